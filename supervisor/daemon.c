@@ -15,20 +15,26 @@
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/config/config.h"
+#include "supervisor/context.h"
+#include "supervisor/exec/runs.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/health/health.h"
 #include "supervisor/streamable_http/http_listen.h"
 #include "supervisor/stdio/unix_listen.h"
 #include "supervisor/start/sdnotify.h"
 #include "supervisor/reload.h"
-#include "supervisor/session/session.h"
-#include "supervisor/methods/subscriptions.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/spawn/isolation.h"
+#include "supervisor/store/store.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/threads/thread_pool.h"
 
 #define DRAIN_LOOK_MS 20
 #define FIRST_PASSED_FD 3
 
 struct daemon {
-	struct server *server;
+	struct context *ctx;
 	struct reload *reload;
 	struct unix_listener *listener; /* NULL on stdio */
 	struct http_listener *http;	/* NULL: no TCP */
@@ -37,8 +43,10 @@ struct daemon {
 	struct event *watchdog;
 	struct event *drain; /* looks whether all has ended */
 	int64_t drain_until_ms;
+	struct fair_queue_turn
+	    logging; /* requestors, for USR1, from LOGGED on */
+	struct requestor *logged;
 	bool ready; /* the cage is good, and we accept */
-	bool draining;
 	int64_t started_ms;
 };
 
@@ -57,19 +65,17 @@ static void tell_manager(const struct daemon *d, const char *state)
 static void on_reloaded(void *arg, const char *errmsg)
 {
 	struct daemon *d = arg;
-	struct server *srv = d->server;
 
 	if (errmsg != NULL) {
 		log_error("daemon", "reload=refused why=\"%s\"", errmsg);
 	} else {
 		log_info("daemon", "reload=done templates=%zu",
-			 srv->catalogue->n);
+			 d->ctx->catalogue->n);
 		unix_listen_recheck(d->listener);
 		http_listen_recheck(d->http);
 	}
-	if (srv->runs != NULL)
-		runs_pump(srv->runs); /* limits may be wider */
-	if (d->ready && !d->draining)
+	runs_pump(d->ctx->runs); /* limits may be wider */
+	if (d->ready && !d->ctx->draining)
 		tell_manager(d, "READY=1");
 }
 
@@ -79,7 +85,7 @@ static void on_hup(struct daemon *d)
 
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
 		 (long long)clock_mono_us());
-	if (d->ready && !d->draining)
+	if (d->ready && !d->ctx->draining)
 		tell_manager(d, state);
 	reload_ask(d->reload);
 }
@@ -89,27 +95,24 @@ static void on_hup(struct daemon *d)
 /* A few in a turn: there may be thousands, and each is a line to write. */
 static void log_some(void *arg)
 {
-	struct server *srv = arg;
+	struct daemon *d = arg;
 
-	srv->logged = requestors_log(&srv->requestors, srv->logged);
-	if (srv->logged != NULL)
-		fair_queue_requeue(&srv->turns, &srv->chores, &srv->logging);
+	d->logged = requestors_log(d->ctx->requestors, d->logged);
+	if (d->logged != NULL)
+		fair_queue_requeue(d->ctx->turns, d->ctx->chores, &d->logging);
 }
 
-static void log_requestors(struct server *srv)
+static void log_requestors(struct daemon *d)
 {
-	srv->logging.take = log_some;
-	srv->logging.arg = srv;
-	if (srv->logging.lane == NULL)
-		fair_queue_submit(&srv->turns, &srv->chores, &srv->logging);
+	if (d->logging.lane == NULL)
+		fair_queue_submit(d->ctx->turns, d->ctx->chores, &d->logging);
 }
 
 static void on_usr1(struct daemon *d)
 {
-	struct server *srv = d->server;
-	const char *sick =
-	    srv->store == NULL ? NULL : store_failing(srv->store);
-	const char *errmsg = health_reason(srv);
+	struct context *ctx = d->ctx;
+	const char *sick = store_failing(ctx->store);
+	const char *errmsg = health_reason(ctx);
 
 	log_info(
 	    "daemon",
@@ -117,89 +120,85 @@ static void on_usr1(struct daemon *d)
 	    "http_connections=%zu http_sessions=%zu "
 	    "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\" "
 	    "ready=%s why=\"%s\"",
-	    d->draining	 ? "draining"
-	    : srv->quiet ? "quiet"
-			 : "serving",
-	    srv->runs == NULL ? 0 : runs_running(srv->runs),
-	    srv->runs == NULL ? 0 : runs_queued(srv->runs),
+	    ctx->draining ? "draining"
+	    : ctx->quiet  ? "quiet"
+			  : "serving",
+	    runs_running(ctx->runs), runs_queued(ctx->runs),
 	    unix_listen_connections(d->listener),
 	    http_listen_connections(d->http), http_listen_sessions(d->http),
-	    srv->catalogue->n,
-	    (int)spawner_zygote_pid(srv->spawner, RUNTIME_LUA),
-	    isolation_name(srv->isolation.level),
+	    ctx->catalogue->n,
+	    (int)spawner_zygote_pid(ctx->spawner, RUNTIME_LUA),
+	    isolation_name(ctx->isolation->level),
 	    (long long)(clock_mono_ms() - d->started_ms) / 1000,
-	    disk_space_name(disk_space(srv->config, 0)),
-	    srv->store == NULL ? "not opened"
-	    : sick != NULL     ? sick
-			       : "ok",
+	    disk_space_name(disk_space(ctx->config, 0)),
+	    !store_is_begun(ctx->store) ? "not opened"
+	    : sick != NULL		? sick
+					: "ok",
 	    errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
-	log_requestors(srv);
-	thread_pool_log(srv->thread_pool);
-	browser_log(srv->browser);
+	log_requestors(d);
+	thread_pool_log(ctx->thread_pool);
+	browser_log(ctx->browser);
 }
 
 static void stop_now(struct daemon *d)
 {
 	tell_manager(d, "STOPPING=1");
-	server_stop(d->server, 0);
+	d->ctx->stop(d->ctx, 0);
 }
 
 static void on_drain_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
-	const struct runs *runs = d->server->runs;
+	const struct runs *runs = d->ctx->runs;
 
 	(void)fd, (void)what;
-	if ((runs == NULL || runs_unrecorded(runs) == 0) &&
-	    thread_pool_jobs(d->server->thread_pool) == 0)
-		server_stop(d->server, 0);
+	if (runs_unrecorded(runs) == 0 &&
+	    thread_pool_jobs(d->ctx->thread_pool) == 0)
+		d->ctx->stop(d->ctx, 0);
 	else if (clock_mono_ms() >= d->drain_until_ms) {
 		log_warn("daemon", "drain=timeout running=%zu",
-			 runs == NULL ? 0 : runs_running(runs));
-		server_stop(d->server, 0);
+			 runs_running(runs));
+		d->ctx->stop(d->ctx, 0);
 	}
 }
 
 static void on_term(struct daemon *d)
 {
 	struct timeval tv = {.tv_usec = DRAIN_LOOK_MS * 1000L};
-	struct server *srv = d->server;
+	struct context *ctx = d->ctx;
 
-	if (d->listener == NULL || d->draining) {
+	if (d->listener == NULL || ctx->draining) {
 		stop_now(d);
 		return;
 	}
-	d->draining = true;
 	reload_stop(d->reload); /* nobody would see what came of it */
-	srv->quiet = true;
-	srv->draining = true;
-	d->drain_until_ms = clock_mono_ms() + srv->config->drain_timeout_ms;
+	ctx->quiet = true;
+	ctx->draining = true;
+	d->drain_until_ms = clock_mono_ms() + ctx->config->drain_timeout_ms;
 	unix_listen_stop(d->listener);
 	http_listen_drain(d->http);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
-		 srv->runs == NULL ? 0 : runs_running(srv->runs),
-		 srv->runs == NULL ? 0 : runs_queued(srv->runs));
-	d->drain = event_new(srv->base, -1, EV_PERSIST, on_drain_look, d);
+		 runs_running(ctx->runs), runs_queued(ctx->runs));
+	d->drain = event_new(ctx->base, -1, EV_PERSIST, on_drain_look, d);
 	event_add(d->drain, &tv);
 }
 
 static void on_tstp(struct daemon *d)
 {
-	d->server->quiet = true;
+	d->ctx->quiet = true;
 	log_info("daemon", "quiet=yes");
 	tell_manager(d, "STATUS=quiet: runs are accepted and queued");
 }
 
 static void on_cont(struct daemon *d)
 {
-	if (d->draining)
+	if (d->ctx->draining)
 		return;
-	d->server->quiet = false;
+	d->ctx->quiet = false;
 	log_info("daemon", "quiet=no");
 	tell_manager(d, "STATUS=serving");
-	if (d->server->runs != NULL)
-		runs_pump(d->server->runs);
+	runs_pump(d->ctx->runs);
 }
 
 static const struct {
@@ -249,20 +248,22 @@ static void watch_signals(struct daemon *d)
 	sigset_t set = block_signals();
 
 	d->signals_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	d->signals = event_new(d->server->base, d->signals_fd,
+	d->signals = event_new(d->ctx->base, d->signals_fd,
 			       EV_READ | EV_PERSIST, on_signal, d);
 	event_add(d->signals, NULL);
 }
 
-void daemon_watch(struct server *srv, daemon_read read_config, void *arg)
+struct daemon *daemon_new(struct server *srv, struct context *ctx,
+			  config_reader read_config, void *arg)
 {
 	struct daemon *d = xcalloc(1, sizeof(*d));
 
-	d->server = srv;
+	d->ctx = ctx;
 	d->reload = reload_new(srv, read_config, arg, on_reloaded, d);
+	d->logging = (struct fair_queue_turn){.take = log_some, .arg = d};
 	d->started_ms = clock_mono_ms();
-	srv->daemon = d;
 	watch_signals(d);
+	return d;
 }
 
 static void on_watchdog(evutil_socket_t fd, short what, void *arg)
@@ -278,19 +279,16 @@ static void keep_watchdog(struct daemon *d)
 
 	if (ms <= 0)
 		return;
-	d->watchdog =
-	    event_new(d->server->base, -1, EV_PERSIST, on_watchdog, d);
+	d->watchdog = event_new(d->ctx->base, -1, EV_PERSIST, on_watchdog, d);
 	event_add(d->watchdog, &tv);
 }
 
-/* The state has been tried: what does not pass by itself ends the start. */
-static void on_opened(struct server *srv, int rc, const char *errmsg)
+void daemon_opened(void *arg, int rc, const char *errmsg)
 {
-	struct daemon *d = srv->daemon;
+	struct daemon *d = arg;
 	int status = rc == 0 ? 0 : store_ends_start(rc);
 
-	srv->on_opened = NULL;
-	if (d->draining)
+	if (d->ctx->draining)
 		return;
 	if (status != 0)
 		log_tell(LOG_LEVEL_ERROR, "daemon",
@@ -298,7 +296,7 @@ static void on_opened(struct server *srv, int rc, const char *errmsg)
 	else if (rc != 0)
 		log_error("store", "msg=\"%s\"", errmsg);
 	if (status != 0) {
-		server_stop(srv, status);
+		d->ctx->stop(d->ctx, status);
 		return;
 	}
 	unix_listen_start(d->listener);
@@ -306,24 +304,22 @@ static void on_opened(struct server *srv, int rc, const char *errmsg)
 	d->ready = true;
 	tell_manager(d, "READY=1\nSTATUS=serving");
 	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
-		 srv->config->socket, http_listen_url(d->http),
-		 srv->catalogue->n);
+		 d->ctx->config->socket, http_listen_url(d->http),
+		 d->ctx->catalogue->n);
 	keep_watchdog(d);
 }
 
-static void on_ready(struct server *srv)
+void daemon_ready(void *arg)
 {
-	struct daemon *d = srv->daemon;
+	struct daemon *d = arg;
 
-	if (d->draining)
-		return;
-	srv->on_opened = on_opened;
-	server_runs(srv); /* a daemon takes over what others left at once */
+	if (!d->ctx->draining) /* it takes over what others left at once */
+		store_begin(d->ctx->store);
 }
 
-static int open_sockets(struct server *srv, char *errmsg, size_t size)
+static int open_sockets(struct daemon *d, char *errmsg, size_t size)
 {
-	struct daemon *d = srv->daemon;
+	const struct config *config = d->ctx->config;
 	int passed = sdnotify_listen_fds();
 
 	if (passed > 1) {
@@ -334,33 +330,30 @@ static int open_sockets(struct server *srv, char *errmsg, size_t size)
 		return EX_CONFIG;
 	}
 	d->listener =
-	    unix_listen_open(srv, srv->config->socket,
+	    unix_listen_open(d->ctx, config->socket,
 			     passed == 1 ? FIRST_PASSED_FD : -1, errmsg, size);
 	if (d->listener == NULL)
 		return EX_UNAVAILABLE;
-	return srv->config->listen == NULL
+	return config->listen == NULL
 		   ? 0
-		   : http_listen_open(&d->http, srv, errmsg, size);
+		   : http_listen_open(&d->http, d->ctx, errmsg, size);
 }
 
-int daemon_open(struct server *srv)
+int daemon_open(struct daemon *d)
 {
 	char errmsg[512];
-	int status = open_sockets(srv, errmsg, sizeof(errmsg));
+	int status = open_sockets(d, errmsg, sizeof(errmsg));
 
 	if (status != 0)
 		log_tell(LOG_LEVEL_ERROR, "daemon", "%s", errmsg);
-	else
-		srv->on_ready = on_ready;
 	return status;
 }
 
-void daemon_close(struct server *srv)
+void daemon_free(struct daemon *d)
 {
-	struct daemon *d = srv->daemon;
-
 	if (d == NULL)
 		return;
+	fair_queue_cancel(&d->logging);
 	reload_free(d->reload);
 	http_listen_close(d->http);
 	unix_listen_close(d->listener);
@@ -372,6 +365,4 @@ void daemon_close(struct server *srv)
 	if (d->drain != NULL)
 		event_free(d->drain);
 	free(d);
-	srv->daemon = NULL;
-	srv->on_opened = NULL; /* the store may answer yet */
 }

@@ -14,21 +14,26 @@
 #ifndef SUPERVISOR_DAEMON_H
 #define SUPERVISOR_DAEMON_H
 
-#include "supervisor/server.h"
+#include "supervisor/reload.h"
 
-/* Reads the configuration again as at the start; NULL with ERRMSG. */
-typedef struct config *(*daemon_read)(void *arg, char *errmsg, size_t size);
+struct context;
+struct daemon;
 
 /* From here on they wait until somebody watches them, before any child. */
 void daemon_hold_signals(void);
 /* Watch the signals, before any thread. READ_CONFIG and ARG serve HUP. */
-void daemon_watch(struct server *srv, daemon_read read_config, void *arg);
+struct daemon *daemon_new(struct server *srv, struct context *ctx,
+			  config_reader read_config, void *arg);
+void daemon_free(struct daemon *d); /* NULL is fine */
 
 /*
  * Listen on the socket, tell the service manager when that is ready, keep its
  * watchdog content. 0, or the exit status after a line that says why.
  */
-int daemon_open(struct server *srv);
-void daemon_close(struct server *srv);
+int daemon_open(struct daemon *d);
+/* The cage has been measured… */
+void daemon_ready(void *daemon);
+/* …and the store tried: what does not pass by itself ends the start. */
+void daemon_opened(void *daemon, int rc, const char *errmsg);
 
 #endif

@@ -453,22 +453,43 @@ static int open_logs(const struct config *c)
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
 }
 
-static int open_transport(struct server *srv, const struct flags *f)
+/* Who serves, and when; one of the two. */
+struct transport {
+	struct stdio *stdio;
+	struct daemon *daemon;
+};
+
+static int open_transport(struct server *srv, struct transport *t,
+			  const struct flags *f)
 {
-	if (!f->stdio)
-		return daemon_open(srv);
-	stdio_open(srv);
+	if (!f->stdio) {
+		srv->on_ready = daemon_ready;
+		srv->on_opened = daemon_opened;
+		srv->arg = t->daemon;
+		return daemon_open(t->daemon);
+	}
+	srv->on_ready = stdio_ready;
+	srv->arg = t->stdio = stdio_open(&srv->context);
 	return 0;
 }
 
-static int serve(struct config *config, struct flags *f)
+static void close_transport(struct server *srv, struct transport *t)
 {
-	struct server srv = {.others = !f->stdio, .passing = f->passing};
+	stdio_close(t->stdio);
+	daemon_free(t->daemon);
+	srv->on_opened = NULL; /* the store may answer yet */
+}
+
+static int serve(const struct config *config, struct flags *f)
+{
+	struct server srv = {
+	    .context = {.others = !f->stdio, .passing = f->passing}};
+	struct transport t = {0};
 	struct catalogue *cat;
 	int status;
 
 	daemon_hold_signals();
-	cat = server_templates(config, NULL, NULL);
+	cat = catalogue_load_configured(config, NULL, NULL);
 	status = before_start(config, f);
 	if (status != 0) {
 		catalogue_free(cat);
@@ -478,8 +499,8 @@ static int serve(struct config *config, struct flags *f)
 	status = server_start(&srv, config, cat, worker_path(), browser_path(),
 			      required(config, f));
 	if (status == 0) {
-		daemon_watch(&srv, read_config, f);
-		status = open_transport(&srv, f);
+		t.daemon = daemon_new(&srv, &srv.context, read_config, f);
+		status = open_transport(&srv, &t, f);
 	}
 	if (status == 0)
 		status = open_logs(config);
@@ -487,25 +508,59 @@ static int serve(struct config *config, struct flags *f)
 		status = drop_privileges();
 	if (status == 0)
 		status = server_loop(&srv);
-	stdio_close(&srv);
-	daemon_close(&srv);
+	close_transport(&srv, &t);
 	server_fini(&srv);
 	if (!privs_leave_root())
 		cgroup_remove();
 	return status;
 }
 
-static int check(struct config *config, const struct flags *f)
+/* ---- would it start? ---- */
+
+static void on_measured(void *arg)
+{
+	struct context *ctx = arg;
+
+	ctx->stop(ctx, 0);
+}
+
+/* As a start measures it; what it lacks is told. Takes C. */
+static int try_cage(const struct config *c, const struct flags *f)
+{
+	struct server srv = {.context = {.others = !f->stdio}};
+	char errmsg[512];
+	int status = EX_UNAVAILABLE;
+
+	if (uid_range_try(errmsg, sizeof(errmsg)) < 0) {
+		log_plain("%s", errmsg);
+		config_free(c);
+		return status;
+	}
+	cgroup_init();
+	status = server_start(&srv, c, catalogue_load_configured(c, NULL, NULL),
+			      worker_path(), browser_path(), required(c, f));
+	srv.on_ready = on_measured;
+	srv.arg = &srv.context;
+	if (status == 0)
+		status = server_loop(&srv);
+	server_fini(&srv);
+	cgroup_remove();
+	return status;
+}
+
+/* Takes CONFIG. */
+static int check(const struct config *config, const struct flags *f)
 {
 	const struct start_check p = {.stdio = f->stdio,
 				      .templates_alone = f->templates_alone,
 				      .grants = f->grants,
-				      .faults = f->faults,
-				      .require = required(config, f),
-				      .worker = worker_path(),
-				      .browser = browser_path()};
+				      .faults = f->faults};
+	int status = precheck(config, &p);
 
-	return precheck(config, &p);
+	if (status == 0 && !f->templates_alone)
+		return try_cage(config, f);
+	config_free(config);
+	return status;
 }
 
 /* Nothing that is opened later may be taken for one of the first three. */

@@ -16,9 +16,14 @@
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/config/config.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/exec/programs.h"
+#include "supervisor/server.h"
 #include "supervisor/session/session.h"
+#include "supervisor/start/worker_groups.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/threads/thread_pool.h"
 #include "supervisor/methods/subscriptions.h"
 
 #define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
@@ -76,32 +81,10 @@ static void let_go(struct reload *r, struct catalogue *c)
 
 /* ---- the swap ---- */
 
-static bool same_text(const char *a, const char *b)
+static void not_changed(const char *key)
 {
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* What only a new start can change keeps its value, and that is said. */
-static void keep_fixed(struct config *now, struct config *then)
-{
-	struct {
-		const char *key;
-		char **now, **then;
-	} fixed[] = {{"state_dir", &now->state_dir, &then->state_dir},
-		     {"socket", &now->socket, &then->socket},
-		     {"listen", &now->listen, &then->listen}};
-
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-		char *swap = *fixed[i].now;
-
-		if (!same_text(*fixed[i].now, *fixed[i].then))
-			log_warn("daemon",
-				 "reload key=%s changed=no msg=\"it "
-				 "takes a restart\"",
-				 fixed[i].key);
-		*fixed[i].now = *fixed[i].then;
-		*fixed[i].then = swap;
-	}
+	log_warn("daemon",
+		 "reload key=%s changed=no msg=\"it takes a restart\"", key);
 }
 
 static bool same_templates(const struct catalogue *a, const struct catalogue *b)
@@ -141,9 +124,9 @@ static int open_logs(const struct config *c)
 static int swap_in(struct reload *r, struct config *config,
 		   struct catalogue *catalogue, char *errmsg, size_t size)
 {
-	struct server *srv = r->server;
-	bool changed = !same_templates(srv->catalogue, catalogue);
-	struct config old;
+	struct context *ctx = &r->server->context;
+	bool changed = !same_templates(ctx->catalogue, catalogue);
+	const struct config *old = ctx->config;
 	int rc;
 
 	rc = open_logs(config);
@@ -154,32 +137,30 @@ static int swap_in(struct reload *r, struct config *config,
 		config_free(config);
 		return -EINVAL;
 	}
-	keep_fixed(config, srv->config);
-	old = *srv->config; /* others hold its address */
-	*srv->config = *config;
-	*config = old;
-	changed |= requestors_apply(&srv->requestors, srv->config);
-	browser_requestors_changed(srv->browser);
-	changed |= srv->config->publish_templates != config->publish_templates;
-	config_free(config);
-	let_go(r, srv->catalogue);
-	srv->catalogue = catalogue;
-	log_set_level((enum log_level)log_level_of(srv->config->log_level));
-	programs_show(srv->spawner, srv->catalogue, srv->config);
-	grants_log(srv->catalogue, srv->config);
-	server_limit_groups(srv->config);
+	config_keep_fixed(config, old, not_changed);
+	ctx->config = config;
+	changed |= requestors_apply(ctx->requestors, config);
+	browser_requestors_changed(ctx->browser);
+	changed |= config->publish_templates != old->publish_templates;
+	config_free(old);
+	let_go(r, ctx->catalogue);
+	ctx->catalogue = catalogue;
+	log_set_level((enum log_level)log_level_of(config->log_level));
+	programs_show(ctx->spawner, catalogue, config);
+	grants_log(catalogue, config);
+	worker_groups_limit(config);
 	if (changed) {
-		session_lists_changed(srv);
-		subscriptions_reloaded(srv);
+		session_lists_changed(ctx);
+		subscriptions_reloaded(ctx);
 	}
-	server_look(srv); /* what was waited for may be gone */
+	server_look(r->server); /* what was waited for may be gone */
 	return 0;
 }
 
 static void end(struct reload *r, const char *errmsg)
 {
 	if (errmsg != NULL)
-		reopen_logs(r->server->config);
+		reopen_logs(r->server->context.config);
 	r->done(r->arg, errmsg);
 	if (!r->again)
 		return;
@@ -218,7 +199,7 @@ static void work(struct thread_pool_job *j, void *arg)
 {
 	struct load *l = arg;
 
-	l->catalogue = server_templates(l->config, goes_on, j);
+	l->catalogue = catalogue_load_configured(l->config, goes_on, j);
 }
 
 static void loaded(void *arg, const struct thread_pool_result *e)
@@ -275,7 +256,8 @@ void reload_ask(struct reload *r)
 	l = xcalloc(1, sizeof(*l));
 	*l = (struct load){.reload = r, .config = config};
 	r->load = l;
-	l->job = thread_pool_submit(r->server->thread_pool, NULL, &kind, l);
+	l->job =
+	    thread_pool_submit(r->server->context.thread_pool, NULL, &kind, l);
 	if (l->job != NULL)
 		return;
 	r->load = NULL;
@@ -301,7 +283,7 @@ struct reload *reload_new(struct server *srv, config_reader read,
 	r->read_arg = read_arg;
 	r->done = done;
 	r->arg = arg;
-	r->free_more = evtimer_new(srv->base, free_more, r);
+	r->free_more = evtimer_new(srv->context.base, free_more, r);
 	return r;
 }
 

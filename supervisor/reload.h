@@ -6,9 +6,11 @@
 #ifndef SUPERVISOR_RELOAD_H
 #define SUPERVISOR_RELOAD_H
 
-#include "supervisor/server.h"
+#include <stddef.h>
 
+struct config;
 struct reload;
+struct server;
 
 /* The configuration as it is on disk, the caller's; or NULL, and ERRMSG. */
 typedef struct config *(*config_reader)(void *arg, char *errmsg, size_t size);

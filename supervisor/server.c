@@ -15,7 +15,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/spawn/cgroup.h"
+#include "supervisor/spawn/spawner.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/tools/contract_tools.h"
 #include "supervisor/grants/grants.h"
@@ -24,173 +24,77 @@
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/exec/programs.h"
-#include "supervisor/requestor/requestor.h"
-
-/* All but a uid of its own per run, Landlock, and an empty process. */
-#define PROGRAM_LAYERS                                                         \
-	(SANDBOX_ALL &                                                         \
-	 ~(SANDBOX_BIT(SANDBOX_UID) | SANDBOX_BIT(SANDBOX_LANDLOCK) |          \
-	   SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
+#include "supervisor/exec/runs.h"
+#include "supervisor/start/measure.h"
+#include "supervisor/start/worker_groups.h"
+#include "supervisor/store/store.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/threads/thread_pool.h"
 
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
 #define SICK_EVERY_S 1
-#define RECOVER_AGAIN_S 5
 #define FLUSH_MS 2000 /* at the end, for all clients that are slow */
 #define STOP_STORE_MS 10000
 
+static void stop(struct context *ctx, int exit_status)
+{
+	struct server *srv = CONTAINER(ctx, struct server, context);
+
+	if (srv->exit_status == 0)
+		srv->exit_status = exit_status;
+	event_base_loopbreak(ctx->base);
+}
+
 /* ---- the crew reports ---- */
-
-static void check_level(struct server *srv)
-{
-	const struct isolation *iso = &srv->isolation;
-	char lacks[256];
-
-	if (iso->level >= srv->require)
-		return;
-	isolation_lacks(iso, srv->require, lacks, sizeof(lacks));
-	log_tell(
-	    LOG_LEVEL_ERROR, "server",
-	    "runs would be caged as %s, but %s is required, which lacks %s%s%s%s; "
-	    "paddock doctor says what would help, or require less "
-	    "(require_isolation)",
-	    isolation_name(iso->level), isolation_name(srv->require), lacks,
-	    iso->report.text[0] != '\0' ? " (" : "", iso->report.text,
-	    iso->report.text[0] != '\0' ? ")" : "");
-	server_stop(srv, EX_UNAVAILABLE);
-}
-
-static bool has_programs(const struct catalogue *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->all[i]->runtime == RUNTIME_PROGRAM)
-			return true;
-	return false;
-}
-
-bool server_is_measured(const struct server *srv)
-{
-	return srv->isolation.view != NULL &&
-	       (srv->programs_known || !has_programs(srv->catalogue));
-}
 
 void server_look(struct server *srv)
 {
-	if (srv->exit_status != 0 || !server_is_measured(srv))
+	struct context *ctx = &srv->context;
+
+	ctx->measured = measure_is_done(ctx);
+	if (srv->exit_status != 0 || !ctx->measured)
 		return;
 	if (!srv->told_ready && srv->on_ready != NULL) {
 		srv->told_ready = true;
-		srv->on_ready(srv);
+		srv->on_ready(srv->arg);
 	}
-	if (srv->runs != NULL)
-		runs_pump(srv->runs);
-}
-
-/* What the operator can do besides, when ERRMSG is first a user namespace. */
-static const char *opt_in(const struct server *srv, const char *errmsg)
-{
-	static const char layer[] = "userns:";
-	bool root = geteuid() == 0 || privsep_pid() != 0;
-
-	if (strncmp(errmsg, layer, strlen(layer)) != 0 || !root ||
-	    srv->config->allow_weak_programs)
-		return "";
-	return "; where the other namespaces can be had, the operator can let "
-	       "programs do without: allow_weak_programs = yes in [sandbox], "
-	       "and what that risks is told there";
-}
-
-/*
- * A program runs in all of its cage or not at all; but the operator may let a
- * user namespace be missing when each has a uid of its own.
- */
-static void on_programs(struct server *srv,
-			const struct zygote_proto_event *report,
-			const char *errmsg)
-{
-	struct isolation *iso = &srv->isolation;
-	uint32_t lacks = report != NULL ? PROGRAM_LAYERS & ~report->layers : 0;
-	bool weak = lacks == SANDBOX_BIT(SANDBOX_USERNS) &&
-		    (report->layers & SANDBOX_BIT(SANDBOX_UID)) != 0 &&
-		    srv->config->allow_weak_programs;
-
-	srv->programs_known = true;
-	iso->no_programs[0] = iso->weak[0] = '\0';
-	if (errmsg == NULL && lacks != 0)
-		errmsg = report->text;
-	if (errmsg != NULL)
-		snprintf(weak ? iso->weak : iso->no_programs, sizeof(iso->weak),
-			 "%.*s%s", ZYGOTE_PROTO_TEXT_MAX - 1, errmsg,
-			 opt_in(srv, errmsg));
-	if (iso->weak[0] != '\0')
-		log_warn("server",
-			 "programs=weak missing=\"%s\" msg=\"programs run "
-			 "without a user namespace, since allow_weak_programs "
-			 "is yes: a fault of the kernel's that gives them a "
-			 "capability gives it over this machine\"",
-			 iso->weak);
-	else if (iso->no_programs[0] != '\0')
-		log_warn("server", "programs=refused why=\"%s\"",
-			 iso->no_programs);
-	else
-		log_info("server", "programs=caged missing=\"%s\"",
-			 report->text);
-	server_look(srv);
-}
-
-/* What holds the zygote that has just reported. */
-static const char *measured_cgroup(const struct server *srv)
-{
-	pid_t pid = spawner_zygote_pid(srv->spawner, RUNTIME_LUA);
-
-	return cgroup_holds(CGROUP_LUA, pid) ? cgroup_name() : "none";
+	runs_pump(ctx->runs);
 }
 
 static void on_report(void *arg, enum runtime kind,
 		      const struct zygote_proto_event *report)
 {
 	struct server *srv = arg;
-	bool more = cgroup_why()[0] != '\0';
-	const char *cgroup;
+	int status = 0;
 
-	if (kind == RUNTIME_PROGRAM) {
-		on_programs(srv, report, NULL);
-		return;
-	}
-	cgroup = measured_cgroup(srv);
-	isolation_set(&srv->isolation, report, cgroup);
-	log_info("server",
-		 "isolation=%s landlock_abi=%d uid_base=%d cgroup=%s "
-		 "missing=\"%s\" why=\"%s%s%s%s\"",
-		 isolation_name(srv->isolation.level), report->landlock_abi,
-		 report->uid_base, cgroup, srv->isolation.missing, report->text,
-		 more && report->text[0] != '\0' ? "; " : "",
-		 more ? "cgroup: " : "", cgroup_why());
-	if (srv->isolation.level == ISOLATION_NONE) {
-		log_tell(LOG_LEVEL_ERROR, "server",
-			 "a worker cannot be caged here, so nothing is run%s%s",
-			 report->text[0] != '\0' ? ": " : "", report->text);
-		server_stop(srv, EX_UNAVAILABLE);
-		return;
-	}
-	check_level(srv);
+	if (kind == RUNTIME_PROGRAM)
+		measure_programs(&srv->context, report, NULL);
+	else
+		status = measure_lua(&srv->context, srv->require, report);
+	if (status != 0)
+		stop(&srv->context, status);
 	server_look(srv);
 }
 
 static void on_broken(void *arg, enum runtime kind, const char *errmsg)
 {
+	struct server *srv = arg;
+
 	if (kind == RUNTIME_PROGRAM) {
-		on_programs(arg, NULL, errmsg);
+		measure_programs(&srv->context, NULL, errmsg);
+		server_look(srv);
 		return;
 	}
 	log_tell(LOG_LEVEL_ERROR, "server",
 		 "no worker can be caged here, so nothing is run: %s", errmsg);
-	server_stop(arg, EX_UNAVAILABLE);
+	stop(&srv->context, EX_UNAVAILABLE);
 }
 
 static bool on_other(void *arg, pid_t pid, int status)
 {
-	return browser_exited(((struct server *)arg)->browser, pid, status);
+	return browser_exited(((struct server *)arg)->context.browser, pid,
+			      status);
 }
 
 /* ---- events ---- */
@@ -198,10 +102,11 @@ static bool on_other(void *arg, pid_t pid, int status)
 static void on_child(evutil_socket_t fd, short what, void *arg)
 {
 	struct signalfd_siginfo info;
+	struct context *ctx = arg;
 
 	(void)what;
 	if (read(fd, &info, sizeof(info)) > 0)
-		spawner_reap(((struct server *)arg)->spawner);
+		spawner_reap(ctx->spawner);
 }
 
 /* By signalfd(2), which takes fewer calls than a handler that wakes a loop. */
@@ -214,35 +119,38 @@ static void watch_children(struct server *srv)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	srv->child_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	srv->on_child = event_new(srv->base, srv->child_fd,
-				  EV_READ | EV_PERSIST, on_child, srv);
+	srv->on_child =
+	    event_new(srv->context.base, srv->child_fd, EV_READ | EV_PERSIST,
+		      on_child, &srv->context);
 	event_add(srv->on_child, NULL);
 }
 
 static void on_store(evutil_socket_t fd, short what, void *arg)
 {
+	struct context *ctx = arg;
+
 	(void)fd, (void)what;
-	store_dispatch(((struct server *)arg)->store);
+	store_dispatch(ctx->store);
 }
 
 /* Those who wait for what cannot be recorded hear of it. */
 static void on_sick(evutil_socket_t fd, short what, void *arg)
 {
-	struct server *srv = arg;
-	const char *errmsg = store_failing_message(srv->store);
+	struct context *ctx = arg;
+	const char *errmsg = store_failing_message(ctx->store);
 
 	(void)fd, (void)what;
-	health_watch(srv);
+	health_watch(ctx);
 	if (errmsg == NULL)
 		return;
-	runs_tell_unrecorded(srv->runs, errmsg);
-	store_probe(srv->store, NULL, NULL); /* is it mended? */
+	runs_tell_unrecorded(ctx->runs, errmsg);
+	store_probe(ctx->store, NULL, NULL); /* is it mended? */
 }
 
-static struct event *every(struct server *srv, int seconds,
+static struct event *every(struct context *ctx, int seconds,
 			   event_callback_fn fn)
 {
-	struct event *ev = event_new(srv->base, -1, EV_PERSIST, fn, srv);
+	struct event *ev = event_new(ctx->base, -1, EV_PERSIST, fn, ctx);
 	struct timeval tv = {.tv_sec = seconds};
 
 	event_add(ev, &tv);
@@ -251,87 +159,27 @@ static struct event *every(struct server *srv, int seconds,
 
 /* ---- the store, when first needed ---- */
 
-/* The requestor NAME, when this instance serves it; else NULL. */
-static struct requestor *served(void *arg, const char *name)
-{
-	struct server *srv = arg;
-	struct requestor *q = srv->local;
-
-	if (srv->others && strncmp(name, "uid:", 4) == 0)
-		q = requestors_of_uid(&srv->requestors,
-				      (uid_t)strtoul(name + 4, NULL, 10));
-	else if (srv->others && srv->config->listen != NULL &&
-		 strcmp(name, REQUESTOR_ANONYMOUS) == 0)
-		q = requestors_anonymous(&srv->requestors);
-	else if (srv->others)
-		q = requestors_find(&srv->requestors, name);
-	return q != NULL && !requestor_gone(q) && strcmp(q->name, name) == 0
-		   ? q
-		   : NULL;
-}
-
-static void on_recovered(void *arg, const struct store_result *res);
-
-/* Each minute asks for it, and a failure again in a moment: one at a time. */
-static void recover(struct server *srv)
-{
-	if (srv->recovering)
-		return;
-	srv->recovering = true;
-	(srv->passing ? store_recover_begun : store_recover)(srv->store,
-							     on_recovered, srv);
-}
-
-void server_recover(struct server *srv)
-{
-	recover(srv);
-}
-
-static void recover_again(evutil_socket_t fd, short what, void *arg)
-{
-	struct server *srv = arg;
-
-	(void)fd, (void)what;
-	srv->recovering = false;
-	recover(srv);
-}
-
-static void on_recovered(void *arg, const struct store_result *res)
-{
-	struct timeval later = {.tv_sec = RECOVER_AGAIN_S};
-	struct server *srv = arg;
-
-	if (res->rc != 0) {
-		log_debug("server", "recovery=failed err=\"%s\"", res->errmsg);
-		event_base_once(srv->base, -1, EV_TIMEOUT, recover_again, srv,
-				&later);
-	} else {
-		srv->recovering = false;
-		runs_reclaim(srv->runs, served, srv, srv->catalogue, res);
-	}
-}
-
 /* Time has passed: who may have, or start, more again? */
-static void look_at_requestors(struct server *srv)
+static void look_at_requestors(struct context *ctx)
 {
 	struct requestor *q, *next;
 
-	HASH_ITER(hh, srv->requestors.by_name, q, next) {
+	HASH_ITER(hh, ctx->requestors->by_name, q, next) {
 		requestor_hold(q);
-		artifact_save_count(srv->store, q);
+		artifact_save_count(ctx->store, q);
 	}
-	runs_pump(srv->runs);
+	runs_pump(ctx->runs);
 }
 
 /* Others may have died since we looked last. */
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
-	struct server *srv = arg;
+	struct context *ctx = arg;
 
 	(void)fd, (void)what;
-	recover(srv);
-	store_sweep(srv->store, clock_wall_ms());
-	look_at_requestors(srv);
+	runs_recover(ctx->runs);
+	store_sweep(ctx->store, clock_wall_ms());
+	look_at_requestors(ctx);
 }
 
 /* Of what too many lines would have said, how many there were. */
@@ -342,96 +190,74 @@ static void on_minute(evutil_socket_t fd, short what, void *arg)
 	audit_held_back(false);
 }
 
-static void on_ask(void *arg, struct run *r, const struct worker_question *ask)
+static void on_ask(struct context *ctx, struct run *r,
+		   const struct worker_question *ask)
 {
-	struct server *srv = arg;
-
 	if (ask->kind == WORKER_QUESTION_CALL)
-		browser_ask(srv->browser, r, ask);
+		browser_ask(ctx->browser, r, ask);
 	else
-		input_ask(srv, r, ask);
+		input_ask(ctx, r, ask);
 }
 
-static void on_drop(void *arg, struct run *r, uint32_t seq)
+static void on_drop(struct context *ctx, struct run *r, uint32_t seq)
 {
-	input_cancel(arg, r, seq);
+	input_cancel(ctx, r, seq);
 	browser_drop(r, seq);
-}
-
-static bool may_run(void *arg, const struct template *t, struct tool_error *r)
-{
-	const struct server *srv = arg;
-
-	return browser_allow(t, srv->config, r);
 }
 
 static void on_probed(void *arg, const struct store_result *res)
 {
 	struct server *srv = arg;
 
-	srv->opened = true;
+	srv->context.opened = true;
 	if (srv->on_opened != NULL)
-		srv->on_opened(srv, res->rc, res->errmsg);
+		srv->on_opened(srv->arg, res->rc, res->errmsg);
 	else if (res->rc != 0)
 		log_error("store", "msg=\"%s\"", res->errmsg);
 }
 
-struct runs *server_runs(struct server *srv)
+/*
+ * The first request, which is that of a run or the daemon's: before it the state
+ * folder is not touched, for clients start a server just to ask what it is.
+ */
+static void on_store_begun(void *arg, int err)
 {
-	struct runs_env env = {.base = srv->base,
-			       .config = srv->config,
-			       .isolation = &srv->isolation,
-			       .spawner = srv->spawner,
-			       .thread_pool = srv->thread_pool,
-			       .turns = &srv->turns,
-			       .instance = srv->instance,
-			       .on_ask = on_ask,
-			       .on_drop = on_drop,
-			       .may_run = may_run,
-			       .arg = srv,
-			       .quiet = &srv->quiet,
-			       .draining = &srv->draining,
-			       .shared = srv->others};
+	struct server *srv = arg;
+	struct context *ctx = &srv->context;
 
-	if (srv->runs != NULL)
-		return srv->runs;
-	privsep_give_state(); /* what is wrong, the store tells */
-	srv->store = store_start(srv->config->state_dir, srv->instance);
-	if (srv->store == NULL) { /* no thread, no descriptor: so early? */
+	if (err != 0) {
 		log_tell(LOG_LEVEL_ERROR, "server",
-			 "the store cannot be started: %s", strerror(errno));
+			 "the store cannot be started: %s", strerror(err));
 		exit(EX_UNAVAILABLE);
 	}
-	env.store = srv->store;
-	srv->runs = runs_new(&env);
-	srv->on_store = event_new(srv->base, store_fd(srv->store),
-				  EV_READ | EV_PERSIST, on_store, srv);
-	event_add(srv->on_store, NULL);
+	privsep_give_state(); /* what is wrong, the store tells */
 	/* one client waits for its first answer: no commit for its sake */
-	(srv->others ? store_probe : store_open)(srv->store, on_probed, srv);
-	srv->sweep = every(srv, SWEEP_EVERY_S, on_sweep);
-	srv->sick = every(srv, SICK_EVERY_S, on_sick);
-	on_sweep(-1, 0, srv);
-	return srv->runs;
+	(ctx->others ? store_probe : store_open)(ctx->store, on_probed, srv);
+	runs_remote_open(ctx->runs);
+	srv->sweep = every(ctx, SWEEP_EVERY_S, on_sweep);
+	srv->sick = every(ctx, SICK_EVERY_S, on_sick);
+	on_sweep(-1, 0, ctx);
+}
+
+/* 0, or the exit status. */
+static int open_store(struct server *srv)
+{
+	struct context *ctx = &srv->context;
+
+	ctx->store = store_start(ctx->config->state_dir, ctx->instance);
+	if (ctx->store == NULL) {
+		log_tell(LOG_LEVEL_ERROR, "server",
+			 "the store cannot be started: %s", strerror(errno));
+		return EX_UNAVAILABLE;
+	}
+	store_on_begin(ctx->store, on_store_begun, srv);
+	srv->on_store = event_new(ctx->base, store_fd(ctx->store),
+				  EV_READ | EV_PERSIST, on_store, ctx);
+	event_add(srv->on_store, NULL);
+	return 0;
 }
 
 /* ---- start, stop ---- */
-
-struct catalogue *server_templates(const struct config *config,
-				   bool (*goes_on)(void *arg), void *arg)
-{
-	const char **dirs = xcalloc(config->n_templates, sizeof(*dirs));
-	struct catalogue *c;
-	size_t n = 0;
-
-	for (size_t i = 0; i < config->n_templates; i++)
-		if (config->templates_given ||
-		    access(config->templates[i], F_OK) == 0)
-			dirs[n++] = config->templates[i];
-	c = catalogue_load_while(dirs, n, goes_on, arg);
-	free(dirs);
-	return c;
-}
 
 /* prctl(2): EINVAL when the kernel has no seccomp filters. */
 static bool have_seccomp(void)
@@ -458,56 +284,41 @@ static struct event_base *new_base(void)
 	return base;
 }
 
-#define ZYGOTE_BYTES (256ll << 20)    /* and what is measured in their cage */
-#define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
-#define ZYGOTE_PROCESSES 16
-#define BROKER_BYTES (INT64_C(256) << 20)
-
-void server_limit_groups(const struct config *c)
+/* What the context points to, but for what server_start() makes. */
+static void wire(struct server *srv)
 {
-	int64_t runs = c->max_concurrent_runs < ZYGOTE_PROTO_SLOTS
-			   ? c->max_concurrent_runs
-			   : ZYGOTE_PROTO_SLOTS;
-	/* as sandbox/rlimits.c: a quarter is malloc's waste */
-	int64_t one =
-	    c->max_memory_bytes + c->max_memory_bytes / 4 + SHIM_START_BYTES;
-	const struct cgroup_limits lua = {
-	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * one),
-	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
-	const struct cgroup_limits programs = {
-	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
-	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
-	/* above what the browser's own watch allows, which tells why */
-	const struct cgroup_limits browser = {
-	    .memory_bytes =
-		(uint64_t)(c->browser_max_memory + c->browser_max_memory / 4 +
-			   BROKER_BYTES),
-	    .processes = (uint64_t)(c->browser_max_processes +
-				    c->browser_max_processes / 4)};
+	struct context *ctx = &srv->context;
 
-	cgroup_limit(CGROUP_LUA, &lua);
-	cgroup_limit(CGROUP_PROGRAMS, &programs);
-	cgroup_limit(CGROUP_BROWSER, &browser);
+	ctx->base = new_base();
+	ctx->thread_pool = thread_pool_new(ctx->base, THREAD_POOL_THREADS);
+	ctx->isolation = &srv->isolation;
+	ctx->requestors = &srv->requestors;
+	ctx->sessions = &srv->sessions;
+	ctx->turns = &srv->turns;
+	ctx->chores = &srv->chores;
+	ctx->instance = srv->instance;
+	ctx->stop = stop;
+	fair_queue_init(ctx->turns, ctx->base);
+	fair_queue_flow_init(ctx->chores);
+	sessions_init(ctx->sessions);
+	requestors_apply(ctx->requestors, ctx->config);
+	ctx->local = requestors_of_uid(ctx->requestors, getuid());
+	id_new(srv->instance, "inst");
 }
 
-int server_start(struct server *srv, struct config *config,
+int server_start(struct server *srv, const struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
 		 const char *browser_path, enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
+	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop};
+	struct context *ctx = &srv->context;
+	int status;
 
-	srv->config = config;
-	srv->catalogue = catalogue;
+	ctx->config = config;
+	ctx->catalogue = catalogue;
 	srv->require = require;
-	srv->base = new_base();
-	srv->thread_pool = thread_pool_new(srv->base, THREAD_POOL_THREADS);
-	fair_queue_init(&srv->turns, srv->base);
-	fair_queue_flow_init(&srv->chores);
-	TAILQ_INIT(&srv->to_tell);
-	requestors_apply(&srv->requestors, config);
-	srv->local = requestors_of_uid(&srv->requestors, getuid());
-	LIST_INIT(&srv->sessions);
-	id_new(srv->instance, "inst");
+	wire(srv);
 	if (!have_seccomp()) {
 		log_tell(LOG_LEVEL_ERROR, "server",
 			 "this kernel has no seccomp, so nothing can be run "
@@ -516,17 +327,21 @@ int server_start(struct server *srv, struct config *config,
 	}
 	signal(SIGPIPE, SIG_IGN);
 	watch_children(srv);
-	srv->minute = every(srv, MINUTE_S, on_minute);
-	server_limit_groups(config);
-	srv->spawner = spawner_start(srv->base, worker_path, &ops, srv);
-	if (srv->spawner == NULL) {
+	srv->minute = every(ctx, MINUTE_S, on_minute);
+	worker_groups_limit(config);
+	ctx->spawner = spawner_start(ctx->base, worker_path, &ops, srv);
+	if (ctx->spawner == NULL) {
 		log_tell(LOG_LEVEL_ERROR, "server",
 			 "%s, which runs are started by, cannot be started: %s",
 			 worker_path, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
-	srv->browser = browser_new(srv, browser_path);
-	programs_show(srv->spawner, catalogue, config);
+	status = open_store(srv);
+	if (status != 0)
+		return status;
+	ctx->runs = runs_new(ctx, &run_ops);
+	ctx->browser = browser_new(ctx, browser_path);
+	programs_show(ctx->spawner, catalogue, config);
 	grants_log(catalogue, config);
 	return 0;
 }
@@ -534,16 +349,9 @@ int server_start(struct server *srv, struct config *config,
 int server_loop(struct server *srv)
 {
 	if (srv->exit_status == 0)
-		event_base_dispatch(srv->base);
-	srv->flush_until_ms = clock_mono_ms() + FLUSH_MS;
+		event_base_dispatch(srv->context.base);
+	srv->context.flush_until_ms = clock_mono_ms() + FLUSH_MS;
 	return srv->exit_status;
-}
-
-void server_stop(struct server *srv, int exit_status)
-{
-	if (srv->exit_status == 0)
-		srv->exit_status = exit_status;
-	event_base_loopbreak(srv->base);
 }
 
 static void event_done(struct event *ev)
@@ -554,21 +362,23 @@ static void event_done(struct event *ev)
 
 void server_fini(struct server *srv)
 {
-	srv->quiet = true; /* nothing that comes back now starts a run */
-	if (srv->runs != NULL)
-		runs_interrupt(srv->runs, !srv->others);
-	browser_stop(srv->browser);
-	spawner_stop(srv->spawner);
+	struct context *ctx = &srv->context;
+
+	ctx->quiet = true; /* nothing that comes back now starts a run */
+	if (ctx->runs != NULL)
+		runs_interrupt(ctx->runs, !ctx->others);
+	browser_stop(ctx->browser);
+	spawner_stop(ctx->spawner);
 	event_done(srv->on_store); /* its descriptor is closed next */
-	if (srv->runs != NULL)
-		runs_remote_deaf(srv->runs); /* as is that of its nudges */
-	store_stop(srv->store, STOP_STORE_MS);
-	runs_free(srv->runs);
+	if (ctx->runs != NULL)
+		runs_remote_deaf(ctx->runs); /* as is that of its nudges */
+	store_stop(ctx->store, STOP_STORE_MS);
+	runs_free(ctx->runs);
 	/* what the store answered at its end has asked it, by the runs */
-	spawner_free(srv->spawner);
-	browser_free(srv->browser);
+	spawner_free(ctx->spawner);
+	browser_free(ctx->browser);
 	thread_pool_free(
-	    srv->thread_pool); /* whoever waited for a job is gone */
+	    ctx->thread_pool); /* whoever waited for a job is gone */
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);
@@ -576,15 +386,14 @@ void server_fini(struct server *srv)
 	event_done(srv->sick);
 	event_done(srv->minute);
 	isolation_fini(&srv->isolation);
-	catalogue_free(srv->catalogue);
+	catalogue_free(ctx->catalogue);
 	requestors_fini(&srv->requestors);
-	config_free(srv->config);
+	config_free(ctx->config);
 	contract_tools_fini();
-	fair_queue_cancel(&srv->telling);
-	fair_queue_cancel(&srv->logging);
+	sessions_fini(&srv->sessions);
 	fair_queue_fini(&srv->turns);
 	log_held_back(true);
 	audit_held_back(true);
-	if (srv->base != NULL)
-		event_base_free(srv->base);
+	if (ctx->base != NULL)
+		event_base_free(ctx->base);
 }

@@ -123,14 +123,14 @@ static void add_text(struct argv *a, const char *flag, const char *value)
 static int launch(void *arg, int end, int log, pid_t *pid)
 {
 	const struct browser *b = arg;
-	const struct config *c = b->server->config;
+	const struct config *c = b->ctx->config;
 	const char *chromium = browser_chromium(c);
 	struct argv a = {.all = {xstrdup("paddock-browser")}, .n = 1};
 	int rc;
 
 	if (chromium != NULL)
 		add_text(&a, "--chromium", chromium);
-	if (!b->server->others)
+	if (!b->ctx->others)
 		a.all[a.n++] = xstrdup("--alone");
 	add_number(&a, "--max-sessions", c->browser_max_sessions);
 	add_number(&a, "--max-tabs", c->browser_max_tabs);
@@ -153,16 +153,16 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 	return rc;
 }
 
-struct browser *browser_new(struct server *srv, const char *path)
+struct browser *browser_new(struct context *ctx, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
-	const struct browser_process_env env = {.base = srv->base,
+	const struct browser_process_env env = {.base = ctx->base,
 						.launch = launch,
 						.arg = b,
-						.shared = srv->others};
+						.shared = ctx->others};
 
 	program = path;
-	b->server = srv;
+	b->ctx = ctx;
 	b->process = browser_process_new(&env);
 	return b;
 }
@@ -214,7 +214,7 @@ void browser_requestors_changed(struct browser *b)
 
 	if (!browser_process_is_running(b->process))
 		return;
-	HASH_ITER(hh, b->server->requestors.by_name, q, next)
+	HASH_ITER(hh, b->ctx->requestors->by_name, q, next)
 		if (requestor_gone(q))
 			browser_tell(b, "requestor_gone", "requestor", q->name);
 }

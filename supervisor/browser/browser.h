@@ -15,13 +15,13 @@
 #include "supervisor/config/config.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 #include "supervisor/exec/worker.h"
 
-struct browser; /* of one server: server.browser */
+struct browser; /* of one server: ctx.browser */
 
 /* Nothing is started yet. PROGRAM is paddock-browser's path, lent for good. */
-struct browser *browser_new(struct server *srv, const char *program);
+struct browser *browser_new(struct context *ctx, const char *program);
 void browser_stop(struct browser *b); /* the program; NULL is fine */
 void browser_free(struct browser *b); /* and what is left; NULL is fine */
 bool browser_exited(struct browser *b, pid_t pid, int status);

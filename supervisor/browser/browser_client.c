@@ -45,7 +45,7 @@ bool browser_offers(const struct session *s,
 		    const struct browser_proto_action *action)
 {
 	return requestor_uses(s->requestor, action->name) &&
-	       browser_lacks(s->server->config) == NULL;
+	       browser_lacks(s->ctx->config) == NULL;
 }
 
 /* Codes that a broker may answer; else it is the browser that failed. */
@@ -110,7 +110,7 @@ void browser_call(struct request *c, const struct browser_proto_action *action,
 		  struct json_object *args)
 {
 	struct session *s = c->session;
-	struct browser *b = s->server->browser;
+	struct browser *b = s->ctx->browser;
 	struct client_ask *a;
 
 	s->requestor->browses = true;
@@ -162,7 +162,7 @@ void browser_find_session(struct request *c, const char *id,
 			  void (*done)(struct request *c, bool found))
 {
 	struct session *s = c->session;
-	struct browser *b = s->server->browser;
+	struct browser *b = s->ctx->browser;
 	struct client_ask *a;
 
 	if (!id_ok(id, BROWSER_PROTO_SESSION) ||

@@ -16,7 +16,7 @@
 #define BROWSER_REQUEST_MS 10000 /* for what takes no browser */
 
 struct browser {
-	struct server *server;
+	struct context *ctx;
 	struct browser_process *process;
 };
 

@@ -127,7 +127,7 @@ static const char *why_not(const struct browser *b, const struct run *r,
 
 	if (browser_proto_action(ask->tool) == NULL)
 		return "there is no such tool to be called";
-	no = grants_tool(r->template, b->server->config, ask->tool);
+	no = grants_tool(r->template, b->ctx->config, ask->tool);
 	if (no != NULL)
 		return no;
 	if (strcmp(ask->tool, "list_sessions") == 0)
@@ -137,7 +137,7 @@ static const char *why_not(const struct browser *b, const struct run *r,
 	    !is_its_session(r, json_object_get_string(given)))
 		return "sessionId is neither the session that the run was "
 		       "given nor one that it made";
-	return browser_lacks(b->server->config);
+	return browser_lacks(b->ctx->config);
 }
 
 static int64_t time_left(const struct run *r)
@@ -173,7 +173,7 @@ void browser_ask(struct browser *b, struct run *r,
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
 	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
 	/* as they are now: what was taken back since the start is not had */
-	json_add(body, "hosts:o", grants_hosts(r->template, b->server->config));
+	json_add(body, "hosts:o", grants_hosts(r->template, b->ctx->config));
 	p->call = browser_process_ask(b->process, ask->tool, body, ms,
 				      run_answered, p);
 }

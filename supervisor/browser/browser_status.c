@@ -33,7 +33,7 @@ static const struct request_ops view_ops = {.free = view_free};
 /* Where it is, is the operator's business, and local users'. */
 static struct json_object *known(const struct session *s)
 {
-	const struct config *config = s->server->config;
+	const struct config *config = s->ctx->config;
 	const char *errmsg = browser_lacks(config);
 	const char *path = browser_chromium(config);
 	bool shown = errmsg == NULL && session_trust(s) == TRUST_LOCAL;
@@ -80,7 +80,7 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 			json_object_object_add(o, told[i], json_object_get(is));
 	if (knows)
 		json_add(o, "cage:o",
-			 cage_of(c->session->server->browser, answer->body));
+			 cage_of(c->session->ctx->browser, answer->body));
 	free(request_take_state(c));
 	done(c, o);
 }
@@ -96,7 +96,7 @@ static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done,
 void browser_view(struct request *c,
 		  void (*done)(struct request *c, struct json_object *view))
 {
-	struct browser *b = c->session->server->browser;
+	struct browser *b = c->session->ctx->browser;
 	struct view *v;
 
 	if (!c->session->requestor->browses ||
@@ -162,7 +162,7 @@ static void on_status(void *arg, const struct browser_rpc_answer *answer)
 
 void browser_log(struct browser *b)
 {
-	const char *errmsg = browser_lacks(b->server->config);
+	const char *errmsg = browser_lacks(b->ctx->config);
 
 	if (browser_process_is_running(b->process))
 		ask(b, on_status, b);

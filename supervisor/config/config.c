@@ -183,8 +183,10 @@ static void release(const char *of, void *base)
 			free(*(char **)((char *)base + keys[i].offset));
 }
 
-void config_free(struct config *c)
+void config_free(const struct config *config)
 {
+	struct config *c = (struct config *)(uintptr_t)config;
+
 	if (c == NULL)
 		return;
 	for (size_t i = 0; i < c->n_requestors; i++) {
@@ -200,6 +202,30 @@ void config_free(struct config *c)
 	config_clear_templates(c);
 	release("server", c);
 	free(c);
+}
+
+/* The value that NOW has becomes a copy of THEN's. True: it was another. */
+static bool keep_text(char **now, const char *then)
+{
+	bool same = *now == then ||
+		    (*now != NULL && then != NULL && strcmp(*now, then) == 0);
+
+	if (same)
+		return false;
+	free(*now);
+	*now = xstrdup_opt(then);
+	return true;
+}
+
+void config_keep_fixed(struct config *now, const struct config *then,
+		       void (*changed)(const char *key))
+{
+	if (keep_text(&now->state_dir, then->state_dir))
+		changed("state_dir");
+	if (keep_text(&now->socket, then->socket))
+		changed("socket");
+	if (keep_text(&now->listen, then->listen))
+		changed("listen");
 }
 
 void config_clear_templates(struct config *c)

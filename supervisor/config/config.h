@@ -53,7 +53,13 @@ struct config {
 
 /* All defaults, for UID (0: the system's folders, else its XDG ones). */
 struct config *config_new(uid_t uid);
-void config_free(struct config *c); /* NULL is fine */
+void config_free(const struct config *c); /* NULL is fine */
+/*
+ * What only a new start can change (state_dir, socket, listen) keeps in NOW the
+ * value that it has in THEN; CHANGED is told each key for which that matters.
+ */
+void config_keep_fixed(struct config *now, const struct config *then,
+		       void (*changed)(const char *key));
 
 /*
  * Read FILE, then conf.d/NAME.conf beside it in the order of their names.

@@ -24,7 +24,7 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 {
 	struct runs *s = arg;
 
-	artifact_save(s, s->env.store, r, a, tmp_path, sha256);
+	artifact_save(s, s->ctx->store, r, a, tmp_path, sha256);
 }
 
 static void on_not_started(void *arg, struct run *r, int err)
@@ -86,7 +86,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	}
 	run_apply(r, EV_CANCEL);
 	/* should we die before it ends, it was cancelled all the same */
-	run_row_put(s->env.store, r, STORE_SYNC, NULL, NULL);
+	run_row_put(s->ctx->store, r, STORE_SYNC, NULL, NULL);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	if (waits) {
 		runs_finish(s, r, EV_FAIL);
@@ -136,26 +136,20 @@ size_t runs_unrecorded(const struct runs *s)
 	return HASH_COUNT(s->by_id) - s->sched.queued;
 }
 
-struct runs *runs_new(const struct runs_env *env)
+struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 {
 	struct runs *s = xcalloc(1, sizeof(*s));
 
-	s->env = *env;
-	s->state_dir = xstrdup(env->config->state_dir);
+	s->ctx = ctx;
+	s->ops = ops;
 	s->workers = (struct worker_env){
-	    .base = env->base,
-	    .spawner = env->spawner,
+	    .ctx = ctx,
 	    .on_artifact = on_artifact,
-	    .on_ask = env->on_ask,
-	    .on_drop = env->on_drop,
-	    .ask_arg = env->arg,
+	    .on_ask = ops->on_ask,
+	    .on_drop = ops->on_drop,
 	    .on_over = runs_worker_ended,
 	    .on_not_started = on_not_started,
 	    .arg = s,
-	    .state_dir = s->state_dir,
-	    .config = env->config,
-	    .turns = env->turns,
-	    .instance = env->instance,
 	};
 	runs_queue_init(s);
 	runs_remote_init(s);
@@ -172,6 +166,5 @@ void runs_free(struct runs *s)
 		runs_forget(s, r);
 	runs_remote_fini(s);
 	runs_queue_fini(s);
-	free(s->state_dir);
 	free(s);
 }

@@ -17,31 +17,21 @@
 #include "supervisor/store/store.h"
 #include "supervisor/exec/worker.h"
 
+struct context;
 struct runs;
 
-/* What runs need; all lent, for as long as the runs live. */
-struct runs_env {
-	struct event_base *base;
-	const struct config *config;
-	const struct isolation *isolation;
-	struct spawner *spawner;
-	struct thread_pool *thread_pool;
-	struct fair_queue *turns; /* for what workers say; NULL: at once */
-	struct store *store;
-	const char *instance;
+/* What is above runs and serves them. */
+struct runs_ops {
+	/* Is there what T needs beside a worker? Else R says what. */
+	bool (*may_run)(const struct template *t, const struct config *config,
+			struct tool_error *r);
 	worker_on_question
 	    on_ask; /* what templates ask for; NULL: is refused */
 	worker_on_drop on_drop;
-	/* Is there what T needs beside a worker? Else R says what. */
-	bool (*may_run)(void *arg, const struct template *t,
-			struct tool_error *r);
-	void *arg;	      /* of these */
-	const bool *quiet;    /* start nothing */
-	const bool *draining; /* accept nothing */
-	bool shared;	      /* there may be more than one requestor */
 };
 
-struct runs *runs_new(const struct runs_env *env);
+/* CTX and OPS are lent for as long as the runs live. */
+struct runs *runs_new(struct context *ctx, const struct runs_ops *ops);
 void runs_free(struct runs *s); /* every run has ended; NULL is fine */
 
 /* What is asked for, beside template and inputs. Strings are lent. */
@@ -83,14 +73,11 @@ struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 int runs_cancel(struct runs *s, struct run *r);
 
 /*
- * Take back what RES (of store_recover()) brings: queue it again, or fail it
- * when SERVED (NULL: not by us) does not know its requestor, or its template
- * has changed.
+ * Take over what instances that died had: what they ran has failed, what waited
+ * is queued again, if we serve its requestor and have its template. Now, or when
+ * one that is under way is over.
  */
-typedef struct requestor *(*runs_served)(void *arg, const char *name);
-void runs_reclaim(struct runs *s, runs_served served, void *arg,
-		  const struct catalogue *catalogue,
-		  const struct store_result *res);
+void runs_recover(struct runs *s);
 
 /* Start what waits, as far as limits and workers go. */
 void runs_pump(struct runs *s);
@@ -102,7 +89,9 @@ void runs_pump(struct runs *s);
  */
 void runs_interrupt(struct runs *s, bool queued);
 
-/* The store is about to close what nudges us. */
+/* Other instances may nudge us, from the store's first request on… */
+void runs_remote_open(struct runs *s);
+/* …until the store is about to close what tells us of it. */
 void runs_remote_deaf(struct runs *s);
 
 /* Tell the watches of ended runs that the store cannot record them now. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_create.c - a run is made for a request, by tool_run.c, or again from the
- * row of an instance that is dead, by server.c. Whoever may not have one is
- * refused with the reason.
+ * runs_create.c - a run is made for a request, by tool_run.c. Whoever may not
+ * have one is refused with the reason.
  */
 #include "supervisor/exec/runs_private.h"
 
@@ -31,7 +30,7 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t cap_ttl(const struct runs *s, const struct run *r,
 		       int64_t ttl_ms)
 {
-	const struct config *c = s->env.config;
+	const struct config *c = s->ctx->config;
 	int64_t own = r->requestor->section->max_ttl_ms;
 	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
 
@@ -48,11 +47,10 @@ static void set_task(const struct runs *s, struct run *r,
 	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
 }
 
-/* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
-static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
-		       int64_t ttl_ms)
+void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
+		     int64_t ttl_ms)
 {
-	limits_set(r, s->env.config, timeout_ms);
+	limits_set(r, s->ctx->config, timeout_ms);
 	r->limits.cancel_grace_ms =
 	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
 	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
@@ -62,23 +60,23 @@ static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
 		       struct tool_error *r)
 {
-	const char *sick = health_state(s->env.config, s->env.store);
+	const char *sick = health_state(s->ctx->config, s->ctx->store);
 	const struct admission ask = {
-	    .config = s->env.config,
+	    .config = s->ctx->config,
 	    .sched = &s->sched,
-	    .shared = s->env.shared,
+	    .shared = s->ctx->others,
 	    .starts = runs_can_start(s) &&
 		      sched_is_clear(&s->sched, &q->lane, t->runtime),
 	    .bytes = inputs_len,
 	};
 
 	if (!q->usage_asked)
-		artifact_save_count(s->env.store, q);
-	if (!grants_allow(t, s->env.config, r) ||
-	    !programs_allow(t, s->env.config, s->env.isolation, r) ||
-	    !s->env.may_run(s->env.arg, t, r))
+		artifact_save_count(s->ctx->store, q);
+	if (!grants_allow(t, s->ctx->config, r) ||
+	    !programs_allow(t, s->ctx->config, s->ctx->isolation, r) ||
+	    !s->ops->may_run(t, s->ctx->config, r))
 		return false;
-	if (*s->env.draining)
+	if (s->ctx->draining)
 		tool_error_set(
 		    r, "QUEUE_FULL",
 		    admission_details("max_queued_runs",
@@ -127,6 +125,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
+	store_begin(s->ctx->store);
 	if (!may_create(s, requestor, template, len, tool_error))
 		return NULL;
 	if (!requestor->has_made_runs && requestor->section->name == NULL)
@@ -140,7 +139,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->trust = wish->trust;
 	r->idem_key = xstrdup_opt(wish->idem_key);
 	r->idem_digest = xstrdup_opt(wish->idem_digest);
-	set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
 	set_task(s, r, wish);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
@@ -151,43 +150,10 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	starts = runs_next(s) == r;
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
-	run_row_put(s->env.store, r,
+	run_row_put(s->ctx->store, r,
 		    wish->promised ? STORE_SYNC : STORE_DEFERRED, on_stored,
 		    st);
 	if (starts)
 		runs_start(s, r);
 	return r;
-}
-
-void runs_reclaim(struct runs *s, runs_served served, void *arg,
-		  const struct catalogue *catalogue,
-		  const struct store_result *res)
-{
-	size_t again = 0;
-
-	for (size_t i = 0; i < res->n_runs; i++) {
-		const struct store_run *row = &res->runs[i];
-		struct template *t =
-		    catalogue_find(catalogue, row->template_id, row->version);
-		struct requestor *q = served(arg, row->requestor);
-		struct run *r;
-
-		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
-		    row->inputs == NULL || q == NULL) {
-			run_row_interrupt(s->env.store, row,
-					  s->env.config->default_ttl_ms);
-			continue;
-		}
-		r = run_row_revive(row, q, t);
-		set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
-		HASH_ADD_STR(s->by_id, id, r);
-		runs_enqueue(s, r);
-		again++;
-	}
-	if (res->n_runs + res->interrupted > 0)
-		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
-			 res->interrupted + res->n_runs - again);
-	if (again > 0) /* their owners may have died before they were read */
-		runs_remote_read(s);
-	runs_pump(s);
 }

@@ -22,7 +22,7 @@ void runs_forget(struct runs *s, struct run *r)
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	if (r->result_text != NULL) {
-		rpc_async_put(s->env.thread_pool, r->requestor, r->result);
+		rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
 		r->result = NULL;
 	}
 	run_free(r);
@@ -70,11 +70,11 @@ static void log_end(const struct run *r)
 /* How long it is remembered: its ttl, and as its artifacts, and its task. */
 static void set_expiry(struct runs *s, struct run *r)
 {
-	int64_t artifact_ttl = s->env.config->artifact_ttl_ms;
+	int64_t artifact_ttl = s->ctx->config->artifact_ttl_ms;
 	int64_t ttl = r->limits.ttl_ms;
 
 	if (r->made_artifacts) {
-		store_expire_artifacts(s->env.store, r->id,
+		store_expire_artifacts(s->ctx->store, r->id,
 				       r->finished_ms + artifact_ttl);
 		if (ttl < artifact_ttl)
 			ttl = artifact_ttl;
@@ -106,7 +106,7 @@ static void let_log_go(struct run *r)
 static enum run_event fit(const struct runs *s, struct run *r,
 			  enum run_event ev)
 {
-	enum disk_space room = disk_space_lately(s->env.config);
+	enum disk_space room = disk_space_lately(s->ctx->config);
 	size_t len = 0;
 
 	if (room == DISK_SPACE_OK)
@@ -122,7 +122,7 @@ static enum run_event fit(const struct runs *s, struct run *r,
 		      "the template gave its result of %zu bytes, but this "
 		      "server did not keep it: %s",
 		      len, disk_space_message(room));
-	rpc_async_put(s->env.thread_pool, r->requestor, r->result);
+	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
 	r->result = NULL;
 	free(r->result_text);
 	r->result_text = NULL;
@@ -168,16 +168,16 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	free(r->inputs);
 	r->inputs = NULL;
 	set_expiry(s, r);
-	view = run_json_make(r, s->env.isolation);
+	view = run_json_make(r, s->ctx->isolation);
 	r->view = text_of(r, view);
 	json_object_put(view);
 	log_end(r);
-	audit_end(r, s->env.isolation);
+	audit_end(r, s->ctx->isolation);
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
 			   task_json_status_name(task_json_status(r)));
 	*e = (struct ended){s, r, strlen(r->view)};
 	s->unrecorded += e->bytes;
-	run_row_put(s->env.store, r, r->durable ? STORE_RETRY : STORE_SYNC,
+	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    on_ended, e);
 }

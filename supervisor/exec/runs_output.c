@@ -60,11 +60,11 @@ static void check_later(struct runs *s, struct run *r,
 	r->result = NULL;
 	r->checked_by = s;
 	r->checked =
-	    validation_submit(s->env.thread_pool, r->requestor, c, r->template,
+	    validation_submit(s->ctx->thread_pool, r->requestor, c, r->template,
 			      r->template->outputs, v, tree, on_checked, r);
 	if (r->checked != NULL)
 		return;
-	rpc_async_put(s->env.thread_pool, r->requestor, tree);
+	rpc_async_put(s->ctx->thread_pool, r->requestor, tree);
 	forget_output(r);
 	sched_over(&s->sched, &r->requestor->lane);
 	refuse_more(r);
@@ -98,7 +98,7 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 	/* a worker that crashed may have been probing: new addresses */
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
-		spawner_renew(s->env.spawner, r->template->runtime);
+		spawner_renew(s->ctx->spawner, r->template->runtime);
 	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
 		ev = EV_FAIL; /* nobody will see it */
 	if (ev == RUN_EVENTS) {
@@ -148,7 +148,7 @@ static void read_later(struct runs *s, struct run *r,
 
 	*rd = (struct reading){s, r, *e};
 	rd->end.output = NULL;
-	r->reading = output_parse(s->env.thread_pool, r->requestor, e->output,
+	r->reading = output_parse(s->ctx->thread_pool, r->requestor, e->output,
 				  e->output_len, r->is_reply, on_read, rd);
 	if (r->reading != NULL) {
 		r->reading_arg = rd;

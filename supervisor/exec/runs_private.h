@@ -3,15 +3,17 @@
  * runs_private.h - what the parts of runs share; nobody else includes it.
  *
  *   runs.c         all of them: look-up, cancelling
- *   runs_create.c  one is made, or taken over
+ *   runs_create.c  one is made
  *   runs_queue.c   which start, and when
  *   runs_output.c  what a worker gave that has ended
  *   runs_finish.c  the end: view, row, who is told
+ *   runs_recover.c what instances that died leave to us
  *   runs_remote.c  what other instances on the same state ask of ours
  */
 #ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
 #define SUPERVISOR_EXEC_RUNS_PRIVATE_H
 
+#include "supervisor/context.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/requestor/sched.h"
 
@@ -21,10 +23,11 @@
 struct runs_remote; /* runs_remote.c */
 
 struct runs {
-	struct runs_env env;
+	struct context *ctx;
+	const struct runs_ops *ops;
 	struct runs_remote *mail;
-	char *state_dir;
 	struct worker_env workers;
+	bool recovering; /* the store looks for dead instances, or will again */
 	struct run *by_id;
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
@@ -32,6 +35,12 @@ struct runs {
 	size_t strangers;  /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
+
+/* ---- runs_create.c ---- */
+
+/* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
+void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
+		     int64_t ttl_ms);
 
 /* ---- runs_queue.c ---- */
 

@@ -29,7 +29,7 @@ static uint32_t missing(const struct runs *s)
 		if (evtimer_pending(s->pause[i], NULL))
 			kinds |= UINT32_C(1) << i;
 	/* programs may never get one: that is found out by trying */
-	if (spawner_zygote_pid(s->env.spawner, RUNTIME_LUA) == 0)
+	if (spawner_zygote_pid(s->ctx->spawner, RUNTIME_LUA) == 0)
 		kinds |= UINT32_C(1) << RUNTIME_LUA;
 	return kinds;
 }
@@ -37,20 +37,20 @@ static uint32_t missing(const struct runs *s)
 /* Where there may be several requestors, each has a fair part. */
 static void share_places(struct runs *s)
 {
-	const struct config *c = s->env.config;
+	const struct config *c = s->ctx->config;
 
 	s->sched.known = s->strangers + c->n_requestors;
-	s->sched.places = s->env.shared ? (size_t)c->max_concurrent_runs : 0;
+	s->sched.places = s->ctx->others ? (size_t)c->max_concurrent_runs : 0;
 }
 
 bool runs_can_start(struct runs *s)
 {
-	if (*s->env.quiet)
+	if (s->ctx->quiet)
 		return false;
 	s->sched.waits = missing(s);
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
-	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
+	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
 	       s->sched.running < ZYGOTE_PROTO_SLOTS;
 }
 
@@ -103,7 +103,7 @@ static bool is_granted(const struct runs *s, struct run *r)
 {
 	struct tool_error no = {0};
 
-	if (grants_allow(r->template, s->env.config, &no))
+	if (grants_allow(r->template, s->ctx->config, &no))
 		return true;
 	run_set_error(r, no.code, json_object_get(no.details), "%s",
 		      no.message);
@@ -137,7 +137,7 @@ void runs_pump(struct runs *s)
 
 		runs_start(s, r);
 		if (stored && r->state == RUN_RUNNING)
-			run_row_put(s->env.store, r, STORE_DEFERRED, NULL,
+			run_row_put(s->ctx->store, r, STORE_DEFERRED, NULL,
 				    NULL);
 	}
 }
@@ -169,7 +169,7 @@ void runs_queue_init(struct runs *s)
 {
 	sched_init(&s->sched);
 	for (size_t i = 0; i < RUNTIMES; i++)
-		s->pause[i] = evtimer_new(s->env.base, on_pause_over, s);
+		s->pause[i] = evtimer_new(s->ctx->base, on_pause_over, s);
 }
 
 void runs_queue_fini(struct runs *s)

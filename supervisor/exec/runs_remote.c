@@ -95,12 +95,12 @@ static char *text_of(const struct runs *s, const struct run *r, enum part p)
 			   ? xstrdup("")
 			   : xstrndup(buf_data(r->log), buf_len(r->log));
 	} else {
-		view = run_json_make(r, s->env.isolation);
+		view = run_json_make(r, s->ctx->isolation);
 		text = xstrdup(json_text(view, NULL));
 		json_object_put(view);
 	}
 	if (strlen(text) < DISK_SPACE_LARGE_BYTES ||
-	    disk_space_lately(s->env.config) == DISK_SPACE_OK)
+	    disk_space_lately(s->ctx->config) == DISK_SPACE_OK)
 		return text;
 	free(text);
 	return NULL;
@@ -140,7 +140,7 @@ static size_t show(struct run_shown *e, int64_t now)
 	    e->part[PART_VIEW].given ? e->part[PART_VIEW].until_ms : 0;
 	row.log_until_ms =
 	    e->part[PART_LOG].given ? e->part[PART_LOG].until_ms : 0;
-	store_show(s->env.store, &row);
+	store_show(s->ctx->store, &row);
 	free(text[PART_VIEW]);
 	free(text[PART_LOG]);
 	free(note);
@@ -246,7 +246,7 @@ static void read_mail(struct runs_remote *m)
 	if (m->reading)
 		return;
 	m->reading = true;
-	store_read_mail(m->runs->env.store, on_mail, m);
+	store_read_mail(m->runs->ctx->store, on_mail, m);
 }
 
 static void on_nudge(evutil_socket_t fd, short what, void *arg)
@@ -272,7 +272,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 void runs_remote_poll(struct runs *s)
 {
-	bool nudged = store_is_nudged(s->env.store);
+	bool nudged = store_is_nudged(s->ctx->store);
 	struct timeval tv = {.tv_sec = nudged ? LOOK_MS / 1000 : 0,
 			     .tv_usec = nudged ? 0 : LOOK_DEAF_MS * 1000L};
 
@@ -289,18 +289,23 @@ void runs_remote_read(struct runs *s)
 void runs_remote_init(struct runs *s)
 {
 	struct runs_remote *m = xcalloc(1, sizeof(*m));
-	int fd = s->env.store != NULL ? store_nudge_fd(s->env.store) : -1;
 
 	m->runs = s;
 	TAILQ_INIT(&m->shown);
-	m->look = evtimer_new(s->env.base, on_look, m);
-	m->show = evtimer_new(s->env.base, on_show, m);
-	if (fd >= 0) {
-		m->nudged = event_new(s->env.base, fd, EV_READ | EV_PERSIST,
-				      on_nudge, m);
-		event_add(m->nudged, NULL);
-	}
+	m->look = evtimer_new(s->ctx->base, on_look, m);
+	m->show = evtimer_new(s->ctx->base, on_show, m);
 	s->mail = m;
+}
+
+void runs_remote_open(struct runs *s)
+{
+	int fd = store_nudge_fd(s->ctx->store);
+
+	if (fd < 0)
+		return;
+	s->mail->nudged = event_new(s->ctx->base, fd, EV_READ | EV_PERSIST,
+				    on_nudge, s->mail);
+	event_add(s->mail->nudged, NULL);
 }
 
 void runs_remote_deaf(struct runs *s)

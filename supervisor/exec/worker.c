@@ -107,7 +107,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
 	if (w->child.pid == 0)
-		spawner_overdue(w->env->spawner, &w->child);
+		spawner_overdue(w->env->ctx->spawner, &w->child);
 }
 
 void worker_recv_last(struct worker *w)
@@ -278,11 +278,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	struct worker *w = arg;
 
 	(void)fd, (void)what;
-	if (w->env->turns == NULL) {
+	if (w->env->ctx->turns == NULL) {
 		on_turn(w);
 		return;
 	}
-	fair_queue_submit(w->env->turns, &w->run->requestor->turns, &w->turn);
+	fair_queue_submit(w->env->ctx->turns, &w->run->requestor->turns,
+			  &w->turn);
 	if (w->turn.lane != NULL)
 		event_del(w->readable);
 }
@@ -469,9 +470,9 @@ int worker_start(const struct worker_env *env, struct run *r)
 	}
 	w->child.on_born = on_born;
 	w->child.on_exit = on_reaped;
-	rc = is_stale(r, env->spawner, &job)
+	rc = is_stale(r, env->ctx->spawner, &job)
 		 ? -ESTALE
-		 : spawner_spawn(env->spawner, &w->child, ends[1], &job);
+		 : spawner_spawn(env->ctx->spawner, &w->child, ends[1], &job);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);
@@ -485,10 +486,11 @@ int worker_start(const struct worker_env *env, struct run *r)
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
 	worker_recv_init(w);
-	w->readable =
-	    event_new(env->base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
-	w->writable = event_new(env->base, w->fd, EV_WRITE, on_writable, w);
-	w->deadline = evtimer_new(env->base, on_deadline, w);
+	w->readable = event_new(env->ctx->base, w->fd, EV_READ | EV_PERSIST,
+				on_readable, w);
+	w->writable =
+	    event_new(env->ctx->base, w->fd, EV_WRITE, on_writable, w);
+	w->deadline = evtimer_new(env->ctx->base, on_deadline, w);
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;

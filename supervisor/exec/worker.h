@@ -34,21 +34,22 @@ struct worker_question {
  * no answer; any other state means that none is wanted any more (it was
  * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
  */
-typedef void (*worker_on_question)(void *arg, struct run *r,
+struct context;
+typedef void (*worker_on_question)(struct context *ctx, struct run *r,
 				   const struct worker_question *ask);
 
 /*
  * R's template waits for the answer to SEQ no more, which is (or was) its to
  * give: whoever is at it can stop, and need not answer.
  */
-typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
+typedef void (*worker_on_drop)(struct context *ctx, struct run *r,
+			       uint32_t seq);
 
 /* What every worker is started with; owned by runs.c. */
 struct exit_facts; /* outcome.h */
 struct tool_error;
 struct worker_env {
-	struct event_base *base;
-	struct spawner *spawner;
+	struct context *ctx;
 	/*
 	 * R's worker has sent a whole artifact, whose bytes are in TMP_PATH
 	 * (taken). Answer by worker_answer_saved() or _refused(), now or later.
@@ -57,16 +58,11 @@ struct worker_env {
 			    char *tmp_path, const char *sha256);
 	worker_on_question on_ask; /* NULL: each is refused */
 	worker_on_drop on_drop;	   /* NULL when on_ask is */
-	void *ask_arg;
 	/* R's worker is gone, and E is how. */
 	void (*on_over)(void *arg, struct run *r, const struct exit_facts *e);
 	/* There is no worker for R after all (-EAGAIN: queue it again). */
 	void (*on_not_started)(void *arg, struct run *r, int err);
 	void *arg;
-	const char *state_dir;
-	const char *instance;
-	const struct config *config; /* NULL: the disk is not looked at */
-	struct fair_queue *turns; /* NULL: what workers say is heard at once */
 };
 
 /*

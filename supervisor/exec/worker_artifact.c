@@ -34,9 +34,8 @@ static void unavailable(struct worker *w, const char *says)
 /* May SIZE bytes of an artifact be written now, as to the disk? */
 static bool disk_has_room(struct worker *w, int64_t size)
 {
-	const struct config *c = w->env->config;
 	const char *says =
-	    c == NULL ? NULL : disk_space_message(disk_space(c, size));
+	    disk_space_message(disk_space(w->env->ctx->config, size));
 
 	if (says != NULL)
 		unavailable(w, says);
@@ -49,8 +48,9 @@ static void not_written(struct worker *w, int err)
 	log_error("worker",
 		  "run=%s requestor=%s artifact=refused "
 		  "err=\"%s: %s; %s\"",
-		  w->run->id, w->run->requestor->name, w->env->state_dir,
-		  strerror(err), store_remedy(-err));
+		  w->run->id, w->run->requestor->name,
+		  w->env->ctx->config->state_dir, strerror(err),
+		  store_remedy(-err));
 	unavailable(w, store_says(-err));
 }
 
@@ -155,8 +155,8 @@ int worker_artifact(struct worker *w, const struct msg *m)
 
 	tool_error_fini(&w->tool_error);
 	if (may_have(w, m->artifact.total)) {
-		w->blob =
-		    artifact_file_new(w->env->state_dir, w->env->instance);
+		w->blob = artifact_file_new(w->env->ctx->config->state_dir,
+					    w->env->ctx->instance);
 		if (w->blob == NULL)
 			not_written(w, errno);
 		w->promised = (int64_t)m->artifact.total;

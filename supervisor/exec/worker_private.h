@@ -14,6 +14,7 @@
 #include "ipc/msg.h"
 #include "supervisor/state/artifact_file.h"
 #include "proto/mcp/tool_error.h"
+#include "supervisor/context.h"
 #include "supervisor/requestor/fair_queue.h"
 #include "supervisor/exec/worker.h"
 

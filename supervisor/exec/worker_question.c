@@ -294,7 +294,7 @@ static void hand_on(struct worker *w, const struct worker_question *ask)
 		worker_refuse_question(r, ask, NULL);
 	else {
 		settle(w);
-		env->on_ask(env->ask_arg, r, ask);
+		env->on_ask(env->ctx, r, ask);
 	}
 }
 
@@ -342,7 +342,7 @@ int worker_question_dropped(struct worker *w, const struct msg *m)
 	if (find(w, seq) == NULL)
 		return 0; /* its answer is on its way */
 	if (w->env->on_drop != NULL)
-		w->env->on_drop(w->env->ask_arg, w->run, seq);
+		w->env->on_drop(w->env->ctx, w->run, seq);
 	worker_fail_question(w->run, seq, "DROPPED", "it is awaited no more");
 	return 0;
 }

@@ -23,17 +23,16 @@
 
 /* ---- while it serves: what each finds, or NULL ---- */
 
-static const char *cage(struct server *srv, enum health_status *v)
+static const char *cage(struct context *ctx, enum health_status *v)
 {
 	(void)v;
-	return server_is_measured(srv) ? NULL
-				       : "the cage is still being measured";
+	return ctx->measured ? NULL : "the cage is still being measured";
 }
 
-static const char *draining(struct server *srv, enum health_status *v)
+static const char *draining(struct context *ctx, enum health_status *v)
 {
 	(void)v;
-	return srv->draining ? "the server is draining: it is about to end"
+	return ctx->draining ? "the server is draining: it is about to end"
 			     : NULL;
 }
 
@@ -57,36 +56,36 @@ static int state_lately(const char *dir, const char **which)
 	return rc;
 }
 
+/* Before the store is asked for anything nobody looks at its folder. */
 const char *health_state(const struct config *config, struct store *store)
 {
-	const char *sick = store == NULL ? NULL : store_failing_message(store);
-	int rc = sick != NULL || store == NULL
+	const char *sick = store_failing_message(store);
+	int rc = sick != NULL || !store_is_begun(store)
 		     ? 0
 		     : state_lately(config->state_dir, NULL);
 
 	return rc == 0 ? sick : store_says(rc);
 }
 
-static const char *state(struct server *srv, enum health_status *v)
+static const char *state(struct context *ctx, enum health_status *v)
 {
 	(void)v;
-	if (srv->others && !srv->opened && server_is_measured(srv))
+	if (ctx->others && !ctx->opened && ctx->measured)
 		return "its record of runs is being opened";
-	return health_state(srv->config, srv->store);
+	return health_state(ctx->config, ctx->store);
 }
 
 /* Of the folder, for the operator: which, why, and what would mend it. */
-static const char *state_where(struct server *srv)
+static const char *state_where(struct context *ctx)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
 	const char *at = NULL;
-	const char *errmsg =
-	    srv->store == NULL ? NULL : store_failing(srv->store);
+	const char *errmsg = store_failing(ctx->store);
 	int rc;
 
-	if (errmsg != NULL || srv->store == NULL)
+	if (errmsg != NULL || !store_is_begun(ctx->store))
 		return errmsg;
-	rc = state_lately(srv->config->state_dir, &at);
+	rc = state_lately(ctx->config->state_dir, &at);
 	if (rc == 0)
 		return NULL;
 	snprintf(text, sizeof(text), "%s: %s; %s", at, strerror(-rc),
@@ -94,20 +93,20 @@ static const char *state_where(struct server *srv)
 	return text;
 }
 
-static const char *disk_where(struct server *srv)
+static const char *disk_where(struct context *ctx)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
 
 	snprintf(text, sizeof(text),
 		 "make room where %s is, or set a lower "
 		 "disk_reserve_bytes",
-		 srv->config->state_dir);
+		 ctx->config->state_dir);
 	return text;
 }
 
-static const char *disk(struct server *srv, enum health_status *v)
+static const char *disk(struct context *ctx, enum health_status *v)
 {
-	enum disk_space room = disk_space_lately(srv->config);
+	enum disk_space room = disk_space_lately(ctx->config);
 
 	if (room != DISK_SPACE_SPENT)
 		*v = HEALTH_WARNING;
@@ -125,19 +124,19 @@ static const char *loses(enum health_status *v, const char *what, int rc,
 	return says;
 }
 
-static const char *logs(struct server *srv, enum health_status *v)
+static const char *logs(struct context *ctx, enum health_status *v)
 {
 	static char says[128];
 
-	(void)srv;
+	(void)ctx;
 	return loses(v, "its log", log_failing(), says, sizeof(says));
 }
 
-static const char *audits(struct server *srv, enum health_status *v)
+static const char *audits(struct context *ctx, enum health_status *v)
 {
 	static char says[128];
 
-	(void)srv;
+	(void)ctx;
 	return loses(v, "its audit log", audit_failing(), says, sizeof(says));
 }
 
@@ -150,9 +149,9 @@ static const struct check {
 	bool only_warns;  /* that start goes on all the same… */
 	bool stdio_warns; /* …or that of one client's server */
 	/* while it serves: what is wrong, for clients to read; NULL: nothing */
-	const char *(*now)(struct server *srv, enum health_status *v);
-	const char *cure;			  /* of that, by the operator */
-	const char *(*where)(struct server *srv); /* with paths; NULL: that */
+	const char *(*now)(struct context *ctx, enum health_status *v);
+	const char *cure; /* of that, by the operator */
+	const char *(*where)(struct context *ctx); /* with paths; NULL: that */
 } checks[] = {
     {"the folders of templates", .before = health_start_templates},
     {"a log", .before = health_start_log, .now = logs,
@@ -199,22 +198,22 @@ void health_check_start(const struct health_start *c, health_report tell,
 	}
 }
 
-static const char *look(struct server *srv, size_t i, enum health_status *v)
+static const char *look(struct context *ctx, size_t i, enum health_status *v)
 {
 	const char *says;
 
 	*v = HEALTH_FAILED;
-	says = checks[i].now == NULL ? NULL : checks[i].now(srv, v);
+	says = checks[i].now == NULL ? NULL : checks[i].now(ctx, v);
 	if (says == NULL)
 		*v = HEALTH_OK;
 	return says;
 }
 
-static const char *first(struct server *srv, enum health_status wanted)
+static const char *first(struct context *ctx, enum health_status wanted)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
 		enum health_status v;
-		const char *says = look(srv, i, &v);
+		const char *says = look(ctx, i, &v);
 
 		if (v == wanted)
 			return says;
@@ -222,42 +221,42 @@ static const char *first(struct server *srv, enum health_status wanted)
 	return NULL;
 }
 
-const char *health_reason(struct server *srv)
+const char *health_reason(struct context *ctx)
 {
-	return first(srv, HEALTH_FAILED);
+	return first(ctx, HEALTH_FAILED);
 }
 
-const char *health_warning(struct server *srv)
+const char *health_warning(struct context *ctx)
 {
-	return first(srv, HEALTH_WARNING);
+	return first(ctx, HEALTH_WARNING);
 }
 
 /* ---- for programs ---- */
 
-static struct json_object *one_view(struct server *srv, size_t i, bool local)
+static struct json_object *one_view(struct context *ctx, size_t i, bool local)
 {
 	static const char *const names[] = {[HEALTH_OK] = "well",
 					    [HEALTH_WARNING] = "warning",
 					    [HEALTH_FAILED] = "failing"};
 	enum health_status v;
-	const char *says = look(srv, i, &v), *where = NULL;
+	const char *says = look(ctx, i, &v), *where = NULL;
 
 	if (says != NULL && local && checks[i].where != NULL)
-		where = checks[i].where(srv);
+		where = checks[i].where(ctx);
 	if (where == NULL)
 		where = checks[i].cure;
 	return json_pack("name:s verdict:s says?s cure?s", checks[i].name,
 			 names[v], says, says != NULL ? where : NULL);
 }
 
-struct json_object *health_view(struct server *srv, bool local)
+struct json_object *health_view(struct context *ctx, bool local)
 {
 	struct json_object *list = json_object_new_array();
-	const char *errmsg = health_reason(srv);
+	const char *errmsg = health_reason(ctx);
 
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
-			json_object_array_add(list, one_view(srv, i, local));
+			json_object_array_add(list, one_view(ctx, i, local));
 	return json_pack("ready:b reason?s checks:o", errmsg == NULL, errmsg,
 			 list);
 }
@@ -265,15 +264,16 @@ struct json_object *health_view(struct server *srv, bool local)
 /* ---- to the log ---- */
 
 /* The store tells of itself, and disk_space.c of the room: what is left is the folder. */
-void health_watch(struct server *srv)
+void health_watch(struct context *ctx)
 {
 	static int told;
 	const char *at = NULL;
-	int rc = srv->store == NULL || store_failing_message(srv->store) != NULL
+	int rc = !store_is_begun(ctx->store) ||
+			 store_failing_message(ctx->store) != NULL
 		     ? told
-		     : state_lately(srv->config->state_dir, &at);
+		     : state_lately(ctx->config->state_dir, &at);
 
-	(void)disk_space_lately(srv->config);
+	(void)disk_space_lately(ctx->config);
 	if (rc == told)
 		return;
 	told = rc;
@@ -284,5 +284,5 @@ void health_watch(struct server *srv)
 			  at, strerror(-rc), store_remedy(rc));
 	else
 		log_info("health", "state=ok dir=\"%s\"",
-			 srv->config->state_dir);
+			 ctx->config->state_dir);
 }

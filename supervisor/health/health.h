@@ -10,7 +10,7 @@
 
 #include <json-c/json.h>
 
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 enum health_status {
 	HEALTH_OK,
@@ -43,9 +43,9 @@ void health_check_start(const struct health_start *c, health_report tell,
  * Why no run would be started now, without a path or a figure of this machine;
  * NULL: one would.
  */
-const char *health_reason(struct server *srv);
+const char *health_reason(struct context *ctx);
 /* What should be mended although runs are started, or NULL. */
-const char *health_warning(struct server *srv);
+const char *health_warning(struct context *ctx);
 /* The part of that which is the store's and its folder's alone. */
 const char *health_state(const struct config *config, struct store *store);
 
@@ -53,9 +53,9 @@ const char *health_state(const struct config *config, struct store *store);
  * {ready, reason, checks: [{name, verdict, says, cure}]}. LOCAL: the cure may
  * name paths of this machine.
  */
-struct json_object *health_view(struct server *srv, bool local);
+struct json_object *health_view(struct context *ctx, bool local);
 
 /* Once a second: what is not well any more, or again, is logged once. */
-void health_watch(struct server *srv);
+void health_watch(struct context *ctx);
 
 #endif

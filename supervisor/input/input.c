@@ -93,14 +93,14 @@ static void on_notice(struct run_watch *w, struct run *r,
 		drop_all(in, "the run has ended");
 }
 
-static struct input *input_of(struct server *srv, struct run *r)
+static struct input *input_of(struct context *ctx, struct run *r)
 {
 	struct input *in = r->input;
 
 	if (in != NULL)
 		return in;
 	in = r->input = xcalloc(1, sizeof(*in));
-	in->server = srv;
+	in->ctx = ctx;
 	in->run = r;
 	in->watch.on_notice = on_notice;
 	LIST_INIT(&in->pending);
@@ -135,17 +135,18 @@ static void start_expiry(struct pending_input *p)
 	ms = ms > 0 ? ms : 1;
 	tv = (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 	p->expires_mono_ms = now + ms;
-	p->expiry = evtimer_new(p->input->server->base, on_expiry, p);
+	p->expiry = evtimer_new(p->input->ctx->base, on_expiry, p);
 	evtimer_add(p->expiry, &tv);
 }
 
-void input_ask(void *arg, struct run *r, const struct worker_question *ask)
+void input_ask(struct context *ctx, struct run *r,
+	       const struct worker_question *ask)
 {
 	struct tool_error errmsg = {0};
 	struct pending_input *p;
 
 	p = xcalloc(1, sizeof(*p));
-	p->input = input_of(arg, r);
+	p->input = input_of(ctx, r);
 	p->seq = ask->seq;
 	json_text(ask->params, &p->bytes);
 	p->input->bytes += p->bytes;
@@ -164,11 +165,11 @@ void input_ask(void *arg, struct run *r, const struct worker_question *ask)
 	input_route(p);
 }
 
-void input_cancel(void *arg, struct run *r, uint32_t seq)
+void input_cancel(struct context *ctx, struct run *r, uint32_t seq)
 {
 	struct pending_input *p;
 
-	(void)arg;
+	(void)ctx;
 	if (r->input == NULL)
 		return;
 	LIST_FOREACH(p, &r->input->pending, link)
@@ -192,17 +193,17 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 	route_held(in);
 }
 
-void input_task_told(struct server *srv, struct run *r)
+void input_task_told(struct context *ctx, struct run *r)
 {
 	struct timeval tv = {.tv_usec = INPUT_TASK_GRACE_MS * 1000L};
 	struct input *in;
 
 	if (run_terminal(r)) /* it was faster, and asks nothing more */
 		return;
-	in = input_of(srv, r);
+	in = input_of(ctx, r);
 	if (r->task.known || in->grace != NULL)
 		return;
-	in->grace = evtimer_new(srv->base, on_grace_over, in);
+	in->grace = evtimer_new(ctx->base, on_grace_over, in);
 	evtimer_add(in->grace, &tv);
 }
 

@@ -12,7 +12,7 @@
 #define SUPERVISOR_INPUT_INPUT_H
 
 #include "supervisor/run/run.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 #include "supervisor/exec/worker.h"
 
 struct request;
@@ -20,14 +20,15 @@ struct request;
 /* The time in which a client takes note of a task that it made. */
 #define INPUT_TASK_GRACE_MS 200
 
-/* A worker_on_question, for all but CALL: ARG is the server. */
-void input_ask(void *arg, struct run *r, const struct worker_question *ask);
+/* A worker_on_question, for all but CALL. */
+void input_ask(struct context *ctx, struct run *r,
+	       const struct worker_question *ask);
 
 /* A worker_on_drop: a client that was asked is told to forget it. */
-void input_cancel(void *arg, struct run *r, uint32_t seq);
+void input_cancel(struct context *ctx, struct run *r, uint32_t seq);
 
 /* The CreateTaskResult of R has left. */
-void input_task_told(struct server *srv, struct run *r);
+void input_task_told(struct context *ctx, struct run *r);
 /* A client asks about R by tasks/get: so it knows the task. */
 void input_task_known(struct run *r);
 

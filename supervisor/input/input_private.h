@@ -36,7 +36,7 @@ struct pending_input {
 
 /* A run's; run.input. */
 struct input {
-	struct server *server;
+	struct context *ctx;
 	struct run *run; /* borrowed */
 	struct run_watch watch;
 	LIST_HEAD(pending_inputs, pending_input)

@@ -152,7 +152,7 @@ static void read_later(struct pending_input *p, struct requestor *from,
 {
 	struct input_reply_job *job = xcalloc(1, sizeof(*job));
 
-	*job = (struct input_reply_job){.o = p->input->server->thread_pool,
+	*job = (struct input_reply_job){.o = p->input->ctx->thread_pool,
 					.who = from,
 					.p = p,
 					.q = p->q,

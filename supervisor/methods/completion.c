@@ -109,14 +109,13 @@ static void on_runs(void *arg, const struct store_result *res)
 
 static void complete_run(struct request *c)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	struct store_filter f = {.requestor = c->session->requestor->name,
 				 .status = -1,
 				 .limit = COMPLETION_MAX};
 
-	server_runs(srv);
 	request_ref_large(c);
-	store_list_runs(srv->store, &f, on_runs, c);
+	store_list_runs(ctx->store, &f, on_runs, c);
 }
 
 /* The artifacts that a terminal view names. */
@@ -148,7 +147,7 @@ static void complete_artifact(struct request *c)
 	struct json_object *context = json_member(c->msg.params, "context");
 	const char *run_id =
 	    json_member_str(json_member(context, "arguments"), "runId");
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	struct values v;
 	struct run *r;
 
@@ -156,10 +155,10 @@ static void complete_artifact(struct request *c)
 		nothing(c);
 		return;
 	}
-	r = runs_find(server_runs(srv), c->session->requestor, run_id);
+	r = runs_find(ctx->runs, c->session->requestor, run_id);
 	if (r == NULL) {
 		request_ref_large(c);
-		store_get_run(srv->store, c->session->requestor->name, run_id,
+		store_get_run(ctx->store, c->session->requestor->name, run_id,
 			      on_view, c);
 		return;
 	}
@@ -178,7 +177,7 @@ static void complete_resource(struct request *c, struct json_object *ref)
 {
 	const char *uri = json_member_str(ref, "uri");
 	const struct catalogue_index *offers =
-	    c->session->server->catalogue->offers;
+	    c->session->ctx->catalogue->offers;
 	const struct catalogue_entry *o;
 
 	if (uri == NULL) {

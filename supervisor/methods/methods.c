@@ -116,7 +116,7 @@ static void initialize(struct request *c)
 	json_object_object_add(result, "serverInfo", server_info(s->revision));
 	json_object_object_add(
 	    result, "instructions",
-	    json_object_new_string(s->server->with_client
+	    json_object_new_string(s->ctx->with_client
 				       ? INSTRUCTIONS INSTRUCTIONS_STDIO
 				       : INSTRUCTIONS));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,

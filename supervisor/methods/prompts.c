@@ -21,6 +21,7 @@
 #include "supervisor/package/placeholder.h"
 #include "supervisor/methods/resources.h"
 #include "supervisor/tools/tools.h"
+#include "supervisor/templates/catalogue.h"
 
 static void add(struct json_object *o, const char *key, const char *text)
 {
@@ -33,7 +34,7 @@ const struct catalogue_entry *prompts_find(const struct request *c,
 {
 	const struct session *s = c->session;
 
-	return tools_offer(s, &s->server->catalogue->offers->prompts, name);
+	return tools_offer(s, &s->ctx->catalogue->offers->prompts, name);
 }
 
 /* ---- prompts/list ---- */
@@ -75,7 +76,7 @@ void prompts_list(struct request *c)
 {
 	const struct session *s = c->session;
 	const struct catalogue_index_list *all =
-	    &s->server->catalogue->offers->prompts;
+	    &s->ctx->catalogue->offers->prompts;
 	struct pagination p;
 
 	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
@@ -276,7 +277,7 @@ static int check_arguments(struct response *m)
 static void no_such_prompt(struct request *c, const char *name)
 {
 	const struct catalogue_index_list *all =
-	    &c->session->server->catalogue->offers->prompts;
+	    &c->session->ctx->catalogue->offers->prompts;
 	struct suggest suggest;
 
 	suggest_init(&suggest, name);

@@ -105,8 +105,7 @@ void resources_list(struct request *c)
 	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uri", listed, ARRAY_LEN(listed));
-	page_offers(&p, "uri",
-		    &c->session->server->catalogue->offers->resources);
+	page_offers(&p, "uri", &c->session->ctx->catalogue->offers->resources);
 	pagination_end(&p, "resources");
 }
 
@@ -118,7 +117,7 @@ void resources_templates(struct request *c)
 		return;
 	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
 	page_offers(&p, "uriTemplate",
-		    &c->session->server->catalogue->offers->patterns);
+		    &c->session->ctx->catalogue->offers->patterns);
 	pagination_end(&p, "resourceTemplates");
 }
 
@@ -300,7 +299,7 @@ static void answer_own(struct request *c, const struct resource_uri *u,
 static void read_isolation(struct request *c, const struct resource_uri *u)
 {
 	size_t len;
-	const char *text = json_text(c->session->server->isolation.view, &len);
+	const char *text = json_text(c->session->ctx->isolation->view, &len);
 
 	(void)u;
 	answer_bytes(c, "application/json", text, len);
@@ -347,7 +346,7 @@ static void give_our_run(struct request *c, struct run *r)
 	if (r->view != NULL) /* it has ended, and is being recorded */
 		answer_view(c, r->view);
 	else
-		answer_going(c, run_json_make(r, &c->server->isolation));
+		answer_going(c, run_json_make(r, c->ctx->isolation));
 }
 
 /* The run that U names, from who has it. */
@@ -356,7 +355,7 @@ static void read_of_run(struct request *c, const struct resource_uri *u,
 {
 	struct remote_run_query whole = *ask;
 	struct run *r =
-	    runs_find(server_runs(c->server), c->session->requestor, u->run_id);
+	    runs_find(c->ctx->runs, c->session->requestor, u->run_id);
 
 	whole.id = u->run_id;
 	if (r != NULL)
@@ -475,7 +474,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 		    "given inline; get_artifact reads it in pieces, and so "
 		    "does this URI with ?offset=0, and so on",
 		    (long long)res->artifact->size,
-		    (long long)config_inline_bytes(c->session->server->config));
+		    (long long)config_inline_bytes(c->session->ctx->config));
 	else
 		answer_own(c, &u, res->artifact->mime_type, NULL,
 			   res->len > 0 ? res->data : "", res->len);
@@ -483,14 +482,13 @@ static void on_artifact(void *arg, const struct store_result *res)
 
 static void read_artifact(struct request *c, const struct resource_uri *u)
 {
-	struct server *srv = c->session->server;
-	int64_t most = config_inline_bytes(srv->config);
+	struct context *ctx = c->session->ctx;
+	int64_t most = config_inline_bytes(ctx->config);
 
 	if (u->piece.limit > 0 && u->piece.limit < most)
 		most = u->piece.limit;
-	server_runs(srv);
 	request_ref_large(c);
-	store_read_artifact(srv->store, c->session->requestor->name,
+	store_read_artifact(ctx->store, c->session->requestor->name,
 			    u->artifact_id, u->piece.offset, most, on_artifact,
 			    c);
 }
@@ -501,7 +499,7 @@ const struct catalogue_entry *resources_find(const struct session *s,
 					     const char *uri,
 					     struct json_object **values)
 {
-	const struct catalogue_index *offers = s->server->catalogue->offers;
+	const struct catalogue_index *offers = s->ctx->catalogue->offers;
 	const struct catalogue_entry *o;
 
 	*values = NULL;

@@ -159,7 +159,7 @@ static struct subscription *add(struct session *s, const char *uri,
 	u->uri = xstrdup(uri);
 	u->kind = kind;
 	u->watch.on_notice = on_notice;
-	u->later = evtimer_new(s->server->base, on_later, u);
+	u->later = evtimer_new(s->ctx->base, on_later, u);
 	LIST_INSERT_HEAD(&s->subscriptions, u, link);
 	s->n_subscriptions++;
 	session_changed(s);
@@ -185,8 +185,8 @@ static bool too_many(struct request *c)
 /* Is the run of U, whose URI is URI, ours? Then U hears of it. */
 static bool watch_ours(struct subscription *u, const struct resource_uri *uri)
 {
-	u->run = runs_find(server_runs(u->session->server),
-			   u->session->requestor, uri->run_id);
+	u->run = runs_find(u->session->ctx->runs, u->session->requestor,
+			   uri->run_id);
 	if (u->run != NULL)
 		run_watch_add(u->run, &u->watch);
 	return u->run != NULL;
@@ -200,7 +200,7 @@ static void watch_row(struct subscription *u, const struct resource_uri *uri,
 		      const struct store_run *row)
 {
 	struct remote_run_watcher w = {
-	    .server = u->session->server,
+	    .ctx = u->session->ctx,
 	    .requestor = u->session->requestor,
 	    .kind = u->kind == RESOURCE_URI_IS_LOG ? STORE_MAIL_LOG
 						   : STORE_MAIL_WATCH,
@@ -245,13 +245,12 @@ static void on_row(void *arg, const struct store_result *res)
 static void add_run(struct request *c, const struct resource_uri *uri)
 {
 	struct session *s = c->session;
-	struct run *r =
-	    runs_find(server_runs(s->server), s->requestor, uri->run_id);
+	struct run *r = runs_find(s->ctx->runs, s->requestor, uri->run_id);
 	struct subscription *u;
 
 	if (r == NULL) {
 		request_ref_large(c);
-		store_get_run(s->server->store, s->requestor->name, uri->run_id,
+		store_get_run(s->ctx->store, s->requestor->name, uri->run_id,
 			      on_row, c);
 		return;
 	}
@@ -265,10 +264,9 @@ static void add_artifact(struct request *c, const struct resource_uri *uri)
 {
 	struct session *s = c->session;
 
-	server_runs(s->server);
 	request_ref_large(c);
-	store_read_artifact(s->server->store, s->requestor->name,
-			    uri->artifact_id, 0, 0, on_row, c);
+	store_read_artifact(s->ctx->store, s->requestor->name, uri->artifact_id,
+			    0, 0, on_row, c);
 }
 
 static void add_isolation(struct request *c, const struct resource_uri *uri)
@@ -362,12 +360,12 @@ static void look_again(struct subscription *u)
 	changed(u);
 }
 
-void subscriptions_reloaded(struct server *srv)
+void subscriptions_reloaded(struct context *ctx)
 {
 	struct subscription *u;
 	struct session *s;
 
-	LIST_FOREACH(s, &srv->sessions, link)
+	LIST_FOREACH(s, &ctx->sessions->all, link)
 		LIST_FOREACH(u, &s->subscriptions, link)
 			if (u->kind == RESOURCE_URI_NONE)
 				look_again(u);
@@ -424,7 +422,7 @@ static void watch_again(struct subscription *u, const struct resource_uri *own)
 		return;
 	u->revisit = xcalloc(1, sizeof(*u->revisit));
 	u->revisit->of = u;
-	store_get_task(s->server->store, s->requestor->name, own->run_id,
+	store_get_task(s->ctx->store, s->requestor->name, own->run_id,
 		       on_revisit, u->revisit);
 }
 

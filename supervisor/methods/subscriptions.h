@@ -19,7 +19,7 @@ void subscriptions_add(struct request *c);  /* resources/subscribe */
 void subscriptions_drop(struct request *c); /* resources/unsubscribe */
 
 /* There are other templates now. */
-void subscriptions_reloaded(struct server *srv);
+void subscriptions_reloaded(struct context *ctx);
 
 /* Their URIs, BYTES of them at most; the caller's. */
 struct json_object *subscriptions_list(const struct session *s, size_t bytes);

@@ -22,6 +22,7 @@
 #include "supervisor/session/pagination.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/exec/runs.h"
 
 #define REMOTE_RUN_POLL_MS 500 /* a run of another server, by the store */
 
@@ -52,8 +53,8 @@ static void not_found(struct request *c)
 /* The task that runs here; NULL: ask the store. Borrowed. */
 static struct run *live(const struct request *c, const char *id)
 {
-	struct run *r = runs_find(server_runs(c->session->server),
-				  c->session->requestor, id);
+	struct run *r =
+	    runs_find(c->session->ctx->runs, c->session->requestor, id);
 
 	return r != NULL && r->durable && task_json_is_live(r) ? r : NULL;
 }
@@ -274,7 +275,7 @@ static void on_result(void *arg, const struct store_result *res)
 	else if (task_json_is_over(task_json_row_status(row)))
 		give_row(c, row);
 	else {
-		remote_run_owner_died(c->server, row);
+		remote_run_owner_died(c->ctx, row);
 		request_set_timer(c, REMOTE_RUN_POLL_MS, look_for_result);
 	}
 }
@@ -287,7 +288,7 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	if (request_backlogged(c, look_for_result))
 		return;
 	request_ref_large(c);
-	store_get_run(c->session->server->store, c->session->requestor->name,
+	store_get_run(c->session->ctx->store, c->session->requestor->name,
 		      json_member_str(c->msg.params, "taskId"), on_result, c);
 }
 
@@ -342,7 +343,7 @@ static void on_list(void *arg, const struct store_result *res)
 void tasks_list(struct request *c)
 {
 	const struct requestor *q = c->session->requestor;
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	char before[PAGINATION_WHERE_MAX + 1];
 
 	if (requestor_is_anonymous(q)) {
@@ -361,9 +362,8 @@ void tasks_list(struct request *c)
 		pagination_refuse_cursor(c);
 		return;
 	}
-	server_runs(srv);
 	request_ref(c);
-	store_list_tasks(srv->store, q->name, before, clock_wall_ms(),
+	store_list_tasks(ctx->store, q->name, before, clock_wall_ms(),
 			 TASKS_PAGE + 1, on_list, c);
 }
 
@@ -395,17 +395,17 @@ static void on_cancelled(void *arg, const struct store_result *res)
 
 static void cancel_live(struct request *c, struct run *r)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 
 	if (task_json_is_over(task_json_status(r))) {
 		is_over(c, task_json_status(r));
 		return;
 	}
 	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
-	runs_cancel(srv->runs, r);
+	runs_cancel(ctx->runs, r);
 	request_set_state(c, &canceled_ops, task_json_make(r));
 	request_ref(c);
-	store_get_task(srv->store, c->session->requestor->name, r->id,
+	store_get_task(ctx->store, c->session->requestor->name, r->id,
 		       on_cancelled, c);
 }
 

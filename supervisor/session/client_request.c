@@ -10,7 +10,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 #define NAME_BYTES 32 /* of an id: "paddock-N", in its quotes */
 
@@ -83,7 +83,7 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	    .session = s, .stream = stream, .done = done, .arg = arg};
 	snprintf(a->id, sizeof(a->id), "\"paddock-%" PRIu64 "\"",
 		 ++s->last_asked);
-	a->deadline = evtimer_new(s->server->base, on_deadline, a);
+	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, &tv);
 	LIST_INSERT_HEAD(&s->client_requests, a, link);
 	s->n_client_requests++;

@@ -213,7 +213,7 @@ static void on_created(struct client_task *t, struct json_object *task)
 		return;
 	}
 	t->id = xstrdup(id);
-	t->again = evtimer_new(t->session->server->base, poll_task, t);
+	t->again = evtimer_new(t->session->ctx->base, poll_task, t);
 	on_status(t, task);
 }
 

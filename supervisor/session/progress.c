@@ -51,7 +51,7 @@ void progress_news(struct progress *p, struct run *r)
 		return;
 	}
 	if (p->later == NULL)
-		p->later = evtimer_new(p->session->server->base, on_later, p);
+		p->later = evtimer_new(p->session->ctx->base, on_later, p);
 	if (!evtimer_pending(p->later, NULL))
 		evtimer_add(p->later, &tv);
 }

@@ -81,7 +81,7 @@ struct request *request_new(struct session *s, void *stream,
 
 	c->ops = &no_ops;
 	c->session = s;
-	c->server = s->server;
+	c->ctx = s->ctx;
 	c->requestor = s->requestor;
 	c->stream = stream;
 	c->waiter.request = c;
@@ -179,7 +179,7 @@ static void request_free(struct request *c)
 	progress_fini(&c->progress);
 	if (c->ops->free != NULL)
 		c->ops->free(c->state);
-	rpc_async_free(c->server->thread_pool, c->requestor, &c->msg);
+	rpc_async_free(c->ctx->thread_pool, c->requestor, &c->msg);
 	free(c);
 }
 
@@ -218,7 +218,7 @@ bool request_unref(struct request *c)
 void request_drop(struct request *c, bool cancel_run)
 {
 	struct run *r = c->run;
-	struct runs *runs = c->session->server->runs;
+	struct runs *runs = c->session->ctx->runs;
 
 	c->dropped = true;
 	if (c->batch != NULL && !cancel_run)
@@ -240,7 +240,7 @@ void request_drop(struct request *c, bool cancel_run)
 
 size_t request_max_bytes(const struct request *c)
 {
-	size_t most = (size_t)c->server->config->max_answer_bytes, used = 0;
+	size_t most = (size_t)c->ctx->config->max_answer_bytes, used = 0;
 
 	if (c->batch != NULL)
 		used = buf_len(&c->batch->answers) +
@@ -259,7 +259,7 @@ static void shorten(const struct request *c, struct buf *answer)
 	errmsg =
 	    xasprintf("the answer has %zu bytes, and no message of this server "
 		      "has more than %lld (its max_answer_bytes)%s",
-		      len, (long long)c->server->config->max_answer_bytes,
+		      len, (long long)c->ctx->config->max_answer_bytes,
 		      c->batch != NULL ? "; ask for it in no batch" : "");
 	buf_fini(answer);
 	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, errmsg, NULL);
@@ -471,7 +471,7 @@ void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 		c->timer = NULL;
 	}
 	if (c->timer == NULL)
-		c->timer = evtimer_new(c->session->server->base, fn, c);
+		c->timer = evtimer_new(c->session->ctx->base, fn, c);
 	evtimer_add(c->timer, &tv);
 }
 
@@ -524,7 +524,7 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 	if (request_backlogged(c, look_again))
 		return;
 	request_ref_large(c);
-	store_get_run(c->session->server->store, c->session->requestor->name,
+	store_get_run(c->session->ctx->store, c->session->requestor->name,
 		      c->deferred_id, on_deferred, c);
 }
 

@@ -33,7 +33,7 @@ struct request_ops {
 
 struct request {
 	struct session *session; /* NULL: the client is gone */
-	struct server *server;	 /* borrowed, as who asks: they outlive it */
+	struct context *ctx;	 /* borrowed, as who asks: they outlive it */
 	struct requestor *requestor;
 	void *stream;		/* the transport's; see session.h */
 	struct rpc_msg msg;	/* owned */

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 #define CPU_MS 5000 /* far above what the longest output can take */
 
@@ -113,8 +113,8 @@ static void make_later(struct request *c, const struct response *m)
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
 	request_ref_large(c);
-	if (thread_pool_submit(c->server->thread_pool, c->requestor, &kind,
-			       d) != NULL)
+	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &kind, d) !=
+	    NULL)
 		return;
 	drop(d);
 	request_error(c, RPC_INTERNAL_ERROR, NULL,

@@ -58,7 +58,7 @@ void run_response_send_task(struct request *c,
 bool run_response_has_schema(const struct request *c, const char *template_id)
 {
 	const struct template *t =
-	    catalogue_newest(c->server->catalogue, template_id);
+	    catalogue_newest(c->ctx->catalogue, template_id);
 
 	return t != NULL && template_promises(t);
 }

@@ -15,11 +15,23 @@
 #include "supervisor/methods/subscriptions.h"
 #include "supervisor/session/task_notify.h"
 
-void session_init(struct session *s, struct server *server,
+void sessions_init(struct sessions *all)
+{
+	*all = (struct sessions){0};
+	LIST_INIT(&all->all);
+	TAILQ_INIT(&all->to_tell);
+}
+
+void sessions_fini(struct sessions *all)
+{
+	fair_queue_cancel(&all->telling);
+}
+
+void session_init(struct session *s, struct context *ctx,
 		  struct requestor *requestor, const struct session_ops *ops,
 		  void *arg)
 {
-	*s = (struct session){.server = server,
+	*s = (struct session){.ctx = ctx,
 			      .requestor = requestor,
 			      .ops = ops,
 			      .arg = arg,
@@ -33,13 +45,13 @@ void session_init(struct session *s, struct server *server,
 	LIST_INIT(&s->client_requests);
 	LIST_INIT(&s->feeds);
 	LIST_INIT(&s->client_tasks);
-	LIST_INSERT_HEAD(&server->sessions, s, link);
+	LIST_INSERT_HEAD(&ctx->sessions->all, s, link);
 }
 
 static void leave_untold(struct session *s)
 {
 	if (s->to_tell)
-		TAILQ_REMOVE(&s->server->to_tell, s, tell);
+		TAILQ_REMOVE(&s->ctx->sessions->to_tell, s, tell);
 	s->to_tell = false;
 }
 
@@ -91,33 +103,35 @@ static void tell_lists(struct session *s)
 
 static void tell_some(void *arg)
 {
-	struct server *srv = arg;
+	struct context *ctx = arg;
+	struct sessions *all = ctx->sessions;
 	struct session *s;
 
 	for (int i = 0;
-	     i < TOLD_IN_A_TURN && (s = TAILQ_FIRST(&srv->to_tell)) != NULL;
+	     i < TOLD_IN_A_TURN && (s = TAILQ_FIRST(&all->to_tell)) != NULL;
 	     i++) {
 		leave_untold(s);
 		tell_lists(s);
 	}
-	if (!TAILQ_EMPTY(&srv->to_tell))
-		fair_queue_requeue(&srv->turns, &srv->chores, &srv->telling);
+	if (!TAILQ_EMPTY(&all->to_tell))
+		fair_queue_requeue(ctx->turns, ctx->chores, &all->telling);
 }
 
-void session_lists_changed(struct server *srv)
+void session_lists_changed(struct context *ctx)
 {
+	struct sessions *all = ctx->sessions;
 	struct session *s;
 
-	LIST_FOREACH(s, &srv->sessions, link) {
+	LIST_FOREACH(s, &all->all, link) {
 		if (!s->greeted || s->to_tell)
 			continue;
 		s->to_tell = true;
-		TAILQ_INSERT_TAIL(&srv->to_tell, s, tell);
+		TAILQ_INSERT_TAIL(&all->to_tell, s, tell);
 	}
-	srv->telling.take = tell_some;
-	srv->telling.arg = srv;
-	if (srv->telling.lane == NULL && !TAILQ_EMPTY(&srv->to_tell))
-		fair_queue_submit(&srv->turns, &srv->chores, &srv->telling);
+	all->telling.take = tell_some;
+	all->telling.arg = ctx;
+	if (all->telling.lane == NULL && !TAILQ_EMPTY(&all->to_tell))
+		fair_queue_submit(ctx->turns, ctx->chores, &all->telling);
 }
 
 void session_changed(struct session *s)
@@ -327,7 +341,7 @@ static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 	}
 	if (batch != NULL)
 		batch_skip(batch);
-	rpc_async_free(s->server->thread_pool, s->requestor, m);
+	rpc_async_free(s->ctx->thread_pool, s->requestor, m);
 	return false;
 }
 
@@ -349,7 +363,7 @@ static void parts_free(struct parts *p)
 
 	fair_queue_cancel(&p->turn);
 	LIST_REMOVE(p, link);
-	rpc_async_free(s->server->thread_pool, s->requestor, &p->m);
+	rpc_async_free(s->ctx->thread_pool, s->requestor, &p->m);
 	free(p);
 }
 
@@ -361,7 +375,7 @@ static void take_part(void *arg)
 
 	on_message(s, p->stream, detach, p->batch);
 	if (p->next < p->m.n_parts) {
-		fair_queue_requeue(&s->server->turns, &s->requestor->turns,
+		fair_queue_requeue(s->ctx->turns, &s->requestor->turns,
 				   &p->turn);
 		return;
 	}
@@ -429,7 +443,7 @@ bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 		session_refuse(s, stream, RPC_INVALID_REQUEST,
 			       "an array came; batches belong to revision "
 			       "2025-03-26 alone: send one message at a time");
-	rpc_async_free(s->server->thread_pool, s->requestor, m);
+	rpc_async_free(s->ctx->thread_pool, s->requestor, m);
 	return answered;
 }
 

@@ -14,7 +14,7 @@
 #include "proto/mcp/mcp.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/run/run.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 #define SESSION_REQUESTS_MAX 2048 /* under way at once */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
@@ -59,7 +59,7 @@ struct session_ops {
 };
 
 struct session {
-	struct server *server;	     /* borrowed */
+	struct context *ctx;	     /* borrowed */
 	struct requestor *requestor; /* borrowed */
 	enum template_trust via;     /* local; set by a remote transport */
 	const struct session_ops *ops;
@@ -67,12 +67,12 @@ struct session {
 	bool greeted;	  /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
 	bool stale;	  /* its lists have changed: it could not be told */
-	bool to_tell;	  /* of that, in its turn: it is in server.to_tell */
+	bool to_tell;	  /* of that, in its turn: it is in sessions.to_tell */
 	TAILQ_ENTRY(session) tell;
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */
 	unsigned log_level; /* of proto/mcp/mcp.h: what is graver is told too */
-	LIST_ENTRY(session) link; /* in server.sessions */
+	LIST_ENTRY(session) link; /* in sessions.all */
 	LIST_HEAD(calls, request) requests;
 	/* Of batches, not taken yet: over lines nothing else is, then. */
 	LIST_HEAD(session_parts, parts) parts;
@@ -91,7 +91,17 @@ struct session {
 	bool over; /* it is ending: nothing more is to be asked of it */
 };
 
-void session_init(struct session *s, struct server *server,
+/* All of one instance: context.sessions. */
+struct sessions {
+	LIST_HEAD(, session) all;	/* each is its connection's */
+	TAILQ_HEAD(, session) to_tell;	/* that their lists have changed… */
+	struct fair_queue_turn telling; /* …in this turn */
+};
+
+void sessions_init(struct sessions *all);
+void sessions_fini(struct sessions *all);
+
+void session_init(struct session *s, struct context *ctx,
 		  struct requestor *requestor, const struct session_ops *ops,
 		  void *arg);
 
@@ -105,7 +115,7 @@ void session_tell(struct session *s, void *stream, const char *method,
  * The templates are others: each client is told that its lists have changed,
  * a few in a turn, once there is a way for it.
  */
-void session_lists_changed(struct server *srv);
+void session_lists_changed(struct context *ctx);
 /* What a client has set for S is something else now. */
 void session_changed(struct session *s);
 bool session_has_push_stream(const struct session *s);

@@ -109,7 +109,7 @@ void task_notify_start(struct session *s, struct run *r,
 	    .session = s, .token = json_object_get(token), .task_id = r->id};
 	f->told = TASK_WORKING;
 	f->watch.on_notice = on_notice;
-	f->later = evtimer_new(s->server->base, on_later, f);
+	f->later = evtimer_new(s->ctx->base, on_later, f);
 	r->task.feed = f;
 	LIST_INSERT_HEAD(&s->feeds, f, link);
 	run_watch_add(r, &f->watch);

@@ -98,12 +98,8 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 void isolation_set(struct isolation *iso,
 		   const struct zygote_proto_event *report, const char *cgroup)
 {
-	struct isolation programs = *iso; /* they are measured apart */
-
-	isolation_fini(iso);
-	memcpy(iso->no_programs, programs.no_programs,
-	       sizeof(iso->no_programs));
-	memcpy(iso->weak, programs.weak, sizeof(iso->weak));
+	json_object_put(iso->view); /* programs are measured apart */
+	iso->level = ISOLATION_NONE;
 	iso->report = *report;
 	if (strcmp(cgroup, "none") != 0)
 		iso->report.layers |= SANDBOX_BIT(CGROUP);

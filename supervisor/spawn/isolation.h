@@ -6,6 +6,7 @@
 #define SUPERVISOR_SPAWN_ISOLATION_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "ipc/zygote_proto.h"
 
@@ -25,6 +26,7 @@ enum isolation_level {
 struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct zygote_proto_event report;
+	bool programs_known; /* it is measured whether they can be caged */
 	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
 	char weak
 	    [ISOLATION_WHY]; /* how programs are caged less; "": they are not */

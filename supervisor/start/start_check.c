@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * start_check.c - would it start? main.c asks before each start, and "paddockd
- * --check" instead of one: health.c's table, the templates, and last the cage, as
- * it is measured. Nothing is left behind; what fails is told, and is the status.
+ * --check" instead of one: health.c's table, and the templates; main.c measures the
+ * cage after it. Nothing is left behind; what fails is told, and is the status.
  */
 #include "supervisor/start/start_check.h"
 
@@ -14,13 +14,12 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/spawn/cgroup.h"
+#include "supervisor/config/config.h"
 #include "supervisor/grants/package_check.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/server.h"
-#include "supervisor/spawn/uid_range.h"
+#include "supervisor/templates/catalogue.h"
 
 /* ---- who ---- */
 
@@ -119,7 +118,7 @@ static bool is_folder(const struct config *c, const char *path)
 
 static int check_templates(const struct config *c, const struct start_check *p)
 {
-	struct catalogue *cat = server_templates(c, NULL, NULL);
+	struct catalogue *cat = catalogue_load_configured(c, NULL, NULL);
 	int status = cat->n_problems == 0 ? 0 : EX_CONFIG;
 
 	if (p->faults)
@@ -136,45 +135,12 @@ static int check_templates(const struct config *c, const struct start_check *p)
 	return status;
 }
 
-/* ---- the cage ---- */
-
-static void on_ready(struct server *srv)
-{
-	server_stop(srv, 0);
-}
-
-/* As a start measures it; what it lacks is told. Takes C. */
-static int try_cage(struct config *c, const struct start_check *p)
-{
-	struct server srv = {.others = !p->stdio};
-	char errmsg[512];
-	int status = EX_UNAVAILABLE;
-
-	if (uid_range_try(errmsg, sizeof(errmsg)) < 0) {
-		log_plain("%s", errmsg);
-		config_free(c);
-		return status;
-	}
-	cgroup_init();
-	status = server_start(&srv, c, server_templates(c, NULL, NULL),
-			      p->worker, p->browser, p->require);
-	srv.on_ready = on_ready;
-	if (status == 0)
-		status = server_loop(&srv);
-	server_fini(&srv);
-	cgroup_remove();
-	return status;
-}
-
-int precheck(struct config *c, const struct start_check *p)
+int precheck(const struct config *c, const struct start_check *p)
 {
 	int status = p->templates_alone ? 0 : start_check_user(c), more;
 
 	if (status == 0 && !p->templates_alone)
 		status = look(c, p->stdio, true);
 	more = check_templates(c, p);
-	if (status == 0 && more == 0 && !p->templates_alone)
-		return try_cage(c, p);
-	config_free(c);
 	return status != 0 ? status : more;
 }

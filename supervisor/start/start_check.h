@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-#include "supervisor/config/config.h"
-#include "supervisor/spawn/isolation.h"
+struct config;
 
 /* As root: who is going to serve, and so own the logs. 0 or the exit status. */
 int start_check_user(const struct config *c);
@@ -22,11 +21,9 @@ struct start_check {
 	bool templates_alone; /* of what is looked at */
 	bool grants; /* instead of the templates those are printed… */
 	bool faults; /* …or all that is wrong with each */
-	enum isolation_level require;
-	const char *worker, *browser; /* the programs */
 };
 
-/* --check: all that a start would find, told, and the exit status. Takes C. */
-int precheck(struct config *c, const struct start_check *p);
+/* --check, but for the cage: what a start would find, told; the exit status. */
+int precheck(const struct config *c, const struct start_check *p);
 
 #endif

@@ -10,13 +10,16 @@
 #include "supervisor/stdio/stream_conn.h"
 
 struct stdio {
+	struct context *ctx;
 	struct stream_conn *conn;
 	int in_flags, out_flags; /* as they were */
 };
 
 static void on_closed(void *arg, struct stream_conn *c)
 {
-	server_stop(arg, stream_conn_lost(c) ? EXIT_FAILURE : 0);
+	struct context *ctx = arg;
+
+	ctx->stop(ctx, stream_conn_lost(c) ? EXIT_FAILURE : 0);
 }
 
 /* A terminal's description is shared with others: it stays as it is. */
@@ -31,34 +34,31 @@ static int make_nonblocking(int fd)
 	return flags;
 }
 
-static void on_ready(struct server *srv)
+void stdio_ready(void *stdio)
 {
-	struct stdio *io = srv->transport;
+	struct stdio *io = stdio;
 
-	io->conn = stream_conn_new(srv, srv->local, STDIN_FILENO, STDOUT_FILENO,
-				   on_closed, srv);
+	io->conn = stream_conn_new(io->ctx, io->ctx->local, STDIN_FILENO,
+				   STDOUT_FILENO, on_closed, io->ctx);
 }
 
-void stdio_open(struct server *srv)
+struct stdio *stdio_open(struct context *ctx)
 {
 	struct stdio *io = xcalloc(1, sizeof(*io));
 
+	io->ctx = ctx;
 	io->in_flags = make_nonblocking(STDIN_FILENO);
 	io->out_flags = make_nonblocking(STDOUT_FILENO);
-	srv->transport = io;
-	srv->with_client = true;
-	srv->on_ready = on_ready;
+	ctx->with_client = true;
+	return io;
 }
 
-void stdio_close(struct server *srv)
+void stdio_close(struct stdio *io)
 {
-	struct stdio *io = srv->transport;
-
 	if (io == NULL)
 		return;
 	stream_conn_free(io->conn);
 	fcntl(STDIN_FILENO, F_SETFL, io->in_flags);
 	fcntl(STDOUT_FILENO, F_SETFL, io->out_flags);
 	free(io);
-	srv->transport = NULL;
 }

@@ -7,13 +7,13 @@
 #ifndef SUPERVISOR_STDIO_STDIO_H
 #define SUPERVISOR_STDIO_STDIO_H
 
-#include "supervisor/server.h"
+struct context;
+struct stdio;
 
-/*
- * Serve from the moment that the cage has been measured. Takes descriptors 0
- * and 1. The server owns it.
- */
-void stdio_open(struct server *srv);
-void stdio_close(struct server *srv); /* what is written is flushed */
+/* Takes descriptors 0 and 1. */
+struct stdio *stdio_open(struct context *ctx);
+void stdio_ready(void *stdio); /* the cage has been measured: serve */
+void stdio_close(
+    struct stdio *io); /* what is written is flushed; NULL is fine */
 
 #endif

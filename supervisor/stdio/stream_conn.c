@@ -25,7 +25,7 @@
 
 struct stream_conn {
 	bool lost; /* its client is there, and did not get all */
-	struct server *server;
+	struct context *ctx;
 	struct session session;
 	int in, out;
 	struct line_reader lines;
@@ -108,8 +108,8 @@ static void go_on(struct stream_conn *c)
 	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
 		return;
 	if (line_reader_has_rest(&c->lines))
-		fair_queue_requeue(&c->server->turns,
-				   &c->session.requestor->turns, &c->turn);
+		fair_queue_requeue(c->ctx->turns, &c->session.requestor->turns,
+				   &c->turn);
 	else
 		read_more(c);
 }
@@ -164,9 +164,9 @@ static void on_line(void *arg, const char *text, size_t len)
 		take(c, &m);
 		return;
 	}
-	c->parsing = rpc_async_parse(
-	    c->server->thread_pool, c->session.requestor,
-	    line_reader_take(&c->lines, text, len), len, on_parsed, c);
+	c->parsing = rpc_async_parse(c->ctx->thread_pool, c->session.requestor,
+				     line_reader_take(&c->lines, text, len),
+				     len, on_parsed, c);
 	if (c->parsing == NULL)
 		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
 			       RPC_ASYNC_FULL);
@@ -175,7 +175,7 @@ static void on_line(void *arg, const char *text, size_t len)
 static void on_too_long(void *arg)
 {
 	struct stream_conn *c = arg;
-	long long max = (long long)c->server->config->max_message_bytes;
+	long long max = (long long)c->ctx->config->max_message_bytes;
 	char errmsg[160];
 
 	c->lines.paused = true;
@@ -205,7 +205,7 @@ static void count_lines(struct stream_conn *c)
 /* N bytes came, of which a large message waits for no more than there is room. */
 static void add(struct stream_conn *c, const char *data, size_t n)
 {
-	size_t max = (size_t)c->server->config->max_message_bytes;
+	size_t max = (size_t)c->ctx->config->max_message_bytes;
 	size_t others = c->session.requestor->line_bytes - c->held;
 	size_t room = others < LINES_EACH * max ? LINES_EACH * max - others : 0;
 
@@ -250,8 +250,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
 		c->lines.paused = true;
 		add(c, data, (size_t)n);
-		fair_queue_submit(&c->server->turns,
-				  &c->session.requestor->turns, &c->turn);
+		fair_queue_submit(c->ctx->turns, &c->session.requestor->turns,
+				  &c->turn);
 		return;
 	}
 	c->lines.paused = false;
@@ -414,26 +414,26 @@ static bool is_file(int fd)
 }
 
 struct stream_conn *
-stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 		int out, void (*on_closed)(void *, struct stream_conn *),
 		void *arg)
 {
 	struct stream_conn *c = xcalloc(1, sizeof(*c));
 
-	c->server = srv;
+	c->ctx = ctx;
 	c->in = in;
 	c->out = out;
 	c->in_file = is_file(in);
 	c->on_closed = on_closed;
 	c->arg = arg;
-	c->lines.max = (size_t)srv->config->max_message_bytes;
-	session_init(&c->session, srv, requestor, &session_ops, c);
+	c->lines.max = (size_t)ctx->config->max_message_bytes;
+	session_init(&c->session, ctx, requestor, &session_ops, c);
 	c->readable =
-	    event_new(srv->base, in, c->in_file ? 0 : EV_READ, on_readable, c);
-	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
+	    event_new(ctx->base, in, c->in_file ? 0 : EV_READ, on_readable, c);
+	c->writable = event_new(ctx->base, out, is_file(out) ? 0 : EV_WRITE,
 				on_writable, c);
-	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);
-	c->rested = evtimer_new(srv->base, on_rested, c);
+	c->stalled = event_new(ctx->base, -1, EV_PERSIST, on_stalled, c);
+	c->rested = evtimer_new(ctx->base, on_rested, c);
 	c->turn = (struct fair_queue_turn){.take = on_turn, .arg = c};
 	read_more(c);
 	return c;
@@ -451,7 +451,7 @@ void stream_conn_free(struct stream_conn *c)
 
 	if (c == NULL)
 		return;
-	until = c->server->flush_until_ms;
+	until = c->ctx->flush_until_ms;
 	out = (struct pollfd){.fd = c->out, .events = POLLOUT};
 	if (!c->ended)
 		session_fini(&c->session);

@@ -5,7 +5,7 @@
 #ifndef SUPERVISOR_STDIO_STREAM_CONN_H
 #define SUPERVISOR_STDIO_STREAM_CONN_H
 
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 #include "supervisor/session/session.h"
 
 struct stream_conn;
@@ -16,7 +16,7 @@ struct stream_conn;
  * when the client is gone, for the caller to stream_conn_free() it.
  */
 struct stream_conn *
-stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 		int out, void (*on_closed)(void *arg, struct stream_conn *c),
 		void *arg);
 

@@ -35,7 +35,7 @@ struct peer {
 };
 
 struct unix_listener {
-	struct server *server;
+	struct context *ctx;
 	char *path; /* NULL: the service manager's, which removes it */
 	dev_t dev;  /* what was made at PATH: another's stays */
 	ino_t ino;
@@ -98,8 +98,7 @@ static void turn_away(const struct unix_listener *l, int fd, uid_t uid)
 	(void)!write(fd, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
 	log_warn("listen", "connection=refused requestor=%s open=%zu",
-		 requestors_of_uid(&l->server->requestors, uid)->name,
-		 l->n_peers);
+		 requestors_of_uid(l->ctx->requestors, uid)->name, l->n_peers);
 	close(fd);
 }
 
@@ -124,8 +123,8 @@ static void greet(struct unix_listener *l, int fd)
 	LIST_INSERT_HEAD(&l->peers, p, link);
 	l->n_peers++;
 	p->conn = stream_conn_new(
-	    l->server, requestors_of_uid(&l->server->requestors, cred.uid), fd,
-	    fd, on_closed, p);
+	    l->ctx, requestors_of_uid(l->ctx->requestors, cred.uid), fd, fd,
+	    on_closed, p);
 	log_debug("listen", "connection=open requestor=uid:%u pid=%d",
 		  (unsigned)cred.uid, (int)cred.pid);
 }
@@ -352,7 +351,7 @@ static int check_passed(int fd, char *errmsg, size_t size)
 	return -ENOTSOCK;
 }
 
-struct unix_listener *unix_listen_open(struct server *srv, const char *path,
+struct unix_listener *unix_listen_open(struct context *ctx, const char *path,
 				       int fd, char *errmsg, size_t size)
 {
 	struct unix_listener *l;
@@ -360,11 +359,11 @@ struct unix_listener *unix_listen_open(struct server *srv, const char *path,
 	bool passed = fd >= 0;
 
 	fd = passed ? check_passed(fd, errmsg, size)
-		    : open_path(path, srv->config->state_dir, errmsg, size);
+		    : open_path(path, ctx->config->state_dir, errmsg, size);
 	if (fd < 0)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
-	l->server = srv;
+	l->ctx = ctx;
 	l->path = passed ? NULL : xstrdup(path);
 	if (!passed && lstat(path, &st) == 0) {
 		l->dev = st.st_dev;
@@ -374,8 +373,8 @@ struct unix_listener *unix_listen_open(struct server *srv, const char *path,
 	LIST_INIT(&l->peers);
 	evutil_make_socket_nonblocking(fd);
 	l->readable =
-	    event_new(srv->base, fd, EV_READ | EV_PERSIST, on_connection, l);
-	l->rest = evtimer_new(srv->base, on_rest, l);
+	    event_new(ctx->base, fd, EV_READ | EV_PERSIST, on_connection, l);
+	l->rest = evtimer_new(ctx->base, on_rest, l);
 	return l;
 }
 
@@ -432,7 +431,7 @@ void unix_listen_recheck(struct unix_listener *l)
 		    stream_conn_session(p->conn)->requestor;
 
 		after = LIST_NEXT(p, link);
-		if (q == requestors_of_uid(&l->server->requestors, p->uid))
+		if (q == requestors_of_uid(l->ctx->requestors, p->uid))
 			continue;
 		log_info("listen",
 			 "requestor=%s connection=closed uid=%u "

@@ -6,7 +6,9 @@
 #ifndef SUPERVISOR_STDIO_UNIX_LISTEN_H
 #define SUPERVISOR_STDIO_UNIX_LISTEN_H
 
-#include "supervisor/server.h"
+#include <stddef.h>
+
+#include "supervisor/context.h"
 
 struct unix_listener;
 
@@ -15,7 +17,7 @@ struct unix_listener;
  * or on FD, when a service manager passed one (-1: none). A socket that
  * nobody serves any more is replaced. NULL with ERRMSG (SIZE bytes).
  */
-struct unix_listener *unix_listen_open(struct server *srv, const char *path,
+struct unix_listener *unix_listen_open(struct context *ctx, const char *path,
 				       int fd, char *errmsg, size_t size);
 /*
  * Could the socket of C be listened at? No socket is made. 0, or the status of a start that

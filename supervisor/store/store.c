@@ -317,14 +317,39 @@ struct store *store_start(const char *state_dir, const char *instance)
 	STAILQ_INIT(&s->finished);
 	STAILQ_INIT(&s->retry_queue);
 	init_waiting(s);
+	s->nudge_fd = -1;
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	rc = s->event_fd < 0 ? errno : start_thread(s);
-	if (rc == 0)
+	if (s->event_fd >= 0)
 		return s;
+	rc = errno;
 	free_store(s);
 	errno = rc;
 	return NULL;
+}
+
+void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),
+		    void *arg)
+{
+	s->on_begin = on_begin;
+	s->on_begin_arg = arg;
+}
+
+bool store_is_begun(const struct store *s)
+{
+	return s->begun;
+}
+
+void store_begin(struct store *s)
+{
+	int err;
+
+	if (s->begun)
+		return;
+	s->begun = true;
+	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	err = start_thread(s);
+	if (s->on_begin != NULL)
+		s->on_begin(s->on_begin_arg, err);
 }
 
 /* To the thread goes R; NULL is fine. */
@@ -428,7 +453,8 @@ void store_stop(struct store *s, int timeout_ms)
 		store_dispatch(s); /* which may ask for more */
 	} while (!all_told(s));
 	set_and_wake(s, &s->stopped);
-	pthread_join(s->thread, NULL);
+	if (s->begun)
+		pthread_join(s->thread, NULL);
 	free_store(s);
 }
 
@@ -477,6 +503,7 @@ void store_ask(struct store *s, const struct store_op *op,
 {
 	struct store_req *r = store_req_new(op, asked);
 
+	store_begin(s);
 	r->res.errmsg = "";
 	r->asked_ms = clock_mono_ms();
 	pthread_mutex_lock(&s->lock);

@@ -163,12 +163,22 @@ struct store_result {
 typedef void (*store_done)(void *arg, const struct store_result *res);
 
 /*
- * Start the thread for STATE_DIR (copied), which is created (0700) when
- * missing. Nothing is opened before the first request; what fails then fails
- * each request. INSTANCE is this supervisor's id (copied). NULL and errno:
- * there is no thread to be had.
+ * A store in STATE_DIR (copied), which is created (0700) when missing. Nothing is
+ * opened, and there is no thread, before the first request; what fails then fails
+ * each request. INSTANCE is this supervisor's id (copied). NULL and errno: there
+ * is no descriptor to be had.
  */
 struct store *store_start(const char *state_dir, const char *instance);
+
+/*
+ * ON_BEGIN is called with the first request, which goes after what it asks for
+ * itself. ERR: there is no thread to be had, and nothing will be answered.
+ */
+void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),
+		    void *arg);
+bool store_is_begun(const struct store *s);
+/* As the first request does, without one. */
+void store_begin(struct store *s);
 
 /* Readable when store_dispatch() has work. Owned by the store. */
 int store_fd(const struct store *s);

@@ -191,6 +191,9 @@ struct store {
 	int nudge_fd;		   /* inotify(7) on our lock's file, or -1… */
 	atomic_bool nudged;	   /* …and it is watched */
 	struct store_lane *readqs; /* the caller's thread's */
+	bool begun; /* there is a thread, since there was a request */
+	void (*on_begin)(void *arg, int err);
+	void *on_begin_arg;
 
 	pthread_mutex_t lock; /* over this part */
 	pthread_cond_t wake;  /* there is something for the thread */

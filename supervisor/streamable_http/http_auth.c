@@ -5,6 +5,8 @@
 #include <strings.h>
 
 #include "base/os/log.h"
+#include "supervisor/config/config.h"
+#include "supervisor/requestor/requestor.h"
 
 bool http_auth_possible(const struct config *config)
 {
@@ -31,7 +33,7 @@ static bool is_in_query(const char *query)
 	return query != NULL && strcasestr(query, "access_token=") != NULL;
 }
 
-struct requestor *http_auth(struct server *srv, bool loopback,
+struct requestor *http_auth(struct context *ctx, bool loopback,
 			    struct http_conn *c, const struct http_request *r)
 {
 	const char *token = token_of(r->field[HTTP_AUTHORIZATION]);
@@ -46,9 +48,9 @@ struct requestor *http_auth(struct server *srv, bool loopback,
 		return NULL;
 	}
 	if (loopback)
-		q = requestors_anonymous(&srv->requestors);
+		q = requestors_anonymous(ctx->requestors);
 	if (q == NULL && token != NULL)
-		q = requestors_of_token(&srv->requestors, token, strlen(token));
+		q = requestors_of_token(ctx->requestors, token, strlen(token));
 	if (q != NULL)
 		return q;
 	log_rarely("http", "auth=refused token=%s",

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 #include "supervisor/http/http_conn.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 /*
  * The requestor of R, borrowed. On LOOPBACK one who shows no token may be
  * anonymous, as long as no requestor has one. NULL: C has been told so.
  */
-struct requestor *http_auth(struct server *srv, bool loopback,
+struct requestor *http_auth(struct context *ctx, bool loopback,
 			    struct http_conn *c, const struct http_request *r);
 
 /* Does any requestor have a token? */

@@ -92,7 +92,7 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 /* Often enough for the shortest of all limits. */
 static void next_tick(struct http_listener *h)
 {
-	const struct config *config = h->site.server->config;
+	const struct config *config = h->site.ctx->config;
 	int64_t ms = TICK_MS;
 	struct timeval tv;
 
@@ -120,7 +120,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	http_store_waits_tick(&h->site.sessions, clock_mono_ms());
 	http_session_store_tick(&h->site.sessions);
 	http_sessions_sweep(&h->site.sessions,
-			    h->site.server->config->session_idle_ms);
+			    h->site.ctx->config->session_idle_ms);
 	next_tick(h);
 }
 
@@ -215,7 +215,7 @@ int http_listen_try(const struct config *c, bool bind, char *errmsg,
 	return status;
 }
 
-static void start(struct http_listener *h, struct server *srv)
+static void start(struct http_listener *h, struct context *ctx)
 {
 	char text[HTTP_ADDR_SIZE];
 
@@ -224,35 +224,35 @@ static void start(struct http_listener *h, struct server *srv)
 	h->connections_max = make_room();
 	h->site.connections_max = h->connections_max;
 	http_waitq_init(&h->site.early);
-	http_pool_init(&h->pool, srv->base, &http_routes_ops, &h->site);
-	h->pool.turns = &srv->turns;
-	http_mcp_init(&h->site.sessions, srv, &h->pool.held);
+	http_pool_init(&h->pool, ctx->base, &http_routes_ops, &h->site);
+	h->pool.turns = ctx->turns;
+	http_mcp_init(&h->site.sessions, ctx, &h->pool.held);
 	h->readable =
-	    event_new(srv->base, h->fd, EV_READ | EV_PERSIST, on_connection, h);
-	h->rest = evtimer_new(srv->base, on_rest, h);
-	h->tick = evtimer_new(srv->base, on_tick, h);
+	    event_new(ctx->base, h->fd, EV_READ | EV_PERSIST, on_connection, h);
+	h->rest = evtimer_new(ctx->base, on_rest, h);
+	h->tick = evtimer_new(ctx->base, on_tick, h);
 	event_add(h->readable, NULL);
 	next_tick(h);
 }
 
-int http_listen_open(struct http_listener **out, struct server *srv,
+int http_listen_open(struct http_listener **out, struct context *ctx,
 		     char *errmsg, size_t size)
 {
 	struct http_listener *h = xcalloc(1, sizeof(*h));
 	int status;
 
-	h->site.server = srv;
+	h->site.ctx = ctx;
 	h->fd = -1;
-	status = check(&h->site.addr, srv->config, errmsg, size);
+	status = check(&h->site.addr, ctx->config, errmsg, size);
 	if (status == 0)
 		h->fd = bind_listen(&h->site.addr);
 	if (status == 0 && h->fd < 0)
-		status = explain(srv->config, h->fd, errmsg, size);
+		status = explain(ctx->config, h->fd, errmsg, size);
 	if (status != 0) {
 		free(h);
 		return status;
 	}
-	start(h, srv);
+	start(h, ctx);
 	*out = h;
 	return 0;
 }
@@ -298,7 +298,7 @@ void http_listen_close(struct http_listener *h)
 		return;
 	stop(h);
 	http_mcp_fini(&h->site.sessions);
-	http_pool_fini(&h->pool, h->site.server->flush_until_ms);
+	http_pool_fini(&h->pool, h->site.ctx->flush_until_ms);
 	event_free(h->readable);
 	event_free(h->rest);
 	event_free(h->tick);

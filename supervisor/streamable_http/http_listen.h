@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 
 #define HTTP_CONNECTIONS_MAX 2048 /* fewer with few descriptors */
 #define HTTP_SOCKET_BYTES 262144  /* that the kernel keeps for a slow client */
@@ -19,7 +19,7 @@ struct http_listener;
  * Listen where the configuration says; it accepts at once, but who asks for MCP
  * waits for http_listen_ready(). 0, or the exit status with ERRMSG (SIZE bytes).
  */
-int http_listen_open(struct http_listener **out, struct server *srv,
+int http_listen_open(struct http_listener **out, struct context *ctx,
 		     char *errmsg, size_t size);
 /*
  * Could it? By what C says, and when BIND by the port, which is let go again.

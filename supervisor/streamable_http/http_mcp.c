@@ -195,7 +195,7 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 		deliver(s, st, m);
 		return;
 	}
-	rpc_async_free(s->all->server->thread_pool, s->session.requestor, m);
+	rpc_async_free(s->all->ctx->thread_pool, s->session.requestor, m);
 	http_stream_free(st);
 }
 
@@ -206,7 +206,7 @@ static void read_large(struct http_session *s, struct http_stream *st)
 	char *text = http_conn_take_body(st->conn, &len);
 
 	st->parsing =
-	    rpc_async_parse(s->all->server->thread_pool, s->session.requestor,
+	    rpc_async_parse(s->all->ctx->thread_pool, s->session.requestor,
 			    text, len, on_parsed, st);
 	if (st->parsing != NULL) {
 		http_stream_apply(st, STREAM_ON_PARSE);
@@ -457,13 +457,13 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 
 /* ---- all of it ---- */
 
-void http_mcp_init(struct http_sessions *all, struct server *srv,
+void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns)
 {
 	*all = (struct http_sessions){
-	    .server = srv, .conns = conns, .ops = &http_session_ops};
-	all->go_on = event_new(srv->base, -1, 0, go_on_all, all);
-	all->upgrade = evtimer_new(srv->base, http_streams_upgrade, all);
+	    .ctx = ctx, .conns = conns, .ops = &http_session_ops};
+	all->go_on = event_new(ctx->base, -1, 0, go_on_all, all);
+	all->upgrade = evtimer_new(ctx->base, http_streams_upgrade, all);
 	TAILQ_INIT(&all->deferring);
 	TAILQ_INIT(&all->upgrading);
 	TAILQ_INIT(&all->by_use);

@@ -12,7 +12,7 @@
 #define HTTP_MCP_ALLOW "Allow: GET, POST, DELETE\r\n"
 
 /* Sessions, none yet. CONNS, lent: what all connections hold. */
-void http_mcp_init(struct http_sessions *all, struct server *srv,
+void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns);
 /* All of them end; the store keeps them for a server after this one. */
 void http_mcp_fini(struct http_sessions *all);

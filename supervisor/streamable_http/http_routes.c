@@ -43,9 +43,8 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 		   const struct http_request *r)
 {
 	struct json_object *o = json_object_new_object();
-	const char *errmsg = health_reason(site->server), *text;
-	const char *warning =
-	    errmsg == NULL ? health_warning(site->server) : NULL;
+	const char *errmsg = health_reason(site->ctx), *text;
+	const char *warning = errmsg == NULL ? health_warning(site->ctx) : NULL;
 	size_t len;
 
 	(void)r;
@@ -75,7 +74,7 @@ static void mcp(struct http_routes *site, struct http_conn *c,
 	}
 	/* its body came after a reload: is the token still good? */
 	if (http_conn_head_ms(c) <= site->looked_ms)
-		requestor = http_auth(site->server, site->addr.loopback, c, r);
+		requestor = http_auth(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL)
 		http_mcp_request(&site->sessions, requestor, c, r);
 }
@@ -121,7 +120,7 @@ static bool mcp_head(struct http_routes *site, struct http_conn *c,
 {
 	struct requestor *requestor;
 
-	requestor = http_auth(site->server, site->addr.loopback, c, r);
+	requestor = http_auth(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL && !has_room(site, c, requestor))
 		return false;
 	set_user(site, c, requestor);
@@ -170,7 +169,7 @@ static void admit_origin(struct http_conn *c, const char *origin)
 static bool may_come(const struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r)
 {
-	const struct config *config = site->server->config;
+	const struct config *config = site->ctx->config;
 	const char *host = r->field[HTTP_HOST];
 	const char *origin = r->field[HTTP_ORIGIN];
 

@@ -16,7 +16,7 @@
 #define HTTP_ROUTES_ENDS "the server is about to end"
 
 struct http_routes {
-	struct server *server;
+	struct context *ctx;
 	struct http_addr addr;	 /* that it is served at */
 	bool ready;		 /* MCP is served, too */
 	struct http_waitq early; /* and until then so many wait for it */

@@ -13,7 +13,7 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
-#include "supervisor/server.h"
+#include "supervisor/context.h"
 #include "supervisor/session/session.h"
 
 #define HTTP_SESSIONS_MAX 4096
@@ -26,7 +26,7 @@ struct http_store_wait; /* of http_store_wait.c */
 
 /* All sessions of a server. */
 struct http_sessions {
-	struct server *server;
+	struct context *ctx;
 	const struct session_ops *ops; /* of each session; borrowed */
 	struct http_session *by_id;
 	size_t n;

@@ -66,7 +66,7 @@ bool http_session_delete(struct http_sessions *all, struct requestor *q,
 	d->arg = arg;
 	HASH_ADD_STR(all->drops, key, d);
 	q->http_session_deletes++;
-	store_drop_session(all->server->store, key,
+	store_drop_session(all->ctx->store, key,
 			   done != NULL ? STORE_SYNC : STORE_DEFERRED,
 			   on_dropped, d);
 	return true;

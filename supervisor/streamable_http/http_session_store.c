@@ -24,7 +24,7 @@ void http_session_store_init(struct http_sessions *all)
 {
 	TAILQ_INIT(&all->changed);
 	TAILQ_INIT(&all->rows);
-	all->keep = evtimer_new(all->server->base, write_changed, all);
+	all->keep = evtimer_new(all->ctx->base, write_changed, all);
 }
 
 void http_session_store_fini(struct http_sessions *all)
@@ -35,7 +35,7 @@ void http_session_store_fini(struct http_sessions *all)
 
 struct store *http_session_store_get(const struct http_sessions *all)
 {
-	struct store *store = all->server->store;
+	struct store *store = all->ctx->store;
 
 	return store != NULL && store_failing_message(store) == NULL ? store
 								     : NULL;
@@ -68,7 +68,7 @@ static void credential_of(char out[HTTP_SESSION_KEY_SIZE],
 
 static int64_t idle_ms(const struct http_sessions *all)
 {
-	return all->server->config->session_idle_ms;
+	return all->ctx->config->session_idle_ms;
 }
 
 /* How old a row may be whose session has been used since. */
@@ -97,7 +97,7 @@ static void put_row(struct http_session *s, const char *client,
 	http_session_store_key(key, s->id);
 	credential_of(credential, q);
 	store_put_session(
-	    s->all->server->store,
+	    s->all->ctx->store,
 	    &(struct store_session){
 		.key = key,
 		.requestor = q->name,
@@ -135,7 +135,7 @@ bool http_session_store(struct http_session *s, enum store_urgency urgency,
 	const char *client;
 	size_t len;
 
-	if (s->all->server->store == NULL || !s->session.greeted)
+	if (s->all->ctx->store == NULL || !s->session.greeted)
 		return false;
 	client = json_text(s->session.client, &len);
 	if (len > HTTP_SESSION_STORE_TEXT) {
@@ -239,8 +239,8 @@ void http_session_store_all(struct http_sessions *all)
 void http_session_store_requestor_gone(struct http_sessions *all,
 				       const struct requestor *q)
 {
-	if (all->server->store != NULL)
-		store_drop_sessions(all->server->store, q->name);
+	if (all->ctx->store != NULL)
+		store_drop_sessions(all->ctx->store, q->name);
 }
 
 /* ---- back ---- */

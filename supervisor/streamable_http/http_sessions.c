@@ -98,7 +98,7 @@ static struct http_session *session_new(struct http_sessions *all,
 	TAILQ_INIT(&s->push);
 	TAILQ_INIT(&s->replayable);
 	TAILQ_INIT(&s->deferred);
-	session_init(&s->session, all->server, requestor, all->ops, s);
+	session_init(&s->session, all->ctx, requestor, all->ops, s);
 	s->session.via = TRUST_REMOTE;
 	s->tokens = requestor->tokens;
 	HASH_ADD_STR(all->by_id, id, s);
@@ -160,14 +160,14 @@ static void drop_replayable(struct http_sessions *all, bool anybody)
 {
 	struct requestor *q, *next;
 
-	HASH_ITER(hh, all->server->requestors.by_name, q, next)
+	HASH_ITER(hh, all->ctx->requestors->by_name, q, next)
 		if (requestor_is_anonymous(q) ? !anybody : requestor_gone(q))
 			http_session_store_requestor_gone(all, q);
 }
 
 void http_sessions_recheck(struct http_sessions *all)
 {
-	bool anybody = requestors_anonymous(&all->server->requestors) != NULL;
+	bool anybody = requestors_anonymous(all->ctx->requestors) != NULL;
 	struct http_session *s, *after;
 
 	for (s = TAILQ_FIRST(&all->by_use); s != NULL; s = after) {

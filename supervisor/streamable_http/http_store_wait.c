@@ -167,7 +167,7 @@ static void on_row(void *arg, const struct store_result *res)
 
 bool http_store_wait_may(const struct http_sessions *all, const char *id)
 {
-	return all->server->store != NULL &&
+	return all->ctx->store != NULL &&
 	       strlen(id) == HTTP_SESSION_ID_SIZE - 1 &&
 	       strspn(id, "0123456789abcdef") == HTTP_SESSION_ID_SIZE - 1;
 }
@@ -190,7 +190,7 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 		return;
 	}
 	http_session_store_key(key, id);
-	store_get_session(all->server->store, key, clock_wall_ms(), on_row,
+	store_get_session(all->ctx->store, key, clock_wall_ms(), on_row,
 			  enter(all, q, c, id, &lookup));
 }
 

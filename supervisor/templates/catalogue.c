@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text/suggest.h"
 #include "base/text/errmsg.h"
+#include "supervisor/config/config.h"
 
 #define WHY_BYTES 1024
 #define PACKAGES_MAX 4096 /* in all folders together */
@@ -216,6 +217,23 @@ struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
 		drop_clashes(c);
 	}
 	c->offers = catalogue_index_new(c->all, c->n);
+	return c;
+}
+
+struct catalogue *catalogue_load_configured(const struct config *config,
+					    bool (*goes_on)(void *arg),
+					    void *arg)
+{
+	const char **dirs = xcalloc(config->n_templates, sizeof(*dirs));
+	struct catalogue *c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n_templates; i++)
+		if (config->templates_given ||
+		    access(config->templates[i], F_OK) == 0)
+			dirs[n++] = config->templates[i];
+	c = catalogue_load_while(dirs, n, goes_on, arg);
+	free(dirs);
 	return c;
 }
 

@@ -11,6 +11,8 @@
 #include "supervisor/templates/catalogue_index.h"
 #include "supervisor/templates/template.h"
 
+struct config;
+
 struct catalogue_problem {
 	char *path; /* the package that was skipped */
 	char *errmsg;
@@ -36,6 +38,10 @@ struct catalogue *catalogue_load(const char *const *dirs, size_t n);
 /* The same; before each package GOES_ON (NULL: always) is asked: no ends it. */
 struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
 				       bool (*goes_on)(void *arg), void *arg);
+/* The same of the folders that C names; one that it does not may be missing. */
+struct catalogue *catalogue_load_configured(const struct config *c,
+					    bool (*goes_on)(void *arg),
+					    void *arg);
 void catalogue_free(struct catalogue *c); /* NULL is fine */
 /* C is being freed: N of its templates go now. Are there more? */
 bool catalogue_shrink(struct catalogue *c, size_t n);

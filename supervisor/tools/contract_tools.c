@@ -174,9 +174,9 @@ static void on_artifact(void *arg, const struct store_result *res)
 
 static void get_artifact(struct request *c, struct json_object *args)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	struct json_object *given = json_member(args, "limit");
-	int64_t most = config_inline_bytes(srv->config);
+	int64_t most = config_inline_bytes(ctx->config);
 	int64_t limit = given == NULL ? most : json_object_get_int64(given);
 	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
 	struct tool_error r = {0};
@@ -194,9 +194,8 @@ static void get_artifact(struct request *c, struct json_object *args)
 		request_tool_error(c, &r);
 		return;
 	}
-	server_runs(srv);
 	request_ref_large(c);
-	store_read_artifact(srv->store, c->session->requestor->name,
+	store_read_artifact(ctx->store, c->session->requestor->name,
 			    json_member_str(args, "artifactId"),
 			    json_object_get_int64(json_member(args, "offset")),
 			    limit, on_artifact, c);
@@ -241,10 +240,10 @@ static struct json_object *limits_view(const char *section, const void *base,
 }
 
 /* Can it be written, and is there room for all that runs may give? */
-static struct json_object *store_view(const struct server *srv)
+static struct json_object *store_view(const struct context *ctx)
 {
-	enum disk_space room = disk_space_lately(srv->config);
-	const char *sick = health_state(srv->config, srv->store);
+	enum disk_space room = disk_space_lately(ctx->config);
+	const char *sick = health_state(ctx->config, ctx->store);
 	const char *reason = sick != NULL ? sick : disk_space_message(room);
 
 	return json_pack("available:b reason?s",
@@ -261,7 +260,7 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	q = c->session->requestor;
-	config = c->session->server->config;
+	config = c->session->ctx->config;
 	limits = limits_view("limits", config, 0);
 	v = request_take_state(c); /* with the browser's part */
 	usage =
@@ -279,13 +278,13 @@ static void on_usage(void *arg, const struct store_result *res)
 		 PADDOCK_VERSION, limits,
 		 limits_view(CONFIG_REQUESTOR, q->section, 1), q->name,
 		 trust_name(session_trust(c->session)),
-		 c->session->server->isolation.view);
-	if (c->session->server->programs_known)
+		 c->session->ctx->isolation->view);
+	if (c->session->ctx->isolation->programs_known)
 		json_add(v, "programs:o",
-			 programs_view(&c->session->server->isolation));
+			 programs_view(c->session->ctx->isolation));
 	json_add(v, "usage:o store:o health:o", usage,
-		 store_view(c->session->server),
-		 health_view(c->session->server,
+		 store_view(c->session->ctx),
+		 health_view(c->session->ctx,
 			     session_trust(c->session) == TRUST_LOCAL));
 	request_tool_result(c, v, false);
 }
@@ -299,13 +298,12 @@ static const struct request_ops profile_ops = {.free = release_view};
 
 static void on_browser(struct request *c, struct json_object *browser)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	struct json_object *v = json_pack("browser:o", browser);
 
 	request_set_state(c, &profile_ops, v);
-	server_runs(srv);
 	request_ref(c);
-	store_usage(srv->store, c->session->requestor->name, on_usage, c);
+	store_usage(ctx->store, c->session->requestor->name, on_usage, c);
 }
 
 static void get_profile(struct request *c, struct json_object *args)

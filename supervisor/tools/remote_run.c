@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/server.h"
+#include "supervisor/context.h"
+#include "supervisor/exec/runs.h"
 
 #define LOOK_FIRST_MS 10 /* then twice as long each time, up to… */
 #define LOOK_LAST_MS 250
@@ -76,11 +77,11 @@ static void finish(struct request *c, const struct store_result *res,
 	free(w.id);
 }
 
-bool remote_run_owner_died(struct server *srv, const struct store_run *row)
+bool remote_run_owner_died(struct context *ctx, const struct store_run *row)
 {
 	if (row->owner != STORE_OWNER_DEAD)
 		return false;
-	server_recover(srv);
+	runs_recover(ctx->runs);
 	return true;
 }
 
@@ -134,7 +135,7 @@ static void send_mail(struct request *c, bool wait)
 
 	if (wait)
 		request_ref(c);
-	store_send_mail(c->server->store, c->requestor->name, w->id,
+	store_send_mail(c->ctx->store, c->requestor->name, w->id,
 			wants[w->ask.want].mail, until, wait ? on_sent : NULL,
 			c);
 }
@@ -150,7 +151,7 @@ static void ask_owner(struct request *c, const struct store_run *row)
 	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
 			 (row->status == STORE_RUNNING ||
 			  w->ask.want != REMOTE_RUN_CANCEL))) {
-		w->died |= remote_run_owner_died(c->server, row);
+		w->died |= remote_run_owner_died(c->ctx, row);
 		look_later(c);
 	} else {
 		w->asked = true;
@@ -159,11 +160,11 @@ static void ask_owner(struct request *c, const struct store_run *row)
 }
 
 /* It waits for a server that takes it over, and nobody knows more of it. */
-static bool is_left(const struct server *srv, const struct waiting *w,
+static bool is_left(const struct context *ctx, const struct waiting *w,
 		    const struct store_run *row)
 {
 	return row->owner == STORE_OWNER_DEAD && row->status == STORE_QUEUED &&
-	       srv->passing && w->ask.want != REMOTE_RUN_CANCEL;
+	       ctx->passing && w->ask.want != REMOTE_RUN_CANCEL;
 }
 
 static bool is_patient(const struct waiting *w)
@@ -181,7 +182,7 @@ static void on_look(void *arg, const struct store_result *res)
 
 	if (!request_unref(c))
 		return;
-	r = runs_find(server_runs(c->server), c->requestor, w->id);
+	r = runs_find(c->ctx->runs, c->requestor, w->id);
 	if (r != NULL) {
 		struct waiting was = leave(c);
 
@@ -197,7 +198,7 @@ static void on_look(void *arg, const struct store_result *res)
 	if (until > now && until < now + REMOTE_RUN_RENEW_MS)
 		send_mail(c, false);
 	if (until > now || row->owner == STORE_OWNER_SELF ||
-	    is_left(c->server, w, row))
+	    is_left(c->ctx, w, row))
 		finish(c, res, false);
 	else if (is_patient(w))
 		ask_owner(c, row);
@@ -209,7 +210,7 @@ static void look(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *c = arg;
 	const struct waiting *w = c->state;
-	struct store *store = c->server->store;
+	struct store *store = c->ctx->store;
 
 	(void)fd, (void)what;
 	if (wants[w->ask.want].bulk) {
@@ -225,7 +226,6 @@ void remote_run_ask(struct request *c, const struct remote_run_query *ask)
 {
 	struct waiting *w = xcalloc(1, sizeof(*w));
 
-	server_runs(c->server);
 	w->ask = *ask;
 	w->id = xstrdup(ask->id);
 	w->look_ms = LOOK_FIRST_MS;

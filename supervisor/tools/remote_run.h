@@ -50,6 +50,6 @@ void remote_run_ask(struct request *c, const struct remote_run_query *ask);
  * The owner of an open ROW seems to be dead (ROW.owner): see to it. True: it
  * is being taken over, and worth another look in a moment.
  */
-bool remote_run_owner_died(struct server *srv, const struct store_run *row);
+bool remote_run_owner_died(struct context *ctx, const struct store_run *row);
 
 #endif

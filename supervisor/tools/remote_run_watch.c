@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/tools/remote_run.h"
+#include "supervisor/exec/runs.h"
 
 #define LOOK_S 1
 
@@ -33,14 +34,14 @@ struct look_key {
 
 /* Very many may watch one run: the store is asked once for all of them. */
 struct remote_run_lookup {
-	struct server *server;
+	struct context *ctx;
 	struct look_key key;
 	struct mark seen;
 	struct event *look; /* NULL: no more */
 	bool reading;	    /* a look is under way… */
 	bool gone;	    /* …and nobody waits for it */
 	LIST_HEAD(, remote_run_watch) watches;
-	UT_hash_handle hh; /* in server.looks, while LOOK */
+	UT_hash_handle hh; /* in ctx.looks, while LOOK */
 };
 
 struct remote_run_watch {
@@ -74,7 +75,7 @@ static void stop_looking(struct remote_run_lookup *l)
 		return;
 	event_free(l->look);
 	l->look = NULL;
-	HASH_DEL(l->server->looks, l);
+	HASH_DEL(l->ctx->looks, l);
 }
 
 static void keep_asking(struct remote_run_lookup *l,
@@ -84,9 +85,9 @@ static void keep_asking(struct remote_run_lookup *l,
 	int64_t until =
 	    k->kind == STORE_MAIL_LOG ? row->log_until_ms : row->shown_until_ms;
 
-	if (!remote_run_owner_died(l->server, row) &&
+	if (!remote_run_owner_died(l->ctx, row) &&
 	    until < clock_wall_ms() + REMOTE_RUN_RENEW_MS)
-		store_send_mail(l->server->store, k->requestor->name, k->run_id,
+		store_send_mail(l->ctx->store, k->requestor->name, k->run_id,
 				k->kind, clock_wall_ms() + REMOTE_RUN_WATCH_MS,
 				NULL, NULL);
 }
@@ -119,7 +120,7 @@ static void on_look(void *arg, const struct store_result *res)
 		free(l);
 		return;
 	}
-	r = runs_find(l->server->runs, l->key.requestor, l->key.run_id);
+	r = runs_find(l->ctx->runs, l->key.requestor, l->key.run_id);
 	if (r != NULL) {
 		last(l, REMOTE_RUN_OURS, r);
 	} else if (res->rc == -ENOENT ||
@@ -143,23 +144,23 @@ static void look(evutil_socket_t fd, short what, void *arg)
 	if (l->reading)
 		return;
 	l->reading = true;
-	store_get_task(l->server->store, l->key.requestor->name, l->key.run_id,
+	store_get_task(l->ctx->store, l->key.requestor->name, l->key.run_id,
 		       on_look, l);
 }
 
-static struct remote_run_lookup *look_new(struct server *srv,
+static struct remote_run_lookup *look_new(struct context *ctx,
 					  const struct look_key *key,
 					  const struct store_run *row)
 {
 	static const struct timeval every = {.tv_sec = LOOK_S};
 	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
 
-	l->server = srv;
+	l->ctx = ctx;
 	memcpy(&l->key, key, sizeof(l->key));
 	l->seen = mark_of(l, row);
 	LIST_INIT(&l->watches);
-	HASH_ADD(hh, srv->looks, key, sizeof(l->key), l);
-	l->look = event_new(srv->base, -1, EV_PERSIST, look, l);
+	HASH_ADD(hh, ctx->looks, key, sizeof(l->key), l);
+	l->look = event_new(ctx->base, -1, EV_PERSIST, look, l);
 	event_add(l->look, &every);
 	keep_asking(l, row);
 	return l;
@@ -178,9 +179,9 @@ remote_run_watch_new(const struct remote_run_watcher *w,
 	key.kind = w->kind;
 	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);
 	e->w = *w;
-	HASH_FIND(hh, w->server->looks, &key, sizeof(key), e->of);
+	HASH_FIND(hh, w->ctx->looks, &key, sizeof(key), e->of);
 	if (e->of == NULL)
-		e->of = look_new(w->server, &key, row);
+		e->of = look_new(w->ctx, &key, row);
 	LIST_INSERT_HEAD(&e->of->watches, e, link);
 	return e;
 }

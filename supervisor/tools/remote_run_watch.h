@@ -7,7 +7,10 @@
 #ifndef SUPERVISOR_TOOLS_REMOTE_RUN_WATCH_H
 #define SUPERVISOR_TOOLS_REMOTE_RUN_WATCH_H
 
-#include "supervisor/server.h"
+#include "supervisor/context.h"
+#include "supervisor/store/store.h"
+
+struct run;
 
 struct remote_run_watch; /* opaque */
 
@@ -18,7 +21,7 @@ enum remote_run_event {
 };
 
 struct remote_run_watcher {
-	struct server *server;
+	struct context *ctx;
 	const struct requestor *requestor; /* all lent, and outlive the watch */
 	char run_id[ID_SIZE];
 	enum store_mail kind; /* STORE_MAIL_WATCH: state and progress; _LOG */

@@ -19,6 +19,8 @@
 #include "supervisor/session/task_notify.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/exec/runs.h"
 
 #define ANSWERED_MS 200 /* to end in, before its caller has a handle */
 
@@ -95,7 +97,7 @@ void tool_run_deduplicated_meta(struct json_object *meta)
 /* What is handed out now may be gone before its end is asked for: NULL, or so. */
 static const char *mortal(const struct request *c)
 {
-	return c->server->with_client
+	return c->ctx->with_client
 		   ? "This server serves your client alone, over stdio: it ends "
 		     "with it, and then this run is ended, too. For runs that "
 		     "outlive their client start the daemon, paddockd, and "
@@ -131,7 +133,7 @@ static void answer_created(struct request *c, struct run *r, bool feed)
 	request_result(c, result);
 	if (feed && r->task.feed == NULL) {
 		task_notify_start(s, r, token);
-		input_task_told(s->server, r);
+		input_task_told(s->ctx, r);
 	}
 	json_object_put(token);
 }
@@ -208,8 +210,7 @@ void tool_run_wait(struct request *c, struct run *r)
 	if (ask->template->stream_poll)
 		session_detach(c->session, c->stream);
 	if (ask->mode == MODE_AUTO)
-		request_set_timer(c, c->server->config->inline_wait_ms,
-				  on_waited);
+		request_set_timer(c, c->ctx->config->inline_wait_ms, on_waited);
 }
 
 void tool_run_wait_durable(struct request *c, struct run *r)
@@ -248,8 +249,8 @@ void tool_run_create(struct request *c)
 	ask->wish.promised = async;
 	ask->wish.inputs_text = c->msg.inputs;
 	ask->wish.inputs_len = c->msg.inputs_len;
-	r = runs_create(server_runs(s->server), s->requestor, ask->template,
-			ask->inputs, &ask->wish, &tool_error);
+	r = runs_create(s->ctx->runs, s->requestor, ask->template, ask->inputs,
+			&ask->wish, &tool_error);
 	if (r == NULL) {
 		request_tool_error(c, &tool_error);
 		return;
@@ -415,7 +416,7 @@ static void check_view(struct request *c, struct template *t,
 /* What ARGS ask for, when it may be run; else C has been answered. */
 static struct template *wanted(struct request *c, struct json_object *args)
 {
-	const struct catalogue *cat = c->session->server->catalogue;
+	const struct catalogue *cat = c->session->ctx->catalogue;
 	const char *id = json_member_str(args, "templateId");
 	const char *range = json_member_str(args, "templateVersion");
 	struct template *t = catalogue_find(cat, id, range);

@@ -19,6 +19,7 @@
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/exec/runs.h"
 
 #define OTHER_INPUTS "a run with other inputs"
 #define NO_TASK "a run that is no task, or no more"
@@ -119,9 +120,8 @@ static void on_idem(void *arg, const struct store_result *res)
 		return;
 	ask = c->state;
 	/* a twin of this call may have made the run since the look-up */
-	r = runs_find_idem(server_runs(c->session->server),
-			   c->session->requestor, ask->template->id,
-			   ask->wish.idem_key);
+	r = runs_find_idem(c->session->ctx->runs, c->session->requestor,
+			   ask->template->id, ask->wish.idem_key);
 	if (r != NULL)
 		join(c, r);
 	else if (res->rc == 0)
@@ -143,7 +143,7 @@ static void look_up(struct request *c)
 {
 	struct session *s = c->session;
 	struct tool_run_args *ask = c->state;
-	struct runs *runs = server_runs(s->server);
+	struct runs *runs = s->ctx->runs;
 	struct run *r;
 
 	ask->wish.idem_digest = ask->digest;
@@ -154,7 +154,7 @@ static void look_up(struct request *c)
 		return;
 	}
 	request_ref(c);
-	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
+	store_find_idem(s->ctx->store, s->requestor->name, ask->template->id,
 			ask->wish.idem_key, on_idem, c);
 }
 
@@ -213,8 +213,8 @@ static void digest_large(struct request *c)
 
 	d->request = c;
 	request_ref(c);
-	if (thread_pool_submit(c->server->thread_pool, c->requestor,
-			       &digest_kind, d) != NULL)
+	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &digest_kind,
+			       d) != NULL)
 		return;
 	free(d);
 	request_unref(c);

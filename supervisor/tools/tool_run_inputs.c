@@ -91,8 +91,8 @@ static void check_later(struct request *c, const struct tool_run_inputs *i,
 	json_object_object_del(i->in, i->key);
 	*k = (struct checked){.request = c, .inputs = *i};
 	k->job = validation_submit(
-	    c->session->server->thread_pool, c->session->requestor, v,
-	    i->template, i->template->inputs, tree, tree, on_checked, k);
+	    c->session->ctx->thread_pool, c->session->requestor, v, i->template,
+	    i->template->inputs, tree, tree, on_checked, k);
 	request_set_state(c, &checked_ops, k);
 	if (k->job != NULL)
 		return;

@@ -10,6 +10,7 @@
 #ifndef SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
 #define SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
 
+#include "supervisor/exec/runs.h"
 #include "supervisor/tools/contract_tools.h"
 #include "supervisor/run/inputs_digest.h"
 

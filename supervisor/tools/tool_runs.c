@@ -14,6 +14,7 @@
 #include "supervisor/session/run_response.h"
 #include "supervisor/tools/remote_run.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/exec/runs.h"
 
 static struct json_object *args_of(const struct request *c)
 {
@@ -79,15 +80,15 @@ static void present_ours(struct request *c, struct run *r)
 	if (r->view != NULL) /* it has ended, and is being recorded */
 		answer_view(c, r->id, run_stored_status(r), r->view);
 	else
-		request_tool_result(c, run_json_make(r, &c->server->isolation),
+		request_tool_result(c, run_json_make(r, c->ctx->isolation),
 				    false);
 }
 
 void tool_runs_get(struct request *c, struct json_object *args)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	const char *id = json_member_str(args, "runId");
-	struct run *r = runs_find(server_runs(srv), c->session->requestor, id);
+	struct run *r = runs_find(ctx->runs, c->session->requestor, id);
 
 	if (r != NULL)
 		present_ours(c, r);
@@ -117,7 +118,7 @@ static void on_list(void *arg, const struct store_result *res)
 
 void tool_runs_list(struct request *c, struct json_object *args)
 {
-	struct server *srv = c->session->server;
+	struct context *ctx = c->session->ctx;
 	struct json_object *limit = json_member(args, "limit");
 	const char *status = json_member_str(args, "status");
 	struct store_filter f = {
@@ -128,9 +129,8 @@ void tool_runs_list(struct request *c, struct json_object *args)
 	    .limit = limit == NULL ? 20 : json_object_get_int(limit),
 	};
 
-	server_runs(srv);
 	request_ref(c);
-	store_list_runs(srv->store, &f, on_list, c);
+	store_list_runs(ctx->store, &f, on_list, c);
 }
 
 static void answer_cancel(struct request *c, bool requested, const char *status,
@@ -204,7 +204,7 @@ static const struct request_ops cancel_ops = {.run_ended = present_cancel};
 static void cancel_ours(struct request *c, struct run *r)
 {
 	/* asked for already counts as asked for */
-	runs_cancel(server_runs(c->server), r);
+	runs_cancel(c->ctx->runs, r);
 	request_set_state(c, &cancel_ops, NULL);
 	if (run_terminal(r)) /* it was queued: once that is durable */
 		request_watch(c, r);
@@ -214,7 +214,7 @@ static void cancel_ours(struct request *c, struct run *r)
 
 void tool_runs_cancel(struct request *c, struct json_object *args)
 {
-	struct runs *runs = server_runs(c->server);
+	struct runs *runs = c->ctx->runs;
 	const char *id = json_member_str(args, "runId");
 	struct run *r = runs_find(runs, c->session->requestor, id);
 

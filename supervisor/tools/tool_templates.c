@@ -52,7 +52,7 @@ static struct json_object *or_empty(struct json_object *o)
 }
 
 /* May T be run from a connection of TRUST, and if not, why? */
-static void add_available(struct json_object *v, const struct server *srv,
+static void add_available(struct json_object *v, const struct context *ctx,
 			  const struct template *t, enum template_trust trust)
 {
 	struct tool_error no = {0};
@@ -60,9 +60,9 @@ static void add_available(struct json_object *v, const struct server *srv,
 
 	if ((t->trust & trust) == 0)
 		errmsg = "it does not list this connection's trust level";
-	else if (!grants_allow(t, srv->config, &no) ||
-		 !programs_allow(t, srv->config, &srv->isolation, &no) ||
-		 !browser_allow(t, srv->config, &no))
+	else if (!grants_allow(t, ctx->config, &no) ||
+		 !programs_allow(t, ctx->config, ctx->isolation, &no) ||
+		 !browser_allow(t, ctx->config, &no))
 		errmsg = no.message;
 	json_object_object_add(v, "available",
 			       json_object_new_boolean(errmsg == NULL));
@@ -97,7 +97,7 @@ static void add_offers(struct json_object *v, const struct template *t,
 	json_object_object_add(v, member, list);
 }
 
-static struct json_object *template_view(const struct server *srv,
+static struct json_object *template_view(const struct context *ctx,
 					 const struct template *t,
 					 enum template_trust trust)
 {
@@ -126,8 +126,8 @@ static struct json_object *template_view(const struct server *srv,
 	if (grants_asks(t))
 		json_object_object_add(
 		    v, "permissions",
-		    grants_view(t, srv->config, trust == TRUST_LOCAL));
-	add_available(v, srv, t, trust);
+		    grants_view(t, ctx->config, trust == TRUST_LOCAL));
+	add_available(v, ctx, t, trust);
 	return v;
 }
 
@@ -150,15 +150,15 @@ static const struct request_ops listing_ops = {.free = listing_free};
 static void add_view(struct listing *l, const struct template *t)
 {
 	const struct session *s = l->request->session;
-	struct json_object *v = template_view(s->server, t, session_trust(s));
+	struct json_object *v = template_view(s->ctx, t, session_trust(s));
 	const char *text;
 	size_t len;
 
 	/* of all of them that would be long, for models above all */
 	if (l->whole)
-		json_object_object_add(v, "effectiveLimits",
-				       limits_preview(t, l->request->requestor,
-						      s->server->config));
+		json_object_object_add(
+		    v, "effectiveLimits",
+		    limits_preview(t, l->request->requestor, s->ctx->config));
 	text = json_text(v, &len);
 	buf_add(&l->text, ",", l->next > 0);
 	buf_add(&l->text, text, len);
@@ -203,7 +203,7 @@ static void take_turn(void *arg)
 
 	go_on(l);
 	if (!is_full(l))
-		fair_queue_requeue(&c->server->turns, &c->requestor->turns,
+		fair_queue_requeue(c->ctx->turns, &c->requestor->turns,
 				   &l->turn);
 	else
 		answer(l);
@@ -211,7 +211,7 @@ static void take_turn(void *arg)
 
 void tool_templates_list(struct request *c, struct json_object *args)
 {
-	const struct catalogue *cat = c->server->catalogue;
+	const struct catalogue *cat = c->ctx->catalogue;
 	const char *only = json_member_str(args, "templateId");
 	int64_t skip = json_object_get_int64(json_member(args, "offset"));
 	struct listing *l = xcalloc(1, sizeof(*l));
@@ -235,5 +235,5 @@ void tool_templates_list(struct request *c, struct json_object *args)
 		return;
 	}
 	request_mark_large(c);
-	fair_queue_requeue(&c->server->turns, &c->requestor->turns, &l->turn);
+	fair_queue_requeue(c->ctx->turns, &c->requestor->turns, &l->turn);
 }

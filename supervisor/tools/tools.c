@@ -21,6 +21,7 @@
 #include "supervisor/browser/browser_tools.h"
 #include "supervisor/tools/contract_tools.h"
 #include "supervisor/session/pagination.h"
+#include "supervisor/templates/catalogue.h"
 
 EMBED(handle_json, "supervisor/tools/handle_schema.json");
 
@@ -120,10 +121,10 @@ static struct json_object *template_tool(const struct template *t)
 /* Is this template the one that its name calls, and may C's client see it? */
 static bool is_tool(const struct request *c, const struct template *t)
 {
-	const struct server *srv = c->session->server;
+	const struct context *ctx = c->session->ctx;
 
-	return srv->config->publish_templates &&
-	       catalogue_newest(srv->catalogue, t->id) == t &&
+	return ctx->config->publish_templates &&
+	       catalogue_newest(ctx->catalogue, t->id) == t &&
 	       tools_offers(c->session, t);
 }
 
@@ -138,7 +139,7 @@ static void page_add(struct pagination *p, struct json_object *tool)
 void tools_list(struct request *c)
 {
 	const struct contract_tool *contract = contract_tools();
-	const struct catalogue *cat = c->session->server->catalogue;
+	const struct catalogue *cat = c->session->ctx->catalogue;
 	const struct browser_proto_action *a = NULL;
 	struct pagination p;
 	size_t own;
@@ -176,7 +177,7 @@ static const char *nearest_tool(struct request *c, const char *name)
 	return found.best != NULL
 		   ? found.best
 		   : tools_nearest(c->session->requestor,
-				   c->session->server->catalogue, name);
+				   c->session->ctx->catalogue, name);
 }
 
 /* C's client may see the template T, which is no tool of its. */
@@ -202,7 +203,7 @@ static void not_as_tool(struct request *c, const struct template *t)
 static void no_such_tool(struct request *c, const char *name)
 {
 	const struct template *t =
-	    catalogue_newest(c->session->server->catalogue, name);
+	    catalogue_newest(c->session->ctx->catalogue, name);
 	const char *suggest = nearest_tool(c, name);
 
 	if (t != NULL && tools_visible(c->session->requestor, t))
@@ -323,7 +324,7 @@ static void call_browser(struct request *c,
 			 const struct browser_proto_action *action,
 			 struct json_object *args)
 {
-	const char *errmsg = browser_lacks(c->session->server->config);
+	const char *errmsg = browser_lacks(c->session->ctx->config);
 	struct tool_error r = {0};
 
 	if (!check_task(c, action->name, TASK_FORBIDDEN))
@@ -375,7 +376,7 @@ void tools_call(struct request *c)
 		call_browser(c, browser_tool(name), args);
 		return;
 	}
-	t = catalogue_newest(c->session->server->catalogue, name);
+	t = catalogue_newest(c->session->ctx->catalogue, name);
 	if (t == NULL || !is_tool(c, t))
 		no_such_tool(c, name);
 	else if (check_task(c, name, t->task))

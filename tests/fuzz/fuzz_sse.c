@@ -357,17 +357,18 @@ static void check_ended(void)
 
 static void begin(void)
 {
-	static struct server srv;
+	static struct sessions all;
+	static struct context ctx = {.sessions = &all};
 	static struct config config;
 
 	log_set_level(LOG_LEVEL_ERROR);
 	base = event_base_new();
-	srv.base = base;
-	srv.config = &config;
-	LIST_INIT(&srv.sessions);
+	ctx.base = base;
+	ctx.config = &config;
+	sessions_init(&all);
 	TAILQ_INIT(&requestor.http_ended);
 	http_pool_init(&pool, base, &ops, NULL);
-	http_mcp_init(&sessions, &srv, &pool.held);
+	http_mcp_init(&sessions, &ctx, &pool.held);
 	for (size_t i = 0; i < CONNS; i++)
 		readers[i].fd = -1;
 }

@@ -176,43 +176,11 @@ is_deeply(unknown(map { "cycle: @$_" } grep { @$_ > 4 } @cycles), [], 'no cycle 
 is_deeply([ grep { !$known{$_} } sort keys %known ], [], 'what holds by now is no exception');
 done_testing();
 __DATA__
-crosses: supervisor/browser/browser supervisor/browser/browser_private supervisor/health/health supervisor/health/health_checks supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/server supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
-cycle: supervisor/browser/browser supervisor/browser/browser_private supervisor/health/health supervisor/health/health_checks supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/server supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
+crosses: supervisor/browser/browser supervisor/browser/browser_private supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
+cycle: supervisor/browser/browser supervisor/browser/browser_private supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
 cycle: supervisor/templates/manifest supervisor/templates/manifest_content supervisor/templates/manifest_shape supervisor/templates/template supervisor/templates/template_entry supervisor/templates/template_files
-supervisor/browser/browser.h -> supervisor/server.h
-supervisor/browser/browser.h reads server.h
-supervisor/daemon.h reads server.h
-supervisor/health/health.h -> supervisor/server.h
-supervisor/health/health.h reads server.h
-supervisor/input/input.h -> supervisor/server.h
-supervisor/input/input.h reads server.h
-supervisor/reload.h reads server.h
-supervisor/session/client_request.c -> supervisor/server.h
-supervisor/session/client_request.c reads server.h
-supervisor/session/response.c -> supervisor/server.h
-supervisor/session/response.c reads server.h
 supervisor/session/session.c -> supervisor/methods/methods.h
 supervisor/session/session.c -> supervisor/methods/subscriptions.h
-supervisor/session/session.h -> supervisor/server.h
-supervisor/session/session.h reads server.h
-supervisor/start/start_check.c -> supervisor/server.h
-supervisor/start/start_check.c reads server.h
-supervisor/stdio/stdio.h -> supervisor/server.h
-supervisor/stdio/stdio.h reads server.h
-supervisor/stdio/stream_conn.h -> supervisor/server.h
-supervisor/stdio/stream_conn.h reads server.h
-supervisor/stdio/unix_listen.h -> supervisor/server.h
-supervisor/stdio/unix_listen.h reads server.h
-supervisor/streamable_http/http_auth.h -> supervisor/server.h
-supervisor/streamable_http/http_auth.h reads server.h
-supervisor/streamable_http/http_listen.h -> supervisor/server.h
-supervisor/streamable_http/http_listen.h reads server.h
 supervisor/streamable_http/http_mcp.c -> supervisor/methods/methods.h
-supervisor/streamable_http/http_session.h -> supervisor/server.h
-supervisor/streamable_http/http_session.h reads server.h
 supervisor/streamable_http/http_session_store.c -> supervisor/methods/subscriptions.h
 supervisor/templates/template_entry.c -> supervisor/spawn/privsep.h
-supervisor/tools/remote_run.c -> supervisor/server.h
-supervisor/tools/remote_run.c reads server.h
-supervisor/tools/remote_run_watch.h -> supervisor/server.h
-supervisor/tools/remote_run_watch.h reads server.h

@@ -24,8 +24,8 @@ static void start(int64_t most, int64_t bytes)
 {
 	begin();
 	it.env.on_artifact = on_artifact;
-	it.env.state_dir = dir;
-	it.env.instance = "inst_t";
+	it.config.state_dir = dir;
+	it.ctx.instance = "inst_t";
 	it.r->limits.artifacts = most;
 	it.r->limits.artifact_bytes = bytes;
 }
@@ -193,7 +193,7 @@ static void cage_hints(void)
 	       "no worker says of itself that the store failed");
 	over();
 	start(9, 10);
-	it.env.state_dir = "/proc/nowhere";
+	it.config.state_dir = (char *)(uintptr_t) "/proc/nowhere";
 	artifact("x");
 	is_str(missing("errorCode"), "STORE_UNAVAILABLE",
 	       "an artifact that cannot be written is the store's failure");

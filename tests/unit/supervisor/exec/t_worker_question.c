@@ -2,10 +2,10 @@
 /* What workers ask, as the supervisor hears it, and its answers. */
 #include "tests/unit/supervisor/exec/worker_fixture.h"
 
-static void refuse_it(void *arg, struct run *r,
+static void refuse_it(struct context *ctx, struct run *r,
 		      const struct worker_question *ask)
 {
-	(void)arg;
+	(void)ctx;
 	worker_refuse_question(r, ask, "not today");
 }
 

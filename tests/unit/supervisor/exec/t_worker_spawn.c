@@ -95,11 +95,12 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
  */
 static int end_of(void (*decide)(struct run *r))
 {
-	struct worker_env env = {.base = base,
-				 .spawner = spawner,
-				 .on_over = on_over,
-				 .state_dir = "/none",
-				 .instance = "none"};
+	const struct config config = {.state_dir = (char *)(uintptr_t) "/none"};
+	struct context ctx = {.base = base,
+			      .config = &config,
+			      .spawner = spawner,
+			      .instance = "none"};
+	struct worker_env env = {.ctx = &ctx, .on_over = on_over};
 	struct run *r = run_new(requestors_of_uid(&requestors, 7), template);
 
 	r->limits.timeout_ms = 3600000;	  /* nothing else ends it */

@@ -22,6 +22,8 @@ static struct {
 	struct event_base *base;
 	struct requestors all;
 	struct template *template;
+	struct config config;
+	struct context ctx;
 	struct worker_env env;
 	struct worker *w;
 	struct run *r;
@@ -60,19 +62,20 @@ static void on_news(struct run_watch *watch, struct run *r,
 	note("<%s>", run_state_name(r->state));
 }
 
-static void on_ask(void *arg, struct run *r, const struct worker_question *ask)
+static void on_ask(struct context *ctx, struct run *r,
+		   const struct worker_question *ask)
 {
 	static const char *const kinds[] = {"elicit", "sample", "call"};
 
-	(void)arg, (void)r;
+	(void)ctx, (void)r;
 	note("[%u %s%s%s %s]", ask->seq, kinds[ask->kind],
 	     ask->tool != NULL ? "/" : "", ask->tool != NULL ? ask->tool : "",
 	     json_text(ask->params, NULL));
 }
 
-static void on_drop(void *arg, struct run *r, uint32_t seq)
+static void on_drop(struct context *ctx, struct run *r, uint32_t seq)
 {
-	(void)arg, (void)r;
+	(void)ctx, (void)r;
 	note("[drop %u]", seq);
 }
 
@@ -100,8 +103,9 @@ static void begin(void)
 	it.r->limits.artifact_bytes = 0;
 	it.r->limits.messages_per_second = 10000;
 	it.w->run = it.r;
+	it.ctx = (struct context){.base = it.base, .config = &it.config};
 	it.env = (struct worker_env){
-	    .base = it.base, .on_ask = on_ask, .on_drop = on_drop};
+	    .ctx = &it.ctx, .on_ask = on_ask, .on_drop = on_drop};
 	it.w->env = &it.env;
 	it.w->fd = ends[0];
 	it.end = ends[1];

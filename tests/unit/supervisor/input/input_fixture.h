@@ -31,10 +31,9 @@ struct client {
 	struct json_object *asked; /* the id of what it was asked last */
 };
 
-static struct server srv;
+static struct sessions sessions;
+static struct context ctx;
 static struct config config = {.state_dir = (char *)(uintptr_t) ""};
-static struct store *no_store;
-static bool off;
 
 static const char *where(const void *stream)
 {
@@ -99,7 +98,7 @@ static const struct session_ops ops = {.send = on_send,
 static void client_begin(struct client *c, const char *name)
 {
 	*c = (struct client){.name = name};
-	session_init(&c->session, &srv, requestors_of_uid(&it.all, 7), &ops, c);
+	session_init(&c->session, &ctx, requestors_of_uid(&it.all, 7), &ops, c);
 	c->session.greeted = c->session.initialized = true;
 	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) <
 	    0)
@@ -167,9 +166,9 @@ static struct request *waits(struct client *c, const char *stream)
 static void start(bool task)
 {
 	begin();
+	it.env.ctx = &ctx;
 	it.env.on_ask = input_ask;
 	it.env.on_drop = input_cancel;
-	it.env.ask_arg = &srv;
 	it.r->limits.timeout_ms = 600000;
 	it.r->durable = true;
 	it.r->requestor = requestors_of_uid(&it.all, 7);
@@ -177,7 +176,7 @@ static void start(bool task)
 		it.r->task.form = STORE_TASK_OUTPUT;
 		it.r->task.expires_ms = clock_wall_ms() + 600000;
 	}
-	HASH_ADD_STR(srv.runs->by_id, id, it.r);
+	HASH_ADD_STR(ctx.runs->by_id, id, it.r);
 	/* what is noted of states is told in other tests */
 	run_watch_del(&it.watch);
 	it.watch.on_notice = NULL;
@@ -191,7 +190,7 @@ static void no_notice(struct run_watch *w, struct run *r,
 
 static void stop(void)
 {
-	HASH_DEL(srv.runs->by_id, it.r);
+	HASH_DEL(ctx.runs->by_id, it.r);
 	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	it.watch.on_notice = no_notice; /* end() removes it */
 	run_watch_add(it.r, &it.watch);
@@ -208,17 +207,15 @@ static const char *heard(void)
 
 static void set_up_server(void)
 {
+	static const struct runs_ops served = {.on_ask = input_ask};
+
 	set_up();
-	srv.base = it.base;
-	srv.config = &config;
-	LIST_INIT(&srv.sessions);
-	srv.runs = runs_new(&(struct runs_env){.base = it.base,
-					       .config = &config,
-					       .store = no_store,
-					       .instance = "",
-					       .on_ask = input_ask,
-					       .quiet = &off,
-					       .draining = &off});
+	ctx = (struct context){.base = it.base,
+			       .config = &config,
+			       .instance = "",
+			       .sessions = &sessions};
+	sessions_init(&sessions);
+	ctx.runs = runs_new(&ctx, &served);
 }
 
 #endif

@@ -203,17 +203,17 @@ static void too_much(void)
 	run_tell(it.r, &(struct run_notice){
 			   .kind = NOTICE_RELEASED}); /* its own are ours now */
 	noted();
-	input_ask(&srv, it.r, &big[0]);
+	input_ask(&ctx, it.r, &big[0]);
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "a question of 3 MiB passes");
-	input_ask(&srv, it.r, &big[1]);
+	input_ask(&ctx, it.r, &big[1]);
 	ok(strstr(heard(),
 		  "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"over 4 "
 		  "MiB") != NULL,
 	   "two of them at once do not");
 	accepts(&a);
 	is_str(heard(), ACCEPTED, "which is no loss of the first");
-	input_ask(&srv, it.r, &big[2]);
+	input_ask(&ctx, it.r, &big[2]);
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "and when it is answered there is room again");
 	client_end(&a);
@@ -258,7 +258,7 @@ static void task(void)
 	is_str(noted(), "",
 	       "a task's question waits until its client knows it");
 	task_notify_start(&a.session, it.r, NULL);
-	input_task_told(&srv, it.r);
+	input_task_told(&ctx, it.r);
 	noted();
 	session_push_opened(&a.session);
 	is_str(noted(), "", "though it can be reached");
@@ -347,7 +347,7 @@ static void crowd(void)
 	client_begin(&a, "A");
 	start(true);
 	task_notify_start(&a.session, it.r, NULL);
-	input_task_told(&srv, it.r);
+	input_task_told(&ctx, it.r);
 	input_task_known(it.r);
 	for (uint32_t i = 1; i <= 3; i++)
 		ask(i, QUESTION);
@@ -373,7 +373,7 @@ static void ended_task(void)
 	start(true);
 	it.r->worker = NULL;
 	run_apply(it.r, EV_FAIL);
-	input_task_told(&srv, it.r);
+	input_task_told(&ctx, it.r);
 	ok(it.r->input == NULL, "a task that has ended asks nothing");
 	it.r->worker = it.w;
 	client_end(&a);
@@ -393,6 +393,6 @@ int main(void)
 	moves();
 	crowd();
 	ended_task();
-	runs_free(srv.runs);
+	runs_free(ctx.runs);
 	return done();
 }

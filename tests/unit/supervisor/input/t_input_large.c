@@ -22,7 +22,7 @@ static void says_at_length(struct client *c, const char *result)
 /* All that the threads have under way is over. */
 static void await_threads(void)
 {
-	while (thread_pool_jobs(srv.thread_pool) > 0)
+	while (thread_pool_jobs(ctx.thread_pool) > 0)
 		event_base_loop(it.base, EVLOOP_ONCE);
 }
 
@@ -36,14 +36,14 @@ static void large(void)
 {
 	struct client a;
 
-	srv.thread_pool = thread_pool_new(it.base, 1);
+	ctx.thread_pool = thread_pool_new(it.base, 1);
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
 	ask(1, QUESTION);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
-	is_int((long)thread_pool_jobs(srv.thread_pool), 1,
+	is_int((long)thread_pool_jobs(ctx.thread_pool), 1,
 	       "a large answer is read on a thread");
 	is_str(heard(), "(none)", "and the worker waits for that");
 	accepts(&a);
@@ -65,8 +65,8 @@ static void large(void)
 	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
 	       "one that came counts when its client has gone meanwhile");
 	stop();
-	thread_pool_free(srv.thread_pool);
-	srv.thread_pool = NULL;
+	thread_pool_free(ctx.thread_pool);
+	ctx.thread_pool = NULL;
 }
 
 static void dropped_at_1(void)
@@ -100,7 +100,7 @@ static void large_in_vain(void)
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		struct client a;
 
-		srv.thread_pool = thread_pool_new(it.base, 1);
+		ctx.thread_pool = thread_pool_new(it.base, 1);
 		client_begin(&a, "A");
 		start(false);
 		waits(&a, "1");
@@ -114,8 +114,8 @@ static void large_in_vain(void)
 		is_str(heard(), "(none)", "  nor later");
 		client_end(&a);
 		stop();
-		thread_pool_free(srv.thread_pool);
-		srv.thread_pool = NULL;
+		thread_pool_free(ctx.thread_pool);
+		ctx.thread_pool = NULL;
 	}
 }
 
@@ -123,7 +123,7 @@ static void large_refused(void)
 {
 	struct client a;
 
-	srv.thread_pool = thread_pool_new(it.base, 0);
+	ctx.thread_pool = thread_pool_new(it.base, 0);
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
@@ -136,8 +136,8 @@ static void large_refused(void)
 	   "when no thread takes a large answer the template hears of it");
 	client_end(&a);
 	stop();
-	thread_pool_free(srv.thread_pool);
-	srv.thread_pool = NULL;
+	thread_pool_free(ctx.thread_pool);
+	ctx.thread_pool = NULL;
 }
 
 int main(void)
@@ -146,6 +146,6 @@ int main(void)
 	large();
 	large_in_vain();
 	large_refused();
-	runs_free(srv.runs);
+	runs_free(ctx.runs);
 	return done();
 }

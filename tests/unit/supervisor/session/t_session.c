@@ -11,7 +11,9 @@
 
 #define WAITING 2000
 
-static struct server server;
+static struct fair_queue turns;
+static struct sessions sessions;
+static struct context ctx = {.turns = &turns, .sessions = &sessions};
 static struct config_requestor section;
 static struct requestor requestor = {.name = (char *)"somebody",
 				     .section = &section};
@@ -39,14 +41,14 @@ static const struct session_ops ops = {.send = on_send, .answer = on_answer};
 
 static void begin(void)
 {
-	if (server.base == NULL)
-		server.base = event_base_new();
-	fair_queue_init(&server.turns, server.base);
+	if (ctx.base == NULL)
+		ctx.base = event_base_new();
+	fair_queue_init(&turns, ctx.base);
 	fair_queue_flow_init(&requestor.turns);
-	LIST_INIT(&server.sessions);
+	sessions_init(&sessions);
 	section = (struct config_requestor){0};
 	requestor.rate = requestor.other_rate = (struct quota_rate){0};
-	session_init(&session, &server, &requestor, &ops, NULL);
+	session_init(&session, &ctx, &requestor, &ops, NULL);
 	answers[0] = '\0';
 }
 
@@ -59,13 +61,13 @@ static void say(const char *text)
 static void end(void)
 {
 	session_fini(&session);
-	fair_queue_fini(&server.turns);
+	fair_queue_fini(&turns);
 }
 
 static void turn(void)
 {
-	while (server.turns.n_lanes > 0)
-		event_base_loop(server.base, EVLOOP_ONCE);
+	while (turns.n_lanes > 0)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
 
 /* A call that waits, held by nobody; it is gone with the session. */
@@ -183,7 +185,7 @@ static void test_batch(void)
 	say(batch);
 	is_str(answers, "",
 	       "a batch is not answered before all of it is taken");
-	fair_queue_submit(&server.turns, &lane, &other);
+	fair_queue_submit(&turns, &lane, &other);
 	turn();
 	is_int((long long)others, 1, "others have their turn in between");
 	ok(strstr(answers,

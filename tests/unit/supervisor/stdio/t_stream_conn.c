@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_stream_conn.c - two clients on streams of lines: whose message comes first. */
+#include "supervisor/threads/thread_pool.h"
 #include "supervisor/stdio/stream_conn.h"
 
 #include <fcntl.h>
@@ -18,7 +19,10 @@
 
 static struct config config = {.max_message_bytes = 1 << 20,
 			       .max_answer_bytes = 8 << 20};
-static struct server server = {.config = &config};
+static struct fair_queue turns;
+static struct sessions sessions;
+static struct context ctx = {
+    .config = &config, .turns = &turns, .sessions = &sessions};
 static struct config_requestor section;
 static struct requestor who[2];
 
@@ -44,7 +48,7 @@ static void come(struct client *k, struct requestor *q)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, k->ends) < 0)
 		abort();
 	k->conn =
-	    stream_conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
+	    stream_conn_new(&ctx, q, k->ends[1], k->ends[1], on_closed, k);
 }
 
 static void go(struct client *k)
@@ -90,15 +94,15 @@ static size_t heard(struct client *k)
 static void turn_until(struct client *k, size_t answers)
 {
 	while (heard(k) < answers)
-		event_base_loop(server.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
 
 static void begin(void)
 {
-	server.base = event_base_new();
-	server.thread_pool = thread_pool_new(server.base, 1);
-	fair_queue_init(&server.turns, server.base);
-	LIST_INIT(&server.sessions);
+	ctx.base = event_base_new();
+	ctx.thread_pool = thread_pool_new(ctx.base, 1);
+	fair_queue_init(&turns, ctx.base);
+	sessions_init(&sessions);
 	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
 		who[i] = (struct requestor){.name = (char *)"somebody",
 					    .section = &section};
@@ -108,9 +112,9 @@ static void begin(void)
 
 static void end(void)
 {
-	fair_queue_fini(&server.turns);
-	thread_pool_free(server.thread_pool);
-	event_base_free(server.base);
+	fair_queue_fini(&turns);
+	thread_pool_free(ctx.thread_pool);
+	event_base_free(ctx.base);
 }
 
 static void test_flood(struct requestor *of_other, const char *name)
@@ -162,7 +166,7 @@ static void test_large(void)
 	}
 	fcntl(large.ends[0], F_SETFL, O_NONBLOCK);
 	while (large.answers < 3) {
-		event_base_loop(server.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 		n = read(large.ends[0], in + strlen(in),
 			 sizeof(in) - strlen(in) - 1);
 		for (ssize_t i = 0; i < n; i++)
@@ -190,7 +194,7 @@ static void test_gone(void)
 	text[90000] = '\n';
 	say(&gone, text, 90001);
 	for (int i = 0; i < 3; i++) /* it is read, and handed to a thread */
-		event_base_loop(server.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 	go(&gone);
 	free(text);
 	end();
@@ -232,9 +236,9 @@ static bool is_refused(struct client *k, const char *text, size_t len)
 	for (size_t at = 0, n; at < len; at += n) {
 		n = len - at < 32768 ? len - at : 32768;
 		say(k, text + at, n);
-		event_base_loop(server.base, EVLOOP_NONBLOCK);
+		event_base_loop(ctx.base, EVLOOP_NONBLOCK);
 	}
-	event_base_loop(server.base, EVLOOP_NONBLOCK);
+	event_base_loop(ctx.base, EVLOOP_NONBLOCK);
 	return read(k->ends[0], in, sizeof(in) - 1) > 0 &&
 	       strstr(in, "of messages of yours have not ended, and 4194304 "
 			  "may") != NULL;

@@ -15,31 +15,35 @@
 
 #define ANY_TIME (-60000) /* whoever has been idle for less than no time */
 
-static struct server srv;
+static struct requestors requestors;
+static struct sessions sessions;
+static struct context ctx;
 static struct config *config;
 static struct http_sessions all;
 static struct http_usage conns;
 
 static void begin(void)
 {
-	srv = (struct server){.base = event_base_new()};
-	LIST_INIT(&srv.sessions);
+	ctx = (struct context){.base = event_base_new(),
+			       .requestors = &requestors,
+			       .sessions = &sessions};
+	sessions_init(&sessions);
 	config = config_new(0);
-	requestors_apply(&srv.requestors, config);
-	http_mcp_init(&all, &srv, &conns);
+	requestors_apply(ctx.requestors, config);
+	http_mcp_init(&all, &ctx, &conns);
 }
 
 static void end(void)
 {
 	http_mcp_fini(&all);
-	requestors_fini(&srv.requestors);
+	requestors_fini(ctx.requestors);
 	config_free(config);
-	event_base_free(srv.base);
+	event_base_free(ctx.base);
 }
 
 static struct requestor *user(uid_t uid)
 {
-	return requestors_of_uid(&srv.requestors, uid);
+	return requestors_of_uid(&requestors, uid);
 }
 
 static void open_all(struct requestor *q, size_t n)

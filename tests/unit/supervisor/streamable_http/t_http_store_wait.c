@@ -23,7 +23,9 @@
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 #define HELLO "{\"hello\":1}"
 
-static struct server srv;
+static struct requestors requestors;
+static struct sessions sessions;
+static struct context ctx;
 static struct config *config;
 static struct http_sessions all;
 static struct http_pool pool;
@@ -56,29 +58,30 @@ static const struct http_conn_ops ops = {on_head, on_request, on_closed};
 
 static void begin(void)
 {
-	srv = (struct server){.base = event_base_new()};
-	LIST_INIT(&srv.sessions);
-	TAILQ_INIT(&srv.to_tell);
+	ctx = (struct context){.base = event_base_new(),
+			       .requestors = &requestors,
+			       .sessions = &sessions};
+	sessions_init(&sessions);
 	config = config_new(0);
-	srv.config = config;
-	requestors_apply(&srv.requestors, config);
+	ctx.config = config;
+	requestors_apply(&requestors, config);
 	dir = help_dir();
-	srv.store = store_start(dir, "inst_t");
-	http_pool_init(&pool, srv.base, &ops, NULL);
+	ctx.store = store_start(dir, "inst_t");
+	http_pool_init(&pool, ctx.base, &ops, NULL);
 	pool.body_max = 1 << 20;
-	http_mcp_init(&all, &srv, &pool.held);
-	ada = requestors_of_uid(&srv.requestors, 1);
-	bob = requestors_of_uid(&srv.requestors, 2);
+	http_mcp_init(&all, &ctx, &pool.held);
+	ada = requestors_of_uid(ctx.requestors, 1);
+	bob = requestors_of_uid(ctx.requestors, 2);
 }
 
 static void end(void)
 {
 	http_mcp_fini(&all);
 	http_pool_fini(&pool, 0);
-	store_stop(srv.store, 10000);
-	requestors_fini(&srv.requestors);
+	store_stop(ctx.store, 10000);
+	requestors_fini(&requestors);
 	config_free(config);
-	event_base_free(srv.base);
+	event_base_free(ctx.base);
 	help_remove(dir);
 }
 
@@ -93,7 +96,7 @@ static int come(struct http_conn **c)
 	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
 		abort();
 	while (asked == NULL)
-		event_base_loop(srv.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 	*c = asked;
 	return ends[0];
 }
@@ -101,7 +104,7 @@ static int come(struct http_conn **c)
 static void loop(void)
 {
 	for (int i = 0; i < 4; i++)
-		event_base_loop(srv.base, EVLOOP_NONBLOCK);
+		event_base_loop(ctx.base, EVLOOP_NONBLOCK);
 }
 
 /* The status of what came to FD; 0: nothing did. */
@@ -121,8 +124,8 @@ static void store_works(void)
 {
 	struct answer a = {0};
 
-	store_usage(srv.store, "nobody", help_done, &a);
-	help_wait(srv.store, &a);
+	store_usage(ctx.store, "nobody", help_done, &a);
+	help_wait(ctx.store, &a);
 }
 
 static struct http_session *session(struct requestor *q)
@@ -140,8 +143,8 @@ static bool is_kept(const char *id)
 	char key[HTTP_SESSION_KEY_SIZE];
 
 	http_session_store_key(key, id);
-	store_get_session(srv.store, key, clock_wall_ms(), help_done, &a);
-	help_wait(srv.store, &a);
+	store_get_session(ctx.store, key, clock_wall_ms(), help_done, &a);
+	help_wait(ctx.store, &a);
 	return a.rc == 0;
 }
 
@@ -184,7 +187,7 @@ static void test_begun(void)
 	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
 	http_mcp_fini(&all);
 	is_int(status(fd), 200, "nor longer than the server lives");
-	http_mcp_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &ctx, &pool.held);
 	close(fd);
 	end();
 }
@@ -207,7 +210,7 @@ static void test_gone(void)
 	is_int((long long)all.n, 0, "a session whose id nobody heard ends");
 	store_works();
 	ok(!is_kept(id), "and is not kept");
-	http_pool_init(&pool, srv.base, &ops, NULL);
+	http_pool_init(&pool, ctx.base, &ops, NULL);
 	end();
 }
 
@@ -332,8 +335,8 @@ static int64_t lasts(const struct http_session *s)
 	char key[HTTP_SESSION_KEY_SIZE];
 
 	http_session_store_key(key, s->id);
-	store_get_session(srv.store, key, 0, on_row, &a);
-	help_wait(srv.store, &a);
+	store_get_session(ctx.store, key, 0, on_row, &a);
+	help_wait(ctx.store, &a);
 	return expires_ms;
 }
 
@@ -380,7 +383,7 @@ static void test_changed(void)
 	lasts(s);
 	is_int(level, MCP_LEVEL_INFO, "a change is not written at once");
 	while (s->changed)
-		event_base_loop(srv.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 	lasts(s);
 	is_int(level, 2, "but soon, with those that came with it");
 	s->session.log_level = 5;
@@ -388,7 +391,7 @@ static void test_changed(void)
 	copy = *s;
 	http_mcp_fini(&all);
 	ok(lasts(&copy) > 0 && level == 5, "and before the server ends");
-	http_mcp_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &ctx, &pool.held);
 	end();
 }
 
@@ -449,7 +452,7 @@ static void test_dropped(void)
 	loop();
 	is_int((long long)ada->http_session_deletes, 0,
 	       "a server may end meanwhile");
-	http_mcp_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &ctx, &pool.held);
 	end();
 }
 

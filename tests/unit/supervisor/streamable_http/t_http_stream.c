@@ -17,7 +17,9 @@
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-static struct server srv;
+static struct requestors requestors;
+static struct sessions sessions;
+static struct context ctx;
 static struct config *config;
 static struct http_sessions all;
 static struct http_session *s;
@@ -47,14 +49,16 @@ static const struct http_conn_ops ops = {on_head, on_request, on_closed};
 
 static void begin(void)
 {
-	srv = (struct server){.base = event_base_new()};
-	LIST_INIT(&srv.sessions);
+	ctx = (struct context){.base = event_base_new(),
+			       .requestors = &requestors,
+			       .sessions = &sessions};
+	sessions_init(&sessions);
 	config = config_new(0);
-	requestors_apply(&srv.requestors, config);
-	http_pool_init(&pool, srv.base, &ops, NULL);
+	requestors_apply(&requestors, config);
+	http_pool_init(&pool, ctx.base, &ops, NULL);
 	pool.body_max = 1 << 20;
-	http_mcp_init(&all, &srv, &pool.held);
-	s = http_session_new(&all, requestors_of_uid(&srv.requestors, 1));
+	http_mcp_init(&all, &ctx, &pool.held);
+	s = http_session_new(&all, requestors_of_uid(ctx.requestors, 1));
 	s->session.revision = MCP_2025_11_25;
 	s->session.greeted = s->told_id = true;
 }
@@ -63,9 +67,9 @@ static void end(void)
 {
 	http_mcp_fini(&all);
 	http_pool_fini(&pool, 0);
-	requestors_fini(&srv.requestors);
+	requestors_fini(&requestors);
 	config_free(config);
-	event_base_free(srv.base);
+	event_base_free(ctx.base);
 }
 
 /* A connection whose request waits for its answer; the client's end of it. */
@@ -80,7 +84,7 @@ static int come(struct http_conn **c)
 	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
 		abort();
 	while (asked == NULL)
-		event_base_loop(srv.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 	*c = asked;
 	return ends[0];
 }
@@ -97,7 +101,7 @@ static void miss_one(int n, size_t bytes)
 	http_stream_begin(st);
 	close(client);
 	while (st->conn != NULL)
-		event_base_loop(srv.base, EVLOOP_ONCE);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
 	snprintf(text, 32, "{\"id\":%d,\"result\":{}}", n);
 	memset(text + strlen(text), ' ', bytes);
 	http_session_ops.answer(s, st, text, strlen(text),
@@ -122,7 +126,7 @@ static bool resumes(int number, int seq, const char *text)
 	while (strstr(in, taken ? "0\r\n\r\n" : "\r\n\r\n") == NULL) {
 		ssize_t n;
 
-		event_base_loop(srv.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 		n = read(client, in + len, sizeof(in) - 1 - len);
 		len += n > 0 ? (size_t)n : 0;
 		in[len] = '\0';
@@ -168,7 +172,7 @@ static void test_large(void)
 static struct http_session *session_of(uid_t uid)
 {
 	struct http_session *one =
-	    http_session_new(&all, requestors_of_uid(&srv.requestors, uid));
+	    http_session_new(&all, requestors_of_uid(&requestors, uid));
 
 	one->session.revision = MCP_2025_11_25;
 	one->session.greeted = one->told_id = true;
@@ -260,7 +264,7 @@ static struct ear listens(void)
 static void loop(int turns)
 {
 	while (turns-- > 0)
-		event_base_loop(srv.base, EVLOOP_NONBLOCK);
+		event_base_loop(ctx.base, EVLOOP_NONBLOCK);
 }
 
 static const char *hears(struct ear *e)

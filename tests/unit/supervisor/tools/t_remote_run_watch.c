@@ -17,7 +17,8 @@
 
 #define MANY 5000
 
-static struct server srv;
+static struct requestors requestors;
+static struct context ctx;
 static struct config *config;
 static struct requestor *ada, *bob;
 
@@ -30,7 +31,7 @@ static struct remote_run_watch *watch(struct requestor *q, const char *id,
 				      enum store_mail kind)
 {
 	struct remote_run_watcher w = {
-	    .server = &srv, .requestor = q, .kind = kind, .on_news = on_news};
+	    .ctx = &ctx, .requestor = q, .kind = kind, .on_news = on_news};
 	struct store_run row = {.status = STORE_RUNNING,
 				.owner = STORE_OWNER_OTHER};
 
@@ -40,7 +41,7 @@ static struct remote_run_watch *watch(struct requestor *q, const char *id,
 
 static long long looks(void)
 {
-	return (long long)event_base_get_num_events(srv.base,
+	return (long long)event_base_get_num_events(ctx.base,
 						    EVENT_BASE_COUNT_ADDED);
 }
 
@@ -51,13 +52,13 @@ int main(void)
 	long long before;
 	char *dir = help_dir();
 
-	srv = (struct server){.base = event_base_new()};
+	ctx = (struct context){.base = event_base_new()};
 	config = config_new(0);
-	srv.config = config;
-	requestors_apply(&srv.requestors, config);
-	ada = requestors_of_uid(&srv.requestors, 1);
-	bob = requestors_of_uid(&srv.requestors, 2);
-	srv.store = store_start(dir, "inst_t");
+	ctx.config = config;
+	requestors_apply(&requestors, config);
+	ada = requestors_of_uid(&requestors, 1);
+	bob = requestors_of_uid(&requestors, 2);
+	ctx.store = store_start(dir, "inst_t");
 	before = looks();
 	for (size_t i = 0; i < MANY; i++)
 		all[i] = watch(ada, "run_a", STORE_MAIL_WATCH);
@@ -78,11 +79,11 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(other); i++)
 		remote_run_watch_free(other[i]);
 	is_int(looks() - before, 0, "nothing is left");
-	ok(srv.looks == NULL, "and nothing is known");
-	store_stop(srv.store, 10000);
-	requestors_fini(&srv.requestors);
+	ok(ctx.looks == NULL, "and nothing is known");
+	store_stop(ctx.store, 10000);
+	requestors_fini(&requestors);
 	config_free(config);
-	event_base_free(srv.base);
+	event_base_free(ctx.base);
 	help_remove(dir);
 	return tap_done();
 }

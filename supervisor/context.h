@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context.h - what the components of one instance share: pointers to each other,
+ * and what the instance is doing. server.c fills it before anything is served
+ * and owns all that it points to; who includes it includes the headers of what
+ * it uses.
+ */
+#ifndef SUPERVISOR_CONTEXT_H
+#define SUPERVISOR_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct browser;
+struct catalogue;
+struct config;
+struct spawner;
+struct remote_run_lookup;
+struct event_base;
+struct isolation;
+struct thread_pool;
+struct requestor;
+struct requestors;
+struct runs;
+struct sessions;
+struct store;
+struct fair_queue_flow;
+struct fair_queue;
+
+struct context {
+	struct event_base *base;
+	const struct config *config; /* another one after a reload */
+	struct catalogue *catalogue; /* likewise */
+	struct requestors *requestors;
+	struct requestor *local; /* one of them: the user who started us */
+	struct isolation *isolation;
+	struct spawner *spawner;
+	struct thread_pool *thread_pool;
+	struct browser *browser;
+	struct store *store;
+	struct runs *runs;
+	struct sessions *sessions;
+	struct fair_queue *turns; /* of all clients' messages */
+	struct fair_queue_flow
+	    *chores; /* of nobody's: what is done in pieces */
+	struct remote_run_lookup *looks; /* at runs of other instances */
+	const char *instance;		 /* its id */
+	bool others;  /* it serves every local user, not LOCAL alone */
+	bool passing; /* it ends soon: what waited elsewhere is left waiting */
+	bool with_client; /* it serves one on stdin, and ends when that goes */
+	bool measured;	  /* it is known how well all that can run is caged */
+	bool opened;	  /* the store has answered, whatever it said */
+	bool quiet;    /* runs are accepted and queued, but none is started */
+	bool draining; /* nor accepted: this instance is ending */
+	int64_t flush_until_ms; /* the loop has ended: for clients to read */
+	/* End the loop, and then the process with EXIT_STATUS. */
+	void (*stop)(struct context *ctx, int exit_status);
+};
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_recover.c - what instances that died leave to us, taken over when the
+ * store is first asked, each minute, and when somebody meets such a run.
+ * runs_recover() is called by server.c and remote_run.c. A store that cannot do
+ * it now is asked again in a moment; a run that we do not serve has failed.
+ */
+#include "supervisor/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/run/run_row.h"
+
+#define AGAIN_S 5
+
+/* The requestor NAME, when this instance serves it; else NULL. */
+static struct requestor *served(const struct context *ctx, const char *name)
+{
+	struct requestor *q = ctx->local;
+
+	if (ctx->others && strncmp(name, "uid:", 4) == 0)
+		q = requestors_of_uid(ctx->requestors,
+				      (uid_t)strtoul(name + 4, NULL, 10));
+	else if (ctx->others && ctx->config->listen != NULL &&
+		 strcmp(name, REQUESTOR_ANONYMOUS) == 0)
+		q = requestors_anonymous(ctx->requestors);
+	else if (ctx->others)
+		q = requestors_find(ctx->requestors, name);
+	return q != NULL && !requestor_gone(q) && strcmp(q->name, name) == 0
+		   ? q
+		   : NULL;
+}
+
+/* The rest of what the dead left: RES brings what they had queued. */
+static void reclaim(struct runs *s, const struct store_result *res)
+{
+	size_t again = 0;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		const struct store_run *row = &res->runs[i];
+		struct template *t = catalogue_find(
+		    s->ctx->catalogue, row->template_id, row->version);
+		struct requestor *q = served(s->ctx, row->requestor);
+		struct run *r;
+
+		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
+		    row->inputs == NULL || q == NULL) {
+			run_row_interrupt(s->ctx->store, row,
+					  s->ctx->config->default_ttl_ms);
+			continue;
+		}
+		r = run_row_revive(row, q, t);
+		runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+		HASH_ADD_STR(s->by_id, id, r);
+		runs_enqueue(s, r);
+		again++;
+	}
+	if (res->n_runs + res->interrupted > 0)
+		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
+			 res->interrupted + res->n_runs - again);
+	if (again > 0) /* their owners may have died before they were read */
+		runs_remote_read(s);
+	runs_pump(s);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+
+	(void)fd, (void)what;
+	s->recovering = false;
+	runs_recover(s);
+}
+
+static void on_recovered(void *arg, const struct store_result *res)
+{
+	struct timeval later = {.tv_sec = AGAIN_S};
+	struct runs *s = arg;
+
+	if (res->rc != 0) {
+		log_debug("server", "recovery=failed err=\"%s\"", res->errmsg);
+		event_base_once(s->ctx->base, -1, EV_TIMEOUT, on_again, s,
+				&later);
+	} else {
+		s->recovering = false;
+		reclaim(s, res);
+	}
+}
+
+/* Each minute asks for it, and a failure again in a moment: one at a time. */
+void runs_recover(struct runs *s)
+{
+	if (s->recovering)
+		return;
+	s->recovering = true;
+	(s->ctx->passing ? store_recover_begun
+			 : store_recover)(s->ctx->store, on_recovered, s);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker_groups.c - the limits of the cgroups that hold all workers of a kind, from
+ * the configuration. server.c and reload.c call it; where there is no cgroup nothing
+ * is limited, which the isolation says.
+ */
+#include "supervisor/start/worker_groups.h"
+
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/spawn/spawner.h"
+
+#define ZYGOTE_BYTES (256ll << 20)    /* and what is measured in their cage */
+#define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
+#define ZYGOTE_PROCESSES 16
+#define BROKER_BYTES (INT64_C(256) << 20)
+
+void worker_groups_limit(const struct config *c)
+{
+	int64_t runs = c->max_concurrent_runs < ZYGOTE_PROTO_SLOTS
+			   ? c->max_concurrent_runs
+			   : ZYGOTE_PROTO_SLOTS;
+	/* as sandbox/rlimits.c: a quarter is malloc's waste */
+	int64_t one =
+	    c->max_memory_bytes + c->max_memory_bytes / 4 + SHIM_START_BYTES;
+	const struct cgroup_limits lua = {
+	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * one),
+	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+	const struct cgroup_limits programs = {
+	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
+	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+	/* above what the browser's own watch allows, which tells why */
+	const struct cgroup_limits browser = {
+	    .memory_bytes =
+		(uint64_t)(c->browser_max_memory + c->browser_max_memory / 4 +
+			   BROKER_BYTES),
+	    .processes = (uint64_t)(c->browser_max_processes +
+				    c->browser_max_processes / 4)};
+
+	cgroup_limit(CGROUP_LUA, &lua);
+	cgroup_limit(CGROUP_PROGRAMS, &programs);
+	cgroup_limit(CGROUP_BROWSER, &browser);
+}

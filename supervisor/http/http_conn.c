@@ -17,7 +17,6 @@
 #include "supervisor/http/http_conn_private.h"
 
 #define READ_BYTES 65536
-#define RETRY_AFTER "Retry-After: 1\r\n"
 
 /* ---- the end ---- */
 
@@ -212,7 +211,7 @@ static void refuse_more(struct http_conn *c)
 	bool known = c->usage != &p->nobody;
 
 	c->last = true;
-	http_conn_fields(c, RETRY_AFTER);
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 429,
 			 "%zu bytes of requests %s are being held, and "
 			 "of the %zu in all this server takes no more now; "
@@ -389,7 +388,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		event_add(c->writable, NULL);
 	if (buf_len(&c->unsent) >= HTTP_UNSENT_LOW)
 		return;
-	if (c->watch != NULL)
+	if (c->watch != NULL && c->watch->drained != NULL)
 		c->watch->drained(c->watcher);
 	if (c->state == ANSWERED)
 		next_request(c);

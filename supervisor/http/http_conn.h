@@ -97,6 +97,9 @@ void http_pool_fini(struct http_pool *p, int64_t until_ms);
 
 /* FIELDS: more lines for the head of the answer, each with its CR LF. Copied. */
 void http_conn_fields(struct http_conn *c, const char *fields);
+/* One of these: C may come again in MS. */
+void http_conn_retry_after(struct http_conn *c, int64_t ms);
+#define HTTP_RETRY_SOON_MS 1000
 
 /* The whole answer; TYPE is the media type, NULL with no body. */
 void http_conn_reply(struct http_conn *c, int status, const char *type,
@@ -119,8 +122,8 @@ void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane);
 void http_conn_set_usage(struct http_conn *c, struct http_usage *usage);
 
 /*
- * Until the answer is complete: GONE when the client is, and DRAINED when
- * little is unsent. A NULL watcher takes it off.
+ * Until the answer is complete: GONE when the client is, and DRAINED (or NULL)
+ * when little is unsent. A NULL watcher takes it off.
  */
 struct http_watch {
 	void (*gone)(void *watcher);

@@ -123,6 +123,15 @@ void http_conn_fields(struct http_conn *c, const char *fields)
 	free(old);
 }
 
+void http_conn_retry_after(struct http_conn *c, int64_t ms)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(ms + 999) / 1000);
+	http_conn_fields(c, line);
+}
+
 void http_conn_reply(struct http_conn *c, int status, const char *type,
 		     const char *body, size_t len)
 {

@@ -36,12 +36,7 @@ static void on_gone(void *watcher)
 	leave(watcher);
 }
 
-static void on_drained(void *watcher)
-{
-	(void)watcher; /* what was unsent is of the request before */
-}
-
-static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+static const struct http_watch watch = {.gone = on_gone};
 
 /* One requestor's leave room for another's. */
 static bool has_room(const struct http_waitq *w, const struct http_conn *c)
@@ -91,7 +86,7 @@ void http_waitq_resume(struct http_waitq *w)
 
 void http_waitq_refuse_one(struct http_conn *c, const char *errmsg)
 {
-	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 503, "%s", errmsg);
 }
 

@@ -19,7 +19,6 @@
 
 #define JSON "application/json"
 #define EVENTS "text/event-stream"
-#define RETRY_SOON "Retry-After: 1\r\n"
 
 /* ---- the head ---- */
 
@@ -88,13 +87,10 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 static bool is_within_rate(struct requestor *q, struct http_conn *c)
 {
 	int64_t wait_ms;
-	char line[64];
 
 	if (requestor_take_other(q, &wait_ms))
 		return true;
-	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
-		 (long long)(wait_ms + 999) / 1000);
-	http_conn_fields(c, line);
+	http_conn_retry_after(c, wait_ms);
 	http_conn_refuse(c, 429,
 			 "more messages came than ten for each request, of "
 			 "which %lld a second may: rate_per_second in "
@@ -110,10 +106,9 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 /* NULL: C has been told, or will be. */
 static struct http_session *session_of(struct http_sessions *all,
 				       struct requestor *requestor,
-				       struct http_conn *c,
-				       const struct http_request *r)
+				       struct http_conn *c)
 {
-	const char *id = r->field[HTTP_SESSION];
+	const char *id = http_conn_request(c)->field[HTTP_SESSION];
 	struct http_session *s;
 
 	if (id == NULL) {
@@ -131,17 +126,6 @@ static struct http_session *session_of(struct http_sessions *all,
 	else if (is_within_rate(requestor, c))
 		http_store_wait(all, requestor, c, id);
 	return NULL;
-}
-
-static struct http_session *new_session(struct http_sessions *all,
-					struct requestor *requestor,
-					struct http_conn *c)
-{
-	struct http_session *s = http_session_new(all, requestor);
-
-	if (s == NULL)
-		http_sessions_refuse_full(all, requestor, c);
-	return s;
 }
 
 /* ---- POST ---- */
@@ -212,7 +196,7 @@ static void read_large(struct http_session *s, struct http_stream *st)
 		http_stream_apply(st, STREAM_ON_PARSE);
 		return;
 	}
-	http_conn_fields(st->conn, RETRY_SOON);
+	http_conn_retry_after(st->conn, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(st->conn, 429, "%s", RPC_ASYNC_FULL);
 	http_stream_free(st);
 }
@@ -221,10 +205,10 @@ static void on_initialize(struct http_sessions *all,
 			  struct requestor *requestor, struct http_conn *c,
 			  struct rpc_msg *m)
 {
-	struct http_session *s = new_session(all, requestor, c);
+	struct http_session *s = http_session_new(all, requestor);
 
 	if (s == NULL) {
-		rpc_fini(m);
+		http_sessions_refuse_full(all, requestor, c);
 		return;
 	}
 	deliver(s, http_stream_new(s, c), m);
@@ -291,12 +275,6 @@ static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 		look_again(all);
 }
 
-static bool may_stream(const struct rpc_msg *m)
-{
-	return m->kind == RPC_BATCH ||
-	       (m->kind == RPC_REQUEST && methods_is_slow(m->method));
-}
-
 /* May C have an answer, and one that may be a STREAM? False: C was told. */
 static bool has_room(const struct http_session *s, struct http_conn *c,
 		     bool stream)
@@ -304,88 +282,71 @@ static bool has_room(const struct http_session *s, struct http_conn *c,
 	if ((!stream || http_stream_allowed(s)) &&
 	    s->session.requestor->http_open_streams < HTTP_OPEN_EACH)
 		return true;
-	http_conn_fields(c, RETRY_SOON);
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 429,
 			 "too many answers are awaited at the "
 			 "same time; wait for some");
 	return false;
 }
 
-static void hold(struct http_session *s, struct http_stream *st)
-{
-	http_stream_apply(st, STREAM_ON_DEFER);
-	look_again(s->all);
-}
-
+/* M came on C; NULL: a large message, which is read on a thread. */
 static void on_message(struct http_session *s, struct http_conn *c,
 		       struct rpc_msg *m)
 {
+	bool batch = m == NULL || m->kind == RPC_BATCH;
+	bool request = m != NULL && m->kind == RPC_REQUEST;
 	struct http_stream *st;
 
-	if (!has_room(s, c, may_stream(m))) {
-		rpc_fini(m);
+	if (!has_room(s, c, batch || (request && methods_is_slow(m->method))))
 		return;
-	}
 	st = http_stream_new(s, c);
-	if ((m->kind == RPC_REQUEST || m->kind == RPC_BATCH) &&
-	    session_over_read_limit(&s->session)) {
-		hold(s, st);
-		rpc_fini(m);
-		return;
+	if ((batch || request) && session_over_read_limit(&s->session)) {
+		http_stream_apply(st, STREAM_ON_DEFER);
+		look_again(s->all);
+	} else if (m == NULL) {
+		read_large(s, st);
+	} else {
+		deliver(s, st, m);
 	}
-	deliver(s, st, m);
 }
 
-static void on_large(struct http_sessions *all, struct requestor *requestor,
-		     struct http_conn *c, const struct http_request *r)
+/* M, a small message, came on C. */
+static void on_small(struct http_sessions *all, struct requestor *requestor,
+		     struct http_conn *c, struct rpc_msg *m)
 {
-	struct http_session *s = session_of(all, requestor, c, r);
-	struct http_stream *st;
+	bool known = http_conn_request(c)->field[HTTP_SESSION] != NULL;
+	struct buf out = {0};
+	struct http_session *s;
 
-	if (s == NULL || !has_room(s, c, true))
+	if (m->kind != RPC_REQUEST && !is_within_rate(requestor, c))
 		return;
-	st = http_stream_new(s, c);
-	if (session_over_read_limit(&s->session))
-		hold(s, st);
-	else
-		read_large(s, st);
+	if (m->kind == RPC_BROKEN && !known) {
+		rpc_put_error(&out, m->id, m->code, m->text, NULL);
+		http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
+		buf_fini(&out);
+	} else if (m->kind == RPC_REQUEST && !known &&
+		   strcmp(m->method, "initialize") == 0) {
+		on_initialize(all, requestor, c, m);
+	} else if ((s = session_of(all, requestor, c)) != NULL) {
+		on_message(s, c, m);
+	}
 }
 
 static void on_post(struct http_sessions *all, struct requestor *requestor,
-		    struct http_conn *c, const struct http_request *r)
+		    struct http_conn *c)
 {
+	const struct buf *body = &http_conn_request(c)->body;
 	struct http_session *s;
 	struct rpc_msg m;
 
-	if (rpc_async_is_large(buf_len(&r->body))) { /* and no initialize */
-		on_large(all, requestor, c, r);
-		return;
+	if (!rpc_async_is_large(buf_len(body))) {
+		rpc_parse(&m, buf_len(body) > 0 ? buf_data(body) : "",
+			  buf_len(body));
+		on_small(all, requestor, c, &m);
+		rpc_fini(&m); /* if nobody took it */
+	} else if ((s = session_of(all, requestor, c)) != NULL) {
+		on_message(s, c, NULL);
 	}
-	rpc_parse(&m, buf_len(&r->body) > 0 ? buf_data(&r->body) : "",
-		  buf_len(&r->body));
-	if (m.kind != RPC_REQUEST && !is_within_rate(requestor, c)) {
-		rpc_fini(&m);
-		return;
-	}
-	if (m.kind == RPC_BROKEN && r->field[HTTP_SESSION] == NULL) {
-		struct buf out = {0};
-
-		rpc_put_error(&out, m.id, m.code, m.text, NULL);
-		http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
-		buf_fini(&out);
-		rpc_fini(&m);
-		return;
-	}
-	if (m.kind == RPC_REQUEST && r->field[HTTP_SESSION] == NULL &&
-	    strcmp(m.method, "initialize") == 0) {
-		on_initialize(all, requestor, c, &m);
-		return;
-	}
-	s = session_of(all, requestor, c, r);
-	if (s != NULL)
-		on_message(s, c, &m);
-	else
-		rpc_fini(&m);
 }
 
 /* ---- GET, DELETE ---- */
@@ -417,13 +378,12 @@ static void resume(struct http_session *s, struct http_conn *c,
 	}
 }
 
-static void on_get(struct http_session *s, struct http_conn *c,
-		   const struct http_request *r)
+static void on_get(struct http_session *s, struct http_conn *c)
 {
-	const char *last = r->field[HTTP_LAST_EVENT];
+	const char *last = http_conn_request(c)->field[HTTP_LAST_EVENT];
 
 	if (!http_stream_allowed(s)) {
-		http_conn_fields(c, RETRY_SOON);
+		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 		http_conn_refuse(c, 429,
 				 "too many streams are open; close "
 				 "some, or try again later");
@@ -435,24 +395,22 @@ static void on_get(struct http_session *s, struct http_conn *c,
 }
 
 void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
-		      struct http_conn *c, const struct http_request *r)
+		      struct http_conn *c)
 {
+	enum http_method method = http_conn_request(c)->method;
 	struct http_session *s;
 
-	if (r->method == HTTP_IS_POST) {
-		on_post(all, requestor, c, r);
+	if (method == HTTP_IS_POST) {
+		on_post(all, requestor, c);
 		return;
 	}
 	if (!is_within_rate(requestor, c))
 		return;
-	s = session_of(all, requestor, c, r);
-	if (s == NULL)
-		return;
-	if (r->method == HTTP_IS_GET) {
-		on_get(s, c, r);
-		return;
-	}
-	http_store_wait_deleted(s, c);
+	s = session_of(all, requestor, c);
+	if (s != NULL && method == HTTP_IS_GET)
+		on_get(s, c);
+	else if (s != NULL)
+		http_store_wait_deleted(s, c);
 }
 
 /* ---- all of it ---- */

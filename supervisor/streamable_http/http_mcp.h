@@ -23,8 +23,8 @@ void http_mcp_fini(struct http_sessions *all);
  */
 bool http_mcp_head(struct http_conn *c, const struct http_request *r);
 
-/* All of R is there; REQUESTOR asks. */
+/* All of C's request is there; REQUESTOR asks. */
 void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
-		      struct http_conn *c, const struct http_request *r);
+		      struct http_conn *c);
 
 #endif

@@ -76,7 +76,7 @@ static void mcp(struct http_routes *site, struct http_conn *c,
 	if (http_conn_head_ms(c) <= site->looked_ms)
 		requestor = http_auth(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL)
-		http_mcp_request(&site->sessions, requestor, c, r);
+		http_mcp_request(&site->sessions, requestor, c);
 }
 
 /* From now on C is Q's (NULL: nobody knows whose). */
@@ -105,7 +105,7 @@ static bool has_room(const struct http_routes *site, struct http_conn *c,
 	if ((int64_t)q->http_conns <
 	    admission_share((int64_t)site->connections_max, theirs))
 		return true;
-	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 429,
 			 "%zu connections of yours are open, and of the "
 			 "%zu in all this server gives you no more now; "

@@ -50,13 +50,9 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 /* 200, unless what came is no message, or too much came. */
 static int status_of(struct http_conn *conn, struct reply_hint hint)
 {
-	char line[64];
-
 	if (hint.retry_ms == 0)
 		return hint.refused ? 400 : 200;
-	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
-		 (long long)(hint.retry_ms + 999) / 1000);
-	http_conn_fields(conn, line);
+	http_conn_retry_after(conn, hint.retry_ms);
 	return 429;
 }
 

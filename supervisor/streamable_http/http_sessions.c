@@ -207,7 +207,7 @@ void http_sessions_refuse_full(const struct http_sessions *all,
 {
 	log_warn("http", "session=refused requestor=%s sessions=%zu",
 		 requestor->name, all->n);
-	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 503,
 			 "all sessions that this server has room for "
 			 "are at work; end one, or try again later");

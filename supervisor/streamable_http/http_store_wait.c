@@ -69,12 +69,7 @@ static void on_gone(void *watcher)
 		r->kind->gone(r);
 }
 
-static void on_drained(void *watcher)
-{
-	(void)watcher; /* what was unsent is of the request before */
-}
-
-static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+static const struct http_watch watch = {.gone = on_gone};
 
 static struct http_store_wait *enter(struct http_sessions *all,
 				     struct requestor *q, struct http_conn *c,

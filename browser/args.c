@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * args.c - takes a call's body apart: requestor, run, session, and the
+ * arguments by the action's table in ipc/browser_proto.c. call.c calls it
+ * first. What is wrong or unknown is a fault with the nearest name, and nothing
+ * is done.
+ */
 #include "browser/args.h"
 
 #include <inttypes.h>

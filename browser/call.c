@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call.c - one call of an action from its CALL to its ANSWER, in a fiber, and
+ * how it waits for Chromium. rpc_server.c starts it. Each failure becomes a
+ * fault, which is the answer; without memory for a fiber the process aborts,
+ * and the supervisor starts another.
+ */
 #include "browser/browser.h"
 
 #include <stdarg.h>

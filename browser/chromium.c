@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium.c - the one Chromium and its proxy: started by the first call that
+ * needs it, watched, stopped when idle. Calls wait in chromium_ready(). When it
+ * dies all sessions end with their calls, and it is started again at the next
+ * call, after a pause if it died early twice.
+ */
 #include "browser/chromium.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.c - what the supervisor asks for itself: cancel, a run's or
+ * requestor's end, lists, status. rpc_server.c offers it each CALL before
+ * call.c. It answers at once; what names nothing that is there is answered as
+ * done.
+ */
 #include "browser/control.h"
 
 #include <string.h>

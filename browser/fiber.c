@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fiber.c - a stack for each call (makecontext(3)), so that an action waits in
+ * the middle of its function. call.c alone makes and resumes them. Without
+ * memory for a stack it aborts; below each lies a guard page.
+ */
 #include "browser/fiber.h"
 
 #include <assert.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - paddock-browser: flags, giving up root, the loop. */
+/*
+ * main.c - paddock-browser: its flags, the helper processes, giving up root,
+ * its own cage, then the loop. spawn_exec.c in the supervisor starts it.
+ * Whatever fails before the loop is logged and ends it with a status; later it
+ * ends when the supervisor's socket does, or a helper dies.
+ */
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>

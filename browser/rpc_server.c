@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc_server.c - the supervisor's socket: frames to CALLs, ANSWERs to frames,
+ * without waiting for either. main.c makes it. The supervisor's end, or a frame
+ * that it may not send, ends the loop and so the process.
+ */
 #include "browser/rpc_server.h"
 
 #include <assert.h>

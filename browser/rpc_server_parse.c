@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc_server_parse.c - puts the CALL and CHUNK frames of the supervisor
+ * together to whole calls, for rpc_server.c. Pure: -EPROTO with the offence for
+ * a frame that is out of order, too long or no JSON.
+ */
 #include "browser/rpc_server_parse.h"
 
 #include <errno.h>

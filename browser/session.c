@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - sessions: a browser context and address for each, who may use it,
+ * when it ends. Actions enter through session_enter(). One that cannot be made,
+ * or is not the caller's, is a fault; closing it ends its calls with the
+ * reason.
+ */
 #include "browser/browser.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tab.c - a tab: its target in Chromium, the DevTools sessions that belong to
+ * it, its life. action_tab.c opens and closes it, calls find theirs by
+ * tab_take(). A tab that is not there is a fault; one that was half made is
+ * undone.
+ */
 #include "browser/browser.h"
 
 #include <stdlib.h>

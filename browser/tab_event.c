@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tab_event.c - what Chromium tells of tabs, unasked. */
+/*
+ * tab_event.c - what Chromium tells of tabs unasked: dialogs, requests,
+ * documents, popups, crashes. chromium.c passes each event here. An event of a
+ * tab that is gone is ignored; a crash closes the tab and ends its calls.
+ */
 #include "browser/browser.h"
 
 #include <stdlib.h>

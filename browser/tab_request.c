@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tab_request.c - requests of a tab's page that are under way. */
+/*
+ * tab_request.c - the requests of a page that are under way, by Chromium's ids,
+ * for wait_for_stable. tab_event.c begins and ends them, a new document drops
+ * those of the old one. Beyond TAB_REQUESTS_MAX more are not counted.
+ */
 #include "browser/browser.h"
 
 #include <stdlib.h>

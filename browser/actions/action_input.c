@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* click, type_text, press_key: what a person would do with mouse and keys. */
+/*
+ * action_input.c - the actions click, type_text and press_key: real mouse and
+ * key events, through Chromium's Input domain. call.c runs each in its fiber by
+ * the table of actions. 0, or -1 with the fault that answers the call: no such
+ * element, a document that went, a time that is up.
+ */
 #include <string.h>
 
 #include "base/clock.h"

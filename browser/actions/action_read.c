@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* get_page_info, get_page_content, find_element, screenshot. */
+/*
+ * action_read.c - the actions get_page_info, get_page_content, find_element and
+ * screenshot: what a page shows, by page.js in a world of its own. call.c runs
+ * each in its fiber. 0, or -1 with the fault that answers the call; what is too
+ * long is cut and says so.
+ */
 #include <string.h>
 
 #include "browser/browser.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keep_session, close_session, list_sessions. */
+/*
+ * action_session.c - the actions keep_session, close_session and list_sessions.
+ * call.c runs each in its fiber. A session that is not there, or is another
+ * requestor's, is one and the same fault.
+ */
 #include "browser/browser.h"
 #include "proto/json/json_pack.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* create_tab, navigate, close_tab: where a tab is. */
+/*
+ * action_tab.c - the actions create_tab, navigate and close_tab, and the wait
+ * for a document. call.c runs each in its fiber. An address that the policy
+ * refuses, one that is not reached and one that comes too late are three
+ * faults; a tab that was just made is undone.
+ */
 #include <stdlib.h>
 #include <string.h>
 

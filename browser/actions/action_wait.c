@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_for_stable, wait: until a page is as it should be. */
+/*
+ * action_wait.c - the actions wait_for_stable and wait: until the document, its
+ * requests or an element are as they should be. call.c runs each in its fiber.
+ * Time that passes without that is an answer, not a fault; a selector that is
+ * none is a fault.
+ */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a session's cookies change; what they are is told to nobody. */
+/*
+ * cookies.c - counts how often a session's cookies changed, by a digest of
+ * them, for get_page_info (action_read.c). Their values go nowhere. More
+ * cookies than Chromium may send in a message are left uncounted.
+ */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script.c - calls a function of page.js in a tab, in a world that the page
+ * cannot reach. The actions use it. NULL and a fault when the function fails,
+ * the document goes twice, or UNTIL passes: a page may keep it waiting, but no
+ * longer.
+ */
 #include "browser/browser.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cdp.c - the DevTools connection: numbered calls, their answers, events, over
+ * two pipes. chromium.c opens it, call.c calls through it. When Chromium closes
+ * a pipe every waiting call is told the end; a call that it does not read, or a
+ * message that is too long, is dropped with a line in the log.
+ */
 #include "browser/cdp/cdp.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cdp_parse.c - cuts Chromium's bytes into messages at their NULs and reads
+ * them as JSON, for cdp.c. A message that is too long or no JSON is told as
+ * such, and the next one is good again.
+ */
 #include "browser/cdp/cdp_parse.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy.c - the SOCKS 5 server by which Chromium reaches the network: asks the
+ * policy, resolves, connects, and passes bytes. chromium.c starts it. What the
+ * policy forbids and what cannot be reached get a SOCKS code, and the session
+ * is told why; a client that breaks the protocol is dropped.
+ */
 #include "browser/net/proxy.h"
 
 #include <errno.h>

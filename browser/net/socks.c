@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * socks.c - reads greetings and requests of SOCKS 5, and writes answers, for
+ * proxy.c. Pure functions of bytes: 0 is not whole yet, -EPROTO is no such
+ * message, with the code to be answered.
+ */
 #include "browser/net/socks.h"
 
 #include <arpa/inet.h>

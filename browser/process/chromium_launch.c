@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium_launch.c - starts Chromium behind a PID 1 of ours, in namespaces of
+ * its own, with one socket to us. chromium_starter.c calls it. A step that
+ * fails in there comes back as -errno with its name and what would help;
+ * nothing of it is left then.
+ */
 #include "browser/process/chromium_launch.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_api.c - the table "run" that a template gets: progress, sleep, log,
+ * error, reply and, from the other files, steps, maps, questions, artifacts.
+ * lua_job.c opens it in the zygote and begins it in the worker. Wrong arguments
+ * raise errors in the template, as Lua's own functions do.
+ */
 #include "worker/lua/lua_api.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_artifact.c - run.artifact(): sends bytes to the supervisor and waits for
+ * the artifact's id. Beyond the run's limit, or when the supervisor refuses, it
+ * raises an error that the template may catch; that the artifact is lost is
+ * told all the same.
+ */
 #include "worker/lua/lua_artifact.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_ask.c - run.elicit(), run.sample() and run.call(): checks the options,
+ * sends the question and lets the task wait. lua_api.c has them in its table. A
+ * refusal, a client that is gone or a time that is up is raised as an error
+ * with the supervisor's code.
+ */
 #include "worker/lua/lua_ask.h"
 
 #include <lauxlib.h>

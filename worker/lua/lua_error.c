@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_error.c - typed errors: their kinds in metatables that templates cannot
+ * reach, their code and message. All of worker/lua raises and explains errors
+ * by it. Where there is no memory for an error there is one that was made
+ * before.
+ */
 #include "worker/lua/lua_error.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_job.c - one run in a caged Lua worker: READY, RUN with code and inputs,
+ * the main task, RESULT or FAIL. worker/main.c prepares it in the zygote and
+ * serves it in the clone. It always ends in _exit(): nonsense from the
+ * supervisor and a lost socket have their own statuses.
+ */
 #include "worker/lua/lua_job.h"
 
 #include <errno.h>

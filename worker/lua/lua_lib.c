@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_lib.c - Lua's standard libraries less what reaches files, loads bytecode
+ * or shows an address. lua_api.c opens them in the zygote. Errors are raised as
+ * Lua's own functions do.
+ */
 #include "worker/lua/lua_lib.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_map.c - run.map(): the items of a list as steps, some tasks at a time.
+ * lua_api.c has it in its table; it runs on lua_sched.c and lua_steps.c. An
+ * item's failure becomes its result; cancelling, or memory that is out, ends
+ * the map.
+ */
 #include "worker/lua/lua_map.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_outcome.c - a run's last message, RESULT or FAIL, from the value that the
+ * template returned or the error that it raised. lua_job.c calls it once. A
+ * value that is no JSON, or too long, becomes a FAIL; for lack of memory there
+ * is one that needs none.
+ */
 #include "worker/lua/lua_outcome.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_questions.c - CALLs and INPUTs that wait for their answers, and the
+ * answers as they come in pieces. lua_ask.c asks, lua_sched.c receives while it
+ * waits. An answer without memory is one that says so; one that nobody asked
+ * for ends the worker.
+ */
 #include "worker/lua/lua_questions.h"
 
 #include <assert.h>

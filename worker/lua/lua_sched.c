@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_sched.c - the tasks of a run: whose turn it is, who waits for what, when
+ * a step's time is over. lua_job.c runs the main task by it, run.map() others.
+ * A task whose step timed out gets an error at its next instruction.
+ */
 #include "worker/lua/lua_sched.h"
 
 #include <assert.h>

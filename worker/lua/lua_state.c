@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_state.c - the Lua state's memory: its allocator, the run's limit and what
+ * was refused. lua_job.c makes the state in the zygote and limits it in the
+ * worker. Beyond the limit Lua gets NULL and raises its memory error; a panic
+ * aborts.
+ */
 #include "worker/lua/lua_state.h"
 
 #include <lauxlib.h>

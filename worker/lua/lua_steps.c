@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_steps.c - run.step() and the engine below it and run.map(): attempts,
+ * retries with pauses, timeouts. lua_api.c and lua_map.c use it. A step's last
+ * error is raised in the template with the step's name; its STEP messages go
+ * out at each change.
+ */
 #include "worker/lua/lua_steps.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim.c - PID 1 of a program's namespaces: starts the program, polls its
+ * pipes, the run's socket and its children, and ends all of it. worker/main.c
+ * serves it in the caged clone. It never returns: a failure is a FAIL with code
+ * and message, then _exit().
+ */
 #include "worker/program/shim.h"
 
 #include <errno.h>

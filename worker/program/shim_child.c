@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_child.c - from the shim's clone to the program: pipes, descriptors,
+ * signals, filter, execve(2). shim.c calls it once. What fails is told with its
+ * step and errno over a socket, so that the run fails with what could not be
+ * started and why.
+ */
 #include "worker/program/shim_private.h"
 
 #include <errno.h>

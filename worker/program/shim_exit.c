@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_exit.c - the end of a program's run: what is left is killed, then
+ * RESULT, or FAIL by exit status, signal, or a limit that led to it. shim.c
+ * calls it when the program was reaped. It ends the worker.
+ */
 #include "worker/program/shim_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_files.c - sends bytes, or a file of the program's, as an artifact, and
+ * waits for its id; shim_lines.c and shim_output.c call it. A path that leads
+ * out, no plain file, or a limit gives a static reason, and the artifact is not
+ * made.
+ */
 #include "worker/program/shim_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_lines.c - the lines of JSON that a program writes to descriptor 3:
+ * progress, steps, logs, artifacts, questions, its reply. shim_pipes.c passes
+ * each whole line. A line that is wrong ends the run with its number and what
+ * is wrong; a refusal is answered to the program.
+ */
 #include "worker/program/shim_private.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_pipes.c - the program's five pipes: inputs and answers to it, output,
+ * log and lines from it, within bounds. shim.c's loop calls it. What the
+ * program does not read waits; output beyond its bound ends the run, and log
+ * lines beyond theirs are dropped.
+ */
 #include "worker/program/shim_private.h"
 
 #include <errno.h>

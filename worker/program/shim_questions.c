@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_questions.c - the program's CALLs and INPUTs, and their answers by its
+ * own ids. shim_lines.c asks, shim.c's loop receives. A question too many, or
+ * an id in use, gives a static reason; an answer that nobody asked for ends the
+ * worker.
+ */
 #include "worker/program/shim_private.h"
 
 #include <stdlib.h>

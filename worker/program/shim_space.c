@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_space.c - are the program's files out of room: blocks or inodes of
+ * /work, /tmp or /dev/shm? shim_exit.c and shim_output.c ask, to name the limit
+ * that a failure came from. What cannot be looked at counts as not full.
+ */
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>

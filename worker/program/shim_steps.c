@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_steps.c - the steps that a program declares, by name to index, and what
+ * may become of each. shim_lines.c calls it. Too many steps, or a change that a
+ * step cannot make, gives a static reason.
+ */
 #include "worker/program/shim_private.h"
 
 #include <stdlib.h>

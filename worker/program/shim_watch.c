@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_watch.c - adds up what all processes of a program use, from /proc, where
+ * no cgroup holds it, and ends the run at a limit. shim.c calls it each time
+ * that the watch is due. A process whose figures cannot be read counts as
+ * whole.
+ */
 #include "worker/program/shim_private.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_decode.c - JSON text to Lua values, strictly, for run.json.decode, inputs
+ * and answers. What is no JSON raises a Lua error with the byte and what is
+ * wrong; without memory Lua's own error.
+ */
 #include "worker/lua/json/lua_json.h"
 
 #include <errno.h>

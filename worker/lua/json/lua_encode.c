@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_encode.c - a Lua value to JSON text with sorted keys, for
+ * run.json.encode, results, questions and details. What has no JSON raises an
+ * error that says where ("at /rows/3"); a text longer than its bound is only
+ * counted.
+ */
 #include "worker/lua/json/lua_json.h"
 
 #include <lauxlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_json.c - run.json, run.null and run.array: the library's functions and
+ * the marks of null and arrays. lua_api.c opens it. Its errors are those of
+ * lua_encode.c and lua_decode.c, raised in the template.
+ */
 #include "worker/lua/json/lua_json.h"
 
 #include <lauxlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifact.c - "paddock artifact ls", "get" and "cat". */
+/*
+ * artifact.c - "paddock artifact ls", "get" and "cat": names the artifact of a
+ * run, then has artifact_fetch.c bring its bytes. main.c's table calls it. What
+ * is not there is CLI_ABSENT with the nearest name; a file that is there
+ * already is written over only when it was named.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * artifact_fetch.c - an artifact's bytes in as many reads as it takes, checked
+ * by size and SHA-256 at the end; for artifact.c and artifact_write.c. A
+ * refusal, a lost server, bytes that differ or a sink that fails end it with an
+ * exit status, and the reason on stderr.
+ */
 #include "cli/artifact_fetch.h"
 
 #include <openssl/evp.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cage_hints.c - a table of what programs say when the cage refuses them, and
+ * what that means; explain.c looks a run's standard error up in it. A text
+ * without a row has no meaning, and nothing is said.
+ */
 #include "cli/cage_hints.h"
 
 #include <stddef.h>

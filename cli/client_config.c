@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client_config.c - "paddock client-config": how MCP clients start paddockd. */
+/*
+ * client_config.c - "paddock client-config": the entry that an MCP client's own
+ * configuration needs to start paddockd or to reach a daemon. main.c's table
+ * calls it. CLI_USAGE for a URL that is none or that the client's file cannot
+ * hold, and for folders that are not there; it only prints.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.c - finding a subcommand, and help on it. */
+/*
+ * command.c - finds a subcommand by its words, and prints help from the tables
+ * of flags. main.c and complete.c call it. A word that is no command is NULL,
+ * and main.c then says which one is near.
+ */
 #include "cli/cli.h"
 #include "cli/safe_printf.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.c - "paddock doctor": does it work here, and what would help. */
+/*
+ * doctor.c - "paddock doctor": asks a server what works, how runs are isolated
+ * and how the browser is, and says what would help. main.c's table calls it.
+ * CLI_TROUBLE when runs do not work here; what cannot be asked is left out or
+ * told as a finding.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * duration.c - durations as people write them, for "paddock run --timeout". A
+ * pure function: -EINVAL for what is none, -ERANGE for nothing at all or more
+ * than a year.
+ */
 #include "cli/duration.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.c - "paddock explain": why a run ended as it did, what would help. */
+/*
+ * explain.c - "paddock explain": why a run ended as it did and what would help,
+ * by its error code, details and log. main.c's table calls it. A run that is
+ * not there is a refusal by report.c; a code that it does not know is told in
+ * the server's words.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>

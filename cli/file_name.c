@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_name.c - a harmless file name of an artifact's untrusted one, for
+ * artifact_write.c. A pure function that always gives a name: "artifact" when
+ * nothing is left of it.
+ */
 #include "cli/file_name.h"
 
 #include <stdio.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c - "-i key=value" to a run's inputs, typed by the template's schema;
+ * run.c calls it for each. What does not fit is -EINVAL with a sentence that
+ * names the key and what would pass; nothing was put then.
+ */
 #include "cli/input.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_type.c - what a schema says of types, members and elements, following
+ * $ref and alternatives, for input.c and schema_outline.c. It only reads; where
+ * the schema does not say there are no types, and the server decides.
+ */
 #include "cli/input_type.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_file.c - reads JSON files that the user names and writes new files, for
+ * the subcommands. A file that cannot be had, or is no JSON, is said on stderr
+ * with its line; the callers only need the status.
+ */
 #include "cli/json_file.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_pretty.c - JSON on a terminal: indented, short values on one line, and
+ * nothing in it that acts there. The subcommands print results by it. It cannot
+ * fail but for stdout, which main.c looks at in the end.
+ */
 #include "cli/json_pretty.h"
 
 #include <stdio.h>

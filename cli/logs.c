@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logs.c - "paddock logs": what a run has logged, and goes on to log. */
+/*
+ * logs.c - "paddock logs": a run's log by its resource, and with --follow what
+ * is added until it ends. main.c's table calls it. A server that does not tell
+ * of changes is asked now and then; what is not there is CLI_ABSENT.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

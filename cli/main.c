@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - paddock: the table of subcommands; flags; no logic. */
+/*
+ * main.c - paddock: the table of subcommands, the flags that all have, and
+ * which command is meant. A wrong word or flag ends with CLI_USAGE and what is
+ * near; each command's status is the process's.
+ */
 #include <locale.h>
 #include <poll.h>
 #include <stdio.h>

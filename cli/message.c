@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message.c - sentences for people on stderr, by all of cli/. What acts on a
+ * terminal is taken out of the whole line; a stderr that is gone is nobody's to
+ * be told.
+ */
 #include "cli/message.h"
 
 #include <stdarg.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * opt.c - parses flags by tables, which help and completion read as well;
+ * main.c calls it. A flag or value that does not pass is -EINVAL with the
+ * nearest flag, or what would pass.
+ */
 #include "cli/opt.h"
 
 #include <errno.h>

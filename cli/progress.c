@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.c - a run's progress on stderr while run.c waits: a bar on a
+ * terminal, a few lines elsewhere, nothing when quiet. It cannot fail; a
+ * terminal without a size is taken to have the usual one.
+ */
 #include "cli/progress.h"
 
 #include <inttypes.h>

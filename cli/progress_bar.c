@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress_bar.c - the line of a progress bar, and times as people read them,
+ * for progress.c and the lists. Pure functions: what has no room in the columns
+ * is left out, the least important first.
+ */
 #include "cli/progress_bar.h"
 
 #include <inttypes.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ps.c - "paddock ps": the runs there are. */
+/*
+ * ps.c - "paddock ps": the runs there are, as a table or JSON, page by page.
+ * main.c's table calls it. A server that refuses or is lost ends it with
+ * tool_call.c's status; with no runs it says so on stderr.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

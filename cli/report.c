@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.c - refusals and ended runs as sentences on stderr, and the exit
+ * status that each stands for. run.c, logs.c and tool_call.c call it. A refusal
+ * that it does not know is shown in the server's words.
+ */
 #include "cli/report.h"
 
 #include <inttypes.h>

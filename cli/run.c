@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - "paddock run": one run, from its inputs to its artifacts. */
+/*
+ * run.c - "paddock run": inputs, the call, progress, cancelling by ctrl-C, the
+ * result and its artifacts. main.c's table calls it. The status is the run's
+ * own by report.c; a lost server is CLI_TROUBLE, and says how to find the run
+ * again.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_daemon.c - runs paddockd to its end for what it prints, not as a server;
+ * template_findings.c calls it. -errno when it cannot be started; more than
+ * RUN_DAEMON_OUTPUT_MAX is read and let go.
+ */
 #include "cli/run_daemon.h"
 
 #include <errno.h>

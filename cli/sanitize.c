@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sanitize.c - makes untrusted text harmless for a terminal, and counts its
+ * columns; whatever prints a template's or server's words goes through it. Pure
+ * functions: every byte has an answer, bad ones a '?'.
+ */
 #include "cli/sanitize.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema.c - "paddock schema": is a file valid by a schema, with each error and
+ * its place. main.c's table calls it. 0 when all are valid, 1 when one is not,
+ * 2 for files that cannot be read or are no schema.
+ */
 #include "cli/schema.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_suite.c - runs the official JSON Schema test suite as TAP, for
+ * "paddock schema --suite". A file that cannot be read, or a schema that does
+ * not compile, is a failed test.
+ */
 #include "cli/schema.h"
 
 #include <dirent.h>

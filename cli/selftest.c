@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest.c - "paddock selftest": does the cage hold on this machine? */
+/*
+ * selftest.c - "paddock selftest": runs attacks in a private server's cages and
+ * compares how they end with selftest_table.c. main.c's table calls it.
+ * CLI_FAILED when one got through; one that cannot be tried here is skipped
+ * with the reason.
+ */
 #include "cli/selftest.h"
 
 #include <limits.h>

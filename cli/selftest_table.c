@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest_table.c - what "paddock selftest" tries, and what comes of it. */
+/*
+ * selftest_table.c - the table of attacks: template, inputs, the outcome that
+ * the cage must have, and which layer it shows. selftest.c tries each row.
+ * There is no code here.
+ */
 #include "cli/selftest.h"
 
 #define LUA SELFTEST_LUA

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.c - "paddock status" and "paddock cancel". */
+/*
+ * status.c - "paddock status" and "paddock cancel": how the server is, and the
+ * end of a run. main.c's table calls them. A server of another version may not
+ * tell something, which is then left out; a run that is not there is
+ * CLI_ABSENT.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c - "paddock template ls" and "show". */
+/*
+ * template.c - "paddock template ls" and "show": what a server has, and what
+ * one of them takes, gives and may use. main.c's table calls them. A template
+ * that is not there is told by template_locate.c; untrusted text is made
+ * harmless.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template_findings.c - has paddockd look at templates (--check,
+ * --print-faults, --print-grants) and reads what it prints; for "template
+ * check", "test" and "grant". NULL, or a status, when it could not be run or
+ * its configuration is wrong, which was said.
+ */
 #include "cli/template_findings.h"
 
 #include <errno.h>

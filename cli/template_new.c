@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template_new.c - "paddock template new": a package that works already. */
+/*
+ * template_new.c - "paddock template new": writes a package that works already.
+ * main.c's table calls it. A folder that has files, or a file that cannot be
+ * written, ends it with the reason, and what was written goes again.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

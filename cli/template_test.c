@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template_test.c - "paddock template test": a package's own tests, as TAP. */
+/*
+ * template_test.c - "paddock template test": runs a package's own tests in a
+ * private server, as TAP. main.c's table calls it. CLI_FAILED when a test fails
+ * or a package is broken, "Bail out!" with CLI_TROUBLE when the server is lost.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

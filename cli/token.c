@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - "paddock token": a secret for a caller, and what the server keeps. */
+/*
+ * token.c - "paddock token": a random secret for a caller, and the digest that
+ * paddock.conf keeps of it. main.c's table calls it. A name that the
+ * configuration would refuse is CLI_USAGE; without random bytes there is no
+ * token.
+ */
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>

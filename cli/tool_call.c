@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_call.c - one tool call to a server and its answer, for the subcommands.
+ * The exit status when the server is lost or refuses, and it has been said why;
+ * the caller returns it.
+ */
 #include "cli/tool_call.h"
 
 #include "cli/json_pretty.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_result.c - takes a tool's answer apart into value, error and links;
+ * client.c calls it for each response. An answer that has no such shape is one
+ * without a value, which the caller tells as the server's fault.
+ */
 #include "cli/tool_result.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.c - the way to a server: the daemon's socket, or a private paddockd
+ * that is started, ended and reaped. client_open.c and client.c use it. -errno
+ * with what could not be started; a private server that does not end in time is
+ * killed.
+ */
 #include "cli/transport.h"
 
 #include <errno.h>

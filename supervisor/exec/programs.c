@@ -18,6 +18,7 @@
 #include "supervisor/grants/grants.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/templates/manifest.h"
+#include "proto/json/json_pack.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
@@ -137,17 +138,12 @@ bool programs_allow(const struct template *t, const struct config *config,
 
 struct json_object *programs_view(const struct isolation *iso)
 {
-	struct json_object *v = json_object_new_object();
 	bool can = iso->no_programs[0] == '\0';
+	bool weak = can && iso->weak[0] != '\0';
 
-	json_object_object_add(v, "available", json_object_new_boolean(can));
-	if (!can)
-		json_object_object_add(
-		    v, "reason", json_object_new_string(iso->no_programs));
-	else if (iso->weak[0] != '\0')
-		json_object_object_add(v, "weak",
-				       json_object_new_string(iso->weak));
-	return v;
+	return json_pack("available:b reason?s weak?s", can,
+			 can ? NULL : iso->no_programs,
+			 weak ? iso->weak : NULL);
 }
 
 struct spawner_job programs_job(const struct run *r)

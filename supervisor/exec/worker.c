@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/exec/programs.h"
@@ -54,8 +54,7 @@ static void worker_free(struct worker *w)
 int worker_violation_of(struct worker *w, const char *offence,
 			struct json_object *details)
 {
-	json_object_object_add(details, "offence",
-			       json_object_new_string(offence));
+	json_add(details, "offence:s", offence);
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
@@ -367,20 +366,12 @@ static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 	static const char *const names[] = {"max_package_copy_bytes",
 					    "max_package_copies_bytes"};
 	const char *name = names[lack->by_all];
-	struct json_object *d = json_object_new_object();
-
-	json_object_object_add(d, "limit", json_object_new_string(name));
 	/* what others' packages have is nobody's to know */
-	if (!lack->by_all)
-		json_object_object_add(
-		    d, "used", json_object_new_int64((int64_t)lack->used));
-	json_object_object_add(d, "allowed",
-			       json_object_new_int64((int64_t)lack->allowed));
-	json_object_object_add(d, "unit", json_object_new_string("bytes"));
-	json_object_object_add(
-	    d, "whoCanRaise",
-	    json_object_new_string(
-		"the operator, in [sandbox] of paddock.conf"));
+	struct json_object *d =
+	    tool_error_limit(name, lack->by_all ? -1 : (int64_t)lack->used,
+			     (int64_t)lack->allowed, "bytes",
+			     "the operator, in [sandbox] of paddock.conf");
+
 	run_set_error(
 	    r, "RESOURCE_LIMIT", d,
 	    "%s is granted by its digest, so that its runs see a copy "

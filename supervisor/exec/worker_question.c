@@ -9,7 +9,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "ipc/msg.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/lost_artifacts.h"
 
 #define UNSENT_MAX (16u << 20) /* bytes of answers, for one worker */
@@ -254,13 +254,11 @@ int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 			 const char *message)
 {
-	struct json_object *e = json_object_new_object();
+	struct json_object *e = json_pack("code:s message:s", code, message);
 	const char *text;
 	size_t len;
 	int rc;
 
-	json_object_object_add(e, "code", json_object_new_string(code));
-	json_object_object_add(e, "message", json_object_new_string(message));
 	text = json_text(e, &len);
 	rc = worker_answer_question(r, seq, false, text, len);
 	json_object_put(e);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 #include "proto/mcp/tool_error.h"
@@ -44,12 +44,8 @@ static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 	struct json_object *e = json_object_new_object();
 
 	reply->how = xstrdup(errmsg->code);
-	json_object_object_add(e, "code", json_object_new_string(errmsg->code));
-	json_object_object_add(e, "message",
-			       json_object_new_string(errmsg->message));
-	if (errmsg->details != NULL)
-		json_object_object_add(e, "details",
-				       json_object_get(errmsg->details));
+	json_add(e, "code:s message:s details?O", errmsg->code, errmsg->message,
+		 errmsg->details);
 	tool_error_fini(errmsg);
 	take_text(reply, e);
 }
@@ -76,13 +72,10 @@ static void make_error(struct input_reply *reply, struct json_object *error)
 {
 	const char *message = json_member_str(error, "message");
 	struct json_object *code = json_member(error, "code");
-	struct json_object *d = json_object_new_object();
+	struct json_object *d;
 	struct tool_error errmsg = {0};
 
-	json_object_object_add(d, "code", json_object_get(code));
-	json_object_object_add(
-	    d, "message",
-	    json_object_new_string(message != NULL ? message : ""));
+	d = json_pack("code:O message:s", code, message != NULL ? message : "");
 	tool_error_set(&errmsg, "INPUT_FAILED", d,
 		       "the client answered with an error");
 	make_refusal(reply, &errmsg);

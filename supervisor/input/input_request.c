@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "proto/mcp/elicit_form.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/sampling.h"
 #include "supervisor/run/task_json.h"
 
@@ -44,10 +44,9 @@ void input_request_refuse(const struct input_request *q, const char *errmsg,
 static bool invalid(struct tool_error *r, const char *code, const char *pointer,
 		    const char *expected)
 {
-	struct json_object *d = json_object_new_object();
+	struct json_object *d =
+	    json_pack("pointer:s expected:s", pointer, expected);
 
-	json_object_object_add(d, "pointer", json_object_new_string(pointer));
-	json_object_object_add(d, "expected", json_object_new_string(expected));
 	tool_error_set(r, code, d, "%s has to be %s",
 		       *pointer != '\0' ? pointer : "it", expected);
 	return false;
@@ -124,8 +123,7 @@ static bool init_sample(struct input_request *q, struct tool_error *r)
 	struct pointer_error f;
 
 	if (!json_object_object_get_ex(q->params, "maxTokens", NULL))
-		json_object_object_add(q->params, "maxTokens",
-				       json_object_new_int(MAX_TOKENS));
+		json_add(q->params, "maxTokens:i", MAX_TOKENS);
 	return sampling_check(q->params, &q->needs, &f) ||
 	       bad_param(r, f.pointer, f.expected);
 }
@@ -229,8 +227,7 @@ static struct json_object *messages_for(struct json_object *messages,
 
 		json_object_object_del(m, "_meta");
 		if (json_object_is_type(content, json_type_object))
-			json_object_object_add(m, "content",
-					       mcp_block_for(content, rev));
+			json_add(m, "content:o", mcp_block_for(content, rev));
 		json_object_array_add(list, m);
 	}
 	return list;
@@ -243,15 +240,13 @@ struct json_object *input_request_params(const struct input_request *q,
 	struct json_object *params = copy_of(q->params);
 
 	if (q->kind == WORKER_QUESTION_ELICIT && s->revision >= MCP_2025_11_25)
-		json_object_object_add(params, "mode",
-				       json_object_new_string("form"));
+		json_add(params, "mode:s", "form");
 	if (q->kind == WORKER_QUESTION_SAMPLE && s->revision < MCP_2025_11_25)
-		json_object_object_add(
-		    params, "messages",
+		json_add(
+		    params, "messages:o",
 		    messages_for(json_member(params, "messages"), s->revision));
 	if (task_id != NULL)
-		json_object_object_add(params, "_meta",
-				       task_json_related(task_id));
+		json_add(params, "_meta:o", task_json_related(task_id));
 	return params;
 }
 
@@ -270,7 +265,6 @@ static struct json_object *accepted(const struct input_request *q,
 				    struct tool_error *r)
 {
 	struct pointer_error at = {.pointer = "/content"};
-	struct json_object *answer;
 	struct schema_error err;
 
 	if (!json_object_is_type(content, json_type_object))
@@ -283,9 +277,7 @@ static struct json_object *accepted(const struct input_request *q,
 		pointer_error_join(&at, &inner);
 		return bad_answer(r, at.pointer, at.expected);
 	}
-	answer = json_object_new_object();
-	json_object_object_add(answer, "content", json_object_get(content));
-	return answer;
+	return json_pack("content:O", content);
 }
 
 static struct json_object *elicit_answer(const struct input_request *q,
@@ -304,8 +296,7 @@ static struct json_object *elicit_answer(const struct input_request *q,
 	else
 		return bad_answer(r, "/action", "accept, decline or cancel");
 	if (answer != NULL)
-		json_object_object_add(answer, "action",
-				       json_object_new_string(action));
+		json_add(answer, "action:s", action);
 	return answer;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/methods/prompts.h"
 #include "supervisor/exec/runs.h"
@@ -43,16 +43,10 @@ static void offer(struct values *v, const char *text)
 
 static void answer(struct request *c, struct values *v)
 {
-	struct json_object *result = json_object_new_object();
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "values", v->list);
-	json_object_object_add(o, "total",
-			       json_object_new_int64((int64_t)v->total));
-	json_object_object_add(
-	    o, "hasMore", json_object_new_boolean(v->total > COMPLETION_MAX));
-	json_object_object_add(result, "completion", o);
-	request_result(c, result);
+	request_result(
+	    c, json_pack("completion:o",
+			 json_pack("values:o total:i hasMore:b", v->list,
+				   v->total, v->total > COMPLETION_MAX)));
 }
 
 static const char *argument_name(const struct request *c)

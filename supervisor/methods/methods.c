@@ -11,7 +11,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/methods/completion.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/logging.h"
@@ -36,15 +36,9 @@
 
 static struct json_object *server_info(enum mcp_revision rev)
 {
-	struct json_object *info = json_object_new_object();
-
-	json_object_object_add(info, "name", json_object_new_string("paddock"));
-	if (mcp_has(rev, MCP_TITLES))
-		json_object_object_add(info, "title",
-				       json_object_new_string("paddock"));
-	json_object_object_add(info, "version",
-			       json_object_new_string(PADDOCK_VERSION));
-	return info;
+	return json_pack("name:s title?s version:s", "paddock",
+			 mcp_has(rev, MCP_TITLES) ? "paddock" : NULL,
+			 PADDOCK_VERSION);
 }
 
 /* {NAME: {FLAG: true, …}} to CAPS; FLAGS end with NULL. */
@@ -75,8 +69,7 @@ static struct json_object *capabilities(const struct session *s)
 	if (mcp_has(rev, MCP_COMPLETIONS))
 		declare(caps, "completions", changes + 1);
 	if (mcp_has(rev, MCP_TASKS))
-		json_object_object_add(caps, "tasks",
-				       tasks_capability(s->requestor));
+		json_add(caps, "tasks:o", tasks_capability(s->requestor));
 	return caps;
 }
 
@@ -108,17 +101,12 @@ static void initialize(struct request *c)
 	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
 	s->greeted = true;
 	s->client = json_object_get(json_member(c->msg.params, "capabilities"));
-	result = json_object_new_object();
-	json_object_object_add(
-	    result, "protocolVersion",
-	    json_object_new_string(mcp_revision_name(s->revision)));
-	json_object_object_add(result, "capabilities", capabilities(s));
-	json_object_object_add(result, "serverInfo", server_info(s->revision));
-	json_object_object_add(
-	    result, "instructions",
-	    json_object_new_string(s->ctx->with_client
-				       ? INSTRUCTIONS INSTRUCTIONS_STDIO
-				       : INSTRUCTIONS));
+	result = json_pack("protocolVersion:s capabilities:o serverInfo:o "
+			   "instructions:s",
+			   mcp_revision_name(s->revision), capabilities(s),
+			   server_info(s->revision),
+			   s->ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
+					       : INSTRUCTIONS);
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
 		 mcp_revision_name(s->revision));
 	request_result(c, result);

@@ -16,18 +16,12 @@
 #include "base/mem.h"
 #include "base/text/suggest.h"
 #include "base/text/errmsg.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/package/placeholder.h"
 #include "supervisor/methods/resources.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/templates/catalogue.h"
-
-static void add(struct json_object *o, const char *key, const char *text)
-{
-	if (text != NULL)
-		json_object_object_add(o, key, json_object_new_string(text));
-}
 
 const struct catalogue_entry *prompts_find(const struct request *c,
 					   const char *name)
@@ -42,13 +36,10 @@ const struct catalogue_entry *prompts_find(const struct request *c,
 /* {name, title?, description?} of DEF. */
 static struct json_object *named(struct json_object *def, enum mcp_revision rev)
 {
-	struct json_object *o = json_object_new_object();
-
-	add(o, "name", json_member_str(def, "name"));
-	if (mcp_has(rev, MCP_TITLES))
-		add(o, "title", json_member_str(def, "title"));
-	add(o, "description", json_member_str(def, "description"));
-	return o;
+	return json_pack(
+	    "name?s title?s description?s", json_member_str(def, "name"),
+	    mcp_has(rev, MCP_TITLES) ? json_member_str(def, "title") : NULL,
+	    json_member_str(def, "description"));
 }
 
 static struct json_object *definition(const struct catalogue_entry *offer,
@@ -63,12 +54,10 @@ static struct json_object *definition(const struct catalogue_entry *offer,
 		struct json_object *required = json_member(def, "required");
 		struct json_object *arg = named(def, rev);
 
-		if (required != NULL)
-			json_object_object_add(arg, "required",
-					       json_object_get(required));
+		json_add(arg, "required?O", required);
 		json_object_array_add(list, arg);
 	}
-	json_object_object_add(o, "arguments", list);
+	json_add(o, "arguments:o", list);
 	return o;
 }
 
@@ -171,12 +160,12 @@ static int fill_data(struct response *m, struct json_object *out,
 	if (take(m, f != NULL ? BASE64_LEN(f->len) : strlen(data)) < 0)
 		return -EINVAL;
 	if (f == NULL) {
-		add(out, "data", data);
+		json_add(out, "data?s", data);
 		return 0;
 	}
 	text = xcalloc(1, BASE64_LEN(f->len) + 1);
 	base64_encode(text, f->data, f->len);
-	add(out, "data", text);
+	json_add(out, "data?s", text);
 	free(text);
 	return 0;
 }
@@ -199,9 +188,9 @@ static int fill_resource(struct response *m, struct json_object *out,
 		json_object_put(o);
 		o = whole;
 	} else {
-		add(o, "mimeType", json_member_str(from, "mimeType"));
+		json_add(o, "mimeType?s", json_member_str(from, "mimeType"));
 	}
-	json_object_object_add(out, "resource", o);
+	json_add(out, "resource:o", o);
 	return rc;
 }
 
@@ -213,12 +202,12 @@ static int fill_content(struct response *m, struct json_object *out,
 	struct json_object *inner = json_member(from, "resource");
 	int rc = 0;
 
-	add(out, "type", json_member_str(from, "type"));
+	json_add(out, "type?s", json_member_str(from, "type"));
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(filled); i++)
 		rc = fill(m, out, from, filled[i]);
 	if (rc == 0)
 		rc = fill_data(m, out, from);
-	add(out, "mimeType", json_member_str(from, "mimeType"));
+	json_add(out, "mimeType?s", json_member_str(from, "mimeType"));
 	if (rc == 0 && inner != NULL)
 		rc = fill_resource(m, out, inner);
 	return rc;
@@ -236,9 +225,9 @@ static struct json_object *messages(struct response *m, enum mcp_revision rev)
 		struct json_object *message = json_object_new_object();
 
 		rc = fill_content(m, content, json_member(from, "content"));
-		add(message, "role", json_member_str(from, "role"));
-		json_object_object_add(message, "content",
-				       mcp_block_for(content, rev));
+		json_add(message, "role?s content:o",
+			 json_member_str(from, "role"),
+			 mcp_block_for(content, rev));
 		json_object_put(content);
 		json_object_array_add(list, message);
 	}
@@ -321,9 +310,7 @@ void prompts_get(struct request *c)
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 		return;
 	}
-	result = json_object_new_object();
-	add(result, "description",
-	    json_member_str(m.offer->def, "description"));
-	json_object_object_add(result, "messages", list);
+	result = json_pack("description?s messages:o",
+			   json_member_str(m.offer->def, "description"), list);
 	request_result(c, result);
 }

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
 #include "supervisor/tools/remote_run.h"
 #include "supervisor/run/resource_uri.h"
@@ -51,12 +51,6 @@ static const struct entry templates[] = {
      "The bytes of an artifact", NULL},
 };
 
-static void add(struct json_object *o, const char *key, const char *text)
-{
-	if (text != NULL)
-		json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static void page_own(struct pagination *p, const char *uri_key,
 		     const struct entry *entries, size_t n)
 {
@@ -66,10 +60,10 @@ static void page_own(struct pagination *p, const char *uri_key,
 		if (!pagination_wants(p, "", i))
 			continue;
 		o = json_object_new_object();
-		add(o, uri_key, entries[i].uri);
-		add(o, "name", entries[i].name);
-		add(o, "description", entries[i].description);
-		add(o, "mimeType", entries[i].mime_type);
+		json_object_object_add(o, uri_key,
+				       json_object_new_string(entries[i].uri));
+		json_add(o, "name?s description?s mimeType?s", entries[i].name,
+			 entries[i].description, entries[i].mime_type);
 		json_object_array_add(p->list, o);
 	}
 }
@@ -87,13 +81,15 @@ static void page_offers(struct pagination *p, const char *uri_key,
 		    !pagination_wants(p, offer->template->id, offer->index))
 			continue;
 		o = json_object_new_object();
-		add(o, uri_key, offer->key);
-		add(o, "name", json_member_str(offer->def, "name"));
-		if (mcp_has(s->revision, MCP_TITLES))
-			add(o, "title", json_member_str(offer->def, "title"));
-		add(o, "description",
-		    json_member_str(offer->def, "description"));
-		add(o, "mimeType", json_member_str(offer->def, "mimeType"));
+		json_object_object_add(o, uri_key,
+				       json_object_new_string(offer->key));
+		json_add(o, "name?s title?s description?s mimeType?s",
+			 json_member_str(offer->def, "name"),
+			 mcp_has(s->revision, MCP_TITLES)
+			     ? json_member_str(offer->def, "title")
+			     : NULL,
+			 json_member_str(offer->def, "description"),
+			 json_member_str(offer->def, "mimeType"));
 		json_object_array_add(p->list, o);
 	}
 }
@@ -125,11 +121,9 @@ void resources_templates(struct request *c)
 
 void resources_not_found(struct request *c, const char *uri)
 {
-	struct json_object *data = json_object_new_object();
-
 	requestor_missed(c->session->requestor);
-	add(data, "uri", uri);
-	request_error(c, RPC_RESOURCE_NOT_FOUND, data, "Resource not found");
+	request_error(c, RPC_RESOURCE_NOT_FOUND, json_pack("uri?s", uri),
+		      "Resource not found");
 }
 
 static const char *uri_of(const struct request *c)
@@ -153,18 +147,15 @@ static bool none(struct request *c, const struct store_result *res)
 struct json_object *resources_contents(const char *uri, const char *mime_type,
 				       const char *bytes, size_t len)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_pack("uri?s mimeType?s", uri, mime_type);
 
-	add(o, "uri", uri);
-	add(o, "mimeType", mime_type);
 	if (utf8_ok(bytes, len)) {
-		json_object_object_add(
-		    o, "text", json_object_new_string_len(bytes, (int)len));
+		json_add(o, "text:S", bytes, len);
 	} else {
 		char *blob = xcalloc(1, BASE64_LEN(len) + 1);
 
 		base64_encode(blob, bytes, len);
-		add(o, "blob", blob);
+		json_add(o, "blob?s", blob);
 		free(blob);
 	}
 	return o;
@@ -172,12 +163,10 @@ struct json_object *resources_contents(const char *uri, const char *mime_type,
 
 static struct json_object *contents_result(struct json_object *contents)
 {
-	struct json_object *result = json_object_new_object();
 	struct json_object *list = json_object_new_array_ext(1);
 
 	json_object_array_add(list, contents);
-	json_object_object_add(result, "contents", list);
-	return result;
+	return json_pack("contents:o", list);
 }
 
 static struct json_object *make_contents(struct response *m)
@@ -202,23 +191,18 @@ static void answer_bytes(struct request *c, const char *mime_type,
 static void add_place(struct json_object *contents, const struct response *m,
 		      size_t offset, size_t n, size_t all)
 {
-	struct json_object *meta = json_object_new_object();
-	char *next, limit[40] = "";
+	char *next = NULL, limit[40] = "";
 
-	json_object_object_add(meta, "paddock/offset",
-			       json_object_new_uint64(offset));
-	json_object_object_add(meta, "paddock/size",
-			       json_object_new_uint64(all));
 	if (m->piece.limit > 0)
 		snprintf(limit, sizeof(limit), "&limit=%lld",
 			 (long long)m->piece.limit);
-	if (offset + n < all) {
+	if (offset + n < all)
 		next = xasprintf("%.*s?offset=%zu%s", (int)strcspn(m->uri, "?"),
 				 m->uri, offset + n, limit);
-		add(meta, "paddock/next", next);
-		free(next);
-	}
-	json_object_object_add(contents, "_meta", meta);
+	json_add(contents, "_meta:o",
+		 json_pack("paddock/offset:i paddock/size:i paddock/next?s",
+			   offset, all, next));
+	free(next);
 }
 
 /* Back to where a character begins. */

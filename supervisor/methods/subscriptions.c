@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/tools/remote_run_watch.h"
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/methods/resources.h"
@@ -89,8 +89,7 @@ static void tell(struct subscription *u)
 	u->told_ms = clock_mono_ms();
 	if (!session_has_push_stream(u->session))
 		return;
-	params = json_object_new_object();
-	json_object_object_add(params, "uri", json_object_new_string(u->uri));
+	params = json_pack("uri:s", u->uri);
 	session_tell(u->session, NULL, "notifications/resources/updated",
 		     params);
 	json_object_put(params);

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/tools/remote_run.h"
@@ -187,9 +187,7 @@ static void cancelled(struct request *c)
 	const char *id = json_member_str(c->msg.params, "taskId");
 
 	retrieved(c);
-	json_object_object_add(data, "errorCode",
-			       json_object_new_string("RUN_CANCELED"));
-	json_object_object_add(data, "runId", json_object_new_string(id));
+	json_add(data, "errorCode:s runId:s", "RUN_CANCELED", id);
 	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
@@ -333,8 +331,7 @@ static void on_list(void *arg, const struct store_result *res)
 						? task_json_make(r)
 						: task_json_row(&res->runs[i]));
 	}
-	result = json_object_new_object();
-	json_object_object_add(result, "tasks", list);
+	result = json_pack("tasks:o", list);
 	if (res->n_runs > TASKS_PAGE)
 		pagination_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
 	request_result(c, result);
@@ -469,10 +466,8 @@ struct json_object *tasks_capability(const struct requestor *requestor)
 	struct json_object *o = json_object_new_object();
 
 	if (!requestor_is_anonymous(requestor))
-		json_object_object_add(o, "list", json_object_new_object());
-	json_object_object_add(o, "cancel", json_object_new_object());
-	json_object_object_add(
-	    o, "requests",
-	    with("tools", with("call", json_object_new_object())));
+		json_add(o, "list:o", json_object_new_object());
+	json_add(o, "cancel:o requests:o", json_object_new_object(),
+		 with("tools", with("call", json_object_new_object())));
 	return o;
 }

@@ -16,7 +16,7 @@
 #include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define TEXT_BYTES 1024
 
@@ -208,13 +208,6 @@ void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size)
 	}
 }
 
-static void set_count(struct json_object *o, const char *key, size_t n)
-{
-	if (n > 0)
-		json_object_object_add(o, key,
-				       json_object_new_int64((int64_t)n));
-}
-
 struct json_object *diagnostics_json(const struct diagnostics *f)
 {
 	struct json_object *list = json_object_new_array();
@@ -225,8 +218,7 @@ struct json_object *diagnostics_json(const struct diagnostics *f)
 
 		json_set_mended(o, "severity", severities[g->level]);
 		json_set_mended(o, "file", g->file);
-		set_count(o, "line", g->line);
-		set_count(o, "column", g->column);
+		json_add(o, "line?i column?i", g->line, g->column);
 		json_set_mended(o, "pointer", g->pointer);
 		json_set_mended(o, "message", g->text);
 		json_object_array_add(list, o);

@@ -14,6 +14,7 @@
 #include "base/fair_share.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/store/store.h"
+#include "proto/json/json_pack.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define BYTES_RETRY_MS 60000	       /* artifacts are swept that often */
@@ -26,8 +27,7 @@ struct json_object *admission_details(const char *limit, int64_t used,
 	struct json_object *d =
 	    tool_error_limit(limit, used, allowed, unit, who_can_raise);
 
-	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int64(retry_after_ms));
+	json_add(d, "retryAfterMs:i", retry_after_ms);
 	return d;
 }
 
@@ -96,11 +96,7 @@ static bool admit_store(const struct admission *a, struct requestor *q,
 
 struct json_object *admission_store_details(void)
 {
-	struct json_object *d = json_object_new_object();
-
-	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int64(ADMISSION_STORE_MS));
-	return d;
+	return json_pack("retryAfterMs:i", ADMISSION_STORE_MS);
 }
 
 /* Nothing of the machine's is told but that its disk is nearly full. */
@@ -112,15 +108,11 @@ static bool admit_disk(const struct admission *a, struct tool_error *r)
 	if (room == DISK_SPACE_OK ||
 	    (room == DISK_SPACE_LOW && a->bytes < DISK_SPACE_LARGE_BYTES))
 		return true;
-	d = json_object_new_object();
-	json_object_object_add(d, "limit",
-			       json_object_new_string("disk_reserve_bytes"));
-	json_object_object_add(
-	    d, "whoCanRaise",
-	    json_object_new_string("the operator: free space where the state "
-				   "is, or disk_reserve_bytes in [limits]"));
-	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int64(BYTES_RETRY_MS));
+	d = json_pack("limit:s whoCanRaise:s retryAfterMs:i",
+		      "disk_reserve_bytes",
+		      "the operator: free space where the state "
+		      "is, or disk_reserve_bytes in [limits]",
+		      BYTES_RETRY_MS);
 	tool_error_set(r, "STORE_UNAVAILABLE", d,
 		       "the server takes no such run now: %s",
 		       disk_space_message(room));

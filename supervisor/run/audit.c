@@ -17,7 +17,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/os/throttle.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define CLAIM_MAX 128 /* bytes */
 
@@ -39,22 +39,12 @@ int audit_open(const char *path)
 	return 0;
 }
 
-static void add(struct json_object *o, const char *key, const char *text)
-{
-	if (text != NULL)
-		json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static struct json_object *entry(const char *what, const char *requestor)
 {
-	struct json_object *o = json_object_new_object();
 	char ts[CLOCK_ISO_SIZE];
 
 	clock_iso(ts, clock_wall_ms());
-	add(o, "ts", ts);
-	add(o, "event", what);
-	add(o, "requestor", requestor);
-	return o;
+	return json_pack("ts:s event:s requestor?s", ts, what, requestor);
 }
 
 /* One line; O takes its leave. 0, or -errno. */
@@ -77,8 +67,7 @@ static void tell_lost(uint64_t lost)
 {
 	struct json_object *o = entry("lost", NULL);
 
-	json_object_object_add(o, "count",
-			       json_object_new_int64((int64_t)lost));
+	json_add(o, "count:i", lost);
 	(void)put_entry(o);
 	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
 }
@@ -114,9 +103,7 @@ static void tell_held(void *arg, const void *what, const char *requestor,
 	struct json_object *o = entry("held_back", requestor);
 
 	(void)arg;
-	add(o, "of", what);
-	json_object_object_add(o, "count",
-			       json_object_new_int64((int64_t)held));
+	json_add(o, "of:s count:i", (const char *)what, held);
 	write_entry(o);
 }
 
@@ -149,10 +136,9 @@ void audit_run(const char *what, const struct run *r)
 	if (file.fd < 0)
 		return;
 	o = entry(what, r->requestor->name);
-	add(o, "runId", r->id);
-	add(o, "template", r->template->id);
-	add(o, "version", r->template->version_text);
-	add(o, "digest", r->template->digest);
+	json_add(o, "runId:s template:s version:s digest:s", r->id,
+		 r->template->id, r->template->version_text,
+		 r->template->digest);
 	write_entry(o);
 }
 
@@ -164,10 +150,8 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
 	if (!may_write(what, r->requestor))
 		return;
 	o = entry(what, r->requestor->name);
-	add(o, "runId", r->id);
-	add(o, "template", r->template->id);
-	json_object_object_add(o, "question", json_object_new_int64(seq));
-	add(o, "how", how);
+	json_add(o, "runId:s template:s question:i how?s", r->id,
+		 r->template->id, seq, how);
 	write_entry(o);
 }
 
@@ -179,9 +163,7 @@ void audit_browser(const struct requestor *requestor, const char *id,
 	if (!may_write("browser", requestor))
 		return;
 	o = entry("browser", requestor->name);
-	add(o, "runId", id);
-	add(o, "tool", tool);
-	add(o, "errorCode", code);
+	json_add(o, "runId?s tool?s errorCode?s", id, tool, code);
 	write_entry(o);
 }
 
@@ -192,19 +174,13 @@ void audit_end(const struct run *r, const struct isolation *iso)
 	if (file.fd < 0)
 		return;
 	o = entry("run_ended", r->requestor->name);
-	add(o, "runId", r->id);
-	add(o, "template", r->template->id);
-	add(o, "version", r->template->version_text);
-	add(o, "outcome", run_status(r));
-	add(o, "errorCode", r->error.code);
-	json_object_object_add(
-	    o, "elapsedMs",
-	    json_object_new_int64(r->finished_mono_ms - r->created_mono_ms));
-	json_object_object_add(o, "cpuMs",
-			       json_object_new_int64(r->use.cpu_ms));
-	if (iso->view != NULL)
-		json_object_object_add(o, "isolation",
-				       json_object_get(iso->view));
+	json_add(o,
+		 "runId:s template:s version:s outcome:s errorCode?s "
+		 "elapsedMs:i cpuMs:i isolation?O",
+		 r->id, r->template->id, r->template->version_text,
+		 run_status(r), r->error.code,
+		 r->finished_mono_ms - r->created_mono_ms, r->use.cpu_ms,
+		 iso->view);
 	write_entry(o);
 }
 
@@ -216,16 +192,14 @@ void audit_task(const char *what, const struct requestor *requestor,
 	if (!may_write(what, requestor))
 		return;
 	o = entry(what, requestor->name);
-	add(o, "taskId", id);
-	add(o, "status", status);
+	json_add(o, "taskId?s status?s", id, status);
 	write_entry(o);
 }
 
 /* A text of a client's, which need not be a name at all. */
-static void add_claim(struct json_object *o, const char *key, const char *text)
+static const char *claim(const char *text)
 {
-	if (text != NULL && strlen(text) <= CLAIM_MAX)
-		add(o, key, text);
+	return text != NULL && strlen(text) <= CLAIM_MAX ? text : NULL;
 }
 
 void audit_refused(const struct requestor *requestor, const char *tool,
@@ -236,8 +210,6 @@ void audit_refused(const struct requestor *requestor, const char *tool,
 	if (!may_write("refused", requestor))
 		return;
 	o = entry("refused", requestor->name);
-	add_claim(o, "tool", tool);
-	add_claim(o, "id", id);
-	add(o, "errorCode", code);
+	json_add(o, "tool?s id?s errorCode?s", claim(tool), claim(id), code);
 	write_entry(o);
 }

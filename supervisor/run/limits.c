@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
 
 #define NONE SIZE_MAX /* no such key */
@@ -161,22 +161,16 @@ struct json_object *limits_preview(const struct template *t,
 		enum limit b = (enum limit)i;
 		enum limit_source by;
 		int64_t limit = effective(&by, t, q->section, c, b, 0);
-		struct json_object *o;
 		char *set, *who;
 
 		if (limit_info[b].of_programs && t->runtime != RUNTIME_PROGRAM)
 			continue;
 		set = set_by(by, b, q);
 		who = who_can_raise(by, b, q);
-		o = json_object_new_object();
-		json_object_object_add(o, "allowed",
-				       json_object_new_int64(limit));
 		json_object_object_add(
-		    o, "unit", json_object_new_string(limit_info[b].unit));
-		json_object_object_add(o, "setBy", json_object_new_string(set));
-		json_object_object_add(o, "whoCanRaise",
-				       json_object_new_string(who));
-		json_object_object_add(all, limit_info[b].manifest, o);
+		    all, limit_info[b].manifest,
+		    json_pack("allowed:i unit:s setBy:s whoCanRaise:s", limit,
+			      limit_info[b].unit, set, who));
 		free(set);
 		free(who);
 	}
@@ -227,12 +221,7 @@ void limits_correct(const struct run *r, struct json_object *details)
 		return;
 	b = (enum limit)(k - limit_info);
 	who = limits_who_can_raise(r, b);
-	json_object_object_add(
-	    details, "allowed",
-	    json_object_new_int64(at(&r->limits, places[b].run)));
-	json_object_object_add(details, "unit",
-			       json_object_new_string(k->unit));
-	json_object_object_add(details, "whoCanRaise",
-			       json_object_new_string(who));
+	json_add(details, "allowed:i unit:s whoCanRaise:s",
+		 at(&r->limits, places[b].run), k->unit, who);
 	free(who);
 }

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text/utf8.h"
+#include "proto/json/json_pack.h"
 
 #define MESSAGE_MAX 400 /* bytes: fifty of them are in one answer */
 
@@ -121,9 +122,7 @@ static void blame(struct run *r)
 		json_object_object_foreach(i->details, key, value)
 			json_object_object_add(d, key, json_object_get(value));
 	}
-	json_object_object_add(d, "missing",
-			       json_object_new_int64((int64_t)m->lost));
-	json_object_object_add(d, "artifact", json_object_new_string(i->name));
+	json_add(d, "missing:i artifact:s", m->lost, i->name);
 	if (m->lost == 1)
 		run_set_error(r, i->code, d,
 			      "of what the program left in out/, %s "
@@ -153,20 +152,10 @@ enum run_event lost_artifacts_weigh(struct run *r, enum run_event ev)
 
 static struct json_object *view_item(const struct item *i)
 {
-	struct json_object *v = json_object_new_object();
-
-	json_object_object_add(v, "name", json_object_new_string(i->name));
-	json_object_object_add(v, "size", json_object_new_int64(i->size));
-	if (i->count > 1)
-		json_object_object_add(
-		    v, "count", json_object_new_int64((int64_t)i->count));
-	json_object_object_add(v, "errorCode", json_object_new_string(i->code));
-	json_object_object_add(v, "message",
-			       json_object_new_string(i->message));
-	if (i->details != NULL)
-		json_object_object_add(v, "details",
-				       json_object_get(i->details));
-	return v;
+	return json_pack("name:s size:i count?i errorCode:s message:s "
+			 "details?O",
+			 i->name, i->size, i->count > 1 ? i->count : 0, i->code,
+			 i->message, i->details);
 }
 
 struct json_object *lost_artifacts_json(const struct run *r)

@@ -17,7 +17,7 @@
 #include "base/text/quantity.h"
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
 #include "proto/schema/schema.h"
 #include "supervisor/run/limits.h"
@@ -65,8 +65,7 @@ void outcome_signal(struct run *r, int sig)
 	char name[16];
 
 	snprintf(name, sizeof(name), "SIG%s", abbrev != NULL ? abbrev : "?");
-	json_object_object_add(d, "signal", json_object_new_string(name));
-	json_object_object_add(d, "number", json_object_new_int(sig));
+	json_add(d, "signal:s number:i", name, sig);
 	run_set_error(r, "WORKER_CRASHED", d,
 		      "the worker was ended by %s; the template, or somebody "
 		      "with the right to signal it, caused that",
@@ -147,9 +146,8 @@ static void outcome_processes(struct run *r)
 /* It could not be caged, and so never had the template's code. */
 static void outcome_cage(struct run *r, int guard)
 {
-	struct json_object *d = json_object_new_object();
+	struct json_object *d = json_pack("guard:i", guard);
 
-	json_object_object_add(d, "guard", json_object_new_int(guard));
 	run_set_error(
 	    r, "WORKER_CRASHED", d,
 	    "a step of its cage failed, so the worker ended before it "
@@ -188,12 +186,10 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 
 static bool output_invalid(struct run *r, const struct schema_error *err)
 {
-	struct json_object *d = detail("pointer", err->pointer);
+	struct json_object *d =
+	    json_pack("pointer:s keyword:s expected:s", err->pointer,
+		      err->keyword, err->expected);
 
-	json_object_object_add(d, "keyword",
-			       json_object_new_string(err->keyword));
-	json_object_object_add(d, "expected",
-			       json_object_new_string(err->expected));
 	run_set_error(
 	    r, "OUTPUT_INVALID", d,
 	    "the template's output breaks what was promised of it: %s",
@@ -261,9 +257,7 @@ static enum run_event weigh_steps(struct run *r)
 	if (r->template->partial &&
 	    (double)good >= r->template->partial_threshold * (double)r->steps.n)
 		return EV_PARTIAL;
-	d = detail("failedStep", first->name);
-	json_object_object_add(d, "stepErrorCode",
-			       json_object_new_string(first->code));
+	d = json_pack("failedStep:s stepErrorCode:s", first->name, first->code);
 	run_set_error(r, "STEP_EXECUTION_FAILED", d,
 		      "%zu of %zu steps failed; the first is %s: %s", failed,
 		      r->steps.n, first->name, first->message);

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/task_json.h"
 
 /* ---- a run to its row ---- */
@@ -48,18 +48,10 @@ static struct store_run row_of(const struct run *r)
 /* What a queued run needs to be started by another instance. */
 static char *options_of(const struct run *r)
 {
-	struct json_object *o = json_object_new_object();
 	char *text;
-
-	json_object_object_add(o, "timeoutMs",
-			       json_object_new_int64(r->limits.timeout_ms));
-	json_object_object_add(o, "ttlMs",
-			       json_object_new_int64(r->limits.ttl_ms));
-	if (r->session_id != NULL)
-		json_object_object_add(o, "sessionId",
-				       json_object_new_string(r->session_id));
-	json_object_object_add(o, "trust",
-			       json_object_new_string(trust_name(r->trust)));
+	struct json_object *o = json_pack(
+	    "timeoutMs:i ttlMs:i sessionId?s trust:s", r->limits.timeout_ms,
+	    r->limits.ttl_ms, r->session_id, trust_name(r->trust));
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;

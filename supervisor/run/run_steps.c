@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "proto/json/json_pack.h"
 
 static const char *const state_names[MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = "pending",	[MSG_STEP_RUNNING] = "running",
@@ -124,25 +125,12 @@ const struct step *run_steps_first_failed(const struct run_steps *s)
 
 static struct json_object *step_view(const struct step *step)
 {
-	struct json_object *v = json_object_new_object();
-
-	json_object_object_add(v, "name", json_object_new_string(step->name));
-	json_object_object_add(
-	    v, "status", json_object_new_string(state_names[step->state]));
-	json_object_object_add(v, "attempts",
-			       json_object_new_uint64(step->attempts));
-	json_object_object_add(v, "elapsedMs",
-			       json_object_new_uint64(step->elapsed_ms));
-	if (step->code != NULL) {
-		struct json_object *e = json_object_new_object();
-
-		json_object_object_add(e, "code",
-				       json_object_new_string(step->code));
-		json_object_object_add(e, "message",
-				       json_object_new_string(step->message));
-		json_object_object_add(v, "error", e);
-	}
-	return v;
+	return json_pack(
+	    "name:s status:s attempts:i elapsedMs:i error?o", step->name,
+	    state_names[step->state], step->attempts, step->elapsed_ms,
+	    step->code == NULL
+		? NULL
+		: json_pack("code:s message:s", step->code, step->message));
 }
 
 struct json_object *run_steps_view(const struct run_steps *s)

@@ -9,7 +9,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 
 #define NAME_BYTES 32 /* of an id: "paddock-N", in its quotes */
@@ -44,14 +44,9 @@ static void finish(struct client_request *a, enum client_request_end end,
 
 static void tell_cancelled(struct client_request *a, const char *reason)
 {
-	struct json_object *params = json_object_new_object();
-	size_t len = strlen(a->id);
+	struct json_object *params = json_pack(
+	    "requestId:S reason:s", a->id + 1, strlen(a->id) - 2, reason);
 
-	json_object_object_add(
-	    params, "requestId",
-	    json_object_new_string_len(a->id + 1, (int)len - 2));
-	json_object_object_add(params, "reason",
-			       json_object_new_string(reason));
 	session_tell(a->session, a->stream, "notifications/cancelled", params);
 	json_object_put(params);
 }

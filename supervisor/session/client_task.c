@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/client_request.h"
 
 #define ID_BYTES_MAX 1024 /* of an id that the client gave */
@@ -79,10 +79,7 @@ static void ended(struct client_task *t, struct json_object *task,
 
 static struct json_object *id_params(const struct client_task *t)
 {
-	struct json_object *params = json_object_new_object();
-
-	json_object_object_add(params, "taskId", json_object_new_string(t->id));
-	return params;
+	return json_pack("taskId:s", t->id);
 }
 
 static struct client_request *
@@ -248,10 +245,7 @@ static bool takes_as_task(const struct session *s, const char *method)
 
 static void add_ttl(struct json_object *params, int64_t ttl_ms)
 {
-	struct json_object *task = json_object_new_object();
-
-	json_object_object_add(task, "ttl", json_object_new_int64(ttl_ms));
-	json_object_object_add(params, "task", task);
+	json_add(params, "task:o", json_pack("ttl:i", ttl_ms));
 }
 
 struct client_task *client_task_ask(struct session *s, void *stream,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/session/logging.h"
 
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/task_json.h"
 
 void logging_set_level(struct request *c)
@@ -28,15 +28,10 @@ void logging_tell(struct session *s, void *stream, const struct run *r,
 
 	if (said->level > s->log_level || session_is_backlogged(s))
 		return;
-	o = json_object_new_object();
-	json_object_object_add(
-	    o, "level", json_object_new_string(mcp_level_name(said->level)));
-	json_object_object_add(o, "logger",
-			       json_object_new_string(r->template->id));
-	json_object_object_add(
-	    o, "data", json_object_new_string_len(said->text, (int)said->len));
-	if (task_id != NULL)
-		json_object_object_add(o, "_meta", task_json_related(task_id));
+	o = json_pack("level:s logger:s data:S _meta?o",
+		      mcp_level_name(said->level), r->template->id, said->text,
+		      said->len,
+		      task_id != NULL ? task_json_related(task_id) : NULL);
 	session_tell(s, stream, "notifications/message", o);
 	json_object_put(o);
 }

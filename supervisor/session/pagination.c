@@ -7,7 +7,7 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */
 
@@ -51,9 +51,7 @@ void pagination_write_cursor(struct json_object *result, const char *where)
 	size_t len = strlen(where);
 
 	base64_encode(text, where, len);
-	json_object_object_add(
-	    result, "nextCursor",
-	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
+	json_add(result, "nextCursor:S", text, BASE64_LEN(len));
 }
 
 /* WHERE is "OWNER PLACE". */

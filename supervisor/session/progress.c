@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "supervisor/run/task_json.h"
+#include "proto/json/json_pack.h"
 
 #define EVERY_MS 20
 
@@ -20,8 +21,7 @@ static void tell(struct progress *p, struct run *r)
 	params =
 	    mcp_progress(p->token, done, total, messages ? r->message : NULL);
 	if (p->task_id != NULL)
-		json_object_object_add(params, "_meta",
-				       task_json_related(p->task_id));
+		json_add(params, "_meta:o", task_json_related(p->task_id));
 	session_tell(p->session, p->stream, "notifications/progress", params);
 	json_object_put(params);
 	p->told = true;

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/session/response.h"
@@ -421,10 +421,7 @@ static void on_recorded(struct request *c, struct run *r,
 		c->ops->run_ended(c, r);
 		return;
 	}
-	d = json_object_new_object();
-	json_object_object_add(d, "runId", json_object_new_string(r->id));
-	json_object_object_add(d, "status",
-			       json_object_new_string(run_status(r)));
+	d = json_pack("runId:s status:s", r->id, run_status(r));
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE", d,
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       unrecorded);

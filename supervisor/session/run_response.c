@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/run/task_json.h"
@@ -27,7 +27,7 @@ static struct json_object *make_of_task(struct response *m)
 
 	if (meta == NULL) {
 		meta = json_object_new_object();
-		json_object_object_add(result, "_meta", meta);
+		json_add(result, "_meta:o", meta);
 	}
 	task_json_add_related(meta, m->answer.id);
 	return result;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/session/request.h"
 #include "supervisor/session/client_task.h"
@@ -244,13 +244,11 @@ static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 static void answer_limited(struct request *c, int64_t retry_after_ms)
 {
 	struct session *s = c->session;
-	struct json_object *d = json_object_new_object();
+	struct json_object *d;
 	const struct config_requestor *limits = s->requestor->section;
 
-	json_object_object_add(d, "errorCode",
-			       json_object_new_string("RATE_LIMITED"));
-	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int64(retry_after_ms));
+	d = json_pack("errorCode:s retryAfterMs:i", "RATE_LIMITED",
+		      retry_after_ms);
 	c->hint.retry_ms = retry_after_ms;
 	request_error(
 	    c, RPC_RATE_LIMITED, d,

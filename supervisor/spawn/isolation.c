@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/json/json_pack.h"
 
 #define CGROUP SANDBOX_LAYERS /* ours, beside the layers of a worker */
 #define BIT(layer) SANDBOX_BIT(SANDBOX_##layer)
@@ -86,12 +87,9 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 		if (name[0] != '\0')
 			json_object_array_add(missing,
 					      json_object_new_string(name));
-	json_object_object_add(
-	    v, "level", json_object_new_string(isolation_name(iso->level)));
-	json_object_object_add(v, "landlockAbi",
-			       json_object_new_int(iso->report.landlock_abi));
-	json_object_object_add(v, "cgroup", json_object_new_string(cgroup));
-	json_object_object_add(v, "missing", missing);
+	json_add(v, "level:s landlockAbi:i cgroup:s missing:o",
+		 isolation_name(iso->level), iso->report.landlock_abi, cgroup,
+		 missing);
 	return v;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/health/health.h"
 #include "supervisor/streamable_http/http_auth.h"
@@ -48,15 +48,8 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 	size_t len;
 
 	(void)r;
-	json_object_object_add(
-	    o, "status",
-	    json_object_new_string(errmsg ? "not ready" : "ready"));
-	if (errmsg != NULL)
-		json_object_object_add(o, "reason",
-				       json_object_new_string(errmsg));
-	if (warning != NULL)
-		json_object_object_add(o, "warning",
-				       json_object_new_string(warning));
+	json_add(o, "status:s reason?s warning?s",
+		 errmsg ? "not ready" : "ready", errmsg, warning);
 	text = json_text(o, &len);
 	http_conn_reply(c, errmsg != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);

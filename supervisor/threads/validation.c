@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/threads/rpc_async.h"
+#include "proto/json/json_pack.h"
 
 struct validation_job {
 	struct thread_pool *o;
@@ -143,9 +144,7 @@ struct json_object *validation_details(const struct validation *c,
 				   who);
 	char *place = xasprintf("/%s%s", schema, c->err.schema);
 
-	json_object_object_add(d, "pointer",
-			       json_object_new_string(c->err.pointer));
-	json_object_object_add(d, "schema", json_object_new_string(place));
+	json_add(d, "pointer:s schema:s", c->err.pointer, place);
 	free(place);
 	return d;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
@@ -84,8 +84,7 @@ static void present(struct request *c, struct run *r)
 
 void tool_run_deduplicated(struct json_object *o)
 {
-	json_object_object_add(o, "deduplicated",
-			       json_object_new_boolean(true));
+	json_add(o, "deduplicated:b", true);
 }
 
 void tool_run_deduplicated_meta(struct json_object *meta)
@@ -286,8 +285,7 @@ static void refuse_template(struct tool_error *r, const struct requestor *q,
 			json_object_array_add(
 			    list,
 			    json_object_new_string(cat->all[i]->version_text));
-	d = json_object_new_object();
-	json_object_object_add(d, "available", list);
+	d = json_pack("available:o", list);
 	tool_error_set(r, "TEMPLATE_VERSION_UNSUPPORTED", d,
 		       "no installed version of %s is \"%.64s\"", id, range);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
@@ -69,9 +69,9 @@ static void task_again(struct request *c, const struct store_run *row)
 	}
 	result = json_object_new_object();
 	meta = json_object_new_object();
-	json_object_object_add(result, "task", task_json_row(row));
+	json_add(result, "task:o", task_json_row(row));
 	tool_run_deduplicated_meta(meta);
-	json_object_object_add(result, "_meta", meta);
+	json_add(result, "_meta:o", meta);
 	request_result(c, result);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/threads/validation.h"
 
@@ -39,7 +39,7 @@ static void refuse_costly(struct tool_error *r, const struct validation *v,
 	char *pointer = xasprintf("%s%s", i->prefix, v->err.pointer);
 	char *text = validation_message(v, i->template, "inputsSchema");
 
-	json_object_object_add(d, "pointer", json_object_new_string(pointer));
+	json_add(d, "pointer:s", pointer);
 	tool_error_set(r, "RESOURCE_LIMIT", d, "%s", text);
 	free(pointer);
 	free(text);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/tools/remote_run.h"
 #include "supervisor/run/run_json.h"
@@ -111,8 +111,7 @@ static void on_list(void *arg, const struct store_result *res)
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_runs; i++)
 		json_object_array_add(list, run_json_summary(&res->runs[i]));
-	json_object_object_add(v, "runs", list);
-	json_object_object_add(v, "total", json_object_new_int64(res->total));
+	json_add(v, "runs:o total:i", list, res->total);
 	request_tool_result(c, v, false);
 }
 
@@ -136,16 +135,11 @@ void tool_runs_list(struct request *c, struct json_object *args)
 static void answer_cancel(struct request *c, bool requested, const char *status,
 			  const char *reason)
 {
-	struct json_object *v = json_object_new_object();
-
-	json_object_object_add(v, "cancelRequested",
-			       json_object_new_boolean(requested));
-	json_object_object_add(v, "currentStatus",
-			       json_object_new_string(status));
-	if (reason != NULL)
-		json_object_object_add(v, "reason",
-				       json_object_new_string(reason));
-	request_tool_result(c, v, false);
+	request_tool_result(
+	    c,
+	    json_pack("cancelRequested:b currentStatus:s reason?s", requested,
+		      status, reason),
+	    false);
 }
 
 /* Why what was wanted of ROW did not come about; NULL: it did. */

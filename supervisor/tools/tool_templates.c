@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/session/response.h"
@@ -64,11 +64,7 @@ static void add_available(struct json_object *v, const struct context *ctx,
 		 !programs_allow(t, ctx->config, ctx->isolation, &no) ||
 		 !browser_allow(t, ctx->config, &no))
 		errmsg = no.message;
-	json_object_object_add(v, "available",
-			       json_object_new_boolean(errmsg == NULL));
-	if (errmsg != NULL)
-		json_object_object_add(v, "unavailableReason",
-				       json_object_new_string(errmsg));
+	json_add(v, "available:b unavailableReason?s", errmsg == NULL, errmsg);
 	tool_error_fini(&no);
 }
 
@@ -103,30 +99,21 @@ static struct json_object *template_view(const struct context *ctx,
 {
 	static const char *const modes[] = {
 	    [MODE_SYNC] = "sync", [MODE_ASYNC] = "async", [MODE_AUTO] = "auto"};
-	struct json_object *v = json_object_new_object();
+	struct json_object *v =
+	    json_pack("templateId:s version:s name:s description:s "
+		      "trustLevelSupport:o limits:o inputsSchema:O "
+		      "outputsSchema:o supportsPartialSuccess:b "
+		      "executionMode:s",
+		      t->id, t->version_text, t->name, t->description,
+		      trusts(t), or_empty(t->limits_json), t->inputs_json,
+		      or_empty(t->outputs_json), t->partial, modes[t->mode]);
 
-	json_object_object_add(v, "templateId", json_object_new_string(t->id));
-	json_object_object_add(v, "version",
-			       json_object_new_string(t->version_text));
-	json_object_object_add(v, "name", json_object_new_string(t->name));
-	json_object_object_add(v, "description",
-			       json_object_new_string(t->description));
-	json_object_object_add(v, "trustLevelSupport", trusts(t));
-	json_object_object_add(v, "limits", or_empty(t->limits_json));
-	json_object_object_add(v, "inputsSchema",
-			       json_object_get(t->inputs_json));
-	json_object_object_add(v, "outputsSchema", or_empty(t->outputs_json));
-	json_object_object_add(v, "supportsPartialSuccess",
-			       json_object_new_boolean(t->partial));
-	json_object_object_add(v, "executionMode",
-			       json_object_new_string(modes[t->mode]));
 	add_offers(v, t, "resources");
 	add_offers(v, t, "prompts");
 	/* who is trusted as local may know what names the operator has */
 	if (grants_asks(t))
-		json_object_object_add(
-		    v, "permissions",
-		    grants_view(t, ctx->config, trust == TRUST_LOCAL));
+		json_add(v, "permissions:o",
+			 grants_view(t, ctx->config, trust == TRUST_LOCAL));
 	add_available(v, ctx, t, trust);
 	return v;
 }
@@ -156,8 +143,8 @@ static void add_view(struct listing *l, const struct template *t)
 
 	/* of all of them that would be long, for models above all */
 	if (l->whole)
-		json_object_object_add(
-		    v, "effectiveLimits",
+		json_add(
+		    v, "effectiveLimits:o",
 		    limits_preview(t, l->request->requestor, s->ctx->config));
 	text = json_text(v, &len);
 	buf_add(&l->text, ",", l->next > 0);

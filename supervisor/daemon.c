@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon.c - signals, drain, the sockets' opening and what the service manager
+ * is told. main.c makes it; HUP goes to reload.c. A socket that cannot be had
+ * is the exit status with a line; a reload that is refused leaves all as it
+ * was; a drain that takes too long ends what runs.
+ */
 #include "supervisor/daemon.h"
 
 #include <errno.h>

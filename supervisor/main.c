@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - paddockd: arguments, start and stop; no logic. */
+/*
+ * main.c - paddockd: flags, configuration, privileges and logs in their order,
+ * then server.c and daemon.c, or one of the checks. No logic. Each step that
+ * fails ends the start with a line for people and a status of sysexits(3).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

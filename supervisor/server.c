@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c - what one instance owns, the order of start and stop, and the
+ * wiring between the parts; main.c starts it, reload.c looks at it. A start
+ * that fails is an exit status with a line. Without a cage that can be
+ * measured, or a loop, it ends; a store that fails is tried again.
+ */
 #include "supervisor/server.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser.c - is there a browser here, which templates may have it, and how
+ * paddock-browser is started. Runs come by server.c's on_ask, clients by
+ * tools.c. A template that needs one where there is none is refused with what
+ * is missing and what would help.
+ */
 #include "supervisor/browser/browser.h"
 
 #include <stdio.h>

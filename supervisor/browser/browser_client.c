@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* browser_client.c - what clients call of the browser, and give to runs. */
+/*
+ * browser_client.c - a client's calls of the browser's tools, and the session
+ * that it gives to a run. tools.c and tool_run.c call it. A fault of
+ * paddock-browser is answered as a tool error with its code; a large answer
+ * waits until the client reads.
+ */
 #include "supervisor/browser/browser_private.h"
 
 #include <stdio.h>

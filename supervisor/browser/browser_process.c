@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_process.c - paddock-browser as our child: started when something is
+ * asked, its socket read and written, started again when it ends. browser*.c
+ * ask by it. When it dies, is silent or breaks the protocol, all who wait are
+ * told, and one that never answered is started again after growing pauses.
+ */
 #include "supervisor/browser/browser_process.h"
 
 #include <errno.h>

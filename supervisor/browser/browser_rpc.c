@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_rpc.c - what is asked of paddock-browser and not answered yet, as
+ * frames both ways; browser_process.c moves them. Pure of descriptors. -EPROTO
+ * with the offence for what the program may not say; a requestor with more than
+ * its share is refused as busy.
+ */
 #include "supervisor/browser/browser_rpc.h"
 
 #include <errno.h>

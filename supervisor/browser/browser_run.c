@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* browser_run.c - what runs call of the browser, and their own sessions. */
+/*
+ * browser_run.c - a run's calls of the browser, and the session that its tabs
+ * make. server.c hands a question of a worker here. What the run was not
+ * granted, or may not have by now, is answered as a refusal that the template
+ * can catch; the run's end is told to paddock-browser.
+ */
 #include "supervisor/browser/browser_private.h"
 
 #include <stdio.h>

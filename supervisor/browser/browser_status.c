@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* browser_status.c - how the browser is, for clients and for the log. */
+/*
+ * browser_status.c - how the browser is: for clients by get_runtime_profile,
+ * for the log at SIGUSR1. It asks paddock-browser when that runs and starts
+ * none; without an answer it says why that is not known.
+ */
 #include "supervisor/browser/browser_private.h"
 
 #include <inttypes.h>

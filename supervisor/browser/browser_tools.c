@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_tools.c - the browser's actions as definitions of tools, made from
+ * the table in ipc/browser_proto.c. tools.c lists and finds them. Our own JSON
+ * that does not parse aborts; a name that is no action is NULL.
+ */
 #include "supervisor/browser/browser_tools.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * artifact_save.c - an artifact that a worker sent: does its requestor have
+ * room, then its row and file by the store, then the answer to the worker.
+ * worker_artifact.c calls it. What is refused is told to the template and noted
+ * with the run; one that comes after the run's end is let go.
+ */
 #include "supervisor/exec/artifact_save.h"
 
 #include <stdio.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * programs.c - templates that are programs: what all of them see of the host,
+ * whether one may run, and its cgroup. server.c and reload.c show, runs ask. It
+ * also judges for the privileged child whether a zygote's arguments are what
+ * the configuration allows; a program that may not run is refused with the path
+ * or grant.
+ */
 #include "supervisor/exec/programs.h"
 
 #include <dirent.h>

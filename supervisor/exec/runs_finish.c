@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_finish.c - the end of a run: its state, times, row and expiry, then
+ * those who wait are told. runs.c, runs_output.c and runs_queue.c call it once
+ * a run. A row that cannot be written is the store's to retry, and the end is
+ * told all the same; a result that finds no room on the disk fails the run.
+ */
 #include "supervisor/exec/runs_private.h"
 
 #include <assert.h>

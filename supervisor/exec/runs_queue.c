@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_queue.c - which queued run starts next, and when: places, fair shares,
+ * workers that are not to be had for a while. Called when a run is queued,
+ * ends, or a zygote reports. A start that fails is tried again after pauses,
+ * then the run fails with what is missing.
+ */
 #include "supervisor/exec/runs_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.c - one worker's life: ordered from the spawner, given its code and
+ * inputs, watched, ended, reaped. runs_queue.c starts it, runs.c cancels it. A
+ * birth that fails is told as not started; a worker that breaks the protocol or
+ * is late is killed, and its exit decides the outcome.
+ */
 #include "supervisor/exec/worker.h"
 
 #include <errno.h>

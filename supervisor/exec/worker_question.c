@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_question.c - what a worker asks in mid-run, and the answers it gets. */
+/*
+ * worker_question.c - what a worker asks in mid-run, kept until it has its
+ * answer, and the answers on their way to it. worker_recv.c brings questions,
+ * input and browser code answer. A question that breaks a bound ends the
+ * worker; an answer that nobody waits for is -ENOENT.
+ */
 #include "supervisor/exec/worker_private.h"
 
 #include <errno.h>

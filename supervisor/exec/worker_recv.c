@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_recv.c - what a worker says: each message, and when it is legal. */
+/*
+ * worker_recv.c - a worker's messages: which is legal now, how many a second,
+ * and what each does to the run. worker.c passes every frame. -EPROTO ends the
+ * worker with PROTOCOL_VIOLATION and the offence, also for a FAIL that claims
+ * what only the supervisor can know.
+ */
 #include "supervisor/exec/worker_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_addr.c - the address that HTTP is served at, and whether Host and Origin
+ * of a request mean it. http_listen.c parses, http_routes.c asks. Pure
+ * functions; what is false is refused there with 403, an address that is none
+ * ends the start.
+ */
 #include "supervisor/http/http_addr.h"
 
 #include <arpa/inet.h>

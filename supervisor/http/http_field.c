@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_field.c - one request's header fields by a table: wanted, once only,
+ * with what they must not say. http_parse.c adds them as they come. An error is
+ * the status to refuse with and a static sentence.
+ */
 #include "supervisor/http/http_field.h"
 
 #include <stdlib.h>

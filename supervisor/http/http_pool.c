@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All connections of a listener; http_conn.h. */
+/*
+ * http_pool.c - all connections of a listener, ranked by who is in the way when
+ * one more comes; and their time limits by a tick. http_listen.c calls it. A
+ * stranger's connection goes for a new one, then the longest idle; where none
+ * may go the new one is refused.
+ */
 #include "supervisor/http/http_conn_private.h"
 
 #include <errno.h>

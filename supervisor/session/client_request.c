@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_request.c - a request of ours to a client until its response, deadline
+ * or cancellation. client_task.c sends them for a template's questions. Too
+ * many under way is NULL; a client that is silent, answers an error or goes is
+ * one callback each.
+ */
 #include "supervisor/session/client_request.h"
 
 #include <event2/event.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_task.c - a request of ours that the client may answer by a task of its
+ * own, which is then polled and fetched. input_route.c asks by it. A client
+ * that breaks its own task, or is silent for too long, ends it with a sentence
+ * for the template.
+ */
 #include "supervisor/session/client_task.h"
 
 #include <event2/event.h>

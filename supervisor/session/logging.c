@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * logging.c - logging/setLevel, and a run's log lines as notifications.
+ * methods.c and whoever watches a run for a client call it. A level that is
+ * none is an error of the request; a client that does not read gets no lines.
+ */
 #include "supervisor/session/logging.h"
 
 #include "proto/json/json_pack.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pagination.c - a page of a list and the cursor that leads on, for tools,
+ * resources, prompts and tasks. A cursor that is not ours is answered as
+ * invalid params here; entries that come or go between pages do no harm.
+ */
 #include "supervisor/session/pagination.h"
 
 #include <limits.h>

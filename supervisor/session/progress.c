@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.c - progress notifications for a client that gave a token, at most
+ * one in a while. request.c and task_notify.c feed it. What nobody reads is not
+ * sent, and the last one is told at the end.
+ */
 #include "supervisor/session/progress.h"
 
 #include "base/clock.h"

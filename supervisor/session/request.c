@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - one request of a client from its arrival to its one answer: its
+ * wait, its batch, its size, its watch of a run. session.c makes it, all
+ * methods answer by it. An answer that is too long becomes an error that says
+ * so; one whose client is gone is dropped.
+ */
 #include "supervisor/session/request.h"
 
 #include <assert.h>

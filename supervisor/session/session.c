@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - one client's conversation: messages in, one after the other, to
+ * methods; answers and notifications out. Transports own it by session_ops.
+ * What is no message, comes too early or too often is answered here; the end of
+ * a client drops its requests, and its runs go on.
+ */
 #include "supervisor/session/session.h"
 
 #include <stdio.h>

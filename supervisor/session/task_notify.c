@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_notify.c - what the session that made a task is told of it unasked:
+ * status, progress and log lines. tool_run.c starts it when the
+ * CreateTaskResult has left. What cannot be told now is told once there is a
+ * way; clients poll as well, so none of it is relied on.
+ */
 #include "supervisor/session/task_notify.h"
 
 #include <stdlib.h>

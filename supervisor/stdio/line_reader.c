@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_reader.c - cuts a stream of bytes into lines within a bound, for
+ * stream_conn.c. A line that is too long is told once and skipped to its end;
+ * it can be paused in mid-buffer.
+ */
 #include "supervisor/stdio/line_reader.h"
 
 #include <string.h>

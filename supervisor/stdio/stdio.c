@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stdio.c - the one client on stdin and stdout; main.c opens it, stream_conn.c
+ * does the talking. The end of stdin ends the server, after what was answered
+ * has left; an output that cannot be written ends it as a failure.
+ */
 #include "supervisor/stdio/stdio.h"
 
 #include <fcntl.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_conn.c - a client on a stream of bytes, a message a line: reads in
+ * turns with others, writes as it can, holds back who sends or leaves unread
+ * too much. stdio.c and unix_listen.c make it. A failing descriptor closes it;
+ * its owner is told, and frees it.
+ */
 #include "supervisor/stdio/stream_conn.h"
 
 #include <errno.h>

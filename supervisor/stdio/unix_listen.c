@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unix_listen.c - the unix socket: made, guarded against a second server, and
+ * its connections by uid. daemon.c opens it. A path that cannot be listened at
+ * is a sentence with what would help; one connection too many is told so and
+ * closed.
+ */
 #include "supervisor/stdio/unix_listen.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_auth.c - who asks over HTTP, by the bearer token. http_routes.c calls it
+ * for each request to the endpoint. NULL when the client has been refused: 401
+ * for no token where one is needed or an unknown one, 400 for one in the
+ * address, where it would be logged.
+ */
 #include "supervisor/streamable_http/http_auth.h"
 
 #include <string.h>

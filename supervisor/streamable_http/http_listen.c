@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_listen.c - the TCP listener and what belongs to it: connections, their
+ * tick, start, drain and end. daemon.c opens it. An address that cannot be had
+ * is an exit status with a sentence; without descriptors it rests, and
+ * connections over the bound are refused and counted.
+ */
 #include "supervisor/streamable_http/http_listen.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_mcp.c - POST, GET and DELETE of the endpoint: head, rate, session, then
+ * the message to it, large ones by a thread. http_routes.c calls it. What may
+ * not be is refused with the status that the protocol has for it; a session
+ * that is not here is looked up in the store.
+ */
 #include "supervisor/streamable_http/http_mcp.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_routes.c - paths, Host, Origin, methods and tokens: who may come, before
+ * a body is read. http_conn.c calls it by http_routes_ops. Each refusal is a
+ * status with a sentence; who comes before the server is ready waits in a
+ * queue.
+ */
 #include "supervisor/streamable_http/http_routes.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_stream.c - the way of a request's messages to its client: an answer, or
+ * events that outlive the connection, within bounds for sessions and
+ * requestors. http_mcp.c and http_session*.c use it. A connection that goes
+ * leaves its events for replay; over the bounds the oldest go.
+ */
 #include "supervisor/streamable_http/http_stream.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sse.c - the events of one stream as they are kept and written, and their ids.
+ * http_stream.c and http_stream_get.c call it. Over a bound the oldest events
+ * go; an id that is not ours is false.
+ */
 #include "supervisor/streamable_http/sse.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_init.c - the life of PID 1, from launch.c's last step on. A note is sent
- * before the process it is about is killed, so that who hears of the death has
- * the reason. What cannot be read counts as nothing: the cgroup and the
- * processes' own limits hold all the same.
+ * chromium_init.c - the life of PID 1, from chromium_launch.c's last step on. A
+ * note is sent before the process it is about is killed, so that who hears of
+ * the death has the reason. What cannot be read counts as nothing: the cgroup
+ * and the processes' own limits hold all the same.
  */
 #include "browser/process/chromium_init.h"
 

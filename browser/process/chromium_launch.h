@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_launch.h - Chromium's own world: user, pid, mount, ipc, uts and network
- * namespaces, with a PID 1 of ours that dies with this process, and all else
- * in there with it.
+ * chromium_launch.h - Chromium's own world: user, pid, mount, ipc, uts and
+ * network namespaces, with a PID 1 of ours that dies with this process, and all
+ * else in there with it.
  *
  * Its network is a loopback of its own and nothing more; the one thing that
- * listens there is a socket of ours. Its files are those of view.h.
+ * listens there is a socket of ours. Its files are those of chromium_rootfs.h.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_LAUNCH_H
 #define BROWSER_PROCESS_CHROMIUM_LAUNCH_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_rootfs.c - made by launch.c's child, in namespaces of its own, from binds on a
- * small tmpfs that becomes the root. What a host does not have is left out; a
- * failure of any other kind leaves no browser, never a wider view.
+ * chromium_rootfs.c - made by chromium_launch.c's child, in namespaces of its
+ * own, from binds on a small tmpfs that becomes the root. What a host does not
+ * have is left out; a failure of any other kind leaves no browser, never a
+ * wider view.
  */
 #include "browser/process/chromium_rootfs.h"
 

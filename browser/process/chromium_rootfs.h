@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_rootfs.h - what Chromium sees of the host's files: a root of its own with
- * what a browser needs, each read-only, and memory to write to. Whatever is
- * not in view.c's tables is not there, wherever people keep it.
+ * chromium_rootfs.h - what Chromium sees of the host's files: a root of its own
+ * with what a browser needs, each read-only, and memory to write to. Whatever
+ * is not in chromium_rootfs.c's tables is not there, wherever people keep it.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_ROOTFS_H
 #define BROWSER_PROCESS_CHROMIUM_ROOTFS_H

@@ -4,8 +4,8 @@
 #define BROWSER_PROCESS_RENDERERS_H
 
 /*
- * Of the pages' processes, asked by the PID 1 of launch.h: 1: each has a
- * filter of system calls and a pid namespace below Chromium's; 0: one has
+ * Of the pages' processes, asked by the PID 1 of chromium_launch.h: 1: each has
+ * a filter of system calls and a pid namespace below Chromium's; 0: one has
  * not; -ENOENT: there is none. Costs a look at every process there is.
  */
 int renderers_sandboxed(void);

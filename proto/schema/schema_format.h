@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Are the LEN bytes at S of the format? In schema_format_time, _net, _uri.c. */
+/* Are the LEN bytes at S of the format? In schema_format_time.c and its like. */
 typedef bool schema_format_fn(const char *s, size_t len);
 
 schema_format_fn schema_is_date, schema_is_time, schema_is_date_time,

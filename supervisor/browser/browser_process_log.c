@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_process_log.c - broker.c opens it for each start. A program that writes too
- * much, or no lines, loses what is too much, and how much is told; it is never
- * waited for.
+ * browser_process_log.c - browser_process.c opens it for each start. A program
+ * that writes too much, or no lines, loses what is too much, and how much is
+ * told; it is never waited for.
  */
 #include "supervisor/browser/browser_process_log.h"
 

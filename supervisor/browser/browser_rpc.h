@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_rpc.h - what is asked of paddock-browser, and what it answers, as
- * frames (PROTOCOL.md, "The broker"). No descriptor, no process: broker.c
- * moves the frames. Nobody else includes it.
+ * frames (PROTOCOL.md, "The broker"). No descriptor, no process:
+ * browser_process.c moves the frames. Nobody else includes it.
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_RPC_H
 #define SUPERVISOR_BROWSER_BROWSER_RPC_H

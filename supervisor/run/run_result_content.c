@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_content.c - what an answer says after its first item, for answer.c: which
- * steps of a partial success failed, what could not be kept, and links to the
- * run's artifacts. A model reads this and needs no other call to learn it. All
- * is made of the view, so that it is the same at once and after a restart.
+ * run_result_content.c - what an answer says after its first item, for
+ * run_result.c: which steps of a partial success failed, what could not be
+ * kept, and links to the run's artifacts. A model reads this and needs no other
+ * call to learn it. All is made of the view, so that it is the same at once and
+ * after a restart.
  */
 #include "supervisor/run/run_result_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_links.c - links to what an answer has no room for, for answer.c. A
- * result that one message cannot carry is linked to in parts, each of which one
- * answer of resources/read has room for.
+ * run_result_links.c - links to what an answer has no room for, for
+ * run_result.c. A result that one message cannot carry is linked to in parts,
+ * each of which one answer of resources/read has room for.
  */
 #include "supervisor/run/run_result_private.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_private.h - between these alone: what the call that made a run answers.
+ * run_result_private.h - between these alone: what the call that made a run
+ * answers.
  *
- *   answer.c       the result, and its first item
+ *   run_result.c          the result, and its first item
  *   run_result_content.c  what comes after that: what failed, and what there is more
  *   run_result_links.c  where the rest is of what a message has no room for
  */

@@ -3,7 +3,7 @@
  * privs.h - what this process is allowed to do, before it reads a client's
  * first byte. Started as root it becomes somebody else, who has one
  * capability left: to signal the workers, which have uids of their own. The
- * zygotes, which need more, are the keeper's to start; see launch.h.
+ * zygotes, which need more, are the keeper's to start; see spawn_exec.h.
  */
 #ifndef SUPERVISOR_SPAWN_PRIVS_H
 #define SUPERVISOR_SPAWN_PRIVS_H

@@ -37,13 +37,13 @@ void privsep_release(void); /* let it end; it is still to be reaped */
  */
 
 /*
- * Start the worker program as a child of this process; see launch.h. -EPERM
+ * Start the worker program as a child of this process; see spawn_exec.h. -EPERM
  * when the keeper's own view of the configuration does not allow ARGV.
  */
 int privsep_exec(char *const argv[], int control, pid_t *pid);
 /*
- * The same of paddock-browser, as the user uid_range_browser(), with CONTROL and LOG
- * (lent) as its socket and its standard error; see launch.h.
+ * The same of paddock-browser, as the user uid_range_browser(), with CONTROL
+ * and LOG (lent) as its socket and its standard error; see spawn_exec.h.
  */
 int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */

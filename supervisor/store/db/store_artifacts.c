@@ -2,7 +2,7 @@
 /*
  * store_artifacts.c - artifacts on the store's thread: the file synced and
  * named, its row, reads of a range, and how much a requestor keeps. Reached by
- * the operations in store_private.h. A file that cannot be synced fails that
+ * the operations in store_impl.h. A file that cannot be synced fails that
  * artifact for good; the batch goes on with the others.
  */
 #include "supervisor/store/store_impl.h"

@@ -2,7 +2,7 @@
 /*
  * store_runs.c - rows of runs on the store's thread: written, found by id, by
  * idempotency key, listed by page. Reached by the operations in
- * store_private.h. A row that the table refuses fails its request alone with
+ * store_impl.h. A row that the table refuses fails its request alone with
  * -EEXIST or the like; other errors fail the batch, which is tried again.
  */
 #include "supervisor/store/store_impl.h"

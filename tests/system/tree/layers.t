@@ -157,11 +157,33 @@ sub visit {
 is_deeply(unknown(map { "crosses: @$_" } grep { my %f = map { (folder($_) => 1) } @$_; keys %f > 1 } @cycles), [],
 	'no cycle of includes crosses a folder');
 is_deeply(unknown(map { "cycle: @$_" } grep { @$_ > 4 } @cycles), [], 'no cycle of includes has more than 4 modules');
-# What others say is printed by cli/tell.c alone, which lets nothing of it act.
+# Each .c says at its head what it is, who calls it and what its failures do; and
+# files that comments name are there.
+my $all_files = join "\n", '', (map { "/$_" } @files, split /\n/, `find tests bench -name '*.[ch]'`), '';
+for my $folder (sort keys %in_folder) {
+	my (@without, @gone);
+
+	for my $file (sort keys %{ $in_folder{$folder} }) {
+		open my $in, '<', $file or die "$file: $!";
+		my $text = do { local $/; <$in> };
+		my ($head) = $text =~ m{\A/\* SPDX-License-Identifier: Apache-2\.0 \*/\n/\*(.*?)\*/}s;
+		my $n = grep { /\w/ } split /\n/, $head // '';
+
+		push @without, "$file: $n lines" if $file =~ /\.c\z/ && ($n < 2 || $n > 6);
+		for my $comment ($text =~ m{/\*(.*?)\*/}gs) {
+			push @gone, map { "$file names $_" } grep { index($all_files, "/$_\n") < 0 }
+			    $comment =~ m{(?<![\w.*/"-])((?:\w+/)*\w+\.[ch])\b}g;
+		}
+	}
+	is_deeply(\@without, [], "each .c of $folder opens with two to six lines on what it is");
+	is_deeply(\@gone, [], "files that comments of $folder name are there");
+}
+
+# What others say is printed by cli/safe_printf.c alone, which lets nothing of it act.
 {
 	my @wrong;
 
-	for my $file ( grep { $_ ne 'cli/tell.c' } sort glob('cli/*.c') ) {
+	for my $file (sort glob('cli/*.c')) {
 		open my $in, '<', $file or die "$file: $!";
 		my $text = do { local $/; <$in> };
 
@@ -170,7 +192,7 @@ is_deeply(unknown(map { "cycle: @$_" } grep { @$_ > 4 } @cycles), [], 'no cycle 
 		push @wrong, "$file: $1"
 		    while $text =~ /((?<![a-z_])puts\s*\(\s*+(?!"|json_object_array_length).*)/g;
 	}
-	is_deeply( \@wrong, [], 'in cli/ words go to a terminal by tell_out() and say()' );
+	is_deeply( \@wrong, [], 'in cli/ words go to a terminal by safe_printf() and message_print()' );
 }
 
 is_deeply([ grep { !$known{$_} } sort keys %known ], [], 'what holds by now is no exception');

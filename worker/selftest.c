@@ -374,20 +374,41 @@ static void look_and_try(const struct sandbox *sb,
 	_exit(EXIT_SUCCESS);
 }
 
-/* Its answer, if it comes in time. 0 or -errno. */
+/* One answer, if it comes in time, added to FOUND. 0 or -errno. */
 static int await_answer(int fd, struct selftest *found)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct selftest one;
 	int n = poll(&p, 1, ANSWER_MS);
 
 	if (n < 0)
 		return -errno;
 	if (n == 0)
 		return -ETIMEDOUT;
-	if (recv(fd, found, sizeof(*found), 0) != sizeof(*found))
+	if (recv(fd, &one, sizeof(one), 0) != (ssize_t)sizeof(one))
 		return -EPIPE;
+	found->held |= one.held;
+	found->bare |= one.bare;
+	found->err = one.err;
+	memcpy(found->text, one.text, sizeof(found->text));
 	found->text[sizeof(found->text) - 1] = '\0';
 	return 0;
+}
+
+int selftest_await(pid_t pid, const int ends[2], int answers,
+		   struct selftest *found, int *status)
+{
+	int rc = pid < 0 ? pid : 0;
+
+	close(ends[1]);
+	for (int i = 0; i < answers && rc == 0; i++)
+		rc = await_answer(ends[0], found);
+	close(ends[0]);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, status, 0);
+	}
+	return rc;
 }
 
 /* Why there was no answer. */
@@ -421,16 +442,8 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		return -errno;
 	w.run_fd = ends[1];
 	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, look_and_try);
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		return pid;
-	}
-	rc = await_answer(ends[0], found);
-	close(ends[0]);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	if (rc != 0)
+	rc = selftest_await(pid, ends, 1, found, &status);
+	if (pid > 0 && rc != 0)
 		explain_end(status, found);
 	return rc;
 }

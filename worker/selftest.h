@@ -25,4 +25,11 @@ struct selftest {
 int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		 struct selftest *found);
 
+/*
+ * Take ANSWERS answers of the worker PID (or -errno: there is none) over ENDS,
+ * then end it. Closes both; 0, or -errno and, if it was there, its *STATUS.
+ */
+int selftest_await(pid_t pid, const int ends[2], int answers,
+		   struct selftest *found, int *status);
+
 #endif

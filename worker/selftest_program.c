@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,6 @@
 #include "sandbox/rlimits.h"
 #include "worker/clone.h"
 
-#define ANSWER_MS 5000 /* far more than it takes */
 #define SELFTEST_PROCESSES 8
 #define SELFTEST_FILES 64
 
@@ -316,27 +314,6 @@ static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
 	_exit(EXIT_SUCCESS);
 }
 
-/* One of the two answers, added to FOUND. 0 or -errno. */
-static int await_answer(int fd, struct selftest *found)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	struct selftest one;
-	int n = poll(&p, 1, ANSWER_MS);
-
-	if (n < 0)
-		return -errno;
-	if (n == 0)
-		return -ETIMEDOUT;
-	if (recv(fd, &one, sizeof(one), 0) != (ssize_t)sizeof(one))
-		return -EPIPE;
-	found->held |= one.held;
-	found->bare |= one.bare;
-	found->err = one.err;
-	memcpy(found->text, one.text, sizeof(found->text));
-	found->text[sizeof(found->text) - 1] = '\0';
-	return 0;
-}
-
 int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found)
 {
@@ -355,20 +332,12 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		return -errno;
 	p.w.run_fd = ends[1];
 	pid = clone_program(sb, &p, CLONE_OF_ZYGOTE, shim_part);
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
+	/* the shim's answer, and its program's */
+	rc = selftest_await(pid, ends, 2, found, &status);
+	if (pid < 0)
 		snprintf(found->text, sizeof(found->text), "no pid namespace");
-		return pid;
-	}
-	rc = await_answer(ends[0], found);
-	if (rc == 0)
-		rc = await_answer(ends[0], found);
-	close(ends[0]);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	if (rc == 0)
-		return 0;
+	if (pid < 0 || rc == 0)
+		return rc;
 	if (WIFEXITED(status) &&
 	    WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
 	    WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)

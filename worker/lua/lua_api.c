@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_api.c - the table "run" that a template gets: progress, sleep, log,
- * error, reply and, from the other files, steps, maps, questions, artifacts.
- * lua_job.c opens it in the zygote and begins it in the worker. Wrong arguments
- * raise errors in the template, as Lua's own functions do.
+ * lua_api.c - the table run that a template's function is given. lua_job.c
+ * opens it in the zygote and begins it in a worker. Wrong arguments raise Lua
+ * errors, which end the run or the step that made them.
  */
 #include "worker/lua/lua_api.h"
 
@@ -31,7 +30,7 @@
 
 #define SLEEP_MAX_MS 604800000 /* a week: no run is that long */
 
-static char run_table; /* keys in the registry */
+static char run_table; /* its address is a key of the registry */
 static char reply_mark;
 static int64_t deadline_us;
 
@@ -70,7 +69,7 @@ static int run_progress(lua_State *L)
 	return 0;
 }
 
-/* At 1 is when it is to wake up. */
+/* At 1 is the time at which it wakes up. */
 static int slept(lua_State *L, int status, lua_KContext ctx)
 {
 	(void)status, (void)ctx;
@@ -82,8 +81,8 @@ static int slept(lua_State *L, int status, lua_KContext ctx)
 }
 
 /*
- * Cancelling wakes whoever sleeps. Between steps that is the end; in a step,
- * which may end by itself, one sleep is shorter, and the next is not. True if
+ * Cancelling wakes every sleeper. Outside of a step it ends the task; within
+ * one, which may end by itself, it shortens one sleep, not the next. True if
  * the time is over.
  */
 static int run_sleep(lua_State *L)
@@ -142,7 +141,7 @@ static int run_error(lua_State *L)
 	return lua_error(L);
 }
 
-/* Set the field KEY of the table at 1 in the reply at 2, if it is there. */
+/* Copy the field KEY of the table at 1 to the reply at 2, if it is there. */
 static bool move_field(lua_State *L, const char *key)
 {
 	lua_pushstring(L, key);
@@ -277,7 +276,7 @@ int lua_api_open(lua_State *L)
 	lua_setfield(L, -2, "json");
 	luaL_newlib(L, base64);
 	lua_setfield(L, -2, "base64");
-	lua_pushliteral(L, ""); /* room for these fields: no rehash later */
+	lua_pushliteral(L, ""); /* allocates these fields: no rehash later */
 	lua_setfield(L, -2, "id");
 	lua_pushliteral(L, "");
 	lua_setfield(L, -2, "template");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lua_api.h - the table that templates get as run: what each call does. */
+/* lua_api.h - the table that templates are given as run. */
 #ifndef WORKER_LUA_LUA_API_H
 #define WORKER_LUA_LUA_API_H
 
@@ -8,9 +8,9 @@
 
 #include "ipc/msg.h"
 
-int lua_api_open(lua_State *L); /* in the zygote: and the libraries */
+int lua_api_open(lua_State *L); /* in the zygote: fills a new state */
 
-/* In the worker: R's names, times and limits are this run's. */
+/* In the worker: set the names, times and limits of this run from R. */
 void lua_api_begin(lua_State *L, const struct msg_run *r);
 
 void lua_api_push(lua_State *L);

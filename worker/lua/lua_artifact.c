@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_artifact.c - run.artifact(): sends bytes to the supervisor and waits for
- * the artifact's id. Beyond the run's limit, or when the supervisor refuses, it
- * raises an error that the template may catch; that the artifact is lost is
- * told all the same.
+ * lua_artifact.c - run.artifact(): sends the bytes and waits for the
+ * supervisor's answer. What is over a limit, or refused by the supervisor,
+ * raises an error of its kind, whose code lua_outcome.c asks for when it ends
+ * the run.
  */
 #include "worker/lua/lua_artifact.h"
 
@@ -23,7 +23,7 @@
 
 static uint64_t used;
 static uint64_t allowed;
-static char refusal[TEXT_CODE_SIZE]; /* the last one's code */
+static char refusal[TEXT_CODE_SIZE]; /* the code of the last refusal */
 
 void lua_artifact_limit(uint64_t bytes)
 {
@@ -48,7 +48,7 @@ static void set_text(lua_State *L, const char *key, const char *s)
 	lua_setfield(L, -2, key);
 }
 
-/* The supervisor does not know of what it was never sent. */
+/* Tell the supervisor of an artifact that was not sent to it. */
 static void send_lost(struct str name, size_t size)
 {
 	struct msg m = {.type = MSG_LOST};
@@ -84,7 +84,7 @@ static int over_limit(lua_State *L, uint64_t would_use)
 	return lua_error(L);
 }
 
-/* The string field KEY of the table at 1, which stays on the stack. */
+/* The string field KEY of the table at 1, left on the stack; or OTHERWISE. */
 static struct str field(lua_State *L, const char *key, const char *otherwise)
 {
 	struct str s = {otherwise, otherwise != NULL ? strlen(otherwise) : 0};
@@ -109,7 +109,7 @@ static struct str name_field(lua_State *L, const char *key,
 	return s;
 }
 
-/* Answers to what other tasks asked may come first. */
+/* Answers to questions of other tasks may come first. */
 static int get_answer(lua_State *L, size_t size)
 {
 	struct msg m;

@@ -11,8 +11,8 @@ int lua_artifact_artifact(lua_State *L); /* run.artifact */
 void lua_artifact_limit(uint64_t bytes); /* of all artifacts of the run */
 
 /*
- * The code of the last refusal, of which a template may have changed what it
- * was given: the supervisor takes no other for what it refused.
+ * The code of the last refusal. A template may have changed the error that it
+ * was given, and the supervisor accepts only the code that it sent.
  */
 const char *lua_artifact_refusal(void);
 

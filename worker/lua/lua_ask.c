@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.c - run.elicit(), run.sample() and run.call(): checks the options,
- * sends the question and lets the task wait. lua_api.c has them in its table. A
- * refusal, a client that is gone or a time that is up is raised as an error
- * with the supervisor's code.
+ * lua_ask.c - run.elicit(), run.sample() and run.call(), from lua_api.c.
+ * Options are checked before anything is sent; a refusal by the supervisor, the
+ * client or the tool raises an error with its code.
  */
 #include "worker/lua/lua_ask.h"
 
@@ -26,7 +25,7 @@
 
 /* ---- asking ---- */
 
-/* What asks: its name, and its parameters as JSON. */
+/* On the stack: the tool's name, and the parameters as JSON. */
 enum { AT_TOOL = 1, AT_PARAMS = 2 };
 
 enum asker { ELICIT, SAMPLE, CALL };
@@ -42,7 +41,7 @@ static bool is_answered(void *arg)
 	return lua_questions_answered(arg);
 }
 
-/* Push the answer, a light userdata at 1, as a value. */
+/* Push the answer to the question at 1, a light userdata, as a value. */
 static int decode(lua_State *L)
 {
 	bool ok;
@@ -55,7 +54,7 @@ static int decode(lua_State *L)
 	return 1;
 }
 
-/* The field KEY of the table at IDX is a string: push it. Else nothing. */
+/* Push the field KEY of the table at IDX if it is a string. */
 static bool push_string(lua_State *L, int idx, const char *key)
 {
 	if (lua_istable(L, idx)) {
@@ -66,7 +65,7 @@ static bool push_string(lua_State *L, int idx, const char *key)
 	return false;
 }
 
-/* {code=, message=, details=} is on top: raise it. */
+/* Raise {code=, message=, details=}, which is on top. */
 static int raise(lua_State *L)
 {
 	int err = lua_gettop(L);
@@ -86,7 +85,7 @@ static int raise(lua_State *L)
 	return lua_error(L);
 }
 
-/* CTX is the question; it is answered, or the wait ended before. */
+/* CTX is the question: it is answered, or the wait ended before. */
 static int heard(lua_State *L, int status, lua_KContext ctx)
 {
 	struct ask *a = (struct ask *)ctx;
@@ -125,7 +124,7 @@ static struct ask *send_it(lua_State *L, enum asker asker)
 	return lua_questions_send(&m, p, n);
 }
 
-/* CTX is who asks: send, once there is room, and wait. */
+/* CTX is the enum asker: send the question, once fewer are open, and wait. */
 static int ask(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
@@ -143,7 +142,7 @@ static int ask(lua_State *L, int status, lua_KContext ctx)
 	return lua_sched_wait(L, &w, (lua_KContext)w.arg, heard);
 }
 
-/* The parameters are on top of the stack, the tool at AT_TOOL. */
+/* The parameters are on top of the stack, the tool is at AT_TOOL. */
 static int ask_with(lua_State *L, enum asker asker, const char *what)
 {
 	size_t n;
@@ -219,7 +218,7 @@ static bool is_named(lua_State *L, int idx)
 	       !lua_json_is_array(L, idx);
 }
 
-/* A table without a key that is a string; it goes as an array from now on. */
+/* A table without a key that is a string; it is marked as an array. */
 static bool is_list(lua_State *L, int idx)
 {
 	bool list = true;
@@ -263,7 +262,7 @@ static bool is_message(lua_State *L, int idx)
 	return is;
 }
 
-/* The value on top is a list of messages, or a text that is made one. */
+/* Is the value on top a list of messages? A text is made one. */
 static bool is_messages(lua_State *L)
 {
 	lua_Unsigned n;
@@ -314,7 +313,7 @@ static bool is_kind(lua_State *L, const struct option *o)
 	return false;
 }
 
-/* Move the option from the table at 1 to the one on top, if it is there. */
+/* Move option O from the table at 1 to the one on top, if it is there. */
 static void move_option(lua_State *L, const struct asking *a,
 			const struct option *o)
 {
@@ -353,7 +352,7 @@ static int unknown(lua_State *L, const struct asking *a, const char *key)
 			  lua_tostring(L, -1));
 }
 
-/* Push the parameters that the options at 1 make. */
+/* Push the parameters of the request, from the options at 1. */
 static void push_params(lua_State *L, const struct asking *a)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
@@ -385,7 +384,7 @@ static bool is_field_type(const char *type)
 	return false;
 }
 
-/* The schema on top is an object's, whose properties a form can show. */
+/* Is the schema on top one of an object whose properties a form can show? */
 static void check_form(lua_State *L)
 {
 	int schema = lua_gettop(L);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.h - run.elicit(), run.sample() and run.call(): what a template asks
- * in mid-run. The task waits; the others go on.
+ * lua_ask.h - run.elicit(), run.sample() and run.call(): questions of a
+ * template to its client and its server. The task waits; others go on.
  */
 #ifndef WORKER_LUA_LUA_ASK_H
 #define WORKER_LUA_LUA_ASK_H

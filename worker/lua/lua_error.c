@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_error.c - typed errors: their kinds in metatables that templates cannot
- * reach, their code and message. All of worker/lua raises and explains errors
- * by it. Where there is no memory for an error there is one that was made
- * before.
+ * lua_error.c - errors with a code, for the run API, steps and the outcome. The
+ * error for lack of memory is made before, since there may be no memory then;
+ * everything else may raise as any Lua call.
  */
 #include "worker/lua/lua_error.h"
 
@@ -16,12 +15,12 @@
 #include "worker/lua/lua_text.h"
 #include "worker/text.h"
 
-#define MESSAGE_MAX 512 /* bytes: of our own messages */
+#define MESSAGE_MAX 512 /* bytes of our own messages */
 
-static const char no_memory[] = "not enough memory"; /* Lua's own words */
+static const char no_memory[] = "not enough memory"; /* Lua's message */
 static const char no_memory_code[] = "RESOURCE_LIMIT";
 
-/* Addresses that serve as keys of the registry. */
+/* Their addresses are keys of the registry. */
 static char kinds[LUA_ERROR_KINDS];
 static char memory_error;
 static char step_names; /* error -> name of its step; weak keys */
@@ -43,7 +42,7 @@ static int to_text(lua_State *L)
 	return 1;
 }
 
-/* "failed: " .. e is what people write. */
+/* Templates write "failed: " .. e. */
 static int concat(lua_State *L)
 {
 	lua_settop(L, 2);
@@ -81,7 +80,7 @@ void lua_error_open(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &memory_error);
 }
 
-/* The message is on top: put an error of KIND in its place. */
+/* Replace the message on top by an error of KIND. */
 static void wrap(lua_State *L, enum lua_error_kind kind, const char *code)
 {
 	lua_createtable(L, 0, 3);
@@ -113,14 +112,15 @@ int lua_error_cancelled(lua_State *L)
 	return lua_error(L);
 }
 
-/* There may be no memory for another one. */
+/* Made before, because there may be no memory for another one. */
 int lua_error_memory(lua_State *L)
 {
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &memory_error);
 	return lua_error(L);
 }
 
-enum lua_error_kind lua_error_kind_of(lua_State *L, int idx)
+/* The kind of the value at IDX. */
+static enum lua_error_kind kind_of(lua_State *L, int idx)
 {
 	enum lua_error_kind kind = LUA_ERROR_PLAIN;
 
@@ -137,7 +137,7 @@ enum lua_error_kind lua_error_kind_of(lua_State *L, int idx)
 	return kind;
 }
 
-/* A coroutine.wrap() in between turns the status into Lua's words for it. */
+/* coroutine.wrap() turns the status into Lua's message. */
 static bool is_memory(lua_State *L, int status)
 {
 	return status == LUA_ERRMEM ||
@@ -145,7 +145,7 @@ static bool is_memory(lua_State *L, int status)
 		strcmp(lua_tostring(L, -1), no_memory) == 0);
 }
 
-/* Push the string that the table on top has as KEY, else nil. */
+/* Push the string that the table at IDX has as KEY, else nil. */
 static bool push_own(lua_State *L, int idx, const char *key)
 {
 	lua_pushstring(L, key);
@@ -153,7 +153,7 @@ static bool push_own(lua_State *L, int idx, const char *key)
 	return lua_type(L, -1) == LUA_TSTRING;
 }
 
-/* Push the code that the table at IDX gives itself, or "ERROR". */
+/* Push the code of the table at IDX, or "ERROR". */
 static bool push_code(lua_State *L, int idx)
 {
 	size_t n;
@@ -175,7 +175,7 @@ static int text_of(lua_State *L)
 	return 1;
 }
 
-/* Push what the value at IDX has to say, whatever its metatable does. */
+/* Push the message of the value at IDX, whatever its metatable does. */
 static void push_message(lua_State *L, int idx, bool typed)
 {
 	if (typed && push_own(L, idx, "message"))
@@ -198,7 +198,7 @@ static void push_message(lua_State *L, int idx, bool typed)
 enum lua_error_kind lua_error_explain(lua_State *L, int status)
 {
 	int idx = lua_gettop(L);
-	enum lua_error_kind kind = lua_error_kind_of(L, idx);
+	enum lua_error_kind kind = kind_of(L, idx);
 	bool typed;
 
 	if (is_memory(L, status) || kind == LUA_ERROR_MEMORY) {
@@ -211,7 +211,9 @@ enum lua_error_kind lua_error_explain(lua_State *L, int status)
 	return typed && kind == LUA_ERROR_PLAIN ? LUA_ERROR_TYPED : kind;
 }
 
-/* The error on top was raised by the step named at NAME, unless by another. */
+/*
+ * Note that the step named at NAME raised the error on top, unless another did.
+ */
 static void remember_step(lua_State *L, int name)
 {
 	int err = lua_gettop(L);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_job.c - one run in a caged Lua worker: READY, RUN with code and inputs,
- * the main task, RESULT or FAIL. worker/main.c prepares it in the zygote and
- * serves it in the clone. It always ends in _exit(): nonsense from the
- * supervisor and a lost socket have their own statuses.
+ * lua_job.c - one run of a Lua template in a worker, from READY to RESULT or
+ * FAIL. zygote.c calls it by main.c's table. Without memory for anything else
+ * it sends FAIL from a reserve; a supervisor that breaks the protocol ends it.
  */
 #include "worker/lua/lua_job.h"
 
@@ -31,14 +30,16 @@ enum { EXIT_SAID = 0, EXIT_NONSENSE = 1 };
 
 static struct {
 	lua_State *L;
-	struct msg_run run; /* its strings are the copies below */
+	struct msg_run run; /* its strings point to the copies below */
 	char run_id[MSG_NAME_MAX];
 	char template_id[MSG_NAME_MAX];
-	char entry[MSG_NAME_MAX + 2]; /* "@main.lua": a file's name to Lua */
-	char *body;		      /* the code, then the inputs, then NUL */
+	/* "@main.lua": the name of the chunk in Lua */
+	char entry[MSG_NAME_MAX + 2];
+	/* the code, then the inputs, then a NUL */
+	char *body;
 } job;
 
-/* Lua asks for local times: let that be UTC, and be known without a file. */
+/* Set the time zone to UTC, so that libc reads no file for local times. */
 static void set_zone(void)
 {
 	time_t epoch = 0;
@@ -75,7 +76,7 @@ static struct str copy(char *to, struct str from)
 	return (struct str){to, from.n};
 }
 
-/* What R says borrows from the frame: nothing may, once chunks come. */
+/* Copy the strings of R, which borrow from the frame that CHUNKs overwrite. */
 static void take_run(const struct msg_run *r)
 {
 	job.run = *r;
@@ -114,7 +115,7 @@ static int returned(lua_State *L, int status, lua_KContext ctx)
 	return 1;
 }
 
-/* What the file returned is on top. */
+/* The value that the file returned is on top. */
 static int loaded(lua_State *L, int status, lua_KContext ctx)
 {
 	(void)status, (void)ctx;
@@ -149,7 +150,7 @@ static int run_template(lua_State *L)
 	return loaded(L, LUA_OK, 0);
 }
 
-/* The main task is at 1, and over. */
+/* The main task, at 1, is over. */
 static int report(lua_State *L)
 {
 	lua_State *T = lua_tothread(L, 1);
@@ -160,7 +161,7 @@ static int report(lua_State *L)
 	return 0;
 }
 
-/* Protected, so that the API may raise; and so that L is no idle coroutine. */
+/* Called protected, so that the API may raise, and L is a running coroutine. */
 static int serve(lua_State *L)
 {
 	struct lua_task main = {.L = lua_newthread(L), .step = STEPS_NONE};
@@ -202,6 +203,6 @@ void lua_job_serve(void)
 	take_chunks();
 	lua_pushcfunction(job.L, serve);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
-		lua_outcome_no_memory(); /* the only thing that is left */
+		lua_outcome_no_memory(); /* nothing else can fail here */
 	_exit(EXIT_SAID);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_lib.c - Lua's standard libraries less what reaches files, loads bytecode
- * or shows an address. lua_api.c opens them in the zygote. Errors are raised as
- * Lua's own functions do.
+ * lua_lib.c - Lua's standard libraries for templates, opened in the zygote:
+ * without files, processes and binary chunks, with output that goes to the log,
+ * and with no address in any text. Wrong arguments raise, as Lua's own do.
  */
 #include "worker/lua/lua_lib.h"
 
@@ -20,7 +20,7 @@
 
 enum { LEVEL_WARNING = 4, LEVEL_INFO = 6 };
 
-static char randomseed; /* the key in the registry of Lua's own */
+static char randomseed; /* its address is the registry's key of Lua's own */
 
 void lua_lib_log(unsigned level, const char *p, size_t n)
 {
@@ -75,7 +75,7 @@ static int lib_warn(lua_State *L)
 	return 0;
 }
 
-/* Binary chunks are not checked by Lua: whoever writes one owns the worker. */
+/* Lua does not check binary chunks: one could take over the worker. */
 static int lib_load(lua_State *L)
 {
 	const char *mode = luaL_optstring(L, 3, "t");
@@ -110,7 +110,7 @@ static int lib_collectgarbage(lua_State *L)
 static bool has_text(lua_State *L, int idx)
 {
 	switch (lua_type(L, idx)) {
-	case LUA_TNONE: /* string.format complains */
+	case LUA_TNONE: /* string.format raises */
 	case LUA_TNIL:
 	case LUA_TBOOLEAN:
 	case LUA_TNUMBER:
@@ -122,8 +122,8 @@ static bool has_text(lua_State *L, int idx)
 }
 
 /*
- * Lua's own tostring behind %s, and %p, would show addresses: give it texts
- * instead. FMT is the copy of the format on top of the arguments.
+ * %p, and %s by Lua's own tostring, would show addresses: replace the arguments
+ * by texts. FMT is the copy of the format on top of them.
  */
 static void hide_addresses(lua_State *L, char *fmt)
 {
@@ -164,7 +164,7 @@ static int lib_format(lua_State *L)
 	size_t n;
 	const char *fmt = luaL_checklstring(L, 1, &n);
 
-	/* what follows a NUL would escape us */
+	/* a NUL would hide the rest of the format */
 	luaL_argcheck(L, strlen(fmt) == n, 1, "format contains a NUL");
 	if (may_show_address(L, fmt)) {
 		char *copy = lua_newuserdatauv(L, n + 1, 0);
@@ -192,7 +192,7 @@ static void push_seeds(lua_State *L)
 	lua_pushinteger(L, n[1]);
 }
 
-/* Without arguments Lua's own would seed from, and return, an address. */
+/* Without arguments Lua's own would seed by, and return, an address. */
 static int lib_randomseed(lua_State *L)
 {
 	if (lua_gettop(L) == 0)
@@ -209,7 +209,7 @@ void lua_lib_seed(lua_State *L)
 	lua_call(L, 0, 0);
 }
 
-/* A task is to its template what the main program is to plain Lua. */
+/* A task may not yield, as the main program may not in plain Lua. */
 static int lib_yield(lua_State *L)
 {
 	if (lua_sched_is_task(L))
@@ -244,11 +244,11 @@ static const luaL_Reg libraries[] = {
     {LUA_UTF8LIBNAME, luaopen_utf8}, {LUA_COLIBNAME, luaopen_coroutine},
 };
 
-/* What takes another function's place; NULL: nothing does. */
+/* Functions that are replaced, or removed (NULL). */
 static const struct {
 	const char *library;
 	const char *name;
-	lua_CFunction fn; /* its upvalue is the function that it replaces */
+	lua_CFunction fn; /* its upvalue is the original */
 } replaced[] = {
     {LUA_GNAME, "print", lib_print},
     {LUA_GNAME, "warn", lib_warn},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_lib.h - the standard libraries, less what reaches out of the state
- * and what shows an address.
+ * lua_lib.h - the standard libraries, without what reaches out of the state or
+ * shows an address.
  */
 #ifndef WORKER_LUA_LUA_LIB_H
 #define WORKER_LUA_LUA_LIB_H
@@ -11,10 +11,12 @@
 
 void lua_lib_open(lua_State *L);
 
-/* Seed math.random: in the worker, or all of them would roll alike. */
+/*
+ * Seed math.random in the worker, or all workers would have the same numbers.
+ */
 void lua_lib_seed(lua_State *L);
 
-/* The template's print() and warn(), and run.log(). LEVEL is syslog's. */
+/* Send a LOG message. LEVEL is syslog's. */
 void lua_lib_log(unsigned level, const char *p, size_t n);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_map.c - run.map(): the items of a list as steps, some tasks at a time.
- * lua_api.c has it in its table; it runs on lua_sched.c and lua_steps.c. An
- * item's failure becomes its result; cancelling, or memory that is out, ends
- * the map.
+ * lua_map.c - run.map(), from lua_api.c: each item is a step that lua_steps.c
+ * runs in a task of its own. An item that fails is a result; lack of memory or
+ * too deep calls raise once all tasks are over.
  */
 #include "worker/lua/lua_map.h"
 
@@ -30,17 +29,21 @@ enum { OF_ITEMS = 1, OF_RESULTS, OF_FUNCTION, OF_NAME, OF_THREADS };
 
 struct map {
 	lua_Integer n;
-	lua_Integer next; /* so many items have been begun */
-	lua_Integer busy; /* so many tasks are not over */
-	uint32_t first;	  /* the first item's step */
+	lua_Integer next; /* items that have been begun */
+	lua_Integer busy; /* tasks that are not over */
+	uint32_t first;	  /* the step of the first item */
 	uint32_t around;  /* the step that the map is in */
-	int broken;	  /* a task's status that was no item's failure */
+	/* status of a task that failed by other than its item's error */
+	int broken;
 	lua_Integer slots;
 	struct lua_step_options options;
-	struct lua_task tasks[]; /* a slot each */
+	struct lua_task tasks[]; /* one for each item that runs at once */
 };
 
-/* {ok=true, value=…} or {ok=false, error={code=, message=}} above BASE. */
+/*
+ * Leave {ok=true, value=…} or {ok=false, error={code=, message=}} in the
+ * results.
+ */
 static int finish_item(lua_State *L, bool ok, int base)
 {
 	lua_Integer i = lua_tointeger(L, base); /* the last argument */
@@ -67,7 +70,7 @@ static int finish_item(lua_State *L, bool ok, int base)
 	return 0;
 }
 
-/* A task's function; the map and the item's number are its arguments. */
+/* The function of a task; its arguments are the map and the item's number. */
 static int run_item(lua_State *L)
 {
 	struct map *m = lua_touserdata(L, 1);
@@ -98,7 +101,7 @@ static bool stopped(const struct map *m)
 	       (m->around != STEPS_NONE && steps_timed_out(m->around));
 }
 
-/* Give T's coroutine, which holds the map alone, its next item. */
+/* Give T, whose coroutine has only the map on its stack, its next item. */
 static bool next_item(struct map *m, struct lua_task *t)
 {
 	if (m->next == m->n || stopped(m))
@@ -134,7 +137,7 @@ static bool all_over(void *arg)
 	return m->busy == 0;
 }
 
-/* The results, on top, of those that were never begun. */
+/* Add results for the items that were never begun to those on top. */
 static void add_skipped(lua_State *L, const struct map *m)
 {
 	for (lua_Integer i = m->next + 1; i <= m->n; i++) {
@@ -200,7 +203,7 @@ static void get_concurrency(lua_State *L, struct map_options *o)
 			   CONCURRENCY_MAX);
 }
 
-/* Strings stay good as long as the options' table is at IDX. */
+/* Strings are good as long as the table at IDX exists. */
 static void get_options(lua_State *L, int idx, struct map_options *o)
 {
 	if (lua_isnil(L, idx))
@@ -223,7 +226,7 @@ static void get_options(lua_State *L, int idx, struct map_options *o)
 	}
 }
 
-/* Push a copy of the N items of the list at 1: it may change meanwhile. */
+/* Push a copy of the N items of the list at 1, which may change meanwhile. */
 static void copy_items(lua_State *L, lua_Integer n)
 {
 	lua_createtable(L, (int)n, 0);
@@ -266,7 +269,7 @@ static struct map *new_map(lua_State *L, const struct map_options *o,
 	return m;
 }
 
-/* One item of several is NAME[i]; the supervisor leaves a single name be. */
+/* Items are NAME[i]; the supervisor adds no index when there is one item. */
 static uint32_t declare(const struct map *m, const struct map_options *o)
 {
 	char name[MSG_NAME_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_outcome.c - a run's last message, RESULT or FAIL, from the value that the
- * template returned or the error that it raised. lua_job.c calls it once. A
- * value that is no JSON, or too long, becomes a FAIL; for lack of memory there
- * is one that needs none.
+ * lua_outcome.c - the last message of a Lua run, for lua_job.c: RESULT, or FAIL
+ * with the details that the supervisor makes an outcome of. A result that is
+ * too large, or no JSON, becomes a FAIL.
  */
 #include "worker/lua/lua_outcome.h"
 
@@ -20,7 +19,8 @@
 #include "worker/steps.h"
 #include "worker/text.h"
 
-#define TEMPLATE_DETAILS_MAX (MSG_DETAILS_MAX - 2048u) /* beside the rest */
+/* leaves space for the other details */
+#define TEMPLATE_DETAILS_MAX (MSG_DETAILS_MAX - 2048u)
 
 static char details_room[MSG_DETAILS_MAX];
 
@@ -71,7 +71,10 @@ void lua_outcome_no_memory(void)
 		   "the run needed more memory than it may have");
 }
 
-/* Push what goes out of a reply, which the template may have changed. */
+/*
+ * Push a copy of a reply, which the template may have changed, with its known
+ * keys.
+ */
 static void push_reply(lua_State *L, int idx)
 {
 	static const char *const keys[] = {"content", "structuredContent",
@@ -124,7 +127,7 @@ static int encode_details(lua_State *L)
 
 enum details { DETAILS_NONE, DETAILS_JSON, DETAILS_BAD };
 
-/* Push the details of the error at ERR as JSON text, or what is wrong. */
+/* Push the details of the error at ERR as JSON text, or why that cannot be. */
 static enum details push_details(lua_State *L, int err)
 {
 	lua_pushcfunction(L, encode_details);
@@ -151,7 +154,7 @@ static void add_string_at(lua_State *L, struct text *t, const char *key,
 	add_member(t, key, p != NULL ? p : "?", p != NULL ? n : 1);
 }
 
-/* What the template itself said about its error. */
+/* Add the details that the template gave its error. */
 static void add_template_details(lua_State *L, struct text *t, int err)
 {
 	switch (push_details(L, err)) {
@@ -167,7 +170,7 @@ static void add_template_details(lua_State *L, struct text *t, int err)
 	}
 }
 
-/* The error at ERR is followed by its code and its message. */
+/* Above the error at ERR are its code and its message. */
 static void send_error(lua_State *L, int err, enum lua_error_kind kind)
 {
 	struct text t = new_details();
@@ -202,7 +205,7 @@ static void send_artifact_limit(lua_State *L, int err)
 		  t.n > 1 && t.p[0] == '{' ? &t : NULL);
 }
 
-/* Where in the template? Not said of an error in its syntax. */
+/* Is there a line of the template to name? Not for an error in its syntax. */
 static bool has_lua_frame(lua_State *T)
 {
 	lua_Debug ar;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lua_outcome.h - how a run ended, as its last message says it. */
+/* lua_outcome.h - the last message of a run. */
 #ifndef WORKER_LUA_LUA_OUTCOME_H
 #define WORKER_LUA_LUA_OUTCOME_H
 
 #include <lua.h>
 #include <stddef.h>
 
-/* The template returned the value at IDX: RESULT, or why it cannot be one. */
+/*
+ * The template returned the value at IDX: send RESULT, or FAIL if it cannot be
+ * one.
+ */
 void lua_outcome_value(lua_State *L, int idx, size_t output_bytes);
 
 /*
- * Coroutine T died with STATUS, and its error is on top of it: FAIL. L is
- * another state, or the same if its error is not the template's.
+ * Coroutine T failed with STATUS, and its error is on top of it: send FAIL. L
+ * is another state, or T itself if the error is not the template's.
  */
 void lua_outcome_error(lua_State *L, lua_State *T, int status);
 
-/* There is no memory even for that. */
+/* Send FAIL for lack of memory, without using the state. */
 void lua_outcome_no_memory(void);
 
 #endif

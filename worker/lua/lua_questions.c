@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_questions.c - CALLs and INPUTs that wait for their answers, and the
- * answers as they come in pieces. lua_ask.c asks, lua_sched.c receives while it
- * waits. An answer without memory is one that says so; one that nobody asked
- * for ends the worker.
+ * lua_questions.c - questions that wait for an answer, for lua_ask.c,
+ * lua_artifact.c and the scheduler. An answer to no question, or one that is
+ * longer than it said, breaks the protocol and ends the worker.
  */
 #include "worker/lua/lua_questions.h"
 
@@ -18,7 +17,7 @@
 enum { EXIT_NONSENSE = 1 };
 
 struct ask {
-	uint32_t seq; /* 0: this one is free */
+	uint32_t seq; /* 0: free */
 	bool wanted;
 	bool ok, whole; /* the answer */
 	char *text;	/* NULL: not begun, not wanted, or no memory */
@@ -28,7 +27,7 @@ struct ask {
 static struct ask asks[MSG_ASKS_MAX];
 static unsigned count, owed;
 static uint32_t last_seq;
-static struct ask *coming; /* a part of its answer is here */
+static struct ask *coming; /* its answer has come in part */
 
 bool lua_questions_have_space(void)
 {
@@ -90,7 +89,10 @@ void lua_questions_done(struct ask *a)
 	count--;
 }
 
-/* Its number is its place until it is answered, so that none is in excess. */
+/*
+ * It keeps its place until it is answered, so that the supervisor never counts
+ * more.
+ */
 void lua_questions_drop(struct ask *a)
 {
 	struct msg m = {.type = MSG_DROP, .drop = {a->seq}};

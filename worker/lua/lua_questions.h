@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_questions.h - what this run asked of its supervisor, until it is answered.
+ * lua_questions.h - questions of this run to its supervisor, until they are
+ * answered.
  */
 #ifndef WORKER_LUA_LUA_QUESTIONS_H
 #define WORKER_LUA_LUA_QUESTIONS_H
@@ -16,31 +17,32 @@ bool lua_questions_have_space(
     void); /* may there be one more? At most MSG_ASKS_MAX wait */
 
 /*
- * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P.
- * There is room. The question lives until lua_questions_done() or lua_questions_drop().
+ * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P,
+ * when there is space. The question lives until lua_questions_done() or
+ * lua_questions_drop().
  */
 struct ask *lua_questions_send(struct msg *m, const char *p, size_t n);
 
-bool lua_questions_answered(const struct ask *a); /* and all of it is here */
+bool lua_questions_answered(const struct ask *a); /* completely */
 
 /*
- * The answer, LEN bytes and a NUL, A's until lua_questions_done(); NULL: there was no
- * memory for it.
+ * The answer, LEN bytes and a NUL, lent until lua_questions_done(); NULL: there
+ * was no memory for it.
  */
 const char *lua_questions_answer(const struct ask *a, bool *ok, size_t *len);
 
-/* A's answer has been taken. */
+/* The answer to A has been read. */
 void lua_questions_done(struct ask *a);
 
-/* Nobody wants A's answer any more: say so, unless it has come. */
+/* The answer to A is not wanted: tell the supervisor, unless it has come. */
 void lua_questions_drop(struct ask *a);
 
 bool lua_questions_owed(void); /* is any answer still to come, wanted or not? */
 
-/* Hear what answers have come, without waiting for more. Was there any? */
+/* Receive the answers that have come, without waiting. Was there any? */
 bool lua_questions_recv(void);
 
-/* Hear M, which came while somebody waited for another message. */
+/* Process M, received by somebody who waited for another message. */
 void lua_questions_take(const struct msg *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_sched.c - the tasks of a run: whose turn it is, who waits for what, when
- * a step's time is over. lua_job.c runs the main task by it, run.map() others.
- * A task whose step timed out gets an error at its next instruction.
+ * lua_sched.c - the tasks of a run, in one thread: lua_job.c runs the main one,
+ * lua_map.c adds others, and the API waits here. It raises nothing but
+ * STEP_TIMEOUT; a task's own error is its status.
  */
 #include "worker/lua/lua_sched.h"
 
@@ -20,7 +20,8 @@
 
 static TAILQ_HEAD(, lua_task) tasks = TAILQ_HEAD_INITIALIZER(tasks);
 static struct lua_task *current;
-static lua_State *_Atomic turn; /* current's, for the signal handler */
+/* current's coroutine, for the signal handler */
+static lua_State *_Atomic turn;
 
 struct lua_task *lua_sched_current(void)
 {
@@ -68,7 +69,10 @@ void lua_sched_check(lua_State *L)
 	lua_error(L);
 }
 
-/* The hook stays until the step is left: no pcall inside of it is safe. */
+/*
+ * The hook stays until the step is left, so that no pcall in it hides the
+ * timeout.
+ */
 static void on_count(lua_State *L, lua_Debug *ar)
 {
 	(void)ar;
@@ -136,7 +140,7 @@ static void resume(struct lua_task *t, lua_State *from)
 		t->on_over(t);
 }
 
-/* The next one to have a turn goes to the end of the line; or NULL. */
+/* The next task that can run, moved to the end of the list; or NULL. */
 static struct lua_task *pick(int64_t now)
 {
 	struct lua_task *t;
@@ -151,7 +155,7 @@ static struct lua_task *pick(int64_t now)
 	return NULL;
 }
 
-/* When there is something to do even if nothing happens. */
+/* When there is something to do even if nothing comes. */
 static int64_t next_us(const struct lua_task *waiter)
 {
 	int64_t next = progress_due_us();
@@ -165,7 +169,7 @@ static int64_t next_us(const struct lua_task *waiter)
 	return next;
 }
 
-/* One turn for whoever can take it, or a nap until somebody can. */
+/* Run one task that can run, or wait until one can. */
 static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
@@ -177,7 +181,7 @@ static void give_turn(lua_State *from, const struct lua_task *waiter,
 		return;
 	}
 	if (heard)
-		return; /* it may be what the waiter waits for */
+		return; /* the waiter may be able to go on */
 	if (lua_questions_owed())
 		wait_until_told(ticket, next_us(waiter));
 	else
@@ -192,7 +196,7 @@ void lua_sched_run(lua_State *L, struct lua_task *t)
 		give_turn(L, t, wait_ticket());
 }
 
-/* T cannot yield: the others take their turns on top of its stack. */
+/* T cannot yield: other tasks run on top of its stack. */
 static void wait_here(lua_State *L, struct lua_task *t)
 {
 	for (;;) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_sched.h - the tasks of a run: Lua coroutines of ours that take turns.
+ * lua_sched.h - the tasks of a run: coroutines that run in turns.
  *
- * The template's main function is one task, and so is each item that
- * run.map() has under way. A task gives up its turn where it waits: for a
- * time, for its items, or for an answer. A template's own coroutines are no tasks; where one
- * of them waits, or a task inside of a function that Lua cannot yield across
- * (a sort's comparison, say), the others get their turns meanwhile from
- * within that call.
+ * The template's main function is one task, and so is each item that run.map()
+ * is running. A task lets others run where it waits: for a time, for its items,
+ * or for an answer. A template's own coroutines are no tasks; where one of them
+ * waits, or a task within a function that Lua cannot yield across (a sort's
+ * comparison, say), other tasks run from within that call.
  */
 #ifndef WORKER_LUA_LUA_SCHED_H
 #define WORKER_LUA_LUA_SCHED_H
@@ -18,7 +17,7 @@
 #include <sys/queue.h>
 
 struct lua_wait {
-	int64_t until_us; /* clock_mono_us(); INT64_MAX: not for a time */
+	int64_t until_us;	 /* clock_mono_us(); INT64_MAX: no timeout */
 	bool (*over)(void *arg); /* or NULL: only the time counts */
 	void *arg;
 	/* its step's timeout, or cancelling (once), ends it early */
@@ -26,8 +25,8 @@ struct lua_wait {
 };
 
 enum lua_task_state {
-	LUA_TASK_READY,	  /* never had a turn */
-	LUA_TASK_RUNNING, /* has it, or waits inside of it */
+	LUA_TASK_READY,	  /* has not run yet */
+	LUA_TASK_RUNNING, /* runs, or waits without yielding */
 	LUA_TASK_WAITING,
 	LUA_TASK_OVER,
 };
@@ -35,31 +34,31 @@ enum lua_task_state {
 struct lua_task {
 	lua_State *L;  /* anchored by whoever added the task */
 	uint32_t step; /* the innermost that runs, or STEPS_NONE */
-	int nargs;     /* READY: the function and so many are on L's stack */
+	int nargs;     /* READY: arguments above the function on L's stack */
 	int status;    /* OVER: lua_resume's; results or error on L's stack */
 	void (*on_over)(struct lua_task *t); /* or NULL; must not raise */
 	void *arg;
 	/* the scheduler's own */
 	enum lua_task_state state;
 	struct lua_wait wait;
-	bool woken; /* by cancelling; later waits take their time */
+	bool woken;		    /* by cancelling, once */
 	TAILQ_ENTRY(lua_task) link; /* in the scheduler's list */
 };
 
 /* T is READY; it must stay where it is until it is OVER and deleted. */
 void lua_sched_add(struct lua_task *t);
-void lua_sched_again(struct lua_task *t); /* it was OVER, in on_over() */
+void lua_sched_again(struct lua_task *t); /* T is OVER, in on_over() */
 void lua_sched_del(struct lua_task *t);
 
 /* Until T is OVER. L is a state that no task runs on. */
 void lua_sched_run(lua_State *L, struct lua_task *t);
 
-struct lua_task *lua_sched_current(void); /* who has the turn; or NULL */
-bool lua_sched_is_task(lua_State *L);	  /* is L the current one's? */
+struct lua_task *lua_sched_current(void); /* the one that runs; or NULL */
+bool lua_sched_is_task(lua_State *L);	  /* is L its coroutine? */
 
 /*
- * The current task waits, called from L, until W is over; then K continues
- * (it may find that W ended early). For "return lua_sched_wait(…);".
+ * Let the current task, which calls from L, wait until W is over; then K
+ * continues (it may find that W ended early). For "return lua_sched_wait(…);".
  */
 int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 		   lua_KFunction k);
@@ -67,7 +66,7 @@ int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 /* Raise STEP_TIMEOUT if a step that the current task is in has timed out. */
 void lua_sched_check(lua_State *L);
 
-/* Async-signal-safe: the next instruction of the current task checks. */
+/* Async-signal-safe: the current task checks at its next instruction. */
 void lua_sched_interrupt(void);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_state.c - the Lua state's memory: its allocator, the run's limit and what
- * was refused. lua_job.c makes the state in the zygote and limits it in the
- * worker. Beyond the limit Lua gets NULL and raises its memory error; a panic
- * aborts.
+ * lua_state.c - the allocator of the Lua state and of memory that counts as the
+ * template's. A limit that is met makes the allocation NULL, of which Lua makes
+ * an error; outside of any pcall the process aborts.
  */
 #include "worker/lua/lua_state.h"
 
@@ -11,13 +10,13 @@
 #include <lualib.h>
 #include <stdlib.h>
 
-#define BLOCK_OVERHEAD 16u /* bytes: malloc's own, roughly */
-#define RESERVE 262144u	   /* bytes: for the report of a lost run */
+#define BLOCK_OVERHEAD 16u /* bytes, roughly, that malloc adds */
+#define RESERVE 262144u	   /* bytes for the report of a failed run */
 
 /*
- * Garbage collection: the first cycle of a worker starts when it has ten
- * times the memory that it was born with, since a cycle writes to every
- * object and so copies every page that was shared with the zygote.
+ * The first garbage collection of a worker starts when it has ten times the
+ * memory that it started with: a cycle writes to every object, and so copies
+ * every page that is shared with the zygote.
  */
 #define GC_PAUSE_BORN 1000 /* percent */
 #define GC_PAUSE 200
@@ -26,7 +25,7 @@
 static struct {
 	size_t used;
 	size_t limit;	/* 0: none */
-	size_t reserve; /* on top of it */
+	size_t reserve; /* on top of the limit */
 	size_t refused;
 } mem;
 
@@ -60,13 +59,14 @@ static void *resize(void *p, size_t old, size_t new)
 	q = realloc(p, new);
 	if (q == NULL) {
 		mem.refused = mem.used + is;
-		return new <= old ? p : NULL; /* Lua trusts a block to shrink */
+		/* Lua relies on shrinking to succeed */
+		return new <= old ? p : NULL;
 	}
 	mem.used += is - was;
 	return q;
 }
 
-/* Lua's lua_Alloc: OLD is no size when there is no P. */
+/* lua_Alloc: OLD is not a size when P is NULL. */
 static void *on_alloc(void *arg, void *p, size_t old, size_t new)
 {
 	(void)arg;
@@ -99,7 +99,7 @@ void lua_state_reserve(void)
 	mem.reserve = RESERVE;
 }
 
-/* Not under any pcall: our own fault, or the zygote's memory is out. */
+/* An error outside of any pcall: our own, or the zygote has no memory. */
 static int on_panic(lua_State *L)
 {
 	(void)L;

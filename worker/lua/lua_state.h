@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * lua_state.h - a Lua 5.4 state that an untrusted template may have: what
- * memory it gets, and which libraries.
- */
+/* lua_state.h - the Lua 5.4 state of a run, and its memory limit. */
 #ifndef WORKER_LUA_LUA_STATE_H
 #define WORKER_LUA_LUA_STATE_H
 
@@ -16,7 +13,7 @@
  */
 lua_State *lua_state_new(lua_CFunction open);
 
-/* From now on the state may hold BYTES in all; 0: no limit of our own. */
+/* From now on the state may hold BYTES in all; 0: no limit. */
 void lua_state_limit(lua_State *L, size_t bytes);
 
 /* Memory that counts as the state's; NULL when the limit refuses it. */
@@ -24,13 +21,13 @@ void *lua_state_alloc(size_t bytes);
 void lua_state_free(void *p, size_t bytes);
 
 /*
- * What the limit last refused: the bytes that would have been held then. 0:
- * it never refused any.
+ * The bytes that would have been held when the limit last refused some; 0: it
+ * never did.
  */
 size_t lua_state_refused(void);
 size_t lua_state_allowed(void);
 
-/* The run is lost; lets its report be put together beyond the limit. */
+/* The run has failed: its report may exceed the limit. */
 void lua_state_reserve(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_steps.c - run.step() and the engine below it and run.map(): attempts,
- * retries with pauses, timeouts. lua_api.c and lua_map.c use it. A step's last
- * error is raised in the template with the step's name; its STEP messages go
- * out at each change.
+ * lua_steps.c - run.step(), from lua_api.c, and the attempts of a step, which
+ * lua_map.c uses for its items. A step that fails for good raises an error that
+ * names it; a step with a timeout that catches that error is stopped all the
+ * same.
  */
 #include "worker/lua/lua_steps.h"
 
@@ -20,11 +20,11 @@
 #include "worker/text.h"
 
 #define RETRIES_MAX 100
-#define BACKOFF_MAX_MS 3600000	 /* an hour: also what doubling ends at */
+#define BACKOFF_MAX_MS 3600000	 /* an hour; doubling stops there */
 #define TIMEOUT_MAX_MS 604800000 /* a week */
 #define DETAILS_SIZE (64 + 6 * MSG_NAME_MAX)
 
-/* The frame of a running step: the attempt, its name, its function, args. */
+/* On the stack of a running step: the attempt, name, function, arguments. */
 enum { AT_ATTEMPT = 1, AT_NAME = 2, AT_FUNCTION = 3 };
 
 struct attempt {
@@ -33,13 +33,13 @@ struct attempt {
 	struct lua_step_options options;
 	lua_step_finish *finish;
 	enum lua_error_kind kind; /* of the last attempt's error */
-	char details[];		  /* with a timeout: the last words */
+	char details[];		  /* with a timeout: details of its FAIL */
 };
 
 static const char metatable[] = "paddock.attempt";
 
 /*
- * Dropped in mid-step, with a coroutine of the template's: no timer may
+ * A coroutine of the template's may be collected in mid-step: no timer may
  * outlive the details that it borrows.
  */
 static int attempt_gc(lua_State *L)
@@ -92,7 +92,7 @@ static int base_of(const struct attempt *a)
 static int try_it(lua_State *L, struct attempt *a);
 static int ended(lua_State *L, int status, lua_KContext ctx);
 
-/* Is there another attempt to be had? */
+/* May there be another attempt? */
 static bool may_retry(const struct attempt *a)
 {
 	uint32_t around = steps_around(a->step);
@@ -167,7 +167,7 @@ static int ended(lua_State *L, int status, lua_KContext ctx)
 
 	(void)ctx;
 	steps_pause(a->step);
-	if (late) { /* even if it went well in the end, or said otherwise */
+	if (late) { /* even if it succeeded late, or raised another error */
 		push_timeout(L, a);
 		return failed(L, a, LUA_ERRRUN);
 	}
@@ -203,7 +203,7 @@ int lua_steps_run(lua_State *L, uint32_t step, int nargs)
 	return try_it(L, a);
 }
 
-/* The options that a step and a map's items share. */
+/* The options that steps and the items of a map share. */
 static const struct {
 	const char *name;
 	size_t at;

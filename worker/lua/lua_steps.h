@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_steps.h - run.step(), and the engine under it that run.map() shares:
- * attempts, retries, timeouts, and what becomes of a step's error.
+ * lua_steps.h - run.step(), and what run.map() shares with it: attempts,
+ * retries, timeouts, and the error of a step that failed.
  */
 #ifndef WORKER_LUA_LUA_STEPS_H
 #define WORKER_LUA_LUA_STEPS_H
@@ -11,16 +11,16 @@
 #include <stdint.h>
 
 struct lua_step_options {
-	lua_Integer retries; /* extra attempts */
+	lua_Integer retries; /* additional attempts */
 	/* before the first of them; doubles each time */
 	lua_Integer backoff_ms;
 	lua_Integer timeout_ms; /* of each attempt; 0: none */
 };
 
 /*
- * The step is over, one way or the other: return as a lua_CFunction does, or
- * raise. OK: the results are all that is above BASE. Else the error is, which
- * has left the step already.
+ * The step is over: return as a lua_CFunction does, or raise. OK: the results
+ * are all that is above BASE. Else the error is, which has left the step
+ * already.
  */
 typedef int lua_step_finish(lua_State *L, bool ok, int base);
 
@@ -29,8 +29,8 @@ void lua_steps_open(lua_State *L);
 int lua_steps_step(lua_State *L); /* run.step */
 
 /*
- * Read one option, KEY and its value being on top, popping nothing; false:
- * it is none of ours.
+ * Read one option, whose value is on top and stays there; false: KEY is no
+ * option of steps.
  */
 bool lua_steps_option(lua_State *L, struct lua_step_options *o,
 		      const char *key);
@@ -43,9 +43,9 @@ bool lua_steps_option(lua_State *L, struct lua_step_options *o,
 int lua_steps_run(lua_State *L, uint32_t step, int nargs);
 
 /*
- * Push a step that is to be run with O and ended by FINISH; NAME (a string
- * of LEN bytes) matters when it has a timeout. It has one user value, free
- * for FINISH, who finds the step at index 1.
+ * Push a step that runs with O and ends by FINISH; NAME (a string of LEN bytes)
+ * matters when it has a timeout. It has one user value, for FINISH, which finds
+ * the step at index 1.
  */
 void lua_steps_new(lua_State *L, const struct lua_step_options *o,
 		   lua_step_finish *finish, const char *name, size_t len);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim.c - PID 1 of a program's namespaces: starts the program, polls its
- * pipes, the run's socket and its children, and ends all of it. worker/main.c
- * serves it in the caged clone. It never returns: a failure is a FAIL with code
- * and message, then _exit().
+ * shim.c - the shim of one run of a program, from READY to RESULT or FAIL: PID
+ * 1 of the run's namespaces, called in a worker by main.c's table. It relays
+ * between pipes and the run's socket; whatever fails ends the run with a FAIL.
  */
 #include "worker/program/shim.h"
 
@@ -34,7 +33,7 @@
 
 static struct shim shim;
 
-/* ---- last words ---- */
+/* ---- the last message ---- */
 
 static void send_fail(const char *code, const char *details,
 		      const char *message, size_t len)
@@ -120,7 +119,10 @@ static void take_run(void)
 	}
 }
 
-/* Who called what? It never returns from that call, nor does anybody else. */
+/*
+ * Report a call that the filter does not allow, and exit, which ends the
+ * caller.
+ */
 static void recv_violation(void)
 {
 	struct seccomp_notif notif;
@@ -194,7 +196,7 @@ static void deal_with(const struct pollfd p[POLLED])
 			(void)shim_recv(&shim, (enum shim_received)i);
 }
 
-/* Reap all that has ended. Was the program among that? Then how it ended. */
+/* Reap all children. Was the program among them? Then its status. */
 static bool is_over(int *status)
 {
 	bool over = false;
@@ -236,10 +238,10 @@ _Noreturn static void attend(void)
 
 static void on_child(int sig)
 {
-	(void)sig; /* it interrupts the wait: that is all */
+	(void)sig; /* it only interrupts ppoll(2) */
 }
 
-/* Only who is outside of our PID namespace has no number in it. */
+/* A sender outside of our PID namespace has the pid 0. */
 static void on_term(int sig, siginfo_t *si, void *context)
 {
 	(void)sig, (void)context;
@@ -247,7 +249,7 @@ static void on_term(int sig, siginfo_t *si, void *context)
 		signals_cancel();
 }
 
-/* The program can send to us what we handle, but not speak through that. */
+/* The program can send us these signals, but cause no message by them. */
 int shim_prepare(void)
 {
 	struct sigaction child = {.sa_handler = on_child};
@@ -265,7 +267,7 @@ int shim_prepare(void)
 	return 0;
 }
 
-/* Only where it is waited for do they interrupt. */
+/* Signals interrupt only ppoll(2). */
 static void block_signals(void)
 {
 	sigset_t set;

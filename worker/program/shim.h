@@ -2,20 +2,19 @@
 /*
  * shim.h - one run of a program: PID 1 of its namespaces, and trusted.
  *
- * The shim alone holds the run's socket. It starts the program, feeds and
- * hears it by pipes, reports what it says and tries, ends all that it has
- * started, and dies with it: then the kernel ends whatever is left.
- *
- *   shim.c        its life, and the loop
- *   shim_pipes.c  what goes to the program, and comes from it
- *   shim_exit.c    how it all ends
- *   shim_child.c  from a fork of the shim to the program
- *   shim_lines.c  what the program says on descriptor 3
- *   shim_steps.c  the steps among that, by name
- *   shim_questions.c   the questions among that, and their answers
- *   shim_files.c  files of the program's that become artifacts
- *   shim_output.c    what it left in out/, when it has ended
- *   shim_watch.c  what all its processes use together
+ * The shim alone holds the run's socket. It starts the program, feeds and reads
+ * it by pipes, reports its messages and its forbidden calls, ends all processes
+ * of the run, and exits with them: then the kernel kills whatever is left.
+ *   shim.c            its life, and the loop
+ *   shim_pipes.c      the program's pipes
+ *   shim_exit.c       the end of the run
+ *   shim_child.c      from a fork of the shim to the program
+ *   shim_lines.c      messages on the program's descriptor 3
+ *   shim_steps.c      the steps among them, by name
+ *   shim_questions.c  the questions among them, and their answers
+ *   shim_files.c      files of the program's that become artifacts
+ *   shim_output.c     files in out/, when the program has ended
+ *   shim_watch.c      what all processes use together
  */
 #ifndef WORKER_PROGRAM_SHIM_H
 #define WORKER_PROGRAM_SHIM_H
@@ -25,8 +24,8 @@
 int shim_prepare(void); /* in the zygote: handlers. 0 or -errno */
 
 /*
- * In a caged worker: send READY, take RUN, run the program, send RESULT or
- * FAIL, and _exit. PROC is what sandbox_enter_program() gave.
+ * In a sandboxed worker: send READY, receive RUN, run the program, send RESULT
+ * or FAIL, and _exit. PROC is what sandbox_enter_program() gave.
  */
 _Noreturn void shim_serve(const struct sandbox *sb,
 			  const struct sandbox_program *p, int proc);

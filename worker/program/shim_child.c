@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_child.c - from the shim's clone to the program: pipes, descriptors,
- * signals, filter, execve(2). shim.c calls it once. What fails is told with its
- * step and errno over a socket, so that the run fails with what could not be
- * started and why.
+ * shim_child.c - from a fork of the shim to the program, for shim.c. Each
+ * failure before execve(2) is told to the shim over a socket, and the shim says
+ * in the run's FAIL which step it was.
  */
 #include "worker/program/shim_private.h"
 
@@ -25,12 +24,14 @@
 #include "sandbox/fds.h"
 
 #define ARGS_MAX 64 /* as many as a manifest may list */
-#define SYNC_FD 5   /* the program's end of the talk about its start */
+#define SYNC_FD 5   /* the child's end of the socket for its start */
 #define EXIT_UNSTARTED 127
 
 enum { STAGE_CAGE = 1, STAGE_EXEC };
 
-/* How the start went: stage 0 is the listener, which is a descriptor of both. */
+/*
+ * What the child sends: stage 0 is the listener, a descriptor that both have.
+ */
 struct start {
 	int stage;
 	int err;
@@ -46,9 +47,9 @@ _Noreturn static void tell(int sync, int stage, int err)
 }
 
 /*
- * Until now the shim's descriptors were ours, too: that is how it gets the
- * listener, since what is behind the filter can send it to nobody. From now on
- * nothing of the shim's is left but what the program is to have.
+ * Until now the shim shared its table of descriptors with this child: that is
+ * how it gets the listener, since the filter denies sending it. From now on the
+ * child has its own, of which only the program's are left.
  */
 static int take_descriptors(const int ends[5], int sync)
 {
@@ -123,7 +124,7 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	tell(SYNC_FD, STAGE_EXEC, errno);
 }
 
-/* The file itself is there: what ERR, of execve(2), is about. */
+/* The file itself exists: the cause of ERR, of execve(2). */
 static const char *not_executed(int err)
 {
 	static const struct {
@@ -143,7 +144,7 @@ static const char *not_executed(int err)
 	return "it could not be executed";
 }
 
-/* What it said, now that it has become another program, or ended. */
+/* Read its messages, now that it executes the program or has ended. */
 static int recv_start(struct shim *s, int sync, const char **what)
 {
 	struct start f;
@@ -163,10 +164,7 @@ static int recv_start(struct shim *s, int sync, const char **what)
 	return caged ? 0 : -EPIPE;
 }
 
-/*
- * A child with our descriptors, not a copy of them; we wait until it is
- * another program, or gone.
- */
+/* A child that shares our descriptors; we wait until it executes or exits. */
 static pid_t clone_sharing(void)
 {
 	return (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
@@ -178,7 +176,7 @@ static int nonblocking(int fd)
 	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
 
-/* A pipe for each of the five; ours in MINE, the program's in THEIRS. */
+/* Five pipes: our ends in MINE, the program's in THEIRS. */
 static int make_pipes(int mine[5], int theirs[5])
 {
 	static const bool to_program[5] = {[0] = true, [4] = true};

@@ -1,30 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_exit.c - the end of a program's run: what is left is killed, then
- * RESULT, or FAIL by exit status, signal, or a limit that led to it. shim.c
- * calls it when the program was reaped. It ends the worker.
+ * shim_exit.c - the end of a program's run, for shim.c: kills what is left,
+ * reads the pipes to their end, keeps the artifacts in out/, and sends RESULT
+ * or FAIL. It never returns.
  */
 #include "worker/program/shim_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "worker/channel.h"
 #include "worker/progress.h"
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/text.h"
 
-/* All that is alive but for us: PID 1 has them all. */
+/* All other processes: they are children of PID 1, or become that. */
 static void end_all(void)
 {
 	kill(-1, SIGKILL);
 	while (wait4(-1, NULL, 0, NULL) > 0 || errno == EINTR)
 		;
+}
+
+static const char *const spaces[] = {ROOTFS_WORK, "/tmp", "/dev/shm"};
+
+static bool look(int fd, struct shim_space *r)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return false;
+	if (fs.f_ffree == 0) {
+		r->limit = "files";
+		r->used = fs.f_files;
+		return true;
+	}
+	r->limit = "memory";
+	r->used = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+	return fs.f_bfree == 0;
+}
+
+bool shim_full(struct shim_space *r)
+{
+	bool full = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(spaces) && !full; i++) {
+		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		r->path = spaces[i];
+		full = fd >= 0 && look(fd, r);
+		if (fd >= 0)
+			close(fd);
+	}
+	return full;
 }
 
 static void add_tail(struct text *t)
@@ -36,7 +72,7 @@ static void add_tail(struct text *t)
 	text_add(t, "}");
 }
 
-/* The supervisor knows what was allowed, and who can raise it. */
+/* The supervisor adds what was allowed, and who can raise it. */
 static void add_full(struct text *t, const struct shim_space *r)
 {
 	text_add(t, ",\"limit\":\"");
@@ -75,7 +111,7 @@ static void exited(int code)
 		  full ? " is full" : "", n > 0 ? ": " : "", (int)n, last);
 }
 
-/* Of all that has ended, and so of all. */
+/* Of all processes, since all have ended. */
 static uint64_t cpu_ms(void)
 {
 	struct rusage u;

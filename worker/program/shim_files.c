@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_files.c - sends bytes, or a file of the program's, as an artifact, and
- * waits for its id; shim_lines.c and shim_output.c call it. A path that leads
- * out, no plain file, or a limit gives a static reason, and the artifact is not
- * made.
+ * shim_files.c - sends files of /work, or bytes, as artifacts, for shim_lines.c
+ * and shim_output.c. An artifact that cannot be kept is an error text, and
+ * struct shim says whose refusal it was.
  */
 #include "worker/program/shim_private.h"
 
@@ -23,7 +22,7 @@
 #include "worker/progress.h"
 #include "worker/text.h"
 
-/* What was refused takes nothing of what all may have. */
+/* The answer to an artifact; one that was refused does not count. */
 static const char *take_answer(struct shim *s, uint64_t size, char *id)
 {
 	static char errmsg[MSG_TEXT_MAX + 1];
@@ -101,7 +100,7 @@ int shim_open_below(int at, const char *path, uint64_t flags)
 	return fd >= 0 ? (int)fd : -errno;
 }
 
-/* What is left of FD's SIZE bytes; a file that shrank ends in zeros. */
+/* Send the rest of FD's SIZE bytes; a file that shrank is filled with zeros. */
 static void send_rest(int fd, uint64_t at, uint64_t size)
 {
 	static char piece[MSG_CHUNK_MAX];
@@ -150,7 +149,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	return take_answer(s, size, id);
 }
 
-/* Opening a FIFO would not wait; but nothing that is no file is opened. */
+/* O_NONBLOCK keeps a FIFO from blocking us; it is refused afterwards. */
 const char *shim_file_below(struct shim *s, int at, const char *path,
 			    struct str name, struct str mime_type, char *id)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_lines.c - the lines of JSON that a program writes to descriptor 3:
- * progress, steps, logs, artifacts, questions, its reply. shim_pipes.c passes
- * each whole line. A line that is wrong ends the run with its number and what
- * is wrong; a refusal is answered to the program.
+ * shim_lines.c - the messages that a program writes to its descriptor 3, one
+ * JSON object a line, for shim_pipes.c. A line that is wrong ends the run with
+ * its number and the reason; an artifact that is refused may be answered.
  */
 #include "worker/program/shim_private.h"
 
@@ -23,7 +22,7 @@
 static struct buf reply;
 static bool replied;
 
-/* The string member NAME of OBJ, or what it is otherwise. The caller's. */
+/* The string member NAME of OBJ, or OTHERWISE; the caller frees it. */
 static char *string_member(struct json_view obj, const char *name, size_t *len,
 			   const char *otherwise)
 {
@@ -42,7 +41,7 @@ static char *string_member(struct json_view obj, const char *name, size_t *len,
 	return text;
 }
 
-/* The integer member NAME, or 0 when there is none. False: no such integer. */
+/* The integer member NAME, or 0 when there is none. False: it is no integer. */
 static bool uint_member(struct json_view obj, const char *name, uint64_t *out)
 {
 	struct json_view v;
@@ -115,7 +114,7 @@ static const char *on_log(struct shim *s, struct json_view v)
 	return errmsg;
 }
 
-/* An artifact's bytes are in the line itself, or in a file of /work. */
+/* The bytes are in the line itself, or in a file of /work. */
 static const char *make_artifact(struct shim *s, struct json_view v,
 				 struct str name, struct str mime, char *id)
 {
@@ -162,13 +161,13 @@ static void answer_artifact(struct shim *s, struct json_view id,
 		shim_answer(s, text, t.n);
 }
 
-/* Is it right, but for a limit or the world? */
+/* Is the message correct, but refused? */
 static bool is_refusal(const struct shim *s)
 {
 	return s->refused == BY_LIMIT || s->refused == BY_SUPERVISOR;
 }
 
-/* The program is told, and may go on without. */
+/* Tell the program, which may go on without. */
 static void answer_refusal(struct shim *s, struct json_view id,
 			   const char *errmsg)
 {
@@ -186,7 +185,7 @@ static void answer_refusal(struct shim *s, struct json_view id,
 		shim_answer(s, text, t.n);
 }
 
-/* The supervisor does not know of what it was never sent. */
+/* Tell the supervisor of an artifact that was not sent to it. */
 static void send_lost(const struct shim *s, struct str name)
 {
 	struct msg m = {.type = MSG_LOST};
@@ -251,7 +250,7 @@ static const char *on_call(struct shim *s, struct json_view v)
 	return errmsg;
 }
 
-/* All but the id is the question's parameters. */
+/* All members but the id are the parameters of the question. */
 static const char *ask(struct json_view v, enum msg_input_kind kind)
 {
 	struct json_view id, key, value;
@@ -318,7 +317,7 @@ static const struct {
     {"sample", on_sample},     {"reply", on_reply},
 };
 
-/* LINE is an object with one member, which says what it is. */
+/* LINE is an object with one member, whose name is the kind of message. */
 static const char *take_line(struct shim *s, struct json_view line)
 {
 	struct json_view key, value, more;
@@ -345,7 +344,10 @@ static bool is_blank(struct str line)
 	return true;
 }
 
-/* Nobody waits for an answer. What it was, the supervisor knows; but for ours. */
+/*
+ * No answer was asked for: the run ends. Details are ours only for our own
+ * limit.
+ */
 _Noreturn static void over(const struct shim *s, uint64_t number,
 			   const char *errmsg)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_output.c - what a program left in out/, when it and all that it started are
- * gone: plain files become artifacts, in the order of their names, folder by
- * folder. shim_exit.c calls it. What is not kept is logged and told as LOST: the
- * program cannot know it any more, and the run's end depends on it.
+ * shim_output.c - the files that a program left in out/, once all its processes
+ * are gone: plain files become artifacts, in the order of their names, folder
+ * by folder. shim_exit.c calls it. A file that cannot be kept is logged and
+ * sent as LOST: the program cannot be told any more, and the run's outcome
+ * depends on it.
  */
 #include "worker/program/shim_private.h"
 
@@ -23,9 +24,9 @@
 #include "worker/text.h"
 
 #define OUT "out"
-#define ALL "(all of it)" /* in the place of a name… */
-#define REST "(the rest)" /* …where nobody knows them */
-#define REFUSED_MAX 100	  /* of out/, before no more is tried */
+#define ALL "(all of it)" /* instead of a name */
+#define REST "(the rest)" /* where there is none */
+#define REFUSED_MAX 100	  /* files of out/; then no more are tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
 #define LOG_WARNING 4
@@ -33,15 +34,15 @@
 static struct {
 	size_t refused, no_files, entries;
 	bool kept;     /* some of it is an artifact */
-	bool full;     /* no more is tried: what follows is counted… */
-	uint64_t left; /* …here, and the first… */
-	char *first;   /* …is called this */
+	bool full;     /* no more are tried: the rest is counted… */
+	uint64_t left; /* …here, and its first… */
+	char *first;   /* …has this name */
 	const char *errmsg;
 } out;
 
 /* ---- what is not kept ---- */
 
-/* PATH, fit to be shown: no line of it looks like another's. */
+/* PATH without characters that could fake another line of the log. */
 static size_t show(char *to, size_t max, const char *path)
 {
 	size_t n = text_clean(to, max, path, strlen(path));
@@ -83,7 +84,7 @@ static void warn(const char *path, const char *errmsg)
 		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-/* PATH, of SIZE bytes, is refused as S says, for ERRMSG. */
+/* PATH, of SIZE bytes, is lost, as S->refused says, for ERRMSG. */
 static void lose(const struct shim *s, const char *path, uint64_t size,
 		 const char *errmsg)
 {
@@ -94,7 +95,7 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 	    [NO_FILE] = MSG_LOST_NO_FILE};
 
 	if (s->refused == NO_FILE && ++out.no_files > REFUSED_MAX)
-		return; /* nobody could expect them; so many were told of */
+		return; /* not expected to be kept, and enough are logged */
 	warn(path, errmsg);
 	send_lost(kinds[s->refused], path, size, 1, errmsg);
 	if (s->refused == NO_FILE || ++out.refused < REFUSED_MAX)
@@ -104,7 +105,7 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 		     "tried";
 }
 
-/* PATH is not even tried. */
+/* PATH is not tried any more. */
 static void leave(const char *path)
 {
 	if (out.left++ == 0)
@@ -113,7 +114,7 @@ static void leave(const char *path)
 
 /* ---- what is there ---- */
 
-/* Where NAME goes among N that are sorted. */
+/* The place of NAME among N that are sorted. */
 static size_t place(char *const *names, size_t n, const char *name)
 {
 	size_t from = 0;
@@ -130,8 +131,8 @@ static size_t place(char *const *names, size_t n, const char *name)
 }
 
 /*
- * The names in D, sorted, unless out/ has too many; the caller's. qsort(3) asks
- * for what no worker may know: how much memory the machine has.
+ * The names in D, sorted, the caller's; fewer when out/ has too many. qsort(3)
+ * asks for the size of memory, which the filter denies.
  */
 static char **names_in(DIR *d, size_t *n)
 {
@@ -244,7 +245,7 @@ static void log_warning(const char *text)
 	shim_log(LOG_WARNING, text, strlen(text));
 }
 
-/* A program need not look at what a write says, and cp(1) in a script does not. */
+/* A program may ignore a failed write, as cp(1) in a script does. */
 void shim_doubt(void)
 {
 	struct shim_space r;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_pipes.c - the program's five pipes: inputs and answers to it, output,
- * log and lines from it, within bounds. shim.c's loop calls it. What the
- * program does not read waits; output beyond its bound ends the run, and log
- * lines beyond theirs are dropped.
+ * shim_pipes.c - the pipes to and from a program, for the shim's loop and its
+ * end: inputs and answers go in, output, messages and log lines come out.
+ * Output, lines or unread answers over their limit end the run.
  */
 #include "worker/program/shim_private.h"
 
@@ -17,27 +16,27 @@
 #define LINE_MAX_BYTES (4u << 20) /* on descriptor 3 */
 #define STDERR_MAX (1u << 20)	  /* bytes of it that are logged */
 #define STDERR_LINES_MAX 10000u
-#define ANSWERS_MAX (64u << 20) /* that the program has not read */
+#define ANSWERS_MAX (64u << 20) /* bytes that the program has not read */
 #define LOG_INFO 6
 #define LOG_WARNING 4
 
 static struct buf output;
 static size_t fed; /* bytes of the inputs that the program has */
 
-/* What it writes to its 3: the line that is not whole. */
+/* Descriptor 3: the line that is not complete. */
 static struct {
 	struct buf held;
 	size_t looked; /* bytes of it without a newline */
 	uint64_t number;
 } lines;
 
-/* What it writes to its 2: the line that is not whole, and the last of all. */
+/* Descriptor 2: the line that is not complete, and the end of all output. */
 static struct {
 	char line[MSG_TEXT_MAX];
 	size_t len;
 	uint64_t total;
 	uint64_t lines;
-	bool cut; /* said that the rest is dropped */
+	bool cut; /* it is logged that the rest is dropped */
 	char tail[SHIM_TAIL_MAX];
 	size_t tail_len;
 } err;
@@ -51,7 +50,7 @@ void shim_close(int *fd)
 
 /* ---- what goes to the program ---- */
 
-/* As much as the pipe takes. It need not read what it was given. */
+/* Write as much as the pipe takes. The program need not read it. */
 void shim_feed_inputs(struct shim *s)
 {
 	const char *p = s->body + s->run.code_bytes + fed;
@@ -153,7 +152,7 @@ static void take_out(struct shim *s, const char *p, size_t n)
 			   "the program's output is larger than it may be");
 }
 
-/* The first newline that is held, or NULL: nothing is looked at twice. */
+/* The first newline that is held, or NULL; no byte is searched twice. */
 static const char *find_newline(void)
 {
 	const char *p = buf_data(&lines.held);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shim_private.h - what the parts of a shim share; nobody else includes it. */
+/* shim_private.h - what the files of the shim share. */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
 
@@ -19,32 +19,33 @@ struct shim_pipes {
 	int err;      /* from its 2 */
 	int lines;    /* from its 3 */
 	int answers;  /* to its 4 */
-	int listener; /* system calls that are to be reported */
+	int listener; /* reports forbidden system calls */
 };
 
-/* Why the last artifact is none. */
+/* Why the last artifact was refused. */
 enum shim_refused {
-	NOT_REFUSED, /* it is one; or it makes no sense */
-	BY_LIMIT,    /* artifact_bytes: the supervisor never heard of it */
+	NOT_REFUSED, /* it was not; or its message is wrong */
+	BY_LIMIT,    /* artifact_bytes: it was not sent to the supervisor */
 	BY_SUPERVISOR,
-	UNFIT,	 /* no file of that kind, or name, can be one */
+	UNFIT,	 /* its kind, name or type is not allowed */
 	NO_FILE, /* it is not a plain file */
 };
 
 struct shim {
 	const struct sandbox *sb;
 	const struct sandbox_program *p;
-	int proc; /* /proc, whole */
+	int proc; /* /proc, with all processes of the run */
 	struct msg_run run;
 	char run_id[MSG_NAME_MAX + 1];
 	char entry[MSG_NAME_MAX + 1];
 	char *body; /* the arguments, each with its NUL; then the inputs */
 	pid_t pid;  /* the program's */
 	struct shim_pipes pipes;
-	uint64_t artifact_bytes;      /* so far */
-	enum shim_refused refused;    /* the last one, and by whom */
-	uint64_t over_bytes;	      /* BY_LIMIT: all would be so many */
-	char refusal[TEXT_CODE_SIZE]; /* its code */
+	uint64_t artifact_bytes;   /* so far */
+	enum shim_refused refused; /* of the last artifact */
+	/* BY_LIMIT: the bytes of all with this one */
+	uint64_t over_bytes;
+	char refusal[TEXT_CODE_SIZE]; /* its error code */
 	struct buf answers;	      /* for its descriptor 4 */
 };
 
@@ -52,11 +53,11 @@ enum { SHIM_EXIT_SAID = 0, SHIM_EXIT_NONSENSE = 1 };
 
 /* ---- shim.c ---- */
 
-/* FAIL, and the end of all. DETAILS: an object's text, or NULL. */
+/* Send FAIL and _exit. DETAILS: the text of an object, or NULL. */
 _Noreturn void shim_fail(const char *code, const char *details, const char *fmt,
 			 ...) __attribute__((format(printf, 3, 4)));
 
-/* FAIL with RESOURCE_LIMIT. */
+/* Send FAIL with RESOURCE_LIMIT and _exit. */
 _Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 			  const char *unit, const char *who,
 			  const char *message);
@@ -67,12 +68,12 @@ void shim_log(unsigned level, const char *p, size_t n);
 
 #define SHIM_TAIL_MAX 2048
 
-/* What a program says, by descriptor. */
+/* The program's output, by descriptor. */
 enum shim_received { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_RECEIVED };
 
-void shim_close(int *fd); /* which is then -1 */
+void shim_close(int *fd); /* and set it to -1 */
 
-/* As much as the pipe takes of what the program is to have. */
+/* Write as much as the pipe takes. */
 void shim_feed_inputs(struct shim *s);
 void shim_feed_answers(struct shim *s);
 
@@ -81,10 +82,10 @@ void shim_answer(struct shim *s, const char *text, size_t n);
 
 int *shim_received_fd(struct shim *s, enum shim_received which);
 
-/* One piece of what waits there. True: there may be more. */
+/* Read once from it. True: there may be more. */
 bool shim_recv(struct shim *s, enum shim_received which);
 
-/* Nobody writes any more: what is left in the pipes is all. */
+/* No writer is left: read the pipes to their end. */
 void shim_drain(struct shim *s);
 
 const struct buf *shim_output(void);
@@ -92,8 +93,17 @@ struct str shim_tail(void); /* the end of what it wrote to its 2 */
 
 /* ---- shim_exit.c ---- */
 
-/* The program ended with STATUS: end the rest, and say how it went. */
+/* The program ended with STATUS: kill the rest, and send the last message. */
 _Noreturn void shim_finish(struct shim *s, int status);
+
+/* A file system of the program that is full (ENOSPC). */
+struct shim_space {
+	const char *path;
+	const char *limit; /* "files", or "memory" for bytes */
+	uint64_t used;
+};
+
+bool shim_full(struct shim_space *r); /* the first that is; false: none */
 
 /* ---- shim_child.c ---- */
 
@@ -102,34 +112,36 @@ int shim_start(struct shim *s, const char **what);
 
 /* ---- shim_lines.c ---- */
 
-/* Line NUMBER of descriptor 3. What makes no sense ends the run. */
+/* Take line NUMBER of descriptor 3. A wrong one ends the run. */
 void shim_line(struct shim *s, struct str line, uint64_t number);
 
-/* The program's reply, or NULL: then its output counts. */
+/* The program's reply, or NULL: then its output is the result. */
 const struct buf *shim_reply(void);
 
 /* ---- shim_questions.c ---- */
 
 /*
- * Ask what the program calls ID, a JSON text. NULL, or why that may not be
- * asked (static). The answer goes to the program's descriptor 4.
+ * Send a question with the program's ID, a JSON text. NULL, or why it may not
+ * be asked (static). The answer goes to the program's descriptor 4.
  */
 const char *shim_call(struct json_view id, struct str tool,
 		      struct json_view args);
 const char *shim_input(struct json_view id, enum msg_input_kind kind,
 		       struct json_view params);
 
-bool shim_is_id(struct json_view id); /* may something be called that? */
+bool shim_is_id(struct json_view id); /* may it be an id? */
 
-/* The supervisor's answer to a question has come. */
+/* Receive the supervisor's answer to a question. */
 void shim_recv_answer(struct shim *s);
 
-/* Its answer to an artifact: was it taken? BODY is its id, or why not. */
+/*
+ * Wait for its answer to an artifact: was it kept? BODY is its id, or why not.
+ */
 bool shim_await_artifact(struct shim *s, struct buf *body);
 
 /* ---- shim_steps.c ---- */
 
-/* NULL, or why that may not be said (static). */
+/* NULL, or why the message is wrong (static). */
 const char *shim_step(struct str name, const char *state, struct str code,
 		      struct str message);
 
@@ -155,35 +167,28 @@ int shim_open_below(int at, const char *path, uint64_t flags);
 
 /* ---- shim_output.c ---- */
 
-/* What it left in out/ becomes artifacts; what does not is told of. */
+/*
+ * Keep what the program left in out/ as artifacts, and report what cannot be.
+ */
 void shim_collect(struct shim *s);
 
-/* It succeeded, as it says: is what it left whole? */
+/*
+ * The program succeeded: report if a full file system may have cut its files.
+ */
 void shim_doubt(void);
-
-/* ---- shim_space.c ---- */
-
-/* A file system of the program's that is full: of what the kernel said ENOSPC. */
-struct shim_space {
-	const char *path;
-	const char *limit; /* "files", or "memory": it is bytes */
-	uint64_t used;
-};
-
-bool shim_full(struct shim_space *r); /* the first that is; false: none */
 
 /* ---- shim_watch.c ---- */
 
-/* What all processes use; over a limit is the end. */
+/* Measure what all processes use; a limit that is met ends the run. */
 void shim_watch(const struct shim *s);
 
 /*
- * The program has failed: at once, perhaps, for the process that the kernel
- * refused it, and tells nobody of. Those that it leaves are still there.
+ * The program has failed, perhaps because the kernel refused it a process,
+ * which it does not report. Processes that it left still exist.
  */
 void shim_watch_failed(const struct shim *s);
 
-/* PID's name, at most SIZE - 1 bytes, into COMM. */
+/* Write the name of PID to COMM (SIZE bytes). */
 void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_questions.c - the program's CALLs and INPUTs, and their answers by its
- * own ids. shim_lines.c asks, shim.c's loop receives. A question too many, or
- * an id in use, gives a static reason; an answer that nobody asked for ends the
- * worker.
+ * shim_questions.c - questions of a program and their answers, for shim_lines.c
+ * and the shim's loop. A question that may not be asked is an error text; an
+ * answer that breaks the protocol ends the shim.
  */
 #include "worker/program/shim_private.h"
 
@@ -16,40 +15,24 @@
 #include "worker/progress.h"
 #include "worker/text.h"
 
-#define ID_MAX 256 /* bytes of what the program calls a question, as JSON */
+/* bytes of the id that a program gives a question, as JSON */
+#define ID_MAX 256
 
 enum { EXIT_NONSENSE = 1 };
 
-/* Those that wait for their answer. seq 0: free. */
+/* Questions that wait for their answer. seq 0: free. */
 static struct {
 	uint32_t seq;
 	struct str id; /* JSON text; owned */
 } asked[MSG_ASKS_MAX];
 static uint32_t last_seq;
 
-static size_t piece(size_t left)
-{
-	return left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
-}
-
-static void send_chunks(struct json_view params, size_t at)
-{
-	while (at < params.n) {
-		struct msg m = {.type = MSG_CHUNK};
-
-		m.chunk.data =
-		    (struct str){params.p + at, piece(params.n - at)};
-		channel_send(&m);
-		at += m.chunk.data.n;
-	}
-}
-
 bool shim_is_id(struct json_view id)
 {
 	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
 }
 
-/* Room for one more, which is called ID; or why not. */
+/* Take a place for a question with this ID; or why not. */
 static const char *expect(struct json_view id, uint32_t *seq)
 {
 	size_t i = 0;
@@ -80,11 +63,8 @@ const char *shim_call(struct json_view id, struct str tool,
 	if (errmsg != NULL)
 		return errmsg;
 	m.call.tool = tool;
-	m.call.total = args.n;
-	m.call.head = (struct str){args.p, piece(args.n)};
 	progress_flush();
-	channel_send(&m);
-	send_chunks(args, m.call.head.n);
+	channel_send_body(&m, args.p, args.n);
 	return NULL;
 }
 
@@ -100,15 +80,12 @@ const char *shim_input(struct json_view id, enum msg_input_kind kind,
 	if (errmsg != NULL)
 		return errmsg;
 	m.input.kind = kind;
-	m.input.total = params.n;
-	m.input.head = (struct str){params.p, piece(params.n)};
 	progress_flush();
-	channel_send(&m);
-	send_chunks(params, m.input.head.n);
+	channel_send_body(&m, params.p, params.n);
 	return NULL;
 }
 
-/* All of an ANSWER's body. */
+/* Receive all of an ANSWER's body. */
 static void take_body(const struct msg *first, struct buf *body)
 {
 	uint64_t total = first->answer.total;
@@ -125,7 +102,7 @@ static void take_body(const struct msg *first, struct buf *body)
 	}
 }
 
-/* The answer to question SEQ, as the program reads it. */
+/* Write the answer to question SEQ for the program. */
 static void pass_on(struct shim *s, uint32_t seq, bool ok,
 		    const struct buf *body)
 {
@@ -146,7 +123,7 @@ static void pass_on(struct shim *s, uint32_t seq, bool ok,
 	buf_fini(&line);
 }
 
-/* 1: it was an artifact's, and is in BODY; *OK says which kind. */
+/* 1: the answer was an artifact's, and is in BODY; *OK: it was kept. */
 static int take_answer(struct shim *s, bool *ok, struct buf *body)
 {
 	struct msg m;
@@ -180,5 +157,5 @@ void shim_recv_answer(struct shim *s)
 	bool ok;
 
 	if (take_answer(s, &ok, &body) != 0)
-		_exit(EXIT_NONSENSE); /* of an artifact that never was */
+		_exit(EXIT_NONSENSE); /* of an artifact that was not sent */
 }

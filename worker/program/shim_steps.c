@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_steps.c - the steps that a program declares, by name to index, and what
- * may become of each. shim_lines.c calls it. Too many steps, or a change that a
- * step cannot make, gives a static reason.
+ * shim_steps.c - steps that a program reports by name, for shim_lines.c. A
+ * name, state or change that is not allowed is an error text, which ends the
+ * run.
  */
 #include "worker/program/shim_private.h"
 
@@ -33,7 +33,7 @@ static uint32_t hash(struct str name)
 	return h & (BUCKETS - 1);
 }
 
-/* The step called NAME, or the place for it: then its name is NULL. */
+/* The step called NAME, or a free place for it, whose name is NULL. */
 static struct named *find(struct str name)
 {
 	uint32_t i = hash(name);
@@ -62,7 +62,7 @@ static int state_of(const char *text)
 	return -1;
 }
 
-/* What may become of a step; one that ends at once has run. */
+/* The changes of state that are allowed; one from pending to an end has run. */
 static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = {[MSG_STEP_PENDING] = true,
 			  [MSG_STEP_RUNNING] = true,

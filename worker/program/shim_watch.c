@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_watch.c - adds up what all processes of a program use, from /proc, where
- * no cgroup holds it, and ends the run at a limit. shim.c calls it each time
- * that the watch is due. A process whose figures cannot be read counts as
- * whole.
+ * shim_watch.c - measures what all processes of a run use together, by /proc,
+ * ten times a second from the shim's loop. A limit that is met ends the run
+ * with RESOURCE_LIMIT; what cannot be read counts as nothing, or as much as is
+ * allowed.
  */
 #include "worker/program/shim_private.h"
 
@@ -20,26 +20,27 @@
 #define KIB 1024u
 
 /*
- * Where nothing else divides CPU time, the kernel gives each session as much
- * as any other (sched(7), autogroup): so many of one run are another's loss.
+ * Where no cgroup divides CPU time, the kernel gives each session as much as
+ * any other (sched(7), autogroup), so many sessions of one run slow others
+ * down.
  */
 #define SESSIONS_MAX 8
 
 /*
- * What the kernel keeps for a program in the buffers of its sockets and pipes
- * is in no figure of /proc: where no cgroup holds it, all processes together
- * have so many times the descriptors that one may have.
+ * No figure of /proc has what the kernel holds in the buffers of sockets and
+ * pipes: where no cgroup limits that, all processes together may have so many
+ * times the descriptors of one.
  */
 #define DESCRIPTORS_TIMES 4
 
-/* What the processes of the run have, all together, but for the shim. */
+/* What all processes of the run but the shim use together. */
 struct use {
 	uint64_t cpu_ticks;
 	uint64_t threads;
-	uint64_t resident; /* bytes; shared ones count for each who has them */
+	uint64_t resident; /* bytes; shared ones count for each process */
 	uint64_t descriptors;
 	uint64_t session[SESSIONS_MAX + 1];
-	size_t sessions; /* that differ: so many, or one more than may be */
+	size_t sessions; /* different ones, up to one more than is allowed */
 };
 
 static void add_session(struct use *u, uint64_t id)
@@ -51,7 +52,7 @@ static void add_session(struct use *u, uint64_t id)
 		u->session[u->sessions++] = id;
 }
 
-/* The file NAME of /proc/PID: its first bytes, NUL-ended. How many, or -1. */
+/* The first bytes of /proc/PID/NAME, NUL-ended. How many, or -1. */
 static ssize_t read_proc(const struct shim *s, long pid, const char *name,
 			 char *text, size_t size)
 {
@@ -79,7 +80,7 @@ void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
 		comm[strcspn(comm, "\n")] = '\0';
 }
 
-/* proc(5): the fields behind the name, which may hold anything. */
+/* proc(5): the fields behind the name, which may contain anything. */
 static void add_stat(struct use *u, const char *stat)
 {
 	enum {
@@ -113,7 +114,7 @@ static void add_stat(struct use *u, const char *stat)
 	}
 }
 
-/* How many PID has open; those of one that hides them count as all. */
+/* Open descriptors of PID; one that hides them counts with all it may have. */
 static uint64_t descriptors_of(const struct shim *s, long pid)
 {
 	char path[64];
@@ -137,7 +138,7 @@ static uint64_t descriptors_of(const struct shim *s, long pid)
 	return n;
 }
 
-/* A process's fair share of what is its own: "Pss_Anon: 12 kB". 0: unknown. */
+/* The proportional share of a process: "Pss_Anon: 12 kB". 0: unknown. */
 static uint64_t own_bytes(const struct shim *s, long pid)
 {
 	static const char *const kinds[] = {"Pss_Anon:", "Pss_Shmem:"};
@@ -177,7 +178,7 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 			struct use one = {0};
 			uint64_t bytes = own_bytes(s, pid);
 
-			/* one that hides what it has counts whole */
+			/* one that hides it counts with all that is resident */
 			add_stat(&one, text);
 			*own += bytes > 0 ? bytes : one.resident;
 		}
@@ -186,7 +187,7 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 		closedir(d);
 }
 
-/* Theirs, and ours: what we do, we do for them. */
+/* Theirs, and ours, which we use for them. */
 static uint64_t cpu_ms(const struct use *u)
 {
 	static const int whose[] = {RUSAGE_CHILDREN, RUSAGE_SELF};

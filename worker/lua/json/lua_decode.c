@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_decode.c - JSON text to Lua values, strictly, for run.json.decode, inputs
- * and answers. What is no JSON raises a Lua error with the byte and what is
- * wrong; without memory Lua's own error.
+ * lua_decode.c - JSON text to Lua values, for run.json.decode(), inputs and
+ * answers. Anything but strict JSON raises an error with the byte at which it
+ * is wrong.
  */
 #include "worker/lua/json/lua_json.h"
 
@@ -20,7 +20,7 @@ struct decoder {
 	lua_State *L;
 	const char *text;
 	const char *p;
-	const char *end; /* *end is NUL: no token goes past it unseen */
+	const char *end; /* *end is NUL, which ends every token */
 	unsigned depth;
 };
 
@@ -41,7 +41,7 @@ static void skip_space(struct decoder *d)
 		d->p++;
 }
 
-/* After white space: is C next? It is taken then. */
+/* Skip white space, and C if it comes next. Did it? */
 static bool take(struct decoder *d, char c)
 {
 	skip_space(d);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_encode.c - a Lua value to JSON text with sorted keys, for
- * run.json.encode, results, questions and details. What has no JSON raises an
- * error that says where ("at /rows/3"); a text longer than its bound is only
- * counted.
+ * lua_encode.c - Lua values to JSON text, for run.json.encode(), results,
+ * replies and questions. A value that JSON does not have raises an error with
+ * the path to it; text beyond a maximum is counted and not kept.
  */
 #include "worker/lua/json/lua_json.h"
 
@@ -17,12 +16,12 @@
 #include "base/text/utf8.h"
 
 #define NUMBER_MAX 32	  /* characters */
-#define EXACT_MAX 0x1p53  /* doubles below it that are integers: exact */
-#define FIRST_BYTES 1024u /* most texts fit, and cost no allocation */
+#define EXACT_MAX 0x1p53  /* integral doubles below it are exact */
+#define FIRST_BYTES 1024u /* most texts fit without an allocation */
 #define KEYS_ON_STACK 24u
 #define PATH_MAX_BYTES 200
 
-/* A table being written, or the one around it: where we are, for people. */
+/* A table that is being written, and the one around it: the path for errors. */
 struct level {
 	const struct level *up;
 	const void *table;
@@ -37,8 +36,8 @@ struct encoder {
 	size_t n;
 	size_t size;
 	size_t max;
-	size_t total; /* n, or what n would be without max */
-	int room;     /* where on L's stack P is anchored */
+	size_t total; /* n, as it would be without max */
+	int room;     /* index of the userdata that P is in */
 };
 
 static void grow(struct encoder *e, size_t n)
@@ -186,7 +185,7 @@ static int by_bytes(const struct key *x, const struct key *y)
 	return c != 0 ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Of the first N, KEYS[I] and what is below it become a heap again. */
+/* Make a heap of KEYS[I] and what is below it, of the first N. */
 static void sift(struct key *keys, size_t i, size_t n)
 {
 	for (size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
@@ -203,7 +202,9 @@ static void sift(struct key *keys, size_t i, size_t n)
 	}
 }
 
-/* In place: qsort(3) asks how much memory there is, which no cage tells. */
+/*
+ * Sort in place: qsort(3) asks for the size of memory, which the filter denies.
+ */
 static void sort(struct key *keys, size_t n)
 {
 	for (size_t i = n / 2; i-- > 0;)
@@ -228,7 +229,7 @@ static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 		lua_pop(L, 1);
 		keys[i].p = lua_tolstring(L, -1, &keys[i].n);
 		keys[i].idx = lua_gettop(L);
-		lua_pushvalue(L, -1); /* one stays, one goes to lua_next */
+		lua_pushvalue(L, -1); /* one stays, one is for lua_next */
 		i++;
 	}
 	sort(keys, n);
@@ -321,7 +322,7 @@ static bool is_list(const struct keys *k)
 	       (lua_Unsigned)k->highest == k->integers;
 }
 
-/* Which of the two is it? Neither is refused. */
+/* Is it an array or an object? */
 static bool is_array(struct encoder *e, const struct level *at, int table,
 		     const struct keys *k)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_json.c - run.json, run.null and run.array: the library's functions and
- * the marks of null and arrays. lua_api.c opens it. Its errors are those of
- * lua_encode.c and lua_decode.c, raised in the template.
+ * lua_json.c - run.json, run.null and run.array(), and the mark of tables that
+ * are arrays. lua_api.c puts them into the run table. Wrong arguments raise.
  */
 #include "worker/lua/json/lua_json.h"
 
 #include <lauxlib.h>
 #include <stdint.h>
 
-static char array_mark; /* the key of the arrays' metatable */
+static char array_mark; /* its address is the key of the arrays' metatable */
 
 void lua_json_open(lua_State *L)
 {

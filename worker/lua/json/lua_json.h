@@ -32,15 +32,15 @@ int lua_json_array(lua_State *L);	       /* run.array */
 
 /*
  * Push the value at IDX as JSON text. With more than MAX bytes nothing is
- * pushed, and false comes back; *LEN says how many in either case. What is
- * no JSON raises an error that says where.
+ * pushed, and it is false; *LEN is the length in either case. A value that JSON
+ * does not have raises an error that says where.
  */
 bool lua_json_encode(lua_State *L, int idx, size_t max, size_t *len);
 
 /*
- * Push the value that the LEN bytes at TEXT are; TEXT[LEN] is NUL. Raises an
- * error that says where for anything but RFC 8259 in UTF-8 without duplicate
- * keys, lone surrogates, NULs in keys, or more than LUA_JSON_DEPTH_MAX levels.
+ * Push the value of the LEN bytes at TEXT; TEXT[LEN] is NUL. Raises an error
+ * that says where for anything but RFC 8259 in UTF-8 without duplicate keys,
+ * lone surrogates, NULs in keys, or more than LUA_JSON_DEPTH_MAX levels.
  */
 void lua_json_decode(lua_State *L, const char *text, size_t len);
 

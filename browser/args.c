@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * args.c - takes a call's body apart: requestor, run, session, and the
- * arguments by the action's table in ipc/browser_proto.c. call.c calls it
- * first. What is wrong or unknown is a fault with the nearest name, and nothing
- * is done.
+ * args.c - checks a call's caller and arguments, for call.c, by the table of
+ * ipc/browser_proto.c. A wrong argument is the call's fault INVALID_PARAMETER,
+ * with a pointer to it and what would pass.
  */
 #include "browser/args.h"
 
@@ -83,7 +82,7 @@ static int check_integer(struct call *c, const struct browser_proto_arg *a,
 					: 0;
 }
 
-/* Is S one of LIST's words? */
+/* Is S one of the words of LIST? */
 static bool listed(const char *list, const char *s)
 {
 	size_t n = strlen(s);
@@ -185,7 +184,10 @@ const char *arg_str(struct call *c, const char *name)
 	return json_member_str(c->args, name);
 }
 
-/* A run without them reaches nothing; a client without them what its trust may. */
+/*
+ * Without hosts a run reaches nothing, and a client what its trust level
+ * allows.
+ */
 static int take_hosts(struct call *c, struct json_object *list)
 {
 	if (list == NULL && c->of_run == NULL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.h - who calls, and its arguments against its action's table. */
+/* args.h - the caller of an action, and its arguments. */
 #ifndef BROWSER_ARGS_H
 #define BROWSER_ARGS_H
 
 #include "browser/browser.h"
 
 /*
- * Fill C from BODY (lent), PROTOCOL.md's. 0, or -1 and a fault, and then some
- * of it may not be there.
+ * Fill C from BODY (lent; see PROTOCOL.md). 0, or -1 and a fault; then some
+ * fields may be empty.
  */
 int args_take(struct call *c, struct json_object *body);
 

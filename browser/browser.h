@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser.h - what the files of this room share: the broker, its calls, its
- * sessions, their tabs.
+ * browser.h - what the files of paddock-browser share: its calls, sessions and
+ * tabs.
  *
- * The broker owns all. A call runs in a fiber and borrows its session and tab:
- * when one of these ends, its calls are aborted, which every wait of theirs
- * tells. So a tab is good from one wait that went well to the next.
+ * struct browser owns all of them. A call runs in a fiber and borrows its
+ * session and tab: when one of these ends, its calls are aborted, and every
+ * wait of theirs fails. So a tab is valid from one wait that succeeded to the
+ * next.
  */
 #ifndef BROWSER_BROWSER_H
 #define BROWSER_BROWSER_H
@@ -27,7 +28,7 @@ struct limits {
 	unsigned tabs_per_session;
 	int64_t session_idle_ms;
 	int64_t session_max_ms;
-	int64_t idle_ms;      /* Chromium without a session */
+	int64_t idle_ms;      /* of Chromium without a session */
 	int64_t memory_bytes; /* Chromium's, all processes together */
 	int64_t processes;    /* and threads */
 	const char *chromium; /* NULL: look for it */
@@ -38,10 +39,10 @@ TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(tab_list, tab);
 
 struct browser {
-	bool alone; /* there is one requestor only: all is for it */
+	bool alone; /* there is one requestor, who may have everything */
 	struct event_base *base;
 	struct limits limits;
-	struct browser_sandbox cage; /* that it is in */
+	struct browser_sandbox cage; /* as measured */
 	struct rpc_server *wire;
 	struct chromium *chromium;
 	struct resolver *resolver;
@@ -49,8 +50,8 @@ struct browser {
 	unsigned n_calls;
 	struct session_list sessions;
 	unsigned n_sessions, n_tabs;
-	struct hook *hooks; /* uthash: a DevTools session's tab */
-	uint32_t ways;	    /* addresses given to sessions */
+	struct hook *hooks; /* uthash: DevTools session to tab */
+	uint32_t ways;	    /* proxy addresses given to sessions */
 	uint64_t refusals;  /* by the policy, since the start */
 	struct event *tick;
 };
@@ -76,11 +77,11 @@ struct call {
 	enum url_trust trust;
 	struct json_object *args;
 	int64_t deadline;	 /* clock_mono_ms() */
-	struct session *session; /* it works in these */
+	struct session *session; /* those it works in */
 	struct tab *tab;
 	struct fiber *fiber;
 	struct event *wake;
-	bool aborted; /* there is a fault, and waiting is over */
+	bool aborted; /* there is a fault, and every wait fails */
 	struct fault fault;
 	struct json_object *result;
 	TAILQ_ENTRY(call) link;
@@ -95,7 +96,7 @@ enum quota_kind {
 	QUOTA_CALLS,	    /* C, which is counted already */
 };
 
-/* May there be one more, for C's requestor? 0, or -1 and a fault. */
+/* May the requestor of C have one more? 0, or -1 and a fault. */
 int quota_claim(struct call *c, enum quota_kind kind);
 
 /* ---- call.c ---- */
@@ -103,14 +104,20 @@ int quota_claim(struct call *c, enum quota_kind kind);
 /* Start a call; it answers by rpc_server_reply(). Takes BODY. */
 void call_start(struct browser *b, uint32_t seq, const char *tool,
 		struct json_object *body);
-/* -1, so that an action can end with it. Takes DETAILS; the first counts. */
+/*
+ * Returns -1, so that an action can end with it. Takes DETAILS; the first fault
+ * counts.
+ */
 int call_fault(struct call *c, const char *code, struct json_object *details,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* From outside its fiber: end its waiting with this fault. */
+/* From outside its fiber: end its wait with this fault. */
 void call_abort(struct call *c, const char *code, const char *message);
 void call_wake(struct call *c);
 
-/* Within C's fiber. 0: woken, or it is UNTIL (clock_mono_ms()); -1: a fault. */
+/*
+ * Within C's fiber: wait until UNTIL (clock_mono_ms()) or call_wake(). 0; -1: a
+ * fault.
+ */
 int call_wait(struct call *c, int64_t until);
 /*
  * Call Chromium. The result, which the caller puts; or NULL and a fault.
@@ -119,13 +126,13 @@ int call_wait(struct call *c, int64_t until);
 struct json_object *call_cdp(struct call *c, const char *session,
 			     const char *method, struct json_object *params);
 /*
- * The same, at most until UNTIL. NULL, and in *ERRMSG what Chromium said (good
- * until the next), "" when it said nothing in time, NULL: a fault.
+ * The same, at most until UNTIL. NULL, and in *ERRMSG the error of Chromium
+ * (good until the next), "" when it did not answer in time, NULL: a fault.
  */
 struct json_object *call_cdp_try(struct call *c, const char *session,
 				 const char *method, struct json_object *params,
 				 int64_t until, const char **errmsg);
-/* Nobody waits for what comes of it. */
+/* Call Chromium and ignore the result. */
 void send_cdp(struct browser *b, const char *session, const char *method,
 	      struct json_object *params);
 
@@ -137,9 +144,9 @@ const char *arg_str(struct call *c, const char *name); /* NULL: not given */
 /* ---- session.c ---- */
 
 #define FAILURES_KEPT 16
-#define SESSION_REACHED_MAX 512 /* places that are remembered */
+#define SESSION_REACHED_MAX 512 /* hosts and ports that are remembered */
 
-struct failure { /* to reach something */
+struct failure { /* a host that was not reached */
 	char host[URL_HOST_MAX];
 	unsigned port;
 	char errmsg[96];
@@ -155,11 +162,12 @@ struct session {
 	enum url_trust trust;
 	bool kept;
 	char *context; /* Chromium's; NULL: being made */
-	uint32_t way;  /* of the proxy, that all of it takes */
-	/* of whose run made it; NULL: a client did */
+	uint32_t way;  /* the proxy address that all its traffic uses */
+	/* of the run that made it; NULL: a client did */
 	struct host_grants *hosts;
-	LIST_HEAD(, session_guest) guests; /* runs of others that work in it */
-	TAILQ_HEAD(reached_list, reached) reached; /* without them */
+	/* runs of other templates that use it */
+	LIST_HEAD(, session_guest) guests;
+	TAILQ_HEAD(reached_list, reached) reached; /* before there were any */
 	unsigned n_reached;
 	struct tab_list tabs;
 	unsigned n_tabs;
@@ -167,7 +175,7 @@ struct session {
 	int64_t created, used;		 /* clock_mono_ms() */
 	struct failure failures[FAILURES_KEPT];
 	unsigned n_failures; /* ever */
-	uint64_t cookies;    /* a digest of those that were seen last */
+	uint64_t cookies;    /* a digest of those seen last */
 	int64_t cookie_changes;
 	TAILQ_ENTRY(session) link;
 };
@@ -177,13 +185,16 @@ struct session {
  * new one when it has none. In C->session. 0, or -1 and a fault.
  */
 int session_enter(struct call *c, const char *id, bool make);
-/* C, which failed, made the session called ID: it goes, if it is there. */
+/* C failed after it made the session ID: close it, if it still exists. */
 void session_undo(struct call *c, const char *id);
 /* May C use S? */
 bool session_is_of(const struct session *s, const struct call *c);
 struct session *session_of_way(struct browser *b, uint32_t way);
 void session_used(struct session *s);
-/* Aborts its calls with CODE and ERRMSG; TELL: Chromium, which has it still. */
+/*
+ * Aborts its calls with CODE and ERRMSG; TELL: Chromium, too, where it still
+ * exists.
+ */
 void session_close(struct session *s, const char *code, const char *errmsg,
 		   bool tell);
 unsigned sessions_run_ended(struct browser *b, const char *run);
@@ -192,7 +203,7 @@ void sessions_lost(struct browser *b); /* Chromium ended */
 void sessions_sweep(struct browser *b);
 /* {sessionId…}, for `sessions' and list_sessions; the caller's. */
 struct json_object *session_view(const struct session *s);
-/* Note why HOST was not reached; and find the last since SINCE. */
+/* Note why HOST was not reached; find the last such note since SINCE. */
 void session_failed(struct session *s, const char *host, unsigned port,
 		    const char *errmsg, bool policy);
 const struct failure *session_failure(const struct session *s, const char *host,
@@ -201,16 +212,16 @@ const struct failure *session_failure(const struct session *s, const char *host,
 /* ---- cookies.c ---- */
 
 /*
- * Count in *CHANGES how often C's session was seen with other cookies than
- * before; as it was, when Chromium does not tell. 0, or -1 and a fault.
+ * Count in *CHANGES how often the cookies of C's session were seen to change;
+ * unchanged when Chromium does not tell. 0, or -1 and a fault.
  */
 int session_look_at_cookies(struct call *c, int64_t *changes);
 
 /* ---- tab.c ---- */
 
-#define TAB_REQUESTS_MAX 1000	 /* under way, that are told apart */
-#define TAB_REQUEST_OLD_MS 10000 /* then it is no longer waited for */
-#define TAB_POPUPS_MAX 8	 /* told of */
+#define TAB_REQUESTS_MAX 1000	 /* requests of a tab that are tracked */
+#define TAB_REQUEST_OLD_MS 10000 /* then wait_for_stable ignores it */
+#define TAB_POPUPS_MAX 8	 /* popups that are reported */
 
 struct request;
 
@@ -219,41 +230,42 @@ struct tab {
 	char id[ID_SIZE];
 	char *target;	    /* NULL: being made; also the main frame's id */
 	char *attached;	    /* its DevTools session */
-	char *url, *title;  /* as Chromium last said */
-	char *loader;	    /* of the document that is there */
-	unsigned commits;   /* documents that came, ever */
-	char *asked_loader; /* of the document whose request went out last */
+	char *url, *title;  /* as Chromium last reported */
+	char *loader;	    /* of the present document */
+	unsigned commits;   /* documents that were loaded, ever */
+	char *asked_loader; /* of the document that was requested last */
 	char *asked_url;
-	int status;   /* of asked_loader's answer; 0: none */
+	int status;   /* of its response; 0: none */
 	char *loaded; /* the loader of the last DOMContentLoaded */
-	char *led_by; /* the guest's run that led it where it is, or NULL */
-	bool hung;    /* the document has not answered in time */
+	char *led_by; /* the joined run that navigated it, or NULL */
+	bool hung;    /* the document did not answer in time */
 	struct request *requests;   /* uthash */
-	struct json_object *popups; /* an array: what was closed */
+	struct json_object *popups; /* an array: popups that were closed */
 	TAILQ_ENTRY(tab) link;
 };
 
-/* Open one in C->session: C->tab. 0, or -1, a fault, and no tab. */
+/* Open one in C->session, as C->tab. 0, or -1, a fault, and no tab. */
 int tab_open(struct call *c);
-/* The tab that C made, whose id was ID, goes, if it is still there. */
+/* Close the tab ID, which C made, if it still exists. */
 void tab_undo(struct call *c, const char *id);
 /* C->tab and C->session from its argument tabId. 0, or -1 and a fault. */
 int tab_take(struct call *c);
 void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell);
 /* The tab whose DevTools session ATTACHED is, or NULL. */
 struct tab *tab_attached(struct browser *b, const char *attached);
-/* It is T's, and says what it asks of the network, until it is let go. */
+/* Events of ATTACHED belong to T until it is unhooked. */
 void tab_hook(struct tab *t, const char *attached);
 void tab_unhook(struct tab *t, const char *attached);
 
 /* ---- tab_request.c ---- */
 
-unsigned tab_requests(struct tab *t); /* under way, and not old */
-int tab_status(const struct tab *t);  /* HTTP's, of its document; 0: unknown */
-/* LOADER's document asked for it. One that is known already is the same. */
+unsigned tab_requests(struct tab *t); /* pending, and not old */
+/* HTTP status of its document; 0: unknown */
+int tab_status(const struct tab *t);
+/* The document of LOADER made it. One with a known id is a redirect. */
 void tab_request_begin(struct tab *t, const char *id, const char *loader);
 void tab_request_end(struct tab *t, const char *id);
-/* Those of other documents than LOADER's end; NULL: all. */
+/* Forget those of other documents than LOADER's; NULL: all. */
 void tab_requests_keep(struct tab *t, const char *loader);
 
 /* ---- tab_event.c ---- */
@@ -265,10 +277,10 @@ void tab_event(struct browser *b, const char *attached, const char *method,
 /* ---- script.c ---- */
 
 /*
- * Call FUNCTION of page.js with ARGS (taken) in C's tab, in a world of its
- * own that no page's script reaches. What it returns (the caller's, never
- * NULL: an object or array), or NULL and a fault. UNTIL 0: C's deadline;
- * else NULL without a fault (see C->aborted) when it is not answered by then.
+ * Call FUNCTION of page.js with ARGS (taken) in C's tab, in an isolated world
+ * that no script of the page reaches. Its result (the caller's, never NULL: an
+ * object or array), or NULL and a fault. UNTIL 0: C's deadline; else NULL
+ * without a fault (see C->aborted) when there is no answer by then.
  */
 struct json_object *script(struct call *c, const char *function,
 			   struct json_object *args, int64_t until);

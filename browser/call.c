@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - one call of an action from its CALL to its ANSWER, in a fiber, and
- * how it waits for Chromium. rpc_server.c starts it. Each failure becomes a
- * fault, which is the answer; without memory for a fiber the process aborts,
- * and the supervisor starts another.
+ * call.c - the life of a call, started by rpc_server.c: arguments, quota, a
+ * fiber that runs the action, the answer. What an action cannot do is a fault,
+ * which is answered; a call is never lost.
  */
 #include "browser/browser.h"
 
@@ -24,7 +23,7 @@
 #include "proto/json/json_pack.h"
 #include "browser/rpc_server.h"
 
-/* What does an action; which of them need Chromium, and which a tab. */
+/* The function of each action. */
 static const struct {
 	const char *name;
 	int (*run)(struct call *c);
@@ -245,7 +244,7 @@ static void in_fiber(void *arg)
 	if (browser_proto_arg(c->action, "tabId", 5) != NULL) {
 		if (tab_take(c) < 0)
 			return;
-		if (!c->action->read_only) /* a click may lead elsewhere */
+		if (!c->action->read_only) /* a click may navigate */
 			session_access_led(c, false);
 	}
 	if (c->run(c) < 0)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium.c - the one Chromium and its proxy: started by the first call that
- * needs it, watched, stopped when idle. Calls wait in chromium_ready(). When it
- * dies all sessions end with their calls, and it is started again at the next
- * call, after a pause if it died early twice.
+ * chromium.c - starts, watches and stops Chromium, for calls that need it and
+ * for the sweep of main.c. A start that fails is the fault BROWSER_UNAVAILABLE
+ * of those that wait, and the next one is delayed, longer each time.
  */
 #include "browser/chromium.h"
 
@@ -25,7 +24,8 @@
 #include "browser/process/chromium_process.h"
 
 #define START_MS 30000
-#define BLAME_MS 5000 /* from the watch's note to Chromium's own of a death */
+/* from the event of its PID 1 to Chromium's own about a process */
+#define BLAME_MS 5000
 #define BACKOFF_FIRST_MS 500 /* after the second early death in a row */
 #define BACKOFF_MAX_MS 30000
 
@@ -39,12 +39,12 @@ struct chromium {
 	struct chromium_process *world;
 	struct cdp *cdp;
 	struct proxy *proxy;
-	struct event *patience; /* while starting */
+	struct event *patience; /* the timeout of a start */
 	uint64_t starts, crashes;
-	unsigned early; /* deaths in a row without an action that went well */
+	unsigned early; /* deaths in a row without an action that succeeded */
 	int64_t not_before;
 	int64_t idle_since;
-	char errmsg[300]; /* it is not up, when it should be */
+	char errmsg[300]; /* why it is not up */
 };
 
 /* ---- up and down ---- */
@@ -57,7 +57,7 @@ static void wake_all(struct browser *b)
 		call_wake(c);
 }
 
-/* Not from within an event or an answer of its own connection. */
+/* Not to be called from an event or answer of its own connection. */
 static void down(struct chromium *ch)
 {
 	ch->state = OFF;
@@ -210,7 +210,10 @@ static void on_ended(void *arg, int status)
 	died(arg, how);
 }
 
-/* Nothing can be started any more: another broker can. */
+/*
+ * Chromium can be started no more: exit, and paddockd starts another
+ * paddock-browser.
+ */
 static void on_lost(void *arg)
 {
 	struct chromium *ch = arg;
@@ -256,7 +259,7 @@ int chromium_ready(struct call *c)
 			}
 			if (start(ch) < 0)
 				return unavailable(c, ch);
-			tried = ch->starts + 1; /* one try a call */
+			tried = ch->starts + 1; /* one attempt for each call */
 		}
 		if (call_wait(c, INT64_MAX) < 0)
 			return -1;
@@ -298,7 +301,7 @@ void chromium_sweep(struct chromium *ch)
 		chromium_stop(ch, "idle");
 }
 
-/* The figure is the process's own: what others have is none of C's business. */
+/* The figure is the process's own: it shows nothing of other sessions. */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 {
 	const struct chromium_init_event *n =

@@ -12,7 +12,7 @@ struct cdp;
 
 /* The program to start, WANTED or a usual one, without links; NULL: none. */
 char *chromium_find(const char *wanted);
-/* How it is started; the caller's, but for PATH, its first. */
+/* Its arguments, PATH being the first; the caller frees the array. */
 char **chromium_argv(char *path);
 
 /* Lends PATH, which may be NULL; takes STARTER (chromium_starter.h; -1: none). */
@@ -28,11 +28,11 @@ void chromium_worked(struct chromium *ch); /* an action went well */
 void chromium_sweep(struct chromium *ch);
 
 /*
- * What its watch ended just now for what it used, as a fault's message and
- * DETAILS (NULL: not wanted), both the caller's; NULL: nothing.
+ * If its PID 1 just killed a process for its use: a fault's message and DETAILS
+ * (NULL: not wanted), both the caller's; else NULL.
  */
 const char *
-chromium_death_code(struct chromium *ch); /* a fault's, thereafter */
+chromium_death_code(struct chromium *ch); /* of the fault of its tabs */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details);
 
 /* What `status' says of it, into O. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_args.c - which Chromium, and how it is started. main.c asks before
- * the broker locks itself in; what is not found is said when it is needed.
+ * chromium_args.c - finds Chromium and makes its arguments, for main.c, before
+ * the process confines itself. A program that is not found is reported when it
+ * is needed.
  */
 #include "browser/chromium.h"
 
@@ -12,12 +13,12 @@
 #include "base/mem.h"
 
 static const char *const names[] = {"chromium-headless-shell", "chromium"};
-/* The real programs: what has their names in bin are scripts. */
+/* Folders of the programs themselves: those in bin are scripts. */
 static const char *const homes[] = {"/usr/lib/chromium"};
 
 /*
- * There is but one way out, and nothing to look for there unasked: no
- * updates, no sync, no pings. Its sandbox is on, and stays so.
+ * The proxy is the only connection, and Chromium itself makes none: no updates,
+ * no sync, no pings. Its sandbox is on.
  */
 static const char *const flags[] = {
     "--headless",
@@ -82,7 +83,7 @@ static char *in_path(const char *name)
 	return found != NULL ? found : in_folder("/usr/bin", 8, name);
 }
 
-/* Where it lies itself: links to it are not in its world. */
+/* Its real path: links to it are not in its namespace. */
 static char *resolved(char *path)
 {
 	char *real = path == NULL ? NULL : realpath(path, NULL);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.c - what the supervisor asks for itself: cancel, a run's or
- * requestor's end, lists, status. rpc_server.c offers it each CALL before
- * call.c. It answers at once; what names nothing that is there is answered as
- * done.
+ * control.c - requests of the supervisor about calls, sessions and status, from
+ * rpc_server.c. Each is answered at once, and none fails.
  */
 #include "browser/control.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fiber.c - a stack for each call (makecontext(3)), so that an action waits in
- * the middle of its function. call.c alone makes and resumes them. Without
- * memory for a stack it aborts; below each lies a guard page.
+ * fiber.c - stacks for calls, by ucontext(3), for call.c. A stack that cannot
+ * be allocated aborts the process, as xcalloc() does.
  */
 #include "browser/fiber.h"
 
@@ -34,7 +33,7 @@ static void enter(void)
 	f->fn(f->arg);
 	f->returned = true;
 	swapcontext(&f->here, &f->loop);
-	abort(); /* nobody resumes what has returned */
+	abort(); /* a fiber that returned is not resumed */
 }
 
 struct fiber *fiber_new(void (*fn)(void *arg), void *arg)

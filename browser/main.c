@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - paddock-browser: its flags, the helper processes, giving up root,
- * its own cage, then the loop. spawn_exec.c in the supervisor starts it.
- * Whatever fails before the loop is logged and ends it with a status; later it
- * ends when the supervisor's socket does, or a helper dies.
+ * main.c - paddock-browser: flags, giving up root, its helper processes and the
+ * loop. paddockd starts it; without its filter it exits, and so it does when a
+ * helper process is lost, for paddockd starts another one.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -34,11 +33,12 @@
 
 #define EXIT_USAGE 2
 #define TICK_MS 1000
-#define COUNTS 3 /* of the numbers are counts; then come times and sizes */
+/* so many numbers are counts; the others are times and sizes */
+#define COUNTS 3
 
-/* Where root goes, if nobody says: an id that nobody has, or nobody's. */
+/* The uid that root changes to by default: an unused one, or nobody. */
 static const unsigned ids[] = {1879048191, 60512, 65534};
-static int64_t own_uid; /* 0: nobody said */
+static int64_t own_uid; /* 0: not given */
 
 static const char usage[] =
     "usage: paddock-browser [option]...\n"
@@ -72,7 +72,7 @@ static struct browser broker = {
 	       .processes = 2000},
 };
 
-static const char *deny; /* NULL: nothing */
+static const char *deny; /* NULL: none */
 
 enum {
 	OPT_LEVEL = 256,
@@ -103,7 +103,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* The limit that a number's flag sets. */
+/* Set the limit of flag WHICH. */
 static void set_number(int which, long long n)
 {
 	struct limits *l = &broker.limits;
@@ -153,7 +153,7 @@ static bool take_level(const char *name)
 	return true;
 }
 
-/* -1: go on; else exit with it. */
+/* -1: go on; else the exit status. */
 static int take_flag(int opt)
 {
 	switch (opt) {
@@ -196,7 +196,7 @@ static bool become(unsigned id)
 	return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
 
-/* What speaks to Chromium is not root, and neither is Chromium. */
+/* Neither this process nor Chromium runs as root. */
 static int give_up_root(void)
 {
 	if (geteuid() != 0)
@@ -217,7 +217,7 @@ static void on_signal(evutil_socket_t sig, short what, void *arg)
 	event_base_loopbreak(broker.base);
 }
 
-/* Names cannot be resolved any more: by another broker they can. */
+/* Names can be resolved no more: exit, and paddockd starts another process. */
 static void on_no_names(void *arg)
 {
 	(void)arg;
@@ -232,7 +232,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	chromium_sweep(broker.chromium);
 }
 
-/* The processes beside this one; each socket's other end is one's. */
+/* The helper processes, each at the other end of its socket. */
 static struct {
 	char *chromium; /* NULL: there is none */
 	int starter, names;
@@ -260,7 +260,7 @@ static int fork_helpers(void)
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
-/* Their sockets are closed: so they end, and whatever they started with them. */
+/* They end, with all that they started, because their sockets are closed. */
 static void await_helpers(void)
 {
 	int status;
@@ -295,7 +295,7 @@ static void prepare(void)
 	event_add(broker.tick, &tick);
 }
 
-/* Nothing that Chromium says has been heard yet. */
+/* Confine this process, before it reads anything from Chromium. */
 static int lock_in(void)
 {
 	const char *step;
@@ -312,7 +312,7 @@ static int lock_in(void)
 	return rc;
 }
 
-/* What waits in fibers ends as any call does; nobody hears of it any more. */
+/* End the calls that wait in fibers; nobody reads their answers. */
 static void end_calls(void)
 {
 	struct call *c;
@@ -334,7 +334,7 @@ static void run(void)
 	await_helpers();
 }
 
-/* Until something is asked: by then we are where we are to be held. */
+/* Wait for the first request: by then paddockd has put us into our cgroup. */
 static void await_first(void)
 {
 	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};

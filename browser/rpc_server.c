@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc_server.c - the supervisor's socket: frames to CALLs, ANSWERs to frames,
- * without waiting for either. main.c makes it. The supervisor's end, or a frame
- * that it may not send, ends the loop and so the process.
+ * rpc_server.c - the socket to the supervisor: calls and requests in, answers
+ * out, for main.c's loop. When the supervisor is gone or breaks the protocol,
+ * the loop ends and with it the process.
  */
 #include "browser/rpc_server.h"
 
@@ -37,7 +37,7 @@ struct rpc_server {
 	unsigned char frame[CHAN_FRAME_MAX];
 };
 
-/* There is nobody else to work for. */
+/* The supervisor is the only client. */
 static void quit(struct rpc_server *w, const char *errmsg)
 {
 	if (errmsg != NULL)
@@ -81,7 +81,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- out ---- */
 
-/* The next frame of A, of all that is left of it. */
+/* Make the next frame of A in W->frame; *CARRIED bytes of A are in it. */
 static size_t frame(struct rpc_server *w, struct answer *a, size_t *carried)
 {
 	size_t left = a->len - a->at;

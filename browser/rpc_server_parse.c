@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc_server_parse.c - puts the CALL and CHUNK frames of the supervisor
- * together to whole calls, for rpc_server.c. Pure: -EPROTO with the offence for
- * a frame that is out of order, too long or no JSON.
+ * rpc_server_parse.c - CALLs and their CHUNKs, for rpc_server.c. A frame that
+ * breaks the protocol is -EPROTO with the reason.
  */
 #include "browser/rpc_server_parse.h"
 

@@ -13,7 +13,9 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 
-/* All-zero: nothing has come. The CALL whose body is under way, or the last. */
+/*
+ * All-zero: nothing was read. The CALL whose body is being read, or the last.
+ */
 struct rpc_server_parse {
 	bool under_way;
 	uint32_t seq;
@@ -23,9 +25,9 @@ struct rpc_server_parse {
 };
 
 /*
- * The next frame, of LEN bytes. 1: P->seq and P->tool are a CALL with *BODY,
- * an object, the caller's; 0: there is more to come; -EPROTO: *ERRMSG (static)
- * is what the supervisor may not say.
+ * Take the next frame, of LEN bytes. 1: P->seq and P->tool are a CALL with
+ * *BODY, an object, the caller's; 0: more is to come; -EPROTO: *ERRMSG (static)
+ * says how the supervisor broke the protocol.
  */
 int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 		     struct json_object **body, const char **errmsg);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - sessions: a browser context and address for each, who may use it,
- * when it ends. Actions enter through session_enter(). One that cannot be made,
- * or is not the caller's, is a fault; closing it ends its calls with the
- * reason.
+ * session.c - browser sessions: made when a call needs one, found again by id
+ * or run, closed by calls, ends of runs, time, or the end of Chromium. What
+ * cannot be made or found is the call's fault.
  */
 #include "browser/browser.h"
 
@@ -20,7 +19,10 @@
 #include "browser/process/chromium_launch.h"
 #include "proto/json/json_pack.h"
 
-/* 127.1.0.0 and on: each session has an address that its traffic comes to. */
+/*
+ * From 127.1.0.0 on: the proxy knows a session by the address that it connects
+ * to.
+ */
 #define WAYS_FIRST 0x7F010000u
 #define WAYS 0xFE0000u
 
@@ -168,7 +170,7 @@ static struct session *session_new(struct call *c)
 	return s;
 }
 
-/* Nothing is granted to its pages, and nothing is stored for them. */
+/* Pages have no permissions, and no downloads. */
 static void lock_down(struct browser *b, const char *context)
 {
 	send_cdp(b, NULL, "Browser.setDownloadBehavior",
@@ -229,7 +231,7 @@ static int session_make(struct call *c)
 	memcpy(id, c->session->id, sizeof(id));
 	if (make_context(c) == 0)
 		return 0;
-	session_undo(c, id); /* and with it who waits for it, too */
+	session_undo(c, id); /* and fail all calls that wait for it */
 	return -1;
 }
 
@@ -286,7 +288,7 @@ int session_enter(struct call *c, const char *id, bool make)
 	if (c->session == NULL && id == NULL && make) {
 		if (chromium_ready(c) < 0)
 			return -1;
-		/* another call of the run may have been faster */
+		/* another call of the run may have made it meanwhile */
 		c->session = session_of_run(c);
 		if (c->session == NULL)
 			return session_make(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_access.c - whose hosts bound a session's pages. Called when calls begin and
- * lead somewhere, when tabs and runs end, and by the proxy for each
- * connection; nothing fails.
+ * session_access.c - the hosts that pages of a session may reach, by the grants
+ * of the runs that use it. Calls, tabs, ends of runs and the proxy ask it; a
+ * host that no grant has is a static text that says why not.
  */
 #include "browser/session_access.h"
 
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "browser/net/host_grants.h"
 
-/* A run that works, or did, in a session that another made. */
+/* A run that uses, or used, a session that another one made. */
 struct session_guest {
 	char *run;
 	bool over;
@@ -21,14 +21,14 @@ struct session_guest {
 	LIST_ENTRY(session_guest) link;
 };
 
-/* Places that a session reached without guests, the latest first. */
+/* Hosts that a session reached before it was joined, the latest first. */
 struct reached {
 	char *host;
 	unsigned port;
 	TAILQ_ENTRY(reached) link;
 };
 
-/* ---- guests ---- */
+/* ---- joined runs ---- */
 
 static struct session_guest *find(const struct session *s, const char *run)
 {
@@ -48,7 +48,7 @@ static void leave(struct session_guest *g)
 	free(g);
 }
 
-/* G's run is over: it stays while a tab is where it led it. */
+/* Forget a run that is over, unless a tab is where it navigated it. */
 static void look(const struct session *s, struct session_guest *g)
 {
 	const struct tab *t;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_access.h - a session's bounds beside its trust: the hosts of the template
- * that made it, for as long as it lasts; and of templates whose runs were let
- * into it (guests), for as long as they run or a tab is where they led it.
+ * session_access.h - the hosts that a session may reach, beside its trust:
+ * those of the template whose run made it, as long as it lasts; and those of
+ * runs that joined it, until they end and no tab is where they navigated it.
  *
- * Connections tell their session and not their tab. So while there are guests
- * all pages of a session reach what all guests may, and what the session had
- * reached before, or is sent to by its own client.
+ * A connection names its session and not its tab. So in a session that was
+ * joined all pages reach what all joined runs may, and what the session had
+ * reached before, or its own client sends it to.
  */
 #ifndef BROWSER_SESSION_ACCESS_H
 #define BROWSER_SESSION_ACCESS_H
 
 #include "browser/browser.h"
 
-/* C, a run's or not, is about to work in S: bounds are what C brings. */
+/* C begins to use S: apply the hosts of its run. */
 void session_access_enter(struct session *s, const struct call *c);
-/* C led C->tab somewhere: NEW, to another document. */
+/* C may have navigated C->tab; ANEW: it did, to another document. */
 void session_access_led(const struct call *c, bool anew);
-/* A client, whose C is, sends a page of C->session to this place. */
+/* If C is a client's: it navigates a page of C->session to this host. */
 void session_access_sent(const struct call *c, const char *host, unsigned port);
 
 void session_access_tab_gone(struct tab *t);
@@ -25,8 +25,8 @@ void session_access_run_ended(struct browser *b, const char *run);
 void session_access_fini(struct session *s);
 
 /*
- * May S reach HOST, and ADDRESS (NULL: it is not known yet)? NULL, or why
- * not. With an address it is noted as reached.
+ * May S reach HOST, and ADDRESS (NULL: it is not known yet)? NULL, or why not.
+ * With an address it is noted as reached.
  */
 const char *session_access_reach(struct session *s, const char *host,
 				 unsigned port, const struct sockaddr *address);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab.c - a tab: its target in Chromium, the DevTools sessions that belong to
- * it, its life. action_tab.c opens and closes it, calls find theirs by
- * tab_take(). A tab that is not there is a fault; one that was half made is
- * undone.
+ * tab.c - tabs of sessions: opened, found by id, closed, and the DevTools
+ * sessions that belong to them. A tab that cannot be opened is the call's
+ * fault, and nothing is left of it.
  */
 #include "browser/browser.h"
 
@@ -210,7 +209,9 @@ int tab_open(struct call *c)
 	return -1;
 }
 
-/* Of what was asked for last, which may not have come, or come to nothing. */
+/*
+ * The status is of the last document that was requested, which may not be here.
+ */
 int tab_status(const struct tab *t)
 {
 	bool here = t->loader != NULL && t->asked_loader != NULL &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab_event.c - what Chromium tells of tabs unasked: dialogs, requests,
- * documents, popups, crashes. chromium.c passes each event here. An event of a
- * tab that is gone is ignored; a crash closes the tab and ends its calls.
+ * tab_event.c - events of Chromium about tabs, from cdp.c by chromium.c. They
+ * update struct tab and wake its calls; events of unknown tabs, and values that
+ * are missing, are ignored.
  */
 #include "browser/browser.h"
 
@@ -14,7 +14,7 @@
 #include "browser/chromium.h"
 #include "proto/json/json_pack.h"
 
-#define ID_BYTES_MAX 256 /* of Chromium's own ids, that we keep */
+#define ID_BYTES_MAX 256 /* of Chromium's ids that we store */
 
 static void wake_calls(struct tab *t)
 {
@@ -61,7 +61,7 @@ static void on_request(struct tab *t, const char *attached,
 		    json_member_str(json_member(p, "request"), "url"));
 		t->status = 0;
 	}
-	/* These stay as long as they like. */
+	/* These may stay open as long as the page wants. */
 	if (type != NULL &&
 	    (strcmp(type, "EventSource") == 0 ||
 	     strcmp(type, "WebSocket") == 0 || strcmp(type, "Ping") == 0 ||
@@ -95,7 +95,7 @@ static void on_request_end(struct tab *t, const char *attached,
 		wake_calls(t);
 }
 
-/* A new document: what the old one asked for is nobody's any more. */
+/* A new document: requests of the old one are forgotten. */
 static void on_navigated(struct tab *t, const char *attached,
 			 struct json_object *p)
 {
@@ -129,7 +129,7 @@ static void on_lifecycle(struct tab *t, const char *attached,
 	wake_calls(t);
 }
 
-/* A frame in another process: its requests count as the page's. */
+/* A frame in another process: its requests are the page's. */
 static void on_attached(struct tab *t, const char *attached,
 			struct json_object *p)
 {
@@ -171,7 +171,7 @@ static struct tab *tab_of_target(struct browser *b, const char *target)
 	return NULL;
 }
 
-/* Is it a page of a session's that has no tab in the making? */
+/* Is it a page of a session that is making no tab? */
 static bool is_stray(struct browser *b, const char *context)
 {
 	struct session *s;
@@ -189,7 +189,10 @@ static bool is_stray(struct browser *b, const char *context)
 	return true;
 }
 
-/* Nobody asked for a popup: it goes as it came, and its opener's call tells. */
+/*
+ * Popups are closed at once, and the answer of the call that opened one says
+ * so.
+ */
 static void on_created(struct browser *b, struct json_object *p)
 {
 	struct json_object *info = json_member(p, "targetInfo");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab_request.c - the requests of a page that are under way, by Chromium's ids,
- * for wait_for_stable. tab_event.c begins and ends them, a new document drops
- * those of the old one. Beyond TAB_REQUESTS_MAX more are not counted.
+ * tab_request.c - requests of a tab's page that are pending, for tab_event.c
+ * and wait_for_stable. Beyond TAB_REQUESTS_MAX no more are tracked.
  */
 #include "browser/browser.h"
 
@@ -40,7 +39,7 @@ void tab_request_begin(struct tab *t, const char *id, const char *loader)
 
 	HASH_FIND_STR(t->requests, id, r);
 	if (r != NULL || HASH_COUNT(t->requests) >= TAB_REQUESTS_MAX)
-		return; /* a redirect; or beyond telling */
+		return; /* a redirect; or too many */
 	r = xcalloc(1, sizeof(*r));
 	r->id = xstrdup(id);
 	r->loader = xstrdup_opt(loader);

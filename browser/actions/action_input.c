@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_input.c - the actions click, type_text and press_key: real mouse and
- * key events, through Chromium's Input domain. call.c runs each in its fiber by
- * the table of actions. 0, or -1 with the fault that answers the call: no such
- * element, a document that went, a time that is up.
+ * action_input.c - click, type_text and press_key, run in a call's fiber. An
+ * element that is not there, covered or not editable is the call's fault
+ * ELEMENT_NOT_FOUND.
  */
 #include <string.h>
 
@@ -12,9 +11,9 @@
 #include "browser/browser.h"
 #include "proto/json/json_pack.h"
 
-#define SETTLE_MS 100 /* a click's popup is told of, if it comes by then */
+#define SETTLE_MS 100 /* popups until then are in the answer to a click */
 
-/* FUNCTION's word on the element that is meant; NULL and a fault. */
+/* The result of FUNCTION of page.js for the element; NULL and a fault. */
 static struct json_object *locate(struct call *c, const char *function)
 {
 	const char *element = arg_str(c, "element");

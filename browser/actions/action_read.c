@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_read.c - the actions get_page_info, get_page_content, find_element and
- * screenshot: what a page shows, by page.js in a world of its own. call.c runs
- * each in its fiber. 0, or -1 with the fault that answers the call; what is too
- * long is cut and says so.
+ * action_read.c - get_page_info, get_page_content, find_element and screenshot,
+ * run in a call's fiber. A page that does not answer, or an answer that is too
+ * large, is the call's fault.
  */
 #include <string.h>
 
@@ -14,7 +13,7 @@
 #define SHOT_PIXELS_MAX 8000 /* of a full page, in each direction */
 #define SHOT_BYTES_MAX (MSG_ANSWER_MAX - 4096) /* in base64 */
 
-/* What FUNCTION says is the answer. */
+/* The answer is the result of FUNCTION of page.js. */
 static int tell(struct call *c, const char *function, struct json_object *args)
 {
 	struct json_object *v = script(c, function, args, 0);
@@ -33,7 +32,7 @@ static int tell(struct call *c, const char *function, struct json_object *args)
 	return 0;
 }
 
-/* What of a page is not in its document. */
+/* Add what is not in the document itself. */
 static int tell_more(struct call *c)
 {
 	int64_t changes = -1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_session.c - the actions keep_session, close_session and list_sessions.
- * call.c runs each in its fiber. A session that is not there, or is another
- * requestor's, is one and the same fault.
+ * action_session.c - keep_session, close_session and list_sessions, run in a
+ * call's fiber. A session that is not the caller's is SESSION_NOT_FOUND.
  */
 #include "browser/browser.h"
 #include "proto/json/json_pack.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_tab.c - the actions create_tab, navigate and close_tab, and the wait
- * for a document. call.c runs each in its fiber. An address that the policy
- * refuses, one that is not reached and one that comes too late are three
- * faults; a tab that was just made is undone.
+ * action_tab.c - create_tab, navigate and close_tab, run in a call's fiber. A
+ * URL that may not be reached, or is not, is the call's fault with the reason;
+ * a tab and session made for it are closed again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,8 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	struct url_place at;
 
 	c->b->refusals++;
-	url_policy_url(url, URL_LOCAL, &at); /* the rest of it may be secret */
+	/* only the host: the rest may be secret */
+	url_policy_url(url, URL_LOCAL, &at);
 	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
 		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host,
 		 errmsg);
@@ -46,7 +46,7 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	    "%.200s is not allowed at trust level %s: %s", url, level, errmsg);
 }
 
-/* Of what the page asked for last: redirects lead elsewhere. */
+/* The fault of the last request of the page, which may be a redirect's. */
 static int unreached(struct call *c, const char *url, const char *error,
 		     int64_t since)
 {
@@ -81,7 +81,7 @@ static int too_late(struct call *c, const char *url, int64_t timeout)
 			  (long long)timeout);
 }
 
-/* What is there, by Chromium itself: the page may be too busy to say. */
+/* Ask Chromium for URL and title: the page may be too busy to answer. */
 static int where(struct call *c, char **url, char **title)
 {
 	struct json_object *r, *info;
@@ -100,7 +100,7 @@ static int where(struct call *c, char **url, char **title)
 }
 
 struct arrival {
-	bool partial; /* the document had not come whole in time */
+	bool partial; /* the document was not complete in time */
 	int status;   /* 0: none */
 	char *url, *title;
 };
@@ -112,8 +112,8 @@ static void arrival_fini(struct arrival *a)
 }
 
 /*
- * Until all of the document of LOADER has come, or UNTIL. A script of it may
- * lead elsewhere: then that one counts. COMMITS: of before there was any.
+ * Wait until the document of LOADER is complete, or UNTIL. A script of it may
+ * navigate: then the next document counts. COMMITS: of before the first.
  */
 static int await_document(struct call *c, const char *loader, unsigned commits,
 			  int64_t until, struct arrival *a)
@@ -136,7 +136,9 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
 	}
 }
 
-/* The session's trust and bounds bind whoever uses it; a run its own hosts. */
+/*
+ * The session's trust and hosts apply to every call, a run's hosts to its own.
+ */
 static const char *why_not(struct call *c, const char *url)
 {
 	const char *errmsg = net_deny_url(url, c->session->trust);
@@ -170,7 +172,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	if (c->of_run != NULL)
 		session_access_led(c,
 				   true); /* it may come later than we wait */
-	/* a script that never ends would keep the next document out */
+	/* a script that never ends would block the next document */
 	if (c->tab->hung)
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
 			 NULL);

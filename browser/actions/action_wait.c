@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_wait.c - the actions wait_for_stable and wait: until the document, its
- * requests or an element are as they should be. call.c runs each in its fiber.
- * Time that passes without that is an answer, not a fault; a selector that is
- * none is a fault.
+ * action_wait.c - wait_for_stable and wait, run in a call's fiber. A timeout is
+ * an answer that says what was missing; a page that ends is the call's fault.
  */
 #include <string.h>
 
@@ -19,8 +17,8 @@ static int64_t sooner(int64_t a, int64_t b)
 }
 
 /*
- * The document's own state counts, and what its observer saw: a navigation
- * within the document changes neither for good.
+ * The state of the document counts, and what its MutationObserver saw: a
+ * navigation within the document changes neither for good.
  */
 int action_wait_for_stable(struct call *c)
 {
@@ -28,7 +26,8 @@ int action_wait_for_stable(struct call *c)
 	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
 	bool loaded = false, stable = false;
 	struct json_object *v, *state = NULL;
-	int64_t left = quiet, at; /* of it, if nothing changes; the next look */
+	/* of the quiet time; the time of the next look */
+	int64_t left = quiet, at;
 	unsigned pending = 0;
 
 	while (!stable) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cookies.c - counts how often a session's cookies changed, by a digest of
- * them, for get_page_info (action_read.c). Their values go nowhere. More
- * cookies than Chromium may send in a message are left uncounted.
+ * cookies.c - whether the cookies of a session change, for get_page_info; what
+ * they are is told to nobody. When Chromium does not answer, the count stays as
+ * it was.
  */
 #include <string.h>
 
@@ -11,9 +11,10 @@
 #include "browser/browser.h"
 #include "proto/json/json_pack.h"
 
-#define PATIENCE_MS 2000 /* more cookies than Chromium may send: no answer */
+/* Chromium does not answer when there are too many cookies */
+#define PATIENCE_MS 2000
 
-/* FNV-1a, the NUL included, so that no two words are like another two. */
+/* FNV-1a with the NUL, so that "ab" "c" and "a" "bc" differ. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
 	do
@@ -52,7 +53,7 @@ int session_look_at_cookies(struct call *c, int64_t *changes)
 		json_object_put(r);
 		return 0;
 	}
-	/* a sum, as their order means nothing */
+	/* a sum, because their order means nothing */
 	for (size_t i = 0; i < json_object_array_length(all); i++)
 		sum += digest(json_object_array_get_idx(all, i));
 	json_object_put(r);

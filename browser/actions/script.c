@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script.c - calls a function of page.js in a tab, in a world that the page
- * cannot reach. The actions use it. NULL and a fault when the function fails,
- * the document goes twice, or UNTIL passes: a page may keep it waiting, but no
- * longer.
+ * script.c - calls functions of page.js in a tab's isolated world, for actions.
+ * A page that keeps navigating, or does not answer, is the call's fault, or
+ * NULL where the caller waits for a limited time.
  */
 #include "browser/browser.h"
 
@@ -25,7 +24,10 @@ const char *script_source(void)
 	return page_js; /* a NUL follows it */
 }
 
-/* The world's context in the document that is there now; -1: none. */
+/*
+ * The execution context of the isolated world in the present document; -1:
+ * none.
+ */
 static int64_t world(struct call *c, int64_t until)
 {
 	const char *errmsg;
@@ -77,7 +79,7 @@ static struct json_object *attempt(struct call *c, const char *text,
 	v = evaluate(c, context, text, until, errmsg);
 	if (v != NULL || c->aborted)
 		return v;
-	/* a document that was there before the script was */
+	/* the document is older than the script: evaluate the script first */
 	v = evaluate(c, context, page_js, until, errmsg);
 	json_object_put(v);
 	return c->aborted ? NULL : evaluate(c, context, text, until, errmsg);

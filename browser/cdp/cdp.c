@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cdp.c - the DevTools connection: numbered calls, their answers, events, over
- * two pipes. chromium.c opens it, call.c calls through it. When Chromium closes
- * a pipe every waiting call is told the end; a call that it does not read, or a
- * message that is too long, is dropped with a line in the log.
+ * cdp.c - the connection to Chromium over its debugging pipes, for chromium.c.
+ * It ends when Chromium closes its pipe; calls that Chromium does not read are
+ * dropped and logged.
  */
 #include "browser/cdp/cdp.h"
 
@@ -65,7 +64,7 @@ static void answer(struct cdp *c, const struct cdp_message *m)
 	free(w);
 }
 
-/* All whole messages that are there. */
+/* Process all complete messages. */
 static void take(struct cdp *c)
 {
 	struct cdp_message m;
@@ -112,7 +111,7 @@ static void flush(struct cdp *c)
 	}
 	if (buf_len(&c->queue) > 0 && !c->ended)
 		event_add(c->writable, NULL);
-	/* What broke shows on the other pipe, too. */
+	/* An error shows on the other pipe, too. */
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -148,7 +147,8 @@ void cdp_free(struct cdp *c)
 		return;
 	c->ended = true;
 	w = c->waiting;
-	HASH_CLEAR(hh, c->waiting); /* the table alone; they are a list still */
+	/* frees the table; its elements are still a list */
+	HASH_CLEAR(hh, c->waiting);
 	for (; w != NULL; w = next) {
 		next = w->hh.next;
 		free(w);

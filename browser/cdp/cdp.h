@@ -18,7 +18,7 @@ struct cdp_ops {
 	/* SESSION: the target's, NULL: the browser's. All lent. */
 	void (*event)(void *arg, const char *session, const char *method,
 		      struct json_object *params);
-	void (*end)(void *arg); /* it closed, or cannot be spoken to */
+	void (*end)(void *arg); /* it closed, or failed */
 };
 
 /* An answer: RESULT, or NULL and ERROR, for people; both NULL: the end. Lent.
@@ -33,8 +33,8 @@ void cdp_free(struct cdp *c);
 
 /*
  * Send METHOD to SESSION (NULL: the browser) with PARAMS, which it takes and
- * which may be NULL. DONE (NULL: nobody cares) is called once, later; the id
- * is for cdp_forget(), after which it is not.
+ * which may be NULL. DONE (NULL: none) is called once, later, unless
+ * cdp_forget() is called with the id.
  */
 uint32_t cdp_call(struct cdp *c, const char *session, const char *method,
 		  struct json_object *params, cdp_done *done, void *arg);

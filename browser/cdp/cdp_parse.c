@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cdp_parse.c - cuts Chromium's bytes into messages at their NULs and reads
- * them as JSON, for cdp.c. A message that is too long or no JSON is told as
- * such, and the next one is good again.
+ * cdp_parse.c - messages from Chromium's debugging pipe, for cdp.c. Text that
+ * is no JSON object, or too long, is skipped and counted.
  */
 #include "browser/cdp/cdp_parse.h"
 
@@ -44,7 +43,7 @@ static void take(struct cdp_parse *p, struct cdp_message *m, size_t len)
 	p->scanned = 0;
 }
 
-/* What is held of a message that is too long goes at once. */
+/* Drop at once what was read of a message that is too long. */
 static bool drop_long(struct cdp_parse *p, struct cdp_message *m)
 {
 	bool first = !p->dropping;
@@ -71,7 +70,7 @@ bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m)
 		p->scanned = n;
 		return drop_long(p, m);
 	}
-	if (p->dropping) { /* it was told of */
+	if (p->dropping) { /* it was reported */
 		buf_drop(&p->got, (size_t)(nul - buf_data(&p->got)) + 1);
 		p->scanned = 0;
 		p->dropping = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cdp_parse.h - messages out of what Chromium sends on its debugging pipe:
- * JSON, each ended by a NUL. Pure; the same bytes give the same messages
- * however they are cut. What pages control is in them.
+ * cdp_parse.h - messages from Chromium's debugging pipe: JSON, each ended by a
+ * NUL. Pure; the same bytes give the same messages however they are cut. Pages
+ * control parts of them.
  */
 #ifndef BROWSER_CDP_CDP_PARSE_H
 #define BROWSER_CDP_CDP_PARSE_H
@@ -19,8 +19,8 @@
 struct cdp_parse {
 	struct buf got; /* what came is added here */
 	size_t max;	/* bytes of a message */
-	size_t scanned; /* of got: no NUL before */
-	bool dropping;	/* the rest of one that is too long */
+	size_t scanned; /* of got, without a NUL */
+	bool dropping;	/* skipping the rest of one that is too long */
 };
 
 /* Borrows from tree, which the caller puts. */
@@ -35,7 +35,7 @@ struct cdp_message {
 	const char *error; /* for people, when there is no result */
 };
 
-/* The next message of what has come; false: it is not whole yet. */
+/* The next message; false: it is not complete yet. */
 bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m);
 void cdp_parse_fini(struct cdp_parse *p);
 

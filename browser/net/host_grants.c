@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_grants.c - an operator's patterns against a host and its addresses. A name
- * opens where it leads only when that is public: who owns a public name could
- * point it at this machine. Nothing fails; what no pattern has is refused.
+ * host_grants.c - the hosts that an operator granted a template, for calls and,
+ * by session_access.c, for each connection. A name is allowed where it leads
+ * only when that is public: whoever owns a public name could point it at this
+ * machine. What no pattern has is refused.
  */
 #include "browser/net/host_grants.h"
 
@@ -72,7 +73,7 @@ static const char *bare(const char *host, char room[URL_HOST_MAX])
 	return room;
 }
 
-/* A name that can lead to nothing else but what is local. */
+/* Can the name only mean a local host? */
 static bool is_local_name(const char *host)
 {
 	struct sockaddr_storage address;

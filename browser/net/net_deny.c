@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_deny.c - whose an address is, the kernel is asked each time (a route's
- * type, rtnetlink(7)): so what is said holds for all interfaces and families
- * at this moment, and nothing is kept that may be old. The proxy asks before
- * it connects. What the kernel does not answer is refused.
+ * net_deny.c - hosts that the operator denies, and this machine's own
+ * addresses, for calls and the proxy. The kernel is asked for the route of each
+ * address (rtnetlink(7)), so that the answer holds for all interfaces now; what
+ * it does not answer is refused.
  */
 #include "browser/net/net_deny.h"
 
@@ -25,7 +25,7 @@
 
 static struct host_list *denied;
 static int netlink = -1;
-static uint32_t asked; /* questions, so far */
+static uint32_t asked; /* questions so far */
 
 int net_deny_init(const char *deny)
 {
@@ -97,7 +97,7 @@ static bool ask(const struct sockaddr *address)
 	       (ssize_t)q.head.nlmsg_len;
 }
 
-/* There is no way to it: whose it is does not matter. */
+/* There is no route: whose address it is does not matter. */
 static bool leads_nowhere(int err)
 {
 	return err == ENETUNREACH || err == EHOSTUNREACH || err == EACCES;
@@ -123,7 +123,7 @@ enum net_deny_owner net_deny_read(const void *answer, size_t len)
 	return r.rtm_type == RTN_UNICAST ? NET_DENY_OTHERS : NET_DENY_OURS;
 }
 
-/* The kernel answers within send(), so the answer is there; an old one goes. */
+/* The kernel answers within send(); older answers are skipped. */
 static enum net_deny_owner whose(const struct sockaddr *address)
 {
 	char answer[ANSWER_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy.c - the SOCKS 5 server by which Chromium reaches the network: asks the
- * policy, resolves, connects, and passes bytes. chromium.c starts it. What the
- * policy forbids and what cannot be reached get a SOCKS code, and the session
- * is told why; a client that breaks the protocol is dropped.
+ * proxy.c - Chromium's SOCKS connections, in paddock-browser's loop: each is
+ * checked, resolved, checked again and tunnelled. A refusal or failure is told
+ * to the session, whose calls report it; Chromium gets a SOCKS error.
  */
 #include "browser/net/proxy.h"
 
@@ -25,12 +24,12 @@
 #include "browser/net/resolve.h"
 #include "browser/net/socks.h"
 
-#define ADDRESSES_MAX 16 /* of a name, that are tried */
+#define ADDRESSES_MAX 16 /* addresses of a name that are tried */
 
 struct link {
 	struct proxy *proxy;
 	struct bufferevent *suggest; /* Chromium */
-	struct bufferevent *far;     /* the server, from connecting on */
+	struct bufferevent *far;     /* from connecting on */
 	struct event *patience;
 	struct lookup *lookup;
 	bool greeted, asked;
@@ -39,7 +38,7 @@ struct link {
 	enum url_trust trust;
 	char *requestor;
 	struct socks_request asked_for;
-	union resolver_address to[ADDRESSES_MAX]; /* all allowed */
+	union resolver_address to[ADDRESSES_MAX]; /* all of them allowed */
 	unsigned n_to, next;
 	TAILQ_ENTRY(link) list;
 };
@@ -71,7 +70,7 @@ static void link_free(struct link *l)
 
 /* ---- the tunnel ---- */
 
-/* Bytes pass on as long as the other side takes them. */
+/* Pass bytes on, and read no more while the other side is behind. */
 static void pass(struct bufferevent *from, struct bufferevent *to)
 {
 	struct evbuffer *out = bufferevent_get_output(to);
@@ -83,7 +82,7 @@ static void pass(struct bufferevent *from, struct bufferevent *to)
 	}
 }
 
-/* One end said its last word: the other hears it when it has the rest. */
+/* One end has finished: shut the other down once it has all bytes. */
 static void finish(struct link *l, struct bufferevent *to)
 {
 	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
@@ -139,7 +138,7 @@ static void on_near_event(struct bufferevent *bev, short what, void *arg)
 	link_free(arg);
 }
 
-/* L ends once TEXT has left. */
+/* Write TEXT, then close. */
 static void end_with(struct link *l, const uint8_t *text, size_t n)
 {
 	bufferevent_disable(l->suggest, EV_READ);
@@ -192,7 +191,7 @@ static void on_far_event(struct bufferevent *bev, short what, void *arg)
 			  on_tunnel_event, l);
 	bufferevent_enable(l->suggest, EV_READ | EV_WRITE);
 	bufferevent_enable(l->far, EV_READ | EV_WRITE);
-	pass(l->suggest, l->far); /* what came early */
+	pass(l->suggest, l->far); /* what was sent early */
 }
 
 static int length_of(const union resolver_address *a)
@@ -225,7 +224,7 @@ static const char *may_reach(const struct link *l,
 				    l->asked_for.port, address);
 }
 
-/* One address that may not be spoils the name. */
+/* A name with one address that may not be reached is refused. */
 static void on_resolved(void *arg, const union resolver_address *list,
 			unsigned n, const char *error)
 {
@@ -291,7 +290,7 @@ static void go(struct link *l)
 
 /* ---- the request ---- */
 
-/* Chromium's is good, or this is not Chromium. */
+/* A wrong greeting is not from Chromium. */
 static bool take_greeting(struct link *l, struct evbuffer *in)
 {
 	uint8_t m[SOCKS_MESSAGE_MAX], answer[2] = {SOCKS_VERSION};
@@ -353,7 +352,7 @@ static void on_impatient(evutil_socket_t fd, short what, void *arg)
 	link_free(l);
 }
 
-/* One session's pages, or one requestor's, leave connections for others. */
+/* Sessions and requestors leave connections for others. */
 static bool has_room(const struct proxy *p, const struct link *l)
 {
 	const struct link *o;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy.h - Chromium's only way out: a SOCKS 5 server (RFC 1928) that asks
- * the policy about host and port, resolves, asks about each address, and
- * connects to an address that it asked about. So a name that changes its
- * address between a check and its use changes nothing, and redirects,
- * subresources, workers and websockets are all the same to it.
+ * proxy.h - Chromium's only connection to the network: a SOCKS 5 server (RFC
+ * 1928) that checks host and port, resolves, checks each address, and connects
+ * to an address that it checked. So it does not matter if a name changes its
+ * address meanwhile, and redirects, subresources, workers and websockets are
+ * all checked alike.
  */
 #ifndef BROWSER_NET_PROXY_H
 #define BROWSER_NET_PROXY_H
@@ -18,7 +18,7 @@
 #define PROXY_CONNECTIONS_MAX 512   /* of all; a requestor has its share */
 #define PROXY_SESSION_MAX 128	    /* of one session */
 #define PROXY_CONNECT_S 20	    /* to greet, resolve and connect */
-#define PROXY_HELD_MAX (256u << 10) /* bytes held for an end that is slow */
+#define PROXY_HELD_MAX (256u << 10) /* bytes buffered for a slow end */
 
 struct proxy;
 struct resolver;
@@ -29,16 +29,16 @@ struct proxy_client {
 };
 
 struct proxy_ops {
-	/* Whose is what came to WAY (an IPv4 address)? False: nobody's. */
+	/* Whose connection is it that came to PROXY_IP? False: nobody's. */
 	bool (*client)(void *arg, uint32_t way, struct proxy_client *client);
 	/*
 	 * May it reach HOST, and there ADDRESS (NULL: not resolved yet)? NULL,
-	 * or a static text that says why not; beside the policy's own.
+	 * or a static text that says why not. The policy's own checks are made
+	 * apart.
 	 */
 	const char *(*reach)(void *arg, uint32_t way, const char *host,
 			     unsigned port, const struct sockaddr *address);
-	/* POLICY: refused, ERRMSG is the reason; else the network's fault. Lent.
-	 */
+	/* POLICY: refused for ERRMSG; else the network failed. Lent. */
 	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,
 		       const char *errmsg, bool policy);
 };

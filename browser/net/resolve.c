@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.c - lives in the broker's loop. Counts are made anew from two short
- * lists each time, so nothing can be counted twice or forgotten; who has the
- * fewest lookups under way is next. A name that cannot wait is refused to its
- * page, which is told.
+ * resolve.c - the queue of names to resolve, in paddock-browser's loop, for
+ * proxy.c. Counts are made anew from two short lists each time; who has the
+ * fewest lookups running is next. A name that cannot be queued is refused to
+ * its page.
  */
 #include "browser/net/resolve.h"
 
@@ -28,7 +28,7 @@ struct lookup {
 	char *requestor;
 	uint32_t way;
 	char host[URL_HOST_MAX];
-	resolve_done *done; /* NULL: cancelled, and under way */
+	resolve_done *done; /* NULL: cancelled while it runs */
 	void *arg;
 	TAILQ_ENTRY(lookup) link; /* of waiting or running */
 };
@@ -63,7 +63,7 @@ static struct use count(const struct lookups *list, const char *requestor,
 	return u;
 }
 
-/* May one who has U of MOST have one more? */
+/* May the owner of U, of MOST in all, have one more? */
 static bool has_room(const struct resolver *r, const struct use *u,
 		     int64_t most, int64_t session)
 {
@@ -117,10 +117,11 @@ static void begin_some(struct resolver *r)
 	struct lookup *l;
 
 	while ((l = next_of(r)) != NULL) {
-		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 is none's */
+		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 means none */
 		l->id = r->ids;
 		if (send_request(r, l, true) < 0) {
-			l->id = 0; /* later: it is told by what can be read */
+			/* on_answer() will find that the process ended */
+			l->id = 0;
 			return;
 		}
 		TAILQ_REMOVE(&r->waiting, l, link);
@@ -214,7 +215,8 @@ void resolve_cancel(struct lookup *l)
 	if (l->id == 0)
 		lookup_free(&l->of->waiting, l);
 	else
-		(void)send_request(l->of, l, false); /* else in its own time */
+		/* it ends by itself otherwise */
+		(void)send_request(l->of, l, false);
 }
 
 struct resolver *resolver_new(struct event_base *base, int sock, bool alone,

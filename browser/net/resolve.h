@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve.h - names to addresses, by the host's own rules (getaddrinfo(3)), in
- * a process of their own: resolver.h. What waits, and whose turn it is.
+ * a process of their own: resolver.h.
  *
- * A session may have RESOLVE_SESSION_RUNS lookups under way, and a requestor
- * its share of all, so none keeps another's from theirs; what waits is bounded
- * likewise. One that is cancelled leaves at once.
+ * A session may run RESOLVE_SESSION_RUNS lookups, and a requestor its share of
+ * all; the queue is limited likewise. A lookup that is cancelled leaves at
+ * once.
  */
 #ifndef BROWSER_NET_RESOLVE_H
 #define BROWSER_NET_RESOLVE_H
@@ -19,7 +19,7 @@
 #define RESOLVE_SESSION_RUNS 4	 /* lookups of one session at once */
 #define RESOLVE_SESSION_QUEUE 64 /* and of its names that wait */
 
-struct resolver; /* the loop's end of it */
+struct resolver; /* the loop's end of the process */
 struct lookup;	 /* one name */
 
 struct resolve_for { /* copied */
@@ -27,7 +27,7 @@ struct resolve_for { /* copied */
 	uint32_t way; /* a session's */
 };
 
-/* LIST, which it lends, of N; 0: none, and ERROR, for people. */
+/* LIST, lent, of N addresses; 0: none, and ERROR, for people. */
 typedef void resolve_done(void *arg, const union resolver_address *list,
 			  unsigned n, const char *error);
 

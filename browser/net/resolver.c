@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolver.c - forked by main.c. A child's memory is thrown away with its
- * lookup, whatever a name server did to it. What cannot be forked or answered
- * is a name that was not found in time: the page's loss alone.
+ * resolver.c - the process that resolves names, forked by main.c, with a child
+ * for each name: its memory is gone with it, whatever a name server did to it.
+ * A name that cannot be resolved in time is answered so.
  */
 #include "browser/net/resolver.h"
 
@@ -96,7 +96,7 @@ static void begin(const struct resolver_order *o)
 	children[i].pid = pid;
 }
 
-/* One that ended by itself has answered; one that was ended has not. */
+/* A child that exited has answered; one that was killed has not. */
 static void reap(void)
 {
 	int status;
@@ -146,7 +146,7 @@ int resolver_fork(int (*prepare)(void), pid_t *pid)
 
 	if (sock < 0 || *pid > 0)
 		return sock;
-	/* one server after the other, within the time of a lookup */
+	/* two servers may be tried within the time of a lookup */
 	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
 	if (prepare != NULL && prepare() < 0)
 		_exit(1);

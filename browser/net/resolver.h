@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolver.h - the process that asks the name servers, so that what they
- * answer is read where there is nothing else. A lookup is a child of it, which
- * ends with its answer, when nobody wants it any more, or after RESOLVER_S.
+ * resolver.h - the process that asks the name servers, so that their answers
+ * are parsed apart from everything else. A lookup is a child of it, which ends
+ * with its answer, when it is cancelled, or after RESOLVER_S.
  *
- * One packet each way, over a SOCK_SEQPACKET pair: an order, and for each
- * that asks one answer, in any order.
+ * One packet each way, over a SOCK_SEQPACKET pair: requests, and for each
+ * lookup one answer, in any order.
  */
 #ifndef BROWSER_NET_RESOLVER_H
 #define BROWSER_NET_RESOLVER_H
@@ -16,13 +16,13 @@
 
 #include "browser/net/url_policy.h"
 
-#define RESOLVER_S 3	      /* a lookup has, in all */
+#define RESOLVER_S 3	      /* seconds for a lookup */
 #define RESOLVER_AT_ONCE 16   /* lookups */
-#define RESOLVER_ADDRESSES 32 /* of a name, that are told */
+#define RESOLVER_ADDRESSES 32 /* addresses of a name in an answer */
 
 struct resolver_order {
-	uint32_t id;	  /* of one that is not answered yet: call it off */
-	uint32_t look_up; /* 0: call it off */
+	uint32_t id;	  /* of the lookup to start or cancel */
+	uint32_t look_up; /* 0: cancel it */
 	char host[URL_HOST_MAX];
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socks.c - reads greetings and requests of SOCKS 5, and writes answers, for
- * proxy.c. Pure functions of bytes: 0 is not whole yet, -EPROTO is no such
- * message, with the code to be answered.
+ * socks.c - parses what a client of SOCKS 5 sends, and makes our answers, for
+ * proxy.c. Input that is not understood or not served is -EPROTO.
  */
 #include "browser/net/socks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socks.h - what a client of SOCKS 5 says (RFC 1928), as far as we serve it:
- * no authentication, CONNECT. Pure.
+ * socks.h - messages of SOCKS 5 (RFC 1928), as far as we serve it: no
+ * authentication, CONNECT. Pure.
  */
 #ifndef BROWSER_NET_SOCKS_H
 #define BROWSER_NET_SOCKS_H
@@ -12,7 +12,7 @@
 #include "browser/net/url_policy.h"
 
 #define SOCKS_VERSION 5
-#define SOCKS_MESSAGE_MAX 262 /* bytes of the longest that it may say */
+#define SOCKS_MESSAGE_MAX 262 /* bytes of the client's longest message */
 #define SOCKS_REPLY_BYTES 10
 
 /* of our answer */
@@ -34,13 +34,13 @@ struct socks_request {
 };
 
 /*
- * The LEN bytes at P begin with its greeting: its length and in *METHOD our
- * answer to it; 0: it is not whole; -EPROTO: it is none.
+ * Parse a greeting at the LEN bytes at P: its length and in *METHOD our answer
+ * to it; 0: it is not complete; -EPROTO: it is none.
  */
 int socks_greeting(const uint8_t *p, size_t len, uint8_t *method);
 /*
- * The same of its request. What is not understood or not served is -EPROTO,
- * as soon as that can be told, with *CODE to be answered.
+ * The same of a request. One that is not understood or not served is -EPROTO,
+ * as soon as that is known, with *CODE for the answer.
  */
 int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 		  enum socks_code *code);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * url_policy.c - tables of addresses, names, ports and schemes that no page, or
- * none of a remote requestor, may reach. The broker asks it before it opens,
- * resolves and connects; every answer but NULL is a reason to refuse.
+ * no page of a remote requestor, may reach. Calls ask before they open a URL,
+ * the proxy before it resolves and connects; any answer but NULL is a reason to
+ * refuse.
  */
 #include "browser/net/url_policy.h"
 
@@ -18,12 +19,12 @@
 
 /* ---- addresses ---- */
 
-/* The first that matches counts: the special ones come before what is wider. */
+/* The first match counts: narrow networks come before wider ones. */
 static const struct {
 	uint32_t net;
 	unsigned bits;
 	const char *what;
-	bool local; /* may be at local */
+	bool local; /* allowed at local */
 } v4[] = {
     {0xA9FEA9FE, 32, "a cloud's metadata address", false}, /* 169.254.169.254 */
     {0x646464C8, 32, "a cloud's metadata address", false}, /* 100.100.100.200 */
@@ -126,7 +127,7 @@ const char *url_policy_address(const struct sockaddr *address,
 
 /* ---- names and ports ---- */
 
-/* Also of everything below them. */
+/* They include all names below them. */
 static const struct {
 	const char *name;
 	const char *what;

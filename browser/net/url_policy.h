@@ -2,9 +2,9 @@
 /*
  * url_policy.h - what a page may reach. Pure functions over tables.
  *
- * A URL is looked at before a tab is sent there. Then every connection that
- * pages make, for whatever reason, comes to proxy.c, which asks for host,
- * port, and each address that it would connect to: that is what holds.
+ * A URL is checked before a tab is sent there. Then every connection of pages,
+ * for whatever reason, comes to proxy.c, which checks host, port, and each
+ * address that it would connect to: those checks are what counts.
  */
 #ifndef BROWSER_NET_URL_POLICY_H
 #define BROWSER_NET_URL_POLICY_H
@@ -26,8 +26,8 @@ struct url_place {
 };
 
 /*
- * Each is NULL when it may be, or the reason why not: a static text such as
- * "a loopback address". What is not understood may not be.
+ * Each is NULL when it may be reached, or the reason why not: a static text
+ * such as "a loopback address". What is not understood is refused.
  */
 
 /* A whole URL, to navigate to; and where it leads (PLACE may be NULL). */

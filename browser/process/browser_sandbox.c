@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_sandbox.c - main.c calls it after the last fork and before the first byte from
- * Chromium. Without seccomp there is no broker; without Landlock it says so,
- * and the filter alone keeps it from files.
+ * browser_sandbox.c - confines paddock-browser and its resolver, called by
+ * main.c after the last fork and before the first byte from Chromium. Without
+ * seccomp it is an error, and the process exits; without Landlock that is in
+ * the status, and the filter alone denies files.
  */
 #include "browser/process/browser_sandbox.h"
 
@@ -20,7 +21,7 @@
 
 #define DNS_PORT 53
 #define FILES_MAX 2048		       /* two a connection, and a few */
-#define MEMORY_MAX (UINT64_C(4) << 30) /* far above what answers may hold */
+#define MEMORY_MAX (UINT64_C(4) << 30) /* far above what answers need */
 
 /* ---- limits ---- */
 
@@ -30,7 +31,7 @@ static const struct {
 } bounds[] = {
     {RLIMIT_CORE, 0},	     {RLIMIT_NOFILE, FILES_MAX},
     {RLIMIT_MEMLOCK, 0},     {RLIMIT_MSGQUEUE, 0},
-#ifndef __SANITIZE_ADDRESS__ /* it takes terabytes of addresses */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer reserves terabytes */
     {RLIMIT_AS, MEMORY_MAX},
 #endif
 };
@@ -51,9 +52,9 @@ static int limit(void)
 	return 0;
 }
 
-/* ---- the broker's ---- */
+/* ---- paddock-browser's ---- */
 
-/* Which of the two says no? Only the filter says EPERM. */
+/* Landlock fails it with EACCES, the filter with EPERM. */
 static int try_a_file(void)
 {
 	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,7 +80,7 @@ int browser_sandbox_enter(struct browser_sandbox *c, const char **step)
 	abi = landlock_leave(&leave);
 	if (abi > 0 && try_a_file() == -EACCES)
 		c->landlock = abi;
-	/* what a library does once, it has done */
+	/* let json-c initialize itself before the filter */
 	json_object_put(json_pack("a:i", 0));
 	*step = "load its filter";
 	rc = filter_load(&filter);
@@ -99,7 +100,7 @@ struct json_object *browser_sandbox_view(const struct browser_sandbox *c)
 
 int browser_sandbox_enter_names(void)
 {
-	/* how names are resolved, and by which libraries */
+	/* the configuration and libraries that resolve names */
 	static const char *const read[] = {"/etc",
 					   "/usr/lib",
 					   "/usr/lib64",
@@ -120,7 +121,7 @@ int browser_sandbox_enter_names(void)
 
 	if (rc < 0)
 		return rc;
-	/* libraries are loaded now, once for all names */
+	/* load the libraries now, once for all names */
 	if (getaddrinfo("localhost", NULL, NULL, &list) == 0)
 		freeaddrinfo(list);
 	(void)limit();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_sandbox.h - how the broker locks itself in, once it has all that it needs: what
- * it hears from then on was made by pages.
+ * browser_sandbox.h - how paddock-browser confines itself, before it reads
+ * anything that pages made.
  */
 #ifndef BROWSER_PROCESS_BROWSER_SANDBOX_H
 #define BROWSER_PROCESS_BROWSER_SANDBOX_H
@@ -18,9 +18,9 @@ struct browser_sandbox { /* as measured, by trying what is forbidden */
 };
 
 /*
- * Limits, Landlock, seccomp: no file, no process, no socket but for TCP. 0; or
- * -errno, with *STEP (static), when it is not to go on: there is no filter.
- * Landlock that a kernel does not have is missing in *C alone.
+ * Apply limits, Landlock and seccomp: no file, no process, no socket but TCP.
+ * 0; or -errno, with *STEP (static), when there is no filter: do not go on. A
+ * missing Landlock is in *C alone.
  */
 int browser_sandbox_enter(struct browser_sandbox *c, const char **step);
 /* The same for the process that resolves names: see resolver_fork(). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_init.c - the life of PID 1, from chromium_launch.c's last step on. A
- * note is sent before the process it is about is killed, so that who hears of
- * the death has the reason. What cannot be read counts as nothing: the cgroup
- * and the processes' own limits hold all the same.
+ * chromium_init.c - PID 1 of Chromium's namespaces, from chromium_launch.c's
+ * last step on. An event is sent before a process is killed, so that its death
+ * has a reason. What cannot be read counts as nothing: cgroups and the
+ * processes' own limits hold all the same.
  */
 #include "browser/process/chromium_init.h"
 
@@ -25,8 +25,8 @@
 #include "browser/process/renderers.h"
 
 #define TICK_MS 250
-#define TICKS_A_LOOK 4 /* at the pages' sandbox */
-#define TICKS_TO_DIE 8 /* for who was killed, before the next one is */
+#define TICKS_A_LOOK 4 /* between checks of the pages' sandbox */
+#define TICKS_TO_DIE 8 /* for a killed process, before the next one is */
 
 struct process {
 	pid_t pid;
@@ -36,14 +36,14 @@ struct process {
 struct chromium_process {
 	uint64_t bytes, tasks;
 	struct process main;	  /* Chromium itself */
-	struct process fat, wide; /* of the others: the most bytes, threads */
+	struct process fat, wide; /* the others with the most bytes, threads */
 };
 
 static struct {
 	int to;
 	pid_t chromium;
 	const struct chromium_init_limits *limits;
-	int held; /* as told last; -1: nothing */
+	int held; /* as sent last; -1: nothing */
 	pid_t dying;
 	int patience;
 	unsigned ticks;
@@ -59,7 +59,7 @@ static void tell(enum chromium_init_kind kind, uint64_t used, uint64_t allowed)
 
 /* ---- measuring ---- */
 
-/* Chromium itself, or a script that started it: all others have a type. */
+/* Chromium itself, or a script that started it: all others have --type=. */
 static bool is_main(pid_t pid)
 {
 	static const char type[] = "--type=";
@@ -69,7 +69,7 @@ static bool is_main(pid_t pid)
 	return memmem(text, n, type, sizeof(type) - 1) == NULL;
 }
 
-/* What it shares is counted where it lies, or not at all. */
+/* Memory of its own; shared memory is counted as files, or not at all. */
 static uint64_t own_bytes(pid_t pid)
 {
 	char text[PROC_FILE_MAX], *end;
@@ -140,7 +140,10 @@ static void measure(struct chromium_process *w)
 
 /* ---- ending ---- */
 
-/* All pages end with Chromium itself, so it must be the culprit by far. */
+/*
+ * Chromium itself is killed, and all pages with it, only if it uses half of
+ * all.
+ */
 static const struct process *culprit(const struct process *other,
 				     const struct process *main, uint64_t its,
 				     uint64_t allowed)

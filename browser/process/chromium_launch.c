@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_launch.c - starts Chromium behind a PID 1 of ours, in namespaces of
- * its own, with one socket to us. chromium_starter.c calls it. A step that
- * fails in there comes back as -errno with its name and what would help;
- * nothing of it is left then.
+ * chromium_launch.c - starts Chromium in namespaces of its own, for
+ * chromium_starter.c. A step that fails is reported by its name, with the error
+ * and what would help; nothing is left of the start.
  */
 #include "browser/process/chromium_launch.h"
 
@@ -39,7 +38,7 @@
 #define SETUP_S 10
 #define NICE 5 /* Chromium's */
 
-/* What PID 1 tells: a step that failed, or the listener beside it. */
+/* What PID 1 sends: a step that failed, or the listener. */
 struct report {
 	int err;
 	char step[60];
@@ -52,7 +51,7 @@ struct child {
 	unsigned uid, gid;
 };
 
-/* ---- in there ---- */
+/* ---- in the namespaces ---- */
 
 static int write_text(const char *path, const char *text)
 {
@@ -72,7 +71,7 @@ static int map_ids(const struct child *c)
 	char line[64];
 	int rc;
 
-	/* else these files are root's, and not ours to write */
+	/* otherwise these files belong to root */
 	rc = prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0 ? 0 : -errno;
 	if (rc == 0)
 		rc = write_text("/proc/self/setgroups", "deny");
@@ -117,7 +116,7 @@ static int loopback(const struct child *c)
 	return rc;
 }
 
-/* Die with the broker, be of no use to who gets hold of Chromium. */
+/* Die with the starter, and have no privileges that Chromium could use. */
 static int be_small(const struct child *c)
 {
 	struct __user_cap_header_struct head = {
@@ -148,13 +147,13 @@ static int listen_all(void)
 }
 
 /*
- * Since kernel 5.14 processes are counted for each user namespace, so this
- * bound is the world's alone; before, it would be all of the user's, and the
- * watch has to do. Others' work comes before pages'.
+ * Since kernel 5.14 processes are counted for each user namespace, so that this
+ * limits Chromium alone; before, it would count all of the user's, and PID 1
+ * has to do. Pages run with a lower priority than others' work.
  */
 static void bound_processes(const struct child *c)
 {
-	/* a quarter above what the watch allows, which tells why */
+	/* a quarter above the limit of PID 1, which gives the reason */
 	const rlim_t most = c->plan->limits.tasks + c->plan->limits.tasks / 4;
 	const struct rlimit none = {0, 0}, tasks = {most, most};
 	struct utsname u;
@@ -179,7 +178,7 @@ static _Noreturn void become_chromium(const struct child *c)
 	    NULL};
 	int null = open("/dev/null", O_RDWR);
 
-	/* Above where they go first: one may lie in the other's place. */
+	/* Moved up first: one may have the other's number. */
 	int in = fcntl(c->in, F_DUPFD, 10), out = fcntl(c->out, F_DUPFD, 10);
 
 	if (null < 0 || in < 0 || out < 0)
@@ -194,7 +193,7 @@ static _Noreturn void become_chromium(const struct child *c)
 	_exit(127);
 }
 
-/* PID 1, with nothing of ours but the way to tell of its world. */
+/* PID 1, with no descriptor but the one to report to. */
 static _Noreturn void watch(const struct child *c, pid_t chromium)
 {
 	const int to = dup2(c->report, 0);
@@ -242,7 +241,7 @@ static _Noreturn void init(const struct child *c)
 	watch(c, pid);
 }
 
-/* ---- out here ---- */
+/* ---- outside ---- */
 
 /* The listener's descriptor; -1: R says why there is none. */
 static int recv_report(int from, struct report *r)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_launch.h - Chromium's own world: user, pid, mount, ipc, uts and
- * network namespaces, with a PID 1 of ours that dies with this process, and all
- * else in there with it.
+ * chromium_launch.h - Chromium in user, pid, mount, ipc, uts and network
+ * namespaces of its own, with a PID 1 of ours that dies with this process, and
+ * everything in them with it.
  *
- * Its network is a loopback of its own and nothing more; the one thing that
- * listens there is a socket of ours. Its files are those of chromium_rootfs.h.
+ * Its network is a loopback of its own; only a socket of ours listens there.
+ * Its files are those of chromium_rootfs.h.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_LAUNCH_H
 #define BROWSER_PROCESS_CHROMIUM_LAUNCH_H
@@ -15,14 +15,14 @@
 
 #include "browser/process/chromium_init.h"
 
-/* of every address in there: ours to accept */
+/* of every address in the namespace: we accept */
 #define CHROMIUM_LAUNCH_PORT 1080u
 
 struct chromium_launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */
 	int to, from; /* Chromium's debugging pipes */
 	int listener; /* accepts what it connects to, non-blocking */
-	int watch;    /* PID 1's notes, packets */
+	int watch;    /* events of PID 1, packets */
 };
 
 struct chromium_launch_plan { /* all lent */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_process.c - chromium.c's ear. Notes of a start that is not the last one are
- * dropped, with the descriptors that they bring. Both peers are ours; the
- * watch's numbers are told to people and decide nothing else.
+ * chromium_process.c - what the starter and Chromium's PID 1 report, for
+ * chromium.c. Events of a start that is not the last are dropped, with their
+ * descriptors. Both peers are ours; the figures of PID 1 are shown and decide
+ * nothing else.
  */
 #include "browser/process/chromium_process.h"
 
@@ -26,7 +27,7 @@ struct chromium_process {
 	void *arg;
 	struct event *events, *watched;
 	uint32_t start; /* the last */
-	/* that came for it, by kind; -1: not yet */
+	/* received for it, by kind; -1: not yet */
 	int fds[CHROMIUM_STARTER_WORLD];
 	int watch;
 	pid_t pid;
@@ -83,7 +84,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	recv_init_event(w);
 	if (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
-		event_del(w->watched); /* the starter tells that it ended */
+		event_del(w->watched); /* the starter reports the end */
 }
 
 const struct chromium_init_event *
@@ -192,7 +193,7 @@ void chromium_process_stop(struct chromium_process *w)
 {
 	(void)order(
 	    w, CHROMIUM_STARTER_STOP); /* without a starter there is none */
-	w->start++;		       /* what is told of it is old */
+	w->start++;		       /* events of the old start are dropped */
 	forget(w);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_process.h - the broker's side of chromium_starter.h and chromium_init.h: Chromium's world as it
- * is started, stopped, ends, and what its PID 1 tells of it.
+ * chromium_process.h - Chromium as it is started, stopped and ends, by
+ * chromium_starter.h, and what its PID 1 reports, by chromium_init.h.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_PROCESS_H
 #define BROWSER_PROCESS_CHROMIUM_PROCESS_H
@@ -14,12 +14,12 @@
 
 struct chromium_process;
 
-struct chromium_process_exit { /* the taker's */
+struct chromium_process_exit { /* owned by the callee */
 	int to, from;	       /* Chromium's debugging pipes */
 	int listener;	       /* accepts what it connects to, non-blocking */
 };
 
-/* Called from the loop, never within a call of world_*. */
+/* Called from the loop, never within a call of chromium_process_*. */
 struct chromium_process_ops {
 	void (*up)(void *arg, const struct chromium_process_exit *ends);
 	void (*failed)(void *arg, const char *errmsg); /* lent */
@@ -34,17 +34,17 @@ chromium_process_new(struct event_base *base, int starter,
 void chromium_process_free(
     struct chromium_process *w); /* the starter ends with it; NULL is fine */
 
-/* Of one that was started before, nothing more is told. 0 or -errno. */
+/* Nothing more is reported of one that was started before. 0 or -errno. */
 int chromium_process_start(struct chromium_process *w);
 void chromium_process_stop(struct chromium_process *w);
 pid_t chromium_process_pid(
     const struct chromium_process *w); /* PID 1's, or -1 */
 
-/* Do its pages have Chromium's own sandbox? -1: there was none to see yet. */
+/* Do its pages have Chromium's own sandbox? -1: not known yet. */
 int chromium_process_held(const struct chromium_process *w);
 /*
- * What its watch ended within the last MS; NULL: nothing. What has been told
- * by now is read first.
+ * What PID 1 killed within the last MS; NULL: nothing. Reads first what PID 1
+ * has sent.
  */
 const struct chromium_init_event *
 chromium_process_over(struct chromium_process *w, int64_t ms);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_rootfs.c - made by chromium_launch.c's child, in namespaces of its
- * own, from binds on a small tmpfs that becomes the root. What a host does not
- * have is left out; a failure of any other kind leaves no browser, never a
- * wider view.
+ * chromium_rootfs.c - Chromium's root folder, made by chromium_launch.c's child
+ * in namespaces of its own, from binds on a small tmpfs. What a host does not
+ * have is left out; any other failure means no browser, never more files in
+ * sight.
  */
 #include "browser/process/chromium_rootfs.h"
 
@@ -31,16 +31,16 @@
 #endif
 #define RECURSIVE 0x8000 /* AT_RECURSIVE */
 
-/* The kernel's own; the C libraries' headers clash with its. */
+/* The kernel's struct; its header clashes with the C library's. */
 struct attr {
 	uint64_t set, clr, propagation, userns_fd;
 };
 
-#define STAGE "/tmp" /* any folder that is always there */
-#define OLD "/old"   /* on the stage: the host's root, nothing of it covered */
-#define NEW "/new"   /* and the one that is made */
+#define STAGE "/tmp" /* a folder that every host has */
+#define OLD "/old"   /* in it: the host's root, with nothing of it covered */
+#define NEW "/new"   /* and the new one */
 
-/* Programs, libraries, fonts; and of /etc what they look up there. */
+/* Programs, libraries, fonts, and what they read in /etc. */
 static const char *const shown[] = {
     "/usr",
     "/bin",
@@ -67,10 +67,10 @@ static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
 				       {"/proc/self/fd/1", "/dev/stdout"},
 				       {"/proc/self/fd/2", "/dev/stderr"}};
 
-/* Empty, so that who looks for them finds a folder. */
+/* Empty folders, for programs that expect them. */
 static const char *const folders[] = {"/run", "/home", "/var/lib", "/var/tmp"};
 
-/* With what is in these no program comes: it is bound by itself. */
+/* A program in one of these is bound without what lies beside it. */
 static const char *const shared[] = {
     "/",    "/tmp", "/var/tmp", "/var", "/etc", "/home",  "/root",
     "/opt", "/srv", "/var/lib", "/run", "/mnt", "/media", "/dev/shm"};
@@ -80,7 +80,7 @@ static int failed(int rc)
 	return rc < 0 ? -errno : 0;
 }
 
-/* Every folder above the last name of PATH. */
+/* Create every folder that PATH lies in. */
 static int make_way(const char *path)
 {
 	char way[PATH_MAX];
@@ -123,7 +123,7 @@ static int copy_link(const char *from, const char *to)
 	return symlink(target, to) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-/* The host's PATH at the same place: a link as a link, all else bound. */
+/* Show the host's PATH at the same place: a link as a link, all else bound. */
 static int show(const char *path, uint64_t flags)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -131,7 +131,7 @@ static int show(const char *path, uint64_t flags)
 	int rc;
 
 	snprintf(from, sizeof(from), OLD "%s", path);
-	if (lstat(from, &st) != 0) /* not there, or not for us */
+	if (lstat(from, &st) != 0) /* it does not exist, or may not be read */
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR
 			   ? 0
 			   : -errno;
@@ -176,7 +176,7 @@ static bool is_shared(const char *folder)
 	return false;
 }
 
-/* A program elsewhere, with what lies beside it. */
+/* A program elsewhere is bound with what lies beside it. */
 static int show_program(const char *path)
 {
 	char copy[PATH_MAX];
@@ -212,7 +212,7 @@ static int make_devices(void)
 		snprintf(to, sizeof(to), NEW "%s", links[i][1]);
 		rc = failed(symlink(links[i][0], to));
 	}
-	if (rc == 0) /* before what it may write to lies on it */
+	if (rc == 0) /* before a writable folder is mounted on it */
 		rc = failed(mkdir(NEW "/dev/shm", 0755));
 	if (rc == 0)
 		rc = restrict_to(NEW "/dev",
@@ -238,7 +238,7 @@ static int make_folders(void)
 	return rc;
 }
 
-/* While the host's own is there to be seen: the kernel wants it so. */
+/* The kernel allows this only while the host's /proc is visible. */
 static int make_proc(void)
 {
 	int rc = failed(mkdir(NEW "/proc", 0755));
@@ -248,7 +248,7 @@ static int make_proc(void)
 				     MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
 }
 
-/* A stage that is the root, with the host's below it; so none covers another. */
+/* A new root with the host's below it, so that neither covers the other. */
 static int make_root(void)
 {
 	int rc = failed(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));

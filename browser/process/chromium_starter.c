@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_starter.c - forked by main.c before the broker gives up what starting
- * Chromium takes. No byte of a page comes here: orders are two numbers. What
- * cannot be started is told by a note with the reason, and tried again only
- * when the broker says so.
+ * chromium_starter.c - the process that starts Chromium, forked by main.c
+ * before it gives up the right to. No byte of a page comes here: a request is
+ * two numbers. A start that fails is reported with the reason, and tried again
+ * only on request.
  */
 #include "browser/process/chromium_starter.h"
 
@@ -40,7 +40,8 @@ static void stop(void)
 
 	if (it.world <= 0)
 		return;
-	kill(it.world, SIGKILL); /* and the kernel ends all that is in there */
+	/* and the kernel kills everything in its namespace */
+	kill(it.world, SIGKILL);
 	while (waitpid(it.world, &status, 0) < 0 && errno == EINTR)
 		;
 	it.world = -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_starter.h - the process that starts Chromium, so that the broker, which
- * hears what pages make Chromium say, need not be able to start anything. It
- * is told no more than "start" and "stop": what is started was settled before
- * the first page.
+ * chromium_starter.h - the process that starts Chromium, so that
+ * paddock-browser, which reads what pages make Chromium send, need not be able
+ * to. It is told no more than "start" and "stop": what is started was fixed
+ * before the first page.
  *
- * One packet each way, over a SOCK_SEQPACKET pair. It ends with the broker, and
- * with it whatever it has started.
+ * One packet each way, over a SOCK_SEQPACKET pair. It ends with
+ * paddock-browser, and everything that it started ends with it.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_STARTER_H
 #define BROWSER_PROCESS_CHROMIUM_STARTER_H
@@ -25,7 +25,7 @@ enum chromium_starter_request_kind {
 
 struct chromium_starter_request {
 	uint32_t kind;
-	uint32_t start; /* which start it is about; the broker counts them */
+	uint32_t start; /* the number of the start */
 };
 
 /* The first four come in this order, each with a descriptor. */
@@ -33,14 +33,15 @@ enum chromium_starter_event_kind {
 	CHROMIUM_STARTER_TO = 1,   /* Chromium's debugging pipe, to write to */
 	CHROMIUM_STARTER_FROM,	   /* and to read from */
 	CHROMIUM_STARTER_LISTENER, /* accepts what it connects to */
-	CHROMIUM_STARTER_WORLD, /* its PID 1, VALUE, tells of it there: chromium_init.h */
+	/* its PID 1, VALUE, sends events there: chromium_init.h */
+	CHROMIUM_STARTER_WORLD,
 	CHROMIUM_STARTER_FAILED, /* ERRMSG */
-	CHROMIUM_STARTER_ENDED,	 /* it is gone: VALUE is wait(2)'s status */
+	CHROMIUM_STARTER_ENDED,	 /* it ended: VALUE is wait(2)'s status */
 };
 
 struct chromium_starter_event {
 	uint32_t kind;
-	uint32_t start; /* as ordered */
+	uint32_t start; /* as requested */
 	int32_t value;
 	char errmsg[CHROMIUM_STARTER_WHY];
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helper_process.c - what chromium_starter.c and resolver.c have in common. A helper without a
- * broker ends; one that cannot be forked is told to main.c, which then ends.
+ * helper_process.c - what chromium_starter.c and resolver.c have in common: a
+ * fork with a socket, and a loop of requests. It ends when its socket is
+ * closed; a process that cannot be forked is -errno, and main.c exits.
  */
 #include "browser/process/helper_process.h"
 
@@ -27,7 +28,7 @@ static void settle_in(const char *name, int sock)
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
+	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends when its socket does */
 	sigaction(SIGCHLD, &sa, NULL);
 	prctl(PR_SET_NAME, name);
 	if (dup2(sock, HELPER_PROCESS_FD) < 0)
@@ -54,7 +55,7 @@ int helper_process_fork(const char *name, pid_t *pid)
 	return rc;
 }
 
-/* False: there is nobody any more to take orders from. */
+/* False: the socket is closed. */
 static bool take_request(const struct helper_process *h)
 {
 	_Alignas(max_align_t) char request[HELPER_PROCESS_REQUEST_MAX];

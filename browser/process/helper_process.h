@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helper_process.h - a process beside the broker that does what the broker itself must
- * not be able to do: it takes orders, and ends with the broker. One packet each
+ * helper_process.h - a process beside paddock-browser that does what the latter
+ * must not be able to do: it takes requests, and ends with it. One packet each
  * way, over a SOCK_SEQPACKET pair.
  */
 #ifndef BROWSER_PROCESS_HELPER_PROCESS_H
@@ -14,10 +14,10 @@
 #define HELPER_PROCESS_REQUEST_MAX 512 /* bytes */
 
 struct helper_process {
-	size_t order_size; /* a packet of another size ends it */
+	size_t order_size; /* a packet of another size ends the process */
 	void (*obey)(const void *request); /* lent */
-	void (*reap)(void);		   /* a child of its may have ended */
-	void (*end)(void); /* nobody gives orders any more: the last call */
+	void (*reap)(void);		   /* a child may have ended */
+	void (*end)(void); /* the socket is closed: the last call */
 };
 
 /*
@@ -27,7 +27,7 @@ struct helper_process {
  */
 int helper_process_fork(const char *name, pid_t *pid);
 
-/* In it: take orders. */
+/* In it: process requests. */
 _Noreturn void helper_process_serve(const struct helper_process *h);
 
 #endif

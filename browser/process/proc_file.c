@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proc_file.c - for renderers.c and chromium_init.c, in PID 1 of Chromium's world. A
- * process that has ended meanwhile says nothing.
+ * proc_file.c - reads files of /proc, for renderers.c and chromium_init.c, in
+ * PID 1 of Chromium's namespaces. A process that has ended has none.
  */
 #include "browser/process/proc_file.h"
 

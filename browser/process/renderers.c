@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * renderers.c - chromium_init.c asks it now and then, in PID 1 of Chromium's world,
- * whose /proc has no process but that world's. Nothing fails: what cannot be
- * read is no page's process.
+ * renderers.c - checks the sandbox of pages' processes, for chromium_init.c, in
+ * PID 1 of Chromium's namespaces, whose /proc has no other process. What cannot
+ * be read counts as no page.
  */
 #include "browser/process/renderers.h"
 
@@ -16,7 +16,7 @@
 #include "browser/process/proc_file.h"
 
 struct process {
-	unsigned seccomp, namespaces; /* of pids, that it is in */
+	unsigned seccomp, namespaces; /* pid namespaces that it is in */
 };
 
 static const char *line_of(const char *text, const char *key)

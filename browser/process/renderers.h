@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* renderers.h - whether Chromium's own sandbox holds the pages, by /proc. */
+/* renderers.h - do pages have Chromium's own sandbox? By /proc. */
 #ifndef BROWSER_PROCESS_RENDERERS_H
 #define BROWSER_PROCESS_RENDERERS_H
 
 /*
- * Of the pages' processes, asked by the PID 1 of chromium_launch.h: 1: each has
- * a filter of system calls and a pid namespace below Chromium's; 0: one has
- * not; -ENOENT: there is none. Costs a look at every process there is.
+ * Asked in PID 1 of Chromium's namespaces. 1: each page's process has a filter
+ * of system calls and a pid namespace below Chromium's; 0: one has not;
+ * -ENOENT: there is none. Reads /proc for every process.
  */
 int renderers_sandboxed(void);
 

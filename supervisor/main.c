@@ -493,7 +493,8 @@ static int serve(const struct config *config, struct flags *f)
 	int status;
 
 	daemon_hold_signals();
-	cat = catalogue_load_configured(config, NULL, NULL);
+	cat = catalogue_load_configured(config, privsep_workers_are_others(),
+					NULL, NULL);
 	status = before_start(config, f);
 	if (status != 0) {
 		catalogue_free(cat);
@@ -541,7 +542,9 @@ static int try_cage(const struct config *c, const struct flags *f)
 		return status;
 	}
 	cgroup_init();
-	status = server_start(&srv, c, catalogue_load_configured(c, NULL, NULL),
+	status = server_start(&srv, c,
+			      catalogue_load_configured(
+				  c, privsep_workers_are_others(), NULL, NULL),
 			      worker_path(), browser_path(), required(c, f));
 	srv.on_ready = on_measured;
 	srv.arg = &srv.context;

@@ -14,6 +14,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/spawn/privsep.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
@@ -199,7 +200,8 @@ static void work(struct thread_pool_job *j, void *arg)
 {
 	struct load *l = arg;
 
-	l->catalogue = catalogue_load_configured(l->config, goes_on, j);
+	l->catalogue = catalogue_load_configured(
+	    l->config, privsep_workers_are_others(), goes_on, j);
 }
 
 static void loaded(void *arg, const struct thread_pool_result *e)

@@ -77,3 +77,20 @@ bool file_id_same(const struct file_id *a, const struct file_id *b)
 {
 	return a->dev == b->dev && a->ino == b->ino;
 }
+
+bool nofollow_is_plain(const char *path)
+{
+	for (const char *part = path;; part++) {
+		size_t n = strcspn(part, "/");
+
+		if (n == 0 || (n == 1 && part[0] == '.') ||
+		    (n == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if ((unsigned char)part[i] < ' ' || part[i] == 0x7F)
+				return false;
+		part += n;
+		if (*part == '\0')
+			return true;
+	}
+}

@@ -30,6 +30,12 @@ int nofollow_open_here(int at, const char *path, int flags);
  */
 size_t nofollow_link_len(const char *path);
 
+/*
+ * Is PATH the plain relative name of a file: no empty, "." or ".." part and
+ * no control character?
+ */
+bool nofollow_is_plain(const char *path);
+
 /* Which file a descriptor is of. Two that live at once differ in it. */
 struct file_id {
 	uint64_t dev, ino; /* both 0: of none */

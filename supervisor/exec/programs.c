@@ -24,7 +24,6 @@
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/run/limits.h"
-#include "supervisor/templates/manifest.h"
 #include "proto/json/json_pack.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
@@ -323,7 +322,7 @@ static bool may_have(const struct config *c, char *arg)
 	}
 	if (strncmp(arg, read, strlen(read)) == 0) {
 		arg += strlen(read);
-		return *arg == '/' && manifest_path_ok(arg + 1) &&
+		return *arg == '/' && nofollow_is_plain(arg + 1) &&
 		       grants_any_read(c, arg);
 	}
 	if (strncmp(arg, copies, strlen(copies)) == 0)

@@ -25,6 +25,7 @@
 #include "supervisor/exec/programs.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/exec/worker_private.h"
+#include "supervisor/templates/template_load.h"
 
 #define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
 #define LINGER_MS 1000	   /* from a worker's last word to its exit */

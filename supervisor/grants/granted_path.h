@@ -16,7 +16,7 @@
 #include "base/os/nofollow.h"
 
 /*
- * Is PATH, absolute and plain (manifest_path_ok()), FOLDER or below it? By
+ * Is PATH, absolute and plain (nofollow_is_plain()), FOLDER or below it? By
  * their names alone: nothing is looked at, and so nothing is known of links.
  */
 bool granted_path_names(const char *folder, const char *path);

@@ -23,6 +23,7 @@
 
 struct package_check {
 	const char *path;
+	bool others; /* the workers are */
 	int fd;
 	char *text; /* of the manifest */
 	size_t len;
@@ -59,7 +60,7 @@ static struct template *half(struct json_object *tree)
 		return NULL;
 	if (entry == NULL && strcmp(type, "lua") == 0)
 		entry = "main.lua";
-	if (entry == NULL || !manifest_path_ok(entry))
+	if (entry == NULL || !nofollow_is_plain(entry))
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	t->users = 1;
@@ -77,7 +78,7 @@ static void check_code(struct package_check *c)
 
 	if (t == NULL)
 		return;
-	if (template_entry_load(t, c->fd, &c->f) == 0 &&
+	if (template_entry_load(t, c->fd, c->others, &c->f) == 0 &&
 	    t->runtime == RUNTIME_LUA)
 		json_set_mended(c->said, "lua", t->entry);
 	if (t->runtime == RUNTIME_PROGRAM)
@@ -119,10 +120,12 @@ static void check_package(struct package_check *c)
 }
 
 /* ERRMSG: the catalogue's reason to leave it out; NULL: it did not. */
-static struct json_object *checkup(const char *path, const char *named,
+static struct json_object *checkup(const struct catalogue *all,
+				   const char *path, const char *named,
 				   const char *errmsg)
 {
-	struct package_check c = {.path = path, .fd = -1};
+	struct package_check c = {
+	    .path = path, .others = all->workers_are_others, .fd = -1};
 	const char *id, *version;
 
 	c.said = json_object_new_object();
@@ -149,11 +152,12 @@ static struct json_object *checkup(const char *path, const char *named,
 }
 
 /* A folder that could not be looked into is no package. */
-static struct json_object *of_problem(const struct catalogue_problem *p)
+static struct json_object *of_problem(const struct catalogue *all,
+				      const struct catalogue_problem *p)
 {
 	char *path = realpath(p->path, NULL);
 	struct json_object *o =
-	    checkup(path != NULL ? path : p->path, p->path, p->errmsg);
+	    checkup(all, path != NULL ? path : p->path, p->path, p->errmsg);
 
 	free(path);
 	return o;
@@ -170,10 +174,10 @@ struct json_object *package_check_all(const struct catalogue *all)
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < all->n; i++)
-		json_object_array_add(
-		    list, checkup(all->all[i]->dir, all->all[i]->dir, NULL));
+		json_object_array_add(list, checkup(all, all->all[i]->dir,
+						    all->all[i]->dir, NULL));
 	for (size_t i = 0; i < all->n_problems; i++)
-		json_object_array_add(list, of_problem(&all->problems[i]));
+		json_object_array_add(list, of_problem(all, &all->problems[i]));
 	json_object_array_sort(list, by_path);
 	return list;
 }

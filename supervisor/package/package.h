@@ -14,6 +14,8 @@
 
 #include "base/os/dir_walk.h"
 
+#define MANIFEST_FILE "template.json"
+
 #define PACKAGE_FILE_MAX ((size_t)1 << 20) /* bytes of manifest or code */
 #define PACKAGE_BYTES_MAX DIR_WALK_BYTES_MAX
 #define PACKAGE_ENTRIES_MAX DIR_WALK_ENTRIES_MAX

@@ -62,6 +62,11 @@ pid_t privsep_pid(void)
 	return privsep.pid;
 }
 
+bool privsep_workers_are_others(void)
+{
+	return geteuid() == 0 || privsep.pid != 0;
+}
+
 /* ---- the keeper's side ---- */
 
 /* In the child: nothing of the keeper's but CONTROL, and ERR unless < 0. */

@@ -28,7 +28,9 @@ struct privsep_paths { /* lent until the fork; NULL: there is none */
 
 /* Fork it; it ends with us. 0 or -errno. */
 int privsep_start(const struct privsep_paths *paths);
-pid_t privsep_pid(void);    /* a child of ours; 0: there is none */
+pid_t privsep_pid(void); /* a child of ours; 0: there is none */
+/* Did root start us, so that workers are users of their own? */
+bool privsep_workers_are_others(void);
 void privsep_release(void); /* let it end; it is still to be reaped */
 
 /*

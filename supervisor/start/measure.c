@@ -48,10 +48,9 @@ static int check_level(const struct isolation *iso,
 static const char *opt_in(const struct context *ctx, const char *errmsg)
 {
 	static const char layer[] = "userns:";
-	bool root = geteuid() == 0 || privsep_pid() != 0;
 
-	if (strncmp(errmsg, layer, strlen(layer)) != 0 || !root ||
-	    ctx->config->allow_weak_programs)
+	if (strncmp(errmsg, layer, strlen(layer)) != 0 ||
+	    !privsep_workers_are_others() || ctx->config->allow_weak_programs)
 		return "";
 	return "; where the other namespaces can be had, the operator can let "
 	       "programs do without: allow_weak_programs = yes in [sandbox], "

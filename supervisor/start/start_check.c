@@ -14,6 +14,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/spawn/privsep.h"
 #include "supervisor/config/config.h"
 #include "supervisor/grants/package_check.h"
 #include "supervisor/grants/grants.h"
@@ -118,7 +119,8 @@ static bool is_folder(const struct config *c, const char *path)
 
 static int check_templates(const struct config *c, const struct start_check *p)
 {
-	struct catalogue *cat = catalogue_load_configured(c, NULL, NULL);
+	struct catalogue *cat = catalogue_load_configured(
+	    c, privsep_workers_are_others(), NULL, NULL);
 	int status = cat->n_problems == 0 ? 0 : EX_CONFIG;
 
 	if (p->faults)

@@ -21,6 +21,7 @@
 #include "base/text/suggest.h"
 #include "base/text/errmsg.h"
 #include "supervisor/config/config.h"
+#include "supervisor/templates/template_load.h"
 
 #define WHY_BYTES 1024
 #define PACKAGES_MAX 4096 /* in all folders together */
@@ -48,7 +49,7 @@ static void load_package(struct catalogue *c, const char *path,
 
 	if (c->goes_on != NULL && !c->goes_on(c->arg))
 		return;
-	t = template_load(path, errmsg, sizeof(errmsg));
+	t = template_load(path, c->workers_are_others, errmsg, sizeof(errmsg));
 	if (t == NULL) {
 		problem(c, named, errmsg);
 		return;
@@ -196,16 +197,13 @@ static void drop_clashes(struct catalogue *c)
 	c->n = kept;
 }
 
-struct catalogue *catalogue_load(const char *const *dirs, size_t n)
-{
-	return catalogue_load_while(dirs, n, NULL, NULL);
-}
-
-struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
-				       bool (*goes_on)(void *arg), void *arg)
+struct catalogue *catalogue_load(const char *const *dirs, size_t n,
+				 bool workers_are_others,
+				 bool (*goes_on)(void *arg), void *arg)
 {
 	struct catalogue *c = xcalloc(1, sizeof(*c));
 
+	c->workers_are_others = workers_are_others;
 	c->goes_on = goes_on;
 	c->arg = arg;
 	for (size_t i = 0; i < n; i++)
@@ -221,6 +219,7 @@ struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
 }
 
 struct catalogue *catalogue_load_configured(const struct config *config,
+					    bool workers_are_others,
 					    bool (*goes_on)(void *arg),
 					    void *arg)
 {
@@ -232,7 +231,7 @@ struct catalogue *catalogue_load_configured(const struct config *config,
 		if (config->templates_given ||
 		    access(config->templates[i], F_OK) == 0)
 			dirs[n++] = config->templates[i];
-	c = catalogue_load_while(dirs, n, goes_on, arg);
+	c = catalogue_load(dirs, n, workers_are_others, goes_on, arg);
 	free(dirs);
 	return c;
 }

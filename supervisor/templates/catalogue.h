@@ -24,6 +24,7 @@ struct catalogue {
 	struct catalogue_index *offers; /* owned: their resources and prompts */
 	struct catalogue_problem *problems; /* owned */
 	size_t n_problems;
+	bool workers_are_others;    /* what it was loaded for */
 	bool (*goes_on)(void *arg); /* while it is loaded */
 	void *arg;
 };
@@ -33,13 +34,15 @@ struct catalogue {
  * that has one itself is a package. A broken
  * package is skipped and becomes a problem; so do both of two with the same
  * id and version, and a directory that cannot be read. Problems are logged.
+ * WORKERS_ARE_OTHERS: template_load.h. Before each package GOES_ON (NULL:
+ * always) is asked: no ends it.
  */
-struct catalogue *catalogue_load(const char *const *dirs, size_t n);
-/* The same; before each package GOES_ON (NULL: always) is asked: no ends it. */
-struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
-				       bool (*goes_on)(void *arg), void *arg);
+struct catalogue *catalogue_load(const char *const *dirs, size_t n,
+				 bool workers_are_others,
+				 bool (*goes_on)(void *arg), void *arg);
 /* The same of the folders that C names; one that it does not may be missing. */
 struct catalogue *catalogue_load_configured(const struct config *c,
+					    bool workers_are_others,
 					    bool (*goes_on)(void *arg),
 					    void *arg);
 void catalogue_free(struct catalogue *c); /* NULL is fine */

@@ -8,17 +8,18 @@
 #include "supervisor/templates/manifest.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
+#include "base/os/nofollow.h"
 #include "base/text/text_position.h"
-#include "ipc/host_pattern.h"
+#include "ipc/browser_proto.h"
 #include "proto/json/json.h"
+#include "supervisor/package/package.h"
 #include "supervisor/templates/manifest_content.h"
+#include "supervisor/templates/manifest_limits.h"
 #include "supervisor/templates/manifest_shape.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -28,49 +29,20 @@ struct check {
 	struct template *t;
 	struct json_object *m; /* the manifest; borrowed from t */
 	struct diagnostics *f;
-	char place[512]; /* at() */
 };
+
+/* What each of its schemas may cost to compile: some 60 ms. */
+#define MANIFEST_SCHEMA_STEPS 3000000
 
 #define fail(c, pointer, ...)                                                  \
 	diagnostics_add((c)->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,      \
 			__VA_ARGS__)
 
-/* A JSON Pointer with something in it. */
-static const char *at(struct check *c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-static const char *at(struct check *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(c->place, sizeof(c->place), fmt, ap);
-	va_end(ap);
-	return c->place;
-}
-
-/* Tools of paddock itself, which clients must find under their own names. */
-static const char *const reserved[] = {
-    "list_task_templates",
-    "run_task_template",
-    "get_task_run",
-    "list_task_runs",
-    "cancel_task_run",
-    "get_artifact",
+/* Clients must find these under their own names, and the browser's tools. */
+static const char *const contract_tools[] = {
+    "list_task_templates", "run_task_template", "get_task_run",
+    "list_task_runs",	   "cancel_task_run",	"get_artifact",
     "get_runtime_profile",
-    "navigate",
-    "wait_for_stable",
-    "get_page_info",
-    "get_page_content",
-    "create_tab",
-    "close_tab",
-    "click",
-    "type_text",
-    "press_key",
-    "wait",
-    "find_element",
-    "screenshot",
-    "list_sessions",
-    "close_session",
 };
 
 static const char *const modes[] = {
@@ -80,36 +52,6 @@ static const char *const runtimes[] = {
 static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
 				    [TASK_REQUIRED] = "required",
 				    [TASK_FORBIDDEN] = "forbidden"};
-
-static const struct {
-	const char *key;
-	size_t offset; /* in struct template_limits; NO_FIELD: shape alone */
-	int64_t value; /* where the manifest is silent */
-} limits[] = {
-#define NO_FIELD SIZE_MAX
-#define LIMIT(id, field, max_field, name, unit, manifest, ...)                 \
-	{manifest, offsetof(struct template_limits, field), TEMPLATE_UNSAID},
-#include "base/limits.def"
-    {"cancelGraceMs", offsetof(struct template_limits, cancel_grace_ms), 5000},
-    {"maxConcurrency", NO_FIELD, 0},
-};
-
-bool manifest_path_ok(const char *path)
-{
-	for (const char *part = path;; part++) {
-		size_t n = strcspn(part, "/");
-
-		if (n == 0 || (n == 1 && part[0] == '.') ||
-		    (n == 2 && part[0] == '.' && part[1] == '.'))
-			return false;
-		for (size_t i = 0; i < n; i++)
-			if ((unsigned char)part[i] < ' ' || part[i] == 0x7F)
-				return false;
-		part += n;
-		if (*part == '\0')
-			return true;
-	}
-}
 
 /* Which of NAMES is member KEY of OBJ; the schema allows no other. */
 static unsigned choice(struct json_object *obj, const char *key,
@@ -181,15 +123,24 @@ static int check_text(struct check *c)
 	return 0;
 }
 
+static bool is_reserved(const char *id)
+{
+	const struct browser_proto_action *a = browser_proto_action(id);
+
+	for (size_t i = 0; i < ARRAY_LEN(contract_tools); i++)
+		if (strcmp(id, contract_tools[i]) == 0)
+			return true;
+	return a != NULL && !a->runs_alone;
+}
+
 static int check_id(struct check *c)
 {
 	c->t->id = copy(c->m, "templateId");
-	for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
-		if (strcmp(c->t->id, reserved[i]) == 0)
-			return fail(c, "/templateId",
-				    "\"%s\" is the name of a tool of paddock's "
-				    "own; choose another",
-				    c->t->id);
+	if (is_reserved(c->t->id))
+		return fail(c, "/templateId",
+			    "\"%s\" is the name of a tool of paddock's "
+			    "own; choose another",
+			    c->t->id);
 	c->t->name = copy(c->m, "name");
 	c->t->description = copy(c->m, "description");
 	return 0;
@@ -236,7 +187,7 @@ static int check_runtime(struct check *c)
 	if (t->entry == NULL)
 		t->entry = xstrdup("main.lua");
 	join_args(t, json_member(r, "args"));
-	if (!manifest_path_ok(t->entry))
+	if (!nofollow_is_plain(t->entry))
 		return fail(c, "/runtime/entry",
 			    "\"%s\" is not the plain relative path of a file "
 			    "in the package, such as main.lua",
@@ -302,136 +253,41 @@ static int check_auto(struct check *c)
 	return 0;
 }
 
-/* A template's own limit that was meant for one of ours would bind nobody. */
-static int check_spelling(struct check *c, const char *key)
-{
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		if (strcasecmp(key, limits[i].key) != 0 ||
-		    strcmp(key, limits[i].key) == 0)
-			continue;
-		fail(c, at(c, "/limits/%s", key),
-		     "unknown key \"%s\"; did you mean \"%s\"?", key,
-		     limits[i].key);
-		return diagnostics_of_name(c->f);
-	}
-	return 0;
-}
-
 static int check_limits(struct check *c)
 {
-	struct json_object *given = json_member(c->m, "limits");
-	int rc = 0;
-
-	c->t->limits_json = given;
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		struct json_object *o = json_member(given, limits[i].key);
-		int64_t v = o ? json_object_get_int64(o) : limits[i].value;
-
-		if (limits[i].offset != NO_FIELD)
-			memcpy((char *)&c->t->limits + limits[i].offset, &v,
-			       sizeof(v));
-	}
-	if (given == NULL)
-		return 0;
-	json_object_object_foreach(given, key, value) {
-		(void)value;
-		if (check_spelling(c, key) < 0)
-			rc = -EINVAL;
-	}
-	return rc;
+	return manifest_limits_read(c->t, c->m, c->f);
 }
 
-static void take_lower(int64_t *limit, struct json_object *o)
-{
-	if (o != NULL &&
-	    (*limit == TEMPLATE_UNSAID || json_object_get_int64(o) < *limit))
-		*limit = json_object_get_int64(o);
-}
-
-static int check_paths(struct check *c, struct json_object *paths)
-{
-	size_t n = paths != NULL ? json_object_array_length(paths) : 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *path =
-		    json_object_get_string(json_object_array_get_idx(paths, i));
-
-		if (!manifest_path_ok(path + 1))
-			rc = fail(c, at(c, "/permissions/readPaths/%zu", i),
-				  "\"%s\" is not a plain absolute path, such "
-				  "as /srv/data: not / itself, and without . "
-				  "and ..",
-				  path);
-	}
-	return rc;
-}
-
-static int check_places(struct check *c, struct json_object *places)
-{
-	size_t n = places != NULL ? json_object_array_length(places) : 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *place = json_object_get_string(
-		    json_object_array_get_idx(places, i));
-
-		if (!host_pattern_is_place(place, strlen(place)))
-			rc = fail(c, at(c, "/permissions/network/%zu", i),
-				  "\"%s\" is not a HOST:PORT such as "
-				  "db.example.org:5432",
-				  place);
-	}
-	return rc;
-}
-
-/* What a program asks for; after the limits, which they lower. */
 static int check_permissions(struct check *c)
 {
-	struct json_object *p = json_member(c->m, "permissions");
-	struct json_object *paths = json_member(p, "readPaths");
-	struct template *t = c->t;
-	int rc = check_paths(c, paths);
+	return manifest_permissions_read(c->t, c->m, c->f);
+}
 
-	if (check_places(c, json_member(p, "network")) < 0 || rc < 0)
-		return -EINVAL;
-	if (t->runtime != RUNTIME_PROGRAM)
+/* The member KEY as a schema; 0, too, when there is none. */
+static int compile(struct check *c, const char *key, struct json_object **json,
+		   struct schema **schema)
+{
+	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
+	const struct schema_options opt = {.budget = &budget};
+	struct schema_error err = {0};
+	char pointer[32];
+
+	*json = json_member(c->m, key);
+	if (*json == NULL || schema_compile(schema, *json, &opt, &err) == 0)
 		return 0;
-	take_lower(&t->limits.processes, json_member(p, "processes"));
-	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
-	t->n_reads = paths != NULL ? json_object_array_length(paths) : 0;
-	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
-	for (size_t i = 0; i < t->n_reads; i++)
-		t->reads[i] =
-		    json_object_get_string(json_object_array_get_idx(paths, i));
-	return 0;
+	snprintf(pointer, sizeof(pointer), "/%s", key);
+	return manifest_shape_fail(c->f, pointer, &err);
 }
 
 static int check_inputs(struct check *c)
 {
-	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
-	const struct schema_options opt = {.budget = &budget};
-	struct schema_error err = {0};
-
-	c->t->inputs_json = json_member(c->m, "inputsSchema");
-	c->t->secret = has_secret(c->t->inputs_json);
-	if (schema_compile(&c->t->inputs, c->t->inputs_json, &opt, &err) < 0)
-		return manifest_shape_fail(c->f, "/inputsSchema", &err);
-	return 0;
+	c->t->secret = has_secret(json_member(c->m, "inputsSchema"));
+	return compile(c, "inputsSchema", &c->t->inputs_json, &c->t->inputs);
 }
 
 static int check_outputs(struct check *c)
 {
-	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
-	const struct schema_options opt = {.budget = &budget};
-	struct schema_error err = {0};
-
-	c->t->outputs_json = json_member(c->m, "outputsSchema");
-	if (c->t->outputs_json == NULL)
-		return 0;
-	if (schema_compile(&c->t->outputs, c->t->outputs_json, &opt, &err) < 0)
-		return manifest_shape_fail(c->f, "/outputsSchema", &err);
-	return 0;
+	return compile(c, "outputsSchema", &c->t->outputs_json, &c->t->outputs);
 }
 
 static int check_resources(struct check *c)

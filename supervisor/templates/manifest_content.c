@@ -16,9 +16,9 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
+#include "base/os/nofollow.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
-#include "supervisor/templates/manifest.h"
 #include "supervisor/package/placeholder.h"
 
 #define OWN_SCHEME "paddock:"
@@ -59,7 +59,7 @@ static int check_file(struct look *l, struct json_object *o)
 {
 	const char *file = json_member_str(o, "file");
 
-	if (file == NULL || manifest_path_ok(file))
+	if (file == NULL || nofollow_is_plain(file))
 		return 0;
 	return fail(l, below(l, "/file"),
 		    "\"%s\" is not the plain relative path of a file in the "

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/schema/schema_lint.h"
-#include "supervisor/templates/manifest.h"
+#include "supervisor/package/package.h"
 
 #define DEFAULT_DIALECT "https://json-schema.org/draft/2020-12/schema"
 

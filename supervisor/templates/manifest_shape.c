@@ -13,7 +13,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/templates/manifest.h"
+#include "supervisor/package/package.h"
 #include "supervisor/templates/manifest_keys.h"
 
 #define ERRORS_MAX 32 /* that the schema finds */

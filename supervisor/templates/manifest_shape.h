@@ -9,6 +9,9 @@
 #include "proto/schema/schema.h"
 #include "supervisor/package/diagnostics.h"
 
+/* The schema of the manifest, as text; it lives as long as the program. */
+const char *manifest_schema_text(size_t *len);
+
 /* Add each error that the schema has of M, any JSON, to F. */
 void manifest_shape_check(struct json_object *m, struct diagnostics *f);
 

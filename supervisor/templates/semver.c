@@ -4,7 +4,7 @@
  * and for which version a call means (catalogue.c). Pure functions of a text;
  * false says that it is no version, or that the range leaves it out.
  */
-#include "supervisor/templates/template.h"
+#include "supervisor/templates/semver.h"
 
 #include <ctype.h>
 #include <string.h>

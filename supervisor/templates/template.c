@@ -1,159 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template.c - loads one package: folder, manifest, files, digest; counts who
- * uses it. catalogue.c loads it, runs hold it while they last. A package that
- * is wrong, or that changed while it was read, gives NULL and a sentence;
- * template_unchanged() says no when it changed since.
+ * template.c - one loaded package: who uses it, and what follows from its
+ * manifest. template_load.c makes it, the catalogue has it, runs hold it while
+ * they last. Nothing here fails.
  */
 #include "supervisor/templates/template.h"
 
-#include <errno.h>
 #include <json-c/json_pointer.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "base/text/errmsg.h"
 #include "proto/json/json.h"
-#include "supervisor/templates/template_entry.h"
-#include "supervisor/package/diagnostics.h"
-#include "supervisor/templates/manifest.h"
-#include "supervisor/package/package.h"
-#include "supervisor/templates/template_shipped.h"
-#include "supervisor/templates/template_files.h"
-
-/* The digest is of what T was made of: read anew, and compared. */
-static int take_digest(struct template *t, int fd, const char *text, size_t len,
-		       char *errmsg, size_t size)
-{
-	size_t n = 0;
-	struct package_bytes *kept = xcalloc(t->n_files + 2, sizeof(*kept));
-	int rc;
-
-	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
-	if (t->runtime == RUNTIME_LUA)
-		kept[n++] =
-		    (struct package_bytes){t->entry, t->code, t->code_len};
-	for (size_t i = 0; i < t->n_files; i++)
-		kept[n++] = (struct package_bytes){
-		    t->files[i].path, t->files[i].data, t->files[i].len};
-	rc = package_digest(fd, kept, n, t->digest, errmsg, size);
-	free(kept);
-	return rc;
-}
-
-/* What T's manifest names, and then the whole of it. */
-static int load_files(struct template *t, int fd, const char *text, size_t len,
-		      struct diagnostics *f)
-{
-	char errmsg[1024];
-	int rc = template_entry_load(t, fd, f);
-
-	if (template_files_load(t, fd, f) < 0 || rc < 0)
-		return -EINVAL;
-	if (package_stamp(fd, t->stamp, errmsg, sizeof(errmsg)) < 0 ||
-	    take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
-		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
-				       errmsg);
-	return 0;
-}
-
-static struct template *load(int fd, struct diagnostics *f)
-{
-	struct template *t;
-	char *text, errmsg[1024];
-	size_t len;
-
-	if (package_read(fd, MANIFEST_FILE, &text, &len, errmsg,
-			 sizeof(errmsg)) < 0) {
-		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
-		return NULL;
-	}
-	t = manifest_parse(text, len, f);
-	if (t != NULL && load_files(t, fd, text, len, f) < 0) {
-		diagnostics_place(f, MANIFEST_FILE, text, len);
-		template_unref(t);
-		t = NULL;
-	}
-	free(text);
-	if (t != NULL)
-		t->shipped = template_shipped_is(fd);
-	return t;
-}
-
-static struct template *load_all(const char *dir, struct diagnostics *f)
-{
-	char *path = realpath(dir, NULL), errmsg[1024];
-	struct template *t = NULL;
-	int fd = -1;
-
-	if (path == NULL)
-		errmsg_set(errmsg, sizeof(errmsg), "cannot open the folder: %s",
-			   strerror(errno));
-	else
-		fd = package_open(path, errmsg, sizeof(errmsg));
-	if (fd < 0)
-		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
-	else
-		t = load(fd, f);
-	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
-		t->dir = path;
-		path = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	return t;
-}
-
-/* DIR's own path is found first, and what is read is what lies there. */
-struct template *template_load(const char *dir, char *errmsg, size_t size)
-{
-	struct diagnostics f = {0};
-	struct template *t = load_all(dir, &f);
-
-	if (t == NULL) {
-		diagnostics_sort(&f);
-		diagnostics_first(&f, errmsg, size);
-	}
-	diagnostics_fini(&f);
-	return t;
-}
-
-/* The folder that was read, with the bytes that were read then. */
-static bool same_bytes(struct template *t, int fd, const char *stamp)
-{
-	char digest[65], errmsg[256];
-
-	if (package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0 ||
-	    strcmp(digest, t->digest) != 0)
-		return false;
-	memcpy(t->stamp, stamp, sizeof(t->stamp));
-	return true;
-}
-
-bool template_unchanged(struct template *t, char *errmsg, size_t size)
-{
-	int fd = package_open(t->dir, errmsg, size);
-	struct file_id id = {0};
-	char stamp[65] = "";
-	bool same;
-
-	if (fd < 0)
-		return false;
-	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
-	       package_stamp(fd, stamp, errmsg, size) == 0 &&
-	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
-	close(fd);
-	if (!same)
-		errmsg_set(
-		    errmsg, size,
-		    "%s was changed after it was loaded, and what is there "
-		    "now is not run; the operator has it loaded by SIGHUP",
-		    t->dir);
-	return same;
-}
 
 struct template *template_ref(struct template *t)
 {
@@ -167,7 +25,9 @@ void template_unref(struct template *t)
 		return;
 	schema_free(t->inputs);
 	schema_free(t->outputs);
-	template_files_free(t);
+	for (size_t i = 0; i < t->n_files; i++)
+		free(t->files[i].data);
+	free(t->files);
 	json_object_put(t->manifest);
 	free(t->dir);
 	free(t->id);
@@ -179,6 +39,15 @@ void template_unref(struct template *t)
 	free(t->reads);
 	free(t->auto_pointer);
 	free(t);
+}
+
+const struct template_file *template_file(const struct template *t,
+					  const char *path)
+{
+	for (size_t i = 0; i < t->n_files; i++)
+		if (strcmp(t->files[i].path, path) == 0)
+			return &t->files[i];
+	return NULL;
 }
 
 bool template_promises(const struct template *t)

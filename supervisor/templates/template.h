@@ -15,6 +15,7 @@
 #include "base/os/nofollow.h"
 #include "ipc/runtime.h"
 #include "proto/schema/schema.h"
+#include "supervisor/templates/semver.h"
 
 enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
 
@@ -27,11 +28,6 @@ struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
 #define LIMIT(id, field, ...) int64_t field;
 #include "base/limits.def"
 	int64_t cancel_grace_ms; /* 5000, at most 60000 */
-};
-
-struct semver {
-	uint64_t major, minor, patch;
-	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
 };
 
 struct template_file {	  /* of the package, named by a resource or a prompt */
@@ -83,17 +79,6 @@ struct template
 	struct schema *outputs; /* NULL: any value */
 };
 
-/*
- * Read and check the package in DIR. The template (one user: the caller's),
- * or NULL with what is wrong, where (JSON pointer) and what would pass in
- * ERRMSG (at most SIZE bytes).
- */
-struct template *template_load(const char *dir, char *errmsg, size_t size);
-/*
- * A program runs from its folder: is T's still what was read? False, and ERRMSG
- * says what would help.
- */
-bool template_unchanged(struct template *t, char *errmsg, size_t size);
 struct template *template_ref(struct template *t); /* T itself */
 void template_unref(struct template *t);	   /* NULL is fine */
 
@@ -108,12 +93,5 @@ bool template_auto_async(const struct template *t, struct json_object *inputs);
  * outputSchema, as MCP has it, and keeps to it in every answer.
  */
 bool template_promises(const struct template *t);
-
-/* Semantic Versioning 2.0.0: parse (false: not one), order as strcmp(3). */
-bool semver_parse(struct semver *out, const char *text);
-int semver_cmp(const struct semver *a, const struct semver *b);
-/* Does V satisfy RANGE: an exact version, or a caret range ("^1.2")? */
-bool semver_in(const struct semver *v, const char *range);
-bool semver_range_ok(const char *range);
 
 #endif

@@ -13,8 +13,6 @@
 #include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
-#include "supervisor/spawn/privsep.h"
-#include "supervisor/templates/manifest.h"
 #include "supervisor/package/package.h"
 
 #define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
@@ -49,16 +47,15 @@ static int load_lua(struct template *t, int fd, struct diagnostics *f,
 	return check_text(t, f);
 }
 
-/* Started by root, workers are somebody else, with the rights of others. */
+/* Workers are somebody else, with the rights of others. */
 static int can_others(int fd, const struct stat *file, const char *entry,
 		      char *errmsg, size_t size)
 {
 	const mode_t need = S_IROTH | S_IXOTH;
 	struct stat dir;
 
-	if ((geteuid() != 0 && privsep_pid() == 0) ||
-	    (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
-	     (file->st_mode & need) == need))
+	if (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
+	    (file->st_mode & need) == need)
 		return 0;
 	return errmsg_set(
 	    errmsg, size,
@@ -67,8 +64,8 @@ static int can_others(int fd, const struct stat *file, const char *entry,
 	    entry);
 }
 
-static int look_at_program(struct template *t, int fd, char *errmsg,
-			   size_t size)
+static int look_at_program(struct template *t, int fd, bool others,
+			   char *errmsg, size_t size)
 {
 	struct stat st;
 	int file = package_open_file(fd, t->entry, &st, errmsg, size);
@@ -80,15 +77,17 @@ static int look_at_program(struct template *t, int fd, char *errmsg,
 		return errmsg_set(errmsg, size,
 				  "%s is not executable (chmod +x would do)",
 				  t->entry);
-	return can_others(fd, &st, t->entry, errmsg, size);
+	return others ? can_others(fd, &st, t->entry, errmsg, size) : 0;
 }
 
-int template_entry_load(struct template *t, int fd, struct diagnostics *f)
+int template_entry_load(struct template *t, int fd, bool workers_are_others,
+			struct diagnostics *f)
 {
 	char errmsg[512] = "";
 	int rc = t->runtime == RUNTIME_LUA
 		     ? load_lua(t, fd, f, errmsg, sizeof(errmsg))
-		     : look_at_program(t, fd, errmsg, sizeof(errmsg));
+		     : look_at_program(t, fd, workers_are_others, errmsg,
+				       sizeof(errmsg));
 
 	if (errmsg[0] != '\0')
 		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE,

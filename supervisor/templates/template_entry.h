@@ -10,6 +10,7 @@
  * Look at T's entry in the package FD; Lua's text is read into T. 0, or
  * -EINVAL with an error in F: at the manifest's "entry", or in the file.
  */
-int template_entry_load(struct template *t, int fd, struct diagnostics *f);
+int template_entry_load(struct template *t, int fd, bool workers_are_others,
+			struct diagnostics *f);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/templates/manifest.h"
 #include "supervisor/package/package.h"
 
 struct load {
@@ -23,15 +22,6 @@ struct load {
 	size_t bytes;
 	struct diagnostics *f;
 };
-
-const struct template_file *template_file(const struct template *t,
-					  const char *path)
-{
-	for (size_t i = 0; i < t->n_files; i++)
-		if (strcmp(t->files[i].path, path) == 0)
-			return &t->files[i];
-	return NULL;
-}
 
 /* The file that O, at the JSON Pointer AT, names; unless it was read before. */
 static int load_file(struct load *l, struct json_object *o, const char *at)
@@ -105,11 +95,4 @@ int template_files_load(struct template *t, int fd, struct diagnostics *f)
 				i) < 0)
 			rc = -EINVAL;
 	return rc;
-}
-
-void template_files_free(struct template *t)
-{
-	for (size_t i = 0; i < t->n_files; i++)
-		free(t->files[i].data);
-	free(t->files);
 }

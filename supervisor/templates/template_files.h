@@ -14,6 +14,5 @@
  * that cannot be had.
  */
 int template_files_load(struct template *t, int fd, struct diagnostics *f);
-void template_files_free(struct template *t);
 
 #endif

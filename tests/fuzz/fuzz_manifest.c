@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "proto/json/json.h"
+#include "base/os/nofollow.h"
+#include "supervisor/package/package.h"
 #include "supervisor/templates/manifest.h"
 #include "supervisor/templates/manifest_lint.h"
 
@@ -47,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	assert(t->id != NULL && strlen(t->id) <= 64 && t->inputs != NULL);
-	assert(manifest_path_ok(t->entry));
+	assert(nofollow_is_plain(t->entry));
 	assert(t->trust != 0 && t->limits.timeout_ms != 0);
 	(void)template_auto_async(t, t->manifest);
 	template_unref(t);

@@ -199,7 +199,8 @@ static void directories(void)
 	char *again = xasprintf("%s/../one/.", two);
 	const char *const missing[] = {none, two, file};
 	const char *const same[] = {one, two, again, two};
-	struct catalogue *c = catalogue_load(missing, ARRAY_LEN(missing));
+	struct catalogue *c =
+	    catalogue_load(missing, ARRAY_LEN(missing), false, NULL, NULL);
 
 	is_int(c->n, 2, "a bad folder does not hide the good");
 	is_int(c->n_problems, 2, "but is a problem");
@@ -209,11 +210,11 @@ static void directories(void)
 	is_str(why_of(c, "one/README"),
 	       "cannot read the folder: Not a directory", "each");
 	catalogue_free(c);
-	c = catalogue_load(same, ARRAY_LEN(same));
+	c = catalogue_load(same, ARRAY_LEN(same), false, NULL, NULL);
 	order(c);
 	is_int(c->n_problems, 4, "a folder named twice counts once");
 	catalogue_free(c);
-	c = catalogue_load(same, 0);
+	c = catalogue_load(same, 0, false, NULL, NULL);
 	is_int(c->n + c->n_problems, 0, "no folder, no template");
 	is_str(version_of(catalogue_newest(c, "alpha")), NULL, "of any name");
 	catalogue_free(c);
@@ -242,7 +243,7 @@ static void single(void)
 	put("prog", "go", "#!/bin/sh\n");
 	if (chmod(entry, 0755) < 0 || chmod(prog, 0755) < 0)
 		printf("# cannot chmod %s\n", entry);
-	c = catalogue_load(dirs, 2);
+	c = catalogue_load(dirs, 2, false, NULL, NULL);
 	is_int((int64_t)c->n, 2, "a folder that is a package is one");
 	is_str(c->n == 2 ? c->all[0]->id : "", "beta", "and is loaded");
 	is_str(c->n == 2 ? c->all[1]->id : "", "prog", "so is a program");
@@ -259,7 +260,7 @@ static void single(void)
 static void shipped(void)
 {
 	static const char *const dirs[] = {"etc/templates"};
-	struct catalogue *c = catalogue_load(dirs, 1);
+	struct catalogue *c = catalogue_load(dirs, 1, false, NULL, NULL);
 
 	for (size_t i = 0; i < c->n_problems; i++)
 		printf("# %s: %s\n", c->problems[i].path,
@@ -283,7 +284,7 @@ int main(void)
 	set_up();
 	dirs[0] = one = in_root("one");
 	dirs[1] = two = in_root("two");
-	c = catalogue_load(dirs, 2);
+	c = catalogue_load(dirs, 2, false, NULL, NULL);
 	order(c);
 	finding(c);
 	problems(c);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "supervisor/templates/template_load.h"
 #include "supervisor/templates/manifest.h"
 #include "supervisor/templates/template_files.h"
 #include "tests/unit/supervisor/templates/diagnostics_fixture.h"
@@ -190,7 +191,7 @@ static struct template *load(const char *key, const char *value)
 	put("template.json", text, strlen(text));
 	free(text);
 	errmsg[0] = '\0';
-	t = template_load(dir, errmsg, sizeof(errmsg));
+	t = template_load(dir, geteuid() == 0, errmsg, sizeof(errmsg));
 	point();
 	return t;
 }

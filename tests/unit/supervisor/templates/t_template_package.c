@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packages on disk. */
+#include "supervisor/templates/template_load.h"
 #include "supervisor/templates/template.h"
 
 #include <errno.h>
@@ -65,7 +66,8 @@ static void gone(const char *name)
 /* Loading the package fails for the reason WANT. */
 static void refused(const char *want, const char *name)
 {
-	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+	struct template *t =
+	    template_load(root, geteuid() == 0, errmsg, sizeof(errmsg));
 
 	point();
 	ok(t == NULL, "refused: %s", name);
@@ -75,7 +77,8 @@ static void refused(const char *want, const char *name)
 
 static struct template *loaded(const char *name)
 {
-	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+	struct template *t =
+	    template_load(root, geteuid() == 0, errmsg, sizeof(errmsg));
 
 	ok(t != NULL, "%s: %s", name, t != NULL ? "loaded" : errmsg);
 	return t;
@@ -272,7 +275,8 @@ static void other_files(void)
 
 static void digest_of(char hex[65])
 {
-	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+	struct template *t =
+	    template_load(root, geteuid() == 0, errmsg, sizeof(errmsg));
 
 	snprintf(hex, 65, "%s", t != NULL ? t->digest : "");
 	template_unref(t);
@@ -348,13 +352,14 @@ static void unreadable(void)
 {
 	char *path = in_root("none");
 
-	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL, "no folder");
+	ok(template_load(path, geteuid() == 0, errmsg, sizeof(errmsg)) == NULL,
+	   "no folder");
 	is_str(errmsg, "cannot open the folder: No such file or directory",
 	       "and says so");
 	free(path);
 	put_text("template.json", smallest);
 	path = in_root("template.json");
-	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL,
+	ok(template_load(path, geteuid() == 0, errmsg, sizeof(errmsg)) == NULL,
 	   "a file is no package");
 	chmod(path, 0);
 	if (geteuid() != 0)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_limits.c - what a manifest says that its runs may use: limits, and
+ * permissions, which lower them. manifest.c calls it once the shape is good;
+ * what is wrong goes to the diagnostics with its place.
+ */
+#include "supervisor/templates/manifest_limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/os/nofollow.h"
+#include "ipc/host_pattern.h"
+#include "proto/json/json.h"
+#include "supervisor/package/package.h"
+
+#define PLACE_SIZE 64 /* of a JSON Pointer of ours */
+
+#define fail(f, pointer, ...)                                                  \
+	diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,           \
+			__VA_ARGS__)
+
+static const struct {
+	const char *key;
+	size_t offset; /* in struct template_limits; NO_FIELD: shape alone */
+	int64_t value; /* where the manifest is silent */
+} limits[] = {
+#define NO_FIELD SIZE_MAX
+#define LIMIT(id, field, max_field, name, unit, manifest, ...)                 \
+	{manifest, offsetof(struct template_limits, field), TEMPLATE_UNSAID},
+#include "base/limits.def"
+    {"cancelGraceMs", offsetof(struct template_limits, cancel_grace_ms), 5000},
+    {"maxConcurrency", NO_FIELD, 0},
+};
+
+/* A template's own limit that was meant for one of ours would bind nobody. */
+static int check_spelling(struct diagnostics *f, const char *key)
+{
+	char at[512];
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		if (strcasecmp(key, limits[i].key) != 0 ||
+		    strcmp(key, limits[i].key) == 0)
+			continue;
+		snprintf(at, sizeof(at), "/limits/%s", key);
+		fail(f, at, "unknown key \"%s\"; did you mean \"%s\"?", key,
+		     limits[i].key);
+		return diagnostics_of_name(f);
+	}
+	return 0;
+}
+
+int manifest_limits_read(struct template *t, struct json_object *manifest,
+			 struct diagnostics *f)
+{
+	struct json_object *given = json_member(manifest, "limits");
+	int rc = 0;
+
+	t->limits_json = given;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		struct json_object *o = json_member(given, limits[i].key);
+		int64_t v = o ? json_object_get_int64(o) : limits[i].value;
+
+		if (limits[i].offset != NO_FIELD)
+			memcpy((char *)&t->limits + limits[i].offset, &v,
+			       sizeof(v));
+	}
+	if (given == NULL)
+		return 0;
+	json_object_object_foreach(given, key, value) {
+		(void)value;
+		if (check_spelling(f, key) < 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+static void take_lower(int64_t *limit, struct json_object *o)
+{
+	if (o != NULL &&
+	    (*limit == TEMPLATE_UNSAID || json_object_get_int64(o) < *limit))
+		*limit = json_object_get_int64(o);
+}
+
+/* The JSON Pointer of the Ith of KEY's, in AT. */
+static const char *place_of(char at[PLACE_SIZE], const char *key, size_t i)
+{
+	snprintf(at, PLACE_SIZE, "/permissions/%s/%zu", key, i);
+	return at;
+}
+
+static int check_paths(struct diagnostics *f, struct json_object *paths)
+{
+	char at[PLACE_SIZE];
+	int rc = 0;
+
+	for (size_t i = 0; i < json_length(paths); i++) {
+		const char *path =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+
+		if (!nofollow_is_plain(path + 1))
+			rc = fail(f, place_of(at, "readPaths", i),
+				  "\"%s\" is not a plain absolute path, such "
+				  "as /srv/data: not / itself, and without . "
+				  "and ..",
+				  path);
+	}
+	return rc;
+}
+
+static int check_places(struct diagnostics *f, struct json_object *places)
+{
+	char at[PLACE_SIZE];
+	int rc = 0;
+
+	for (size_t i = 0; i < json_length(places); i++) {
+		const char *place = json_object_get_string(
+		    json_object_array_get_idx(places, i));
+
+		if (!host_pattern_is_place(place, strlen(place)))
+			rc = fail(f, place_of(at, "network", i),
+				  "\"%s\" is not a HOST:PORT such as "
+				  "db.example.org:5432",
+				  place);
+	}
+	return rc;
+}
+
+int manifest_permissions_read(struct template *t, struct json_object *manifest,
+			      struct diagnostics *f)
+{
+	struct json_object *p = json_member(manifest, "permissions");
+	struct json_object *paths = json_member(p, "readPaths");
+	int rc = check_paths(f, paths);
+
+	if (check_places(f, json_member(p, "network")) < 0 || rc < 0)
+		return -EINVAL;
+	if (t->runtime != RUNTIME_PROGRAM)
+		return 0;
+	take_lower(&t->limits.processes, json_member(p, "processes"));
+	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
+	t->n_reads = json_length(paths);
+	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
+	for (size_t i = 0; i < t->n_reads; i++)
+		t->reads[i] =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+	return 0;
+}

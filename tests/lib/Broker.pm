@@ -19,16 +19,6 @@ use constant { CHUNK => 2, ANSWER => 3, CALL => 23, PIECE => 64512 };
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
-# Why there is no browser to test with; undef when there is one.
-sub missing {
-	for my $dir (split(/:/, $ENV{PATH} // ''), '/usr/bin') {
-		for my $name (qw(chromium-headless-shell chromium)) {
-			return undef if -x "$dir/$name";
-		}
-	}
-	return 'no Chromium is installed (make deps-browser)';
-}
-
 # ---- msgpack, as much of it as there is in a frame ----
 
 sub put_int {

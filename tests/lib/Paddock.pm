@@ -21,14 +21,15 @@ use File::Find;
 use File::Path qw(make_path remove_tree);
 use File::Temp qw(tempdir);
 use JSON::PP ();
+use Needs;
 use POSIX qw(WNOHANG :signal_h);
 use Test::More;
 use Time::HiRes qw(time);
 
-our @EXPORT = qw(json_of json_to true false null same_json answer_ok
-		 refused strays_gone children_of as_root read_file write_file
+our @EXPORT = (@Needs::EXPORT, qw(json_of json_to true false null same_json answer_ok
+		 refused strays_gone children_of read_file write_file
 		 alive rss_kb peak_kb lua until_true
-		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM);
+		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
 
 use constant { true => JSON::PP::true, false => JSON::PP::false,
 	       null => undef };
@@ -69,7 +70,6 @@ END {
 
 sub json_of { return $json->encode($_[0]) }
 sub json_to { return $json->decode($_[0]) }
-sub as_root { return $> == 0 }
 sub alive { return kill(0 => $_[0]) && (stat_of($_[0])->{state} // 'Z') ne 'Z' }
 
 sub read_file {

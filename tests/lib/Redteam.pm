@@ -29,30 +29,17 @@ use Paddock;
 use POSIX ();
 use Test::More;
 
-our @EXPORT = qw(attack_all compile programs outcome_of is_outcome);
+our @EXPORT = qw(attack_all programs outcome_of is_outcome);
 
-my $NOBODY = 65534;
 my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
 my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl');
-
-# Build tests/system/redteam/attacks/SOURCE.c as $to.
-sub compile {
-	my ($source, $to, @flags) = @_;
-	my $cc = $ENV{CC} // 'cc';
-
-	return if -e $to;
-	system($cc, '-D_GNU_SOURCE', '-O1', '-pthread', "-I$TOP", '-o', $to,
-	       "$TOP/tests/system/redteam/attacks/$source.c", @flags) == 0
-	    or BAIL_OUT("tests/system/redteam/attacks/$source.c cannot be built");
-	chmod 0755, $to;
-}
 
 # The C attacks, built; where.
 sub programs {
 	my $to = Paddock::fresh_root() . '/attack';
 
-	compile('attack', $to, map { "$TOP/tests/system/redteam/attacks/attack_$_.c" }
-		qw(resources escape leaks signals shared counters));
+	compile('system/redteam/attacks/attack.c', $to, '-pthread', glob "$TOP/tests/system/redteam/attacks/attack_*.c")
+	    or BAIL_OUT('the attacks cannot be built');
 	return $to;
 }
 
@@ -331,12 +318,7 @@ sub attack_all {
 	$o{sibling_gives} = 210 unless exists $o{sibling_gives};
 	$o{ticker} //= {lua => $TICKS};
 	$_->{limits}{maxTimeoutMs} //= 600_000 for @o{qw(sibling ticker)}, @attacks;
-	as_user(as_root() ? 'as root' : 'as a user', undef, \%o, @attacks);
-      SKIP: {
-		skip 'not root, who could become another user: the table was ' .
-		    'tried as this one', 1 unless as_root();
-		as_user('as nobody', $NOBODY, \%o, @attacks);
-	}
+	as_user(@$_, \%o, @attacks) for users();
 	done_testing();
 }
 

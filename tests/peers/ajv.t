@@ -9,14 +9,15 @@ use strict;
 use warnings;
 use File::Copy qw(copy);
 use File::Path qw(make_path remove_tree);
-use FindBin;
+use lib 'tests/lib';
+use Needs;
 use Test::More;
 
 my $PAIRS = 5000;
 my $SEED  = $ENV{PADDOCK_AJV_SEED} // 14;    # one that meets each fault
 
-my $here    = "$FindBin::Bin/ajv";
-my $build   = $ENV{PADDOCK_BUILD} // "$FindBin::Bin/../../build";
+my $here    = 'tests/peers/ajv';
+my $build   = $ENV{PADDOCK_BUILD} // 'build';
 my $modules = "$build/node/ajv";
 my $suite   = "$build/ajv";
 
@@ -39,18 +40,15 @@ my %fault = (
 my $DIGITS_MAX = 10;    # disagreements by that one, which is not foretold
 my $BROKEN_MAX = 12;    # schemas of which ajv makes code that does not run
 
-sub have { return system("command -v $_[0] >/dev/null 2>&1") == 0 }
-
 sub same_file {
 	return system('cmp', '-s', @_) == 0;
 }
 
 # Why ajv cannot be had; '' when it is there.
 sub install {
-	for my $program (qw(node npm)) {
-		return "there is no $program; on Debian: apt-get install nodejs npm"
-		    if !have($program);
-	}
+	my $lack = lacks('node', 'npm');
+
+	return "$lack; on Debian: apt-get install nodejs npm" if $lack;
 	return '' if -d "$modules/node_modules/ajv"
 	    && same_file("$here/package-lock.json", "$modules/installed");
 	remove_tree($modules);

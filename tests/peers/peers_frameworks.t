@@ -3,8 +3,7 @@
 # peers_frameworks.t - clients that exist: those of frameworks, and bridges.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 'tests/lib';
 use Http qw(sha256_hex);
 use Paddock;
 use Peer;

@@ -3,8 +3,7 @@
 # peers_http.t - official MCP clients over HTTP.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 'tests/lib';
 use Peer;
 use Test::More;
 

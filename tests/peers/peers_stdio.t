@@ -3,8 +3,7 @@
 # peers_stdio.t - official MCP clients over stdio.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 'tests/lib';
 use Peer;
 use Test::More;
 

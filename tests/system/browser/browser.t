@@ -12,7 +12,7 @@ use Broker;
 use Paddock;
 use Site;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
 
 my $site = Site->new;

@@ -4,9 +4,8 @@
 # runs. PADDOCK_SOAK=1: of 1,000.
 use strict;
 use warnings;
-use FindBin;
 BEGIN { $ENV{PADDOCK_PATIENCE} //= 120 } # for 100 pages
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 use Pages;
@@ -14,7 +13,7 @@ use Site;
 use Test::More;
 use Time::HiRes qw(time);
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my ($LOGINS, $RUNS) = $ENV{PADDOCK_SOAK} ? (100, 1000) : (50, 200);
 my $site = Site->new;

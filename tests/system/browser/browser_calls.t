@@ -4,8 +4,7 @@
 # called off, or dies. fake_browser.pl stands in for paddock-browser.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Http qw(sha256_hex);
 use Daemon;
@@ -17,7 +16,7 @@ my @all = qw(create_tab navigate close_tab screenshot keep_session list_sessions
 my $folder = Paddock::fresh_root();
 
 copy("$BUILD/$_", "$folder/$_") or BAIL_OUT("$_: $!") for qw(paddockd paddock-worker);
-copy("$FindBin::Bin/fake_browser.pl", "$folder/paddock-browser") or BAIL_OUT($!);
+copy('tests/system/browser/fake_browser.pl', "$folder/paddock-browser") or BAIL_OUT($!);
 chmod 0755, map { "$folder/$_" } qw(paddockd paddock-worker paddock-browser);
 Paddock::write_file("$folder/chromium", "#!/bin/sh\n");
 chmod 0755, "$folder/chromium";

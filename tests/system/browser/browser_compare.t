@@ -4,8 +4,7 @@
 # sets of pages, and what the first of each differs from the others in.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Encode qw(encode);
 use Paddock;
@@ -13,9 +12,9 @@ use Pages;
 use Site;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
-my $sets = json_to(Paddock::read_file("$FindBin::Bin/compare.json"));
+my $sets = json_to(Paddock::read_file('tests/system/browser/compare.json'));
 my @pages = map { map { encode('UTF-8', $_) } @{$_->{pages}} } @$sets;
 my $site = Site->new(@pages);
 

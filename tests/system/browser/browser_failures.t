@@ -4,8 +4,7 @@
 # forms that do not let in.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Artifact;
 use Broker;
 use Paddock;
@@ -13,7 +12,7 @@ use Pages;
 use Site;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $site = Site->new('<!DOCTYPE html><input id="user"><input id="pass" type="password">' .
 		     '<button disabled>Log in</button>');

@@ -5,8 +5,7 @@
 # fake_browser.pl misbehaves as pages' addresses tell it.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Paddock;
 use Test::More;
@@ -14,7 +13,7 @@ use Test::More;
 my $folder = Paddock::fresh_root();
 
 copy("$BUILD/$_", "$folder/$_") or BAIL_OUT("$_: $!") for qw(paddockd paddock-worker);
-copy("$FindBin::Bin/fake_browser.pl", "$folder/paddock-browser") or BAIL_OUT($!);
+copy('tests/system/browser/fake_browser.pl', "$folder/paddock-browser") or BAIL_OUT($!);
 chmod 0755, map { "$folder/$_" } qw(paddockd paddock-worker paddock-browser);
 Paddock::write_file("$folder/chromium", "#!/bin/sh\n");
 chmod 0755, "$folder/chromium";

@@ -12,7 +12,7 @@ use Broker;
 use Paddock;
 use Site;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $other = Site->new;
 # Asks $other by every way that a page has, and says what came of each.

@@ -13,7 +13,7 @@ use IPC::Open2;
 use Paddock;
 use Site;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $folder = Paddock::fresh_root();
 my ($cert, $key, $log) = map { "$folder/$_" } qw(cert key log);

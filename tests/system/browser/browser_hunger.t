@@ -4,14 +4,13 @@
 # has no more ends alone, and is told why; the pages of others go on.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 use Site;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my %page = (
     memory => 'const all = []; setInterval(() => all.push(new Uint8Array(16 << 20).fill(7)), 10);',

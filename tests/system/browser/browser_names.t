@@ -5,18 +5,16 @@
 # network with a name server of ours.
 use strict;
 use warnings;
-use FindBin;
 use IO::Socket::IP;
 use POSIX ();
 use Socket;
 use Test::More;
 
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 
-plan skip_all => Broker::missing() if Broker::missing();
-plan skip_all => 'only root can put a name server of its own before others' if !as_root();
+needs('Chromium', 'root');
 if (!$ENV{PADDOCK_OWN_NET}) {
 	$ENV{PADDOCK_OWN_NET} = 1;
 	exec 'unshare', '--net', '--mount', $^X, $0 or BAIL_OUT("unshare: $!");

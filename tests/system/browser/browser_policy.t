@@ -12,7 +12,7 @@ use Broker;
 use Paddock;
 use Site;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $site = Site->new;
 my $broker = Broker->new(args => ['--alone', '--max-tabs-per-session', 3, '--max-tabs', 5,

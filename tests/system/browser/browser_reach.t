@@ -5,20 +5,17 @@
 # denies not at all. In a network namespace with addresses that look public.
 use strict;
 use warnings;
-use FindBin;
 use IO::Socket::IP;
 use POSIX ();
 use Socket qw(AF_INET6 SOCK_STREAM IPPROTO_IPV6 IPV6_V6ONLY SOL_SOCKET SO_REUSEADDR
 	      pack_sockaddr_in6 IN6ADDR_ANY);
 use Test::More;
 
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 
-plan skip_all => Broker::missing() if Broker::missing();
-plan skip_all => 'only root can make network namespaces with addresses of its choice'
-    if !as_root();
+needs('Chromium', 'root');
 if (!$ENV{PADDOCK_OWN_NET}) {
 	$ENV{PADDOCK_OWN_NET} = 1;
 	exec 'unshare', '--net', '--mount', $^X, $0 or BAIL_OUT("unshare: $!");

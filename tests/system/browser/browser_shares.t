@@ -4,14 +4,13 @@
 # sessions, tabs and calls: another finds room, and is told nothing of the first.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 use Site;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $site = Site->new;
 my $broker = Broker->new(args => ['--max-sessions', 10, '--max-tabs', 16, '--max-tabs-per-session', 16]);

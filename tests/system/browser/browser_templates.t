@@ -5,8 +5,7 @@
 # once and later.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Artifact;
 use Broker;
 use Http qw(sha256_hex);
@@ -15,7 +14,7 @@ use Pages;
 use Site;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
+needs('Chromium');
 
 my $site = Site->new;
 my ($article, $cjk, $form) = map { $site->url("/$_.html") } qw(article cjk form);

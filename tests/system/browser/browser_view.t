@@ -4,16 +4,14 @@
 # tables, and nothing else, wherever a state, logs or homes may lie.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use File::Path qw(remove_tree);
 use File::Temp qw(tempdir);
 use Paddock;
 use Test::More;
 
-plan skip_all => Broker::missing() if Broker::missing();
-plan skip_all => 'only root may look into the root of another process' if !as_root();
+needs('Chromium', 'root');
 
 # Folders that are the host's whole are not listed further.
 my %whole = map { $_ => 1 } qw(/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc/alternatives

@@ -3,8 +3,7 @@
 # cli.t - the command paddock: every exit status, on and off a terminal.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker ();
 use Cage;
 use Cli;

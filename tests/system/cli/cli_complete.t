@@ -4,8 +4,7 @@
 # bash, zsh and fish put it on the line.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Daemon;
 use Paddock;
@@ -123,7 +122,7 @@ sub fish {
 my %shells = (bash => \&bash, zsh => \&zsh, fish => \&fish);
 for my $name (sort keys %shells) {
 	SKIP: {
-		skip "$name is not installed", 7 if system("command -v $name >/dev/null 2>&1") != 0;
+		skip_lacking(7, $name);
 		my $said = $shells{$name};
 
 		is($said->('expl'), 'explain', "$name completes a command");

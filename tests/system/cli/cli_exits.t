@@ -5,8 +5,7 @@
 # ordinary user. tests/system/cli/cli.t has what is said meanwhile.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use Test::More;

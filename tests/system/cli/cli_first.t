@@ -5,8 +5,7 @@
 # been done that was not.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use Test::More;
@@ -108,7 +107,7 @@ is(system("$BUILD/paddockd --check=templates --config $here/tokens.conf --templa
 
 # ---- a half package is in nobody's way ----
 SKIP: {
-	skip 'needs root, to have a disk that is full', 3 unless as_root();
+	skip_lacking(3, 'root');
 	mkdir "$here/full";
 	system('mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', "$here/full") == 0 or skip 'no tmpfs here', 3;
 	open my $f, '>', "$here/full/fill" or die $!;

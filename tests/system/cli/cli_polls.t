@@ -5,8 +5,7 @@
 # again instead of giving up.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Daemon;
 use Paddock;

@@ -4,10 +4,9 @@
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
-use FindBin;
 use Test::More;
 
-my $build   = $ENV{PADDOCK_BUILD} // "$FindBin::Bin/../../../build";
+my $build   = $ENV{PADDOCK_BUILD} // 'build';
 my $paddock = "$build/paddock";
 my $suite   = '/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance';
 my $dir     = tempdir(CLEANUP => 1);

@@ -3,8 +3,7 @@
 # Streamable HTTP: sessions, answers, who asks, and how it starts and ends.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Http;
 use Paddock;
@@ -194,10 +193,7 @@ fails_to_start('0.0.0.0:0', 78, qr/token_sha256/,
 	fails_to_start("127.0.0.1:$port", 69, qr/in use/, 'a port that is taken');
 }
 SKIP: {
-	socket my $fh, AF_INET6, SOCK_STREAM, 0
-	    or skip 'no IPv6 here', 1;
-	bind $fh, pack_sockaddr_in6(0, Socket::IN6ADDR_LOOPBACK)
-	    or skip 'no IPv6 loopback here', 1;
+	skip_lacking(1, 'IPv6');
 	my $s = Http->new(listen => '[::1]:0', unready => 1,
 			  templates => $templates);
 

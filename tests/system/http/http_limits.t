@@ -3,8 +3,7 @@
 # How much one requestor may hold over HTTP, and that it is no other's loss.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

@@ -5,8 +5,7 @@
 # what they do, PADDOCK_STEPS how much.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Storm;

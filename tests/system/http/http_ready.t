@@ -3,8 +3,7 @@
 # /readyz: whether a run would be started now, and why not.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Http;
 use Paddock;

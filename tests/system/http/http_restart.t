@@ -4,8 +4,7 @@
 # exist do not initialize again. What is theirs, what is not, what is gone.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http qw(sha256_hex);
 use Paddock;
 use Test::More;

@@ -4,8 +4,7 @@
 # that they read after all is there.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Task;

@@ -5,8 +5,7 @@
 # token. A refusal says why, and closes when nobody knows what follows.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

@@ -4,8 +4,7 @@
 # connection costs, and that a thousand idle ones cost the others nothing.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

@@ -5,8 +5,7 @@
 # be read. PADDOCK_SOAK="CLIENTS TASKS" is how many.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

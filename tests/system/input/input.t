@@ -4,8 +4,7 @@
 # the template.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 

@@ -5,8 +5,7 @@
 # than the question does.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Task;
 use Test::More;

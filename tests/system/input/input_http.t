@@ -3,8 +3,7 @@
 # By which stream a question reaches a client over HTTP.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

@@ -5,8 +5,7 @@
 # what tells of their tasks. Each question ends once, and the server lives.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;

@@ -3,8 +3,7 @@
 # What a task asks, and clients that answer by a task of their own.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 

@@ -7,8 +7,7 @@
 # how much; PADDOCK_SECONDS: or so long, if that is less.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Chaos;
 use Http;
 use Paddock;

@@ -4,8 +4,7 @@
 # reload and rotation under load, drain, sockets, peers, the audit log.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon qw(manager turn_all);
 use File::Copy qw(copy);
 use Paddock;
@@ -13,7 +12,6 @@ use POSIX ();
 use Socket;
 use Test::More;
 
-my $NOBODY = 65534;
 my $ROTATIONS = 6;
 my $EX_UNAVAILABLE = 69;
 my $EX_CONFIG = 78;
@@ -148,7 +146,7 @@ sub with_worker {
 	my $root = Paddock::fresh_root();
 	chown 65534, 65534, $root if as_root();
 	my $d = daemon(root => $root, manager => manager("$root/manager"),
-		       user => as_root() ? 65534 : undef,
+		       user => $ORDINARY,
 		       args => ['--require-isolation', 'full']);
 
 	is(exit_of($d), $EX_UNAVAILABLE,
@@ -594,8 +592,7 @@ sub mode_of { return sprintf '%04o', (stat $_[0])[2] & 07777 }
 	is(exit_of($d), $EX_UNAVAILABLE, 'a folder that is not there: exit 69');
 }
 SKIP: {
-	skip 'an ordinary user is wanted, and to become one takes root', 7
-	    unless as_root();
+	skip_lacking(7, 'root');
 	my $root = Paddock::fresh_root($NOBODY);
 	my $d = daemon(user => $NOBODY, root => $root, no_socket => 1,
 		       socket => "$root/run/paddock/paddock.sock",
@@ -618,7 +615,7 @@ SKIP: {
 # ---- peers ----
 
 SKIP: {
-	skip 'two users are wanted, which takes root', 31 unless as_root();
+	skip_lacking(31, 'root');
 	my $d = daemon();
 	$d->ready;
 	chmod 0666, $d->{socket};
@@ -691,7 +688,7 @@ SKIP: {
 	like($late->{other}[0]{error}{message} // '', qr/^224 connections of yours.* 256 /,
 	     'and told why');
 	SKIP: {
-		skip 'another user is wanted, which takes root', 1 unless as_root();
+		skip_lacking(1, 'root');
 		chmod 0666, $d->{socket};
 		my $other = $d->client($NOBODY);
 

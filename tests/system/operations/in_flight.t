@@ -5,21 +5,17 @@
 # name and passes with that program.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use POSIX ();
 use Socket;
 use Test::More;
 
-my $NOBODY = 65534;
 my $LIMIT = 300; # the server's open files
-my $user = as_root() ? $NOBODY : undef;
-my ($SYS_SENDMSG) = (`echo '#include <sys/syscall.h>' | @{[$ENV{CC} // 'cc']} -E -dM -` // '') =~
-    /^#define __NR_sendmsg (\d+)$/m;
+my %number = system_calls();
+my $SYS_SENDMSG = $number{sendmsg};
 
-plan skip_all => 'the number of sendmsg(2) is not known' unless defined $SYS_SENDMSG;
-plan skip_all => 'this test is of 64 bits' unless length(pack 'P', '') == 8;
+needs('64 bits', 'compiler');
 
 # Sends N descriptors, 250 at once, into a pair of sockets of its own; it ends
 # when $to is closed.
@@ -31,10 +27,10 @@ sub hog {
 	my $pid = fork // die "fork: $!\n";
 	if ($pid == 0) {
 		close $to;
-		if (defined $user) {
-			$( = $user;
-			$) = "$user $user";
-			POSIX::setuid($user);
+		if (defined $ORDINARY) {
+			$( = $ORDINARY;
+			$) = "$ORDINARY $ORDINARY";
+			POSIX::setuid($ORDINARY);
 		}
 		socketpair my $a, my $b, AF_UNIX, SOCK_STREAM, PF_UNSPEC or POSIX::_exit(1);
 		while ($n > 0) {
@@ -58,7 +54,7 @@ sub hog {
 	return sub { close $to; waitpid $pid, 0 };
 }
 
-my $s = Paddock->new(user => $user, templates => {echo => lua('return inputs')},
+my $s = Paddock->new(user => $ORDINARY, templates => {echo => lua('return inputs')},
 		     wrap => ['prlimit', "--nofile=$LIMIT:$LIMIT"]);
 
 $s->init;

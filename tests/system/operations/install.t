@@ -4,8 +4,7 @@
 # whether the programs find each other there, and that uninstall takes it away.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Find ();
 use File::Temp ();
 use Paddock;
@@ -14,7 +13,6 @@ use Test::More;
 
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)}; # of the make that runs us
 
-my $NOBODY = 65534;
 my @templates = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
 my @attackers = map { s{.*/}{}r } glob "$TOP/etc/selftest/*";
 my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[158]";

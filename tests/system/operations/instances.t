@@ -3,21 +3,17 @@
 # Several servers on one state: each shows, and ends, the runs of the others.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use File::stat ();
 use Paddock;
 use Task;
 use Test::More;
 
-my $NOBODY = 65534;
 my $box = Paddock::fresh_root();
 my $lib = "$box/faults.so";
-my $cc = $ENV{CC} // 'cc';
-
 my $have_lib = !$SANITIZED && # whose libraries want to be the first
-    system("$cc -D_GNU_SOURCE -shared -fPIC -o $lib $TOP/tests/lib/faults.c") == 0;
+    compile('lib/faults.c', $lib, '-shared', '-fPIC');
 
 chmod 0777, $box;
 

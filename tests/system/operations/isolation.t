@@ -4,8 +4,7 @@
 # deny.c makes a machine that forbids what this one may allow.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Paddock;
 use Test::More;
@@ -16,10 +15,8 @@ my %templates = (
     echo => lua('return inputs', trustLevelSupport => ['local']),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end'),
 );
-my $nobody = as_root() ? 65534 : undef;
 my $deny = Paddock::fresh_root() . '/deny';
-my $cc = $ENV{CC} // 'cc';
-my $have_deny = system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp") == 0;
+my $have_deny = compile('lib/deny.c', $deny, '-lseccomp');
 
 ok($have_deny, 'tests/lib/deny.c is built');
 
@@ -67,7 +64,7 @@ my @ways = ( # what is forbidden, what must be missing, the best level left,
     ['namespaces landlock', [@ns, 'landlock'], 'restricted', 'restricted'],
 );
 my @by_userns = (@ns, qw(capabilities root uid));
-my @users = as_root() ? (['root', undef], ['nobody', $nobody]) : (['this user', undef]);
+my @users = as_root() ? (['root', undef], ['nobody', $NOBODY]) : (['this user', undef]);
 my %base; # by user: what this machine can
 
 for (@users) {
@@ -114,7 +111,7 @@ for (@users) {
 
 refuses(server('seccomp'), qr/^paddockd: .*seccomp.*/m, 'a kernel without seccomp');
 refuses(server('filters'), qr/^paddockd: .*seccomp.*/m, 'one without filters');
-refuses(server('seccomp', user => $nobody), qr/^paddockd: .*seccomp.*/m,
+refuses(server('seccomp', user => $ORDINARY), qr/^paddockd: .*seccomp.*/m,
 	'nobody, without seccomp') if as_root();
 refuses(server('seccomp', args => ['--require-isolation', 'restricted']),
 	qr/^paddockd: this kernel has no seccomp, so nothing can be run/m, 'and when little is required');
@@ -172,8 +169,8 @@ sub measured_level {
 # ---- what the doctor says to an ordinary user who gets no namespace ----
 
 {
-	my $root = Paddock::fresh_root($nobody);
-	my @low = defined $nobody ? ('setpriv', "--reuid=$nobody", "--regid=$nobody",
+	my $root = Paddock::fresh_root($ORDINARY);
+	my @low = defined $ORDINARY ? ('setpriv', "--reuid=$ORDINARY", "--regid=$ORDINARY",
 				     '--clear-groups', '--') : ();
 	open my $out, '-|', 'env', '-i', "PATH=$ENV{PATH}", "HOME=$root", @low, $deny,
 	    'namespaces', '--', "$BUILD/paddock", 'doctor' or die "doctor: $!\n";
@@ -189,7 +186,7 @@ sub measured_level {
 # ---- a worker, seen from outside ----
 
 SKIP: {
-	skip 'only root can look into a worker', 1 unless as_root();
+	skip_lacking(1, 'root');
 	my $s = server('', env => {PADDOCK_TEST_SECRET => 'in the environment'});
 	my $run;
 

@@ -4,14 +4,13 @@
 # and a keeper does the few things that only root can.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Daemon;
 use Paddock;
 use Test::More;
 
-plan skip_all => 'only root has anything to give up' unless as_root();
+needs('root');
 
 my $kill = 1 << 5; # capability(7)
 my %templates = (echo => lua('return inputs'),

@@ -5,12 +5,10 @@
 # the tree that has nothing but the built programs and etc/.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
-my $NOBODY = 65534;
 my $readme = read_file("$TOP/README.md");
 my $root = Paddock->new(idle => 1)->{root};
 my $tree = "$root/paddock";
@@ -244,7 +242,7 @@ sub other_snippets {
 sub tools_of {
 	my ($entry) = @_;
 	my $s = Paddock->new(root => $root, env => \%env, idle => 1,
-			     user => as_root() ? $NOBODY : undef);
+			     user => $ORDINARY);
 
 	no warnings 'redefine';
 	local *Paddock::command =

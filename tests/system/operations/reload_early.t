@@ -4,8 +4,7 @@
 # be gone, or come, meanwhile.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use File::Copy qw(copy);
 use File::Path qw(remove_tree);

@@ -7,8 +7,7 @@
 use strict;
 use warnings;
 no warnings "portable"; # addresses are of 64 bits
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Find ();
 use Http;
 use Paddock;
@@ -88,7 +87,7 @@ my %where = (worker => $worker, shim => $shim, program => $child,
 # ---- from outside ----
 
 SKIP: {
-	skip 'only root can look into them', 1 unless as_root();
+	skip_lacking(1, 'root');
 	cmp_ok(scalar keys %where, '>=', 5, 'a worker, a shim, a program, two zygotes');
 	ok(memory_has($holder, $secret{input}), 'the run that was given it has it');
 	ok(memory_has($s->{pid}, $secret{environment}), 'the server has its environment');

@@ -4,21 +4,17 @@
 # one that forbids what this one may allow.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use Test::More;
 
-my $NOBODY = 65534;
 my $attacks = Paddock::fresh_root() . '/selftest';
 my $deny = Paddock::fresh_root() . '/deny';
-my $cc = $ENV{CC} // 'cc';
 
 system('cp', '-r', "$TOP/etc/selftest", $attacks) == 0 or BAIL_OUT('cp');
 system("chmod -R a+rX $attacks") == 0 or BAIL_OUT('chmod');
-system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp") == 0
-    or BAIL_OUT('tests/lib/deny.c cannot be built');
+compile('lib/deny.c', $deny, '-lseccomp') or BAIL_OUT('tests/lib/deny.c cannot be built');
 
 # Run it: {status, out, err, ok, not, skip}. low: as nobody. wrap: in front.
 sub selftest {

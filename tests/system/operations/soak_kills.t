@@ -6,8 +6,7 @@
 # PADDOCK_ROUNDS and PADDOCK_RUNS say how many; PADDOCK_SEED repeats them.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Redteam;
 use Test::More;

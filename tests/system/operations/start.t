@@ -6,8 +6,7 @@
 # nothing left behind.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use File::Copy qw(copy);
 use Fcntl qw(F_SETLK);
@@ -18,7 +17,6 @@ use POSIX qw(WNOHANG);
 use Socket;
 use Test::More;
 
-my $NOBODY = 65534;
 my ($UNAVAILABLE, $NOPERM, $CONFIG) = (69, 77, 78);
 my @users = as_root() ? (['root', undef], ['nobody', $NOBODY]) : (['this user', undef]);
 
@@ -270,7 +268,7 @@ my %echo = (echo => lua('return inputs'));
 sub private_user { return as_root() ? (user => $NOBODY) : () }
 
 {
-	my $root = Paddock::fresh_root(as_root() ? $NOBODY : undef);
+	my $root = Paddock::fresh_root($ORDINARY);
 	my $log = "$root/the.log";
 	my %same = (templates => \%echo, root => $root, level => 'info', private_user(),
 		    args => ['--log-file', $log]);
@@ -314,8 +312,7 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	ok(!-e $c->{socket}, '  without a socket left');
 }
 SKIP: {
-	skip 'a file system of its own takes root', 1
-	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	skip_lacking(1, 'mount');
 	my $root = Paddock::fresh_root();
 
 	mkdir "$root/state";
@@ -357,7 +354,7 @@ for (['--templates', qr{/templates/none, which templates names, is not there}, 2
 
 {
 	my $d = Daemon->new(templates => \%echo, idle => 1, private_user(),
-			    root => Paddock::fresh_root(as_root() ? $NOBODY : undef));
+			    root => Paddock::fresh_root($ORDINARY));
 
 	write_file("$d->{root}/templates/x\nts=0 level=error part=forged/template.json", '{}');
 	$d->start;
@@ -394,7 +391,7 @@ sub told {
 }
 
 {
-	my $root = Paddock::fresh_root(as_root() ? $NOBODY : undef);
+	my $root = Paddock::fresh_root($ORDINARY);
 	my $s = Http->new(templates => \%echo, root => $root, private_user());
 	my $c = $s->client->greeted;
 

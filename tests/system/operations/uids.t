@@ -4,13 +4,12 @@
 # other server's, and another for each run.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Paddock;
 use Test::More;
 
-plan skip_all => 'only root has ids to give' unless as_root();
+needs('root');
 
 my $UNUSED = 1879048192; # below it distributions and containers give ids out
 my %templates = (doze => lua('run.progress(0, 1, "dozing") run.sleep(60000)'),

@@ -4,8 +4,7 @@
 # and what it cannot do. All of it as root, and as an ordinary user.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
@@ -291,8 +290,8 @@ sub permissions {
 	     '…is refused, and it says by whom');
 }
 
-for my $user (as_root() ? (undef, 65534) : (undef)) {
-	my $who = defined $user ? 'as nobody' : as_root() ? 'as root' : 'as a user';
+for (users()) {
+	my ($who, $user) = @$_;
 
 	subtest $who => sub {
 		my $s = Paddock->new(templates => \%templates, user => $user);

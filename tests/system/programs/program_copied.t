@@ -5,15 +5,13 @@
 # when it was made. PADDOCK_ROUNDS: starts to try.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Daemon;
 use Paddock;
 use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 40;
-my $NOBODY = 65534;
 my $BREAKS = "#!/usr/bin/perl\nsyscall(272, 0x10000000); print 1\n"; # unshare
 my ($GOOD, $EVIL) = ("w=good\n", "w=evil\n");
 
@@ -252,18 +250,15 @@ sub same {
 	$s->stop;
 }
 
-for ([as_root() ? 'as root' : 'as a user', undef], ['as nobody', $NOBODY]) {
+for (users()) {
 	my ($who, $user) = @$_;
 
-      SKIP: {
-		skip 'not root, who could become another user', 1 if defined $user && !as_root();
-		late($who, $user);
-		looped($who, $user);
-	}
+	late($who, $user);
+	looped($who, $user);
 }
 told();
 SKIP: {
-	skip 'workers are this user here', 1 unless as_root();
+	skip_lacking(1, 'root');
 	unread();
 }
 same();

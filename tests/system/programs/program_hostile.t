@@ -4,8 +4,7 @@
 # spoil its own run, and no more. As root, and as an ordinary user.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
@@ -195,8 +194,8 @@ sub log_of {
 	return join '', map { $_->{text} // '' } @{$r->{result}{contents} // []};
 }
 
-for my $user (as_root() ? (undef, 65534) : (undef)) {
-	my $who = defined $user ? 'as nobody' : as_root() ? 'as root' : 'as a user';
+for (users()) {
+	my ($who, $user) = @$_;
 
 	subtest $who => sub {
 		my $s = Paddock->new(templates => \%templates, user => $user);

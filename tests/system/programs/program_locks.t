@@ -4,14 +4,12 @@
 # lock, a FIFO, a device's times, and the time of the last reading.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Fcntl qw(:flock F_SETLK F_RDLCK F_WRLCK O_RDWR O_NONBLOCK);
 use Paddock;
 use POSIX ();
 use Test::More;
 
-my $NOBODY = 65534;
 
 # Take each lock there is on what is named, tell how that went, and keep them
 # until the file "go", which may be read, has something in it.
@@ -226,18 +224,16 @@ sub untouched {
 }
 
 my $deny = Paddock::fresh_root() . '/deny';
-my $cc = $ENV{CC} // 'cc';
 
-for ([as_root() ? 'as root' : 'as a user', undef], ['as nobody', $NOBODY]) {
+for (users()) {
 	my ($who, $user) = @$_;
 
+	untouched($who, $user);
+	locks($who, $user, 'layers');
+	granted($who, $user);
       SKIP: {
-		skip 'not root, who could become another user', 1 if defined $user && !as_root();
-		untouched($who, $user);
-		locks($who, $user, 'layers');
-		granted($who, $user);
-		skip 'no compiler for tests/lib/deny.c', 1
-		    unless -x $deny || !system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp");
+		skip_lacking(1, 'compiler');
+		compile('lib/deny.c', $deny, '-lseccomp');
 		locks($who, $user, 'none', $deny, 'layers', '--');
 	}
 }

@@ -4,8 +4,7 @@
 # the operator allows, where the machine can cage it.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
@@ -64,11 +63,10 @@ $s->stop;
 # ---- a machine that gives no namespaces ----
 
 my $deny = "$room/deny";
-my $cc = $ENV{CC} // 'cc';
 
 SKIP: {
-	skip 'no compiler for tests/lib/deny.c', 6
-	    if system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp");
+	skip_lacking(6, 'compiler');
+	compile('lib/deny.c', $deny, '-lseccomp');
 	$s = Paddock->new(templates => {says => $templates{says}, lua => $templates{lua}},
 			  wrap => [$deny, 'userns', '--']);
 	$s->init;
@@ -102,7 +100,7 @@ sub weak {
 }
 
 SKIP: {
-	skip 'only root has namespaces without a user namespace', 9 unless as_root() && -x $deny;
+	skip_lacking(9, 'root', 'compiler');
 	my $s = weak('userns');
 
 	$s->init;

@@ -5,13 +5,11 @@
 # by whatever kind of link, whenever that is done; and says so.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Path qw(make_path remove_tree);
 use Paddock;
 use Test::More;
 
-my $NOBODY = 65534;
 my $LIST = "#!/bin/bash\ncd /template\nfor f in *; do printf '%s ' \"\$f\" >&2; done\n" .
     "shopt -s nullglob; f=(*); printf '\"%s\"' \"\${f[*]}\"\n";
 # A call that no template needs: the run ends, and its zygote is renewed.
@@ -93,11 +91,7 @@ sub swapped {
 	$s->stop("nothing is left ($who)");
 }
 
-swapped(as_root() ? 'as root' : 'as a user');
-SKIP: {
-	skip 'not root, who could become another user', 1 unless as_root();
-	swapped('as nobody', $NOBODY);
-}
+swapped(@$_) for users();
 
 # ---- what may be read ----
 
@@ -166,11 +160,7 @@ sub links {
 	$s->stop("nothing is left ($who)");
 }
 
-links(as_root() ? 'as root' : 'as a user');
-SKIP: {
-	skip 'not root, who could become another user', 1 unless as_root();
-	links('as nobody', $NOBODY);
-}
+links(@$_) for users();
 
 # ---- where it lies ----
 
@@ -210,11 +200,10 @@ for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
 # ---- a kernel that cannot ----
 
 my $room = Paddock::fresh_root();
-my $cc = $ENV{CC} // 'cc';
 
 SKIP: {
-	skip 'no compiler for tests/lib/deny.c', 12
-	    if system("$cc -D_GNU_SOURCE -o $room/deny $TOP/tests/lib/deny.c -lseccomp");
+	skip_lacking(12, 'compiler');
+	compile('lib/deny.c', "$room/deny", '-lseccomp');
 	for my $call (qw(open_tree move_mount mount_setattr)) {
 		my $s = Paddock->new(templates => {says => {program => "#!/bin/sh\necho 1\n"}, lua => lua('return 1')},
 				     wrap => ["$room/deny", $call, '--']);

@@ -5,18 +5,17 @@
 # and what it may make of the server's log.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use Paddock;
 use Test::More;
 
-plan skip_all => 'only root has a user id to give to the broker' if !as_root();
+needs('root');
 
 my $folder = Paddock::fresh_root();
 copy("$BUILD/$_", "$folder/$_") or BAIL_OUT("$_: $!") for qw(paddockd paddock-worker);
-copy("$FindBin::Bin/fake_browser_process.pl", "$folder/paddock-browser") or BAIL_OUT($!);
+copy('tests/system/redteam/fake_browser_process.pl', "$folder/paddock-browser") or BAIL_OUT($!);
 chmod 0755, map { "$folder/$_" } qw(paddockd paddock-worker paddock-browser);
 write_file("$folder/chromium", "#!/bin/sh\n");
 chmod 0755, "$folder/chromium";

@@ -4,8 +4,7 @@
 # while others run; the table is tests/system/redteam/tables/counters.pl.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Redteam;
 
 attack_all('counters', c => programs(), sibling => {c => 'sibling'});

@@ -5,8 +5,7 @@
 # PADDOCK_ROUNDS says how many; PADDOCK_SEED repeats what was found.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Paddock;
 use Redteam;
@@ -20,7 +19,7 @@ my %known = map { $_ => 1 } qw(PROTOCOL_VIOLATION WORKER_CRASHED RUN_TIMEOUT
 my $build = Paddock::fresh_root();
 my %limits = (maxTimeoutMs => 150, cancelGraceMs => 50);
 
-compile('rogue', "$build/paddock-worker");
+compile('system/redteam/attacks/rogue.c', "$build/paddock-worker") or BAIL_OUT('rogue.c cannot be built');
 copy("$BUILD/paddockd", "$build/paddockd") or die "paddockd: $!\n";
 chmod 0755, "$build/paddockd";
 my $s = Paddock->new(build => $build, config => {max_concurrent_runs => $AT_ONCE},

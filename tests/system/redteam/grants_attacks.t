@@ -4,8 +4,7 @@
 # tests/system/redteam/tables/grants.pl.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Redteam;
 

@@ -4,8 +4,7 @@
 # tests/system/redteam/tables/leaks.pl.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Redteam;
 
 attack_all('leaks', c => programs());

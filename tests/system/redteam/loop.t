@@ -5,8 +5,7 @@
 # by t_fair_queue, t_stream_conn and t_http_conn, and how long it takes by bench/latency.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Loop;
 use Paddock;
 use Test::More;

@@ -3,8 +3,7 @@
 # What the code of a Lua template may try; the table is tests/system/redteam/tables/lua.pl.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Redteam;
 
 attack_all('lua');

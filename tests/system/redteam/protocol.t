@@ -4,15 +4,14 @@
 # tests/system/redteam/tables/protocol.pl.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Paddock;
 use Redteam;
 
 my $build = Paddock::fresh_root();
 
-compile('rogue', "$build/paddock-worker");
+compile('system/redteam/attacks/rogue.c', "$build/paddock-worker") or BAIL_OUT('rogue.c cannot be built');
 copy("$BUILD/paddockd", "$build/paddockd") or die "paddockd: $!\n";
 chmod 0755, "$build/paddockd";
 attack_all('protocol', build => $build,

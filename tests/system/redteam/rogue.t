@@ -4,17 +4,14 @@
 # of its workers breaks the run protocol in a way of its own.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Paddock;
 use Test::More;
 
 my $folder = Paddock::fresh_root();
-my $cc = $ENV{CC} // 'cc';
 
-system("$cc -D_GNU_SOURCE -I$TOP -o $folder/paddock-worker $TOP/tests/lib/rogue.c") == 0
-    or BAIL_OUT('tests/lib/rogue.c cannot be built');
+compile('lib/rogue.c', "$folder/paddock-worker") or BAIL_OUT('tests/lib/rogue.c cannot be built');
 copy("$BUILD/paddockd", "$folder/paddockd") or BAIL_OUT("paddockd: $!");
 chmod 0755, "$folder/paddockd";
 

@@ -5,13 +5,12 @@
 # forms, and in manifests. Others are served meanwhile.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;
 
-my @rows = do "$FindBin::Bin/tables/schemas.pl" or die $@ || $!;
+my @rows = do './tests/system/redteam/tables/schemas.pl' or die $@ || $!;
 
 @rows = grep { $_->[0] == $ENV{PADDOCK_ATTACK} } @rows if $ENV{PADDOCK_ATTACK};
 my %templates;
@@ -171,7 +170,7 @@ my @asked = (
 
 # ---- packages, at a reload ----
 
-my @packages = do "$FindBin::Bin/tables/manifests.pl" or die $@ || $!;
+my @packages = do './tests/system/redteam/tables/manifests.pl' or die $@ || $!;
 
 # N HUPs, without waiting for each; others ask until the last is answered.
 sub reload_meanwhile {

@@ -5,14 +5,12 @@
 # was checked, or it fails and says so. PADDOCK_ROUNDS: starts to try.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Paddock;
 use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 80;
-my $NOBODY = 65534;
 # What it runs, and what lies beside that, each says whose it is.
 my $SAYS = "#!/bin/bash\nread -r t </template/token; shopt -s nullglob; f=(/template/*)\n" .
     "echo \"[\\\"WHO\\\",\\\"\$t\\\",\${#f[@]}]\"\n";
@@ -108,12 +106,9 @@ sub tried {
 	$s->stop("nothing is left ($who)");
 }
 
-for ([as_root() ? 'as root' : 'as a user', undef], ['as nobody', $NOBODY]) {
+for (users()) {
 	my ($who, $user) = @$_;
 
-      SKIP: {
-		skip 'not root, who could become another user', 1 if defined $user && !as_root();
-		tried($who, $user);
-	}
+	tried($who, $user);
 }
 done_testing();

@@ -4,8 +4,7 @@
 # what comes of each is what the table in tests/unit/sandbox/golden says.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Paddock;
 use Redteam;
@@ -15,10 +14,8 @@ my $LAST = 600; # system calls there may be
 # uretprobe, uprobe: newer x86 kernels ask no filter about these two.
 my %unfiltered = (335 => 1, 336 => 1);
 my $machine = (POSIX::uname())[4];
-my $cc = $ENV{CC} // 'cc';
 my $golden = read_file("$TOP/tests/unit/sandbox/golden/filter_program.txt");
-my %number = `echo '#include <sys/syscall.h>' | $cc -E -dM -` =~
-    /^#define __NR_(\w+) (\d+)$/mg;
+my %number = system_calls();
 my %action = $golden =~ /^\Q$machine\E\s+(\w+)\s+(\S.*)$/mg;
 my ($others) = $golden =~ /^\Q$machine\E\s+\(others\)\s+ERRNO\((\w+)\)$/m;
 

@@ -4,8 +4,7 @@
 # as one that there never was, over HTTP and over the socket.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Task;

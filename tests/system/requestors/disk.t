@@ -4,8 +4,7 @@
 # what was promised, whatever others write.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Test::More;
@@ -82,8 +81,7 @@ sub until_refused {
 # ---- room for what was promised ----
 
 SKIP: {
-	skip 'a file system of its own takes root', 1
-	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	skip_lacking(1, 'mount');
 	my $root = Paddock::fresh_root();
 
 	mkdir "$root/state";

@@ -3,13 +3,11 @@
 # Several requestors: who is who, what each may use, see and know of others.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Paddock;
 use Test::More;
 
-my $NOBODY = 65534;
 my $RATE_LIMITED = -32010;
 my %templates = (
     echo => lua('return inputs', trustLevelSupport => ['local', 'remote']),
@@ -239,7 +237,7 @@ sub said_of { my ($name, $r) = @_;
 }
 
 SKIP: {
-	skip 'two users are wanted, which takes root', 1 unless as_root();
+	skip_lacking(1, 'root');
 	my $root = Paddock::fresh_root();
 	my $audit = "$root/audit";
 	my $both = "[server]\naudit_file = $audit\n" .
@@ -361,7 +359,7 @@ SKIP: {
 # ---- runs that sleep do not hold every place ----
 
 SKIP: {
-	skip 'two users are wanted, which takes root', 1 unless as_root();
+	skip_lacking(1, 'root');
 	my $d = Daemon->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 5\n");
 
 	$d->ready;

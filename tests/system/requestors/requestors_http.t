@@ -3,8 +3,7 @@
 # Requestors by their tokens: limits, isolation, and what a reload changes.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http qw(sha256_hex);
 use Paddock;
 use Task;

@@ -5,8 +5,7 @@
 # else does anything, and from one where bob does all he can. Letter by letter.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use File::Copy qw(copy);
 use Http qw(sha256_hex);
 use Paddock;
@@ -180,11 +179,9 @@ sub commands {
 # Where a paddockd finds a worker that does what its template's code names.
 sub rogue_folder {
 	my $folder = Paddock::fresh_root();
-	my $cc = $ENV{CC} // 'cc';
 
 	chmod 0755, $folder;
-	system("$cc -D_GNU_SOURCE -I$TOP -o $folder/paddock-worker $TOP/tests/lib/rogue.c") == 0
-	    or BAIL_OUT('tests/lib/rogue.c cannot be built');
+	compile('lib/rogue.c', "$folder/paddock-worker") or BAIL_OUT('tests/lib/rogue.c cannot be built');
 	copy("$BUILD/paddockd", "$folder/paddockd") or BAIL_OUT("paddockd: $!");
 	chmod 0755, "$folder/paddockd";
 	return $folder;

@@ -6,8 +6,7 @@
 # the tool's outputSchema says.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Http;
 use Paddock;

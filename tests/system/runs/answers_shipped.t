@@ -5,8 +5,7 @@
 # handle, and the browser's tools in real Chromium.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Broker;
 use Paddock;
 use Pages ();

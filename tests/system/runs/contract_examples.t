@@ -4,8 +4,7 @@
 # tool or template declares, and is so no more once a member is of another type.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
@@ -21,7 +20,7 @@ my %schemas = (
 	     @{$s->call('tools/list')->{result}{tools}}},
     template => {map { $_->{templateId} => {inputs => $_->{inputsSchema}, outputs => $_->{outputsSchema}} }
 		 @{$s->tool('list_task_templates')->{view}{templates}}});
-my $examples = json_to(read_file("$FindBin::Bin/contract_examples.json"));
+my $examples = json_to(read_file('tests/system/runs/contract_examples.json'));
 my %left = map { $_ => 1 }
     (map { my $tool = $_; map { "$tool $_" } qw(input output) }
      qw(get_runtime_profile list_task_templates run_task_template get_task_run list_task_runs

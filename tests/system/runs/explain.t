@@ -4,8 +4,7 @@
 # tells them alone, by an errno; and limits without which a run went on.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use Test::More;
@@ -69,8 +68,8 @@ sub explained {
 	like($told, $text, 'explain says of what, how much, and who can raise it');
 }
 
-for my $user (as_root() ? (undef, 65534) : (undef)) {
-	my $who = defined $user ? 'as nobody' : as_root() ? 'as root' : 'as a user';
+for (users()) {
+	my ($who, $user) = @$_;
 	my $cli = Cli->new(templates => {map { $_ => $cases{$_}[0] } keys %cases},
 			   user => $user);
 

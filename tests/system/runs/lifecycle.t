@@ -3,8 +3,7 @@
 # The life of runs: how they are told of, how they end, and who else notices.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 

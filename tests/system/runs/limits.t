@@ -4,8 +4,7 @@
 # allowed, and who can raise it; and that no group of processes is left.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cage;
 use Paddock;
 use Test::More;

@@ -5,8 +5,7 @@
 # said, and that questions have a bound together.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use IPC::Open2;
 use Paddock;
 use Test::More;
@@ -55,7 +54,7 @@ my %templates = (
 # ---- cancelled: on the disk before it is answered ----
 
 SKIP: {
-	skip 'python3 has no sqlite3', 1 if system('python3', '-c', 'import sqlite3') != 0;
+	skip_lacking(1, 'sqlite3');
 	my $s = Paddock->new(templates => \%templates);
 
 	$s->init;

@@ -4,8 +4,7 @@
 # PADDOCK_ROUNDS says how often the supervisor is killed; 10 by default.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use POSIX ();
 use Test::More;
@@ -250,7 +249,7 @@ sub all_unavailable {
 }
 
 {
-	my $nobody = as_root() ? 65534 : undef;
+	my $nobody = $ORDINARY;
 	my $root = Paddock::fresh_root($nobody);
 	my $s;
 
@@ -319,8 +318,7 @@ sub all_unavailable {
 # ---- a full disk ----
 
 SKIP: {
-	skip 'a file system of its own takes root', 1
-	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	skip_lacking(1, 'mount');
 	my $root = Paddock::fresh_root();
 	my (@done, $on, $waiting, $r);
 

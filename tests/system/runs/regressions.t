@@ -3,8 +3,7 @@
 # Mistakes that were made once, each in a form that shows when it comes back.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Paddock;
 use Socket;

@@ -4,8 +4,7 @@
 # cancelled, deduplicated, drained and answered as all others.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use File::Path ();
 use Paddock;

@@ -6,8 +6,7 @@
 # server goes on by itself.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Http;
 use Paddock;
@@ -15,9 +14,8 @@ use Test::More;
 
 my $box = Paddock::fresh_root();
 my $lib = "$box/faults.so";
-my $cc = $ENV{CC} // 'cc';
 my $have_lib = !$SANITIZED && # whose libraries want to be the first
-    system("$cc -D_GNU_SOURCE -shared -fPIC -o $lib $TOP/tests/lib/faults.c") == 0;
+    compile('lib/faults.c', $lib, '-shared', '-fPIC');
 
 chmod 0777, $box;
 
@@ -538,8 +536,7 @@ sub full_stdout {
 subtest 'a /work that is full' => \&a_full_work;
 subtest 'limits' => \&limits_hold;
 SKIP: {
-	skip 'a file system of its own takes root', 1
-	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	skip_lacking(1, 'mount');
 	subtest 'file systems' => \&mounted;
 }
 subtest 'the files of the command' => \&saved;

@@ -3,8 +3,7 @@
 # Large answers to a client that does not read: they are made as it reads.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Task;
 use Test::More;

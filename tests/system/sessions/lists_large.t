@@ -5,8 +5,7 @@
 # reloaded between its pieces.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Paddock;
 use Test::More;

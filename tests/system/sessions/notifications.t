@@ -4,8 +4,7 @@
 # it subscribed to, or a list, has changed.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 use Time::HiRes qw(time);

@@ -3,8 +3,7 @@
 # resources.t - what can be read by URI, and by whom.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use MIME::Base64 qw(decode_base64);
 use Paddock;
 use Test::More;

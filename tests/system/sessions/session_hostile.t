@@ -3,8 +3,7 @@
 # Clients that are broken, or mean to break the server.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Fcntl;
 use Paddock;
 use Socket;

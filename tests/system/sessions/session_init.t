@@ -3,8 +3,7 @@
 # The start of a session: revisions, tools/list, batches, unknown names.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 

@@ -4,8 +4,7 @@
 # completion of their arguments.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use MIME::Base64 qw(decode_base64 encode_base64);
 use Paddock;
 use Test::More;

@@ -3,8 +3,7 @@
 # Tasks of MCP 2025-11-25, by the numbers of a checklist of its rules.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Task;
 use Test::More;

@@ -3,8 +3,7 @@
 # Tasks over HTTP: which stream brings what, who gives up, whose they are.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Http;
 use Paddock;
 use Task;

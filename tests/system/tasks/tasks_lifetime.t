@@ -4,14 +4,12 @@
 # requestors that are not the same.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Daemon;
 use Paddock;
 use Task;
 use Test::More;
 
-my $NOBODY = 65534;
 my $ROUNDS = 200; # of cancelling what is about to end
 my $PAGE = 100;   # tasks in one answer
 my %templates = (
@@ -263,7 +261,7 @@ sub dozing {
 # ---- 25: whose tasks ----
 
 SKIP: {
-	skip 'to be two users takes root', 1 unless as_root();
+	skip_lacking(1, 'root');
 	my $d = Daemon->new(templates => \%templates);
 	my %c = (root => $d->client->greeted, nobody => $d->client($NOBODY)->greeted);
 	my %id = map { $_ => dozing($c{$_}) } sort keys %c;

@@ -7,8 +7,7 @@
 use strict;
 use warnings;
 use File::Temp;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Daemon;
 use Http qw(sha256_hex);

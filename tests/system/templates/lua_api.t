@@ -4,8 +4,7 @@
 use strict;
 use warnings;
 use utf8;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 

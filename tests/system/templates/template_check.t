@@ -6,8 +6,7 @@
 use strict;
 use warnings;
 use Encode qw(encode decode);
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use POSIX ();

@@ -4,8 +4,7 @@
 # programs that others trust.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Artifact;
 use Cli;
 use File::Basename qw(basename);
@@ -252,7 +251,7 @@ sub judge_profile {
 }
 
 sub csv_profiles {
-	my @command = ('python3', "$FindBin::Bin/profile.py", $TABLES);
+	my @command = ('python3', 'tests/system/templates/profile.py', $TABLES);
 	my ($tables, @wrong) = 0;
 
 	open my $in, '-|', @command or die "python3: $!\n";

@@ -3,8 +3,7 @@
 # The templates that ship, on as much as they are made for.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Artifact;
 use Paddock;
 use POSIX qw(ceil strftime);

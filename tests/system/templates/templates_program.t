@@ -4,15 +4,14 @@
 # as root and as an ordinary user.
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Cli;
 use Paddock;
 use Test::More;
 
 my %needs = (number_summary => 'python3', text_digests => 'node',
 	     word_count => 'bash', pattern_matches => 'perl');
-my @users = as_root() ? (undef, 65534) : (undef);
+my @users = map { $_->[1] } users();
 my @cli = map { Cli->new(user => $_) } @users;
 
 sub passes {
@@ -32,8 +31,7 @@ sub passes {
 
 for my $id (sort keys %needs) {
 	SKIP: {
-		skip "$id: there is no /usr/bin/$needs{$id}", 1
-		    unless -x "/usr/bin/$needs{$id}";
+		skip_lacking(1, $needs{$id});
 		passes("$TOP/etc/templates/$id", $id);
 	}
 }

@@ -4,8 +4,7 @@
 # paddock.conf(5) has every key word for word is t_config_manual.c's to see.)
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::Bin/../../lib";
+use lib 'tests/lib';
 use Paddock;
 use Test::More;
 
@@ -89,9 +88,7 @@ for my $name (sort keys %page) {
 
 # And as it is read, where there is what shows it.
 SKIP: {
-	my ($man) = grep { -x "$_/man" } split /:/, $ENV{PATH};
-
-	skip 'man is not installed', 2 if !$man;
+	skip_lacking(2, 'man');
 	local $ENV{MANWIDTH} = 200;
 	my $text = said('man', '-l', "$TOP/man/paddock-template.5") // '';
 
@@ -107,8 +104,7 @@ for my $name (qw(paddock.conf.5 paddock-template.5)) {
 }
 
 SKIP: {
-	skip 'mandoc is not installed', scalar keys %page
-	    unless grep { -x "$_/mandoc" } split /:/, $ENV{PATH};
+	skip_lacking(scalar keys %page, 'mandoc');
 	for (sort keys %page) {
 		is(said('mandoc', '-Tlint', '-W', 'warning', "$TOP/man/$_"), '',
 		   "mandoc finds nothing wrong with $_");

@@ -4,6 +4,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 
 int64_t clock_mono_ms(void); /* CLOCK_MONOTONIC: for durations */
 int64_t clock_mono_us(void);
@@ -12,5 +13,10 @@ int64_t clock_wall_ms(void); /* CLOCK_REALTIME, Unix epoch: for people */
 /* Writes WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
 #define CLOCK_ISO_SIZE 25
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
+
+/* For a timer, or a socket's patience; it lives as long as the block around. */
+#define CLOCK_TIMEVAL(ms)                                                      \
+	(&(struct timeval){.tv_sec = (ms) / 1000,                              \
+			   .tv_usec = (ms) % 1000 * 1000})
 
 #endif

@@ -94,14 +94,10 @@ int call_wait(struct call *c, int64_t until)
 {
 	int64_t now = clock_mono_ms();
 	int64_t left = (until < c->deadline ? until : c->deadline) - now;
-	struct timeval tv;
 
 	if (c->aborted)
 		return -1;
-	left = left < 0 ? 0 : left;
-	tv = (struct timeval){.tv_sec = left / 1000,
-			      .tv_usec = left % 1000 * 1000};
-	event_add(c->wake, &tv);
+	event_add(c->wake, CLOCK_TIMEVAL(left < 0 ? 0 : left));
 	fiber_yield();
 	event_del(c->wake);
 	if (c->aborted)

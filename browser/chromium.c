@@ -224,7 +224,6 @@ static void on_lost(void *arg)
 
 static int start(struct chromium *ch)
 {
-	const struct timeval patience = {.tv_sec = START_MS / 1000};
 	int rc = chromium_process_start(ch->world);
 
 	if (rc < 0)
@@ -234,7 +233,7 @@ static int start(struct chromium *ch)
 	ch->state = STARTING;
 	ch->errmsg[0] = '\0';
 	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
-	event_add(ch->patience, &patience);
+	event_add(ch->patience, CLOCK_TIMEVAL(START_MS));
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "browser/browser.h"
@@ -275,7 +276,6 @@ static void await_helpers(void)
 static void prepare(void)
 {
 	static const int signals[] = {SIGTERM, SIGINT};
-	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
 	struct event *event;
 
 	broker.base = event_base_new();
@@ -292,7 +292,7 @@ static void prepare(void)
 		event_add(event, NULL);
 	}
 	broker.tick = event_new(broker.base, -1, EV_PERSIST, on_tick, NULL);
-	event_add(broker.tick, &tick);
+	event_add(broker.tick, CLOCK_TIMEVAL(TICK_MS));
 }
 
 /* Confine this process, before it reads anything from Chromium. */

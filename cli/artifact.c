@@ -43,7 +43,7 @@ static void show(struct json_object *a)
 	struct buf out = {0};
 
 	buf_printf(&out, "%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
-		   json_object_get_int64(json_member(a, "size")));
+		   json_member_int(a, "size"));
 	sanitize_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"),
 		     40);
 	buf_add_str(&out, "  ");

@@ -390,8 +390,8 @@ int client_pause(struct client *c, int64_t ms)
 int64_t client_limited(const struct tool_result *a)
 {
 	const char *code = json_member_str(a->value, "errorCode");
-	int64_t ms = json_object_get_int64(
-	    json_member(json_member(a->value, "details"), "retryAfterMs"));
+	int64_t ms =
+	    json_member_int(json_member(a->value, "details"), "retryAfterMs");
 
 	if (a->good || code == NULL || strcmp(code, "RATE_LIMITED") != 0)
 		return 0;

@@ -113,8 +113,7 @@ static struct json_object *health_of(struct json_object *o)
 /* What readyz would say; a server of another version may not. */
 static bool takes_runs(struct json_object *o)
 {
-	return health_of(o) == NULL ||
-	       json_object_get_boolean(json_member(health_of(o), "ready"));
+	return health_of(o) == NULL || json_member_bool(health_of(o), "ready");
 }
 
 /* All that keeps runs from being started, or may soon. */
@@ -231,7 +230,7 @@ static struct json_object *browser_of(struct json_object *o)
 
 static bool is_sandboxed(struct json_object *o)
 {
-	return json_object_get_boolean(json_member(browser_of(o), "sandboxed"));
+	return json_member_bool(browser_of(o), "sandboxed");
 }
 
 /* The profile, once a tab is there; a process needs a moment to be caged. */
@@ -255,7 +254,7 @@ static int try_browser(const struct cli *cli, struct client *c,
 	struct tool_result a, closed;
 	int rc;
 
-	if (!json_object_get_boolean(json_member(browser_of(o), "available")))
+	if (!json_member_bool(browser_of(o), "available"))
 		return 0;
 	rc = client_tool(c, "create_tab", json_object_new_object(), &a);
 	if (rc != 0)
@@ -373,8 +372,7 @@ static void line(const char *name, const char *value)
 static void line_int(const char *name, struct json_object *limits,
 		     const char *key)
 {
-	safe_printf("%-12s %" PRId64 "\n", name,
-		    json_object_get_int64(json_member(limits, key)));
+	safe_printf("%-12s %" PRId64 "\n", name, json_member_int(limits, key));
 }
 
 /* Of all servers that root has started. */
@@ -395,9 +393,8 @@ static void line_broker(struct json_object *cage)
 	safe_printf("%-12s %s%s, %s, cgroups %s\n", "broker",
 		    lacks == NULL ? "locked in" : "without ",
 		    lacks == NULL ? "" : lacks,
-		    json_object_get_boolean(json_member(cage, "ownUser"))
-			? "a user of its own"
-			: "the server's user",
+		    json_member_bool(cage, "ownUser") ? "a user of its own"
+						      : "the server's user",
 		    group != NULL ? group : "none");
 	free(lacks);
 }
@@ -409,7 +406,7 @@ static void line_browser(struct json_object *o)
 	const char *version = json_member_str(browser, "version");
 
 	safe_printf("%-12s ", "browser");
-	if (!json_object_get_boolean(json_member(browser, "available")))
+	if (!json_member_bool(browser, "available"))
 		puts("none");
 	else if (is_broken(o))
 		safe_printf("%s does not start\n", path != NULL ? path : "it");
@@ -442,8 +439,8 @@ static void show(struct json_object *o, struct json_object *advice)
 	     json_member_str(json_member(profile, "isolation"), "level"));
 	if (json_member(profile, "programs") != NULL)
 		line("programs",
-		     json_object_get_boolean(json_member(
-			 json_member(profile, "programs"), "available"))
+		     json_member_bool(json_member(profile, "programs"),
+				      "available")
 			 ? json_member_str(json_member(profile, "programs"),
 					   "weak") != NULL
 			       ? "weakly caged (allow_weak_programs)"

@@ -92,8 +92,7 @@ static int template_columns(struct json_object *list)
 static void show_row(struct json_object *r, int columns, bool cut)
 {
 	const char *template = json_member_str(r, "templateId");
-	int64_t age = clock_wall_ms() -
-		      json_object_get_int64(json_member(r, "createdAt"));
+	int64_t age = clock_wall_ms() - json_member_int(r, "createdAt");
 	struct buf name = {0};
 	char ago[PROGRESS_BAR_TIME_SIZE];
 

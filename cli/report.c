@@ -204,7 +204,7 @@ static void say_step(struct json_object *step)
 	struct json_object *error = json_member(step, "error");
 	const char *code = json_member_str(error, "code");
 	const char *message = json_member_str(error, "message");
-	int64_t attempts = json_object_get_int64(json_member(step, "attempts"));
+	int64_t attempts = json_member_int(step, "attempts");
 
 	message_more(
 	    "  step %s failed%s: %s%s%s", json_member_str(step, "name"),

@@ -173,7 +173,7 @@ static void say_cut(const struct job *j, struct json_object *t)
 {
 	struct json_object *limit =
 	    json_member(json_member(t, "effectiveLimits"), "maxTimeoutMs");
-	int64_t most = json_object_get_int64(json_member(limit, "allowed"));
+	int64_t most = json_member_int(limit, "allowed");
 	char *who = remedy_who(limit), had[QUANTITY_SIZE];
 
 	if (limit != NULL && j->timeout_ms > most)

@@ -100,9 +100,9 @@ static void add_bounds(struct buf *b, struct json_object *s)
 	add_range(b, s, "minProperties", "maxProperties", " members");
 	add_word(b, s, "format", ", as ");
 	add_word(b, s, "pattern", ", like ");
-	if (json_object_get_boolean(json_member(s, "uniqueItems")))
+	if (json_member_bool(s, "uniqueItems"))
 		buf_add_str(b, ", no two the same");
-	if (json_object_get_boolean(json_member(s, "writeOnly")))
+	if (json_member_bool(s, "writeOnly"))
 		buf_add_str(b, ", secret");
 }
 

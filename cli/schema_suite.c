@@ -114,16 +114,14 @@ static void report(struct suite *s, bool pass, const char *file,
 		return;
 	s->failed++;
 	safe_printf("# expected %svalid; %s\n",
-		    json_object_get_boolean(json_member(test, "valid")) ? ""
-									: "in",
-		    errmsg);
+		    json_member_bool(test, "valid") ? "" : "in", errmsg);
 }
 
 static void run_test(struct suite *s, const struct schema *schema,
 		     const char *refusal, const char *file,
 		     struct json_object *group, struct json_object *test)
 {
-	bool want = json_object_get_boolean(json_member(test, "valid"));
+	bool want = json_member_bool(test, "valid");
 	struct schema_error err = {0};
 	int rc;
 

@@ -64,7 +64,7 @@ static int look(struct client *c, struct json_object **browser, char **none)
 		json_object_put(*browser);
 		rc = browser_now(c, browser);
 		if (rc != 0 || !tab.good ||
-		    json_object_get_boolean(json_member(*browser, "sandboxed")))
+		    json_member_bool(*browser, "sandboxed"))
 			break;
 		nanosleep(&pause, NULL);
 	}

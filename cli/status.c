@@ -56,11 +56,11 @@ static void line_span(const char *name, struct json_object *ms)
 static void show_steps(struct json_object *view)
 {
 	struct json_object *p = json_member(view, "progress");
-	int64_t total = json_object_get_int64(json_member(p, "totalSteps"));
+	int64_t total = json_member_int(p, "totalSteps");
 	char text[64];
 
 	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
-		 json_object_get_int64(json_member(p, "doneSteps")), total);
+		 json_member_int(p, "doneSteps"), total);
 	if (total > 0)
 		line("progress", text);
 }
@@ -76,15 +76,14 @@ static void show_artifacts(struct json_object *list)
 
 		snprintf(text, sizeof(text), "%s  %" PRId64 " bytes  %s",
 			 json_member_str(a, "artifactId"),
-			 json_object_get_int64(json_member(a, "size")),
-			 name != NULL ? name : "");
+			 json_member_int(a, "size"), name != NULL ? name : "");
 		line(i == 0 ? "artifacts" : "", text);
 	}
 }
 
 static bool says(struct json_object *view, const char *flag)
 {
-	return json_object_get_boolean(json_member(view, flag));
+	return json_member_bool(view, flag);
 }
 
 static const char *status_of(struct json_object *view)
@@ -144,8 +143,7 @@ static bool is_ready(struct json_object *profile)
 {
 	struct json_object *health = json_member(profile, "health");
 
-	return health == NULL ||
-	       json_object_get_boolean(json_member(health, "ready"));
+	return health == NULL || json_member_bool(health, "ready");
 }
 
 static void show_server(struct client *c, struct json_object *profile)
@@ -159,8 +157,8 @@ static void show_server(struct client *c, struct json_object *profile)
 	line("ready", is_ready(profile) ? "yes" : "no");
 	show_checks(json_member(health, "checks"));
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
-		 json_object_get_int64(json_member(usage, "running")),
-		 json_object_get_int64(json_member(usage, "queued")));
+		 json_member_int(usage, "running"),
+		 json_member_int(usage, "queued"));
 	line("your runs", text);
 }
 

@@ -122,9 +122,7 @@ static void show_limits(struct json_object *limits,
 			const char *unit = json_member_str(v, "unit");
 
 			show_limit(key,
-				   quantity(text,
-					    json_object_get_int64(
-						json_member(v, "allowed")),
+				   quantity(text, json_member_int(v, "allowed"),
 					    unit != NULL ? unit : ""),
 				   json_member_str(v, "setBy"));
 		}
@@ -150,7 +148,7 @@ static void show_offer(struct json_object *o)
 	put(what, LINE_COLUMNS);
 	for (size_t i = 0; i < json_length(args); i++) {
 		struct json_object *a = json_object_array_get_idx(args, i);
-		bool must = json_object_get_boolean(json_member(a, "required"));
+		bool must = json_member_bool(a, "required");
 
 		fputs(must ? " " : " [", stdout);
 		put(json_member_str(a, "name"), 40);

@@ -110,8 +110,8 @@ static void say_fault(const char *path, struct json_object *f)
 {
 	const char *file = json_member_str(f, "file");
 	const char *pointer = json_member_str(f, "pointer");
-	long long line = json_object_get_int64(json_member(f, "line"));
-	long long column = json_object_get_int64(json_member(f, "column"));
+	long long line = json_member_int(f, "line");
+	long long column = json_member_int(f, "column");
 	bool shown = pointer != NULL && *pointer != '\0';
 
 	safe_fprintf(stderr, "%s", path);

@@ -63,7 +63,7 @@ void tool_result_read(struct tool_result *a, const struct rpc_msg *m)
 		read_rpc_error(a, m->error);
 		return;
 	}
-	a->good = !json_object_get_boolean(json_member(m->result, "isError"));
+	a->good = !json_member_bool(m->result, "isError");
 	if (json_member(m->result, "contents") != NULL) { /* a resource */
 		a->value = json_object_get(json_object_array_get_idx(
 		    json_member(m->result, "contents"), 0));

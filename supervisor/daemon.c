@@ -170,7 +170,6 @@ static void on_drain_look(evutil_socket_t fd, short what, void *arg)
 
 static void on_term(struct daemon *d)
 {
-	struct timeval tv = {.tv_usec = DRAIN_LOOK_MS * 1000L};
 	struct context *ctx = d->ctx;
 
 	if (d->listener == NULL || ctx->draining) {
@@ -187,7 +186,7 @@ static void on_term(struct daemon *d)
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 runs_running(ctx->runs), runs_queued(ctx->runs));
 	d->drain = event_new(ctx->base, -1, EV_PERSIST, on_drain_look, d);
-	event_add(d->drain, &tv);
+	event_add(d->drain, CLOCK_TIMEVAL(DRAIN_LOOK_MS));
 }
 
 static void on_tstp(struct daemon *d)
@@ -281,12 +280,11 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 static void keep_watchdog(struct daemon *d)
 {
 	int64_t ms = sdnotify_watchdog_ms();
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
 	if (ms <= 0)
 		return;
 	d->watchdog = event_new(d->ctx->base, -1, EV_PERSIST, on_watchdog, d);
-	event_add(d->watchdog, &tv);
+	event_add(d->watchdog, CLOCK_TIMEVAL(ms));
 }
 
 void daemon_opened(void *arg, int rc, const char *errmsg)

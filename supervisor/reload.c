@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/privsep.h"
@@ -54,9 +55,7 @@ struct load {
 
 static void free_soon(struct reload *r)
 {
-	static const struct timeval now = {0};
-
-	event_add(r->free_more, &now);
+	event_add(r->free_more, CLOCK_TIMEVAL(0));
 }
 
 static void free_more(evutil_socket_t fd, short what, void *arg)

@@ -157,9 +157,8 @@ static struct event *every(struct context *ctx, int seconds,
 			   event_callback_fn fn)
 {
 	struct event *ev = event_new(ctx->base, -1, EV_PERSIST, fn, ctx);
-	struct timeval tv = {.tv_sec = seconds};
 
-	event_add(ev, &tv);
+	event_add(ev, CLOCK_TIMEVAL(seconds * 1000));
 	return ev;
 }
 

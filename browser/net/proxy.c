@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
@@ -387,7 +388,6 @@ static bool take_way(struct link *l, int fd)
 
 static void on_accept(evutil_socket_t fd, short what, void *arg)
 {
-	const struct timeval patience = {.tv_sec = PROXY_CONNECT_S};
 	struct proxy *p = arg;
 	struct link *l;
 	int suggest = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -406,7 +406,7 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	l->suggest =
 	    bufferevent_socket_new(p->base, suggest, BEV_OPT_CLOSE_ON_FREE);
 	l->patience = evtimer_new(p->base, on_impatient, l);
-	event_add(l->patience, &patience);
+	event_add(l->patience, CLOCK_TIMEVAL(PROXY_CONNECT_S * 1000));
 	TAILQ_INSERT_TAIL(&p->links, l, list);
 	p->n_links++;
 	bufferevent_setcb(l->suggest, on_near_read, NULL, on_near_event, l);

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 #include "browser/process/chromium_rootfs.h"
@@ -246,11 +247,11 @@ static _Noreturn void init(const struct child *c)
 /* The listener's descriptor; -1: R says why there is none. */
 static int recv_report(int from, struct report *r)
 {
-	const struct timeval patience = {.tv_sec = SETUP_S};
 	ssize_t n;
 	int fd;
 
-	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, CLOCK_TIMEVAL(SETUP_S * 1000),
+		   sizeof(struct timeval));
 	n = fdpass_recv(from, r, sizeof(*r), &fd, NULL);
 	if (n != (ssize_t)sizeof(*r))
 		*r = (struct report){.err = n < 0 ? (int)-n : EPIPE,

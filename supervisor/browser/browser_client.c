@@ -141,7 +141,7 @@ static bool may_give(struct json_object *s, const struct client_ask *a)
 	const char *trust = json_member_str(s, "trust");
 
 	return id != NULL && trust != NULL && strcmp(id, a->id) == 0 &&
-	       json_object_get_boolean(json_member(s, "kept")) &&
+	       json_member_bool(s, "kept") &&
 	       (session_trust(a->call->session) == TRUST_LOCAL ||
 		strcmp(trust, trust_name(TRUST_LOCAL)) != 0);
 }

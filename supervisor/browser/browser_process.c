@@ -68,9 +68,7 @@ static void close_channel(struct browser_process *b)
 
 static void look_in(struct browser_process *b, int64_t ms)
 {
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
-	event_add(b->look, &tv);
+	event_add(b->look, CLOCK_TIMEVAL(ms));
 }
 
 /* One that never answered is not started again at once. */
@@ -91,14 +89,12 @@ static void pause_starts(struct browser_process *b)
 /* It said nonsense, or no more: whatever it was at is lost. */
 static void lose(struct browser_process *b, const char *errmsg)
 {
-	struct timeval tv = {.tv_sec = END_MS / 1000};
-
 	if (b->life != RUNNING)
 		return;
 	log_warn("browser", "broker=%d gone why=\"%s\"", (int)b->pid, errmsg);
 	b->life = ENDING;
 	close_channel(b);
-	event_add(b->hurry, &tv);
+	event_add(b->hurry, CLOCK_TIMEVAL(END_MS));
 	pause_starts(b);
 	if (b->requests.answered)
 		browser_rpc_fail_begun(
@@ -275,7 +271,6 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 					     browser_rpc_done done, void *arg)
 {
 	int64_t ms = timeout_ms + OVERDUE_MS;
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 	struct browser_rpc_call *c = browser_rpc_add(&b->requests, tool, body);
 
 	look_in(b, 0);
@@ -292,7 +287,7 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 		    "again later";
 	}
 	c->overdue = evtimer_new(b->env.base, on_overdue, c);
-	evtimer_add(c->overdue, &tv);
+	evtimer_add(c->overdue, CLOCK_TIMEVAL(ms));
 	return c;
 }
 

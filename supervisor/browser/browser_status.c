@@ -119,7 +119,7 @@ void browser_view(struct request *c,
 
 static int64_t number(struct json_object *o, const char *key)
 {
-	return json_object_get_int64(json_member(o, key));
+	return json_member_int(o, key);
 }
 
 static const char *word(struct json_object *o, const char *key)
@@ -147,8 +147,7 @@ static void on_status(void *arg, const struct browser_rpc_answer *answer)
 		 "status=%s starts=%llu chromium=\"%s\" chromium_starts=%lld "
 		 "crashes=%lld sandboxed=%s sessions=%lld tabs=%lld calls=%lld "
 		 "refusals=%lld",
-		 json_object_get_boolean(json_member(o, "running")) ? "running"
-								    : "idle",
+		 json_member_bool(o, "running") ? "running" : "idle",
 		 (unsigned long long)browser_process_starts(b->process),
 		 version != NULL ? version : "", (long long)number(o, "starts"),
 		 (long long)number(o, "crashes"), word(o, "sandboxed"),

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/grants/grants.h"
@@ -88,14 +89,12 @@ static const char *why_none(int err)
 
 void runs_not_started(struct runs *s, struct run *r, int err)
 {
-	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
-
 	log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"", r->id,
 		 r->requestor->name, why_none(err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) && ++r->starts < STARTS_MAX) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
-		evtimer_add(s->pause[r->queued.kind], &tv);
+		evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
 		return;
 	}
 	sched_over(&s->sched, &r->requestor->lane);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/run/run_row.h"
@@ -77,13 +78,12 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 
 static void on_recovered(void *arg, const struct store_result *res)
 {
-	struct timeval later = {.tv_sec = AGAIN_S};
 	struct runs *s = arg;
 
 	if (res->rc != 0) {
 		log_debug("server", "recovery=failed err=\"%s\"", res->errmsg);
 		event_base_once(s->ctx->base, -1, EV_TIMEOUT, on_again, s,
-				&later);
+				CLOCK_TIMEVAL(AGAIN_S * 1000));
 	} else {
 		s->recovering = false;
 		reclaim(s, res);

@@ -56,14 +56,9 @@ struct runs_remote {
 static void show_soon(struct runs_remote *m)
 {
 	int64_t ms = m->show_ms - clock_mono_ms();
-	struct timeval tv = {0};
 
-	if (evtimer_pending(m->show, NULL))
-		return;
-	if (ms > 0)
-		tv = (struct timeval){.tv_sec = ms / 1000,
-				      .tv_usec = ms % 1000 * 1000};
-	evtimer_add(m->show, &tv);
+	if (!evtimer_pending(m->show, NULL))
+		evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
 static void drop(struct run_shown *e);
@@ -273,11 +268,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 void runs_remote_poll(struct runs *s)
 {
 	bool nudged = store_is_nudged(s->ctx->store);
-	struct timeval tv = {.tv_sec = nudged ? LOOK_MS / 1000 : 0,
-			     .tv_usec = nudged ? 0 : LOOK_DEAF_MS * 1000L};
+	int64_t ms = nudged ? LOOK_MS : LOOK_DEAF_MS;
 
 	if (!evtimer_pending(s->mail->look, NULL))
-		evtimer_add(s->mail->look, &tv);
+		evtimer_add(s->mail->look, CLOCK_TIMEVAL(ms));
 }
 
 void runs_remote_read(struct runs *s)

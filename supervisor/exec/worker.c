@@ -78,9 +78,7 @@ int worker_violation(struct worker *w, const char *offence)
 
 static void after_ms(struct event *ev, int64_t ms)
 {
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
-	event_add(ev, &tv);
+	event_add(ev, CLOCK_TIMEVAL(ms));
 }
 
 /* The caller may have asked for more than it got. */

@@ -130,13 +130,11 @@ static void start_expiry(struct pending_input *p)
 	int64_t now = clock_mono_ms();
 	int64_t left = r->started_mono_ms + r->limits.timeout_ms - now;
 	int64_t ms = p->q.timeout_ms < left ? p->q.timeout_ms : left;
-	struct timeval tv;
 
 	ms = ms > 0 ? ms : 1;
-	tv = (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 	p->expires_mono_ms = now + ms;
 	p->expiry = evtimer_new(p->input->ctx->base, on_expiry, p);
-	evtimer_add(p->expiry, &tv);
+	evtimer_add(p->expiry, CLOCK_TIMEVAL(ms));
 }
 
 void input_ask(struct context *ctx, struct run *r,
@@ -195,7 +193,6 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 
 void input_task_told(struct context *ctx, struct run *r)
 {
-	struct timeval tv = {.tv_usec = INPUT_TASK_GRACE_MS * 1000L};
 	struct input *in;
 
 	if (run_terminal(r)) /* it was faster, and asks nothing more */
@@ -204,7 +201,7 @@ void input_task_told(struct context *ctx, struct run *r)
 	if (r->task.known || in->grace != NULL)
 		return;
 	in->grace = evtimer_new(ctx->base, on_grace_over, in);
-	evtimer_add(in->grace, &tv);
+	evtimer_add(in->grace, CLOCK_TIMEVAL(INPUT_TASK_GRACE_MS));
 }
 
 void input_task_known(struct run *r)

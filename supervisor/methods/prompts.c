@@ -247,8 +247,7 @@ static int check_arguments(struct response *m)
 		const char *name = json_member_str(def, "name");
 		struct json_object *value = json_member(m->args, name);
 
-		if (value == NULL &&
-		    json_object_get_boolean(json_member(def, "required")))
+		if (value == NULL && json_member_bool(def, "required"))
 			return errmsg_set(
 			    m->errmsg, sizeof(m->errmsg),
 			    "the prompt %.100s needs the argument "

@@ -70,10 +70,8 @@ static struct subscription *find(const struct session *s, const char *uri)
 
 static void hold_back(struct subscription *u, int64_t ms)
 {
-	struct timeval tv = {.tv_usec = ms * 1000};
-
 	if (!evtimer_pending(u->later, NULL))
-		evtimer_add(u->later, &tv);
+		evtimer_add(u->later, CLOCK_TIMEVAL(ms));
 }
 
 static void tell(struct subscription *u)

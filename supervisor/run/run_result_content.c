@@ -98,7 +98,7 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 
 static void name_missing(struct buf *out, struct json_object *item)
 {
-	int64_t count = json_object_get_int64(json_member(item, "count"));
+	int64_t count = json_member_int(item, "count");
 
 	buf_printf(out, "\n- %s", json_member_str(item, "name"));
 	if (count > 1)
@@ -117,8 +117,7 @@ static void say_missing(struct json_object *content, struct json_object *list)
 	buf_add_str(&text, "Of what this run made, this is not kept:");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *item = json_object_array_get_idx(list, i);
-		int64_t count =
-		    json_object_get_int64(json_member(item, "count"));
+		int64_t count = json_member_int(item, "count");
 
 		if (i < MISSING_NAMED)
 			name_missing(&text, item);
@@ -166,7 +165,7 @@ static void add_text(struct buf *text, struct json_object *link)
 	buf_printf(text, "\n- %s (%s, %lld bytes): %s",
 		   json_member_str(link, "name"),
 		   json_member_str(link, "mimeType"),
-		   (long long)json_object_get_int64(json_member(link, "size")),
+		   (long long)json_member_int(link, "size"),
 		   json_member_str(link, "uri"));
 }
 

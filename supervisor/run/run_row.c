@@ -99,9 +99,8 @@ struct run *run_row_revive(const struct store_run *row,
 
 	if (row->options != NULL)
 		json_parse(&options, row->options, strlen(row->options), NULL);
-	r->limits.timeout_ms =
-	    json_object_get_int64(json_member(options, "timeoutMs"));
-	r->limits.ttl_ms = json_object_get_int64(json_member(options, "ttlMs"));
+	r->limits.timeout_ms = json_member_int(options, "timeoutMs");
+	r->limits.ttl_ms = json_member_int(options, "ttlMs");
 	r->session_id = xstrdup_opt(json_member_str(options, "sessionId"));
 	r->trust = trust_of(json_member_str(options, "trust"), t);
 	json_object_put(options);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
@@ -72,8 +73,6 @@ struct client_request *client_request_send(struct session *s, void *stream,
 					   int64_t timeout_ms,
 					   client_request_done done, void *arg)
 {
-	struct timeval tv = {.tv_sec = timeout_ms / 1000,
-			     .tv_usec = timeout_ms % 1000 * 1000};
 	struct buf out = {0};
 	struct client_request *a;
 
@@ -85,7 +84,7 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	snprintf(a->id, sizeof(a->id), "\"paddock-%" PRIu64 "\"",
 		 ++s->last_asked);
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
-	evtimer_add(a->deadline, &tv);
+	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));
 	LIST_INSERT_HEAD(&s->client_requests, a, link);
 	s->n_client_requests++;
 	rpc_put_request(&out, a->id, method, params);

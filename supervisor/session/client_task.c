@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
@@ -116,10 +117,7 @@ static void no_result(struct client_task *t, enum client_request_end end,
 
 static void wait_for_next(struct client_task *t)
 {
-	struct timeval tv = {.tv_sec = t->poll_ms / 1000,
-			     .tv_usec = t->poll_ms % 1000 * 1000};
-
-	evtimer_add(t->again, &tv);
+	evtimer_add(t->again, CLOCK_TIMEVAL(t->poll_ms));
 }
 
 static void on_fetched(void *arg, enum client_request_end end,

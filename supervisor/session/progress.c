@@ -46,7 +46,6 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 void progress_news(struct progress *p, struct run *r)
 {
 	int64_t wait = p->told_ms + EVERY_MS - clock_mono_ms();
-	struct timeval tv = {.tv_usec = wait * 1000};
 
 	if (p->token == NULL)
 		return;
@@ -58,7 +57,7 @@ void progress_news(struct progress *p, struct run *r)
 	if (p->later == NULL)
 		p->later = evtimer_new(p->session->ctx->base, on_later, p);
 	if (!evtimer_pending(p->later, NULL))
-		evtimer_add(p->later, &tv);
+		evtimer_add(p->later, CLOCK_TIMEVAL(wait));
 }
 
 void progress_stop(struct progress *p, bool now)

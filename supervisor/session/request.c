@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
@@ -138,11 +139,10 @@ static void leave_backlog(struct request *c)
 /* One of S's reads is over: another may begin. */
 static void wake_backlog(struct session *s)
 {
-	static const struct timeval now = {0};
 	struct request *c = TAILQ_FIRST(&s->backlog);
 
 	if (c != NULL && !session_is_backlogged(s))
-		evtimer_add(c->timer, &now);
+		evtimer_add(c->timer, CLOCK_TIMEVAL(0));
 }
 
 static void end_read(struct request *c)
@@ -467,15 +467,13 @@ void request_unwatch(struct request *c)
 
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 {
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
 	if (c->timer != NULL && event_get_callback(c->timer) != fn) {
 		event_free(c->timer);
 		c->timer = NULL;
 	}
 	if (c->timer == NULL)
 		c->timer = evtimer_new(c->session->ctx->base, fn, c);
-	evtimer_add(c->timer, &tv);
+	evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
 }
 
 /* ---- an answer that waits until its client reads ---- */

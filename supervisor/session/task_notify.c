@@ -56,12 +56,11 @@ static void tell_status(struct task_notify *f)
 static void on_change(struct task_notify *f)
 {
 	int64_t wait = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
-	struct timeval tv = {.tv_usec = wait * 1000};
 
 	if (wait <= 0)
 		tell_status(f);
 	else if (!evtimer_pending(f->later, NULL))
-		evtimer_add(f->later, &tv);
+		evtimer_add(f->later, CLOCK_TIMEVAL(wait));
 }
 
 static void on_later(evutil_socket_t fd, short what, void *arg)

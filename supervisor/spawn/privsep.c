@@ -21,6 +21,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
@@ -236,7 +237,6 @@ _Noreturn static void keep(int sock)
 
 int privsep_start(const struct privsep_paths *paths)
 {
-	struct timeval tv = {.tv_sec = ANSWER_S};
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -253,7 +253,8 @@ int privsep_start(const struct privsep_paths *paths)
 		return -EAGAIN;
 	}
 	privsep.fd = ends[0];
-	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO,
+		   CLOCK_TIMEVAL(ANSWER_S * 1000), sizeof(struct timeval));
 	return 0;
 }
 

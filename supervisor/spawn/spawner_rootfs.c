@@ -49,7 +49,6 @@ static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
-	static const struct timeval now = {0};
 	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
 
 	zygote_retire(c, RUNTIME_PROGRAM);
@@ -59,7 +58,7 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 	p->failed_starts = 0;
 	p->measured = false;
 	if (p->wanted)
-		event_add(p->restart, &now);
+		event_add(p->restart, CLOCK_TIMEVAL(0));
 }
 
 /* ---- what a zygote could not show ---- */

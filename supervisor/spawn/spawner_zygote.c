@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
@@ -96,7 +97,6 @@ static int launch(const struct spawner *c, enum runtime kind, int control,
 
 int zygote_start(struct spawner *c, enum runtime kind)
 {
-	struct timeval tv = {.tv_sec = START_MAX_S};
 	struct zygote *z = xcalloc(1, sizeof(*z));
 	int ends[2] = {-1, -1};
 	int rc;
@@ -129,7 +129,7 @@ int zygote_start(struct spawner *c, enum runtime kind)
 	    event_new(c->base, z->control, EV_READ | EV_PERSIST, on_event, z);
 	event_add(z->readable, NULL);
 	z->overdue = evtimer_new(c->base, on_overdue, z);
-	evtimer_add(z->overdue, &tv);
+	evtimer_add(z->overdue, CLOCK_TIMEVAL(START_MAX_S * 1000));
 	TAILQ_INIT(&z->pending);
 	LIST_INSERT_HEAD(&c->zygotes, z, link);
 	return 0;
@@ -159,10 +159,7 @@ static void zygote_free(struct zygote *z)
 
 static void schedule_restart(struct zygote_pool *p)
 {
-	struct timeval tv = {.tv_sec = p->restart_ms / 1000,
-			     .tv_usec = p->restart_ms % 1000 * 1000L};
-
-	event_add(p->restart, &tv);
+	event_add(p->restart, CLOCK_TIMEVAL(p->restart_ms));
 	p->restart_ms *= 2;
 	if (p->restart_ms > RESTART_MAX_MS)
 		p->restart_ms = RESTART_MAX_MS;

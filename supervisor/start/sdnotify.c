@@ -6,6 +6,7 @@
  * and the server goes on.
  */
 #include "supervisor/start/sdnotify.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,6 @@ static void read_variables(void)
 int sdnotify_send(const char *state)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	struct timeval patience = {.tv_sec = SEND_S};
 	size_t len;
 	ssize_t n;
 	int fd;
@@ -89,7 +89,8 @@ int sdnotify_send(const char *state)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, CLOCK_TIMEVAL(SEND_S * 1000),
+		   sizeof(struct timeval));
 	n = sendto(fd, state, strlen(state), MSG_NOSIGNAL,
 		   (struct sockaddr *)&to,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));

@@ -90,21 +90,17 @@ static bool too_much(const struct stream_conn *c, size_t unsent_most)
 
 static void stop_if_needed(struct stream_conn *c)
 {
-	struct timeval tv = {.tv_sec = STALL_S};
-
 	if (c->stopped || !too_much(c, UNSENT_MAX))
 		return;
 	c->stopped = true;
 	event_del(c->readable);
 	fair_queue_cancel(&c->turn);
-	event_add(c->stalled, &tv);
+	event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
 }
 
 static void read_more(struct stream_conn *c)
 {
-	static const struct timeval now = {0};
-
-	event_add(c->readable, c->in_file ? &now : NULL);
+	event_add(c->readable, c->in_file ? CLOCK_TIMEVAL(0) : NULL);
 }
 
 /* What has come is taken in turns; then more is read. */
@@ -131,10 +127,8 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 
 static void rest(struct stream_conn *c, int64_t ms)
 {
-	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
 	c->resting = true;
-	evtimer_add(c->rested, &tv);
+	evtimer_add(c->rested, CLOCK_TIMEVAL(ms));
 }
 
 /* What is no request gets no refusal: who sends too much of it is not read. */
@@ -232,14 +226,12 @@ static void on_turn(void *arg)
 /* What was answered still leaves, while it is read. */
 static void input_ended(struct stream_conn *c, const char *errmsg)
 {
-	struct timeval tv = {.tv_sec = STALL_S};
-
 	session_fini(&c->session);
 	c->ended = true;
 	if (buf_len(&c->unsent) == 0)
 		closed(c, "input", errmsg);
 	else
-		event_add(c->stalled, &tv);
+		event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)

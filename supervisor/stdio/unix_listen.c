@@ -18,6 +18,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/buf.h"
 #include "base/os/log.h"
 #include "base/mem.h"
@@ -146,7 +147,6 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 
 static void on_connection(evutil_socket_t listening, short what, void *arg)
 {
-	struct timeval tv = {.tv_usec = REST_MS * 1000L};
 	struct unix_listener *l = arg;
 	int fd;
 
@@ -158,7 +158,7 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 		log_warn("listen", "accept=resting err=\"%s\"",
 			 strerror(errno));
 		event_del(l->readable);
-		event_add(l->rest, &tv);
+		event_add(l->rest, CLOCK_TIMEVAL(REST_MS));
 	}
 }
 

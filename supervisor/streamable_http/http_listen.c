@@ -64,7 +64,6 @@ static void greet(struct http_listener *h, int fd, const struct sockaddr *from)
 
 static void on_connection(evutil_socket_t listening, short what, void *arg)
 {
-	struct timeval tv = {.tv_usec = REST_MS * 1000L};
 	struct http_listener *h = arg;
 	int fd = -1;
 
@@ -82,7 +81,7 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
 		log_warn("http", "accept=resting err=\"%s\"", strerror(errno));
 		event_del(h->readable);
-		event_add(h->rest, &tv);
+		event_add(h->rest, CLOCK_TIMEVAL(REST_MS));
 	}
 }
 
@@ -100,7 +99,6 @@ static void next_tick(struct http_listener *h)
 {
 	const struct config *config = h->site.ctx->config;
 	int64_t ms = TICK_MS;
-	struct timeval tv;
 
 	h->pool.keepalive_ms = config->sse_keepalive_ms;
 	h->pool.body_max = (size_t)config->max_message_bytes;
@@ -108,8 +106,7 @@ static void next_tick(struct http_listener *h)
 		ms = config->sse_keepalive_ms;
 	if (ms > config->session_idle_ms)
 		ms = config->session_idle_ms;
-	tv = (struct timeval){ms / 1000, ms % 1000 * 1000};
-	evtimer_add(h->tick, &tv);
+	evtimer_add(h->tick, CLOCK_TIMEVAL(ms));
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)

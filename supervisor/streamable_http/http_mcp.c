@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/mcp/rpc.h"
@@ -249,11 +250,9 @@ static bool go_on(struct http_session *s)
 /* Nobody tells when a client reads again: look now and then. */
 static void look_again(struct http_sessions *all)
 {
-	struct timeval tv = {.tv_usec = REQUEST_BACKLOG_MS * 1000L};
-
 	if (!TAILQ_EMPTY(&all->deferring) &&
 	    !event_pending(all->go_on, EV_TIMEOUT, NULL))
-		event_add(all->go_on, &tv);
+		event_add(all->go_on, CLOCK_TIMEVAL(REQUEST_BACKLOG_MS));
 }
 
 #define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
@@ -261,7 +260,6 @@ static void look_again(struct http_sessions *all)
 /* The first of each session, and then its next: others come in between. */
 static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 {
-	static const struct timeval now = {0};
 	struct http_sessions *all = sessions;
 	struct http_session *last = TAILQ_LAST(&all->deferring, http_deferring);
 	struct http_session *s = NULL;
@@ -276,7 +274,7 @@ static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 		more = go_on(s) || more;
 	}
 	if (!TAILQ_EMPTY(&all->deferring) && (more || s != last))
-		event_add(all->go_on, &now);
+		event_add(all->go_on, CLOCK_TIMEVAL(0));
 	else
 		look_again(all);
 }

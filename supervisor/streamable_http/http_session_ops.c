@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/fair_share.h"
 #include "proto/json/json.h"
 #include "supervisor/streamable_http/http_session_store.h"
@@ -131,11 +132,10 @@ static void on_part(void *arg, void *stream)
 /* What the session held back may be next. */
 static void on_read_done(void *arg)
 {
-	static const struct timeval now = {0};
 	struct http_session *s = arg;
 
 	if (!TAILQ_EMPTY(&s->all->deferring))
-		event_add(s->all->go_on, &now);
+		event_add(s->all->go_on, CLOCK_TIMEVAL(0));
 }
 
 const struct session_ops http_session_ops = {

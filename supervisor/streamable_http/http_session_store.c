@@ -155,10 +155,8 @@ bool http_session_store(struct http_session *s, enum store_urgency urgency,
 
 static void write_soon(struct http_sessions *all)
 {
-	static const struct timeval tv = {.tv_usec = KEEP_MS * 1000L};
-
 	if (!TAILQ_EMPTY(&all->changed) && !evtimer_pending(all->keep, NULL))
-		evtimer_add(all->keep, &tv);
+		evtimer_add(all->keep, CLOCK_TIMEVAL(KEEP_MS));
 }
 
 static void write_changed(evutil_socket_t fd, short what, void *sessions)

@@ -224,14 +224,11 @@ static void await(struct http_sessions *all, int64_t now_ms)
 {
 	const struct http_stream *first = TAILQ_FIRST(&all->upgrading);
 	int64_t ms;
-	struct timeval tv;
 
 	if (first == NULL || evtimer_pending(all->upgrade, NULL))
 		return;
 	ms = first->since_ms + HTTP_PLAIN_MS - now_ms;
-	tv.tv_sec = ms / 1000;
-	tv.tv_usec = ms % 1000 * 1000;
-	evtimer_add(all->upgrade, &tv);
+	evtimer_add(all->upgrade, CLOCK_TIMEVAL(ms));
 }
 
 void http_stream_begin_soon(struct http_stream *st)

@@ -220,8 +220,7 @@ static int check_modes(struct check *c)
 	t->task =
 	    choice(c->m, "taskSupport", tasks, ARRAY_LEN(tasks), TASK_OPTIONAL);
 	t->stream_poll = json_member(c->m, "stream") != NULL;
-	t->partial = json_object_get_boolean(
-	    json_member(c->m, "supportsPartialSuccess"));
+	t->partial = json_member_bool(c->m, "supportsPartialSuccess");
 	o = json_member(c->m, "partialSuccessThreshold");
 	t->partial_threshold = o != NULL ? json_object_get_double(o) : 0.5;
 	return 0;
@@ -244,8 +243,7 @@ static int check_auto(struct check *c)
 	if (o == NULL)
 		return 0;
 	c->t->auto_pointer = copy(o, "pointer");
-	c->t->auto_items_over =
-	    json_object_get_int64(json_member(o, "itemsOver"));
+	c->t->auto_items_over = json_member_int(o, "itemsOver");
 	if (!is_pointer(c->t->auto_pointer))
 		return fail(c, "/autoAsync/pointer",
 			    "\"%s\" is not a JSON Pointer such as /urls",

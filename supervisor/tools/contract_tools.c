@@ -159,7 +159,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 		refuse_artifact(c, json_member_str(args, "artifactId"), res);
 		return;
 	}
-	offset = json_object_get_int64(json_member(args, "offset"));
+	offset = json_member_int(args, "offset");
 	v = json_pack("artifactId:s name:s mimeType:s size:i sha256:s "
 		      "offset:i bytesReturned:i complete:b",
 		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,
@@ -197,8 +197,8 @@ static void get_artifact(struct request *c, struct json_object *args)
 	request_ref_large(c);
 	store_read_artifact(ctx->store, c->session->requestor->name,
 			    json_member_str(args, "artifactId"),
-			    json_object_get_int64(json_member(args, "offset")),
-			    limit, on_artifact, c);
+			    json_member_int(args, "offset"), limit, on_artifact,
+			    c);
 }
 
 /* ---- get_runtime_profile ---- */

@@ -152,7 +152,6 @@ static struct remote_run_lookup *look_new(struct context *ctx,
 					  const struct look_key *key,
 					  const struct store_run *row)
 {
-	static const struct timeval every = {.tv_sec = LOOK_S};
 	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
 
 	l->ctx = ctx;
@@ -161,7 +160,7 @@ static struct remote_run_lookup *look_new(struct context *ctx,
 	LIST_INIT(&l->watches);
 	HASH_ADD(hh, ctx->looks, key, sizeof(l->key), l);
 	l->look = event_new(ctx->base, -1, EV_PERSIST, look, l);
-	event_add(l->look, &every);
+	event_add(l->look, CLOCK_TIMEVAL(LOOK_S * 1000));
 	keep_asking(l, row);
 	return l;
 }

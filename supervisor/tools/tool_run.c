@@ -342,9 +342,8 @@ static void submit(struct request *c, struct template *t,
 	ask->template = template_ref(t);
 	ask->inputs = inputs;
 	ask->wish = (struct run_wish){
-	    .timeout_ms =
-		json_object_get_int64(json_member(options, "timeoutMs")),
-	    .ttl_ms = json_object_get_int64(json_member(options, "ttlMs")),
+	    .timeout_ms = json_member_int(options, "timeoutMs"),
+	    .ttl_ms = json_member_int(options, "ttlMs"),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = session_id,
 	    .trust = session_trust(c->session),

@@ -124,7 +124,7 @@ void tool_runs_list(struct request *c, struct json_object *args)
 	    .requestor = c->session->requestor->name,
 	    .status = status == NULL ? -1 : run_json_status_parse(status),
 	    .template_id = json_member_str(args, "templateId"),
-	    .offset = json_object_get_int64(json_member(args, "offset")),
+	    .offset = json_member_int(args, "offset"),
 	    .limit = limit == NULL ? 20 : json_object_get_int(limit),
 	};
 

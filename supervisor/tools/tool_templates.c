@@ -200,7 +200,7 @@ void tool_templates_list(struct request *c, struct json_object *args)
 {
 	const struct catalogue *cat = c->ctx->catalogue;
 	const char *only = json_member_str(args, "templateId");
-	int64_t skip = json_object_get_int64(json_member(args, "offset"));
+	int64_t skip = json_member_int(args, "offset");
 	struct listing *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct listing){

@@ -18,6 +18,7 @@ struct spawner;
 struct remote_run_lookup;
 struct event_base;
 struct isolation;
+struct methods;
 struct thread_pool;
 struct requestor;
 struct requestors;
@@ -40,6 +41,7 @@ struct context {
 	struct store *store;
 	struct runs *runs;
 	struct sessions *sessions;
+	const struct methods *methods;
 	struct fair_queue *turns; /* of all clients' messages */
 	struct fair_queue_flow
 	    *chores; /* of nobody's: what is done in pieces */

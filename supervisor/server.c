@@ -27,6 +27,7 @@
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
 #include "supervisor/input/input.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/exec/programs.h"
@@ -299,6 +300,7 @@ static void wire(struct server *srv)
 	ctx->isolation = &srv->isolation;
 	ctx->requestors = &srv->requestors;
 	ctx->sessions = &srv->sessions;
+	ctx->methods = &methods;
 	ctx->turns = &srv->turns;
 	ctx->chores = &srv->chores;
 	ctx->instance = srv->instance;

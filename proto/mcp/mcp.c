@@ -28,6 +28,7 @@ const char *mcp_revision_name(enum mcp_revision rev)
 static const struct {
 	enum mcp_revision since, until;
 } features[MCP_FEATURES] = {
+    [MCP_ALWAYS] = {0, MCP_LATEST},
     [MCP_BATCHES] = {MCP_2025_03_26, MCP_2025_03_26},
     [MCP_ANNOTATIONS] = {MCP_2025_03_26, MCP_LATEST},
     [MCP_AUDIO] = {MCP_2025_03_26, MCP_LATEST},

@@ -30,6 +30,7 @@ enum mcp_revision mcp_negotiate(const char *name);
 
 /* What a revision has or lacks; the table is in mcp.c. */
 enum mcp_feature {
+	MCP_ALWAYS,
 	MCP_BATCHES,
 	MCP_ANNOTATIONS, /* of tools */
 	MCP_AUDIO,	 /* content */

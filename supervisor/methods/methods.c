@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * methods.c - the one table of methods and notifications, and initialize
- * itself; session.c brings each message here. A method that is unknown, too
- * early, or not in the client's revision is answered by a JSON-RPC error; such
- * a notification is ignored.
+ * methods.c - the one table of methods, which sessions and their transports have
+ * by the context, and those that are served here: initialize, ping and
+ * logging/setLevel. What a client asks wrongly is answered by a JSON-RPC error.
  */
 #include "supervisor/methods/methods.h"
 
@@ -14,7 +13,6 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/methods/completion.h"
 #include "supervisor/threads/rpc_async.h"
-#include "supervisor/session/logging.h"
 #include "supervisor/methods/prompts.h"
 #include "supervisor/methods/resources.h"
 #include "supervisor/methods/subscriptions.h"
@@ -117,93 +115,43 @@ static void ping(struct request *c)
 	request_result(c, json_object_new_object());
 }
 
-/* EARLY: also before initialize, as the lifecycle allows. */
-static const struct {
-	const char *name;
-	void (*serve)(struct request *c);
-	bool early;
-} methods[] = {
-    {"initialize", initialize, true},
-    {"ping", ping, true},
-    {"tools/list", tools_list, false},
-    {"tools/call", tools_call, false},
-    {"tasks/get", tasks_get, false},
-    {"tasks/result", tasks_result, false},
-    {"tasks/list", tasks_list, false},
-    {"tasks/cancel", tasks_cancel, false},
-    {"resources/list", resources_list, false},
-    {"resources/templates/list", resources_templates, false},
-    {"resources/read", resources_read, false},
-    {"resources/subscribe", subscriptions_add, false},
-    {"resources/unsubscribe", subscriptions_drop, false},
-    {"logging/setLevel", logging_set_level, false},
-    {"prompts/list", prompts_list, false},
-    {"prompts/get", prompts_get, false},
-    {"completion/complete", completion_complete, false},
-};
-
-static bool is_of_tasks(const char *method)
+static void set_level(struct request *c)
 {
-	return strncmp(method, "tasks/", strlen("tasks/")) == 0;
-}
+	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
 
-bool methods_is_slow(const char *name)
-{
-	static const char *const slow[] = {"tools/call", "tasks/result"};
-
-	for (size_t i = 0; i < ARRAY_LEN(slow); i++)
-		if (strcmp(slow[i], name) == 0)
-			return true;
-	return false;
-}
-
-void methods_call(struct request *c)
-{
-	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-		if (strcmp(methods[i].name, c->msg.method) != 0)
-			continue;
-		if (is_of_tasks(c->msg.method) &&
-		    !mcp_has(c->session->revision, MCP_TASKS))
-			break;
-		if (!methods[i].early && !c->session->greeted)
-			request_error(
-			    c, RPC_INVALID_PARAMS, NULL,
-			    "%s came before initialize; send that first",
-			    methods[i].name);
-		else
-			methods[i].serve(c);
+	if (level < 0) {
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "logging/setLevel needs params.level, one of "
+		    "emergency, alert, critical, error, warning, notice, "
+		    "info, debug");
 		return;
 	}
-	request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-		      "this server has no method \"%.100s\"", c->msg.method);
+	c->session->log_level = (unsigned)level;
+	session_changed(c->session);
+	request_result(c, json_object_new_object());
 }
 
-/* initialize cannot be cancelled; what is unknown or over is no error. */
-static void cancelled(struct session *s, const struct rpc_msg *msg)
-{
-	struct json_object *wanted = json_member(msg->params, "requestId");
-	const char *reason = json_member_str(msg->params, "reason");
-	char key[RPC_ID_MAX + 1];
-	size_t len = rpc_id_key(key, wanted);
-	struct request *c = session_find_request(s, key, len);
+/* What each needs, whether it may come early, whether its answer is slow. */
+static const struct method all[] = {
+    {"initialize", initialize, MCP_ALWAYS, true, false},
+    {"ping", ping, MCP_ALWAYS, true, false},
+    {"tools/list", tools_list, MCP_ALWAYS, false, false},
+    {"tools/call", tools_call, MCP_ALWAYS, false, true},
+    {"tasks/get", tasks_get, MCP_TASKS, false, false},
+    {"tasks/result", tasks_result, MCP_TASKS, false, true},
+    {"tasks/list", tasks_list, MCP_TASKS, false, false},
+    {"tasks/cancel", tasks_cancel, MCP_TASKS, false, false},
+    {"resources/list", resources_list, MCP_ALWAYS, false, false},
+    {"resources/templates/list", resources_templates, MCP_ALWAYS, false, false},
+    {"resources/read", resources_read, MCP_ALWAYS, false, false},
+    {"resources/subscribe", subscriptions_add, MCP_ALWAYS, false, false},
+    {"resources/unsubscribe", subscriptions_drop, MCP_ALWAYS, false, false},
+    {"logging/setLevel", set_level, MCP_ALWAYS, false, false},
+    {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
+    {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
+    {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {NULL, NULL, MCP_ALWAYS, false, false},
+};
 
-	if (c == NULL)
-		return;
-	log_info(
-	    "session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
-	    s->requestor->name, c->msg.method, reason != NULL ? reason : "");
-	request_drop(c, true);
-}
-
-void methods_notify(struct session *s, const struct rpc_msg *msg)
-{
-	if (strcmp(msg->method, "notifications/cancelled") == 0)
-		cancelled(s, msg);
-	else if (strcmp(msg->method, "notifications/initialized") == 0)
-		s->initialized = s->greeted;
-	else
-		log_debug("session",
-			  "requestor=%s notification=\"%.64s\" "
-			  "ignored=yes",
-			  s->requestor->name, msg->method);
-}
+const struct methods methods = {all, subscriptions_list, subscriptions_restore};

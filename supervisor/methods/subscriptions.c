@@ -32,7 +32,8 @@ struct subscription {
 	bool missed;	 /* it may have changed while nobody could tell */
 	bool told;
 	int64_t told_ms;
-	struct event *later;	       /* a change, held back by the rate */
+	struct event *later; /* a change, held back by the rate */
+	struct session_observer observer;
 	LIST_ENTRY(subscription) link; /* in session.subscriptions */
 };
 
@@ -50,6 +51,7 @@ static void forget(struct subscription *u)
 	remote_run_watch_free(u->away);
 	LIST_REMOVE(u, link);
 	u->session->n_subscriptions--;
+	session_unobserve(u->session, &u->observer);
 	event_free(u->later);
 	session_changed(u->session);
 	free(u->uri);
@@ -147,6 +149,23 @@ static const char *uri_of(const struct request *c)
 	return json_member_str(c->msg.params, "uri");
 }
 
+static void on_gone(struct session_observer *o)
+{
+	forget(CONTAINER(o, struct subscription, observer));
+}
+
+static void on_push_open(struct session_observer *o)
+{
+	struct subscription *u = CONTAINER(o, struct subscription, observer);
+
+	if (u->missed)
+		changed(u);
+	u->missed = false;
+}
+
+static const struct session_observer_ops observer_ops = {
+    .on_gone = on_gone, .on_push_open = on_push_open};
+
 static struct subscription *add(struct session *s, const char *uri,
 				enum resource_uri_kind kind)
 {
@@ -159,6 +178,7 @@ static struct subscription *add(struct session *s, const char *uri,
 	u->later = evtimer_new(s->ctx->base, on_later, u);
 	LIST_INSERT_HEAD(&s->subscriptions, u, link);
 	s->n_subscriptions++;
+	session_observe(s, &u->observer, &observer_ops);
 	session_changed(s);
 	return u;
 }
@@ -368,16 +388,6 @@ void subscriptions_reloaded(struct context *ctx)
 				look_again(u);
 }
 
-void subscriptions_gone(struct session *s)
-{
-	struct subscription *u, *after;
-
-	for (u = LIST_FIRST(&s->subscriptions); u != NULL; u = after) {
-		after = LIST_NEXT(u, link);
-		forget(u);
-	}
-}
-
 /* ---- after a restart ---- */
 
 struct json_object *subscriptions_list(const struct session *s, size_t bytes)
@@ -447,17 +457,5 @@ void subscriptions_restore(struct session *s, struct json_object *uris)
 
 		if (json_object_is_type(uri, json_type_string))
 			restore(s, json_object_get_string(uri));
-	}
-}
-
-void subscriptions_reached(struct session *s)
-{
-	struct subscription *u;
-
-	LIST_FOREACH(u, &s->subscriptions, link) {
-		if (!u->missed)
-			continue;
-		u->missed = false;
-		changed(u);
 	}
 }

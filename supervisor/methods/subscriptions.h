@@ -28,9 +28,5 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes);
  * them: what may have changed since is told as soon as there is a way.
  */
 void subscriptions_restore(struct session *s, struct json_object *uris);
-void subscriptions_reached(struct session *s);
-
-/* S ends. */
-void subscriptions_gone(struct session *s);
 
 #endif

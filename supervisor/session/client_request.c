@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "base/clock.h"
 #include "base/os/log.h"
@@ -28,13 +29,14 @@ struct client_request {
 	client_request_done done;
 	void *arg;
 	struct event *deadline;
-	LIST_ENTRY(client_request) link; /* in session.askeds */
+	struct session_observer observer;
+	UT_hash_handle hh; /* in session.client_requests */
 };
 
 static void client_request_free(struct client_request *a)
 {
-	LIST_REMOVE(a, link);
-	a->session->n_client_requests--;
+	session_unobserve(a->session, &a->observer);
+	HASH_DEL(a->session->client_requests, a);
 	event_free(a->deadline);
 	free(a);
 }
@@ -67,6 +69,14 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	finish(a, CLIENT_REQUEST_EXPIRED, NULL);
 }
 
+static void on_gone(struct session_observer *o)
+{
+	finish(CONTAINER(o, struct client_request, observer),
+	       CLIENT_REQUEST_GONE, NULL);
+}
+
+static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
+
 struct client_request *client_request_send(struct session *s, void *stream,
 					   const char *method,
 					   struct json_object *params,
@@ -76,7 +86,7 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	struct buf out = {0};
 	struct client_request *a;
 
-	if (s->n_client_requests >= SESSION_CLIENT_REQUESTS_MAX)
+	if (HASH_COUNT(s->client_requests) >= SESSION_CLIENT_REQUESTS_MAX)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct client_request){
@@ -85,8 +95,9 @@ struct client_request *client_request_send(struct session *s, void *stream,
 		 ++s->last_asked);
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));
-	LIST_INSERT_HEAD(&s->client_requests, a, link);
-	s->n_client_requests++;
+	session_observe(s, &a->observer, &observer_ops);
+	/* the key of such an id is its text, less the quote at its end */
+	HASH_ADD_KEYPTR(hh, s->client_requests, a->id, strlen(a->id) - 1, a);
 	rpc_put_request(&out, a->id, method, params);
 	s->ops->send(s->arg, stream, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
@@ -100,21 +111,12 @@ void client_request_drop(struct client_request *a, const char *reason)
 	client_request_free(a);
 }
 
-/* The key of our ids is what their text is, less the quote at its end. */
-static bool is_for(const struct client_request *a, const struct rpc_msg *m)
-{
-	size_t len = strlen(a->id) - 1;
-
-	return m->id_key_len == len && memcmp(m->id_key, a->id, len) == 0;
-}
-
 bool client_request_response(struct session *s, struct rpc_msg *m)
 {
-	struct client_request *a;
+	struct client_request *a = NULL;
 
-	LIST_FOREACH(a, &s->client_requests, link)
-		if (m->id != NULL && is_for(a, m))
-			break;
+	if (m->id != NULL)
+		HASH_FIND(hh, s->client_requests, m->id_key, m->id_key_len, a);
 	if (a == NULL) {
 		log_debug("session",
 			  "requestor=%s response=\"%.64s\" ignored=yes",
@@ -126,13 +128,4 @@ bool client_request_response(struct session *s, struct rpc_msg *m)
 	else
 		finish(a, CLIENT_REQUEST_REFUSED, m);
 	return true;
-}
-
-void client_requests_gone(struct session *s)
-{
-	struct client_request *a;
-
-	while ((a = LIST_FIRST(&s->client_requests)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
-		finish(a, CLIENT_REQUEST_GONE, NULL);
 }

@@ -49,7 +49,4 @@ void client_request_drop(struct client_request *a, const char *reason);
  */
 bool client_request_response(struct session *s, struct rpc_msg *m);
 
-/* The session ends. */
-void client_requests_gone(struct session *s);
-
 #endif

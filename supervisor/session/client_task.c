@@ -37,12 +37,13 @@ struct client_task {
 	struct event *again;
 	client_task_done done;
 	void *arg;
-	LIST_ENTRY(client_task) link; /* in session.client_tasks */
+	struct session_observer observer;
 };
 
 static void task_free(struct client_task *t)
 {
-	LIST_REMOVE(t, link);
+	session_unobserve(t->session, &t->observer);
+	t->session->n_client_tasks--;
 	if (t->again != NULL)
 		event_free(t->again);
 	free(t->id);
@@ -252,6 +253,17 @@ static void add_ttl(struct json_object *params, int64_t ttl_ms)
 	json_add(params, "task:o", json_pack("ttl:i", ttl_ms));
 }
 
+static void on_gone(struct session_observer *o)
+{
+	struct client_task *t = CONTAINER(o, struct client_task, observer);
+
+	if (t->asked != NULL)
+		client_request_drop(t->asked, NULL);
+	finish(t, CLIENT_TASK_GONE, NULL, NULL);
+}
+
+static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
+
 struct client_task *client_task_ask(struct session *s, void *stream,
 				    const char *method,
 				    struct json_object *params, int64_t ttl_ms,
@@ -265,7 +277,8 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 				  .ttl_ms = ttl_ms,
 				  .done = done,
 				  .arg = arg};
-	LIST_INSERT_HEAD(&s->client_tasks, t, link);
+	session_observe(s, &t->observer, &observer_ops);
+	s->n_client_tasks++;
 	if (t->augmented)
 		add_ttl(params, ttl_ms);
 	else
@@ -298,16 +311,4 @@ void client_task_drop(struct client_task *t, const char *reason)
 	if (t->id != NULL && reason != NULL)
 		cancel_it(t);
 	task_free(t);
-}
-
-void client_task_all_gone(struct session *s)
-{
-	struct client_task *t;
-
-	while ((t = LIST_FIRST(&s->client_tasks)) != NULL) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
-		if (t->asked != NULL)
-			client_request_drop(t->asked, NULL);
-		finish(t, CLIENT_TASK_GONE, NULL, NULL);
-	}
 }

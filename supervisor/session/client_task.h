@@ -44,7 +44,4 @@ struct client_task *client_task_ask(struct session *s, void *stream,
  */
 void client_task_drop(struct client_task *t, const char *reason);
 
-/* The session ends. */
-void client_task_all_gone(struct session *s);
-
 #endif

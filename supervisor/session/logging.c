@@ -9,23 +9,6 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/task_json.h"
 
-void logging_set_level(struct request *c)
-{
-	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
-
-	if (level < 0) {
-		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
-		    "logging/setLevel needs params.level, one of "
-		    "emergency, alert, critical, error, warning, notice, "
-		    "info, debug");
-		return;
-	}
-	c->session->log_level = (unsigned)level;
-	session_changed(c->session);
-	request_result(c, json_object_new_object());
-}
-
 void logging_tell(struct session *s, void *stream, const struct run *r,
 		  const struct run_notice *said, const char *task_id)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logging.h - logging/setLevel, and what runs log as notifications/message. */
+/* logging.h - what runs log, as notifications/message. */
 #ifndef SUPERVISOR_SESSION_LOGGING_H
 #define SUPERVISOR_SESSION_LOGGING_H
 
-#include "supervisor/session/request.h"
-
-void logging_set_level(struct request *c);
+#include "supervisor/session/session.h"
 
 /*
  * Tell S what R SAID (NOTICE_LOG), by ROUTE, unless it is below S's level or S

@@ -81,6 +81,31 @@ void batch_skip(struct batch *b)
 
 static const struct request_ops no_ops;
 
+static void on_gone(struct session_observer *o)
+{
+	request_drop(CONTAINER(o, struct request, observer), false);
+}
+
+static void on_reader_lost(struct session_observer *o, void *stream)
+{
+	struct request *c = CONTAINER(o, struct request, observer);
+
+	if (c->stream == stream && c->waiter.run != NULL)
+		run_tell_waiter(c->waiter.run, WAITER_UNREAD, c);
+}
+
+static const struct session_observer_ops observer_ops = {
+    .on_gone = on_gone, .on_reader_lost = on_reader_lost};
+
+struct request *request_find(const struct session *s, const char *key,
+			     size_t len)
+{
+	struct request *c;
+
+	HASH_FIND(hh, s->requests, key, len, c);
+	return c;
+}
+
 struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch)
 {
@@ -101,7 +126,7 @@ struct request *request_new(struct session *s, void *stream,
 	    (struct progress){.session = s,
 			      .stream = stream,
 			      .token = mcp_progress_token(c->msg.params)};
-	LIST_INSERT_HEAD(&s->requests, c, link);
+	session_observe(s, &c->observer, &observer_ops);
 	s->n_requests++;
 	return c;
 }
@@ -124,8 +149,8 @@ void *request_take_state(struct request *c)
 void request_begin(struct request *c)
 {
 	c->begun = true;
-	HASH_ADD_KEYPTR(hh, c->session->by_id, c->msg.id_key, c->msg.id_key_len,
-			c);
+	HASH_ADD_KEYPTR(hh, c->session->requests, c->msg.id_key,
+			c->msg.id_key_len, c);
 }
 
 static void leave_backlog(struct request *c)
@@ -163,9 +188,9 @@ static void leave_session(struct request *c)
 {
 	if (c->session == NULL)
 		return;
-	LIST_REMOVE(c, link);
+	session_unobserve(c->session, &c->observer);
 	if (c->begun)
-		HASH_DELETE(hh, c->session->by_id, c);
+		HASH_DELETE(hh, c->session->requests, c);
 	c->session->n_requests--;
 	leave_backlog(c);
 	end_read(c);

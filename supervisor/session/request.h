@@ -44,9 +44,9 @@ struct request {
 	bool reads;		/* and request_ref_large() */
 	bool backlogged;	/* it is in session.crowd */
 	TAILQ_ENTRY(request) backlog;
-	LIST_ENTRY(request) link; /* in session.calls */
-	UT_hash_handle hh;	  /* in session.by_id, once it has begun… */
-	bool begun;		  /* …which this says */
+	struct session_observer observer;
+	UT_hash_handle hh; /* in session.requests, once it has begun… */
+	bool begun;	   /* …which this says */
 
 	bool as_task;		  /* tools/call: it makes a task… */
 	int64_t task_ttl_ms;	  /* …for so long; 0: as the server likes */
@@ -71,6 +71,10 @@ void request_set_state(struct request *c, const struct request_ops *ops,
 		       void *state);
 /* C waits no more in that way; its state is the caller's. */
 void *request_take_state(struct request *c);
+
+/* The one under way whose id has this key (of rpc_id_key()), or NULL. */
+struct request *request_find(const struct session *s, const char *key,
+			     size_t len);
 
 /* It is to be served: from now on its id is in use, and can be cancelled. */
 void request_begin(struct request *c);

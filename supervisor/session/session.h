@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one client's conversation: what was negotiated, and the calls
- * that are under way. It knows nothing of how bytes travel.
+ * session.h - one client's conversation: what was negotiated, what is under way,
+ * and who observes it. It knows nothing of how bytes travel.
  */
 #ifndef SUPERVISOR_SESSION_SESSION_H
 #define SUPERVISOR_SESSION_SESSION_H
@@ -28,14 +28,14 @@ struct reply_hint {
 
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
- * A ROUTE is what the transport gave with the request that a message belongs
+ * A STREAM is what the transport gave with the request that a message belongs
  * to; NULL: it belongs to none.
  */
 struct session_ops {
 	void (*send)(void *arg, void *stream, const char *text, size_t len);
 	/*
-	 * The last of ROUTE: the answer, or all answers of a batch. TEXT NULL:
-	 * there will be none, for it was cancelled. ROUTE is used no more.
+	 * The last of STREAM: the answer, or all answers of a batch. TEXT NULL:
+	 * there will be none, for it was cancelled. STREAM is used no more.
 	 */
 	void (*answer)(void *arg, void *stream, const char *text, size_t len,
 		       struct reply_hint hint);
@@ -43,9 +43,9 @@ struct session_ops {
 	void (*answer_taken)(void *arg, void *stream, struct buf *answer);
 	/* Is there a way for what belongs to no request? NULL: always. */
 	bool (*has_push_stream)(void *arg);
-	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
+	/* Let the client fetch what STREAM brings, later. NULL: it cannot. */
 	void (*detach)(void *arg, void *stream);
-	/* Does anybody read what ROUTE brings, now? NULL: always. */
+	/* Does anybody read what STREAM brings, now? NULL: always. */
 	bool (*has_reader)(void *arg, void *stream);
 	/* Is too much unread of what was sent? Then send answers alone. */
 	bool (*backlogged)(void *arg);
@@ -57,6 +57,25 @@ struct session_ops {
 	/* The client's level or subscriptions are others. NULL: not kept. */
 	void (*changed)(void *arg);
 };
+
+/* Who is told what becomes of a session; NULL: nothing is done then. */
+struct session_observer {
+	const struct session_observer_ops {
+		/* It ends: O drops out. Never NULL. */
+		void (*on_gone)(struct session_observer *o);
+		/* There is a way (again) for what belongs to no request. */
+		void (*on_push_open)(struct session_observer *o);
+		/* STREAM (NULL: that way) is read no more, but may be again. */
+		void (*on_reader_lost)(struct session_observer *o,
+				       void *stream);
+	} * ops;
+	LIST_ENTRY(session_observer) link; /* in session.observers */
+};
+
+struct client_request;
+struct request;
+struct session_walk; /* session.c */
+struct subscription;
 
 struct session {
 	struct context *ctx;	     /* borrowed */
@@ -73,21 +92,19 @@ struct session {
 	struct json_object *client; /* the capabilities that it declared */
 	unsigned log_level; /* of proto/mcp/mcp.h: what is graver is told too */
 	LIST_ENTRY(session) link; /* in sessions.all */
-	LIST_HEAD(calls, request) requests;
-	/* Of batches, not taken yet: over lines nothing else is, then. */
-	LIST_HEAD(session_parts, parts) parts;
-	struct request *by_id; /* of these, as a table */
-	size_t n_requests;
+	struct request *requests; /* under way, by their ids */
+	size_t n_requests;	  /* these, and what is refused just now */
+	/* Not taken to their end yet: over lines nothing else is, then. */
+	size_t n_batches;
 	size_t n_reads; /* of these, those that await a large answer */
 	TAILQ_HEAD(crowd, request) backlog; /* and those that wait for a turn */
-	LIST_HEAD(client_requests, client_request)
-	client_requests; /* what we asked the client */
-	size_t n_client_requests;
-	LIST_HEAD(feeds, task_notify) feeds; /* of tasks that it made */
-	uint64_t last_asked;		     /* the id of the newest */
-	LIST_HEAD(subscriptions, subscription) subscriptions;
+	struct client_request *client_requests; /* ours to it, by their ids */
+	uint64_t last_asked;			/* the id of the newest */
+	size_t n_client_tasks;			/* its own, for us */
+	LIST_HEAD(, subscription) subscriptions;
 	size_t n_subscriptions;
-	LIST_HEAD(client_tasks, client_task) client_tasks; /* with a life */
+	LIST_HEAD(, session_observer) observers;
+	struct session_walk *walk; /* while they are told something */
 	bool over; /* it is ending: nothing more is to be asked of it */
 };
 
@@ -105,8 +122,13 @@ void session_init(struct session *s, struct context *ctx,
 		  struct requestor *requestor, const struct session_ops *ops,
 		  void *arg);
 
-/* The client is gone: calls are dropped; their runs go on. */
+/* The client is gone: what it asked for is dropped; its runs go on. */
 void session_fini(struct session *s);
+
+/* O, which is lent with its OPS, observes S until it is gone, or drops out. */
+void session_observe(struct session *s, struct session_observer *o,
+		     const struct session_observer_ops *ops);
+void session_unobserve(struct session *s, struct session_observer *o);
 
 /* The notification METHOD, with PARAMS (lent, or NULL). */
 void session_tell(struct session *s, void *stream, const char *method,
@@ -125,24 +147,14 @@ bool session_is_backlogged(const struct session *s);
 bool session_over_read_limit(const struct session *s);
 /* The transport has a way again for what belongs to no request. */
 void session_push_opened(struct session *s);
-/* Is ROUTE (NULL: what belongs to no request) read now? */
+/* Is STREAM (NULL: what belongs to no request) read now? */
 bool session_has_reader(const struct session *s, void *stream);
 /* It is read no more, but may be again. */
 void session_reader_lost(struct session *s, void *stream);
-/* What ROUTE brings is fetched later, where the transport knows such a thing. */
+/* What STREAM brings is fetched later, where the transport knows such a thing. */
 void session_detach(struct session *s, void *stream);
 /* Did the client declare the capability at PATH ("sampling/tools")? */
 bool session_declares(const struct session *s, const char *path);
-
-/*
- * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an
- * answer, now or later; false: nothing in it wants one.
- */
-bool session_receive(struct session *s, void *stream, const char *text,
-		     size_t len);
-
-/* The same, for what has been parsed: M is emptied. */
-bool session_take(struct session *s, void *stream, struct rpc_msg *m);
 
 /* A message that could not even be read: answered without an id. */
 void session_refuse(struct session *s, void *stream, int code,
@@ -150,9 +162,5 @@ void session_refuse(struct session *s, void *stream, int code,
 
 /* What its client is trusted with, now. */
 enum template_trust session_trust(const struct session *s);
-
-/* The call under way whose id has this key (of rpc_id_key()), or NULL. */
-struct request *session_find_request(const struct session *s, const char *key,
-				     size_t len);
 
 #endif

@@ -21,8 +21,8 @@ struct task_notify {
 	struct run_watch watch; /* on run */
 	struct run *run;
 	struct session *session;
-	LIST_ENTRY(task_notify) link; /* in session.feeds */
-	struct progress progress;     /* its token is owned */
+	struct session_observer observer;
+	struct progress progress; /* its token is owned */
 	enum task_json_status told;
 	int64_t told_ms;
 	struct event *later; /* a change, held back by the rate */
@@ -32,7 +32,7 @@ static void feed_free(struct task_notify *f)
 {
 	run_watch_del(&f->watch);
 	f->run->task.feed = NULL;
-	LIST_REMOVE(f, link);
+	session_unobserve(f->session, &f->observer);
 	progress_fini(&f->progress);
 	json_object_put(f->progress.token);
 	event_free(f->later);
@@ -103,6 +103,28 @@ static void on_notice(struct run_watch *w, struct run *r,
 	}
 }
 
+static void on_gone(struct session_observer *o)
+{
+	feed_free(CONTAINER(o, struct task_notify, observer));
+}
+
+/* A question that is refused then is news of its run, which may end the feed. */
+static void on_push_open(struct session_observer *o)
+{
+	run_tell_waiter(CONTAINER(o, struct task_notify, observer)->run,
+			WAITER_CAME, NULL);
+}
+
+static void on_reader_lost(struct session_observer *o, void *stream)
+{
+	if (stream == NULL)
+		run_tell_waiter(CONTAINER(o, struct task_notify, observer)->run,
+				WAITER_UNREAD, NULL);
+}
+
+static const struct session_observer_ops observer_ops = {on_gone, on_push_open,
+							 on_reader_lost};
+
 void task_notify_start(struct session *s, struct run *r,
 		       struct json_object *token)
 {
@@ -116,42 +138,11 @@ void task_notify_start(struct session *s, struct run *r,
 	f->watch.on_notice = on_notice;
 	f->later = evtimer_new(s->ctx->base, on_later, f);
 	r->task.feed = f;
-	LIST_INSERT_HEAD(&s->feeds, f, link);
+	session_observe(s, &f->observer, &observer_ops);
 	run_watch_add(r, &f->watch);
 	if (r->told_progress || r->steps.n > 0) /* it was faster */
 		on_progress(f);
 	on_later(-1, 0, f);
-}
-
-/* A question that is refused meanwhile is news of its run, which may end F. */
-void task_notify_push_opened(struct session *s)
-{
-	struct task_notify *f, *after;
-
-	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
-		after = LIST_NEXT(f, link);
-		run_tell_waiter(f->run, WAITER_CAME, NULL);
-	}
-}
-
-void task_notify_reader_lost(struct session *s)
-{
-	struct task_notify *f, *after;
-
-	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
-		after = LIST_NEXT(f, link);
-		run_tell_waiter(f->run, WAITER_UNREAD, NULL);
-	}
-}
-
-void task_notify_session_gone(struct session *s)
-{
-	struct task_notify *f, *after;
-
-	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
-		after = LIST_NEXT(f, link);
-		feed_free(f);
-	}
 }
 
 struct session *task_notify_session(const struct run *r)

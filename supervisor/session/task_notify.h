@@ -17,14 +17,6 @@ struct task_notify;
 void task_notify_start(struct session *s, struct run *r,
 		       struct json_object *token);
 
-/* S has a way (again) for what belongs to no request: its tasks may ask. */
-void task_notify_push_opened(struct session *s);
-
-/* S ends; its tasks go on. */
-void task_notify_session_gone(struct session *s);
-/* What belongs to no request is read no more. */
-void task_notify_reader_lost(struct session *s);
-
 /*
  * The session that made task R, once it has its CreateTaskResult; NULL before
  * that, when it is gone, and when the task is over. Borrowed.

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/threads/rpc_async.h"
+#include "supervisor/session/dispatch.h"
 #include "supervisor/stdio/line_reader.h"
 
 #define READ_BYTES 65536
@@ -107,7 +108,7 @@ static void read_more(struct stream_conn *c)
 static void go_on(struct stream_conn *c)
 {
 	if (c->ended || c->stopped || c->resting || c->parsing != NULL ||
-	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
+	    c->session.n_batches > 0 || c->turn.lane != NULL)
 		return;
 	if (line_reader_has_rest(&c->lines))
 		fair_queue_requeue(c->ctx->turns, &c->session.requestor->turns,

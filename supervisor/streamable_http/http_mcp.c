@@ -22,7 +22,7 @@
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_stream.h"
 #include "supervisor/threads/rpc_async.h"
-#include "supervisor/methods/methods.h"
+#include "supervisor/session/dispatch.h"
 
 #define JSON "application/json"
 #define EVENTS "text/event-stream"
@@ -140,11 +140,11 @@ static struct http_session *session_of(struct http_sessions *all,
 /* Does anything that came by ST take long? */
 static bool is_slow(const struct http_session *s, const struct http_stream *st)
 {
-	const struct request *request;
+	const struct request *request, *next;
 
-	LIST_FOREACH(request, &s->session.requests, link)
-		if (request->stream == st && request->msg.method != NULL &&
-		    methods_is_slow(request->msg.method))
+	HASH_ITER(hh, s->session.requests, request, next)
+		if (request->stream == st &&
+		    method_is_slow(s->all->ctx, request->msg.method))
 			return true;
 	return false;
 }
@@ -301,7 +301,9 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	bool request = m != NULL && m->kind == RPC_REQUEST;
 	struct http_stream *st;
 
-	if (!has_room(s, c, batch || (request && methods_is_slow(m->method))))
+	if (!has_room(s, c,
+		      batch ||
+			  (request && method_is_slow(s->all->ctx, m->method))))
 		return;
 	st = http_stream_new(s, c);
 	if ((batch || request) && session_over_read_limit(&s->session)) {

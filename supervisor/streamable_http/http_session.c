@@ -30,6 +30,6 @@ void http_session_used(struct http_session *s)
 bool http_session_is_idle(const struct http_session *s)
 {
 	return s->n_read == 0 && s->n_open == 0 && s->session.n_requests == 0 &&
-	       s->session.n_client_requests == 0 &&
-	       LIST_EMPTY(&s->session.client_tasks);
+	       s->session.client_requests == NULL &&
+	       s->session.n_client_tasks == 0;
 }

@@ -13,7 +13,7 @@
 #include "base/sha256.h"
 #include "proto/json/json.h"
 #include "supervisor/streamable_http/http_session_delete.h"
-#include "supervisor/methods/subscriptions.h"
+#include "supervisor/session/dispatch.h"
 
 #define KEEP_MS 20 /* changes of a session that come together are one row */
 #define KEPT_AT_ONCE 64 /* rows, in one turn of the loop */
@@ -88,8 +88,8 @@ static int64_t used_ms(const struct http_session *s)
 static void put_row(struct http_session *s, const char *client,
 		    enum store_urgency urgency, store_done done, void *arg)
 {
-	struct json_object *uris =
-	    subscriptions_list(&s->session, HTTP_SESSION_STORE_TEXT);
+	struct json_object *uris = s->all->ctx->methods->subscriptions(
+	    &s->session, HTTP_SESSION_STORE_TEXT);
 	const struct requestor *q = s->session.requestor;
 	char key[HTTP_SESSION_KEY_SIZE], credential[HTTP_SESSION_KEY_SIZE];
 	int64_t used = used_ms(s);
@@ -278,7 +278,7 @@ void http_session_store_restore(struct http_session *s,
 	s->session.log_level = (unsigned)row->log_level;
 	json_parse(&s->session.client, row->client, strlen(row->client), NULL);
 	json_parse(&uris, row->uris, strlen(row->uris), NULL);
-	subscriptions_restore(&s->session, uris);
+	s->all->ctx->methods->resubscribe(&s->session, uris);
 	json_object_put(uris);
 	stamp(s);
 	http_session_store_changed(s); /* it lasts longer again */

@@ -17,6 +17,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session_ops.h"
@@ -358,7 +359,7 @@ static void check_ended(void)
 static void begin(void)
 {
 	static struct sessions all;
-	static struct context ctx = {.sessions = &all};
+	static struct context ctx = {.sessions = &all, .methods = &methods};
 	static struct config config;
 
 	log_set_level(LOG_LEVEL_ERROR);

@@ -198,9 +198,3 @@ for my $folder (sort keys %in_folder) {
 is_deeply([ grep { !$known{$_} } sort keys %known ], [], 'what holds by now is no exception');
 done_testing();
 __DATA__
-crosses: supervisor/browser/browser supervisor/browser/browser_private supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
-cycle: supervisor/browser/browser supervisor/browser/browser_private supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
-supervisor/session/session.c -> supervisor/methods/methods.h
-supervisor/session/session.c -> supervisor/methods/subscriptions.h
-supervisor/streamable_http/http_mcp.c -> supervisor/methods/methods.h
-supervisor/streamable_http/http_session_store.c -> supervisor/methods/subscriptions.h

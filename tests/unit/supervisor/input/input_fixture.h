@@ -10,6 +10,7 @@
 #include "tests/unit/supervisor/exec/worker_fixture.h"
 
 #include "base/clock.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/session/request.h"
 #include "supervisor/input/input.h"
 #include "supervisor/exec/runs_private.h"
@@ -213,7 +214,8 @@ static void set_up_server(void)
 	ctx = (struct context){.base = it.base,
 			       .config = &config,
 			       .instance = "",
-			       .sessions = &sessions};
+			       .sessions = &sessions,
+			       .methods = &methods};
 	sessions_init(&sessions);
 	ctx.runs = runs_new(&ctx, &served);
 }

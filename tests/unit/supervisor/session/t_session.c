@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
+#include "supervisor/methods/methods.h"
 #include "supervisor/session/session.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 static struct fair_queue turns;
 static struct sessions sessions;
-static struct context ctx = {.turns = &turns, .sessions = &sessions};
+static struct context ctx = {
+    .turns = &turns, .sessions = &sessions, .methods = &methods};
 static struct config_requestor section;
 static struct requestor requestor = {.name = (char *)"somebody",
 				     .section = &section};
@@ -163,7 +165,7 @@ static void on_other(void *arg)
 {
 	(void)arg;
 	others++;
-	if (!LIST_EMPTY(&session.parts))
+	if (session.n_batches > 0)
 		return;
 	others = 1000; /* too late */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_stream_conn.c - two clients on streams of lines: whose message comes first. */
+#include "supervisor/methods/methods.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/stdio/stream_conn.h"
 
@@ -21,8 +22,10 @@ static struct config config = {.max_message_bytes = 1 << 20,
 			       .max_answer_bytes = 8 << 20};
 static struct fair_queue turns;
 static struct sessions sessions;
-static struct context ctx = {
-    .config = &config, .turns = &turns, .sessions = &sessions};
+static struct context ctx = {.config = &config,
+			     .turns = &turns,
+			     .sessions = &sessions,
+			     .methods = &methods};
 static struct config_requestor section;
 static struct requestor who[2];
 

@@ -6,6 +6,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/session/client_task.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/streamable_http/http_mcp.h"
@@ -26,7 +27,8 @@ static void begin(void)
 {
 	ctx = (struct context){.base = event_base_new(),
 			       .requestors = &requestors,
-			       .sessions = &sessions};
+			       .sessions = &sessions,
+			       .methods = &methods};
 	sessions_init(&sessions);
 	config = config_new(0);
 	requestors_apply(ctx.requestors, config);
@@ -142,23 +144,24 @@ static void test_polled(void)
 	static const char can[] =
 	    "{\"tasks\":{\"requests\":{\"elicitation\":{\"create\":{}}}}}";
 	char id[HTTP_SESSION_ID_SIZE];
+	struct client_task *t;
 	bool over = false;
 
 	begin();
 	s = http_session_new(&all, user(1));
 	memcpy(id, s->id, sizeof(id));
 	json_parse(&s->session.client, can, strlen(can), NULL);
-	client_task_ask(&s->session, NULL, "elicitation/create", params, 60000,
-			forget, &over);
+	t = client_task_ask(&s->session, NULL, "elicitation/create", params,
+			    60000, forget, &over);
 	answer(s, "{\"jsonrpc\":\"2.0\",\"id\":\"paddock-1\",\"result\":{"
 		  "\"task\":{\"taskId\":\"t\",\"status\":\"working\","
 		  "\"pollInterval\":30000}}}");
-	is_int(s->session.n_client_requests, 0,
-	       "the client answered with a task, which is polled now and then");
+	ok(s->session.client_requests == NULL,
+	   "the client answered with a task, which is polled now and then");
 	http_sessions_sweep(&all, ANY_TIME);
 	ok(is_there(user(1), id), "its session is not idle between two polls");
 	ok(!over, "and the task goes on");
-	client_task_drop(LIST_FIRST(&s->session.client_tasks), NULL);
+	client_task_drop(t, NULL);
 	http_sessions_sweep(&all, ANY_TIME);
 	ok(!is_there(user(1), id), "without one it is, and ends");
 	json_object_put(params);

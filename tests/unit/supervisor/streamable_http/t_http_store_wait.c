@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session_delete.h"
@@ -60,7 +61,8 @@ static void begin(void)
 {
 	ctx = (struct context){.base = event_base_new(),
 			       .requestors = &requestors,
-			       .sessions = &sessions};
+			       .sessions = &sessions,
+			       .methods = &methods};
 	sessions_init(&sessions);
 	config = config_new(0);
 	ctx.config = config;

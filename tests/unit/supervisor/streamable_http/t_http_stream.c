@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/methods/methods.h"
 #include "supervisor/http/http_conn.h"
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
@@ -51,7 +52,8 @@ static void begin(void)
 {
 	ctx = (struct context){.base = event_base_new(),
 			       .requestors = &requestors,
-			       .sessions = &sessions};
+			       .sessions = &sessions,
+			       .methods = &methods};
 	sessions_init(&sessions);
 	config = config_new(0);
 	requestors_apply(&requestors, config);

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dispatch.c - the way in of what a client sends, by stream_conn.c and http_mcp.c.
+ * A request that cannot be served is answered by a JSON-RPC error; a notification
+ * or a response that nobody waits for is logged.
+ */
+#include "supervisor/session/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/session/client_request.h"
+#include "supervisor/threads/rpc_async.h"
+
+static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
+			  struct batch *batch)
+{
+	struct request *c = request_new(s, stream, m, batch);
+
+	c->hint.refused = true;
+	request_error(c, c->msg.code, NULL, "%s", c->msg.text);
+}
+
+static void answer_limited(struct request *c, int64_t retry_after_ms)
+{
+	struct session *s = c->session;
+	const struct config_requestor *limits = s->requestor->section;
+	struct json_object *d = json_pack("errorCode:s retryAfterMs:i",
+					  "RATE_LIMITED", retry_after_ms);
+
+	c->hint.retry_ms = retry_after_ms;
+	request_error(
+	    c, RPC_RATE_LIMITED, d,
+	    "more than %lld requests a second came, which is "
+	    "rate_per_second in [requestor \"%s\"], and the operator's "
+	    "to raise; try again in %lld ms",
+	    (long long)limits->rate_per_second, s->requestor->name,
+	    (long long)retry_after_ms);
+}
+
+/* Who has used up its requests may still ask whether we are there. */
+static bool is_within_rate(const struct request *c, int64_t *retry_after_ms)
+{
+	struct requestor *q = c->session->requestor;
+
+	return strcmp(c->msg.method, "ping") == 0
+		   ? requestor_take_other(q, retry_after_ms)
+		   : requestor_take(q, retry_after_ms);
+}
+
+/* May C's client ask for anything now? False: C has been answered. */
+static bool is_welcome(struct request *c)
+{
+	struct requestor *q = c->session->requestor;
+	int64_t retry_after_ms;
+
+	if (requestor_gone(q)) {
+		request_error(
+		    c, RPC_INVALID_REQUEST, NULL,
+		    "the operator has removed [requestor \"%s\"] from "
+		    "the configuration; connect again as somebody else",
+		    q->name);
+		return false;
+	}
+	if (is_within_rate(c, &retry_after_ms))
+		return true;
+	answer_limited(c, retry_after_ms);
+	return false;
+}
+
+/* ---- one message ---- */
+
+static const struct method *find(const struct context *ctx, const char *name)
+{
+	const struct method *m = ctx->methods->all;
+
+	while (m->name != NULL && strcmp(m->name, name) != 0)
+		m++;
+	return m->name != NULL ? m : NULL;
+}
+
+bool method_is_slow(const struct context *ctx, const char *name)
+{
+	const struct method *m = find(ctx, name);
+
+	return m != NULL && m->slow;
+}
+
+static void serve(struct request *c)
+{
+	const struct method *m = find(c->ctx, c->msg.method);
+
+	if (m == NULL || !mcp_has(c->session->revision, m->needs))
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			      "this server has no method \"%.100s\"",
+			      c->msg.method);
+	else if (!m->early && !c->session->greeted)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "%s came before initialize; send that first",
+			      m->name);
+	else
+		m->serve(c);
+}
+
+static void on_request(struct session *s, void *stream, struct rpc_msg *m,
+		       struct batch *batch)
+{
+	bool in_use = request_find(s, m->id_key, m->id_key_len) != NULL;
+	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
+	struct request *c = request_new(s, stream, m, batch);
+
+	if (!is_welcome(c))
+		return;
+	if (in_use) {
+		request_error(c, RPC_INVALID_REQUEST, NULL,
+			      "the id %.64s belongs to a request that is under "
+			      "way; each request needs its own",
+			      c->msg.id);
+	} else if (too_many) {
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "%d requests are under way on this connection; "
+			      "wait for answers",
+			      SESSION_REQUESTS_MAX);
+	} else {
+		request_begin(c);
+		serve(c);
+	}
+}
+
+/* initialize cannot be cancelled; what is unknown or over is no error. */
+static void cancelled(struct session *s, const struct rpc_msg *msg)
+{
+	struct json_object *wanted = json_member(msg->params, "requestId");
+	const char *reason = json_member_str(msg->params, "reason");
+	char key[RPC_ID_MAX + 1];
+	size_t len = rpc_id_key(key, wanted);
+	struct request *c = request_find(s, key, len);
+
+	if (c == NULL)
+		return;
+	log_info(
+	    "session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
+	    s->requestor->name, c->msg.method, reason != NULL ? reason : "");
+	request_drop(c, true);
+}
+
+static void on_notification(struct session *s, const struct rpc_msg *msg)
+{
+	if (strcmp(msg->method, "notifications/cancelled") == 0)
+		cancelled(s, msg);
+	else if (strcmp(msg->method, "notifications/initialized") == 0)
+		s->initialized = s->greeted;
+	else
+		log_debug("session",
+			  "requestor=%s notification=\"%.64s\" "
+			  "ignored=yes",
+			  s->requestor->name, msg->method);
+}
+
+/*
+ * M is emptied; BATCH, when there is one, loses one that it waits for. Does
+ * it get an answer?
+ */
+static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
+		       struct batch *batch)
+{
+	switch (m->kind) {
+	case RPC_REQUEST:
+		on_request(s, stream, m, batch);
+		return true;
+	case RPC_BROKEN:
+		answer_broken(s, stream, m, batch);
+		return true;
+	case RPC_NOTIFICATION:
+		on_notification(s, m);
+		break;
+	case RPC_RESPONSE:
+		client_request_response(s, m);
+		break;
+	case RPC_BATCH:
+		break;
+	}
+	if (batch != NULL)
+		batch_skip(batch);
+	rpc_async_free(s->ctx->thread_pool, s->requestor, m);
+	return false;
+}
+
+/* ---- batches: a part is a turn, and what comes after waits ---- */
+
+struct parts {
+	struct session *session;
+	void *stream;
+	struct batch *batch;
+	struct rpc_msg m; /* owned */
+	size_t next;
+	struct fair_queue_turn turn;
+	struct session_observer observer;
+};
+
+static void parts_free(struct parts *p)
+{
+	struct session *s = p->session;
+
+	fair_queue_cancel(&p->turn);
+	session_unobserve(s, &p->observer);
+	s->n_batches--;
+	rpc_async_free(s->ctx->thread_pool, s->requestor, &p->m);
+	free(p);
+}
+
+static void take_part(void *arg)
+{
+	struct parts *p = arg;
+	struct session *s = p->session;
+	struct rpc_msg *detach = &p->m.parts[p->next++];
+
+	on_message(s, p->stream, detach, p->batch);
+	if (p->next < p->m.n_parts) {
+		fair_queue_requeue(s->ctx->turns, &s->requestor->turns,
+				   &p->turn);
+		return;
+	}
+	parts_free(p);
+	if (s->ops->read_done != NULL)
+		s->ops->read_done(s->arg);
+}
+
+/* Nobody takes what is left. */
+static void on_gone(struct session_observer *o)
+{
+	struct parts *p = CONTAINER(o, struct parts, observer);
+	size_t left = p->m.n_parts - p->next;
+
+	batch_gone(p->batch);
+	while (left-- > 0)
+		batch_skip(p->batch);
+	parts_free(p);
+}
+
+static const struct session_observer_ops parts_ops = {.on_gone = on_gone};
+
+/* Does any of M's parts get an answer? */
+static bool wants_answer(const struct rpc_msg *m)
+{
+	for (size_t i = 0; i < m->n_parts; i++)
+		if (m->parts[i].kind == RPC_REQUEST ||
+		    m->parts[i].kind == RPC_BROKEN)
+			return true;
+	return false;
+}
+
+static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
+{
+	struct parts *p;
+	bool answered;
+	char errmsg[80];
+
+	if (m->parts == NULL) {
+		snprintf(errmsg, sizeof(errmsg),
+			 "a batch of %zu messages came; at most %d are taken",
+			 m->n_parts, RPC_BATCH_MAX);
+		session_refuse(s, stream, RPC_INVALID_REQUEST, errmsg);
+		return true;
+	}
+	answered = wants_answer(m);
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct parts){.session = s,
+			    .stream = stream,
+			    .batch = batch_new(s, stream, m->n_parts),
+			    .m = *m,
+			    .turn = {.take = take_part, .arg = p}};
+	session_observe(s, &p->observer, &parts_ops);
+	s->n_batches++;
+	*m = (struct rpc_msg){0};
+	take_part(p);
+	return answered;
+}
+
+bool session_take(struct session *s, void *stream, struct rpc_msg *m)
+{
+	bool answered = true;
+
+	if (m->kind != RPC_BATCH)
+		return on_message(s, stream, m, NULL);
+	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
+		answered = on_batch(s, stream, m);
+	else
+		session_refuse(s, stream, RPC_INVALID_REQUEST,
+			       "an array came; batches belong to revision "
+			       "2025-03-26 alone: send one message at a time");
+	rpc_async_free(s->ctx->thread_pool, s->requestor, m);
+	return answered;
+}
+
+bool session_receive(struct session *s, void *stream, const char *text,
+		     size_t len)
+{
+	struct rpc_msg m;
+
+	rpc_parse(&m, text, len);
+	return session_take(s, stream, &m);
+}

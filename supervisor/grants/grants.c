@@ -18,22 +18,10 @@
 #include "ipc/browser_proto.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/grants/granted_path.h"
+#include "supervisor/grants/grants_private.h"
 #include "supervisor/templates/template_shipped.h"
 
-#define NO_HOSTS                                                               \
-	"# what the browser may open for it: names, *.names, addresses; * is " \
-	"any public host\nhosts =\n"
 #define SAID_MAX ((size_t)8) /* words of a kind, in a sentence */
-
-struct kind {
-	const char *key;    /* of [grant] */
-	const char *member; /* of the manifest's permissions */
-	const char *shown;  /* in views */
-	const char *asks;   /* "T asks …" for one */
-	const char *many;   /* and for several */
-	const char *nobody; /* NULL, or: why it can be had by none */
-	bool (*covers)(const struct config_grant *g, const char *word);
-};
 
 static bool covers_tool(const struct config_grant *g, const char *word)
 {
@@ -61,7 +49,7 @@ static bool covers_locks(const struct config_grant *g, const char *word)
 	return g->locks;
 }
 
-static const struct kind kinds[] = {
+const struct grants_kind grants_kinds[GRANTS_KINDS] = {
     {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
      covers_tool},
     {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
@@ -74,12 +62,12 @@ static const struct kind kinds[] = {
     {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
 };
 
-#define READS (&kinds[1])
-#define TOOLS (&kinds[0])
+#define READS (&grants_kinds[1])
 
 /* ---- asked ---- */
 
-static struct json_object *asked(const struct template *t, const struct kind *k)
+static struct json_object *asked(const struct template *t,
+				 const struct grants_kind *k)
 {
 	struct json_object *p = json_member(t->manifest, "permissions");
 
@@ -87,7 +75,7 @@ static struct json_object *asked(const struct template *t, const struct kind *k)
 				 : json_member(p, k->member);
 }
 
-static size_t n_asked(const struct template *t, const struct kind *k)
+static size_t n_asked(const struct template *t, const struct grants_kind *k)
 {
 	struct json_object *o = asked(t, k);
 
@@ -97,8 +85,8 @@ static size_t n_asked(const struct template *t, const struct kind *k)
 }
 
 /* The Ith; as an operator would write it. Borrowed. */
-static const char *asked_word(const struct template *t, const struct kind *k,
-			      size_t i)
+static const char *asked_word(const struct template *t,
+			      const struct grants_kind *k, size_t i)
 {
 	struct json_object *o = asked(t, k);
 
@@ -109,15 +97,15 @@ static const char *asked_word(const struct template *t, const struct kind *k,
 
 bool grants_asks(const struct template *t)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (n_asked(t, &kinds[i]) > 0)
+	for (size_t i = 0; i < GRANTS_KINDS; i++)
+		if (n_asked(t, &grants_kinds[i]) > 0)
 			return true;
 	return false;
 }
 
 bool grants_asks_locks(const struct template *t)
 {
-	return n_asked(t, &kinds[ARRAY_LEN(kinds) - 1]) > 0;
+	return n_asked(t, GRANTS_LOCKS) > 0;
 }
 
 /* ---- granted ---- */
@@ -174,7 +162,7 @@ bool grants_by_digest(const struct template *t, const struct config *c)
 }
 
 struct input_request {
-	const struct kind *kind;
+	const struct grants_kind *kind;
 	const char *word;
 };
 
@@ -186,7 +174,7 @@ static bool covers(const struct config_grant *g, void *arg)
 }
 
 static bool granted(const struct template *t, const struct config *c,
-		    const struct kind *k, const char *word)
+		    const struct grants_kind *k, const char *word)
 {
 	struct input_request q = {k, word};
 
@@ -229,12 +217,12 @@ const char *grants_tool(const struct template *t, const struct config *c,
 {
 	bool asks = false;
 
-	for (size_t i = 0; !asks && i < n_asked(t, TOOLS); i++)
-		asks = strcmp(asked_word(t, TOOLS, i), tool) == 0;
+	for (size_t i = 0; !asks && i < n_asked(t, GRANTS_TOOLS); i++)
+		asks = strcmp(asked_word(t, GRANTS_TOOLS, i), tool) == 0;
 	if (!asks)
 		return "the manifest's tools do not list it, which the "
 		       "template's author can change";
-	if (!granted(t, c, TOOLS, tool))
+	if (!granted(t, c, GRANTS_TOOLS, tool))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by tools of its [grant] in paddock.conf";
 	return NULL;
@@ -262,18 +250,19 @@ struct json_object *grants_hosts(const struct template *t,
 
 /* ---- what is missing ---- */
 
-/* Words of K that T asks for: those that are granted, or those that are not. */
-static struct json_object *words(const struct template *t,
-				 const struct config *c, const struct kind *k,
-				 bool which)
+struct json_object *grants_words(const struct template *t,
+				 const struct config *c,
+				 const struct grants_kind *k,
+				 enum grants_which which)
 {
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < n_asked(t, k); i++) {
 		const char *word = asked_word(t, k, i);
-		bool has = granted(t, c, k, word);
+		bool has = which != GRANTS_ASKED && granted(t, c, k, word);
 
-		if (has == which || (!which && k->nobody != NULL))
+		if (which == GRANTS_ASKED || (which == GRANTS_HELD && has) ||
+		    (which == GRANTS_LACKED && (!has || k->nobody != NULL)))
 			json_object_array_add(list,
 					      json_object_new_string(word));
 	}
@@ -295,8 +284,7 @@ static char *said_words(struct json_object *list)
 	return buf_take(&b, NULL);
 }
 
-/* Are there grants of T's name that hold for other packages alone? */
-static bool is_other_package(const struct template *t, const struct config *c)
+bool grants_is_other_package(const struct template *t, const struct config *c)
 {
 	for (size_t i = 0; i < c->n_grants; i++)
 		if (is_for(&c->grants[i], t) && !holds(&c->grants[i], t))
@@ -305,17 +293,17 @@ static bool is_other_package(const struct template *t, const struct config *c)
 }
 
 /* "T asks for the tools a b". */
-static char *said_asked(const struct template *t, const struct kind *k,
+static char *said_asked(const struct template *t, const struct grants_kind *k,
 			struct json_object *list, const char *said)
 {
 	bool many = json_object_array_length(list) > 1;
 
 	return xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
-			 k->covers == covers_locks ? "" : said);
+			 k == GRANTS_LOCKS ? "" : said);
 }
 
 /* The line that would grant LIST; of many words just its key. */
-static char *said_line(const struct kind *k, struct json_object *list,
+static char *said_line(const struct grants_kind *k, struct json_object *list,
 		       const char *said)
 {
 	if (json_object_array_length(list) > SAID_MAX)
@@ -323,28 +311,28 @@ static char *said_line(const struct kind *k, struct json_object *list,
 	return xasprintf("%s = %s", k->key, said);
 }
 
-/* Can WORD be written in paddock.conf? A tool that there is not cannot. */
-static bool is_known(const struct kind *k, const char *word)
+bool grants_is_known(const struct grants_kind *k, const char *word)
 {
-	return k->covers != covers_tool || browser_proto_action(word) != NULL;
+	return k != GRANTS_TOOLS || browser_proto_action(word) != NULL;
 }
 
 /* The first of LIST that nobody can grant; or NULL. */
-static const char *unknown_of(const struct kind *k, struct json_object *list)
+static const char *unknown_of(const struct grants_kind *k,
+			      struct json_object *list)
 {
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const char *word =
 		    json_object_get_string(json_object_array_get_idx(list, i));
 
-		if (!is_known(k, word))
+		if (!grants_is_known(k, word))
 			return word;
 	}
 	return NULL;
 }
 
-static void refuse_unknown(const struct template *t, const struct kind *k,
-			   const char *word, struct json_object *list,
-			   struct tool_error *r)
+static void refuse_unknown(const struct template *t,
+			   const struct grants_kind *k, const char *word,
+			   struct json_object *list, struct tool_error *r)
 {
 	struct json_object *details =
 	    json_pack("asked:O key:s whoCanGrant:s", list, k->key,
@@ -358,12 +346,12 @@ static void refuse_unknown(const struct template *t, const struct kind *k,
 }
 
 static void refuse_kind(const struct template *t, const struct config *c,
-			const struct kind *k, struct json_object *list,
+			const struct grants_kind *k, struct json_object *list,
 			struct tool_error *r)
 {
 	struct json_object *details;
 	bool many = json_object_array_length(list) > 1;
-	bool other = k->nobody == NULL && is_other_package(t, c);
+	bool other = k->nobody == NULL && grants_is_other_package(t, c);
 	char *said = said_words(list), *asks = said_asked(t, k, list, said);
 	char *line = said_line(k, list, said);
 	char *who = k->nobody != NULL
@@ -399,14 +387,14 @@ static void refuse_kind(const struct template *t, const struct config *c,
 bool grants_allow(const struct template *t, const struct config *c,
 		  struct tool_error *r)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const struct kind *k = &kinds[i];
+	for (size_t i = 0; i < GRANTS_KINDS; i++) {
+		const struct grants_kind *k = &grants_kinds[i];
 		struct json_object *list;
 		bool fine;
 
 		if (n_asked(t, k) == 0)
 			continue;
-		list = words(t, c, k, false);
+		list = grants_words(t, c, k, GRANTS_LACKED);
 		fine = json_object_array_length(list) == 0;
 		if (!fine && unknown_of(k, list) != NULL)
 			refuse_unknown(t, k, unknown_of(k, list), list, r);
@@ -417,157 +405,6 @@ bool grants_allow(const struct template *t, const struct config *c,
 			return false;
 	}
 	return true;
-}
-
-/* ---- shown ---- */
-
-static void add_shown(struct json_object *o, const struct kind *k,
-		      struct json_object *list)
-{
-	if (json_object_array_length(list) == 0) {
-		json_object_put(list);
-	} else if (k->covers == covers_locks) {
-		json_object_put(list);
-		json_object_object_add(o, k->shown,
-				       json_object_new_boolean(true));
-	} else {
-		json_object_object_add(o, k->shown, list);
-	}
-}
-
-static struct json_object *all_words(const struct template *t,
-				     const struct kind *k)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < n_asked(t, k); i++)
-		json_object_array_add(
-		    list, json_object_new_string(asked_word(t, k, i)));
-	return list;
-}
-
-static void add_missing(struct json_object *list, const struct kind *k,
-			struct json_object *asked_for)
-{
-	struct json_object *o =
-	    json_pack("key:s asked:O reason?s", k->key, asked_for, k->nobody);
-
-	json_object_array_add(list, o);
-}
-
-/* A line for K with WORDS; what cannot be written there, or had, is a remark. */
-static void put_line(struct buf *b, const struct kind *k,
-		     struct json_object *list)
-{
-	size_t n = json_object_array_length(list), put = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *word =
-		    json_object_get_string(json_object_array_get_idx(list, i));
-
-		if (k->nobody != NULL)
-			buf_printf(b, "# %s = %s: %s\n", k->key, word,
-				   k->nobody);
-		else if (!is_known(k, word))
-			buf_printf(b, "# %s: there is no tool %s\n", k->key,
-				   word);
-		else if (strpbrk(word, " ;#\"") != NULL)
-			buf_printf(b,
-				   "# %s: \"%s\" cannot be written here, "
-				   "but a folder above it can\n",
-				   k->key, word);
-	}
-	for (size_t i = 0; k->nobody == NULL && i < n; i++) {
-		const char *word =
-		    json_object_get_string(json_object_array_get_idx(list, i));
-
-		if (!is_known(k, word) || strpbrk(word, " ;#\"") != NULL)
-			continue;
-		if (put++ == 0)
-			buf_printf(b, "%s = %s", k->key, word);
-		else
-			buf_printf(b, "\n\t%s", word);
-	}
-	if (put > 0)
-		buf_add_str(b, "\n");
-}
-
-struct json_object *grants_view(const struct template *t,
-				const struct config *c, bool hosts)
-{
-	struct json_object *v = json_object_new_object();
-	struct json_object *ask = json_object_new_object();
-	struct json_object *have = json_object_new_object();
-	struct json_object *lack = json_object_new_array(), *list;
-	struct buf lines = {0};
-	char *text;
-
-	buf_printf(&lines, "[grant \"%s\"]\n", t->id);
-	if (is_other_package(t, c))
-		buf_printf(&lines, "digest = %s\n", t->digest);
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (n_asked(t, &kinds[i]) == 0)
-			continue;
-		add_shown(ask, &kinds[i], all_words(t, &kinds[i]));
-		add_shown(have, &kinds[i], words(t, c, &kinds[i], true));
-		list = words(t, c, &kinds[i], false);
-		if (json_object_array_length(list) > 0) {
-			add_missing(lack, &kinds[i], list);
-			put_line(&lines, &kinds[i], list);
-		}
-		json_object_put(list);
-	}
-	list = grants_hosts(t, c);
-	if (n_asked(t, TOOLS) > 0 && json_object_array_length(list) == 0)
-		buf_add_str(&lines, NO_HOSTS);
-	if (hosts && n_asked(t, TOOLS) > 0)
-		json_add(have, "hosts:O", list);
-	json_object_put(list);
-	json_add(v, "asked:o granted:o", ask, have);
-	text = buf_take(&lines, NULL);
-	if (json_object_array_length(lack) > 0) {
-		json_add(v, "missing:o grant:s", lack, text);
-	} else {
-		json_object_put(lack);
-	}
-	free(text);
-	return v;
-}
-
-/* All that T asks for, for this package. */
-static char *section(const struct template *t)
-{
-	struct buf b = {0};
-
-	buf_printf(&b, "[grant \"%s\"]\ndigest = %s\n", t->id, t->digest);
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		struct json_object *list = all_words(t, &kinds[i]);
-
-		put_line(&b, &kinds[i], list);
-		json_object_put(list);
-	}
-	if (n_asked(t, TOOLS) > 0)
-		buf_add_str(&b, NO_HOSTS);
-	return buf_take(&b, NULL);
-}
-
-struct json_object *grants_of(const struct template *t, const struct config *c)
-{
-	const struct {
-		const char *key, *text;
-	} texts[] = {{"templateId", t->id},
-		     {"version", t->version_text},
-		     {"path", t->dir},
-		     {"digest", t->digest}};
-	struct json_object *o = json_object_new_object();
-	char *lines = section(t);
-
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		json_object_object_add(o, texts[i].key,
-				       json_object_new_string(texts[i].text));
-	json_add(o, "permissions:o section:s", grants_view(t, c, true), lines);
-	free(lines);
-	return o;
 }
 
 const char *grants_unused(const struct config_grant *g,

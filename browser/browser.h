@@ -50,9 +50,9 @@ struct browser {
 	unsigned n_calls;
 	struct session_list sessions;
 	unsigned n_sessions, n_tabs;
-	struct hook *hooks; /* uthash: DevTools session to tab */
-	uint32_t ways;	    /* proxy addresses given to sessions */
-	uint64_t refusals;  /* by the policy, since the start */
+	struct hook *hooks;   /* uthash: DevTools session to tab */
+	uint32_t n_proxy_ips; /* proxy addresses given to sessions */
+	uint64_t refusals;    /* by the policy, since the start */
 	struct event *tick;
 };
 
@@ -161,12 +161,12 @@ struct session {
 	char *of_run; /* NULL: a client made it */
 	enum url_trust trust;
 	bool kept;
-	char *context; /* Chromium's; NULL: being made */
-	uint32_t way;  /* the proxy address that all its traffic uses */
+	char *context;	   /* Chromium's; NULL: being made */
+	uint32_t proxy_ip; /* the proxy address that all its traffic uses */
 	/* of the run that made it; NULL: a client did */
 	struct host_grants *hosts;
 	/* runs of other templates that use it */
-	LIST_HEAD(, session_guest) guests;
+	LIST_HEAD(, joined_run) joined_runs;
 	TAILQ_HEAD(reached_list, reached) reached; /* before there were any */
 	unsigned n_reached;
 	struct tab_list tabs;
@@ -189,7 +189,7 @@ int session_enter(struct call *c, const char *id, bool make);
 void session_undo(struct call *c, const char *id);
 /* May C use S? */
 bool session_is_of(const struct session *s, const struct call *c);
-struct session *session_of_way(struct browser *b, uint32_t way);
+struct session *session_by_proxy_ip(struct browser *b, uint32_t proxy_ip);
 void session_used(struct session *s);
 /*
  * Aborts its calls with CODE and ERRMSG; TELL: Chromium, too, where it still
@@ -284,6 +284,8 @@ void tab_event(struct browser *b, const char *attached, const char *method,
  */
 struct json_object *script(struct call *c, const char *function,
 			   struct json_object *args, int64_t until);
+/* The fault that page.js reports of the argument selector; -1. */
+int script_bad_selector(struct call *c);
 const char *script_source(void);
 #define SCRIPT_WORLD "paddock"
 

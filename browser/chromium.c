@@ -36,10 +36,10 @@ struct chromium {
 	enum state state;
 	const char *path; /* NULL: none was found */
 	char *version;
-	struct chromium_process *world;
+	struct chromium_process *process;
 	struct cdp *cdp;
 	struct proxy *proxy;
-	struct event *patience; /* the timeout of a start */
+	struct event *start_timeout; /* the timeout of a start */
 	uint64_t starts, crashes;
 	unsigned early; /* deaths in a row without an action that succeeded */
 	int64_t not_before;
@@ -58,13 +58,13 @@ static void wake_all(struct browser *b)
 }
 
 /* Not to be called from an event or answer of its own connection. */
-static void down(struct chromium *ch)
+static void stop(struct chromium *ch)
 {
 	ch->state = OFF;
-	chromium_process_stop(ch->world);
-	if (ch->patience != NULL)
-		event_free(ch->patience);
-	ch->patience = NULL;
+	chromium_process_stop(ch->process);
+	if (ch->start_timeout != NULL)
+		event_free(ch->start_timeout);
+	ch->start_timeout = NULL;
 	cdp_free(ch->cdp);
 	ch->cdp = NULL;
 	proxy_free(ch->proxy);
@@ -73,7 +73,7 @@ static void down(struct chromium *ch)
 	wake_all(ch->b);
 }
 
-static void died(struct chromium *ch, const char *how)
+static void on_death(struct chromium *ch, const char *how)
 {
 	int64_t wait = 0;
 
@@ -90,18 +90,18 @@ static void died(struct chromium *ch, const char *how)
 			   "%s does not start: %s; its own sandbox needs user "
 			   "namespaces",
 			   ch->path, how);
-	down(ch);
+	stop(ch);
 }
 
 static void on_cdp_end(void *arg)
 {
-	died(arg, "it closed its pipe");
+	on_death(arg, "it closed its pipe");
 }
 
-static void on_impatient(evutil_socket_t fd, short what, void *arg)
+static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	died(arg, "no answer in 30 s");
+	on_death(arg, "no answer in 30 s");
 }
 
 static void on_cdp_event(void *arg, const char *attached, const char *method,
@@ -119,21 +119,21 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 	(void)error;
 	free(ch->version);
 	ch->version = xstrdup_opt(json_member_str(result, "product"));
-	event_free(ch->patience);
-	ch->patience = NULL;
+	event_free(ch->start_timeout);
+	ch->start_timeout = NULL;
 	ch->state = UP;
 	ch->errmsg[0] = '\0';
 	ch->idle_since = clock_mono_ms();
 	log_info("chromium", "up=%s pid=%d",
 		 ch->version == NULL ? "?" : ch->version,
-		 (int)chromium_process_pid(ch->world));
+		 (int)chromium_process_pid(ch->process));
 	wake_all(ch->b);
 }
 
-static bool on_client(void *arg, uint32_t way, struct proxy_client *client)
+static bool on_client(void *arg, uint32_t proxy_ip, struct proxy_client *client)
 {
 	struct chromium *ch = arg;
-	struct session *s = session_of_way(ch->b, way);
+	struct session *s = session_by_proxy_ip(ch->b, proxy_ip);
 
 	if (s == NULL) {
 		log_warn("proxy", "refused=\"a connection of no session\"");
@@ -143,21 +143,21 @@ static bool on_client(void *arg, uint32_t way, struct proxy_client *client)
 	return true;
 }
 
-static const char *on_reach(void *arg, uint32_t way, const char *host,
+static const char *on_reach(void *arg, uint32_t proxy_ip, const char *host,
 			    unsigned port, const struct sockaddr *address)
 {
 	struct chromium *ch = arg;
-	struct session *s = session_of_way(ch->b, way);
+	struct session *s = session_by_proxy_ip(ch->b, proxy_ip);
 
 	return s == NULL ? "a session that has ended"
 			 : session_access_reach(s, host, port, address);
 }
 
-static void on_unreached(void *arg, uint32_t way, const char *host,
+static void on_unreached(void *arg, uint32_t proxy_ip, const char *host,
 			 unsigned port, const char *errmsg, bool policy)
 {
 	struct chromium *ch = arg;
-	struct session *s = session_of_way(ch->b, way);
+	struct session *s = session_by_proxy_ip(ch->b, proxy_ip);
 
 	if (policy)
 		ch->b->refusals++;
@@ -173,7 +173,7 @@ static void on_unreached(void *arg, uint32_t way, const char *host,
 	session_failed(s, host, port, errmsg, policy);
 }
 
-static void on_up(void *arg, const struct chromium_process_exit *ends)
+static void on_up(void *arg, const struct chromium_pipes *ends)
 {
 	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
 					       .end = on_cdp_end};
@@ -197,7 +197,7 @@ static void on_failed(void *arg, const char *errmsg)
 
 	log_warn("chromium", "err=\"%s\"", errmsg);
 	errmsg_set(ch->errmsg, sizeof(ch->errmsg), "%s", errmsg);
-	down(ch);
+	stop(ch);
 }
 
 static void on_ended(void *arg, int status)
@@ -207,7 +207,7 @@ static void on_ended(void *arg, int status)
 	snprintf(how, sizeof(how), "%s %d",
 		 WIFEXITED(status) ? "status" : "signal",
 		 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-	died(arg, how);
+	on_death(arg, how);
 }
 
 /*
@@ -224,7 +224,8 @@ static void on_lost(void *arg)
 
 static int start(struct chromium *ch)
 {
-	int rc = chromium_process_start(ch->world);
+	const struct timeval start_timeout = {.tv_sec = START_MS / 1000};
+	int rc = chromium_process_start(ch->process);
 
 	if (rc < 0)
 		return errmsg_set(ch->errmsg, sizeof(ch->errmsg),
@@ -232,8 +233,8 @@ static int start(struct chromium *ch)
 	ch->starts++;
 	ch->state = STARTING;
 	ch->errmsg[0] = '\0';
-	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
-	event_add(ch->patience, CLOCK_TIMEVAL(START_MS));
+	ch->start_timeout = evtimer_new(ch->b->base, on_start_timeout, ch);
+	event_add(ch->start_timeout, &start_timeout);
 	return 0;
 }
 
@@ -281,14 +282,6 @@ void chromium_worked(struct chromium *ch)
 	ch->early = 0;
 }
 
-void chromium_stop(struct chromium *ch, const char *errmsg)
-{
-	if (ch->state == OFF)
-		return;
-	log_info("chromium", "stopped=\"%s\"", errmsg);
-	down(ch);
-}
-
 void chromium_sweep(struct chromium *ch)
 {
 	int64_t now = clock_mono_ms();
@@ -296,16 +289,18 @@ void chromium_sweep(struct chromium *ch)
 	if (ch->b->n_sessions > 0 || ch->b->n_calls > 0)
 		ch->idle_since = now;
 	else if (ch->state == UP &&
-		 now - ch->idle_since >= ch->b->limits.idle_ms)
-		chromium_stop(ch, "idle");
+		 now - ch->idle_since >= ch->b->limits.idle_ms) {
+		log_info("chromium", "stopped=\"idle\"");
+		stop(ch);
+	}
 }
 
 /* The figure is the process's own: it shows nothing of other sessions. */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 {
 	const struct chromium_init_event *n =
-	    ch->world == NULL ? NULL
-			      : chromium_process_over(ch->world, BLAME_MS);
+	    ch->process == NULL ? NULL
+				: chromium_process_over(ch->process, BLAME_MS);
 	bool memory = n != NULL && n->kind == CHROMIUM_INIT_MEMORY;
 	const char *key = memory ? "max_memory" : "max_processes";
 	const char *unit = memory ? "bytes" : "threads";
@@ -329,16 +324,17 @@ char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 
 const char *chromium_death_code(struct chromium *ch)
 {
-	return ch->world != NULL &&
-		       chromium_process_over(ch->world, BLAME_MS) != NULL
+	return ch->process != NULL &&
+		       chromium_process_over(ch->process, BLAME_MS) != NULL
 		   ? "RESOURCE_LIMIT"
 		   : "PAGE_CRASHED";
 }
 
 void chromium_view(const struct chromium *ch, struct json_object *o)
 {
-	int held = ch->state == UP ? chromium_process_held(ch->world) : -1;
-	pid_t pid = ch->world != NULL ? chromium_process_pid(ch->world) : -1;
+	int held = ch->state == UP ? chromium_process_held(ch->process) : -1;
+	pid_t pid =
+	    ch->process != NULL ? chromium_process_pid(ch->process) : -1;
 	bool bad =
 	    ch->path == NULL || (ch->state == OFF && ch->errmsg[0] != '\0');
 
@@ -355,8 +351,8 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 void chromium_free(struct chromium *ch)
 {
 	if (ch->state != OFF)
-		down(ch);
-	chromium_process_free(ch->world);
+		stop(ch);
+	chromium_process_free(ch->process);
 	free(ch->version);
 	free(ch);
 }
@@ -374,7 +370,7 @@ struct chromium *chromium_new(struct browser *b, const char *path, int starter)
 	ch->b = b;
 	ch->path = path;
 	if (starter >= 0)
-		ch->world = chromium_process_new(b->base, starter, &ops, ch);
+		ch->process = chromium_process_new(b->base, starter, &ops, ch);
 	if (ch->path == NULL)
 		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
 			   "neither chromium-headless-shell nor chromium is in "

@@ -23,7 +23,6 @@ void chromium_free(struct chromium *ch); /* and nothing of it is left */
 int chromium_ready(struct call *c);
 struct cdp *chromium_cdp(struct chromium *ch); /* NULL: it is not up */
 uint64_t chromium_starts(const struct chromium *ch);
-void chromium_stop(struct chromium *ch, const char *errmsg);
 void chromium_worked(struct chromium *ch); /* an action went well */
 void chromium_sweep(struct chromium *ch);
 

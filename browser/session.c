@@ -23,8 +23,8 @@
  * From 127.1.0.0 on: the proxy knows a session by the address that it connects
  * to.
  */
-#define WAYS_FIRST 0x7F010000u
-#define WAYS 0xFE0000u
+#define PROXY_IP_FIRST 0x7F010000u
+#define PROXY_IPS 0xFE0000u
 
 static void wake_calls(struct session *s)
 {
@@ -159,9 +159,9 @@ static struct session *session_new(struct call *c)
 	s->kept = c->of_run == NULL;
 	s->created = clock_mono_ms();
 	s->created_wall = clock_wall_ms();
-	s->way = WAYS_FIRST + 1 + b->ways++ % (WAYS - 2);
+	s->proxy_ip = PROXY_IP_FIRST + 1 + b->n_proxy_ips++ % (PROXY_IPS - 2);
 	TAILQ_INIT(&s->tabs);
-	LIST_INIT(&s->guests);
+	LIST_INIT(&s->joined_runs);
 	TAILQ_INIT(&s->reached);
 	session_access_enter(s, c);
 	session_used(s);
@@ -186,8 +186,9 @@ static int make_context(struct call *c)
 	struct json_object *r;
 	char proxy[64];
 
-	snprintf(proxy, sizeof(proxy), "socks5://%u.%u.%u.%u:%u", s->way >> 24,
-		 s->way >> 16 & 255, s->way >> 8 & 255, s->way & 255,
+	snprintf(proxy, sizeof(proxy), "socks5://%u.%u.%u.%u:%u",
+		 s->proxy_ip >> 24, s->proxy_ip >> 16 & 255,
+		 s->proxy_ip >> 8 & 255, s->proxy_ip & 255,
 		 CHROMIUM_LAUNCH_PORT);
 	r = call_cdp(
 	    c, NULL, "Target.createBrowserContext",
@@ -246,12 +247,12 @@ bool session_is_of(const struct session *s, const struct call *c)
 			   strcmp(s->of_run, c->of_run) == 0);
 }
 
-struct session *session_of_way(struct browser *b, uint32_t way)
+struct session *session_by_proxy_ip(struct browser *b, uint32_t proxy_ip)
 {
 	struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-		if (s->way == way)
+		if (s->proxy_ip == proxy_ip)
 			return s;
 	return NULL;
 }

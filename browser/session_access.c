@@ -14,11 +14,11 @@
 #include "browser/net/host_grants.h"
 
 /* A run that uses, or used, a session that another one made. */
-struct session_guest {
+struct joined_run {
 	char *run;
 	bool over;
 	struct host_grants *hosts;
-	LIST_ENTRY(session_guest) link;
+	LIST_ENTRY(joined_run) link;
 };
 
 /* Hosts that a session reached before it was joined, the latest first. */
@@ -30,17 +30,17 @@ struct reached {
 
 /* ---- joined runs ---- */
 
-static struct session_guest *find(const struct session *s, const char *run)
+static struct joined_run *find(const struct session *s, const char *run)
 {
-	struct session_guest *g;
+	struct joined_run *g;
 
-	LIST_FOREACH(g, &s->guests, link)
+	LIST_FOREACH(g, &s->joined_runs, link)
 		if (strcmp(g->run, run) == 0)
 			return g;
 	return NULL;
 }
 
-static void leave(struct session_guest *g)
+static void leave(struct joined_run *g)
 {
 	LIST_REMOVE(g, link);
 	host_grants_unref(g->hosts);
@@ -49,7 +49,7 @@ static void leave(struct session_guest *g)
 }
 
 /* Forget a run that is over, unless a tab is where it navigated it. */
-static void look(const struct session *s, struct session_guest *g)
+static void look(const struct session *s, struct joined_run *g)
 {
 	const struct tab *t;
 
@@ -63,9 +63,9 @@ static void look(const struct session *s, struct session_guest *g)
 
 static void look_at_all(const struct session *s)
 {
-	struct session_guest *g, *next;
+	struct joined_run *g, *next;
 
-	for (g = LIST_FIRST(&s->guests); g != NULL; g = next) {
+	for (g = LIST_FIRST(&s->joined_runs); g != NULL; g = next) {
 		next = LIST_NEXT(g, link);
 		look(s, g);
 	}
@@ -79,7 +79,7 @@ static bool made(const struct session *s, const struct call *c)
 void session_access_enter(struct session *s, const struct call *c)
 {
 	struct host_grants **hosts;
-	struct session_guest *g;
+	struct joined_run *g;
 
 	if (c->of_run == NULL || c->aborted) /* its run may be over */
 		return;
@@ -89,7 +89,7 @@ void session_access_enter(struct session *s, const struct call *c)
 		if (g == NULL) {
 			g = xcalloc(1, sizeof(*g));
 			g->run = xstrdup(c->of_run);
-			LIST_INSERT_HEAD(&s->guests, g, link);
+			LIST_INSERT_HEAD(&s->joined_runs, g, link);
 		}
 		hosts = &g->hosts;
 	}
@@ -102,12 +102,12 @@ void session_access_enter(struct session *s, const struct call *c)
 void session_access_led(const struct call *c, bool anew)
 {
 	struct tab *t = c->tab;
-	bool is_guest = c->of_run != NULL && !made(c->session, c);
+	bool has_joined = c->of_run != NULL && !made(c->session, c);
 
-	if (!anew && (!is_guest || t->led_by != NULL))
+	if (!anew && (!has_joined || t->led_by != NULL))
 		return;
 	free(t->led_by);
-	t->led_by = is_guest ? xstrdup(c->of_run) : NULL;
+	t->led_by = has_joined ? xstrdup(c->of_run) : NULL;
 	look_at_all(c->session);
 }
 
@@ -121,7 +121,7 @@ void session_access_tab_gone(struct tab *t)
 void session_access_run_ended(struct browser *b, const char *run)
 {
 	struct session *s;
-	struct session_guest *g;
+	struct joined_run *g;
 
 	TAILQ_FOREACH(s, &b->sessions, link) {
 		g = find(s, run);
@@ -193,18 +193,18 @@ const char *session_access_reach(struct session *s, const char *host,
 				 unsigned port, const struct sockaddr *address)
 {
 	const char *errmsg = NULL;
-	struct session_guest *g;
+	struct joined_run *g;
 
 	if (s->hosts != NULL)
 		errmsg = may(s->hosts, host, port, address);
 	if (errmsg != NULL)
 		return errmsg;
-	if (LIST_EMPTY(&s->guests)) {
+	if (LIST_EMPTY(&s->joined_runs)) {
 		if (address != NULL)
 			note(s, host, port);
 		return NULL;
 	}
-	LIST_FOREACH(g, &s->guests, link)
+	LIST_FOREACH(g, &s->joined_runs, link)
 		if (errmsg == NULL)
 			errmsg = may(g->hosts, host, port, address);
 	return errmsg != NULL && reached(s, host, port) != NULL ? NULL : errmsg;
@@ -212,10 +212,10 @@ const char *session_access_reach(struct session *s, const char *host,
 
 void session_access_fini(struct session *s)
 {
-	struct session_guest *g, *after;
+	struct joined_run *g, *after;
 	struct reached *r, *older;
 
-	for (g = LIST_FIRST(&s->guests); g != NULL; g = after) {
+	for (g = LIST_FIRST(&s->joined_runs); g != NULL; g = after) {
 		after = LIST_NEXT(g, link);
 		leave(g);
 	}

@@ -136,7 +136,7 @@ void host_list_free(struct host_list *h)
 	free(h);
 }
 
-static bool is_or_below(const char *host, size_t h, const char *name)
+bool host_list_is_or_below(const char *host, size_t h, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -150,12 +150,12 @@ bool host_list_have_name(const struct host_list *h, const char *name)
 
 	n -= n > 0 && name[n - 1] == '.';
 	for (size_t i = 0; h != NULL && i < h->n; i++)
-		if (is_or_below(name, n, h->all[i].name))
+		if (host_list_is_or_below(name, n, h->all[i].name))
 			return true;
 	return false;
 }
 
-static bool within(const uint8_t *a, const uint8_t *net, unsigned bits)
+bool host_list_within(const uint8_t *a, const uint8_t *net, unsigned bits)
 {
 	unsigned bytes = bits / 8, rest = bits % 8;
 
@@ -178,7 +178,7 @@ bool host_list_have_address(const struct host_list *h,
 		return false;
 	for (size_t i = 0; h != NULL && i < h->n; i++)
 		if (h->all[i].name[0] == '\0' &&
-		    within(a, h->all[i].net, h->all[i].bits))
+		    host_list_within(a, h->all[i].net, h->all[i].bits))
 			return true;
 	return false;
 }

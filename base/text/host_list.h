@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #define HOST_LIST_MAX 256	   /* words in a list */
@@ -32,5 +33,10 @@ bool host_list_have_name(const struct host_list *h, const char *name);
 /* Is ADDRESS in it? IPv4 within IPv6 (::ffff:0:0/96) counts as IPv4. */
 bool host_list_have_address(const struct host_list *h,
 			    const struct sockaddr *address);
+
+/* Is HOST, H bytes, NAME or a name below it, whatever the case of letters? */
+bool host_list_is_or_below(const char *host, size_t h, const char *name);
+/* Are the first BITS of A those of NET? */
+bool host_list_within(const uint8_t *a, const uint8_t *net, unsigned bits);
 
 #endif

@@ -33,10 +33,7 @@ static struct json_object *locate(struct call *c, const char *function)
 	if (v == NULL)
 		return NULL;
 	if (json_member_bool(v, "badSelector"))
-		call_fault(c, "INVALID_PARAMETER",
-			   json_pack("pointer:s keyword:s expected:s",
-				     "/selector", "format", "a CSS selector"),
-			   "%s: selector is no CSS selector", c->action->name);
+		script_bad_selector(c);
 	else if (!json_member_bool(v, "found"))
 		call_fault(c, "ELEMENT_NOT_FOUND",
 			   json_pack("element?s selector?s", element, selector),

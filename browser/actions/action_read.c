@@ -22,11 +22,7 @@ static int tell(struct call *c, const char *function, struct json_object *args)
 		return -1;
 	if (json_member_bool(v, "badSelector")) {
 		json_object_put(v);
-		return call_fault(
-		    c, "INVALID_PARAMETER",
-		    json_pack("pointer:s keyword:s expected:s", "/selector",
-			      "format", "a CSS selector"),
-		    "%s: selector is no CSS selector", c->action->name);
+		return script_bad_selector(c);
 	}
 	c->result = v;
 	return 0;

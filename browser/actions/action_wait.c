@@ -64,14 +64,6 @@ int action_wait_for_stable(struct call *c)
 	return 0;
 }
 
-static int bad_selector(struct call *c)
-{
-	return call_fault(c, "INVALID_PARAMETER",
-			  json_pack("pointer:s keyword:s expected:s",
-				    "/selector", "format", "a CSS selector"),
-			  "%s: selector is no CSS selector", c->action->name);
-}
-
 int action_wait(struct call *c)
 {
 	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
@@ -90,7 +82,7 @@ int action_wait(struct call *c)
 			   until);
 		if (c->aborted || json_member_bool(v, "badSelector")) {
 			json_object_put(v);
-			return c->aborted ? -1 : bad_selector(c);
+			return c->aborted ? -1 : script_bad_selector(c);
 		}
 		if (json_member_bool(v, "found") || clock_mono_ms() >= until ||
 		    call_wait(c, sooner(until, clock_mono_ms() + POLL_MS)) < 0)

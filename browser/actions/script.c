@@ -115,3 +115,11 @@ struct json_object *script(struct call *c, const char *function,
 						      : errmsg);
 	return v;
 }
+
+int script_bad_selector(struct call *c)
+{
+	return call_fault(c, "INVALID_PARAMETER",
+			  json_pack("pointer:s keyword:s expected:s",
+				    "/selector", "format", "a CSS selector"),
+			  "%s: selector is no CSS selector", c->action->name);
+}

@@ -27,21 +27,21 @@
 
 #define ADDRESSES_MAX 16 /* addresses of a name that are tried */
 
-struct link {
+struct conn {
 	struct proxy *proxy;
-	struct bufferevent *suggest; /* Chromium */
-	struct bufferevent *far;     /* from connecting on */
-	struct event *patience;
+	struct bufferevent *client; /* Chromium */
+	struct bufferevent *server; /* from connecting on */
+	struct event *timeout;
 	struct lookup *lookup;
 	bool greeted, asked;
-	bool near_ended, far_ended;
-	uint32_t way;
+	bool client_ended, server_ended;
+	uint32_t proxy_ip;
 	enum url_trust trust;
 	char *requestor;
-	struct socks_request asked_for;
+	struct socks_request request;
 	union resolver_address to[ADDRESSES_MAX]; /* all of them allowed */
 	unsigned n_to, next;
-	TAILQ_ENTRY(link) list;
+	TAILQ_ENTRY(conn) list;
 };
 
 struct proxy {
@@ -52,21 +52,21 @@ struct proxy {
 	void *arg;
 	struct resolver *resolver;
 	bool alone;
-	unsigned n_links;
-	TAILQ_HEAD(, link) links;
+	unsigned n_conns;
+	TAILQ_HEAD(, conn) conns;
 };
 
-static void link_free(struct link *l)
+static void conn_free(struct conn *c)
 {
-	TAILQ_REMOVE(&l->proxy->links, l, list);
-	l->proxy->n_links--;
-	resolve_cancel(l->lookup);
-	event_free(l->patience);
-	bufferevent_free(l->suggest);
-	if (l->far != NULL)
-		bufferevent_free(l->far);
-	free(l->requestor);
-	free(l);
+	TAILQ_REMOVE(&c->proxy->conns, c, list);
+	c->proxy->n_conns--;
+	resolve_cancel(c->lookup);
+	event_free(c->timeout);
+	bufferevent_free(c->client);
+	if (c->server != NULL)
+		bufferevent_free(c->server);
+	free(c->requestor);
+	free(c);
 }
 
 /* ---- the tunnel ---- */
@@ -84,45 +84,45 @@ static void pass(struct bufferevent *from, struct bufferevent *to)
 }
 
 /* One end has finished: shut the other down once it has all bytes. */
-static void finish(struct link *l, struct bufferevent *to)
+static void finish(struct conn *c, struct bufferevent *to)
 {
 	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
 		return;
 	shutdown(bufferevent_getfd(to), SHUT_WR);
-	if (l->near_ended && l->far_ended)
-		link_free(l);
+	if (c->client_ended && c->server_ended)
+		conn_free(c);
 }
 
 static void on_tunnel_read(struct bufferevent *bev, void *arg)
 {
-	struct link *l = arg;
+	struct conn *c = arg;
 
-	pass(bev, bev == l->suggest ? l->far : l->suggest);
+	pass(bev, bev == c->client ? c->server : c->client);
 }
 
 static void on_tunnel_write(struct bufferevent *bev, void *arg)
 {
-	struct link *l = arg;
-	bool suggest = bev == l->suggest;
+	struct conn *c = arg;
+	bool client = bev == c->client;
 
 	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
-	bufferevent_enable(suggest ? l->far : l->suggest, EV_READ);
-	if (suggest ? l->far_ended : l->near_ended)
-		finish(l, bev);
+	bufferevent_enable(client ? c->server : c->client, EV_READ);
+	if (client ? c->server_ended : c->client_ended)
+		finish(c, bev);
 }
 
 static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 {
-	struct link *l = arg;
-	bool suggest = bev == l->suggest;
+	struct conn *c = arg;
+	bool client = bev == c->client;
 
 	if ((what & BEV_EVENT_EOF) == 0) {
-		link_free(l);
+		conn_free(c);
 		return;
 	}
-	*(suggest ? &l->near_ended : &l->far_ended) = true;
-	pass(bev, suggest ? l->far : l->suggest);
-	finish(l, suggest ? l->far : l->suggest);
+	*(client ? &c->client_ended : &c->server_ended) = true;
+	pass(bev, client ? c->server : c->client);
+	finish(c, client ? c->server : c->client);
 }
 
 /* ---- the answer ---- */
@@ -130,69 +130,69 @@ static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 static void on_last_write(struct bufferevent *bev, void *arg)
 {
 	(void)bev;
-	link_free(arg);
+	conn_free(arg);
 }
 
-static void on_near_event(struct bufferevent *bev, short what, void *arg)
+static void on_client_event(struct bufferevent *bev, short what, void *arg)
 {
 	(void)bev, (void)what;
-	link_free(arg);
+	conn_free(arg);
 }
 
 /* Write TEXT, then close. */
-static void end_with(struct link *l, const uint8_t *text, size_t n)
+static void end_with(struct conn *c, const uint8_t *text, size_t n)
 {
-	bufferevent_disable(l->suggest, EV_READ);
-	bufferevent_setcb(l->suggest, NULL, on_last_write, on_near_event, l);
-	bufferevent_write(l->suggest, text, n);
+	bufferevent_disable(c->client, EV_READ);
+	bufferevent_setcb(c->client, NULL, on_last_write, on_client_event, c);
+	bufferevent_write(c->client, text, n);
 }
 
-static void refuse(struct link *l, enum socks_code code)
+static void refuse(struct conn *c, enum socks_code code)
 {
 	uint8_t text[SOCKS_REPLY_BYTES];
 
 	socks_reply(text, code);
-	end_with(l, text, sizeof(text));
+	end_with(c, text, sizeof(text));
 }
 
-static void fail(struct link *l, const char *errmsg, bool policy,
+static void fail(struct conn *c, const char *errmsg, bool policy,
 		 enum socks_code code)
 {
-	const struct socks_request *r = &l->asked_for;
+	const struct socks_request *r = &c->request;
 
-	l->proxy->ops->failed(l->proxy->arg, l->way, r->host, r->port, errmsg,
-			      policy);
-	refuse(l, code);
+	c->proxy->ops->failed(c->proxy->arg, c->proxy_ip, r->host, r->port,
+			      errmsg, policy);
+	refuse(c, code);
 }
 
 /* ---- connecting ---- */
 
-static void try_next(struct link *l);
+static void try_next(struct conn *c);
 
-static void on_far_event(struct bufferevent *bev, short what, void *arg)
+static void on_server_event(struct bufferevent *bev, short what, void *arg)
 {
 	uint8_t text[SOCKS_REPLY_BYTES];
-	struct link *l = arg;
+	struct conn *c = arg;
 	int on = 1;
 
 	if ((what & BEV_EVENT_CONNECTED) == 0) {
 		bufferevent_free(bev);
-		l->far = NULL;
-		try_next(l);
+		c->server = NULL;
+		try_next(c);
 		return;
 	}
 	setsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &on,
 		   sizeof(on));
-	event_del(l->patience);
+	event_del(c->timeout);
 	socks_reply(text, SOCKS_DONE);
-	bufferevent_write(l->suggest, text, sizeof(text));
-	bufferevent_setcb(l->suggest, on_tunnel_read, on_tunnel_write,
-			  on_tunnel_event, l);
-	bufferevent_setcb(l->far, on_tunnel_read, on_tunnel_write,
-			  on_tunnel_event, l);
-	bufferevent_enable(l->suggest, EV_READ | EV_WRITE);
-	bufferevent_enable(l->far, EV_READ | EV_WRITE);
-	pass(l->suggest, l->far); /* what was sent early */
+	bufferevent_write(c->client, text, sizeof(text));
+	bufferevent_setcb(c->client, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, c);
+	bufferevent_setcb(c->server, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, c);
+	bufferevent_enable(c->client, EV_READ | EV_WRITE);
+	bufferevent_enable(c->server, EV_READ | EV_WRITE);
+	pass(c->client, c->server); /* what was sent early */
 }
 
 static int length_of(const union resolver_address *a)
@@ -201,98 +201,98 @@ static int length_of(const union resolver_address *a)
 					   : (int)sizeof(a->in6);
 }
 
-static void try_next(struct link *l)
+static void try_next(struct conn *c)
 {
-	while (l->next < l->n_to) {
-		unsigned i = l->next++;
+	while (c->next < c->n_to) {
+		unsigned i = c->next++;
 
-		l->far = bufferevent_socket_new(l->proxy->base, -1,
-						BEV_OPT_CLOSE_ON_FREE);
-		bufferevent_setcb(l->far, NULL, NULL, on_far_event, l);
-		if (bufferevent_socket_connect(l->far, &l->to[i].any,
-					       length_of(&l->to[i])) == 0)
+		c->server = bufferevent_socket_new(c->proxy->base, -1,
+						   BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_setcb(c->server, NULL, NULL, on_server_event, c);
+		if (bufferevent_socket_connect(c->server, &c->to[i].any,
+					       length_of(&c->to[i])) == 0)
 			return;
-		bufferevent_free(l->far);
-		l->far = NULL;
+		bufferevent_free(c->server);
+		c->server = NULL;
 	}
-	fail(l, "nothing answers there", false, SOCKS_REFUSED);
+	fail(c, "nothing answers there", false, SOCKS_REFUSED);
 }
 
-static const char *may_reach(const struct link *l,
+static const char *may_reach(const struct conn *c,
 			     const struct sockaddr *address)
 {
-	return l->proxy->ops->reach(l->proxy->arg, l->way, l->asked_for.host,
-				    l->asked_for.port, address);
+	return c->proxy->ops->reach(c->proxy->arg, c->proxy_ip, c->request.host,
+				    c->request.port, address);
 }
 
 /* A name with one address that may not be reached is refused. */
 static void on_resolved(void *arg, const union resolver_address *list,
 			unsigned n, const char *error)
 {
-	struct link *l = arg;
-	const uint16_t port = (uint16_t)l->asked_for.port;
+	struct conn *c = arg;
+	const uint16_t port = (uint16_t)c->request.port;
 	const char *errmsg;
 
-	l->lookup = NULL;
+	c->lookup = NULL;
 	if (n == 0) {
-		fail(l, error, false, SOCKS_UNREACHABLE);
+		fail(c, error, false, SOCKS_UNREACHABLE);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		errmsg = url_policy_address(&list[i].any, l->trust);
+		errmsg = url_policy_address(&list[i].any, c->trust);
 		if (errmsg == NULL)
-			errmsg = net_deny_address(&list[i].any, l->trust);
+			errmsg = net_deny_address(&list[i].any, c->trust);
 		if (errmsg == NULL)
-			errmsg = may_reach(l, &list[i].any);
+			errmsg = may_reach(c, &list[i].any);
 		if (errmsg != NULL) {
-			fail(l, errmsg, true, SOCKS_FORBIDDEN);
+			fail(c, errmsg, true, SOCKS_FORBIDDEN);
 			return;
 		}
-		if (l->n_to == ADDRESSES_MAX)
+		if (c->n_to == ADDRESSES_MAX)
 			continue;
-		l->to[l->n_to] = list[i];
+		c->to[c->n_to] = list[i];
 		if (list[i].any.sa_family == AF_INET)
-			l->to[l->n_to].in.sin_port = htons(port);
+			c->to[c->n_to].in.sin_port = htons(port);
 		else
-			l->to[l->n_to].in6.sin6_port = htons(port);
-		l->n_to++;
+			c->to[c->n_to].in6.sin6_port = htons(port);
+		c->n_to++;
 	}
-	try_next(l);
+	try_next(c);
 }
 
-static void go(struct link *l)
+static void go(struct conn *c)
 {
-	const struct resolve_for who = {l->requestor, l->way};
+	const struct resolve_for who = {c->requestor, c->proxy_ip};
 	union resolver_address number;
-	const char *errmsg = url_policy_port(l->asked_for.port, l->trust);
+	const char *errmsg = url_policy_port(c->request.port, c->trust);
 
-	l->asked = true;
-	bufferevent_disable(l->suggest, EV_READ);
+	c->asked = true;
+	bufferevent_disable(c->client, EV_READ);
 	if (errmsg == NULL)
-		errmsg = url_policy_host(l->asked_for.host, l->trust);
+		errmsg = url_policy_host(c->request.host, c->trust);
 	if (errmsg == NULL)
-		errmsg = net_deny_host(l->asked_for.host);
+		errmsg = net_deny_host(c->request.host);
 	if (errmsg == NULL)
-		errmsg = may_reach(l, NULL);
+		errmsg = may_reach(c, NULL);
 	if (errmsg != NULL) {
-		fail(l, errmsg, true, SOCKS_FORBIDDEN);
+		fail(c, errmsg, true, SOCKS_FORBIDDEN);
 		return;
 	}
-	if (resolve_number(l->asked_for.host, &number)) {
-		on_resolved(l, &number, 1, NULL);
+	if (resolve_number(c->request.host, &number)) {
+		on_resolved(c, &number, 1, NULL);
 		return;
 	}
-	l->lookup = resolve(l->proxy->resolver, &who, l->asked_for.host,
-			    on_resolved, l);
-	if (l->lookup == NULL)
-		fail(l, "too many of your names wait to be resolved", false,
+	c->lookup =
+	    resolve(c->proxy->resolver, &who, c->request.host, on_resolved, c);
+	if (c->lookup == NULL)
+		fail(c, "too many of your names wait to be resolved", false,
 		     SOCKS_FAILED);
 }
 
 /* ---- the request ---- */
 
 /* A wrong greeting is not from Chromium. */
-static bool take_greeting(struct link *l, struct evbuffer *in)
+static bool take_greeting(struct conn *c, struct evbuffer *in)
 {
 	uint8_t m[SOCKS_MESSAGE_MAX], answer[2] = {SOCKS_VERSION};
 	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
@@ -301,76 +301,75 @@ static bool take_greeting(struct link *l, struct evbuffer *in)
 	if (n == 0)
 		return false;
 	if (n < 0) {
-		link_free(l);
+		conn_free(c);
 		return false;
 	}
 	evbuffer_drain(in, (size_t)n);
 	if (answer[1] != SOCKS_NO_AUTH) {
-		end_with(l, answer, sizeof(answer));
+		end_with(c, answer, sizeof(answer));
 		return false;
 	}
-	l->greeted = true;
-	bufferevent_write(l->suggest, answer, sizeof(answer));
+	c->greeted = true;
+	bufferevent_write(c->client, answer, sizeof(answer));
 	return true;
 }
 
-static void take_request(struct link *l, struct evbuffer *in)
+static void take_request(struct conn *c, struct evbuffer *in)
 {
 	uint8_t m[SOCKS_MESSAGE_MAX];
 	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
 	enum socks_code code;
-	int n =
-	    socks_request(m, got < 0 ? 0 : (size_t)got, &l->asked_for, &code);
+	int n = socks_request(m, got < 0 ? 0 : (size_t)got, &c->request, &code);
 
 	if (n < 0)
-		refuse(l, code);
+		refuse(c, code);
 	if (n <= 0)
 		return;
 	evbuffer_drain(in, (size_t)n);
-	go(l);
+	go(c);
 }
 
-static void on_near_read(struct bufferevent *bev, void *arg)
+static void on_client_read(struct bufferevent *bev, void *arg)
 {
 	struct evbuffer *in = bufferevent_get_input(bev);
-	struct link *l = arg;
+	struct conn *c = arg;
 
-	if (!l->greeted && !take_greeting(l, in))
+	if (!c->greeted && !take_greeting(c, in))
 		return;
-	if (!l->asked)
-		take_request(l, in);
+	if (!c->asked)
+		take_request(c, in);
 }
 
-static void on_impatient(evutil_socket_t fd, short what, void *arg)
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
 {
-	struct link *l = arg;
+	struct conn *c = arg;
 
 	(void)fd, (void)what;
-	if (l->asked)
-		l->proxy->ops->failed(l->proxy->arg, l->way, l->asked_for.host,
-				      l->asked_for.port,
+	if (c->asked)
+		c->proxy->ops->failed(c->proxy->arg, c->proxy_ip,
+				      c->request.host, c->request.port,
 				      "nothing answers in time", false);
-	link_free(l);
+	conn_free(c);
 }
 
 /* Sessions and requestors leave connections for others. */
-static bool has_room(const struct proxy *p, const struct link *l)
+static bool has_room(const struct proxy *p, const struct conn *c)
 {
-	const struct link *o;
+	const struct conn *o;
 	unsigned mine = 0, session = 0;
 
-	TAILQ_FOREACH(o, &p->links, list)
-		if (strcmp(o->requestor, l->requestor) == 0) {
+	TAILQ_FOREACH(o, &p->conns, list)
+		if (strcmp(o->requestor, c->requestor) == 0) {
 			mine++;
-			session += o->way == l->way;
+			session += o->proxy_ip == c->proxy_ip;
 		}
 	return session < PROXY_SESSION_MAX &&
 	       mine < (p->alone ? PROXY_CONNECTIONS_MAX
 				: fair_share(PROXY_CONNECTIONS_MAX,
-					     (int64_t)(p->n_links - mine)));
+					     (int64_t)(p->n_conns - mine)));
 }
 
-static bool take_way(struct link *l, int fd)
+static bool take_client(struct conn *c, int fd)
 {
 	struct sockaddr_in own = {0};
 	struct proxy_client client;
@@ -378,39 +377,40 @@ static bool take_way(struct link *l, int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&own, &len) != 0)
 		return false;
-	l->way = ntohl(own.sin_addr.s_addr);
-	if (!l->proxy->ops->client(l->proxy->arg, l->way, &client))
+	c->proxy_ip = ntohl(own.sin_addr.s_addr);
+	if (!c->proxy->ops->client(c->proxy->arg, c->proxy_ip, &client))
 		return false;
-	l->trust = client.trust;
-	l->requestor = xstrdup(client.requestor);
-	return has_room(l->proxy, l);
+	c->trust = client.trust;
+	c->requestor = xstrdup(client.requestor);
+	return has_room(c->proxy, c);
 }
 
 static void on_accept(evutil_socket_t fd, short what, void *arg)
 {
+	const struct timeval timeout = {.tv_sec = PROXY_CONNECT_S};
 	struct proxy *p = arg;
-	struct link *l;
-	int suggest = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct conn *c;
+	int fd_client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	(void)what;
-	if (suggest < 0)
+	if (fd_client < 0)
 		return;
-	l = xcalloc(1, sizeof(*l));
-	l->proxy = p;
-	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, suggest)) {
-		close(suggest);
-		free(l->requestor);
-		free(l);
+	c = xcalloc(1, sizeof(*c));
+	c->proxy = p;
+	if (p->n_conns >= PROXY_CONNECTIONS_MAX || !take_client(c, fd_client)) {
+		close(fd_client);
+		free(c->requestor);
+		free(c);
 		return;
 	}
-	l->suggest =
-	    bufferevent_socket_new(p->base, suggest, BEV_OPT_CLOSE_ON_FREE);
-	l->patience = evtimer_new(p->base, on_impatient, l);
-	event_add(l->patience, CLOCK_TIMEVAL(PROXY_CONNECT_S * 1000));
-	TAILQ_INSERT_TAIL(&p->links, l, list);
-	p->n_links++;
-	bufferevent_setcb(l->suggest, on_near_read, NULL, on_near_event, l);
-	bufferevent_enable(l->suggest, EV_READ | EV_WRITE);
+	c->client =
+	    bufferevent_socket_new(p->base, fd_client, BEV_OPT_CLOSE_ON_FREE);
+	c->timeout = evtimer_new(p->base, on_timeout, c);
+	event_add(c->timeout, &timeout);
+	TAILQ_INSERT_TAIL(&p->conns, c, list);
+	p->n_conns++;
+	bufferevent_setcb(c->client, on_client_read, NULL, on_client_event, c);
+	bufferevent_enable(c->client, EV_READ | EV_WRITE);
 }
 
 void proxy_alone(struct proxy *p)
@@ -429,7 +429,7 @@ struct proxy *proxy_new(struct event_base *base, int listener,
 	p->ops = ops;
 	p->arg = arg;
 	p->resolver = resolver;
-	TAILQ_INIT(&p->links);
+	TAILQ_INIT(&p->conns);
 	p->listening =
 	    event_new(base, listener, EV_READ | EV_PERSIST, on_accept, p);
 	event_add(p->listening, NULL);
@@ -438,13 +438,13 @@ struct proxy *proxy_new(struct event_base *base, int listener,
 
 void proxy_free(struct proxy *p)
 {
-	struct link *l;
+	struct conn *c;
 
 	if (p == NULL)
 		return;
-	while ((l = TAILQ_FIRST(&p->links)) != NULL)
+	while ((c = TAILQ_FIRST(&p->conns)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
-		link_free(l);
+		conn_free(c);
 	event_free(p->listening);
 	close(p->listener);
 	free(p);

@@ -30,17 +30,18 @@ struct proxy_client {
 
 struct proxy_ops {
 	/* Whose connection is it that came to PROXY_IP? False: nobody's. */
-	bool (*client)(void *arg, uint32_t way, struct proxy_client *client);
+	bool (*client)(void *arg, uint32_t proxy_ip,
+		       struct proxy_client *client);
 	/*
 	 * May it reach HOST, and there ADDRESS (NULL: not resolved yet)? NULL,
 	 * or a static text that says why not. The policy's own checks are made
 	 * apart.
 	 */
-	const char *(*reach)(void *arg, uint32_t way, const char *host,
+	const char *(*reach)(void *arg, uint32_t proxy_ip, const char *host,
 			     unsigned port, const struct sockaddr *address);
 	/* POLICY: refused for ERRMSG; else the network failed. Lent. */
-	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,
-		       const char *errmsg, bool policy);
+	void (*failed)(void *arg, uint32_t proxy_ip, const char *host,
+		       unsigned port, const char *errmsg, bool policy);
 };
 
 /* Takes LISTENER, a non-blocking socket; lends RESOLVER. */

@@ -26,7 +26,7 @@ struct lookup {
 	struct resolver *of;
 	uint32_t id; /* 0: it waits */
 	char *requestor;
-	uint32_t way;
+	uint32_t proxy_ip;
 	char host[URL_HOST_MAX];
 	resolve_done *done; /* NULL: cancelled while it runs */
 	void *arg;
@@ -48,7 +48,7 @@ struct use { /* of a list */
 };
 
 static struct use count(const struct lookups *list, const char *requestor,
-			uint32_t way)
+			uint32_t proxy_ip)
 {
 	const struct lookup *l;
 	struct use u = {0};
@@ -58,7 +58,7 @@ static struct use count(const struct lookups *list, const char *requestor,
 
 		u.all++;
 		u.requestor += same;
-		u.session += same && l->way == way;
+		u.session += same && l->proxy_ip == proxy_ip;
 	}
 	return u;
 }
@@ -89,7 +89,7 @@ static struct lookup *next_of(struct resolver *r)
 	struct use least = {0};
 
 	TAILQ_FOREACH(l, &r->waiting, link) {
-		struct use u = count(&r->running, l->requestor, l->way);
+		struct use u = count(&r->running, l->requestor, l->proxy_ip);
 
 		if (!has_room(r, &u, RESOLVER_AT_ONCE, RESOLVE_SESSION_RUNS) ||
 		    (best != NULL && (u.requestor > least.requestor ||
@@ -189,7 +189,7 @@ bool resolve_number(const char *host, union resolver_address *address)
 struct lookup *resolve(struct resolver *r, const struct resolve_for *who,
 		       const char *host, resolve_done *done, void *arg)
 {
-	struct use u = count(&r->waiting, who->requestor, who->way);
+	struct use u = count(&r->waiting, who->requestor, who->proxy_ip);
 	struct lookup *l;
 
 	if (strlen(host) >= sizeof(l->host) ||
@@ -198,7 +198,7 @@ struct lookup *resolve(struct resolver *r, const struct resolve_for *who,
 	l = xcalloc(1, sizeof(*l));
 	l->of = r;
 	l->requestor = xstrdup(who->requestor);
-	l->way = who->way;
+	l->proxy_ip = who->proxy_ip;
 	memcpy(l->host, host, strlen(host) + 1);
 	l->done = done;
 	l->arg = arg;

@@ -24,7 +24,7 @@ struct lookup;	 /* one name */
 
 struct resolve_for { /* copied */
 	const char *requestor;
-	uint32_t way; /* a session's */
+	uint32_t proxy_ip; /* a session's */
 };
 
 /* LIST, lent, of N addresses; 0: none, and ERROR, for people. */

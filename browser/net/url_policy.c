@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text/host_list.h"
 #include "ipc/host_pattern.h"
 
 /* ---- addresses ---- */
@@ -87,20 +88,12 @@ static const char *address4(uint32_t a, enum url_trust trust)
 	return NULL;
 }
 
-static bool within(const uint8_t *a, const uint8_t *net, unsigned bits)
-{
-	unsigned bytes = bits / 8, rest = bits % 8;
-
-	return memcmp(a, net, bytes) == 0 &&
-	       (rest == 0 || (a[bytes] ^ net[bytes]) >> (8 - rest) == 0);
-}
-
 static const char *address6(const struct in6_addr *in, enum url_trust trust)
 {
 	const uint8_t *a = in->s6_addr;
 
 	for (size_t i = 0; i < ARRAY_LEN(v6); i++)
-		if (within(a, v6[i].net, v6[i].bits))
+		if (host_list_within(a, v6[i].net, v6[i].bits))
 			return v6[i].local && trust == URL_LOCAL ? NULL
 								 : v6[i].what;
 	/* Global unicast is 2000::/3; the rest has no known meaning. */
@@ -144,14 +137,6 @@ static const struct {
     {"onion", "a name of another network", false},
 };
 
-static bool is_or_below(const char *host, const char *name)
-{
-	size_t h = strlen(host), n = strlen(name);
-
-	return h >= n && strcasecmp(host + h - n, name) == 0 &&
-	       (h == n || host[h - n - 1] == '.');
-}
-
 static bool name_ok(const char *host)
 {
 	const unsigned char *p = (const unsigned char *)host;
@@ -187,7 +172,7 @@ const char *url_policy_host(const char *host, enum url_trust trust)
 			   ? address4(ntohl(in.s_addr), trust)
 			   : "not a host";
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (is_or_below(bare, names[i].name) &&
+		if (host_list_is_or_below(bare, strlen(bare), names[i].name) &&
 		    !(names[i].local && trust == URL_LOCAL))
 			return names[i].what;
 	return NULL;

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,9 +22,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "browser/process/proc_file.h"
-#include "browser/process/renderers.h"
 
+#define PROC_FILE_MAX 4096 /* bytes, with the NUL */
 #define TICK_MS 250
 #define TICKS_A_LOOK 4 /* between checks of the pages' sandbox */
 #define TICKS_TO_DIE 8 /* for a killed process, before the next one is */
@@ -33,10 +33,11 @@ struct process {
 	uint64_t bytes, threads;
 };
 
-struct chromium_process {
+struct usage {
 	uint64_t bytes, tasks;
-	struct process main;	  /* Chromium itself */
-	struct process fat, wide; /* the others with the most bytes, threads */
+	struct process main; /* Chromium itself */
+	/* the others with the most bytes, threads */
+	struct process most_bytes, most_threads;
 };
 
 static struct {
@@ -44,8 +45,8 @@ static struct {
 	pid_t chromium;
 	const struct chromium_init_limits *limits;
 	int held; /* as sent last; -1: nothing */
-	pid_t dying;
-	int patience;
+	pid_t killed;
+	int ticks_left;
 	unsigned ticks;
 } it;
 
@@ -59,14 +60,28 @@ static void tell(enum chromium_init_kind kind, uint64_t used, uint64_t allowed)
 
 /* ---- measuring ---- */
 
-/* Chromium itself, or a script that started it: all others have --type=. */
-static bool is_main(pid_t pid)
+/* The first bytes of /proc/PID/NAME and a NUL: how many; 0: none can be read. */
+static size_t proc_file(pid_t pid, const char *name, char text[PROC_FILE_MAX])
 {
-	static const char type[] = "--type=";
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, PROC_FILE_MAX - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool has_argument(pid_t pid, const char *start)
+{
 	char text[PROC_FILE_MAX];
 	size_t n = proc_file(pid, "cmdline", text);
 
-	return memmem(text, n, type, sizeof(type) - 1) == NULL;
+	return memmem(text, n, start, strlen(start)) != NULL;
 }
 
 /* Memory of its own; shared memory is counted as files, or not at all. */
@@ -104,30 +119,30 @@ static uint64_t files_at(const char *path)
 		   : 0;
 }
 
-static void count(struct chromium_process *w, pid_t pid)
+static void count(struct usage *w, pid_t pid)
 {
 	struct process p = {pid, own_bytes(pid), own_threads(pid)};
 
 	w->bytes += p.bytes;
 	w->tasks += p.threads;
-	if (is_main(pid)) {
+	/* Chromium itself, or a script that started it */
+	if (!has_argument(pid, "--type=")) {
 		if (p.bytes >= w->main.bytes)
 			w->main = p;
 		return;
 	}
-	if (p.bytes > w->fat.bytes)
-		w->fat = p;
-	if (p.threads > w->wide.threads)
-		w->wide = p;
+	if (p.bytes > w->most_bytes.bytes)
+		w->most_bytes = p;
+	if (p.threads > w->most_threads.threads)
+		w->most_threads = p;
 }
 
-static void measure(struct chromium_process *w)
+static void measure(struct usage *w)
 {
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
 
-	*w = (struct chromium_process){.bytes = files_at("/tmp") +
-						files_at("/dev/shm")};
+	*w = (struct usage){.bytes = files_at("/tmp") + files_at("/dev/shm")};
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
@@ -138,15 +153,66 @@ static void measure(struct chromium_process *w)
 		closedir(d);
 }
 
+/* ---- the sandbox of pages ---- */
+
+struct isolation {
+	unsigned seccomp, namespaces; /* pid namespaces that it is in */
+};
+
+static const char *line_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at != NULL ? at + strlen(key) : "";
+}
+
+static struct isolation look(pid_t pid)
+{
+	struct isolation p = {0};
+	char text[PROC_FILE_MAX];
+	const char *ids;
+
+	proc_file(pid, "status", text);
+	p.seccomp = (unsigned)strtoul(line_of(text, "\nSeccomp:"), NULL, 10);
+	for (ids = line_of(text, "\nNSpid:"); *ids == '\t'; p.namespaces++)
+		ids += 1 + strcspn(ids + 1, "\t\n");
+	return p;
+}
+
+/*
+ * 1: each page's process has a filter of system calls and a pid namespace below
+ * Chromium's; 0: one has not; -ENOENT: there is none.
+ */
+static int pages_are_sandboxed(void)
+{
+	unsigned above = look(1).namespaces;
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+	int rc = -ENOENT;
+
+	while (d != NULL && rc != 0 && (e = readdir(d)) != NULL) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+		struct isolation p;
+
+		if (pid <= 1 || !has_argument(pid, "--type=renderer"))
+			continue;
+		p = look(pid);
+		rc = p.seccomp == 2 && p.namespaces > above;
+	}
+	if (d != NULL)
+		closedir(d);
+	return rc;
+}
+
 /* ---- ending ---- */
 
 /*
  * Chromium itself is killed, and all pages with it, only if it uses half of
  * all.
  */
-static const struct process *culprit(const struct process *other,
-				     const struct process *main, uint64_t its,
-				     uint64_t allowed)
+static const struct process *victim(const struct process *other,
+				    const struct process *main, uint64_t its,
+				    uint64_t allowed)
 {
 	return other->pid == 0 || its > allowed / 2 ? main : other;
 }
@@ -158,33 +224,34 @@ static void end(const struct process *p, enum chromium_init_kind kind,
 		return;
 	tell(kind, used, allowed);
 	kill(p->pid, SIGKILL);
-	it.dying = p->pid;
-	it.patience = TICKS_TO_DIE;
+	it.killed = p->pid;
+	it.ticks_left = TICKS_TO_DIE;
 }
 
-static void look_at_use(void)
+static void check_usage(void)
 {
 	const struct chromium_init_limits *l = it.limits;
 	const struct process *p;
-	struct chromium_process w;
+	struct usage w;
 
-	if (it.patience > 0 && kill(it.dying, 0) == 0) {
-		it.patience--;
+	if (it.ticks_left > 0 && kill(it.killed, 0) == 0) {
+		it.ticks_left--;
 		return;
 	}
 	measure(&w);
 	if (w.bytes > l->memory_bytes) {
-		p = culprit(&w.fat, &w.main, w.main.bytes, l->memory_bytes);
+		p = victim(&w.most_bytes, &w.main, w.main.bytes,
+			   l->memory_bytes);
 		end(p, CHROMIUM_INIT_MEMORY, p->bytes, l->memory_bytes);
 	} else if (w.tasks > l->tasks) {
-		p = culprit(&w.wide, &w.main, w.main.threads, l->tasks);
+		p = victim(&w.most_threads, &w.main, w.main.threads, l->tasks);
 		end(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
 	}
 }
 
-static void look_at_pages(void)
+static void check_pages(void)
 {
-	int held = renderers_sandboxed();
+	int held = pages_are_sandboxed();
 
 	if (held >= 0 && held != it.held) {
 		it.held = held;
@@ -237,8 +304,8 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 			continue;
 		}
 		due = clock_mono_ms() + TICK_MS;
-		look_at_use();
+		check_usage();
 		if (it.ticks++ % TICKS_A_LOOK == 0)
-			look_at_pages();
+			check_pages();
 	}
 }

@@ -32,7 +32,7 @@
 #include "browser/process/chromium_rootfs.h"
 #include "base/os/fdpass.h"
 
-#define WORLD                                                                  \
+#define NAMESPACES                                                             \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |           \
 	 CLONE_NEWIPC | CLONE_NEWUTS)
 #define BACKLOG 512
@@ -94,7 +94,7 @@ static _Noreturn void fail(const struct child *c, const char *step, int rc)
 	_exit(1);
 }
 
-static int see_little(const struct child *c)
+static int enter_rootfs(const struct child *c)
 {
 	const char *step;
 	int rc = chromium_rootfs_enter(c->plan->argv[0], &step);
@@ -118,7 +118,7 @@ static int loopback(const struct child *c)
 }
 
 /* Die with the starter, and have no privileges that Chromium could use. */
-static int be_small(const struct child *c)
+static int drop_privileges(const struct child *c)
 {
 	struct __user_cap_header_struct head = {
 	    .version = _LINUX_CAPABILITY_VERSION_3};
@@ -152,7 +152,7 @@ static int listen_all(void)
  * limits Chromium alone; before, it would count all of the user's, and PID 1
  * has to do. Pages run with a lower priority than others' work.
  */
-static void bound_processes(const struct child *c)
+static void limit_processes(const struct child *c)
 {
 	/* a quarter above the limit of PID 1, which gives the reason */
 	const rlim_t most = c->plan->limits.tasks + c->plan->limits.tasks / 4;
@@ -184,7 +184,7 @@ static _Noreturn void become_chromium(const struct child *c)
 
 	if (null < 0 || in < 0 || out < 0)
 		_exit(126);
-	bound_processes(c);
+	limit_processes(c);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
 	dup2(in, 3);
@@ -210,7 +210,7 @@ static _Noreturn void init(const struct child *c)
 		int (*take)(const struct child *c);
 	} steps[] = {
 	    {"map ids in a user namespace", map_ids},
-	    {"make a view of the host's files", see_little},
+	    {"make a view of the host's files", enter_rootfs},
 	    {"raise its loopback", loopback},
 	};
 	struct report r = {0};
@@ -230,7 +230,7 @@ static _Noreturn void init(const struct child *c)
 	fd = listen_all();
 	if (fd < 0)
 		fail(c, "listen for its connections", fd);
-	rc = be_small(c);
+	rc = drop_privileges(c);
 	if (rc < 0)
 		fail(c, "give up privileges", rc);
 	pid = fork();
@@ -247,11 +247,11 @@ static _Noreturn void init(const struct child *c)
 /* The listener's descriptor; -1: R says why there is none. */
 static int recv_report(int from, struct report *r)
 {
+	const struct timeval timeout = {.tv_sec = SETUP_S};
 	ssize_t n;
 	int fd;
 
-	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, CLOCK_TIMEVAL(SETUP_S * 1000),
-		   sizeof(struct timeval));
+	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	n = fdpass_recv(from, r, sizeof(*r), &fd, NULL);
 	if (n != (ssize_t)sizeof(*r))
 		*r = (struct report){.err = n < 0 ? (int)-n : EPIPE,
@@ -302,8 +302,8 @@ int chromium_launch(struct chromium_launched *l,
 			   .out = from[1],
 			   .uid = geteuid(),
 			   .gid = getegid()};
-	l->pid =
-	    (pid_t)syscall(SYS_clone, (long)(WORLD | SIGCHLD), 0L, 0L, 0L, 0L);
+	l->pid = (pid_t)syscall(SYS_clone, (long)(NAMESPACES | SIGCHLD), 0L, 0L,
+				0L, 0L);
 	if (l->pid == 0) {
 		close(pair[0]);
 		init(&c);

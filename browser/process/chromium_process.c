@@ -28,7 +28,7 @@ struct chromium_process {
 	struct event *events, *watched;
 	uint32_t start; /* the last */
 	/* received for it, by kind; -1: not yet */
-	int fds[CHROMIUM_STARTER_WORLD];
+	int fds[CHROMIUM_STARTER_PID1];
 	int watch;
 	pid_t pid;
 	int held;
@@ -103,13 +103,13 @@ int chromium_process_held(const struct chromium_process *w)
 
 /* ---- the starter ---- */
 
-static void take_world(struct chromium_process *w, int fd, pid_t pid)
+static void take_process(struct chromium_process *w, int fd, pid_t pid)
 {
-	struct chromium_process_exit ends = {w->fds[CHROMIUM_STARTER_TO],
-					     w->fds[CHROMIUM_STARTER_FROM],
-					     w->fds[CHROMIUM_STARTER_LISTENER]};
+	struct chromium_pipes pipes = {w->fds[CHROMIUM_STARTER_TO],
+				       w->fds[CHROMIUM_STARTER_FROM],
+				       w->fds[CHROMIUM_STARTER_LISTENER]};
 
-	if (fd < 0 || ends.to < 0 || ends.from < 0 || ends.listener < 0) {
+	if (fd < 0 || pipes.to < 0 || pipes.from < 0 || pipes.listener < 0) {
 		drop(&fd);
 		w->ops->failed(w->arg, "its descriptors did not arrive");
 		return;
@@ -120,7 +120,7 @@ static void take_world(struct chromium_process *w, int fd, pid_t pid)
 	w->pid = pid;
 	w->watched = event_new(w->base, fd, EV_READ | EV_PERSIST, on_watch, w);
 	event_add(w->watched, NULL);
-	w->ops->up(w->arg, &ends);
+	w->ops->up(w->arg, &pipes);
 }
 
 /* Takes FD. */
@@ -138,8 +138,8 @@ static void take(struct chromium_process *w,
 		drop(&w->fds[n->kind]);
 		w->fds[n->kind] = fd;
 		return;
-	case CHROMIUM_STARTER_WORLD:
-		take_world(w, fd, n->value);
+	case CHROMIUM_STARTER_PID1:
+		take_process(w, fd, n->value);
 		return;
 	case CHROMIUM_STARTER_FAILED:
 		w->ops->failed(w->arg, n->errmsg);

@@ -14,14 +14,14 @@
 
 struct chromium_process;
 
-struct chromium_process_exit { /* owned by the callee */
-	int to, from;	       /* Chromium's debugging pipes */
-	int listener;	       /* accepts what it connects to, non-blocking */
+struct chromium_pipes { /* owned by the callee */
+	int to, from;	/* Chromium's debugging pipes */
+	int listener;	/* accepts what it connects to, non-blocking */
 };
 
 /* Called from the loop, never within a call of chromium_process_*. */
 struct chromium_process_ops {
-	void (*up)(void *arg, const struct chromium_process_exit *ends);
+	void (*up)(void *arg, const struct chromium_pipes *ends);
 	void (*failed)(void *arg, const char *errmsg); /* lent */
 	void (*ended)(void *arg, int status);	       /* wait(2)'s */
 	void (*lost)(void *arg);		       /* there is no starter */

@@ -11,30 +11,17 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <linux/mount.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-
-#ifndef MOUNT_ATTR_RDONLY
-#define MOUNT_ATTR_RDONLY 0x1
-#define MOUNT_ATTR_NOSUID 0x2
-#define MOUNT_ATTR_NODEV 0x4
-#define MOUNT_ATTR_NOEXEC 0x8
-#endif
-#define RECURSIVE 0x8000 /* AT_RECURSIVE */
-
-/* The kernel's struct; its header clashes with the C library's. */
-struct attr {
-	uint64_t set, clr, propagation, userns_fd;
-};
+#include "base/os/system_paths.h"
+#include "sandbox/rootfs/mounts.h"
 
 #define STAGE "/tmp" /* a folder that every host has */
 #define OLD "/old"   /* in it: the host's root, with nothing of it covered */
@@ -42,13 +29,7 @@ struct attr {
 
 /* Programs, libraries, fonts, and what they read in /etc. */
 static const char *const shown[] = {
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
+    SYSTEM_PATHS,
     "/etc/alternatives",
     "/etc/chromium",   /* the operator's policies */
     "/etc/chromium.d", /* and flags */
@@ -80,80 +61,79 @@ static int failed(int rc)
 	return rc < 0 ? -errno : 0;
 }
 
-/* Create every folder that PATH lies in. */
-static int make_way(const char *path)
+/* A folder of the new root, and those that it lies in. */
+static int make_folder(int root, const char *path)
 {
-	char way[PATH_MAX];
+	int fd = mounts_point(root, path, S_IFDIR);
 
-	for (const char *p = strchr(path + 1, '/'); p != NULL;
-	     p = strchr(p + 1, '/')) {
-		snprintf(way, sizeof(way), "%.*s", (int)(p - path), path);
-		if (mkdir(way, 0755) != 0 && errno != EEXIST)
-			return -errno;
-	}
-	return 0;
-}
-
-static int make_file(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 static int restrict_to(const char *path, uint64_t flags)
 {
-	struct attr a = {.set = flags};
+	struct mount_attr a = {.attr_set = flags};
 
-	return failed((int)syscall(SYS_mount_setattr, -1, path, RECURSIVE, &a,
-				   sizeof(a)));
+	return failed((int)syscall(SYS_mount_setattr, -1, path, AT_RECURSIVE,
+				   &a, sizeof(a)));
 }
 
-static int copy_link(const char *from, const char *to)
+static int copy_link(int root, const char *from, const char *path)
 {
-	char target[PATH_MAX];
+	char target[PATH_MAX], folder[PATH_MAX];
 	ssize_t n = readlink(from, target, sizeof(target) - 1);
+	const char *last = strrchr(path, '/') + 1;
+	int rc;
 
 	if (n < 0)
 		return -errno;
 	target[n] = '\0';
-	return symlink(target, to) == 0 || errno == EEXIST ? 0 : -errno;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(last - 1 - path), path);
+	rc = folder[0] != '\0' ? make_folder(root, folder) : 0;
+	if (rc < 0)
+		return rc;
+	return symlinkat(target, root, path + 1) == 0 || errno == EEXIST
+		   ? 0
+		   : -errno;
+}
+
+/* FD, an O_PATH descriptor of the host's PATH, which lies at FROM. */
+static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
+{
+	int root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int rc = root < 0 || fstat(fd, &st) != 0 ? -errno : 0;
+
+	if (rc == 0)
+		rc = S_ISLNK(st.st_mode) ? copy_link(root, from, path)
+					 : mounts_show(fd, root, path, flags);
+	if (root >= 0)
+		close(root);
+	return rc;
 }
 
 /* Show the host's PATH at the same place: a link as a link, all else bound. */
 static int show(const char *path, uint64_t flags)
 {
-	char from[PATH_MAX], to[PATH_MAX];
-	struct stat st;
-	int rc;
+	char from[PATH_MAX];
+	int fd, rc;
 
 	snprintf(from, sizeof(from), OLD "%s", path);
-	if (lstat(from, &st) != 0) /* it does not exist, or may not be read */
+	fd = open(from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) /* it does not exist, or may not be read */
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR
 			   ? 0
 			   : -errno;
-	snprintf(to, sizeof(to), NEW "%s", path);
-	rc = make_way(to);
-	if (rc == 0 && S_ISLNK(st.st_mode))
-		return copy_link(from, to);
-	if (rc == 0)
-		rc =
-		    S_ISDIR(st.st_mode)
-			? (mkdir(to, 0755) == 0 || errno == EEXIST ? 0 : -errno)
-			: make_file(to);
-	if (rc == 0)
-		rc = failed(mount(from, to, NULL, MS_BIND | MS_REC, NULL));
-	return rc < 0 ? rc : restrict_to(to, flags);
+	rc = show_fd(fd, from, path, flags);
+	close(fd);
+	return rc;
 }
 
 static int show_all(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
-		int rc = show(shown[i], MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-					    MOUNT_ATTR_NODEV);
+		int rc = show(shown[i], MOUNTS_READ_ONLY);
 
 		if (rc < 0)
 			return rc;
@@ -187,8 +167,7 @@ static int show_program(const char *path)
 			return 0;
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	return show(is_shared(folder) ? path : folder,
-		    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return show(is_shared(folder) ? path : folder, MOUNTS_READ_ONLY);
 }
 
 static int memory_at(const char *path, const char *options)
@@ -204,8 +183,7 @@ static int make_devices(void)
 	int rc = memory_at(NEW "/dev", "mode=755,size=64k");
 
 	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
-		rc = show(devices[i], MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-					  MOUNT_ATTR_NOEXEC);
+		rc = show(devices[i], MOUNTS_DEVICE);
 	for (size_t i = 0; i < ARRAY_LEN(links) && rc == 0; i++) {
 		char to[64];
 
@@ -226,15 +204,14 @@ static int make_folders(void)
 {
 	int rc =
 	    memory_at(NEW "/tmp", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
+	int root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++) {
-		char to[64];
-
-		snprintf(to, sizeof(to), NEW "%s", folders[i]);
-		rc = make_way(to);
-		if (rc == 0 && mkdir(to, 0755) != 0 && errno != EEXIST)
-			rc = -errno;
-	}
+	if (rc == 0 && root < 0)
+		rc = -errno;
+	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
+		rc = make_folder(root, folders[i]);
+	if (root >= 0)
+		close(root);
 	return rc;
 }
 
@@ -264,8 +241,7 @@ static int make_root(void)
 
 static int go_there(void)
 {
-	struct attr a = {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-				MOUNT_ATTR_NODEV};
+	struct mount_attr a = {.attr_set = MOUNTS_READ_ONLY};
 
 	if (chdir(NEW) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
 	    umount2(".", MNT_DETACH) != 0 ||

@@ -18,9 +18,9 @@
 
 static struct {
 	const struct chromium_launch_plan *plan;
-	pid_t world; /* PID 1 of what was started; -1: none */
+	pid_t init; /* PID 1 of what was started; -1: none */
 	uint32_t start;
-} it = {.world = -1};
+} it = {.init = -1};
 
 static void tell(enum chromium_starter_event_kind kind, int32_t value,
 		 const char *errmsg, int fd)
@@ -38,13 +38,13 @@ static void stop(void)
 {
 	int status;
 
-	if (it.world <= 0)
+	if (it.init <= 0)
 		return;
 	/* and the kernel kills everything in its namespace */
-	kill(it.world, SIGKILL);
-	while (waitpid(it.world, &status, 0) < 0 && errno == EINTR)
+	kill(it.init, SIGKILL);
+	while (waitpid(it.init, &status, 0) < 0 && errno == EINTR)
 		;
-	it.world = -1;
+	it.init = -1;
 }
 
 static void start(uint32_t number)
@@ -58,11 +58,11 @@ static void start(uint32_t number)
 		tell(CHROMIUM_STARTER_FAILED, 0, errmsg, -1);
 		return;
 	}
-	it.world = l.pid;
+	it.init = l.pid;
 	tell(CHROMIUM_STARTER_TO, 0, "", l.to);
 	tell(CHROMIUM_STARTER_FROM, 0, "", l.from);
 	tell(CHROMIUM_STARTER_LISTENER, 0, "", l.listener);
-	tell(CHROMIUM_STARTER_WORLD, l.pid, "", l.watch);
+	tell(CHROMIUM_STARTER_PID1, l.pid, "", l.watch);
 }
 
 static void reap(void)
@@ -71,9 +71,9 @@ static void reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != it.world)
+		if (pid != it.init)
 			continue;
-		it.world = -1;
+		it.init = -1;
 		tell(CHROMIUM_STARTER_ENDED, status, "", -1);
 	}
 }

@@ -34,7 +34,7 @@ enum chromium_starter_event_kind {
 	CHROMIUM_STARTER_FROM,	   /* and to read from */
 	CHROMIUM_STARTER_LISTENER, /* accepts what it connects to */
 	/* its PID 1, VALUE, sends events there: chromium_init.h */
-	CHROMIUM_STARTER_WORLD,
+	CHROMIUM_STARTER_PID1,
 	CHROMIUM_STARTER_FAILED, /* ERRMSG */
 	CHROMIUM_STARTER_ENDED,	 /* it ended: VALUE is wait(2)'s status */
 };

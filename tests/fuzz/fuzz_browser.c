@@ -115,7 +115,7 @@ static void begin_chromium(uint32_t start)
 	note(start, CHROMIUM_STARTER_TO, in[1]);
 	note(start, CHROMIUM_STARTER_FROM, out[0]);
 	note(start, CHROMIUM_STARTER_LISTENER, listener[0]);
-	note(start, CHROMIUM_STARTER_WORLD, pair[0]);
+	note(start, CHROMIUM_STARTER_PID1, pair[0]);
 	connections = listener[1]; /* nothing ever comes */
 }
 

@@ -57,9 +57,10 @@ static void end(void)
 	close(peer);
 }
 
-static struct lookup *ask(const char *requestor, uint32_t way, const char *host)
+static struct lookup *ask(const char *requestor, uint32_t proxy_ip,
+			  const char *host)
 {
-	const struct resolve_for who = {requestor, way};
+	const struct resolve_for who = {requestor, proxy_ip};
 
 	return resolve(r, &who, host, on_done, NULL);
 }
@@ -92,11 +93,11 @@ static void answer(uint32_t id, int error, uint32_t n)
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
-static unsigned ask_many(const char *requestor, uint32_t way)
+static unsigned ask_many(const char *requestor, uint32_t proxy_ip)
 {
 	unsigned n = 0;
 
-	while (n < MANY && ask(requestor, way, "a.example") != NULL)
+	while (n < MANY && ask(requestor, proxy_ip, "a.example") != NULL)
 		n++;
 	return n;
 }
@@ -110,8 +111,8 @@ static void test_turns(void)
 	is_int(orders(), 4, "of which four are looked up");
 	is_int(ask_many("greedy", 2), 68, "another of its sessions' as well");
 	is_int(orders(), 4, "with four of its own");
-	for (uint32_t way = 3; way < 20; way++)
-		ask_many("greedy", way);
+	for (uint32_t proxy_ip = 3; proxy_ip < 20; proxy_ip++)
+		ask_many("greedy", proxy_ip);
 	is_int(orders(), 6, "all its sessions have 14 of 16");
 	ok(ask("modest", 50, "b.example") != NULL, "another may ask");
 	o = order();

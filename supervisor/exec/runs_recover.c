@@ -2,7 +2,7 @@
 /*
  * runs_recover.c - what instances that died leave to us, taken over when the
  * store is first asked, each minute, and when somebody meets such a run.
- * runs_recover() is called by server.c and remote_run.c. A store that cannot do
+ * runs_recover() is called by server.c and run_lookup.c. A store that cannot do
  * it now is asked again in a moment; a run that we do not serve has failed.
  */
 #include "supervisor/exec/runs_private.h"

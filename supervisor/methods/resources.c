@@ -18,13 +18,13 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
-#include "supervisor/tools/remote_run.h"
+#include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/package/placeholder.h"
-#include "supervisor/exec/runs.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/templates/catalogue.h"
 
 #define RPC_RESOURCE_NOT_FOUND (-32002) /* MCP, server/resources, errors */
 
@@ -311,49 +311,34 @@ static void answer_going(struct request *c, struct json_object *view)
 	json_object_put(view);
 }
 
-static void give_run(struct request *c, const struct remote_run_reply *end)
+static void give_run(struct request *c, const struct run_found *f)
 {
-	const struct store_run *row = end->res->runs;
+	const struct store_run *row;
 
-	if (none(c, end->res))
+	if (f->run != NULL && f->run->view != NULL) { /* it is being recorded */
+		answer_view(c, f->run->view);
 		return;
+	}
+	if (f->run != NULL) {
+		answer_going(c, run_json_make(f->run, c->ctx->isolation));
+		return;
+	}
+	if (none(c, f->res))
+		return;
+	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
-		answer_going(c, run_json_open_row(row, end->silent));
+		answer_going(c, run_json_open_row(row, f->silent));
 	else if (row->view != NULL)
 		answer_view(c, row->view);
 	else
 		answer_going(c, run_json_row(row));
 }
 
-static void give_our_run(struct request *c, struct run *r)
-{
-	if (r->view != NULL) /* it has ended, and is being recorded */
-		answer_view(c, r->view);
-	else
-		answer_going(c, run_json_make(r, c->ctx->isolation));
-}
-
-/* The run that U names, from who has it. */
-static void read_of_run(struct request *c, const struct resource_uri *u,
-			const struct remote_run_query *ask)
-{
-	struct remote_run_query whole = *ask;
-	struct run *r =
-	    runs_find(c->ctx->runs, c->session->requestor, u->run_id);
-
-	whole.id = u->run_id;
-	if (r != NULL)
-		ask->ours(c, r);
-	else
-		remote_run_ask(c, &whole);
-}
-
 static void read_run(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u,
-		    &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
-					       .done = give_run,
-					       .ours = give_our_run});
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
+					  .id = u->run_id,
+					  .found = give_run});
 }
 
 static void answer_log(struct request *c, const char *log, size_t len)
@@ -363,25 +348,7 @@ static void answer_log(struct request *c, const char *log, size_t len)
 	answer_own(c, &u, "text/plain", NULL, log, len);
 }
 
-static void give_log(struct request *c, const struct remote_run_reply *end)
-{
-	const struct store_run *row = end->res->runs;
-	const char *log;
-
-	if (none(c, end->res))
-		return;
-	if (end->silent != NULL) {
-		request_error(
-		    c, RPC_INTERNAL_ERROR, NULL,
-		    "the log of %s is not to be had until it ends: %s", row->id,
-		    end->silent);
-		return;
-	}
-	log = row->log != NULL ? row->log : "";
-	answer_log(c, log, strlen(log));
-}
-
-static void give_our_log(struct request *c, struct run *r)
+static void give_our_log(struct request *c, const struct run *r)
 {
 	if (r->log != NULL && buf_len(r->log) > 0)
 		answer_log(c, buf_data(r->log), buf_len(r->log));
@@ -389,12 +356,34 @@ static void give_our_log(struct request *c, struct run *r)
 		answer_log(c, "", 0);
 }
 
+static void give_log(struct request *c, const struct run_found *f)
+{
+	const struct store_run *row;
+	const char *log;
+
+	if (f->run != NULL) {
+		give_our_log(c, f->run);
+		return;
+	}
+	if (none(c, f->res))
+		return;
+	row = f->res->runs;
+	if (f->silent != NULL) {
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the log of %s is not to be had until it ends: "
+			      "%s",
+			      row->id, f->silent);
+		return;
+	}
+	log = row->log != NULL ? row->log : "";
+	answer_log(c, log, strlen(log));
+}
+
 static void read_log(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u,
-		    &(struct remote_run_query){.want = REMOTE_RUN_LOG,
-					       .done = give_log,
-					       .ours = give_our_log});
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_LOG,
+					  .id = u->run_id,
+					  .found = give_log});
 }
 
 /* So many of the N bytes at TEXT that no character is cut, if these are text. */

@@ -15,9 +15,9 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/tools/remote_run_watch.h"
+#include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/methods/resources.h"
-#include "supervisor/exec/runs.h"
 
 struct subscription {
 	struct session *session;
@@ -39,6 +39,8 @@ struct subscription {
 
 /* The store is asked for the run of a subscription. */
 struct revisit {
+	struct run_row_lookup row;
+	char run_id[ID_SIZE];
 	struct subscription *of; /* NULL: that is gone */
 };
 
@@ -130,12 +132,11 @@ static void on_notice(struct run_watch *w, struct run *r,
 		changed(u);
 }
 
-static void on_news_elsewhere(void *arg, enum remote_run_event news,
-			      struct run *r)
+static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 {
 	struct subscription *u = arg;
 
-	if (news == REMOTE_RUN_OURS) {
+	if (ev == REMOTE_RUN_OURS) {
 		u->run = r;
 		run_watch_add(r, &u->watch);
 	}
@@ -199,82 +200,81 @@ static bool too_many(struct request *c)
 	return true;
 }
 
-/* Is the run of U, whose URI is URI, ours? Then U hears of it. */
-static bool watch_ours(struct subscription *u, const struct resource_uri *uri)
+static void watch_ours(struct subscription *u, struct run *r)
 {
-	u->run = runs_find(u->session->ctx->runs, u->session->requestor,
-			   uri->run_id);
-	if (u->run != NULL)
-		run_watch_add(u->run, &u->watch);
-	return u->run != NULL;
+	u->run = r;
+	run_watch_add(r, &u->watch);
 }
 
-/*
- * U's run, which we did not have before ROW was read: is it ours since, as the
- * dead's are, or does it go on elsewhere?
- */
-static void watch_row(struct subscription *u, const struct resource_uri *uri,
-		      const struct store_run *row)
+/* U's run has ROW, and is not ours: does it go on elsewhere? */
+static void watch_row(struct subscription *u, const struct store_run *row)
 {
 	struct remote_run_watcher w = {
 	    .ctx = u->session->ctx,
 	    .requestor = u->session->requestor,
 	    .kind = u->kind == RESOURCE_URI_IS_LOG ? STORE_MAIL_LOG
 						   : STORE_MAIL_WATCH,
-	    .on_news = on_news_elsewhere,
+	    .on_event = on_remote,
 	    .arg = u,
 	};
 
-	if (watch_ours(u, uri) || row->status > STORE_RUNNING ||
-	    row->owner == STORE_OWNER_SELF)
+	if (row->status > STORE_RUNNING || row->owner == STORE_OWNER_SELF)
 		return;
-	snprintf(w.run_id, sizeof(w.run_id), "%s", uri->run_id);
+	memcpy(w.run_id, row->id, sizeof(w.run_id));
 	u->away = remote_run_watch_new(&w, row);
 }
 
-/* It is there, but not ours: it has ended, or goes on elsewhere. */
-static void on_row(void *arg, const struct store_result *res)
+/* *U is new, or NULL: a twin of this call has made it. False: C is answered. */
+static bool add_found(struct request *c, struct subscription **u)
 {
-	struct request *c = arg;
-	struct subscription *s;
-	const char *uri;
-	struct resource_uri u;
+	const char *uri = uri_of(c);
 
-	if (!request_unref(c))
-		return;
-	uri = uri_of(c);
-	u = resource_uri_parse(uri);
-	if (res->rc != 0 || (u.kind == RESOURCE_URI_IS_ARTIFACT &&
-			     strcmp(u.run_id, res->artifact->run_id) != 0)) {
-		resources_not_found(c, uri);
+	*u = NULL;
+	if (find(c->session, uri) != NULL)
+		return true;
+	if (too_many(c))
+		return false;
+	*u = add(c->session, uri, resource_uri_parse(uri).kind);
+	return true;
+}
+
+static void on_run(struct request *c, const struct run_found *f)
+{
+	struct subscription *u;
+
+	if (f->run == NULL && f->res->rc != 0) {
+		resources_not_found(c, uri_of(c));
 		return;
 	}
-	if (find(c->session, uri) == NULL) { /* a twin of this call may have */
-		if (too_many(c))
-			return;
-		s = add(c->session, uri, u.kind);
-		if (u.kind != RESOURCE_URI_IS_ARTIFACT)
-			watch_row(s, &u, res->runs);
-	}
+	if (!add_found(c, &u))
+		return;
+	if (u != NULL && f->run != NULL)
+		watch_ours(u, f->run);
+	else if (u != NULL)
+		watch_row(u, f->res->runs);
 	done(c);
 }
 
 static void add_run(struct request *c, const struct resource_uri *uri)
 {
-	struct session *s = c->session;
-	struct run *r = runs_find(s->ctx->runs, s->requestor, uri->run_id);
-	struct subscription *u;
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_ROW,
+					  .id = uri->run_id,
+					  .found = on_run});
+}
 
-	if (r == NULL) {
-		request_ref_large(c);
-		store_get_run(s->ctx->store, s->requestor->name, uri->run_id,
-			      on_row, c);
+static void on_artifact(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct subscription *s;
+	struct resource_uri u;
+
+	if (!request_unref(c))
 		return;
-	}
-	u = add(s, uri_of(c), uri->kind);
-	u->run = r;
-	run_watch_add(r, &u->watch);
-	done(c);
+	u = resource_uri_parse(uri_of(c));
+	if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
+		resources_not_found(c, uri_of(c));
+	else if (add_found(c, &s))
+		done(c);
 }
 
 static void add_artifact(struct request *c, const struct resource_uri *uri)
@@ -283,7 +283,7 @@ static void add_artifact(struct request *c, const struct resource_uri *uri)
 
 	request_ref_large(c);
 	store_read_artifact(s->ctx->store, s->requestor->name, uri->artifact_id,
-			    0, 0, on_row, c);
+			    0, 0, on_artifact, c);
 }
 
 static void add_isolation(struct request *c, const struct resource_uri *uri)
@@ -406,31 +406,33 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes)
 }
 
 /* Its run's row has been read, or not: does it go on? */
-static void on_revisit(void *arg, const struct store_result *res)
+static void on_revisit(struct run_row_lookup *row, struct run *r,
+		       const struct store_result *res)
 {
-	struct revisit *v = arg;
+	struct revisit *v = CONTAINER(row, struct revisit, row);
 	struct subscription *u = v->of;
-	struct resource_uri own;
 
 	free(v);
 	if (u == NULL)
 		return;
 	u->revisit = NULL;
-	own = resource_uri_parse(u->uri);
-	if (res->rc == 0)
-		watch_row(u, &own, res->runs);
+	if (r != NULL)
+		watch_ours(u, r);
+	else if (res->rc == 0)
+		watch_row(u, res->runs);
 }
 
 static void watch_again(struct subscription *u, const struct resource_uri *own)
 {
-	struct session *s = u->session;
+	struct revisit *v = u->revisit = xcalloc(1, sizeof(*v));
 
-	if (watch_ours(u, own))
-		return;
-	u->revisit = xcalloc(1, sizeof(*u->revisit));
-	u->revisit->of = u;
-	store_get_task(s->ctx->store, s->requestor->name, own->run_id,
-		       on_revisit, u->revisit);
+	v->of = u;
+	memcpy(v->run_id, own->run_id, sizeof(v->run_id));
+	v->row = (struct run_row_lookup){.ctx = u->session->ctx,
+					 .requestor = u->session->requestor,
+					 .id = v->run_id,
+					 .found = on_revisit};
+	run_lookup_row(&v->row, false);
 }
 
 /* What it is about may be gone: then nothing comes. */

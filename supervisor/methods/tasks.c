@@ -17,14 +17,14 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/tools/remote_run.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/tools/run_lookup.h"
 #include "supervisor/input/input.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
-#include "supervisor/exec/runs.h"
 
-#define REMOTE_RUN_POLL_MS 500 /* a run of another server, by the store */
+#define ELSEWHERE_MS 500 /* a run of another server is looked for again */
 
 /* ---- which task ---- */
 
@@ -50,127 +50,80 @@ static void not_found(struct request *c)
 	request_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
 }
 
-/* The task that runs here; NULL: ask the store. Borrowed. */
-static struct run *live(const struct request *c, const char *id)
+static bool is_task(const struct run *r)
 {
-	struct run *r =
-	    runs_find(c->session->ctx->runs, c->session->requestor, id);
-
-	return r != NULL && r->durable && task_json_is_live(r) ? r : NULL;
+	return r->durable && task_json_is_live(r);
 }
 
-/* True: RES is no living task of C's requestor, and C has been answered. */
-static bool none(struct request *c, const struct store_result *res)
+/* True: F is no living task of C's requestor, and C has been answered. */
+static bool none(struct request *c, const struct run_found *f)
 {
-	if (res->rc == -ENOENT ||
-	    (res->rc == 0 && !task_json_row_is_live(res->runs)))
+	if (f->run != NULL
+		? is_task(f->run)
+		: f->res->rc == 0 && task_json_row_is_live(f->res->runs))
+		return false;
+	if (f->run != NULL || f->res->rc == 0 || f->res->rc == -ENOENT)
 		not_found(c);
-	else if (res->rc != 0)
+	else
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			      "the store cannot be read now: %s",
-			      store_says(res->rc));
-	else
-		return false;
+			      store_says(f->res->rc));
 	return true;
-}
-
-/*
- * What the store answered to C's question for its task: NULL and *ROW; or the
- * run, if it was taken over meanwhile; or neither, and C needs no more.
- */
-static struct run *looked_up(struct request *c, const struct store_result *res,
-			     const struct store_run **row)
-{
-	struct run *r;
-
-	*row = NULL;
-	if (!request_unref(c))
-		return NULL;
-	r = live(c, json_member_str(c->msg.params, "taskId"));
-	if (r == NULL && !none(c, res))
-		*row = &res->runs[0];
-	return r;
 }
 
 /* ---- tasks/get ---- */
 
-static void show(struct request *c, struct run *r)
+static void show_ours(struct request *c, struct run *r)
 {
+	requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
 	request_result(c, task_json_make(r));
 	input_task_known(r);
 }
 
-static void show_row(struct request *c, const struct remote_run_reply *end)
+static void show(struct request *c, const struct run_found *f)
 {
 	struct store_run row;
 
-	if (none(c, end->res))
+	if (none(c, f))
 		return;
-	row = end->res->runs[0];
-	if (end->silent != NULL) { /* what its owner has shown once is old */
+	if (f->run != NULL) {
+		show_ours(c, f->run);
+		return;
+	}
+	row = f->res->runs[0];
+	if (f->silent != NULL) { /* what its owner has shown once is old */
 		row.awaiting = false;
 		row.task_note = NULL;
 	}
 	request_result(c, task_json_row(&row));
 }
 
-/* R, which is the task that C asks about, if it is one. */
-static void if_task(struct request *c, struct run *r,
-		    void (*serve)(struct request *c, struct run *r))
-{
-	if (r->durable && task_json_is_live(r))
-		serve(c, r);
-	else
-		not_found(c);
-}
-
-static void show_ours(struct request *c, struct run *r)
-{
-	if_task(c, r, show);
-}
-
 void tasks_get(struct request *c)
 {
 	const char *id = id_of(c);
-	struct run *r;
 
-	if (id == NULL)
-		return;
-	r = live(c, id);
-	if (r != NULL) {
-		requestor_polled(r->requestor, &r->polled_ms,
-				 task_json_poll_ms(r));
-		show(c, r);
-		return;
-	}
-	remote_run_ask(
-	    c, &(struct remote_run_query){.want = REMOTE_RUN_TASK,
-					  .id = id,
-					  .done = show_row,
-					  .ours = show_ours,
-					  .fits = task_json_row_is_live});
+	if (id != NULL)
+		run_lookup(c,
+			   &(struct run_query){.want = RUN_LOOKUP_TASK,
+					       .id = id,
+					       .found = show,
+					       .fits = task_json_row_is_live});
 }
 
 /* ---- tasks/result ---- */
 
 struct wait {			/* request.state */
-	struct run_watch watch; /* on run */
-	struct run *run;	/* NULL: it is not watched */
+	struct run_watch watch; /* on the task */
 	struct request *request;
 };
 
-static void unwatch(struct wait *w)
-{
-	if (w->run != NULL)
-		run_watch_del(&w->watch);
-	w->run = NULL;
-	run_waiter_del(&w->request->waiter);
-}
-
 static void wait_free(void *state)
 {
-	unwatch(state);
-	free(state);
+	struct wait *w = state;
+
+	run_watch_del(&w->watch);
+	run_waiter_del(&w->request->waiter);
+	free(w);
 }
 
 static const struct request_ops wait_ops = {.free = wait_free};
@@ -207,40 +160,42 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg);
 static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
-	struct wait *w = CONTAINER(watch, struct wait, watch);
+	struct request *c = CONTAINER(watch, struct wait, watch)->request;
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 
 	if (n->kind != NOTICE_RECORDED &&
 	    !(n->kind == NOTICE_STATE && asked_to_end))
 		return;
-	unwatch(w);
+	wait_free(request_take_state(c));
 	if (asked_to_end)
-		cancelled(w->request);
+		cancelled(c);
 	else if (n->unrecorded != NULL)
-		request_error(w->request, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			      "the task has ended, but its outcome cannot be "
 			      "recorded: %s",
 			      n->unrecorded);
-	else if (!request_backlogged(w->request, look_for_result))
-		give(w->request, &(struct run_result_source){
-				     .id = r->id,
-				     .status = run_stored_status(r),
-				     .form = task_json_form(r),
-				     .promised = run_response_has_schema(
-					 w->request, r->template->id),
-				     .view = r->view});
+	else if (!request_backlogged(c, look_for_result))
+		give(c, &(struct run_result_source){
+			    .id = r->id,
+			    .status = run_stored_status(r),
+			    .form = task_json_form(r),
+			    .promised =
+				run_response_has_schema(c, r->template->id),
+			    .view = r->view});
 }
 
 static void wait_for(struct request *c, struct run *r)
 {
-	struct wait *w = c->state;
+	struct wait *w;
 
 	if (task_json_status(r) == TASK_CANCELLED) {
 		cancelled(c);
 		return;
 	}
-	w->run = r;
+	w = xcalloc(1, sizeof(*w));
+	w->request = c;
 	w->watch.on_notice = on_notice;
+	request_set_state(c, &wait_ops, w);
 	run_watch_add(r, &w->watch);
 	run_waiter_add(r, &c->waiter);
 }
@@ -258,23 +213,24 @@ static void give_row(struct request *c, const struct store_run *row)
 	json_object_put(made);
 }
 
-static void on_result(void *arg, const struct store_result *res)
+static void on_result(struct request *c, const struct run_found *f)
 {
-	struct request *c = arg;
 	const struct store_run *row;
-	struct run *r = looked_up(c, res, &row);
 
-	if (r != NULL)
-		wait_for(c, r);
-	else if (row == NULL)
+	if (none(c, f))
 		return;
-	else if (task_json_row_status(row) == TASK_CANCELLED)
+	if (f->run != NULL) {
+		wait_for(c, f->run);
+		return;
+	}
+	row = f->res->runs;
+	if (task_json_row_status(row) == TASK_CANCELLED) {
 		cancelled(c);
-	else if (task_json_is_over(task_json_row_status(row)))
+	} else if (task_json_is_over(task_json_row_status(row))) {
 		give_row(c, row);
-	else {
-		remote_run_owner_died(c->ctx, row);
-		request_set_timer(c, REMOTE_RUN_POLL_MS, look_for_result);
+	} else {
+		run_lookup_owner_died(c->ctx, row);
+		request_set_timer(c, ELSEWHERE_MS, look_for_result);
 	}
 }
 
@@ -285,26 +241,20 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	if (request_backlogged(c, look_for_result))
 		return;
-	request_ref_large(c);
-	store_get_run(c->session->ctx->store, c->session->requestor->name,
-		      json_member_str(c->msg.params, "taskId"), on_result, c);
+	run_lookup(c, &(struct run_query){
+			  .want = RUN_LOOKUP_WHOLE,
+			  .id = json_member_str(c->msg.params, "taskId"),
+			  .found = on_result});
 }
 
 void tasks_result(struct request *c)
 {
 	const char *id = id_of(c);
-	struct wait *w;
-	struct run *r;
+	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
 
-	if (id == NULL)
-		return;
-	w = xcalloc(1, sizeof(*w));
-	w->request = c;
-	request_set_state(c, &wait_ops, w);
-	r = live(c, id);
-	if (r != NULL)
+	if (r != NULL && is_task(r))
 		wait_for(c, r);
-	else
+	else if (id != NULL)
 		look_for_result(-1, 0, c);
 }
 
@@ -325,9 +275,9 @@ static void on_list(void *arg, const struct store_result *res)
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
-		struct run *r = live(c, res->runs[i].id);
+		struct run *r = run_lookup_ours(c, res->runs[i].id);
 
-		json_object_array_add(list, r != NULL
+		json_object_array_add(list, r != NULL && is_task(r)
 						? task_json_make(r)
 						: task_json_row(&res->runs[i]));
 	}
@@ -406,49 +356,44 @@ static void cancel_live(struct request *c, struct run *r)
 		       on_cancelled, c);
 }
 
-static void cancel_row(struct request *c, const struct remote_run_reply *end)
+static void cancel_row(struct request *c, const struct run_found *f)
 {
-	const struct store_run *row = end->res->runs;
+	const struct store_run *row = f->res->runs;
 
-	if (end->res->rc != 0 && end->silent != NULL)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the task was not cancelled: %s", end->silent);
-	else if (none(c, end->res))
-		return;
-	else if (end->silent != NULL)
+	if (f->silent != NULL)
 		request_error(
 		    c, RPC_INTERNAL_ERROR, NULL,
 		    "another server has this task and does not answer "
 		    "now; it cancels the task as soon as it can");
-	else if (!end->asked || task_json_row_status(row) != TASK_CANCELLED)
+	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
 		is_over(c, task_json_row_status(row));
 	else
 		request_result(c, task_json_row(row));
 }
 
-static void cancel_ours(struct request *c, struct run *r)
+static void cancel(struct request *c, const struct run_found *f)
 {
-	if_task(c, r, cancel_live);
+	if (f->silent != NULL && f->res->rc != 0)
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the task was not cancelled: %s", f->silent);
+	else if (none(c, f))
+		return;
+	else if (f->run != NULL)
+		cancel_live(c, f->run);
+	else
+		cancel_row(c, f);
 }
 
 void tasks_cancel(struct request *c)
 {
 	const char *id = id_of(c);
-	struct run *r;
 
-	if (id == NULL)
-		return;
-	r = live(c, id);
-	if (r != NULL) {
-		cancel_live(c, r);
-		return;
-	}
-	remote_run_ask(
-	    c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
-					  .id = id,
-					  .done = cancel_row,
-					  .ours = cancel_ours,
-					  .fits = task_json_row_is_live});
+	if (id != NULL)
+		run_lookup(c,
+			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+					       .id = id,
+					       .found = cancel,
+					       .fits = task_json_row_is_live});
 }
 
 /* ---- what is declared ---- */

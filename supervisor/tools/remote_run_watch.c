@@ -14,8 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/tools/remote_run.h"
-#include "supervisor/exec/runs.h"
+#include "supervisor/tools/run_lookup.h"
 
 #define LOOK_S 1
 
@@ -34,7 +33,7 @@ struct look_key {
 
 /* Very many may watch one run: the store is asked once for all of them. */
 struct remote_run_lookup {
-	struct context *ctx;
+	struct run_row_lookup row; /* of KEY */
 	struct look_key key;
 	struct mark seen;
 	struct event *look; /* NULL: no more */
@@ -75,7 +74,7 @@ static void stop_looking(struct remote_run_lookup *l)
 		return;
 	event_free(l->look);
 	l->look = NULL;
-	HASH_DEL(l->ctx->looks, l);
+	HASH_DEL(l->row.ctx->looks, l);
 }
 
 static void keep_asking(struct remote_run_lookup *l,
@@ -85,42 +84,42 @@ static void keep_asking(struct remote_run_lookup *l,
 	int64_t until =
 	    k->kind == STORE_MAIL_LOG ? row->log_until_ms : row->shown_until_ms;
 
-	if (!remote_run_owner_died(l->ctx, row) &&
-	    until < clock_wall_ms() + REMOTE_RUN_RENEW_MS)
-		store_send_mail(l->ctx->store, k->requestor->name, k->run_id,
-				k->kind, clock_wall_ms() + REMOTE_RUN_WATCH_MS,
-				NULL, NULL);
+	if (!run_lookup_owner_died(l->row.ctx, row) &&
+	    until < clock_wall_ms() + RUN_LOOKUP_RENEW_MS)
+		store_send_mail(
+		    l->row.ctx->store, k->requestor->name, k->run_id, k->kind,
+		    clock_wall_ms() + RUN_LOOKUP_WATCH_MS, NULL, NULL);
 }
 
-static void tell(struct remote_run_lookup *l, enum remote_run_event news,
+static void tell(struct remote_run_lookup *l, enum remote_run_event ev,
 		 struct run *r)
 {
 	struct remote_run_watch *w;
 
 	LIST_FOREACH(w, &l->watches, link)
-		w->w.on_news(w->w.arg, news, r);
+		w->w.on_event(w->w.arg, ev, r);
 }
 
-static void last(struct remote_run_lookup *l, enum remote_run_event news,
+static void last(struct remote_run_lookup *l, enum remote_run_event ev,
 		 struct run *r)
 {
 	stop_looking(l);
-	tell(l, news, r);
+	tell(l, ev, r);
 }
 
-static void on_look(void *arg, const struct store_result *res)
+static void on_look(struct run_row_lookup *lookup, struct run *r,
+		    const struct store_result *res)
 {
-	struct remote_run_lookup *l = arg;
+	struct remote_run_lookup *l =
+	    CONTAINER(lookup, struct remote_run_lookup, row);
 	const struct store_run *row = res->runs;
 	struct mark now;
-	struct run *r;
 
 	l->reading = false;
 	if (l->gone) {
 		free(l);
 		return;
 	}
-	r = runs_find(l->ctx->runs, l->key.requestor, l->key.run_id);
 	if (r != NULL) {
 		last(l, REMOTE_RUN_OURS, r);
 	} else if (res->rc == -ENOENT ||
@@ -144,8 +143,7 @@ static void look(evutil_socket_t fd, short what, void *arg)
 	if (l->reading)
 		return;
 	l->reading = true;
-	store_get_task(l->ctx->store, l->key.requestor->name, l->key.run_id,
-		       on_look, l);
+	run_lookup_row(&l->row, false);
 }
 
 static struct remote_run_lookup *look_new(struct context *ctx,
@@ -154,8 +152,11 @@ static struct remote_run_lookup *look_new(struct context *ctx,
 {
 	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
 
-	l->ctx = ctx;
 	memcpy(&l->key, key, sizeof(l->key));
+	l->row = (struct run_row_lookup){.ctx = ctx,
+					 .requestor = l->key.requestor,
+					 .id = l->key.run_id,
+					 .found = on_look};
 	l->seen = mark_of(l, row);
 	LIST_INIT(&l->watches);
 	HASH_ADD(hh, ctx->looks, key, sizeof(l->key), l);

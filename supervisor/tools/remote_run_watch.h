@@ -26,7 +26,7 @@ struct remote_run_watcher {
 	char run_id[ID_SIZE];
 	enum store_mail kind; /* STORE_MAIL_WATCH: state and progress; _LOG */
 	/* It may not free the watch. R: REMOTE_RUN_OURS's. */
-	void (*on_news)(void *arg, enum remote_run_event news, struct run *r);
+	void (*on_event)(void *arg, enum remote_run_event ev, struct run *r);
 	void *arg;
 };
 

@@ -12,9 +12,9 @@
 
 #include "proto/json/json_pack.h"
 #include "supervisor/session/run_response.h"
-#include "supervisor/tools/remote_run.h"
-#include "supervisor/run/run_json.h"
 #include "supervisor/exec/runs.h"
+#include "supervisor/tools/run_lookup.h"
+#include "supervisor/run/run_json.h"
 
 static struct json_object *args_of(const struct request *c)
 {
@@ -58,21 +58,6 @@ static void answer_view(struct request *c, const char *id,
 						      .view = view});
 }
 
-static void present_row(struct request *c, const struct remote_run_reply *end)
-{
-	const struct store_run *row = end->res->runs;
-
-	if (store_failed(c, end->res))
-		return;
-	if (row->status <= STORE_RUNNING)
-		request_tool_result(c, run_json_open_row(row, end->silent),
-				    false);
-	else if (row->view != NULL)
-		answer_view(c, row->id, row->status, row->view);
-	else
-		request_tool_result(c, run_json_row(row), false);
-}
-
 static void present_ours(struct request *c, struct run *r)
 {
 	requestor_polled(c->session->requestor, &r->polled_ms,
@@ -84,20 +69,31 @@ static void present_ours(struct request *c, struct run *r)
 				    false);
 }
 
+static void present(struct request *c, const struct run_found *f)
+{
+	const struct store_run *row;
+
+	if (f->run != NULL) {
+		present_ours(c, f->run);
+		return;
+	}
+	if (store_failed(c, f->res))
+		return;
+	row = f->res->runs;
+	if (row->status <= STORE_RUNNING)
+		request_tool_result(c, run_json_open_row(row, f->silent),
+				    false);
+	else if (row->view != NULL)
+		answer_view(c, row->id, row->status, row->view);
+	else
+		request_tool_result(c, run_json_row(row), false);
+}
+
 void tool_runs_get(struct request *c, struct json_object *args)
 {
-	struct context *ctx = c->session->ctx;
-	const char *id = json_member_str(args, "runId");
-	struct run *r = runs_find(ctx->runs, c->session->requestor, id);
-
-	if (r != NULL)
-		present_ours(c, r);
-	else
-		remote_run_ask(
-		    c, &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
-						  .id = id,
-						  .done = present_row,
-						  .ours = present_ours});
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
+					  .id = json_member_str(args, "runId"),
+					  .found = present});
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -143,49 +139,37 @@ static void answer_cancel(struct request *c, bool requested, const char *status,
 }
 
 /* Why what was wanted of ROW did not come about; NULL: it did. */
-static const char *why_not(const struct remote_run_reply *end)
+static const char *why_not(const struct run_found *f)
 {
-	const struct store_run *row = end->res->runs;
+	const struct store_run *row = f->res->runs;
 	bool stopped = row->status == STORE_CANCELED || row->cancelling;
 
-	if (end->silent != NULL)
+	if (f->silent != NULL)
 		return "another server has this run and does not answer now; "
 		       "it ends the run as soon as it can";
-	if (stopped && end->asked)
+	if (stopped && f->asked)
 		return NULL;
 	if (row->status <= STORE_RUNNING)
 		return row->cancelling
 			   ? NULL
 			   : "the run has ended, but that is not recorded yet";
-	if (end->died && row->status == STORE_FAILED)
+	if (f->died && row->status == STORE_FAILED)
 		return "the server that ran it has died, which has interrupted "
 		       "the run";
 	return "the run has ended already";
 }
 
 /* True: who has the run cannot be asked to end it, and C has been answered. */
-static bool cannot_ask(struct request *c, const struct remote_run_reply *end)
+static bool cannot_ask(struct request *c, const struct run_found *f)
 {
 	struct tool_error r = {0};
 
-	if (end->res->rc == 0 || end->silent == NULL)
+	if (f->res->rc == 0 || f->silent == NULL)
 		return false;
 	tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
-		       "the run was not cancelled: %s", end->silent);
+		       "the run was not cancelled: %s", f->silent);
 	request_tool_error(c, &r);
 	return true;
-}
-
-static void present_end(struct request *c, const struct remote_run_reply *end)
-{
-	const struct store_run *row = end->res->runs;
-	const char *errmsg;
-
-	if (cannot_ask(c, end) || store_failed(c, end->res))
-		return;
-	errmsg = why_not(end);
-	answer_cancel(c, errmsg == NULL || end->silent != NULL,
-		      run_json_status(row->status), errmsg);
 }
 
 static void present_cancel(struct request *c, struct run *r)
@@ -206,18 +190,24 @@ static void cancel_ours(struct request *c, struct run *r)
 		present_cancel(c, r);
 }
 
+static void cancel(struct request *c, const struct run_found *f)
+{
+	const char *errmsg;
+
+	if (f->run != NULL) {
+		cancel_ours(c, f->run);
+		return;
+	}
+	if (cannot_ask(c, f) || store_failed(c, f->res))
+		return;
+	errmsg = why_not(f);
+	answer_cancel(c, errmsg == NULL || f->silent != NULL,
+		      run_json_status(f->res->runs->status), errmsg);
+}
+
 void tool_runs_cancel(struct request *c, struct json_object *args)
 {
-	struct runs *runs = c->ctx->runs;
-	const char *id = json_member_str(args, "runId");
-	struct run *r = runs_find(runs, c->session->requestor, id);
-
-	if (r != NULL)
-		cancel_ours(c, r);
-	else
-		remote_run_ask(
-		    c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
-						  .id = id,
-						  .done = present_end,
-						  .ours = cancel_ours});
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+					  .id = json_member_str(args, "runId"),
+					  .found = cancel});
 }

@@ -22,16 +22,16 @@ static struct context ctx;
 static struct config *config;
 static struct requestor *ada, *bob;
 
-static void on_news(void *arg, enum remote_run_event news, struct run *r)
+static void on_event(void *arg, enum remote_run_event ev, struct run *r)
 {
-	(void)arg, (void)news, (void)r;
+	(void)arg, (void)ev, (void)r;
 }
 
 static struct remote_run_watch *watch(struct requestor *q, const char *id,
 				      enum store_mail kind)
 {
 	struct remote_run_watcher w = {
-	    .ctx = &ctx, .requestor = q, .kind = kind, .on_news = on_news};
+	    .ctx = &ctx, .requestor = q, .kind = kind, .on_event = on_event};
 	struct store_run row = {.status = STORE_RUNNING,
 				.owner = STORE_OWNER_OTHER};
 

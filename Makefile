@@ -211,7 +211,7 @@ SERVING      = $(filter-out cli,$(COMPONENTS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
                $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 
-tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%)
+tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite
 
 $(B)/tests/unit/cli/%: $(B)/obj/tests/unit/cli/%.o $(SANITIZED) $(call archives,cli proto base)
 	@mkdir -p $(@D)
@@ -260,7 +260,7 @@ asan-built: deps-check all
 	    SANITIZED='$(B)/asan/obj/tests/tools/sanitized.o' REPORTS='$(REPORTS)' asan-programs
 	cp -r $(B)/paddock-worker $(B)/templates $(B)/asan
 	touch $(B)/asan/paddock-sanitized
-asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT)
+asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT) $(B)/tests/unit/proto/schema/suite
 $(B)/obj/tests/tools/sanitized.o: override EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
 
 soak: deps-check all tests asan

@@ -25,7 +25,6 @@ enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
     "usage: paddock schema [--formats] SCHEMA.json INSTANCE.json…\n"
-    "       paddock schema [--formats] --suite DIR [--remotes DIR]\n"
     "Checks JSON files against a JSON Schema (2020-12, draft-07); - is "
     "stdin.\n";
 
@@ -87,12 +86,9 @@ int cli_schema(int argc, char **argv)
 {
 	static const struct option options[] = {
 	    {"formats", no_argument, NULL, 'f'},
-	    {"suite", required_argument, NULL, 's'},
-	    {"remotes", required_argument, NULL, 'r'},
 	    {"help", no_argument, NULL, 'h'},
 	    {0},
 	};
-	const char *suite = NULL, *remotes = NULL;
 	bool formats = false;
 	int opt;
 
@@ -102,12 +98,6 @@ int cli_schema(int argc, char **argv)
 		case 'f':
 			formats = true;
 			break;
-		case 's':
-			suite = optarg;
-			break;
-		case 'r':
-			remotes = optarg;
-			break;
 		case 'h':
 			fputs(usage, stdout);
 			return EXIT_VALID;
@@ -116,9 +106,7 @@ int cli_schema(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (suite != NULL && optind == argc)
-		return cli_schema_suite(suite, remotes, formats);
-	if (suite != NULL || argc - optind < 2) {
+	if (argc - optind < 2) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}

@@ -12,7 +12,7 @@ use File::Basename qw(dirname);
 use Socket qw(AF_INET6 SOCK_STREAM pack_sockaddr_in6);
 use Test::More;
 
-our @EXPORT = qw(needs lacks skip_lacking as_root users $NOBODY $ORDINARY compile system_calls);
+our @EXPORT = qw(needs lacks skip_lacking as_root users $NOBODY $ORDINARY compile schema_suite system_calls);
 
 my $TOP = abs_path(dirname(__FILE__) . '/../..');
 my $CC = $ENV{CC} // 'cc';
@@ -76,6 +76,14 @@ sub compile {
 
 	return system($CC, '-D_GNU_SOURCE', '-O1', "-I$TOP", '-o', $to, "$TOP/tests/$source", @flags) == 0
 	    && chmod 0755, $to;
+}
+
+# The harness of the official JSON Schema suite, built where it is not yet.
+sub schema_suite {
+	my $suite = ($ENV{PADDOCK_BUILD} // 'build') . '/tests/unit/proto/schema/suite';
+
+	-x $suite or system('make', '-s', $suite) == 0 or die "$suite cannot be built";
+	return $suite;
 }
 
 # name => number of each system call, as the compiler's headers have them.

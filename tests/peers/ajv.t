@@ -108,7 +108,8 @@ is(join(' ', grep { (() = $text =~ /"\Q$_\E":/g) < 50 } @KEYWORDS), '',
 	'each keyword is met many times');
 
 my (%seen, @unexplained, @foretold, $count);
-my @tap = `$build/paddock schema --suite '$suite'`;
+my $harness = schema_suite();
+my @tap = `$harness '$suite'`;
 for my $i (0 .. $#tap) {
 	my ($not, $test) = $tap[$i] =~ /^(not )?ok \d+ - (.*)$/ or next;
 	my ($class) = $test =~ /: i\d+ (\S+)$/;

@@ -4,6 +4,8 @@
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use lib 'tests/lib';
+use Needs;
 use Test::More;
 
 my $build   = $ENV{PADDOCK_BUILD} // 'build';
@@ -54,7 +56,8 @@ like($said, qr{/type: is 1}, 'and says where');
 
 SKIP: {
 	skip 'the official suite is not installed', 3 unless -d $suite;
-	my @tap = `$paddock schema --suite $suite/tests/draft2020-12 --remotes $suite/remotes`;
+	my $harness = schema_suite();
+	my @tap = `$harness $suite/tests/draft2020-12 $suite/remotes`;
 	is($? >> 8, 0, 'the official suite passes');
 	diag($_) for grep { /^(?:not ok|# )/ } @tap;
 	my $tests = grep { /^ok / } @tap;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_suite.c - runs the official JSON Schema test suite as TAP, for
- * "paddock schema --suite". A file that cannot be read, or a schema that does
- * not compile, is a failed test.
+ * suite.c - a folder of files in the format of the official JSON Schema test
+ * suite, as TAP: suite [--formats] DIR [REMOTES]. REMOTES is served as
+ * http://localhost:1234/. cli/schema.t and peers/ajv.t run it. A file that
+ * cannot be read fails all, a schema that does not compile its tests.
  */
-#include "cli/schema.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -14,10 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "cli/json_file.h"
-#include "cli/safe_printf.h"
 #include "proto/schema/schema.h"
 
 #define REMOTE_BASE "http://localhost:1234/"
@@ -37,6 +35,29 @@ struct suite {
 	struct remote *remotes;
 	unsigned count, failed;
 };
+
+static int read_json(struct json_object **out, const char *path)
+{
+	FILE *in = fopen(path, "r");
+	struct json_error err;
+	struct buf text = {0};
+	char part[4096];
+	size_t n;
+	int rc = -1;
+
+	*out = NULL;
+	while (in != NULL && (n = fread(part, 1, sizeof(part), in)) > 0)
+		buf_add(&text, part, n);
+	if (in == NULL)
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+	else if ((rc = json_parse(out, buf_data(&text), buf_len(&text), &err)) <
+		 0)
+		fprintf(stderr, "%s: %s\n", path, err.text);
+	if (in != NULL)
+		fclose(in);
+	buf_fini(&text);
+	return rc;
+}
 
 /* The file that the suite expects to be served at URI; NULL: there is none. */
 static char *file_of(const struct suite *s, const char *uri)
@@ -65,7 +86,7 @@ static struct json_object *find_remote(const char *uri, void *arg)
 	}
 	r = xcalloc(1, sizeof(*r));
 	r->uri = xstrdup(uri);
-	if (json_file_read(&r->doc, file) != 0)
+	if (read_json(&r->doc, file) != 0)
 		r->doc = NULL;
 	r->next = s->remotes;
 	s->remotes = r;
@@ -103,7 +124,7 @@ static void report(struct suite *s, bool pass, const char *file,
 		   struct json_object *group, struct json_object *test,
 		   const char *errmsg)
 {
-	safe_printf("%sok %u - ", pass ? "" : "not ", ++s->count);
+	printf("%sok %u - ", pass ? "" : "not ", ++s->count);
 	put_name(file);
 	fputs(": ", stdout);
 	put_name(text(group, "description"));
@@ -113,8 +134,8 @@ static void report(struct suite *s, bool pass, const char *file,
 	if (pass)
 		return;
 	s->failed++;
-	safe_printf("# expected %svalid; %s\n",
-		    json_member_bool(test, "valid") ? "" : "in", errmsg);
+	printf("# expected %svalid; %s\n",
+	       json_member_bool(test, "valid") ? "" : "in", errmsg);
 }
 
 static void run_test(struct suite *s, const struct schema *schema,
@@ -156,7 +177,7 @@ static int run_file(struct suite *s, const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	struct json_object *groups;
-	int rc = json_file_read(&groups, path);
+	int rc = read_json(&groups, path);
 
 	free(path);
 	if (rc != 0)
@@ -176,14 +197,19 @@ static int is_json(const struct dirent *d)
 	return dot != NULL && strcmp(dot, ".json") == 0;
 }
 
-int cli_schema_suite(const char *dir, const char *remotes, int formats)
+int main(int argc, char **argv)
 {
-	struct suite s = {.remotes_dir = remotes, .formats = formats != 0};
+	bool formats = argc > 1 && strcmp(argv[1], "--formats") == 0;
+	const char *dir = argv[1 + formats];
+	struct suite s = {.remotes_dir = dir != NULL ? argv[2 + formats] : NULL,
+			  .formats = formats};
 	struct dirent **files;
-	int n = scandir(dir, &files, is_json, alphasort), rc = 0;
+	int n = dir == NULL ? -1 : scandir(dir, &files, is_json, alphasort);
+	int rc = 0;
 
 	if (n < 0) {
-		safe_fprintf(stderr, "paddock: %s: %s\n", dir, strerror(errno));
+		fprintf(stderr, "%s: %s\n", dir != NULL ? dir : "usage",
+			strerror(errno));
 		return EXIT_USAGE;
 	}
 	for (int i = 0; i < n; i++) {
@@ -193,7 +219,7 @@ int cli_schema_suite(const char *dir, const char *remotes, int formats)
 	}
 	free(files);
 	free_remotes(&s);
-	safe_printf("1..%u\n", s.count);
+	printf("1..%u\n", s.count);
 	if (rc != 0)
 		return EXIT_USAGE;
 	return s.failed == 0 ? EXIT_PASSED : EXIT_FAILED;

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
 
 #define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
@@ -89,7 +90,7 @@ static void client_answered(void *arg, const struct browser_rpc_answer *answer)
 	audit_browser(c->session->requestor, NULL, a->action->name,
 		      answer->ok ? NULL : "failed");
 	if (answer->ok)
-		request_tool_result(c, json_object_get(answer->body), false);
+		response_tool_result(c, json_object_get(answer->body), false);
 	else
 		refuse_client(c, answer->body);
 }

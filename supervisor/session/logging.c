@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * logging.c - logging/setLevel, and a run's log lines as notifications.
- * methods.c and whoever watches a run for a client call it. A level that is
- * none is an error of the request; a client that does not read gets no lines.
+ * logging.c - what a run logs, as a notification for the client that waits for
+ * it; for request.c and task_notify.c. What the client did not want is dropped.
  */
 #include "supervisor/session/logging.h"
 

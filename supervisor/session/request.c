@@ -20,7 +20,6 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/session/response.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/logging.h"
 #include "supervisor/exec/runs.h"
@@ -339,74 +338,6 @@ void request_error(struct request *c, int code, struct json_object *data,
 	json_object_put(data);
 	free(text);
 	request_send_message(c, &answer);
-}
-
-#define BEGINNING 65536 /* bytes of a text that is too long with its twin */
-
-static struct json_object *make_tool_result(struct response *m)
-{
-	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
-	size_t most = structured && m->level > 0 && m->len > BEGINNING
-			  ? BEGINNING
-			  : m->len;
-	size_t len = utf8_cut(m->text, m->len, most);
-	struct json_object *result = mcp_tool_result(
-	    m->text, len, structured ? m->text : NULL, m->len, m->is_error);
-
-	if (len < m->len)
-		run_result_add_text(json_member(result, "content"),
-				    "The text above is the beginning alone; "
-				    "structuredContent has all of it.");
-	if (m->note != NULL)
-		run_result_add_text(json_member(result, "content"), m->note);
-	return result;
-}
-
-void request_tool_text(struct request *c, const char *text, size_t len,
-		       bool is_error)
-{
-	response_send(c, &(struct response){.make = make_tool_result,
-					    .gives_way = true,
-					    .revision = c->session->revision,
-					    .text = text,
-					    .len = len,
-					    .is_error = is_error});
-}
-
-void request_tool_text_take(struct request *c, char *text, size_t len,
-			    bool is_error)
-{
-	response_send(c, &(struct response){.make = make_tool_result,
-					    .revision = c->session->revision,
-					    .gives_way = true,
-					    .text = text,
-					    .taken = true,
-					    .len = len,
-					    .is_error = is_error});
-}
-
-void request_tool_result(struct request *c, struct json_object *obj,
-			 bool is_error)
-{
-	size_t len;
-	const char *text = json_text(obj, &len);
-
-	request_tool_text(c, text, len, is_error);
-	json_object_put(obj);
-}
-
-void request_tool_result_noted(struct request *c, struct json_object *obj,
-			       const char *note)
-{
-	size_t len;
-	const char *text = json_text(obj, &len);
-
-	response_send(c, &(struct response){.make = make_tool_result,
-					    .revision = c->session->revision,
-					    .text = text,
-					    .len = len,
-					    .note = note});
-	json_object_put(obj);
 }
 
 void request_audit_refused(const struct request *c, const char *code)

@@ -92,17 +92,6 @@ size_t request_max_bytes(const struct request *c);
 /* Its whole message is there: it leaves, alone or with its batch. Taken. */
 void request_send_message(struct request *c, struct buf *answer);
 
-/* A tool's answer: OBJ (taken) as structuredContent and as text. */
-void request_tool_result(struct request *c, struct json_object *obj,
-			 bool is_error);
-/* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
-void request_tool_result_noted(struct request *c, struct json_object *obj,
-			       const char *note);
-void request_tool_text(struct request *c, const char *text, size_t len,
-		       bool is_error);
-/* The same; TEXT is taken. */
-void request_tool_text_take(struct request *c, char *text, size_t len,
-			    bool is_error);
 /* For the audit log: what C asks for was refused with CODE. */
 void request_audit_refused(const struct request *c, const char *code);
 /* The tool refuses, and that is recorded; R is emptied. */

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/context.h"
@@ -128,6 +131,7 @@ void response_send(struct request *c, const struct response *m)
 	struct buf answer = {0};
 
 	now.max = request_max_bytes(c);
+	now.revision = c->session->revision;
 	if (rpc_async_is_large(m->len)) {
 		make_later(c, &now);
 		return;
@@ -136,4 +140,63 @@ void response_send(struct request *c, const struct response *m)
 	if (m->taken)
 		free((char *)m->text);
 	leave(c, &answer, &now);
+}
+
+/* ---- a tool's ---- */
+
+#define BEGINNING 65536 /* bytes of a text that is too long with its twin */
+
+static struct json_object *make_tool_result(struct response *m)
+{
+	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	size_t most = structured && m->level > 0 && m->len > BEGINNING
+			  ? BEGINNING
+			  : m->len;
+	size_t len = utf8_cut(m->text, m->len, most);
+	struct json_object *result = mcp_tool_result(
+	    m->text, len, structured ? m->text : NULL, m->len, m->is_error);
+
+	if (len < m->len)
+		run_result_add_text(json_member(result, "content"),
+				    "The text above is the beginning alone; "
+				    "structuredContent has all of it.");
+	if (m->note != NULL)
+		run_result_add_text(json_member(result, "content"), m->note);
+	return result;
+}
+
+static void send_object(struct request *c, struct json_object *obj,
+			bool is_error, const char *note)
+{
+	size_t len;
+	const char *text = json_text(obj, &len);
+
+	response_send(c, &(struct response){.make = make_tool_result,
+					    .gives_way = true,
+					    .text = text,
+					    .len = len,
+					    .note = note,
+					    .is_error = is_error});
+	json_object_put(obj);
+}
+
+void response_tool_result(struct request *c, struct json_object *obj,
+			  bool is_error)
+{
+	send_object(c, obj, is_error, NULL);
+}
+
+void response_tool_result_noted(struct request *c, struct json_object *obj,
+				const char *note)
+{
+	send_object(c, obj, false, note);
+}
+
+void response_tool_text(struct request *c, char *text, size_t len)
+{
+	response_send(c, &(struct response){.make = make_tool_result,
+					    .gives_way = true,
+					    .text = text,
+					    .taken = true,
+					    .len = len});
 }

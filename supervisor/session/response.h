@@ -24,8 +24,8 @@ struct response {
 	unsigned level; /* below RESPONSE_LEVELS; 0: all that is asked for */
 	size_t max;	/* bytes of the message; see request_max_bytes() */
 	char fault[512];
-	enum mcp_revision revision;
-	const char *text; /* LEN bytes */
+	enum mcp_revision revision; /* of the session; set by response_send() */
+	const char *text;	    /* LEN bytes */
 	size_t len;
 	bool taken;			 /* TEXT is not lent, but taken */
 	struct run_result_source answer; /* of a run; its view is TEXT */
@@ -45,5 +45,14 @@ struct response {
  * one that awaits a large answer until then.
  */
 void response_send(struct request *c, const struct response *m);
+
+/* A tool's answer: OBJ (taken) as structuredContent and as text. */
+void response_tool_result(struct request *c, struct json_object *obj,
+			  bool is_error);
+/* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
+void response_tool_result_noted(struct request *c, struct json_object *obj,
+				const char *note);
+/* The same, of an object's TEXT, which is taken. */
+void response_tool_text(struct request *c, char *text, size_t len);
 
 #endif

@@ -37,7 +37,6 @@ static void answer_by(struct request *c, const struct run_result_source *a,
 		      struct json_object *(*maker)(struct response *m))
 {
 	response_send(c, &(struct response){.make = maker,
-					    .revision = c->session->revision,
 					    .answer = *a,
 					    .gives_way = true,
 					    .text = a->view,

@@ -166,7 +166,6 @@ static void on_artifact(void *arg, const struct store_result *res)
 		      res->len, offset + (int64_t)res->len >= a->size);
 	response_send(c,
 		      &(struct response){.make = make_artifact,
-					 .revision = c->session->revision,
 					 .text = res->len > 0 ? res->data : "",
 					 .len = res->len,
 					 .head = v});
@@ -286,7 +285,7 @@ static void on_usage(void *arg, const struct store_result *res)
 		 store_view(c->session->ctx),
 		 health_view(c->session->ctx,
 			     session_trust(c->session) == TRUST_LOCAL));
-	request_tool_result(c, v, false);
+	response_tool_result(c, v, false);
 }
 
 static void release_view(void *view)

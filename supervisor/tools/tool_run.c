@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
@@ -111,7 +112,7 @@ static void answer_handle(struct request *c, struct run *r)
 
 	if (ask->deduplicated)
 		tool_run_deduplicated(v);
-	request_tool_result_noted(c, v, mortal(c));
+	response_tool_result_noted(c, v, mortal(c));
 }
 
 /*

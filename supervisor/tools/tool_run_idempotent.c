@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
@@ -106,7 +107,7 @@ static void again(struct request *c, const struct store_run *row)
 		v = run_json_row(row);
 	}
 	tool_run_deduplicated(v);
-	request_tool_result(c, v, bad);
+	response_tool_result(c, v, bad);
 }
 
 static void on_idem(void *arg, const struct store_result *res)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/run_lookup.h"
@@ -65,8 +66,8 @@ static void present_ours(struct request *c, struct run *r)
 	if (r->view != NULL) /* it has ended, and is being recorded */
 		answer_view(c, r->id, run_stored_status(r), r->view);
 	else
-		request_tool_result(c, run_json_make(r, c->ctx->isolation),
-				    false);
+		response_tool_result(c, run_json_make(r, c->ctx->isolation),
+				     false);
 }
 
 static void present(struct request *c, const struct run_found *f)
@@ -81,12 +82,12 @@ static void present(struct request *c, const struct run_found *f)
 		return;
 	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
-		request_tool_result(c, run_json_open_row(row, f->silent),
-				    false);
+		response_tool_result(c, run_json_open_row(row, f->silent),
+				     false);
 	else if (row->view != NULL)
 		answer_view(c, row->id, row->status, row->view);
 	else
-		request_tool_result(c, run_json_row(row), false);
+		response_tool_result(c, run_json_row(row), false);
 }
 
 void tool_runs_get(struct request *c, struct json_object *args)
@@ -108,7 +109,7 @@ static void on_list(void *arg, const struct store_result *res)
 	for (size_t i = 0; i < res->n_runs; i++)
 		json_object_array_add(list, run_json_summary(&res->runs[i]));
 	json_add(v, "runs:o total:i", list, res->total);
-	request_tool_result(c, v, false);
+	response_tool_result(c, v, false);
 }
 
 void tool_runs_list(struct request *c, struct json_object *args)
@@ -131,7 +132,7 @@ void tool_runs_list(struct request *c, struct json_object *args)
 static void answer_cancel(struct request *c, bool requested, const char *status,
 			  const char *reason)
 {
-	request_tool_result(
+	response_tool_result(
 	    c,
 	    json_pack("cancelRequested:b currentStatus:s reason?s", requested,
 		      status, reason),

@@ -180,7 +180,7 @@ static void answer(struct listing *l)
 	else
 		buf_add_str(&l->text, "]}");
 	text = buf_take(&l->text, &len);
-	request_tool_text_take(l->request, text, len, false);
+	response_tool_text(l->request, text, len);
 }
 
 static void take_turn(void *arg)

@@ -82,7 +82,7 @@ sub compile {
 sub schema_suite {
 	my $suite = ($ENV{PADDOCK_BUILD} // 'build') . '/tests/unit/proto/schema/suite';
 
-	-x $suite or system('make', '-s', $suite) == 0 or die "$suite cannot be built";
+	-x $suite or system('make', '-s', '-C', $TOP, $suite =~ s{^\Q$TOP\E/}{}r) == 0 or die "$suite cannot be built";
 	return $suite;
 }
 

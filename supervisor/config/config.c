@@ -25,7 +25,6 @@
 #define SYSTEM_STATE "/var/lib/paddock"
 #define SYSTEM_SOCKET "/run/paddock/paddock.sock"
 #define SYSTEM_CONFIG "/etc/paddock/paddock.conf"
-#define MANUAL_COLUMNS 78
 #define HOME_OF_NOBODY "/nonexistent"
 
 /* An XDG folder of the environment counts when it is absolute. */
@@ -142,22 +141,6 @@ char **config_default_templates(const char *exe, size_t *n)
 	return list;
 }
 
-/* Whose struct SECTION's keys are in: a named section's own, or config's. */
-static const char *owner(const char *section)
-{
-	return config_section_is_named(section) ? section : "server";
-}
-
-static void defaults(const char *of, void *base)
-{
-	size_t n;
-	const struct config_key *keys = config_keys(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(owner(keys[i].section), of) == 0)
-			config_key_default(&keys[i], base);
-}
-
 struct config *config_new(uid_t uid)
 {
 	struct config *c = xcalloc(1, sizeof(*c));
@@ -165,22 +148,26 @@ struct config *config_new(uid_t uid)
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	exe[n > 0 ? n : 0] = '\0';
-	defaults("server", c);
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
+		if (config_sections[i].names == NULL)
+			config_section_default(&config_sections[i], c);
 	default_paths(c, uid);
 	c->templates = config_default_templates(exe, &c->n_templates);
 	return c;
 }
 
-/* Frees what the keys of BASE own. */
-static void release(const char *of, void *base)
+/* Frees what the keys of S, whose struct is BASE, own. */
+static void release(const struct config_section *s, void *base)
 {
 	size_t n;
 	const struct config_key *keys = config_keys(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(owner(keys[i].section), of) == 0 &&
+		if (strcmp(keys[i].section, s->name) == 0 &&
 		    config_key_is_text(&keys[i]))
 			free(*(char **)((char *)base + keys[i].offset));
+	if (s->names != NULL)
+		free(*(char **)base);
 }
 
 void config_free(const struct config *config)
@@ -189,18 +176,15 @@ void config_free(const struct config *config)
 
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < c->n_requestors; i++) {
-		free(c->requestors[i].name);
-		release(CONFIG_REQUESTOR, &c->requestors[i]);
-	}
-	for (size_t i = 0; i < c->n_grants; i++) {
-		free(c->grants[i].name);
-		release(CONFIG_GRANT, &c->grants[i]);
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++) {
+		const struct config_section *s = &config_sections[i];
+
+		for (size_t j = 0; j < config_section_count(c, s); j++)
+			release(s, config_section_at(c, s, j));
 	}
 	free(c->requestors);
 	free(c->grants);
 	config_clear_templates(c);
-	release("server", c);
 	free(c);
 }
 
@@ -235,37 +219,6 @@ void config_clear_templates(struct config *c)
 	free(c->templates);
 	c->templates = NULL;
 	c->n_templates = 0;
-}
-
-size_t config_requestor_index(struct config *c, const char *name, size_t n)
-{
-	struct config_requestor *r;
-
-	for (size_t i = 0; i < c->n_requestors; i++)
-		if (strncmp(c->requestors[i].name, name, n) == 0 &&
-		    c->requestors[i].name[n] == '\0')
-			return i;
-	c->requestors =
-	    xrealloc(c->requestors, (c->n_requestors + 1) * sizeof(*r));
-	r = &c->requestors[c->n_requestors];
-	*r = (struct config_requestor){.name = xstrndup(name, n)};
-	defaults(CONFIG_REQUESTOR, r);
-	return c->n_requestors++;
-}
-
-size_t config_grant_index(struct config *c, const char *name, size_t n)
-{
-	struct config_grant *g;
-
-	for (size_t i = 0; i < c->n_grants; i++)
-		if (strncmp(c->grants[i].name, name, n) == 0 &&
-		    c->grants[i].name[n] == '\0')
-			return i;
-	c->grants = xrealloc(c->grants, (c->n_grants + 1) * sizeof(*g));
-	g = &c->grants[c->n_grants];
-	*g = (struct config_grant){.name = xstrndup(name, n)};
-	defaults(CONFIG_GRANT, g);
-	return c->n_grants++;
 }
 
 static bool same_token(const struct config_requestor *a,
@@ -354,7 +307,7 @@ int config_set(struct config *c, const char *section, const char *key,
 	char *text;
 	int rc = 0;
 
-	if (k == NULL || config_section_is_named(section))
+	if (k == NULL || config_section_find(section)->names != NULL)
 		return errmsg_set(errmsg, size, "%s: unknown key in [%s]", key,
 				  section);
 	if (has_control(value))
@@ -417,76 +370,10 @@ int config_add_grant(struct config *c, const char *text, char *errmsg,
 		    "tools, hosts, read_paths, network, secrets, "
 		    "locks or digest as KEY",
 		    text);
-	i = config_grant_index(c, name, n);
+	i = config_section_index(c, config_section_find(CONFIG_GRANT), name, n);
 	rc = config_key_set(k, &c->grants[i], rest + len + 1,
 			    config_key_is_list(k), reason, sizeof(reason));
 	return rc < 0 ? errmsg_set(errmsg, size, "--grant %s", reason) : 0;
-}
-
-static void print_section(const char *section, const void *base, FILE *out)
-{
-	size_t n;
-	const struct config_key *keys = config_keys(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(keys[i].section, section) == 0)
-			config_key_print(&keys[i], base, out);
-}
-
-void config_print(const struct config *c, FILE *out)
-{
-	for (const char *const *s = config_sections; *s != NULL; s++) {
-		if (config_section_is_named(*s))
-			break;
-		fprintf(out, "%s[%s]\n", s == config_sections ? "" : "\n", *s);
-		print_section(*s, c, out);
-	}
-	for (size_t i = 0; i < c->n_requestors; i++) {
-		fprintf(out, "\n[requestor \"%s\"]\n", c->requestors[i].name);
-		print_section(CONFIG_REQUESTOR, &c->requestors[i], out);
-	}
-	for (size_t i = 0; i < c->n_grants; i++) {
-		fprintf(out, "\n[grant \"%s\"]\n", c->grants[i].name);
-		print_section(CONFIG_GRANT, &c->grants[i], out);
-	}
-}
-
-/* A sentence begins a line, and no line is long: mdoc(7) wants it so. */
-static void manual_text(const char *text, FILE *out)
-{
-	size_t col = 0;
-	bool ends = false;
-
-	while (*text != '\0') {
-		size_t n = strcspn(text, " ");
-
-		if (col > 0 && (ends || col + n >= MANUAL_COLUMNS)) {
-			fputc('\n', out);
-			col = 0;
-		}
-		col += (size_t)fprintf(out, "%s%.*s", col > 0 ? " " : "",
-				       (int)n, text);
-		ends = text[n - 1] == '.';
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
-}
-
-static void manual_key(const struct config_key *k, FILE *out)
-{
-	char expected[256], text[300];
-
-	config_key_expected(k, expected, sizeof(expected));
-	fprintf(out, ".It Ic %s\n", k->name);
-	manual_text(k->help, out);
-	snprintf(text, sizeof(text), "Expected: %s.", expected);
-	manual_text(text, out);
-	if (k->type == CONFIG_BOOL)
-		fprintf(out, "Default: %s.\n", k->def != 0 ? "yes" : "no");
-	else if (k->type < CONFIG_BOOL && !k->optional)
-		fprintf(out, "Default: %" PRId64 ".\n", k->def);
-	else if (k->def_text != NULL)
-		fprintf(out, "Default: %s.\n", k->def_text);
 }
 
 #define ANSWER_REST 65536 /* bytes, of what an answer has beside an artifact */
@@ -498,27 +385,4 @@ int64_t config_inline_bytes(const struct config *c)
 	return room < c->max_artifact_inline_bytes
 		   ? room
 		   : c->max_artifact_inline_bytes;
-}
-
-void config_manual(FILE *out)
-{
-	size_t n;
-	const struct config_key *keys = config_keys(&n);
-	const char *section = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		if (section == NULL || strcmp(section, keys[i].section) != 0) {
-			if (section != NULL)
-				fputs(".El\n", out);
-			section = keys[i].section;
-			fprintf(out, ".Ss \"[%s%s]\"\n.Bl -tag -width Ds\n",
-				section,
-				strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"
-				: strcmp(section, CONFIG_GRANT) == 0
-				    ? " TEMPLATE"
-				    : "");
-		}
-		manual_key(&keys[i], out);
-	}
-	fputs(".El\n", out);
 }

@@ -36,8 +36,7 @@ struct reading {
 	bool continues; /* a key came since the section: inih goes on with it */
 	bool brackets;	/* that key's list may have [ADDRESS] */
 	bool failed;	/* ERRMSG is set: deal out no more */
-	/* keys in this file: [0] of the server, [1 + 2 * i] of requestor i,
-	   [2 + 2 * i] of grant i */
+	/* keys in this file: [0] of the server; then of each that has a name */
 	bool (*seen)[CONFIG_KEYS_MAX];
 	size_t n_seen;
 	char *errmsg;
@@ -53,57 +52,22 @@ static int fail(struct reading *r, const char *reason)
 
 /* ---- sections that have a name ---- */
 
-static bool is_granted(const char *s, size_t n)
+/* Which kind with names SECTION begins like; NULL: none. */
+static const struct config_section *kind_of(const char *section)
 {
-	return (n == 1 && *s == '*') || config_is_id(s, n);
-}
-
-/* The struct of the section NAME (N bytes), and its slot in SEEN. */
-static void *requestor(struct config *c, const char *name, size_t n,
-		       size_t *slot)
-{
-	size_t i = config_requestor_index(c, name, n);
-
-	*slot = 1 + 2 * i;
-	return &c->requestors[i];
-}
-
-static void *grant(struct config *c, const char *name, size_t n, size_t *slot)
-{
-	size_t i = config_grant_index(c, name, n);
-
-	*slot = 2 + 2 * i;
-	return &c->grants[i];
-}
-
-static const struct named {
-	const char *section;
-	bool (*is_name)(const char *s, size_t n);
-	void *(*find)(struct config *c, const char *name, size_t n,
-		      size_t *slot);
-	const char *expected;
-} named[] = {
-    {CONFIG_REQUESTOR, requestor_name_ok, requestor,
-     "[requestor \"NAME\"] with " REQUESTOR_NAME_RULE " as NAME"},
-    {CONFIG_GRANT, is_granted, grant,
-     "[grant \"TEMPLATE\"] with a templateId as TEMPLATE, or * for all"},
-};
-
-/* Which kind SECTION begins like; NULL: none. */
-static const struct named *kind_of(const char *section)
-{
-	for (size_t i = 0; i < ARRAY_LEN(named); i++)
-		if (strncmp(section, named[i].section,
-			    strlen(named[i].section)) == 0)
-			return &named[i];
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
+		if (config_sections[i].names != NULL &&
+		    strncmp(section, config_sections[i].name,
+			    strlen(config_sections[i].name)) == 0)
+			return &config_sections[i];
 	return NULL;
 }
 
 /* NAME of [KIND "NAME"], N bytes; NULL: it is no such section. */
-static const char *name_in(const struct named *k, const char *section,
+static const char *name_in(const struct config_section *k, const char *section,
 			   size_t *n)
 {
-	const char *s = section + strlen(k->section);
+	const char *s = section + strlen(k->name);
 
 	if (*s != ' ' && *s != '\t')
 		return NULL;
@@ -114,23 +78,15 @@ static const char *name_in(const struct named *k, const char *section,
 	return strcmp(s + *n, "\"") == 0 && k->is_name(s, *n) ? s : NULL;
 }
 
-static bool plain_section(const char *section)
-{
-	for (const char *const *s = config_sections; *s != NULL; s++)
-		if (strcmp(*s, section) == 0)
-			return !config_section_is_named(section);
-	return false;
-}
-
 static int unknown_section(struct reading *r, const char *section)
 {
-	const struct named *k = kind_of(section);
+	const struct config_section *k = kind_of(section);
 	char reason[512];
 	struct suggest suggest;
 
 	suggest_init(&suggest, section);
-	for (const char *const *s = config_sections; *s != NULL; s++)
-		suggest_try(&suggest, *s);
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
+		suggest_try(&suggest, config_sections[i].name);
 	if (k != NULL)
 		errmsg_set(reason, sizeof(reason), "[%s]: expected %s", section,
 			   k->expected);
@@ -151,26 +107,24 @@ static int unknown_section(struct reading *r, const char *section)
 /* A section begins. What it names exists from here on, even without a key. */
 static int enter_section(struct reading *r, const char *section)
 {
-	const struct named *k = kind_of(section);
+	const struct config_section *k = kind_of(section);
+	const struct config_section *plain = config_section_find(section);
 	const char *name;
-	size_t n, slot;
+	size_t n;
 
 	r->continues = false;
 	snprintf(r->section, sizeof(r->section), "%s", section);
-	if (plain_section(section))
+	if (plain != NULL && plain->names == NULL)
 		return 0;
 	name = k != NULL ? name_in(k, section, &n) : NULL;
 	if (name == NULL)
 		return unknown_section(r, section);
-	if (k->find == requestor && n == strlen("anonymous") &&
-	    strncmp(name, "anonymous", n) == 0)
+	if (strcmp(k->name, CONFIG_REQUESTOR) == 0 &&
+	    n == strlen("anonymous") && strncmp(name, "anonymous", n) == 0)
 		return fail(r, "\"anonymous\" stands for callers without a "
 			       "token; choose another name");
-	(void)k->find(r->c, name, n, &slot);
-	if (r->c->n_requestors > CONFIG_REQUESTORS_MAX)
-		return fail(r, "there are more than 1000 requestors");
-	if (r->c->n_grants > CONFIG_GRANTS_MAX)
-		return fail(r, "there are grants for more than 1000 templates");
+	if (config_section_index(r->c, k, name, n) >= CONFIG_NAMED_MAX)
+		return fail(r, k->too_many);
 	return 0;
 }
 
@@ -319,12 +273,12 @@ static int check_line(struct reading *r, const struct config_key *k,
 
 static int take(struct reading *r, const char *name, const char *value)
 {
-	const struct named *kind = kind_of(r->section);
+	const struct config_section *kind = kind_of(r->section);
 	const struct config_key *k;
 	const char *suggest, *who;
 	char reason[512];
 	void *base = r->c;
-	size_t n = 0, slot = 0;
+	size_t n = 0, i, slot = 0;
 	bool more = r->indented && r->continues;
 
 	if (*r->section == '\0')
@@ -332,9 +286,12 @@ static int take(struct reading *r, const char *name, const char *value)
 			       "[server]");
 	if (kind != NULL) {
 		who = name_in(kind, r->section, &n);
-		base = kind->find(r->c, who, n, &slot);
+		i = config_section_index(r->c, kind, who, n);
+		base = config_section_at(r->c, kind, i);
+		slot =
+		    1 + i * CONFIG_SECTIONS + (size_t)(kind - config_sections);
 	}
-	k = config_key_find(kind != NULL ? kind->section : r->section, name,
+	k = config_key_find(kind != NULL ? kind->name : r->section, name,
 			    &suggest);
 	if (k == NULL)
 		return unknown_key(r, r->section, name, suggest);

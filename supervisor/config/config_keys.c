@@ -30,16 +30,6 @@ static const char *const trusts[] = {"local", "remote", NULL};
 static const char *const isolations[] = {"full", "userns", "container",
 					 "restricted", NULL};
 
-const char *const config_sections[] = {
-    "server",	      "limits",	    "sandbox", "browser",
-    CONFIG_REQUESTOR, CONFIG_GRANT, NULL};
-
-bool config_section_is_named(const char *section)
-{
-	return strcmp(section, CONFIG_REQUESTOR) == 0 ||
-	       strcmp(section, CONFIG_GRANT) == 0;
-}
-
 #define AT(where, of, t, key, field, ...)                                      \
 	{.section = (where),                                                   \
 	 .name = #key,                                                         \

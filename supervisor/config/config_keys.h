@@ -53,10 +53,6 @@ struct config_key {
 
 /* Every key, section by section; *N of them. */
 const struct config_key *config_keys(size_t *n);
-/* The sections in their order, NULL-ended, those that have a name last. */
-extern const char *const config_sections[];
-bool config_section_is_named(const char *section);
-
 /* The key, or NULL; then *NEAR is the nearest of that section or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name,
 					 const char **suggest);

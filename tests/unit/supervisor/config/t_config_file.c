@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "supervisor/config/config_keys.h"
+#include "supervisor/config/config_private.h"
 #include "tests/unit/supervisor/config/config_fixture.h"
 
 /* Takes N bytes of MARK off the lines that begin with it. */
@@ -63,7 +64,8 @@ static void example(void)
 	for (size_t i = 0; i < n; i++) {
 		char *line = xasprintf(
 		    "\n#%s%s =",
-		    config_section_is_named(keys[i].section) ? "   " : "",
+		    config_section_find(keys[i].section)->names != NULL ? "   "
+									: "",
 		    keys[i].name);
 
 		ok(strstr(text, line) != NULL, "it has %s", keys[i].name);

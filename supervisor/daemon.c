@@ -36,7 +36,6 @@
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
 
-#define DRAIN_LOOK_MS 20
 #define FIRST_PASSED_FD 3
 
 struct daemon {
@@ -47,8 +46,7 @@ struct daemon {
 	int signals_fd;			/* signalfd(2) */
 	struct event *signals;
 	struct event *watchdog;
-	struct event *drain; /* looks whether all has ended */
-	int64_t drain_until_ms;
+	struct event *drain; /* ends it, however much is left */
 	struct fair_queue_turn
 	    logging; /* requestors, for USR1, from LOGGED on */
 	struct requestor *logged;
@@ -152,20 +150,14 @@ static void stop_now(struct daemon *d)
 	d->ctx->stop(d->ctx, 0);
 }
 
-static void on_drain_look(evutil_socket_t fd, short what, void *arg)
+static void on_drain_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
-	const struct runs *runs = d->ctx->runs;
 
 	(void)fd, (void)what;
-	if (runs_unrecorded(runs) == 0 &&
-	    thread_pool_jobs(d->ctx->thread_pool) == 0)
-		d->ctx->stop(d->ctx, 0);
-	else if (clock_mono_ms() >= d->drain_until_ms) {
-		log_warn("daemon", "drain=timeout running=%zu",
-			 runs_running(runs));
-		d->ctx->stop(d->ctx, 0);
-	}
+	log_warn("daemon", "drain=timeout running=%zu",
+		 runs_running(d->ctx->runs));
+	d->ctx->stop(d->ctx, 0);
 }
 
 static void on_term(struct daemon *d)
@@ -179,14 +171,14 @@ static void on_term(struct daemon *d)
 	reload_stop(d->reload); /* nobody would see what came of it */
 	ctx->quiet = true;
 	ctx->draining = true;
-	d->drain_until_ms = clock_mono_ms() + ctx->config->drain_timeout_ms;
 	unix_listen_stop(d->listener);
 	http_listen_drain(d->http);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 runs_running(ctx->runs), runs_queued(ctx->runs));
-	d->drain = event_new(ctx->base, -1, EV_PERSIST, on_drain_look, d);
-	event_add(d->drain, CLOCK_TIMEVAL(DRAIN_LOOK_MS));
+	d->drain = evtimer_new(ctx->base, on_drain_timeout, d);
+	evtimer_add(d->drain, CLOCK_TIMEVAL(ctx->config->drain_timeout_ms));
+	event_base_loopbreak(ctx->base); /* server_loop() sees what is left */
 }
 
 static void on_tstp(struct daemon *d)

@@ -48,6 +48,7 @@ static void stop(struct context *ctx, int exit_status)
 {
 	struct server *srv = CONTAINER(ctx, struct server, context);
 
+	srv->stopped = true;
 	if (srv->exit_status == 0)
 		srv->exit_status = exit_status;
 	event_base_loopbreak(ctx->base);
@@ -353,11 +354,21 @@ int server_start(struct server *srv, const struct config *config,
 	return 0;
 }
 
+/* It is draining, and what had begun has ended. */
+static bool is_drained(const struct context *ctx)
+{
+	return ctx->draining && runs_unrecorded(ctx->runs) == 0 &&
+	       thread_pool_jobs(ctx->thread_pool) == 0;
+}
+
 int server_loop(struct server *srv)
 {
-	if (srv->exit_status == 0)
-		event_base_dispatch(srv->context.base);
-	srv->context.flush_until_ms = clock_mono_ms() + FLUSH_MS;
+	struct context *ctx = &srv->context;
+
+	while (!srv->stopped && !is_drained(ctx) &&
+	       event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0) == 0)
+		;
+	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;
 	return srv->exit_status;
 }
 

@@ -24,6 +24,7 @@ struct server {
 	char instance[ID_SIZE];
 	bool told_ready;
 	int exit_status;
+	bool stopped; /* the loop is to end */
 	/* Set once it has started: the cage has been measured and is good enough… */
 	void (*on_ready)(void *arg);
 	/* …and the store has been tried: 0, or -errno with ERRMSG; or NULL. */

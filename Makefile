@@ -213,18 +213,25 @@ LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
 
 tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite
 
-$(B)/tests/unit/cli/%: $(B)/obj/tests/unit/cli/%.o $(SANITIZED) $(call archives,cli proto base)
+# Each is linked with the fixtures whose headers it includes.
+define fixture
+$(patsubst tests/fuzz/fuzz_%,$(B)/fuzz/replay_%,$(patsubst tests/unit/%,$(B)/tests/unit/%,$(basename $(word 1,$(1))))): $(B)/obj/$(basename $(word 2,$(1))).o
+endef
+$(foreach p,$(shell grep -roE --include='t_*.c' --include='fuzz_*.c' '"tests/unit/.*_fixture\.h"' tests/unit tests/fuzz | tr -d '"'),\
+    $(if $(wildcard $(basename $(lastword $(subst :, ,$(p)))).c),$(eval $(call fixture,$(subst :, ,$(p))))))
+
+$(B)/tests/unit/cli/%: $(B)/obj/tests/unit/cli/%.o $(B)/obj/tests/unit/tap.o $(SANITIZED) $(call archives,cli proto base)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
-$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(SANITIZED) $(call archives,$(SERVING)) $(LLHTTP)
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/tap.o $(SANITIZED) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(SANITIZED) $(LINK_SERVING)
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter %.o,$^) $(LINK_SERVING)
 
 # Each corpus through its target, without a fuzzer.
-$(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(call archives,$(SERVING)) $(LLHTTP)
+$(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/obj/tests/unit/tap.o $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@.bin $(filter %.o,$^) $(LINK_SERVING)
@@ -236,7 +243,7 @@ fuzz: deps-lint $(FUZZ:%=fuzz-%)
 fuzz-%: $(LLHTTP)
 	@mkdir -p $(B)/fuzz/found_$*
 	$(CLANG) $(BASEFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(wildcard $(patsubst %.h,%.c,$(shell grep -oE 'tests/unit/.*_fixture\.h' tests/fuzz/fuzz_$*.c))) $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
 

@@ -6,7 +6,7 @@
 
 static void round_trips(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+	for (size_t i = 0; i < n_samples; i++) {
 		size_t len = msg_put(frame, &samples[i]);
 		const char *errmsg = NULL;
 		struct msg m;
@@ -50,7 +50,7 @@ static void fits_the_largest(void)
 
 static void refuses_cuts(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+	for (size_t i = 0; i < n_samples; i++) {
 		size_t len = msg_put(frame, &samples[i]), accepted = 0;
 
 		for (size_t n = 0; n < len; n++)
@@ -159,7 +159,7 @@ static bool refuses_the_other_kind(size_t i, size_t k,
 
 static void refuses_wrong_types(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+	for (size_t i = 0; i < n_samples; i++) {
 		const char *name = msg_type_name(samples[i].type);
 		struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX], as_was[1];
 		const char *errmsg;
@@ -180,7 +180,7 @@ static void refuses_wrong_types(void)
 /* One field too few, and one too many. */
 static void refuses_wrong_counts(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+	for (size_t i = 0; i < n_samples; i++) {
 		const char *name = msg_type_name(samples[i].type);
 		size_t len = msg_put(frame, &samples[i]);
 

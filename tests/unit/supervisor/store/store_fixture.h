@@ -44,237 +44,41 @@ struct answer {
 	size_t len;
 };
 
-static int help_order;
+extern int help_order;
 
-__attribute__((unused)) static void help_row(struct answer *a,
-					     const struct store_run *run)
-{
-	free(a->inputs);
-	free(a->view);
-	a->inputs = run->inputs != NULL ? xstrdup(run->inputs) : NULL;
-	a->view = run->view != NULL ? xstrdup(run->view) : NULL;
-	a->bulk = run->inputs != NULL || run->options != NULL ||
-		  run->view != NULL || run->log != NULL;
-	a->updated_ms = run->updated_ms;
-	a->finished_ms = run->finished_ms;
-	a->expires_ms = run->expires_ms;
-	snprintf(a->idem_key, sizeof(a->idem_key), "%s",
-		 run->idem_key != NULL ? run->idem_key : "");
-}
-
-__attribute__((unused)) static void help_done(void *arg,
-					      const struct store_result *res)
-{
-	struct answer *a = arg;
-
-	a->calls++;
-	a->order = ++help_order;
-	a->rc = res->rc;
-	snprintf(a->errmsg, sizeof(a->errmsg), "%s", res->errmsg);
-	a->n = res->n_runs;
-	for (size_t i = 0; i < res->n_runs && i < HELP_PAGE; i++) {
-		memcpy(a->ids[i], res->runs[i].id, ID_SIZE);
-		a->status[i] = res->runs[i].status;
-		help_row(a, &res->runs[i]);
-	}
-	a->total = res->total;
-	a->artifact_bytes = res->artifact_bytes;
-	a->row_bytes = res->row_bytes;
-	a->interrupted = res->interrupted;
-	if (res->artifact != NULL) {
-		a->size = res->artifact->size;
-		a->artifact_expires_ms = res->artifact->expires_ms;
-	}
-	a->len = res->len;
-	if (res->len > 0 && res->len <= HELP_DATA)
-		memcpy(a->data, res->data, res->len);
-}
+void help_done(void *arg, const struct store_result *res);
 
 /* Dispatch until A has been told. */
-__attribute__((unused)) static void help_wait(struct store *s,
-					      const struct answer *a)
-{
-	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
-
-	while (a->calls == 0) {
-		if (poll(&p, 1, HELP_WAIT_MS) == 0) {
-			printf("Bail out! the store does not answer\n");
-			exit(1);
-		}
-		store_dispatch(s);
-	}
-}
-
-__attribute__((unused)) static void help_clear(struct answer *a)
-{
-	free(a->inputs);
-	free(a->view);
-	*a = (struct answer){0};
-}
+void help_wait(struct store *s, const struct answer *a);
+void help_clear(struct answer *a);
 
 /* A fresh folder; help_remove() takes it away again. */
-__attribute__((unused)) static char *help_dir(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *dir = xasprintf("%s/t_store.XXXXXX", tmp != NULL ? tmp : "/tmp");
-
-	if (mkdtemp(dir) == NULL) {
-		printf("Bail out! %s: %s\n", dir, strerror(errno));
-		exit(1);
-	}
-	return dir;
-}
-
-__attribute__((unused)) static void help_remove(char *dir)
-{
-	char *cmd = xasprintf("rm -rf '%s'", dir);
-
-	if (system(cmd) != 0)
-		printf("# %s is left behind\n", dir);
-	free(cmd);
-	free(dir);
-}
-
-__attribute__((unused)) static bool help_exists(const char *dir,
-						const char *below)
-{
-	char *path = xasprintf("%s/%s", dir, below);
-	bool there = access(path, F_OK) == 0;
-
-	free(path);
-	return there;
-}
+char *help_dir(void);
+void help_remove(char *dir);
+bool help_exists(const char *dir, const char *below);
 
 /* DIR/NAME with TEXT in it. */
-__attribute__((unused)) static char *
-help_file(const char *dir, const char *name, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "we");
-
-	if (f != NULL) {
-		fputs(text, f);
-		fclose(f);
-	}
-	return path;
-}
-
-__attribute__((unused)) static struct store_run
-help_run(const char *requestor, enum store_status status)
-{
-	struct store_run run = {
-	    .requestor = requestor,
-	    .template_id = "word_count",
-	    .version = "1.2.3",
-	    .digest = "d1",
-	    .status = status,
-	    .created_ms = 1000,
-	    .started_ms = status == STORE_QUEUED ? 0 : 1001,
-	    .updated_ms = 1002,
-	    .inputs = "{\"text\":\"a b\"}",
-	    .options = "{}",
-	};
-
-	id_new(run.id, "run");
-	return run;
-}
+char *help_file(const char *dir, const char *name, const char *text);
+struct store_run help_run(const char *requestor, enum store_status status);
 
 /* Each asks, and waits for the answer. */
-__attribute__((unused)) static int help_put(struct store *s,
-					    const struct store_run *run,
-					    enum store_urgency urgency)
-{
-	struct answer a = {0};
-
-	store_put_run(s, run, urgency, help_done, &a);
-	help_wait(s, &a);
-	return a.rc;
-}
-
-__attribute__((unused)) static int help_get(struct store *s, struct answer *a,
-					    const char *requestor,
-					    const char *id)
-{
-	help_clear(a);
-	store_get_run(s, requestor, id, help_done, a);
-	help_wait(s, a);
-	return a->rc;
-}
-
-__attribute__((unused)) static int help_list(struct store *s, struct answer *a,
-					     const struct store_filter *f)
-{
-	help_clear(a);
-	store_list_runs(s, f, help_done, a);
-	help_wait(s, a);
-	return a->rc;
-}
-
-__attribute__((unused)) static int help_read(struct store *s, struct answer *a,
-					     const char *requestor,
-					     const char *id, int64_t offset,
-					     int64_t limit)
-{
-	help_clear(a);
-	store_read_artifact(s, requestor, id, offset, limit, help_done, a);
-	help_wait(s, a);
-	return a->rc;
-}
+int help_put(struct store *s, const struct store_run *run,
+	     enum store_urgency urgency);
+int help_get(struct store *s, struct answer *a, const char *requestor,
+	     const char *id);
+int help_list(struct store *s, struct answer *a, const struct store_filter *f);
+int help_read(struct store *s, struct answer *a, const char *requestor,
+	      const char *id, int64_t offset, int64_t limit);
 
 /* The write lock, as another supervisor might have it. */
-__attribute__((unused)) static sqlite3 *help_lock(const char *dir)
-{
-	char *path = xasprintf("%s/paddock.db", dir);
-	sqlite3 *db;
-
-	sqlite3_open(path, &db);
-	sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	free(path);
-	return db;
-}
-
-__attribute__((unused)) static void help_unlock(sqlite3 *db)
-{
-	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	sqlite3_close(db);
-}
+sqlite3 *help_lock(const char *dir);
+void help_unlock(sqlite3 *db);
 
 /*
  * Keep S's thread at a write of its own that waits for the lock: what is
  * asked from now until help_unlock() is one batch.
  */
-__attribute__((unused)) static sqlite3 *help_hold(const char *dir,
-						  struct store *s)
-{
-	sqlite3 *db = help_lock(dir);
-	struct store_run run = help_run("hold", STORE_RUNNING);
-	bool held = false;
-
-	store_put_run(s, &run, STORE_SYNC, NULL, NULL);
-	while (!held) {
-		pthread_mutex_lock(&s->lock);
-		held = s->busy && STAILQ_EMPTY(&s->queue);
-		pthread_mutex_unlock(&s->lock);
-		sched_yield();
-	}
-	return db;
-}
-
-__attribute__((unused)) static struct store_artifact
-help_artifact(const struct store_run *run, int64_t size)
-{
-	struct store_artifact art = {
-	    .requestor = run->requestor,
-	    .name = "out.csv",
-	    .mime_type = "text/csv",
-	    .sha256 = "ab",
-	    .size = size,
-	    .created_ms = 5,
-	};
-
-	id_new(art.id, "art");
-	memcpy(art.run_id, run->id, ID_SIZE);
-	return art;
-}
+sqlite3 *help_hold(const char *dir, struct store *s);
+struct store_artifact help_artifact(const struct store_run *run, int64_t size);
 
 #endif

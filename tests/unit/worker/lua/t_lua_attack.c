@@ -4,8 +4,7 @@
 
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
-static const struct usual usual = {
-    .memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
+const struct usual usual = {.memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
 
 #define NO_MEMORY                                                              \
 	"FAIL:RESOURCE_LIMIT:the run needed more memory than it may have:"     \

@@ -2,8 +2,7 @@
 /* A run of the Lua runtime: what it says, how it fails and is cancelled. */
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
-static const struct usual usual = {
-    .memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
+const struct usual usual = {.memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
 
 static const struct trial errors[] = {
     {.name = "a plain error has its place and a traceback",

@@ -2,8 +2,7 @@
 /* What templates return, and decode. */
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
-static const struct usual usual = {
-    .memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
+const struct usual usual = {.memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
 
 static const struct trial results[] = {
     {.name = "an empty template's result is null", T(""), "VALUE:null"},

@@ -2,7 +2,7 @@
 /* run.elicit(), run.sample() and run.call(), with us as the supervisor. */
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
-static const struct usual usual = {
+const struct usual usual = {
     .memory = 64 * MIB, .grace_ms = 60000, .cpu_ms = 60000};
 
 static char bulk[MSG_ANSWER_MAX + 1];

@@ -2,8 +2,7 @@
 /* Steps, their timeouts, and maps of them. */
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
-static const struct usual usual = {
-    .memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
+const struct usual usual = {.memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
 
 static const struct trial steps[] = {
     {.name = "a step is declared, run, and hands its results on",

@@ -47,12 +47,19 @@ bool mcp_has(enum mcp_revision rev, enum mcp_feature f)
 	return rev >= features[f].since && rev <= features[f].until;
 }
 
-enum mcp_revision mcp_negotiate(const char *name)
+int mcp_revision_of(const char *name)
 {
 	for (int i = 0; name != NULL && i < MCP_REVISIONS; i++)
 		if (strcmp(revisions[i], name) == 0)
-			return (enum mcp_revision)i;
-	return MCP_LATEST;
+			return i;
+	return -EINVAL;
+}
+
+enum mcp_revision mcp_negotiate(const char *name)
+{
+	int rev = mcp_revision_of(name);
+
+	return rev < 0 ? MCP_LATEST : (enum mcp_revision)rev;
 }
 
 static const char *const levels[MCP_LEVELS] = {

@@ -23,6 +23,7 @@ enum mcp_revision {
 #define MCP_LATEST MCP_2025_11_25
 
 const char *mcp_revision_name(enum mcp_revision rev);
+int mcp_revision_of(const char *name); /* or -EINVAL */
 
 /* The one asked for when it is served, else the latest (lifecycle, version
    negotiation). NAME may be NULL. */

@@ -16,7 +16,6 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/session/request.h"
 #include "supervisor/http/http_field.h"
-#include "supervisor/streamable_http/http_session_ops.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_store_wait.h"
@@ -28,14 +27,6 @@
 #define EVENTS "text/event-stream"
 
 /* ---- the head ---- */
-
-static bool is_served(const char *revision)
-{
-	for (int i = 0; i < MCP_REVISIONS; i++)
-		if (strcmp(revision, mcp_revision_name(i)) == 0)
-			return true;
-	return false;
-}
 
 static void refuse_revision(struct http_conn *c, const char *revision)
 {
@@ -72,7 +63,7 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 {
 	const char *revision = r->field[HTTP_REVISION];
 
-	if (revision != NULL && !is_served(revision)) {
+	if (revision != NULL && mcp_revision_of(revision) < 0) {
 		refuse_revision(c, revision);
 		return false;
 	}

@@ -3,7 +3,7 @@
  * http_session_ops.c - what session.h asks of a transport, over HTTP: http_mcp.c
  * gives it to each session. What nobody reads is kept for who comes back.
  */
-#include "supervisor/streamable_http/http_session_ops.h"
+#include "supervisor/streamable_http/http_stream.h"
 
 #include <stdio.h>
 
@@ -12,7 +12,6 @@
 #include "proto/json/json.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
-#include "supervisor/streamable_http/http_stream_private.h"
 
 /* A request of ours has an id. */
 static enum sse_kind kind_of(const char *text, size_t len)

@@ -243,15 +243,6 @@ void http_session_store_requestor_gone(struct http_sessions *all,
 
 /* ---- back ---- */
 
-/* -1: no revision of ours. */
-static int revision_of(const char *name)
-{
-	for (int i = 0; i < MCP_REVISIONS; i++)
-		if (strcmp(name, mcp_revision_name(i)) == 0)
-			return i;
-	return -1;
-}
-
 bool http_session_store_is_of(const struct store_session *row,
 			      const struct requestor *q)
 {
@@ -260,7 +251,7 @@ bool http_session_store_is_of(const struct store_session *row,
 	credential_of(credential, q);
 	return strcmp(row->requestor, q->name) == 0 &&
 	       strcmp(row->credential, credential) == 0 &&
-	       revision_of(row->revision) >= 0;
+	       mcp_revision_of(row->revision) >= 0;
 }
 
 /*
@@ -272,7 +263,7 @@ void http_session_store_restore(struct http_session *s,
 {
 	struct json_object *uris = NULL;
 
-	s->session.revision = (enum mcp_revision)revision_of(row->revision);
+	s->session.revision = (enum mcp_revision)mcp_revision_of(row->revision);
 	s->session.greeted = s->session.initialized = s->told_id = true;
 	s->session.stale = true;
 	s->session.log_level = (unsigned)row->log_level;

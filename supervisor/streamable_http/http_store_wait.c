@@ -92,7 +92,7 @@ static struct http_store_wait *enter(struct http_sessions *all,
 }
 
 /* The store has spoken, which it does once. */
-static void free_recall(struct http_store_wait *r)
+static void free_wait(struct http_store_wait *r)
 {
 	free(r->body);
 	free(r);
@@ -109,23 +109,18 @@ static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
 					      .late = refuse_late};
 
-static bool is_over(const struct http_sessions *all, const char *id)
-{
-	char key[HTTP_SESSION_KEY_SIZE];
-
-	http_session_store_key(key, id);
-	return http_session_delete_pending(all, key);
-}
-
 /* The row has been read, or not: R's session is here, or C is refused. */
 static void look_up(struct http_store_wait *r, struct http_conn *c,
 		    struct http_sessions *all, const struct store_result *res)
 {
 	struct requestor *q = r->requestor;
-	bool over = is_over(all, r->id); /* meanwhile */
-	bool theirs =
-	    res->rc == 0 && !over && http_session_store_is_of(res->session, q);
+	char key[HTTP_SESSION_KEY_SIZE];
+	bool over, theirs;
 
+	http_session_store_key(key, r->id);
+	over = http_session_delete_pending(all, key); /* meanwhile */
+	theirs =
+	    res->rc == 0 && !over && http_session_store_is_of(res->session, q);
 	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
 		http_conn_again(c);
 	} else if (theirs) {
@@ -157,7 +152,7 @@ static void on_row(void *arg, const struct store_result *res)
 
 	if (c != NULL)
 		look_up(r, c, all, res);
-	free_recall(r);
+	free_wait(r);
 }
 
 bool http_store_wait_may(const struct http_sessions *all, const char *id)
@@ -173,7 +168,8 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 	size_t own = q->http_store_waits;
 	char key[HTTP_SESSION_KEY_SIZE];
 
-	if (is_over(all, id)) {
+	http_session_store_key(key, id);
+	if (http_session_delete_pending(all, key)) {
 		requestor_missed(q);
 		http_sessions_refuse_unknown(c);
 		return;
@@ -184,7 +180,6 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 		http_waitq_refuse_one(c, LATE);
 		return;
 	}
-	http_session_store_key(key, id);
 	store_get_session(all->ctx->store, key, clock_wall_ms(), on_row,
 			  enter(all, q, c, id, &lookup));
 }
@@ -225,7 +220,7 @@ static void on_done(void *arg, const struct store_result *res)
 			   r->id, r->requestor->name, res->errmsg);
 	if (c != NULL)
 		answer(r, c);
-	free_recall(r);
+	free_wait(r);
 }
 
 void http_store_wait_created(struct http_session *s, struct http_conn *c,
@@ -246,7 +241,7 @@ void http_store_wait_created(struct http_session *s, struct http_conn *c,
 	if (http_session_store(s, STORE_SYNC, on_done, r))
 		return;
 	answer(r, leave(r));
-	free_recall(r);
+	free_wait(r);
 }
 
 void http_store_wait_deleted(struct http_session *s, struct http_conn *c)
@@ -257,7 +252,7 @@ void http_store_wait_deleted(struct http_session *s, struct http_conn *c)
 		r = enter(s->all, s->session.requestor, c, s->id, &farewell);
 		if (!http_session_store_delete(s, on_done, r)) {
 			leave(r);
-			free_recall(r);
+			free_wait(r);
 			r = NULL;
 		}
 	}

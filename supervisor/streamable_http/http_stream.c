@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/fair_share.h"
 #include "supervisor/requestor/admission.h"
-#include "supervisor/streamable_http/http_stream_private.h"
 #include "supervisor/threads/rpc_async.h"
 
 /* ---- who listens ---- */

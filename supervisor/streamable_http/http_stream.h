@@ -84,6 +84,9 @@ void http_stream_apply(struct http_stream *st, enum http_stream_event ev);
 /* Is it a stream of events, so that no plain answer is due? */
 bool http_stream_is_begun(const struct http_stream *st);
 
+/* What a session over HTTP is given; its argument is an http_session. */
+extern const struct session_ops http_session_ops; /* http_session_ops.c */
+
 /* A request came on CONN: its route. */
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);
@@ -120,5 +123,28 @@ enum http_resume http_stream_resume(struct http_session *s,
 bool http_stream_allowed(const struct http_session *s);
 
 void http_streams_end(struct http_session *s); /* all of them */
+
+/* ---- for http_stream_get.c and http_session_ops.c ---- */
+
+/* A new one of S's, in none of its lists. */
+struct http_stream *http_stream_make(struct http_session *s);
+/* CONN hears ST, or no more; hung up, it gets a whole response here. */
+void http_stream_attach(struct http_stream *st, struct http_conn *conn);
+void http_stream_detach(struct http_stream *st);
+void http_stream_hang_up(struct http_stream *st);
+void http_stream_prime(struct http_stream *st); /* its first event */
+/* As much as the connection takes for now. */
+void http_stream_pump(struct http_stream *st);
+/* One more event; a plain answer is none any more. */
+void http_stream_send(struct http_stream *st, const char *text, size_t len,
+		      enum sse_kind kind);
+/* The last event of ST, begun; NULL: it ends without one. Others may go. */
+void http_stream_finish(struct http_stream *st, const char *text, size_t len);
+
+/*
+ * Of S's streams of no request the one that has what is said next: that
+ * somebody hears, and was asked for last, or would be; or NULL.
+ */
+struct http_stream *http_stream_push_current(const struct http_session *s);
 
 #endif

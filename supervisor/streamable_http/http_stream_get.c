@@ -4,7 +4,7 @@
  * again. http_mcp.c asks for them; which of the first has a message, and what
  * is over, is decided here.
  */
-#include "supervisor/streamable_http/http_stream_private.h"
+#include "supervisor/streamable_http/http_stream.h"
 
 #include <stdlib.h>
 

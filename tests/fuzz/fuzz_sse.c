@@ -20,7 +20,6 @@
 #include "supervisor/methods/methods.h"
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
-#include "supervisor/streamable_http/http_session_ops.h"
 #include "supervisor/streamable_http/http_stream.h"
 
 #define STREAMS 6 /* that are written to at the same time */

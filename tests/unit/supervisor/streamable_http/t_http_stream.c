@@ -12,8 +12,7 @@
 #include "supervisor/http/http_conn.h"
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
-#include "supervisor/streamable_http/http_session_ops.h"
-#include "supervisor/streamable_http/http_stream_private.h"
+#include "supervisor/streamable_http/http_stream.h"
 #include "tests/unit/tap.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"

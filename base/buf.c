@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.c - the byte buffer that parsers and writers of every program fill. A
- * bound that would be passed is told by -EMSGSIZE and nothing is added; where
- * memory runs out the process aborts, as in mem.c.
+ * buf.c - the byte buffer that parsers and writers of every program fill. Bytes
+ * beyond its limit are refused with -EMSGSIZE; where memory runs out the
+ * process aborts, as in mem.c.
  */
 #include "base/buf.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock.c - reads CLOCK_MONOTONIC for durations and deadlines, CLOCK_REALTIME
- * for people, for every program of ours. Neither read can fail on Linux, so no
- * error is told.
+ * for people, for every program. Neither can fail on Linux.
  */
 #include "base/clock.h"
 

@@ -14,7 +14,9 @@ int64_t clock_wall_ms(void); /* CLOCK_REALTIME, Unix epoch: for people */
 #define CLOCK_ISO_SIZE 25
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
 
-/* For a timer, or a socket's patience; it lives as long as the block around. */
+/*
+ * For a timer or the timeout of a socket; it lives as long as the block around.
+ */
 #define CLOCK_TIMEVAL(ms)                                                      \
 	(&(struct timeval){.tv_sec = (ms) / 1000,                              \
 			   .tv_usec = (ms) % 1000 * 1000})

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fair_share.c - the one rule by which queues, connections, sessions and calls are
- * shared between those who ask. Who is refused by it is told what they have
- * themselves and MOST, never the result: that depends on others.
+ * fair_share.c - the rule by which queues, connections, sessions and calls are
+ * shared between requestors. A refusal shows what the requestor itself has and
+ * MOST, never the result, which depends on others.
  */
 #include "base/fair_share.h"
 
-#define RESERVE 10 /* one part in so many of the room is left for others */
+#define RESERVE 10 /* one part in so many of the space is left for others */
 #define STEPS 8
 
 /*
- * Who fills its share could count what others have by how soon it is refused,
- * so a share is told in steps: eighths of MOST, and below the first of them
- * eighths of that, and so on. Some room is never given for that.
+ * From the time of its refusals a requestor could count what others have. So a
+ * share is rounded to steps: eighths of MOST, below the first of them eighths
+ * of that, and so on. Some space stays unused for that.
  */
 static int64_t in_steps(int64_t most, int64_t room)
 {

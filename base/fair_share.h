@@ -7,8 +7,8 @@
 
 /*
  * What one may have of MOST, of which others have THEIRS: nine tenths of what
- * they leave, so that however many come, there is some left for the next;
- * rounded down to eighths of MOST, so that it tells little of the others.
+ * they leave, so that some is left for the next one; rounded down to eighths of
+ * MOST, so that it shows little of the others.
  */
 int64_t fair_share(int64_t most, int64_t theirs);
 

@@ -204,19 +204,19 @@ static int take_hosts(struct call *c, struct json_object *list)
 
 int args_take(struct call *c, struct json_object *body)
 {
-	const char *who = json_member_str(body, "requestor");
+	const char *requestor = json_member_str(body, "requestor");
 	const char *trust = json_member_str(body, "trust");
 	struct json_object *args = json_member(body, "args");
 	int64_t timeout = json_member_int(body, "timeoutMs");
 
-	if (who == NULL || trust == NULL || timeout < 1 ||
+	if (requestor == NULL || trust == NULL || timeout < 1 ||
 	    timeout > BROWSER_PROTO_TIMEOUT_MAX ||
-	    strlen(who) > BROWSER_PROTO_REQUESTOR_MAX)
+	    strlen(requestor) > BROWSER_PROTO_REQUESTOR_MAX)
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "requestor, trust and timeoutMs must be "
 				  "given, timeoutMs 1 to %d",
 				  BROWSER_PROTO_TIMEOUT_MAX);
-	c->requestor = xstrdup(who);
+	c->requestor = xstrdup(requestor);
 	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
 	c->of_run = xstrdup_opt(json_member_str(body, "run"));
 	c->in_session = xstrdup_opt(json_member_str(body, "session"));

@@ -43,7 +43,7 @@ struct browser {
 	struct event_base *base;
 	struct limits limits;
 	struct browser_sandbox cage; /* as measured */
-	struct rpc_server *wire;
+	struct rpc_server *rpc;
 	struct chromium *chromium;
 	struct resolver *resolver;
 	struct call_list calls;

@@ -111,7 +111,7 @@ int call_wait(struct call *c, int64_t until)
 }
 
 /* A call of Chromium that a fiber waits for; on its stack. */
-struct asked {
+struct cdp_wait {
 	struct call *call;
 	bool answered;
 	struct json_object *result;
@@ -120,7 +120,7 @@ struct asked {
 
 static void on_answer(void *arg, struct json_object *result, const char *error)
 {
-	struct asked *a = arg;
+	struct cdp_wait *a = arg;
 
 	a->answered = true;
 	a->result = json_object_get(result);
@@ -133,10 +133,10 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 				 const char *method, struct json_object *params,
 				 int64_t until, const char **errmsg)
 {
-	static char said[200];
+	static char errtext[200];
 	struct chromium *ch = c->b->chromium;
 	uint64_t start = chromium_starts(ch);
-	struct asked a = {.call = c};
+	struct cdp_wait a = {.call = c};
 	uint32_t id;
 	int rc = 0;
 
@@ -159,8 +159,8 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 		return NULL;
 	}
 	if (a.result == NULL) {
-		snprintf(said, sizeof(said), "%s", a.error);
-		*errmsg = said;
+		snprintf(errtext, sizeof(errtext), "%s", a.error);
+		*errmsg = errtext;
 	}
 	return a.result;
 }
@@ -227,7 +227,7 @@ static void call_end(struct call *c)
 	}
 	if (c->session != NULL)
 		session_used(c->session);
-	rpc_server_reply(b->wire, c->seq, c->fault.code == NULL, body);
+	rpc_server_reply(b->rpc, c->seq, c->fault.code == NULL, body);
 	TAILQ_REMOVE(&b->calls, c, link);
 	b->n_calls--;
 	call_free(c);

@@ -46,22 +46,22 @@ static struct json_object *run_ended(struct browser *b,
 static struct json_object *requestor_gone(struct browser *b,
 					  struct json_object *body)
 {
-	const char *who = json_member_str(body, "requestor");
+	const char *requestor = json_member_str(body, "requestor");
 	unsigned closed = 0;
 
-	if (who != NULL)
-		closed = sessions_requestor_gone(b, who);
+	if (requestor != NULL)
+		closed = sessions_requestor_gone(b, requestor);
 	return json_pack("closed:i", closed);
 }
 
 static struct json_object *list(struct browser *b, struct json_object *body)
 {
 	struct json_object *all = json_object_new_array();
-	const char *who = json_member_str(body, "requestor");
+	const char *requestor = json_member_str(body, "requestor");
 	struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-		if (who == NULL || strcmp(who, s->requestor) == 0)
+		if (requestor == NULL || strcmp(requestor, s->requestor) == 0)
 			json_object_array_add(all, session_view(s));
 	return json_pack("sessions:o", all);
 }
@@ -119,7 +119,7 @@ bool control(struct browser *b, uint32_t seq, const char *tool,
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
 		if (strcmp(requests[i].name, tool) != 0)
 			continue;
-		rpc_server_reply(b->wire, seq, true,
+		rpc_server_reply(b->rpc, seq, true,
 				 requests[i].answer(b, body));
 		json_object_put(body);
 		return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - paddock-browser: flags, giving up root, its helper processes and the
- * loop. paddockd starts it; without its filter it exits, and so it does when a
- * helper process is lost, for paddockd starts another one.
+ * loop. paddockd starts it, and starts another one when it exits: it does so
+ * without its filter, or when a helper process is lost.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -296,7 +296,7 @@ static void prepare(void)
 }
 
 /* Confine this process, before it reads anything from Chromium. */
-static int lock_in(void)
+static int confine(void)
 {
 	const char *step;
 	int rc = browser_sandbox_enter(&broker.cage, &step);
@@ -326,7 +326,7 @@ static void end_calls(void)
 
 static void run(void)
 {
-	broker.wire = rpc_server_new(&broker, BROWSER_PROTO_FD);
+	broker.rpc = rpc_server_new(&broker, BROWSER_PROTO_FD);
 	event_base_dispatch(broker.base);
 	end_calls();
 	chromium_free(broker.chromium);
@@ -335,7 +335,7 @@ static void run(void)
 }
 
 /* Wait for the first request: by then paddockd has put us into our cgroup. */
-static void await_first(void)
+static void await_request(void)
 {
 	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};
 
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	await_first();
+	await_request();
 	rc = give_up_root();
 	if (rc < 0) {
 		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 		return EX_OSERR;
 	}
 	prepare();
-	if (lock_in() < 0)
+	if (confine() < 0)
 		return EX_UNAVAILABLE;
 	run();
 	return EXIT_SUCCESS;

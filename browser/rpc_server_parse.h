@@ -13,9 +13,7 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 
-/*
- * All-zero: nothing was read. The CALL whose body is being read, or the last.
- */
+/* All-zero: nothing was read. The CALL that is being read, or the last. */
 struct rpc_server_parse {
 	bool under_way;
 	uint32_t seq;

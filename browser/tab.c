@@ -209,9 +209,7 @@ int tab_open(struct call *c)
 	return -1;
 }
 
-/*
- * The status is of the last document that was requested, which may not be here.
- */
+/* The status of the last request, if that document is the present one. */
 int tab_status(const struct tab *t)
 {
 	bool here = t->loader != NULL && t->asked_loader != NULL &&

@@ -3,8 +3,8 @@
  * browser_proto.h - what the supervisor may ask of paddock-browser.
  *
  * The frames are those of msg.h: CALL and CHUNK one way, ANSWER and CHUNK the
- * other; PROTOCOL.md, "The broker", says what the bodies hold. The actions
- * are a table, so that the broker checks by it what the supervisor publishes.
+ * other; PROTOCOL.md, "The broker", has the bodies. The actions are a table, so
+ * that paddock-browser checks calls by what the supervisor publishes.
  */
 #ifndef IPC_BROWSER_PROTO_H
 #define IPC_BROWSER_PROTO_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BROWSER_PROTO_FD 3 /* the broker's end, from exec on */
+#define BROWSER_PROTO_FD 3 /* paddock-browser's end, from exec on */
 /* CALLs that wait at once; more: BROWSER_BUSY */
 #define BROWSER_PROTO_CALLS_MAX 256u
 #define BROWSER_PROTO_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */

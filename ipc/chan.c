@@ -61,8 +61,8 @@ int chan_pair(int ends[2])
 }
 
 /*
- * A peer that left frames of ours unread says ECONNRESET once, ahead of the
- * frames it sent before: its last words must not be lost for that.
+ * When a peer left frames of ours unread, ECONNRESET comes once, before the
+ * frames that it had sent, which must not be lost.
  */
 static bool passing(int err)
 {

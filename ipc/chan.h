@@ -31,8 +31,8 @@ ssize_t chan_recv(int fd, void *buf);
 ssize_t chan_recv_now(int fd, void *buf); /* -EAGAIN on either end */
 
 /*
- * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN:
- * no room yet; -EPIPE: the peer is gone; -errno.
+ * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN: it
+ * would block; -EPIPE: the peer is gone; -errno.
  */
 int chan_send(int fd, const void *frame, size_t len);
 

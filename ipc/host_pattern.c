@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_pattern.c - patterns of hosts, parsed and compared. The supervisor checks by
- * them what an operator grants, the broker what pages reach. Nothing fails
- * but the parser, by -EINVAL; what is not understood matches nothing.
+ * host_pattern.c - patterns of hosts, parsed and compared. The supervisor
+ * checks by them what an operator grants, paddock-browser what pages reach.
+ * Only the parser fails, by -EINVAL; what is not understood matches nothing.
  */
 #include "ipc/host_pattern.h"
 

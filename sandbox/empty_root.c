@@ -18,12 +18,10 @@
 
 #define ROOT_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
-/* One inode, the root's own: there is no room for a second. */
+/* One inode, the root's own, and none for a file. */
 #define ROOT_OPTIONS "size=4k,nr_inodes=1,mode=0555"
 
-/*
- * Folders to mount on, of which every system has one; what is in it is hidden.
- */
+/* Folders to mount on; every system has one. What is in it is hidden. */
 static const char *const anchors[] = {"/tmp", "/run", "/proc", "/dev", "/var"};
 
 /* Where a folder can be made and deleted again. */
@@ -44,9 +42,7 @@ static int mount_empty(const char **where)
 	return rc;
 }
 
-/*
- * pivot_root(2) leaves the old root mounted over the new one: detach it there.
- */
+/* pivot_root(2) leaves the old root on top of the new one: detach it. */
 static int pivot(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") == 0)

@@ -26,8 +26,6 @@
 #define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
 
 #define RUN EQ(0, SANDBOX_RUN_FD)
-#define RW WITHIN(2, PROT_READ | PROT_WRITE)
-#define ALLOW SCMP_ACT_ALLOW
 
 /* The system calls of a Lua worker, each with its reason. */
 static const struct filter_rule worker_rules[] = {
@@ -138,19 +136,6 @@ out:
 	return rc;
 }
 
-static int add_worker(scmp_filter_ctx ctx)
-{
-	return filter_add(ctx, worker_rules, ARRAY_LEN(worker_rules));
-}
-
-static int add_zygote(scmp_filter_ctx ctx)
-{
-	int rc = add_worker(ctx);
-
-	return rc != 0 ? rc
-		       : filter_add(ctx, zygote_rules, ARRAY_LEN(zygote_rules));
-}
-
 static bool is_zygotes(int nr)
 {
 	for (size_t i = 0; i < ARRAY_LEN(zygote_rules); i++)
@@ -183,29 +168,42 @@ static int add_clone(scmp_filter_ctx ctx)
 	return rc;
 }
 
+static const struct filter_table worker = FILTER_TABLE(worker_rules),
+				 zygote = FILTER_TABLE(zygote_rules);
+
 static const struct {
 	uint32_t otherwise; /* for calls that are in none of its tables */
-	int (*add)(scmp_filter_ctx ctx);
+	const struct filter_table *tables[2];
+	int (*add)(scmp_filter_ctx ctx);	/* or NULL */
 	int (*refine)(struct sock_fprog *prog); /* or NULL */
 } kinds[] = {
-    [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker, NULL},
-    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote, NULL},
-    [FILTER_CLONE] = {SCMP_ACT_TRAP, add_clone, NULL},
-    [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program,
-			filter_refine_program},
-    [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim, NULL},
-    [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, filter_add_no_locks, NULL},
+    [FILTER_WORKER] = {SCMP_ACT_TRAP, {&worker}},
+    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, {&worker, &zygote}},
+    [FILTER_CLONE] = {SCMP_ACT_TRAP, .add = add_clone},
+    [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
+			.refine = filter_refine_program},
+    [FILTER_SHIM] = {SCMP_ACT_TRAP, {&filter_shim}},
+    [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, {&filter_no_locks}},
 #ifndef __SANITIZE_ADDRESS__
-    [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS, filter_add_browser, NULL},
+    [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS,
+			{&filter_shared, &filter_browser}},
 #else /* the sanitizer's runtime makes more calls at its end */
-    /*
-     * not an errno of its rules: libseccomp refuses a rule that repeats the
-     * default
-     */
-    [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES), filter_add_browser, NULL},
+    /* not its rules' errno: libseccomp refuses a rule like the default */
+    [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
+			{&filter_shared, &filter_browser}},
 #endif
-    [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_names, NULL},
+    [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS), {&filter_shared, &filter_names}},
 };
+
+static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)
+{
+	const struct filter_table *const *t = kinds[kind].tables;
+	int rc = kinds[kind].add != NULL ? kinds[kind].add(ctx) : 0;
+
+	for (size_t i = 0; i < 2 && t[i] != NULL && rc == 0; i++)
+		rc = filter_add(ctx, t[i]->rules, t[i]->n);
+	return rc;
+}
 
 int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 {
@@ -219,7 +217,7 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 	if (rc == 0) /* a binary search over the numbers */
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (rc == 0)
-		rc = kinds[kind].add(ctx);
+		rc = add_all(ctx, kind);
 	if (rc == 0)
 		rc = export(ctx, prog);
 	if (rc == 0 && kinds[kind].refine != NULL)

@@ -16,13 +16,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "base/mem.h"
-
-#define ALLOW SCMP_ACT_ALLOW
-#define RW WITHIN(2, PROT_READ | PROT_WRITE)
 #define SOCK_FLAGS (SOCK_NONBLOCK | SOCK_CLOEXEC)
 #define CLOCKS 16 /* fixed clock ids */
 
@@ -75,7 +70,7 @@ static const struct filter_rule shared_rules[] = {
 #endif
 };
 
-static const struct filter_rule broker_rules[] = {
+static const struct filter_rule browser_rules[] = {
     {SCMP_SYS(epoll_wait), ALLOW, 0, {}},
     {SCMP_SYS(epoll_pwait), ALLOW, 0, {}},
     {SCMP_SYS(epoll_ctl), ALLOW, 0, {}},
@@ -153,18 +148,6 @@ static const struct filter_rule names_rules[] = {
     {SCMP_SYS(getegid), ALLOW, 0, {}},
 };
 
-int filter_add_browser(scmp_filter_ctx ctx)
-{
-	int rc = filter_add(ctx, shared_rules, ARRAY_LEN(shared_rules));
-
-	return rc != 0 ? rc
-		       : filter_add(ctx, broker_rules, ARRAY_LEN(broker_rules));
-}
-
-int filter_add_names(scmp_filter_ctx ctx)
-{
-	int rc = filter_add(ctx, shared_rules, ARRAY_LEN(shared_rules));
-
-	return rc != 0 ? rc
-		       : filter_add(ctx, names_rules, ARRAY_LEN(names_rules));
-}
+const struct filter_table filter_shared = FILTER_TABLE(shared_rules),
+			  filter_browser = FILTER_TABLE(browser_rules),
+			  filter_names = FILTER_TABLE(names_rules);

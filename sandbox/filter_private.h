@@ -11,7 +11,9 @@
 #include <seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
+#include "base/mem.h"
 #include "sandbox/filter.h"
 
 #define FILTER_ARGS_MAX 3
@@ -42,13 +44,25 @@ struct filter_rule {
 	struct scmp_arg_cmp arg[FILTER_ARGS_MAX];
 };
 
-/* Each adds its table to CTX. 0 or -errno. */
+#define ALLOW SCMP_ACT_ALLOW
+#define RW WITHIN(2, PROT_READ | PROT_WRITE)
+
+struct filter_table {
+	const struct filter_rule *rules;
+	size_t n;
+};
+#define FILTER_TABLE(rules)                                                    \
+	{                                                                      \
+		rules, ARRAY_LEN(rules)                                        \
+	}
+
+extern const struct filter_table filter_shim, filter_no_locks;
+/* of paddock-browser and its resolver both, and of each */
+extern const struct filter_table filter_shared, filter_browser, filter_names;
+
+/* Add a table to CTX. 0 or -errno. */
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
-int filter_add_shim(scmp_filter_ctx ctx);
-int filter_add_no_locks(scmp_filter_ctx ctx);
-int filter_add_browser(scmp_filter_ctx ctx);
-int filter_add_names(scmp_filter_ctx ctx);
 
 /* Prepend to a program's filter PROG the errors of calls with commands. */
 int filter_refine_program(struct sock_fprog *prog);

@@ -19,13 +19,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <asm/ioctls.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "base/mem.h"
 #include "sandbox/sandbox_types.h"
 
-#define ALLOW SCMP_ACT_ALLOW
 #define DENY(e) SCMP_ACT_ERRNO(e)
 #define SYS(name) SCMP_SYS(name)
 
@@ -58,9 +55,7 @@ static const int allowed[] = {
     SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd), SYS(eventfd2),
     SYS(timerfd_create), SYS(timerfd_settime), SYS(timerfd_gettime),
     SYS(signalfd4), SYS(nanosleep), SYS(clock_nanosleep),
-    /*
-     * memory; writable code is allowed because just-in-time compilers need it
-     */
+    /* memory; just-in-time compilers need code that is writable */
     SYS(brk), SYS(munmap), SYS(mremap), SYS(mprotect), SYS(pkey_alloc),
     SYS(pkey_free), SYS(pkey_mprotect), SYS(mincore), SYS(msync), SYS(mlock),
     SYS(mlock2), SYS(munlock), SYS(membarrier),
@@ -254,9 +249,7 @@ static void emit(struct code *c, struct sock_filter f)
 	c->at[c->n++] = f;
 }
 
-/*
- * Jump past these instructions when call I has a known command, or is another.
- */
+/* Jump behind these when call I has a known command, or is another. */
 static void emit_commands(struct code *c, size_t i)
 {
 	uint32_t values[COMMANDS_MAX];
@@ -307,7 +300,6 @@ int filter_refine_program(struct sock_fprog *prog)
  * may create no process, execute nothing, map no code and write to no file.
  */
 #define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
-#define RW WITHIN(2, PROT_READ | PROT_WRITE)
 
 static const struct filter_rule shim_rules[] = {
     {SYS(read), ALLOW, 0, {}},
@@ -397,10 +389,7 @@ int filter_add_program(scmp_filter_ctx ctx)
 		       : filter_add(ctx, by_argument, ARRAY_LEN(by_argument));
 }
 
-int filter_add_shim(scmp_filter_ctx ctx)
-{
-	return filter_add(ctx, shim_rules, ARRAY_LEN(shim_rules));
-}
+const struct filter_table filter_shim = FILTER_TABLE(shim_rules);
 
 /*
  * A filter sees the number of a descriptor and not its inode: so it allows all
@@ -422,7 +411,4 @@ static const struct filter_rule no_locks[] = {
     NO_LOCK(F_OFD_SETLKW),
 };
 
-int filter_add_no_locks(scmp_filter_ctx ctx)
-{
-	return filter_add(ctx, no_locks, ARRAY_LEN(no_locks));
-}
+const struct filter_table filter_no_locks = FILTER_TABLE(no_locks);

@@ -34,7 +34,7 @@ static const struct {
     {SANDBOX_MNTNS, CLONE_NEWNS, "/proc/self/ns/mnt"},
 };
 
-/* Which namespace LINK shows; 0 when that cannot be told. */
+/* The inode of the namespace at LINK; 0: not known. */
 static ino_t ns_inode(const char *link)
 {
 	struct stat st;
@@ -42,9 +42,7 @@ static ino_t ns_inode(const char *link)
 	return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
-/*
- * Call ENTER (unshare or setns), and check that the namespace at LINK changed.
- */
+/* Call ENTER (unshare or setns): did the namespace at LINK change? */
 static int ns_change(int (*enter)(int, int), int arg, int flag,
 		     const char *link)
 {
@@ -123,9 +121,7 @@ static int map_self(int proc, const char *who, uid_t uid, gid_t gid)
 	return write_file(proc, who, "uid_map", map);
 }
 
-/*
- * In a child: create a user namespace and hold it until the parent has joined.
- */
+/* In a child: hold a new user namespace until the parent has joined. */
 _Noreturn static void hold_userns(int out, int in)
 {
 	int err = 0;

@@ -23,7 +23,7 @@
 #define PROGRAM_DATA_SLACK (256u << 20)
 #define PROGRAM_NICE 10 /* the supervisor and the shim come first */
 #define SIGNALS_PART 4	/* of what our user may have pending */
-#define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
+#define BARE_GUESS_BYTES (64ull << 20) /* where /proc does not say */
 
 static const struct {
 	int resource;

@@ -28,9 +28,7 @@ int rlimits_zygote(struct sandbox *sb);
  */
 int rlimits_worker(const struct sandbox *sb, const struct sandbox_worker *w);
 
-/*
- * In the zygote of programs: those that both a shim and its program can have.
- */
+/* In the zygote of programs: those that fit a shim and its program both. */
 int rlimits_zygote_program(struct sandbox *sb);
 
 /*
@@ -46,9 +44,7 @@ int rlimits_userns(void);
  */
 int rlimits_program(const struct sandbox_program *p);
 
-/*
- * And that of open files, later: what is open by then may have higher numbers.
- */
+/* And that of open files, later: descriptors may have higher numbers. */
 int rlimits_program_files(const struct sandbox_program *p);
 
 /*

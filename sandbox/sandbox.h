@@ -60,8 +60,8 @@ const char *sandbox_layer_name(enum sandbox_layer layer);
 const char *sandbox_layer_remedy(enum sandbox_layer layer); /* what to do */
 
 /*
- * Writes "netns, ipcns: EPERM (what to do)" for each layer that is not in
- * HELD (a bit per layer) and belongs to the cage, separated by "; ", cut at SIZE.
+ * Writes "netns, ipcns: EPERM (what to do)" for each layer of the sandbox that
+ * is not in HELD (a bit per layer), separated by "; ", cut at SIZE.
  */
 void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
 		     size_t size);

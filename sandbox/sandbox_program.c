@@ -45,9 +45,7 @@ static int make_filters(struct sandbox *sb)
 	return rc == 0 ? caps_prepare() : rc;
 }
 
-/*
- * Root reads what nobody in a user namespace may, so it builds the root first.
- */
+/* Root reads more than anybody in a user namespace: build the root first. */
 static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)

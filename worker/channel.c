@@ -18,7 +18,7 @@
 /* The time that a burst takes at our pace, which is the same at any rate. */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
-enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
+enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1 };
 
 /* One buffer for both ways: each page that a worker writes to is copied. */
 static char frame[CHAN_FRAME_MAX];
@@ -62,7 +62,7 @@ void channel_send(const struct msg *m)
 		pace(msg_cost(m, rate));
 	n = msg_put(frame, m);
 	if (chan_send(ZYGOTE_PROTO_RUN_FD, frame, n) < 0)
-		_exit(EXIT_ALONE);
+		_exit(EXIT_NO_SUPERVISOR);
 }
 
 static size_t piece(size_t left)
@@ -112,7 +112,7 @@ static void decode(struct msg *m, ssize_t n)
 	const char *errmsg;
 
 	if (n <= 0 || msg_get(m, frame, (size_t)n, &errmsg) < 0)
-		_exit(EXIT_ALONE);
+		_exit(EXIT_NO_SUPERVISOR);
 }
 
 void channel_recv(struct msg *m)
@@ -134,6 +134,6 @@ void channel_last(const struct msg *m)
 {
 	size_t n = msg_put(last, m);
 
-	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_ALONE
-							  : EXIT_SAID);
+	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_NO_SUPERVISOR
+							  : EXIT_SENT);
 }

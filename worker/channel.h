@@ -2,8 +2,8 @@
 /*
  * channel.h - the worker's end of its run's socket.
  *
- * It blocks. A worker whose supervisor is gone, or makes no sense, has
- * nobody to tell: these functions then _exit and never return an error.
+ * It blocks. When the supervisor is gone or breaks the protocol, these
+ * functions _exit and never return an error.
  */
 #ifndef WORKER_CHANNEL_H
 #define WORKER_CHANNEL_H

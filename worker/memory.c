@@ -30,30 +30,30 @@ static int protection(const ElfW(Phdr) * segment)
 }
 
 /* Copy LEN bytes from FROM into huge pages at TO, which has ROOM bytes. */
-static bool copy_huge(char *to, size_t room, const char *from, size_t len)
+static bool copy_huge(char *to, size_t size, const char *from, size_t len)
 {
-	if (madvise(to, room, MADV_HUGEPAGE) != 0)
+	if (madvise(to, size, MADV_HUGEPAGE) != 0)
 		return false;
 	memcpy(to, from, len);
-	return madvise(to, room, MADV_COLLAPSE) == 0;
+	return madvise(to, size, MADV_COLLAPSE) == 0;
 }
 
 /* Move the pages of a copy to where SEGMENT is, under the running code. */
 static void share(const ElfW(Phdr) * segment, uintptr_t base)
 {
 	char *from = (char *)(base + segment->p_vaddr);
-	size_t room = (segment->p_memsz + HUGE - 1) & ~(HUGE - 1);
-	char *area = mmap(NULL, room + HUGE, PROT_READ | PROT_WRITE,
+	size_t size = (segment->p_memsz + HUGE - 1) & ~(HUGE - 1);
+	char *area = mmap(NULL, size + HUGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *copy = (char *)(((uintptr_t)area + HUGE - 1) & ~(HUGE - 1));
 
 	if (area == MAP_FAILED)
 		return;
-	if (copy_huge(copy, room, from, segment->p_memsz) &&
-	    mprotect(copy, room, protection(segment)) == 0)
-		(void)mremap(copy, room, room, MREMAP_MAYMOVE | MREMAP_FIXED,
+	if (copy_huge(copy, size, from, segment->p_memsz) &&
+	    mprotect(copy, size, protection(segment)) == 0)
+		(void)mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
 			     from);
-	munmap(area, room + HUGE); /* the rest of it */
+	munmap(area, size + HUGE); /* the rest of it */
 }
 
 /* A segment of which no huge page is shared with another one. */

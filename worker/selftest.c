@@ -49,7 +49,7 @@ _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,
 	       "the filter names just one");
 
-static pid_t stranger; /* the supervisor */
+static pid_t other_process; /* the supervisor */
 static volatile sig_atomic_t trapped;
 
 /* Part one: what can be checked, and tried, before the filter. */
@@ -175,7 +175,8 @@ static bool landlocked(const struct sandbox *sb, const struct sandbox_worker *w)
 		return false;
 	if (sb->landlock_abi >= LANDLOCK_ABI_NET && !tcp_denied())
 		return false;
-	return sb->landlock_abi < LANDLOCK_ABI_SCOPE || kill(stranger, 0) != 0;
+	return sb->landlock_abi < LANDLOCK_ABI_SCOPE ||
+	       kill(other_process, 0) != 0;
 }
 
 static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
@@ -352,8 +353,7 @@ static bool try_acts(char *text, size_t size)
 }
 
 /* In the worker that is tested. */
-static void look_and_try(const struct sandbox *sb,
-			 const struct sandbox_worker *w)
+static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	struct sigaction sa = {.sa_handler = on_sigsys};
 	struct selftest found = {0};
@@ -437,11 +437,11 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 	pid_t pid;
 
 	*found = (struct selftest){0};
-	stranger = supervisor;
+	other_process = supervisor;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	w.run_fd = ends[1];
-	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, look_and_try);
+	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, measure);
 	rc = selftest_await(pid, ends, 1, found, &status);
 	if (pid > 0 && rc != 0)
 		explain_end(status, found);

@@ -263,8 +263,8 @@ static bool try_acts(char *text, size_t size)
 }
 
 /* In the process that would execute a program. */
-_Noreturn static void look_and_try(const struct sandbox *sb,
-				   const struct sandbox_program *p)
+_Noreturn static void measure(const struct sandbox *sb,
+			      const struct sandbox_program *p)
 {
 	struct selftest found = {0};
 	int fd = sandbox_leave_to_program(sb, p);
@@ -290,8 +290,8 @@ _Noreturn static void look_and_try(const struct sandbox *sb,
 }
 
 /* In the shim: its program has no privilege that it lacks. */
-static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
-		      int proc)
+static void measure_shim(const struct sandbox *sb,
+			 const struct sandbox_program *p, int proc)
 {
 	struct selftest found = {0};
 	int sig = 0;
@@ -308,7 +308,7 @@ static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
 	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
 	pid = fork();
 	if (pid == 0)
-		look_and_try(sb, p);
+		measure(sb, p);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	_exit(EXIT_SUCCESS);
@@ -331,7 +331,7 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	p.w.run_fd = ends[1];
-	pid = clone_program(sb, &p, CLONE_OF_ZYGOTE, shim_part);
+	pid = clone_program(sb, &p, CLONE_OF_ZYGOTE, measure_shim);
 	/* the shim's answer, and its program's */
 	rc = selftest_await(pid, ends, 2, found, &status);
 	if (pid < 0)

@@ -67,8 +67,8 @@ _Noreturn static void fail(const char *code, const char *message,
 
 static void on_xcpu(int sig)
 {
-	char room[DETAILS_SIZE];
-	struct text t = {.p = room, .size = sizeof(room)};
+	char buffer[DETAILS_SIZE];
+	struct text t = {.p = buffer, .size = sizeof(buffer)};
 	struct timespec ts = {0};
 	uint64_t used;
 
@@ -133,14 +133,14 @@ static void add_syscall(struct text *t, int nr, unsigned arch)
 
 void signals_violation(const struct signals_call *c)
 {
-	char room[DETAILS_SIZE], said[128];
-	struct text t = {.p = room, .size = sizeof(room)};
-	struct text m = {.p = said, .size = sizeof(said) - 1};
+	char buffer[DETAILS_SIZE], message[128];
+	struct text t = {.p = buffer, .size = sizeof(buffer)};
+	struct text m = {.p = message, .size = sizeof(message) - 1};
 
 	text_add(&m, "the sandbox refused a system call that no template "
 		     "needs: ");
 	add_syscall(&m, c->nr, c->arch);
-	said[m.n] = '\0';
+	message[m.n] = '\0';
 	text_add(&t, "{\"syscall\":");
 	add_syscall(&t, c->nr, c->arch);
 	text_add(&t, ",\"arch\":\"");
@@ -159,7 +159,7 @@ void signals_violation(const struct signals_call *c)
 		text_add(&t, "}");
 	}
 	text_add(&t, "}");
-	fail("SANDBOX_VIOLATION", said, &t);
+	fail("SANDBOX_VIOLATION", message, &t);
 }
 
 static void on_sys(int sig, siginfo_t *si, void *context)

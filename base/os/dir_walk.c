@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of packages, for who digests them (the supervisor) and who copies
- * them (the zygote of programs). What is wrong with one is its author's fault:
- * it is told, and the package is not used.
+ * dir_walk.c - the files of packages, for the supervisor, which digests them,
+ * and the zygote of programs, which copies them. What is wrong with a package
+ * is its author's fault: it is reported, and the package is not used.
  */
 #include "base/os/dir_walk.h"
 

@@ -40,9 +40,9 @@ void dir_walk_free(struct dir_walk *f); /* NULL is fine */
 int dir_walk_open_file(int fd, const char *path, struct stat *st);
 
 /*
- * What a package's digest has of a file before its bytes: PATH with its NUL,
- * and its size as eight bytes, little-endian. To OUT, which has room for
- * DIR_WALK_HEAD_MAX; how many.
+ * The part of a package's digest that precedes the bytes of a file: PATH with
+ * its NUL, and the size as eight bytes, little-endian. To OUT
+ * (DIR_WALK_HEAD_MAX bytes); its length.
  */
 #define DIR_WALK_HEAD_MAX (DIR_WALK_PATH_MAX + 1 + 8)
 size_t dir_walk_file_head(char *out, const char *path, uint64_t size);

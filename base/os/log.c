@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c - lines of logfmt, for paddockd, the browser's process and what it
- * relays of others. A line that cannot be written is counted and its loss told
- * once there is room again; log_failing() says so to health and readyz. No
- * failure reaches the caller.
+ * log.c - lines of logfmt, for paddockd, paddock-browser and the lines of
+ * others that are relayed. A line that cannot be written is counted, and the
+ * loss is logged once lines can be written again; log_failing() shows it to
+ * health and readyz. No failure reaches the caller.
  */
 #include "base/os/log.h"
 
@@ -268,7 +268,7 @@ static void say(const char *text)
 	(void)!write(STDERR_FILENO, l.text, l.n);
 }
 
-/* Lines before the last one were lost, for ERR: it is told where they are not. */
+/* Lines before the last one were lost, for ERR: report it elsewhere. */
 static void tell_lost(uint64_t lost, int err)
 {
 	struct line l;

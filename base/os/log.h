@@ -71,9 +71,9 @@ void log_rarely(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Lines that the file cannot take, for it is full, are lost. The first one that is
- * written again is followed by how many they were; that it began to fail is told
- * on stderr. -errno while it fails, or 0.
+ * Lines are lost while the file is full. The first one written after that is
+ * followed by their number; that it began is reported on stderr. -errno while
+ * it fails, or 0.
  */
 int log_failing(void);
 
@@ -90,8 +90,8 @@ void log_tell(enum log_level level, const char *part, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Time has passed: tell what was held back in minutes that are over (FINAL:
- * in any). Call it once a minute, and at the end.
+ * Time has passed: log what was held back in minutes that are over (FINAL: in
+ * any). Call it once a minute, and at the end.
  */
 void log_held_back(bool final);
 

@@ -21,8 +21,10 @@ struct log_append { /* all-zero but for FD */
    lost. */
 int log_append_line(struct log_append *a, const char *line, size_t n);
 
-/* How many were lost before the last line, which was written; they are told of
-   by that. 0: none, or it still fails. */
+/*
+ * How many were lost before the last line, which was written. 0: none, or it
+ * still fails. They count once.
+ */
 uint64_t log_append_lost(struct log_append *a);
 
 #endif

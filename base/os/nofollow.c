@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths without links, for whoever checks a path and uses it afterwards: the
- * packages of templates, what they may read, and what the cage is built of.
- * Every failure is the caller's to tell; nothing here is tried a weaker way.
+ * nofollow.c - paths without links, for those who check a path and use it
+ * afterwards: the packages of templates, what they may read, and the sandbox.
+ * Failures are -errno; nothing is tried in a weaker way.
  */
 #include "base/os/nofollow.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * throttle.h - how often a line may be written, so that nobody fills a disk
- * with them: each kind of line so many times a minute for each account, and
- * what is held back is counted and told. Not for more than one thread at once.
+ * throttle.h - how often a line may be written, so that nobody fills a disk:
+ * each kind of line so many times a minute for each account; the rest is
+ * counted and reported. For one thread at a time.
  */
 #ifndef BASE_OS_THROTTLE_H
 #define BASE_OS_THROTTLE_H
@@ -29,8 +29,8 @@ bool throttle_pass(struct throttle *t, const void *kind, const char *who,
 		   size_t n, unsigned most, int64_t now_ms, uint64_t *held);
 
 /*
- * TELL of each whose minute is over and that held lines back; those that have
- * nothing to tell are forgotten. FINAL: of all, whatever the time.
+ * Call TELL for each kind whose minute is over and that held lines back; forget
+ * the others. FINAL: for all, whatever the time.
  */
 void throttle_tell(struct throttle *t, int64_t now_ms, bool final,
 		   void (*tell)(void *arg, const void *kind, const char *who,

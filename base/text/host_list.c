@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_list.c - a word is an address with or without a prefix's length, or a
- * name. Addresses are kept in IPv6's form, IPv4 as ::ffff:0:0/96, so that one
- * comparison serves both. The configuration and the broker read lists by it;
- * a word that is neither makes the whole list fail, for a rule that is not
- * understood must not be taken for one that does not match.
+ * host_list.c - lists of hosts in the configuration and for paddock-browser:
+ * addresses with or without a prefix's length, and names. Addresses are kept in
+ * IPv6's form, IPv4 as ::ffff:0:0/96. A word that is neither makes the whole
+ * list fail: a rule that is not understood must not count as one that does not
+ * match.
  */
 #include "base/text/host_list.h"
 

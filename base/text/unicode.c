@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unicode.c - one table of code points. The log, the command and its file names
- * ask it about each character of somebody's text. It cannot fail.
+ * unicode.c - one table of code points, by which the log, the command and its
+ * file names check each character of others' text. It cannot fail.
  */
 #include "base/text/unicode.h"
 

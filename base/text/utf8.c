@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - which bytes are UTF-8 and where they may be cut, for whatever reads
- * or shortens texts that are not ours. It tells a length and refuses nothing:
- * its callers do, or mend the text.
+ * utf8.c - which bytes are UTF-8 and where they may be cut, for those who read
+ * or shorten others' text. It gives lengths and refuses nothing: its callers
+ * do.
  */
 #include "base/text/utf8.h"
 

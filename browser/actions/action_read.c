@@ -14,7 +14,8 @@
 #define SHOT_BYTES_MAX (MSG_ANSWER_MAX - 4096) /* in base64 */
 
 /* The answer is the result of FUNCTION of page.js. */
-static int tell(struct call *c, const char *function, struct json_object *args)
+static int answer_with(struct call *c, const char *function,
+		       struct json_object *args)
 {
 	struct json_object *v = script(c, function, args, 0);
 
@@ -29,7 +30,7 @@ static int tell(struct call *c, const char *function, struct json_object *args)
 }
 
 /* Add what is not in the document itself. */
-static int tell_more(struct call *c)
+static int add_more(struct call *c)
 {
 	int64_t changes = -1;
 	int status = tab_status(c->tab);
@@ -45,18 +46,18 @@ static int tell_more(struct call *c)
 
 int action_get_page_info(struct call *c)
 {
-	if (tell(c, "info",
-		 json_pack("maxElements:i visibleOnly:b",
-			   arg_int(c, "maxElements"),
-			   arg_bool(c, "visibleOnly"))) < 0)
+	if (answer_with(c, "info",
+			json_pack("maxElements:i visibleOnly:b",
+				  arg_int(c, "maxElements"),
+				  arg_bool(c, "visibleOnly"))) < 0)
 		return -1;
-	return tell_more(c);
+	return add_more(c);
 }
 
 int action_get_page_content(struct call *c)
 {
-	return tell(c, "content",
-		    json_pack("maxLength:i", arg_int(c, "maxLength")));
+	return answer_with(c, "content",
+			   json_pack("maxLength:i", arg_int(c, "maxLength")));
 }
 
 int action_find_element(struct call *c)
@@ -67,10 +68,10 @@ int action_find_element(struct call *c)
 	if (selector == NULL && query == NULL)
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "find_element: give query or selector");
-	return tell(c, "find",
-		    json_pack("selector?s query?s type?s maxElements:i",
-			      selector, query, arg_str(c, "type"),
-			      arg_int(c, "maxElements")));
+	return answer_with(c, "find",
+			   json_pack("selector?s query?s type?s maxElements:i",
+				     selector, query, arg_str(c, "type"),
+				     arg_int(c, "maxElements")));
 }
 
 static struct json_object *capture(struct call *c, const char *format,

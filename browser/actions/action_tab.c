@@ -82,7 +82,7 @@ static int too_late(struct call *c, const char *url, int64_t timeout)
 }
 
 /* Ask Chromium for URL and title: the page may be too busy to answer. */
-static int where(struct call *c, char **url, char **title)
+static int get_place(struct call *c, char **url, char **title)
 {
 	struct json_object *r, *info;
 
@@ -136,9 +136,7 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
 	}
 }
 
-/*
- * The session's trust and hosts apply to every call, a run's hosts to its own.
- */
+/* The session's trust and hosts bind every call, a run's hosts its own. */
 static const char *why_not(struct call *c, const char *url)
 {
 	const char *errmsg = net_deny_url(url, c->session->trust);
@@ -155,8 +153,8 @@ static const char *why_not(struct call *c, const char *url)
 		   : session_access_reach(c->session, at.host, at.port, NULL);
 }
 
-static int go(struct call *c, const char *url, int64_t timeout,
-	      struct arrival *a)
+static int navigate(struct call *c, const char *url, int64_t timeout,
+		    struct arrival *a)
 {
 	int64_t since = clock_mono_ms(), until = since + timeout;
 	struct json_object *r;
@@ -205,7 +203,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	if (c->of_run == NULL && c->tab->commits != commits)
 		session_access_led(c, true);
 	a->status = c->tab->status;
-	return where(c, &a->url, &a->title);
+	return get_place(c, &a->url, &a->title);
 }
 
 static struct json_object *status_of(const struct arrival *a)
@@ -217,7 +215,7 @@ int action_navigate(struct call *c)
 {
 	struct arrival a;
 
-	if (go(c, arg_str(c, "url"), arg_int(c, "timeoutMs"), &a) < 0)
+	if (navigate(c, arg_str(c, "url"), arg_int(c, "timeoutMs"), &a) < 0)
 		return -1;
 	c->result =
 	    json_pack("success:b partial:b statusCode?o page:o",
@@ -252,7 +250,7 @@ int action_create_tab(struct call *c)
 		return -1;
 	}
 	memcpy(id, c->tab->id, sizeof(id));
-	if (url != NULL && go(c, url, arg_int(c, "timeoutMs"), &a) < 0) {
+	if (url != NULL && navigate(c, url, arg_int(c, "timeoutMs"), &a) < 0) {
 		arrival_fini(&a);
 		tab_undo(c, id);
 		session_undo(c, session);

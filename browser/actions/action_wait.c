@@ -11,7 +11,7 @@
 
 #define POLL_MS 50
 
-static int64_t sooner(int64_t a, int64_t b)
+static int64_t earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -50,7 +50,7 @@ int action_wait_for_stable(struct call *c)
 		if (stable || clock_mono_ms() >= until)
 			break;
 		at = clock_mono_ms() + (left > 0 ? left : POLL_MS);
-		if (call_wait(c, sooner(until, at)) < 0)
+		if (call_wait(c, earlier(until, at)) < 0)
 			break;
 	}
 	if (c->aborted) {
@@ -85,7 +85,7 @@ int action_wait(struct call *c)
 			return c->aborted ? -1 : script_bad_selector(c);
 		}
 		if (json_member_bool(v, "found") || clock_mono_ms() >= until ||
-		    call_wait(c, sooner(until, clock_mono_ms() + POLL_MS)) < 0)
+		    call_wait(c, earlier(until, clock_mono_ms() + POLL_MS)) < 0)
 			break;
 	}
 	if (c->aborted) {

@@ -28,7 +28,7 @@ typedef void cdp_done(void *arg, struct json_object *result, const char *error);
 /* Takes both descriptors. */
 struct cdp *cdp_new(struct event_base *base, int in, int out,
 		    const struct cdp_ops *ops, void *arg);
-/* No call is told; ops->end is not called. */
+/* No DONE of a call is called, nor ops->end. */
 void cdp_free(struct cdp *c);
 
 /*

@@ -62,15 +62,15 @@ void host_grants_unref(struct host_grants *g)
 }
 
 /* HOST without a final dot. */
-static const char *bare(const char *host, char room[URL_HOST_MAX])
+static const char *bare(const char *host, char buffer[URL_HOST_MAX])
 {
 	size_t n = strlen(host);
 
 	if (n == 0 || n >= URL_HOST_MAX || host[n - 1] != '.')
 		return host;
-	memcpy(room, host, n - 1);
-	room[n - 1] = '\0';
-	return room;
+	memcpy(buffer, host, n - 1);
+	buffer[n - 1] = '\0';
+	return buffer;
 }
 
 /* Can the name only mean a local host? */
@@ -104,9 +104,9 @@ static bool is_named(const struct host_grants *g, const char *host,
 const char *host_grants_address(const struct host_grants *g, const char *host,
 				unsigned port, const struct sockaddr *address)
 {
-	char room[URL_HOST_MAX];
+	char buffer[URL_HOST_MAX];
 
-	host = bare(host, room);
+	host = bare(host, buffer);
 	return is_public(address) || is_named(g, host, port, address)
 		   ? NULL
 		   : not_named;
@@ -116,10 +116,10 @@ const char *host_grants_host(const struct host_grants *g, const char *host,
 			     unsigned port)
 {
 	struct sockaddr_storage address;
-	char room[URL_HOST_MAX];
+	char buffer[URL_HOST_MAX];
 	bool matches = false;
 
-	host = bare(host, room);
+	host = bare(host, buffer);
 	for (size_t i = 0; !matches && i < g->n; i++)
 		matches = host_pattern_matches(&g->all[i], host, port);
 	if (!matches)

@@ -25,7 +25,7 @@
 
 static struct host_list *denied;
 static int netlink = -1;
-static uint32_t asked; /* questions so far */
+static uint32_t last_seq; /* questions so far */
 
 int net_deny_init(const char *deny)
 {
@@ -73,7 +73,7 @@ struct question {
 	uint8_t address[16];
 };
 
-static bool ask(const struct sockaddr *address)
+static bool send_question(const struct sockaddr *address)
 {
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;
@@ -84,7 +84,7 @@ static bool ask(const struct sockaddr *address)
 			 (uint32_t)(offsetof(struct question, address) + n),
 		     .nlmsg_type = RTM_GETROUTE,
 		     .nlmsg_flags = NLM_F_REQUEST,
-		     .nlmsg_seq = ++asked},
+		     .nlmsg_seq = ++last_seq},
 	    .route = {.rtm_family = (unsigned char)address->sa_family,
 		      .rtm_dst_len = (unsigned char)(n * 8)},
 	    .to = {.rta_len = (unsigned short)RTA_LENGTH(n),
@@ -130,14 +130,14 @@ static enum net_deny_owner whose(const struct sockaddr *address)
 	struct nlmsghdr h;
 	ssize_t n;
 
-	if (!ask(address))
+	if (!send_question(address))
 		return NET_DENY_UNKNOWN;
 	do {
 		n = recv(netlink, answer, sizeof(answer), MSG_DONTWAIT);
 		if (n < (ssize_t)sizeof(h))
 			return NET_DENY_UNKNOWN;
 		memcpy(&h, answer, sizeof(h));
-	} while (h.nlmsg_seq != asked);
+	} while (h.nlmsg_seq != last_seq);
 	return net_deny_read(answer, (size_t)n);
 }
 

@@ -195,22 +195,18 @@ static void on_server_event(struct bufferevent *bev, short what, void *arg)
 	pass(c->client, c->server); /* what was sent early */
 }
 
-static int length_of(const union resolver_address *a)
-{
-	return a->any.sa_family == AF_INET ? (int)sizeof(a->in)
-					   : (int)sizeof(a->in6);
-}
-
 static void try_next(struct conn *c)
 {
 	while (c->next < c->n_to) {
-		unsigned i = c->next++;
+		union resolver_address *a = &c->to[c->next++];
+		size_t len = a->any.sa_family == AF_INET ? sizeof(a->in)
+							 : sizeof(a->in6);
 
 		c->server = bufferevent_socket_new(c->proxy->base, -1,
 						   BEV_OPT_CLOSE_ON_FREE);
 		bufferevent_setcb(c->server, NULL, NULL, on_server_event, c);
-		if (bufferevent_socket_connect(c->server, &c->to[i].any,
-					       length_of(&c->to[i])) == 0)
+		if (bufferevent_socket_connect(c->server, &a->any, (int)len) ==
+		    0)
 			return;
 		bufferevent_free(c->server);
 		c->server = NULL;

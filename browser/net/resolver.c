@@ -112,7 +112,7 @@ static void reap(void)
 			}
 }
 
-static void obey(const void *request)
+static void on_request(const void *request)
 {
 	struct resolver_order o;
 	size_t i;
@@ -139,7 +139,7 @@ int resolver_fork(int (*prepare)(void), pid_t *pid)
 {
 	static const struct helper_process kind = {
 	    .order_size = sizeof(struct resolver_order),
-	    .obey = obey,
+	    .on_request = on_request,
 	    .reap = reap,
 	    .end = end_all};
 	int sock = helper_process_fork("paddock-names", pid);

@@ -50,7 +50,8 @@ static struct {
 	unsigned ticks;
 } it;
 
-static void tell(enum chromium_init_kind kind, uint64_t used, uint64_t allowed)
+static void send_event(enum chromium_init_kind kind, uint64_t used,
+		       uint64_t allowed)
 {
 	struct chromium_init_event n = {
 	    .kind = kind, .used = used, .allowed = allowed};
@@ -222,7 +223,7 @@ static void end(const struct process *p, enum chromium_init_kind kind,
 {
 	if (p->pid <= 1)
 		return;
-	tell(kind, used, allowed);
+	send_event(kind, used, allowed);
 	kill(p->pid, SIGKILL);
 	it.killed = p->pid;
 	it.ticks_left = TICKS_TO_DIE;
@@ -255,7 +256,7 @@ static void check_pages(void)
 
 	if (held >= 0 && held != it.held) {
 		it.held = held;
-		tell(CHROMIUM_INIT_HELD, (uint64_t)held, 1);
+		send_event(CHROMIUM_INIT_HELD, (uint64_t)held, 1);
 	}
 }
 

@@ -22,8 +22,8 @@ static struct {
 	uint32_t start;
 } it = {.init = -1};
 
-static void tell(enum chromium_starter_event_kind kind, int32_t value,
-		 const char *errmsg, int fd)
+static void send_event(enum chromium_starter_event_kind kind, int32_t value,
+		       const char *errmsg, int fd)
 {
 	struct chromium_starter_event n = {
 	    .kind = kind, .start = it.start, .value = value};
@@ -55,14 +55,14 @@ static void start(uint32_t number)
 	stop();
 	it.start = number;
 	if (chromium_launch(&l, it.plan, errmsg, sizeof(errmsg)) < 0) {
-		tell(CHROMIUM_STARTER_FAILED, 0, errmsg, -1);
+		send_event(CHROMIUM_STARTER_FAILED, 0, errmsg, -1);
 		return;
 	}
 	it.init = l.pid;
-	tell(CHROMIUM_STARTER_TO, 0, "", l.to);
-	tell(CHROMIUM_STARTER_FROM, 0, "", l.from);
-	tell(CHROMIUM_STARTER_LISTENER, 0, "", l.listener);
-	tell(CHROMIUM_STARTER_PID1, l.pid, "", l.watch);
+	send_event(CHROMIUM_STARTER_TO, 0, "", l.to);
+	send_event(CHROMIUM_STARTER_FROM, 0, "", l.from);
+	send_event(CHROMIUM_STARTER_LISTENER, 0, "", l.listener);
+	send_event(CHROMIUM_STARTER_PID1, l.pid, "", l.watch);
 }
 
 static void reap(void)
@@ -74,11 +74,11 @@ static void reap(void)
 		if (pid != it.init)
 			continue;
 		it.init = -1;
-		tell(CHROMIUM_STARTER_ENDED, status, "", -1);
+		send_event(CHROMIUM_STARTER_ENDED, status, "", -1);
 	}
 }
 
-static void obey(const void *request)
+static void on_request(const void *request)
 {
 	const struct chromium_starter_request *o = request;
 
@@ -92,7 +92,7 @@ int chromium_starter_fork(const struct chromium_launch_plan *plan, pid_t *pid)
 {
 	static const struct helper_process kind = {
 	    .order_size = sizeof(struct chromium_starter_request),
-	    .obey = obey,
+	    .on_request = on_request,
 	    .reap = reap,
 	    .end = stop};
 	int sock = helper_process_fork("paddock-starter", pid);

@@ -63,7 +63,7 @@ static bool take_request(const struct helper_process *h)
 
 	if (n != (ssize_t)h->order_size)
 		return n < 0 && errno == EINTR;
-	h->obey(request);
+	h->on_request(request);
 	return true;
 }
 

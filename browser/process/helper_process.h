@@ -15,8 +15,8 @@
 
 struct helper_process {
 	size_t order_size; /* a packet of another size ends the process */
-	void (*obey)(const void *request); /* lent */
-	void (*reap)(void);		   /* a child may have ended */
+	void (*on_request)(const void *request); /* lent */
+	void (*reap)(void);			 /* a child may have ended */
 	void (*end)(void); /* the socket is closed: the last call */
 };
 

@@ -121,9 +121,7 @@ int mounts_layer(const char *from, int at, const char *empty)
 	char options[256];
 	int rc;
 
-	/*
-	 * features that files of FROM could turn on by their attributes are off
-	 */
+	/* no features that attributes of FROM's files could turn on */
 	snprintf(options, sizeof(options),
 		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
 		 "nfs_export=off,xino=off",

@@ -343,7 +343,7 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 	return rc == -EROFS ? 0 : rc;
 }
 
-static void blame(struct rootfs_path *p)
+static void note_link(struct rootfs_path *p)
 {
 	if (p->err == -ELOOP)
 		p->link = nofollow_link_len(p->path);
@@ -360,9 +360,9 @@ static void hide_all(int root, struct rootfs *t)
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i].err = hide_read(root, &t->reads[i], i);
 	for (size_t i = 0; i < t->n_packages; i++)
-		blame(&t->packages[i]);
+		note_link(&t->packages[i]);
 	for (size_t i = 0; i < t->n_reads; i++)
-		blame(&t->reads[i]);
+		note_link(&t->reads[i]);
 }
 
 /* ---- the root itself ---- */
@@ -385,7 +385,7 @@ bool rootfs_is_foreign(const struct rootfs *t, const char *path)
 }
 
 /* Does anything of T lie in FOLDER? */
-static bool needs(const struct rootfs *t, const char *folder)
+static bool lies_in(const struct rootfs *t, const char *folder)
 {
 	for (size_t i = 0; i < t->n_packages; i++)
 		if (is_within(t->packages[i].path, folder))
@@ -406,7 +406,7 @@ static int enter_new(const struct rootfs *t)
 	int rc = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_LEN(anchors) && rc == -ENOENT; i++) {
-		if (needs(t, anchors[i]))
+		if (lies_in(t, anchors[i]))
 			continue;
 		rc = 0;
 		if (mount("paddock", anchors[i], "tmpfs", MS_NOSUID,
@@ -419,9 +419,7 @@ static int enter_new(const struct rootfs *t)
 	return rc == -1 ? -errno : rc;
 }
 
-/*
- * pivot_root(2) leaves the old root mounted over the new one: detach it there.
- */
+/* pivot_root(2) leaves the old root on top of the new one: detach it. */
 static int become_root(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") != 0 ||

@@ -41,9 +41,7 @@ int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 
 extern struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
 
-/*
- * The Ith folder of the host that all programs see, if it is no link; or NULL.
- */
+/* The Ith folder (no link) of the host that all programs see; or NULL. */
 const char *rootfs_shared(size_t i);
 
 #endif

@@ -188,7 +188,7 @@ static const struct {
 	unsigned part;	 /* divides the bytes of the run */
 	unsigned inodes; /* divides the files of the run */
 	unsigned long flags;
-} rooms[] = {
+} writable[] = {
     {ROOTFS_WORK, "0700", 2, 1, 0},
     {"/tmp", "1777", 4, 4, MS_NOEXEC},
     {"/dev/shm", "1777", 4, 16, MS_NOEXEC},
@@ -200,11 +200,12 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 
 	snprintf(options, sizeof(options),
 		 "mode=%s,size=%llu,nr_inodes=%llu,uid=%u,gid=%u",
-		 rooms[i].mode, (unsigned long long)r->bytes / rooms[i].part,
-		 (unsigned long long)r->files / rooms[i].inodes + 1, r->uid,
+		 writable[i].mode,
+		 (unsigned long long)r->bytes / writable[i].part,
+		 (unsigned long long)r->files / writable[i].inodes + 1, r->uid,
 		 r->gid); /* and one for the folder itself */
-	return mount("paddock", rooms[i].path, "tmpfs", SAFE | rooms[i].flags,
-		     options) == 0
+	return mount("paddock", writable[i].path, "tmpfs",
+		     SAFE | writable[i].flags, options) == 0
 		   ? 0
 		   : -errno;
 }
@@ -216,7 +217,7 @@ int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)
 	*bare = false;
 	layer_shared(r, bare);
 	rc = show_package(r, bare);
-	for (size_t i = 0; i < ARRAY_LEN(rooms) && rc == 0; i++)
+	for (size_t i = 0; i < ARRAY_LEN(writable) && rc == 0; i++)
 		rc = mount_space(r, i);
 	if (rc == 0)
 		rc = show_reads(r, bare);

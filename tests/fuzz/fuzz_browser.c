@@ -575,7 +575,7 @@ static void begin(void)
 	broker.resolver =
 	    resolver_new(broker.base, lookups[0], false, on_lost, NULL);
 	broker.chromium = chromium_new(&broker, "/bin/sh", orders[0]);
-	broker.wire = rpc_server_new(&broker, wire[0]);
+	broker.rpc = rpc_server_new(&broker, wire[0]);
 	memset(answered, 0, sizeof(answered));
 	seqs = last_start = ids = 0;
 	tab_id[0] = session_id[0] = '\0';
@@ -604,7 +604,7 @@ static void end(void)
 	       broker.hooks == NULL);
 	chromium_free(broker.chromium);
 	resolver_free(broker.resolver);
-	rpc_server_free(broker.wire);
+	rpc_server_free(broker.rpc);
 	event_base_free(broker.base);
 	chromium_gone();
 	buf_fini(&answer);

@@ -86,7 +86,7 @@ static int raise(lua_State *L)
 }
 
 /* CTX is the question: it is answered, or the wait ended before. */
-static int heard(lua_State *L, int status, lua_KContext ctx)
+static int on_answer(lua_State *L, int status, lua_KContext ctx)
 {
 	struct ask *a = (struct ask *)ctx;
 	bool ok = false;
@@ -139,7 +139,7 @@ static int ask(lua_State *L, int status, lua_KContext ctx)
 	}
 	w.over = is_answered;
 	w.arg = send_it(L, (enum asker)ctx);
-	return lua_sched_wait(L, &w, (lua_KContext)w.arg, heard);
+	return lua_sched_wait(L, &w, (lua_KContext)w.arg, on_answer);
 }
 
 /* The parameters are on top of the stack, the tool is at AT_TOOL. */

@@ -211,9 +211,7 @@ enum lua_error_kind lua_error_explain(lua_State *L, int status)
 	return typed && kind == LUA_ERROR_PLAIN ? LUA_ERROR_TYPED : kind;
 }
 
-/*
- * Note that the step named at NAME raised the error on top, unless another did.
- */
+/* The step named at NAME raised the error on top, unless another did. */
 static void remember_step(lua_State *L, int name)
 {
 	int err = lua_gettop(L);

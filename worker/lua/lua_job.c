@@ -26,7 +26,7 @@
 #include "worker/steps.h"
 #include "worker/timers.h"
 
-enum { EXIT_SAID = 0, EXIT_NONSENSE = 1 };
+enum { EXIT_SENT = 0, EXIT_PROTOCOL = 1 };
 
 static struct {
 	lua_State *L;
@@ -88,7 +88,7 @@ static void take_run(const struct msg_run *r)
 	job.body = lua_state_alloc(body_size());
 	if (job.body == NULL) {
 		lua_outcome_no_memory();
-		_exit(EXIT_SAID);
+		_exit(EXIT_SENT);
 	}
 	memcpy(job.body, r->head.p, r->head.n);
 }
@@ -102,7 +102,7 @@ static void take_chunks(void)
 
 		channel_recv(&m);
 		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
-			_exit(EXIT_NONSENSE);
+			_exit(EXIT_PROTOCOL);
 		memcpy(job.body + have, m.chunk.data.p, m.chunk.data.n);
 		have += m.chunk.data.n;
 	}
@@ -197,12 +197,12 @@ void lua_job_serve(void)
 		channel_recv(&m);
 	}
 	if (m.type != MSG_RUN)
-		_exit(EXIT_NONSENSE);
+		_exit(EXIT_PROTOCOL);
 	channel_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
 	take_chunks();
 	lua_pushcfunction(job.L, serve);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
 		lua_outcome_no_memory(); /* nothing else can fail here */
-	_exit(EXIT_SAID);
+	_exit(EXIT_SENT);
 }

@@ -11,9 +11,7 @@
 
 void lua_lib_open(lua_State *L);
 
-/*
- * Seed math.random in the worker, or all workers would have the same numbers.
- */
+/* Seed math.random in the worker: all would have the same numbers. */
 void lua_lib_seed(lua_State *L);
 
 /* Send a LOG message. LEVEL is syslog's. */

@@ -173,14 +173,14 @@ static int64_t next_us(const struct lua_task *waiter)
 static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
-	bool heard = lua_questions_recv();
+	bool received = lua_questions_recv();
 	struct lua_task *t = pick(clock_mono_us());
 
 	if (t != NULL) {
 		resume(t, from);
 		return;
 	}
-	if (heard)
+	if (received)
 		return; /* the waiter may be able to go on */
 	if (lua_questions_owed())
 		wait_until_told(ticket, next_us(waiter));

@@ -63,7 +63,7 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	if (n < 0 || (size_t)n >= sizeof(message))
 		n = sizeof(message) - 1;
 	send_fail(code, details, message, (size_t)n);
-	_exit(SHIM_EXIT_SAID);
+	_exit(SHIM_EXIT_SENT);
 }
 
 void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
@@ -101,7 +101,7 @@ static void take_run(void)
 	channel_send(&m);
 	channel_recv(&m);
 	if (m.type != MSG_RUN)
-		_exit(SHIM_EXIT_NONSENSE);
+		_exit(SHIM_EXIT_PROTOCOL);
 	channel_set_rate(m.run.messages_per_second);
 	shim.run = m.run;
 	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
@@ -113,7 +113,7 @@ static void take_run(void)
 	while (have < want) {
 		channel_recv(&m);
 		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
-			_exit(SHIM_EXIT_NONSENSE);
+			_exit(SHIM_EXIT_PROTOCOL);
 		memcpy(shim.body + have, m.chunk.data.p, m.chunk.data.n);
 		have += m.chunk.data.n;
 	}
@@ -148,10 +148,10 @@ static void recv_violation(void)
 
 /* ---- the loop ---- */
 
-enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_HEARD };
-#define POLLED (AT_HEARD + SHIM_RECEIVED)
+enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_OUTPUT };
+#define POLLED (AT_OUTPUT + SHIM_RECEIVED)
 
-static void wait_for_news(struct pollfd p[POLLED])
+static void wait_for_events(struct pollfd p[POLLED])
 {
 	struct timespec ts = {.tv_nsec = WATCH_MS * 1000000L};
 	int64_t due = progress_due_us() - clock_mono_us();
@@ -170,7 +170,7 @@ static void wait_for_news(struct pollfd p[POLLED])
 	    .fd = buf_len(&shim.answers) > 0 ? shim.pipes.answers : -1,
 	    .events = POLLOUT};
 	for (int i = 0; i < SHIM_RECEIVED; i++)
-		p[AT_HEARD + i] = (struct pollfd){
+		p[AT_OUTPUT + i] = (struct pollfd){
 		    .fd = *shim_received_fd(&shim, (enum shim_received)i),
 		    .events = POLLIN};
 	sigemptyset(&none);
@@ -179,7 +179,7 @@ static void wait_for_news(struct pollfd p[POLLED])
 			p[i].revents = 0;
 }
 
-static void deal_with(const struct pollfd p[POLLED])
+static void dispatch(const struct pollfd p[POLLED])
 {
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
 		recv_violation();
@@ -192,7 +192,7 @@ static void deal_with(const struct pollfd p[POLLED])
 	if (p[AT_ANSWERS].revents != 0)
 		shim_feed_answers(&shim);
 	for (int i = 0; i < SHIM_RECEIVED; i++)
-		if (p[AT_HEARD + i].revents != 0)
+		if (p[AT_OUTPUT + i].revents != 0)
 			(void)shim_recv(&shim, (enum shim_received)i);
 }
 
@@ -211,22 +211,22 @@ static bool is_over(int *status)
 	return over;
 }
 
-_Noreturn static void attend(void)
+_Noreturn static void serve(void)
 {
 	int64_t watched_ms = 0;
 	int status = 0;
-	bool told = false;
+	bool terminated = false;
 
 	for (;;) {
 		struct pollfd p[POLLED];
 
-		wait_for_news(p);
-		deal_with(p);
+		wait_for_events(p);
+		dispatch(p);
 		if (is_over(&status))
 			shim_finish(&shim, status);
-		if (signals_cancelled() && !told) {
+		if (signals_cancelled() && !terminated) {
 			kill(-1, SIGTERM);
-			told = true;
+			terminated = true;
 		}
 		progress_tick();
 		if (clock_mono_ms() - watched_ms >= WATCH_MS) {
@@ -295,5 +295,5 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "%s could not be started: %s: %s", shim.entry, what,
 			  strerrordesc_np(-rc));
-	attend();
+	serve();
 }

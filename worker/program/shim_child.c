@@ -29,16 +29,14 @@
 
 enum { STAGE_CAGE = 1, STAGE_EXEC };
 
-/*
- * What the child sends: stage 0 is the listener, a descriptor that both have.
- */
+/* From the child; stage 0 is the listener, a descriptor that both have. */
 struct start {
 	int stage;
 	int err;
 	int listener;
 };
 
-_Noreturn static void tell(int sync, int stage, int err)
+_Noreturn static void report_failure(int sync, int stage, int err)
 {
 	struct start f = {.stage = stage, .err = err};
 
@@ -86,7 +84,8 @@ static void make_argv(const struct shim *s, char *path, char *argv[])
 	argv[n] = NULL;
 }
 
-_Noreturn static void become(const struct shim *s, const int ends[5], int sync)
+_Noreturn static void exec_program(const struct shim *s, const int ends[5],
+				   int sync)
 {
 	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
 	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
@@ -108,20 +107,20 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
 	if (chdir(ROOTFS_WORK) != 0)
-		tell(sync, STAGE_CAGE, errno);
+		report_failure(sync, STAGE_CAGE, errno);
 	started.listener = sandbox_leave_to_program(s->sb, s->p);
 	if (started.listener < 0)
-		tell(sync, STAGE_CAGE, -started.listener);
+		report_failure(sync, STAGE_CAGE, -started.listener);
 	if (write(sync, &started, sizeof(started)) != sizeof(started))
 		_exit(EXIT_UNSTARTED);
 	rc = take_descriptors(ends, sync);
 	if (rc < 0)
-		tell(sync, STAGE_CAGE, -rc);
+		report_failure(sync, STAGE_CAGE, -rc);
 	rc = sandbox_bound_files(s->p);
 	if (rc < 0)
-		tell(SYNC_FD, STAGE_CAGE, -rc);
+		report_failure(SYNC_FD, STAGE_CAGE, -rc);
 	execve(path, argv, envp);
-	tell(SYNC_FD, STAGE_EXEC, errno);
+	report_failure(SYNC_FD, STAGE_EXEC, errno);
 }
 
 /* The file itself exists: the cause of ERR, of execve(2). */
@@ -164,18 +163,6 @@ static int recv_start(struct shim *s, int sync, const char **what)
 	return caged ? 0 : -EPIPE;
 }
 
-/* A child that shares our descriptors; we wait until it executes or exits. */
-static pid_t clone_sharing(void)
-{
-	return (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
-			      NULL, NULL, NULL, NULL);
-}
-
-static int nonblocking(int fd)
-{
-	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
-}
-
 /* Five pipes: our ends in MINE, the program's in THEIRS. */
 static int make_pipes(int mine[5], int theirs[5])
 {
@@ -189,7 +176,7 @@ static int make_pipes(int mine[5], int theirs[5])
 			return -errno;
 		mine[i] = ends[to_program[i] ? 1 : 0];
 		theirs[i] = ends[to_program[i] ? 0 : 1];
-		rc = nonblocking(mine[i]);
+		rc = fcntl(mine[i], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 	}
 	return rc;
 }
@@ -206,9 +193,11 @@ int shim_start(struct shim *s, const char **what)
 		rc = -errno;
 	if (rc != 0)
 		return rc;
-	s->pid = clone_sharing();
+	/* A child that shares our descriptors, until it executes or exits. */
+	s->pid = (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
+				NULL, NULL, NULL, NULL);
 	if (s->pid == 0)
-		become(s, theirs, sync[1]);
+		exec_program(s, theirs, sync[1]);
 	if (s->pid < 0)
 		return -errno;
 	for (int i = 0; i < 5; i++)

@@ -85,8 +85,8 @@ static void add_full(struct text *t, const struct shim_space *r)
 
 static void exited(int code)
 {
-	static char room[MSG_DETAILS_MAX];
-	struct text t = {.p = room, .size = sizeof(room) - 1};
+	static char buffer[MSG_DETAILS_MAX];
+	struct text t = {.p = buffer, .size = sizeof(buffer) - 1};
 	struct shim_space r;
 	bool full = shim_full(&r);
 	struct str tail = shim_tail();
@@ -98,14 +98,14 @@ static void exited(int code)
 	if (full)
 		add_full(&t, &r);
 	add_tail(&t);
-	room[t.n] = '\0';
+	buffer[t.n] = '\0';
 	while (n > 0 && tail.p[n - 1] == '\n')
 		n--;
 	last = n > 0 ? memrchr(tail.p, '\n', n) : NULL;
 	last = last != NULL ? last + 1 : tail.p;
 	n -= (size_t)(last - tail.p);
 	shim_fail(full ? "RESOURCE_LIMIT" : "EXECUTION_ERROR",
-		  t.full ? NULL : room,
+		  t.full ? NULL : buffer,
 		  "the program exited with status %d%s%s%s%s%.*s", code,
 		  full ? "; its " : "", full ? r.path : "",
 		  full ? " is full" : "", n > 0 ? ": " : "", (int)n, last);
@@ -124,8 +124,8 @@ static uint64_t cpu_ms(void)
 
 static void signalled(const struct shim *s, int sig)
 {
-	static char room[MSG_DETAILS_MAX];
-	struct text t = {.p = room, .size = sizeof(room) - 1};
+	static char buffer[MSG_DETAILS_MAX];
+	struct text t = {.p = buffer, .size = sizeof(buffer) - 1};
 	const char *abbrev = sigabbrev_np(sig);
 
 	/* it may have sent that signal to itself */
@@ -138,8 +138,8 @@ static void signalled(const struct shim *s, int sig)
 	text_add(&t, "\",\"number\":");
 	text_add_int(&t, (uint64_t)sig);
 	add_tail(&t);
-	room[t.n] = '\0';
-	shim_fail("WORKER_CRASHED", t.full ? NULL : room,
+	buffer[t.n] = '\0';
+	shim_fail("WORKER_CRASHED", t.full ? NULL : buffer,
 		  "the program was ended by SIG%s",
 		  abbrev != NULL ? abbrev : "?");
 }
@@ -169,7 +169,7 @@ _Noreturn static void send_result(void)
 		channel_send_body(&m, "null", strlen("null"));
 	else
 		channel_send_body(&m, buf_data(output), buf_len(output));
-	_exit(SHIM_EXIT_SAID);
+	_exit(SHIM_EXIT_SENT);
 }
 
 void shim_finish(struct shim *s, int status)

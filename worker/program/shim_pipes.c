@@ -184,7 +184,7 @@ static void take_lines(struct shim *s, const char *p, size_t n)
 static const struct {
 	size_t fd; /* in struct shim_pipes */
 	void (*take)(struct shim *s, const char *p, size_t n);
-} heard[SHIM_RECEIVED] = {
+} sources[SHIM_RECEIVED] = {
     [SHIM_OUT] = {offsetof(struct shim_pipes, out), take_out},
     [SHIM_ERR] = {offsetof(struct shim_pipes, err), take_err},
     [SHIM_LINES] = {offsetof(struct shim_pipes, lines), take_lines},
@@ -192,7 +192,7 @@ static const struct {
 
 int *shim_received_fd(struct shim *s, enum shim_received which)
 {
-	return (int *)((char *)&s->pipes + heard[which].fd);
+	return (int *)((char *)&s->pipes + sources[which].fd);
 }
 
 bool shim_recv(struct shim *s, enum shim_received which)
@@ -202,7 +202,7 @@ bool shim_recv(struct shim *s, enum shim_received which)
 	ssize_t n = *fd >= 0 ? read(*fd, piece, sizeof(piece)) : 0;
 
 	if (n > 0)
-		heard[which].take(s, piece, (size_t)n);
+		sources[which].take(s, piece, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		shim_close(fd);
 	return n > 0;

@@ -49,7 +49,7 @@ struct shim {
 	struct buf answers;	      /* for its descriptor 4 */
 };
 
-enum { SHIM_EXIT_SAID = 0, SHIM_EXIT_NONSENSE = 1 };
+enum { SHIM_EXIT_SENT = 0, SHIM_EXIT_PROTOCOL = 1 };
 
 /* ---- shim.c ---- */
 
@@ -134,9 +134,7 @@ bool shim_is_id(struct json_view id); /* may it be an id? */
 /* Receive the supervisor's answer to a question. */
 void shim_recv_answer(struct shim *s);
 
-/*
- * Wait for its answer to an artifact: was it kept? BODY is its id, or why not.
- */
+/* Wait for its answer to an artifact: kept? BODY is its id, or why not. */
 bool shim_await_artifact(struct shim *s, struct buf *body);
 
 /* ---- shim_steps.c ---- */
@@ -167,14 +165,10 @@ int shim_open_below(int at, const char *path, uint64_t flags);
 
 /* ---- shim_output.c ---- */
 
-/*
- * Keep what the program left in out/ as artifacts, and report what cannot be.
- */
+/* Keep files in out/ as artifacts, and report what cannot be kept. */
 void shim_collect(struct shim *s);
 
-/*
- * The program succeeded: report if a full file system may have cut its files.
- */
+/* The program succeeded: report files that a full file system may have cut. */
 void shim_doubt(void);
 
 /* ---- shim_watch.c ---- */

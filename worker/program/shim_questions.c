@@ -18,7 +18,7 @@
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
 
-enum { EXIT_NONSENSE = 1 };
+enum { EXIT_PROTOCOL = 1 };
 
 /* Questions that wait for their answer. seq 0: free. */
 static struct {
@@ -97,7 +97,7 @@ static void take_body(const struct msg *first, struct buf *body)
 		channel_recv(&m);
 		if (m.type != MSG_CHUNK ||
 		    m.chunk.data.n > total - buf_len(body))
-			_exit(EXIT_NONSENSE);
+			_exit(EXIT_PROTOCOL);
 		(void)buf_add(body, m.chunk.data.p, m.chunk.data.n);
 	}
 }
@@ -131,7 +131,7 @@ static int take_answer(struct shim *s, bool *ok, struct buf *body)
 
 	channel_recv(&m);
 	if (m.type != MSG_ANSWER)
-		_exit(EXIT_NONSENSE);
+		_exit(EXIT_PROTOCOL);
 	seq = m.answer.seq;
 	*ok = m.answer.ok;
 	take_body(&m, body);
@@ -157,5 +157,5 @@ void shim_recv_answer(struct shim *s)
 	bool ok;
 
 	if (take_answer(s, &ok, &body) != 0)
-		_exit(EXIT_NONSENSE); /* of an artifact that was not sent */
+		_exit(EXIT_PROTOCOL); /* of an artifact that was not sent */
 }

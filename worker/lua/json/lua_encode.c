@@ -202,9 +202,7 @@ static void sift(struct key *keys, size_t i, size_t n)
 	}
 }
 
-/*
- * Sort in place: qsort(3) asks for the size of memory, which the filter denies.
- */
+/* Sort in place: the filter denies how qsort(3) sizes its memory. */
 static void sort(struct key *keys, size_t n)
 {
 	for (size_t i = n / 2; i-- > 0;)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_rpc.h - what is asked of paddock-browser, and what it answers, as
- * frames (PROTOCOL.md, "The broker"). No descriptor, no process:
+ * frames (PROTOCOL.md, "paddock-browser"). No descriptor, no process:
  * browser_process.c moves the frames. Nobody else includes it.
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_RPC_H

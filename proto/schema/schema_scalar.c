@@ -107,52 +107,43 @@ bool schema_check_const(struct schema_check *c, const struct schema_op *op,
 	return schema_fail(c, at, op->keyword, "%s", want);
 }
 
-/* How the instance compares with the keyword's number, in *ORDER. */
-static bool compare(struct schema_check *c, const struct schema_op *op,
-		    const struct schema_place *at, int *order)
-{
-	struct schema_num n;
-
-	schema_num_of(&n, at->value);
-	*order = 0;
-	if (!schema_step(c, schema_num_steps(&n) + schema_num_steps(op->u.num)))
-		return false;
-	*order = schema_num_cmp(&n, op->u.num);
-	return true;
-}
-
 /* It was written when the schema was compiled. */
 static const char *num_text(const struct schema_op *op)
 {
 	return op->u.num->text != NULL ? op->u.num->text : op->u.num->buf;
 }
 
+/* Is the instance less (-1), the same (0) or more than the keyword's number? */
+static bool ordered(struct schema_check *c, const struct schema_op *op,
+		    const struct schema_place *at, int least, int most,
+		    const char *expected)
+{
+	struct schema_num n;
+	int order;
+
+	schema_num_of(&n, at->value);
+	if (!schema_step(c, schema_num_steps(&n) + schema_num_steps(op->u.num)))
+		return false;
+	order = schema_num_cmp(&n, op->u.num);
+	order = (order > 0) - (order < 0);
+	return (order >= least && order <= most) ||
+	       schema_fail(c, at, op->keyword, expected, num_text(op));
+}
+
 bool schema_check_minimum(struct schema_check *c, const struct schema_op *op,
 			  const struct schema_place *at,
 			  struct schema_seen *seen)
 {
-	int order;
-
 	(void)seen;
-	if (!compare(c, op, at, &order))
-		return false;
-	return order >= 0 ||
-	       schema_fail(c, at, op->keyword, "a number of at least %.40s",
-			   num_text(op));
+	return ordered(c, op, at, 0, 1, "a number of at least %.40s");
 }
 
 bool schema_check_maximum(struct schema_check *c, const struct schema_op *op,
 			  const struct schema_place *at,
 			  struct schema_seen *seen)
 {
-	int order;
-
 	(void)seen;
-	if (!compare(c, op, at, &order))
-		return false;
-	return order <= 0 ||
-	       schema_fail(c, at, op->keyword, "a number of at most %.40s",
-			   num_text(op));
+	return ordered(c, op, at, -1, 0, "a number of at most %.40s");
 }
 
 bool schema_check_exclusive_minimum(struct schema_check *c,
@@ -160,13 +151,8 @@ bool schema_check_exclusive_minimum(struct schema_check *c,
 				    const struct schema_place *at,
 				    struct schema_seen *seen)
 {
-	int order;
-
 	(void)seen;
-	if (!compare(c, op, at, &order))
-		return false;
-	return order > 0 || schema_fail(c, at, op->keyword,
-					"a number above %.40s", num_text(op));
+	return ordered(c, op, at, 1, 1, "a number above %.40s");
 }
 
 bool schema_check_exclusive_maximum(struct schema_check *c,
@@ -174,13 +160,8 @@ bool schema_check_exclusive_maximum(struct schema_check *c,
 				    const struct schema_place *at,
 				    struct schema_seen *seen)
 {
-	int order;
-
 	(void)seen;
-	if (!compare(c, op, at, &order))
-		return false;
-	return order < 0 || schema_fail(c, at, op->keyword,
-					"a number below %.40s", num_text(op));
+	return ordered(c, op, at, -1, -1, "a number below %.40s");
 }
 
 bool schema_check_multiple_of(struct schema_check *c,

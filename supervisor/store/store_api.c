@@ -7,86 +7,60 @@
  */
 #include "supervisor/store/store_impl.h"
 
+/* Ask for OP, with DONE and ARG, and what else is given of the request. */
+#define ASK(op, ...)                                                           \
+	store_ask(s, &store_op_##op,                                           \
+		  &(struct store_req){.done = done, .arg = arg, __VA_ARGS__})
+
 void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg)
 {
-	store_ask(s, &store_op_put_run,
-		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				      .retry = urgency == STORE_RETRY,
-				      .run = *run,
-				      .done = done,
-				      .arg = arg});
+	ASK(put_run, .urgent = urgency != STORE_DEFERRED,
+	    .retry = urgency == STORE_RETRY, .run = *run);
 }
 
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg)
 {
-	store_ask(s, &store_op_get_run,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .id = id,
-				      .done = done,
-				      .arg = arg});
+	ASK(get_run, .urgent = true, .requestor = requestor, .id = id);
 }
 
 void store_get_task(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg)
 {
-	store_ask(s, &store_op_get_task,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .id = id,
-				      .done = done,
-				      .arg = arg});
+	ASK(get_task, .urgent = true, .requestor = requestor, .id = id);
 }
 
 void store_list_tasks(struct store *s, const char *requestor,
 		      const char *before, int64_t now_ms, int limit,
 		      store_done done, void *arg)
 {
-	store_ask(
-	    s, &store_op_list_tasks,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = before != NULL ? before : ID_AFTER_ALL,
-				.time_ms = now_ms,
-				.limit = limit,
-				.done = done,
-				.arg = arg});
+	ASK(list_tasks, .urgent = true, .requestor = requestor,
+	    .id = before != NULL ? before : ID_AFTER_ALL, .time_ms = now_ms,
+	    .limit = limit);
 }
 
 void store_find_idem(struct store *s, const char *requestor,
 		     const char *template_id, const char *key, store_done done,
 		     void *arg)
 {
-	store_ask(s, &store_op_find_idem,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .id = template_id,
-				      .key = key,
-				      .done = done,
-				      .arg = arg});
+	ASK(find_idem, .urgent = true, .requestor = requestor,
+	    .id = template_id, .key = key);
 }
 
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg)
 {
-	store_ask(s, &store_op_list_runs,
-		  &(struct store_req){
-		      .urgent = true, .filter = *f, .done = done, .arg = arg});
+	ASK(list_runs, .urgent = true, .filter = *f);
 }
 
 void store_put_artifact(struct store *s, const struct store_artifact *a,
 			const char *tmp_path, enum store_urgency urgency,
 			store_done done, void *arg)
 {
-	store_ask(s, &store_op_put_artifact,
-		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				      .retry = urgency == STORE_RETRY,
-				      .artifact = *a,
-				      .tmp_path = tmp_path,
-				      .done = done,
-				      .arg = arg});
+	ASK(put_artifact, .urgent = urgency != STORE_DEFERRED,
+	    .retry = urgency == STORE_RETRY, .artifact = *a,
+	    .tmp_path = tmp_path);
 }
 
 /* It may wait for the end of its run to be written, but not be lost. */
@@ -102,57 +76,34 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 int64_t offset, int64_t limit, store_done done,
 			 void *arg)
 {
-	store_ask(s, &store_op_read_artifact,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .id = id,
-				      .offset = offset,
-				      .limit = limit,
-				      .done = done,
-				      .arg = arg});
+	ASK(read_artifact, .urgent = true, .requestor = requestor, .id = id,
+	    .offset = offset, .limit = limit);
 }
 
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg)
 {
-	store_ask(s, &store_op_usage,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .done = done,
-				      .arg = arg});
+	ASK(usage, .urgent = true, .requestor = requestor);
 }
 
 void store_put_session(struct store *s, const struct store_session *session,
 		       enum store_urgency urgency, store_done done, void *arg)
 {
-	store_ask(s, &store_op_put_session,
-		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				      .retry = urgency == STORE_RETRY,
-				      .session = *session,
-				      .done = done,
-				      .arg = arg});
+	ASK(put_session, .urgent = urgency != STORE_DEFERRED,
+	    .retry = urgency == STORE_RETRY, .session = *session);
 }
 
 void store_get_session(struct store *s, const char *key, int64_t now_ms,
 		       store_done done, void *arg)
 {
-	store_ask(s, &store_op_get_session,
-		  &(struct store_req){.urgent = true,
-				      .key = key,
-				      .time_ms = now_ms,
-				      .done = done,
-				      .arg = arg});
+	ASK(get_session, .urgent = true, .key = key, .time_ms = now_ms);
 }
 
 void store_drop_session(struct store *s, const char *key,
 			enum store_urgency urgency, store_done done, void *arg)
 {
-	store_ask(s, &store_op_drop_session,
-		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				      .retry = true,
-				      .key = key,
-				      .done = done,
-				      .arg = arg});
+	ASK(drop_session, .urgent = urgency != STORE_DEFERRED, .retry = true,
+	    .key = key);
 }
 
 void store_drop_sessions(struct store *s, const char *requestor)
@@ -163,16 +114,12 @@ void store_drop_sessions(struct store *s, const char *requestor)
 
 void store_recover(struct store *s, store_done done, void *arg)
 {
-	store_ask(
-	    s, &store_op_recover,
-	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
+	ASK(recover, .urgent = true);
 }
 
 void store_recover_begun(struct store *s, store_done done, void *arg)
 {
-	store_ask(s, &store_op_recover,
-		  &(struct store_req){
-		      .urgent = true, .begun = true, .done = done, .arg = arg});
+	ASK(recover, .urgent = true, .begun = true);
 }
 
 void store_sweep(struct store *s, int64_t now_ms)
@@ -184,21 +131,13 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     enum store_mail kind, int64_t until_ms, store_done done,
 		     void *arg)
 {
-	store_ask(s, &store_op_send_mail,
-		  &(struct store_req){.urgent = true,
-				      .requestor = requestor,
-				      .id = id,
-				      .kind = kind,
-				      .time_ms = until_ms,
-				      .done = done,
-				      .arg = arg});
+	ASK(send_mail, .urgent = true, .requestor = requestor, .id = id,
+	    .kind = kind, .time_ms = until_ms);
 }
 
 void store_read_mail(struct store *s, store_done done, void *arg)
 {
-	store_ask(
-	    s, &store_op_read_mail,
-	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
+	ASK(read_mail, .urgent = true);
 }
 
 void store_show(struct store *s, const struct store_run *run)
@@ -209,14 +148,10 @@ void store_show(struct store *s, const struct store_run *run)
 
 void store_probe(struct store *s, store_done done, void *arg)
 {
-	store_ask(
-	    s, &store_op_probe,
-	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
+	ASK(probe, .urgent = true);
 }
 
 void store_open(struct store *s, store_done done, void *arg)
 {
-	store_ask(
-	    s, &store_op_open,
-	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
+	ASK(open, .urgent = true);
 }

@@ -34,9 +34,8 @@ struct server {
 
 /*
  * Start the zygote and watch signals; CONFIG and CATALOGUE are taken.
- * WORKER_PATH is the worker program,
- * BROWSER_PATH (lent for good) the browser's broker, which may be missing. 0, or the exit status to end with,
- * after a line that says why.
+ * WORKER_PATH is the worker program, BROWSER_PATH (lent for good) paddock-browser,
+ * which may be missing. 0, or the exit status, after a line that says why.
  */
 int server_start(struct server *srv, const struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,

@@ -298,12 +298,3 @@ bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 	rpc_async_free(s->ctx->thread_pool, s->requestor, m);
 	return answered;
 }
-
-bool session_receive(struct session *s, void *stream, const char *text,
-		     size_t len)
-{
-	struct rpc_msg m;
-
-	rpc_parse(&m, text, len);
-	return session_take(s, stream, &m);
-}

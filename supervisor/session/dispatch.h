@@ -31,13 +31,9 @@ struct methods {
 bool method_is_slow(const struct context *ctx, const char *name);
 
 /*
- * One message (or a batch) of LEN bytes came by STREAM. True: that gets an
- * answer, now or later; false: nothing in it wants one.
+ * M, one message or a batch, came by STREAM; it is emptied. True: STREAM gets an
+ * answer, now or later; false: nothing in M wants one.
  */
-bool session_receive(struct session *s, void *stream, const char *text,
-		     size_t len);
-
-/* The same, for what has been parsed: M is emptied. */
 bool session_take(struct session *s, void *stream, struct rpc_msg *m);
 
 #endif

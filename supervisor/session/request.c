@@ -43,7 +43,7 @@ struct batch *batch_new(struct session *s, void *stream, size_t n)
 	return b;
 }
 
-static void batch_less(struct batch *b)
+void batch_skip(struct batch *b)
 {
 	if (--b->waiting > 0)
 		return;
@@ -69,11 +69,6 @@ static void batch_add(struct batch *b, const struct buf *answer)
 void batch_gone(struct batch *b)
 {
 	b->session = NULL;
-}
-
-void batch_skip(struct batch *b)
-{
-	batch_less(b);
 }
 
 /* ---- birth, death ---- */
@@ -195,7 +190,7 @@ static void leave_session(struct request *c)
 	end_read(c);
 	c->session = NULL;
 	if (c->batch != NULL) /* which may outlive us, but not the session */
-		batch_less(c->batch);
+		batch_skip(c->batch);
 	c->batch = NULL;
 }
 

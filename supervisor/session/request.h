@@ -42,7 +42,7 @@ struct request {
 	bool dropped;		/* cancelled by the client: no answer */
 	unsigned refs;		/* see request_ref() */
 	bool reads;		/* and request_ref_large() */
-	bool backlogged;	/* it is in session.crowd */
+	bool backlogged;	/* it is in session.backlog */
 	TAILQ_ENTRY(request) backlog;
 	struct session_observer observer;
 	UT_hash_handle hh; /* in session.requests, once it has begun… */

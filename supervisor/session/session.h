@@ -97,7 +97,7 @@ struct session {
 	/* Not taken to their end yet: over lines nothing else is, then. */
 	size_t n_batches;
 	size_t n_reads; /* of these, those that await a large answer */
-	TAILQ_HEAD(crowd, request) backlog; /* and those that wait for a turn */
+	TAILQ_HEAD(, request) backlog; /* and those that wait for a turn */
 	struct client_request *client_requests; /* ours to it, by their ids */
 	uint64_t last_asked;			/* the id of the newest */
 	size_t n_client_tasks;			/* its own, for us */

@@ -84,11 +84,13 @@ void client_end(struct client *c)
 
 void says(struct client *c, const char *result)
 {
+	struct rpc_msg m;
 	char text[512];
 
 	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}",
 		 json_text(c->asked, NULL), result);
-	session_receive(&c->session, NULL, text, strlen(text));
+	rpc_parse(&m, text, strlen(text));
+	session_take(&c->session, NULL, &m);
 }
 
 void accepts(struct client *c)

@@ -13,10 +13,12 @@
 static void says_at_length(struct client *c, const char *result)
 {
 	struct buf text = {0};
+	struct rpc_msg m;
 
 	buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s,\"x\":\"%*s\"}",
 		   json_text(c->asked, NULL), result, RPC_ASYNC_LARGE, "");
-	session_receive(&c->session, NULL, buf_data(&text), buf_len(&text));
+	rpc_parse(&m, buf_data(&text), buf_len(&text));
+	session_take(&c->session, NULL, &m);
 	buf_fini(&text);
 }
 

@@ -56,8 +56,11 @@ static void begin(void)
 
 static void say(const char *text)
 {
+	struct rpc_msg m;
+
 	answers[0] = '\0';
-	session_receive(&session, NULL, text, strlen(text));
+	rpc_parse(&m, text, strlen(text));
+	session_take(&session, NULL, &m);
 }
 
 static void end(void)

@@ -183,7 +183,7 @@ static void on_head(struct http_conn *c)
 		http_conn_put_raw(c, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-/* C's payer holds more than what others leave it. */
+/* C's requestor holds more than what others leave it. */
 static bool holds_too_much(const struct http_conn *c)
 {
 	const struct http_pool *p = c->pool;

@@ -24,7 +24,7 @@
 #define HTTP_UNSENT_LOW 65536	/* bytes; a stream may add more below this */
 #define HTTP_PIPELINE_MAX 65536 /* bytes after the request that is served */
 /*
- * Bytes of requests that may be held at once, of which a payer has its share
+ * Bytes of requests that may be held at once, of which a requestor has its share
  * (base/fair_share.h), and always one request; and those of nobody known.
  */
 #define HTTP_BODIES_MAX (256u << 20)
@@ -63,20 +63,20 @@ struct http_pool {
 	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
 	size_t n;
 	struct http_usage held;	  /* what all of them hold */
-	struct http_usage nobody; /* and those that no payer pays for */
+	struct http_usage nobody; /* and those of nobody known */
 	struct http_limits limits;
 	bool closing; /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
 	struct http_conns anonymous; /* wait for a request, and have no user */
 	struct http_conns idle;	     /* have one, and wait for the first byte */
-	struct http_peer *peers;     /* whose connections are strangers */
+	struct http_peer *peers;     /* addresses of the anonymous ones */
 };
 
 void http_pool_init(struct http_pool *p, struct event_base *base,
 		    const struct http_conn_ops *ops, void *arg);
 /*
  * Takes FD, a connected non-blocking socket, whose peer is FROM (NULL: not
- * known). Of one address STRANGERS connections at most wait for a request
+ * known). Of one address ANONYMOUS connections at most wait for a request
  * without a user (http_conn_set_user()): the oldest of these makes room.
  */
 void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
@@ -118,7 +118,7 @@ size_t http_conn_unsent(const struct http_conn *c); /* bytes */
 void http_conn_due(struct http_conn *c, size_t bytes);
 /* C's requests are told in the turns of LANE (NULL: of nobody known). */
 void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane);
-/* From now on PAYER (lent; NULL: nobody known) pays for what C holds. */
+/* From now on USAGE (lent; NULL: nobody known) counts what C holds. */
 void http_conn_set_usage(struct http_conn *c, struct http_usage *usage);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_conn_private.h - between http_conn.c, http_conn_reply.c and http_pool.c alone. */
+/* http_conn_private.h - for http_conn.c, http_conn_reply.c, http_pool.c alone. */
 #ifndef SUPERVISOR_HTTP_HTTP_CONN_PRIVATE_H
 #define SUPERVISOR_HTTP_HTTP_CONN_PRIVATE_H
 
@@ -19,9 +19,9 @@ enum http_conn_state {
 struct http_conn {
 	struct http_pool *pool;
 	TAILQ_ENTRY(http_conn) link; /* in pool.all */
-	struct http_conns *rank;     /* pool.strangers, pool.idle, or NULL */
+	struct http_conns *rank;     /* pool.anonymous, pool.idle, or NULL */
 	TAILQ_ENTRY(http_conn) rank_link;    /* in *rank */
-	struct http_peer *peer;		     /* while it is a stranger */
+	struct http_peer *peer;		     /* while it is anonymous */
 	TAILQ_ENTRY(http_conn) peer_link;    /* in peer.conns */
 	unsigned char from[HTTP_PEER_BYTES]; /* its address, or a part of it */
 	int fd;
@@ -36,9 +36,9 @@ struct http_conn {
 	bool ended;	/* the client sends no more */
 	bool headless;	/* HEAD: an answer without its body */
 	bool old;	/* HTTP/1.0: no chunks */
-	size_t held;	/* bytes of requests, as counted in payer.bodies */
+	size_t held;	/* bytes of requests, as counted in usage.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
-	size_t counted; /* in payer.unread */
+	size_t counted; /* in usage.unread */
 	struct fair_queue_turn
 	    turn; /* for a request that is whole, or what came after */
 	struct fair_queue_flow *lane; /* borrowed: whose turn that is */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_pool.c - all connections of a listener, ranked by who is in the way when
- * one more comes; and their time limits by a tick. http_listen.c calls it. A
- * stranger's connection goes for a new one, then the longest idle; where none
- * may go the new one is refused.
+ * one more comes; and their time limits by a tick. http_listen.c calls it. One
+ * of nobody known goes for a new one, then the longest idle; where none may go
+ * the new one is refused.
  */
 #include "supervisor/http/http_conn_private.h"
 
@@ -18,7 +18,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 
-struct http_peer { /* an address with strangers */
+struct http_peer { /* an address with anonymous connections */
 	unsigned char from[HTTP_PEER_BYTES];
 	struct http_conns conns; /* the oldest first */
 	size_t n;

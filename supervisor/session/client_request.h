@@ -30,9 +30,9 @@ typedef void (*client_request_done)(void *arg, enum client_request_end end,
 				    struct rpc_msg *m);
 
 /*
- * Send METHOD with PARAMS (lent) by ROUTE (NULL: by what belongs to no
+ * Send METHOD with PARAMS (lent) by STREAM (NULL: by what belongs to no
  * request) and wait TIMEOUT_MS for the answer. NULL: too many are under way.
- * Whoever gives a ROUTE drops what was asked before that route has its answer.
+ * Whoever gives a STREAM drops what was asked before that has its answer.
  */
 struct client_request *client_request_send(struct session *s, void *stream,
 					   const char *method,

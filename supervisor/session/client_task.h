@@ -29,7 +29,7 @@ typedef void (*client_task_done)(void *arg, enum client_task_end end,
 				 struct rpc_msg *m, const char *errmsg);
 
 /*
- * Ask METHOD of S by ROUTE; see client_request.h. PARAMS are lent, and get a "task"
+ * Ask METHOD of S by STREAM; see client_request.h. PARAMS are lent, and get a "task"
  * member when the client takes METHOD as one: it is to keep it for TTL_MS,
  * by when the caller has dropped it. NULL: too much is asked of S already.
  */

@@ -6,7 +6,7 @@
 #include "supervisor/session/session.h"
 
 /*
- * Tell S what R SAID (NOTICE_LOG), by ROUTE, unless it is below S's level or S
+ * Tell S what R SAID (NOTICE_LOG), by STREAM, unless it is below S's level or S
  * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
  */
 void logging_tell(struct session *s, void *stream, const struct run *r,

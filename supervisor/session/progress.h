@@ -14,14 +14,14 @@ struct progress {
 	void *stream;		   /* of the request that gave the token */
 	struct json_object *token; /* NULL: none, and nothing is told */
 	const char *task_id;	   /* NULL: it does not belong to a task */
-	struct run *run;	   /* the one last heard of */
+	struct run *run;	   /* the one that was told of last */
 	bool told;
 	uint64_t told_done;
 	int64_t told_ms;
 	struct event *later; /* the latest, held back by the rate */
 };
 
-/* Session, route, token and task_id are set, and lent. R has gone on. */
+/* Session, stream, token and task_id are set, and lent. R has gone on. */
 void progress_news(struct progress *p, struct run *r);
 /* Nothing more comes: what was held back is told NOW, or never. */
 void progress_stop(struct progress *p, bool now);

@@ -248,7 +248,7 @@ void request_drop(struct request *c, bool cancel_run)
 	c->dropped = true;
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
-	request_unwatch(c); /* its route is still there for what ends with it */
+	request_unwatch(c); /* its stream is there for what ends with it */
 	if (c->batch == NULL && cancel_run)
 		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
 					(struct reply_hint){0});
@@ -430,12 +430,12 @@ void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 /* ---- an answer that waits until its client reads ---- */
 
 /* What waited is made with some room left: its bytes are yet to be sent. */
-#define CROWD_READS_MAX (SESSION_READS_MAX / 2)
+#define BACKLOG_READS_MAX (SESSION_READS_MAX / 2)
 
 bool request_backlogged(struct request *c, event_callback_fn again)
 {
 	struct session *s = c->session;
-	size_t most = c->backlogged ? CROWD_READS_MAX : SESSION_READS_MAX;
+	size_t most = c->backlogged ? BACKLOG_READS_MAX : SESSION_READS_MAX;
 	bool full = session_over_read_limit(s) || s->n_reads >= most;
 
 	if (!c->backlogged) {

@@ -16,7 +16,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 
-struct batch; /* answers that leave together; call.c */
+struct batch; /* answers that leave together; request.c */
 
 /* What a request does while it waits, a table for each kind; NULL: nothing. */
 struct request_ops {
@@ -98,7 +98,7 @@ void request_audit_refused(const struct request *c, const char *code);
 void request_tool_error(struct request *c, struct tool_error *r);
 
 /*
- * Somebody else will call back about C: it must not be freed until then. In
+ * Somebody else will come back to C: it must not be freed until then. In
  * the callback, request_unref() says whether there is still somebody to
  * answer; when not, C is gone.
  */
@@ -124,7 +124,7 @@ void request_unwatch(struct request *c);
 bool request_backlogged(struct request *c, event_callback_fn again);
 #define REQUEST_BACKLOG_MS 100
 /*
- * R has ended and is recorded. When C's client is behind, answer later, from
+ * R has ended and is recorded. When C's client does not read, answer later, from
  * R's row, by run_stored() of its ops; false: it is not.
  */
 bool request_defer(struct request *c, const struct run *r);

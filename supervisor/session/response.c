@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large answers, made on the threads of thread_pool.c; call.c, tasks.c,
- * resources.c and the contract's tools call it. The call is held meanwhile, so
+ * Large answers, made on the threads of thread_pool.c; request.c, tasks.c,
+ * resources.c and the contract's tools call it. The request is held meanwhile, so
  * that a client that goes leaves it to be freed here. When too much is being
- * made for its requestor already the call is refused.
+ * made for its requestor already the request is refused.
  */
 #include "supervisor/session/response.h"
 
@@ -144,7 +144,7 @@ void response_send(struct request *c, const struct response *m)
 
 /* ---- a tool's ---- */
 
-#define BEGINNING 65536 /* bytes of a text that is too long with its twin */
+#define BEGINNING 65536 /* bytes of a text that is too long to come twice */
 
 static struct json_object *make_tool_result(struct response *m)
 {

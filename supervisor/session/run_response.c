@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_response.c - the answers of run_result.c on the way to their calls, which
+ * run_response.c - the answers of run_result.c on the way to their requests, which
  * tool_run.c, tool_run_idempotent.c, tool_runs.c and tasks.c have.
  */
 #include "supervisor/session/run_response.h"

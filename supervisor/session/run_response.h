@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_response.h - a call that is answered with a run: what it gave, or how it
+ * run_response.h - a request that is answered with a run: what it gave, or how it
  * goes.
  */
 #ifndef SUPERVISOR_SESSION_RUN_RESPONSE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * task_notify.h - what the session that made a task is told of it unasked:
- * progress by the token of its call, and each change of its status.
+ * progress by the token of its request, and each change of its status.
  */
 #ifndef SUPERVISOR_SESSION_TASK_NOTIFY_H
 #define SUPERVISOR_SESSION_TASK_NOTIFY_H

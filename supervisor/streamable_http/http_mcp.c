@@ -217,7 +217,7 @@ static void on_initialize(struct http_sessions *all,
 			 requestor->name);
 }
 
-/* Begin the first that S holds, unless it is crowded. May the next begin? */
+/* Begin the first that S defers, unless it reads too much. May the next begin? */
 static bool go_on(struct http_session *s)
 {
 	struct http_stream *st = TAILQ_FIRST(&s->deferred);

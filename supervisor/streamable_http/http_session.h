@@ -72,7 +72,7 @@ struct http_session {
 	size_t n_read;		      /* streams that have a connection */
 	struct http_streams deferred; /* requests not begun */
 	TAILQ_ENTRY(http_session)
-	deferring;			/* in all.holding, while it has any */
+	deferring;			/* in all.deferring, while it has any */
 	UT_hash_handle hh;		/* in all.by_id */
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };

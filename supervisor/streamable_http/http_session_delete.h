@@ -14,7 +14,7 @@
 	4096 /* of all requestors; each has its share */
 
 /*
- * The row KEY, of Q, goes; DONE hears of it. False: too many of Q's wait
+ * The row KEY, of Q, goes; DONE is told. False: too many of Q's wait
  * already. Then it stays until it expires, and DONE is not called.
  */
 bool http_session_delete(struct http_sessions *all, struct requestor *q,

@@ -5,7 +5,7 @@
  * exist do not initialize again when they are told that their session is gone.
  *
  * The row has the id's SHA-256, whose it is, what was negotiated, the level of
- * logging and the subscriptions; nothing of streams, calls or tokens. It lasts
+ * logging and the subscriptions; nothing of streams, requests or tokens. It lasts
  * as an idle session does. Without a store, or while that fails, a session
  * works all the same, and ends with its server.
  */
@@ -28,7 +28,7 @@ void http_session_store_key(char key[HTTP_SESSION_KEY_SIZE], const char *id);
 struct store *http_session_store_get(const struct http_sessions *all);
 
 /*
- * Keep S as it is now; DONE hears of it. False: it cannot be kept, and DONE
+ * Keep S as it is now; DONE is told. False: it cannot be kept, and DONE
  * is not called.
  */
 bool http_session_store(struct http_session *s, enum store_urgency urgency,

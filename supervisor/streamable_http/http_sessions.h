@@ -20,7 +20,7 @@ struct http_session *http_session_new(struct http_sessions *all,
 struct http_session *http_session_again(struct http_sessions *all,
 					struct requestor *requestor,
 					const char *id);
-/* Its calls are dropped, their runs go on; its streams end. */
+/* Its requests are dropped, their runs go on; its streams end. */
 void http_session_end(struct http_session *s, const char *errmsg);
 
 /* Ends those whose token, or want of one, was good and is so no more. */

@@ -33,7 +33,7 @@ struct http_store_wait {
 	char *body; /* of an answer; or NULL */
 	size_t len;
 	TAILQ_ENTRY(http_store_wait)
-	link; /* in all.recalls, while it has CONN */
+	link; /* in all.store_waits, while it has CONN */
 };
 
 /* LATE_MS is too long: what is CONN told? GONE: it has hung up. */

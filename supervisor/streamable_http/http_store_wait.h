@@ -26,7 +26,7 @@ void http_store_wait(struct http_sessions *all, struct requestor *requestor,
 /* C's answer, which has the id of S: it leaves when S is kept. */
 void http_store_wait_created(struct http_session *s, struct http_conn *c,
 			     const char *text, size_t len);
-/* C has asked for the end of S: it ends, and C hears of it when it is gone. */
+/* C has asked for the end of S: it ends, and C is told when it is gone. */
 void http_store_wait_deleted(struct http_session *s, struct http_conn *c);
 
 /* It is NOW_MS (monotonic): who has waited for too long does no more. */

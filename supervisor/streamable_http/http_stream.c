@@ -94,7 +94,7 @@ void http_stream_free(struct http_stream *st)
 }
 
 /* Do S's requestor's ended streams have more than its share? */
-static bool keeps_too_much(const struct http_session *s)
+static bool replays_too_much(const struct http_session *s)
 {
 	size_t own = s->session.requestor->http_ended_bytes;
 
@@ -104,7 +104,7 @@ static bool keeps_too_much(const struct http_session *s)
 }
 
 /* Ended streams over the bounds go, oldest first, unless they are being read. */
-static void keep_bounds(struct http_session *s)
+static void trim_replayable(struct http_session *s)
 {
 	struct requestor *q = s->session.requestor;
 	struct http_stream *st, *after;
@@ -118,8 +118,8 @@ static void keep_bounds(struct http_session *s)
 		if (st->conn == NULL)
 			http_stream_free(st);
 	}
-	for (st = TAILQ_FIRST(&q->http_ended); st != NULL && keeps_too_much(s);
-	     st = after) {
+	for (st = TAILQ_FIRST(&q->http_ended);
+	     st != NULL && replays_too_much(s); st = after) {
 		after = TAILQ_NEXT(st, queue);
 		if (st->conn == NULL)
 			http_stream_free(st);
@@ -289,5 +289,5 @@ void http_stream_finish(struct http_stream *st, const char *text, size_t len)
 	http_stream_apply(st, STREAM_ON_LAST);
 	http_session_used(st->owner);
 	http_stream_pump(st);
-	keep_bounds(st->owner);
+	trim_replayable(st->owner);
 }

@@ -2,7 +2,7 @@
 /*
  * http_stream.h - the way of one request's messages to its client: a plain
  * answer, or a stream of events that outlives its connection. A stream is
- * the route that session.h speaks of.
+ * the stream that session.h speaks of.
  */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_H
@@ -17,8 +17,8 @@
 #define HTTP_OPEN_BYTES (16u << 20) /* kept of those: over it each has the… */
 #define HTTP_OPEN_TIGHT 16384	    /* …newest bytes */
 /*
- * A requestor is behind that does not read so many bytes, or its share of what
- * all may (base/fair_share.h), but never for less than the least.
+ * A requestor is backlogged that does not read so many bytes, or its share of
+ * what all may (base/fair_share.h), but never for less than the least.
  */
 #define HTTP_UNREAD_EACH (32u << 20)
 #define HTTP_UNREAD_ALL (128u << 20)
@@ -87,7 +87,7 @@ bool http_stream_is_begun(const struct http_stream *st);
 /* What a session over HTTP is given; its argument is an http_session. */
 extern const struct session_ops http_session_ops; /* http_session_ops.c */
 
-/* A request came on CONN: its route. */
+/* A request came on CONN: its stream. */
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);
 /* Nothing more is said by it, nor can it be taken up again. */
@@ -105,7 +105,7 @@ void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions);
  * CONN listens to what belongs to no request. Each message goes to one stream
  * alone, which is from now on this one; those that were opened before stay
  * open, for a client whose stream ends comes back for it, and that for ever.
- * Of too many one that nobody hears ends, else the oldest, and is over.
+ * Of too many one that nobody reads ends, else the oldest, and is over.
  */
 void http_stream_listen(struct http_session *s, struct http_conn *conn);
 
@@ -128,7 +128,7 @@ void http_streams_end(struct http_session *s); /* all of them */
 
 /* A new one of S's, in none of its lists. */
 struct http_stream *http_stream_make(struct http_session *s);
-/* CONN hears ST, or no more; hung up, it gets a whole response here. */
+/* CONN reads ST, or no more; hung up, it gets a whole response here. */
 void http_stream_attach(struct http_stream *st, struct http_conn *conn);
 void http_stream_detach(struct http_stream *st);
 void http_stream_hang_up(struct http_stream *st);
@@ -143,7 +143,7 @@ void http_stream_finish(struct http_stream *st, const char *text, size_t len);
 
 /*
  * Of S's streams of no request the one that has what is said next: that
- * somebody hears, and was asked for last, or would be; or NULL.
+ * somebody reads, and was asked for last, or would be; or NULL.
  */
 struct http_stream *http_stream_push_current(const struct http_session *s);
 

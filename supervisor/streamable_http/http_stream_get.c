@@ -10,7 +10,7 @@
 
 /* ---- what belongs to no request ---- */
 
-/* The one that somebody hears and was asked for last, or would be; or NULL. */
+/* The one that somebody reads and was asked for last, or would be; or NULL. */
 struct http_stream *http_stream_push_current(const struct http_session *s)
 {
 	struct http_stream *st;
@@ -21,7 +21,7 @@ struct http_stream *http_stream_push_current(const struct http_session *s)
 	return TAILQ_FIRST(&s->push);
 }
 
-/* Of as many as there may be the oldest that nobody hears ends, or the oldest. */
+/* Of as many as there may be the oldest that nobody reads ends, or the oldest. */
 static void leave_room(struct http_session *s)
 {
 	struct http_stream *st, *oldest;
@@ -58,7 +58,7 @@ void http_stream_listen(struct http_session *s, struct http_conn *conn)
 	session_push_opened(&s->session);
 }
 
-static void raise_voice(struct http_stream *st)
+static void make_current(struct http_stream *st)
 {
 	TAILQ_REMOVE(&st->owner->push, st, link);
 	TAILQ_INSERT_HEAD(&st->owner->push, st, link);
@@ -73,14 +73,14 @@ static void part_from(struct http_stream *st)
 	struct http_conn *before = st->conn;
 	struct http_stream *other;
 
-	raise_voice(st); /* so that it is not itself the one that ends */
+	make_current(st); /* so that it is not itself the one that ends */
 	if (before == NULL)
 		return;
 	other = push_new(st->owner);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the newest does not end */
 	http_stream_detach(st);
 	http_stream_attach(other, before);
-	raise_voice(st);
+	make_current(st);
 }
 
 /* ---- taken up again ---- */

@@ -120,7 +120,7 @@ static void enter(struct http_stream *st)
 	if (list == NULL)
 		return;
 	count(st, 1);
-	if (st->state == STREAM_PUSH) /* the newest hears what comes */
+	if (st->state == STREAM_PUSH) /* the newest has what comes */
 		TAILQ_INSERT_HEAD(list, st, link);
 	else
 		TAILQ_INSERT_TAIL(list, st, link);

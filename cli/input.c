@@ -53,7 +53,10 @@ static int read_all(struct buf *b, int fd)
 	}
 }
 
-char *input_read_file(const char *path, size_t *len, char *errmsg, size_t size)
+/* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
+   and ERRMSG. */
+static char *input_read_file(const char *path, size_t *len, char *errmsg,
+			     size_t size)
 {
 	bool standard = strcmp(path, "-") == 0;
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -25,8 +25,4 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 /* Put FROM's members into INTO; objects that both have are merged, too. */
 void input_merge(struct json_object *into, struct json_object *from);
 
-/* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
-   and ERRMSG. */
-char *input_read_file(const char *path, size_t *len, char *errmsg, size_t size);
-
 #endif

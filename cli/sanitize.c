@@ -22,7 +22,8 @@ bool sanitize_acts(int32_t point)
 	return unicode_is_control(point);
 }
 
-unsigned sanitize_columns(int32_t point)
+/* How many columns a terminal gives POINT: 1 or 2. */
+static unsigned sanitize_columns(int32_t point)
 {
 	static const struct {
 		int32_t from, to;

@@ -15,9 +15,6 @@ int32_t sanitize_point(const char *p, size_t n, size_t *len);
 /* What does not show itself: base/text/unicode.h. */
 bool sanitize_acts(int32_t point);
 
-/* How many columns a terminal gives POINT: 1 or 2. */
-unsigned sanitize_columns(int32_t point);
-
 /*
  * Append N bytes of S: what acts and what is not UTF-8 becomes '?', line
  * breaks and tabs a blank. At most COLUMNS wide; cut, it ends in "…".

@@ -39,8 +39,8 @@ static bool is_listed(const struct schema_check *c, const struct json_object *v)
 }
 
 /* It, or what it lies in, is writeOnly. */
-bool schema_is_secret(const struct schema_check *c,
-		      const struct schema_place *at)
+static bool schema_is_secret(const struct schema_check *c,
+			     const struct schema_place *at)
 {
 	for (; at != NULL && c->nsecret > 0; at = at->up)
 		if (at->value != NULL && is_listed(c, at->value))

@@ -640,8 +640,6 @@ bool schema_fail_text(struct schema_check *c, const struct schema_place *at,
 		      const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 void schema_put_pointer(struct schema_text *t, const struct schema_place *at);
-bool schema_is_secret(const struct schema_check *c,
-		      const struct schema_place *at);
 void schema_sink_add(struct schema_check *c, const struct schema_place *at,
 		     const struct schema_error *e);
 /* All branches of OP failed: say which came nearest. schema_explain.c. */

@@ -133,7 +133,8 @@ int browser_process_log_open(struct browser_process_log *l)
 	return high;
 }
 
-void browser_process_log_stop(struct browser_process_log *l)
+/* What it has said by now is logged, and nothing is read any more. */
+static void browser_process_log_stop(struct browser_process_log *l)
 {
 	if (l->readable != NULL)
 		on_readable(l->fd, EV_READ, l);

@@ -21,7 +21,5 @@ void browser_process_log_free(struct browser_process_log *l); /* NULL is fine */
 
 /* For one that is about to start: its end, the caller's; or -errno. */
 int browser_process_log_open(struct browser_process_log *l);
-/* What it has said by now is logged, and nothing is read any more. */
-void browser_process_log_stop(struct browser_process_log *l);
 
 #endif

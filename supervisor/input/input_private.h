@@ -46,17 +46,10 @@ struct input {
 };
 
 /*
- * Does the template still want an answer, and has none come? If not, P's end is
- * near.
- */
-bool input_is_wanted(const struct pending_input *p);
-/*
  * Ask P of who is there to be asked, hold it if somebody may come, or end it
  * and refuse it. One that is not wanted is asked of nobody.
  */
 void input_route(struct pending_input *p);
-/* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
-void input_send(struct pending_input *p, struct session *s, struct request *c);
 /* Who was asked P and is not there to read it: ask another who is, if any. */
 void input_reroute(struct pending_input *p);
 /* Whoever is asked P is told to forget it, with REASON; P is held. */

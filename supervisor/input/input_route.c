@@ -26,7 +26,11 @@ static bool is_task(const struct run *r)
 	return r->task.form != STORE_TASK_NONE;
 }
 
-bool input_is_wanted(const struct pending_input *p)
+/*
+ * Does the template still want an answer, and has none come? If not, P's end is
+ * near.
+ */
+static bool input_is_wanted(const struct pending_input *p)
 {
 	return p->job == NULL && worker_awaits(p->input->run, p->seq);
 }
@@ -94,7 +98,9 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 	}
 }
 
-void input_send(struct pending_input *p, struct session *s, struct request *c)
+/* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
+static void input_send(struct pending_input *p, struct session *s,
+		       struct request *c)
 {
 	struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();

@@ -12,7 +12,7 @@ enum limit {
 	LIMITS
 };
 
-/* What the cage of a program holds it to, beside time and memory. */
+/* The limits that a program's sandbox applies, beside time and memory. */
 struct program_limits {
 #define OF_RUN(field)
 #define OF_PROGRAM(field) uint64_t field;

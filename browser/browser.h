@@ -113,6 +113,9 @@ int call_fault(struct call *c, const char *code, struct json_object *details,
 /* From outside its fiber: end its wait with this fault. */
 void call_abort(struct call *c, const char *code, const char *message);
 void call_wake(struct call *c);
+/* Those that work in S and T; NULL: in any. */
+void calls_wake(struct browser *b, const struct session *s,
+		const struct tab *t);
 
 /*
  * Within C's fiber: wait until UNTIL (clock_mono_ms()) or call_wake(). 0; -1: a

@@ -70,6 +70,16 @@ void call_wake(struct call *c)
 	event_active(c->wake, EV_TIMEOUT, 0);
 }
 
+void calls_wake(struct browser *b, const struct session *s, const struct tab *t)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &b->calls, link)
+		if ((s == NULL || c->session == s) &&
+		    (t == NULL || c->tab == t))
+			call_wake(c);
+}
+
 void call_abort(struct call *c, const char *code, const char *message)
 {
 	struct json_object *details = NULL;

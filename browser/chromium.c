@@ -49,14 +49,6 @@ struct chromium {
 
 /* ---- up and down ---- */
 
-static void wake_all(struct browser *b)
-{
-	struct call *c;
-
-	TAILQ_FOREACH(c, &b->calls, link)
-		call_wake(c);
-}
-
 /* Not to be called from an event or answer of its own connection. */
 static void stop(struct chromium *ch)
 {
@@ -70,7 +62,7 @@ static void stop(struct chromium *ch)
 	proxy_free(ch->proxy);
 	ch->proxy = NULL;
 	sessions_lost(ch->b);
-	wake_all(ch->b);
+	calls_wake(ch->b, NULL, NULL);
 }
 
 static void on_death(struct chromium *ch, const char *how)
@@ -127,7 +119,7 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 	log_info("chromium", "up=%s pid=%d",
 		 ch->version == NULL ? "?" : ch->version,
 		 (int)chromium_process_pid(ch->process));
-	wake_all(ch->b);
+	calls_wake(ch->b, NULL, NULL);
 }
 
 static bool on_client(void *arg, uint32_t proxy_ip, struct proxy_client *client)

@@ -26,15 +26,6 @@
 #define PROXY_IP_FIRST 0x7F010000u
 #define PROXY_IPS 0xFE0000u
 
-static void wake_calls(struct session *s)
-{
-	struct call *c;
-
-	TAILQ_FOREACH(c, &s->b->calls, link)
-		if (c->session == s)
-			call_wake(c);
-}
-
 void session_used(struct session *s)
 {
 	s->used = clock_mono_ms();
@@ -205,7 +196,7 @@ static int make_context(struct call *c)
 	log_info("session", "session=%s requestor=%s run=%s trust=%s", s->id,
 		 s->requestor, s->of_run == NULL ? "-" : s->of_run,
 		 s->trust == URL_LOCAL ? "local" : "remote");
-	wake_calls(s);
+	calls_wake(s->b, s, NULL);
 	return 0;
 }
 

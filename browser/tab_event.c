@@ -16,15 +16,6 @@
 
 #define ID_BYTES_MAX 256 /* of Chromium's ids that we store */
 
-static void wake_calls(struct tab *t)
-{
-	struct call *c;
-
-	TAILQ_FOREACH(c, &t->session->b->calls, link)
-		if (c->tab == t)
-			call_wake(c);
-}
-
 static void set(char **to, const char *value)
 {
 	free(*to);
@@ -92,7 +83,7 @@ static void on_request_end(struct tab *t, const char *attached,
 	if (id != NULL)
 		tab_request_end(t, id);
 	if (t->requests == NULL)
-		wake_calls(t);
+		calls_wake(t->session->b, NULL, t);
 }
 
 /* A new document: requests of the old one are forgotten. */
@@ -112,7 +103,7 @@ static void on_navigated(struct tab *t, const char *attached,
 	set(&t->loader, loader);
 	set(&t->url, url);
 	tab_requests_keep(t, loader);
-	wake_calls(t);
+	calls_wake(t->session->b, NULL, t);
 }
 
 static void on_lifecycle(struct tab *t, const char *attached,
@@ -126,7 +117,7 @@ static void on_lifecycle(struct tab *t, const char *attached,
 	    strcmp(name, "DOMContentLoaded") != 0)
 		return;
 	set(&t->loaded, json_member_str(p, "loaderId"));
-	wake_calls(t);
+	calls_wake(t->session->b, NULL, t);
 }
 
 /* A frame in another process: its requests are the page's. */
@@ -216,7 +207,7 @@ static void on_created(struct browser *b, struct json_object *p)
 		return;
 	json_object_array_add(opener->popups,
 			      json_object_new_string(url == NULL ? "" : url));
-	wake_calls(opener);
+	calls_wake(opener->session->b, NULL, opener);
 }
 
 static void on_changed(struct browser *b, struct json_object *p)
@@ -230,7 +221,7 @@ static void on_changed(struct browser *b, struct json_object *p)
 		set(&t->url, json_member_str(info, "url"));
 	if (json_member_str(info, "title") != NULL)
 		set(&t->title, json_member_str(info, "title"));
-	wake_calls(t);
+	calls_wake(t->session->b, NULL, t);
 }
 
 static void on_crashed(struct browser *b, struct json_object *p)

@@ -3,8 +3,8 @@
  * browser_proto.h - what the supervisor may ask of paddock-browser.
  *
  * The frames are those of msg.h: CALL and CHUNK one way, ANSWER and CHUNK the
- * other; PROTOCOL.md, "paddock-browser", has the bodies. The actions are a table, so
- * that paddock-browser checks calls by what the supervisor publishes.
+ * other; PROTOCOL.md, "paddock-browser", has the bodies. The actions are a
+ * table, so that calls are checked by what the supervisor publishes.
  */
 #ifndef IPC_BROWSER_PROTO_H
 #define IPC_BROWSER_PROTO_H

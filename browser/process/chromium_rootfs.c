@@ -102,7 +102,7 @@ static int copy_link(int root, const char *from, const char *path)
 static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
 {
 	int root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
+	struct stat st = {0};
 	int rc = root < 0 || fstat(fd, &st) != 0 ? -errno : 0;
 
 	if (rc == 0)

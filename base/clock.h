@@ -19,6 +19,6 @@ void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
  */
 #define CLOCK_TIMEVAL(ms)                                                      \
 	(&(struct timeval){.tv_sec = (ms) / 1000,                              \
-			   .tv_usec = (ms) % 1000 * 1000})
+			   .tv_usec = (ms) % 1000 * 1000L})
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES ((size_t)64)
 
@@ -69,18 +68,20 @@ static void add(struct json_object *o, const char *spec,
 	char name[NAME_MAX_BYTES];
 
 	while (*spec != '\0') {
-		size_t n = strcspn(spec, ":?");
-		bool optional = spec[n] == '?';
 		struct json_object *v;
+		bool optional;
+		size_t n = 0;
 
-		assert(n < sizeof(name) && spec[n] != '\0');
-		memcpy(name, spec, n);
+		for (; *spec != ':' && *spec != '?'; spec++) {
+			assert(*spec != '\0' && n < sizeof(name) - 1);
+			name[n++] = *spec;
+		}
 		name[n] = '\0';
-		v = value(spec[n + 1], optional, &args);
+		optional = *spec == '?';
+		v = value(spec[1], optional, &args);
 		if (v != NULL || !optional)
 			json_object_object_add_ex(o, name, v, flags);
-		spec += n + 2;
-		spec += strspn(spec, " ");
+		spec += spec[2] == ' ' ? 3 : 2;
 	}
 	assert(args->is == JSON_PACK_END);
 }

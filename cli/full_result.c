@@ -21,12 +21,6 @@ static size_t take_part(struct buf *out, struct json_object *contents)
 	return n;
 }
 
-static bool has_next(struct json_object *contents)
-{
-	return json_member_str(json_member(contents, "_meta"),
-			       "paddock/next") != NULL;
-}
-
 /* Who asks too often is told when to ask again, and does. */
 static int read_part(struct client *c, const char *uri, size_t from,
 		     struct tool_result *a)
@@ -59,7 +53,8 @@ int full_result_text(struct client *c, const char *uri, size_t from,
 			return rc;
 		n = take_part(out, a->value);
 		from += n;
-		if (n == 0 || !has_next(a->value))
+		if (n == 0 || json_member_str(json_member(a->value, "_meta"),
+					      "paddock/next") == NULL)
 			return 0;
 		tool_result_fini(a);
 	}

@@ -17,11 +17,6 @@
 
 /* ---- one line ---- */
 
-static void add_point(struct buf *out, int32_t point)
-{
-	buf_printf(out, "\\u%04x", (unsigned)point);
-}
-
 /* What JSON lets stand in a string, but a terminal may act on. */
 static void add_escaped(struct buf *out, const char *text, size_t n)
 {
@@ -31,7 +26,7 @@ static void add_escaped(struct buf *out, const char *text, size_t n)
 		int32_t point = sanitize_point(text + i, n - i, &len);
 
 		if (point >= 0x7F && sanitize_acts(point))
-			add_point(out, point);
+			buf_printf(out, "\\u%04x", (unsigned)point);
 		else
 			buf_add(out, text + i, len);
 	}

@@ -39,12 +39,6 @@ static const struct opt opts[] = {
      "only runs in that status"},
 };
 
-static struct json_object *arguments(const char *status, size_t offset)
-{
-	return json_pack("status?s limit:i offset:i templateId?s", status, PAGE,
-			 offset, flags.template);
-}
-
 /* All runs in STATUS (NULL: any), page by page, onto LIST. */
 static int gather(const struct cli *cli, struct client *c, const char *status,
 		  struct json_object *list)
@@ -55,8 +49,11 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	do {
 		struct json_object *page, *runs;
 
-		rc = tool_call(cli, c, "list_task_runs",
-			       arguments(status, offset), &page);
+		rc = tool_call(
+		    cli, c, "list_task_runs",
+		    json_pack("status?s limit:i offset:i templateId?s", status,
+			      PAGE, offset, flags.template),
+		    &page);
 		runs = json_member(page, "runs");
 		n = json_length(runs);
 		for (size_t i = 0; i < n; i++)

@@ -266,12 +266,6 @@ static int open_store(struct server *srv)
 
 /* ---- start, stop ---- */
 
-/* prctl(2): EINVAL when the kernel has no seccomp filters. */
-static bool have_seccomp(void)
-{
-	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
-}
-
 /*
  * One thread alone uses it, so it needs no locks. Where programs have our uid
  * we do without epoll(7): it is bounded for all of a user's processes together,
@@ -327,7 +321,8 @@ int server_start(struct server *srv, const struct config *config,
 	ctx->catalogue = catalogue;
 	srv->require = require;
 	wire(srv);
-	if (!have_seccomp()) {
+	/* prctl(2): EINVAL when the kernel has no seccomp filters */
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) {
 		log_tell(LOG_LEVEL_ERROR, "server",
 			 "this kernel has no seccomp, so nothing can be run "
 			 "safely; use one with CONFIG_SECCOMP_FILTER");

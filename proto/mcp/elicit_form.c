@@ -35,11 +35,6 @@ static bool is_number(struct json_object *v)
 	       json_object_is_type(v, json_type_double);
 }
 
-static bool is_boolean(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_boolean);
-}
-
 static bool is_count(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_int) &&
@@ -188,7 +183,7 @@ static bool default_fits(struct json_object *p, unsigned kind,
 		return whole ? json_object_is_type(v, json_type_int)
 			     : is_number(v);
 	case KIND_SWITCH:
-		return is_boolean(v);
+		return json_object_is_type(v, json_type_boolean);
 	case KIND_CHOICES:
 		if (!json_object_is_type(v, json_type_array))
 			return false;

@@ -238,13 +238,6 @@ int mcp_content_fault(struct json_object *content, const char **expected)
 
 /* ---- revisions ---- */
 
-static struct json_object *text_instead(struct json_object *block,
-					const char *text)
-{
-	return json_pack("type:s text:s annotations?O", "text", text,
-			 json_member(block, "annotations"));
-}
-
 static bool knows_member(enum mcp_revision rev, const char *name)
 {
 	static const struct {
@@ -296,7 +289,8 @@ static struct json_object *kind_for(struct json_object *block,
 				 json_member_str(block, "uri"));
 	else
 		return json_object_get(block);
-	o = text_instead(block, text);
+	o = json_pack("type:s text:s annotations?O", "text", text,
+		      json_member(block, "annotations"));
 	free(text);
 	return o;
 }

@@ -57,11 +57,6 @@ static void ask_free(struct question *a)
 	free(a);
 }
 
-static bool is_input(const struct question *a)
-{
-	return a->kind != WORKER_QUESTION_CALL;
-}
-
 /* ---- the run's state ---- */
 
 static bool awaits_input(const struct worker *w)
@@ -69,7 +64,7 @@ static bool awaits_input(const struct worker *w)
 	const struct question *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
-		if (a != w->asking && is_input(a))
+		if (a != w->asking && a->kind != WORKER_QUESTION_CALL)
 			return true;
 	return false;
 }

@@ -36,15 +36,10 @@ static void weigh(struct http_conn *c, size_t now)
 	c->counted = now;
 }
 
-/* The block as it is: what has left of it is freed with the rest. */
-static size_t weight(const struct http_conn *c)
-{
-	return (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due;
-}
-
 void http_conn_weigh(struct http_conn *c)
 {
-	weigh(c, weight(c));
+	/* the block as it is: what has left of it is freed with the rest */
+	weigh(c, (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due);
 }
 
 void http_conn_due(struct http_conn *c, size_t bytes)

@@ -85,15 +85,10 @@ static void ended(struct client_task *t, struct json_object *task,
 	     note != NULL ? note : "");
 }
 
-static struct json_object *id_params(const struct client_task *t)
-{
-	return json_pack("taskId:s", t->id);
-}
-
 static struct client_request *
 ask_about(struct client_task *t, const char *method, client_request_done done)
 {
-	struct json_object *params = id_params(t);
+	struct json_object *params = json_pack("taskId:s", t->id);
 	struct client_request *a =
 	    client_request_send(t->session, t->stream, method, params,
 				t->ttl_ms + SLACK_MS, done, t);
@@ -248,11 +243,6 @@ static bool takes_as_task(const struct session *s, const char *method)
 	return session_declares(s, path);
 }
 
-static void add_ttl(struct json_object *params, int64_t ttl_ms)
-{
-	json_add(params, "task:o", json_pack("ttl:i", ttl_ms));
-}
-
 static void on_gone(struct session_observer *o)
 {
 	struct client_task *t = CONTAINER(o, struct client_task, observer);
@@ -280,7 +270,7 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 	session_observe(s, &t->observer, &observer_ops);
 	s->n_client_tasks++;
 	if (t->augmented)
-		add_ttl(params, ttl_ms);
+		json_add(params, "task:o", json_pack("ttl:i", ttl_ms));
 	else
 		json_object_object_del(params, "task");
 	t->asked = client_request_send(s, stream, method, params,

@@ -71,11 +71,6 @@ static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
 
 /* ---- removing ---- */
 
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* The groups in DIR that are ours by MATCH. -EBUSY: not all of them went. */
 static int remove_in(const char *dir, bool (*match)(const char *name))
 {
@@ -86,8 +81,8 @@ static int remove_in(const char *dir, bool (*match)(const char *name))
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		char *path;
 
-		if (e->d_type != DT_DIR || is_dot(e->d_name) ||
-		    !match(e->d_name))
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 || !match(e->d_name))
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);
 		if (rmdir(path) != 0 && errno != ENOENT)

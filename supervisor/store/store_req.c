@@ -31,11 +31,6 @@ static const size_t strings[] = {
     FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),
     FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
 
-static const char **string_at(struct store_req *r, size_t offset)
-{
-	return (const char **)((char *)r + offset);
-}
-
 struct store_req *store_req_new(const struct store_op *op,
 				const struct store_req *asked)
 {
@@ -56,7 +51,7 @@ struct store_req *store_req_new(const struct store_op *op,
 	r->bytes = size;
 	to = r->text;
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
-		const char **s = string_at(r, strings[i]);
+		const char **s = (const char **)((char *)r + strings[i]);
 
 		if (*s == NULL)
 			continue;

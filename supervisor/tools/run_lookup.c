@@ -168,11 +168,6 @@ static bool is_left(const struct context *ctx, const struct waiting *w,
 	       ctx->passing && w->ask.want != RUN_LOOKUP_CANCEL;
 }
 
-static bool is_patient(const struct waiting *w)
-{
-	return w->until_ms == 0 || clock_mono_ms() < w->until_ms;
-}
-
 static void on_look(struct run_row_lookup *l, struct run *r,
 		    const struct store_result *res)
 {
@@ -194,7 +189,7 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 	if (until > now || row->owner == STORE_OWNER_SELF ||
 	    is_left(c->ctx, w, row))
 		finish(c, &(struct run_found){.res = res});
-	else if (is_patient(w))
+	else if (w->until_ms == 0 || clock_mono_ms() < w->until_ms)
 		ask_owner(c, row);
 	else
 		give_up(c, res);

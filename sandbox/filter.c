@@ -104,6 +104,16 @@ int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n)
 	return rc;
 }
 
+int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
+		     size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = seccomp_rule_add_array(ctx, action, list[i], 0, NULL);
+	return rc;
+}
+
 /* libseccomp exports to a descriptor alone; read it back from there. */
 static int export(scmp_filter_ctx ctx, struct sock_fprog *prog)
 {
@@ -168,8 +178,10 @@ static int add_clone(scmp_filter_ctx ctx)
 	return rc;
 }
 
-static const struct filter_table worker = FILTER_TABLE(worker_rules),
-				 zygote = FILTER_TABLE(zygote_rules);
+static const struct filter_table worker = {.rules = worker_rules,
+					   .n = ARRAY_LEN(worker_rules)},
+				 zygote = {.rules = zygote_rules,
+					   .n = ARRAY_LEN(zygote_rules)};
 
 static const struct {
 	uint32_t otherwise; /* for calls that are in none of its tables */
@@ -200,8 +212,11 @@ static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)
 	const struct filter_table *const *t = kinds[kind].tables;
 	int rc = kinds[kind].add != NULL ? kinds[kind].add(ctx) : 0;
 
-	for (size_t i = 0; i < 2 && t[i] != NULL && rc == 0; i++)
-		rc = filter_add(ctx, t[i]->rules, t[i]->n);
+	for (size_t i = 0; i < 2 && t[i] != NULL && rc == 0; i++) {
+		rc = filter_add_calls(ctx, ALLOW, t[i]->calls, t[i]->n_calls);
+		if (rc == 0)
+			rc = filter_add(ctx, t[i]->rules, t[i]->n);
+	}
 	return rc;
 }
 

@@ -47,21 +47,27 @@ struct filter_rule {
 #define ALLOW SCMP_ACT_ALLOW
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 
+#define SYS(name) SCMP_SYS(name)
+
 struct filter_table {
+	const int *calls; /* allowed, whatever their arguments */
+	size_t n_calls;
 	const struct filter_rule *rules;
 	size_t n;
 };
-#define FILTER_TABLE(rules)                                                    \
+#define FILTER_TABLE(calls, rules)                                             \
 	{                                                                      \
-		rules, ARRAY_LEN(rules)                                        \
+		calls, ARRAY_LEN(calls), rules, ARRAY_LEN(rules)               \
 	}
 
 extern const struct filter_table filter_shim, filter_no_locks;
 /* of paddock-browser and its resolver both, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
 
-/* Add a table to CTX. 0 or -errno. */
+/* Add rules, or ACTION for the calls of LIST, to CTX. 0 or -errno. */
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
+int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
+		     size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
 
 /* Prepend to a program's filter PROG the errors of calls with commands. */

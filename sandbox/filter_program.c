@@ -24,7 +24,6 @@
 #include "sandbox/sandbox_types.h"
 
 #define DENY(e) SCMP_ACT_ERRNO(e)
-#define SYS(name) SCMP_SYS(name)
 
 /*
  * A call in none of these lists is unknown, or newer than this table: it fails
@@ -301,36 +300,24 @@ int filter_refine_program(struct sock_fprog *prog)
  */
 #define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
 
+static const int shim_calls[] = {
+    SYS(read), SYS(pread64), SYS(write), SYS(ppoll), SYS(poll), SYS(close),
+    SYS(openat2), SYS(fstat), SYS(fstatfs), SYS(newfstatat), SYS(lseek),
+    SYS(getdents64),
+    /* Processes of the run: PID 1 of their namespace sees no others. */
+    SYS(kill), SYS(wait4), SYS(getrusage), SYS(exit_group), SYS(exit),
+    SYS(rt_sigreturn), SYS(rt_sigprocmask), SYS(restart_syscall), SYS(brk),
+    SYS(munmap), SYS(clock_gettime), SYS(gettimeofday), SYS(getrandom),
+    SYS(getpid), SYS(gettid)};
+
 static const struct filter_rule shim_rules[] = {
-    {SYS(read), ALLOW, 0, {}},
-    {SYS(pread64), ALLOW, 0, {}},
-    {SYS(write), ALLOW, 0, {}},
     {SYS(recvfrom), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
     {SYS(sendto), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
-    {SYS(ppoll), ALLOW, 0, {}},
-    {SYS(poll), ALLOW, 0, {}},
-    {SYS(close), ALLOW, 0, {}},
     {SYS(openat), ALLOW, 1, {WITHIN(2, READING)}},
-    {SYS(openat2), ALLOW, 0, {}},
-    {SYS(fstat), ALLOW, 0, {}},
-    {SYS(fstatfs), ALLOW, 0, {}},
-    {SYS(newfstatat), ALLOW, 0, {}},
-    {SYS(lseek), ALLOW, 0, {}},
-    {SYS(getdents64), ALLOW, 0, {}},
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
     {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_RECV)}},
     /* Processes of the run: PID 1 of their namespace sees no others. */
-    {SYS(kill), ALLOW, 0, {}},
-    {SYS(wait4), ALLOW, 0, {}},
-    {SYS(getrusage), ALLOW, 0, {}},
-    {SYS(exit_group), ALLOW, 0, {}},
-    {SYS(exit), ALLOW, 0, {}},
-    {SYS(rt_sigreturn), ALLOW, 0, {}},
-    {SYS(rt_sigprocmask), ALLOW, 0, {}},
-    {SYS(restart_syscall), ALLOW, 0, {}},
-    {SYS(brk), ALLOW, 0, {}},
-    {SYS(munmap), ALLOW, 0, {}},
     {SYS(mmap),
      ALLOW,
      3,
@@ -341,22 +328,7 @@ static const struct filter_rule shim_rules[] = {
     {SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
     {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
     {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
-    {SYS(clock_gettime), ALLOW, 0, {}},
-    {SYS(gettimeofday), ALLOW, 0, {}},
-    {SYS(getrandom), ALLOW, 0, {}},
-    {SYS(getpid), ALLOW, 0, {}},
-    {SYS(gettid), ALLOW, 0, {}},
 };
-
-static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *list,
-		    size_t n)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = seccomp_rule_add_array(ctx, action, list[i], 0, NULL);
-	return rc;
-}
 
 /* A new namespace, or another process as parent: refused, flag by flag. */
 static int add_not_cloned(scmp_filter_ctx ctx)
@@ -376,20 +348,21 @@ static int add_not_cloned(scmp_filter_ctx ctx)
 
 int filter_add_program(scmp_filter_ctx ctx)
 {
-	int rc = add_each(ctx, ALLOW, allowed, ARRAY_LEN(allowed));
+	int rc = filter_add_calls(ctx, ALLOW, allowed, ARRAY_LEN(allowed));
 
 	if (rc == 0)
-		rc = add_each(ctx, DENY(EPERM), denied, ARRAY_LEN(denied));
+		rc = filter_add_calls(ctx, DENY(EPERM), denied,
+				      ARRAY_LEN(denied));
 	if (rc == 0)
-		rc = add_each(ctx, SCMP_ACT_NOTIFY, violations,
-			      ARRAY_LEN(violations));
+		rc = filter_add_calls(ctx, SCMP_ACT_NOTIFY, violations,
+				      ARRAY_LEN(violations));
 	if (rc == 0)
 		rc = add_not_cloned(ctx);
 	return rc != 0 ? rc
 		       : filter_add(ctx, by_argument, ARRAY_LEN(by_argument));
 }
 
-const struct filter_table filter_shim = FILTER_TABLE(shim_rules);
+const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);
 
 /*
  * A filter sees the number of a descriptor and not its inode: so it allows all
@@ -411,4 +384,5 @@ static const struct filter_rule no_locks[] = {
     NO_LOCK(F_OFD_SETLKW),
 };
 
-const struct filter_table filter_no_locks = FILTER_TABLE(no_locks);
+const struct filter_table filter_no_locks = {.rules = no_locks,
+					     .n = ARRAY_LEN(no_locks)};

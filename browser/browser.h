@@ -212,14 +212,6 @@ void session_failed(struct session *s, const char *host, unsigned port,
 const struct failure *session_failure(const struct session *s, const char *host,
 				      unsigned port, int64_t since);
 
-/* ---- cookies.c ---- */
-
-/*
- * Count in *CHANGES how often the cookies of C's session were seen to change;
- * unchanged when Chromium does not tell. 0, or -1 and a fault.
- */
-int session_look_at_cookies(struct call *c, int64_t *changes);
-
 /* ---- tab.c ---- */
 
 #define TAB_REQUESTS_MAX 1000	 /* requests of a tab that are tracked */

@@ -16,7 +16,7 @@
  *
  * Version 1 has that in a tree for each controller, version 2 in one. Who
  * may not make it has none, and says so. What only root can do is done
- * before root is given up, or by the keeper.
+ * before root is given up, or by privsep.
  */
 #ifndef SUPERVISOR_SPAWN_CGROUP_H
 #define SUPERVISOR_SPAWN_CGROUP_H
@@ -51,7 +51,7 @@ struct cgroup_use { /* -1: not known */
 
 #define CGROUP_USE_UNKNOWN ((struct cgroup_use){-1, -1, -1, -1, -1})
 
-/* Make them; what dead servers left goes. Once, before the keeper's fork. */
+/* Make them; what dead servers left goes. Once, before privsep is forked. */
 void cgroup_init(void);
 enum cgroup_version cgroup_version(void);
 const char *cgroup_name(void); /* "v2", "v1", "none" */
@@ -74,7 +74,7 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use);
 
 /*
- * For the keeper, or for us when we keep root: make SLOT's group in TREE. A
+ * For privsep, or for us when we keep root: make SLOT's group in TREE. A
  * descriptor that moves processes there, or -errno; -ENOENT: not in TREE.
  */
 int cgroup_make_run(uint32_t slot, enum cgroup_tree tree);

@@ -45,7 +45,7 @@ int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 	return cgroup_make(cgroups.base[tree], name);
 }
 
-/* By who may: the keeper, or ourselves. */
+/* By privsep when there is one, else by ourselves. */
 static int make_slot(uint32_t slot)
 {
 	struct slot *s = &slots[slot];

@@ -3,7 +3,7 @@
  * privs.h - what this process is allowed to do, before it reads a client's
  * first byte. Started as root it becomes somebody else, who has one
  * capability left: to signal the workers, which have uids of their own. The
- * zygotes, which need more, are the keeper's to start; see spawn_exec.h.
+ * zygotes need more, so privsep starts them; see spawn_exec.h.
  */
 #ifndef SUPERVISOR_SPAWN_PRIVS_H
 #define SUPERVISOR_SPAWN_PRIVS_H
@@ -37,7 +37,7 @@ int privs_open_log(const char *path);
 int privs_try_log(const char *path);
 
 /*
- * For the keeper. Make the state folder DIR, or take over one that root has
+ * For privsep. Make the state folder DIR, or take over one that root has
  * used before. 0, or -EPERM with ERRMSG: it is somebody else's, or has other
  * files in it. What cannot be made is the store's to tell.
  */
@@ -52,7 +52,7 @@ bool privs_may_write(const char *dir);
 /* Can they come to PATH, or where BELOW to what will lie in that folder? */
 bool privs_may_reach(const char *path, bool below);
 
-/* For the keeper: remove PATH if it is a socket. 0 or -errno. */
+/* For privsep: remove PATH if it is a socket. 0 or -errno. */
 int privs_unlink_socket(const char *path);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done with root's rights along paths that others may have a part in:
- * the keeper's, when it opens a log or gives the state folder away. Each folder
- * is looked at by its descriptor, and used by it; a link is followed only where
- * root alone can have put it. What fails is the keeper's answer.
+ * What is done with root's rights along paths that others may change. Privsep
+ * calls it to open a log or to give the state folder away. Each folder is
+ * looked at and used by its descriptor; a link is followed only where root alone
+ * can have put it. What fails is privsep's answer.
  */
 #include "supervisor/spawn/privs_private.h"
 

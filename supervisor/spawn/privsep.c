@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privsep.c - the child that keeps root, and the orders that the supervisor
- * gives it: start a zygote or the browser, open a log, make a cgroup. It does
- * only what it was started with; another path is -EPERM, and without that child
- * an order is -ENOTCONN.
+ * privsep.c - the child that keeps root, and what the supervisor asks it for:
+ * start a zygote or the browser, open a log, make a cgroup. It does only what it
+ * was started with: another path is -EPERM, and without that child a request is
+ * -ENOTCONN.
  */
 #include "supervisor/spawn/privsep.h"
 
@@ -30,7 +30,7 @@
 #include "supervisor/spawn/uid_range.h"
 
 #define ARGS_MAX 2048
-#define REQUEST_FD 3 /* the keeper's only descriptor */
+#define REQUEST_FD 3 /* privsep's only descriptor */
 #define ANSWER_S 20  /* milliseconds are usual */
 
 enum what {
@@ -55,7 +55,7 @@ static struct {
 	struct privsep_paths paths;
 	pid_t pid;
 	int fd;
-	int log; /* the keeper's: for the next broker */
+	int log; /* privsep's: for the next paddock-browser */
 } privsep = {.fd = -1, .log = -1};
 
 pid_t privsep_pid(void)
@@ -68,9 +68,9 @@ bool privsep_workers_are_others(void)
 	return geteuid() == 0 || privsep.pid != 0;
 }
 
-/* ---- the keeper's side ---- */
+/* ---- privsep's side ---- */
 
-/* In the child: nothing of the keeper's but CONTROL, and ERR unless < 0. */
+/* In the child: nothing of privsep's but CONTROL, and ERR unless < 0. */
 static void keep_only(int control, int err)
 {
 	sigset_t none;
@@ -90,12 +90,12 @@ _Noreturn static void become_zygote(char **argv, int control)
 	char *envp[] = {NULL};
 
 	keep_only(control, -1);
-	/* which ids it gives out is not up to who gave the order */
+	/* who asked does not decide which ids it gives out */
 	execve(privsep.paths.worker, uid_range_argv(argv), envp);
 	_exit(127);
 }
 
-/* Who hears what pages say is nobody else: no other process has its id. */
+/* It reads what pages say, so no other process has its user id. */
 _Noreturn static void become_browser(char **argv, int control)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";

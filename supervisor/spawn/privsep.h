@@ -15,7 +15,7 @@
 #define PRIVSEP_ARGS_MAX 65536 /* bytes of argv, with their NULs */
 
 struct privsep_paths { /* lent until the fork; NULL: there is none */
-	/* In the keeper, with root's rights: may a zygote be started so? */
+	/* In privsep, with root's rights: may a zygote be started so? */
 	bool (*may_start)(void *arg, char *const argv[]);
 	void *arg;
 	const char *worker;
@@ -34,13 +34,13 @@ bool privsep_workers_are_others(void);
 void privsep_release(void); /* let it end; it is still to be reaped */
 
 /*
- * The orders. Each is 0 or -errno, which is -ENOTCONN without a keeper, and
- * -EPERM for a path that it was not started with.
+ * The requests. Each is 0 or -errno: -ENOTCONN without privsep, -EPERM for a
+ * path that it was not started with.
  */
 
 /*
  * Start the worker program as a child of this process; see spawn_exec.h. -EPERM
- * when the keeper's own view of the configuration does not allow ARGV.
+ * when privsep's own view of the configuration does not allow ARGV.
  */
 int privsep_exec(char *const argv[], int control, pid_t *pid);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spawn_exec.c - starts a zygote or paddock-browser by posix_spawn(3), or
- * orders privsep.c's child to. spawner_zygote.c and the browser's starter call
+ * asks privsep to. spawner_zygote.c and the browser's starter call
  * it. 0 or -errno, which they log and try again later.
  */
 #include "supervisor/spawn/spawn_exec.h"

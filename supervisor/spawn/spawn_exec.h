@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn_exec.h - how a zygote is started: by this process, or by the keeper.
+ * spawn_exec.h - how a zygote is started: by this process, or by privsep.
  */
 #ifndef SUPERVISOR_SPAWN_SPAWN_EXEC_H
 #define SUPERVISOR_SPAWN_SPAWN_EXEC_H
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /*
- * Start PATH (the keeper's, if there is one) with ARGV: an empty environment,
+ * Start PATH (privsep's, if there is one) with ARGV: an empty environment,
  * no signal blocked, and no descriptor but /dev/null and, as ZYGOTE_PROTO_CONTROL_FD,
  * CONTROL (lent). Its parent is this process in either case. 0 and *PID, or
  * -errno.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner.c - orders births from the zygotes, knows each worker by its pid and
- * reaps it. exec/worker.c orders, the loop reaps at SIGCHLD. A birth that
- * cannot be had now is -EAGAIN, for which runs wait in their queue; one that
- * the zygote refuses is told to the worker's owner with its errno.
+ * spawner.c - asks the zygotes for workers, knows each by its pid and reaps it.
+ * exec/worker.c asks for one, the loop reaps at SIGCHLD. When none can be had
+ * now that is -EAGAIN, and runs wait in their queue; when the zygote refuses,
+ * the worker's owner is told its errno.
  */
 #include "supervisor/spawn/spawner.h"
 
@@ -69,9 +69,9 @@ void spawner_fail_pending(struct zygote *z, int err)
 	}
 }
 
-/* ---- births ---- */
+/* ---- workers that were cloned ---- */
 
-/* Did the worker of order SEQ, born as PID, end already? PIDs come again. */
+/* Did the worker of request SEQ, cloned as PID, end already? PIDs come again. */
 static struct early_exit *early_exit_find(struct spawner *c, pid_t pid,
 					  uint32_t seq)
 {
@@ -174,7 +174,7 @@ void spawner_reap(struct spawner *c)
 	spawner_settle(c);
 }
 
-/* ---- orders ---- */
+/* ---- requests ---- */
 
 /* Round the slots, so that a uid rests before it is used again. */
 static int take_slot(struct spawner *c, uint32_t *slot)
@@ -262,7 +262,7 @@ pid_t spawner_zygote_pid(const struct spawner *c, enum runtime kind)
 
 /* ---- start and stop ---- */
 
-/* All that we may: orders are refused when more of ours are on their way. */
+/* All that we may: requests are refused when more of ours are on their way. */
 static void want_files(void)
 {
 	struct rlimit own;

@@ -74,18 +74,19 @@ struct spawner_job {
 /* One worker, embedded in its owner; fill the two callbacks. */
 struct spawner_child {
 	/*
-	 * hand->pid is set (0: it has ended already, on_exit follows), or ERR
-	 * (errno) says why there is no worker: the last call for HAND.
+	 * child->pid is set (0: it has ended already, on_exit follows), or ERR
+	 * (errno) says why there is no worker: the last call for CHILD.
 	 */
 	void (*on_born)(struct spawner_child *child, int err);
-	/* It is reaped: the last call for HAND. */
+	/* It is reaped: the last call for CHILD. */
 	void (*on_exit)(struct spawner_child *child, int status,
 			const struct rusage *use);
-	pid_t pid; /* 0 until born, and when that came too late */
+	pid_t pid; /* 0 until it is cloned, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
-	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until born */
-	UT_hash_handle hh;		 /* in crew.by_pid while alive */
+	TAILQ_ENTRY(spawner_child)
+	link;		   /* in zygote.pending until it is cloned */
+	UT_hash_handle hh; /* in spawner.by_pid while alive */
 };
 
 /* Start Lua's zygote from the program at PATH (copied). NULL and errno. */
@@ -108,7 +109,7 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 /* Why programs see none of a package, or of what it may read. */
 struct spawner_lack {
 	const char
-	    *errmsg;  /* a clause about its path; lent until the crew is next
+	    *errmsg;  /* a clause about its path; lent until the spawner is next
 			    told anything */
 	bool is_read; /* else it is the package */
 	bool is_copy; /* the package, of which there is no copy */
@@ -137,7 +138,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 /* SIGCHLD came: reap, and call each on_exit. */
 void spawner_reap(struct spawner *c);
 
-/* HAND should long have been born: its zygote is stuck, and is replaced. */
+/* CHILD is long overdue: its zygote is stuck, and is replaced. */
 void spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */

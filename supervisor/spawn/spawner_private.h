@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner_private.h - what the parts of the crew share; nobody else includes it.
+ * spawner_private.h - what the parts of the spawner share; nobody else includes it.
  *
- *   spawner.c         workers: asked for, born, reaped
- *   spawner_zygote.c  zygotes: started, measured, heard, replaced
- *   spawner_rootfs.c    what programs see of the host
+ *   spawner.c         workers: asked for, cloned, reaped
+ *   spawner_zygote.c  zygotes: started, measured, read, replaced
+ *   spawner_rootfs.c  what programs see of the host
  */
 #ifndef SUPERVISOR_SPAWN_SPAWNER_PRIVATE_H
 #define SUPERVISOR_SPAWN_SPAWNER_PRIVATE_H
@@ -38,15 +38,15 @@ struct zygote {
 	bool gone;    /* it is reaped, and its last words are read */
 	struct event *readable;
 	struct event *overdue; /* until it is ready */
-	struct hands pending;  /* asked for, not yet born */
+	struct hands pending;  /* asked for, not yet cloned */
 	SLIST_HEAD(, mount_failure) mount_failure;
-	LIST_ENTRY(zygote) link; /* in crew.zygotes */
+	LIST_ENTRY(zygote) link; /* in spawner.zygotes */
 };
 
-/* A child that was reaped before its birth note was read. */
+/* A child that was reaped before the event of its clone was read. */
 struct early_exit {
 	pid_t pid;
-	uint32_t seq; /* the last order by then */
+	uint32_t seq; /* the last request by then */
 	int status;
 	struct rusage use;
 	SLIST_ENTRY(early_exit) link;
@@ -55,7 +55,7 @@ struct early_exit {
 /* The zygotes of one kind. */
 struct zygote_pool {
 	struct spawner *spawner;
-	struct zygote *current; /* takes the orders; NULL: none is ready */
+	struct zygote *current; /* takes the requests; NULL: none is ready */
 	struct event *restart;
 	int restart_ms;
 	unsigned failed_starts;
@@ -86,7 +86,7 @@ struct spawner {
 
 /* Start one; it serves once it has reported. 0 or -errno. */
 int zygote_start(struct spawner *c, enum runtime kind);
-/* Those of KIND take no more orders, and are not replaced. */
+/* Those of KIND take no more requests, and are not replaced. */
 void zygote_retire(struct spawner *c, enum runtime kind);
 struct zygote *zygote_of_pid(struct spawner *c, pid_t pid); /* or NULL */
 /* Z is reaped: read its last words, free it, replace it. */
@@ -97,7 +97,7 @@ void zygote_restart(evutil_socket_t fd, short what, void *arg);
 /* At most FILES, and where runs have our uid fewer than we may have. */
 uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files);
 
-/* JOB's own part of ORDER, as the tree numbers it. 0, or -ESTALE. */
+/* JOB's own part of REQUEST, as the tree numbers it. 0, or -ESTALE. */
 int spawner_rootfs_request(const struct spawner *c,
 			   const struct spawner_job *job,
 			   struct zygote_proto_request *request);
@@ -107,11 +107,11 @@ void spawner_rootfs_failed(struct zygote *z,
 			   const struct zygote_proto_event *event);
 void spawner_rootfs_forget(struct zygote *z);
 
-/* A zygote answered an order. */
+/* A zygote answered a request. */
 void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event);
-/* What Z was asked for and never reported will not be born: ERR says why. */
+/* What Z was asked for and never reported will not come: ERR says why. */
 void spawner_fail_pending(struct zygote *z, int err);
-/* While nobody is being born, a child that we do not know is nobody's. */
+/* While no clone is pending, a child that we do not know is nobody's. */
 void spawner_settle(struct spawner *c);
 
 #endif

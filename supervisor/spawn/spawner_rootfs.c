@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What programs see of the host: the tree that their zygotes are told to
- * build, what of it one could not show, and a job's place in it. The crew and
+ * build, what of it one could not show, and a job's place in it. The spawner and
  * who starts runs call it. A part that cannot be shown fails the runs that
  * need it and no others.
  */

@@ -31,7 +31,7 @@
 static int read_events(struct zygote *z);
 static void on_event(evutil_socket_t fd, short what, void *arg);
 
-/* ---- birth of a zygote ---- */
+/* ---- start of a zygote ---- */
 
 /* Held up, by a debugger say: another may do better. */
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
@@ -250,7 +250,7 @@ void zygote_gone(struct zygote *z, int status)
 			     "its cage");
 }
 
-/* ---- notes ---- */
+/* ---- events ---- */
 
 /* The newest zygote that is ready serves; an older one is let go. */
 static void on_report(struct zygote *z, const struct zygote_proto_event *event)

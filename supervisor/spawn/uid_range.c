@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uid_range.c - reserves the workers' user ids when root starts the server;
- * main.c asks before anything else is started, the keeper and spawn_exec.c hand
+ * main.c asks before anything else is started; privsep and spawn_exec.c hand
  * the range on. Where no id is free, or the lock cannot be had, the server does
  * not start: two servers' workers with one uid could harm each other.
  */

@@ -28,7 +28,7 @@ int uid_range_try(char *errmsg, size_t size);
  */
 char **uid_range_argv(char *const argv[]);
 
-/* Of that range, the browser's broker's own, which no worker gets; 0: none. */
+/* Of that range paddock-browser's own, which no worker gets; 0: none. */
 uid_t uid_range_browser(void);
 
 /* As root: who serves where nobody else is named. 0, or -EINVAL with ERRMSG. */

@@ -13,7 +13,7 @@ use Site;
 use Test::More;
 
 my $EACH = 3; # inputs of a template's tests that are tried
-my $no_browser = Broker::missing();
+my $no_browser = lacks('Chromium');
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'],
 		     config => {inline_wait_ms => 30000});
 

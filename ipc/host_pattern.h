@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_pattern.h - patterns of hosts: which a template's pages may reach. One word
- * each, as an operator writes it and as the broker is told it:
+ * each, as an operator writes it and as paddock-browser is told it:
  *
  *   *                    any host
  *   example.org          that name

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon.h - what an operator says by signals, and a service manager hears.
+ * daemon.h - what an operator says by signals, and a service manager is told.
  *
  *   HUP        read configuration and templates again, all or nothing, and
  *              reopen the logs

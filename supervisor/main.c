@@ -347,7 +347,7 @@ static enum isolation_level required(const struct config *c,
 	return (enum isolation_level)isolation_level_of(c->require_isolation);
 }
 
-/* The keeper opens what it knows; a file that is new with HUP we open. */
+/* Privsep opens the files that it knows; one that is new with HUP we open. */
 static int keeper_open(const char *path)
 {
 	int fd = privsep_open_log(path);
@@ -360,7 +360,7 @@ static int keeper_open(const char *path)
 	return fd;
 }
 
-/* The keeper's own view of the configuration; no order changes it. */
+/* Privsep's own view of the configuration; no request changes it. */
 struct view {
 	const struct flags *flags;
 	const struct config *config;

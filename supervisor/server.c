@@ -54,7 +54,7 @@ static void stop(struct context *ctx, int exit_status)
 	event_base_loopbreak(ctx->base);
 }
 
-/* ---- the crew reports ---- */
+/* ---- the spawner reports ---- */
 
 void server_look(struct server *srv)
 {
@@ -141,7 +141,7 @@ static void on_store(evutil_socket_t fd, short what, void *arg)
 	store_dispatch(ctx->store);
 }
 
-/* Those who wait for what cannot be recorded hear of it. */
+/* Who waits for something that cannot be recorded is told. */
 static void on_sick(evutil_socket_t fd, short what, void *arg)
 {
 	struct context *ctx = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser.h - who may do what with the browser: runs by run.call, clients by
- * tools of their own. What is asked goes to the broker, which checks
+ * tools of their own. What is asked goes to paddock-browser, which checks
  * arguments and addresses, and knows whose each session is.
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_H

@@ -54,7 +54,7 @@ bool browser_offers(const struct session *s,
 	       browser_lacks(s->ctx->config) == NULL;
 }
 
-/* Codes that a broker may answer; else it is the browser that failed. */
+/* Codes that paddock-browser may answer; else the browser failed. */
 static const char *known_code(const char *code)
 {
 	static const char *const codes[] = {

@@ -255,7 +255,8 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	struct browser_process *b = c->process;
 
 	(void)fd, (void)what;
-	if (c->text != NULL && c->seq == 0) { /* it never got a broker */
+	if (c->text != NULL &&
+	    c->seq == 0) { /* paddock-browser never started */
 		browser_rpc_fail(c, "BROWSER_UNAVAILABLE",
 				 "the browser does not start");
 		return;
@@ -291,7 +292,7 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 	return c;
 }
 
-/* What has begun is sent to its end: its number is the broker's to answer. */
+/* What has begun is sent to its end: paddock-browser answers its number. */
 void browser_process_forget(struct browser_rpc_call *c)
 {
 	struct browser_process *b = c->process;

@@ -53,7 +53,7 @@ static bool has_session(const struct session *s, struct json_object *status)
 			   s->requestor->name) != NULL;
 }
 
-/* How its broker is locked in, of which it tells what it has measured. */
+/* How paddock-browser is locked in, as it has measured itself. */
 static struct json_object *cage_of(const struct browser *b,
 				   struct json_object *status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_tools.h - the browser's actions as tools, defined by the table that
- * the broker checks them by.
+ * paddock-browser checks them by.
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_TOOLS_H
 #define SUPERVISOR_BROWSER_BROWSER_TOOLS_H

@@ -28,7 +28,7 @@ struct json_object *programs_view(const struct isolation *iso);
 struct spawner_job programs_job(const struct run *r);
 
 /*
- * PID is the shim of R, a program's, which waits for its orders: hold it and
+ * PID is the shim of R, a program's, which waits for RUN: hold it and
  * what it starts to R's limits, by a cgroup. As cgroup_run_begin().
  */
 int programs_hold(const struct run *r, uint32_t slot, pid_t pid);

@@ -169,7 +169,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
 	}
-	if (r->error.code != NULL) /* else the verdict closed them */
+	if (r->error.code != NULL) /* else the outcome closed them */
 		run_steps_close(&r->steps, r->error.code, r->error.message);
 	free(r->inputs);
 	r->inputs = NULL;

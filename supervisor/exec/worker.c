@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - one worker's life: ordered from the spawner, given its code and
- * inputs, watched, ended, reaped. runs_queue.c starts it, runs.c cancels it. A
- * birth that fails is told as not started; a worker that breaks the protocol or
- * is late is killed, and its exit decides the outcome.
+ * worker.c - one worker's life: asked of the spawner, given its code and inputs,
+ * watched, ended, reaped. runs_queue.c starts it, runs.c cancels it. When none can
+ * be cloned the run is told that it was not started. A worker that breaks the
+ * protocol or is late is killed, and its exit decides the outcome.
  */
 #include "supervisor/exec/worker.h"
 
@@ -37,7 +37,8 @@ static void worker_kill(struct worker *w, int sig)
 	if (w->child.pid > 0)
 		kill(w->child.pid, sig);
 	if (sig == SIGKILL)
-		w->killed = true; /* and again at birth, if that is to come */
+		w->killed =
+		    true; /* and again once it is cloned, if that is to come */
 }
 
 static void worker_free(struct worker *w)
@@ -271,7 +272,7 @@ static void on_turn(void *arg)
 		event_add(w->readable, NULL);
 		return;
 	}
-	event_del(w->readable); /* the verdict waits for its exit */
+	event_del(w->readable); /* the outcome waits for its exit */
 	w->silent = true;
 	worker_recv_last(w);
 }
@@ -292,7 +293,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		event_del(w->readable);
 }
 
-/* ---- birth and death ---- */
+/* ---- start and end ---- */
 
 /* A program's shim does nothing before it is told what: now it may be. */
 static void hold(struct worker *w)

@@ -129,7 +129,7 @@ static void over_bytes(struct worker *w, uint64_t size)
 	     "the run's artifacts would hold more than they may");
 }
 
-/* May W have an artifact of SIZE more? Its refusal says why not. */
+/* May W have an artifact of SIZE more? Its error says why not. */
 static bool may_have(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;

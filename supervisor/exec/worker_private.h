@@ -41,10 +41,10 @@ struct worker {
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
 	struct fair_queue_turn
-	    turn;		/* to be heard, in the lane of its requestor */
+	    turn;		/* to be read, in the lane of its requestor */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
-	bool waits; /* a program's: for its birth, before anything is sent */
+	bool waits; /* a program's: for its clone, before anything is sent */
 	bool held;  /* by a cgroup of its own */
 	bool run_sent;
 	bool run_whole; /* and all of its body, or never */
@@ -88,7 +88,7 @@ int worker_violation_of(struct worker *w, const char *offence,
 /* One message to it. 0, or -EAGAIN: when it is writable; -errno. */
 int worker_send(struct worker *w, const struct msg *m);
 
-/* Its part of what worker_recv() hears. 0 or -EPROTO. */
+/* Its part of what worker_recv() reads. 0 or -EPROTO. */
 int worker_question_call(struct worker *w, const struct msg *m);
 int worker_question_input(struct worker *w, const struct msg *m);
 int worker_question_dropped(struct worker *w, const struct msg *m);

@@ -32,7 +32,7 @@ typedef void (*health_report)(void *arg, enum health_status verdict, int status,
 
 /*
  * Look at all that a start of C would need, without a trace: no file is made,
- * no port stays bound. TELL hears what is not well, each a plain sentence.
+ * no port stays bound. TELL is called with what is not well, each a plain sentence.
  */
 void health_check_start(const struct health_start *c, health_report tell,
 			void *arg);

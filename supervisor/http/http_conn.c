@@ -389,7 +389,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		next_request(c);
 }
 
-/* ---- birth ---- */
+/* ---- start ---- */
 
 struct http_conn *http_conn_new(struct http_pool *p, int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lost_artifacts.c - see lost_artifacts.h. worker_recv.c and artifact_save.c
- * say what is refused, the verdict asks what that makes of the run, run_json.c
+ * say what is refused, outcome.c asks what that makes of the run, run_json.c
  * shows it. Nothing here fails.
  */
 #include "supervisor/run/lost_artifacts.h"

@@ -33,7 +33,7 @@ struct exit_facts {
  */
 enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 			  struct validation *c);
-/* What R's worker used, which verdict() looks at as well. */
+/* What R's worker used, which outcome_of() looks at as well. */
 void outcome_usage(struct run *r, const struct exit_facts *e);
 /* R's error: its worker gave OFFENCE; ERRMSG says more, or is "". */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg);

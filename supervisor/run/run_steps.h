@@ -3,7 +3,7 @@
  * run_steps.h - the steps of a run, as the supervisor saw them declared.
  *
  * pending -> running -> succeeded | failed; pending -> skipped. What a worker
- * says is checked against this; the run's verdict comes from here alone.
+ * says is checked against this; the run's outcome comes from here alone.
  */
 #ifndef SUPERVISOR_RUN_RUN_STEPS_H
 #define SUPERVISOR_RUN_RUN_STEPS_H

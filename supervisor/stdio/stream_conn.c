@@ -132,7 +132,7 @@ static void rest(struct stream_conn *c, int64_t ms)
 	evtimer_add(c->rested, CLOCK_TIMEVAL(ms));
 }
 
-/* What is no request gets no refusal: who sends too much of it is not read. */
+/* What is no request is not refused: who sends too much of it is not read. */
 static void take(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;

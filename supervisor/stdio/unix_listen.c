@@ -90,7 +90,7 @@ static bool is_full(const struct unix_listener *l, uid_t uid)
 	       admission_share(CONNECTIONS_MAX, (int64_t)(l->n_peers - mine));
 }
 
-/* One too many hears why, as far as that fits into a fresh socket. */
+/* One too many is told why, as far as that fits into a fresh socket. */
 static void turn_away(const struct unix_listener *l, int fd, uid_t uid)
 {
 	struct buf out = {0};
@@ -204,7 +204,7 @@ bool unix_listen_is_served(const char *path)
 	return rc == 0 || rc == -EAGAIN; /* it has many to greet */
 }
 
-/* As root, where others may have put links: as the keeper would. */
+/* As root, where others may have put links: as privsep would. */
 static int remove_stale(const char *path)
 {
 	return privs_leave_root() ? privs_unlink_socket(path) : unlink(path);

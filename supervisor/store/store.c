@@ -27,8 +27,9 @@
 
 #define DEFERRED_MS 50 /* longer than many a run: then it is written once */
 #define GATHER_RUNS 16
-#define GATHER_MS 3    /* less than 16 runs take */
-#define PICKED_MAX 256 /* requests among which twins are looked for */
+#define GATHER_MS 3 /* less than 16 runs take */
+#define PICKED_MAX                                                             \
+	256 /* requests among which those of one run are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
 #define FOREVER INT64_MAX
@@ -198,7 +199,7 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	}
 }
 
-/* Time is up: whoever still waits hears why. LOCK is held. */
+/* Time is up: whoever still waits is told why. LOCK is held. */
 static void give_up(struct store *s)
 {
 	struct store_reqs left;
@@ -272,7 +273,7 @@ static void init_waiting(struct store *s)
 	pthread_condattr_destroy(&attr);
 }
 
-/* The thread hears no signal: they are the loop's. */
+/* The thread takes no signal: they are the loop's. */
 static int start_thread(struct store *s)
 {
 	pthread_attr_t attr;

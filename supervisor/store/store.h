@@ -224,7 +224,7 @@ enum store_urgency {
 		       row, or a request that is no put_run, and then goes
 		       before it. Fails back like STORE_SYNC */
 	STORE_SYNC,	/* commit as soon as possible; when that fails, DONE
-		       hears of it and the request is dropped */
+		       is told and the request is dropped */
 	STORE_RETRY,	/* what was promised: on failure kept and tried again
 		       until it is done (or store_stop() gives up). Only what
 		       can never be done fails back: -EINVAL, -E2BIG, an

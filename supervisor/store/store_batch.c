@@ -3,7 +3,7 @@
  * store_batch.c - does a batch of requests in one transaction, and where that
  * fails each by itself, so that one bad request fails alone. Called by the
  * store's thread. What had to be kept goes to a queue to be tried again; the
- * others hear their -errno.
+ * others get their -errno.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -147,7 +147,7 @@ static bool overtakes(const struct store_req *r,
 	return false;
 }
 
-/* R could not be done: it waits for better days, or hears that it failed. */
+/* R could not be done: it is to be tried again, or is told that it failed. */
 static void refuse(struct store *s, struct store_req *r, int rc,
 		   const char *errmsg, struct store_reqs *decided,
 		   struct store_reqs *retry_queue)

@@ -72,7 +72,7 @@ struct store_req {
 	bool urgent;   /* does not wait for company */
 	bool retry;    /* is kept when it fails */
 	bool deferred; /* in the queue, while the others go */
-	bool decided;  /* has its own verdict already: do no more */
+	bool decided;  /* its result is settled already: do no more */
 	bool begun;    /* recover: what has begun, alone */
 	bool synced;   /* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;

@@ -43,7 +43,7 @@ struct catalogue_index *catalogue_index_new(struct template *const *all,
 					    size_t n);
 void catalogue_index_free(struct catalogue_index *o); /* NULL is fine */
 
-/* The first with KEY, or NULL; others follow as its twins. Borrowed. */
+/* The first with KEY, or NULL; others with it follow. Borrowed. */
 const struct catalogue_entry *
 catalogue_index_find(const struct catalogue_index_list *list, const char *key);
 

@@ -271,7 +271,7 @@ static bool watch(struct thread_pool *o)
 	return true;
 }
 
-/* The threads hear no signal: they are the loop's. */
+/* The threads take no signal: they are the loop's. */
 static void begin_thread(struct thread_pool *o)
 {
 	struct thread *t = &o->threads[o->n_begun];

@@ -27,7 +27,7 @@ struct validation {
 /*
  * Check V on the loop, for Q: C says what came of it. False: it takes longer
  * than a loop can be away, or Q has had enough of that for now. Then there is
- * no verdict, and C goes to validation_submit().
+ * no result, and C goes to validation_submit().
  */
 bool validation_try(struct validation *c, struct requestor *q,
 		    const struct schema *s, struct json_object *v);
@@ -51,10 +51,10 @@ void validation_refuse_busy(struct tool_error *r);
 
 void validation_cancel(struct validation_job *job); /* the tree goes with it */
 
-/* C has no verdict: the limit that was met, as details have it; the caller's. */
+/* C has no result: the limit that was met, as details have it; the caller's. */
 struct json_object *validation_details(const struct validation *c,
 				       const char *schema);
-/* The sentence for it: SCHEMA ("inputsSchema") of T is to blame. */
+/* The sentence for it, which names SCHEMA ("inputsSchema") of T. */
 char *validation_message(const struct validation *c, const struct template *t,
 			 const char *schema);
 

@@ -84,9 +84,8 @@ struct spawner_child {
 	pid_t pid; /* 0 until it is cloned, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
-	TAILQ_ENTRY(spawner_child)
-	link;		   /* in zygote.pending until it is cloned */
-	UT_hash_handle hh; /* in spawner.by_pid while alive */
+	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until cloned */
+	UT_hash_handle hh;		 /* in spawner.by_pid while alive */
 };
 
 /* Start Lua's zygote from the program at PATH (copied). NULL and errno. */

@@ -27,9 +27,8 @@
 
 #define DEFERRED_MS 50 /* longer than many a run: then it is written once */
 #define GATHER_RUNS 16
-#define GATHER_MS 3 /* less than 16 runs take */
-#define PICKED_MAX                                                             \
-	256 /* requests among which those of one run are looked for */
+#define GATHER_MS 3    /* less than 16 runs take */
+#define PICKED_MAX 256 /* requests in which one run's are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
 #define FOREVER INT64_MAX

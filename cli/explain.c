@@ -238,16 +238,24 @@ static void about_sandbox(struct story *s)
 	     "here. If you do not know the template, do not trust it.");
 }
 
-static const char *const limit_help[LIMITS] = {
-    [LIMIT_TIMEOUT] =
-	"\"paddock template show\" tells how much it may have at most.",
-    [LIMIT_OUTPUT] = "What is long is better returned as an artifact.",
-    [LIMIT_ARTIFACTS] = "Several files can be one archive.",
-    [LIMIT_MESSAGES] =
-	"The server's own runtimes slow down before they meet it: a worker that "
-	"did not may have been taken over. If you do not know the template, do "
-	"not trust it.",
-};
+/* What else to do about INFO, which is a limit of ours; or NULL. */
+static const char *limit_help(const struct limit_info *info)
+{
+	switch ((enum limit)(info - limit_info)) {
+	case LIMIT_TIMEOUT:
+		return "\"paddock template show\" tells how much it may have at most.";
+	case LIMIT_OUTPUT:
+		return "What is long is better returned as an artifact.";
+	case LIMIT_ARTIFACTS:
+		return "Several files can be one archive.";
+	case LIMIT_MESSAGES:
+		return "The server's own runtimes slow down before they meet it: "
+		       "a worker that did not may have been taken over. If you "
+		       "do not know the template, do not trust it.";
+	default:
+		return NULL;
+	}
+}
 
 static void about_limit(struct story *s)
 {
@@ -268,8 +276,8 @@ static void about_limit(struct story *s)
 	tell(s->help, "Ask for less at once.");
 	if (info != NULL)
 		tell(s->errmsg, "That is a limit of %s.", info->what);
-	if (info != NULL && limit_help[info - limit_info] != NULL)
-		tell(s->help, "%s", limit_help[info - limit_info]);
+	if (info != NULL && limit_help(info) != NULL)
+		tell(s->help, "%s", limit_help(info));
 	if (who != NULL)
 		tell(s->help, "Or %s.", who);
 	else

@@ -68,7 +68,7 @@ void *config_section_at(const struct config *c, const struct config_section *s,
 	if (s->names == NULL)
 		return (void *)(uintptr_t)c;
 	memcpy(&list, (const char *)c + s->list, sizeof(list));
-	return list != NULL ? list + i * s->size : NULL;
+	return list + i * s->size;
 }
 
 size_t config_section_index(struct config *c, const struct config_section *s,
@@ -83,7 +83,8 @@ size_t config_section_index(struct config *c, const struct config_section *s,
 		if (strncmp(known, name, n) == 0 && known[n] == '\0')
 			return i;
 	}
-	list = xrealloc(config_section_at(c, s, 0), ++count * s->size);
+	list = count > 0 ? config_section_at(c, s, 0) : NULL;
+	list = xrealloc(list, ++count * s->size);
 	memset(list + i * s->size, 0, s->size);
 	copy = xstrndup(name, n);
 	memcpy(list + i * s->size, &copy, sizeof(copy));

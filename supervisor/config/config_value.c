@@ -54,10 +54,12 @@ static bool number(int64_t *out, const char *s, const struct unit *units)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, *s - '0', &v))
 			return false;
-	for (; units->name != NULL; units++)
-		if (strcmp(s, units->name) == 0)
-			return !__builtin_mul_overflow(v, units->of, out);
-	return false;
+	while (units->name != NULL && strcmp(s, units->name) != 0)
+		units++;
+	if (units->name == NULL || __builtin_mul_overflow(v, units->of, &v))
+		return false;
+	*out = v;
+	return true;
 }
 
 static bool set_bool(const struct config_key *k, void *field, const char *value)
@@ -315,17 +317,17 @@ static const struct {
 		     .expected = "absolute paths with spaces between them"},
 };
 
-static bool set_number(const struct config_key *k, void *field,
+static bool set_number(const struct config_key *k, int64_t *field,
 		       const char *value)
 {
+	int64_t v = CONFIG_NONE;
 	bool none =
 	    k->type == CONFIG_BYTES_OR_NONE && strcmp(value, "none") == 0;
-	int64_t v = CONFIG_NONE;
 
 	if (!none && (!number(&v, value, types[k->type].units) || v < k->min ||
 		      v > k->max))
 		return false;
-	memcpy(field, &v, sizeof(v));
+	*field = v;
 	return true;
 }
 

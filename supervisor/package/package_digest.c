@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package_digest.c - SHA-256 over all files of a package, and over their
- * metadata. template.c takes both when it loads, package_check.c for authors.
+ * metadata. template_load.c takes both when it loads, package_check.c for authors.
  * -EINVAL where a file cannot be read, is out of bounds, or is not what was
  * read of it before.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * manifest.c - checks a template.json and fills a struct template from it:
- * shape, ids, limits, permissions, schemas. template.c calls it for the
- * catalogue, package_check.c for authors. All that is wrong goes to the
+ * shape, ids, schemas. template_load.c calls it for the catalogue,
+ * package_check.c for authors. All that is wrong goes to the
  * diagnostics with its place in the file, and there is no template then.
  */
 #include "supervisor/templates/manifest.h"

@@ -207,8 +207,12 @@ static char *camel(const char *key)
 {
 	char *text = xstrdup(key), *to = text;
 
-	for (const char *s = key; *s != '\0'; s++)
-		*to++ = *s == '_' ? (char)toupper((unsigned char)*++s) : *s;
+	for (const char *s = key; *s != '\0'; s++) {
+		*to = *s;
+		if (*s == '_')
+			*to = (char)toupper((unsigned char)*++s);
+		to++;
+	}
 	*to = '\0';
 	return text;
 }

@@ -334,12 +334,10 @@ static void refuse_unknown(const struct template *t,
 			   const struct grants_kind *k, const char *word,
 			   struct json_object *list, struct tool_error *r)
 {
-	struct json_object *details =
-	    json_pack("asked:O key:s whoCanGrant:s", list, k->key,
-		      "nobody: there is no such tool");
-
 	tool_error_set(
-	    r, "PERMISSION_NOT_ALLOWED", details,
+	    r, "PERMISSION_NOT_ALLOWED",
+	    json_pack("asked:O key:s whoCanGrant:s", list, k->key,
+		      "nobody: there is no such tool"),
 	    "%s asks for the tool %s, which there is not in this version of "
 	    "paddock; its author can take it out of the manifest's tools",
 	    t->id, word);

@@ -72,12 +72,12 @@ static void make_error(struct input_reply *reply, struct json_object *error)
 {
 	const char *message = json_member_str(error, "message");
 	struct json_object *code = json_member(error, "code");
-	struct json_object *d;
 	struct tool_error errmsg = {0};
 
-	d = json_pack("code:O message:s", code, message != NULL ? message : "");
-	tool_error_set(&errmsg, "INPUT_FAILED", d,
-		       "the client answered with an error");
+	tool_error_set(
+	    &errmsg, "INPUT_FAILED",
+	    json_pack("code:O message:s", code, message != NULL ? message : ""),
+	    "the client answered with an error");
 	make_refusal(reply, &errmsg);
 }
 

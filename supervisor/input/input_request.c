@@ -44,11 +44,9 @@ void input_request_refuse(const struct input_request *q, const char *errmsg,
 static bool invalid(struct tool_error *r, const char *code, const char *pointer,
 		    const char *expected)
 {
-	struct json_object *d =
-	    json_pack("pointer:s expected:s", pointer, expected);
-
-	tool_error_set(r, code, d, "%s has to be %s",
-		       *pointer != '\0' ? pointer : "it", expected);
+	tool_error_set(
+	    r, code, json_pack("pointer:s expected:s", pointer, expected),
+	    "%s has to be %s", *pointer != '\0' ? pointer : "it", expected);
 	return false;
 }
 

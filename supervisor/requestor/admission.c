@@ -103,17 +103,16 @@ struct json_object *admission_store_details(void)
 static bool admit_disk(const struct admission *a, struct tool_error *r)
 {
 	enum disk_space room = disk_space_lately(a->config);
-	struct json_object *d;
 
 	if (room == DISK_SPACE_OK ||
 	    (room == DISK_SPACE_LOW && a->bytes < DISK_SPACE_LARGE_BYTES))
 		return true;
-	d = json_pack("limit:s whoCanRaise:s retryAfterMs:i",
-		      "disk_reserve_bytes",
-		      "the operator: free space where the state "
-		      "is, or disk_reserve_bytes in [limits]",
-		      BYTES_RETRY_MS);
-	tool_error_set(r, "STORE_UNAVAILABLE", d,
+	tool_error_set(r, "STORE_UNAVAILABLE",
+		       json_pack("limit:s whoCanRaise:s retryAfterMs:i",
+				 "disk_reserve_bytes",
+				 "the operator: free space where the state "
+				 "is, or disk_reserve_bytes in [limits]",
+				 BYTES_RETRY_MS),
 		       "the server takes no such run now: %s",
 		       disk_space_message(room));
 	return false;

@@ -146,10 +146,8 @@ static void outcome_processes(struct run *r)
 /* It could not be caged, and so never had the template's code. */
 static void outcome_cage(struct run *r, int guard)
 {
-	struct json_object *d = json_pack("guard:i", guard);
-
 	run_set_error(
-	    r, "WORKER_CRASHED", d,
+	    r, "WORKER_CRASHED", json_pack("guard:i", guard),
 	    "a step of its cage failed, so the worker ended before it "
 	    "ran anything; the server's start-up line has more");
 }
@@ -186,12 +184,10 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 
 static bool output_invalid(struct run *r, const struct schema_error *err)
 {
-	struct json_object *d =
-	    json_pack("pointer:s keyword:s expected:s", err->pointer,
-		      err->keyword, err->expected);
-
 	run_set_error(
-	    r, "OUTPUT_INVALID", d,
+	    r, "OUTPUT_INVALID",
+	    json_pack("pointer:s keyword:s expected:s", err->pointer,
+		      err->keyword, err->expected),
 	    "the template's output breaks what was promised of it: %s",
 	    err->text);
 	return false;
@@ -250,17 +246,17 @@ static enum run_event weigh_steps(struct run *r)
 	const struct step *first = run_steps_first_failed(&r->steps);
 	size_t failed = r->steps.count[MSG_STEP_FAILED];
 	size_t good = r->steps.count[MSG_STEP_SUCCEEDED];
-	struct json_object *d;
 
 	if (first == NULL)
 		return EV_SUCCEED;
 	if (r->template->partial &&
 	    (double)good >= r->template->partial_threshold * (double)r->steps.n)
 		return EV_PARTIAL;
-	d = json_pack("failedStep:s stepErrorCode:s", first->name, first->code);
-	run_set_error(r, "STEP_EXECUTION_FAILED", d,
-		      "%zu of %zu steps failed; the first is %s: %s", failed,
-		      r->steps.n, first->name, first->message);
+	run_set_error(
+	    r, "STEP_EXECUTION_FAILED",
+	    json_pack("failedStep:s stepErrorCode:s", first->name, first->code),
+	    "%zu of %zu steps failed; the first is %s: %s", failed, r->steps.n,
+	    first->name, first->message);
 	return EV_FAIL;
 }
 

@@ -23,9 +23,8 @@
 
 void run_result_add_text(struct json_object *content, const char *text)
 {
-	struct json_object *block = json_pack("type:s text:s", "text", text);
-
-	json_object_array_add(content, block);
+	json_object_array_add(content,
+			      json_pack("type:s text:s", "text", text));
 }
 
 /* TEXT, when there is any; it is emptied. */

@@ -33,11 +33,10 @@ char *run_result_why_cut(const struct run_result_source *a, size_t bytes)
 static void add_link(struct json_object *content, const char *uri,
 		     const char *name, size_t bytes)
 {
-	struct json_object *o =
-	    json_pack("type:s uri:s name:s mimeType:s size:i", "resource_link",
-		      uri, name, "application/json", bytes);
-
-	json_object_array_add(content, o);
+	json_object_array_add(content,
+			      json_pack("type:s uri:s name:s mimeType:s size:i",
+					"resource_link", uri, name,
+					"application/json", bytes));
 }
 
 static void add_parts(struct json_object *content, const char *uri,

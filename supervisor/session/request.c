@@ -370,7 +370,6 @@ static void on_recorded(struct request *c, struct run *r,
 			const char *unrecorded)
 {
 	struct tool_error tool_error = {0};
-	struct json_object *d;
 
 	progress_stop(&c->progress, true);
 	request_unwatch(c);
@@ -378,8 +377,8 @@ static void on_recorded(struct request *c, struct run *r,
 		c->ops->run_ended(c, r);
 		return;
 	}
-	d = json_pack("runId:s status:s", r->id, run_status(r));
-	tool_error_set(&tool_error, "STORE_UNAVAILABLE", d,
+	tool_error_set(&tool_error, "STORE_UNAVAILABLE",
+		       json_pack("runId:s status:s", r->id, run_status(r)),
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       unrecorded);
 	request_tool_error(c, &tool_error);

@@ -302,9 +302,8 @@ static const struct request_ops profile_ops = {.free = release_view};
 static void on_browser(struct request *c, struct json_object *browser)
 {
 	struct context *ctx = c->session->ctx;
-	struct json_object *v = json_pack("browser:o", browser);
 
-	request_set_state(c, &profile_ops, v);
+	request_set_state(c, &profile_ops, json_pack("browser:o", browser));
 	request_ref(c);
 	store_usage(ctx->store, c->session->requestor->name, on_usage, c);
 }

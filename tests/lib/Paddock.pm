@@ -14,7 +14,7 @@ use Carp qw(croak);
 use Cwd qw(abs_path);
 use Digest::SHA qw(sha256_hex);
 use Errno qw(EAGAIN EINTR EPIPE);
-use Exporter qw(import);
+use Exporter ();
 use Fcntl qw(F_GETFL F_SETFL O_NONBLOCK);
 use File::Basename qw(dirname);
 use File::Find;
@@ -30,6 +30,16 @@ our @EXPORT = (@Needs::EXPORT, qw(json_of json_to true false null same_json answ
 		 refused strays_gone children_of read_file write_file
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
+
+# A test begins with "use Paddock": strict, warnings and Test::More are in it.
+sub import {
+	if (caller eq 'main') {
+		strict->import;
+		warnings->import;
+		Test::More->export_to_level(1);
+	}
+	goto &Exporter::import;
+}
 
 use constant { true => JSON::PP::true, false => JSON::PP::false,
 	       null => undef };

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # peers_frameworks.t - clients that exist: those of frameworks, and bridges.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http qw(sha256_hex);
 use Paddock;
+use Http qw(sha256_hex);
 use Peer;
-use Test::More;
 
 my @OVER_HTTP = qw(ai-sdk langchain openai-agents mastra mcp-use genkit mcp-remote
 		   supergateway);

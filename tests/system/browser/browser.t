@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser.t - paddock-browser's actions, in real Chromium, on pages that are
 # right and pages that are not.
-use strict;
-use warnings;
 use utf8;
-use Test::More;
 
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Site;
 
 needs('Chromium');

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Many pages, many logins, a browser that is killed, and nothing left of 200
 # runs. PADDOCK_SOAK=1: of 1,000.
-use strict;
-use warnings;
 BEGIN { $ENV{PADDOCK_PATIENCE} //= 120 } # for 100 pages
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Pages;
 use Site;
-use Test::More;
 use Time::HiRes qw(time);
 
 needs('Chromium');

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Who may do what with the browser, and what comes of it when it is slow, is
 # called off, or dies. fake_browser.pl stands in for paddock-browser.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use File::Copy qw(copy);
 use Http qw(sha256_hex);
 use Daemon;
-use Paddock;
-use Test::More;
 
 my @all = qw(create_tab navigate close_tab screenshot keep_session list_sessions
 	     close_session nothing);

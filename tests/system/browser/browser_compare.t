@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # multi_tab_compare beside pages whose differences are known: compare.json has
 # sets of pages, and what the first of each differs from the others in.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Broker;
 use Encode qw(encode);
-use Paddock;
 use Pages;
 use Site;
-use Test::More;
 
 needs('Chromium');
 

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The templates that drive a browser, in real Chromium: pages that fail, and
 # forms that do not let in.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Artifact;
 use Broker;
-use Paddock;
 use Pages;
 use Site;
-use Test::More;
 
 needs('Chromium');
 

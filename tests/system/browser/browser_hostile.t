@@ -3,12 +3,9 @@
 # browser_hostile.t - a browser's broker that was taken over: whatever it says,
 # or does not, the server lives, who waited is told, and the next call works.
 # fake_browser.pl misbehaves as pages' addresses tell it.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
 use Paddock;
-use Test::More;
+use File::Copy qw(copy);
 
 my $folder = Paddock::fresh_root();
 

@@ -3,13 +3,10 @@
 # browser_hosts.t - what the browser opens for a template: hosts that are
 # granted, on every request, in its own session and in one that it was given;
 # this machine and private networks only where the grant names them.
-use strict;
-use warnings;
-use Test::More;
 
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Site;
 
 needs('Chromium');

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser_https.t - pages behind TLS: the policy meets them as any other, and a
 # certificate that nobody vouches for is a failure with its name.
-use strict;
-use warnings;
-use Test::More;
 
 use lib 'tests/lib';
+use Paddock;
 use Broker;
 use IO::Select;
 use IPC::Open2;
-use Paddock;
 use Site;
 
 needs('Chromium');

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser_hunger.t - a page that takes memory, or threads, until the browser
 # has no more ends alone, and is told why; the pages of others go on.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Site;
-use Test::More;
 
 needs('Chromium');
 

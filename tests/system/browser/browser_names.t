@@ -3,16 +3,13 @@
 # browser_names.t - pages that ask for names whose servers never answer, and
 # pages that hold connections, keep no other session from its own. In a
 # network with a name server of ours.
-use strict;
-use warnings;
 use IO::Socket::IP;
 use POSIX ();
 use Socket;
-use Test::More;
 
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 
 needs('Chromium', 'root');
 if (!$ENV{PADDOCK_OWN_NET}) {

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser_policy.t - what pages of paddock-browser may reach, whose sessions
 # they are in, and what is left when something dies.
-use strict;
-use warnings;
 use File::Temp;
-use Test::More;
 
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Site;
 
 needs('Chromium');

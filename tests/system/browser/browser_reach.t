@@ -3,17 +3,14 @@
 # browser_reach.t - a page reaches this machine by none of its addresses, as
 # they are at that moment, unless its trust is local; and what the operator
 # denies not at all. In a network namespace with addresses that look public.
-use strict;
-use warnings;
 use IO::Socket::IP;
 use POSIX ();
 use Socket qw(AF_INET6 SOCK_STREAM IPPROTO_IPV6 IPV6_V6ONLY SOL_SOCKET SO_REUSEADDR
 	      pack_sockaddr_in6 IN6ADDR_ANY);
-use Test::More;
 
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 
 needs('Chromium', 'root');
 if (!$ENV{PADDOCK_OWN_NET}) {

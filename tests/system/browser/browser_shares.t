@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser_shares.t - one requestor takes all that it can get of the browser's
 # sessions, tabs and calls: another finds room, and is told nothing of the first.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Site;
-use Test::More;
 
 needs('Chromium');
 

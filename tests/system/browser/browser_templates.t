@@ -3,16 +3,13 @@
 # The templates that drive a browser, in real Chromium: each from
 # run_task_template by get_task_run to get_artifact, by stdio and by HTTP, at
 # once and later.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Artifact;
 use Broker;
 use Http qw(sha256_hex);
-use Paddock;
 use Pages;
 use Site;
-use Test::More;
 
 needs('Chromium');
 

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # browser_view.t - what Chromium sees of the host's files: what is in these
 # tables, and nothing else, wherever a state, logs or homes may lie.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Broker;
 use File::Path qw(remove_tree);
 use File::Temp qw(tempdir);
-use Paddock;
-use Test::More;
 
 needs('Chromium', 'root');
 

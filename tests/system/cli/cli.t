@@ -1,16 +1,13 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # cli.t - the command paddock: every exit status, on and off a terminal.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cage;
 use Cli;
 use Daemon;
 use Digest::SHA qw(sha256_hex);
 use MIME::Base64 qw(encode_base64);
-use Paddock;
-use Test::More;
 
 my $run = qr/run_[a-z2-7]{26}/;
 my %object = (type => 'object');

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # cli_complete.t - completion: what "paddock complete" offers where, and that
 # bash, zsh and fish put it on the line.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cli;
 use Daemon;
-use Paddock;
 use Socket ();
-use Test::More;
 use Time::HiRes qw(time);
 
 my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';

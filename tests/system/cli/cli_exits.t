@@ -3,12 +3,9 @@
 # cli_exits.t - the exit status of each subcommand, for each way that it can
 # end: 0, 1, 2, 3, 4, 124, 125, 130; off and on a terminal, as root and as an
 # ordinary user. tests/system/cli/cli.t has what is said meanwhile.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my %templates = (
     good => lua('run.artifact{name = "a.txt", mimeType = "text/plain", data = "x"} run.artifact{name = "b.txt", mimeType = "text/plain", data = "y"} return 1',

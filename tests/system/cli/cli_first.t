@@ -3,12 +3,9 @@
 # cli_first.t - what somebody meets who has just written a package, or is not
 # sure where it is: each hint works as it stands, and nothing is said to have
 # been done that was not.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my $run = qr/run_[a-z2-7]{26}/;
 my $unknown = 'run_' . 'a' x 26;

@@ -3,13 +3,10 @@
 # cli_polls.t - the command does not ask more often than its server likes:
 # "logs -f" is told of what is new, and who meets a rate limit waits and asks
 # again instead of giving up.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cli;
 use Daemon;
-use Paddock;
-use Test::More;
 
 my %templates = (
     talks => lua('for i = 1, 15 do run.log("info", "line " .. i); run.sleep(200) end return 1'),

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cli_words.t - what the command says to a person: what is wrong, where, what
 # would help, in flags and keys; and that it fits on their terminal.
-use strict;
-use warnings;
 use utf8;
 use Cwd qw(abs_path);
 use Encode qw(decode encode);
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my $run = qr/run_[a-z2-7]{26}/;
 my %nested = (type => 'object', required => ['filter'], '$defs' => {tree => {type => 'object', description => 'A node.',

@@ -3,14 +3,11 @@
 # Nothing that others say acts in a terminal or begins a line of its own: every
 # subcommand on a terminal, with hostile names, keys, messages, files, logs and
 # errors; and the daemon's log.
-use strict;
-use warnings;
 use utf8;
 use Encode qw(decode encode FB_CROAK LEAVE_SRC);
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 # All that acts: colours, a title, C1, direction, tags, annotation, no width,
 # and line breaks before a word that must begin none.

@@ -1,14 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Streamable HTTP: sessions, answers, who asks, and how it starts and ends.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use Http;
-use Paddock;
 use Socket;
-use Test::More;
 
 my $templates = {
 	echo => lua('return inputs'),

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams over HTTP that nobody comes back for: what is kept of them, and how
 # many there may be, has bounds.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
+use Http;
 use Task;
-use Test::More;
 
 # A connection takes a descriptor at each end.
 if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 4096 && !$ENV{PADDOCK_FDS}) {

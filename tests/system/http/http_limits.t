@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # How much one requestor may hold over HTTP, and that it is no other's loss.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 # A stream takes a descriptor at each end.
 if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 4096 && !$ENV{PADDOCK_FDS}) {

@@ -3,13 +3,10 @@
 # Clients over HTTP that do right and wrong at random: each request is answered
 # once, where it belongs, and nobody sees what is another's. PADDOCK_SEED picks
 # what they do, PADDOCK_STEPS how much.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
+use Http;
 use Storm;
-use Test::More;
 
 my $SEED = $ENV{PADDOCK_SEED} // 20251125;
 my $STEPS = $ENV{PADDOCK_STEPS} // 3000;

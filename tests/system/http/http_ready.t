@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # /readyz: whether a run would be started now, and why not.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use File::Copy qw(copy);
 use Http;
-use Paddock;
-use Test::More;
 
 # A worker that begins once there is a file "go" beside it.
 sub slow_build {

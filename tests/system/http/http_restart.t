@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sessions over HTTP survive their server, by kill -9 as by TERM: clients that
 # exist do not initialize again. What is theirs, what is not, what is gone.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http qw(sha256_hex);
 use Paddock;
-use Test::More;
+use Http qw(sha256_hex);
 
 my %tokens = (ada => 'a' x 40, bob => 'b' x 40);
 my $templates = {

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Clients over HTTP that do not read: what is kept for them has bounds, and all
 # that they read after all is there.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
+use Http;
 use Task;
-use Test::More;
 
 my $SIZE = 2 << 20;
 my %templates = (

@@ -3,12 +3,9 @@
 # What HTTP must not be taken for: requests that two readers could read
 # differently, hosts and pages that do not belong here, and callers without a
 # token. A refusal says why, and closes when nobody knows what follows.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 my $s = Http->new(templates => {echo => lua('return inputs')},
 		  config => "[limits]\nmax_message_bytes = 64K\n[server]\n" .

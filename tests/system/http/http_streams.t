@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams of events: what comes first, what is replayed to whom, what a lost
 # connection costs, and that a thousand idle ones cost the others nothing.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 # A stream takes a descriptor at each end.
 my $soft = POSIX::sysconf(&POSIX::_SC_OPEN_MAX);

@@ -3,12 +3,9 @@
 # soak.t - many clients over HTTP, many tasks in flight, and kill -9 in the
 # middle: each task that was acknowledged comes to one end, and its result can
 # be read. PADDOCK_SOAK="CLIENTS TASKS" is how many.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 use Time::HiRes qw(time);
 
 my ($CLIENTS, $TASKS) = split ' ', $ENV{PADDOCK_SOAK} // '20 200';

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a template asks reaches the client that waits for it, and the answer
 # the template.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $form = '{type = "object", properties = {name = {type = "string",
     minLength = 2}}, required = run.array{"name"}}';

@@ -3,12 +3,9 @@
 # Clients that answer a question by a task of their own, and then lie, fail,
 # dawdle or fall silent: the template hears what came, and nothing waits longer
 # than the question does.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use Task;
-use Test::More;
 use Time::HiRes qw(time);
 
 my $SCHEMA = 'schema = {type = "object", properties = {name = {type = "string"}}}';

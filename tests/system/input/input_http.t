@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # By which stream a question reaches a client over HTTP.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 my $templates = {
     who => lua('return run.elicit{message = "who?", schema = {type = "object",

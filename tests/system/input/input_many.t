@@ -3,12 +3,9 @@
 # More questions than a client may be asked at once, of tasks whose time has
 # passed meanwhile: while all are walked through some are refused, which ends
 # what tells of their tasks. Each question ends once, and the server lives.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 my $EACH = 60;     # questions of a task
 my $AT_ONCE = 256; # that a session may be asked

@@ -1,11 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # What a task asks, and clients that answer by a task of their own.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $ask = 'run.elicit{message = "who?", timeout = inputs.timeout, schema =
     {type = "object", properties = {name = {type = "string"}}}}';

@@ -5,13 +5,10 @@
 # each request is answered once, or cancelled; every run ends once, as its
 # clients were told; nothing is left. PADDOCK_SEED picks what is done, PADDOCK_STEPS
 # how much; PADDOCK_SECONDS: or so long, if that is less.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Chaos;
 use Http;
-use Paddock;
-use Test::More;
 
 my $SEED = $ENV{PADDOCK_SEED} // 20251125;
 my $STEPS = $ENV{PADDOCK_STEPS} // 4000;

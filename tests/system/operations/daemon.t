@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The daemon as an operator and a service manager have it: readiness, signals,
 # reload and rotation under load, drain, sockets, peers, the audit log.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon qw(manager turn_all);
 use File::Copy qw(copy);
-use Paddock;
 use POSIX ();
 use Socket;
-use Test::More;
 
 my $ROTATIONS = 6;
 my $EX_UNAVAILABLE = 69;

@@ -3,13 +3,10 @@
 # Descriptors that another program of the server's user has sent, and nobody
 # received: the kernel then refuses the server its own, which is told by its
 # name and passes with that program.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use POSIX ();
 use Socket;
-use Test::More;
 
 my $LIMIT = 300; # the server's open files
 my %number = system_calls();

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # "make install" into a folder of its own: what is there, with which modes,
 # whether the programs find each other there, and that uninstall takes it away.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use File::Find ();
 use File::Temp ();
-use Paddock;
 use POSIX ();
-use Test::More;
 
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)}; # of the make that runs us
 

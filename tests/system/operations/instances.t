@@ -1,14 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Several servers on one state: each shows, and ends, the runs of the others.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cli;
 use File::stat ();
-use Paddock;
 use Task;
-use Test::More;
 
 my $box = Paddock::fresh_root();
 my $lib = "$box/faults.so";

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # How well runs are caged here: measured, reported, and never silently less.
 # deny.c makes a machine that forbids what this one may allow.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cage;
 use Paddock;
-use Test::More;
+use Cage;
 
 my @levels = qw(none restricted container userns full);
 my %rank = map { $levels[$_] => $_ } 0 .. $#levels;

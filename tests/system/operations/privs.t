@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Started as root, paddockd serves as somebody else with one capability left,
 # and a keeper does the few things that only root can.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cage;
 use Daemon;
-use Paddock;
-use Test::More;
 
 needs('root');
 

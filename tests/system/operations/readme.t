@@ -3,11 +3,8 @@
 # README.md, as a newcomer takes it: every command as it is written there,
 # every block of code as it stands, by a user without privileges in a copy of
 # the tree that has nothing but the built programs and etc/.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $readme = read_file("$TOP/README.md");
 my $root = Paddock->new(idle => 1)->{root};

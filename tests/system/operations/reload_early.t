@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # HUPs while the server still measures what it can run: what it waits for may
 # be gone, or come, meanwhile.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use File::Copy qw(copy);
 use File::Path qw(remove_tree);
-use Paddock;
-use Test::More;
 
 # Programs' workers, or (KIND lua) Lua's, begin once there is a file "go".
 sub slow_build {

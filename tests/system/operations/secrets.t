@@ -4,15 +4,12 @@
 # left, could look: in the memory of workers, programs and zygotes, in /proc,
 # in logs, the store, artifacts and cores. What holds a secret by right is
 # searched, too, so that the search is known to find.
-use strict;
-use warnings;
 no warnings "portable"; # addresses are of 64 bits
 use lib 'tests/lib';
+use Paddock;
 use File::Find ();
 use Http;
-use Paddock;
 use Redteam;
-use Test::More;
 
 # tests/system/redteam/attacks/attack_leaks.c looks for what they begin with.
 my $MARK = 'canary-of-the-server';

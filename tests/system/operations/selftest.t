@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # "paddock selftest": an operator's own attacks, on this machine. deny.c makes
 # one that forbids what this one may allow.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my $attacks = Paddock::fresh_root() . '/selftest';
 my $deny = Paddock::fresh_root() . '/deny';

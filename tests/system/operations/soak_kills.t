@@ -4,12 +4,9 @@
 # programs have begun, zygotes, and the supervisor at the end of each round.
 # Every run that was promised comes to one end, and nothing is left of any.
 # PADDOCK_ROUNDS and PADDOCK_RUNS say how many; PADDOCK_SEED repeats them.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use Redteam;
-use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 3;
 my $RUNS = $ENV{PADDOCK_RUNS} // 60; # a round

@@ -4,18 +4,15 @@
 # log file and without, as root and as an ordinary user, for a daemon, a server
 # of one client and --check: the exit status, one line that says why, and
 # nothing left behind.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use File::Copy qw(copy);
 use Fcntl qw(F_SETLK);
 use File::Find;
 use Http;
-use Paddock;
 use POSIX qw(WNOHANG);
 use Socket;
-use Test::More;
 
 my ($UNAVAILABLE, $NOPERM, $CONFIG) = (69, 77, 78);
 my @users = as_root() ? (['root', undef], ['nobody', $NOBODY]) : (['this user', undef]);

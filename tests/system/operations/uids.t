@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The user ids of workers, where root starts the server: nobody else's, no
 # other server's, and another for each run.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Daemon;
 use Paddock;
-use Test::More;
+use Daemon;
 
 needs('root');
 

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Any program as a template: what it is given, what it can say, how it ends,
 # and what it cannot do. All of it as root, and as an ordinary user.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my %templates = (
     # what it is given

@@ -3,13 +3,10 @@
 # A program whose grant is bound to its package's digest runs what that digest is
 # of, whoever writes to the package meanwhile: what it sees is a copy, compared
 # when it was made. PADDOCK_ROUNDS: starts to try.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cage;
 use Daemon;
-use Paddock;
-use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 40;
 my $BREAKS = "#!/usr/bin/perl\nsyscall(272, 0x10000000); print 1\n"; # unshare

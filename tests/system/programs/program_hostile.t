@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs that turn against their shim, their pipes and their tree: each can
 # spoil its own run, and no more. As root, and as an ordinary user.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $said = '{"progress":{"done":0,"total":1,"message":"here"}}';
 my %templates = (

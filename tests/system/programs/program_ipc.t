@@ -3,12 +3,9 @@
 # How programs talk among their own processes: what interpreters bring for
 # that works in the cage, where descriptors cannot be sent. As root, and as an
 # ordinary user.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cage;
 use Paddock;
-use Test::More;
+use Cage;
 
 my %programs = (
     node => ['/usr/bin/node', '{"parts":[1,4,9],"streamed":200000,"threads":6}', <<'JS'],

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a program does to the inodes that it sees, it does to nobody else's: a
 # lock, a FIFO, a device's times, and the time of the last reading.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Fcntl qw(:flock F_SETLK F_RDLCK F_WRLCK O_RDWR O_NONBLOCK);
 use Paddock;
+use Fcntl qw(:flock F_SETLK F_RDLCK F_WRLCK O_RDWR O_NONBLOCK);
 use POSIX ();
-use Test::More;
 
 
 # Take each lock there is on what is named, tell how that went, and keep them

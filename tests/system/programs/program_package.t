@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which programs run: one whose package is as it was loaded, which reads what
 # the operator allows, where the machine can cage it.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $room = Paddock::fresh_root();
 my %templates = (

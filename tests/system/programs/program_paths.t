@@ -3,12 +3,9 @@
 # What a program is shown of the host is what was checked: a package or a path
 # that others put a link or another folder in the place of is shown to nobody,
 # by whatever kind of link, whenever that is done; and says so.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use File::Path qw(make_path remove_tree);
 use Paddock;
-use Test::More;
+use File::Path qw(make_path remove_tree);
 
 my $LIST = "#!/bin/bash\ncd /template\nfor f in *; do printf '%s ' \"\$f\" >&2; done\n" .
     "shopt -s nullglob; f=(*); printf '\"%s\"' \"\${f[*]}\"\n";

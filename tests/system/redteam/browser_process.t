@@ -3,13 +3,10 @@
 # browser_process.t - a browser's broker that was taken over before it locked
 # itself in, where root starts paddockd: what its user id alone keeps it from,
 # and what it may make of the server's log.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use File::Copy qw(copy);
 use File::Temp qw(tempdir);
-use Paddock;
-use Test::More;
 
 needs('root');
 

@@ -3,12 +3,9 @@
 # What one client may try against the others, over HTTP; the table is
 # tests/system/redteam/tables/clients.pl. Beside each attack another client works, whose runs,
 # session and stream must notice nothing.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 # A connection takes a descriptor at each end.
 if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 8192 && !$ENV{PADDOCK_FDS}) {

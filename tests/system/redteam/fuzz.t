@@ -3,13 +3,10 @@
 # Workers that say what comes to mind, in any order, to a real supervisor:
 # legal words, words with odd fields, bytes that were changed, and any end.
 # PADDOCK_ROUNDS says how many; PADDOCK_SEED repeats what was found.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
 use Paddock;
+use File::Copy qw(copy);
 use Redteam;
-use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 300;
 my $SEED = $ENV{PADDOCK_SEED} // time;

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What templates ask for and are not granted; the table is
 # tests/system/redteam/tables/grants.pl.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

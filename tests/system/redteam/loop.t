@@ -3,12 +3,9 @@
 # Clients that do their worst to the server's loop, while others are served;
 # the table is tests/system/redteam/tables/loop.pl. Whose message comes before whose is told
 # by t_fair_queue, t_stream_conn and t_http_conn, and how long it takes by bench/latency.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Loop;
 use Paddock;
-use Test::More;
+use Loop;
 
 my $PINGS = $ENV{PADDOCK_ROUNDS} // 3; # with it, the table's long ones, too
 my $PEAK_KB = 1 << 20;

@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a worker that was taken over may try on the supervisor; the table is
 # tests/system/redteam/tables/protocol.pl.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
 use Paddock;
+use File::Copy qw(copy);
 use Redteam;
 
 my $build = Paddock::fresh_root();

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Workers that were taken over: rogue.c stands in for paddock-worker, and each
 # of its workers breaks the run protocol in a way of its own.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
 use Paddock;
-use Test::More;
+use File::Copy qw(copy);
 
 my $folder = Paddock::fresh_root();
 

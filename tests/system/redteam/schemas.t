@@ -3,12 +3,9 @@
 # Schemas that are dear to check cost nobody but their requestor, and that
 # within bounds: as what templates take and give (tests/system/redteam/tables/schemas.pl), as
 # forms, and in manifests. Others are served meanwhile.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 my @rows = do './tests/system/redteam/tables/schemas.pl' or die $@ || $!;
 

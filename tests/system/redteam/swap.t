@@ -3,12 +3,9 @@
 # A package, and a path that may be read, are swapped all the time for links and
 # other folders while runs start and zygotes are renewed: a run is shown what
 # was checked, or it fails and says so. PADDOCK_ROUNDS: starts to try.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cage;
 use Paddock;
-use Test::More;
+use Cage;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 80;
 # What it runs, and what lies beside that, each says whose it is.

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every system call that a program's filter denies, tried in the real cage:
 # what comes of each is what the table in tests/unit/sandbox/golden says.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cage;
 use Paddock;
+use Cage;
 use Redteam;
-use Test::More;
 
 my $LAST = 600; # system calls there may be
 # uretprobe, uprobe: newer x86 kernels ask no filter about these two.

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever takes an id: one of another requestor's is answered byte for byte
 # as one that there never was, over HTTP and over the socket.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
+use Http;
 use Task;
-use Test::More;
 
 my %templates = (
 	doze => lua('run.progress(0, 1, "dozing") while not run.cancelled() do run.sleep(20) end'),

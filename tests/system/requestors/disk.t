@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What one requestor may have in the store, and what is left of the disk for
 # what was promised, whatever others write.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
-use Test::More;
+use Http;
 
 my %templates = (
     echo => lua('return inputs'),

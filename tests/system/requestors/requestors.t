@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Several requestors: who is who, what each may use, see and know of others.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Daemon;
 use Paddock;
-use Test::More;
+use Daemon;
 
 my $RATE_LIMITED = -32010;
 my %templates = (

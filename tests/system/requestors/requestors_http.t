@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Requestors by their tokens: limits, isolation, and what a reload changes.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http qw(sha256_hex);
 use Paddock;
+use Http qw(sha256_hex);
 use Task;
-use Test::More;
 
 my %templates = (
     echo => lua('return inputs'),

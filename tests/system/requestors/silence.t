@@ -3,13 +3,10 @@
 # Nothing that one requestor is told says anything of another: all refusals,
 # views, lists, profiles and pages that ada can get, from a server where nobody
 # else does anything, and from one where bob does all he can. Letter by letter.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use File::Copy qw(copy);
 use Http qw(sha256_hex);
-use Paddock;
-use Test::More;
 
 my %templates = (
     echo => lua('return inputs'),

@@ -4,14 +4,11 @@
 # calling: links to the run's artifacts, which steps of a partial success
 # failed, and that a run ends with its client. And all that it answers is what
 # the tool's outputSchema says.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use Http;
-use Paddock;
 use Task;
-use Test::More;
 
 my %object = (type => 'object');
 my %number = (%object, properties => {n => {'$ref' => '#/$defs/n'}}, required => ['n'],

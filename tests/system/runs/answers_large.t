@@ -3,14 +3,11 @@
 # No message to a client is longer than max_answer_bytes, 8 MiB unless it is
 # set: the official clients drop a session at 10 MiB. What is longer gives way to
 # its beginning and to links, by which all of it is read; errors say why.
-use strict;
-use warnings;
 use utf8;
 use bytes ();
 use lib 'tests/lib';
 use Paddock;
 use Task;
-use Test::More;
 
 my $MIB = 1 << 20;
 my $MOST = 2 * $MIB; # the least that it can be set to: Perl reads JSON slowly

@@ -3,15 +3,12 @@
 # No message to a client is longer than max_answer_bytes: replies of templates,
 # logs, artifacts, batches, pages of lists, and older revisions, as answers_large.t
 # has it for results. The command reads all.
-use strict;
-use warnings;
 use utf8;
 use bytes ();
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use MIME::Base64 qw(decode_base64);
-use Paddock;
-use Test::More;
 
 my $MIB = 1 << 20;
 my $MOST = 2 * $MIB; # the least that it can be set to: Perl reads JSON slowly

@@ -3,14 +3,11 @@
 # Every tool of a server as it ships has an outputSchema, and what it answers is
 # what that says: templates with the inputs of their own tests, at once and as a
 # handle, and the browser's tools in real Chromium.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Broker;
 use Paddock;
+use Broker;
 use Pages ();
 use Site;
-use Test::More;
 
 my $EACH = 3; # inputs of a template's tests that are tried
 my $no_browser = lacks('Chromium');

@@ -1,14 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # The seven tools of the template-run contract, to the letter.
-use strict;
-use warnings;
 use utf8;
 use lib 'tests/lib';
+use Paddock;
 use Digest::SHA qw(sha256_hex);
 use MIME::Base64 qw(decode_base64);
-use Paddock;
-use Test::More;
 
 binmode $_, ':utf8' for map { Test::More->builder->$_ }
     qw(output failure_output todo_output);

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The template-run contract by examples: each is valid by the schema that the
 # tool or template declares, and is so no more once a member is of another type.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my $root = Paddock::fresh_root();
 write_file("$root/chromium", "#!/bin/sh\n"); # is never started

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # "paddock explain": programs that met what the kernel holds them to, which it
 # tells them alone, by an errno; and limits without which a run went on.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my $raise = qr/the template's author can raise it: limits/;
 

@@ -1,11 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # The life of runs: how they are told of, how they end, and who else notices.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my @patient = (limits => {cancelGraceMs => 60000, maxTimeoutMs => 600000});
 my @impatient = (limits => {cancelGraceMs => 50, maxTimeoutMs => 600000});

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every limit of a run, met: which it was, how much was used, how much is
 # allowed, and who can raise it; and that no group of processes is left.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cage;
 use Paddock;
-use Test::More;
+use Cage;
 
 sub sh { my ($code, %m) = @_; return {program => "#!/bin/bash\n$code\n", %m} }
 sub pl { my ($code, %m) = @_; return {program => "#!/usr/bin/perl\n$code\n", %m} }

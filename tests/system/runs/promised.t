@@ -3,12 +3,9 @@
 # What was promised: that CPU time is charged however a run ends, that what is
 # said to be cancelled is so on the disk, that an artifact lives as long as was
 # said, and that questions have a bound together.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use IPC::Open2;
 use Paddock;
-use Test::More;
+use IPC::Open2;
 
 my $burn = 'local t = os.clock() while os.clock() - t < 0.05 do end run.progress(1, 2, "burnt")';
 my %templates = (

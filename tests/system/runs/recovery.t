@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What survives: kill -9, two servers at once, a state folder that fails.
 # PADDOCK_ROUNDS says how often the supervisor is killed; 10 by default.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use POSIX ();
-use Test::More;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 10;
 my %templates = (

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Mistakes that were made once, each in a form that shows when it comes back.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Daemon;
 use Paddock;
+use Daemon;
 use Socket;
-use Test::More;
 
 my $for_ever = 'run.progress(0, 1, "on") while true do run.sleep(60000) end';
 my %templates = (

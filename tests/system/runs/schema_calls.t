@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls whose inputs, and runs whose outputs, are checked on a thread: they are
 # cancelled, deduplicated, drained and answered as all others.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Daemon;
 use File::Path ();
-use Paddock;
-use Test::More;
 
 my $at = '#/properties/v/$defs/n';
 my $branch = {properties => {a => {'$ref' => $at}}, not => {}};

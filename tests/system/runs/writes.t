@@ -4,13 +4,10 @@
 # in turn, the run's state, the answer, the command's status and its stderr tell
 # what is missing, and why. What was acknowledged stays; with room again the
 # server goes on by itself.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Cli;
 use Http;
-use Paddock;
-use Test::More;
 
 my $box = Paddock::fresh_root();
 my $lib = "$box/faults.so";

@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Large answers to a client that does not read: they are made as it reads.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use Task;
-use Test::More;
 
 my %templates = (
     large => lua('run.sleep(inputs.ms) return {text = string.rep("x", inputs.size)}'),

@@ -3,12 +3,9 @@
 # list_task_templates of much more than the loop prints at a time: it is whole,
 # also when others are served, calls are cancelled, clients go or templates are
 # reloaded between its pieces.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Daemon;
 use Paddock;
-use Test::More;
+use Daemon;
 
 my $N = 50;
 my %schema = (type => 'object', properties => {

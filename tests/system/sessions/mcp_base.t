@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rules of MCP 2025-11-25 that come before all others: messages, versions,
 # lines, schemas, tools.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my %templates = (
 	echo => lua('return inputs', executionMode => 'sync',

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # notifications.t - what a client is told unasked: what its runs log, and that what
 # it subscribed to, or a list, has changed.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 use Time::HiRes qw(time);
 
 my @levels = qw(emergency alert critical error warning notice info debug);

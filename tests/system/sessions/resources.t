@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # resources.t - what can be read by URI, and by whom.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use MIME::Base64 qw(decode_base64);
 use Paddock;
-use Test::More;
+use MIME::Base64 qw(decode_base64);
 
 my $p = Paddock->new(templates => {
 	makes => lua('

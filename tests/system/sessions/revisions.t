@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever a client of an older revision of MCP hears has the members that its
 # revision has, and none that came later.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my @revisions = qw(2024-11-05 2025-03-26 2025-06-18 2025-11-25);
 

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Clients that are broken, or mean to break the server.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Fcntl;
 use Paddock;
+use Fcntl;
 use Socket;
-use Test::More;
 
 my $PEAK_KB = $ROOM * (160 << 10); # more than a server ever needs for one client
 my $MESSAGE_KB = $ROOM * (640 << 10); # while the worst that is taken is read

@@ -1,11 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # The start of a session: revisions, tools/list, batches, unknown names.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my @contract = qw(list_task_templates run_task_template get_task_run
 		  list_task_runs cancel_task_run get_artifact

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # template_resources.t - what templates offer beside their tools: resources, prompts,
 # completion of their arguments.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use MIME::Base64 qw(decode_base64 encode_base64);
 use Paddock;
-use Test::More;
+use MIME::Base64 qw(decode_base64 encode_base64);
 
 my $png = "\x89PNG\r\n\x1a\n\0\xff";
 my @said = ({ role => 'user', content => { type => 'text', text => 'Hello.' } });

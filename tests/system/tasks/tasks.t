@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Tasks of MCP 2025-11-25, by the numbers of a checklist of its rules.
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
 use Task;
-use Test::More;
 
 my $TTL = 3_600_000;
 my $MAX_TTL = 3_456_000_000; # 40 days, more than 31 bits hold

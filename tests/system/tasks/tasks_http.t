@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Tasks over HTTP: which stream brings what, who gives up, whose they are.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Http;
 use Paddock;
+use Http;
 use Task;
-use Test::More;
 
 my %templates = (
     echo => lua('return inputs'),

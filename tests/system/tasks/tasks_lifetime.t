@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tasks over time: kill -9, restarts, races, pages while they come and go, and
 # requestors that are not the same.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Daemon;
 use Paddock;
+use Daemon;
 use Task;
-use Test::More;
 
 my $ROUNDS = 200; # of cancelling what is about to end
 my $PAGE = 100;   # tasks in one answer

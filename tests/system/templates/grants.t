@@ -4,15 +4,12 @@
 # key asked for and not granted, granted to all, to one, to a package as it is;
 # before and after a reload, by root and by nobody, and none for a copy of what
 # ships.
-use strict;
-use warnings;
 use File::Temp;
 use lib 'tests/lib';
+use Paddock;
 use Cli;
 use Daemon;
 use Http qw(sha256_hex);
-use Paddock;
-use Test::More;
 
 my $room = File::Temp->newdir(TMPDIR => 1);
 chmod 0755, $room;

@@ -1,12 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # What a Lua template can do, as a client sees it.
-use strict;
-use warnings;
 use utf8;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 binmode $_, ':utf8' for map { Test::More->builder->$_ }
     qw(output failure_output todo_output);

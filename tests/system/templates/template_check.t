@@ -3,14 +3,11 @@
 # template_check.t - "paddock template check": all that is wrong with a package,
 # at once, each by its place; by root and by nobody; what ships and what the
 # manual shows is good; and a hostile package is looked at without harm.
-use strict;
-use warnings;
 use Encode qw(encode decode);
 use lib 'tests/lib';
-use Cli;
 use Paddock;
+use Cli;
 use POSIX ();
-use Test::More;
 use Time::HiRes qw(time);
 
 my $cli = Cli->new;

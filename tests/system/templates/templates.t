@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The templates that ship: their own tests, and their results beside those of
 # programs that others trust.
-use strict;
-use warnings;
 use lib 'tests/lib';
+use Paddock;
 use Artifact;
 use Cli;
 use File::Basename qw(basename);
 use JSON::PP ();
-use Paddock;
-use Test::More;
 
 my $SHIPPED = "$TOP/etc/templates";
 my $PAIRS = 500;  # of texts

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # The templates that ship, on as much as they are made for.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Artifact;
 use Paddock;
+use Artifact;
 use POSIX qw(ceil strftime);
-use Test::More;
 
 my $LINES = 1_000_000;
 my $START = 1_730_000_040; # 2024-10-27, a whole minute

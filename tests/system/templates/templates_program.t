@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The templates that ship as examples of programs pass their own tests,
 # as root and as an ordinary user.
-use strict;
-use warnings;
 use lib 'tests/lib';
-use Cli;
 use Paddock;
-use Test::More;
+use Cli;
 
 my %needs = (number_summary => 'python3', text_digests => 'node',
 	     word_count => 'bash', pattern_matches => 'perl');

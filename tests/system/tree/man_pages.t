@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manual pages name what there is: flags, commands, keys, calls. (That
 # paddock.conf(5) has every key word for word is t_config_manual.c's to see.)
-use strict;
-use warnings;
 use lib 'tests/lib';
 use Paddock;
-use Test::More;
 
 my %page = map { s{.*/}{}r => read_file($_) } glob "$TOP/man/*.[158]";
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Redteam.pm - try a table of attacks on a real paddockd.
 #
-# A table is tests/system/redteam/tables/NAME.pl: a list of
+# A table is a list of
 #   [number, what is tried, the outcome, how => …, options…]
 # How: lua => code of a Lua template, or sh, perl, c => what a program does
 # (c: the name of an attack in tests/system/redteam/attacks/*.c), or rogue => the script
@@ -43,16 +43,12 @@ sub programs {
 	return $to;
 }
 
-sub table {
-	my ($name) = @_;
-	my @all = do "$TOP/tests/system/redteam/tables/$name.pl";
-
-	die "tests/system/redteam/tables/$name.pl: " . ($@ || $!) . "\n" unless ref $all[0];
+sub attacks { # of the rows of a table
 	return map {
 		my ($n, $what, $want, %o) = @$_;
 		$o{inputs} = {do => $o{c}, %{$o{inputs} // {}}} if $o{c};
 		{n => $n, what => $what, want => $want, id => "attack_$n", %o};
-	} @all;
+	} @_;
 }
 
 # One of each number; letters tell variants apart: 25, '25b'.
@@ -305,13 +301,13 @@ sub can_run_programs {
 my $TICKS = 'local n = 0 while true do n = n + 1 run.progress(n, 0, "tick") ' .
     'run.sleep(5) end';
 
-# Try the table NAME. Options: c => the program of its C attacks, build => a
+# Try the table ROWS. Options: c => the program of its C attacks, build => a
 # folder with another paddockd and its worker, sibling, ticker => how those
 # are done, config.
 sub attack_all {
-	my ($name, %o) = @_;
+	my ($rows, %o) = @_;
 	my @attacks = grep { !$ENV{PADDOCK_ATTACK} || $_->{n} eq $ENV{PADDOCK_ATTACK} }
-	    table($name);
+	    attacks(@$rows);
 
 	$o{sibling} //= {lua => 'local s = 0 for i = 1, inputs.n do s = s + i end ' .
 			     'return s'};

@@ -7,19 +7,14 @@ use utf8;
 use bytes ();
 use lib 'tests/lib';
 use Paddock;
+use Answers;
 use Daemon;
 use MIME::Base64 qw(decode_base64);
 
-my $MIB = 1 << 20;
-my $MOST = 2 * $MIB; # the least that it can be set to: Perl reads JSON slowly
 my %limits = (max_answer_bytes => $MOST);
-my %object = (type => 'object');
-my %text = (%object, properties => {s => {type => 'string'}}, required => ['s'],
-	    additionalProperties => false);
 my %room = (limits => {maxOutputBytes => 40 * $MIB, maxMemoryBytes => 512 * $MIB,
 		       maxLoggedBytes => 14 * $MIB, maxArtifactBytes => 64 * $MIB},
 	    executionMode => 'sync');
-my $s_of = 'local s = string.rep(inputs.unit or "x", inputs.n) ';
 my %templates = (
 	gives => lua("$s_of return {s = s}", outputsSchema => \%text, %room),
 	plain => lua("$s_of return s", %room),
@@ -42,49 +37,6 @@ my %tool;
 
 $s->init;
 %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
-
-sub links { return grep { $_->{type} eq 'resource_link' } @{$_[0]{content}} }
-sub texts { return join "\n", map { $_->{text} } grep { $_->{type} eq 'text' } @{$_[0]{content}} }
-
-sub within {
-	my ($raw, $what) = @_;
-	my $n = bytes::length($raw // '');
-
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return ok($n > 0 && $n <= $MOST, "$what: $n bytes, which is no more than may be");
-}
-
-# What all of URIS say together.
-sub read_all {
-	my ($s, $what, @uris) = @_;
-	my $all = '';
-
-	for (@uris) {
-		my $a = $s->call('resources/read', {uri => $_});
-		my $c = $a->{result}{contents}[0];
-
-		within($a->{raw}, "$what: $_");
-		diag(json_of($a->{error})) if $a->{error};
-		$all .= $c->{text} // decode_base64($c->{blob} // '');
-	}
-	return $all;
-}
-
-# The same from URI on, by what each part says of the next.
-sub read_on {
-	my ($s, $what, $uri) = @_;
-	my $all = '';
-
-	while (defined $uri) {
-		my $a = $s->call('resources/read', {uri => $uri});
-		my $c = $a->{result}{contents}[0] // {};
-
-		within($a->{raw}, "$what: $uri");
-		$all .= $c->{text} // decode_base64($c->{blob} // '');
-		$uri = $c->{_meta}{'paddock/next'};
-	}
-	return $all;
-}
 
 # ---- replies, and what is no object ----
 

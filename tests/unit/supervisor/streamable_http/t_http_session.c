@@ -1,52 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_session.c - which session ends when there are too many, or idle. */
-#include <event2/event.h>
-#include <stdlib.h>
-
-#include "base/os/log.h"
-#include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/methods/methods.h"
 #include "supervisor/session/client_task.h"
 #include "supervisor/session/client_request.h"
-#include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/supervisor/http/http_fixture.h"
+#include "tests/unit/supervisor/streamable_http/http_session_fixture.h"
 
 #define ANY_TIME (-60000) /* whoever has been idle for less than no time */
-
-static struct requestors requestors;
-static struct sessions sessions;
-static struct context ctx;
-static struct config *config;
-static struct http_sessions all;
-static struct http_usage conns;
-
-static void begin(void)
-{
-	ctx = (struct context){.base = event_base_new(),
-			       .requestors = &requestors,
-			       .sessions = &sessions,
-			       .methods = &methods};
-	sessions_init(&sessions);
-	config = config_new(0);
-	requestors_apply(ctx.requestors, config);
-	http_mcp_init(&all, &ctx, &conns);
-}
-
-static void end(void)
-{
-	http_mcp_fini(&all);
-	requestors_fini(ctx.requestors);
-	config_free(config);
-	event_base_free(ctx.base);
-}
-
-static struct requestor *user(uid_t uid)
-{
-	return requestors_of_uid(&requestors, uid);
-}
 
 static void open_all(struct requestor *q, size_t n)
 {
@@ -65,7 +26,7 @@ static void test_own(void)
 	struct http_session *others, *first;
 	char theirs[HTTP_SESSION_ID_SIZE], own[HTTP_SESSION_ID_SIZE];
 
-	begin();
+	server_begin(NULL);
 	others = http_session_new(&all, user(1));
 	memcpy(theirs, others->id, sizeof(theirs));
 	first = http_session_new(&all, user(2));
@@ -77,7 +38,7 @@ static void test_own(void)
 	ok(!is_there(user(2), own), "for its own that was idle longest");
 	ok(is_there(user(1), theirs), "not for another's, idle for longer");
 	is_int(user(2)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
-	end();
+	server_end();
 }
 
 /* One of before comes back: it is one as any other. */
@@ -88,7 +49,7 @@ static void test_again(void)
 	char own[HTTP_SESSION_ID_SIZE];
 	struct http_session *s;
 
-	begin();
+	server_begin(NULL);
 	memcpy(own, http_session_new(&all, user(1))->id, sizeof(own));
 	open_all(user(1), HTTP_SESSIONS_EACH - 1);
 	s = http_session_again(&all, user(1), id);
@@ -98,7 +59,7 @@ static void test_again(void)
 	is_int(user(1)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
 	ok(s != NULL && s->lost == s->last_stream && s->lost > UINT32_MAX,
 	   "its streams begin where those before cannot have come");
-	end();
+	server_end();
 }
 
 static void test_all(void)
@@ -107,7 +68,7 @@ static void test_all(void)
 	char id[HTTP_SESSION_ID_SIZE];
 	uid_t uid = 2;
 
-	begin();
+	server_begin(NULL);
 	s = http_session_new(&all, user(1));
 	memcpy(id, s->id, sizeof(id));
 	for (; all.n < HTTP_SESSIONS_MAX; uid++)
@@ -117,7 +78,7 @@ static void test_all(void)
 	ok(http_session_new(&all, user(uid)) != NULL, "the next one has one");
 	ok(is_there(user(1), id), "and who had one alone keeps it");
 	is_int(all.n, HTTP_SESSIONS_MAX, "they are not more than all");
-	end();
+	server_end();
 }
 
 static void forget(void *arg, enum client_task_end how, struct rpc_msg *value,
@@ -147,7 +108,7 @@ static void test_polled(void)
 	struct client_task *t;
 	bool over = false;
 
-	begin();
+	server_begin(NULL);
 	s = http_session_new(&all, user(1));
 	memcpy(id, s->id, sizeof(id));
 	json_parse(&s->session.client, can, strlen(can), NULL);
@@ -165,7 +126,7 @@ static void test_polled(void)
 	http_sessions_sweep(&all, ANY_TIME);
 	ok(!is_there(user(1), id), "without one it is, and ends");
 	json_object_put(params);
-	end();
+	server_end();
 }
 
 int main(void)

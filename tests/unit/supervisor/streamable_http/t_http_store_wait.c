@@ -7,118 +7,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/os/log.h"
-#include "supervisor/methods/methods.h"
-#include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/supervisor/http/http_fixture.h"
+#include "tests/unit/supervisor/streamable_http/http_session_fixture.h"
 
-#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 #define HELLO "{\"hello\":1}"
 
-static struct requestors requestors;
-static struct sessions sessions;
-static struct context ctx;
-static struct config *config;
-static struct http_sessions all;
-static struct http_pool pool;
 static struct requestor *ada, *bob;
 static char *dir;
-static struct http_conn *asked; /* whose request came last */
-static int told;		/* requests, one as often as it is told */
-
-static bool on_head(void *arg, struct http_conn *c,
-		    const struct http_request *r)
-{
-	(void)arg, (void)c, (void)r;
-	return true;
-}
-
-static void on_request(void *arg, struct http_conn *c,
-		       const struct http_request *r)
-{
-	(void)arg, (void)r;
-	asked = c;
-	told++;
-}
-
-static void on_closed(void *arg, struct http_conn *c)
-{
-	(void)arg, (void)c;
-}
-
-static const struct http_conn_ops ops = {on_head, on_request, on_closed};
 
 static void begin(void)
 {
-	ctx = (struct context){.base = event_base_new(),
-			       .requestors = &requestors,
-			       .sessions = &sessions,
-			       .methods = &methods};
-	sessions_init(&sessions);
-	config = config_new(0);
-	ctx.config = config;
-	requestors_apply(&requestors, config);
 	dir = help_dir();
-	ctx.store = store_start(dir, "inst_t");
-	http_pool_init(&pool, ctx.base, &ops, NULL);
-	pool.body_max = 1 << 20;
-	http_mcp_init(&all, &ctx, &pool.held);
-	ada = requestors_of_uid(ctx.requestors, 1);
-	bob = requestors_of_uid(ctx.requestors, 2);
+	server_begin(dir);
+	ada = user(1);
+	bob = user(2);
 }
 
 static void end(void)
 {
-	http_mcp_fini(&all);
-	http_pool_fini(&pool, 0);
-	store_stop(ctx.store, 10000);
-	requestors_fini(&requestors);
-	config_free(config);
-	event_base_free(ctx.base);
+	server_end();
 	help_remove(dir);
-}
-
-static int come(struct http_conn **c)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
-		abort();
-	asked = NULL;
-	http_pool_add(&pool, ends[1], NULL, SIZE_MAX);
-	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
-		abort();
-	while (asked == NULL)
-		event_base_loop(ctx.base, EVLOOP_ONCE);
-	*c = asked;
-	return ends[0];
-}
-
-static void loop(void)
-{
-	for (int i = 0; i < 4; i++)
-		event_base_loop(ctx.base, EVLOOP_NONBLOCK);
 }
 
 /* The status of what came to FD; 0: nothing did. */
 static int status(int fd)
 {
-	char in[4096];
-	ssize_t n;
+	const char *line = first_line(fd);
 
-	loop();
-	n = read(fd, in, sizeof(in) - 1);
-	in[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (int)strtol(in + strlen("HTTP/1.1 "), NULL, 10) : 0;
+	return *line != '\0' ? (int)strtol(line + strlen("HTTP/1.1 "), NULL, 10)
+			     : 0;
 }
 
 /* All that the store was asked for so far is done, and told. */
@@ -128,15 +51,6 @@ static void store_works(void)
 
 	store_usage(ctx.store, "nobody", help_done, &a);
 	help_wait(ctx.store, &a);
-}
-
-static struct http_session *session(struct requestor *q)
-{
-	struct http_session *s = http_session_new(&all, q);
-
-	s->session.revision = MCP_2025_11_25;
-	s->session.greeted = s->told_id = true;
-	return s;
 }
 
 static bool is_kept(const char *id)
@@ -212,7 +126,7 @@ static void test_gone(void)
 	is_int((long long)all.n, 0, "a session whose id nobody heard ends");
 	store_works();
 	ok(!is_kept(id), "and is not kept");
-	http_pool_init(&pool, ctx.base, &ops, NULL);
+	pool_open();
 	end();
 }
 
@@ -360,7 +274,7 @@ static void test_touched(void)
 	http_session_store_tick(&all);
 	ok(lasts(used) == then[0], "a row is not written at each use");
 	used->row_ms = idle->row_ms =
-	    clock_mono_ms() - config->session_idle_ms / 4;
+	    clock_mono_ms() - ctx.config->session_idle_ms / 4;
 	idle->used_ms = idle->row_ms - 1;
 	http_session_store_tick(&all);
 	ok(lasts(used) >= then[0] + 60000,

@@ -1,93 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_stream.c - a stream's states, and what of it can be taken up again. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "base/clock.h"
-#include "base/os/log.h"
-#include "base/mem.h"
-#include "supervisor/methods/methods.h"
-#include "supervisor/http/http_conn.h"
-#include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_stream.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/supervisor/http/http_fixture.h"
+#include "tests/unit/supervisor/streamable_http/http_session_fixture.h"
 
-#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-
-static struct requestors requestors;
-static struct sessions sessions;
-static struct context ctx;
-static struct config *config;
-static struct http_sessions all;
 static struct http_session *s;
-static struct http_pool pool;
-static struct http_conn *asked; /* whose request came last */
-
-static bool on_head(void *arg, struct http_conn *c,
-		    const struct http_request *r)
-{
-	(void)arg, (void)c, (void)r;
-	return true;
-}
-
-static void on_request(void *arg, struct http_conn *c,
-		       const struct http_request *r)
-{
-	(void)arg, (void)r;
-	asked = c;
-}
-
-static void on_closed(void *arg, struct http_conn *c)
-{
-	(void)arg, (void)c;
-}
-
-static const struct http_conn_ops ops = {on_head, on_request, on_closed};
 
 static void begin(void)
 {
-	ctx = (struct context){.base = event_base_new(),
-			       .requestors = &requestors,
-			       .sessions = &sessions,
-			       .methods = &methods};
-	sessions_init(&sessions);
-	config = config_new(0);
-	requestors_apply(&requestors, config);
-	http_pool_init(&pool, ctx.base, &ops, NULL);
-	pool.body_max = 1 << 20;
-	http_mcp_init(&all, &ctx, &pool.held);
-	s = http_session_new(&all, requestors_of_uid(ctx.requestors, 1));
-	s->session.revision = MCP_2025_11_25;
-	s->session.greeted = s->told_id = true;
-}
-
-static void end(void)
-{
-	http_mcp_fini(&all);
-	http_pool_fini(&pool, 0);
-	requestors_fini(&requestors);
-	config_free(config);
-	event_base_free(ctx.base);
-}
-
-/* A connection whose request waits for its answer; the client's end of it. */
-static int come(struct http_conn **c)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
-		abort();
-	asked = NULL;
-	http_pool_add(&pool, ends[1], NULL, SIZE_MAX);
-	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
-		abort();
-	while (asked == NULL)
-		event_base_loop(ctx.base, EVLOOP_ONCE);
-	*c = asked;
-	return ends[0];
+	server_begin(NULL);
+	s = session(user(1));
 }
 
 /* The answer number N, which its client does not hear: it goes before. */
@@ -102,7 +25,7 @@ static void miss_one(int n, size_t bytes)
 	http_stream_begin(st);
 	close(client);
 	while (st->conn != NULL)
-		event_base_loop(ctx.base, EVLOOP_ONCE);
+		event_base_loop(base, EVLOOP_ONCE);
 	snprintf(text, 32, "{\"id\":%d,\"result\":{}}", n);
 	memset(text + strlen(text), ' ', bytes);
 	http_session_ops.answer(s, st, text, strlen(text),
@@ -127,7 +50,7 @@ static bool resumes(int number, int seq, const char *text)
 	while (strstr(in, taken ? "0\r\n\r\n" : "\r\n\r\n") == NULL) {
 		ssize_t n;
 
-		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 		n = read(client, in + len, sizeof(in) - 1 - len);
 		len += n > 0 ? (size_t)n : 0;
 		in[len] = '\0';
@@ -150,7 +73,7 @@ static void test_many(void)
 	ok(resumes(3, 0, "\"id\":3,"), "it can be heard again");
 	ok(!resumes(3, 2, ""), "but not after an event that it never had");
 	ok(!resumes(99, 0, ""), "nor what never was");
-	end();
+	server_end();
 }
 
 /* Or of those that are large, but for the newest. */
@@ -167,13 +90,12 @@ static void test_large(void)
 	ok(resumes(3, 0, "\"id\":3,"), "which is kept");
 	is_int((long long)all.ended_bytes, (long long)s->replayable_bytes,
 	       "what is kept is counted");
-	end();
+	server_end();
 }
 
 static struct http_session *session_of(uid_t uid)
 {
-	struct http_session *one =
-	    http_session_new(&all, requestors_of_uid(&requestors, uid));
+	struct http_session *one = http_session_new(&all, user(uid));
 
 	one->session.revision = MCP_2025_11_25;
 	one->session.greeted = one->told_id = true;
@@ -217,7 +139,7 @@ static void test_kept_of_all(void)
 	ok(all.ended_bytes > HTTP_REPLAY_ALL, "when very many come");
 	is_int((long long)s->n_replayable, 1, "the last has room for a little");
 	is_int((long long)mine->n_replayable, 4, "as has the first");
-	end();
+	server_end();
 }
 
 /* Who does not read waits; who reads does not, whatever others leave. */
@@ -242,7 +164,7 @@ static void test_behind(void)
 	pool.held.unread = ++q->http.unread;
 	ok(session_is_backlogged(&s->session), "and no more");
 	q->http.unread = 0;
-	end();
+	server_end();
 }
 
 /* ---- streams of no request ---- */
@@ -262,17 +184,17 @@ static struct ear listens(void)
 	return e;
 }
 
-static void loop(int turns)
+static void loop_times(int turns)
 {
 	while (turns-- > 0)
-		event_base_loop(ctx.base, EVLOOP_NONBLOCK);
+		event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
 static const char *hears(struct ear *e)
 {
 	ssize_t n;
 
-	loop(4);
+	loop_times(4);
 	n = read(e->fd, e->has_reader, sizeof(e->has_reader) - 1);
 	e->has_reader[n > 0 ? n : 0] = '\0';
 	return e->has_reader;
@@ -311,7 +233,7 @@ static void test_unrelated(void)
 	ok(strstr(hears(&e[1]), "\"a\"") != NULL, "the newest stream has it");
 	is_str(hears(&e[0]), "", "and no other");
 	close(e[1].fd);
-	loop(4);
+	loop_times(4);
 	say("{\"method\":\"b\"}");
 	ok(strstr(hears(&e[0]), "\"b\"") != NULL,
 	   "when its client is gone the one before has what comes");
@@ -334,7 +256,7 @@ static void test_unrelated(void)
 	ok(st->conn == conn, "it is that one's");
 	ok(stream_of(&e[2]) != NULL, "and who had it has a stream, too");
 	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "still not more");
-	end();
+	server_end();
 	close(other);
 	for (size_t i = 0; i < ARRAY_LEN(e); i++)
 		if (i != 1)
@@ -450,7 +372,7 @@ static void test_table(void)
 	for (int state = STREAM_NEW; state < STREAM_STATES; state++)
 		for (int ev = 0; ev < STREAM_ON_EVENTS; ev++)
 			happens(state, ev);
-	end();
+	server_end();
 }
 
 int main(void)

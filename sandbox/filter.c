@@ -189,22 +189,23 @@ static const struct {
 	int (*add)(scmp_filter_ctx ctx);	/* or NULL */
 	int (*refine)(struct sock_fprog *prog); /* or NULL */
 } kinds[] = {
-    [FILTER_WORKER] = {SCMP_ACT_TRAP, {&worker}},
-    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, {&worker, &zygote}},
+    [FILTER_WORKER] = {SCMP_ACT_TRAP, .tables = {&worker}},
+    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, .tables = {&worker, &zygote}},
     [FILTER_CLONE] = {SCMP_ACT_TRAP, .add = add_clone},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
 			.refine = filter_refine_program},
-    [FILTER_SHIM] = {SCMP_ACT_TRAP, {&filter_shim}},
-    [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, {&filter_no_locks}},
+    [FILTER_SHIM] = {SCMP_ACT_TRAP, .tables = {&filter_shim}},
+    [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, .tables = {&filter_no_locks}},
 #ifndef __SANITIZE_ADDRESS__
     [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS,
-			{&filter_shared, &filter_browser}},
+			.tables = {&filter_shared, &filter_browser}},
 #else /* the sanitizer's runtime makes more calls at its end */
     /* not its rules' errno: libseccomp refuses a rule like the default */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
-			{&filter_shared, &filter_browser}},
+			.tables = {&filter_shared, &filter_browser}},
 #endif
-    [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS), {&filter_shared, &filter_names}},
+    [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS),
+		      .tables = {&filter_shared, &filter_names}},
 };
 
 static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)

@@ -43,7 +43,7 @@ _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 	}
 	close(ends[1]);
 	shim_drain(&s);
-	_exit(SHIM_EXIT_SAID);
+	_exit(SHIM_EXIT_SENT);
 }
 
 static void answer_artifact(int sock)
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hear(ends[0]);
 	close(ends[0]);
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
-	    WEXITSTATUS(status) != SHIM_EXIT_SAID)
+	    WEXITSTATUS(status) != SHIM_EXIT_SENT)
 		abort();
 	return 0;
 }

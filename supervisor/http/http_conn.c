@@ -31,9 +31,14 @@ static void hold(struct http_conn *c, size_t now)
 /* What waits for the client to read it has changed. */
 static void weigh(struct http_conn *c, size_t now)
 {
-	c->pool->held.unread += now - c->counted;
+	struct http_pool *p = c->pool;
+	bool less = now < c->counted;
+
+	p->held.unread += now - c->counted;
 	c->usage->unread += now - c->counted;
 	c->counted = now;
+	if (less && p->ops->on_unread_less != NULL)
+		p->ops->on_unread_less(p->arg);
 }
 
 void http_conn_weigh(struct http_conn *c)

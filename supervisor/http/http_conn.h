@@ -43,6 +43,8 @@ struct http_conn_ops {
 	void (*on_request)(void *arg, struct http_conn *c,
 			   const struct http_request *r);
 	void (*on_closed)(void *arg, struct http_conn *c);
+	/* Clients have read some of what waits for them. NULL: no matter. */
+	void (*on_unread_less)(void *arg);
 };
 
 /* What http_pool_init() sets; a test may lower them. */

@@ -153,15 +153,10 @@ static void leave_backlog(struct request *c)
 		return;
 	c->backlogged = false;
 	TAILQ_REMOVE(&c->session->backlog, c, backlog);
-}
-
-/* One of S's reads is over: another may begin. */
-static void wake_backlog(struct session *s)
-{
-	struct request *c = TAILQ_FIRST(&s->backlog);
-
-	if (c != NULL && !session_is_backlogged(s))
-		evtimer_add(c->timer, CLOCK_TIMEVAL(0));
+	if (!TAILQ_EMPTY(&c->session->backlog)) { /* it was in their way */
+		session_wait_to_read(c->session);
+		sessions_read_on(c->session->ctx);
+	}
 }
 
 static void end_read(struct request *c)
@@ -173,7 +168,7 @@ static void end_read(struct request *c)
 	c->reads = false;
 	s->n_reads--;
 	s->requestor->n_reads--;
-	wake_backlog(s);
+	sessions_read_on(s->ctx);
 	if (s->ops->read_done != NULL)
 		s->ops->read_done(s->arg);
 }
@@ -415,14 +410,19 @@ void request_unwatch(struct request *c)
 	run_waiter_del(&c->waiter);
 }
 
+/* C's timer calls FN, when it is set. */
+static void set_callback(struct request *c, event_callback_fn fn)
+{
+	if (c->timer != NULL && event_get_callback(c->timer) == fn)
+		return;
+	if (c->timer != NULL)
+		event_free(c->timer);
+	c->timer = evtimer_new(c->session->ctx->base, fn, c);
+}
+
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 {
-	if (c->timer != NULL && event_get_callback(c->timer) != fn) {
-		event_free(c->timer);
-		c->timer = NULL;
-	}
-	if (c->timer == NULL)
-		c->timer = evtimer_new(c->session->ctx->base, fn, c);
+	set_callback(c, fn);
 	evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
 }
 
@@ -431,22 +431,40 @@ void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 /* What waited is made with some room left: its bytes are yet to be sent. */
 #define BACKLOG_READS_MAX (SESSION_READS_MAX / 2)
 
+static bool is_full(const struct session *s, size_t reads_max)
+{
+	return session_over_read_limit(s) || s->n_reads >= reads_max;
+}
+
+/* The first of S's backlog looks whether it is its turn. */
+static void wake_backlog(struct session *s)
+{
+	struct request *c = TAILQ_FIRST(&s->backlog);
+
+	if (c != NULL && is_full(s, BACKLOG_READS_MAX))
+		session_wait_to_read(s);
+	else if (c != NULL)
+		evtimer_add(c->timer, CLOCK_TIMEVAL(0));
+}
+
 bool request_backlogged(struct request *c, event_callback_fn again)
 {
 	struct session *s = c->session;
-	size_t most = c->backlogged ? BACKLOG_READS_MAX : SESSION_READS_MAX;
-	bool full = session_over_read_limit(s) || s->n_reads >= most;
+	bool full =
+	    is_full(s, c->backlogged ? BACKLOG_READS_MAX : SESSION_READS_MAX);
 
 	if (!c->backlogged) {
 		if (!full && TAILQ_EMPTY(&s->backlog))
 			return false;
 		c->backlogged = true;
 		TAILQ_INSERT_TAIL(&s->backlog, c, backlog);
+		set_callback(c, again);
 	} else if (!full) {
 		leave_backlog(c);
 		return false;
 	}
-	request_set_timer(c, REQUEST_BACKLOG_MS, again);
+	s->wake = wake_backlog;
+	session_wait_to_read(s);
 	return true;
 }
 

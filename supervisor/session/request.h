@@ -118,11 +118,9 @@ void request_unwatch(struct request *c);
 /*
  * Does C's client not read what was sent to it, or read much at once? Then a
  * large answer that can be had again is not made yet: it would lie about. AGAIN
- * (of C) is called when it is C's turn, or after REQUEST_BACKLOG_MS, to ask once
- * more.
+ * (of C) is called when it is C's turn, to ask once more.
  */
 bool request_backlogged(struct request *c, event_callback_fn again);
-#define REQUEST_BACKLOG_MS 100
 /*
  * R has ended and is recorded. When C's client does not read, answer later, from
  * R's row, by run_stored() of its ops; false: it is not.

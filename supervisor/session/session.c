@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
 
@@ -18,11 +19,14 @@ void sessions_init(struct sessions *all)
 	*all = (struct sessions){0};
 	LIST_INIT(&all->all);
 	TAILQ_INIT(&all->to_tell);
+	TAILQ_INIT(&all->waiting);
 }
 
 void sessions_fini(struct sessions *all)
 {
 	fair_queue_cancel(&all->telling);
+	if (all->read_on != NULL)
+		event_free(all->read_on);
 }
 
 void session_init(struct session *s, struct context *ctx,
@@ -47,6 +51,54 @@ static void leave_untold(struct session *s)
 	if (s->to_tell)
 		TAILQ_REMOVE(&s->ctx->sessions->to_tell, s, tell);
 	s->to_tell = false;
+}
+
+/* ---- who waits to read more ---- */
+
+static void wait_no_more(struct session *s)
+{
+	if (s->waits)
+		TAILQ_REMOVE(&s->ctx->sessions->waiting, s, wait);
+	s->waits = false;
+}
+
+void session_wait_to_read(struct session *s)
+{
+	if (s->waits)
+		return;
+	s->waits = true;
+	TAILQ_INSERT_TAIL(&s->ctx->sessions->waiting, s, wait);
+}
+
+/* Each that waits now is told once; whoever is still over its limit waits on. */
+static void on_read_on(evutil_socket_t fd, short what, void *arg)
+{
+	struct sessions *all = arg;
+	struct session *s, *last = TAILQ_LAST(&all->waiting, waiting_sessions);
+
+	(void)fd, (void)what;
+	do {
+		s = TAILQ_FIRST(&all->waiting);
+		if (s == NULL)
+			return;
+		wait_no_more(s);
+		if (s->wake != NULL)
+			s->wake(s);
+		if (s->ops->read_done != NULL)
+			s->ops->read_done(s->arg);
+	} while (s != last);
+}
+
+void sessions_read_on(struct context *ctx)
+{
+	struct sessions *all = ctx->sessions;
+
+	if (TAILQ_EMPTY(&all->waiting))
+		return;
+	if (all->read_on == NULL)
+		all->read_on = evtimer_new(ctx->base, on_read_on, all);
+	if (!evtimer_pending(all->read_on, NULL))
+		evtimer_add(all->read_on, CLOCK_TIMEVAL(0));
 }
 
 /* ---- who observes it ---- */
@@ -99,6 +151,7 @@ void session_fini(struct session *s)
 	while ((o = LIST_FIRST(&s->observers)) != NULL)
 		o->ops->on_gone(o);
 	leave_untold(s);
+	wait_no_more(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->client);
 }

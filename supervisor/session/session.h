@@ -97,7 +97,10 @@ struct session {
 	/* Not taken to their end yet: over lines nothing else is, then. */
 	size_t n_batches;
 	size_t n_reads; /* of these, those that await a large answer */
-	TAILQ_HEAD(, request) backlog; /* and those that wait for a turn */
+	TAILQ_HEAD(, request) backlog;	 /* and those that wait for a turn */
+	void (*wake)(struct session *s); /* the first of these looks again */
+	bool waits;			 /* it is in sessions.waiting */
+	TAILQ_ENTRY(session) wait;
 	struct client_request *client_requests; /* ours to it, by their ids */
 	uint64_t last_asked;			/* the id of the newest */
 	size_t n_client_tasks;			/* its own, for us */
@@ -113,6 +116,8 @@ struct sessions {
 	LIST_HEAD(, session) all;	/* each is its connection's */
 	TAILQ_HEAD(, session) to_tell;	/* that their lists have changed… */
 	struct fair_queue_turn telling; /* …in this turn */
+	TAILQ_HEAD(waiting_sessions, session) waiting; /* to read more */
+	struct event *read_on;			       /* those may */
 };
 
 void sessions_init(struct sessions *all);
@@ -145,6 +150,10 @@ bool session_has_push_stream(const struct session *s);
 bool session_is_backlogged(const struct session *s);
 /* That, or it awaits enough large answers: no more of these for now. */
 bool session_over_read_limit(const struct session *s);
+/* S is over that: it is told, once, when a large answer has left or was read. */
+void session_wait_to_read(struct session *s);
+/* One has: who waits for that looks again, soon. */
+void sessions_read_on(struct context *ctx);
 /* The transport has a way again for what belongs to no request. */
 void session_push_opened(struct session *s);
 /* Is STREAM (NULL: what belongs to no request) read now? */

@@ -325,6 +325,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		return;
 	c->stopped = false;
 	c->backlogged = false;
+	sessions_read_on(c->ctx);
 	go_on(c);
 }
 

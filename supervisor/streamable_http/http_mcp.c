@@ -224,8 +224,10 @@ static bool go_on(struct http_session *s)
 	const struct buf *body;
 	struct rpc_msg m;
 
-	if (session_over_read_limit(&s->session))
+	if (session_over_read_limit(&s->session)) {
+		session_wait_to_read(&s->session);
 		return false;
+	}
 	body = &http_conn_request(st->conn)->body;
 	http_stream_apply(st, STREAM_ON_DELIVER);
 	if (rpc_async_is_large(buf_len(body))) {
@@ -234,16 +236,10 @@ static bool go_on(struct http_session *s)
 		rpc_parse(&m, buf_data(body), buf_len(body));
 		deliver(s, st, &m);
 	}
-	return !TAILQ_EMPTY(&s->deferred) &&
-	       !session_over_read_limit(&s->session);
-}
-
-/* Nobody tells when a client reads again: look now and then. */
-static void look_again(struct http_sessions *all)
-{
-	if (!TAILQ_EMPTY(&all->deferring) &&
-	    !event_pending(all->go_on, EV_TIMEOUT, NULL))
-		event_add(all->go_on, CLOCK_TIMEVAL(REQUEST_BACKLOG_MS));
+	if (TAILQ_EMPTY(&s->deferred))
+		return false;
+	session_wait_to_read(&s->session);
+	return !session_over_read_limit(&s->session);
 }
 
 #define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
@@ -266,8 +262,6 @@ static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 	}
 	if (!TAILQ_EMPTY(&all->deferring) && (more || s != last))
 		event_add(all->go_on, CLOCK_TIMEVAL(0));
-	else
-		look_again(all);
 }
 
 /* May C have an answer, and one that may be a STREAM? False: C was told. */
@@ -299,7 +293,7 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	st = http_stream_new(s, c);
 	if ((batch || request) && session_over_read_limit(&s->session)) {
 		http_stream_apply(st, STREAM_ON_DEFER);
-		look_again(s->all);
+		session_wait_to_read(&s->session);
 	} else if (m == NULL) {
 		read_large(s, st);
 	} else {

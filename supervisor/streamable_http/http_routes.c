@@ -238,4 +238,12 @@ static void on_closed(void *arg, struct http_conn *c)
 	set_user(arg, c, NULL);
 }
 
-const struct http_conn_ops http_routes_ops = {on_head, on_request, on_closed};
+static void on_unread_less(void *arg)
+{
+	const struct http_routes *site = arg;
+
+	sessions_read_on(site->ctx);
+}
+
+const struct http_conn_ops http_routes_ops = {on_head, on_request, on_closed,
+					      on_unread_less};

@@ -83,7 +83,8 @@ static void on_closed(void *arg, struct http_conn *c)
 		came = NULL;
 }
 
-static const struct http_conn_ops ops = {on_head, on_request, on_closed};
+static const struct http_conn_ops ops = {
+    .on_head = on_head, .on_request = on_request, .on_closed = on_closed};
 
 static void turn(void)
 {

@@ -40,8 +40,9 @@ static void on_closed(void *arg, struct http_conn *c)
 
 void pool_open(void)
 {
-	static const struct http_conn_ops ops = {on_head, on_request,
-						 on_closed};
+	static const struct http_conn_ops ops = {.on_head = on_head,
+						 .on_request = on_request,
+						 .on_closed = on_closed};
 
 	http_pool_init(&pool, base, &ops, NULL);
 	pool.body_max = 1 << 20;

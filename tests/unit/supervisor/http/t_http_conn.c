@@ -49,7 +49,8 @@ static void on_closed(void *arg, struct http_conn *c)
 		asked = NULL;
 }
 
-static const struct http_conn_ops ops = {on_head, on_request, on_closed};
+static const struct http_conn_ops ops = {
+    .on_head = on_head, .on_request = on_request, .on_closed = on_closed};
 
 static void connect_one(void)
 {
@@ -127,7 +128,8 @@ static void on_path(void *arg, struct http_conn *c,
 	http_conn_reply(c, 204, NULL, NULL, 0);
 }
 
-static const struct http_conn_ops by_path = {on_head, on_path, on_closed};
+static const struct http_conn_ops by_path = {
+    .on_head = on_head, .on_request = on_path, .on_closed = on_closed};
 
 /* Many requests in one piece, and then another client's one. */
 static void test_turns(void)
@@ -263,7 +265,8 @@ static bool on_payer(void *arg, struct http_conn *c,
 	return true;
 }
 
-static const struct http_conn_ops by_payer = {on_payer, on_request, on_closed};
+static const struct http_conn_ops by_payer = {
+    .on_head = on_payer, .on_request = on_request, .on_closed = on_closed};
 
 /* One more connection, on which all but one byte of a body comes. */
 static int upload(const char *head)

@@ -9,73 +9,33 @@ static unsigned char frame[CHAN_FRAME_MAX];
 static char long_name[MSG_NAME_MAX + 1], long_text[MSG_DETAILS_MAX + 1];
 static char long_head[MSG_CHUNK_MAX + 1];
 
-#define LONG_NAME                                                              \
+#define LONG(text, max)                                                        \
 	{                                                                      \
-		long_name, MSG_NAME_MAX + 1                                    \
+		text, max + 1                                                  \
 	}
-#define LONG_TEXT                                                              \
+#define MSG(TYPE, member, ...)                                                 \
 	{                                                                      \
-		long_text, MSG_TEXT_MAX + 1                                    \
+		.type = MSG_##TYPE, .member = { __VA_ARGS__ }                  \
 	}
-#define LONG_HEAD                                                              \
-	{                                                                      \
-		long_head, MSG_CHUNK_MAX + 1                                   \
-	}
-#define RUN(...)                                                               \
-	{                                                                      \
-		.type = MSG_RUN, .run = { __VA_ARGS__ }                        \
-	}
+#define LONG_NAME LONG(long_name, MSG_NAME_MAX)
+#define LONG_TEXT LONG(long_text, MSG_TEXT_MAX)
+#define LONG_HEAD LONG(long_head, MSG_CHUNK_MAX)
+#define RUN(...) MSG(RUN, run, __VA_ARGS__)
 #define PACED .messages_per_second = 100
 #define NAMES PACED, .run_id = S("r"), .template_id = S("t"), .entry = S("e")
-#define CHUNK(...)                                                             \
-	{                                                                      \
-		.type = MSG_CHUNK, .chunk = {.data = __VA_ARGS__ }             \
-	}
-#define ANSWER(...)                                                            \
-	{                                                                      \
-		.type = MSG_ANSWER, .answer = { __VA_ARGS__ }                  \
-	}
-#define CALL(...)                                                              \
-	{                                                                      \
-		.type = MSG_CALL, .call = { __VA_ARGS__ }                      \
-	}
-#define INPUT(...)                                                             \
-	{                                                                      \
-		.type = MSG_INPUT, .input = { __VA_ARGS__ }                    \
-	}
-#define DROP(...)                                                              \
-	{                                                                      \
-		.type = MSG_DROP, .drop = { __VA_ARGS__ }                      \
-	}
-#define LOST(...)                                                              \
-	{                                                                      \
-		.type = MSG_LOST, .lost = { __VA_ARGS__ }                      \
-	}
-#define PROGRESS(...)                                                          \
-	{                                                                      \
-		.type = MSG_PROGRESS, .progress = { __VA_ARGS__ }              \
-	}
-#define STEP(...)                                                              \
-	{                                                                      \
-		.type = MSG_STEP, .step = { __VA_ARGS__ }                      \
-	}
-#define LOG(...)                                                               \
-	{                                                                      \
-		.type = MSG_LOG, .log = { __VA_ARGS__ }                        \
-	}
-#define ARTIFACT(...)                                                          \
-	{                                                                      \
-		.type = MSG_ARTIFACT, .artifact = { __VA_ARGS__ }              \
-	}
+#define CHUNK(...) MSG(CHUNK, chunk, .data = __VA_ARGS__)
+#define ANSWER(...) MSG(ANSWER, answer, __VA_ARGS__)
+#define CALL(...) MSG(CALL, call, __VA_ARGS__)
+#define INPUT(...) MSG(INPUT, input, __VA_ARGS__)
+#define DROP(...) MSG(DROP, drop, __VA_ARGS__)
+#define LOST(...) MSG(LOST, lost, __VA_ARGS__)
+#define PROGRESS(...) MSG(PROGRESS, progress, __VA_ARGS__)
+#define STEP(...) MSG(STEP, step, __VA_ARGS__)
+#define LOG(...) MSG(LOG, log, __VA_ARGS__)
+#define ARTIFACT(...) MSG(ARTIFACT, artifact, __VA_ARGS__)
 #define TYPED .name = S("a"), .mime_type = S("b")
-#define RESULT(...)                                                            \
-	{                                                                      \
-		.type = MSG_RESULT, .result = { __VA_ARGS__ }                  \
-	}
-#define FAIL(...)                                                              \
-	{                                                                      \
-		.type = MSG_FAIL, .fail = { __VA_ARGS__ }                      \
-	}
+#define RESULT(...) MSG(RESULT, result, __VA_ARGS__)
+#define FAIL(...) MSG(FAIL, fail, __VA_ARGS__)
 #define CODED .error_code = S("X")
 #define PENDING(...) STEP(.state = MSG_STEP_PENDING, __VA_ARGS__)
 #define FAILED(...) STEP(.state = MSG_STEP_FAILED, __VA_ARGS__)

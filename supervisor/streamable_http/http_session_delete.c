@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session_delete.c - a table of the rows that the store was asked to drop, for
- * http_session_store.c and http_store_wait.c. The store keeps such a request for as long as
- * it cannot be done, so how many there are has to be bounded here.
+ * http_session_delete.c - a table of the rows that the store was asked to drop,
+ * for http_session_store.c and http_store_wait.c. The store keeps such a request
+ * for as long as it cannot be done, so how many there are is bounded here.
  */
 #include "supervisor/streamable_http/http_session_delete.h"
 
@@ -12,11 +12,6 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in http_session_delete() */
-#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
-#endif
 
 struct http_session_delete {
 	struct http_sessions *all; /* NULL: they are gone */

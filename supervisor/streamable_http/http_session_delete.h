@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session_delete.h - rows of sessions that are over, until the store has let go of
- * them: on a disk that is full that takes as long as nobody makes room there.
- * Until then they can be read, and yet nobody goes on with them.
+ * http_session_delete.h - rows of sessions that are over, until the store has let
+ * go of them: on a disk that is full that takes as long as nobody makes room
+ * there. Until then they can be read, and yet nobody goes on with them.
  */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_DELETE_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_DELETE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session_store.h - what of a session survives its server: a row in the store, by
- * which a client goes on after a restart as if nothing had been. Clients that
- * exist do not initialize again when they are told that their session is gone.
+ * http_session_store.h - what of a session survives its server: a row in the
+ * store, by which a client goes on after a restart as if nothing had been.
+ * Clients that exist do not initialize again when their session is gone.
  *
  * The row has the id's SHA-256, whose it is, what was negotiated, the level of
  * logging and the subscriptions; nothing of streams, requests or tokens. It lasts

@@ -43,27 +43,20 @@ static int result(long rc)
 	return rc < 0 ? errno : 0;
 }
 
+/* The act NAME is one call. */
+#define ACT(name, call)                                                        \
+	static int name(void)                                                  \
+	{                                                                      \
+		return result(call);                                           \
+	}                                                                      \
+	static int name(void)
+
 /* ---- files ---- */
 
-static int open_state(void)
-{
-	return result(open(state, O_RDONLY));
-}
-
-static int open_state_at(void)
-{
-	return result(syscall(SYS_openat, AT_FDCWD, state, O_WRONLY));
-}
-
-static int open_passwd(void)
-{
-	return result(open("/etc/passwd", O_RDONLY));
-}
-
-static int open_resolv(void)
-{
-	return result(open("/etc/nsswitch.conf", O_RDONLY));
-}
+ACT(open_state, open(state, O_RDONLY));
+ACT(open_state_at, syscall(SYS_openat, AT_FDCWD, state, O_WRONLY));
+ACT(open_passwd, open("/etc/passwd", O_RDONLY));
+ACT(open_resolv, open("/etc/nsswitch.conf", O_RDONLY));
 
 static int open_proc(void)
 {
@@ -73,47 +66,17 @@ static int open_proc(void)
 	return result(open(path, O_RDONLY));
 }
 
-static int make_file(void)
-{
-	return result(open("/etc/t_cage", O_CREAT | O_WRONLY, 0600));
-}
-
-static int make_folder(void)
-{
-	return result(mkdir("t_browser_sandbox.folder", 0700));
-}
-
-static int remove_file(void)
-{
-	return result(unlink(state));
-}
-
-static int rename_file(void)
-{
-	return result(rename(state, "t_browser_sandbox.other"));
-}
-
-static int list_home(void)
-{
-	return result(open("/root", O_RDONLY | O_DIRECTORY));
-}
+ACT(make_file, open("/etc/t_cage", O_CREAT | O_WRONLY, 0600));
+ACT(make_folder, mkdir("t_browser_sandbox.folder", 0700));
+ACT(remove_file, unlink(state));
+ACT(rename_file, rename(state, "t_browser_sandbox.other"));
+ACT(list_home, open("/root", O_RDONLY | O_DIRECTORY));
 
 /* ---- processes ---- */
 
-static int signal_other(void)
-{
-	return result(kill(sibling, SIGTERM));
-}
-
-static int stop_starter(void)
-{
-	return result(syscall(SYS_tgkill, sibling, sibling, SIGSTOP));
-}
-
-static int trace(void)
-{
-	return result(ptrace(PTRACE_ATTACH, sibling, NULL, NULL));
-}
+ACT(signal_other, kill(sibling, SIGTERM));
+ACT(stop_starter, syscall(SYS_tgkill, sibling, sibling, SIGSTOP));
+ACT(trace, ptrace(PTRACE_ATTACH, sibling, NULL, NULL));
 
 static int read_memory(void)
 {
@@ -124,10 +87,7 @@ static int read_memory(void)
 	    syscall(SYS_process_vm_readv, sibling, &own, 1L, &other, 1L, 0L));
 }
 
-static int take_descriptor(void)
-{
-	return result(syscall(SYS_pidfd_open, sibling, 0));
-}
+ACT(take_descriptor, syscall(SYS_pidfd_open, sibling, 0));
 
 static int run_a_program(void)
 {
@@ -146,10 +106,7 @@ static int fork_one(void)
 	return result(pid);
 }
 
-static int new_namespace(void)
-{
-	return result(unshare(CLONE_NEWUSER));
-}
+ACT(new_namespace, unshare(CLONE_NEWUSER));
 
 static int clone_namespace(void)
 {
@@ -161,10 +118,7 @@ static int clone_namespace(void)
 	return result(pid);
 }
 
-static int mount_one(void)
-{
-	return result(mount("none", "/tmp", "tmpfs", 0, NULL));
-}
+ACT(mount_one, mount("none", "/tmp", "tmpfs", 0, NULL));
 
 static int raise_limits(void)
 {
@@ -197,35 +151,12 @@ static int listen_tcp(void)
 	return fd < 0 ? errno : result(bind(fd, (void *)&any, sizeof(any)));
 }
 
-static int udp(void)
-{
-	return result(socket(AF_INET, SOCK_DGRAM, 0));
-}
-
-static int raw(void)
-{
-	return result(socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
-}
-
-static int packet(void)
-{
-	return result(socket(AF_PACKET, SOCK_RAW, 0));
-}
-
-static int vsock(void)
-{
-	return result(socket(AF_VSOCK, SOCK_STREAM, 0));
-}
-
-static int local_socket(void)
-{
-	return result(socket(AF_UNIX, SOCK_STREAM, 0));
-}
-
-static int netfilter(void)
-{
-	return result(socket(AF_NETLINK, SOCK_RAW, 12 /* NETFILTER */));
-}
+ACT(udp, socket(AF_INET, SOCK_DGRAM, 0));
+ACT(raw, socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
+ACT(packet, socket(AF_PACKET, SOCK_RAW, 0));
+ACT(vsock, socket(AF_VSOCK, SOCK_STREAM, 0));
+ACT(local_socket, socket(AF_UNIX, SOCK_STREAM, 0));
+ACT(netfilter, socket(AF_NETLINK, SOCK_RAW, 12 /* NETFILTER */));
 
 /* ---- itself ---- */
 
@@ -237,10 +168,7 @@ static int code(void)
 		   : 0;
 }
 
-static int be_root(void)
-{
-	return result(setuid(0));
-}
+ACT(be_root, setuid(0));
 
 static int io_uring(void)
 {
@@ -249,20 +177,9 @@ static int io_uring(void)
 	return result(syscall(SYS_io_uring_setup, 1L, params));
 }
 
-static int bpf(void)
-{
-	return result(syscall(SYS_bpf, 0L, NULL, 0L));
-}
-
-static int keyring(void)
-{
-	return result(syscall(SYS_keyctl, 0L, -3L, 0L));
-}
-
-static int dumpable(void)
-{
-	return result(prctl(PR_SET_DUMPABLE, 1));
-}
+ACT(bpf, syscall(SYS_bpf, 0L, NULL, 0L));
+ACT(keyring, syscall(SYS_keyctl, 0L, -3L, 0L));
+ACT(dumpable, prctl(PR_SET_DUMPABLE, 1));
 
 static int allocate(void)
 {

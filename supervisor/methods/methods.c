@@ -15,6 +15,7 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
 #include "supervisor/methods/resources.h"
+#include "supervisor/methods/resources_list.h"
 #include "supervisor/methods/subscriptions.h"
 #include "supervisor/methods/tasks.h"
 #include "supervisor/tools/tools.h"

@@ -13,8 +13,6 @@
 #define RESOURCES_URI_MAX 8192 /* bytes; nothing has a longer URI */
 #define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of one text */
 
-void resources_list(struct request *c);
-void resources_templates(struct request *c);
 void resources_read(struct request *c);
 
 /*

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resources_list.h - which resources there are, and which URIs have names in them. */
+#ifndef SUPERVISOR_METHODS_RESOURCES_LIST_H
+#define SUPERVISOR_METHODS_RESOURCES_LIST_H
+
+#include "supervisor/session/request.h"
+
+void resources_list(struct request *c);
+void resources_templates(struct request *c);
+
+#endif

@@ -21,6 +21,7 @@
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_stream.h"
+#include "tests/unit/supervisor/http/http_fixture.h"
 
 #define STREAMS 6 /* that are written to at the same time */
 #define CONNS 8
@@ -48,43 +49,16 @@ struct open {
 	int tag;
 };
 
-static struct event_base *base;
-static struct http_pool pool;
 static struct http_sessions sessions;
 static struct http_session *session;
 static struct requestor requestor = {.name = (char *)"fuzz"};
 static struct reader readers[CONNS];
 static struct open open_streams[STREAMS];
-static struct http_conn *came; /* a request did, by this */
 static int last_tag;
 static uint64_t ended[HTTP_REPLAY_MAX]; /* the newest, by number */
 static size_t n_ended;
 
 /* ---- the server's side ---- */
-
-static bool on_head(void *arg, struct http_conn *c,
-		    const struct http_request *r)
-{
-	(void)arg, (void)c, (void)r;
-	return true;
-}
-
-static void on_request(void *arg, struct http_conn *c,
-		       const struct http_request *r)
-{
-	(void)arg, (void)r;
-	came = c;
-}
-
-static void on_closed(void *arg, struct http_conn *c)
-{
-	(void)arg;
-	if (came == c)
-		came = NULL;
-}
-
-static const struct http_conn_ops ops = {
-    .on_head = on_head, .on_request = on_request, .on_closed = on_closed};
 
 static void turn(void)
 {
@@ -209,10 +183,10 @@ static struct http_conn *request(struct reader *r)
 	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
 	if (write(r->fd, text, sizeof(text) - 1) != sizeof(text) - 1)
 		abort();
-	came = NULL;
+	asked = NULL;
 	turn();
-	assert(came != NULL);
-	return came;
+	assert(asked != NULL);
+	return asked;
 }
 
 /* ---- steps ---- */
@@ -303,7 +277,7 @@ static void resume(struct reader *r, uint64_t number, uint64_t seq)
 	    id, sizeof(id), "%s%llu-%llu", (number & OF_GET) != 0 ? "g" : "",
 	    (unsigned long long)(number & ~OF_GET), (unsigned long long)seq);
 	if (http_stream_resume(session, request(r), id) != HTTP_RESUMED) {
-		http_conn_reply(came, 400, NULL, NULL, 0);
+		http_conn_reply(asked, 400, NULL, NULL, 0);
 		cut(r);
 		return;
 	}
@@ -363,12 +337,11 @@ static void begin(void)
 	static struct config config;
 
 	log_set_level(LOG_LEVEL_ERROR);
-	base = event_base_new();
+	pool_begin();
 	ctx.base = base;
 	ctx.config = &config;
 	sessions_init(&all);
 	TAILQ_INIT(&requestor.http_ended);
-	http_pool_init(&pool, base, &ops, NULL);
 	http_mcp_init(&sessions, &ctx, &pool.held);
 	for (size_t i = 0; i < CONNS; i++)
 		readers[i].fd = -1;

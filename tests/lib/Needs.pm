@@ -9,10 +9,11 @@ use warnings;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename qw(dirname);
+use POSIX ();
 use Socket qw(AF_INET6 SOCK_STREAM pack_sockaddr_in6);
 use Test::More;
 
-our @EXPORT = qw(needs lacks skip_lacking as_root users $NOBODY $ORDINARY compile schema_suite system_calls);
+our @EXPORT = qw(needs lacks skip_lacking as_root users $NOBODY $ORDINARY descriptors compile schema_suite system_calls);
 
 my $TOP = abs_path(dirname(__FILE__) . '/../..');
 my $CC = $ENV{CC} // 'cc';
@@ -68,6 +69,15 @@ sub skip_lacking {
 	my $why = lacks(@what);
 
 	skip $why, $n if defined $why;
+}
+
+# Begin again with N open files, where fewer are allowed and more can be.
+sub descriptors {
+	my ($n) = @_;
+
+	return if POSIX::sysconf(&POSIX::_SC_OPEN_MAX) >= $n || $ENV{PADDOCK_FDS};
+	$ENV{PADDOCK_FDS} = 1;
+	exec 'sh', '-c', "ulimit -n $n 2>/dev/null; exec \"\$@\"", 'sh', $^X, $0, @ARGV;
 }
 
 # Build SOURCE, of tests/, as TO; whether that could be done.

@@ -8,11 +8,7 @@ use Http;
 use Task;
 
 # A connection takes a descriptor at each end.
-if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 4096 && !$ENV{PADDOCK_FDS}) {
-	$ENV{PADDOCK_FDS} = 1;
-	exec 'sh', '-c', 'ulimit -n 4096 2>/dev/null; exec "$@"', 'sh', $^X,
-	    $0, @ARGV;
-}
+descriptors(4096);
 
 my $SIZE = 2 << 20;
 my %templates = (

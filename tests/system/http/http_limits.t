@@ -6,11 +6,7 @@ use Paddock;
 use Http;
 
 # A stream takes a descriptor at each end.
-if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 4096 && !$ENV{PADDOCK_FDS}) {
-	$ENV{PADDOCK_FDS} = 1;
-	exec 'sh', '-c', 'ulimit -n 4096 2>/dev/null; exec "$@"', 'sh', $^X,
-	    $0, @ARGV;
-}
+descriptors(4096);
 
 my $EACH = 2048;    # sessions of a requestor
 my $STREAMS = 1024; # of these, with a stream

@@ -7,12 +7,7 @@ use Paddock;
 use Http;
 
 # A stream takes a descriptor at each end.
-my $soft = POSIX::sysconf(&POSIX::_SC_OPEN_MAX);
-if ($soft < 4096 && !$ENV{PADDOCK_FDS}) {
-	$ENV{PADDOCK_FDS} = 1;
-	exec 'sh', '-c', 'ulimit -n 4096 2>/dev/null; exec "$@"', 'sh', $^X,
-	    $0, @ARGV;
-}
+descriptors(4096);
 
 my $templates = {
 	echo => lua('return inputs'),

@@ -1,21 +1,140 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What one client may try against the others, over HTTP; the table is
-# tests/system/redteam/tables/clients.pl. Beside each attack another client works, whose runs,
-# session and stream must notice nothing.
+# What one client may try against the others, over HTTP. Beside each
+# attack another client works, whose runs, session and stream must notice nothing.
 use lib 'tests/lib';
 use Paddock;
 use Http;
 
 # A connection takes a descriptor at each end.
-if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 8192 && !$ENV{PADDOCK_FDS}) {
-	$ENV{PADDOCK_FDS} = 1;
-	exec 'sh', '-c', 'ulimit -n 8192 2>/dev/null; exec "$@"', 'sh', $^X, $0, @ARGV;
-}
+descriptors(8192);
 
 my $GROWTH_KB = 96 << 10; # by thousands of sessions and connections
-my @table = do "$TOP/tests/system/redteam/tables/clients.pl";
-die "tests/system/redteam/tables/clients.pl: " . ($@ || $!) . "\n" unless ref $table[0];
+
+# The attacks; each gives its outcome in words. $eve and $ada are clients with
+# tokens, $s the server, $room its limits.
+my $unknown = 'run_' . 'a' x 26;
+my $small = 64 << 10; # bytes that all lines of an attack may have
+
+# How much larger the log and the audit log are after CODE; in words.
+sub written {
+	my ($s, $code) = @_;
+	my $before = (-s $s->{log}) + (-s $s->{audit});
+
+	$code->();
+	my $more = (-s $s->{log}) + (-s $s->{audit}) - $before;
+	return $more <= $small ? 'a few lines' : "$more bytes of log";
+}
+
+# N requests on one connection, one after the other's answer; the last status.
+sub many {
+	my ($s, $n, $headers, $body) = @_;
+	my $conn = $s->connect;
+	my $status;
+
+	for (1 .. $n) {
+		$conn->request('POST', '/mcp', $headers, $body);
+		my $r = $conn->response;
+		$status = $r->{status} // return 'closed';
+	}
+	return $status;
+}
+
+# CODE until it is refused, at most N times; how that is said.
+sub until_refused {
+	my ($n, $code) = @_;
+
+	for (1 .. $n) {
+		my $r = $code->();
+		return $r->{view}{errorCode} . ' ' . ($r->{view}{details}{limit} // '') if $r->{isError};
+	}
+	return "never in $n times";
+}
+
+my $json = {'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream'};
+
+my @table = (
+    [1, 'ten thousand requests without a token', 'a few lines',
+     sub { my ($s) = @_; written($s, sub { many($s, 10000, $json, '{}') }) }],
+    [2, 'ten thousand with a wrong one', 'a few lines',
+     sub { my ($s) = @_; written($s, sub { many($s, 10000, {%$json, Authorization => 'Bearer x'}, '{}') }) }],
+    [3, 'ten thousand requests that are none', 'a few lines',
+     sub { my ($s, $eve) = @_; written($s, sub { many($s, 10000, $eve->headers, '{"jsonrpc":') }) }],
+    [4, 'sessions begun and ended, three thousand times', 'a tenth of a line each',
+     sub { my ($s, $eve) = @_;
+	   my $hello = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",' .
+	       '"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}';
+	   my %h = %{$eve->headers};
+	   delete $h{'Mcp-Session-Id'};
+	   my $before = () = $s->log_text =~ / begun=yes/g;
+	   many($s, 3000, \%h, $hello);
+	   my $after = () = $s->log_text =~ / begun=yes/g;
+	   return $after - $before <= 600 ? 'a tenth of a line each' : $after - $before . ' lines' }],
+    [5, 'ids that are not one\'s own, three thousand times', 'recorded 600 times at the most, and counted',
+     sub { my ($s, $eve) = @_;
+	   my $before = () = read_file($s->{audit}) =~ /RUN_NOT_FOUND/g;
+	   many($s, 3000, $eve->headers, json_of({jsonrpc => '2.0', id => 1, method => 'tools/call',
+		params => {name => 'get_task_run', arguments => {runId => $unknown}}}));
+	   my $after = () = read_file($s->{audit}) =~ /RUN_NOT_FOUND/g;
+	   return $after - $before <= 600 ? 'recorded 600 times at the most, and counted' : $after - $before . ' entries' }],
+    [6, 'connections that say nothing, three thousand', 'served',
+     sub { my ($s, $eve, $ada) = @_;
+	   my @all = map { $s->connect } 1 .. 3000;
+	   return $ada->call('ping')->{result} ? 'served' : 'not served' }],
+    [7, 'requests that never end, two thousand', '429',
+     sub { my ($s, $eve) = @_;
+	   my @all = map { my $c = $s->connect;
+			   $c->request('POST', '/mcp', $eve->headers('Content-Length' => 10)); $c } 1 .. 2000;
+	   return $all[-1]->response->{status} }],
+    [8, 'more sessions than one may have', 'the others keep theirs',
+     sub { my ($s, $eve, $ada) = @_;
+	   my %h = %{$eve->headers};
+	   delete $h{'Mcp-Session-Id'};
+	   many($s, 2100, \%h, '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",' .
+		'"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}');
+	   return $ada->call('ping')->{result} ? 'the others keep theirs' : 'another\'s session has ended' }],
+    [9, 'runs that sleep, in every place', 'one is left',
+     sub { my ($s, $eve, $ada) = @_;
+	   my @all = map { $eve->run_async('doze') } 1 .. 8;
+	   $eve->saying($all[0], 'dozing');
+	   my $v = $ada->run_sync(echo => {n => 1});
+	   $eve->tool(cancel_task_run => {runId => $_}) for @all;
+	   $eve->ended($_) for @all;
+	   return $v->{status} eq 'succeeded' ? 'one is left' : $v->{status} }],
+    [10, 'the whole queue, with large inputs', 'QUEUE_FULL max_queued_runs, and another may wait',
+     sub { my ($s, $eve, $ada) = @_;
+	   my @first = map { $eve->run_async('doze') } 1 .. 4;
+	   my $his = $ada->run_async('doze');
+	   my $code = until_refused(100, sub { $eve->run(echo => {x => 'y' x 100000}, mode => 'async') });
+	   my $r = $ada->run(echo => {}, mode => 'async');
+	   $eve->tool(cancel_task_run => {runId => $_->{runId}}), $ada->tool(cancel_task_run => {runId => $_->{runId}})
+	       for @{$eve->tool(list_task_runs => {limit => 100})->{view}{runs}};
+	   $ada->tool(cancel_task_run => {runId => $his});
+	   until_true('all to end', sub { my $u = $eve->tool('get_runtime_profile')->{view}{usage};
+					  !$u->{running} && !$u->{queued} });
+	   $ada->ended($_) for $his, $r->{view}{runId} // $his;
+	   return "$code, and another " . ($r->{isError} ? 'may not' : 'may') . ' wait' }],
+    [11, 'the disk, by artifacts', 'RESOURCE_LIMIT store_bytes',
+     sub { my ($s, $eve) = @_;
+	   for (1 .. 40) {
+		my $v = $eve->run_sync(keeps => {n => 1 << 20});
+		return "$v->{error}{errorCode} $v->{error}{details}{limit}" if $v->{status} ne 'succeeded';
+	   }
+	   return 'never' }],
+    [12, 'the disk, by results', 'QUOTA_EXCEEDED store_bytes, and another runs',
+     sub { my ($s, $eve, $ada) = @_;
+	   my $code = until_refused(100, sub { $eve->run(says => {n => 1 << 20}, mode => 'sync') });
+	   return "$code, and another " . (($ada->run_sync(echo => {n => 1})->{status} // '') eq 'succeeded' ? 'runs' : 'does not') }],
+    [13, 'forty requests of 8 MiB that never end', '429 for some of them, and another sends as much',
+     sub { my ($s, $eve, $ada) = @_;
+	   my $large = 8 << 20;
+	   my @all = map { my $c = $s->connect;
+			   $c->request('POST', '/mcp', $eve->headers('Content-Length' => $large), 'x' x ($large - 1));
+			   $c } 1 .. 40;
+	   my $status = $all[-1]->response->{status} // 'closed';
+	   my $r = $ada->call('ping', {_meta => {x => 'y' x $large}});
+	   return "$status for some of them, and another " . ($r->{result} ? 'sends as much' : json_of($r)) }],
+);
 
 my $root = Paddock::fresh_root();
 my $s = Http->new(root => $root, tokens => {ada => 't' x 43, eve => 'u' x 43},

@@ -35,15 +35,28 @@ static const char *heard_later(void)
 	return heard();
 }
 
+/* A is asked by a run; THREADS read what it answers at length. */
+static void begin_large(struct client *a, size_t threads)
+{
+	ctx.thread_pool = thread_pool_new(it.base, threads);
+	client_begin(a, "A");
+	start(false);
+	waits(a, "1");
+	ask(1, QUESTION);
+}
+
+static void end_large(void)
+{
+	stop();
+	thread_pool_free(ctx.thread_pool);
+	ctx.thread_pool = NULL;
+}
+
 static void large(void)
 {
 	struct client a;
 
-	ctx.thread_pool = thread_pool_new(it.base, 1);
-	client_begin(&a, "A");
-	start(false);
-	waits(&a, "1");
-	ask(1, QUESTION);
+	begin_large(&a, 1);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
 	is_int((long)thread_pool_jobs(ctx.thread_pool), 1,
@@ -67,9 +80,7 @@ static void large(void)
 	client_end(&a);
 	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
 	       "one that came counts when its client has gone meanwhile");
-	stop();
-	thread_pool_free(ctx.thread_pool);
-	ctx.thread_pool = NULL;
+	end_large();
 }
 
 static void dropped_at_1(void)
@@ -103,11 +114,7 @@ static void large_in_vain(void)
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		struct client a;
 
-		ctx.thread_pool = thread_pool_new(it.base, 1);
-		client_begin(&a, "A");
-		start(false);
-		waits(&a, "1");
-		ask(1, QUESTION);
+		begin_large(&a, 1);
 		says_at_length(&a, "\"result\":" ACCEPT);
 		noted();
 		ways[i].how();
@@ -116,9 +123,7 @@ static void large_in_vain(void)
 		   ways[i].what);
 		is_str(heard(), "(none)", "  nor later");
 		client_end(&a);
-		stop();
-		thread_pool_free(ctx.thread_pool);
-		ctx.thread_pool = NULL;
+		end_large();
 	}
 }
 
@@ -126,11 +131,7 @@ static void large_refused(void)
 {
 	struct client a;
 
-	ctx.thread_pool = thread_pool_new(it.base, 0);
-	client_begin(&a, "A");
-	start(false);
-	waits(&a, "1");
-	ask(1, QUESTION);
+	begin_large(&a, 0);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
 	ok(strstr(heard(),
@@ -138,9 +139,7 @@ static void large_refused(void)
 		  "many large") != NULL,
 	   "when no thread takes a large answer the template hears of it");
 	client_end(&a);
-	stop();
-	thread_pool_free(ctx.thread_pool);
-	ctx.thread_pool = NULL;
+	end_large();
 }
 
 int main(void)

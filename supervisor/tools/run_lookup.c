@@ -20,16 +20,16 @@
 #define FOREVER INT64_MAX
 
 static const struct want {
-	bool whole;	     /* view and log are wanted, too */
 	int64_t patience_ms; /* an owner looks each second; 0: none is asked */
 	enum store_mail mail;
+	bool whole; /* view and log are wanted, too */
 } wants[] = {
     [RUN_LOOKUP_ROW] = {.whole = false},
     [RUN_LOOKUP_WHOLE] = {.whole = true},
-    [RUN_LOOKUP_TASK] = {false, 1500, STORE_MAIL_WATCH},
-    [RUN_LOOKUP_VIEW] = {true, 1500, STORE_MAIL_WATCH},
-    [RUN_LOOKUP_LOG] = {true, 2500, STORE_MAIL_LOG},
-    [RUN_LOOKUP_CANCEL] = {false, 5000, STORE_MAIL_CANCEL},
+    [RUN_LOOKUP_TASK] = {1500, STORE_MAIL_WATCH, false},
+    [RUN_LOOKUP_VIEW] = {1500, STORE_MAIL_WATCH, true},
+    [RUN_LOOKUP_LOG] = {2500, STORE_MAIL_LOG, true},
+    [RUN_LOOKUP_CANCEL] = {5000, STORE_MAIL_CANCEL, false},
 };
 
 struct waiting {		   /* request.state */

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,11 +16,11 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "base/text/suggest.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/daemon.h"
 #include "supervisor/spawn/privsep.h"
+#include "supervisor/start/flags.h"
 #include "supervisor/start/start_check.h"
 #include "supervisor/spawn/privs.h"
 #include "supervisor/exec/programs.h"
@@ -29,281 +28,7 @@
 #include "supervisor/stdio/stdio.h"
 #include "supervisor/spawn/uid_range.h"
 
-#define EXIT_USAGE 2
-
 #define INSTALLED "/usr/libexec/paddock/"
-
-static const char usage[] =
-    "usage: paddockd [--stdio] [option]...\n"
-    "\n"
-    "Serve MCP clients on a unix socket and over HTTP, or one on stdin and\n"
-    "stdout.\n"
-    "\n"
-    "  --stdio                    serve one client on stdin and stdout\n"
-    "  --no-takeover              leave what waits in a server that ended to the\n"
-    "                             next one: this one ends soon\n"
-    "  --config FILE              read FILE, and conf.d beside it\n"
-    "  --check                    check all that a start needs, then exit;\n"
-    "                             --check=templates: them alone\n"
-    "  --print-grants             print what each template asks for and is\n"
-    "                             granted, as JSON, then exit\n"
-    "  --print-faults             print all that is wrong with each template,\n"
-    "                             as JSON, then exit\n"
-    "  --print-config             print every setting, then exit\n"
-    "  --templates DIR            take templates from DIR (repeatable)\n"
-    "  --grant [TEMPLATE:]KEY=VALUE\n"
-    "                             grant that to TEMPLATE, or to every one\n"
-    "                             (repeatable)\n"
-    "  --state-dir DIR            keep runs and artifacts in DIR\n"
-    "  --socket PATH              listen there\n"
-    "  --listen ADDR:PORT         serve HTTP there as well, at /mcp; port 0 is\n"
-    "                             one that is free\n"
-    "  --log-level LEVEL          error, warn, info or debug\n"
-    "  --log-file FILE            log to FILE instead of stderr\n"
-    "  --require-isolation LEVEL  full, userns, container or restricted;\n"
-    "                             exit 69 when runs are caged less well\n"
-    "  --version                  print the version, then exit\n"
-    "  --help                     print this, then exit\n";
-
-enum {
-	OPT_STDIO = 256,
-	OPT_NO_TAKEOVER,
-	OPT_CONFIG,
-	OPT_CHECK,
-	OPT_PRINT,
-	OPT_PRINT_GRANTS,
-	OPT_PRINT_FAULTS,
-	OPT_TEMPLATES,
-	OPT_GRANT,
-	OPT_STATE_DIR,
-	OPT_SOCKET,
-	OPT_LISTEN,
-	OPT_LOG_LEVEL,
-	OPT_LOG_FILE,
-	OPT_REQUIRE,
-	OPT_VERSION,
-	OPT_HELP
-};
-
-static const struct option options[] = {
-    {"stdio", no_argument, NULL, OPT_STDIO},
-    {"no-takeover", no_argument, NULL, OPT_NO_TAKEOVER},
-    {"config", required_argument, NULL, OPT_CONFIG},
-    {"check", optional_argument, NULL, OPT_CHECK},
-    {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
-    {"print-faults", no_argument, NULL, OPT_PRINT_FAULTS},
-    {"print-config", no_argument, NULL, OPT_PRINT},
-    {"templates", required_argument, NULL, OPT_TEMPLATES},
-    {"grant", required_argument, NULL, OPT_GRANT},
-    {"state-dir", required_argument, NULL, OPT_STATE_DIR},
-    {"socket", required_argument, NULL, OPT_SOCKET},
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
-    {"log-file", required_argument, NULL, OPT_LOG_FILE},
-    {"require-isolation", required_argument, NULL, OPT_REQUIRE},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {"help", no_argument, NULL, OPT_HELP},
-    {0},
-};
-
-#define GRANT "grant" /* which is no key, but names one */
-
-/* Flags that are a key of the configuration; they go over what files say. */
-static const struct {
-	int opt;
-	const char *key;
-} keys[] = {
-    {OPT_TEMPLATES, "templates"}, {OPT_STATE_DIR, "state_dir"},
-    {OPT_SOCKET, "socket"},	  {OPT_LISTEN, "listen"},
-    {OPT_GRANT, GRANT},		  {OPT_LOG_LEVEL, "log_level"},
-    {OPT_LOG_FILE, "log_file"},
-};
-
-#define FLAGS_MAX 256
-
-struct flags {
-	uid_t uid; /* who started us: a reload is somebody else's */
-	bool stdio, passing, check, print;
-	bool grants;	      /* a check, too, which prints them */
-	bool faults;	      /* likewise */
-	bool templates_alone; /* are looked at by that check */
-	const char *config_file;
-	enum isolation_level require;
-	struct {
-		const char *key, *value;
-	} set[FLAGS_MAX];
-	size_t n_set;
-};
-
-/* ---- flags ---- */
-
-static bool set_key(struct flags *f, int opt, const char *value)
-{
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		if (keys[i].opt != opt)
-			continue;
-		if (f->n_set == FLAGS_MAX) {
-			fprintf(stderr, "paddockd: more than %d flags\n",
-				FLAGS_MAX);
-			return false;
-		}
-		f->set[f->n_set].key = keys[i].key;
-		f->set[f->n_set++].value = value;
-		return true;
-	}
-	return false;
-}
-
-/* OPT is ':' or '?', as getopt_long(3) tells what it cannot take. */
-static bool bad_flag(int opt, const char *flag)
-{
-	struct suggest suggest;
-	char word[SUGGEST_WORD_MAX + 3];
-
-	snprintf(word, sizeof(word), "%.*s", (int)strcspn(flag, "="), flag);
-	suggest_init(&suggest, word + strspn(word, "-"));
-	for (const struct option *o = options; o->name != NULL; o++)
-		suggest_try(&suggest, o->name);
-	if (opt == ':')
-		fprintf(stderr, "paddockd: %s needs a value; see --help\n",
-			word);
-	else if (optopt != 0 && strncmp(flag, "--", 2) == 0)
-		fprintf(stderr, "paddockd: %s takes no value; see --help\n",
-			word);
-	else if (suggest.best != NULL)
-		fprintf(stderr,
-			"paddockd: there is no flag %s; did you mean --%s?\n",
-			word, suggest.best);
-	else
-		fprintf(stderr, "paddockd: there is no flag %s; see --help\n",
-			word);
-	return false;
-}
-
-static bool set_require(struct flags *f, const char *name)
-{
-	int level = isolation_level_of(name);
-
-	if (level < 0) {
-		fprintf(stderr,
-			"paddockd: --require-isolation is \"%s\"; full, "
-			"userns, container or restricted would pass\n",
-			name);
-		return false;
-	}
-	f->require = (enum isolation_level)level;
-	return true;
-}
-
-static bool set_check(struct flags *f, const char *what)
-{
-	f->check = true;
-	f->templates_alone = what != NULL;
-	if (what == NULL || strcmp(what, "templates") == 0)
-		return true;
-	log_plain("--check=%s: expected --check, or --check=templates", what);
-	return false;
-}
-
-/* -1: go on; else the status to exit with. */
-static int read_flags(struct flags *f, int argc, char **argv)
-{
-	int opt;
-
-	opterr = 0; /* bad_flag() says it */
-	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		bool good = true;
-
-		switch (opt) {
-		case ':':
-		case '?':
-			good = bad_flag(opt, argv[optind - 1]);
-			break;
-		case OPT_STDIO:
-			f->stdio = true;
-			break;
-		case OPT_NO_TAKEOVER:
-			f->passing = true;
-			break;
-		case OPT_CONFIG:
-			f->config_file = optarg;
-			break;
-		case OPT_CHECK:
-			good = set_check(f, optarg);
-			break;
-		case OPT_PRINT:
-			f->print = true;
-			break;
-		case OPT_PRINT_GRANTS:
-			f->check = f->grants = f->templates_alone = true;
-			break;
-		case OPT_PRINT_FAULTS:
-			f->check = f->faults = f->templates_alone = true;
-			break;
-		case OPT_REQUIRE:
-			good = set_require(f, optarg);
-			break;
-		case OPT_VERSION:
-			puts("paddockd " PADDOCK_VERSION);
-			return 0;
-		case OPT_HELP:
-			fputs(usage, stdout);
-			return 0;
-		default:
-			good = set_key(f, opt, optarg);
-		}
-		if (!good)
-			return EXIT_USAGE;
-	}
-	if (optind == argc)
-		return -1;
-	fprintf(stderr, "paddockd: \"%s\" is not a flag; see --help\n",
-		argv[optind]);
-	return EXIT_USAGE;
-}
-
-/* ---- configuration ---- */
-
-static int apply_flags(struct config *c, const struct flags *f, char *errmsg,
-		       size_t size)
-{
-	bool cleared = false;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < f->n_set; i++) {
-		if (!cleared && strcmp(f->set[i].key, "templates") == 0) {
-			config_clear_templates(c);
-			cleared = true;
-		}
-		rc = strcmp(f->set[i].key, GRANT) == 0
-			 ? config_add_grant(c, f->set[i].value, errmsg, size)
-			 : config_set(c, "server", f->set[i].key,
-				      f->set[i].value, errmsg, size);
-	}
-	return rc;
-}
-
-/* Files, then flags; at the start, and again for HUP. NULL with ERRMSG. */
-static struct config *read_config(void *arg, char *errmsg, size_t size)
-{
-	const struct flags *f = arg;
-	struct config *c = config_new(f->uid);
-	char *standard = config_default_file(f->uid);
-	const char *file = f->config_file != NULL ? f->config_file : standard;
-	int rc = config_read(c, file, errmsg, size);
-
-	if (rc == -ENOENT && f->config_file == NULL)
-		rc = 0;
-	else if (rc == -ENOENT)
-		snprintf(errmsg, size, "%s: there is no such file", file);
-	if (rc == 0)
-		rc = apply_flags(c, f, errmsg, size);
-	free(standard);
-	if (rc == 0)
-		return c;
-	config_free(c);
-	return NULL;
-}
 
 #define PATH_ROOM 64 /* for what follows the last slash */
 
@@ -375,7 +100,7 @@ static bool may_start(void *arg, char *const argv[])
 
 	if (programs_may_start(v->config, argv))
 		return true;
-	fresh = read_config((void *)v->flags, errmsg, sizeof(errmsg));
+	fresh = flags_config((void *)v->flags, errmsg, sizeof(errmsg));
 	if (fresh == NULL)
 		return false;
 	v->config = fresh; /* what it was may be the server's, a copy of it */
@@ -504,7 +229,7 @@ static int serve(const struct config *config, struct flags *f)
 	status = server_start(&srv, config, cat, worker_path(), browser_path(),
 			      required(config, f));
 	if (status == 0) {
-		t.daemon = daemon_new(&srv, &srv.context, read_config, f);
+		t.daemon = daemon_new(&srv, &srv.context, flags_config, f);
 		status = open_transport(&srv, &t, f);
 	}
 	if (status == 0)
@@ -600,10 +325,10 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	signal(SIGPIPE, SIG_IGN); /* whoever reads stderr may have left */
-	status = read_flags(&f, argc, argv);
+	status = flags_read(&f, argc, argv);
 	if (status >= 0)
 		return shown(status);
-	config = read_config(&f, errmsg, sizeof(errmsg));
+	config = flags_config(&f, errmsg, sizeof(errmsg));
 	if (config == NULL) {
 		log_plain("%s", errmsg);
 		return EX_CONFIG;

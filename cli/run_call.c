@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_call.c - the call of run_task_template for run.c, which waits for the
+ * run's end with its progress, and cancels it by ctrl-C. A server that is lost
+ * is CLI_TROUBLE, and says how to find the run again.
+ */
+#include "cli/run_call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/message.h"
+#include "cli/server_flags.h"
+#include "proto/json/json_pack.h"
+
+#define POLL_MS 1000		  /* pollAfterMs of the contract */
+#define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */
+#define CANCEL_WAIT_MS 75000	  /* the longest grace is a minute */
+#define ID_WAIT_MS 250 /* for the run's id once it is to be cancelled */
+
+static void make_key(struct run_call *r)
+{
+	unsigned char random[RUN_CALL_KEY_BYTES];
+
+	if (r->key != NULL)
+		return;
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	memcpy(r->made_key, RUN_CALL_KEY_PREFIX, sizeof(RUN_CALL_KEY_PREFIX));
+	for (size_t i = 0; i < RUN_CALL_KEY_BYTES; i++)
+		snprintf(r->made_key + strlen(RUN_CALL_KEY_PREFIX) + 2 * i, 3,
+			 "%02x", random[i]);
+	r->key = r->made_key;
+}
+
+static struct json_object *arguments(const struct run_call *r, const char *mode)
+{
+	return json_pack("templateId:s templateVersion?s inputs:O options:o",
+			 r->template, r->version, r->inputs,
+			 json_pack("timeoutMs?i mode:s idempotencyKey:s",
+				   r->timeout_ms, mode, r->key));
+}
+
+static bool ask_to_cancel(struct run_call *r, const char *id)
+{
+	struct tool_result a;
+
+	message_more("cancelling %s; again to leave at once", id);
+	if (client_tool(r->client, "cancel_task_run", json_pack("runId:s", id),
+			&a) != 0)
+		return false;
+	tool_result_fini(&a);
+	return true;
+}
+
+/*
+ * A call under way does not tell its run's id. The same key does, without
+ * making a second run. Where the answer is late, the request is cancelled
+ * instead, and the call with the same key sees the end.
+ */
+static int64_t cancel_call(struct run_call *r, int64_t call)
+{
+	int64_t again = client_send_tool(r->client, "run_task_template",
+					 arguments(r, "async"));
+	struct tool_result a;
+	int rc;
+
+	progress_hide(&r->progress);
+	client_signal_seen(r->client);
+	rc = client_wait(r->client, again, ID_WAIT_MS, &a);
+	if (rc == -ETIMEDOUT) {
+		message_more("cancelling; again to leave at once");
+		client_cancel(r->client, call);
+		return again;
+	}
+	if (rc == 0) {
+		const char *id = json_member_str(a.value, "runId");
+
+		if (id != NULL)
+			ask_to_cancel(r, id);
+		tool_result_fini(&a);
+	}
+	return call;
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t total,
+			const char *message)
+{
+	struct run_call *r = arg;
+
+	if (!r->cancelling)
+		progress_set(&r->progress, done, total, message);
+}
+
+/* The answer to CALL, however long that takes. 0 or an exit status. */
+static int wait_answer(struct run_call *r, int64_t call, struct tool_result *a)
+{
+	for (;;) {
+		int ms = r->cancelling ? CANCEL_WAIT_MS
+				       : progress_tick(&r->progress);
+		int rc = client_wait(r->client, call, ms, a);
+
+		if (rc == 0)
+			return 0;
+		if (rc == -EPIPE) {
+			message_more(
+			    "  hint: \"paddock ps -a%s\" tells what became "
+			    "of the run, once a server is there again",
+			    server_flags());
+			return client_trouble();
+		}
+		if (rc == -ETIMEDOUT && r->cancelling) {
+			message_print("the server does not end the run");
+			return client_trouble();
+		}
+		if (rc == -EINTR) {
+			r->cancelling = true;
+			call = cancel_call(r, call);
+		}
+	}
+}
+
+bool run_call_ended(struct json_object *view)
+{
+	const char *status = json_member_str(view, "status");
+
+	return status == NULL || (strcmp(status, "queued") != 0 &&
+				  strcmp(status, "running") != 0);
+}
+
+static void show_progress(struct run_call *r, struct json_object *view)
+{
+	struct json_object *p = json_member(view, "progress");
+
+	if (!r->cancelling)
+		progress_set(
+		    &r->progress,
+		    json_object_get_uint64(json_member(p, "doneSteps")),
+		    json_object_get_uint64(json_member(p, "totalSteps")),
+		    json_member_str(view, "message"));
+}
+
+/* Nothing is waited for but time; a signal cancels the run. */
+static int pause_a_while(struct run_call *r, const char *id)
+{
+	int64_t end = clock_mono_ms() + POLL_MS;
+
+	while (clock_mono_ms() < end) {
+		int tick =
+		    r->cancelling ? POLL_MS : progress_tick(&r->progress);
+		int64_t left = end - clock_mono_ms();
+		struct tool_result none;
+		int rc = client_wait(
+		    r->client, 0,
+		    tick < 0 || tick > left ? (int)(left > 0 ? left : 0) : tick,
+		    &none);
+
+		if (rc == -EPIPE)
+			return client_trouble();
+		if (rc != -EINTR)
+			continue;
+		r->cancelling = true;
+		progress_hide(&r->progress);
+		client_signal_seen(r->client);
+		if (!ask_to_cancel(r, id))
+			return client_trouble();
+	}
+	return 0;
+}
+
+int run_call_follow(struct run_call *r, struct tool_result *a)
+{
+	char *id = xstrdup(json_member_str(a->value, "runId"));
+	int rc = 0;
+
+	while (rc == 0 && ((a->good && !run_call_ended(a->value)) ||
+			   client_limited(a) > 0)) {
+		rc = pause_a_while(r, id);
+		if (rc == 0) {
+			tool_result_fini(a);
+			rc = wait_answer(
+			    r,
+			    client_send_tool(r->client, "get_task_run",
+					     json_pack("runId:s", id)),
+			    a);
+		}
+		if (rc == 0 && a->good)
+			show_progress(r, a->value);
+	}
+	progress_hide(&r->progress);
+	free(id);
+	return rc;
+}
+
+/*
+ * Who asks too often is told when to ask again, and does; the key sees to it
+ * that there is one run. 0 and the answer, or an exit status.
+ */
+static int ask_for_run(struct run_call *r, const char *mode,
+		       struct tool_result *a)
+{
+	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, call, ms;
+	int rc;
+
+	for (;;) {
+		call = client_send_tool(r->client, "run_task_template",
+					arguments(r, mode));
+		client_on_progress(r->client, call, on_progress, r);
+		rc = wait_answer(r, call, a);
+		ms = rc == 0 && !r->cancelling ? client_limited(a) : 0;
+		if (ms == 0 || clock_mono_ms() > patience)
+			return rc;
+		tool_result_fini(a);
+		if (client_pause(r->client, ms) < 0)
+			return client_trouble();
+	}
+}
+
+int run_call_start(struct run_call *r, const char *mode, struct tool_result *a)
+{
+	int rc;
+
+	make_key(r);
+	progress_init(&r->progress, r->template, r->cli->quiet);
+	rc = ask_for_run(r, mode, a);
+	progress_hide(&r->progress);
+	return rc;
+}
+
+void run_call_fini(struct run_call *r)
+{
+	progress_fini(&r->progress);
+}

@@ -131,11 +131,11 @@ static void end_all(struct http_streams *streams)
 	struct http_stream *st;
 
 	while ((st = TAILQ_FIRST(streams)) != NULL) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		if (st->conn != NULL && !http_stream_is_begun(st))
 			http_conn_reply(st->conn, 404, NULL, NULL, 0);
 		else
 			http_stream_hang_up(st);
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves them */
 		http_stream_free(st);
 	}
 }

@@ -30,8 +30,8 @@ struct cli {
 	const char *state_dir; /* these three: of the private server */
 	const char *config;
 	struct opt_list templates;
-	struct opt_list
-	    grants; /* of the private server: [TEMPLATE:]KEY=VALUE */
+	/* of the private server: [TEMPLATE:]KEY=VALUE */
+	struct opt_list grants;
 	const struct command *const *commands; /* n_commands of them */
 	size_t n_commands;
 };

@@ -32,8 +32,8 @@ struct outline {
 	struct json_object *root;
 	size_t columns;
 	unsigned left; /* members that may still be shown */
-	struct json_object
-	    *open[OPEN_MAX]; /* what leads here, outermost first */
+	/* what leads here, outermost first */
+	struct json_object *open[OPEN_MAX];
 	unsigned n_open;
 };
 

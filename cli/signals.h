@@ -8,8 +8,8 @@
  * once with 128 + its number. SIGPIPE is ignored.
  */
 void signals_watch(void);
-int signals_fd(
-    void); /* readable once one was noted; -1 before signals_watch() */
+/* readable once one was noted; -1 before signals_watch() */
+int signals_fd(void);
 int signals_noted(void); /* its number, or 0 */
 void signals_seen(void); /* SIGNALS_FD becomes unreadable again */
 /* In a child before exec: everything as it is by default. */

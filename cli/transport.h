@@ -36,8 +36,8 @@ char *transport_program(void);
  * and reaped. How it ended as waitpid() tells, or 0.
  */
 int transport_end(struct transport *l);
-void transport_fini(
-    struct transport *l); /* after transport_end(), also of one that failed */
+/* after transport_end(), also of one that failed */
+void transport_fini(struct transport *l);
 
 /* Show on stderr what a private server has logged, its last lines. */
 void transport_show_log(const struct transport *l);

@@ -43,8 +43,8 @@ struct context {
 	struct sessions *sessions;
 	const struct methods *methods;
 	struct fair_queue *turns; /* of all clients' messages */
-	struct fair_queue_flow
-	    *chores; /* of nobody's: what is done in pieces */
+	/* of nobody's: what is done in pieces */
+	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* at runs of other instances */
 	const char *instance;		 /* its id */
 	bool others;  /* it serves every local user, not LOCAL alone */

@@ -47,8 +47,8 @@ struct daemon {
 	struct event *signals;
 	struct event *watchdog;
 	struct event *drain; /* ends it, however much is left */
-	struct fair_queue_turn
-	    logging; /* requestors, for USR1, from LOGGED on */
+	/* requestors, for USR1, from LOGGED on */
+	struct fair_queue_turn logging;
 	struct requestor *logged;
 	bool ready; /* the cage is good, and we accept */
 	int64_t started_ms;

@@ -31,14 +31,14 @@ struct chromium_process_ops {
 struct chromium_process *
 chromium_process_new(struct event_base *base, int starter,
 		     const struct chromium_process_ops *ops, void *arg);
-void chromium_process_free(
-    struct chromium_process *w); /* the starter ends with it; NULL is fine */
+/* the starter ends with it; NULL is fine */
+void chromium_process_free(struct chromium_process *w);
 
 /* Nothing more is reported of one that was started before. 0 or -errno. */
 int chromium_process_start(struct chromium_process *w);
 void chromium_process_stop(struct chromium_process *w);
-pid_t chromium_process_pid(
-    const struct chromium_process *w); /* PID 1's, or -1 */
+/* PID 1's, or -1 */
+pid_t chromium_process_pid(const struct chromium_process *w);
 
 /* Do its pages have Chromium's own sandbox? -1: not known yet. */
 int chromium_process_held(const struct chromium_process *w);

@@ -47,8 +47,8 @@ struct scan {
 	struct json_lex x;
 	enum want want;
 	struct json_object *root; /* owns all that follow */
-	struct json_object
-	    *open[JSON_DEPTH_MAX]; /* borrowed, outermost first */
+	/* borrowed, outermost first */
+	struct json_object *open[JSON_DEPTH_MAX];
 	size_t depth;
 	size_t values; /* in the tree so far */
 	size_t values_max;

@@ -41,8 +41,8 @@ struct rpc_msg {
 	char *id_key; /* owned: what it means, for rpc_id_key(); with id */
 	size_t id_key_len;
 	size_t bytes; /* of the text that it came as */
-	struct rpc_msg
-	    *parts; /* owned; BATCH: each a message; NULL: too many */
+	/* owned; BATCH: each a message; NULL: too many */
+	struct rpc_msg *parts;
 	size_t n_parts;
 	char *inputs; /* owned; NULL, or what its maker kept of the text */
 	size_t inputs_len;

@@ -20,8 +20,8 @@
 #define FIRST_PRICE 8u	/* what they are charged */
 #define WEIGHT_UNIT 16u /* uncounted steps are cheaper */
 #define LEAST_STEPS 16u /* counted ones that a match gets at least */
-#define STEP_PRICE                                                             \
-	2u /* of a counted step; it may be 70 ns, and is 15 as a rule */
+/* of a counted step; it may be 70 ns, and is 15 as a rule */
+#define STEP_PRICE 2u
 #define BYTES_PER_STEP 4u  /* of a subject, for each attempt */
 #define BYTES_PER_LIMIT 8u /* of a subject, for the first limit */
 

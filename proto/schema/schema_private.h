@@ -23,26 +23,25 @@
 #include "proto/schema/schema_format.h"
 
 /* Bounds on a schema… */
-#define SCHEMA_NODES_MAX                                                       \
-	10000			/* subschemas, those of referred documents too \
-				 */
+
+/* subschemas, those of referred documents too */
+#define SCHEMA_NODES_MAX 10000
 #define SCHEMA_DEPTH_MAX 64	/* of subschemas in each other */
 #define SCHEMA_INLINE_MAX 200	/* of $ref, allOf and the like on one value */
 #define SCHEMA_DOCS_MAX 100	/* documents referred to */
 #define SCHEMA_META_MAX 4	/* metaschemas of metaschemas */
 #define SCHEMA_URI_MAX 2048	/* bytes */
 #define SCHEMA_PATTERN_MAX 4096 /* bytes of one regular expression */
-#define SCHEMA_PATTERNS_BYTES                                                  \
-	(4u << 20)		 /* of memory for all of them, compiled */
+/* of memory for all of them, compiled */
+#define SCHEMA_PATTERNS_BYTES (4u << 20)
 #define SCHEMA_ANCHORS_MAX 1000	 /* of one resource */
 #define SCHEMA_RESOURCES_MAX 500 /* $id */
 /* …and on one validation. */
 #define CHECK_DEPTH_MAX 1000 /* subschemas being checked at once */
-#define CHECK_SECRETS_MAX                                                      \
-	1000 /* writeOnly values; when more, none is shown \
-				  */
-#define CHECK_MATCH_MAX                                                        \
-	2000000 /* steps of one match: it cannot be asked in between */
+/* writeOnly values; when more, none is shown */
+#define CHECK_SECRETS_MAX 1000
+/* steps of one match: it cannot be asked in between */
+#define CHECK_MATCH_MAX 2000000
 #define CHECK_MATCH_KIB 32768 /* of memory for one match */
 #define CHECK_NEAR_MAX 200    /* names among which a misspelt one is sought */
 
@@ -296,8 +295,8 @@ struct schema_op {
 		struct schema_needs *needs;
 	} u;
 	size_t n;
-	const struct schema_members
-	    *peers; /* of required: beside it, or NULL */
+	/* of required: beside it, or NULL */
+	const struct schema_members *peers;
 };
 
 struct schema_member {

@@ -32,8 +32,8 @@ struct browser_process *
 browser_process_new(const struct browser_process_env *env); /* copied */
 /* End the program; what is asked stays unanswered. NULL is fine. */
 void browser_process_stop(struct browser_process *b);
-void browser_process_free(
-    struct browser_process *b); /* stopped; NULL is fine */
+/* stopped; NULL is fine */
+void browser_process_free(struct browser_process *b);
 
 /* All lent. What is in it is a claim. */
 struct browser_rpc_answer {
@@ -61,8 +61,8 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 void browser_process_forget(struct browser_rpc_call *call);
 
 bool browser_process_is_running(const struct browser_process *b);
-pid_t browser_process_pid(
-    const struct browser_process *b); /* 0: there is none */
+/* 0: there is none */
+pid_t browser_process_pid(const struct browser_process *b);
 uint64_t browser_process_starts(const struct browser_process *b); /* so far */
 /* A child of ours has ended: was it this one? */
 bool browser_process_exited(struct browser_process *b, pid_t pid, int status);

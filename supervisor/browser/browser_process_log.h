@@ -9,8 +9,8 @@
 
 #include <event2/event.h>
 
-#define BROWSER_PROCESS_LOG_LINE                                               \
-	2048 /* bytes; the rest of a longer one is dropped */
+/* bytes; the rest of a longer one is dropped */
+#define BROWSER_PROCESS_LOG_LINE 2048
 #define BROWSER_PROCESS_LOG_RATE 100   /* lines a second, for long */
 #define BROWSER_PROCESS_LOG_BURST 1000 /* and at once */
 

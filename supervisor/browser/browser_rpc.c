@@ -140,8 +140,8 @@ void browser_rpc_fail_refused(struct browser_rpc *cs)
 		if (c->code == NULL)
 			continue;
 		browser_rpc_fail(c, c->code, c->errmsg);
-		after =
-		    TAILQ_FIRST(&cs->out); /* others may have come or gone */
+		/* others may have come or gone */
+		after = TAILQ_FIRST(&cs->out);
 	}
 }
 

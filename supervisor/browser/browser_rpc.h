@@ -17,8 +17,8 @@ TAILQ_HEAD(browser_rpc_list, browser_rpc_call);
 struct browser_rpc {
 	struct browser_rpc_list out;  /* not sent, or but a part */
 	struct browser_rpc_list sent; /* without an answer */
-	struct browser_rpc_call
-	    *coming;   /* of sent: a part of its answer is here */
+	/* of sent: a part of its answer is here */
+	struct browser_rpc_call *coming;
 	size_t unsent; /* bytes of bodies in out */
 	size_t n;      /* in both */
 	uint32_t last_seq;

@@ -11,8 +11,8 @@
  */
 struct config_section {
 	const char *name;
-	const char
-	    *names; /* "NAME", of the second kind; NULL: it is of the first */
+	/* "NAME", of the second kind; NULL: it is of the first */
+	const char *names;
 	bool (*is_name)(const char *s, size_t n);
 	size_t list, count, size; /* of the array, in struct config */
 	const char *expected, *too_many;

@@ -25,8 +25,8 @@ struct runs_ops {
 	/* Is there what T needs beside a worker? Else R says what. */
 	bool (*may_run)(const struct template *t, const struct config *config,
 			struct tool_error *r);
-	worker_on_question
-	    on_ask; /* what templates ask for; NULL: is refused */
+	/* what templates ask for; NULL: is refused */
+	worker_on_question on_ask;
 	worker_on_drop on_drop;
 };
 
@@ -44,8 +44,8 @@ struct run_wish {
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */
 	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
-	char *
-	    inputs_text; /* they, as text: taken, when a run is made; or NULL */
+	/* they, as text: taken, when a run is made; or NULL */
+	char *inputs_text;
 	size_t inputs_len;
 	bool promised; /* its id is given away before it ends: store at once */
 };

@@ -17,8 +17,8 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/requestor/sched.h"
 
-#define RUNS_UNRECORDED_MAX                                                    \
-	(16u << 20) /* bytes of views: no run begins above */
+/* bytes of views: no run begins above */
+#define RUNS_UNRECORDED_MAX (16u << 20)
 
 struct runs_remote; /* runs_remote.c */
 

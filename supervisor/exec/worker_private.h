@@ -40,8 +40,8 @@ struct worker {
 	int fd;
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
-	struct fair_queue_turn
-	    turn;		/* to be read, in the lane of its requestor */
+	/* to be read, in the lane of its requestor */
+	struct fair_queue_turn turn;
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
 	bool waits; /* a program's: for its clone, before anything is sent */
@@ -51,13 +51,13 @@ struct worker {
 	enum phase phase;
 	uint64_t body_total, body_got;
 	struct artifact_file *blob; /* NULL: refused; its bytes are let go */
-	struct tool_error
-	    tool_error;	  /* of the artifact that came last, if it was */
+	/* of the artifact that came last, if it was */
+	struct tool_error tool_error;
 	int64_t promised; /* bytes of BLOB, in its requestor's account */
 	struct run_artifact artifact;
 	struct questions asked; /* in their order; those without an answer */
-	struct questions
-	    answers;   /* to be sent, in this order; ARTIFACT's too */
+	/* to be sent, in this order; ARTIFACT's too */
+	struct questions answers;
 	size_t asks;   /* in both, without ARTIFACT's */
 	size_t unsent; /* bytes of answers */
 	uint32_t last_seq;
@@ -100,8 +100,8 @@ int worker_lost(struct worker *w, const struct msg *m);
 /* Send answers as far as the socket takes them. */
 void worker_question_flush(struct worker *w);
 
-void worker_question_drop(
-    struct worker *w); /* it wants none: its last word came */
+/* it wants none: its last word came */
+void worker_question_drop(struct worker *w);
 void worker_question_fini(struct worker *w);
 
 /* READY came, or all was sent: the inputs may be needed no more. */

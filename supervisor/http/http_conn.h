@@ -56,8 +56,8 @@ struct http_limits {
 /* All connections of a listener. */
 struct http_pool {
 	struct event_base *base;
-	struct fair_queue
-	    *turns; /* borrowed; NULL: each request is told at once */
+	/* borrowed; NULL: each request is told at once */
+	struct fair_queue *turns;
 	struct fair_queue_flow lane; /* the turns of who is not known (yet) */
 	const struct http_conn_ops *ops;
 	void *arg;

@@ -39,8 +39,8 @@ struct http_conn {
 	size_t held;	/* bytes of requests, as counted in usage.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
 	size_t counted; /* in usage.unread */
-	struct fair_queue_turn
-	    turn; /* for a request that is whole, or what came after */
+	/* for a request that is whole, or what came after */
+	struct fair_queue_turn turn;
 	struct fair_queue_flow *lane; /* borrowed: whose turn that is */
 	bool my_turn;
 	struct http_usage *usage; /* borrowed; pool.nobody at first */

@@ -24,13 +24,13 @@ struct pending_input {
 	int64_t expires_mono_ms;
 	struct event *expiry;
 	struct client_task *asked; /* NULL: it is held */
-	struct request
-	    *request; /* by whose route; NULL: what belongs to no request */
+	/* by whose route; NULL: what belongs to no request */
+	struct request *request;
 	struct session *session; /* that it is asked of */
 	bool was_asked;
 	size_t bytes; /* of what is asked, as text */
-	struct input_reply_job
-	    *job; /* its answer is being read; Q is the job's */
+	/* its answer is being read; Q is the job's */
+	struct input_reply_job *job;
 	LIST_ENTRY(pending_input) link;
 };
 

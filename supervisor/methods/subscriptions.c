@@ -25,8 +25,8 @@ struct subscription {
 	enum resource_uri_kind kind;
 	struct run *run; /* borrowed, while it goes on and is watched */
 	struct run_watch watch;
-	struct remote_run_watch
-	    *away;		 /* or NULL; another instance has the run */
+	/* or NULL; another instance has the run */
+	struct remote_run_watch *away;
 	struct revisit *revisit; /* or NULL; after a restart */
 	char digest[65]; /* of the template that offers it; "": none does */
 	bool missed;	 /* it may have changed while nobody could tell */

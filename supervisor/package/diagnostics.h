@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DIAGNOSTICS_MAX                                                        \
-	100 /* are kept; of the rest it is known that there are */
+/* are kept; of the rest it is known that there are */
+#define DIAGNOSTICS_MAX 100
 
 /* An error keeps the package from being used, or its runs from succeeding. */
 enum diagnostic_level { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING };
@@ -30,8 +30,8 @@ struct diagnostics {
 	struct diagnostic *all; /* owned */
 	size_t n;
 	bool more;
-	struct diagnostic
-	    *last; /* what was added just now; NULL: nothing was */
+	/* what was added just now; NULL: nothing was */
+	struct diagnostic *last;
 };
 
 void diagnostics_fini(struct diagnostics *f);

@@ -16,8 +16,8 @@
 #include "base/buf.h"
 
 #define PLACEHOLDER_NAME_MAX 64 /* bytes */
-#define PLACEHOLDER_URI_NAMES                                                  \
-	16 /* in one uriTemplate: each is sought in a URI */
+/* in one uriTemplate: each is sought in a URI */
+#define PLACEHOLDER_URI_NAMES 16
 
 enum placeholder_style { PLACEHOLDER_URI, PLACEHOLDER_PROMPT };
 

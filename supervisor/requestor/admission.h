@@ -8,8 +8,8 @@
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/requestor/sched.h"
 
-#define ADMISSION_STORE_MS                                                     \
-	1000 /* so often it is looked whether it can be written */
+/* so often it is looked whether it can be written */
+#define ADMISSION_STORE_MS 1000
 #define ADMISSION_RETRY_MS 1000 /* when a queue is full; a guess */
 
 struct admission { /* all lent */

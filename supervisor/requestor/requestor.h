@@ -61,8 +61,8 @@ struct requestor {
 	size_t http_sessions, http_streams; /* that it has now */
 	size_t http_conns;		    /* on which it asked last */
 	size_t http_store_waits; /* of these, that wait for the store */
-	size_t
-	    http_session_deletes; /* rows of sessions that the store is to drop */
+	/* rows of sessions that the store is to drop */
+	size_t http_session_deletes;
 	size_t http_open_streams; /* streams whose answers are to come */
 	size_t http_live_bytes;	  /* that these, and unrelated ones, keep */
 	TAILQ_HEAD(http_streams, http_stream) http_ended; /* the oldest first */

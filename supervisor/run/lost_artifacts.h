@@ -18,8 +18,8 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 
-#define LOST_ARTIFACTS_MAX                                                     \
-	50 /* that are listed; the last one counts the rest */
+/* that are listed; the last one counts the rest */
+#define LOST_ARTIFACTS_MAX 50
 
 /* One, or the first of COUNT that are missing for the same reason. */
 struct lost_artifact {

@@ -17,10 +17,10 @@ struct exit_facts {
 	bool reply_failed; /* the reply says isError */
 	char *output;	   /* on_over()'s: a large result, not read yet; NULL */
 	size_t output_len;
-	const char
-	    *content_expected; /* of a large reply's block that is none… */
-	int content_at;	       /* …which is this one */
-	int status;	       /* as wait(2) gives it */
+	/* of a large reply's block that is none… */
+	const char *content_expected;
+	int content_at; /* …which is this one */
+	int status;	/* as wait(2) gives it */
 	struct rusage use;
 	struct cgroup_use group; /* of a program's own; all -1: it had none */
 };

@@ -160,8 +160,8 @@ struct run {
 	int64_t polled_ms; /* for requestor_polled() */
 
 	struct run_steps steps;
-	bool
-	    told_progress; /* run.progress() was called: it counts, not steps */
+	/* run.progress() was called: it counts, not steps */
+	bool told_progress;
 	uint64_t done, total;
 	char *message;
 
@@ -169,8 +169,8 @@ struct run {
 	size_t n_artifacts;
 	int64_t artifact_bytes; /* of these, and of one on its way */
 	bool made_artifacts;	/* some may be in the store */
-	struct lost_artifacts
-	    *lost_artifacts; /* what could not be kept; or NULL */
+	/* what could not be kept; or NULL */
+	struct lost_artifacts *lost_artifacts;
 	struct buf *log;     /* bounded text, or NULL */
 	bool log_full;	     /* and says so */
 	int64_t hit[LIMITS]; /* limits that it met: limits_hit_details() */
@@ -185,9 +185,9 @@ struct run {
 	struct input *input;	     /* its questions; input.c's, or NULL */
 	struct browser_run *browser; /* its browser calls; browser.c's */
 	struct worker *worker;	     /* while one lives; it owns itself */
-	struct output_parse_job
-	    *reading;	   /* while its output is read, and then… */
-	void *reading_arg; /* runs.c's, with that */
+	/* while its output is read, and then… */
+	struct output_parse_job *reading;
+	void *reading_arg;		/* runs.c's, with that */
 	struct validation_job *checked; /* …while it is checked, on a thread… */
 	struct runs *checked_by;	/* …for these */
 	bool taken_over;		/* it waited in another instance */

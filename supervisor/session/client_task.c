@@ -30,9 +30,9 @@ struct client_task {
 	void *stream;
 	bool augmented; /* it may answer with a task */
 	int64_t ttl_ms;
-	struct client_request
-	    *asked; /* the request, a poll; NULL: until the next */
-	char *id;   /* of its task, once there is one */
+	/* the request, a poll; NULL: until the next */
+	struct client_request *asked;
+	char *id; /* of its task, once there is one */
 	int64_t poll_ms;
 	struct event *again;
 	client_task_done done;

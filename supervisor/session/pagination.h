@@ -13,8 +13,8 @@
 
 #define PAGINATION_ENTRIES 100	/* of resources or prompts in one answer */
 #define PAGINATION_OWNER_MAX 64 /* bytes of a templateId */
-#define PAGINATION_WHERE_MAX                                                   \
-	75 /* bytes of what a cursor says; a multiple of 3 */
+/* bytes of what a cursor says; a multiple of 3 */
+#define PAGINATION_WHERE_MAX 75
 
 /*
  * What C's cursor says; "" without one. False: it has not a cursor's form, and
@@ -30,8 +30,8 @@ struct pagination {
 	struct request *request;
 	struct json_object *list;
 	size_t size; /* entries, at the most */
-	char
-	    after[PAGINATION_OWNER_MAX + 1]; /* with place -1: from the start */
+	/* with place -1: from the start */
+	char after[PAGINATION_OWNER_MAX + 1];
 	long after_place;
 	char last[PAGINATION_OWNER_MAX + 1]; /* the newest entry */
 	long last_place;

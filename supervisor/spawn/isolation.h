@@ -20,17 +20,17 @@ enum isolation_level {
 	ISOLATION_LEVELS
 };
 
-#define ISOLATION_WHY                                                          \
-	(ZYGOTE_PROTO_TEXT_MAX + 256) /* a zygote's text, and ours */
+/* a zygote's text, and ours */
+#define ISOLATION_WHY (ZYGOTE_PROTO_TEXT_MAX + 256)
 
 struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct zygote_proto_event report;
 	bool programs_known; /* it is measured whether they can be caged */
 	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
-	char weak
-	    [ISOLATION_WHY]; /* how programs are caged less; "": they are not */
-	char missing[256];   /* "cgroup landlock"; "" when nothing is */
+	/* how programs are caged less; "": they are not */
+	char weak[ISOLATION_WHY];
+	char missing[256];	  /* "cgroup landlock"; "" when nothing is */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };
 

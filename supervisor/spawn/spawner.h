@@ -67,8 +67,8 @@ struct spawner_job {
 	const char *const *reads;  /* of the tree's; others are left out */
 	size_t n_reads;
 	struct program_limits limits;
-	bool
-	    locks; /* it may lock what it reads, as others do on this machine */
+	/* it may lock what it reads, as others do on this machine */
+	bool locks;
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
@@ -107,9 +107,10 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 
 /* Why programs see none of a package, or of what it may read. */
 struct spawner_lack {
-	const char
-	    *errmsg;  /* a clause about its path; lent until the spawner is next
-			    told anything */
+	/*
+	 * a clause about its path; lent until the spawner is next told anything
+	 */
+	const char *errmsg;
 	bool is_read; /* else it is the package */
 	bool is_copy; /* the package, of which there is no copy */
 	int err;      /* errno; a copy's: ESTALE: it has not that digest */

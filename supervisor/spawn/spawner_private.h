@@ -72,9 +72,9 @@ struct spawner {
 	LIST_HEAD(zygotes, zygote) zygotes;
 	struct zygote_pool pool[RUNTIMES];
 	struct spawner_rootfs rootfs; /* of programs; owned */
-	bool
-	    unknown_children; /* a zygote died while it may have been cloning */
-	bool shares_uid;      /* programs run as we do: by the last report */
+	/* a zygote died while it may have been cloning */
+	bool unknown_children;
+	bool shares_uid; /* programs run as we do: by the last report */
 	bool stopping;
 	struct spawner_child *by_pid;
 	size_t n_pending;

@@ -24,7 +24,7 @@ int64_t artifact_file_size(const struct artifact_file *b);
  * could not be closed cleanly, and has been removed.
  */
 char *artifact_file_finish(struct artifact_file *b, char sha256[65]);
-void artifact_file_free(
-    struct artifact_file *b); /* removes the file; NULL is fine */
+/* removes the file; NULL is fine */
+void artifact_file_free(struct artifact_file *b);
 
 #endif

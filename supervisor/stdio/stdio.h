@@ -13,7 +13,7 @@ struct stdio;
 /* Takes descriptors 0 and 1. */
 struct stdio *stdio_open(struct context *ctx);
 void stdio_ready(void *stdio); /* the cage has been measured: serve */
-void stdio_close(
-    struct stdio *io); /* what is written is flushed; NULL is fine */
+/* what is written is flushed; NULL is fine */
+void stdio_close(struct stdio *io);
 
 #endif

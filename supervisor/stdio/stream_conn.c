@@ -42,13 +42,13 @@ struct stream_conn {
 	struct event *writable;
 	struct event *stalled; /* while stopped */
 	struct event *rested;  /* ends resting */
-	struct rpc_async
-	    *parsing; /* of a large message; nothing else meanwhile */
+	/* of a large message; nothing else meanwhile */
+	struct rpc_async *parsing;
 	struct fair_queue_turn turn; /* for the next message that has come */
 	uint64_t written, written_then;
 	bool stopped; /* reads nothing, until what is unsent is less */
-	bool
-	    resting; /* nor when its client sends too much that is no request */
+	/* nor when its client sends too much that is no request */
+	bool resting;
 	bool backlogged; /* too much is unsent */
 	bool ended;   /* nothing more comes in; what is unsent still leaves */
 	bool in_file; /* always ready, and not for epoll(7) */

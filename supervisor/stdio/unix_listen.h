@@ -27,8 +27,8 @@ int unix_listen_try(const struct config *c, char *errmsg, size_t size);
 /* Does somebody listen there? */
 bool unix_listen_is_served(const char *path);
 void unix_listen_start(struct unix_listener *l); /* accept, from now on */
-void unix_listen_stop(
-    struct unix_listener *l); /* accept no more; those there stay */
+/* accept no more; those there stay */
+void unix_listen_stop(struct unix_listener *l);
 void unix_listen_close(struct unix_listener *l); /* all of it; NULL is fine */
 /* Close the connections of users who are other requestors since a reload. */
 void unix_listen_recheck(struct unix_listener *l); /* NULL is fine */

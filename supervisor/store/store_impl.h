@@ -79,8 +79,8 @@ struct store_req {
 	bool placed;		  /* put_artifact: the file has its name */
 	bool again;		  /* sweep: there is more, for a later batch */
 	struct store_lane *readq; /* its requestor's, of a read; or NULL */
-	struct store_req
-	    *superseded_by; /* a later put of the same row does our work */
+	/* a later put of the same row does our work */
+	struct store_req *superseded_by;
 
 	/* what was asked; strings are in text */
 	struct store_run run;
@@ -104,8 +104,8 @@ struct store_req {
 	size_t rows_cap;
 	struct store_artifact found;
 	struct store_session found_session;
-	char *
-	    found_text; /* an artifact's, a session's; what is shown; whom mail is for */
+	/* an artifact's, a session's; what is shown; whom mail is for */
+	char *found_text;
 	struct store_letter *letters;
 	void *data;
 	char *errmsg;

@@ -31,8 +31,8 @@ int http_listen_try(const struct config *c, bool bind, char *errmsg,
 void http_listen_ready(struct http_listener *h);
 /* End the sessions of requestors that a reload has locked out. */
 void http_listen_recheck(struct http_listener *h);
-void http_listen_drain(
-    struct http_listener *h); /* what is under way is still answered */
+/* what is under way is still answered */
+void http_listen_drain(struct http_listener *h);
 void http_listen_close(struct http_listener *h);
 
 const char *http_listen_url(const struct http_listener *h); /* "" without */

@@ -41,11 +41,11 @@ struct http_sessions {
 	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
 	struct event *keep;				/* due for those */
 	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
-	TAILQ_HEAD(http_store_waits, http_store_wait)
-	store_waits; /* that wait for it */
+	/* that wait for it */
+	TAILQ_HEAD(http_store_waits, http_store_wait) store_waits;
 	size_t n_store_waits;
-	struct http_session_delete
-	    *drops;   /* rows of sessions that are over, by key */
+	/* rows of sessions that are over, by key */
+	struct http_session_delete *drops;
 	bool closing; /* the server ends, the sessions go on */
 };
 

@@ -10,8 +10,8 @@
 #include "supervisor/store/store.h"
 #include "supervisor/streamable_http/http_session.h"
 
-#define HTTP_SESSION_DELETES_MAX                                               \
-	4096 /* of all requestors; each has its share */
+/* of all requestors; each has its share */
+#define HTTP_SESSION_DELETES_MAX 4096
 
 /*
  * The row KEY, of Q, goes; DONE is told. False: too many of Q's wait

@@ -15,8 +15,8 @@
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/store/store.h"
 
-#define HTTP_SESSION_STORE_TEXT                                                \
-	4096 /* bytes of its capabilities; and of all its URIs */
+/* bytes of its capabilities; and of all its URIs */
+#define HTTP_SESSION_STORE_TEXT 4096
 
 void http_session_store_init(struct http_sessions *all);
 void http_session_store_fini(struct http_sessions *all);

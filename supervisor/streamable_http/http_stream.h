@@ -27,8 +27,8 @@
 #define HTTP_REPLAY_BYTES (4u << 20) /* and their bytes, but for the newest */
 #define HTTP_REPLAY_ALL (64u << 20)  /* of all: each has its share, or… */
 #define HTTP_REPLAY_LEAST (4u << 20) /* …so many, if that is less */
-#define HTTP_PUSH_STREAMS_MAX                                                  \
-	8		  /* streams by GET that a session has at a time */
+/* streams by GET that a session has at a time */
+#define HTTP_PUSH_STREAMS_MAX 8
 #define HTTP_RETRY_MS 500 /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 

@@ -17,9 +17,9 @@ struct catalogue_entry {
 	size_t index;		   /* in the manifest's list */
 	struct json_object *def;   /* borrowed from the manifest */
 	const char *key;	   /* its uri, uriTemplate or name; borrowed */
-	struct catalogue_entry
-	    *next_same_key; /* the next with this key, or NULL */
-	UT_hash_handle hh;  /* in list.by_key */
+	/* the next with this key, or NULL */
+	struct catalogue_entry *next_same_key;
+	UT_hash_handle hh; /* in list.by_key */
 };
 
 struct catalogue_index_list {

@@ -10,8 +10,8 @@
 
 #include "supervisor/session/request.h"
 
-#define RUN_LOOKUP_WATCH_MS                                                    \
-	5000 /* an owner shows it so long after each request */
+/* an owner shows it so long after each request */
+#define RUN_LOOKUP_WATCH_MS 5000
 #define RUN_LOOKUP_RENEW_MS 2500 /* asked again when there is less of it left */
 
 enum run_lookup_want {
@@ -24,8 +24,8 @@ enum run_lookup_want {
 };
 
 struct run_found {
-	struct run
-	    *run; /* ours, which is not recorded as ended; or NULL, and… */
+	/* ours, which is not recorded as ended; or NULL, and… */
+	struct run *run;
 	const struct store_result *res; /* …its row, or why there is none */
 	bool asked;			/* its owner was asked */
 	const char *silent; /* why what is shown is old, or nothing: its owner

@@ -13,8 +13,8 @@
 
 struct ask;
 
-bool lua_questions_have_space(
-    void); /* may there be one more? At most MSG_ASKS_MAX wait */
+/* may there be one more? At most MSG_ASKS_MAX wait */
+bool lua_questions_have_space(void);
 
 /*
  * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P,

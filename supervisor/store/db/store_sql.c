@@ -212,8 +212,8 @@ sqlite3_stmt *store_sql(struct store *s, enum store_stmt which)
 {
 	sqlite3_stmt **st = &s->stmt[which];
 
-	said_errno =
-	    0; /* what SQLite got over is no cause of what is to come */
+	/* what SQLite got over is no cause of what is to come */
+	said_errno = 0;
 	if (*st == NULL)
 		sqlite3_prepare_v3(s->db, store_statements[which], -1,
 				   SQLITE_PREPARE_PERSISTENT, st, NULL);

@@ -257,10 +257,32 @@ int store_sql_open(struct store *s);
 bool store_pause(struct store *s, int count);
 void store_sql_close(struct store *s);
 
+/* What a statement is given for a parameter. */
+struct store_value {
+	bool is_text;
+	const char
+	    *text; /* lent until the statement's last step; NULL is null */
+	int64_t number;
+};
+
+#define STORE_STR(t) ((struct store_value){.is_text = true, .text = (t)})
+#define STORE_NUM(n) ((struct store_value){.number = (n)})
+
 /* The statement, ready to be bound; NULL: it could not be prepared. */
 sqlite3_stmt *store_sql(struct store *s, enum store_stmt which);
+/* The same with its parameters, from the first: STORE_STR(…), STORE_NUM(…). */
+#define store_query(s, which, ...)                                             \
+	store_query_values(s, which,                                           \
+			   (const struct store_value[]){__VA_ARGS__},          \
+			   sizeof((const struct store_value[]){__VA_ARGS__}) / \
+			       sizeof(struct store_value))
+sqlite3_stmt *store_query_values(struct store *s, enum store_stmt which,
+				 const struct store_value *v, size_t n);
 int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
-/* Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset. */
+/*
+ * Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset.
+ * ST may be NULL, right after it could not be prepared.
+ */
 int store_sql_step(struct store *s, sqlite3_stmt *st);
 /* Write what is there already, for a page to be written. 0 or -errno. */
 int store_sql_touch(struct store *s);
@@ -269,9 +291,21 @@ int store_sql_failed(struct store *s);
 /* Put -RC at PATH into S->why, with what would mend it; RC. */
 int store_failed(struct store *s, int rc, const char *path);
 
-void store_bind_text(sqlite3_stmt *st, int at, const char *text);
+void store_bind(sqlite3_stmt *st, int at, struct store_value v);
 /* Column AT, "" for null; lent until the next step. */
 const char *store_text(sqlite3_stmt *st, int at);
+
+struct store_field { /* a column, and where in a row's struct it goes */
+	int col;
+	size_t at;
+};
+
+/*
+ * The texts of ST's row that FIELDS names, in one block, which the caller owns
+ * and ROW borrows from; what is null or no column of ST is left as it is.
+ */
+char *store_read_texts(sqlite3_stmt *st, void *row,
+		       const struct store_field *fields, size_t n);
 
 /* Take the lock of S's instance, unless it is held. 0 or -errno, why set. */
 int store_instance_lock(struct store *s);

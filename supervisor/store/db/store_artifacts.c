@@ -8,6 +8,7 @@
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-/* STMT_PUT_ARTIFACT, from 1; STMT_GET_ARTIFACT, from 0 */
+/* of STMT_GET_ARTIFACT */
 enum {
 	COL_ID,
 	COL_RUN,
@@ -90,20 +91,12 @@ static void remove_tmp(struct store *s, struct store_req *r)
 
 static int insert_row(struct store *s, const struct store_artifact *a)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_PUT_ARTIFACT);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, COL_ID + 1, a->id);
-	store_bind_text(st, COL_RUN + 1, a->run_id);
-	store_bind_text(st, COL_REQUESTOR + 1, a->requestor);
-	store_bind_text(st, COL_NAME + 1, a->name);
-	store_bind_text(st, COL_MIME + 1, a->mime_type);
-	store_bind_text(st, COL_SHA256 + 1, a->sha256);
-	sqlite3_bind_int64(st, COL_SIZE + 1, a->size);
-	sqlite3_bind_int64(st, COL_CREATED + 1, a->created_ms);
-	sqlite3_bind_int64(st, COL_EXPIRES + 1, a->expires_ms);
-	return store_sql_step(s, st);
+	return store_sql_step(
+	    s, store_query(s, STMT_PUT_ARTIFACT, STORE_STR(a->id),
+			   STORE_STR(a->run_id), STORE_STR(a->requestor),
+			   STORE_STR(a->name), STORE_STR(a->mime_type),
+			   STORE_STR(a->sha256), STORE_NUM(a->size),
+			   STORE_NUM(a->created_ms), STORE_NUM(a->expires_ms)));
 }
 
 static int put_artifact(struct store *s, struct store_req *r)
@@ -138,30 +131,21 @@ static int put_artifact(struct store *s, struct store_req *r)
 
 static int expire_artifacts(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_EXPIRE_ARTIFACTS);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->id);
-	sqlite3_bind_int64(st, 2, r->time_ms);
-	return store_sql_step(s, st);
+	return store_sql_step(s, store_query(s, STMT_EXPIRE_ARTIFACTS,
+					     STORE_STR(r->id),
+					     STORE_NUM(r->time_ms)));
 }
 
 /* One block for the texts of the row at hand, which R->found borrows. */
 static void read_row(struct store_req *r, sqlite3_stmt *st)
 {
-	struct store_artifact *a = &r->found;
-	const struct {
-		int col;
-		const char **to;
-	} texts[] = {
-	    {COL_REQUESTOR, &a->requestor},
-	    {COL_NAME, &a->name},
-	    {COL_MIME, &a->mime_type},
-	    {COL_SHA256, &a->sha256},
+	static const struct store_field texts[] = {
+	    {COL_REQUESTOR, offsetof(struct store_artifact, requestor)},
+	    {COL_NAME, offsetof(struct store_artifact, name)},
+	    {COL_MIME, offsetof(struct store_artifact, mime_type)},
+	    {COL_SHA256, offsetof(struct store_artifact, sha256)},
 	};
-	size_t size = 0;
-	char *at;
+	struct store_artifact *a = &r->found;
 
 	*a = (struct store_artifact){
 	    .size = sqlite3_column_int64(st, COL_SIZE),
@@ -170,16 +154,7 @@ static void read_row(struct store_req *r, sqlite3_stmt *st)
 	};
 	snprintf(a->id, sizeof(a->id), "%s", store_text(st, COL_ID));
 	snprintf(a->run_id, sizeof(a->run_id), "%s", store_text(st, COL_RUN));
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		size += (size_t)sqlite3_column_bytes(st, texts[i].col) + 1;
-	at = r->found_text = xcalloc(1, size);
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		const char *text = store_text(st, texts[i].col);
-		size_t n = strlen(text) + 1;
-
-		*texts[i].to = memcpy(at, text, n);
-		at += n;
-	}
+	r->found_text = store_read_texts(st, a, texts, ARRAY_LEN(texts));
 	r->res.artifact = a;
 }
 
@@ -212,13 +187,10 @@ static void read_range(struct store *s, struct store_req *r)
 
 static int find_artifact(struct store *s, struct store_req *r, bool *gone)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_GET_ARTIFACT);
+	sqlite3_stmt *st = store_query(s, STMT_GET_ARTIFACT, STORE_STR(r->id),
+				       STORE_STR(r->requestor));
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->id);
-	store_bind_text(st, 2, r->requestor);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		read_row(r, st);
 		*gone = sqlite3_column_int(st, COL_GONE) != 0;
@@ -251,12 +223,9 @@ static int read_artifact(struct store *s, struct store_req *r)
 
 static int usage(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_USAGE);
+	sqlite3_stmt *st = store_query(s, STMT_USAGE, STORE_STR(r->requestor));
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		r->res.artifact_bytes = sqlite3_column_int64(st, 0);
 		r->res.row_bytes = sqlite3_column_int64(st, 1);

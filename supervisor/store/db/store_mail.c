@@ -7,6 +7,7 @@
 #include "supervisor/store/store_impl.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,40 +38,18 @@ static enum store_owner owner(const struct store *s, const char *instance)
 						 : STORE_OWNER_DEAD;
 }
 
-/* Note, view and log into R's block of text, which RUN borrows from. */
-static void copy_shown(struct store_req *r, struct store_run *run,
-		       sqlite3_stmt *st, bool bulk)
-{
-	const char **to[] = {&run->task_note, &run->view, &run->log};
-	size_t n = bulk ? ARRAY_LEN(to) : 1, size = 1;
-	char *at;
-
-	for (size_t i = 0; i < n; i++)
-		size += (size_t)sqlite3_column_bytes(st, COL_NOTE + (int)i) + 1;
-	at = r->found_text = xcalloc(1, size);
-	for (size_t i = 0; i < n; i++) {
-		int col = COL_NOTE + (int)i;
-		size_t len = (size_t)sqlite3_column_bytes(st, col);
-
-		if (sqlite3_column_type(st, col) == SQLITE_NULL)
-			continue;
-		memcpy(at, store_text(st, col), len);
-		*to[i] = at;
-		at += len + 1;
-	}
-}
-
 int store_read_shown(struct store *s, struct store_req *r,
 		     struct store_run *run, bool bulk)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_SHOWN);
-	int rc;
+	static const struct store_field texts[] = {
+	    {COL_NOTE, offsetof(struct store_run, task_note)},
+	    {COL_VIEW, offsetof(struct store_run, view)},
+	    {COL_LOG, offsetof(struct store_run, log)},
+	};
+	sqlite3_stmt *st = store_query(s, STMT_SHOWN, STORE_STR(r->requestor),
+				       STORE_STR(r->id));
+	int rc = store_sql_step(s, st);
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
-	store_bind_text(st, 2, r->id);
-	rc = store_sql_step(s, st);
 	if (rc != 1)
 		return rc;
 	run->owner = owner(s, store_text(st, COL_INSTANCE));
@@ -79,44 +58,34 @@ int store_read_shown(struct store *s, struct store_req *r,
 	run->log_until_ms = sqlite3_column_int64(st, COL_LOG_UNTIL);
 	run->shown_seq = sqlite3_column_int64(st, COL_SEQ);
 	run->log_seq = sqlite3_column_int64(st, COL_LOG_SEQ);
-	copy_shown(r, run, st, bulk);
+	r->found_text =
+	    store_read_texts(st, run, texts, bulk ? ARRAY_LEN(texts) : 1);
 	sqlite3_reset(st);
 	return 0;
 }
 
 static int show(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_SHOW);
 	const struct store_run *run = &r->run;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, run->requestor);
-	store_bind_text(st, 2, run->id);
-	store_bind_text(st, 3, s->instance);
-	sqlite3_bind_int(st, 4, run->awaiting);
-	sqlite3_bind_int64(st, 5, run->shown_until_ms);
-	sqlite3_bind_int64(st, 6, run->log_until_ms);
-	store_bind_text(st, 7, run->task_note);
-	store_bind_text(st, 8, run->view);
-	store_bind_text(st, 9, run->log);
-	return store_sql_step(s, st);
+	return store_sql_step(
+	    s, store_query(
+		   s, STMT_SHOW, STORE_STR(run->requestor), STORE_STR(run->id),
+		   STORE_STR(s->instance), STORE_NUM(run->awaiting),
+		   STORE_NUM(run->shown_until_ms), STORE_NUM(run->log_until_ms),
+		   STORE_STR(run->task_note), STORE_STR(run->view),
+		   STORE_STR(run->log)));
 }
 
 /* ---- mail ---- */
 
 static int send_mail(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_SEND_MAIL);
+	sqlite3_stmt *st = store_query(
+	    s, STMT_SEND_MAIL, STORE_STR(r->requestor), STORE_STR(r->id),
+	    STORE_STR(s->instance), STORE_NUM(r->kind), STORE_NUM(r->time_ms));
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
-	store_bind_text(st, 2, r->id);
-	store_bind_text(st, 3, s->instance);
-	sqlite3_bind_int(st, 4, (int)r->kind);
-	sqlite3_bind_int64(st, 5, r->time_ms);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		free(r->found_text);
 		r->found_text = xstrdup(store_text(st, 0));
@@ -139,13 +108,11 @@ static void nudge(struct store *s, struct store_req *r)
 /* All of it: three letters at most for each run that we have not ended. */
 static int read_mail(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_READ_MAIL);
+	sqlite3_stmt *st =
+	    store_query(s, STMT_READ_MAIL, STORE_STR(s->instance));
 	size_t n = 0;
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, s->instance);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		struct store_letter *l;
 

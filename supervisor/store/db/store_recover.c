@@ -164,14 +164,10 @@ static bool is_dead(const struct store_recovery *v, const char *name,
 /* 1: a row names the file; 0: none does; or -errno. */
 static int lives(struct store *s, const char *run, const char *art)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_ARTIFACT_LIVES);
-	int rc;
+	sqlite3_stmt *st =
+	    store_query(s, STMT_ARTIFACT_LIVES, STORE_STR(art), STORE_STR(run));
+	int rc = store_sql_step(s, st);
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, art);
-	store_bind_text(st, 2, run);
-	rc = store_sql_step(s, st);
 	if (rc == 1)
 		sqlite3_reset(st);
 	return rc;
@@ -262,53 +258,42 @@ static int find_dead(struct store *s, struct store_req *r)
 	return rc;
 }
 
-static int claim_stmt(struct store *s, enum store_stmt which,
-		      const char *instance, int64_t now, sqlite3_stmt **out)
+/* WHICH, which claims what INSTANCE had. */
+static sqlite3_stmt *claim_stmt(struct store *s, enum store_stmt which,
+				const char *instance, int64_t now)
 {
-	sqlite3_stmt *st = *out = store_sql(s, which);
+	return store_query(s, which, STORE_STR(instance),
+			   which == STMT_CLAIM_RUNNING_ARTIFACTS
+			       ? STORE_NUM(now + KEEP_MS)
+			       : STORE_STR(s->instance),
+			   STORE_NUM(now), STORE_NUM(now + KEEP_MS));
+}
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, instance);
-	if (which == STMT_CLAIM_RUNNING_ARTIFACTS)
-		sqlite3_bind_int64(st, 2, now + KEEP_MS);
-	else
-		store_bind_text(st, 2, s->instance);
-	sqlite3_bind_int64(st, 3, now);
-	sqlite3_bind_int64(st, 4, now + KEEP_MS);
-	return 0;
+static int claim_rows(struct store *s, enum store_stmt which,
+		      const char *instance, int64_t now)
+{
+	return store_sql_step(s, claim_stmt(s, which, instance, now));
 }
 
 static int claim(struct store *s, struct store_req *r, const char *instance)
 {
 	int64_t now = clock_wall_ms();
 	sqlite3_stmt *st;
-	int rc;
+	int rc = claim_rows(s, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now);
 
-	rc = claim_stmt(s, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now, &st);
 	if (rc == 0)
-		rc = store_sql_step(s, st);
-	if (rc == 0)
-		rc = claim_stmt(s, STMT_CLAIM_RUNNING, instance, now, &st);
-	if (rc == 0)
-		rc = store_sql_step(s, st);
+		rc = claim_rows(s, STMT_CLAIM_RUNNING, instance, now);
 	if (rc == 0) {
 		r->res.interrupted += (size_t)sqlite3_changes(s->db);
-		rc = claim_stmt(s, STMT_CLAIM_CANCELLED, instance, now, &st);
+		rc = claim_rows(s, STMT_CLAIM_CANCELLED, instance, now);
 	}
-	if (rc == 0)
-		rc = store_sql_step(s, st);
 	if (rc != 0 || r->begun)
 		return rc;
-	rc = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now, &st);
-	if (rc != 0)
-		return rc;
+	st = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now);
 	while ((rc = store_sql_step(s, st)) == 1)
 		store_run_row(r, st);
 	/* what was asked about those that are ours now is asked of us */
-	if (rc == 0)
-		rc = claim_stmt(s, STMT_CLAIM_MAIL, instance, now, &st);
-	return rc == 0 ? store_sql_step(s, st) : rc;
+	return rc == 0 ? claim_rows(s, STMT_CLAIM_MAIL, instance, now) : rc;
 }
 
 /* A row was written after its instance had its file: no file, no life. */
@@ -328,8 +313,6 @@ static int claim_all(struct store *s, struct store_req *r)
 	size_t n = 0;
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		names = xrealloc(names, (n + 1) * sizeof(*names));
 		names[n++] = xstrdup(store_text(st, 0));

@@ -44,10 +44,7 @@ enum {
 
 #define FIELD(name) offsetof(struct store_run, name)
 
-static const struct field {
-	int col;
-	size_t at;
-} texts[] =
+static const struct store_field texts[] =
     {
 	{COL_REQUESTOR, FIELD(requestor)},
 	{COL_TEMPLATE, FIELD(template_id)},
@@ -61,14 +58,14 @@ static const struct field {
 	{COL_LOG, FIELD(log)},
 	{COL_TASK_NOTE, FIELD(task_note)},
 },
-  times[] = {
-      {COL_CREATED, FIELD(created_ms)},
-      {COL_STARTED, FIELD(started_ms)},
-      {COL_UPDATED, FIELD(updated_ms)},
-      {COL_FINISHED, FIELD(finished_ms)},
-      {COL_EXPIRES, FIELD(expires_ms)},
-      {COL_TASK_TTL, FIELD(task_ttl_ms)},
-      {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
+				times[] = {
+				    {COL_CREATED, FIELD(created_ms)},
+				    {COL_STARTED, FIELD(started_ms)},
+				    {COL_UPDATED, FIELD(updated_ms)},
+				    {COL_FINISHED, FIELD(finished_ms)},
+				    {COL_EXPIRES, FIELD(expires_ms)},
+				    {COL_TASK_TTL, FIELD(task_ttl_ms)},
+				    {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
 };
 
 int64_t store_row_bytes(const struct store_run *run)
@@ -86,16 +83,17 @@ static void bind_run(sqlite3_stmt *st, const struct store_run *run)
 {
 	const char *base = (const char *)run;
 
-	store_bind_text(st, COL_ID + 1, run->id);
-	sqlite3_bind_int(st, COL_STATUS + 1, (int)run->status);
-	sqlite3_bind_int(st, COL_CANCELLING + 1, run->cancelling);
-	sqlite3_bind_int(st, COL_TASK + 1, (int)run->task);
+	store_bind(st, COL_ID + 1, STORE_STR(run->id));
+	store_bind(st, COL_STATUS + 1, STORE_NUM(run->status));
+	store_bind(st, COL_CANCELLING + 1, STORE_NUM(run->cancelling));
+	store_bind(st, COL_TASK + 1, STORE_NUM(run->task));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		store_bind_text(st, texts[i].col + 1,
-				*(const char *const *)(base + texts[i].at));
+		store_bind(
+		    st, texts[i].col + 1,
+		    STORE_STR(*(const char *const *)(base + texts[i].at)));
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)
-		sqlite3_bind_int64(st, times[i].col + 1,
-				   *(const int64_t *)(base + times[i].at));
+		store_bind(st, times[i].col + 1,
+			   STORE_NUM(*(const int64_t *)(base + times[i].at)));
 }
 
 /* R asked for what the table refuses; that is no fault of the disk. */
@@ -125,13 +123,13 @@ static int put_run(struct store *s, struct store_req *r)
 	if (st == NULL)
 		return store_sql_failed(s);
 	bind_run(st, &r->run);
-	store_bind_text(st, COL_INSTANCE + 1, s->instance);
-	sqlite3_bind_int64(st, COL_BYTES + 1, store_row_bytes(&r->run));
+	store_bind(st, COL_INSTANCE + 1, STORE_STR(s->instance));
+	store_bind(st, COL_BYTES + 1, STORE_NUM(store_row_bytes(&r->run)));
 	code = sqlite3_step(st);
 	if (code == SQLITE_CONSTRAINT_UNIQUE && r->retry) {
 		/* the run was promised, its key was not */
 		sqlite3_reset(st);
-		store_bind_text(st, COL_IDEM_KEY + 1, NULL);
+		store_bind(st, COL_IDEM_KEY + 1, STORE_STR(NULL));
 		code = sqlite3_step(st);
 	}
 	if ((code & 0xFF) == SQLITE_CONSTRAINT || code == SQLITE_TOOBIG) {
@@ -146,34 +144,6 @@ static int put_run(struct store *s, struct store_req *r)
 	return code;
 }
 
-/* The columns' texts, in one block that the row borrows from. */
-static char *copy_texts(struct store_run *run, sqlite3_stmt *st)
-{
-	int columns = sqlite3_column_count(st);
-	size_t size = 1;
-	char *block, *to;
-
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		if (texts[i].col < columns)
-			size +=
-			    (size_t)sqlite3_column_bytes(st, texts[i].col) + 1;
-	to = block = xcalloc(1, size);
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		const char **field = (const char **)((char *)run + texts[i].at);
-		int col = texts[i].col;
-		size_t n;
-
-		if (col >= columns ||
-		    sqlite3_column_type(st, col) == SQLITE_NULL)
-			continue;
-		n = (size_t)sqlite3_column_bytes(st, col);
-		memcpy(to, store_text(st, col), n);
-		*field = to;
-		to += n + 1;
-	}
-	return block;
-}
-
 void store_run_row(struct store_req *r, sqlite3_stmt *st)
 {
 	struct store_run *run = store_req_row(r);
@@ -185,7 +155,8 @@ void store_run_row(struct store_req *r, sqlite3_stmt *st)
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)
 		*(int64_t *)((char *)run + times[i].at) =
 		    sqlite3_column_int64(st, times[i].col);
-	r->row_text[r->res.n_runs - 1] = copy_texts(run, st);
+	r->row_text[r->res.n_runs - 1] =
+	    store_read_texts(st, run, texts, ARRAY_LEN(texts));
 }
 
 /* Every row that ST yields, into R's answer. */
@@ -211,14 +182,10 @@ static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
 static int get_by_id(struct store *s, struct store_req *r,
 		     enum store_stmt which)
 {
-	sqlite3_stmt *st = store_sql(s, which);
-	int rc;
+	sqlite3_stmt *st =
+	    store_query(s, which, STORE_STR(r->requestor), STORE_STR(r->id));
+	int rc = read_one(s, r, st, "run");
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
-	store_bind_text(st, 2, r->id);
-	rc = read_one(s, r, st, "run");
 	if (rc != 0 || r->decided || r->rows[0].status > STORE_RUNNING)
 		return rc;
 	return store_read_shown(s, r, &r->rows[0], which == STMT_GET_RUN);
@@ -236,39 +203,29 @@ static int get_task(struct store *s, struct store_req *r)
 
 static int list_tasks(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_LIST_TASKS);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
-	store_bind_text(st, 2, r->id);
-	sqlite3_bind_int64(st, 3, r->time_ms);
-	sqlite3_bind_int64(st, 4, r->limit);
-	return read_rows(s, r, st);
+	return read_rows(s, r,
+			 store_query(s, STMT_LIST_TASKS,
+				     STORE_STR(r->requestor), STORE_STR(r->id),
+				     STORE_NUM(r->time_ms),
+				     STORE_NUM(r->limit)));
 }
 
 static int find_idem(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_FIND_IDEM);
+	sqlite3_stmt *st =
+	    store_query(s, STMT_FIND_IDEM, STORE_STR(r->requestor),
+			STORE_STR(r->id), STORE_STR(r->key));
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->requestor);
-	store_bind_text(st, 2, r->id);
-	store_bind_text(st, 3, r->key);
 	return read_one(s, r, st, "idempotency key");
 }
 
 static int count_matches(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_COUNT);
+	sqlite3_stmt *st = store_query(
+	    s, STMT_COUNT, STORE_STR(r->filter.requestor),
+	    STORE_STR(r->filter.template_id), STORE_NUM(r->filter.status));
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->filter.requestor);
-	store_bind_text(st, 2, r->filter.template_id);
-	sqlite3_bind_int(st, 3, r->filter.status);
 	while ((rc = store_sql_step(s, st)) == 1)
 		r->res.total = sqlite3_column_int64(st, 0);
 	return rc;
@@ -293,19 +250,14 @@ static int list_runs(struct store *s, struct store_req *r)
 {
 	const struct store_filter *f = &r->filter;
 	int rc = count_matches(s, r);
-	sqlite3_stmt *st;
 
 	if (rc != 0 || f->offset >= r->res.total || f->limit <= 0)
 		return rc;
-	st = store_sql(s, list_of(f));
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, f->requestor);
-	store_bind_text(st, 2, f->template_id);
-	sqlite3_bind_int(st, 3, f->limit);
-	sqlite3_bind_int64(st, 4, f->offset);
-	sqlite3_bind_int(st, 5, f->status);
-	return read_rows(s, r, st);
+	return read_rows(s, r,
+			 store_query(s, list_of(f), STORE_STR(f->requestor),
+				     STORE_STR(f->template_id),
+				     STORE_NUM(f->limit), STORE_NUM(f->offset),
+				     STORE_NUM(f->status)));
 }
 
 const struct store_op store_op_put_run = {

@@ -9,47 +9,48 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
 #define FIELD(name) offsetof(struct store_session, name)
 
-enum { COL_LOG_LEVEL = 6, COL_USED, COL_EXPIRES };
+enum {
+	COL_KEY,
+	COL_REQUESTOR,
+	COL_CREDENTIAL,
+	COL_REVISION,
+	COL_CLIENT,
+	COL_URIS,
+	COL_LOG_LEVEL,
+	COL_USED,
+	COL_EXPIRES
+};
 
-static const size_t texts[] = {
-    /* the columns before these, in order */
-    FIELD(key),	     FIELD(requestor), FIELD(credential),
-    FIELD(revision), FIELD(client),    FIELD(uris),
+static const struct store_field texts[] = {
+    {COL_KEY, FIELD(key)},
+    {COL_REQUESTOR, FIELD(requestor)},
+    {COL_CREDENTIAL, FIELD(credential)},
+    {COL_REVISION, FIELD(revision)},
+    {COL_CLIENT, FIELD(client)},
+    {COL_URIS, FIELD(uris)},
 };
 
 static int write_row(struct store *s, enum store_stmt which,
 		     const struct store_session *row)
 {
-	sqlite3_stmt *st = store_sql(s, which);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		store_bind_text(
-		    st, (int)i + 1,
-		    *(const char *const *)((const char *)row + texts[i]));
-	sqlite3_bind_int(st, COL_LOG_LEVEL + 1, row->log_level);
-	sqlite3_bind_int64(st, COL_USED + 1, row->used_ms);
-	sqlite3_bind_int64(st, COL_EXPIRES + 1, row->expires_ms);
-	return store_sql_step(s, st);
+	return store_sql_step(
+	    s,
+	    store_query(s, which, STORE_STR(row->key),
+			STORE_STR(row->requestor), STORE_STR(row->credential),
+			STORE_STR(row->revision), STORE_STR(row->client),
+			STORE_STR(row->uris), STORE_NUM(row->log_level),
+			STORE_NUM(row->used_ms), STORE_NUM(row->expires_ms)));
 }
 
-/* WHICH, with TEXT for what it asks for, if it asks. */
+/* WHICH, with TEXT for what it asks for. */
 static int change(struct store *s, enum store_stmt which, const char *text)
 {
-	sqlite3_stmt *st = store_sql(s, which);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	if (text != NULL)
-		store_bind_text(st, 1, text);
-	return store_sql_step(s, st);
+	return store_sql_step(s, store_query(s, which, STORE_STR(text)));
 }
 
 static int put_session(struct store *s, struct store_req *r)
@@ -62,41 +63,20 @@ static int put_session(struct store *s, struct store_req *r)
 	if (rc == 0)
 		rc = change(s, STMT_TRIM_SESSIONS_OF, r->session.requestor);
 	if (rc == 0)
-		rc = change(s, STMT_TRIM_SESSIONS, NULL);
+		rc = store_sql_run(s, STMT_TRIM_SESSIONS);
 	return rc;
-}
-
-/* The texts of ST's row in one block, which R owns. */
-static void read_texts(struct store_req *r, sqlite3_stmt *st)
-{
-	size_t size = 0, len;
-	char *to;
-
-	for (int i = 0; i < (int)ARRAY_LEN(texts); i++)
-		size += strlen(store_text(st, i)) + 1;
-	free(r->found_text);
-	to = r->found_text = xrealloc(NULL, size);
-	for (int i = 0; i < (int)ARRAY_LEN(texts); i++) {
-		const char *text = store_text(st, i);
-
-		len = strlen(text) + 1;
-		memcpy(to, text, len);
-		*(const char **)((char *)&r->found_session + texts[i]) = to;
-		to += len;
-	}
 }
 
 static int get_session(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_GET_SESSION);
+	sqlite3_stmt *st = store_query(s, STMT_GET_SESSION, STORE_STR(r->key),
+				       STORE_NUM(r->time_ms));
 	int rc;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, r->key);
-	sqlite3_bind_int64(st, 2, r->time_ms);
 	while ((rc = store_sql_step(s, st)) == 1) {
-		read_texts(r, st);
+		free(r->found_text);
+		r->found_text = store_read_texts(st, &r->found_session, texts,
+						 ARRAY_LEN(texts));
 		r->found_session.log_level =
 		    sqlite3_column_int(st, COL_LOG_LEVEL);
 		r->found_session.used_ms = sqlite3_column_int64(st, COL_USED);

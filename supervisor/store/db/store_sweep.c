@@ -51,26 +51,19 @@ static int read_pairs(struct store *s, sqlite3_stmt *st, struct pairs *p)
 static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 			struct pairs *p)
 {
-	sqlite3_stmt *st = store_sql(s, which);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	sqlite3_bind_int64(st, 1, now_ms);
-	sqlite3_bind_int(st, 2, SWEEP_ROWS);
-	return read_pairs(s, st, p);
+	return read_pairs(
+	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS)),
+	    p);
 }
 
 /* WHICH changes the rows of A and, where it asks for it, B. */
 static int change(struct store *s, enum store_stmt which, const char *a,
 		  const char *b)
 {
-	sqlite3_stmt *st = store_sql(s, which);
+	sqlite3_stmt *st = store_query(s, which, STORE_STR(a));
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, a);
-	if (b != NULL)
-		store_bind_text(st, 2, b);
+	if (st != NULL && b != NULL)
+		store_bind(st, 2, STORE_STR(b));
 	return store_sql_step(s, st);
 }
 
@@ -93,14 +86,10 @@ static int drop_file(struct store *s, const struct pair *artifact)
 
 static int drop_run(struct store *s, const struct pair *run)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_ARTIFACTS_OF);
+	sqlite3_stmt *st = store_query(s, STMT_ARTIFACTS_OF, STORE_STR(run->a));
 	struct pairs files = {0};
-	int rc, gone = 1;
+	int rc = read_pairs(s, st, &files), gone = 1;
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	store_bind_text(st, 1, run->a);
-	rc = read_pairs(s, st, &files);
 	for (size_t i = 0; rc == 0 && gone == 1 && i < files.n; i++)
 		gone = drop_file(s, &files.v[i]);
 	free_pairs(&files);
@@ -131,14 +120,10 @@ static int drop_all(struct store *s, const struct pairs *p,
 static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 		       bool *more)
 {
-	sqlite3_stmt *st = store_sql(s, which);
-	int rc;
+	sqlite3_stmt *st =
+	    store_query(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS));
+	int rc = store_sql_step(s, st);
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	sqlite3_bind_int64(st, 1, now_ms);
-	sqlite3_bind_int(st, 2, SWEEP_ROWS);
-	rc = store_sql_step(s, st);
 	*more |= rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
 	return rc;
 }
@@ -146,12 +131,8 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 /* Few are there at a time: one a run and kind. */
 static int forget_mail(struct store *s, int64_t now_ms)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_EXPIRED_MAIL);
-
-	if (st == NULL)
-		return store_sql_failed(s);
-	sqlite3_bind_int64(st, 1, now_ms);
-	return store_sql_step(s, st);
+	return store_sql_step(
+	    s, store_query(s, STMT_EXPIRED_MAIL, STORE_NUM(now_ms)));
 }
 
 static int sweep(struct store *s, struct store_req *r)

@@ -72,8 +72,8 @@ int client_pause(struct client *c, int64_t ms);
 int64_t client_limited(const struct tool_result *a);
 
 /*
- * Both in one; who asks too often waits and asks again, for a while. 0, also for a refusal; else the exit status: the server has
- * gone, or a signal came.
+ * Both in one; who asks too often waits and asks again, for a while. 0, also
+ * for a refusal; else the exit status: the server has gone, or a signal came.
  */
 int client_tool(struct client *c, const char *tool, struct json_object *args,
 		struct tool_result *a);

@@ -12,14 +12,13 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/templates/template_entry.h"
+#include "supervisor/templates/template_load.h"
 #include "supervisor/package/diagnostics.h"
 #include "supervisor/grants/interpreter.h"
 #include "supervisor/templates/manifest.h"
 #include "supervisor/templates/manifest_lint.h"
 #include "supervisor/package/package.h"
 #include "supervisor/package/package_tests.h"
-#include "supervisor/templates/template_files.h"
 
 struct package_check {
 	const char *path;

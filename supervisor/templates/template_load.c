@@ -1,25 +1,189 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_load.c - loads one package: folder, manifest, files, digest. The
- * catalogue calls it for each. A package that is wrong, or that changed while
+ * template_load.c - loads one package: folder, manifest, what its runs begin
+ * with, the files of its resources and prompts, digest. package_check.c and the
+ * catalogue call it for each. A package that is wrong, or that changed while
  * it was read, gives NULL and a sentence; template_unchanged() says no when it
  * changed since.
  */
 #include "supervisor/templates/template_load.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text/errmsg.h"
+#include "base/text/text_position.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
 #include "supervisor/package/diagnostics.h"
 #include "supervisor/package/package.h"
 #include "supervisor/templates/manifest.h"
-#include "supervisor/templates/template_entry.h"
-#include "supervisor/templates/template_files.h"
 #include "supervisor/templates/template_shipped.h"
+
+#define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
+
+/* Is what was read text? Else where not is said. */
+static int check_text(const struct template *t, struct diagnostics *f)
+{
+	size_t good = utf8_valid_len(t->code, t->code_len);
+	size_t at = strnlen(t->code, good), line, column;
+
+	if (at == t->code_len)
+		return 0;
+	text_position(t->code, at, &line, &column);
+	diagnostics_add(f, DIAGNOSTIC_ERROR, t->entry, NULL,
+			at < good ? "code has no character U+0000"
+				  : "this is not text in UTF-8");
+	return diagnostics_at(f, line, column);
+}
+
+static int load_lua(struct template *t, int fd, struct diagnostics *f,
+		    char *errmsg, size_t size)
+{
+	int rc =
+	    package_read(fd, t->entry, &t->code, &t->code_len, errmsg, size);
+
+	if (rc < 0)
+		return rc;
+	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
+		return errmsg_set(errmsg, size,
+				  "%s is precompiled Lua, but must be source",
+				  t->entry);
+	return check_text(t, f);
+}
+
+/* Workers are somebody else, with the rights of others. */
+static int can_others(int fd, const struct stat *file, const char *entry,
+		      char *errmsg, size_t size)
+{
+	const mode_t need = S_IROTH | S_IXOTH;
+	struct stat dir;
+
+	if (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
+	    (file->st_mode & need) == need)
+		return 0;
+	return errmsg_set(
+	    errmsg, size,
+	    "others may not read and execute the folder and %s, but "
+	    "workers are others here (chmod -R o+rX would do)",
+	    entry);
+}
+
+static int look_at_program(struct template *t, int fd, bool others,
+			   char *errmsg, size_t size)
+{
+	struct stat st;
+	int file = package_open_file(fd, t->entry, &st, errmsg, size);
+
+	if (file < 0)
+		return file;
+	close(file);
+	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
+		return errmsg_set(errmsg, size,
+				  "%s is not executable (chmod +x would do)",
+				  t->entry);
+	return others ? can_others(fd, &st, t->entry, errmsg, size) : 0;
+}
+
+int template_entry_load(struct template *t, int fd, bool workers_are_others,
+			struct diagnostics *f)
+{
+	char errmsg[512] = "";
+	int rc = t->runtime == RUNTIME_LUA
+		     ? load_lua(t, fd, f, errmsg, sizeof(errmsg))
+		     : look_at_program(t, fd, workers_are_others, errmsg,
+				       sizeof(errmsg));
+
+	if (errmsg[0] != '\0')
+		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE,
+				"/runtime/entry", "%s", errmsg);
+	return rc;
+}
+
+struct load {
+	struct template *t;
+	int fd;
+	size_t bytes;
+	struct diagnostics *f;
+};
+
+/* The file that O, at the JSON Pointer AT, names; unless it was read before. */
+static int load_file(struct load *l, struct json_object *o, const char *at)
+{
+	const char *path = json_member_str(o, "file");
+	struct template *t = l->t;
+	struct template_file f = {.path = path};
+	char reason[512], place[160];
+
+	if (path == NULL || template_file(t, path) != NULL)
+		return 0;
+	snprintf(place, sizeof(place), "%s/file", at);
+	if (package_read(l->fd, path, &f.data, &f.len, reason, sizeof(reason)) <
+	    0)
+		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE,
+				       place, "%s", reason);
+	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(f));
+	t->files[t->n_files++] = f;
+	l->bytes += f.len;
+	if (l->bytes > TEMPLATE_FILES_MAX)
+		return diagnostics_add(
+		    l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
+		    "with %s the files of resources and "
+		    "prompts have more than %zu bytes together",
+		    path, TEMPLATE_FILES_MAX);
+	return 0;
+}
+
+static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
+{
+	struct json_object *messages = json_member(prompt, "messages");
+	size_t n = json_object_array_length(messages);
+	char at[128];
+	int rc = 0;
+
+	for (size_t j = 0;
+	     l->bytes <= TEMPLATE_FILES_MAX && !l->f->more && j < n; j++) {
+		struct json_object *content = json_member(
+		    json_object_array_get_idx(messages, j), "content");
+
+		snprintf(at, sizeof(at), "/prompts/%zu/messages/%zu/content", i,
+			 j);
+		if (load_file(l, content, at) < 0)
+			rc = -EINVAL;
+		snprintf(at, sizeof(at),
+			 "/prompts/%zu/messages/%zu/content/resource", i, j);
+		if (load_file(l, json_member(content, "resource"), at) < 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+int template_files_load(struct template *t, int fd, struct diagnostics *f)
+{
+	struct load l = {.t = t, .fd = fd, .f = f};
+	size_t n = t->resources ? json_object_array_length(t->resources) : 0;
+	char at[64];
+	int rc = 0;
+
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n;
+	     i++) {
+		snprintf(at, sizeof(at), "/resources/%zu", i);
+		if (load_file(&l, json_object_array_get_idx(t->resources, i),
+			      at) < 0)
+			rc = -EINVAL;
+	}
+	n = t->prompts ? json_object_array_length(t->prompts) : 0;
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n;
+	     i++)
+		if (load_prompt(&l, json_object_array_get_idx(t->prompts, i),
+				i) < 0)
+			rc = -EINVAL;
+	return rc;
+}
 
 /* The digest is of what T was made of: read anew, and compared. */
 static int take_digest(struct template *t, int fd, const char *text, size_t len,

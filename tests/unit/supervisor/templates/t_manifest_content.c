@@ -10,7 +10,6 @@
 #include "proto/json/json.h"
 #include "supervisor/templates/template_load.h"
 #include "supervisor/templates/manifest.h"
-#include "supervisor/templates/template_files.h"
 #include "tests/unit/supervisor/templates/diagnostics_fixture.h"
 #include "tests/unit/tap.h"
 

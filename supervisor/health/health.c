@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/state/disk_space.h"
-#include "supervisor/health/health_checks.h"
 #include "proto/json/json_pack.h"
 
 #define LATELY_MS 250

@@ -58,4 +58,22 @@ struct json_object *health_view(struct context *ctx, bool local);
 /* Once a second: what is not well any more, or again, is logged once. */
 void health_watch(struct context *ctx);
 
+/* ---- its checks before the start, in health_start.c, for health.c ---- */
+
+#define HEALTH_ERRMSG_SIZE 1024
+
+/* Each: 0, or the status (sysexits(3)) of a start that ends by it, with ERRMSG. */
+int health_start_templates(const struct health_start *c, char *errmsg,
+			   size_t size);
+int health_start_state(const struct health_start *c, char *errmsg, size_t size);
+int health_start_disk(const struct health_start *c, char *errmsg, size_t size);
+int health_start_log(const struct health_start *c, char *errmsg, size_t size);
+int health_start_audit(const struct health_start *c, char *errmsg, size_t size);
+int health_start_socket(const struct health_start *c, char *errmsg,
+			size_t size);
+int health_start_listen(const struct health_start *c, char *errmsg,
+			size_t size);
+int health_start_browser(const struct health_start *c, char *errmsg,
+			 size_t size);
+
 #endif

@@ -4,7 +4,7 @@
  * the module that is going to need the thing, without leaving a trace. health.c
  * calls them in its order; what fails is a sentence and an exit status.
  */
-#include "supervisor/health/health_checks.h"
+#include "supervisor/health/health.h"
 
 #include <errno.h>
 #include <fcntl.h>

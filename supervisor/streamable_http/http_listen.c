@@ -20,10 +20,9 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/streamable_http/http_auth.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_routes.h"
 
@@ -176,7 +175,7 @@ static int check(struct http_addr *a, const struct config *config, char *errmsg,
 {
 	bool good = http_addr_parse(a, config->listen);
 
-	if (good && (a->loopback || http_auth_possible(config)))
+	if (good && (a->loopback || http_routes_token_possible(config)))
 		return 0;
 	if (!good)
 		snprintf(errmsg, size,

@@ -17,7 +17,7 @@
 #include "supervisor/session/request.h"
 #include "supervisor/http/http_field.h"
 #include "supervisor/streamable_http/http_session_store.h"
-#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_stream.h"
 #include "supervisor/threads/rpc_async.h"

@@ -10,14 +10,84 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "base/os/log.h"
 #include "base/mem.h"
+#include "base/os/log.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/requestor/admission.h"
+#include "supervisor/config/config.h"
 #include "supervisor/health/health.h"
-#include "supervisor/streamable_http/http_auth.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/streamable_http/http_mcp.h"
+
+bool http_routes_token_possible(const struct config *config)
+{
+	for (size_t i = 0; i < config->n_requestors; i++)
+		if (config->requestors[i].token_sha256 != NULL)
+			return true;
+	return false;
+}
+
+/* What follows "Bearer "; NULL: another scheme, or nothing. */
+static const char *token_of(const char *field)
+{
+	static const char scheme[] = "Bearer ";
+
+	if (field == NULL || strncasecmp(field, scheme, strlen(scheme)) != 0)
+		return NULL;
+	field += strlen(scheme);
+	return field + strspn(field, " ");
+}
+
+/* Where a token came that it must not: addresses are logged and shown. */
+static bool is_in_query(const char *query)
+{
+	return query != NULL && strcasestr(query, "access_token=") != NULL;
+}
+
+/*
+ * The requestor of R, borrowed. On LOOPBACK one who shows no token may be
+ * anonymous, as long as no requestor has one. NULL: C has been refused: 401 for
+ * no token where one is needed or an unknown one, 400 for one in the address.
+ */
+static struct requestor *requestor_of(struct context *ctx, bool loopback,
+				      struct http_conn *c,
+				      const struct http_request *r)
+{
+	const char *token = token_of(r->field[HTTP_AUTHORIZATION]);
+	struct requestor *q = NULL;
+
+	if (is_in_query(r->query)) {
+		http_conn_refuse(c, 400,
+				 "a token came in the address, where "
+				 "others see it; send it as "
+				 "Authorization: Bearer, and have it "
+				 "replaced");
+		return NULL;
+	}
+	if (loopback)
+		q = requestors_anonymous(ctx->requestors);
+	if (q == NULL && token != NULL)
+		q = requestors_of_token(ctx->requestors, token, strlen(token));
+	if (q != NULL)
+		return q;
+	log_rarely("http", "auth=refused token=%s",
+		   token != NULL ? "unknown" : "none");
+	http_conn_fields(c, token != NULL
+				? "WWW-Authenticate: Bearer realm=\"paddock\", "
+				  "error=\"invalid_token\"\r\n"
+				: "WWW-Authenticate: Bearer "
+				  "realm=\"paddock\"\r\n");
+	http_conn_refuse(c, 401,
+			 token != NULL
+			     ? "the token is nobody's; ask the operator "
+			       "for one (paddock token makes it)"
+			     : "this server wants Authorization: Bearer "
+			       "with a token that its operator gave "
+			       "you");
+	return NULL;
+}
 
 #define JSON "application/json"
 
@@ -73,7 +143,7 @@ static void mcp(struct http_routes *site, struct http_conn *c,
 	}
 	/* its body came after a reload: is the token still good? */
 	if (http_conn_head_ms(c) <= site->looked_ms)
-		requestor = http_auth(site->ctx, site->addr.loopback, c, r);
+		requestor = requestor_of(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL)
 		http_mcp_request(&site->sessions, requestor, c);
 }
@@ -119,7 +189,7 @@ static bool mcp_head(struct http_routes *site, struct http_conn *c,
 {
 	struct requestor *requestor;
 
-	requestor = http_auth(site->ctx, site->addr.loopback, c, r);
+	requestor = requestor_of(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL && !has_room(site, c, requestor))
 		return false;
 	set_user(site, c, requestor);

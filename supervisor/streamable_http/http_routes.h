@@ -11,6 +11,8 @@
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/http/http_waitq.h"
 
+struct config;
+
 #define HTTP_EARLY_MS 10000 /* for who comes before the server is ready */
 #define HTTP_ROUTES_STARTS "the server starts: its cage is still being measured"
 #define HTTP_ROUTES_ENDS "the server is about to end"
@@ -27,5 +29,8 @@ struct http_routes {
 };
 
 extern const struct http_conn_ops http_routes_ops; /* of a struct http_routes */
+
+/* Does any requestor have a token (RFC 6750)? */
+bool http_routes_token_possible(const struct config *config);
 
 #endif

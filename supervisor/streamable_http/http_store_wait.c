@@ -17,7 +17,7 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
-#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "supervisor/http/http_waitq.h"
 
 #define LATE "this server cannot read its sessions just now; try again"

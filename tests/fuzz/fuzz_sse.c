@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "supervisor/methods/methods.h"
 #include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "supervisor/streamable_http/http_stream.h"
 #include "tests/unit/supervisor/http/http_fixture.h"
 

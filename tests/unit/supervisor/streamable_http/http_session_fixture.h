@@ -5,7 +5,7 @@
 
 #include "supervisor/methods/methods.h"
 #include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "tests/unit/supervisor/http/http_fixture.h"
 
 extern struct context ctx;

@@ -286,7 +286,10 @@ sub pour { # COUNT times a megabyte of TEXT
 			$got++ if $_[1] =~ /"id":"d\d+","result":/;
 			$bytes += length $_[1];
 		};
-		$s->wait_for('all answers', sub { $got == $n });
+		# on a busy machine all take longer than one may
+		for (my $more = 1000; $more <= $n; $more += 1000) {
+			last unless $s->wait_for('more answers', sub { $got >= $more });
+		}
 	}
 	is($got, $n, 'once it is read, all is answered');
 	cmp_ok($bytes, '>', 100 << 20, 'more than any buffer holds');

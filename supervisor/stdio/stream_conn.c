@@ -227,8 +227,8 @@ static void on_turn(void *arg)
 /* What was answered still leaves, while it is read. */
 static void input_ended(struct stream_conn *c, const char *errmsg)
 {
+	c->ended = true; /* first: what it lets go reads nothing more */
 	session_fini(&c->session);
-	c->ended = true;
 	if (buf_len(&c->unsent) == 0)
 		closed(c, "input", errmsg);
 	else

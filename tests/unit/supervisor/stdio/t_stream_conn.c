@@ -2,6 +2,7 @@
 /* t_stream_conn.c - two clients on streams of lines: whose message comes first. */
 #include "supervisor/methods/methods.h"
 #include "supervisor/threads/thread_pool.h"
+#include "supervisor/session/request.h"
 #include "supervisor/stdio/stream_conn.h"
 
 #include <fcntl.h>
@@ -204,6 +205,46 @@ static void test_gone(void)
 	ok(true, "who goes while a message is read leaves nothing behind");
 }
 
+#define UNREAD (1 << 20) /* more than a socket holds */
+
+/* The client sends no more, while it leaves much unread and awaits a row. */
+static void test_ended(void)
+{
+	struct json_object *text = json_object_new_object();
+	char *xs = xcalloc(UNREAD + 1, 1);
+	struct rpc_msg m = {.kind = RPC_REQUEST};
+	struct client k, next;
+	struct request *c;
+
+	begin();
+	come(&k, &who[0]);
+	memset(xs, 'x', UNREAD);
+	json_object_object_add(text, "text", json_object_new_string(xs));
+	session_tell(stream_conn_session(k.conn), NULL, "unread", text);
+	c = request_new(stream_conn_session(k.conn), NULL, &m, NULL);
+	request_ref_large(c);
+	shutdown(k.ends[0], SHUT_WR);
+	while (!LIST_EMPTY(&sessions.all))
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	ok(k.conn != NULL,
+	   "a session ends with its input, and what is unsent stays");
+	come(&next, &who[1]);
+	for (int i = 0; i < 3; i++)
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	ok(LIST_FIRST(&sessions.all) == stream_conn_session(next.conn),
+	   "  once, though what it awaited has been let go by it");
+	while (!k.closed) {
+		heard(&k);
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	}
+	is_int((long long)heard(&k), 1, "  and leaves");
+	request_unref(c);
+	free(xs);
+	go(&k);
+	go(&next);
+	end();
+}
+
 #define NOTES 14 /* ten may come at once, and ten a second */
 
 /* Above the rate what cannot be refused is read later. */
@@ -283,6 +324,7 @@ int main(void)
 	test_flood(&who[0], "another connection");
 	test_large();
 	test_gone();
+	test_ended();
 	test_rest();
 	test_unended();
 	return tap_done();

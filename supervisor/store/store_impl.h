@@ -260,8 +260,8 @@ void store_sql_close(struct store *s);
 /* What a statement is given for a parameter. */
 struct store_value {
 	bool is_text;
-	const char
-	    *text; /* lent until the statement's last step; NULL is null */
+	/* lent until the statement's last step; NULL is null */
+	const char *text;
 	int64_t number;
 };
 

@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
 int32_t sanitize_point(const char *p, size_t n, size_t *len)
 {
-	return unicode_decode(p, n, len);
+	return utf8_decode(p, n, len);
 }
 
 bool sanitize_acts(int32_t point)
 {
-	return unicode_is_control(point);
+	return utf8_is_control(point);
 }
 
 /* How many columns a terminal gives POINT: 1 or 2. */

@@ -12,7 +12,7 @@
 /* The code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8. */
 int32_t sanitize_point(const char *p, size_t n, size_t *len);
 
-/* What does not show itself: base/text/unicode.h. */
+/* What does not show itself: base/text/utf8.h. */
 bool sanitize_acts(int32_t point);
 
 /*

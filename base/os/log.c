@@ -22,7 +22,7 @@
 #include "base/os/log_append.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/text/unicode.h"
+#include "base/text/utf8.h"
 #include "base/mem.h"
 #include "base/os/throttle.h"
 
@@ -154,10 +154,10 @@ static void put_value(struct line *l, const char *s, size_t most)
 	size_t left = strnlen(s, most), len;
 
 	for (; left > 0; s += len, left -= len) {
-		int32_t point = unicode_decode(s, left, &len);
+		int32_t point = utf8_decode(s, left, &len);
 		const char escaped[] = {'\\', *s};
 
-		if (point < 0 || unicode_is_control(point) ||
+		if (point < 0 || utf8_is_control(point) ||
 		    (!l->quoted && (*s == ' ' || *s == '"')))
 			put(l, "?", 1);
 		else if (l->quoted && (*s == '"' || *s == '\\'))
@@ -248,9 +248,9 @@ static void put_plain(struct line *l, const char *s)
 	size_t left = strlen(s), len;
 
 	for (; left > 0; s += len, left -= len) {
-		int32_t point = unicode_decode(s, left, &len);
+		int32_t point = utf8_decode(s, left, &len);
 
-		if (point < 0 || unicode_is_control(point))
+		if (point < 0 || utf8_is_control(point))
 			put(l, "?", 1);
 		else
 			put(l, s, len);

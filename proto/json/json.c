@@ -15,7 +15,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_lex.h"
 
@@ -398,7 +397,7 @@ void json_error_place(struct json_error *err, const char *text)
 
 	if (errmsg == NULL)
 		return; /* it does not say where */
-	text_position(text, err->at, &line, &column);
+	utf8_position(text, err->at, &line, &column);
 	snprintf(whole, sizeof(whole), "line %zu, column %zu%s", line, column,
 		 errmsg);
 	whole[sizeof(err->text) - 1] = '\0';

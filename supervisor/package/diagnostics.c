@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
 #include "proto/json/json_pack.h"
@@ -123,7 +122,7 @@ void diagnostics_place(struct diagnostics *f, const char *file,
 		struct diagnostic *g = &f->all[i];
 
 		if (g->line == 0 && g->pointer != NULL && same(g->file, file))
-			text_position(
+			utf8_position(
 			    text, json_locate(text, len, g->pointer, g->name),
 			    &g->line, &g->column);
 	}

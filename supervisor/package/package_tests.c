@@ -11,7 +11,7 @@
 #include "base/os/dir_walk.h"
 #include "base/mem.h"
 #include "base/text/suggest.h"
-#include "base/text/text_position.h"
+#include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
 #include "supervisor/package/package.h"
@@ -122,7 +122,7 @@ static void check_text(struct test *t, const char *text, size_t len)
 	size_t line, column;
 
 	if (json_parse(&o, text, len, &err) < 0) {
-		text_position(text, err.at < len ? err.at : len, &line,
+		utf8_position(text, err.at < len ? err.at : len, &line,
 			      &column);
 		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, NULL,
 				"this is not JSON: %s",

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/os/nofollow.h"
-#include "base/text/text_position.h"
+#include "base/text/utf8.h"
 #include "ipc/browser_proto.h"
 #include "proto/json/json.h"
 #include "supervisor/package/package.h"
@@ -364,7 +364,7 @@ struct template *manifest_parse(const char *text, size_t len,
 
 	t->users = 1;
 	if (json_parse(&t->manifest, text, len, &err) < 0) {
-		text_position(text, err.at < len ? err.at : len, &line,
+		utf8_position(text, err.at < len ? err.at : len, &line,
 			      &column);
 		fail(&c, NULL, "this is not JSON: %s", json_error_reason(&err));
 		diagnostics_at(f, line, column);

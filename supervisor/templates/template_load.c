@@ -16,7 +16,6 @@
 
 #include "base/mem.h"
 #include "base/text/errmsg.h"
-#include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "supervisor/package/diagnostics.h"
@@ -34,7 +33,7 @@ static int check_text(const struct template *t, struct diagnostics *f)
 
 	if (at == t->code_len)
 		return 0;
-	text_position(t->code, at, &line, &column);
+	utf8_position(t->code, at, &line, &column);
 	diagnostics_add(f, DIAGNOSTIC_ERROR, t->entry, NULL,
 			at < good ? "code has no character U+0000"
 				  : "this is not text in UTF-8");

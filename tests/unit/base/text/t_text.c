@@ -7,7 +7,6 @@
 #include "base/text/base64.h"
 #include "base/text/hex.h"
 #include "base/mem.h"
-#include "base/text/text_position.h"
 #include "base/text/utf8.h"
 #include "tests/unit/tap.h"
 
@@ -111,7 +110,7 @@ static void test_place(void)
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		size_t line, column;
 
-		text_position(places[i].text, places[i].at, &line, &column);
+		utf8_position(places[i].text, places[i].at, &line, &column);
 		ok(line == places[i].line && column == places[i].column,
 		   "place %zu: line %zu, column %zu", i, line, column);
 	}

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 #include "base/text/base64.h"
-#include "base/text/requestor_name.h"
+#include "base/text/words.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
 #include "cli/message.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.c - lists of words with blanks between them: those of paddock.conf,
- * which are kept as they are written, and those of our own tables. Nothing
- * here fails; an empty list has no words.
+ * words.c - words as paddock.conf and our own tables have them: lists with blanks
+ * between, kept as they are written, and the names of requestors, for "paddock
+ * token" too. It only looks; its callers refuse.
  */
 #include "base/text/words.h"
 
@@ -31,4 +31,17 @@ bool words_have(const char *list, const char *word)
 		if (n == len && memcmp(w, word, n) == 0)
 			return true;
 	return false;
+}
+
+static const char letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-";
+
+bool requestor_name_ok(const char *name, size_t n)
+{
+	if (n == 0 || n > REQUESTOR_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (memchr(letters, name[i], sizeof(letters) - 1) == NULL)
+			return false;
+	return true;
 }

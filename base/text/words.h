@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* words.h - lists of words with blanks between them, as a configuration has. */
+/*
+ * words.h - the words of a configuration: lists of them, and what a requestor may
+ * be called.
+ */
 #ifndef BASE_TEXT_WORDS_H
 #define BASE_TEXT_WORDS_H
 
@@ -13,5 +16,12 @@
 const char *words_next(const char **list, size_t *n);
 /* Is WORD one of LIST's? */
 bool words_have(const char *list, const char *word);
+
+#define REQUESTOR_NAME_MAX 32
+/* For messages: what would pass. */
+#define REQUESTOR_NAME_RULE "1 to 32 of A-Z a-z 0-9 . _ @ -"
+
+/* The N bytes at NAME. "uid:N" is none: ':' stays for the server's own. */
+bool requestor_name_ok(const char *name, size_t n);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/text/suggest.h"
-#include "base/text/requestor_name.h"
+#include "base/text/words.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
 #include "supervisor/config/config_keys.h"

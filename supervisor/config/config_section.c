@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text/requestor_name.h"
+#include "base/text/words.h"
 #include "supervisor/config/config_keys.h"
 #include "supervisor/config/config_private.h"
 

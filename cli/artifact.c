@@ -15,14 +15,13 @@
 #include "base/mem.h"
 #include "base/text/suggest.h"
 #include "cli/tool_call.h"
-#include "cli/sanitize.h"
+#include "base/text/utf8.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/artifact_fetch.h"
 #include "cli/file_name.h"
 #include "cli/json_pretty.h"
 #include "cli/artifact_write.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json_pack.h"
 
 static struct {
@@ -220,9 +219,9 @@ static void show_text(const struct buf *b)
 	size_t len;
 
 	for (size_t i = 0; i < buf_len(b); i += len) {
-		int32_t point = sanitize_point(data + i, buf_len(b) - i, &len);
+		int32_t point = utf8_decode(data + i, buf_len(b) - i, &len);
 
-		if (point < 0 || (sanitize_acts(point) &&
+		if (point < 0 || (utf8_is_control(point) &&
 				  !is_layout(data + i, buf_len(b) - i, point)))
 			putchar('?');
 		else

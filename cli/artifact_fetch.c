@@ -15,7 +15,7 @@
 #include "base/text/base64.h"
 #include "base/mem.h"
 #include "cli/report.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define SHA256_HEX 64

@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "cli/artifact_fetch.h"
 #include "cli/file_name.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
 

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client_private.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/signals.h"
 #include "cli/full_result.h"
 #include "proto/json/json_pack.h"

@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/transport.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 static struct {

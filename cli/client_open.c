@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/signals.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"

@@ -5,7 +5,7 @@
  * and main.c then says which one is near.
  */
 #include "cli/cli.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/suggest.h"
-#include "cli/text_wrap.h"
 
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
 {

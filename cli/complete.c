@@ -14,7 +14,7 @@
 #include "cli/tool_call.h"
 #include "cli/template_findings.h"
 #include "cli/cli.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define SERVER_MS 500 /* for a daemon to answer */

@@ -22,8 +22,7 @@
 #include "cli/doctor_uids.h"
 #include "cli/transport.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define LOOKS 20 /* at a tab that has just been opened */

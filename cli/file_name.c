@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/text/utf8.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 
 #define EXTENSION_MAX 16 /* bytes with its dot; a longer one is just name */
 
@@ -39,9 +39,9 @@ static void add_clean(struct buf *out, const char *s)
 	size_t n = strlen(s), len;
 
 	for (size_t i = 0; i < n; i += len) {
-		int32_t point = sanitize_point(s + i, n - i, &len);
+		int32_t point = utf8_decode(s + i, n - i, &len);
 
-		if (point < 0 || sanitize_acts(point) ||
+		if (point < 0 || utf8_is_control(point) ||
 		    (i == 0 && point == '-'))
 			buf_add_str(out, "_");
 		else

@@ -13,11 +13,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/template_findings.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json.h"
 
 static const char *item(struct json_object *list, size_t i)

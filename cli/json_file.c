@@ -13,8 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/json/json.h"
 
 #define READ_BYTES 65536u

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sanitize.h"
+#include "base/text/utf8.h"
+#include "cli/terminal.h"
 #include "proto/json/json.h"
 
 #define LINE_COLUMNS ((size_t)78)
@@ -23,9 +24,9 @@ static void add_escaped(struct buf *out, const char *text, size_t n)
 	size_t len;
 
 	for (size_t i = 0; i < n; i += len) {
-		int32_t point = sanitize_point(text + i, n - i, &len);
+		int32_t point = utf8_decode(text + i, n - i, &len);
 
-		if (point >= 0x7F && sanitize_acts(point))
+		if (point >= 0x7F && utf8_is_control(point))
 			buf_printf(out, "\\u%04x", (unsigned)point);
 		else
 			buf_add(out, text + i, len);

@@ -13,10 +13,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/tool_call.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "cli/safe_printf.h"
 #include "cli/full_result.h"
 #include "proto/json/json_pack.h"
 

@@ -19,7 +19,7 @@
 #include "base/text/utf8.h"
 #include "cli/tool_call.h"
 #include "cli/json_file.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"
 

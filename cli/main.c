@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/schema.h"
 #include "cli/server_flags.h"
 

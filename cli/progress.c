@@ -11,19 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/progress_bar.h"
 #include "cli/client.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 
 #define TICK_MS 100
 #define SHOW_AFTER_MS 150 /* a run that is over at once needs no bar */
 #define LINE_EVERY_MS 1000
-#define COLUMNS 80 /* of a terminal that does not say */
 
 void progress_init(struct progress *p, const char *name, bool quiet)
 {
@@ -36,20 +34,18 @@ void progress_init(struct progress *p, const char *name, bool quiet)
 
 static void draw(struct progress *p)
 {
-	struct winsize w = {0};
 	struct buf out = {0};
 	struct progress_bar b = {.name = p->name,
 				 .message = p->message,
 				 .done = p->done,
 				 .total = p->total,
+				 .columns =
+				     (unsigned)text_wrap_columns(STDERR_FILENO),
 				 .elapsed_ms = clock_mono_ms() - p->start_ms,
 				 .colour = message_has_colours(STDERR_FILENO)};
 
 	if (b.elapsed_ms < SHOW_AFTER_MS)
 		return;
-	b.columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0
-			? w.ws_col
-			: COLUMNS;
 	b.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	buf_add_str(&out, "\r");
 	progress_bar_render(&out, &b);

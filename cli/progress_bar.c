@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 
 #define PROGRESS_BAR_COLUMNS 24
 #define NAME_COLUMNS 24

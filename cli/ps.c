@@ -14,12 +14,9 @@
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/progress_bar.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
-#include "cli/text_wrap.h"
 #include "proto/json/json_pack.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */

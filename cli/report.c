@@ -16,7 +16,7 @@
 #include "cli/progress_bar.h"
 #include "cli/remedy.h"
 #include "cli/lost_artifacts.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
 

@@ -22,8 +22,7 @@
 #include "cli/run_call.h"
 #include "cli/report.h"
 #include "cli/artifact_write.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 

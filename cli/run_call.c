@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "cli/json_file.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/schema/schema.h"
 
 #define ERRORS_SHOWN 50u

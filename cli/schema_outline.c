@@ -15,10 +15,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/input_type.h"
-#include "cli/safe_printf.h"
-#include "cli/text_wrap.h"
 #include "proto/json/json.h"
 
 #define DEPTH_MAX 6

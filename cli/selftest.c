@@ -16,13 +16,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/tool_call.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
 #include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json_pack.h"
 
 #define SHOWN 400 /* columns of an outcome that is not what it should be */

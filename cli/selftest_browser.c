@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "cli/tool_call.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define LOOKS 30 /* a tenth of a second each: its sandbox takes a moment */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 
 #define STATE_TEMPLATE "paddock-test-XXXXXX"
 #define OPEN_FILES 16

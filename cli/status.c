@@ -13,12 +13,10 @@
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/progress_bar.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
 #include "cli/report.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json_pack.h"
 
 /* "name:     value", when there is a value. */

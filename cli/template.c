@@ -17,15 +17,12 @@
 #include "cli/tool_call.h"
 #include "cli/progress_bar.h"
 #include "cli/template_findings.h"
-#include "cli/sanitize.h"
+#include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/grants_text.h"
 #include "cli/schema_outline.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
 #include "cli/server_flags.h"
-#include "cli/text_wrap.h"
 #include "proto/json/json_pack.h"
 
 /* Untrusted TEXT on stdout, in at most COLUMNS. */

@@ -17,8 +17,7 @@
 #include "cli/grants_text.h"
 #include "cli/json_pretty.h"
 #include "cli/lua_check.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 static const char *const severities[] = {"error", "warning"};

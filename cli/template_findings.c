@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "cli/transport.h"
 #include "cli/run_daemon.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define PREFIX "paddockd: "

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "cli/template_findings.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/server_flags.h"
 
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"

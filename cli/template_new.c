@@ -13,8 +13,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/json_file.h"
-#include "cli/message.h"
-#include "cli/safe_printf.h"
+#include "cli/terminal.h"
 
 #define ID_MAX_BYTES 64
 

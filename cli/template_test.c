@@ -18,9 +18,8 @@
 #include "cli/json_file.h"
 #include "cli/json_pretty.h"
 #include "proto/json/json_diff.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/state_dir.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json_pack.h"
 
 #define SHOWN 400 /* bytes of a value that differs */

@@ -14,7 +14,7 @@
 #include "base/text/words.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define TOKEN_BYTES ((size_t)32)

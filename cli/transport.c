@@ -25,7 +25,7 @@
 
 #include "base/mem.h"
 #include "base/text/errmsg.h"
-#include "cli/message.h"
+#include "cli/terminal.h"
 #include "cli/signals.h"
 
 #define SYSTEM_SOCKET "/run/paddock/paddock.sock"

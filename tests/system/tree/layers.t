@@ -176,7 +176,7 @@ for my $folder (sort keys %in_folder) {
 	is_deeply(\@gone, [], "files that comments of $folder name are there");
 }
 
-# What others say is printed by cli/safe_printf.c alone, which lets nothing of it act.
+# What others say is printed by cli/terminal.c alone, which lets nothing of it act.
 {
 	my @wrong;
 

@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "cli/progress_bar.h"
-#include "cli/sanitize.h"
+#include "base/text/utf8.h"
+#include "cli/terminal.h"
 #include "cli/duration.h"
 #include "cli/file_name.h"
 #include "cli/json_pretty.h"
 #include "cli/report.h"
 #include "proto/json/json_diff.h"
-#include "cli/safe_printf.h"
 #include "proto/json/json.h"
 #include "tests/unit/tap.h"
 
@@ -83,10 +83,10 @@ static void test_acts(void)
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(acting); i++)
-		if (!sanitize_acts(acting[i]))
+		if (!utf8_is_control(acting[i]))
 			printf("# U+%04X acts\n", (unsigned)acting[i]), wrong++;
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		if (sanitize_acts(shown[i]))
+		if (utf8_is_control(shown[i]))
 			printf("# U+%04X does not\n", (unsigned)shown[i]),
 			    wrong++;
 	is_int(wrong, 0,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 struct progress {
 	const char *name; /* lent */
 	char *message;
@@ -24,5 +26,22 @@ int progress_tick(struct progress *p);
 /* Wipe the bar, so that something else can be written. */
 void progress_hide(struct progress *p);
 void progress_fini(struct progress *p);
+
+struct progress_bar {
+	const char *name;
+	const char *message;  /* untrusted; may be NULL */
+	uint64_t done, total; /* total 0: not known */
+	int64_t elapsed_ms;
+	unsigned columns; /* of the terminal; never filled to the last one */
+	bool colour;
+	bool utf8;
+};
+
+/* Append the line, without control characters other than those of colour. */
+void progress_bar_render(struct buf *out, const struct progress_bar *b);
+
+/* "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min" */
+#define PROGRESS_BAR_TIME_SIZE 32
+void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/tool_call.h"
-#include "cli/progress_bar.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_pretty.h"

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/progress_bar.h"
+#include "cli/progress.h"
 #include "cli/remedy.h"
 #include "cli/lost_artifacts.h"
 #include "cli/terminal.h"

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "cli/template_locate.h"
 #include "cli/tool_call.h"
-#include "cli/progress_bar.h"
+#include "cli/progress.h"
 #include "cli/template_findings.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/progress_bar.h"
+#include "cli/progress.h"
 #include "base/text/utf8.h"
 #include "cli/terminal.h"
 #include "cli/duration.h"

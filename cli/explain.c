@@ -21,7 +21,6 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/remedy.h"
-#include "cli/cage_hints.h"
 #include "cli/lost_artifacts.h"
 #include "cli/json_pretty.h"
 #include "cli/report.h"

@@ -20,4 +20,11 @@ char *remedy_who(struct json_object *details);
 char *remedy_hint(const char *code, struct json_object *details,
 		  const char *about);
 
+struct cage_hints {
+	const char *errmsg, *help; /* sentences; static */
+};
+
+/* The first meaning of TEXT, the end of a program's standard error; or NULL. */
+const struct cage_hints *cage_hints(const char *text);
+
 #endif

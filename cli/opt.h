@@ -4,6 +4,7 @@
 #define CLI_OPT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct opt_list {
 	const char **item; /* borrowed from argv */
@@ -41,5 +42,13 @@ int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
 	      int argc, const char *const *argv, char *errmsg, size_t size);
 void opt_list_add(struct opt_list *list, const char *item);
 void opt_list_free(struct opt_list *list);
+
+#define DURATION_MAX_MS ((int64_t)366 * 24 * 3600 * 1000)
+
+/*
+ * Units are ms, s, m, h, d, largest first; a bare number is seconds. 0 and
+ * *MS, at least 1; -EINVAL, or -ERANGE for none or more than DURATION_MAX_MS.
+ */
+int duration_parse(int64_t *ms, const char *text);
 
 #endif

@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/remedy.h"
-#include "cli/duration.h"
+#include "cli/opt.h"
 #include "cli/json_file.h"
 #include "cli/input.h"
 #include "cli/json_pretty.h"

@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "base/text/utf8.h"
 #include "cli/terminal.h"
-#include "cli/duration.h"
+#include "cli/opt.h"
 #include "cli/file_name.h"
 #include "cli/json_pretty.h"
 #include "cli/report.h"

@@ -10,7 +10,7 @@
 
 #include "base/text/quantity.h"
 #include "base/mem.h"
-#include "cli/template_locate.h"
+#include "cli/template_findings.h"
 #include "cli/tool_call.h"
 #include "cli/cli.h"
 #include "cli/client.h"

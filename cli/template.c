@@ -2,7 +2,7 @@
 /*
  * template.c - "paddock template ls" and "show": what a server has, and what
  * one of them takes, gives and may use. main.c's table calls them. A template
- * that is not there is told by template_locate.c; untrusted text is made
+ * that is not there is told by template_findings.c; untrusted text is made
  * harmless.
  */
 #include <inttypes.h>
@@ -13,10 +13,9 @@
 
 #include "base/text/quantity.h"
 #include "base/mem.h"
-#include "cli/template_locate.h"
+#include "cli/template_findings.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
-#include "cli/template_findings.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/grants_text.h"

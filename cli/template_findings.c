@@ -1,27 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_findings.c - has paddockd look at templates (--check,
- * --print-faults, --print-grants) and reads what it prints; for "template
- * check", "test" and "grant". NULL, or a status, when it could not be run or
- * its configuration is wrong, which was said.
+ * template_findings.c - runs paddockd for what it prints of templates (--check,
+ * --print-faults, --print-grants) and reads that; for "template check", "test"
+ * and "grant", and for who asks for a template that is not there. NULL, or a
+ * status, when it could not be run or its configuration is wrong, which was said.
  */
 #include "cli/template_findings.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/transport.h"
-#include "cli/run_daemon.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
+#include "cli/transport.h"
 #include "proto/json/json_pack.h"
 
 #define PREFIX "paddockd: "
+#define READ_BYTES 4096
+#define OUTPUT_MAX ((size_t)64 << 20)
+#define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+static int start(pid_t *pid, const char *program, const struct opt_list *args,
+		 int out, int err)
+{
+	const char **argv = xcalloc(args->n + 2, sizeof(*argv));
+	posix_spawn_file_actions_t fa;
+	int rc;
+
+	argv[0] = program;
+	for (size_t i = 0; i < args->n; i++)
+		argv[i + 1] = args->item[i];
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&fa, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&fa, err, STDERR_FILENO);
+	rc = posix_spawn(pid, program, &fa, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	free(argv);
+	return -rc;
+}
+
+/* False at the end. More than the bound is read, and let go. */
+static bool read_some(int fd, struct buf *b)
+{
+	char data[READ_BYTES];
+	ssize_t n = read(fd, data, sizeof(data));
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	if (buf_len(b) < OUTPUT_MAX)
+		buf_add(b, data, (size_t)n);
+	return true;
+}
+
+static void read_both(int out_fd, struct buf *out, int err_fd, struct buf *err)
+{
+	struct pollfd p[2] = {{.fd = out_fd, .events = POLLIN},
+			      {.fd = err_fd, .events = POLLIN}};
+
+	while (p[0].fd >= 0 || p[1].fd >= 0) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].fd >= 0 && p[0].revents != 0 &&
+		    !read_some(out_fd, out))
+			p[0].fd = -1;
+		if (p[1].fd >= 0 && p[1].revents != 0 &&
+		    !read_some(err_fd, err))
+			p[1].fd = -1;
+	}
+}
+
+/*
+ * Run ARGS to its end; what it writes is appended to OUT and ERR. Its exit
+ * status (128 + a signal's number), or -errno when it cannot be run.
+ */
+static int run_daemon(const char *program, const struct opt_list *args,
+		      struct buf *out, struct buf *err)
+{
+	int o[2] = {-1, -1}, e[2] = {-1, -1}, status = 0, rc;
+	pid_t pid = -1;
+
+	if (pipe2(o, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(e, O_CLOEXEC) < 0) {
+		rc = -errno;
+	} else {
+		rc = start(&pid, program, args, o[1], e[1]);
+		close(e[1]);
+	}
+	close(o[1]);
+	if (rc == 0) {
+		read_both(o[0], out, e[0], err);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		rc = WIFEXITED(status) ? WEXITSTATUS(status)
+				       : 128 + WTERMSIG(status);
+	}
+	close(o[0]);
+	if (e[0] >= 0)
+		close(e[0]);
+	return rc;
+}
 
 /* The lines that begin with PREFIX, without it. */
 static struct json_object *lines(struct buf *b, const char *prefix)
@@ -186,4 +280,34 @@ struct json_object *template_findings_errors(const struct cli *cli,
 					     const char *dir)
 {
 	return ask_list(cli, "--print-faults", dir);
+}
+
+/* ./ID is a package, which nobody named. */
+static void say_here(const char *id)
+{
+	char *path = xasprintf("./%s/template.json", id);
+
+	if (access(path, F_OK) == 0)
+		message_more(
+		    "  hint: ./%s is a package: --templates ./%s takes it", id,
+		    id);
+	free(path);
+}
+
+void template_locate(const struct cli *cli, const char *name, bool private)
+{
+	char *id = xstrndup(name, strcspn(name, "@"));
+	char *broken = private ? template_findings_skipped(cli, id) : NULL;
+
+	if (broken != NULL && server_flags_is_plain(broken))
+		message_more(
+		    "  hint: \"paddock template check %s\" tells all that "
+		    "is wrong with it",
+		    broken);
+	else if (broken == NULL && cli->templates.n == 0 &&
+		 cli->socket == NULL && id[0] != '\0' &&
+		 id[strspn(id, ID_CHARS)] == '\0')
+		say_here(id);
+	free(broken);
+	free(id);
 }

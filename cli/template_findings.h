@@ -4,6 +4,7 @@
 #define CLI_TEMPLATE_FINDINGS_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "cli/cli.h"
 
@@ -40,5 +41,12 @@ struct json_object *template_findings_grants(const struct cli *cli,
  */
 struct json_object *template_findings_errors(const struct cli *cli,
 					     const char *dir);
+
+/*
+ * After it was said that NAME (perhaps with @VERSION) is not there: that it is
+ * a package in this folder, or is left out as broken. PRIVATE: it was asked of
+ * a private server, which does not tell what it leaves out.
+ */
+void template_locate(const struct cli *cli, const char *name, bool private);
 
 #endif

@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "cli/artifact_fetch.h"
 #include "cli/file_name.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/artifact_write.h"
 #include "proto/json/json_pack.h"
 

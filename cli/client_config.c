@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/transport.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 

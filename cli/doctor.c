@@ -21,7 +21,7 @@
 #include "cli/grants_text.h"
 #include "cli/doctor_uids.h"
 #include "cli/transport.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 

@@ -15,7 +15,7 @@
 #include "cli/template_findings.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "proto/json/json.h"
 
 static const char *item(struct json_object *list, size_t i)

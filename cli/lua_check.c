@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "cli/tool_call.h"
-#include "cli/json_file.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"

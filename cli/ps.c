@@ -16,7 +16,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "proto/json/json_pack.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */

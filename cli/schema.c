@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/json_file.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/schema/schema.h"
 

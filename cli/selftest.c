@@ -18,7 +18,7 @@
 #include "cli/tool_call.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"

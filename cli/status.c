@@ -15,7 +15,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/report.h"
 #include "proto/json/json_pack.h"
 

@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "cli/grants_text.h"
 #include "cli/schema_outline.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 

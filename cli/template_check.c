@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/grants_text.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/lua_check.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"

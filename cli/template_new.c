@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/json_file.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 
 #define ID_MAX_BYTES 64

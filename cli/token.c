@@ -13,7 +13,7 @@
 #include "base/text/base64.h"
 #include "base/text/words.h"
 #include "cli/cli.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 

@@ -6,7 +6,7 @@
  */
 #include "cli/tool_call.h"
 
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/report.h"
 #include "proto/json/json_pack.h"
 

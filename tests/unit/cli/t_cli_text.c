@@ -11,7 +11,7 @@
 #include "cli/terminal.h"
 #include "cli/opt.h"
 #include "cli/file_name.h"
-#include "cli/json_pretty.h"
+#include "cli/json_io.h"
 #include "cli/report.h"
 #include "proto/json/json_diff.h"
 #include "proto/json/json.h"

@@ -21,9 +21,8 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/remedy.h"
-#include "cli/lost_artifacts.h"
-#include "cli/json_io.h"
 #include "cli/report.h"
+#include "cli/json_io.h"
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 

@@ -4,6 +4,8 @@
 #define CLI_REPORT_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/cli.h"
 
@@ -19,5 +21,16 @@ int report_status(struct json_object *view);
 void report_end(const struct cli *cli, struct json_object *view);
 /* The last line of one that failed: how to ask more of it, with CLI's flags. */
 void report_explain(const struct cli *cli, struct json_object *view);
+
+/* How many VIEW says are missing; 0: none. */
+uint64_t lost_artifacts_count(struct json_object *view);
+
+/*
+ * Call SAY with a line for each reason: "not kept: a, b and 3 more: the
+ * server's disk is full". The line is lent. Of one alone that is the run's error
+ * there is no more to be said.
+ */
+void lost_artifacts_print(struct json_object *view,
+			  void (*say)(void *arg, const char *line), void *arg);
 
 #endif

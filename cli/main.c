@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
-#include "cli/schema.h"
 #include "cli/server_flags.h"
 
 static const struct command cmd_schema = {

@@ -4,7 +4,7 @@
  * its place. main.c's table calls it. 0 when all are valid, 1 when one is not,
  * 2 for files that cannot be read or are no schema.
  */
-#include "cli/schema.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -19,7 +19,6 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_io.h"
-#include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"
 

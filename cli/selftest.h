@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "cli/client.h"
+
 enum selftest_by {
 	SELFTEST_LUA,
 	SELFTEST_SH,
@@ -26,5 +28,13 @@ struct selftest {
 
 extern const struct selftest selftests[];
 extern const size_t selftests_n;
+
+extern const size_t selftest_browser_n;
+
+/*
+ * Try them, as the TAP lines FIRST and on. 0, with *FAILED and *SKIPPED more by
+ * what did not hold, and what could not be tried; or the exit status.
+ */
+int selftest_browser(struct client *c, size_t first, int *failed, int *skipped);
 
 #endif

@@ -5,7 +5,7 @@
  * speaks to the browser is locked in, as that has measured it. Without a
  * browser all are skipped, with the reason.
  */
-#include "cli/selftest_browser.h"
+#include "cli/selftest.h"
 
 #include <stdlib.h>
 #include <string.h>

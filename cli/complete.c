@@ -14,6 +14,7 @@
 #include "cli/tool_call.h"
 #include "cli/template_findings.h"
 #include "cli/cli.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
@@ -35,8 +36,7 @@ struct ask_words {
 
 /* Nothing that a shell would act on is put on somebody's line: no artifact's
  * name with a blank or a "$(", say. */
-#define PLAIN                                                                  \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+@%:,/-"
+#define PLAIN SERVER_FLAGS_PLAIN "%"
 
 static void offer_about(const struct ask_words *w, const char *word, size_t len,
 			const char *about)

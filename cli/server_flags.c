@@ -9,15 +9,13 @@
 
 #include "base/buf.h"
 
-#define PLAIN                                                                  \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-"
-
 static const struct cli *told;
 static char *flags; /* as there() was first asked for them */
 
 bool server_flags_is_plain(const char *word)
 {
-	return word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
+	return word[0] != '\0' &&
+	       word[strspn(word, SERVER_FLAGS_PLAIN)] == '\0';
 }
 
 /* As it is where a shell leaves it so, else in single quotes. */

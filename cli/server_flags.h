@@ -18,6 +18,9 @@ void server_flags_set(const struct cli *cli);
 /* Those flags alone: " --state-dir DIR"; "" of the usual server. */
 const char *server_flags(void);
 
+/* What a shell leaves as it is. */
+#define SERVER_FLAGS_PLAIN                                                     \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-"
 /* May WORD stand in a shell as it is? */
 bool server_flags_is_plain(const char *word);
 

@@ -541,8 +541,6 @@ const char *schema_meta_text(const char *uri);
 
 /* schema_compile.c */
 int schema_compile_into(struct schema_compiler *c, struct json_object *doc);
-/* schema_graph.c: no $ref may lead back to itself on one value. */
-int schema_graph_check(struct schema_compiler *c);
 
 /* ---- checking ---- */
 

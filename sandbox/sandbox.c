@@ -21,7 +21,6 @@
 #include "sandbox/landlock.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/ns.h"
-#include "sandbox/pdeathsig.h"
 #include "sandbox/empty_root.h"
 
 #define ALLOW_NS                                                               \

@@ -18,7 +18,6 @@
 #include "sandbox/landlock.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/ns.h"
-#include "sandbox/pdeathsig.h"
 #include "sandbox/sandbox.h"
 
 /* A shim has more descriptors, and its program has an environment. */

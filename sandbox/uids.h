@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uids.h - user and group ids of the zygote and its workers. */
+/*
+ * uids.h - user and group ids of the zygote and its workers, and what is set after
+ * their last change: a process dies with its parent and cannot be inspected.
+ */
 #ifndef SANDBOX_UIDS_H
 #define SANDBOX_UIDS_H
+
+#include <stdbool.h>
 
 #include "sandbox/sandbox_types.h"
 
@@ -20,5 +25,12 @@ int uids_zygote_direct(struct sandbox *sb);
 
 /* Take the id of SLOT, where slots have ids. 0 or -errno. */
 int uids_worker(const struct sandbox *sb, unsigned int slot);
+
+/*
+ * SIGKILL for us when our parent dies, and no ptrace(2) or core dump. A change
+ * of ids undoes both, so this comes after the last. The parent holds the other
+ * end of socket FD: -ESRCH when it is dead already.
+ */
+int pdeathsig_set(int fd);
 
 #endif

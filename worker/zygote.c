@@ -20,7 +20,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/os/fdpass.h"
 #include "sandbox/fds.h"
-#include "sandbox/pdeathsig.h"
+#include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
 #include "worker/clone.h"
 #include "worker/memory.h"

@@ -22,7 +22,6 @@
 #include "sandbox/uids.h"
 #include "sandbox/landlock.h"
 #include "sandbox/rlimits.h"
-#include "sandbox/pdeathsig.h"
 #include "sandbox/sandbox_program.h"
 #include "tests/unit/sandbox/sandbox_fixture.h"
 

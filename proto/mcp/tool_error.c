@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_error.c - a refusal as tools tell it: code, sentence, details and hint.
- * Whoever refuses a call in the supervisor fills one, and session/request.c
- * answers by it. Only one may be set, which is asserted; making it cannot fail.
+ * tool_error.c - a refusal as tools tell it: code, sentence, details, and the hint, by
+ * the code alone or by what the details say of the cause. Whoever refuses a call
+ * in the supervisor fills one, and session/request.c answers by it. Only one may
+ * be set, which is asserted; making it cannot fail.
  */
 #include "proto/mcp/tool_error.h"
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/text/quantity.h"
 #include "base/text/utf8.h"
-#include "proto/mcp/recover_hint.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 
 void tool_error_set(struct tool_error *r, const char *code,
@@ -61,4 +65,254 @@ struct json_object *tool_error_limit(const char *limit, int64_t used,
 	json_add(d, "allowed:i unit:s whoCanRaise:s", allowed, unit,
 		 who_can_raise);
 	return d;
+}
+
+#define LIST_MAX 8 /* versions, say, that a sentence names */
+
+/* ---- by the details ---- */
+
+/* "a, b or c"; NULL: there are none. */
+static char *any_of(struct json_object *list)
+{
+	size_t n = json_length(list);
+	struct buf b = {0};
+
+	n = n < LIST_MAX ? n : LIST_MAX;
+	for (size_t i = 0; i < n; i++)
+		buf_printf(
+		    &b, "%s%s",
+		    i == 0	 ? ""
+		    : i + 1 == n ? " or "
+				 : ", ",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+	return n > 0 ? buf_take(&b, NULL) : NULL;
+}
+
+static char *about_version(struct json_object *d)
+{
+	char *all = any_of(json_member(d, "available"));
+	char *hint = all == NULL
+			 ? NULL
+			 : xasprintf("leave templateVersion out for the "
+				     "newest, or ask for %s",
+				     all);
+
+	free(all);
+	return hint;
+}
+
+/* "/inputs/urls/0" as a program would write it: inputs.urls[0]. */
+static char *argument(const char *pointer)
+{
+	struct buf b = {0};
+
+	while (*pointer == '/') {
+		size_t n = strcspn(++pointer, "/");
+		bool number = n > 0 && strspn(pointer, "0123456789") == n;
+
+		buf_add_str(&b, number ? "[" : buf_len(&b) > 0 ? "." : "");
+		for (size_t i = 0; i < n; i++) {
+			bool escaped = pointer[i] == '~' && i + 1 < n;
+			char c = pointer[i];
+
+			if (escaped)
+				c = pointer[++i] == '1' ? '/' : '~';
+			buf_add(&b, &c, 1);
+		}
+		buf_add_str(&b, number ? "]" : "");
+		pointer += n;
+	}
+	return buf_take(&b, NULL);
+}
+
+static char *about_argument(struct json_object *d)
+{
+	const char *pointer = json_member_str(d, "pointer");
+	const char *expected = json_member_str(d, "expected");
+	const char *keyword = json_member_str(d, "keyword");
+	char *name, *hint;
+
+	if (pointer == NULL || pointer[0] != '/')
+		return NULL;
+	name = argument(pointer);
+	hint = xasprintf("%s %s and call again%s%s",
+			 keyword != NULL &&
+				 strcmp(keyword, "additionalProperties") == 0
+			     ? "correct or leave out"
+			     : "correct",
+			 name, expected != NULL ? "; what would pass: " : "",
+			 expected != NULL ? expected : "");
+	free(name);
+	return hint;
+}
+
+static char *about_wait(struct json_object *d)
+{
+	struct json_object *ms = json_member(d, "retryAfterMs");
+	char time[QUANTITY_SIZE];
+
+	if (!json_object_is_type(ms, json_type_int))
+		return NULL;
+	return xasprintf("try again in %s",
+			 quantity(time, json_object_get_int64(ms), "ms"));
+}
+
+/* Who ended the run: the template by a code of its own, a program, a fault. */
+static char *about_execution(struct json_object *d)
+{
+	const char *code = json_member_str(d, "templateCode");
+	struct json_object *status = json_member(d, "exitCode");
+
+	if (code != NULL)
+		return xasprintf("the template ended the run itself, with its "
+				 "code %s; its message says why",
+				 code);
+	if (json_object_is_type(status, json_type_int))
+		return xasprintf("the program itself ended with status %s; the "
+				 "run's log has what it wrote to stderr",
+				 json_object_get_string(status));
+	return NULL;
+}
+
+static char *about_output(struct json_object *d)
+{
+	const char *pointer = json_member_str(d, "pointer");
+	char *where, *hint;
+
+	if (pointer == NULL || pointer[0] != '/')
+		return NULL;
+	where = argument(pointer);
+	hint = xasprintf("the template's author has to mend what it returns as "
+			 "%s",
+			 where);
+	free(where);
+	return hint;
+}
+
+/* A detail that is a text says what the matter is: what is said around it. */
+static const struct {
+	const char *code, *detail, *before, *after;
+} around[] = {
+    {"QUOTA_EXCEEDED", "whoCanRaise",
+     "wait until something of yours expires, or have it raised, by ", ""},
+    {"RESOURCE_LIMIT", "whoCanRaise",
+     "ask for less, or have the limit raised, by ", ""},
+    {"RUN_TIMEOUT", "whoCanRaise",
+     "ask for less at once, or have it given more time, by ", ""},
+    {"STEP_EXECUTION_FAILED", "failedStep", "the step ",
+     " failed; if what it says is about the inputs, correct them, else the "
+     "template's author has to mend it"},
+    {"URL_NOT_ALLOWED", "reason",
+     "take another address; this one is ruled out by: ", ""},
+    {"PROTOCOL_VIOLATION", "offence",
+     "nothing that you send changes that; the template's author has to look "
+     "for its reason: ",
+     ""},
+};
+
+/* NULL: there is no such detail. */
+static char *about_text(const char *code, struct json_object *d)
+{
+	for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+		const char *text = json_member_str(d, around[i].detail);
+
+		if (text != NULL && strcmp(around[i].code, code) == 0)
+			return xasprintf("%s%s%s", around[i].before, text,
+					 around[i].after);
+	}
+	return NULL;
+}
+
+/* ---- by the code ---- */
+
+static const struct {
+	const char *code, *hint;
+	char *(*about)(
+	    struct json_object *details); /* NULL: about_text(), or the hint */
+} hints[] = {
+    {"TEMPLATE_NOT_FOUND",
+     "call list_task_templates for the templates that there are", NULL},
+    {"TEMPLATE_VERSION_UNSUPPORTED",
+     "leave templateVersion out for the newest; list_task_templates has all",
+     about_version},
+    {"TRUST_LEVEL_NOT_ALLOWED",
+     "use a connection of a trust level that the template lists, or another "
+     "template; its author can list this level in trustLevelSupport",
+     NULL},
+    {"INVALID_PARAMETER", "correct the arguments and call again",
+     about_argument},
+    {"QUEUE_FULL", "try again when some of the runs that wait have ended",
+     about_wait},
+    {"QUOTA_EXCEEDED", "wait until something of yours expires", NULL},
+    {"ISOLATION_TOO_WEAK",
+     "the operator has to give programs a stronger cage; Lua templates run all "
+     "the same",
+     NULL},
+    {"PERMISSION_NOT_ALLOWED",
+     "the message says who can grant it, if anybody "
+     "can",
+     NULL},
+    {"STORE_UNAVAILABLE",
+     "try again later; the operator has to give the server a state folder that "
+     "it can write to, with room in it",
+     NULL},
+    {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own",
+     NULL},
+    {"ELEMENT_NOT_FOUND", "look at the page again: get_page_info, find_element",
+     NULL},
+    {"URL_NOT_ALLOWED", "take an address that the server's policy allows",
+     NULL},
+    {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)", NULL},
+    {"PAGE_CRASHED", "open a new tab and begin again", NULL},
+    {"CALL_NOT_ALLOWED", "the message says who can allow it, if anybody can",
+     NULL},
+    {"BROWSER_BUSY", "try again when less is asked of the browser", NULL},
+    {"BROWSER_UNAVAILABLE", "the operator has to install or enable the browser",
+     NULL},
+    {"RUN_NOT_FOUND", "check the runId; list_task_runs names yours", NULL},
+    {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less",
+     NULL},
+    {"INPUT_TIMEOUT", "run it again, and answer its question in time", NULL},
+    {"INPUT_FAILED", "use a client that answers such questions", NULL},
+    {"RUN_CANCELED", "start a new run", NULL},
+    {"RUN_INTERRUPTED", "the server was stopped meanwhile; start a new run",
+     NULL},
+    {"STEP_EXECUTION_FAILED",
+     "steps says which failed, and of what; if that is about the inputs, "
+     "correct them",
+     NULL},
+    {"EXECUTION_ERROR",
+     "the message says what went wrong: if it names an input, correct that, "
+     "else the template's author has to mend it",
+     about_execution},
+    {"OUTPUT_INVALID", "the template's author has to mend what it returns",
+     about_output},
+    {"WORKER_CRASHED",
+     "try again; if it crashes again, the template's author has to mend it",
+     NULL},
+    {"SANDBOX_VIOLATION",
+     "the template tried what no template may; its author has to do without",
+     NULL},
+    {"RESOURCE_LIMIT", "ask for less at once", NULL},
+    {"PROTOCOL_VIOLATION",
+     "nothing that you send changes that; the template's author has to look "
+     "for the reason",
+     NULL},
+    {"ARTIFACT_NOT_FOUND", "check the artifactId; get_task_run lists a run's",
+     NULL},
+    {"ARTIFACT_EXPIRED", "run the template again", NULL},
+};
+
+char *recover_hint_of(const char *code, struct json_object *details)
+{
+	char *hint;
+
+	for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+		if (strcmp(hints[i].code, code) != 0)
+			continue;
+		hint = hints[i].about != NULL ? hints[i].about(details)
+					      : about_text(code, details);
+		return hint != NULL ? hint : xstrdup(hints[i].hint);
+	}
+	return xstrdup("the message says what is wrong");
 }

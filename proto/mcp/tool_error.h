@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_error.h - why something was not done: what came, what would pass, who
- * can change it. It becomes a tool result with isError.
+ * can change it, what the client can do. It becomes a tool result with isError.
  */
 #ifndef PROTO_MCP_TOOL_ERROR_H
 #define PROTO_MCP_TOOL_ERROR_H
@@ -29,5 +29,11 @@ struct json_object *tool_error_json(const char *code, const char *message,
 struct json_object *tool_error_limit(const char *limit, int64_t used,
 				     int64_t allowed, const char *unit,
 				     const char *who_can_raise);
+
+/*
+ * A sentence on CODE that fits its cause, which DETAILS (or NULL) tells; the
+ * caller's. It names tools and their arguments.
+ */
+char *recover_hint_of(const char *code, struct json_object *details);
 
 #endif

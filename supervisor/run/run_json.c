@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
-#include "proto/mcp/recover_hint.h"
+#include "proto/mcp/tool_error.h"
 #include "supervisor/run/lost_artifacts.h"
 
 static const char *const statuses[STORE_STATUSES] = {

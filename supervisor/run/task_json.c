@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/recover_hint.h"
+#include "proto/mcp/tool_error.h"
 
 #define META "io.modelcontextprotocol/"
 #define QUEUED_POLL_MS 1000 /* at least: it does not end while it waits */

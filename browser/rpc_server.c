@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rpc_server.c - the socket to the supervisor: calls and requests in, answers
- * out, for main.c's loop. Requests about calls, sessions and status are answered
- * at once, and none fails. When the supervisor is gone or breaks the protocol,
- * the loop ends and with it the process.
+ * out, for main.c's loop. Requests about calls, sessions and status are
+ * answered at once, and none fails. When the supervisor is gone or breaks the
+ * protocol, the loop ends and with it the process.
  */
 #include "browser/rpc_server.h"
 

@@ -74,7 +74,7 @@ extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
     cmd_template_check, cmd_template_grant, cmd_template_ls, cmd_template_new,
     cmd_template_show, cmd_template_test, cmd_token;
 
-/* "paddock schema": check instances. 0: all valid; 1: not; 2: usage or a file. */
+/* "paddock schema", checks: 0: all valid; 1: not; 2: usage, or a file. */
 int cli_schema(int argc, char **argv);
 
 #endif

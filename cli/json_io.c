@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_io.c - JSON of files that the user names, new files, and JSON on a terminal:
- * indented, short values on one line, and nothing in it that acts there. A file
- * that cannot be had, or is no JSON, is said on stderr with its line; printing
- * cannot fail but for stdout, which main.c looks at in the end.
+ * json_io.c - JSON of files that the user names, new files, and JSON on a
+ * terminal: indented, short values on one line, and nothing in it that acts
+ * there. A file that cannot be had, or is no JSON, is said on stderr with its
+ * line; printing cannot fail but for stdout, which main.c looks at in the end.
  */
 #include "cli/json_io.h"
 

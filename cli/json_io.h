@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_io.h - JSON of files that the user names, new files for them, and JSON for
- * people to read.
+ * json_io.h - JSON of files that the user names, new files for them, and JSON
+ * for people to read.
  */
 #ifndef CLI_JSON_IO_H
 #define CLI_JSON_IO_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opt.c - parses flags by tables, which help and completion read as well, and
- * durations as people write them; main.c and run.c call it. A flag or value that
- * does not pass is -EINVAL with the nearest flag, or what would pass.
+ * durations as people write them; main.c and run.c call it. A flag or value
+ * that does not pass is -EINVAL with the nearest flag, or what would pass.
  */
 #include "cli/opt.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - a run's progress on stderr while run.c waits: a bar on a terminal, a
- * few lines elsewhere, nothing when quiet. The bar is a pure function of its
- * values; nothing here can fail.
+ * progress.c - a run's progress on stderr while run_call.c waits: a bar on a
+ * terminal, a few lines elsewhere, nothing when quiet. The bar is a pure
+ * function of its values; nothing here can fail.
  */
 #include "cli/progress.h"
 

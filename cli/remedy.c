@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remedy.c - the server's hints name tools and their arguments; these name
- * commands, flags and keys, and what a program means that complains in its cage.
- * report.c and explain.c show them. What comes from the server is a stranger's
- * text: who prints it cleans it.
+ * commands, flags and keys, and what a program means that complains in its
+ * cage. report.c and explain.c show them. What comes from the server is a
+ * stranger's text: who prints it cleans it.
  */
 #include "cli/remedy.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * template_findings.c - runs paddockd for what it prints of templates (--check,
- * --print-faults, --print-grants) and reads that; for "template check", "test"
- * and "grant", and for who asks for a template that is not there. NULL, or a
- * status, when it could not be run or its configuration is wrong, which was said.
+ * --print-faults, --print-grants) and reads that; for "template check", "test",
+ * "grant", and who asks for a template that is not there. NULL, or a status,
+ * when it could not be run or its configuration is wrong, which was said.
  */
 #include "cli/template_findings.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terminal.c - all that cli/ writes for people goes through this: what acts on a
- * terminal is taken out of the words of templates and servers. It cleans and
- * counts columns, formats, folds and prints. Every byte has an answer, bad ones a
- * "?"; a stderr that is gone is nobody's to be told.
+ * terminal.c - all that cli/ writes for people goes through this: what acts on
+ * a terminal is taken out of the words of templates and servers. It cleans and
+ * counts columns, formats, folds and prints. Every byte has an answer, bad ones
+ * a "?"; a stderr that is gone is nobody's to be told.
  */
 #include "cli/terminal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terminal.h - words for people, on stdout and stderr: cleaned of what could act on
- * a terminal, counted in columns, folded between words. Nothing else in cli/
- * prints %s.
+ * terminal.h - words for people, on stdout and stderr: cleaned of what could
+ * act on a terminal, counted in columns, folded between words. Nothing else in
+ * cli/ prints %s.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

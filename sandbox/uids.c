@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uids.c - the uids and gids of zygotes and workers: in a user namespace, or the ids
- * of the host that root keeps for them; and what a change of them undoes, a death
- * with the parent. -errno when they cannot be changed: then workers share the
- * zygote's. A parent that is dead already is -ESRCH, and the caller exits.
+ * uids.c - the uids and gids of zygotes and workers: in a user namespace, or
+ * the ids of the host that root keeps for them; and what a change of them
+ * undoes, a death with the parent. -errno when they cannot be changed: then
+ * workers share the zygote's. A parent that is dead already is -ESRCH, and the
+ * caller exits.
  */
 #include "sandbox/uids.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uids.h - user and group ids of the zygote and its workers, and what is set after
- * their last change: a process dies with its parent and cannot be inspected.
+ * uids.h - user and group ids of the zygote and its workers, and what is set
+ * after their last change: a process dies with its parent and cannot be
+ * inspected.
  */
 #ifndef SANDBOX_UIDS_H
 #define SANDBOX_UIDS_H

@@ -48,9 +48,9 @@ void log_open_by(int (*open_file)(const char *path));
  * PART is the module that speaks. FMT gives key=value pairs by %s %.*s %.8s
  * %d %u %zu %lld %llu alone; a value that may have spaces is quoted by the
  * caller ("msg=\"%s\""). No peer can forge a second line or another field:
- * characters that act (base/text/utf8.h), and what is not UTF-8, become '?', in quotes '"' and '\' get a '\' before them,
- * and elsewhere '"' and a space become '?'. A line is cut at 2 KiB. errno is
- * kept.
+ * characters that act (base/text/utf8.h), and what is not UTF-8, become '?', in
+ * quotes '"' and '\' get a '\' before them, and elsewhere '"' and a space
+ * become '?'. A line is cut at 2 KiB. errno is kept.
  *
  * Of the lines of one FMT LOG_MINUTE_MAX a minute are written for each account,
  * which is what "requestor=%s" in FMT says, or else nobody's; all of them at

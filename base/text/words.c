@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.c - words as paddock.conf and our own tables have them: lists with blanks
- * between, kept as they are written, and the names of requestors, for "paddock
- * token" too. It only looks; its callers refuse.
+ * words.c - words as paddock.conf and our own tables have them: lists with
+ * blanks between, kept as they are written, and the names of requestors, for
+ * "paddock token" too. It only looks; its callers refuse.
  */
 #include "base/text/words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.h - the words of a configuration: lists of them, and what a requestor may
- * be called.
+ * words.h - the words of a configuration: lists of them, and what a requestor
+ * may be called.
  */
 #ifndef BASE_TEXT_WORDS_H
 #define BASE_TEXT_WORDS_H

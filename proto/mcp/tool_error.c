@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_error.c - a refusal as tools tell it: code, sentence, details, and the hint, by
- * the code alone or by what the details say of the cause. Whoever refuses a call
- * in the supervisor fills one, and session/request.c answers by it. Only one may
- * be set, which is asserted; making it cannot fail.
+ * tool_error.c - a refusal as tools tell it: code, sentence, details, and the
+ * hint, by the code alone or by what the details say of the cause. Whoever
+ * refuses a call in the supervisor fills one, and session/request.c answers by
+ * it. Only one may be set, which is asserted; making it cannot fail.
  */
 #include "proto/mcp/tool_error.h"
 

@@ -3,8 +3,8 @@
  * schema_check.c - runs the operations of a node on a value, with the
  * applicators allOf, anyOf, oneOf, not, if and the references; schema.c starts
  * it at the root. It counts steps and depth: where a bound is met there is no
- * verdict, and what was dearest is blamed in the error. What unevaluated… ask for
- * is a bit for each member or element.
+ * verdict, and what was dearest is blamed in the error. What unevaluated… ask
+ * for is a bit for each member or element.
  */
 #include <errno.h>
 #include <stdlib.h>

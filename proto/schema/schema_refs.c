@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_refs.c - finds the node of a JSON value by its address; resolves $ref,
- * $dynamicRef and JSON pointers to nodes, and loads the documents that they name
- * from the standard's own or the caller's resolver. schema_compile.c calls it. A
- * target that is not there is -EINVAL at the reference; nothing is fetched.
+ * $dynamicRef and JSON pointers to nodes, and loads the documents that they
+ * name from the standard's own or the caller's resolver. schema_compile.c calls
+ * it. A target that is not there is -EINVAL at the reference; nothing is
+ * fetched.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * action_tab.c - create_tab, navigate and close_tab, run in a call's fiber. A
- * URL that may not be reached, or is not, is the call's fault with the reason;
- * a tab and session made for it are closed again.
+ * action_tab.c - create_tab, navigate, close_tab, keep_session, close_session
+ * and list_sessions, run in a call's fiber. A URL that may not be reached, or is
+ * not, is the call's fault with the reason; a tab and session made for it are
+ * closed again. A session that is not the caller's is SESSION_NOT_FOUND.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/os/log.h"
 #include "base/mem.h"
+#include "base/os/log.h"
 #include "browser/browser.h"
 #include "browser/chromium.h"
 #include "browser/net/host_grants.h"
+#include "browser/net/net_deny.h"
 #include "browser/session_access.h"
 #include "proto/json/json_pack.h"
-#include "browser/net/net_deny.h"
 
 static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 		       const char *errmsg)
@@ -271,5 +272,38 @@ int action_close_tab(struct call *c)
 
 	c->tab = NULL;
 	tab_close(t, "SESSION_NOT_FOUND", "its tab was closed", true);
+	return 0;
+}
+
+int action_keep_session(struct call *c)
+{
+	if (session_enter(c, NULL, false) < 0)
+		return -1;
+	c->session->kept = true;
+	c->result = json_pack("sessionId:s", c->session->id);
+	return 0;
+}
+
+int action_close_session(struct call *c)
+{
+	struct session *s;
+
+	if (session_enter(c, arg_str(c, "sessionId"), false) < 0)
+		return -1;
+	s = c->session;
+	c->session = NULL;
+	session_close(s, "SESSION_NOT_FOUND", "close_session closed it", true);
+	return 0;
+}
+
+int action_list_sessions(struct call *c)
+{
+	struct json_object *all = json_object_new_array();
+	struct session *s;
+
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+		if (session_is_of(s, c))
+			json_object_array_add(all, session_view(s));
+	c->result = json_pack("sessions:o", all);
 	return 0;
 }

@@ -129,7 +129,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	if (!may_create(s, requestor, template, len, tool_error))
 		return NULL;
 	if (!requestor->has_made_runs && requestor->section->name == NULL)
-		s->strangers++;
+		s->unlisted++;
 	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
 	r->inputs =

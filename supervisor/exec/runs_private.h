@@ -32,7 +32,7 @@ struct runs {
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
 	struct event *pause[RUNTIMES];
-	size_t strangers;  /* without a section, who have made runs */
+	size_t unlisted;   /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
 

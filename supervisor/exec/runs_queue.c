@@ -46,7 +46,7 @@ static void share_places(struct runs *s)
 {
 	const struct config *c = s->ctx->config;
 
-	s->sched.known = s->strangers + c->n_requestors;
+	s->sched.known = s->unlisted + c->n_requestors;
 	s->sched.places = s->ctx->others ? (size_t)c->max_concurrent_runs : 0;
 }
 

@@ -224,7 +224,7 @@ static void watch_row(struct subscription *u, const struct store_run *row)
 	u->away = remote_run_watch_new(&w, row);
 }
 
-/* *U is new, or NULL: a twin of this call has made it. False: C is answered. */
+/* *U is new, or NULL: another call of this kind has made it. False: C is answered. */
 static bool add_found(struct request *c, struct subscription **u)
 {
 	const char *uri = uri_of(c);

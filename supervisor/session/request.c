@@ -71,7 +71,7 @@ void batch_gone(struct batch *b)
 	b->session = NULL;
 }
 
-/* ---- birth, death ---- */
+/* ---- made, and let go ---- */
 
 static const struct request_ops no_ops;
 

@@ -157,15 +157,15 @@ static bool is_ours(int fd)
 	       faccessat(fd, "paddock.db", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-struct heir {
+struct new_owner {
 	uid_t uid;
 	gid_t gid;
 	dev_t dev; /* what is mounted below is not given */
 };
 
-static void give_folder(const struct heir *to, int fd, int depth);
+static void give_folder(const struct new_owner *to, int fd, int depth);
 
-static void give_entry(const struct heir *to, int at, const char *name,
+static void give_entry(const struct new_owner *to, int at, const char *name,
 		       int depth)
 {
 	struct stat st;
@@ -194,7 +194,7 @@ static void give_entry(const struct heir *to, int at, const char *name,
 }
 
 /* Takes FD. The folder last: while it is root's, nobody puts links in our way. */
-static void give_folder(const struct heir *to, int fd, int depth)
+static void give_folder(const struct new_owner *to, int fd, int depth)
 {
 	DIR *d = fdopendir(fd);
 	struct dirent *e;
@@ -261,7 +261,8 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
 			 ? -errno
 			 : may_give(fd, &st, dir, uid, errmsg, size);
 		if (rc == 0 && !try) {
-			give_folder(&(struct heir){uid, gid, st.st_dev}, fd, 0);
+			give_folder(&(struct new_owner){uid, gid, st.st_dev},
+				    fd, 0);
 			fd = -1;
 		}
 	}

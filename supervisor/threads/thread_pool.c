@@ -24,7 +24,7 @@
 #include "supervisor/requestor/requestor.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in readq_of() */
+/* gcc 12's analyzer loses uthash's tables in lane_of() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
@@ -171,7 +171,7 @@ static void *thread_main(void *arg)
 
 /* ---- on the loop ---- */
 
-static struct lane *readq_of(struct thread_pool *o, struct requestor *who)
+static struct lane *lane_of(struct thread_pool *o, struct requestor *who)
 {
 	struct lane *lane;
 
@@ -316,7 +316,7 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 
 	if (o->stopping || !has_threads(o))
 		return NULL;
-	lane = readq_of(o, q);
+	lane = lane_of(o, q);
 	if (lane->n == THREAD_POOL_JOBS_MAX) {
 		o->count.full++;
 		return NULL;

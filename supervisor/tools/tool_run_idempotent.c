@@ -120,7 +120,7 @@ static void on_idem(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	ask = c->state;
-	/* a twin of this call may have made the run since the look-up */
+	/* another call with this key may have made the run since the look-up */
 	r = runs_find_idem(c->session->ctx->runs, c->session->requestor,
 			   ask->template->id, ask->wish.idem_key);
 	if (r != NULL)

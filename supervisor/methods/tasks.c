@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/session/run_response.h"
+#include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/run_lookup.h"
@@ -152,7 +152,7 @@ static void give(struct request *c, const struct run_result_source *a)
 		return;
 	}
 	retrieved(c);
-	run_response_send_task(c, a);
+	response_run_of_task(c, a);
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
@@ -179,8 +179,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 			    .id = r->id,
 			    .status = run_stored_status(r),
 			    .form = task_json_form(r),
-			    .promised =
-				run_response_has_schema(c, r->template->id),
+			    .promised = response_has_schema(c, r->template->id),
 			    .view = r->view});
 }
 
@@ -208,7 +207,7 @@ static void give_row(struct request *c, const struct store_run *row)
 		    .id = row->id,
 		    .status = row->status,
 		    .form = row->task,
-		    .promised = run_response_has_schema(c, row->template_id),
+		    .promised = response_has_schema(c, row->template_id),
 		    .view = made == NULL ? row->view : json_text(made, NULL)});
 	json_object_put(made);
 }

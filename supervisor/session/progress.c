@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - progress notifications for a client that gave a token, at most
- * one in a while. request.c and task_notify.c feed it. What nobody reads is not
- * sent, and the last one is told at the end.
+ * progress.c - notifications of what a run does: its progress for a client that
+ * gave a token, at most one in a while, and what it logs. request.c and
+ * task_notify.c feed it. What nobody reads or wants is not sent, and the last
+ * progress is told at the end.
  */
 #include "supervisor/session/progress.h"
 
 #include "base/clock.h"
-#include "supervisor/run/task_json.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/run/task_json.h"
 
 #define EVERY_MS 20
 
@@ -74,4 +75,19 @@ void progress_fini(struct progress *p)
 	if (p->later != NULL)
 		event_free(p->later);
 	p->later = NULL;
+}
+
+void progress_log(struct session *s, void *stream, const struct run *r,
+		  const struct run_notice *said, const char *task_id)
+{
+	struct json_object *o;
+
+	if (said->level > s->log_level || session_is_backlogged(s))
+		return;
+	o = json_pack("level:s logger:s data:S _meta?o",
+		      mcp_level_name(said->level), r->template->id, said->text,
+		      said->len,
+		      task_id != NULL ? task_json_related(task_id) : NULL);
+	session_tell(s, stream, "notifications/message", o);
+	json_object_put(o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - how far a run is, told to the client that gave a token.
+ * progress.h - how far a run is, told to the client that gave a token, and what
+ * it logs, as notifications/message.
  */
 #ifndef SUPERVISOR_SESSION_PROGRESS_H
 #define SUPERVISOR_SESSION_PROGRESS_H
@@ -26,5 +27,12 @@ void progress_news(struct progress *p, struct run *r);
 /* Nothing more comes: what was held back is told NOW, or never. */
 void progress_stop(struct progress *p, bool now);
 void progress_fini(struct progress *p);
+
+/*
+ * Tell S what R SAID (NOTICE_LOG), by STREAM, unless it is below S's level or S
+ * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
+ */
+void progress_log(struct session *s, void *stream, const struct run *r,
+		  const struct run_notice *said, const char *task_id);
 
 #endif

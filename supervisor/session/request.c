@@ -21,7 +21,7 @@
 #include "proto/mcp/mcp.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/threads/rpc_async.h"
-#include "supervisor/session/logging.h"
+#include "supervisor/session/progress.h"
 #include "supervisor/exec/runs.h"
 
 /* The answers of a batch, which leave when the last of them is there. */
@@ -385,7 +385,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	struct request *c = CONTAINER(w, struct request, watch);
 
 	if (n->kind == NOTICE_LOG && c->ops->logs)
-		logging_tell(c->session, c->stream, r, n, NULL);
+		progress_log(c->session, c->stream, r, n, NULL);
 	else if (n->kind == NOTICE_PROGRESS)
 		progress_news(&c->progress, r);
 	else if (n->kind == NOTICE_RECORDED)

@@ -13,10 +13,13 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
+#include "supervisor/context.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
-#include "supervisor/context.h"
 
 #define CPU_MS 5000 /* far above what the longest output can take */
 
@@ -199,4 +202,55 @@ void response_tool_text(struct request *c, char *text, size_t len)
 					    .text = text,
 					    .taken = true,
 					    .len = len});
+}
+
+/* ---- a run ---- */
+
+static struct json_object *make_run(struct response *m)
+{
+	m->answer.view = m->text;
+	m->answer.level = m->level;
+	m->answer.max = m->max;
+	return run_result_make(&m->answer, m->revision);
+}
+
+static struct json_object *make_of_task(struct response *m)
+{
+	struct json_object *result = make_run(m);
+	struct json_object *meta = json_member(result, "_meta");
+
+	if (meta == NULL) {
+		meta = json_object_new_object();
+		json_add(result, "_meta:o", meta);
+	}
+	task_json_add_related(meta, m->answer.id);
+	return result;
+}
+
+static void answer_by(struct request *c, const struct run_result_source *a,
+		      struct json_object *(*maker)(struct response *m))
+{
+	response_send(c, &(struct response){.make = maker,
+					    .answer = *a,
+					    .gives_way = true,
+					    .text = a->view,
+					    .len = strlen(a->view)});
+}
+
+void response_run(struct request *c, const struct run_result_source *a)
+{
+	answer_by(c, a, make_run);
+}
+
+void response_run_of_task(struct request *c, const struct run_result_source *a)
+{
+	answer_by(c, a, make_of_task);
+}
+
+bool response_has_schema(const struct request *c, const char *template_id)
+{
+	const struct template *t =
+	    catalogue_newest(c->ctx->catalogue, template_id);
+
+	return t != NULL && template_promises(t);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response.h - answers that are made of much text: on a thread. Escaping,
- * printing and copying 8 MB takes the loop 100 ms and more.
+ * printing and copying 8 MB takes the loop 100 ms and more. One kind of them is
+ * a run: what it gave, or how it goes.
  */
 #ifndef SUPERVISOR_SESSION_RESPONSE_H
 #define SUPERVISOR_SESSION_RESPONSE_H
@@ -54,5 +55,16 @@ void response_tool_result_noted(struct request *c, struct json_object *obj,
 				const char *note);
 /* The same, of an object's TEXT, which is taken. */
 void response_tool_text(struct request *c, char *text, size_t len);
+
+/* C is answered with A, whose texts are lent, now or from a thread. */
+void response_run(struct request *c, const struct run_result_source *a);
+/* The same for tasks/result: it says of which task. */
+void response_run_of_task(struct request *c, const struct run_result_source *a);
+
+/*
+ * Does the tool of the template TEMPLATE_ID, as its clients know it now, have
+ * an outputSchema? For run_result_source.promised.
+ */
+bool response_has_schema(const struct request *c, const char *template_id);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/session/logging.h"
 #include "supervisor/session/progress.h"
 #include "supervisor/run/task_json.h"
 
@@ -91,7 +90,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 		feed_free(f);
 	} else if (n->kind == NOTICE_LOG) {
 		if (session_has_push_stream(f->session))
-			logging_tell(f->session, NULL, r, n, r->id);
+			progress_log(f->session, NULL, r, n, r->id);
 	} else if (n->kind == NOTICE_PROGRESS) {
 		on_progress(f);
 	} else if (task_json_is_over(status)) { /* recorded, or cancelled */

@@ -15,7 +15,6 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/input/input.h"
-#include "supervisor/session/run_response.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
 #include "supervisor/tools/tools.h"
@@ -45,14 +44,14 @@ static void present_row(struct request *c, const struct store_run *row)
 {
 	const struct tool_run_args *ask = c->state;
 
-	run_response_send(
-	    c, &(struct run_result_source){
-		   .id = row->id,
-		   .status = row->status,
-		   .form = ask->form,
-		   .deduplicated = ask->deduplicated,
-		   .promised = run_response_has_schema(c, row->template_id),
-		   .view = row->view});
+	response_run(c,
+		     &(struct run_result_source){
+			 .id = row->id,
+			 .status = row->status,
+			 .form = ask->form,
+			 .deduplicated = ask->deduplicated,
+			 .promised = response_has_schema(c, row->template_id),
+			 .view = row->view});
 }
 
 /*
@@ -71,14 +70,14 @@ static void present(struct request *c, struct run *r)
 			ask->form = STORE_TASK_REPLY;
 	}
 	if (!request_defer(c, r))
-		run_response_send(c, &(struct run_result_source){
-					 .id = r->id,
-					 .status = run_stored_status(r),
-					 .form = ask->form,
-					 .deduplicated = ask->deduplicated,
-					 .promised = run_response_has_schema(
-					     c, r->template->id),
-					 .view = r->view});
+		response_run(
+		    c, &(struct run_result_source){
+			   .id = r->id,
+			   .status = run_stored_status(r),
+			   .form = ask->form,
+			   .deduplicated = ask->deduplicated,
+			   .promised = response_has_schema(c, r->template->id),
+			   .view = r->view});
 }
 
 /* ---- answering before it has ended ---- */

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
-#include "supervisor/session/run_response.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/run/task_json.h"
@@ -96,7 +95,7 @@ static void again(struct request *c, const struct store_run *row)
 		v = run_json_row_handle(row);
 		bad = false;
 	} else if (row->view != NULL) {
-		run_response_send(
+		response_run(
 		    c, &(struct run_result_source){.id = row->id,
 						   .status = row->status,
 						   .form = STORE_TASK_VIEW,

@@ -12,7 +12,6 @@
 
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
-#include "supervisor/session/run_response.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/run_json.h"
@@ -51,12 +50,11 @@ static bool store_failed(struct request *c, const struct store_result *res)
 static void answer_view(struct request *c, const char *id,
 			enum store_status status, const char *view)
 {
-	run_response_send(c,
-			  &(struct run_result_source){.id = id,
-						      .status = status,
-						      .form = STORE_TASK_VIEW,
-						      .looked_up = true,
-						      .view = view});
+	response_run(c, &(struct run_result_source){.id = id,
+						    .status = status,
+						    .form = STORE_TASK_VIEW,
+						    .looked_up = true,
+						    .view = view});
 }
 
 static void present_ours(struct request *c, struct run *r)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
@@ -41,8 +42,8 @@ struct chromium {
 	struct proxy *proxy;
 	struct event *start_timeout; /* the timeout of a start */
 	uint64_t starts, crashes;
-	unsigned early; /* deaths in a row without an action that succeeded */
-	int64_t not_before;
+	bool early; /* it died, and no action has succeeded since */
+	int64_t wait_ms, not_before;
 	int64_t idle_since;
 	char errmsg[300]; /* why it is not up */
 };
@@ -67,16 +68,14 @@ static void stop(struct chromium *ch)
 
 static void on_death(struct chromium *ch, const char *how)
 {
-	int64_t wait = 0;
-
 	log_warn("chromium", "died=\"%s\" state=%s sessions=%u", how,
 		 ch->state == UP ? "up" : "starting", ch->b->n_sessions);
 	ch->crashes++;
-	if (ch->early++ > 0)
-		wait = BACKOFF_FIRST_MS << (ch->early < 8 ? ch->early - 2 : 6);
-	if (wait > BACKOFF_MAX_MS)
-		wait = BACKOFF_MAX_MS;
-	ch->not_before = clock_mono_ms() + wait;
+	if (ch->early)
+		ch->wait_ms =
+		    backoff_ms(ch->wait_ms, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+	ch->early = true;
+	ch->not_before = clock_mono_ms() + ch->wait_ms;
 	if (ch->state == STARTING)
 		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
 			   "%s does not start: %s; its own sandbox needs user "
@@ -271,7 +270,8 @@ uint64_t chromium_starts(const struct chromium *ch)
 
 void chromium_worked(struct chromium *ch)
 {
-	ch->early = 0;
+	ch->early = false;
+	ch->wait_ms = 0;
 }
 
 void chromium_sweep(struct chromium *ch)

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
@@ -75,15 +76,14 @@ static void look_in(struct browser_process *b, int64_t ms)
 static void pause_starts(struct browser_process *b)
 {
 	if (b->requests.answered) {
-		b->restart_ms = RESTART_FIRST_MS;
+		b->restart_ms = 0;
 		b->failed = 0;
 	} else {
 		b->failed++;
 	}
+	b->restart_ms =
+	    backoff_ms(b->restart_ms, RESTART_FIRST_MS, RESTART_MAX_MS);
 	b->start_at = clock_mono_ms() + b->restart_ms;
-	b->restart_ms *= 2;
-	if (b->restart_ms > RESTART_MAX_MS)
-		b->restart_ms = RESTART_MAX_MS;
 }
 
 /* It said nonsense, or no more: whatever it was at is lost. */
@@ -332,7 +332,6 @@ browser_process_new(const struct browser_process_env *env)
 
 	b->env = *env;
 	b->fd = -1;
-	b->restart_ms = RESTART_FIRST_MS;
 	b->look = evtimer_new(env->base, on_look, b);
 	b->log = browser_process_log_new(env->base);
 	b->hurry = evtimer_new(env->base, on_hurry, b);

@@ -285,7 +285,6 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 	c->arg = arg;
 	for (size_t i = 0; i < RUNTIMES; i++) {
 		c->pool[i].spawner = c;
-		c->pool[i].restart_ms = RESTART_FIRST_MS;
 		c->pool[i].restart =
 		    evtimer_new(base, zygote_restart, &c->pool[i]);
 	}

@@ -13,8 +13,6 @@
 
 #include "supervisor/spawn/spawner.h"
 
-#define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
-
 TAILQ_HEAD(hands, spawner_child);
 
 /* A package or a read of the tree that a zygote could not show. */
@@ -57,7 +55,7 @@ struct zygote_pool {
 	struct spawner *spawner;
 	struct zygote *current; /* takes the requests; NULL: none is ready */
 	struct event *restart;
-	int restart_ms;
+	int64_t restart_ms;
 	unsigned failed_starts;
 	bool measured;	    /* some zygote has reported */
 	int64_t renewed_ms; /* when it was, for what it could not show */

@@ -54,7 +54,7 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 	zygote_retire(c, RUNTIME_PROGRAM);
 	copy_tree(c, rootfs);
 	p->wanted = rootfs->n_packages > 0;
-	p->restart_ms = RESTART_FIRST_MS;
+	p->restart_ms = 0;
 	p->failed_starts = 0;
 	p->measured = false;
 	if (p->wanted)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/backoff.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
@@ -24,6 +25,7 @@
 
 #define EVENTS_PER_WAKE 64
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
+#define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
 #define RESTART_MAX_MS 5000
 #define FAILED_STARTS_MAX 5 /* zygotes in a row that never reported… */
 #define FAILED_LATER_MAX 20 /* …once one did: a minute and a half */
@@ -159,10 +161,9 @@ static void zygote_free(struct zygote *z)
 
 static void schedule_restart(struct zygote_pool *p)
 {
+	p->restart_ms =
+	    backoff_ms(p->restart_ms, RESTART_FIRST_MS, RESTART_MAX_MS);
 	event_add(p->restart, CLOCK_TIMEVAL(p->restart_ms));
-	p->restart_ms *= 2;
-	if (p->restart_ms > RESTART_MAX_MS)
-		p->restart_ms = RESTART_MAX_MS;
 }
 
 /* One that served before shows that it can be done: then be patient. */
@@ -267,7 +268,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 	if (z->kind == RUNTIME_PROGRAM)
 		c->shares_uid = event->uid_base < 0;
 	p->current = z;
-	p->restart_ms = RESTART_FIRST_MS;
+	p->restart_ms = 0;
 	p->failed_starts = 0;
 	if (old != NULL)
 		retire(old);

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
@@ -77,9 +78,8 @@ static void backoff(struct store *s)
 		s->backoff_ms = 0;
 		return;
 	}
-	s->backoff_ms = s->backoff_ms == 0 ? BACKOFF_MIN_MS : s->backoff_ms * 2;
-	if (s->backoff_ms > BACKOFF_MAX_MS)
-		s->backoff_ms = BACKOFF_MAX_MS;
+	s->backoff_ms =
+	    backoff_ms(s->backoff_ms, BACKOFF_MIN_MS, BACKOFF_MAX_MS);
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/context.h"
@@ -38,7 +39,7 @@ struct waiting {		   /* request.state */
 	struct run_query ask;
 	bool asked, died;
 	int sent_rc;	  /* of the last request to its owner */
-	int64_t look_ms;  /* until the next look */
+	int64_t look_ms;  /* between the looks; 0: none was */
 	int64_t until_ms; /* mono; 0: nobody was asked yet */
 };
 
@@ -103,10 +104,9 @@ static void look(evutil_socket_t fd, short what, void *arg);
 static void look_later(struct request *c)
 {
 	struct waiting *w = c->state;
-	int64_t ms = w->look_ms;
 
-	w->look_ms = ms * 2 < LOOK_LAST_MS ? ms * 2 : LOOK_LAST_MS;
-	request_set_timer(c, ms, look);
+	w->look_ms = backoff_ms(w->look_ms, LOOK_FIRST_MS, LOOK_LAST_MS);
+	request_set_timer(c, w->look_ms, look);
 }
 
 static void on_sent(void *arg, const struct store_result *res)
@@ -240,8 +240,7 @@ void run_lookup(struct request *c, const struct run_query *q)
 				      .id = xstrdup(q->id),
 				      .found = on_look},
 			      .request = c,
-			      .ask = *q,
-			      .look_ms = LOOK_FIRST_MS};
+			      .ask = *q};
 	request_set_state(c, &waiting_ops, w);
 	look(-1, 0, c);
 }

@@ -57,4 +57,27 @@ bool http_session_store_is_of(const struct store_session *row,
 void http_session_store_restore(struct http_session *s,
 				const struct store_session *row);
 
+/*
+ * Rows of sessions that are over, until the store has let go of them: on a disk
+ * that is full that takes as long as nobody makes room there. Until then they
+ * can be read, and yet nobody goes on with them.
+ */
+
+/* of all requestors; each has its share */
+#define HTTP_SESSION_DELETES_MAX 4096
+
+/*
+ * The row KEY, of Q, goes; DONE is told. False: too many of Q's wait
+ * already. Then it stays until it expires, and DONE is not called.
+ */
+bool http_session_delete(struct http_sessions *all, struct requestor *q,
+			 const char *key, store_done done, void *arg);
+
+/* Is the session of KEY over, whatever the store says of it? */
+bool http_session_delete_pending(const struct http_sessions *all,
+				 const char *key);
+
+/* ALL goes: what the store says later is let go. */
+void http_session_deletes_fini(struct http_sessions *all);
+
 #endif

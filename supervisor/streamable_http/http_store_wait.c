@@ -15,7 +15,6 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
-#include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/http/http_waitq.h"

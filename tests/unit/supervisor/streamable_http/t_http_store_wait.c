@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "tests/unit/supervisor/store/store_fixture.h"

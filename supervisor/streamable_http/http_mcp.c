@@ -217,7 +217,7 @@ static void on_initialize(struct http_sessions *all,
 			 requestor->name);
 }
 
-/* Begin the first that S defers, unless it reads too much. May the next begin? */
+/* Begin the first that S defers. False: S reads too much, and waits. */
 static bool go_on(struct http_session *s)
 {
 	struct http_stream *st = TAILQ_FIRST(&s->deferred);
@@ -236,31 +236,30 @@ static bool go_on(struct http_session *s)
 		rpc_parse(&m, buf_data(body), buf_len(body));
 		deliver(s, st, &m);
 	}
-	if (TAILQ_EMPTY(&s->deferred))
-		return false;
-	session_wait_to_read(&s->session);
-	return !session_over_read_limit(&s->session);
+	return true;
 }
 
 #define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
 
-/* The first of each session, and then its next: others come in between. */
+/*
+ * The first of each session, and then its next: others come in between. When
+ * none could begin, all wait to be told.
+ */
 static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 {
 	struct http_sessions *all = sessions;
 	struct http_session *last = TAILQ_LAST(&all->deferring, http_deferring);
 	struct http_session *s = NULL;
-	bool more = false;
-	int n = 0;
+	int begun = 0;
 
 	(void)fd, (void)what;
-	while (s != last && n++ < BEGUN_AT_ONCE) {
+	while (s != last && begun < BEGUN_AT_ONCE) {
 		s = TAILQ_FIRST(&all->deferring);
 		TAILQ_REMOVE(&all->deferring, s, deferring);
 		TAILQ_INSERT_TAIL(&all->deferring, s, deferring);
-		more = go_on(s) || more;
+		begun += go_on(s);
 	}
-	if (!TAILQ_EMPTY(&all->deferring) && (more || s != last))
+	if (begun > 0 && !TAILQ_EMPTY(&all->deferring))
 		event_add(all->go_on, CLOCK_TIMEVAL(0));
 }
 

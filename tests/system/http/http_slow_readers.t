@@ -39,6 +39,14 @@ sub sizes_of {
 	return map { $_->{size} } @conns;
 }
 
+# What the process has used, in a hundredth of a second's steps.
+sub cpu_ms {
+	my ($pid) = @_;
+	my @stat = split / /, read_file("/proc/$pid/stat") =~ s/^.*\) //r;
+
+	return 10 * ($stat[11] + $stat[12]);
+}
+
 # A call of "large" that is not read; the server closes after its answer.
 sub deaf_call {
 	my ($c, $id, $params) = @_;
@@ -94,6 +102,36 @@ for my $sessions (1, 20) {
 	is($whole, $n, "MCP 18: all $n who wait get the result as they read it");
 	my $peak = peak_kb($s->{pid});
 	cmp_ok($peak, '<', 330_000 * $ROOM, "at most ${peak} kB were held");
+	$s->stop;
+}
+
+# ---- requests of many sessions are held back: they wait, and the server rests ----
+{
+	my $s = server();
+	my @c = map { $s->client('ada')->greeted } 1 .. 20;
+	my $n = 12;
+	my @large = map { deaf_call($c[0], 100 + $_, {name => 'large',
+		arguments => {ms => 0, size => 2 * $SIZE}}) } 1 .. $n;
+
+	until_true('all to end', sub {
+		my @ended = $s->log_text =~ /template=large .*status=succeeded/g;
+		return @ended == $n;
+	});
+	my @held = map { $_->post({jsonrpc => '2.0', id => 1, method => 'tools/list'},
+				  Connection => 'close') } @c;
+
+	$s->client('bob')->greeted; # whose answers are read: each may be next
+	my $before = cpu_ms($s->{pid});
+
+	sleep 2;
+	cmp_ok(cpu_ms($s->{pid}) - $before, '<', 1000,
+	       'who cannot go on is not asked again and again');
+	my @sizes = sizes_of(@large, @held);
+
+	is(scalar(grep { $_ > 2 * $SIZE } @sizes[0 .. $n - 1]), $n,
+	   'the large answers come as they are read');
+	is(scalar(grep { $_ > 1000 } @sizes[$n .. $#sizes]), scalar @held,
+	   'and then what was held back');
 	$s->stop;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/exec/runs.h"
 #include "supervisor/tools/remote_run_watch.h"
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/resource_uri.h"
@@ -424,14 +425,21 @@ static void on_revisit(struct run_row_lookup *row, struct run *r,
 
 static void watch_again(struct subscription *u, const struct resource_uri *own)
 {
-	struct revisit *v = u->revisit = xcalloc(1, sizeof(*v));
+	struct context *ctx = u->session->ctx;
+	struct requestor *q = u->session->requestor;
+	struct run *r = runs_find(ctx->runs, q, own->run_id);
+	struct revisit *v;
 
+	/* one of ours is watched from now on: it may end before a row is read */
+	if (r != NULL) {
+		watch_ours(u, r);
+		return;
+	}
+	v = u->revisit = xcalloc(1, sizeof(*v));
 	v->of = u;
 	memcpy(v->run_id, own->run_id, sizeof(v->run_id));
-	v->row = (struct run_row_lookup){.ctx = u->session->ctx,
-					 .requestor = u->session->requestor,
-					 .id = v->run_id,
-					 .found = on_revisit};
+	v->row = (struct run_row_lookup){
+	    .ctx = ctx, .requestor = q, .id = v->run_id, .found = on_revisit};
 	run_lookup_row(&v->row, false);
 }
 

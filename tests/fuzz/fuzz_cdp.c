@@ -85,7 +85,7 @@ static void add_tab(const char *id, const char *target, const char *attached)
 	TAILQ_INSERT_TAIL(&session.tabs, t, link);
 	session.n_tabs++;
 	broker.n_tabs++;
-	if (target == NULL)
+	if (target == NULL || attached == NULL)
 		return;
 	t->target = xstrdup(target);
 	t->attached = xstrdup(attached);

@@ -221,6 +221,7 @@ static void test_ended(void)
 	memset(xs, 'x', UNREAD);
 	json_object_object_add(text, "text", json_object_new_string(xs));
 	session_tell(stream_conn_session(k.conn), NULL, "unread", text);
+	json_object_put(text);
 	c = request_new(stream_conn_session(k.conn), NULL, &m, NULL);
 	request_ref_large(c);
 	shutdown(k.ends[0], SHUT_WR);

@@ -17,7 +17,7 @@
 #include "supervisor/session/session.h"
 #include "supervisor/session/task_notify.h"
 
-#define UNHEARD                                                                \
+#define NOBODY_WAITS                                                           \
 	"nobody waits for this run's answer, so nobody can be asked: "         \
 	"call the tool as a task, or without mode async"
 
@@ -185,8 +185,8 @@ static void offer_plain(struct pending_input *p)
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
-		input_request_refuse(&p->q, errmsg != NULL ? errmsg : UNHEARD,
-				     &tool_error);
+		input_request_refuse(
+		    &p->q, errmsg != NULL ? errmsg : NOBODY_WAITS, &tool_error);
 		input_reject(p, &tool_error);
 	}
 }

@@ -13,10 +13,9 @@
 #include "proto/json/json_pack.h"
 
 static const char *const revisions[MCP_REVISIONS] = {
-    [MCP_2024_11_05] = "2024-11-05",
-    [MCP_2025_03_26] = "2025-03-26",
-    [MCP_2025_06_18] = "2025-06-18",
-    [MCP_2025_11_25] = "2025-11-25",
+    [MCP_2024_11_05] = "2024-11-05", [MCP_2025_03_26] = "2025-03-26",
+    [MCP_2025_06_18] = "2025-06-18", [MCP_2025_11_25] = "2025-11-25",
+    [MCP_2026_07_28] = "2026-07-28",
 };
 
 const char *mcp_revision_name(enum mcp_revision rev)
@@ -34,6 +33,8 @@ static const struct {
     [MCP_AUDIO] = {MCP_2025_03_26, MCP_LATEST},
     [MCP_PROGRESS_MESSAGE] = {MCP_2025_03_26, MCP_LATEST},
     [MCP_COMPLETIONS] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_SESSIONS] = {0, MCP_LATEST_SESSION},
+    [MCP_STATELESS] = {MCP_2026_07_28, MCP_LATEST},
     [MCP_TASKS] = {MCP_2025_11_25, MCP_2025_11_25},
     [MCP_STRUCTURED] = {MCP_2025_06_18, MCP_LATEST},
     [MCP_TITLES] = {MCP_2025_06_18, MCP_LATEST},
@@ -59,7 +60,8 @@ enum mcp_revision mcp_negotiate(const char *name)
 {
 	int rev = mcp_revision_of(name);
 
-	return rev < 0 ? MCP_LATEST : (enum mcp_revision)rev;
+	return rev < 0 || rev > MCP_LATEST_SESSION ? MCP_LATEST_SESSION
+						   : (enum mcp_revision)rev;
 }
 
 static const char *const levels[MCP_LEVELS] = {

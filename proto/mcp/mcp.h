@@ -17,16 +17,18 @@ enum mcp_revision {
 	MCP_2024_11_05,
 	MCP_2025_03_26,
 	MCP_2025_06_18,
-	MCP_2025_11_25,
+	MCP_2025_11_25, /* the newest that initialize agrees on */
+	MCP_2026_07_28, /* each request says so by itself: there are no sessions */
 	MCP_REVISIONS
 };
-#define MCP_LATEST MCP_2025_11_25
+#define MCP_LATEST MCP_2026_07_28
+#define MCP_LATEST_SESSION MCP_2025_11_25
 
 const char *mcp_revision_name(enum mcp_revision rev);
 int mcp_revision_of(const char *name); /* or -EINVAL */
 
-/* The one asked for when it is served, else the latest (lifecycle, version
-   negotiation). NAME may be NULL. */
+/* The one asked for when initialize can agree on it, else the latest of those
+   (lifecycle, version negotiation). NAME may be NULL. */
 enum mcp_revision mcp_negotiate(const char *name);
 
 /* What a revision has or lacks; the table is in mcp.c. */
@@ -42,7 +44,9 @@ enum mcp_feature {
 	MCP_RESOURCE_LINKS, /* content */
 	MCP_CONTENT_META,   /* _meta and lastModified in it */
 	MCP_ICONS,
-	MCP_TASKS, /* the core's own */
+	MCP_SESSIONS,  /* initialize, ping, logging/setLevel, subscriptions */
+	MCP_STATELESS, /* server/discover, resultType, input_required, listen */
+	MCP_TASKS,     /* the core's own */
 	MCP_FEATURES
 };
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f);

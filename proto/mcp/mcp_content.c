@@ -300,7 +300,7 @@ struct json_object *mcp_block_for(struct json_object *block,
 {
 	struct json_object *o = kind_for(block, rev), *known;
 
-	if (rev == MCP_LATEST)
+	if (rev >= MCP_2025_11_25)
 		return o;
 	known = members_for(o, rev);
 	json_object_put(o);

@@ -155,60 +155,58 @@ void input_request_fini(struct input_request *q)
 /* ---- who can be asked ---- */
 
 /* "elicitation": {} means forms, as it did before there were others. */
-static bool has_forms(const struct session *s)
+static bool has_forms(const struct client_terms *t)
 {
-	return session_declares(s, "elicitation/form") ||
-	       (session_declares(s, "elicitation") &&
-		!session_declares(s, "elicitation/url"));
+	return client_declares(t, "elicitation/form") ||
+	       (client_declares(t, "elicitation") &&
+		!client_declares(t, "elicitation/url"));
 }
 
 static const char *lacks_elicit(const struct input_request *q,
-				const struct session *s)
+				const struct client_terms *t)
 {
-	if (s->revision < MCP_2025_06_18)
+	if (t->revision < MCP_2025_06_18)
 		return "the client speaks a revision of MCP before 2025-06-18, "
 		       "which cannot ask the user";
-	if (!has_forms(s))
+	if (!has_forms(t))
 		return "the client would have to declare the capability "
 		       "elicitation.form; nobody can be asked";
-	if (q->newer != NULL && s->revision < MCP_2025_11_25)
+	if (q->newer != NULL && t->revision < MCP_2025_11_25)
 		return "the client would have to speak MCP 2025-11-25, which "
 		       "has titled and multiple choice";
 	return NULL;
 }
 
 static const char *lacks_sample(const struct input_request *q,
-				const struct session *s)
+				const struct client_terms *t)
 {
-	bool latest = s->revision >= MCP_2025_11_25;
+	bool latest = t->revision >= MCP_2025_11_25;
 
-	if (!session_declares(s, "sampling"))
+	if (!client_declares(t, "sampling"))
 		return "the client would have to declare the capability "
 		       "sampling; no model can be asked";
 	if ((q->needs & SAMPLING_TOOLS) &&
-	    !(latest && session_declares(s, "sampling/tools")))
+	    !(latest && client_declares(t, "sampling/tools")))
 		return "the client would have to declare the capability "
 		       "sampling.tools (MCP 2025-11-25) for tools";
 	if ((q->needs & SAMPLING_CONTEXT) && latest &&
-	    !session_declares(s, "sampling/context"))
+	    !client_declares(t, "sampling/context"))
 		return "the client would have to declare the capability "
 		       "sampling.context for includeContext";
 	if ((q->needs & SAMPLING_BLOCKS) && !latest)
 		return "the client would have to speak MCP 2025-11-25, where a "
 		       "message may have several blocks";
-	if ((q->needs & SAMPLING_AUDIO) && s->revision < MCP_2025_03_26)
+	if ((q->needs & SAMPLING_AUDIO) && t->revision < MCP_2025_03_26)
 		return "the client would have to speak MCP 2025-03-26, which "
 		       "has audio";
 	return NULL;
 }
 
 const char *input_request_missing(const struct input_request *q,
-				  const struct session *s)
+				  const struct client_terms *t)
 {
-	if (!s->initialized)
-		return "the client has not sent notifications/initialized";
-	return q->kind == WORKER_QUESTION_ELICIT ? lacks_elicit(q, s)
-						 : lacks_sample(q, s);
+	return q->kind == WORKER_QUESTION_ELICIT ? lacks_elicit(q, t)
+						 : lacks_sample(q, t);
 }
 
 /* MESSAGES, which were checked, as older revisions know them. */
@@ -232,17 +230,16 @@ static struct json_object *messages_for(struct json_object *messages,
 }
 
 struct json_object *input_request_params(const struct input_request *q,
-					 const struct session *s,
+					 enum mcp_revision rev,
 					 const char *task_id)
 {
 	struct json_object *params = copy_of(q->params);
 
-	if (q->kind == WORKER_QUESTION_ELICIT && s->revision >= MCP_2025_11_25)
+	if (q->kind == WORKER_QUESTION_ELICIT && rev >= MCP_2025_11_25)
 		json_add(params, "mode:s", "form");
-	if (q->kind == WORKER_QUESTION_SAMPLE && s->revision < MCP_2025_11_25)
-		json_add(
-		    params, "messages:o",
-		    messages_for(json_member(params, "messages"), s->revision));
+	if (q->kind == WORKER_QUESTION_SAMPLE && rev < MCP_2025_11_25)
+		json_add(params, "messages:o",
+			 messages_for(json_member(params, "messages"), rev));
 	if (task_id != NULL)
 		json_add(params, "_meta:o", task_json_related(task_id));
 	return params;

@@ -38,19 +38,19 @@ void input_request_fini(struct input_request *q);
 
 const char *input_request_method(const struct input_request *q);
 
-/* NULL: S can be asked Q. Else what its client would have to declare. */
+/* NULL: who said T can be asked Q. Else what it would have to declare. */
 const char *input_request_missing(const struct input_request *q,
-				  const struct session *s);
+				  const struct client_terms *t);
 
 /* Nobody can be asked Q; ERRMSG is for the template's author. */
 void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r);
 
 /*
- * The params for S, of task TASK_ID (NULL: of none); the caller owns them.
+ * The params as REV has them, of task TASK_ID (NULL: of none); the caller owns them.
  */
 struct json_object *input_request_params(const struct input_request *q,
-					 const struct session *s,
+					 enum mcp_revision rev,
 					 const char *task_id);
 
 /*

@@ -104,8 +104,8 @@ static void input_send(struct pending_input *p, struct session *s,
 {
 	struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();
-	struct json_object *params =
-	    input_request_params(&p->q, s, is_task(r) ? r->id : NULL);
+	struct json_object *params = input_request_params(
+	    &p->q, s->terms.revision, is_task(r) ? r->id : NULL);
 
 	if (session_is_backlogged(s)) {
 		json_object_put(params);
@@ -126,6 +126,15 @@ static void input_send(struct pending_input *p, struct session *s,
 			    input_request_method(&p->q));
 }
 
+/* Why S cannot be asked P; NULL: it can. */
+static const char *missing(const struct pending_input *p,
+			   const struct session *s)
+{
+	return s->initialized
+		   ? input_request_missing(&p->q, &s->terms)
+		   : "the client has not sent notifications/initialized";
+}
+
 /*
  * Who waits for R's result and can be asked P, best of all one who reads; else
  * *ERRMSG not. Many may be of one session.
@@ -143,7 +152,7 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 
 		if (s->over || s == unable)
 			continue;
-		lacks = s == able ? NULL : input_request_missing(&p->q, s);
+		lacks = s == able ? NULL : missing(p, s);
 		if (lacks != NULL) {
 			unable = s;
 			*errmsg = lacks;
@@ -196,7 +205,7 @@ static void offer_task(struct pending_input *p)
 {
 	struct session *maker = task_notify_session(p->input->run);
 	bool there = maker != NULL && !maker->over;
-	const char *errmsg = there ? input_request_missing(&p->q, maker) : NULL;
+	const char *errmsg = there ? missing(p, maker) : NULL;
 	bool able = there && errmsg == NULL;
 	struct tool_error tool_error = {0};
 	struct request *c;

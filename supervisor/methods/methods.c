@@ -55,7 +55,7 @@ static void declare(struct json_object *caps, const char *name,
 /* What a revision has no name for is served all the same. */
 static struct json_object *capabilities(const struct session *s)
 {
-	enum mcp_revision rev = s->revision;
+	enum mcp_revision rev = s->terms.revision;
 	static const char *const changes[] = {"listChanged", NULL};
 	static const char *const subscribes[] = {"subscribe", "listChanged",
 						 NULL};
@@ -82,7 +82,7 @@ static void initialize(struct request *c)
 		    c, RPC_INVALID_PARAMS, NULL,
 		    "initialize needs params.protocolVersion, a string "
 		    "such as \"%s\"",
-		    mcp_revision_name(MCP_LATEST));
+		    mcp_revision_name(MCP_LATEST_SESSION));
 		return;
 	}
 	if (rpc_async_is_large(c->msg.bytes)) { /* a part of it is kept */
@@ -96,18 +96,19 @@ static void initialize(struct request *c)
 			      "this connection is initialized already");
 		return;
 	}
-	s->revision =
+	s->terms.revision =
 	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
 	s->greeted = true;
-	s->client = json_object_get(json_member(c->msg.params, "capabilities"));
+	s->terms.capabilities =
+	    json_object_get(json_member(c->msg.params, "capabilities"));
 	result = json_pack("protocolVersion:s capabilities:o serverInfo:o "
 			   "instructions:s",
-			   mcp_revision_name(s->revision), capabilities(s),
-			   server_info(s->revision),
+			   mcp_revision_name(s->terms.revision),
+			   capabilities(s), server_info(s->terms.revision),
 			   s->ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
 					       : INSTRUCTIONS);
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
-		 mcp_revision_name(s->revision));
+		 mcp_revision_name(s->terms.revision));
 	request_result(c, result);
 }
 
@@ -128,7 +129,7 @@ static void set_level(struct request *c)
 		    "info, debug");
 		return;
 	}
-	c->session->log_level = (unsigned)level;
+	c->session->terms.log_level = level;
 	session_changed(c->session);
 	request_result(c, json_object_new_object());
 }

@@ -75,8 +75,8 @@ void prompts_list(struct request *c)
 
 		if (tools_offer(s, all, o->key) == o &&
 		    pagination_wants(&p, o->template->id, o->index))
-			json_object_array_add(p.list,
-					      definition(o, s->revision));
+			json_object_array_add(
+			    p.list, definition(o, c->terms->revision));
 	}
 	pagination_end(&p, "prompts");
 }
@@ -303,8 +303,8 @@ void prompts_get(struct request *c)
 		no_such_prompt(c, name);
 		return;
 	}
-	list = check_arguments(&m) == 0 ? messages(&m, c->session->revision)
-					: NULL;
+	list =
+	    check_arguments(&m) == 0 ? messages(&m, c->terms->revision) : NULL;
 	if (list == NULL) {
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 		return;

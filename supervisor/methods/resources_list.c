@@ -68,7 +68,7 @@ static void page_offers(struct pagination *p, const char *uri_key,
 				       json_object_new_string(offer->key));
 		json_add(o, "name?s title?s description?s mimeType?s",
 			 json_member_str(offer->def, "name"),
-			 mcp_has(s->revision, MCP_TITLES)
+			 mcp_has(p->request->terms->revision, MCP_TITLES)
 			     ? json_member_str(offer->def, "title")
 			     : NULL,
 			 json_member_str(offer->def, "description"),

@@ -237,10 +237,10 @@ static bool takes_as_task(const struct session *s, const char *method)
 {
 	char path[64];
 
-	if (s->revision < MCP_2025_11_25)
+	if (s->terms.revision < MCP_2025_11_25)
 		return false;
 	snprintf(path, sizeof(path), "tasks/requests/%s", method);
-	return session_declares(s, path);
+	return client_declares(&s->terms, path);
 }
 
 static void on_gone(struct session_observer *o)
@@ -287,7 +287,7 @@ static void cancel_it(struct client_task *t)
 {
 	struct client_request *a;
 
-	if (!session_declares(t->session, "tasks/cancel"))
+	if (!client_declares(&t->session->terms, "tasks/cancel"))
 		return;
 	a = ask_about(t, "tasks/cancel", NULL);
 	if (a != NULL)

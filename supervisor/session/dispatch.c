@@ -96,7 +96,7 @@ static void serve(struct request *c)
 {
 	const struct method *m = find(c->ctx, c->msg.method);
 
-	if (m == NULL || !mcp_has(c->session->revision, m->needs))
+	if (m == NULL || !mcp_has(c->terms->revision, m->needs))
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			      "this server has no method \"%.100s\"",
 			      c->msg.method);
@@ -289,7 +289,7 @@ bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 
 	if (m->kind != RPC_BATCH)
 		return on_message(s, stream, m, NULL);
-	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
+	if (s->greeted && mcp_has(s->terms.revision, MCP_BATCHES))
 		answered = on_batch(s, stream, m);
 	else
 		session_refuse(s, stream, RPC_INVALID_REQUEST,

@@ -18,7 +18,7 @@ static void tell(struct progress *p, struct run *r)
 	bool told = r->told_progress;
 	uint64_t done = told ? r->done : run_steps_done(&r->steps);
 	uint64_t total = told ? r->total : r->steps.n;
-	bool messages = mcp_has(p->session->revision, MCP_PROGRESS_MESSAGE);
+	bool messages = mcp_has(p->terms->revision, MCP_PROGRESS_MESSAGE);
 	struct json_object *params;
 
 	if (session_is_backlogged(p->session) ||
@@ -77,17 +77,19 @@ void progress_fini(struct progress *p)
 	p->later = NULL;
 }
 
-void progress_log(struct session *s, void *stream, const struct run *r,
-		  const struct run_notice *said, const char *task_id)
+void progress_log(struct progress *p, const struct run *r,
+		  const struct run_notice *said)
 {
+	const char *task_id = p->task_id;
 	struct json_object *o;
 
-	if (said->level > s->log_level || session_is_backlogged(s))
+	if ((int)said->level > p->terms->log_level ||
+	    session_is_backlogged(p->session))
 		return;
 	o = json_pack("level:s logger:s data:S _meta?o",
 		      mcp_level_name(said->level), r->template->id, said->text,
 		      said->len,
 		      task_id != NULL ? task_json_related(task_id) : NULL);
-	session_tell(s, stream, "notifications/message", o);
+	session_tell(p->session, p->stream, "notifications/message", o);
 	json_object_put(o);
 }

@@ -12,6 +12,7 @@
 
 struct progress {
 	struct session *session;
+	const struct client_terms *terms;
 	void *stream;		   /* of the request that gave the token */
 	struct json_object *token; /* NULL: none, and nothing is told */
 	const char *task_id;	   /* NULL: it does not belong to a task */
@@ -22,17 +23,17 @@ struct progress {
 	struct event *later; /* the latest, held back by the rate */
 };
 
-/* Session, stream, token and task_id are set, and lent. R has gone on. */
+/* Session, terms, stream, token and task_id are set, and lent. R has gone on. */
 void progress_news(struct progress *p, struct run *r);
 /* Nothing more comes: what was held back is told NOW, or never. */
 void progress_stop(struct progress *p, bool now);
 void progress_fini(struct progress *p);
 
 /*
- * Tell S what R SAID (NOTICE_LOG), by STREAM, unless it is below S's level or S
- * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
+ * Tell P's client what R SAID (NOTICE_LOG), unless it is below the client's
+ * level or the client does not read. P needs no token for that.
  */
-void progress_log(struct session *s, void *stream, const struct run *r,
-		  const struct run_notice *said, const char *task_id);
+void progress_log(struct progress *p, const struct run *r,
+		  const struct run_notice *said);
 
 #endif

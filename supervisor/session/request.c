@@ -111,6 +111,7 @@ struct request *request_new(struct session *s, void *stream,
 	c->requestor = s->requestor;
 	c->stream = stream;
 	c->waiter.request = c;
+	c->terms = &s->terms;
 	c->msg = *msg;
 	*msg = (struct rpc_msg){0};
 	c->batch = batch;
@@ -118,6 +119,7 @@ struct request *request_new(struct session *s, void *stream,
 		batch->wanted = true;
 	c->progress =
 	    (struct progress){.session = s,
+			      .terms = c->terms,
 			      .stream = stream,
 			      .token = mcp_progress_token(c->msg.params)};
 	session_observe(s, &c->observer, &observer_ops);
@@ -385,7 +387,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	struct request *c = CONTAINER(w, struct request, watch);
 
 	if (n->kind == NOTICE_LOG && c->ops->logs)
-		progress_log(c->session, c->stream, r, n, NULL);
+		progress_log(&c->progress, r, n);
 	else if (n->kind == NOTICE_PROGRESS)
 		progress_news(&c->progress, r);
 	else if (n->kind == NOTICE_RECORDED)

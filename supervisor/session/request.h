@@ -35,8 +35,11 @@ struct request {
 	struct session *session; /* NULL: the client is gone */
 	struct context *ctx;	 /* borrowed, as who asks: they outlive it */
 	struct requestor *requestor;
-	void *stream;		/* the transport's; see session.h */
-	struct rpc_msg msg;	/* owned */
+	void *stream;	    /* the transport's; see session.h */
+	struct rpc_msg msg; /* owned */
+	/* the session's, or its own, which are lent by msg */
+	const struct client_terms *terms;
+	struct client_terms own_terms;
 	struct batch *batch;	/* NULL: the answer leaves alone… */
 	struct reply_hint hint; /* …with this */
 	bool dropped;		/* cancelled by the client: no answer */

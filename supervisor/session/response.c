@@ -134,7 +134,7 @@ void response_send(struct request *c, const struct response *m)
 	struct buf answer = {0};
 
 	now.max = request_max_bytes(c);
-	now.revision = c->session->revision;
+	now.revision = c->terms->revision;
 	if (rpc_async_is_large(m->len)) {
 		make_later(c, &now);
 		return;

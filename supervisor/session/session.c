@@ -38,8 +38,8 @@ void session_init(struct session *s, struct context *ctx,
 			      .ops = ops,
 			      .arg = arg,
 			      .via = TRUST_LOCAL,
-			      .revision = MCP_LATEST,
-			      .log_level = MCP_LEVEL_INFO};
+			      .terms = {.revision = MCP_LATEST_SESSION,
+					.log_level = MCP_LEVEL_INFO}};
 	TAILQ_INIT(&s->backlog);
 	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->observers);
@@ -153,7 +153,7 @@ void session_fini(struct session *s)
 	leave_untold(s);
 	wait_no_more(s);
 	LIST_REMOVE(s, link);
-	json_object_put(s->client);
+	json_object_put(s->terms.capabilities);
 }
 
 void session_tell(struct session *s, void *stream, const char *method,
@@ -274,9 +274,9 @@ void session_detach(struct session *s, void *stream)
 		s->ops->detach(s->arg, stream);
 }
 
-bool session_declares(const struct session *s, const char *path)
+bool client_declares(const struct client_terms *t, const char *path)
 {
-	struct json_object *at = s->client;
+	struct json_object *at = t->capabilities;
 	char name[64];
 
 	while (at != NULL && *path != '\0') {

@@ -72,6 +72,19 @@ struct session_observer {
 	LIST_ENTRY(session_observer) link; /* in session.observers */
 };
 
+/*
+ * What a client says of itself: by initialize, for its session; from 2026-07-28
+ * on with each request, for that alone.
+ */
+struct client_terms {
+	enum mcp_revision revision;
+	/* what it declared; NULL: nothing. A session owns it, a request does not */
+	struct json_object *capabilities;
+	int log_level; /* of proto/mcp/mcp.h: what is as grave is told; -1: none */
+};
+/* Is the capability at PATH ("sampling/tools") declared? */
+bool client_declares(const struct client_terms *t, const char *path);
+
 struct client_request;
 struct request;
 struct session_walk; /* session.c */
@@ -88,12 +101,10 @@ struct session {
 	bool stale;	  /* its lists have changed: it could not be told */
 	bool to_tell;	  /* of that, in its turn: it is in sessions.to_tell */
 	TAILQ_ENTRY(session) tell;
-	enum mcp_revision revision;
-	struct json_object *client; /* the capabilities that it declared */
-	unsigned log_level; /* of proto/mcp/mcp.h: what is graver is told too */
-	LIST_ENTRY(session) link; /* in sessions.all */
-	struct request *requests; /* under way, by their ids */
-	size_t n_requests;	  /* these, and what is refused just now */
+	struct client_terms terms; /* of initialize */
+	LIST_ENTRY(session) link;  /* in sessions.all */
+	struct request *requests;  /* under way, by their ids */
+	size_t n_requests;	   /* these, and what is refused just now */
 	/* Not taken to their end yet: over lines nothing else is, then. */
 	size_t n_batches;
 	size_t n_reads; /* of these, those that await a large answer */
@@ -162,8 +173,6 @@ bool session_has_reader(const struct session *s, void *stream);
 void session_reader_lost(struct session *s, void *stream);
 /* What STREAM brings is fetched later, where the transport knows such a thing. */
 void session_detach(struct session *s, void *stream);
-/* Did the client declare the capability at PATH ("sampling/tools")? */
-bool session_declares(const struct session *s, const char *path);
 
 /* A message that could not even be read: answered without an id. */
 void session_refuse(struct session *s, void *stream, int code,

@@ -90,7 +90,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 		feed_free(f);
 	} else if (n->kind == NOTICE_LOG) {
 		if (session_has_push_stream(f->session))
-			progress_log(f->session, NULL, r, n, r->id);
+			progress_log(&f->progress, r, n);
 	} else if (n->kind == NOTICE_PROGRESS) {
 		on_progress(f);
 	} else if (task_json_is_over(status)) { /* recorded, or cancelled */
@@ -131,8 +131,10 @@ void task_notify_start(struct session *s, struct run *r,
 
 	f->run = r;
 	f->session = s;
-	f->progress = (struct progress){
-	    .session = s, .token = json_object_get(token), .task_id = r->id};
+	f->progress = (struct progress){.session = s,
+					.terms = &s->terms,
+					.token = json_object_get(token),
+					.task_id = r->id};
 	f->told = TASK_WORKING;
 	f->watch.on_notice = on_notice;
 	f->later = evtimer_new(s->ctx->base, on_later, f);

@@ -122,7 +122,7 @@ static void on_part(void *arg, void *stream)
 {
 	struct http_session *s = arg;
 
-	if (s->session.revision < MCP_2025_11_25)
+	if (s->session.terms.revision < MCP_2025_11_25)
 		return;
 	http_stream_begin(stream);
 	http_stream_hang_up(stream);

@@ -178,10 +178,10 @@ static void put_row(struct http_session *s, const char *client,
 		.key = key,
 		.requestor = q->name,
 		.credential = credential,
-		.revision = mcp_revision_name(s->session.revision),
+		.revision = mcp_revision_name(s->session.terms.revision),
 		.client = client,
 		.uris = json_text(uris, NULL),
-		.log_level = (int)s->session.log_level,
+		.log_level = s->session.terms.log_level,
 		.used_ms = used,
 		.expires_ms = used + idle_ms(s->all) + old_ms(s->all)},
 	    urgency, done, arg);
@@ -213,7 +213,7 @@ bool http_session_store(struct http_session *s, enum store_urgency urgency,
 
 	if (s->all->ctx->store == NULL || !s->session.greeted)
 		return false;
-	client = json_text(s->session.client, &len);
+	client = json_text(s->session.terms.capabilities, &len);
 	if (len > HTTP_SESSION_STORE_TEXT) {
 		log_info("http",
 			 "session=%.8s requestor=%s kept=no "
@@ -327,7 +327,8 @@ bool http_session_store_is_of(const struct store_session *row,
 	credential_of(credential, q);
 	return strcmp(row->requestor, q->name) == 0 &&
 	       strcmp(row->credential, credential) == 0 &&
-	       mcp_revision_of(row->revision) >= 0;
+	       mcp_revision_of(row->revision) >= 0 &&
+	       mcp_revision_of(row->revision) <= MCP_LATEST_SESSION;
 }
 
 /*
@@ -339,11 +340,13 @@ void http_session_store_restore(struct http_session *s,
 {
 	struct json_object *uris = NULL;
 
-	s->session.revision = (enum mcp_revision)mcp_revision_of(row->revision);
+	s->session.terms.revision =
+	    (enum mcp_revision)mcp_revision_of(row->revision);
 	s->session.greeted = s->session.initialized = s->told_id = true;
 	s->session.stale = true;
-	s->session.log_level = (unsigned)row->log_level;
-	json_parse(&s->session.client, row->client, strlen(row->client), NULL);
+	s->session.terms.log_level = row->log_level;
+	json_parse(&s->session.terms.capabilities, row->client,
+		   strlen(row->client), NULL);
 	json_parse(&uris, row->uris, strlen(row->uris), NULL);
 	s->all->ctx->methods->resubscribe(&s->session, uris);
 	json_object_put(uris);

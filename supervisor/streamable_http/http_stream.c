@@ -201,7 +201,7 @@ void http_stream_prime(struct http_stream *st)
 {
 	struct buf out = {0};
 
-	if (st->owner->session.revision < MCP_2025_11_25)
+	if (st->owner->session.terms.revision < MCP_2025_11_25)
 		return;
 	sse_put_priming(&out, &st->sse, HTTP_RETRY_MS);
 	http_conn_put(st->conn, buf_data(&out), buf_len(&out));

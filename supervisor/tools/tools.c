@@ -130,8 +130,8 @@ static bool is_tool(const struct request *c, const struct template *t)
 
 static void page_add(struct pagination *p, struct json_object *tool)
 {
-	json_object_array_add(
-	    p->list, for_revision(tool, p->request->session->revision));
+	json_object_array_add(p->list,
+			      for_revision(tool, p->request->terms->revision));
 	json_object_put(tool);
 }
 
@@ -278,7 +278,7 @@ static bool check_task(struct request *c, const char *name,
 {
 	struct json_object *task = json_member(c->msg.params, "task");
 
-	if (!mcp_has(c->session->revision, MCP_TASKS))
+	if (!mcp_has(c->terms->revision, MCP_TASKS))
 		return true; /* a client's that knows no tasks means nothing */
 	if (task == NULL && support == TASK_REQUIRED)
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,

@@ -28,8 +28,8 @@ static void question(enum worker_question_kind kind, struct json_object *o)
 {
 	struct worker_question ask = {
 	    .seq = 1, .kind = kind, .params = json_member(o, "ask")};
-	struct session s = {.revision = MCP_2025_11_25,
-			    .client = json_member(o, "client")};
+	struct client_terms t = {.revision = MCP_2025_11_25,
+				 .capabilities = json_member(o, "client")};
 	struct tool_error r = {0};
 	struct input_request q;
 
@@ -37,8 +37,9 @@ static void question(enum worker_question_kind kind, struct json_object *o)
 		return;
 	if (input_request_init(&q, &ask, &r)) {
 		assert(q.timeout_ms > 0 && r.code == NULL);
-		(void)input_request_missing(&q, &s);
-		json_object_put(input_request_params(&q, &s, "run_1"));
+		(void)input_request_missing(&q, &t);
+		json_object_put(
+		    input_request_params(&q, MCP_2025_11_25, "run_1"));
 		answer(&q, json_member(o, "result"));
 	} else {
 		assert(r.code != NULL && r.details != NULL);

@@ -402,18 +402,18 @@ static void check_client(size_t i)
 	struct worker_question ask = {.seq = 1,
 				      .kind = clients[i].kind,
 				      .params = parse(clients[i].params)};
-	struct session s = {.revision = clients[i].revision,
-			    .client = parse(clients[i].capabilities),
-			    .initialized = true};
+	struct client_terms t = {.revision = clients[i].revision,
+				 .capabilities =
+				     parse(clients[i].capabilities)};
 	struct tool_error r = {0};
 	struct input_request q;
 
 	ok(input_request_init(&q, &ask, &r), "a question for: %s",
 	   clients[i].name);
-	is_int(input_request_missing(&q, &s) == NULL, clients[i].can,
+	is_int(input_request_missing(&q, &t) == NULL, clients[i].can,
 	       "who can be asked: %s", clients[i].name);
 	input_request_fini(&q);
-	json_object_put(s.client);
+	json_object_put(t.capabilities);
 	json_object_put(ask.params);
 }
 
@@ -425,22 +425,20 @@ static void check_params(void)
 	    .params = parse("{\"message\":\"m\",\"timeoutMs\":5,"
 			    "\"requestedSchema\":{\"type\":\"object\","
 			    "\"properties\":{}}}")};
-	struct session s = {.revision = MCP_2025_11_25};
 	struct tool_error r = {0};
 	struct json_object *p;
 	struct input_request q;
 
 	ok(input_request_init(&q, &ask, &r), "a question with a time");
 	is_int(q.timeout_ms, 5, "which is kept");
-	p = input_request_params(&q, &s, "T");
+	p = input_request_params(&q, MCP_2025_11_25, "T");
 	is_str(json_text(p, NULL),
 	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
 	       "\"properties\":{}},\"mode\":\"form\",\"_meta\":"
 	       "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"T\"}}}",
 	       "MCP 19: a task's question says whose it is, and no time");
 	json_object_put(p);
-	s.revision = MCP_2025_06_18;
-	p = input_request_params(&q, &s, NULL);
+	p = input_request_params(&q, MCP_2025_06_18, NULL);
 	is_str(json_text(p, NULL),
 	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
 	       "\"properties\":{}}}",

@@ -33,6 +33,7 @@ static const struct {
     {"2025-03-26", "2025-03-26", true, true, false},
     {"2025-06-18", "2025-06-18", false, true, true},
     {"2025-11-25", "2025-11-25", false, true, true},
+    {"2026-07-28", "2025-11-25", false, true, true},
     {"1999-01-01", "2025-11-25", false, true, true},
     {"2999-01-01", "2025-11-25", false, true, true},
     {"2025-11-25 ", "2025-11-25", false, true, true},

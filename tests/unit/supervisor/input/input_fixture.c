@@ -71,8 +71,8 @@ void client_begin(struct client *c, const char *name)
 	*c = (struct client){.name = name};
 	session_init(&c->session, &ctx, requestors_of_uid(&it.all, 7), &ops, c);
 	c->session.greeted = c->session.initialized = true;
-	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) <
-	    0)
+	if (json_parse(&c->session.terms.capabilities, "{\"elicitation\":{}}",
+		       18, NULL) < 0)
 		abort();
 }
 

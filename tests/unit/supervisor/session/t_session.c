@@ -150,7 +150,7 @@ static void test_rate(void)
 	begin();
 	section.rate_per_second = 1;
 	session.greeted = true;
-	session.revision = MCP_2025_03_26;
+	session.terms.revision = MCP_2025_03_26;
 	say("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/none\"},"
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/none\"}]");
 	turn();
@@ -185,7 +185,7 @@ static void test_batch(void)
 
 	begin();
 	session.greeted = true;
-	session.revision = MCP_2025_03_26;
+	session.terms.revision = MCP_2025_03_26;
 	fair_queue_flow_init(&lane);
 	say(batch);
 	is_str(answers, "",
@@ -202,7 +202,7 @@ static void test_batch(void)
 
 	begin();
 	session.greeted = true;
-	session.revision = MCP_2025_03_26;
+	session.terms.revision = MCP_2025_03_26;
 	say(batch);
 	end();
 	is_str(answers, "", "who goes in the middle is not answered");

@@ -47,7 +47,7 @@ struct http_session *session(struct requestor *q)
 {
 	struct http_session *s = http_session_new(&all, q);
 
-	s->session.revision = MCP_2025_11_25;
+	s->session.terms.revision = MCP_2025_11_25;
 	s->session.greeted = s->told_id = true;
 	return s;
 }

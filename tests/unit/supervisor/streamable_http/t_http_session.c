@@ -111,7 +111,7 @@ static void test_polled(void)
 	server_begin(NULL);
 	s = http_session_new(&all, user(1));
 	memcpy(id, s->id, sizeof(id));
-	json_parse(&s->session.client, can, strlen(can), NULL);
+	json_parse(&s->session.terms.capabilities, can, strlen(can), NULL);
 	t = client_task_ask(&s->session, NULL, "elicitation/create", params,
 			    60000, forget, &over);
 	answer(s, "{\"jsonrpc\":\"2.0\",\"id\":\"paddock-1\",\"result\":{"

@@ -140,7 +140,7 @@ static void test_large(void)
 	fd = come(&c);
 	s = session(ada);
 	memset(text, 'x', HTTP_SESSION_STORE_TEXT);
-	s->session.client = json_object_new_string(text);
+	s->session.terms.capabilities = json_object_new_string(text);
 	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	is_int(status(fd), 200, "a session with too much to keep works");
 	ok(!s->has_row && !is_kept(s->id), "without being kept");
@@ -158,7 +158,7 @@ static void test_lookup(void)
 
 	begin();
 	s = session(ada);
-	s->session.log_level = 3;
+	s->session.terms.log_level = 3;
 	memcpy(id, s->id, sizeof(id));
 	http_session_store(s, STORE_SYNC, NULL, NULL);
 	let_go(s);
@@ -175,7 +175,8 @@ static void test_lookup(void)
 	       "then it is told again, each of those that wait");
 	is_int((long long)all.n, 1, "for the one session, which is back");
 	s = http_session_find(&all, ada, id);
-	ok(s != NULL && s->session.log_level == 3 && s->has_row, "as it was");
+	ok(s != NULL && s->session.terms.log_level == 3 && s->has_row,
+	   "as it was");
 	is_int(status(fd[2]), 404, "for another requestor there is none");
 	is_int((long long)(ada->http_store_waits + bob->http_store_waits +
 			   all.n_store_waits),
@@ -292,7 +293,7 @@ static void test_changed(void)
 	s = session(ada);
 	http_session_store(s, STORE_SYNC, NULL, NULL);
 	memcpy(id, s->id, sizeof(id));
-	s->session.log_level = 2;
+	s->session.terms.log_level = 2;
 	session_changed(&s->session);
 	session_changed(&s->session);
 	lasts(s);
@@ -301,7 +302,7 @@ static void test_changed(void)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	lasts(s);
 	is_int(level, 2, "but soon, with those that came with it");
-	s->session.log_level = 5;
+	s->session.terms.log_level = 5;
 	session_changed(&s->session);
 	copy = *s;
 	http_mcp_fini(&all);

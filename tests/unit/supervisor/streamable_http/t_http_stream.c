@@ -97,7 +97,7 @@ static struct http_session *session_of(uid_t uid)
 {
 	struct http_session *one = http_session_new(&all, user(uid));
 
-	one->session.revision = MCP_2025_11_25;
+	one->session.terms.revision = MCP_2025_11_25;
 	one->session.greeted = one->told_id = true;
 	return one;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.c - words as paddock.conf and our own tables have them: lists with
- * blanks between, kept as they are written, and the names of requestors, for
- * "paddock token" too. It only looks; its callers refuse.
+ * blanks between, kept as they are written, the names of requestors, for
+ * "paddock token" too, and those of a template's questions. It only looks; its
+ * callers refuse.
  */
 #include "base/text/words.h"
 
@@ -33,15 +34,25 @@ bool words_have(const char *list, const char *word)
 	return false;
 }
 
-static const char letters[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-";
+/* Is it 1 to MAX bytes, each one of LETTERS? */
+static bool is_of(const char *p, size_t n, size_t max, const char *letters)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] != '\0' && strchr(letters, p[i]) != NULL)
+		i++;
+	return n > 0 && n <= max && i == n;
+}
+
+#define ALPHANUMERIC                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 bool requestor_name_ok(const char *name, size_t n)
 {
-	if (n == 0 || n > REQUESTOR_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (memchr(letters, name[i], sizeof(letters) - 1) == NULL)
-			return false;
-	return true;
+	return is_of(name, n, REQUESTOR_NAME_MAX, ALPHANUMERIC "._@-");
+}
+
+bool question_key_ok(const char *key, size_t n)
+{
+	return is_of(key, n, QUESTION_KEY_MAX, ALPHANUMERIC "_.-");
 }

@@ -24,7 +24,8 @@ struct worker_question {
 	uint32_t seq; /* above 0; its name in this run */
 	enum worker_question_kind kind;
 	const char *tool; /* CALL's; else NULL */
-	/* an object; INPUT's is the request's params, and perhaps timeoutMs */
+	/* an object; INPUT's is the request's params, perhaps timeoutMs and
+	   key */
 	struct json_object *params;
 };
 

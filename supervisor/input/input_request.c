@@ -72,6 +72,25 @@ static bool take_timeout(struct input_request *q, struct tool_error *r)
 	return true;
 }
 
+static bool take_key(struct input_request *q, struct tool_error *r)
+{
+	struct json_object *key = NULL;
+	const char *text;
+	size_t len;
+
+	if (!json_object_object_get_ex(q->params, "key", &key))
+		return true;
+	text = json_object_get_string(key);
+	len = (size_t)json_object_get_string_len(key);
+	if (!json_object_is_type(key, json_type_string) ||
+	    !question_key_ok(text, len))
+		return bad_param(r, "/key",
+				 "the question's name, " QUESTION_KEY_RULE);
+	memcpy(q->key, text, len); /* q is all zeros */
+	json_object_object_del(q->params, "key");
+	return true;
+}
+
 static bool check_elicit_keys(const struct input_request *q,
 			      struct tool_error *r)
 {
@@ -84,7 +103,7 @@ static bool check_elicit_keys(const struct input_request *q,
 			continue;
 		pointer_error_point(&f, key);
 		return bad_param(r, f.pointer,
-				 "left out: message, requestedSchema and "
+				 "left out: message, requestedSchema, key and "
 				 "timeoutMs are all that there is");
 	}
 	return true;
@@ -141,7 +160,7 @@ bool input_request_init(struct input_request *q,
 {
 	*q = (struct input_request){.kind = ask->kind,
 				    .params = copy_of(ask->params)};
-	return take_timeout(q, r) &&
+	return take_timeout(q, r) && take_key(q, r) &&
 	       (ask->kind == WORKER_QUESTION_ELICIT ? init_elicit(q, r)
 						    : init_sample(q, r));
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text/words.h"
 #include "proto/schema/schema.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
@@ -25,6 +26,8 @@ struct input_request {
 	const char *newer; /* a property for 2025-11-25 alone, or NULL */
 	unsigned needs;	   /* a set of sampling_need */
 	int64_t timeout_ms;
+	/* what the template calls it, which it may twice; "": nothing */
+	char key[QUESTION_KEY_MAX + 1];
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "ipc/msg.h"
 #include "worker/lua/lua_questions.h"
 #include "worker/lua/lua_error.h"
@@ -160,10 +161,11 @@ static int ask_with(lua_State *L, enum asker asker, const char *what)
 
 /* ---- options ---- */
 
-enum kind { TEXT, NUMBER, COUNT, TABLE, LIST, MESSAGES };
+enum kind { TEXT, KEY, NUMBER, COUNT, TABLE, LIST, MESSAGES };
 
 static const char *const kinds[] = {
     [TEXT] = "a string that is not empty",
+    [KEY] = "a name of " QUESTION_KEY_RULE,
     [NUMBER] = "a number",
     [COUNT] = "an integer above 0",
     [TABLE] = "a table of named fields",
@@ -184,6 +186,7 @@ static const struct option elicit_options[] = {
     {"message", "message", TEXT, true, 0},
     {"schema", "requestedSchema", TABLE, true, 0},
     {"timeout", "timeoutMs", COUNT, false, TIMEOUT_MAX_MS},
+    {"key", "key", KEY, false, 0},
 };
 
 static const struct option sample_options[] = {
@@ -198,6 +201,7 @@ static const struct option sample_options[] = {
     {"tools", "tools", LIST, false, 0},
     {"toolChoice", "toolChoice", TABLE, false, 0},
     {"timeout", "timeoutMs", COUNT, false, TIMEOUT_MAX_MS},
+    {"key", "key", KEY, false, 0},
 };
 
 struct asking {
@@ -299,6 +303,10 @@ static bool is_kind(lua_State *L, const struct option *o)
 	switch (o->kind) {
 	case TEXT:
 		return lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > 0;
+	case KEY:
+		return lua_type(L, -1) == LUA_TSTRING &&
+		       question_key_ok(lua_tostring(L, -1),
+				       (size_t)lua_rawlen(L, -1));
 	case NUMBER:
 		return lua_type(L, -1) == LUA_TNUMBER;
 	case COUNT:

@@ -25,6 +25,11 @@ my %templates = (
     who => $show->($elicit),
     nested => $show->('run.elicit{message = "m", schema = {type = "object",
 	properties = {p = {type = "array", items = {type = "object"}}}}}'),
+    named => lua("run.elicit{message = 'm', schema = $form, key = 'who-1'}
+	run.sample{messages = $hello, maxTokens = 9, key = 'say.it'}
+	local _, err = pcall(run.elicit, {message = 'm', schema = $form,
+	    key = 'a b'})
+	return {err = tostring(err)}"),
     secret => $show->('run.elicit{message = "m", schema = {type = "object",
 	properties = {p = {type = "string", format = "password"}}}}'),
     model => $show->("run.sample{messages = $hello, maxTokens = 9}"),
@@ -108,6 +113,19 @@ sub silent { # nothing was asked of the client
 	is($got->{code}, 'INPUT_FAILED', 'a client may answer with an error');
 	same_json($got->{details}, {code => -1, message => 'nobody is here'},
 		  'which the template sees');
+
+	$id = $s->ask(named => {});
+	for my $method (qw(elicitation/create sampling/createMessage)) {
+		my $m = $s->told($method);
+
+		ok(!exists $m->{params}{key},
+		   "the name of a question is not the client's: $method");
+		$s->reply($m, $method =~ /^el/ ? {action => 'decline'} :
+			{role => 'assistant', model => 'm',
+			 content => {type => 'text', text => 't'}});
+	}
+	like($s->result($id)->{view}{err}, qr/key must be a name of 1 to 64/,
+	     'it has to be a name');
 
 	$got = $s->tool(nested => {})->{view};
 	is($got->{code}, 'INVALID_PARAMETER', 'a form is flat');

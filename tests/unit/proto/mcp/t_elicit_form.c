@@ -316,6 +316,8 @@ static void check_answer(size_t i)
 	json_object_put(ask.params);
 }
 
+#define TEN "0123456789"
+
 static const struct {
 	const char *params, *pointer, *name;
 } bad_asks[] = {
@@ -329,6 +331,12 @@ static const struct {
     {"{\"message\":\"m\",\"timeoutMs\":0}", "/timeoutMs", "no time"},
     {"{\"message\":\"m\",\"timeoutMs\":\"1\"}", "/timeoutMs",
      "a time that is no number"},
+    {"{\"message\":\"m\",\"key\":\"\"}", "/key", "an empty name"},
+    {"{\"message\":\"m\",\"key\":\"a/b\"}", "/key", "a name with a slash"},
+    {"{\"message\":\"m\",\"key\":\"a\\u0000\"}", "/key", "a name with a NUL"},
+    {"{\"message\":\"m\",\"key\":1}", "/key", "a name that is a number"},
+    {"{\"message\":\"m\",\"key\":\"" TEN TEN TEN TEN TEN TEN "12345\"}", "/key",
+     "a name of 65 bytes"},
 };
 
 static void check_bad_ask(size_t i)
@@ -423,20 +431,24 @@ static void check_params(void)
 	    .seq = 1,
 	    .kind = WORKER_QUESTION_ELICIT,
 	    .params = parse("{\"message\":\"m\",\"timeoutMs\":5,"
+			    "\"key\":\"" TEN TEN TEN TEN TEN TEN "1234\","
 			    "\"requestedSchema\":{\"type\":\"object\","
 			    "\"properties\":{}}}")};
 	struct tool_error r = {0};
 	struct json_object *p;
 	struct input_request q;
 
-	ok(input_request_init(&q, &ask, &r), "a question with a time");
+	ok(input_request_init(&q, &ask, &r),
+	   "a question with a time and a key");
 	is_int(q.timeout_ms, 5, "which is kept");
+	is_str(q.key, TEN TEN TEN TEN TEN TEN "1234", "and so is its key");
 	p = input_request_params(&q, MCP_2025_11_25, "T");
-	is_str(json_text(p, NULL),
-	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
-	       "\"properties\":{}},\"mode\":\"form\",\"_meta\":"
-	       "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"T\"}}}",
-	       "MCP 19: a task's question says whose it is, and no time");
+	is_str(
+	    json_text(p, NULL),
+	    "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+	    "\"properties\":{}},\"mode\":\"form\",\"_meta\":"
+	    "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"T\"}}}",
+	    "MCP 19: a task's question says whose it is, no time and no key");
 	json_object_put(p);
 	p = input_request_params(&q, MCP_2025_06_18, NULL);
 	is_str(json_text(p, NULL),

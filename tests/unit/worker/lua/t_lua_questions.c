@@ -145,6 +145,12 @@ static const struct trial trials[] = {
 	 "\"type\":\"object\"},\"timeoutMs\":5000} "
 	 "VALUE:{\"action\":\"accept\",\"content\":{\"name\":\"\xc3\xa9\"}}",
      .on_ask = accepted},
+    {.name = "a question may have a name",
+     .code =
+	 T("return run.elicit{message = 'm', " FORM ", key = 'a.B-9_'}.action"),
+     .want = "elicit:{\"key\":\"a.B-9_\",\"message\":\"m\"," SENT_FORM
+	     "} VALUE:\"accept\"",
+     .on_ask = accepted},
     {.name = "a model is asked by a text",
      .code = T("return run.sample{messages = 'Hi', maxTokens = 9}.n"),
      .want = "sample:{\"maxTokens\":9,\"messages\":[{\"content\":{\"text\":"
@@ -306,7 +312,18 @@ static const struct trial trials[] = {
     BAD("run.elicit{message = 'm', " FORM ", timeout = 0}",
 	"run.elicit: timeout must be an integer above 0, up to 604800000"),
     BAD("run.elicit{message = 'm', " FORM ", mode = 'url'}",
-	"run.elicit knows no option mode; it takes message, schema, timeout"),
+	"run.elicit knows no option mode; it takes message, schema, timeout, "
+	"key"),
+    BAD("run.elicit{message = 'm', " FORM ", key = ''}",
+	"run.elicit: key must be a name of 1 to 64 of A-Z a-z 0-9 _ . -"),
+    BAD("run.elicit{message = 'm', " FORM ", key = 'a b'}",
+	"run.elicit: key must be"),
+    BAD("run.elicit{message = 'm', " FORM ", key = 'a\\0'}",
+	"run.elicit: key must be"),
+    BAD("run.sample{messages = 'x', maxTokens = 1, key = 1}",
+	"run.sample: key must be"),
+    BAD("run.sample{messages = 'x', maxTokens = 1, key = ('k'):rep(65)}",
+	"run.sample: key must be"),
     BAD("run.elicit{'m'}", "run.elicit knows no option 1"),
     BAD("run.sample{maxTokens = 1}",
 	"run.sample: messages must be a string, or a list of at least one"),

@@ -180,7 +180,7 @@ static const struct field call_fields[] = {
 
 static const struct field input_fields[] = {
     SEQ(input.seq),
-    INT(input.kind, MSG_INPUT_KINDS - 1, "1, the last kind"),
+    INT(input.kind, MSG_INPUT_KINDS - 1, "2, the last kind"),
     INT(input.total, MSG_ASK_MAX, "1 MiB"),
     HEAD(input.head),
 };

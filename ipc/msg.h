@@ -81,6 +81,7 @@ enum msg_result_kind {
 enum msg_input_kind {
 	MSG_INPUT_ELICIT, /* of the user */
 	MSG_INPUT_SAMPLE, /* of the client's model */
+	MSG_INPUT_ROOTS,  /* of the client: its roots */
 	MSG_INPUT_KINDS
 };
 

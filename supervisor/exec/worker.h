@@ -15,6 +15,7 @@
 enum worker_question_kind {
 	WORKER_QUESTION_ELICIT, /* of the user */
 	WORKER_QUESTION_SAMPLE, /* of the client's model */
+	WORKER_QUESTION_ROOTS,	/* of the client: its roots */
 	WORKER_QUESTION_CALL,	/* a tool's result */
 	WORKER_QUESTION_KINDS
 };
@@ -31,7 +32,7 @@ struct worker_question {
 
 /*
  * R's template asks. Answer by worker_answer_question() or worker_fail_question(), at
- * once or later. R is RUN_AWAITING_INPUT while an ELICIT or SAMPLE of its has
+ * once or later. R is RUN_AWAITING_INPUT while one of its but a CALL has
  * no answer; any other state means that none is wanted any more (it was
  * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
  */
@@ -100,7 +101,7 @@ bool worker_awaits(const struct run *r, uint32_t seq);
 
 /*
  * Refuse ASK by the code of its kind: ELICITATION_NOT_SUPPORTED,
- * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. ERRMSG NULL: nobody here serves it.
+ * SAMPLING_NOT_SUPPORTED, ROOTS_NOT_SUPPORTED, CALL_NOT_ALLOWED. ERRMSG NULL: nobody here serves it.
  */
 int worker_refuse_question(struct run *r, const struct worker_question *ask,
 			   const char *errmsg);

@@ -43,6 +43,10 @@ static const struct {
 	{"SAMPLING_NOT_SUPPORTED",
 	 "no model can be asked here: this server passes no "
 	 "request on to a client's model"},
+    [WORKER_QUESTION_ROOTS] =
+	{"ROOTS_NOT_SUPPORTED",
+	 "no client can be asked here: this server passes no "
+	 "request on for a client's roots"},
     [WORKER_QUESTION_CALL] =
 	{"CALL_NOT_ALLOWED",
 	 "no such tool is configured on this server; the "
@@ -377,8 +381,12 @@ int worker_question_call(struct worker *w, const struct msg *m)
 
 int worker_question_input(struct worker *w, const struct msg *m)
 {
-	return begin(w,
-		     m->input.kind == MSG_INPUT_ELICIT ? WORKER_QUESTION_ELICIT
-						       : WORKER_QUESTION_SAMPLE,
-		     m->input.seq, m->input.total, m->input.head, NULL);
+	static const enum worker_question_kind kinds[MSG_INPUT_KINDS] = {
+	    [MSG_INPUT_ELICIT] = WORKER_QUESTION_ELICIT,
+	    [MSG_INPUT_SAMPLE] = WORKER_QUESTION_SAMPLE,
+	    [MSG_INPUT_ROOTS] = WORKER_QUESTION_ROOTS,
+	};
+
+	return begin(w, kinds[m->input.kind], m->input.seq, m->input.total,
+		     m->input.head, NULL);
 }

@@ -19,25 +19,7 @@
 #define TIMEOUT_MOST_MS 604800000
 #define MAX_TOKENS 1000 /* when the template does not say */
 
-static const struct {
-	const char *method, *unsupported;
-} kinds[] = {
-    [WORKER_QUESTION_ELICIT] = {"elicitation/create",
-				"ELICITATION_NOT_SUPPORTED"},
-    [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage",
-				"SAMPLING_NOT_SUPPORTED"},
-};
-
-const char *input_request_method(const struct input_request *q)
-{
-	return kinds[q->kind].method;
-}
-
-void input_request_refuse(const struct input_request *q, const char *errmsg,
-			  struct tool_error *r)
-{
-	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
-}
+#define ROOTS_MAX 1000
 
 /* ---- what is asked ---- */
 
@@ -91,20 +73,18 @@ static bool take_key(struct input_request *q, struct tool_error *r)
 	return true;
 }
 
-static bool check_elicit_keys(const struct input_request *q,
-			      struct tool_error *r)
+/* Is there no parameter but KNOWN, words? If not, EXPECTED is told. */
+static bool check_names(const struct input_request *q, const char *known,
+			const char *expected, struct tool_error *r)
 {
 	json_object_object_foreach(q->params, key, value) {
 		struct pointer_error f = {0};
 
 		(void)value;
-		if (strcmp(key, "message") == 0 ||
-		    strcmp(key, "requestedSchema") == 0)
+		if (words_have(known, key))
 			continue;
 		pointer_error_point(&f, key);
-		return bad_param(r, f.pointer,
-				 "left out: message, requestedSchema, key and "
-				 "timeoutMs are all that there is");
+		return bad_param(r, f.pointer, expected);
 	}
 	return true;
 }
@@ -119,7 +99,10 @@ static bool init_elicit(struct input_request *q, struct tool_error *r)
 	struct schema_error err;
 	struct pointer_error f;
 
-	if (!check_elicit_keys(q, r))
+	if (!check_names(q, "message requestedSchema",
+			 "left out: message, requestedSchema, key and "
+			 "timeoutMs are all that there is",
+			 r))
 		return false;
 	if (json_member_str(q->params, "message") == NULL)
 		return bad_param(r, "/message", "a string, shown to the user");
@@ -145,30 +128,10 @@ static bool init_sample(struct input_request *q, struct tool_error *r)
 	       bad_param(r, f.pointer, f.expected);
 }
 
-/* A shallow copy: members are shared, and never changed. */
-static struct json_object *copy_of(struct json_object *from)
+static bool init_roots(struct input_request *q, struct tool_error *r)
 {
-	struct json_object *to = json_object_new_object();
-
-	json_object_object_foreach(from, key, value)
-		json_object_object_add(to, key, json_object_get(value));
-	return to;
-}
-
-bool input_request_init(struct input_request *q,
-			const struct worker_question *ask, struct tool_error *r)
-{
-	*q = (struct input_request){.kind = ask->kind,
-				    .params = copy_of(ask->params)};
-	return take_timeout(q, r) && take_key(q, r) &&
-	       (ask->kind == WORKER_QUESTION_ELICIT ? init_elicit(q, r)
-						    : init_sample(q, r));
-}
-
-void input_request_fini(struct input_request *q)
-{
-	schema_free(q->schema);
-	json_object_put(q->params);
+	return check_names(
+	    q, "", "left out: key and timeoutMs are all that there is", r);
 }
 
 /* ---- who can be asked ---- */
@@ -221,11 +184,26 @@ static const char *lacks_sample(const struct input_request *q,
 	return NULL;
 }
 
-const char *input_request_missing(const struct input_request *q,
-				  const struct client_terms *t)
+static const char *lacks_roots(const struct input_request *q,
+			       const struct client_terms *t)
 {
-	return q->kind == WORKER_QUESTION_ELICIT ? lacks_elicit(q, t)
-						 : lacks_sample(q, t);
+	(void)q;
+	return client_declares(t, "roots")
+		   ? NULL
+		   : "the client would have to declare the capability roots; "
+		     "it tells of none";
+}
+
+/* ---- the params ---- */
+
+/* A shallow copy: members are shared, and never changed. */
+static struct json_object *copy_of(struct json_object *from)
+{
+	struct json_object *to = json_object_new_object();
+
+	json_object_object_foreach(from, key, value)
+		json_object_object_add(to, key, json_object_get(value));
+	return to;
 }
 
 /* MESSAGES, which were checked, as older revisions know them. */
@@ -246,22 +224,6 @@ static struct json_object *messages_for(struct json_object *messages,
 		json_object_array_add(list, m);
 	}
 	return list;
-}
-
-struct json_object *input_request_params(const struct input_request *q,
-					 enum mcp_revision rev,
-					 const char *task_id)
-{
-	struct json_object *params = copy_of(q->params);
-
-	if (q->kind == WORKER_QUESTION_ELICIT && rev >= MCP_2025_11_25)
-		json_add(params, "mode:s", "form");
-	if (q->kind == WORKER_QUESTION_SAMPLE && rev < MCP_2025_11_25)
-		json_add(params, "messages:o",
-			 messages_for(json_member(params, "messages"), rev));
-	if (task_id != NULL)
-		json_add(params, "_meta:o", task_json_related(task_id));
-	return params;
 }
 
 /* ---- the answer ---- */
@@ -314,12 +276,15 @@ static struct json_object *elicit_answer(const struct input_request *q,
 	return answer;
 }
 
-static struct json_object *sample_answer(struct json_object *result,
+static struct json_object *sample_answer(const struct input_request *q,
+					 struct json_object *result,
+					 struct schema_budget *b,
 					 struct tool_error *r)
 {
 	struct json_object *answer;
 	struct pointer_error f;
 
+	(void)q, (void)b;
 	if (!sampling_result_check(result, &f))
 		return bad_answer(r, f.pointer, f.expected);
 	answer = copy_of(result);
@@ -327,12 +292,132 @@ static struct json_object *sample_answer(struct json_object *result,
 	return answer;
 }
 
+static bool is_text(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string);
+}
+
+/* ROOT, for the template; NULL with F pointing on into it. */
+static struct json_object *take_root(struct json_object *root,
+				     struct pointer_error *f)
+{
+	struct json_object *uri = json_member(root, "uri");
+	struct json_object *name = json_member(root, "name");
+
+	if (!is_text(uri) ||
+	    strncmp(json_object_get_string(uri), "file://", 7) != 0)
+		pointer_error_at(f, "uri", "a URI that begins with file://");
+	else if (name != NULL && !is_text(name))
+		pointer_error_at(f, "name", "a string, if it is there");
+	else
+		return json_pack("uri:O name?O", uri, name);
+	return NULL;
+}
+
+static struct json_object *roots_answer(const struct input_request *q,
+					struct json_object *result,
+					struct schema_budget *b,
+					struct tool_error *r)
+{
+	struct json_object *roots = json_member(result, "roots"), *list;
+	size_t n;
+
+	(void)q, (void)b;
+	if (!json_object_is_type(roots, json_type_array))
+		return bad_answer(r, "/roots", "an array");
+	n = json_object_array_length(roots);
+	if (n > ROOTS_MAX)
+		return bad_answer(r, "/roots", "an array of at most 1000");
+	list = json_object_new_array_ext((int)n);
+	for (size_t i = 0; i < n; i++) {
+		struct pointer_error f = {.pointer = "/roots"};
+		struct json_object *root;
+
+		pointer_error_index(&f, i);
+		root = take_root(json_object_array_get_idx(roots, i), &f);
+		if (root == NULL) {
+			json_object_put(list);
+			return bad_answer(r, f.pointer, f.expected);
+		}
+		json_object_array_add(list, root);
+	}
+	return list;
+}
+
+/* ---- the kinds of question ---- */
+
+static const struct {
+	const char *method, *unsupported;
+	bool (*init)(struct input_request *q, struct tool_error *r);
+	const char *(*lacks)(const struct input_request *q,
+			     const struct client_terms *t);
+	struct json_object *(*answer)(const struct input_request *q,
+				      struct json_object *result,
+				      struct schema_budget *b,
+				      struct tool_error *r);
+} kinds[] = {
+    [WORKER_QUESTION_ELICIT] = {"elicitation/create",
+				"ELICITATION_NOT_SUPPORTED", init_elicit,
+				lacks_elicit, elicit_answer},
+    [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage",
+				"SAMPLING_NOT_SUPPORTED", init_sample,
+				lacks_sample, sample_answer},
+    [WORKER_QUESTION_ROOTS] = {"roots/list", "ROOTS_NOT_SUPPORTED", init_roots,
+			       lacks_roots, roots_answer},
+};
+
+const char *input_request_method(const struct input_request *q)
+{
+	return kinds[q->kind].method;
+}
+
+void input_request_refuse(const struct input_request *q, const char *errmsg,
+			  struct tool_error *r)
+{
+	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
+}
+
+bool input_request_init(struct input_request *q,
+			const struct worker_question *ask, struct tool_error *r)
+{
+	*q = (struct input_request){.kind = ask->kind,
+				    .params = copy_of(ask->params)};
+	return take_timeout(q, r) && take_key(q, r) &&
+	       kinds[q->kind].init(q, r);
+}
+
+void input_request_fini(struct input_request *q)
+{
+	schema_free(q->schema);
+	json_object_put(q->params);
+}
+
+const char *input_request_missing(const struct input_request *q,
+				  const struct client_terms *t)
+{
+	return kinds[q->kind].lacks(q, t);
+}
+
+struct json_object *input_request_params(const struct input_request *q,
+					 enum mcp_revision rev,
+					 const char *task_id)
+{
+	struct json_object *params = copy_of(q->params);
+
+	if (q->kind == WORKER_QUESTION_ELICIT && rev >= MCP_2025_11_25)
+		json_add(params, "mode:s", "form");
+	if (q->kind == WORKER_QUESTION_SAMPLE && rev < MCP_2025_11_25)
+		json_add(params, "messages:o",
+			 messages_for(json_member(params, "messages"), rev));
+	if (task_id != NULL)
+		json_add(params, "_meta:o", task_json_related(task_id));
+	return params;
+}
+
 struct json_object *input_request_result(const struct input_request *q,
 					 struct json_object *result,
 					 struct schema_budget *b,
 					 struct tool_error *r)
 {
-	return q->kind == WORKER_QUESTION_ELICIT
-		   ? elicit_answer(q, result, b, r)
-		   : sample_answer(result, r);
+	return kinds[q->kind].answer(q, result, b, r);
 }

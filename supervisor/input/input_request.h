@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_request.h - what a template asks of a client: a user's answer, or a
- * model's. Which questions pass, who can be asked, and which answers do.
+ * input_request.h - what a template asks of a client: a user's answer, a
+ * model's, or its roots. Which questions pass, who can be asked, and which answers do.
  */
 #ifndef SUPERVISOR_INPUT_INPUT_REQUEST_H
 #define SUPERVISOR_INPUT_INPUT_REQUEST_H

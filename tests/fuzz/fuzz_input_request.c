@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	question(WORKER_QUESTION_ELICIT, o);
 	question(WORKER_QUESTION_SAMPLE, o);
+	question(WORKER_QUESTION_ROOTS, o);
 	json_object_put(o);
 	return 0;
 }

@@ -235,21 +235,14 @@ static int run_base64_decode(lua_State *L)
 }
 
 static const luaL_Reg calls[] = {
-    {"deadline", run_deadline},
-    {"cancelled", run_cancelled},
-    {"progress", run_progress},
-    {"sleep", run_sleep},
-    {"log", run_log},
-    {"error", run_error},
-    {"reply", run_reply},
-    {"step", lua_steps_step},
-    {"map", lua_map_map},
-    {"artifact", lua_artifact_artifact},
-    {"array", lua_json_array},
-    {"elicit", lua_ask_elicit},
-    {"sample", lua_ask_sample},
-    {"call", lua_ask_call},
-    {NULL, NULL},
+    {"deadline", run_deadline}, {"cancelled", run_cancelled},
+    {"progress", run_progress}, {"sleep", run_sleep},
+    {"log", run_log},		{"error", run_error},
+    {"reply", run_reply},	{"step", lua_steps_step},
+    {"map", lua_map_map},	{"artifact", lua_artifact_artifact},
+    {"array", lua_json_array},	{"elicit", lua_ask_elicit},
+    {"sample", lua_ask_sample}, {"roots", lua_ask_roots},
+    {"call", lua_ask_call},	{NULL, NULL},
 };
 
 static const luaL_Reg base64[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.c - run.elicit(), run.sample() and run.call(), from lua_api.c.
- * Options are checked before anything is sent; a refusal by the supervisor, the
+ * lua_ask.c - run.elicit(), run.sample(), run.roots() and run.call(), from
+ * lua_api.c. Options are checked before anything is sent; a refusal by the supervisor, the
  * client or the tool raises an error with its code.
  */
 #include "worker/lua/lua_ask.h"
@@ -29,7 +29,11 @@
 /* On the stack: the tool's name, and the parameters as JSON. */
 enum { AT_TOOL = 1, AT_PARAMS = 2 };
 
-enum asker { ELICIT, SAMPLE, CALL };
+enum asker { ELICIT, SAMPLE, ROOTS, CALL };
+
+static const enum msg_input_kind inputs[] = {[ELICIT] = MSG_INPUT_ELICIT,
+					     [SAMPLE] = MSG_INPUT_SAMPLE,
+					     [ROOTS] = MSG_INPUT_ROOTS};
 
 static bool has_room(void *arg)
 {
@@ -119,8 +123,7 @@ static struct ask *send_it(lua_State *L, enum asker asker)
 	if (asker == CALL)
 		m.call.tool.p = lua_tolstring(L, AT_TOOL, &m.call.tool.n);
 	else
-		m.input.kind =
-		    asker == ELICIT ? MSG_INPUT_ELICIT : MSG_INPUT_SAMPLE;
+		m.input.kind = inputs[asker];
 	progress_flush();
 	return lua_questions_send(&m, p, n);
 }
@@ -204,6 +207,11 @@ static const struct option sample_options[] = {
     {"key", "key", KEY, false, 0},
 };
 
+static const struct option roots_options[] = {
+    {"timeout", "timeoutMs", COUNT, false, TIMEOUT_MAX_MS},
+    {"key", "key", KEY, false, 0},
+};
+
 struct asking {
 	const char *what;
 	const struct option *options;
@@ -214,6 +222,8 @@ static const struct asking elicit = {"run.elicit", elicit_options,
 				     ARRAY_LEN(elicit_options)};
 static const struct asking sample = {"run.sample", sample_options,
 				     ARRAY_LEN(sample_options)};
+static const struct asking roots = {"run.roots", roots_options,
+				    ARRAY_LEN(roots_options)};
 
 /* A table that is no list: empty, or with a key that is a string. */
 static bool is_named(lua_State *L, int idx)
@@ -436,6 +446,16 @@ int lua_ask_sample(lua_State *L)
 {
 	push_params(L, &sample);
 	return ask_with(L, SAMPLE, sample.what);
+}
+
+int lua_ask_roots(lua_State *L)
+{
+	if (lua_isnoneornil(L, 1)) {
+		lua_settop(L, 0);
+		lua_createtable(L, 0, 0);
+	}
+	push_params(L, &roots);
+	return ask_with(L, ROOTS, roots.what);
 }
 
 int lua_ask_call(lua_State *L)

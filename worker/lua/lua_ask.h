@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.h - run.elicit(), run.sample() and run.call(): questions of a
- * template to its client and its server. The task waits; others go on.
+ * lua_ask.h - run.elicit(), run.sample(), run.roots() and run.call():
+ * questions of a template to its client and its server. The task waits; others go on.
  */
 #ifndef WORKER_LUA_LUA_ASK_H
 #define WORKER_LUA_LUA_ASK_H
@@ -10,6 +10,7 @@
 
 int lua_ask_elicit(lua_State *L); /* run.elicit */
 int lua_ask_sample(lua_State *L); /* run.sample */
+int lua_ask_roots(lua_State *L);  /* run.roots */
 int lua_ask_call(lua_State *L);	  /* run.call */
 
 #endif

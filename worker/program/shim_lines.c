@@ -289,6 +289,12 @@ static const char *on_sample(struct shim *s, struct json_view v)
 	return ask(v, MSG_INPUT_SAMPLE);
 }
 
+static const char *on_roots(struct shim *s, struct json_view v)
+{
+	(void)s;
+	return ask(v, MSG_INPUT_ROOTS);
+}
+
 static const char *on_reply(struct shim *s, struct json_view v)
 {
 	reply.max = (size_t)s->run.output_bytes;
@@ -314,7 +320,7 @@ static const struct {
 } kinds[] = {
     {"progress", on_progress}, {"step", on_step},   {"log", on_log},
     {"artifact", on_artifact}, {"call", on_call},   {"elicit", on_elicit},
-    {"sample", on_sample},     {"reply", on_reply},
+    {"sample", on_sample},     {"roots", on_roots}, {"reply", on_reply},
 };
 
 /* LINE is an object with one member, whose name is the kind of message. */
@@ -333,7 +339,7 @@ static const char *take_line(struct shim *s, struct json_view line)
 		if (json_view_equal(key, kinds[i].name))
 			return kinds[i].take(s, value);
 	return "there is no such message: progress, step, log, artifact, call, "
-	       "elicit, sample and reply are";
+	       "elicit, sample, roots and reply are";
 }
 
 static bool is_blank(struct str line)

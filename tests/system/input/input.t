@@ -35,6 +35,12 @@ my %templates = (
     model => $show->("run.sample{messages = $hello, maxTokens = 9}"),
     tooled => $show->("run.sample{messages = $hello, maxTokens = 9,
 	toolChoice = {mode = 'auto'}}"),
+    where => $show->("run.roots{timeout = inputs.timeout}"),
+    looks => sh(<<'SH'),
+echo '{"roots":{"id":"r","key":"all"}}' >&3
+read -r answer <&4
+echo "$answer"
+SH
     hasty => $show->("run.step('s', function() return $elicit end,
 	{timeout = 30})"),
     many => lua("local out = run.map({'a', 'b', 'c'}, {concurrency = 3},
@@ -46,6 +52,11 @@ my %templates = (
 	return {all = all}", limits => {maxTimeoutMs => 600000}),
 );
 my %can = (elicitation => {}, sampling => {});
+
+sub sh {
+	return {program => "#!/bin/bash\n$_[0]\n",
+		limits => {maxTimeoutMs => 600000}};
+}
 
 sub server {
 	my ($revision, $capabilities, %o) = @_;
@@ -163,13 +174,48 @@ sub silent { # nothing was asked of the client
 	$s->stop;
 }
 
+# ---- a client's roots ----
+
+for my $revision (qw(2025-11-25 2024-11-05)) {
+	my $s = server($revision, {roots => {listChanged => true}});
+	my @roots = ({uri => 'file:///home/ada/x', name => 'x'},
+		     {uri => 'file:///srv'});
+	my $id = $s->ask(where => {});
+	my $m = $s->told('roots/list');
+
+	same_json($m->{params} // {}, {}, "$revision: a client is asked for its roots");
+	$s->reply($m, {roots => \@roots});
+	same_json($s->result($id)->{view}, {got => \@roots},
+		  'the template gets them');
+	$id = $s->ask(where => {});
+	$s->reply($s->told('roots/list'), {roots => []});
+	same_json($s->result($id)->{view}, {got => []}, 'also when there are none');
+	$id = $s->ask(where => {});
+	$s->reply($s->told('roots/list'), {roots => [{uri => 'http://a/'}]});
+	my $got = $s->result($id)->{view};
+	is($got->{code}, 'INPUT_INVALID', 'a root is a file');
+	is($got->{details}{pointer}, '/roots/0/uri', 'it says where');
+	$id = $s->ask(where => {timeout => 30});
+	$m = $s->told('roots/list');
+	is($s->told('notifications/cancelled')->{params}{requestId}, $m->{id},
+	   'and they are not waited for too long');
+	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', 'the template is told');
+	$id = $s->ask(looks => {});
+	$s->reply($s->told('roots/list'), {roots => \@roots});
+	same_json($s->result($id)->{view},
+		  {id => 'r', ok => true, value => \@roots},
+		  'a program may ask as well');
+	$s->stop;
+}
+
 # ---- clients that cannot be asked ----
 
 for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
      [who => '2025-11-25', {elicitation => {url => {}}},
       qr/elicitation\.form/, 'ELICITATION'],
      [who => '2025-03-26', \%can, qr/2025-06-18/, 'ELICITATION'],
-     [model => '2024-11-05', {elicitation => {}}, qr/sampling/, 'SAMPLING']) {
+     [model => '2024-11-05', {elicitation => {}}, qr/sampling/, 'SAMPLING'],
+     [where => '2025-11-25', \%can, qr/capability roots/, 'ROOTS']) {
 	my ($template, $revision, $capabilities, $why, $what) = @$_;
 	my $s = server($revision, $capabilities);
 	my $got = $s->tool($template => {})->{view};

@@ -287,15 +287,32 @@ static const struct {
      "/content/type", "content that is none"},
     {WORKER_QUESTION_SAMPLE, "{\"content\":{},\"model\":\"m\"}", NULL, "/role",
      "no role"},
+    {WORKER_QUESTION_ROOTS, "{\"roots\":[]}", "[]", NULL, "no roots"},
+    {WORKER_QUESTION_ROOTS,
+     "{\"roots\":[{\"uri\":\"file:///a\",\"name\":\"A\",\"_meta\":{}},"
+     "{\"uri\":\"file:///b\",\"x\":1}],\"_meta\":{}}",
+     "[{\"uri\":\"file:///a\",\"name\":\"A\"},{\"uri\":\"file:///b\"}]", NULL,
+     "roots, without what is between client and server"},
+    {WORKER_QUESTION_ROOTS, "{}", NULL, "/roots", "an answer without roots"},
+    {WORKER_QUESTION_ROOTS, "{\"roots\":{}}", NULL, "/roots",
+     "roots that are no list"},
+    {WORKER_QUESTION_ROOTS, "{\"roots\":[{\"uri\":\"file:///a\"},1]}", NULL,
+     "/roots/1/uri", "a root that is no object"},
+    {WORKER_QUESTION_ROOTS, "{\"roots\":[{\"uri\":\"http://a/\"}]}", NULL,
+     "/roots/0/uri", "a root that is no file"},
+    {WORKER_QUESTION_ROOTS, "{\"roots\":[{\"uri\":\"file:///a\",\"name\":1}]}",
+     NULL, "/roots/0/name", "a root whose name is a number"},
 };
 
 static void check_answer(size_t i)
 {
-	bool elicit = answers[i].kind == WORKER_QUESTION_ELICIT;
-	struct worker_question ask = {
-	    .seq = 1,
-	    .kind = answers[i].kind,
-	    .params = parse(elicit ? FORM : "{\"messages\":[" HELLO "]}")};
+	static const char *const asked[] = {[WORKER_QUESTION_ELICIT] = FORM,
+					    [WORKER_QUESTION_SAMPLE] =
+						"{\"messages\":[" HELLO "]}",
+					    [WORKER_QUESTION_ROOTS] = "{}"};
+	struct worker_question ask = {.seq = 1,
+				      .kind = answers[i].kind,
+				      .params = parse(asked[answers[i].kind])};
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *result = parse(answers[i].result), *answer;
 	struct tool_error r = {0};
@@ -319,30 +336,45 @@ static void check_answer(size_t i)
 #define TEN "0123456789"
 
 static const struct {
+	enum worker_question_kind kind;
 	const char *params, *pointer, *name;
 } bad_asks[] = {
-    {"{}", "/message", "nothing"},
-    {"{\"message\":\"m\"}", "/requestedSchema", "no schema"},
-    {"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+    {WORKER_QUESTION_ELICIT, "{}", "/message", "nothing"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\"}", "/requestedSchema",
+     "no schema"},
+    {WORKER_QUESTION_ELICIT,
+     "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
      "\"properties\":{\"p\":{\"type\":\"object\"}}}}",
      "/requestedSchema/properties/p", "an object within"},
-    {"{\"message\":\"m\",\"mode\":\"url\"}", "/mode", "a mode of its own"},
-    {"{\"message\":\"m\",\"_meta\":{}}", "/_meta", "a _meta of its own"},
-    {"{\"message\":\"m\",\"timeoutMs\":0}", "/timeoutMs", "no time"},
-    {"{\"message\":\"m\",\"timeoutMs\":\"1\"}", "/timeoutMs",
-     "a time that is no number"},
-    {"{\"message\":\"m\",\"key\":\"\"}", "/key", "an empty name"},
-    {"{\"message\":\"m\",\"key\":\"a/b\"}", "/key", "a name with a slash"},
-    {"{\"message\":\"m\",\"key\":\"a\\u0000\"}", "/key", "a name with a NUL"},
-    {"{\"message\":\"m\",\"key\":1}", "/key", "a name that is a number"},
-    {"{\"message\":\"m\",\"key\":\"" TEN TEN TEN TEN TEN TEN "12345\"}", "/key",
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"mode\":\"url\"}", "/mode",
+     "a mode of its own"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"_meta\":{}}", "/_meta",
+     "a _meta of its own"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"timeoutMs\":0}",
+     "/timeoutMs", "no time"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"timeoutMs\":\"1\"}",
+     "/timeoutMs", "a time that is no number"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"key\":\"\"}", "/key",
+     "an empty name"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"key\":\"a/b\"}", "/key",
+     "a name with a slash"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"key\":\"a\\u0000\"}", "/key",
+     "a name with a NUL"},
+    {WORKER_QUESTION_ELICIT, "{\"message\":\"m\",\"key\":1}", "/key",
+     "a name that is a number"},
+    {WORKER_QUESTION_ELICIT,
+     "{\"message\":\"m\",\"key\":\"" TEN TEN TEN TEN TEN TEN "12345\"}", "/key",
      "a name of 65 bytes"},
+    {WORKER_QUESTION_ROOTS, "{\"message\":\"m\"}", "/message",
+     "roots, by a message"},
+    {WORKER_QUESTION_ROOTS, "{\"timeoutMs\":604800001}", "/timeoutMs",
+     "roots, within too long a time"},
 };
 
 static void check_bad_ask(size_t i)
 {
 	struct worker_question ask = {.seq = 1,
-				      .kind = WORKER_QUESTION_ELICIT,
+				      .kind = bad_asks[i].kind,
 				      .params = parse(bad_asks[i].params)};
 	struct tool_error r = {0};
 	struct input_request q;
@@ -403,6 +435,10 @@ static const struct {
     {WORKER_QUESTION_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
      "{\"sampling\":{}}", MCP_2025_06_18, true,
      "context, before it had to be declared"},
+    {WORKER_QUESTION_ROOTS, "{\"key\":\"k\"}", "{\"roots\":{}}", MCP_2024_11_05,
+     true, "roots"},
+    {WORKER_QUESTION_ROOTS, "{}", "{\"elicitation\":{},\"sampling\":{}}",
+     MCP_2025_11_25, false, "no roots"},
 };
 
 static void check_client(size_t i)

@@ -49,7 +49,10 @@ static void takes_parts(void)
 	hear(&c);
 	is_str(noted(), "<awaiting_input>[1 sample {\"a\":[1]}]",
 	       "the rest is");
-	m.input.seq = 2;
+	m.input = (typeof(m.input)){2, MSG_INPUT_ROOTS, 2, {"{}", 2}};
+	hear(&m);
+	is_str(noted(), "[2 roots {}]", "of any kind");
+	m.input = (typeof(m.input)){3, MSG_INPUT_SAMPLE, 9, {"{\"a", 3}};
 	hear(&m);
 	is_int(hear(&log), -EPROTO, "nothing else may come in between");
 	end();

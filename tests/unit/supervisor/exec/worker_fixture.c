@@ -35,7 +35,8 @@ static void on_news(struct run_watch *watch, struct run *r,
 void on_ask(struct context *ctx, struct run *r,
 	    const struct worker_question *ask)
 {
-	static const char *const kinds[] = {"elicit", "sample", "call"};
+	static const char *const kinds[] = {"elicit", "sample", "roots",
+					    "call"};
 
 	(void)ctx, (void)r;
 	note("[%u %s%s%s %s]", ask->seq, kinds[ask->kind],

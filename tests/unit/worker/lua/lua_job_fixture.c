@@ -195,6 +195,9 @@ static void body_part(struct heard *h, struct str s)
 		body_done(h);
 }
 
+static const char *const inputs[MSG_INPUT_KINDS] = {"elicit", "sample",
+						    "roots"};
+
 static void body_begins(struct heard *h, const struct msg *m, uint64_t total,
 			struct str head)
 {
@@ -208,8 +211,7 @@ static void body_begins(struct heard *h, const struct msg *m, uint64_t total,
 	else if (m->type == MSG_CALL)
 		say(h, "call/%.*s:", STR(m->call.tool));
 	else if (m->type == MSG_INPUT)
-		say(h,
-		    m->input.kind == MSG_INPUT_ELICIT ? "elicit:" : "sample:");
+		say(h, "%s:", inputs[m->input.kind]);
 	else if (m->type == MSG_ARTIFACT)
 		say(h, "@%.*s:%.*s:", STR(m->artifact.name),
 		    STR(m->artifact.mime_type));

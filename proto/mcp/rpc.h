@@ -17,6 +17,12 @@
 #define RPC_INVALID_PARAMS (-32602)
 #define RPC_INTERNAL_ERROR (-32603)
 #define RPC_RATE_LIMITED (-32010) /* ours; data has errorCode, retryAfterMs */
+/* MCP until 2025-11-25: server/resources, errors */
+#define RPC_RESOURCE_NOT_FOUND (-32002)
+/* MCP since 2026-07-28: basic, error codes */
+#define RPC_HEADER_MISMATCH (-32020)
+#define RPC_MISSING_CAPABILITY (-32021)	 /* data has requiredCapabilities */
+#define RPC_UNSUPPORTED_VERSION (-32022) /* data has supported, requested */
 
 #define RPC_BATCH_MAX 128 /* messages in one */
 #define RPC_ID_MAX 1024	  /* bytes of an id as it comes: each call keeps one */

@@ -11,6 +11,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/methods/completion.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
@@ -32,13 +33,6 @@
 	" This server ends with your client, and its runs do: for those that " \
 	"are to go on, the user starts the daemon, paddockd, and points the "  \
 	"client to its socket or URL."
-
-static struct json_object *server_info(enum mcp_revision rev)
-{
-	return json_pack("name:s title?s version:s", "paddock",
-			 mcp_has(rev, MCP_TITLES) ? "paddock" : NULL,
-			 PADDOCK_VERSION);
-}
 
 /* {NAME: {FLAG: true, …}} to CAPS; FLAGS end with NULL. */
 static void declare(struct json_object *caps, const char *name,
@@ -104,7 +98,7 @@ static void initialize(struct request *c)
 	result = json_pack("protocolVersion:s capabilities:o serverInfo:o "
 			   "instructions:s",
 			   mcp_revision_name(s->terms.revision),
-			   capabilities(s), server_info(s->terms.revision),
+			   capabilities(s), mcp_server_info(s->terms.revision),
 			   s->ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
 					       : INSTRUCTIONS);
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,

@@ -25,8 +25,6 @@
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
 
-#define RPC_RESOURCE_NOT_FOUND (-32002) /* MCP, server/resources, errors */
-
 /* ---- answers ---- */
 
 void resources_not_found(struct request *c, const char *uri)

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "proto/mcp/mcp_envelope.h"
 
 void sessions_init(struct sessions *all)
 {
@@ -276,17 +277,7 @@ void session_detach(struct session *s, void *stream)
 
 bool client_declares(const struct client_terms *t, const char *path)
 {
-	struct json_object *at = t->capabilities;
-	char name[64];
-
-	while (at != NULL && *path != '\0') {
-		size_t n = strcspn(path, "/");
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, path);
-		at = json_member(at, name);
-		path += path[n] == '/' ? n + 1 : n;
-	}
-	return json_object_is_type(at, json_type_object);
+	return mcp_declares(t->capabilities, path);
 }
 
 void session_refuse(struct session *s, void *stream, int code,

@@ -82,7 +82,7 @@ struct client_terms {
 	struct json_object *capabilities;
 	int log_level; /* of proto/mcp/mcp.h: what is as grave is told; -1: none */
 };
-/* Is the capability at PATH ("sampling/tools") declared? */
+/* Is the capability at PATH ("sampling/tools"; as mcp_declares()) declared? */
 bool client_declares(const struct client_terms *t, const char *path);
 
 struct client_request;

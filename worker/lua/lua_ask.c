@@ -168,7 +168,7 @@ enum kind { TEXT, KEY, NUMBER, COUNT, TABLE, LIST, MESSAGES };
 
 static const char *const kinds[] = {
     [TEXT] = "a string that is not empty",
-    [KEY] = "a name of " QUESTION_KEY_RULE,
+    [KEY] = ("a name of " QUESTION_KEY_RULE),
     [NUMBER] = "a number",
     [COUNT] = "an integer above 0",
     [TABLE] = "a table of named fields",

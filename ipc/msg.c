@@ -542,3 +542,10 @@ int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg)
 	*errmsg = get_fields(m, shape, fields + 1, count - 1);
 	return *errmsg == NULL ? 0 : -EBADMSG;
 }
+
+bool msg_reply_code_ok(int64_t code)
+{
+	return code == -32603 ||
+	       (code >= INT32_MIN && code <= INT32_MAX && code != 429 &&
+		(code < -32768 || code > -32000));
+}

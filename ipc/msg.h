@@ -74,7 +74,8 @@ enum msg_step_state {
 
 enum msg_result_kind {
 	MSG_RESULT_VALUE, /* a plain JSON value: checked against outputsSchema */
-	MSG_RESULT_REPLY, /* {content?, structuredContent?, isError?} */
+	/* {content?, structuredContent?, isError?}, or {error} */
+	MSG_RESULT_REPLY,
 	MSG_RESULT_KINDS
 };
 
@@ -211,5 +212,14 @@ int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg);
 uint64_t msg_cost(const struct msg *m, uint64_t rate);
 
 const char *msg_type_name(enum msg_type type); /* "PROGRESS"; "?" if none */
+
+/*
+ * May a reply's error have CODE? JSON-RPC keeps some for itself and for MCP, and
+ * by 429 the server says that a client asks too often.
+ */
+bool msg_reply_code_ok(int64_t code);
+#define MSG_REPLY_CODE_RULE                                                    \
+	"-32603, or an integer of 32 bits that is neither 429 nor one from "   \
+	"-32768 to -32000"
 
 #endif

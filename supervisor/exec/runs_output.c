@@ -133,8 +133,7 @@ static void on_read(void *arg, struct output_parsed *out)
 	out->text = NULL;
 	e->content_at = out->content_at;
 	e->content_expected = out->content_expected;
-	e->reply_failed = r->is_reply && json_object_get_boolean(
-					     json_member(r->result, "isError"));
+	e->reply_failed = r->is_reply && output_parse_reply_failed(r->result);
 	if (out->fault != NULL)
 		outcome_bad_result(r, out->fault, out->errmsg);
 	settle(rd->runs, r, e);

@@ -26,6 +26,7 @@
 #include "supervisor/run/outcome.h"
 #include "supervisor/exec/worker_private.h"
 #include "supervisor/templates/template_load.h"
+#include "supervisor/threads/output_parse.h"
 
 #define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
 #define LINGER_MS 1000	   /* from a worker's last word to its exit */
@@ -360,9 +361,8 @@ static void on_reaped(struct spawner_child *child, int status,
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
-	e.reply_failed =
-	    w->have_result && r->is_reply &&
-	    json_object_get_boolean(json_member(r->result, "isError"));
+	e.reply_failed = w->have_result && r->is_reply &&
+			 output_parse_reply_failed(r->result);
 	worker_free(w);
 	env->on_over(env->arg, r, &e);
 }

@@ -290,6 +290,21 @@ void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 			      errmsg[0] != '\0' ? ": " : "", errmsg);
 }
 
+static void reply_failed(struct run *r)
+{
+	struct json_object *error = json_member(r->result, "error");
+
+	if (error == NULL)
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "the template answered with isError");
+	else
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "the template answered with the error %lld of "
+			      "JSON-RPC: %s",
+			      (long long)json_member_int(error, "code"),
+			      json_member_str(error, "message"));
+}
+
 enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 			  struct validation *c)
 {
@@ -305,8 +320,7 @@ enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 	if (r->is_reply && !content_ok(r, e))
 		return EV_FAIL;
 	if (e->reply_failed) {
-		run_set_error(r, "EXECUTION_ERROR", NULL,
-			      "the template answered with isError");
+		reply_failed(r);
 		return EV_FAIL;
 	}
 	*c = (struct validation){0};

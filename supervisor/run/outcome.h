@@ -14,7 +14,7 @@
 /* What the supervisor knows when a worker has been reaped. */
 struct exit_facts {
 	bool have_result;  /* a whole RESULT came, and r->result is set */
-	bool reply_failed; /* the reply says isError */
+	bool reply_failed; /* the reply has isError, or an error */
 	char *output;	   /* on_over()'s: a large result, not read yet; NULL */
 	size_t output_len;
 	/* of a large reply's block that is none… */

@@ -377,6 +377,16 @@ static struct json_object *called(const struct run_result_source *a,
 	return result;
 }
 
+struct json_object *run_result_error(const struct run_result_source *a)
+{
+	struct part whole = {a->view, strlen(a->view)};
+
+	if (a->form != STORE_TASK_REPLY || a->status != STORE_FAILED)
+		return NULL;
+	return run_result_tree(
+	    run_result_part(run_result_part(whole, "result"), "error"));
+}
+
 /*
  * The first level that LEN bytes may fit with; what is below it need not be
  * tried. TWICE: they are told as text and as a structure.

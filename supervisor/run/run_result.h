@@ -34,6 +34,12 @@ struct run_result_source {
 struct json_object *run_result_make(const struct run_result_source *a,
 				    enum mcp_revision revision);
 
+/*
+ * The template of the run A answered with an error of JSON-RPC, in place of a
+ * result: {code, message, data?}, the caller's. NULL: it did not.
+ */
+struct json_object *run_result_error(const struct run_result_source *a);
+
 /* A text block of TEXT, which is lent, to CONTENT. */
 void run_result_add_text(struct json_object *content, const char *text);
 

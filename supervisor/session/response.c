@@ -30,6 +30,21 @@ struct made {
 	bool told;
 };
 
+/* M's error to ID; its data is left out when a message has no room for that. */
+static void put_error(struct buf *answer, const char *id, struct response *m)
+{
+	int code = (int)json_member_int(m->error, "code");
+	const char *errmsg = json_member_str(m->error, "message");
+
+	rpc_put_error(answer, id, code, errmsg, json_member(m->error, "data"));
+	if (buf_len(answer) > m->max) {
+		buf_fini(answer);
+		rpc_put_error(answer, id, code, errmsg, NULL);
+	}
+	json_object_put(m->error);
+	m->error = NULL;
+}
+
 /* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
 static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
@@ -37,6 +52,8 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 		struct json_object *result = m->make(m);
 
 		m->head = NULL;
+		if (m->error != NULL)
+			put_error(answer, id, m);
 		if (result == NULL)
 			return;
 		rpc_put_result(answer, id, result);
@@ -211,7 +228,9 @@ static struct json_object *make_run(struct response *m)
 	m->answer.view = m->text;
 	m->answer.level = m->level;
 	m->answer.max = m->max;
-	return run_result_make(&m->answer, m->revision);
+	m->error = run_result_error(&m->answer);
+	return m->error == NULL ? run_result_make(&m->answer, m->revision)
+				: NULL;
 }
 
 static struct json_object *make_of_task(struct response *m)
@@ -219,6 +238,8 @@ static struct json_object *make_of_task(struct response *m)
 	struct json_object *result = make_run(m);
 	struct json_object *meta = json_member(result, "_meta");
 
+	if (result == NULL)
+		return NULL;
 	if (meta == NULL) {
 		meta = json_object_new_object();
 		json_add(result, "_meta:o", meta);

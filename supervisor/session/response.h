@@ -25,6 +25,8 @@ struct response {
 	unsigned level; /* below RESPONSE_LEVELS; 0: all that is asked for */
 	size_t max;	/* bytes of the message; see request_max_bytes() */
 	char fault[512];
+	/* Set by MAKE, which has then no result: {code, message, data?}. */
+	struct json_object *error;
 	enum mcp_revision revision; /* of the session; set by response_send() */
 	const char *text;	    /* LEN bytes */
 	size_t len;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
+#include "ipc/msg.h"
 #include "proto/json/json.h"
 #include "proto/mcp/mcp.h"
 #include "supervisor/threads/rpc_async.h"
@@ -32,6 +33,21 @@ struct output_parse_job {
 	void *arg;
 };
 
+static const char *error_fault(struct json_object *error)
+{
+	struct json_object *code = json_member(error, "code");
+
+	if (!json_object_is_type(error, json_type_object))
+		return "a reply whose error is not an object";
+	if (!json_object_is_type(code, json_type_int) ||
+	    !msg_reply_code_ok(json_object_get_int64(code)))
+		return "a reply whose error has another code "
+		       "than " MSG_REPLY_CODE_RULE;
+	if (json_member_str(error, "message") == NULL)
+		return "a reply whose error has no message";
+	return NULL;
+}
+
 const char *output_parse_reply_fault(struct json_object *reply)
 {
 	struct json_object *content = json_member(reply, "content");
@@ -41,6 +57,10 @@ const char *output_parse_reply_fault(struct json_object *reply)
 
 	if (!json_object_is_type(reply, json_type_object))
 		return "a reply that is not an object";
+	if (json_member(reply, "error") != NULL)
+		return content != NULL || flag != NULL || structured != NULL
+			   ? "a reply that has both an error and a result"
+			   : error_fault(json_member(reply, "error"));
 	if (content != NULL && !json_object_is_type(content, json_type_array))
 		return "a reply whose content is not an array";
 	if (flag != NULL && !json_object_is_type(flag, json_type_boolean))
@@ -49,6 +69,12 @@ const char *output_parse_reply_fault(struct json_object *reply)
 	    !json_object_is_type(structured, json_type_object))
 		return "a reply whose structuredContent is not an object";
 	return NULL;
+}
+
+bool output_parse_reply_failed(struct json_object *reply)
+{
+	return json_member(reply, "error") != NULL ||
+	       json_object_get_boolean(json_member(reply, "isError"));
 }
 
 /* ---- what is not JSON ---- */

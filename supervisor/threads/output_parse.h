@@ -38,6 +38,8 @@ void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE],
 
 /* Why REPLY cannot be passed on as a tool's result; NULL: it can. */
 const char *output_parse_reply_fault(struct json_object *reply);
+/* Does REPLY, which has no fault, say that the run failed? */
+bool output_parse_reply_failed(struct json_object *reply);
 
 typedef void (*output_parse_done)(void *arg, struct output_parsed *out);
 

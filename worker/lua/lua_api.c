@@ -13,6 +13,7 @@
 #include "base/text/base64.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ipc/msg.h"
 #include "worker/channel.h"
 #include "worker/lua/lua_artifact.h"
 #include "worker/lua/lua_ask.h"
@@ -164,22 +165,46 @@ static void check_reply_keys(lua_State *L)
 		    strcmp(key, "structuredContent") != 0 &&
 		    strcmp(key, "isError") != 0)
 			luaL_error(L, "run.reply takes content, "
-				      "structuredContent and isError alone");
+				      "structuredContent and isError alone, or "
+				      "error alone");
 		lua_pop(L, 1);
 	}
 }
 
-static int run_reply(lua_State *L)
+/* The table at 1 has an error in place of a result: it has nothing else. */
+static void reply_error(lua_State *L)
 {
-	luaL_checktype(L, 1, LUA_TTABLE);
-	lua_settop(L, 1);
+	int error;
+
+	lua_getfield(L, 2, "error");
+	error = lua_gettop(L);
+	lua_pushnil(L);
+	for (int keys = 1; lua_next(L, 1); keys++) {
+		if (keys > 1)
+			luaL_error(L, "run.reply: error is in place of a "
+				      "result, and comes alone");
+		lua_pop(L, 1);
+	}
+	lua_settop(L, error);
+	if (!lua_istable(L, error))
+		luaL_error(L, "run.reply: error must be a table {code=, "
+			      "message=, data=}");
+	if (lua_getfield(L, error, "code") != LUA_TNUMBER ||
+	    !lua_isinteger(L, -1) || !msg_reply_code_ok(lua_tointeger(L, -1)))
+		luaL_error(
+		    L, "run.reply: error.code must be " MSG_REPLY_CODE_RULE);
+	if (lua_getfield(L, error, "message") != LUA_TSTRING)
+		luaL_error(L, "run.reply: error.message must be a string");
+}
+
+static void reply_result(lua_State *L)
+{
 	check_reply_keys(L);
-	lua_createtable(L, 0, 3);
 	if (move_field(L, "content")) {
 		lua_getfield(L, 2, "content");
 		if (!lua_istable(L, -1))
-			return luaL_error(L, "run.reply: content must be a "
-					     "list of content blocks");
+			luaL_error(L, "run.reply: content must be a "
+				      "list of content blocks");
 		if (!lua_getmetatable(L, -1))
 			lua_json_mark_array(L, -1);
 	}
@@ -187,9 +212,20 @@ static int run_reply(lua_State *L)
 	if (move_field(L, "isError")) {
 		lua_getfield(L, 2, "isError");
 		if (!lua_isboolean(L, -1))
-			return luaL_error(
-			    L, "run.reply: isError must be true or false");
+			luaL_error(L, "run.reply: isError must be true or "
+				      "false");
 	}
+}
+
+static int run_reply(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	lua_settop(L, 1);
+	lua_createtable(L, 0, 3);
+	if (move_field(L, "error"))
+		reply_error(L);
+	else
+		reply_result(L);
 	lua_settop(L, 2);
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &reply_mark);
 	lua_setmetatable(L, 2);

@@ -78,7 +78,7 @@ void lua_outcome_no_memory(void)
 static void push_reply(lua_State *L, int idx)
 {
 	static const char *const keys[] = {"content", "structuredContent",
-					   "isError"};
+					   "isError", "error"};
 
 	lua_createtable(L, 0, 3);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

@@ -30,6 +30,8 @@ echo '{"artifact":{"name":"d","data":"\u0041\n"}}' >&3
 echo "$answer"
 SH
     reply => sh(q(echo '{"reply":{"content":[{"type":"text","text":"hi"}]}}' >&3)),
+    reply_protocol => sh(q(echo '{"reply":{"error":{"code":17,"message":"no"}}}' >&3)),
+    reply_reserved => sh(q(echo '{"reply":{"error":{"code":-32601,"message":"no"}}}' >&3)),
     asks => sh(<<'SH'),
 echo '{"call":{"id":7,"tool":"no_such_tool","args":{"a":1}}}' >&3
 read -r answer <&4
@@ -165,6 +167,10 @@ sub said {
 		  'it is told of them on descriptor 4');
 	like($s->run_log($v->{runId}), qr/warning watch out \xc3\xa9/, 'its log');
 	is(done($s, 'reply')->{result}{content}[0]{text}, 'hi', 'a reply is passed on');
+	$v = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});
+	is($v->{error}{code}, 17, '…also one that is an error of JSON-RPC');
+	is(error_of(done($s, 'reply_reserved'))->{errorCode}, 'OUTPUT_INVALID',
+	   '…but for codes that JSON-RPC keeps');
 	$v = done($s, 'asks')->{result};
 	is($v->{id}, 7, 'an answer bears the question\'s id');
 	ok(!$v->{ok} && $v->{error}{code}, '…and says why not');

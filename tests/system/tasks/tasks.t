@@ -21,6 +21,7 @@ my %templates = (
 		 'structuredContent = {a = 1}}'),
     sorry => lua('return run.reply{content = {{type = "text", text = "the page is gone"}}, ' .
 		 'isError = true}'),
+    breaks => lua('return run.reply{error = {code = 17, message = "no account", data = {4}}}'),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 		limits => {maxTimeoutMs => 600000, cancelGraceMs => 60000}),
     logs => lua('run.sleep(100) run.log("info", "here") run.sleep(20) return {n = 5}'),
@@ -241,6 +242,16 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	$got = $s->call('tasks/result', {taskId => $id})->{result};
 	is(shape($got), shape($want), '  by run_task_template as well');
 	same_json($s->call('tasks/result', {taskId => $id})->{result}, $got, '  and stays it');
+}
+{
+	my $want = $s->call('tools/call', {name => 'breaks', arguments => {}})->{error};
+	my $id = start_task($s, 'breaks', {});
+
+	same_json($want, {code => 17, message => 'no account', data => [4]},
+		  "MCP 18: a template's error of JSON-RPC is that of a plain call");
+	same_json($s->call('tasks/result', {taskId => $id})->{error}, $want,
+		  '  and that of tasks/result');
+	is($s->call('tasks/get', {taskId => $id})->{result}{status}, 'failed', '  of a failed task');
 }
 {
 	my $n = 50;

@@ -151,6 +151,7 @@ LUA
 return run.reply{content = {{type = "text", text = "no"}}, isError = true}
 LUA
     reply_wrong => 'return run.reply{contents = {}}',
+    reply_protocol => 'return run.reply{error = {code = 17, message = "no", data = {a = 1}}}',
     coroutines => <<'LUA',
 local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end)
 return {co(), co(), co()}
@@ -337,6 +338,11 @@ fails(bad_file => 'EXECUTION_ERROR', {}, qr/name/, 'a name of two lines is none'
 	is($r->{_meta}{'paddock/status'}, 'failed', 'its run has failed');
 	is($v{reply_error}{status}, 'failed', 'by run_task_template as well');
 	is($v{reply}{status}, 'succeeded', 'one that is none succeeds');
+	$r = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});
+	same_json($r->{error}, {code => 17, message => 'no', data => {a => 1}},
+		  "one of JSON-RPC is the call's own");
+	fails(reply_protocol => 'EXECUTION_ERROR', {}, qr/the error 17 of JSON-RPC: no$/,
+	      'a run that ended by one');
 	fails(reply_wrong => 'EXECUTION_ERROR', {}, qr/content/,
 	      'an unknown part of a reply');
 }

@@ -209,6 +209,22 @@ static void costs(void)
 	       "a part of a body counts for nothing");
 }
 
+static void keeps_codes(void)
+{
+	static const int64_t good[] = {-32603, 0,      1,	  428,	    430,
+				       -31999, -32769, INT32_MAX, INT32_MIN};
+	static const int64_t bad[] = {429,    -32000,	       -32020,
+				      -32042, -32600,	       -32602,
+				      -32768, INT32_MAX + 1ll, INT32_MIN - 1ll};
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		ok(msg_reply_code_ok(good[i]), "a reply's error may have %lld",
+		   (long long)good[i]);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		ok(!msg_reply_code_ok(bad[i]), "but not %lld",
+		   (long long)bad[i]);
+}
+
 static void names_types(void)
 {
 	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
@@ -224,6 +240,7 @@ int main(void)
 	refuses_wrong_types();
 	refuses_wrong_counts();
 	costs();
+	keeps_codes();
 	names_types();
 	return tap_done();
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ipc/msg.h"
 #include "proto/json/json.h"
 #include "supervisor/threads/thread_pool.h"
 #include "tests/unit/tap.h"
@@ -67,6 +68,17 @@ static const struct {
      "a reply whose isError is not a boolean", -1},
     {"a reply's structuredContent", "{\"structuredContent\":7}", true, NULL,
      "a reply whose structuredContent is not an object", -1},
+    {"a reply's error", "{\"error\":{\"code\":-32603,\"message\":\"m\"}}", true,
+     "{\"error\":{\"code\":-32603,\"message\":\"m\"}}", NULL, -1},
+    {"an error beside a result", "{\"error\":{},\"isError\":true}", true, NULL,
+     "a reply that has both an error and a result", -1},
+    {"an error that is none", "{\"error\":7}", true, NULL,
+     "a reply whose error is not an object", -1},
+    {"an error with a code of MCP's",
+     "{\"error\":{\"code\":-32021,\"message\":\"m\"}}", true, NULL,
+     "a reply whose error has another code than " MSG_REPLY_CODE_RULE, -1},
+    {"an error without a message", "{\"error\":{\"code\":1}}", true, NULL,
+     "a reply whose error has no message", -1},
     {"a reply's second block",
      "{\"content\":[{\"type\":\"text\",\"text\":\"x\"},{\"type\":\"text\"}]}",
      true, NULL, NULL, 1},

@@ -1,0 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
+return function(run, inputs)
+	return run.reply{content = {{type = "text", text = inputs.text}}}
+end

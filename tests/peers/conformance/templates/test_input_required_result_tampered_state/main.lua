@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+return function(run)
+	local answer = run.elicit{key = "confirm", message = "Please confirm", schema = {
+		type = "object",
+		properties = {ok = {type = "boolean"}},
+		required = {"ok"},
+	}}
+
+	return run.reply{content = {{type = "text", text = answer.action}}}
+end

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/rpc.h"
 
 static const char *const revisions[MCP_REVISIONS] = {
     [MCP_2024_11_05] = "2024-11-05", [MCP_2025_03_26] = "2025-03-26",
@@ -56,12 +57,55 @@ int mcp_revision_of(const char *name)
 	return -EINVAL;
 }
 
+struct json_object *mcp_revisions(void)
+{
+	struct json_object *all = json_object_new_array_ext(MCP_REVISIONS);
+
+	for (int i = MCP_REVISIONS - 1; i >= 0; i--)
+		json_object_array_add(all,
+				      json_object_new_string(revisions[i]));
+	return all;
+}
+
 enum mcp_revision mcp_negotiate(const char *name)
 {
 	int rev = mcp_revision_of(name);
 
 	return rev < 0 || rev > MCP_LATEST_SESSION ? MCP_LATEST_SESSION
 						   : (enum mcp_revision)rev;
+}
+
+void mcp_add_cache_hint(struct json_object *result, enum mcp_revision rev,
+			enum mcp_cache what)
+{
+	static const struct {
+		int ttl_ms;
+		const char *scope;
+	} hints[] = {
+	    [MCP_CACHE_DISCOVER] = {300000, "public"},
+	    [MCP_CACHE_LIST] = {30000, "private"},
+	    [MCP_CACHE_READ] = {0, "private"},
+	};
+
+	if (mcp_has(rev, MCP_STATELESS))
+		json_add(result, "ttlMs:i cacheScope:s", hints[what].ttl_ms,
+			 hints[what].scope);
+}
+
+int mcp_error_status(int code, enum mcp_revision rev)
+{
+	static const struct {
+		int code, status;
+	} all[] = {{RPC_METHOD_NOT_FOUND, 404},
+		   {RPC_HEADER_MISMATCH, 400},
+		   {RPC_MISSING_CAPABILITY, 400},
+		   {RPC_UNSUPPORTED_VERSION, 400}};
+
+	for (size_t i = 0; mcp_has(rev, MCP_STATELESS) && i < ARRAY_LEN(all);
+	     i++)
+		if (all[i].code == code)
+			return all[i].status;
+	return 0;
 }
 
 static const char *const levels[MCP_LEVELS] = {

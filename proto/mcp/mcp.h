@@ -26,6 +26,8 @@ enum mcp_revision {
 
 const char *mcp_revision_name(enum mcp_revision rev);
 int mcp_revision_of(const char *name); /* or -EINVAL */
+/* The names of all, the newest first: an array, the caller's. */
+struct json_object *mcp_revisions(void);
 
 /* The one asked for when initialize can agree on it, else the latest of those
    (lifecycle, version negotiation). NAME may be NULL. */
@@ -50,6 +52,18 @@ enum mcp_feature {
 	MCP_FEATURES
 };
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f);
+
+/*
+ * For how long, and by whom, RESULT may be kept, as revisions without sessions
+ * have it (basic, caching); to others nothing is added. Nothing here is told to
+ * one requestor as to another, but for what DISCOVER says.
+ */
+enum mcp_cache { MCP_CACHE_DISCOVER, MCP_CACHE_LIST, MCP_CACHE_READ };
+void mcp_add_cache_hint(struct json_object *result, enum mcp_revision rev,
+			enum mcp_cache what);
+
+/* The status of HTTP that goes with an error of CODE; 0: 200. */
+int mcp_error_status(int code, enum mcp_revision rev);
 
 /* The levels of a log, the gravest first; as syslog(3) numbers them. */
 #define MCP_LEVELS 8

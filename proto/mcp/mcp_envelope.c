@@ -147,14 +147,7 @@ void mcp_envelope_read(struct mcp_envelope *e, struct json_object *params)
 
 struct json_object *mcp_unsupported_version_data(const char *requested)
 {
-	struct json_object *supported =
-	    json_object_new_array_ext(MCP_REVISIONS);
-
-	for (int i = MCP_REVISIONS - 1; i >= 0; i--)
-		json_object_array_add(
-		    supported, json_object_new_string(
-				   mcp_revision_name((enum mcp_revision)i)));
-	return json_pack("supported:o requested:s", supported, requested);
+	return json_pack("supported:o requested:s", mcp_revisions(), requested);
 }
 
 struct json_object *mcp_envelope_data(const struct mcp_envelope *e)

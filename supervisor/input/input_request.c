@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "proto/mcp/elicit_form.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "proto/mcp/sampling.h"
 #include "supervisor/run/task_json.h"
 
@@ -139,9 +140,9 @@ static bool init_roots(struct input_request *q, struct tool_error *r)
 /* "elicitation": {} means forms, as it did before there were others. */
 static bool has_forms(const struct client_terms *t)
 {
-	return client_declares(t, "elicitation/form") ||
-	       (client_declares(t, "elicitation") &&
-		!client_declares(t, "elicitation/url"));
+	return mcp_declares(t->capabilities, "elicitation/form") ||
+	       (mcp_declares(t->capabilities, "elicitation") &&
+		!mcp_declares(t->capabilities, "elicitation/url"));
 }
 
 static const char *lacks_elicit(const struct input_request *q,
@@ -164,15 +165,15 @@ static const char *lacks_sample(const struct input_request *q,
 {
 	bool latest = t->revision >= MCP_2025_11_25;
 
-	if (!client_declares(t, "sampling"))
+	if (!mcp_declares(t->capabilities, "sampling"))
 		return "the client would have to declare the capability "
 		       "sampling; no model can be asked";
 	if ((q->needs & SAMPLING_TOOLS) &&
-	    !(latest && client_declares(t, "sampling/tools")))
+	    !(latest && mcp_declares(t->capabilities, "sampling/tools")))
 		return "the client would have to declare the capability "
 		       "sampling.tools (MCP 2025-11-25) for tools";
 	if ((q->needs & SAMPLING_CONTEXT) && latest &&
-	    !client_declares(t, "sampling/context"))
+	    !mcp_declares(t->capabilities, "sampling/context"))
 		return "the client would have to declare the capability "
 		       "sampling.context for includeContext";
 	if ((q->needs & SAMPLING_BLOCKS) && !latest)
@@ -188,7 +189,7 @@ static const char *lacks_roots(const struct input_request *q,
 			       const struct client_terms *t)
 {
 	(void)q;
-	return client_declares(t, "roots")
+	return mcp_declares(t->capabilities, "roots")
 		   ? NULL
 		   : "the client would have to declare the capability roots; "
 		     "it tells of none";

@@ -47,9 +47,9 @@ static void declare(struct json_object *caps, const char *name,
 }
 
 /* What a revision has no name for is served all the same. */
-static struct json_object *capabilities(const struct session *s)
+static struct json_object *capabilities(const struct requestor *q,
+					enum mcp_revision rev)
 {
-	enum mcp_revision rev = s->terms.revision;
 	static const char *const changes[] = {"listChanged", NULL};
 	static const char *const subscribes[] = {"subscribe", "listChanged",
 						 NULL};
@@ -62,8 +62,19 @@ static struct json_object *capabilities(const struct session *s)
 	if (mcp_has(rev, MCP_COMPLETIONS))
 		declare(caps, "completions", changes + 1);
 	if (mcp_has(rev, MCP_TASKS))
-		json_add(caps, "tasks:o", tasks_capability(s->requestor));
+		json_add(caps, "tasks:o", tasks_capability(q));
+	if (mcp_has(rev,
+		    MCP_STATELESS)) /* with a member it is taken for none */
+		json_add(caps, "extensions:o",
+			 json_pack("io.modelcontextprotocol/tasks:o",
+				   json_object_new_object()));
 	return caps;
+}
+
+static const char *instructions(const struct context *ctx)
+{
+	return ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
+				: INSTRUCTIONS;
 }
 
 static void initialize(struct request *c)
@@ -95,14 +106,26 @@ static void initialize(struct request *c)
 	s->greeted = true;
 	s->terms.capabilities =
 	    json_object_get(json_member(c->msg.params, "capabilities"));
-	result = json_pack("protocolVersion:s capabilities:o serverInfo:o "
-			   "instructions:s",
-			   mcp_revision_name(s->terms.revision),
-			   capabilities(s), mcp_server_info(s->terms.revision),
-			   s->ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
-					       : INSTRUCTIONS);
+	result =
+	    json_pack("protocolVersion:s capabilities:o serverInfo:o "
+		      "instructions:s",
+		      mcp_revision_name(s->terms.revision),
+		      capabilities(s->requestor, s->terms.revision),
+		      mcp_server_info(s->terms.revision), instructions(s->ctx));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
 		 mcp_revision_name(s->terms.revision));
+	request_result(c, result);
+}
+
+static void discover(struct request *c)
+{
+	enum mcp_revision rev = c->terms->revision;
+	struct json_object *result =
+	    json_pack("supportedVersions:o capabilities:o instructions:s",
+		      mcp_revisions(), capabilities(c->requestor, rev),
+		      instructions(c->ctx));
+
+	mcp_add_cache_hint(result, rev, MCP_CACHE_DISCOVER);
 	request_result(c, result);
 }
 
@@ -130,8 +153,9 @@ static void set_level(struct request *c)
 
 /* What each needs, whether it may come early, whether its answer is slow. */
 static const struct method all[] = {
-    {"initialize", initialize, MCP_ALWAYS, true, false},
-    {"ping", ping, MCP_ALWAYS, true, false},
+    {"initialize", initialize, MCP_SESSIONS, true, false},
+    {"ping", ping, MCP_SESSIONS, true, false},
+    {"server/discover", discover, MCP_STATELESS, true, false},
     {"tools/list", tools_list, MCP_ALWAYS, false, false},
     {"tools/call", tools_call, MCP_ALWAYS, false, true},
     {"tasks/get", tasks_get, MCP_TASKS, false, false},
@@ -141,9 +165,9 @@ static const struct method all[] = {
     {"resources/list", resources_list, MCP_ALWAYS, false, false},
     {"resources/templates/list", resources_templates, MCP_ALWAYS, false, false},
     {"resources/read", resources_read, MCP_ALWAYS, false, false},
-    {"resources/subscribe", subscriptions_add, MCP_ALWAYS, false, false},
-    {"resources/unsubscribe", subscriptions_drop, MCP_ALWAYS, false, false},
-    {"logging/setLevel", set_level, MCP_ALWAYS, false, false},
+    {"resources/subscribe", subscriptions_add, MCP_SESSIONS, false, false},
+    {"resources/unsubscribe", subscriptions_drop, MCP_SESSIONS, false, false},
+    {"logging/setLevel", set_level, MCP_SESSIONS, false, false},
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},

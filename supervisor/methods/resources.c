@@ -69,18 +69,21 @@ struct json_object *resources_contents(const char *uri, const char *mime_type,
 	return o;
 }
 
-static struct json_object *contents_result(struct json_object *contents)
+static struct json_object *contents_result(const struct response *m,
+					   struct json_object *contents)
 {
-	struct json_object *list = json_object_new_array_ext(1);
+	struct json_object *list = json_object_new_array_ext(1), *result;
 
 	json_object_array_add(list, contents);
-	return json_pack("contents:o", list);
+	result = json_pack("contents:o", list);
+	mcp_add_cache_hint(result, m->revision, MCP_CACHE_READ);
+	return result;
 }
 
 static struct json_object *make_contents(struct response *m)
 {
 	return contents_result(
-	    resources_contents(m->uri, m->mime_type, m->text, m->len));
+	    m, resources_contents(m->uri, m->mime_type, m->text, m->len));
 }
 
 static void answer_bytes(struct request *c, const char *mime_type,
@@ -140,7 +143,7 @@ static struct json_object *make_piece(struct response *m, const char *text,
 	contents = resources_contents(m->uri, m->mime_type, text + from, n);
 	if (mcp_has(m->revision, MCP_CONTENT_META))
 		add_place(contents, m, from, n, len);
-	return contents_result(contents);
+	return contents_result(m, contents);
 }
 
 /* All of what is asked for, or its part, or why that cannot be had. */
@@ -159,8 +162,9 @@ static struct json_object *make_own(struct response *m)
 	if (m->piece.asked)
 		return make_piece(m, m->text + at.off, at.len);
 	if (m->level == 0)
-		return contents_result(resources_contents(
-		    m->uri, m->mime_type, m->text + at.off, at.len));
+		return contents_result(
+		    m, resources_contents(m->uri, m->mime_type,
+					  m->text + at.off, at.len));
 	snprintf(
 	    m->fault, sizeof(m->fault),
 	    "this has %zu bytes, and no message of this server has more than "
@@ -311,7 +315,7 @@ static struct json_object *make_artifact_piece(struct response *m)
 	contents = resources_contents(m->uri, m->mime_type, m->text, n);
 	if (mcp_has(m->revision, MCP_CONTENT_META))
 		add_place(contents, m, from, n, m->all);
-	return contents_result(contents);
+	return contents_result(m, contents);
 }
 
 static void answer_artifact_piece(struct request *c,

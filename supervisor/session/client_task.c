@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/session/client_request.h"
 
 #define ID_BYTES_MAX 1024 /* of an id that the client gave */
@@ -240,7 +241,7 @@ static bool takes_as_task(const struct session *s, const char *method)
 	if (s->terms.revision < MCP_2025_11_25)
 		return false;
 	snprintf(path, sizeof(path), "tasks/requests/%s", method);
-	return client_declares(&s->terms, path);
+	return mcp_declares(s->terms.capabilities, path);
 }
 
 static void on_gone(struct session_observer *o)
@@ -287,7 +288,7 @@ static void cancel_it(struct client_task *t)
 {
 	struct client_request *a;
 
-	if (!client_declares(&t->session->terms, "tasks/cancel"))
+	if (!mcp_declares(t->session->terms.capabilities, "tasks/cancel"))
 		return;
 	a = ask_about(t, "tasks/cancel", NULL);
 	if (a != NULL)

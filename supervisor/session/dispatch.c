@@ -14,6 +14,7 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/threads/rpc_async.h"
@@ -23,7 +24,7 @@ static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 {
 	struct request *c = request_new(s, stream, m, batch);
 
-	c->hint.refused = true;
+	c->hint.status = 400;
 	request_error(c, c->msg.code, NULL, "%s", c->msg.text);
 }
 
@@ -76,36 +77,65 @@ static bool is_welcome(struct request *c)
 
 /* ---- one message ---- */
 
-static const struct method *find(const struct context *ctx, const char *name)
+/* A name may be there twice, each for revisions of its own. */
+static const struct method *find(const struct context *ctx, const char *name,
+				 enum mcp_revision rev)
 {
-	const struct method *m = ctx->methods->all;
-
-	while (m->name != NULL && strcmp(m->name, name) != 0)
-		m++;
-	return m->name != NULL ? m : NULL;
+	for (const struct method *m = ctx->methods->all; m->name != NULL; m++)
+		if (strcmp(m->name, name) == 0 && mcp_has(rev, m->needs))
+			return m;
+	return NULL;
 }
 
-bool method_is_slow(const struct context *ctx, const char *name)
+bool method_is_slow(const struct context *ctx, const char *name,
+		    enum mcp_revision rev)
 {
-	const struct method *m = find(ctx, name);
+	const struct method *m = find(ctx, name, rev);
 
 	return m != NULL && m->slow;
 }
 
 static void serve(struct request *c)
 {
-	const struct method *m = find(c->ctx, c->msg.method);
+	const struct method *m =
+	    find(c->ctx, c->msg.method, c->terms->revision);
+	bool greeted = c->session->greeted || c->terms == &c->own_terms;
 
-	if (m == NULL || !mcp_has(c->terms->revision, m->needs))
+	if (m == NULL)
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			      "this server has no method \"%.100s\"",
 			      c->msg.method);
-	else if (!m->early && !c->session->greeted)
+	else if (!m->early && !greeted)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
 			      "%s came before initialize; send that first",
 			      m->name);
 	else
 		m->serve(c);
+}
+
+/*
+ * What C's client says of itself with this request, if it does. False: it cannot
+ * be served by that, and C has been answered. initialize is for who says nothing
+ * of that kind, or nothing that we know.
+ */
+static bool take_terms(struct request *c)
+{
+	struct mcp_envelope e;
+
+	mcp_envelope_read(&e, c->msg.params);
+	if (!e.claims ||
+	    (e.code != 0 && strcmp(c->msg.method, "initialize") == 0))
+		return true;
+	c->own_terms = (struct client_terms){
+	    .revision = e.code == 0 ? e.revision : MCP_LATEST,
+	    .capabilities = e.capabilities,
+	    .log_level = e.log_level};
+	c->terms = c->progress.terms = &c->own_terms;
+	if (e.code == 0)
+		return true;
+	c->hint.status = 400;
+	request_error(c, e.code, mcp_envelope_data(&e), "%s", e.text);
+	return false;
 }
 
 static void on_request(struct session *s, void *stream, struct rpc_msg *m,
@@ -115,7 +145,7 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
 	struct request *c = request_new(s, stream, m, batch);
 
-	if (!is_welcome(c))
+	if (!take_terms(c) || !is_welcome(c))
 		return;
 	if (in_use) {
 		request_error(c, RPC_INVALID_REQUEST, NULL,
@@ -283,13 +313,28 @@ static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 	return answered;
 }
 
+/* Has a part of the batch M its terms with it? */
+static bool claims_any(const struct rpc_msg *m)
+{
+	struct mcp_envelope e = {0};
+
+	for (size_t i = 0; m->parts != NULL && i < m->n_parts && !e.claims; i++)
+		mcp_envelope_read(&e, m->parts[i].params);
+	return e.claims;
+}
+
 bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 {
 	bool answered = true;
 
 	if (m->kind != RPC_BATCH)
 		return on_message(s, stream, m, NULL);
-	if (s->greeted && mcp_has(s->terms.revision, MCP_BATCHES))
+	if (claims_any(m))
+		session_refuse(
+		    s, stream, RPC_INVALID_REQUEST,
+		    "an array came with a message of a revision that "
+		    "has no batches: send one message at a time");
+	else if (s->greeted && mcp_has(s->terms.revision, MCP_BATCHES))
 		answered = on_batch(s, stream, m);
 	else
 		session_refuse(s, stream, RPC_INVALID_REQUEST,

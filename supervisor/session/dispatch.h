@@ -27,8 +27,9 @@ struct methods {
 	void (*resubscribe)(struct session *s, struct json_object *uris);
 };
 
-/* Is NAME a method that is slow? */
-bool method_is_slow(const struct context *ctx, const char *name);
+/* Is NAME a method that REV has, and slow? */
+bool method_is_slow(const struct context *ctx, const char *name,
+		    enum mcp_revision rev);
 
 /*
  * M, one message or a batch, came by STREAM; it is emptied. True: STREAM gets an

@@ -126,5 +126,6 @@ void pagination_end(struct pagination *p, const char *key)
 			 p->last_place);
 		pagination_write_cursor(result, where);
 	}
+	mcp_add_cache_hint(result, p->request->terms->revision, MCP_CACHE_LIST);
 	request_result(p->request, result);
 }

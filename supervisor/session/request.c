@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/mcp.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/progress.h"
@@ -310,6 +310,7 @@ void request_result(struct request *c, struct json_object *result)
 {
 	struct buf answer = {0};
 
+	mcp_finish_result(result, c->terms->revision);
 	rpc_put_result(&answer, c->msg.id, result);
 	json_object_put(result);
 	request_send_message(c, &answer);
@@ -318,9 +319,14 @@ void request_result(struct request *c, struct json_object *result)
 void request_error(struct request *c, int code, struct json_object *data,
 		   const char *fmt, ...)
 {
+	enum mcp_revision rev = c->terms->revision;
 	struct buf answer = {0};
 	char *text;
 	va_list ap;
+
+	code = mcp_error_code(code, rev);
+	if (c->hint.status == 0)
+		c->hint.status = mcp_error_status(code, rev);
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);

@@ -14,7 +14,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/mcp.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/context.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/templates/catalogue.h"
@@ -56,6 +56,7 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 			put_error(answer, id, m);
 		if (result == NULL)
 			return;
+		mcp_finish_result(result, m->revision);
 		rpc_put_result(answer, id, result);
 		json_object_put(result);
 		if (!m->gives_way || buf_len(answer) <= m->max ||

@@ -275,11 +275,6 @@ void session_detach(struct session *s, void *stream)
 		s->ops->detach(s->arg, stream);
 }
 
-bool client_declares(const struct client_terms *t, const char *path)
-{
-	return mcp_declares(t->capabilities, path);
-}
-
 void session_refuse(struct session *s, void *stream, int code,
 		    const char *errmsg)
 {
@@ -287,7 +282,7 @@ void session_refuse(struct session *s, void *stream, int code,
 
 	rpc_put_error(&out, NULL, code, errmsg, NULL);
 	s->ops->answer(s->arg, stream, buf_data(&out), buf_len(&out),
-		       (struct reply_hint){.refused = true});
+		       (struct reply_hint){.status = 400});
 	buf_fini(&out);
 }
 

@@ -22,7 +22,7 @@
 
 /* For a transport that has a status beside the answer itself. */
 struct reply_hint {
-	bool refused;	  /* what came was no message, or too much at once */
+	int status;	  /* as HTTP has it; 0: 200 */
 	int64_t retry_ms; /* too much came: more may come after so long; or 0 */
 };
 
@@ -82,8 +82,6 @@ struct client_terms {
 	struct json_object *capabilities;
 	int log_level; /* of proto/mcp/mcp.h: what is as grave is told; -1: none */
 };
-/* Is the capability at PATH ("sampling/tools"; as mcp_declares()) declared? */
-bool client_declares(const struct client_terms *t, const char *path);
 
 struct client_request;
 struct request;

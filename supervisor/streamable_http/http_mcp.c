@@ -135,7 +135,8 @@ static bool is_slow(const struct http_session *s, const struct http_stream *st)
 
 	HASH_ITER(hh, s->session.requests, request, next)
 		if (request->stream == st &&
-		    method_is_slow(s->all->ctx, request->msg.method))
+		    method_is_slow(s->all->ctx, request->msg.method,
+				   request->terms->revision))
 			return true;
 	return false;
 }
@@ -286,8 +287,9 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	struct http_stream *st;
 
 	if (!has_room(s, c,
-		      batch ||
-			  (request && method_is_slow(s->all->ctx, m->method))))
+		      batch || (request &&
+				method_is_slow(s->all->ctx, m->method,
+					       s->session.terms.revision))))
 		return;
 	st = http_stream_new(s, c);
 	if ((batch || request) && session_over_read_limit(&s->session)) {

@@ -51,7 +51,7 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 static int status_of(struct http_conn *conn, struct reply_hint hint)
 {
 	if (hint.retry_ms == 0)
-		return hint.refused ? 400 : 200;
+		return hint.status > 0 ? hint.status : 200;
 	http_conn_retry_after(conn, hint.retry_ms);
 	return 429;
 }

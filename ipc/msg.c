@@ -34,65 +34,37 @@ enum charset {
 /* One field of a message: where it lives in struct msg, what it may be. */
 struct field {
 	size_t at;
-	size_t size;
 	bool is_int;
 	enum charset set; /* a string's */
 	uint64_t min;	  /* a string's length, an integer's value */
 	uint64_t max;
 	const char *bad_kind; /* offences */
+	const char *bad_zero; /* NULL: an integer may be 0 */
 	const char *bad_range;
 	const char *bad_bytes;
 };
 
-#define AT(member)                                                             \
-	.at = offsetof(struct msg, member),                                    \
-	.size = sizeof(((struct msg *)NULL)->member)
+/* The kinds of integer: the bounds, and what is beyond them. */
+#define COUNT 0, MSG_INT_MAX, "over 2^53"
+#define TOTAL 0, MSG_BODY_MAX, "over 1 GiB"
+#define ASK 0, MSG_ASK_MAX, "over 1 MiB"
+#define SEQ 0, MSG_SEQ_MAX, "over 2^32 - 1"
+#define FLAG 0, 1, "over 1"
 
-#define INT(member, highest, range)                                            \
-	{                                                                      \
-		AT(member), .is_int = true, .max = (highest),                  \
-			    .bad_kind = #member " is not an integer",          \
-			    .bad_range = #member " is over " range,            \
-	}
-
-#define RATE(member)                                                           \
-	{                                                                      \
-		AT(member),                                                    \
-		    .is_int = true, .min = MSG_RATE_MIN, .max = MSG_RATE_MAX,  \
-		    .bad_kind = #member " is not an integer",                  \
-		    .bad_range = #member " is not from 100 to 1000000",        \
-	}
-
-#define STRING(member, charset, shortest, longest, range, bytes)               \
-	{                                                                      \
-		AT(member), .set = (charset), .min = (shortest),               \
-			    .max = (longest),                                  \
-			    .bad_kind = #member " is not a string",            \
-			    .bad_range = #member " is " range,                 \
-			    .bad_bytes = #member " " bytes,                    \
-	}
-
-/* The kinds of field that there are. */
-#define COUNT(member) INT(member, MSG_INT_MAX, "2^53")
-#define TOTAL(member) INT(member, MSG_BODY_MAX, "1 GiB")
-#define SEQ(member) INT(member, MSG_SEQ_MAX, "2^32 - 1")
-#define NAME(member) NAME_FROM(member, 1, "empty or over 256 bytes")
-#define NAME_OR_NONE(member) NAME_FROM(member, 0, "over 256 bytes")
-#define NAME_FROM(member, shortest, range)                                     \
-	STRING(member, PRINTABLE, shortest, MSG_NAME_MAX, range,               \
-	       "is not UTF-8 or has a control character")
-#define TEXT(member)                                                           \
-	STRING(member, UTF8, 0, MSG_TEXT_MAX, "over 8 KiB",                    \
-	       "is not UTF-8 or has a NUL")
-#define DETAILS(member)                                                        \
-	STRING(member, UTF8, 0, MSG_DETAILS_MAX, "over 16 KiB",                \
-	       "is not UTF-8 or has a NUL")
-#define ERROR_CODE(member)                                                     \
-	STRING(member, CAPITALS, 1, MSG_ERROR_CODE_MAX,                        \
-	       "empty or over 64 bytes", "is not of capitals and _")
-#define HEAD(member) STRING(member, BYTES, 0, MSG_CHUNK_MAX, "over 63 KiB", "")
-#define DATA(member)                                                           \
-	STRING(member, BYTES, 1, MSG_CHUNK_MAX, "empty or over 63 KiB", "")
+/* The kinds of string: of what, the bounds, what is beyond them, and else. */
+#define NAME NAME_FROM(1, "empty or over 256 bytes")
+#define NAME_OR_NONE NAME_FROM(0, "over 256 bytes")
+#define NAME_FROM(shortest, range)                                             \
+	PRINTABLE, shortest, MSG_NAME_MAX, range,                              \
+	    "is not UTF-8 or has a control character"
+#define TEXT UTF8, 0, MSG_TEXT_MAX, "over 8 KiB", "is not UTF-8 or has a NUL"
+#define DETAILS                                                                \
+	UTF8, 0, MSG_DETAILS_MAX, "over 16 KiB", "is not UTF-8 or has a NUL"
+#define ERROR_CODE                                                             \
+	CAPITALS, 1, MSG_ERROR_CODE_MAX, "empty or over 64 bytes",             \
+	    "is not of capitals and _"
+#define HEAD BYTES, 0, MSG_CHUNK_MAX, "over 63 KiB", ""
+#define DATA BYTES, 1, MSG_CHUNK_MAX, "empty or over 63 KiB", ""
 
 _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_NAME_MAX == 256 && MSG_TEXT_MAX == 8 << 10 &&
@@ -103,100 +75,6 @@ _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_SEQ_MAX == (1ull << 32) - 1 && MSG_RATE_MIN == 100 &&
 		   MSG_RATE_MAX == 1000000,
 	       "the offences quote these");
-
-static const struct field run_fields[] = {
-    NAME(run.run_id),
-    NAME(run.template_id),
-    NAME(run.entry),
-    COUNT(run.timeout_ms),
-    COUNT(run.cancel_grace_ms),
-    COUNT(run.memory_bytes),
-    COUNT(run.output_bytes),
-    COUNT(run.artifact_bytes),
-    RATE(run.messages_per_second),
-    TOTAL(run.code_bytes),
-    TOTAL(run.inputs_bytes),
-    HEAD(run.head),
-};
-
-static const struct field chunk_fields[] = {
-    DATA(chunk.data),
-};
-
-static const struct field answer_fields[] = {
-    SEQ(answer.seq),
-    INT(answer.ok, 1, "1"),
-    INT(answer.total, MSG_ANSWER_MAX, "4 MiB"),
-    HEAD(answer.head),
-};
-
-static const struct field progress_fields[] = {
-    COUNT(progress.done),
-    COUNT(progress.total),
-    TEXT(progress.message),
-};
-
-static const struct field step_fields[] = {
-    INT(step.index, MSG_STEPS_MAX - 1, "999999"),
-    INT(step.count, MSG_PENDING_MAX, "10000"),
-    INT(step.state, MSG_STEP_STATES - 1, "4, the last state"),
-    COUNT(step.attempts),
-    COUNT(step.elapsed_ms),
-    NAME_OR_NONE(step.name),
-    NAME_OR_NONE(step.code),
-    TEXT(step.message),
-};
-
-static const struct field log_fields[] = {
-    INT(log.level, 7, "7, the last severity"),
-    TEXT(log.text),
-};
-
-static const struct field artifact_fields[] = {
-    TOTAL(artifact.total),
-    NAME(artifact.name),
-    NAME(artifact.mime_type),
-    HEAD(artifact.head),
-};
-
-static const struct field result_fields[] = {
-    INT(result.kind, MSG_RESULT_KINDS - 1, "1, the last kind"),
-    TOTAL(result.total),
-    HEAD(result.head),
-};
-
-static const struct field fail_fields[] = {
-    ERROR_CODE(fail.error_code),
-    TEXT(fail.message),
-    DETAILS(fail.details),
-};
-
-static const struct field call_fields[] = {
-    SEQ(call.seq),
-    NAME(call.tool),
-    INT(call.total, MSG_ASK_MAX, "1 MiB"),
-    HEAD(call.head),
-};
-
-static const struct field input_fields[] = {
-    SEQ(input.seq),
-    INT(input.kind, MSG_INPUT_KINDS - 1, "2, the last kind"),
-    INT(input.total, MSG_ASK_MAX, "1 MiB"),
-    HEAD(input.head),
-};
-
-static const struct field drop_fields[] = {
-    SEQ(drop.seq),
-};
-
-static const struct field lost_fields[] = {
-    INT(lost.kind, MSG_LOST_KINDS - 1, "4, the last kind"),
-    INT(lost.told, 1, "1"),
-    COUNT(lost.count),
-    COUNT(lost.size),
-    NAME(lost.name),
-    TEXT(lost.errmsg),
-};
 
 static const char *check_run(const struct msg *m)
 {
@@ -237,27 +115,11 @@ static const char *check_step(const struct msg *m)
 	return NULL;
 }
 
-static const char *check_artifact(const struct msg *m)
-{
-	return m->artifact.head.n <= m->artifact.total
-		   ? NULL
-		   : "artifact.head is longer than artifact.total";
-}
-
-static const char *check_result(const struct msg *m)
-{
-	return m->result.head.n <= m->result.total
-		   ? NULL
-		   : "result.head is longer than result.total";
-}
-
 /* Of seq 0 it is short and a text, whatever the worker makes of it. */
 static const char *check_answer(const struct msg *m)
 {
 	struct str head = m->answer.head;
 
-	if (head.n > m->answer.total)
-		return "answer.head is longer than answer.total";
 	if (m->answer.seq != 0)
 		return NULL;
 	if (head.n < m->answer.total || head.n > MSG_TEXT_MAX)
@@ -268,66 +130,58 @@ static const char *check_answer(const struct msg *m)
 		   : "answer.head is not UTF-8 or has a NUL";
 }
 
-static const char *check_call(const struct msg *m)
-{
-	if (m->call.seq == 0)
-		return "call.seq is 0, which is ARTIFACT's";
-	return m->call.head.n <= m->call.total
-		   ? NULL
-		   : "call.head is longer than call.total";
-}
-
-static const char *check_input(const struct msg *m)
-{
-	if (m->input.seq == 0)
-		return "input.seq is 0, which is ARTIFACT's";
-	return m->input.head.n <= m->input.total
-		   ? NULL
-		   : "input.head is longer than input.total";
-}
-
-static const char *check_drop(const struct msg *m)
-{
-	return m->drop.seq != 0 ? NULL : "drop.seq is 0, which is ARTIFACT's";
-}
-
-static const char *check_lost(const struct msg *m)
-{
-	return m->lost.count != 0 ? NULL : "lost.count is 0";
-}
-
 /* A message: its fields in their order, and what they must be together. */
 struct shape {
 	const char *name;
 	const struct field *fields;
 	size_t count;
 	const char *bad_count;
+	size_t total_at, head_at; /* of a body, in struct msg */
+	const char *bad_head;	  /* NULL: it has none */
 	const char *(*check)(const struct msg *m); /* the offence or NULL */
 };
 
-#define SHAPE(type, list, number)                                              \
-	.name = #type, .fields = (list), .count = ARRAY_LEN(list),             \
-	.bad_count = #type " with other than " number
+#define NUMBER(message, field, ...) INT(message, field, NULL, __VA_ARGS__)
+#define NOT_0(message, field, of_0, ...)                                       \
+	INT(message, field, #message "." #field " is 0" of_0, __VA_ARGS__)
+#define INT(message, field, zero, least, most, range)                          \
+	{.at = offsetof(struct msg, message.field),                            \
+	 .is_int = true,                                                       \
+	 .min = (least),                                                       \
+	 .max = (most),                                                        \
+	 .bad_kind = #message "." #field " is not an integer",                 \
+	 .bad_zero = (zero),                                                   \
+	 .bad_range = #message "." #field " is " range},
+#define STRING(message, field, ...) STR(message, field, __VA_ARGS__)
+#define STR(message, field, of, shortest, longest, range, bytes)               \
+	{.at = offsetof(struct msg, message.field),                            \
+	 .set = (of),                                                          \
+	 .min = (shortest),                                                    \
+	 .max = (longest),                                                     \
+	 .bad_kind = #message "." #field " is not a string",                   \
+	 .bad_range = #message "." #field " is " range,                        \
+	 .bad_bytes = #message "." #field " " bytes},
+#define MESSAGE(type, name, number, also, fields)                              \
+	static const struct field name##_fields[] = {fields};
+#include "ipc/msg.def"
+
+#define NUMBER(...)
+#define NOT_0(...)
+#define STRING(...)
+#define BODY(message)                                                          \
+	.total_at = offsetof(struct msg, message.total),                       \
+	.head_at = offsetof(struct msg, message.head),                         \
+	.bad_head = #message ".head is longer than " #message ".total",
+#define MESSAGE(type, message, number, also, ...)                              \
+	[MSG_##type] = {.name = #type,                                         \
+			.fields = message##_fields,                            \
+			.count = ARRAY_LEN(message##_fields),                  \
+			.bad_count = #type " with other than " number,         \
+			also},
 
 static const struct shape shapes[] = {
-    [MSG_RUN] = {SHAPE(RUN, run_fields, "12 fields"), .check = check_run},
-    [MSG_CHUNK] = {SHAPE(CHUNK, chunk_fields, "1 field")},
-    [MSG_ANSWER] = {SHAPE(ANSWER, answer_fields, "4 fields"),
-		    .check = check_answer},
     [MSG_READY] = {.name = "READY", .bad_count = "READY with fields"},
-    [MSG_PROGRESS] = {SHAPE(PROGRESS, progress_fields, "3 fields")},
-    [MSG_STEP] = {SHAPE(STEP, step_fields, "8 fields"), .check = check_step},
-    [MSG_LOG] = {SHAPE(LOG, log_fields, "2 fields")},
-    [MSG_ARTIFACT] = {SHAPE(ARTIFACT, artifact_fields, "4 fields"),
-		      .check = check_artifact},
-    [MSG_RESULT] = {SHAPE(RESULT, result_fields, "3 fields"),
-		    .check = check_result},
-    [MSG_FAIL] = {SHAPE(FAIL, fail_fields, "3 fields")},
-    [MSG_CALL] = {SHAPE(CALL, call_fields, "4 fields"), .check = check_call},
-    [MSG_INPUT] = {SHAPE(INPUT, input_fields, "4 fields"),
-		   .check = check_input},
-    [MSG_DROP] = {SHAPE(DROP, drop_fields, "1 field"), .check = check_drop},
-    [MSG_LOST] = {SHAPE(LOST, lost_fields, "6 fields"), .check = check_lost},
+#include "ipc/msg.def"
 };
 
 static const struct shape *shape_of(uint64_t type)
@@ -335,13 +189,6 @@ static const struct shape *shape_of(uint64_t type)
 	if (type >= ARRAY_LEN(shapes) || shapes[type].name == NULL)
 		return NULL;
 	return &shapes[type];
-}
-
-const char *msg_type_name(enum msg_type type)
-{
-	const struct shape *shape = shape_of(type);
-
-	return shape == NULL ? "?" : shape->name;
 }
 
 static uint64_t cost_of_ask(uint64_t total, uint64_t rate)
@@ -365,37 +212,13 @@ uint64_t msg_cost(const struct msg *m, uint64_t rate)
 	}
 }
 
-_Static_assert(sizeof(bool) == 1 && sizeof(enum msg_step_state) == 4 &&
-		   sizeof(enum msg_result_kind) == 4 &&
-		   sizeof(enum msg_input_kind) == 4,
-	       "the widths of integers below");
-
-static uint64_t load_int(const void *at, size_t size)
+void msg_set_body(struct msg *m, uint64_t total, struct str head)
 {
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 4:
-		return *(const uint32_t *)at;
-	default:
-		assert(size == 8);
-		return *(const uint64_t *)at;
-	}
-}
+	const struct shape *shape = shape_of(m->type);
 
-static void store_int(void *at, size_t size, uint64_t value)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		assert(size == 8);
-		*(uint64_t *)at = value;
-	}
+	assert(shape != NULL && shape->bad_head != NULL);
+	*(uint64_t *)((char *)m + shape->total_at) = total;
+	*(struct str *)((char *)m + shape->head_at) = head;
 }
 
 /* The caller's frame, as it fills. */
@@ -422,7 +245,7 @@ static void put_field(msgpack_packer *pk, const struct msg *m,
 	const struct str *s = at;
 
 	if (f->is_int)
-		msgpack_pack_uint64(pk, load_int(at, f->size));
+		msgpack_pack_uint64(pk, *(const uint64_t *)at);
 	else
 		msgpack_pack_str_with_body(pk, s->p, s->n);
 }
@@ -483,10 +306,12 @@ static const char *get_field(struct msg *m, const struct field *f,
 
 	if (f->is_int != (from->p == NULL))
 		return f->bad_kind;
+	if (from->n == 0 && f->bad_zero != NULL)
+		return f->bad_zero;
 	if (from->n < f->min || from->n > f->max)
 		return f->bad_range;
 	if (f->is_int) {
-		store_int(at, f->size, from->n);
+		*(uint64_t *)at = from->n;
 		return NULL;
 	}
 	if (!consists_of(f->set, from->p, (size_t)from->n))
@@ -511,6 +336,16 @@ static const struct shape *get_type(const struct msgpack_scan_field *f,
 	return shape;
 }
 
+/* Is the head no longer than the total? */
+static bool body_fits(const struct msg *m, const struct shape *shape)
+{
+	const struct str *head =
+	    (const struct str *)((const char *)m + shape->head_at);
+
+	return head->n <=
+	       *(const uint64_t *)((const char *)m + shape->total_at);
+}
+
 static const char *get_fields(struct msg *m, const struct shape *shape,
 			      const struct msgpack_scan_field *from,
 			      size_t count)
@@ -521,6 +356,8 @@ static const char *get_fields(struct msg *m, const struct shape *shape,
 		return shape->bad_count;
 	for (size_t i = 0; errmsg == NULL && i < count; i++)
 		errmsg = get_field(m, &shape->fields[i], &from[i]);
+	if (errmsg == NULL && shape->bad_head != NULL && !body_fits(m, shape))
+		errmsg = shape->bad_head;
 	if (errmsg == NULL && shape->check != NULL)
 		errmsg = shape->check(m);
 	return errmsg;

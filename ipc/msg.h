@@ -2,9 +2,9 @@
 /*
  * msg.h - the messages of a run, one msgpack array a frame.
  *
- * ipc/PROTOCOL.md is the schema: fields, bounds, legal states. Here each
- * message is a struct, with one msg_put_ to encode it and one msg_get to
- * decode any. Whatever is decoded is a claim: types, lengths, ranges and
+ * ipc/PROTOCOL.md is the schema: fields, bounds, legal states; msg.def has the
+ * fields and bounds for the compiler. Here each message is a struct, with one
+ * msg_put() to encode and one msg_get() to decode any. Whatever is decoded is a claim: types, lengths, ranges and
  * UTF-8 are checked here, meaning (order, totals, rates) by the receiver.
  *
  * A body (code and inputs, an artifact, a result, a question's parameters,
@@ -96,95 +96,24 @@ enum msg_lost_kind {
 	MSG_LOST_KINDS
 };
 
-struct msg_run {
-	struct str run_id;
-	struct str template_id;
-	struct str entry;    /* what errors and tracebacks call the code */
-	uint64_t timeout_ms; /* wall time left: run.deadline() */
-	uint64_t cancel_grace_ms;
-	uint64_t memory_bytes;	      /* the allocator's cap */
-	uint64_t output_bytes;	      /* the most a RESULT may total */
-	uint64_t artifact_bytes;      /* the most all artifacts may total */
-	uint64_t messages_per_second; /* the most: see msg_cost() */
-	uint64_t code_bytes;	      /* the body is the code... */
-	uint64_t inputs_bytes;	      /* ...then the inputs, JSON text */
-	struct str head;
-};
-
-struct msg_step {
-	uint64_t index; /* from 0, in the order of declaration */
-	uint64_t count; /* PENDING: so many steps at once, NAME[1]... */
-	enum msg_step_state state;
-	uint64_t attempts;
-	uint64_t elapsed_ms;
-	struct str name;    /* PENDING alone; else empty */
-	struct str code;    /* FAILED alone: the step's error code */
-	struct str message; /* FAILED alone */
-};
+/* Each message of msg.def as a struct, all integers of one width. */
+#define NUMBER(message, field, ...) uint64_t field;
+#define NOT_0 NUMBER
+#define STRING(message, field, ...) struct str field;
+#define MESSAGE(type, name, count, check, fields)                              \
+	struct msg_##name {                                                    \
+		fields                                                         \
+	};
+#include "ipc/msg.def"
 
 struct msg {
 	enum msg_type type;
 	union {
-		struct msg_run run;
-		struct {
-			struct str data;
-		} chunk;
-		struct {
-			uint32_t seq; /* CALL's or INPUT's; 0: ARTIFACT's */
-			bool ok;
-			uint64_t total;
-			struct str head; /* of seq 0 all: the id, or why not */
-		} answer; /* to what asked, when its body is whole */
-		struct {
-			uint64_t done;
-			uint64_t total;
-			struct str message;
-		} progress;
-		struct msg_step step;
-		struct {
-			/* syslog's severities: 0 emergency to 7 debug */
-			unsigned level;
-			struct str text;
-		} log;
-		struct {
-			uint64_t total;
-			struct str name;
-			struct str mime_type;
-			struct str head;
-		} artifact;
-		struct {
-			enum msg_result_kind kind;
-			uint64_t total;
-			struct str head;
-		} result;
-		struct {
-			struct str error_code; /* e.g. EXECUTION_ERROR */
-			struct str message;
-			struct str details; /* JSON object text, or empty */
-		} fail;
-		struct {
-			uint32_t seq; /* rising, from 1 */
-			struct str tool;
-			uint64_t total;
-			struct str head;
-		} call;
-		struct {
-			uint32_t seq; /* as CALL's: they share the count */
-			enum msg_input_kind kind;
-			uint64_t total;
-			struct str head;
-		} input;
-		struct {
-			uint32_t seq; /* of a CALL or INPUT */
-		} drop;
-		struct {
-			enum msg_lost_kind kind;
-			bool told;	 /* the template knows, and went on */
-			uint64_t count;	 /* of what is lost like this, from 1 */
-			uint64_t size;	 /* the first one's */
-			struct str name; /* the first one's */
-			struct str errmsg;
-		} lost;
+#define NUMBER(...)
+#define NOT_0(...)
+#define STRING(...)
+#define MESSAGE(type, name, ...) struct msg_##name name;
+#include "ipc/msg.def"
 	};
 };
 
@@ -211,7 +140,8 @@ int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg);
  */
 uint64_t msg_cost(const struct msg *m, uint64_t rate);
 
-const char *msg_type_name(enum msg_type type); /* "PROGRESS"; "?" if none */
+/* M has a body, but no total and head yet: sets them. */
+void msg_set_body(struct msg *m, uint64_t total, struct str head);
 
 /*
  * May a reply's error have CODE? JSON-RPC keeps some for itself and for MCP, and

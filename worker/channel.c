@@ -6,7 +6,6 @@
  */
 #include "worker/channel.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -70,33 +69,11 @@ static size_t piece(size_t left)
 	return left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
 }
 
-static void set_body(struct msg *m, uint64_t total, struct str head)
-{
-	switch (m->type) {
-	case MSG_RESULT:
-		m->result.total = total;
-		m->result.head = head;
-		break;
-	case MSG_ARTIFACT:
-		m->artifact.total = total;
-		m->artifact.head = head;
-		break;
-	case MSG_CALL:
-		m->call.total = total;
-		m->call.head = head;
-		break;
-	default:
-		assert(m->type == MSG_INPUT);
-		m->input.total = total;
-		m->input.head = head;
-	}
-}
-
 void channel_send_body(struct msg *m, const char *p, size_t n)
 {
 	struct str head = {p, piece(n)};
 
-	set_body(m, n, head);
+	msg_set_body(m, n, head);
 	channel_send(m);
 	for (size_t at = head.n; at < n;) {
 		struct msg chunk = {.type = MSG_CHUNK};

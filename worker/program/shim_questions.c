@@ -33,7 +33,7 @@ bool shim_is_id(struct json_view id)
 }
 
 /* Take a place for a question with this ID; or why not. */
-static const char *expect(struct json_view id, uint32_t *seq)
+static const char *expect(struct json_view id, uint64_t *seq)
 {
 	size_t i = 0;
 

@@ -77,6 +77,17 @@ const struct msg samples[] = {
 
 const size_t n_samples = ARRAY_LEN(samples);
 
+const char *msg_type_name(enum msg_type type)
+{
+	static const char *const names[] = {
+	    [MSG_READY] = "READY",
+#define MESSAGE(type, ...) [MSG_##type] = #type,
+#include "ipc/msg.def"
+	};
+
+	return names[type];
+}
+
 static bool same_str(struct str a, struct str b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);

@@ -15,6 +15,8 @@ extern char bulk[CHAN_FRAME_MAX];
 extern const struct msg samples[];
 extern const size_t n_samples;
 
+const char *msg_type_name(enum msg_type type); /* "PROGRESS" */
+
 bool same(const struct msg *a, const struct msg *b);
 
 #endif

@@ -225,13 +225,6 @@ static void keeps_codes(void)
 		   (long long)bad[i]);
 }
 
-static void names_types(void)
-{
-	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
-	is_str(msg_type_name((enum msg_type)0), "?", "0 has none");
-	is_str(msg_type_name((enum msg_type)27), "?", "nor has 27");
-}
-
 int main(void)
 {
 	round_trips();
@@ -241,6 +234,5 @@ int main(void)
 	refuses_wrong_counts();
 	costs();
 	keeps_codes();
-	names_types();
 	return tap_done();
 }

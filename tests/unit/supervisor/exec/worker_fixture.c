@@ -150,10 +150,11 @@ void read_one(void)
 	else if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0)
 		note("(broken)");
 	else if (m.type == MSG_ANSWER)
-		note("(%u %s %.*s)", m.answer.seq, m.answer.ok ? "ok" : "not",
-		     (int)m.answer.head.n, m.answer.head.p);
+		note("(%u %s %.*s)", (unsigned)m.answer.seq,
+		     m.answer.ok ? "ok" : "not", (int)m.answer.head.n,
+		     m.answer.head.p);
 	else
-		note("(%s)", msg_type_name(m.type));
+		note("(message %d)", m.type);
 }
 
 void set_up(void)

@@ -22,72 +22,11 @@
 #define V_CONTENT_7 (V_CONTENT | V_DRAFT7)
 #define V_FORMAT_7 (V_FORMAT | V_FORMAT_ASSERT | V_DRAFT7)
 
-/* Sorted by name, as strcmp() does; two rows of a name differ by vocabulary. */
 static const struct schema_keyword table[] = {
-    {"$anchor", KW_ANCHOR, V_CORE, SHAPE_ANCHOR},
-    {"$comment", KW_COMMENT, V_CORE_7, SHAPE_STRING},
-    {"$defs", KW_DEFS, V_CORE, SHAPE_SCHEMA_MAP},
-    {"$dynamicAnchor", KW_DYNAMIC_ANCHOR, V_CORE, SHAPE_ANCHOR},
-    {"$dynamicRef", KW_DYNAMIC_REF, V_CORE, SHAPE_URI},
-    {"$id", KW_ID, V_CORE_7, SHAPE_URI},
-    {"$ref", KW_REF, V_CORE_7, SHAPE_URI},
-    {"$schema", KW_SCHEMA, V_CORE_7, SHAPE_URI},
-    {"$vocabulary", KW_VOCABULARY, V_CORE, SHAPE_BOOL_MAP},
-    {"additionalItems", KW_ADDITIONAL_ITEMS, V_DRAFT7, SHAPE_SCHEMA},
-    {"additionalProperties", KW_ADDITIONAL_PROPERTIES, V_APPLICATOR_7,
-     SHAPE_SCHEMA},
-    {"allOf", KW_ALL_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
-    {"anyOf", KW_ANY_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
-    {"const", KW_CONST, V_VALIDATION_7, SHAPE_ANY},
-    {"contains", KW_CONTAINS, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"contentEncoding", KW_CONTENT_ENCODING, V_CONTENT_7, SHAPE_STRING},
-    {"contentMediaType", KW_CONTENT_MEDIA_TYPE, V_CONTENT_7, SHAPE_STRING},
-    {"contentSchema", KW_CONTENT_SCHEMA, V_CONTENT, SHAPE_SCHEMA},
-    {"default", KW_DEFAULT, V_METADATA_7, SHAPE_ANY},
-    {"definitions", KW_DEFINITIONS, V_CORE_7, SHAPE_SCHEMA_MAP},
-    {"dependencies", KW_DEPENDENCIES, V_APPLICATOR_7, SHAPE_DEPENDENCIES},
-    {"dependentRequired", KW_DEPENDENT_REQUIRED, V_VALIDATION, SHAPE_NAMES_MAP},
-    {"dependentSchemas", KW_DEPENDENT_SCHEMAS, V_APPLICATOR, SHAPE_SCHEMA_MAP},
-    {"deprecated", KW_DEPRECATED, V_METADATA, SHAPE_BOOL},
-    {"description", KW_DESCRIPTION, V_METADATA_7, SHAPE_STRING},
-    {"else", KW_ELSE, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"enum", KW_ENUM, V_VALIDATION_7, SHAPE_ARRAY},
-    {"examples", KW_EXAMPLES, V_METADATA_7, SHAPE_ARRAY},
-    {"exclusiveMaximum", KW_EXCLUSIVE_MAXIMUM, V_VALIDATION_7, SHAPE_NUMBER},
-    {"exclusiveMinimum", KW_EXCLUSIVE_MINIMUM, V_VALIDATION_7, SHAPE_NUMBER},
-    {"format", KW_FORMAT, V_FORMAT_7, SHAPE_STRING},
-    {"if", KW_IF, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"items", KW_ITEMS, V_APPLICATOR, SHAPE_SCHEMA},
-    {"items", KW_ITEMS, V_DRAFT7, SHAPE_ITEMS},
-    {"maxContains", KW_MAX_CONTAINS, V_VALIDATION, SHAPE_COUNT},
-    {"maxItems", KW_MAX_ITEMS, V_VALIDATION_7, SHAPE_COUNT},
-    {"maxLength", KW_MAX_LENGTH, V_VALIDATION_7, SHAPE_COUNT},
-    {"maxProperties", KW_MAX_PROPERTIES, V_VALIDATION_7, SHAPE_COUNT},
-    {"maximum", KW_MAXIMUM, V_VALIDATION_7, SHAPE_NUMBER},
-    {"minContains", KW_MIN_CONTAINS, V_VALIDATION, SHAPE_COUNT},
-    {"minItems", KW_MIN_ITEMS, V_VALIDATION_7, SHAPE_COUNT},
-    {"minLength", KW_MIN_LENGTH, V_VALIDATION_7, SHAPE_COUNT},
-    {"minProperties", KW_MIN_PROPERTIES, V_VALIDATION_7, SHAPE_COUNT},
-    {"minimum", KW_MINIMUM, V_VALIDATION_7, SHAPE_NUMBER},
-    {"multipleOf", KW_MULTIPLE_OF, V_VALIDATION_7, SHAPE_POSITIVE},
-    {"not", KW_NOT, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"oneOf", KW_ONE_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
-    {"pattern", KW_PATTERN, V_VALIDATION_7, SHAPE_STRING},
-    {"patternProperties", KW_PATTERN_PROPERTIES, V_APPLICATOR_7,
-     SHAPE_SCHEMA_MAP},
-    {"prefixItems", KW_PREFIX_ITEMS, V_APPLICATOR, SHAPE_SCHEMAS},
-    {"properties", KW_PROPERTIES, V_APPLICATOR_7, SHAPE_SCHEMA_MAP},
-    {"propertyNames", KW_PROPERTY_NAMES, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"readOnly", KW_READ_ONLY, V_METADATA_7, SHAPE_BOOL},
-    {"required", KW_REQUIRED, V_VALIDATION_7, SHAPE_NAMES},
-    {"then", KW_THEN, V_APPLICATOR_7, SHAPE_SCHEMA},
-    {"title", KW_TITLE, V_METADATA_7, SHAPE_STRING},
-    {"type", KW_TYPE, V_VALIDATION_7, SHAPE_TYPE},
-    {"unevaluatedItems", KW_UNEVALUATED_ITEMS, V_UNEVALUATED, SHAPE_SCHEMA},
-    {"unevaluatedProperties", KW_UNEVALUATED_PROPERTIES, V_UNEVALUATED,
-     SHAPE_SCHEMA},
-    {"uniqueItems", KW_UNIQUE_ITEMS, V_VALIDATION_7, SHAPE_BOOL},
-    {"writeOnly", KW_WRITE_ONLY, V_METADATA_7 | V_CORE, SHAPE_BOOL},
+#define SHAPE(...)
+#define KEYWORD(name, id, vocabs, shape) {name, KW_##id, vocabs, SHAPE_##shape},
+#define KEYWORD_ELSE KEYWORD
+#include "proto/schema/schema_keyword.def"
 };
 
 static int by_name(const void *key, const void *row)
@@ -307,28 +246,10 @@ const char *schema_shape_wrong(enum schema_shape shape, struct json_object *v)
 		bool (*good)(struct json_object *);
 		const char *expected;
 	} shapes[] = {
-	    [SHAPE_ANY] = {is_any, ""},
-	    [SHAPE_SCHEMA] = {is_schema, "a schema (an object, true or false)"},
-	    [SHAPE_SCHEMAS] = {is_schemas, "a non-empty array of schemas"},
-	    [SHAPE_SCHEMA_MAP] = {is_object, "an object of schemas"},
-	    [SHAPE_ITEMS] = {is_items, "a schema or an array of schemas"},
-	    [SHAPE_DEPENDENCIES] = {is_object,
-				    "an object of schemas and arrays of names"},
-	    [SHAPE_NAMES] = {is_names, "an array of different strings"},
-	    [SHAPE_NAMES_MAP] = {is_names_map,
-				 "an object of arrays of different strings"},
-	    [SHAPE_STRING] = {is_string, "a string"},
-	    [SHAPE_ANCHOR] = {is_anchor, "a name of letters, digits, - . _"},
-	    [SHAPE_URI] = {is_uri, "a URI reference"},
-	    [SHAPE_BOOL] = {is_bool, "true or false"},
-	    [SHAPE_BOOL_MAP] = {is_bool_map, "an object of true and false"},
-	    [SHAPE_NUMBER] = {is_number, "a number"},
-	    [SHAPE_POSITIVE] = {is_positive, "a number above 0"},
-	    [SHAPE_COUNT] = {is_count, "an integer of at least 0"},
-	    [SHAPE_ARRAY] = {is_array, "an array"},
-	    [SHAPE_TYPE] = {is_types,
-			    "array, boolean, integer, null, number, object or "
-			    "string, or an array of different ones of these"},
+#define SHAPE(shape, good, expected) [SHAPE_##shape] = {good, expected},
+#define KEYWORD(...)
+#define KEYWORD_ELSE(...)
+#include "proto/schema/schema_keyword.def"
 	};
 
 	return shapes[shape].good(v) ? NULL : shapes[shape].expected;

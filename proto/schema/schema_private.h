@@ -356,90 +356,19 @@ int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
 /* ---- keywords (schema_keyword.c) ---- */
 
 enum schema_kw {
-	KW_NONE,
-	KW_ADDITIONAL_ITEMS,
-	KW_ADDITIONAL_PROPERTIES,
-	KW_ALL_OF,
-	KW_ANCHOR,
-	KW_ANY_OF,
-	KW_COMMENT,
-	KW_CONST,
-	KW_CONTAINS,
-	KW_CONTENT_ENCODING,
-	KW_CONTENT_MEDIA_TYPE,
-	KW_CONTENT_SCHEMA,
-	KW_DEFAULT,
-	KW_DEFINITIONS,
-	KW_DEFS,
-	KW_DEPENDENCIES,
-	KW_DEPENDENT_REQUIRED,
-	KW_DEPENDENT_SCHEMAS,
-	KW_DEPRECATED,
-	KW_DESCRIPTION,
-	KW_DYNAMIC_ANCHOR,
-	KW_DYNAMIC_REF,
-	KW_ELSE,
-	KW_ENUM,
-	KW_EXAMPLES,
-	KW_EXCLUSIVE_MAXIMUM,
-	KW_EXCLUSIVE_MINIMUM,
-	KW_FORMAT,
-	KW_ID,
-	KW_IF,
-	KW_ITEMS,
-	KW_MAX_CONTAINS,
-	KW_MAX_ITEMS,
-	KW_MAX_LENGTH,
-	KW_MAX_PROPERTIES,
-	KW_MAXIMUM,
-	KW_MIN_CONTAINS,
-	KW_MIN_ITEMS,
-	KW_MIN_LENGTH,
-	KW_MIN_PROPERTIES,
-	KW_MINIMUM,
-	KW_MULTIPLE_OF,
-	KW_NOT,
-	KW_ONE_OF,
-	KW_PATTERN,
-	KW_PATTERN_PROPERTIES,
-	KW_PREFIX_ITEMS,
-	KW_PROPERTIES,
-	KW_PROPERTY_NAMES,
-	KW_READ_ONLY,
-	KW_REF,
-	KW_REQUIRED,
-	KW_SCHEMA,
-	KW_THEN,
-	KW_TITLE,
-	KW_TYPE,
-	KW_UNEVALUATED_ITEMS,
-	KW_UNEVALUATED_PROPERTIES,
-	KW_UNIQUE_ITEMS,
-	KW_VOCABULARY,
-	KW_WRITE_ONLY,
+#define SHAPE(...)
+#define KEYWORD(name, id, ...) KW_##id,
+#define KEYWORD_ELSE(...)
+#include "proto/schema/schema_keyword.def"
 	KW_COUNT,
 };
 
 /* What a keyword's value has to be. */
 enum schema_shape {
-	SHAPE_ANY,
-	SHAPE_SCHEMA,
-	SHAPE_SCHEMAS,	    /* a non-empty array of them */
-	SHAPE_SCHEMA_MAP,   /* an object of them */
-	SHAPE_ITEMS,	    /* draft-07: one or an array */
-	SHAPE_DEPENDENCIES, /* an object of schemas and arrays of names */
-	SHAPE_NAMES,	    /* an array of different strings */
-	SHAPE_NAMES_MAP,
-	SHAPE_STRING,
-	SHAPE_ANCHOR,
-	SHAPE_URI,
-	SHAPE_BOOL,
-	SHAPE_BOOL_MAP,
-	SHAPE_NUMBER,
-	SHAPE_POSITIVE,
-	SHAPE_COUNT,
-	SHAPE_ARRAY,
-	SHAPE_TYPE,
+#define SHAPE(shape, ...) SHAPE_##shape,
+#define KEYWORD(...)
+#define KEYWORD_ELSE(...)
+#include "proto/schema/schema_keyword.def"
 };
 
 struct schema_keyword {

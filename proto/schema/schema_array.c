@@ -23,32 +23,6 @@ static struct schema_place element(const struct schema_place *at, size_t i)
 	};
 }
 
-bool schema_check_min_items(struct schema_check *c, const struct schema_op *op,
-			    const struct schema_place *at,
-			    struct schema_seen *seen)
-{
-	(void)seen;
-	if (length(at) >= op->u.count)
-		return true;
-	return schema_fail_text(c, at, op->keyword, "more items",
-				"has %zu item%s; it must have at least %llu",
-				length(at), length(at) == 1 ? "" : "s",
-				(unsigned long long)op->u.count);
-}
-
-bool schema_check_max_items(struct schema_check *c, const struct schema_op *op,
-			    const struct schema_place *at,
-			    struct schema_seen *seen)
-{
-	(void)seen;
-	if (length(at) <= op->u.count)
-		return true;
-	return schema_fail_text(c, at, op->keyword, "fewer items",
-				"has %zu item%s; it may have at most %llu",
-				length(at), length(at) == 1 ? "" : "s",
-				(unsigned long long)op->u.count);
-}
-
 bool schema_check_unique_items(struct schema_check *c,
 			       const struct schema_op *op,
 			       const struct schema_place *at,
@@ -82,6 +56,20 @@ static bool refuse_rest(struct schema_check *c, const struct schema_op *op,
 bool schema_is_false(const struct schema_node *n)
 {
 	return n->nops == 1 && n->ops[0].check == schema_check_false;
+}
+
+bool schema_unevaluated(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *child, size_t i,
+			struct schema_seen *seen, const char *what)
+{
+	if (schema_seen_has(seen, i))
+		return true;
+	schema_seen_add(seen, i);
+	if (schema_is_false(op->nodes[0]) && !c->mark)
+		return schema_fail_text(
+		    c, child, op->keyword, "nothing",
+		    "is %s that the schema does not provide for", what);
+	return schema_run(c, op->nodes[0], child, NULL);
 }
 
 /* nodes[0], unless NULL, for all beyond the first elements. */
@@ -174,15 +162,8 @@ bool schema_check_unevaluated_items(struct schema_check *c,
 
 		if (!schema_step(c, 1))
 			return false;
-		if (schema_seen_has(seen, i))
-			continue;
-		schema_seen_add(seen, i);
-		if (schema_is_false(op->nodes[0]) && !c->mark)
-			ok = schema_fail_text(c, &child, op->keyword, "nothing",
-					      "is an item that the schema does "
-					      "not provide for");
-		else if (!schema_run(c, op->nodes[0], &child, NULL))
-			ok = false;
+		ok =
+		    schema_unevaluated(c, op, &child, i, seen, "an item") && ok;
 		if (!ok && schema_enough(c))
 			break;
 	}

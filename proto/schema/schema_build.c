@@ -89,15 +89,14 @@ int build_numbers(struct build *b)
 	static const struct {
 		enum schema_kw kw;
 		const char *name;
-		schema_check_fn *check;
+		int8_t least, most;
+		const char *relation; /* NULL: multipleOf's */
 	} rows[] = {
-	    {KW_MINIMUM, "minimum", schema_check_minimum},
-	    {KW_EXCLUSIVE_MINIMUM, "exclusiveMinimum",
-	     schema_check_exclusive_minimum},
-	    {KW_MAXIMUM, "maximum", schema_check_maximum},
-	    {KW_EXCLUSIVE_MAXIMUM, "exclusiveMaximum",
-	     schema_check_exclusive_maximum},
-	    {KW_MULTIPLE_OF, "multipleOf", schema_check_multiple_of},
+	    {KW_MINIMUM, "minimum", 0, 1, "of at least"},
+	    {KW_EXCLUSIVE_MINIMUM, "exclusiveMinimum", 1, 1, "above"},
+	    {KW_MAXIMUM, "maximum", -1, 0, "of at most"},
+	    {KW_EXCLUSIVE_MAXIMUM, "exclusiveMaximum", -1, -1, "below"},
+	    {KW_MULTIPLE_OF, "multipleOf", 0, 0, NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -105,7 +104,13 @@ int build_numbers(struct build *b)
 
 		if (!b->w.has[rows[i].kw])
 			continue;
-		op = build_add(b, rows[i].name, T_NUMBER, rows[i].check);
+		op = build_add(b, rows[i].name, T_NUMBER,
+			       rows[i].relation != NULL
+				   ? schema_check_order
+				   : schema_check_multiple_of);
+		op->least = rows[i].least;
+		op->most = rows[i].most;
+		op->relation = rows[i].relation;
 		op->u.num = schema_alloc(b->c->s, 1, sizeof(*op->u.num));
 		schema_num_of(op->u.num, b->w.val[rows[i].kw]);
 		schema_num_text(op->u.num);
@@ -129,22 +134,29 @@ int build_counts(struct build *b)
 		enum schema_kw kw;
 		unsigned types;
 		const char *name;
-		schema_check_fn *check;
+		bool least;
 	} rows[] = {
-	    {KW_MIN_LENGTH, T_STRING, "minLength", schema_check_min_length},
-	    {KW_MAX_LENGTH, T_STRING, "maxLength", schema_check_max_length},
-	    {KW_MIN_ITEMS, T_ARRAY, "minItems", schema_check_min_items},
-	    {KW_MAX_ITEMS, T_ARRAY, "maxItems", schema_check_max_items},
-	    {KW_MIN_PROPERTIES, T_OBJECT, "minProperties",
-	     schema_check_min_properties},
-	    {KW_MAX_PROPERTIES, T_OBJECT, "maxProperties",
-	     schema_check_max_properties},
+	    {KW_MIN_LENGTH, T_STRING, "minLength", true},
+	    {KW_MAX_LENGTH, T_STRING, "maxLength", false},
+	    {KW_MIN_ITEMS, T_ARRAY, "minItems", true},
+	    {KW_MAX_ITEMS, T_ARRAY, "maxItems", false},
+	    {KW_MIN_PROPERTIES, T_OBJECT, "minProperties", true},
+	    {KW_MAX_PROPERTIES, T_OBJECT, "maxProperties", false},
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (b->w.has[rows[i].kw])
-			build_add(b, rows[i].name, rows[i].types, rows[i].check)
-			    ->u.count = build_count_of(b->w.val[rows[i].kw]);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct schema_op *op;
+
+		if (!b->w.has[rows[i].kw])
+			continue;
+		op = build_add(b, rows[i].name, rows[i].types,
+			       rows[i].types == T_STRING ? schema_check_length
+							 : schema_check_size);
+		op->least = rows[i].least ? 0 : -1;
+		op->most = rows[i].least ? 1 : 0;
+		op->relation = rows[i].least ? "at least" : "at most";
+		op->u.count = build_count_of(b->w.val[rows[i].kw]);
+	}
 	return 0;
 }
 

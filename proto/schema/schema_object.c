@@ -13,11 +13,6 @@
 
 #define NEAR_LEAST 3u /* bytes of a name that is worth guessing */
 
-static size_t length(const struct schema_place *at)
-{
-	return (size_t)json_object_object_length(at->value);
-}
-
 static struct lh_entry *first_member(const struct schema_place *at)
 {
 	return lh_table_head(json_object_get_object(at->value));
@@ -36,34 +31,6 @@ static struct schema_place member(const struct schema_place *at,
 static bool has(const struct schema_place *at, const char *name)
 {
 	return json_object_object_get_ex(at->value, name, NULL);
-}
-
-bool schema_check_min_properties(struct schema_check *c,
-				 const struct schema_op *op,
-				 const struct schema_place *at,
-				 struct schema_seen *seen)
-{
-	(void)seen;
-	if (length(at) >= op->u.count)
-		return true;
-	return schema_fail_text(c, at, op->keyword, "more members",
-				"has %zu member%s; it must have at least %llu",
-				length(at), length(at) == 1 ? "" : "s",
-				(unsigned long long)op->u.count);
-}
-
-bool schema_check_max_properties(struct schema_check *c,
-				 const struct schema_op *op,
-				 const struct schema_place *at,
-				 struct schema_seen *seen)
-{
-	(void)seen;
-	if (length(at) <= op->u.count)
-		return true;
-	return schema_fail_text(c, at, op->keyword, "fewer members",
-				"has %zu member%s; it may have at most %llu",
-				length(at), length(at) == 1 ? "" : "s",
-				(unsigned long long)op->u.count);
 }
 
 static const struct schema_node *known(const struct schema_members *m,
@@ -355,16 +322,8 @@ bool schema_check_unevaluated_properties(struct schema_check *c,
 
 		if (!schema_step(c, 1))
 			return false;
-		if (schema_seen_has(seen, i))
-			continue;
-		schema_seen_add(seen, i);
-		if (schema_is_false(op->nodes[0]) && !c->mark)
-			ok =
-			    schema_fail_text(c, &child, op->keyword, "nothing",
-					     "is a member that the schema does "
-					     "not provide for");
-		else if (!schema_run(c, op->nodes[0], &child, NULL))
-			ok = false;
+		ok = schema_unevaluated(c, op, &child, i, seen, "a member") &&
+		     ok;
 		if (!ok && schema_enough(c))
 			break;
 	}

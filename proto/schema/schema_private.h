@@ -278,6 +278,9 @@ struct schema_op {
 	unsigned types;
 	bool in_place; /* its nodes look at the same value */
 	bool last;     /* it says nothing once another op has failed */
+	int8_t least;  /* the order that is good: less than u.num or… */
+	int8_t most;   /* …u.count (-1), the same (0), or more (1) */
+	const char *relation; /* that in words: "at least" */
 	uint32_t nnodes;
 	struct schema_node **nodes; /* a NULL among them: absent */
 	union {
@@ -530,6 +533,10 @@ bool schema_run(struct schema_check *c, const struct schema_node *n,
 bool schema_passes(struct schema_check *c, const struct schema_node *n,
 		   const struct schema_place *at, struct schema_seen *seen);
 bool schema_is_false(const struct schema_node *n);
+/* CHILD, the Ith, under an unevaluated… unless it was seen. WHAT: "an item". */
+bool schema_unevaluated(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *child, size_t i,
+			struct schema_seen *seen, const char *what);
 /* False: that is too many, or time is up. C may be NULL. */
 bool schema_look(struct schema_check *c);
 static inline bool schema_step(struct schema_check *c, uint64_t n)
@@ -573,15 +580,12 @@ bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
 			     const struct schema_place *at);
 
 schema_check_fn schema_check_false, schema_check_type, schema_check_enum,
-    schema_check_const, schema_check_minimum, schema_check_maximum,
-    schema_check_exclusive_minimum, schema_check_exclusive_maximum,
-    schema_check_multiple_of, schema_check_min_length, schema_check_max_length,
-    schema_check_pattern, schema_check_format;
-schema_check_fn schema_check_min_items, schema_check_max_items,
-    schema_check_unique_items, schema_check_items, schema_check_contains,
-    schema_check_unevaluated_items;
-schema_check_fn schema_check_min_properties, schema_check_max_properties,
-    schema_check_required, schema_check_dependent_required,
+    schema_check_const, schema_check_order, schema_check_multiple_of,
+    schema_check_length, schema_check_size, schema_check_pattern,
+    schema_check_format;
+schema_check_fn schema_check_unique_items, schema_check_items,
+    schema_check_contains, schema_check_unevaluated_items;
+schema_check_fn schema_check_required, schema_check_dependent_required,
     schema_check_members, schema_check_property_names,
     schema_check_unevaluated_properties;
 schema_check_fn schema_check_ref, schema_check_dynamic_ref, schema_check_all_of,

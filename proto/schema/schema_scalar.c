@@ -7,6 +7,7 @@
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 bool schema_check_false(struct schema_check *c, const struct schema_op *op,
@@ -113,55 +114,22 @@ static const char *num_text(const struct schema_op *op)
 	return op->u.num->text != NULL ? op->u.num->text : op->u.num->buf;
 }
 
-/* Is the instance less (-1), the same (0) or more than the keyword's number? */
-static bool ordered(struct schema_check *c, const struct schema_op *op,
-		    const struct schema_place *at, int least, int most,
-		    const char *expected)
+/* minimum, maximum, and what is exclusive. */
+bool schema_check_order(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *at, struct schema_seen *seen)
 {
 	struct schema_num n;
 	int order;
 
+	(void)seen;
 	schema_num_of(&n, at->value);
 	if (!schema_step(c, schema_num_steps(&n) + schema_num_steps(op->u.num)))
 		return false;
 	order = schema_num_cmp(&n, op->u.num);
 	order = (order > 0) - (order < 0);
-	return (order >= least && order <= most) ||
-	       schema_fail(c, at, op->keyword, expected, num_text(op));
-}
-
-bool schema_check_minimum(struct schema_check *c, const struct schema_op *op,
-			  const struct schema_place *at,
-			  struct schema_seen *seen)
-{
-	(void)seen;
-	return ordered(c, op, at, 0, 1, "a number of at least %.40s");
-}
-
-bool schema_check_maximum(struct schema_check *c, const struct schema_op *op,
-			  const struct schema_place *at,
-			  struct schema_seen *seen)
-{
-	(void)seen;
-	return ordered(c, op, at, -1, 0, "a number of at most %.40s");
-}
-
-bool schema_check_exclusive_minimum(struct schema_check *c,
-				    const struct schema_op *op,
-				    const struct schema_place *at,
-				    struct schema_seen *seen)
-{
-	(void)seen;
-	return ordered(c, op, at, 1, 1, "a number above %.40s");
-}
-
-bool schema_check_exclusive_maximum(struct schema_check *c,
-				    const struct schema_op *op,
-				    const struct schema_place *at,
-				    struct schema_seen *seen)
-{
-	(void)seen;
-	return ordered(c, op, at, -1, -1, "a number below %.40s");
+	return (order >= op->least && order <= op->most) ||
+	       schema_fail(c, at, op->keyword, "a number %s %.40s",
+			   op->relation, num_text(op));
 }
 
 bool schema_check_multiple_of(struct schema_check *c,
@@ -183,6 +151,14 @@ bool schema_check_multiple_of(struct schema_check *c,
 			   num_text(op));
 }
 
+/* Is N, of whatever OP counts, what OP asks for? */
+static bool counts(const struct schema_op *op, uint64_t n)
+{
+	int order = (n > op->u.count) - (n < op->u.count);
+
+	return order >= op->least && order <= op->most;
+}
+
 /* Code points, in *N: bytes that continue one do not count. */
 static bool length(struct schema_check *c, struct json_object *v, uint64_t *n)
 {
@@ -197,41 +173,43 @@ static bool length(struct schema_check *c, struct json_object *v, uint64_t *n)
 	return true;
 }
 
-bool schema_check_min_length(struct schema_check *c, const struct schema_op *op,
-			     const struct schema_place *at,
-			     struct schema_seen *seen)
+bool schema_check_length(struct schema_check *c, const struct schema_op *op,
+			 const struct schema_place *at,
+			 struct schema_seen *seen)
 {
-	uint64_t n;
+	uint64_t n = (uint64_t)json_object_get_string_len(at->value);
 
 	(void)seen;
 	/* A character has four bytes at most, and one at least. */
-	if ((uint64_t)json_object_get_string_len(at->value) / 4 >= op->u.count)
+	if (counts(op, n) && counts(op, n / 4))
 		return true;
 	if (!length(c, at->value, &n))
 		return false;
-	return n >= op->u.count ||
+	return counts(op, n) ||
 	       schema_fail(c, at, op->keyword,
-			   "a string of at least %llu character%s",
+			   "a string of %s %llu character%s", op->relation,
 			   (unsigned long long)op->u.count,
 			   op->u.count == 1 ? "" : "s");
 }
 
-bool schema_check_max_length(struct schema_check *c, const struct schema_op *op,
-			     const struct schema_place *at,
-			     struct schema_seen *seen)
+/* minItems, maxItems, minProperties, maxProperties. */
+bool schema_check_size(struct schema_check *c, const struct schema_op *op,
+		       const struct schema_place *at, struct schema_seen *seen)
 {
-	uint64_t n;
+	bool array = op->types == T_ARRAY, few = op->most > 0;
+	const char *what = array ? "item" : "member";
+	size_t n = array ? json_object_array_length(at->value)
+			 : (size_t)json_object_object_length(at->value);
+	char want[16];
 
 	(void)seen;
-	if ((uint64_t)json_object_get_string_len(at->value) <= op->u.count)
+	if (counts(op, n))
 		return true;
-	if (!length(c, at->value, &n))
-		return false;
-	return n <= op->u.count ||
-	       schema_fail(c, at, op->keyword,
-			   "a string of at most %llu character%s",
-			   (unsigned long long)op->u.count,
-			   op->u.count == 1 ? "" : "s");
+	snprintf(want, sizeof(want), "%s %ss", few ? "more" : "fewer", what);
+	return schema_fail_text(c, at, op->keyword, want,
+				"has %zu %s%s; it %s have %s %llu", n, what,
+				n == 1 ? "" : "s", few ? "must" : "may",
+				op->relation, (unsigned long long)op->u.count);
 }
 
 bool schema_check_pattern(struct schema_check *c, const struct schema_op *op,

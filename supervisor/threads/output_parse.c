@@ -36,6 +36,7 @@ struct output_parse_job {
 static const char *error_fault(struct json_object *error)
 {
 	struct json_object *code = json_member(error, "code");
+	struct json_object *errmsg = json_member(error, "message");
 
 	if (!json_object_is_type(error, json_type_object))
 		return "a reply whose error is not an object";
@@ -43,8 +44,10 @@ static const char *error_fault(struct json_object *error)
 	    !msg_reply_code_ok(json_object_get_int64(code)))
 		return "a reply whose error has another code "
 		       "than " MSG_REPLY_CODE_RULE;
-	if (json_member_str(error, "message") == NULL)
-		return "a reply whose error has no message";
+	if (!json_object_is_type(errmsg, json_type_string) ||
+	    json_object_get_string_len(errmsg) > (int)MSG_TEXT_MAX)
+		return "a reply whose error has no message, or one of over "
+		       "8192 bytes";
 	return NULL;
 }
 

@@ -193,8 +193,12 @@ static void reply_error(lua_State *L)
 	    !lua_isinteger(L, -1) || !msg_reply_code_ok(lua_tointeger(L, -1)))
 		luaL_error(
 		    L, "run.reply: error.code must be " MSG_REPLY_CODE_RULE);
-	if (lua_getfield(L, error, "message") != LUA_TSTRING)
-		luaL_error(L, "run.reply: error.message must be a string");
+	if (lua_getfield(L, error, "message") != LUA_TSTRING ||
+	    lua_rawlen(L, -1) > MSG_TEXT_MAX)
+		luaL_error(L,
+			   "run.reply: error.message must be a string of %d "
+			   "bytes at the most",
+			   (int)MSG_TEXT_MAX);
 }
 
 static void reply_result(lua_State *L)

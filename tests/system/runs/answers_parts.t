@@ -25,6 +25,7 @@ my %templates = (
 		     "structuredContent = {s = s}}", outputsSchema => \%text, %room),
 	errs => lua("$s_of return run.reply{isError = true, content = {{type = 'text', text = s}}}",
 		    outputsSchema => \%text, %room),
+	breaks => lua("$s_of return run.reply{error = {code = 17, message = 'no', data = {s = s}}}", %room),
 	steps => lua('run.map((function() local t = {} for i = 1, 5000 do t[i] = i end return t end)(), ' .
 		     '{step = "s"}, function(i) error(string.rep("e", 900)) end) return {}',
 		     supportsPartialSuccess => true, partialSuccessThreshold => 0, %room),
@@ -70,6 +71,8 @@ $s->init;
 	$r = $s->tool('errs', {n => 2.5 * $MIB});
 	within($r->{raw}, 'a long error');
 	ok($r->{isError} && !exists $r->{structuredContent}, '  is an error still');
+	$r = $s->call('tools/call', {name => 'breaks', arguments => {n => 2.5 * $MIB}});
+	same_json($r->{error}, {code => 17, message => 'no'}, 'an error with long data has none');
 	$r = $s->run('steps', {}, mode => 'sync');
 	within($r->{raw}, 'a view with many long steps');
 	like(texts($r), qr/5000 of 5000 steps failed/, '  it says that they failed');

@@ -78,7 +78,7 @@ static const struct {
      "{\"error\":{\"code\":-32021,\"message\":\"m\"}}", true, NULL,
      "a reply whose error has another code than " MSG_REPLY_CODE_RULE, -1},
     {"an error without a message", "{\"error\":{\"code\":1}}", true, NULL,
-     "a reply whose error has no message", -1},
+     "a reply whose error has no message, or one of over 8192 bytes", -1},
     {"a reply's second block",
      "{\"content\":[{\"type\":\"text\",\"text\":\"x\"},{\"type\":\"text\"}]}",
      true, NULL, NULL, 1},

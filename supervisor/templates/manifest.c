@@ -277,10 +277,25 @@ static int compile(struct check *c, const char *key, struct json_object **json,
 	return manifest_shape_fail(c->f, pointer, &err);
 }
 
+/* Clients of MCP 2026-07-28 refuse a tool that has a wrong one. */
+static int check_headers(struct check *c)
+{
+	struct pointer_error at = {.pointer = "/inputsSchema"}, inner;
+
+	if (mcp_param_headers_read(&c->t->mcp_headers, c->t->inputs_json,
+				   &inner))
+		return 0;
+	pointer_error_join(&at, &inner);
+	return fail(c, at.pointer, "\"x-mcp-header\" can be %s", at.expected);
+}
+
 static int check_inputs(struct check *c)
 {
+	int rc;
+
 	c->t->secret = has_secret(json_member(c->m, "inputsSchema"));
-	return compile(c, "inputsSchema", &c->t->inputs_json, &c->t->inputs);
+	rc = compile(c, "inputsSchema", &c->t->inputs_json, &c->t->inputs);
+	return rc < 0 ? rc : check_headers(c);
 }
 
 static int check_outputs(struct check *c)

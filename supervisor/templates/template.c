@@ -25,6 +25,7 @@ void template_unref(struct template *t)
 		return;
 	schema_free(t->inputs);
 	schema_free(t->outputs);
+	mcp_param_headers_fini(&t->mcp_headers);
 	for (size_t i = 0; i < t->n_files; i++)
 		free(t->files[i].data);
 	free(t->files);

@@ -14,6 +14,7 @@
 
 #include "base/os/nofollow.h"
 #include "ipc/runtime.h"
+#include "proto/mcp/mcp_param_header.h"
 #include "proto/schema/schema.h"
 #include "supervisor/templates/semver.h"
 
@@ -64,6 +65,8 @@ struct template
 	struct template_limits limits;
 	enum template_task task;
 	bool secret; /* some property of inputsSchema is writeOnly */
+	/* inputs that HTTP's header repeats, of MCP 2026-07-28 */
+	struct mcp_param_headers mcp_headers;
 	bool stream_poll;
 	bool shipped; /* it is in the folder of our own: template_shipped.h */
 	struct json_object *manifest;	  /* owned: the whole */

@@ -60,6 +60,7 @@ sub server {
 my $s = server();
 $s->init;
 my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
+unlike(json_of(\%tool), qr/x-mcp-header/, 'no tool of ours has arguments in headers');
 
 # What INVALID_PARAMETER says: pointer, keyword, text.
 sub invalid {

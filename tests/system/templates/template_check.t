@@ -171,6 +171,12 @@ finds(package_of(schema => "\"inputsSchema\": {\"type\": \"object\", \"propertis
       'template.json:6:43: warning: "nmae" is required, but is none of the properties (/inputsSchema/required/0)',
       'template.json:7:20: warning: "typ" is no keyword of JSON Schema, so nothing is checked by it; did you mean "type"? (/outputsSchema/typ)');
 is(check('schema')->{out}, "schema 1.0.0 is good, with 6 warnings\n", '  with which it is good');
+finds(package_of(header => '"inputsSchema": {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "Region"},' .
+      "\n  \"b\": {\"type\": \"string\", \"x-mcp-header\": \"region\"}}}"), 'two arguments in one header',
+      'template.json:4:43: error: "x-mcp-header" can be a name that no other property has, in whatever case ' .
+      '(/inputsSchema/properties/b/x-mcp-header)');
+finds(package_of(headers => '"inputsSchema": {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "Region"}}}'),
+      'an argument in a header');
 finds(package_of(top => '"inputsSchema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "oneOf": [{}], ' .
 		 '"properties": {"a": {"oneOf": [{}]}}}, "outputsSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "allOf": [{}]}'),
       'what hosts of models and clients refuse',

@@ -138,6 +138,14 @@ static const struct {
      "/inputsSchema/properties/a/pattern"},
     {"inputsSchema", "{\"type\":\"object\",\"$ref\":\"#/$defs/none\"}",
      "/inputsSchema/$ref"},
+    {"inputsSchema",
+     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\","
+     "\"x-mcp-header\":\"A\"}}}",
+     "/inputsSchema/properties/a/x-mcp-header"},
+    {"inputsSchema",
+     "{\"type\":\"object\",\"properties\":{\"a\":{\"items\":{\"type\":"
+     "\"string\",\"x-mcp-header\":\"A\"}}}}",
+     "/inputsSchema/properties/a/items/x-mcp-header"},
     {"outputsSchema", "7", "/outputsSchema"},
     {"outputsSchema", "{\"minimum\":\"a\"}", "/outputsSchema/minimum"},
     {"annotations", "{\"readOnlyHint\":1}", "/annotations/readOnlyHint"},
@@ -343,6 +351,30 @@ static void secrecy(void)
 	}
 }
 
+static void headers(void)
+{
+	struct template *t = with(
+	    "inputsSchema",
+	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\","
+	    "\"x-mcp-header\":\"Region\"},\"b\":{\"type\":\"object\","
+	    "\"properties\":{\"c\":{\"type\":\"integer\",\"x-mcp-header\":"
+	    "\"Count\"}}}}}");
+
+	ok(t != NULL && t->mcp_headers.n == 2, "inputs may be in headers: %s",
+	   errmsg);
+	is_str(t->mcp_headers.list[0].name, "Mcp-Param-Region", "by a name");
+	is_str(t->mcp_headers.list[1].where, "params.arguments/b/c",
+	       "also one within another");
+	template_unref(t);
+	t = with(
+	    "outputsSchema",
+	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\","
+	    "\"x-mcp-header\":\"A\"}}}");
+	ok(t != NULL && t->mcp_headers.n == 0, "outputs are in none: %s",
+	   errmsg);
+	template_unref(t);
+}
+
 static const struct {
 	const char *pointer, *inputs;
 	bool async;
@@ -399,6 +431,7 @@ int main(void)
 	defaults();
 	given();
 	secrecy();
+	headers();
 	auto_async();
 	paths();
 	return tap_done();

@@ -65,8 +65,8 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);
 	else if (rc == 0)
-		for (size_t i = 0; i < json_object_array_length(list); i++)
-			show(json_object_array_get_idx(list, i));
+		json_each(one, list)
+			show(one);
 	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
 		message_print("%s has no artifacts", arg[0]);
 	json_object_put(view);
@@ -87,9 +87,8 @@ static int no_such_name(struct json_object *list, const char *run,
 	struct suggest suggest;
 
 	suggest_init(&suggest, name);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *known =
-		    json_member_str(json_object_array_get_idx(list, i), "name");
+	json_each(one, list) {
+		const char *known = json_member_str(one, "name");
 
 		if (known != NULL)
 			suggest_try(&suggest, known);
@@ -122,8 +121,7 @@ static int pick(struct json_object *view, const char *run, const char *name,
 		    run, n);
 		return CLI_USAGE;
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *a = json_object_array_get_idx(list, i);
+	json_each(a, list) {
 		const char *is = json_member_str(a, "name");
 
 		if (name == NULL || (is != NULL && strcmp(is, name) == 0)) {

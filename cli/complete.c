@@ -138,8 +138,7 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 	v = ask_daemon(w, "list_task_runs",
 		       json_pack("status?s limit:i", status, RUNS_MAX));
 	list = json_member(v, "runs");
-	for (size_t i = 0; i < json_length(list); i++) {
-		struct json_object *r = json_object_array_get_idx(list, i);
+	json_each(r, list) {
 		const char *id = json_member_str(r, "runId");
 		char *about =
 		    xasprintf("%s, %s", json_member_str(r, "templateId"),
@@ -173,11 +172,9 @@ static void offer_artifacts(const struct ask_words *w, const char *run)
 {
 	struct json_object *v =
 	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
-	struct json_object *list = json_member(v, "artifacts");
 
-	for (size_t i = 0; i < json_length(list); i++) {
-		const char *name =
-		    json_member_str(json_object_array_get_idx(list, i), "name");
+	json_each(one, json_member(v, "artifacts")) {
+		const char *name = json_member_str(one, "name");
 
 		if (name != NULL && !is_more_than_name(name))
 			offer(w, name);
@@ -196,8 +193,7 @@ static void offer_templates(const struct ask_words *w)
 	if (!asked)
 		v = template_findings_all(&w->seen, NULL);
 	list = json_member(v, "templates");
-	for (size_t i = 0; i < json_length(list); i++) {
-		struct json_object *t = json_object_array_get_idx(list, i);
+	json_each(t, list) {
 		const char *name = asked ? json_member_str(t, "templateId")
 					 : json_object_get_string(t);
 

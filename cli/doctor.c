@@ -67,13 +67,10 @@ static const char *remedy_of(const char *missing)
 static void check_isolation(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
-	struct json_object *list =
-	    json_member(json_member(profile, "isolation"), "missing");
-	size_t n = json_length(list);
 
-	for (size_t i = 0; i < n; i++) {
-		const char *name =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	json_each(one,
+		  json_member(json_member(profile, "isolation"), "missing")) {
+		const char *name = json_object_get_string(one);
 
 		add(advice, name, remedy_of(name));
 	}
@@ -118,11 +115,7 @@ static bool takes_runs(struct json_object *o)
 /* All that keeps runs from being started, or may soon. */
 static void check_health(struct json_object *o, struct json_object *advice)
 {
-	struct json_object *list = json_member(health_of(o), "checks");
-	size_t n = json_length(list);
-
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *c = json_object_array_get_idx(list, i);
+	json_each(c, json_member(health_of(o), "checks")) {
 		const char *says = json_member_str(c, "says");
 		const char *cure = json_member_str(c, "cure");
 		char *text;
@@ -150,12 +143,9 @@ static void check_version(struct json_object *o, struct json_object *advice)
 static void check_packages(const struct cli *cli, struct json_object *advice)
 {
 	struct json_object *o = template_findings_all(cli, NULL);
-	struct json_object *bad = json_member(o, "problems");
-	size_t n = o == NULL ? 0 : json_object_array_length(bad);
 
-	for (size_t i = 0; i < n; i++)
-		add(advice, "a template",
-		    json_object_get_string(json_object_array_get_idx(bad, i)));
+	json_each(one, json_member(o, "problems"))
+		add(advice, "a template", json_object_get_string(one));
 	json_object_put(o);
 }
 
@@ -184,8 +174,7 @@ static int take_grants(const struct cli *cli, struct client *c,
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *t = json_object_array_get_idx(list, i);
+	json_each(t, list) {
 		struct json_object *p = json_member(t, "permissions");
 
 		if (!grants_text_is_missing(p))
@@ -202,11 +191,7 @@ static int take_grants(const struct cli *cli, struct client *c,
 
 static void check_grants_of(struct json_object *o, struct json_object *advice)
 {
-	struct json_object *list = json_member(o, "notGranted");
-	size_t n = json_object_array_length(list);
-
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
+	json_each(one, json_member(o, "notGranted")) {
 		const char *id = json_member_str(one, "templateId");
 		char *what = xasprintf("a grant for %s", id);
 		char *remedy = xasprintf("it is not run until it has what it "
@@ -377,11 +362,8 @@ static void line_int(const char *name, struct json_object *limits,
 /* Of all servers that root has started. */
 static void line_ids(struct json_object *ranges)
 {
-	size_t n = ranges != NULL ? json_object_array_length(ranges) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		line("uids of runs", json_object_get_string(
-					 json_object_array_get_idx(ranges, i)));
+	json_each(one, ranges)
+		line("uids of runs", json_object_get_string(one));
 }
 
 static void line_broker(struct json_object *cage)
@@ -451,9 +433,7 @@ static void show(struct json_object *o, struct json_object *advice)
 		line_broker(json_member(browser_of(o), "cage"));
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	line_ids(json_member(o, DOCTOR_UIDS));
-	for (size_t i = 0; i < json_object_array_length(advice); i++) {
-		struct json_object *a = json_object_array_get_idx(advice, i);
-
+	json_each(a, advice) {
 		safe_printf("missing      %s: %s\n",
 			    json_member_str(a, "missing"),
 			    json_member_str(a, "remedy"));

@@ -338,10 +338,8 @@ static const struct {
 static void about_steps(struct story *s)
 {
 	struct json_object *steps = json_member(s->view, "steps");
-	size_t n = json_length(steps);
 
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *step = json_object_array_get_idx(steps, i);
+	json_each(step, steps) {
 		struct json_object *e = json_member(step, "error");
 		const char *status = json_member_str(step, "status");
 		const char *message = json_member_str(e, "message");
@@ -387,12 +385,9 @@ static void about_error(struct story *s)
 /* The limits that it met and was not ended for. */
 static void about_met(struct story *s)
 {
-	struct json_object *met = json_member(s->view, "limitsMet");
 	const char *ended = detail(s, "limit");
-	size_t n = json_length(met);
 
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *d = json_object_array_get_idx(met, i);
+	json_each(d, json_member(s->view, "limitsMet")) {
 		const char *limit = json_member_str(d, "limit");
 		char *needed = remedy_limit(d), *who = remedy_who(d);
 
@@ -447,16 +442,12 @@ static void show(const struct story *s, const char *status)
 {
 	safe_printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
 		    json_member_str(s->view, "templateId"), status);
-	for (size_t i = 0; i < json_object_array_length(s->errmsg); i++)
-		safe_printf("  %s\n",
-			    json_object_get_string(
-				json_object_array_get_idx(s->errmsg, i)));
+	json_each(one, s->errmsg)
+		safe_printf("  %s\n", json_object_get_string(one));
 	if (json_object_array_length(s->help) > 0)
 		puts("What would help:");
-	for (size_t i = 0; i < json_object_array_length(s->help); i++)
-		safe_printf("  %s\n",
-			    json_object_get_string(
-				json_object_array_get_idx(s->help, i)));
+	json_each(one, s->help)
+		safe_printf("  %s\n", json_object_get_string(one));
 }
 
 static void show_json(const struct story *s, const char *status)

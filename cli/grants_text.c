@@ -47,8 +47,7 @@ static const char *reason(struct json_object *permissions, const char *shown)
 {
 	struct json_object *missing = json_member(permissions, "missing");
 
-	for (size_t i = 0; i < json_length(missing); i++) {
-		struct json_object *o = json_object_array_get_idx(missing, i);
+	json_each(o, missing) {
 		const char *key = json_member_str(o, "key");
 
 		if (key != NULL && strcmp(key, shown) == 0)

@@ -121,8 +121,8 @@ static unsigned of_all(struct json_object *list,
 {
 	unsigned types = 0;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		types |= of(json_object_array_get_idx(list, i));
+	json_each(one, list)
+		types |= of(one);
 	return types;
 }
 
@@ -135,11 +135,8 @@ static unsigned of_branches(struct json_object *root, struct json_object *list,
 {
 	unsigned types = 0;
 
-	if (!json_object_is_type(list, json_type_array))
-		return 0;
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		types |= types_at(root, json_object_array_get_idx(list, i),
-				  depth + 1);
+	json_each(one, list)
+		types |= types_at(root, one, depth + 1);
 	return types;
 }
 

@@ -53,10 +53,8 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 		    &page);
 		runs = json_member(page, "runs");
 		n = json_length(runs);
-		for (size_t i = 0; i < n; i++)
-			json_object_array_add(
-			    list, json_object_get(
-				      json_object_array_get_idx(runs, i)));
+		json_each(one, runs)
+			json_object_array_add(list, json_object_get(one));
 		offset += n;
 		json_object_put(page);
 	} while (rc == 0 && n == PAGE);
@@ -71,9 +69,8 @@ static int template_columns(struct json_object *list)
 
 	if (!isatty(STDOUT_FILENO))
 		return TEMPLATE_COLUMNS;
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *t = json_member_str(
-		    json_object_array_get_idx(list, i), "templateId");
+	json_each(one, list) {
+		const char *t = json_member_str(one, "templateId");
 		size_t wide = t != NULL ? sanitize_width(t, strlen(t)) : 0;
 
 		longest = wide > longest ? wide : longest;
@@ -110,8 +107,8 @@ static void show(struct json_object *list)
 	if (n > 0)
 		safe_printf("%-30s  %-*s  %-15s  %s\n", "RUN", columns,
 			    "TEMPLATE", "STATUS", "CREATED");
-	for (size_t i = 0; i < n; i++)
-		show_row(json_object_array_get_idx(list, i), columns, cut);
+	json_each(one, list)
+		show_row(one, columns, cut);
 	fflush(stdout);
 }
 

@@ -215,11 +215,9 @@ static void say_step(struct json_object *step)
 
 static void say_steps(struct json_object *steps)
 {
-	size_t n = json_length(steps);
 	size_t shown = 0, failed = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *step = json_object_array_get_idx(steps, i);
+	json_each(step, steps) {
 		const char *status = json_member_str(step, "status");
 
 		if (status == NULL || strcmp(status, "failed") != 0)

@@ -133,9 +133,8 @@ static void show_value(struct outline *o, struct json_object *schema,
 
 static bool in_list(struct json_object *list, const char *name)
 {
-	for (size_t i = 0; i < json_length(list); i++) {
-		const char *s =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	json_each(one, list) {
+		const char *s = json_object_get_string(one);
 
 		if (s != NULL && strcmp(s, name) == 0)
 			return true;
@@ -227,11 +226,9 @@ static void show_branches(struct outline *o, struct json_object *list,
 	const char *word = "either";
 	size_t open = 0;
 
-	for (size_t i = 0; i < json_length(list); i++)
-		open += has_members(o, json_object_array_get_idx(list, i));
-	for (size_t i = 0; i < json_length(list); i++) {
-		struct json_object *s = json_object_array_get_idx(list, i);
-
+	json_each(one, list)
+		open += has_members(o, one);
+	json_each(s, list) {
 		if (!has_members(o, s))
 			continue;
 		if (open > 1)
@@ -256,7 +253,6 @@ static void show_value(struct outline *o, struct json_object *schema,
 		       unsigned depth)
 {
 	struct json_object *s = input_resolve(o->root, schema);
-	struct json_object *all = json_member(s, "allOf");
 
 	if (s == NULL || o->left == 0)
 		return;
@@ -267,8 +263,8 @@ static void show_value(struct outline *o, struct json_object *schema,
 	}
 	o->open[o->n_open++] = s;
 	show_members(o, s, depth);
-	for (size_t i = 0; i < json_length(all); i++)
-		show_value(o, json_object_array_get_idx(all, i), depth);
+	json_each(one, json_member(s, "allOf"))
+		show_value(o, one, depth);
 	show_branches(o, json_member(s, "anyOf"), depth);
 	show_branches(o, json_member(s, "oneOf"), depth);
 	if (input_items(o->root, s) != NULL)

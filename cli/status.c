@@ -124,11 +124,7 @@ static void show(struct json_object *view)
 
 static void show_checks(struct json_object *list)
 {
-	size_t n = json_length(list);
-
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *c = json_object_array_get_idx(list, i);
-
+	json_each(c, list) {
 		if (json_member_str(c, "says") == NULL)
 			continue;
 		line(json_member_str(c, "verdict"), json_member_str(c, "says"));

@@ -135,15 +135,13 @@ static void show_limits(struct json_object *limits,
 static void show_offer(struct json_object *o)
 {
 	static const char *const keys[] = {"uri", "uriTemplate", "name"};
-	struct json_object *args = json_member(o, "arguments");
 	const char *what = NULL;
 
 	for (size_t i = 0; what == NULL && i < ARRAY_LEN(keys); i++)
 		what = json_member_str(o, keys[i]);
 	fputs("  ", stdout);
 	put(what, LINE_COLUMNS);
-	for (size_t i = 0; i < json_length(args); i++) {
-		struct json_object *a = json_object_array_get_idx(args, i);
+	json_each(a, json_member(o, "arguments")) {
 		bool must = json_member_bool(a, "required");
 
 		fputs(must ? " " : " [", stdout);
@@ -168,8 +166,8 @@ static void show_offers(const char *title, struct json_object *list)
 {
 	if (json_length(list) > 0)
 		safe_printf("\n%s:\n", title);
-	for (size_t i = 0; i < json_length(list); i++)
-		show_offer(json_object_array_get_idx(list, i));
+	json_each(one, list)
+		show_offer(one);
 }
 
 static void show(struct json_object *t)
@@ -210,12 +208,11 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 		json_object_put(v);
 		return CLI_ABSENT;
 	}
-	for (size_t i = 0; i < json_length(list); i++) {
+	json_each(one, list) {
 		if (cli->json)
-			json_pretty_print(json_object_array_get_idx(list, i),
-					  true);
+			json_pretty_print(one, true);
 		else
-			show(json_object_array_get_idx(list, i));
+			show(one);
 	}
 	json_object_put(v);
 	return CLI_OK;

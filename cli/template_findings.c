@@ -259,10 +259,8 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 		json_object_put(o);
 		o = NULL;
 		errmsg = lines(&err, PREFIX); /* the configuration is wrong */
-		for (size_t i = 0; i < json_object_array_length(errmsg); i++)
-			message_print(
-			    "%s", json_object_get_string(
-				      json_object_array_get_idx(errmsg, i)));
+		json_each(one, errmsg)
+			message_print("%s", json_object_get_string(one));
 		json_object_put(errmsg);
 	}
 	buf_fini(&out);

@@ -275,9 +275,8 @@ static bool all_good(const struct cli *cli, const char *dir)
 	size_t n = o == NULL ? 0 : json_object_array_length(bad);
 	bool good = o != NULL && n == 0;
 
-	for (size_t i = 0; i < n; i++)
-		message_print("%s", json_object_get_string(
-					json_object_array_get_idx(bad, i)));
+	json_each(one, bad)
+		message_print("%s", json_object_get_string(one));
 	json_object_put(o);
 	return good;
 }

@@ -60,10 +60,8 @@ static int more_templates(const struct cli *cli, struct client *c,
 		if (rc != 0)
 			return rc;
 		next = json_member(more, "templates");
-		for (size_t i = 0; i < json_object_array_length(next); i++)
-			json_object_array_add(
-			    list, json_object_get(
-				      json_object_array_get_idx(next, i)));
+		json_each(one, next)
+			json_object_array_add(list, json_object_get(one));
 		next = json_member(more, "nextOffset");
 		json_add(all, "nextOffset?O", next);
 		json_object_put(more);

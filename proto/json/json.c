@@ -431,6 +431,15 @@ size_t json_length(struct json_object *list)
 		   : 0;
 }
 
+bool json_items_next(struct json_items *i)
+{
+	if ((i->next > 0 && !i->done) || i->next >= json_length(i->list))
+		return false;
+	i->v = json_object_array_get_idx(i->list, i->next++);
+	i->done = false;
+	return true;
+}
+
 struct json_object *json_member(struct json_object *obj, const char *key)
 {
 	struct json_object *v = NULL;
@@ -447,6 +456,13 @@ const char *json_member_str(struct json_object *obj, const char *key)
 	return json_object_is_type(v, json_type_string)
 		   ? json_object_get_string(v)
 		   : NULL;
+}
+
+bool json_member_is(struct json_object *obj, const char *key, const char *text)
+{
+	const char *is = json_member_str(obj, key);
+
+	return is != NULL && strcmp(is, text) == 0;
 }
 
 int64_t json_member_int(struct json_object *obj, const char *key)

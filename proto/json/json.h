@@ -92,8 +92,25 @@ const char *json_error_reason(const struct json_error *err);
 struct json_object *json_member(struct json_object *obj, const char *key);
 /* How many elements it has when it is an array; else 0. */
 size_t json_length(struct json_object *list);
+/*
+ * For each element of the array OF, which is ITEM in the body; for none of what
+ * is no array. "break" and "continue" do as in any loop.
+ */
+#define json_each(item, of)                                                    \
+	for (struct json_items in_##item = {.list = (of)};                     \
+	     json_items_next(&in_##item);)                                     \
+		for (struct json_object *item = in_##item.v; !in_##item.done;  \
+		     in_##item.done = true)
+struct json_items {
+	struct json_object *list, *v;
+	size_t next;
+	bool done; /* the body has come to its end */
+};
+bool json_items_next(struct json_items *i);
+
 /* Its text, up to a NUL, when it is a string; else NULL. Borrowed. */
 const char *json_member_str(struct json_object *obj, const char *key);
+bool json_member_is(struct json_object *obj, const char *key, const char *text);
 /* Its value when it is a number, or a boolean; else 0, or false. */
 int64_t json_member_int(struct json_object *obj, const char *key);
 bool json_member_bool(struct json_object *obj, const char *key);

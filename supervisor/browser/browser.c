@@ -84,11 +84,9 @@ const char *browser_lacks(const struct config *config)
 static bool needs_browser(const struct template *t)
 {
 	struct json_object *tools = json_member(t->manifest, "tools");
-	size_t n = tools == NULL ? 0 : json_object_array_length(tools);
 
-	for (size_t i = 0; i < n; i++)
-		if (browser_proto_action(json_object_get_string(
-			json_object_array_get_idx(tools, i))) != NULL)
+	json_each(one, tools)
+		if (browser_proto_action(json_object_get_string(one)) != NULL)
 			return true;
 	return false;
 }

@@ -320,9 +320,8 @@ bool grants_is_known(const struct grants_kind *k, const char *word)
 static const char *unknown_of(const struct grants_kind *k,
 			      struct json_object *list)
 {
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *word =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	json_each(one, list) {
+		const char *word = json_object_get_string(one);
 
 		if (!grants_is_known(k, word))
 			return word;

@@ -38,9 +38,8 @@ static void put_line(struct buf *b, const struct grants_kind *k,
 {
 	size_t n = json_object_array_length(list), put = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *word =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	json_each(one, list) {
+		const char *word = json_object_get_string(one);
 
 		if (k->nobody != NULL)
 			buf_printf(b, "# %s = %s: %s\n", k->key, word,

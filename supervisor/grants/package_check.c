@@ -38,9 +38,8 @@ static void take_reads(struct template *t, struct json_object *list)
 	size_t n = json_length(list);
 
 	t->reads = xcalloc(n + 1, sizeof(*t->reads));
-	for (size_t i = 0; i < n; i++) {
-		const char *path =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	json_each(one, list) {
+		const char *path = json_object_get_string(one);
 
 		if (path != NULL && *path == '/')
 			t->reads[t->n_reads++] = path;

@@ -52,8 +52,8 @@ static void feed(EVP_MD_CTX *md, struct json_object *v)
 		feed_object(md, v);
 	} else if (json_object_is_type(v, json_type_array)) {
 		EVP_DigestUpdate(md, "[", 1);
-		for (size_t i = 0; i < json_object_array_length(v); i++)
-			feed(md, json_object_array_get_idx(v, i));
+		json_each(one, v)
+			feed(md, one);
 		EVP_DigestUpdate(md, "]", 1);
 	} else {
 		text = json_text(v, &len);

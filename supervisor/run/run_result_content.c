@@ -73,9 +73,7 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 	struct buf named = {0}, all = {0};
 	size_t failed = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *step = json_object_array_get_idx(steps, i);
-
+	json_each(step, steps) {
 		if (is_failed(step) && failed++ < STEPS_NAMED)
 			name_step(&named, step);
 	}

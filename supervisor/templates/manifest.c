@@ -78,10 +78,9 @@ static bool has_nul(struct json_object *o)
 	if (json_object_is_type(o, json_type_string))
 		return strlen(json_object_get_string(o)) !=
 		       (size_t)json_object_get_string_len(o);
-	if (json_object_is_type(o, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(o); i++)
-			if (has_nul(json_object_array_get_idx(o, i)))
-				return true;
+	json_each(one, o)
+		if (has_nul(one))
+			return true;
 	if (json_object_is_type(o, json_type_object)) {
 		json_object_object_foreach(o, key, member) {
 			(void)key;
@@ -98,10 +97,9 @@ static bool has_nul(struct json_object *o)
  */
 static bool has_secret(struct json_object *o)
 {
-	if (json_object_is_type(o, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(o); i++)
-			if (has_secret(json_object_array_get_idx(o, i)))
-				return true;
+	json_each(one, o)
+		if (has_secret(one))
+			return true;
 	if (json_object_is_type(o, json_type_object)) {
 		json_object_object_foreach(o, key, member) {
 			if (has_secret(member) ||

@@ -163,9 +163,8 @@ static int check_resources(struct look *l, struct json_object *list)
 
 static bool is_argument(struct json_object *args, const char *name, size_t len)
 {
-	for (size_t i = 0; i < json_length(args); i++) {
-		const char *known =
-		    json_member_str(json_object_array_get_idx(args, i), "name");
+	json_each(one, args) {
+		const char *known = json_member_str(one, "name");
 
 		if (strlen(known) == len && memcmp(known, name, len) == 0)
 			return true;

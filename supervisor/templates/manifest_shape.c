@@ -118,13 +118,10 @@ void manifest_shape_check(struct json_object *m, struct diagnostics *f)
 
 bool manifest_shape_lacks(struct json_object *m, const char *key)
 {
-	struct json_object *list = json_member(schema_doc, "required");
-
 	if (json_member(m, key) != NULL)
 		return false;
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (strcmp(key, json_object_get_string(
-				    json_object_array_get_idx(list, i))) == 0)
+	json_each(one, json_member(schema_doc, "required"))
+		if (strcmp(key, json_object_get_string(one)) == 0)
 			return true;
 	return false;
 }

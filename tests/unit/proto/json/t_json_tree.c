@@ -292,6 +292,38 @@ static void test_members(void)
 	   "an integer has none");
 	ok(json_member(NULL, "s") == NULL, "null has no members");
 	is_str(json_member_str(NULL, "s"), NULL, "and so no text");
+	ok(json_member_is(v, "s", "x") && !json_member_is(v, "s", "y"),
+	   "a member is its text, and no other");
+	ok(!json_member_is(v, "i", "1"), "an integer is no text");
+	json_object_put(v);
+}
+
+static void test_each(void)
+{
+	static const char text[] = "{\"a\":[1,null,2,4],\"o\":{\"b\":8}}";
+	struct json_object *v;
+	int n = 0, sum = 0;
+
+	parse(&v, text, strlen(text), NULL);
+	json_each(one, json_member(v, "a")) {
+		n++;
+		if (one == NULL)
+			continue;
+		sum += json_object_get_int(one);
+		if (sum == 3)
+			break;
+	}
+	is_int(n, 3, "each element, null too, up to a break");
+	is_int(sum, 3, "  and what they are");
+	json_each(outer, json_member(v, "a"))
+		json_each(inner, json_member(v, "a"))
+			n += inner == outer;
+	is_int(n, 7, "loops in each other");
+	json_each(one, json_member(v, "o"))
+		n += one != NULL;
+	json_each(one, NULL)
+		n += one == NULL;
+	is_int(n, 7, "what is no array has none");
 	json_object_put(v);
 }
 
@@ -304,5 +336,6 @@ int main(void)
 	test_next();
 	test_locate();
 	test_members();
+	test_each();
 	return tap_done();
 }

@@ -37,19 +37,12 @@ static const struct opt get_opts[] = {
 
 static void show(struct json_object *a)
 {
-	const char *name = json_member_str(a, "name");
 	const char *type = json_member_str(a, "mimeType");
-	struct buf out = {0};
 
-	buf_printf(&out, "%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
-		   json_member_int(a, "size"));
-	sanitize_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"),
-		     40);
-	buf_add_str(&out, "  ");
-	if (name != NULL)
-		sanitize_add(&out, name, strlen(name), SANITIZE_NO_LIMIT);
-	safe_printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
-	buf_fini(&out);
+	safe_printf("%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
+		    json_member_int(a, "size"));
+	safe_print_cut(type != NULL ? type : "-", 0, 40);
+	safe_printf("  %s\n", json_member_str(a, "name"));
 }
 
 static int ls(const struct cli *cli, int n, const char *const *arg)

@@ -23,15 +23,6 @@ static const char *item(struct json_object *list, size_t i)
 	return json_object_get_string(json_object_array_get_idx(list, i));
 }
 
-static void put(const char *text)
-{
-	struct buf out = {0};
-
-	sanitize_add(&out, text, strlen(text), SANITIZE_NO_LIMIT);
-	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
-	buf_fini(&out);
-}
-
 /* ---- for show ---- */
 
 static bool has(struct json_object *list, const char *word)
@@ -59,8 +50,7 @@ static const char *reason(struct json_object *permissions, const char *shown)
 static void show_word(const char *what, const char *word, bool granted,
 		      const char *errmsg)
 {
-	safe_printf("  %-10s ", what);
-	put(word);
+	safe_printf("  %-10s %s", what, word);
 	if (errmsg != NULL)
 		safe_printf(", not granted: %s", errmsg);
 	else if (!granted)
@@ -152,13 +142,9 @@ void grants_text_print_missing(struct json_object *permissions)
 
 static void show_section(struct json_object *t)
 {
-	fputs("# ", stdout);
-	put(json_member_str(t, "templateId"));
-	putchar(' ');
-	put(json_member_str(t, "version"));
-	fputs(", as it is in ", stdout);
-	put(json_member_str(t, "path"));
-	putchar('\n');
+	safe_printf("# %s %s, as it is in %s\n",
+		    json_member_str(t, "templateId"),
+		    json_member_str(t, "version"), json_member_str(t, "path"));
 	put_lines(json_member_str(t, "section"));
 }
 

@@ -82,20 +82,14 @@ static int template_columns(struct json_object *list)
 
 static void show_row(struct json_object *r, int columns, bool cut)
 {
-	const char *template = json_member_str(r, "templateId");
 	int64_t age = clock_wall_ms() - json_member_int(r, "createdAt");
-	struct buf name = {0};
 	char ago[PROGRESS_BAR_TIME_SIZE];
 
 	progress_bar_time(ago, age > 0 ? age : 0);
-	if (template != NULL)
-		sanitize_add(&name, template, strlen(template),
-			     cut ? (size_t)columns : SANITIZE_NO_LIMIT);
-	buf_add(&name, "", 1);
-	safe_printf("%-30s  %-*s  %-15s  %s ago\n", json_member_str(r, "runId"),
-		    columns, buf_data(&name), json_member_str(r, "status"),
-		    ago);
-	buf_fini(&name);
+	safe_printf("%-30s  ", json_member_str(r, "runId"));
+	safe_print_cut(json_member_str(r, "templateId"), (size_t)columns,
+		       cut ? (size_t)columns : SANITIZE_NO_LIMIT);
+	safe_printf("  %-15s  %s ago\n", json_member_str(r, "status"), ago);
 }
 
 static void show(struct json_object *list)

@@ -22,13 +22,8 @@
 /* "name:     value", when there is a value. */
 static void line(const char *name, const char *value)
 {
-	struct buf out = {0};
-
-	if (value == NULL)
-		return;
-	sanitize_add(&out, value, strlen(value), SANITIZE_NO_LIMIT);
-	safe_printf("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
-	buf_fini(&out);
+	if (value != NULL)
+		safe_printf("%-11s %s\n", name, value);
 }
 
 static void line_time(const char *name, struct json_object *ms)

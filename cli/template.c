@@ -24,18 +24,6 @@
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 
-/* Untrusted TEXT on stdout, in at most COLUMNS. */
-static void put(const char *text, size_t columns)
-{
-	struct buf out = {0};
-
-	if (text == NULL)
-		return;
-	sanitize_add(&out, text, strlen(text), columns);
-	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
-	buf_fini(&out);
-}
-
 /* ---- ls ---- */
 
 #define LINE_COLUMNS 100
@@ -49,10 +37,10 @@ static void show_row(struct json_object *t)
 	safe_printf("%-24s %-10s ", json_member_str(t, "templateId"),
 		    json_member_str(t, "version"));
 	if (available != NULL && !json_object_get_boolean(available)) {
-		put("not available: ", SANITIZE_NO_LIMIT);
-		put(errmsg, LINE_COLUMNS);
+		fputs("not available: ", stdout);
+		safe_print_cut(errmsg, 0, LINE_COLUMNS);
 	} else {
-		put(json_member_str(t, "name"), LINE_COLUMNS);
+		safe_print_cut(json_member_str(t, "name"), 0, LINE_COLUMNS);
 	}
 	putchar('\n');
 }
@@ -91,12 +79,9 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 /* "  name       1 min      server: default_timeout_ms" */
 static void show_limit(const char *name, const char *value, const char *by)
 {
-	struct buf cut = {0};
-
-	sanitize_add(&cut, name, strlen(name), TEXT_COLUMNS);
-	buf_add(&cut, "", 1);
-	safe_printf("  %-20s  %-16s  %s\n", buf_data(&cut), value, by);
-	buf_fini(&cut);
+	fputs("  ", stdout);
+	safe_print_cut(name, 20, TEXT_COLUMNS);
+	safe_printf("  %-16s  %s\n", value, by);
 }
 
 /* What a run is held to and who says so; then what the template says alone. */
@@ -140,25 +125,23 @@ static void show_offer(struct json_object *o)
 	for (size_t i = 0; what == NULL && i < ARRAY_LEN(keys); i++)
 		what = json_member_str(o, keys[i]);
 	fputs("  ", stdout);
-	put(what, LINE_COLUMNS);
+	safe_print_cut(what, 0, LINE_COLUMNS);
 	json_each(a, json_member(o, "arguments")) {
 		bool must = json_member_bool(a, "required");
 
 		fputs(must ? " " : " [", stdout);
-		put(json_member_str(a, "name"), 40);
+		safe_print_cut(json_member_str(a, "name"), 0, 40);
 		fputs(must ? "" : "]", stdout);
 	}
 	if (json_member_str(o, "mimeType") != NULL) {
 		fputs("  ", stdout);
-		put(json_member_str(o, "mimeType"), 40);
+		safe_print_cut(json_member_str(o, "mimeType"), 0, 40);
 	}
 	what = json_member_str(o, "description");
 	if (what == NULL)
 		what = json_member_str(o, "title");
-	if (what != NULL) {
-		fputs("\n      ", stdout);
-		put(what, SANITIZE_NO_LIMIT);
-	}
+	if (what != NULL)
+		safe_printf("\n      %s", what);
 	putchar('\n');
 }
 
@@ -172,10 +155,8 @@ static void show_offers(const char *title, struct json_object *list)
 
 static void show(struct json_object *t)
 {
-	safe_printf("%s %s  ", json_member_str(t, "templateId"),
-		    json_member_str(t, "version"));
-	put(json_member_str(t, "name"), SANITIZE_NO_LIMIT);
-	putchar('\n');
+	safe_printf("%s %s  %s\n", json_member_str(t, "templateId"),
+		    json_member_str(t, "version"), json_member_str(t, "name"));
 	if (json_member_str(t, "description") != NULL)
 		text_wrap_print(json_member_str(t, "description"), 0, 0,
 				text_wrap_columns(STDOUT_FILENO));

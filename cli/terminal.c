@@ -244,6 +244,17 @@ void safe_fprintf(FILE *to, const char *fmt, ...)
 	va_end(ap);
 }
 
+void safe_print_cut(const char *text, size_t least, size_t most)
+{
+	struct buf out = {0};
+
+	sanitize_add(&out, text != NULL ? text : "",
+		     text != NULL ? strlen(text) : 0, most);
+	buf_add(&out, "", 1);
+	safe_printf("%-*s", (int)least, buf_data(&out));
+	buf_fini(&out);
+}
+
 static void line(const char *prefix, const char *fmt, va_list ap)
 {
 	struct buf out = {0};

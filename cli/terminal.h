@@ -32,6 +32,12 @@ void safe_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void safe_fprintf(FILE *to, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * TEXT (NULL: none) on stdout: cut to MOST columns as sanitize_add() does, then
+ * blanks to LEAST.
+ */
+void safe_print_cut(const char *text, size_t least, size_t most);
+
 /* One line, "paddock: " first. The line is cleaned as a whole. */
 void message_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same without "paddock: ". */

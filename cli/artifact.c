@@ -45,11 +45,11 @@ static void show(struct json_object *a)
 	safe_printf("  %s\n", json_member_str(a, "name"));
 }
 
-static int ls(const struct cli *cli, int n, const char *const *arg)
+static int ls(const struct cli *cli, struct client *c, int n,
+	      const char *const *arg)
 {
 	struct json_object *view, *list, *none = json_object_new_array();
-	int rc = tool_call_once(cli, "get_task_run",
-				json_pack("runId:s", arg[0]), &view);
+	int rc = tool_call_run(cli, c, arg[0], &view);
 
 	(void)n;
 	list = json_member(view, "artifacts");
@@ -57,10 +57,10 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 		list = none;
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);
-	else if (rc == 0)
+	else
 		json_each(one, list)
 			show(one);
-	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
+	if (rc == 0 && json_length(list) == 0 && !cli->quiet)
 		message_print("%s has no artifacts", arg[0]);
 	json_object_put(view);
 	json_object_put(none);
@@ -129,8 +129,7 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 		const char *name, struct json_object **out)
 {
 	struct json_object *view;
-	int rc =
-	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
+	int rc = tool_call_run(cli, c, run, &view);
 
 	if (rc == 0)
 		rc = pick(view, run, name, out);
@@ -169,14 +168,12 @@ static int describe(struct client *c, const char *id, struct json_object **out)
 	return rc;
 }
 
-static int get(const struct cli *cli, int n, const char *const *arg)
+static int get(const struct cli *cli, struct client *c, int n,
+	       const char *const *arg)
 {
-	struct client *c = client_open(cli);
 	struct json_object *a = NULL;
 	int rc;
 
-	if (c == NULL)
-		return client_trouble();
 	if (is_run(arg[0]))
 		rc = find(cli, c, arg[0], n > 1 ? arg[1] : NULL, &a);
 	else
@@ -187,7 +184,6 @@ static int get(const struct cli *cli, int n, const char *const *arg)
 	else if (rc == 0)
 		rc = get_here(cli, c, a);
 	json_object_put(a);
-	client_close(c);
 	return rc;
 }
 
@@ -220,16 +216,14 @@ static void show_text(const struct buf *b)
 	}
 }
 
-static int cat(const struct cli *cli, int n, const char *const *arg)
+static int cat(const struct cli *cli, struct client *c, int n,
+	       const char *const *arg)
 {
-	struct client *c = client_open(cli);
 	struct json_object *a = NULL;
 	struct buf b = {0};
 	const char *id = arg[0];
 	int rc = 0;
 
-	if (c == NULL)
-		return client_trouble();
 	if (is_run(id)) {
 		rc = find(cli, c, id, n > 1 ? arg[1] : NULL, &a);
 		id = json_member_str(a, "artifactId");
@@ -243,7 +237,6 @@ static int cat(const struct cli *cli, int n, const char *const *arg)
 	}
 	buf_fini(&b);
 	json_object_put(a);
-	client_close(c);
 	return rc;
 }
 
@@ -253,7 +246,7 @@ const struct command cmd_artifact_ls = {
     .summary = "the artifacts of a run",
     .min = 1,
     .max = 1,
-    .run = ls,
+    .call = ls,
 };
 
 const struct command cmd_artifact_get = {
@@ -264,7 +257,7 @@ const struct command cmd_artifact_get = {
     .n_opts = ARRAY_LEN(get_opts),
     .min = 1,
     .max = 2,
-    .run = get,
+    .call = get,
 };
 
 const struct command cmd_artifact_cat = {
@@ -273,5 +266,5 @@ const struct command cmd_artifact_cat = {
     .summary = "write an artifact to stdout",
     .min = 1,
     .max = 2,
-    .run = cat,
+    .call = cat,
 };

@@ -21,6 +21,7 @@ enum cli_exit {
 	CLI_CANCELED = 130,
 };
 
+struct client;
 struct command;
 
 /* The flags that go with every subcommand. */
@@ -46,6 +47,9 @@ struct command {
 	int min, max; /* operands; max -1: any number */
 	bool hidden;  /* not in help */
 	int (*run)(const struct cli *cli, int n, const char *const *arg);
+	/* instead: with a connection to the server, which its caller closes */
+	int (*call)(const struct cli *cli, struct client *c, int n,
+		    const char *const *arg);
 	int (*raw)(int argc, char **argv); /* instead: parses for itself */
 };
 

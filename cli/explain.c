@@ -461,13 +461,13 @@ static void show_json(const struct story *s, const char *status)
 	json_object_put(o);
 }
 
-static int explain(const struct cli *cli, int n, const char *const *arg)
+static int explain(const struct cli *cli, struct client *c, int n,
+		   const char *const *arg)
 {
 	struct story s = {0};
 	const char *status;
 	char *words;
-	int rc = tool_call_once(cli, "get_task_run",
-				json_pack("runId:s", arg[0]), &s.view);
+	int rc = tool_call_run(cli, c, arg[0], &s.view);
 
 	(void)n;
 	if (rc != 0)
@@ -499,5 +499,5 @@ const struct command cmd_explain = {
     .summary = "why a run failed, and what would help",
     .min = 1,
     .max = 1,
-    .run = explain,
+    .call = explain,
 };

@@ -16,6 +16,7 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "cli/run_call.h"
 #include "cli/full_result.h"
 #include "proto/json/json_pack.h"
 
@@ -58,9 +59,8 @@ static void show(const char *text, size_t len)
 static int refused(const struct cli *cli, struct client *c, const char *run,
 		   struct json_object *refusal)
 {
-	struct json_object *view = NULL;
-	int rc =
-	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
+	struct json_object *view;
+	int rc = tool_call_run(cli, c, run, &view);
 
 	json_object_put(view);
 	return rc != 0 ? rc : report_refusal(refusal, run);
@@ -89,14 +89,6 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 	tool_result_fini(&a);
 	buf_fini(&text);
 	return rc;
-}
-
-static bool has_ended(struct json_object *view)
-{
-	const char *status = json_member_str(view, "status");
-
-	return status == NULL || (strcmp(status, "queued") != 0 &&
-				  strcmp(status, "running") != 0);
 }
 
 /* A server that refuses to tell is asked now and then. */
@@ -134,9 +126,8 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 	if (clock_mono_ms() < *next_ms)
 		return 0;
 	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
-	rc =
-	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
-	*ended = rc == 0 && has_ended(view);
+	rc = tool_call_run(cli, c, run, &view);
+	*ended = rc == 0 && run_call_ended(view);
 	json_object_put(view);
 	return rc;
 }
@@ -162,19 +153,14 @@ static int follow(const struct cli *cli, struct client *c, const char *run)
 	return rc;
 }
 
-static int logs(const struct cli *cli, int n, const char *const *arg)
+static int logs(const struct cli *cli, struct client *c, int n,
+		const char *const *arg)
 {
-	struct client *c = client_open(cli);
 	size_t seen = 0;
-	int rc;
 
 	(void)n;
-	if (c == NULL)
-		return client_trouble();
-	rc = flags.follow ? follow(cli, c, arg[0])
-			  : read_on(cli, c, arg[0], &seen);
-	client_close(c);
-	return rc;
+	return flags.follow ? follow(cli, c, arg[0])
+			    : read_on(cli, c, arg[0], &seen);
 }
 
 const struct command cmd_logs = {
@@ -185,5 +171,5 @@ const struct command cmd_logs = {
     .n_opts = ARRAY_LEN(opts),
     .min = 1,
     .max = 1,
-    .run = logs,
+    .call = logs,
 };

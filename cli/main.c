@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/client.h"
 #include "cli/terminal.h"
 #include "cli/server_flags.h"
 
@@ -106,6 +107,16 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	return wrong(errmsg, NULL);
 }
 
+static int with_client(const struct cli *cli, const struct command *cmd, int n,
+		       const char *const *arg)
+{
+	struct client *c = client_open(cli);
+	int rc = c == NULL ? client_trouble() : cmd->call(cli, c, n, arg);
+
+	client_close(c);
+	return rc;
+}
+
 static int call(const struct cli *cli, const struct command *cmd,
 		const struct opt_list *operands)
 {
@@ -116,7 +127,9 @@ static int call(const struct cli *cli, const struct command *cmd,
 		return CLI_OK;
 	}
 	if (n >= cmd->min && (cmd->max < 0 || n <= cmd->max))
-		return cmd->run(cli, n, operands->item);
+		return cmd->run != NULL
+			   ? cmd->run(cli, n, operands->item)
+			   : with_client(cli, cmd, n, operands->item);
 	message_more("usage: paddock %s%s%s", cmd->name,
 		     cmd->args[0] != '\0' ? " " : "", cmd->args);
 	message_more("  hint: paddock help %s", cmd->name);

@@ -119,16 +119,13 @@ static void say_none(void)
 		    "those that have ended, too");
 }
 
-static int ps(const struct cli *cli, int n, const char *const *arg)
+static int ps(const struct cli *cli, struct client *c, int n,
+	      const char *const *arg)
 {
-	struct client *c = client_open(cli);
-	struct json_object *list;
+	struct json_object *list = json_object_new_array();
 	int rc;
 
 	(void)n, (void)arg;
-	if (c == NULL)
-		return client_trouble();
-	list = json_object_new_array();
 	if (flags.all || flags.status != NULL) {
 		rc = gather(cli, c, flags.status, list);
 	} else {
@@ -136,7 +133,6 @@ static int ps(const struct cli *cli, int n, const char *const *arg)
 		if (rc == 0)
 			rc = gather(cli, c, "running", list);
 	}
-	client_close(c);
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);
 	else if (rc == 0)
@@ -153,5 +149,5 @@ const struct command cmd_ps = {
     .summary = "runs that are queued or running",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
-    .run = ps,
+    .call = ps,
 };

@@ -152,16 +152,12 @@ static void show_server(struct client *c, struct json_object *profile)
 }
 
 /* Would it start a run now? As readyz says. */
-static int server_status(const struct cli *cli)
+static int server_status(const struct cli *cli, struct client *c)
 {
-	struct client *c = client_open(cli);
-	struct json_object *v = NULL;
-	int rc;
+	struct json_object *v;
+	int rc = tool_call(cli, c, "get_runtime_profile",
+			   json_object_new_object(), &v);
 
-	if (c == NULL)
-		return client_trouble();
-	rc = tool_call(cli, c, "get_runtime_profile", json_object_new_object(),
-		       &v);
 	if (rc == 0 && cli->json)
 		json_pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
@@ -169,19 +165,18 @@ static int server_status(const struct cli *cli)
 	if (rc == 0 && !is_ready(v))
 		rc = CLI_TROUBLE;
 	json_object_put(v);
-	client_close(c);
 	return rc;
 }
 
-static int status(const struct cli *cli, int n, const char *const *arg)
+static int status(const struct cli *cli, struct client *c, int n,
+		  const char *const *arg)
 {
 	struct json_object *view;
 	int rc;
 
 	if (n == 0)
-		return server_status(cli);
-	rc = tool_call_once(cli, "get_task_run", json_pack("runId:s", arg[0]),
-			    &view);
+		return server_status(cli, c);
+	rc = tool_call_run(cli, c, arg[0], &view);
 	if (rc == 0 && cli->json)
 		json_pretty_print(view, true);
 	else if (rc == 0)
@@ -195,7 +190,7 @@ const struct command cmd_status = {
     .args = "[RUN]",
     .summary = "the state of a run, or of the server",
     .max = 1,
-    .run = status,
+    .call = status,
 };
 
 /* ---- cancel ---- */
@@ -228,20 +223,17 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	return rc;
 }
 
-static int cancel(const struct cli *cli, int n, const char *const *arg)
+static int cancel(const struct cli *cli, struct client *c, int n,
+		  const char *const *arg)
 {
-	struct client *c = client_open(cli);
 	int worst = 0;
 
-	if (c == NULL)
-		return client_trouble();
 	for (int i = 0; i < n; i++) {
 		int rc = cancel_one(cli, c, arg[i]);
 
 		if (rc > worst)
 			worst = rc;
 	}
-	client_close(c);
 	return worst;
 }
 
@@ -251,5 +243,5 @@ const struct command cmd_cancel = {
     .summary = "ask runs to stop",
     .min = 1,
     .max = -1,
-    .run = cancel,
+    .call = cancel,
 };

@@ -45,30 +45,25 @@ static void show_row(struct json_object *t)
 	putchar('\n');
 }
 
-static int ls(const struct cli *cli, int n, const char *const *arg)
+static int ls(const struct cli *cli, struct client *c, int n,
+	      const char *const *arg)
 {
-	struct client *c = client_open(cli);
 	struct json_object *v, *list;
-	bool private;
-	int rc;
+	int rc = tool_call_templates(cli, c, &v);
 
 	(void)n, (void)arg;
-	if (c == NULL)
-		return client_trouble();
-	rc = tool_call_templates(cli, c, &v);
-	private = client_is_private(c);
-	client_close(c);
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
 	if (cli->json)
 		json_pretty_print(list, true);
-	for (size_t i = 0; !cli->json && i < json_length(list); i++)
-		show_row(json_object_array_get_idx(list, i));
+	else
+		json_each(one, list)
+			show_row(one);
 	fflush(stdout);
 	if (json_length(list) == 0 && !cli->quiet)
 		message_print("there are no templates for you here");
-	if (private)
+	if (client_is_private(c))
 		free(template_findings_skipped(cli, NULL));
 	json_object_put(v);
 	return CLI_OK;
@@ -169,11 +164,12 @@ static void show(struct json_object *t)
 	show_offers("Prompts", json_member(t, "prompts"));
 }
 
-static int show_template(const struct cli *cli, int n, const char *const *arg)
+static int show_template(const struct cli *cli, struct client *c, int n,
+			 const char *const *arg)
 {
 	struct json_object *v, *list;
-	int rc = tool_call_once(cli, "list_task_templates",
-				json_pack("templateId:s", arg[0]), &v);
+	int rc = tool_call(cli, c, "list_task_templates",
+			   json_pack("templateId:s", arg[0]), &v);
 
 	(void)n;
 	if (rc != 0)
@@ -203,7 +199,7 @@ const struct command cmd_template_ls = {
     .name = "template ls",
     .args = "",
     .summary = "the templates there are",
-    .run = ls,
+    .call = ls,
 };
 
 const struct command cmd_template_show = {
@@ -212,5 +208,5 @@ const struct command cmd_template_show = {
     .summary = "a template's inputs, limits, resources and prompts",
     .min = 1,
     .max = 1,
-    .run = show_template,
+    .call = show_template,
 };

@@ -30,20 +30,11 @@ int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	return rc;
 }
 
-int tool_call_once(const struct cli *cli, const char *tool,
-		   struct json_object *args, struct json_object **out)
+int tool_call_run(const struct cli *cli, struct client *c, const char *run,
+		  struct json_object **out)
 {
-	struct client *c = client_open(cli);
-	int rc;
-
-	*out = NULL;
-	if (c == NULL) {
-		json_object_put(args);
-		return client_trouble();
-	}
-	rc = tool_call(cli, c, tool, args, out);
-	client_close(c);
-	return rc;
+	return tool_call(cli, c, "get_task_run", json_pack("runId:s", run),
+			 out);
 }
 
 static int more_templates(const struct cli *cli, struct client *c,

@@ -12,9 +12,9 @@
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	      struct json_object *args, struct json_object **out);
 
-/* The same with a client of its own. */
-int tool_call_once(const struct cli *cli, const char *tool,
-		   struct json_object *args, struct json_object **out);
+/* The same for get_task_run: the view of RUN. */
+int tool_call_run(const struct cli *cli, struct client *c, const char *run,
+		  struct json_object **out);
 
 /* All that list_task_templates lists, in as many answers as it takes. */
 int tool_call_templates(const struct cli *cli, struct client *c,

@@ -8,6 +8,7 @@
  *   store_req.c      a request: what it carries, what it brought back
  *   store_batch.c    many requests, one transaction; what to do on failure
  *   store_sql.c      the database: open, statements, errors in words
+ *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
  *   store_mail.c     what instances ask of each other, and show
@@ -25,6 +26,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/queue.h>
 
 #include "supervisor/store/store.h"
@@ -41,7 +43,6 @@ struct store_req;
  * what fails the whole batch, with S->why filled.
  */
 struct store_op {
-	const char *name;
 	bool writes;
 	bool large; /* what it brings may be: it has lanes */
 	int (*prep)(struct store *s, struct store_req *r);
@@ -51,6 +52,8 @@ struct store_op {
 	void (*drop)(struct store *s, struct store_req *r);
 };
 
+#define STORE_OP(what, ...)                                                    \
+	const struct store_op store_op_##what = {.exec = what, __VA_ARGS__}
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_task, store_op_list_tasks, store_op_find_idem,
     store_op_list_runs, store_op_put_artifact, store_op_expire_artifacts,
@@ -233,6 +236,9 @@ sqlite3_stmt *store_sql(struct store *s, enum store_stmt which);
 			       sizeof(struct store_value))
 sqlite3_stmt *store_query_values(struct store *s, enum store_stmt which,
 				 const struct store_value *v, size_t n);
+/* The same, stepped: for what yields no row. 0 or -errno. */
+#define store_change(s, which, ...)                                            \
+	store_sql_step(s, store_query(s, which, __VA_ARGS__))
 int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
 /*
  * Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset.
@@ -250,17 +256,34 @@ void store_bind(sqlite3_stmt *st, int at, struct store_value v);
 /* Column AT, "" for null; lent until the next step. */
 const char *store_text(sqlite3_stmt *st, int at);
 
-struct store_field { /* a column, and where in a row's struct it goes */
-	int col;
+/* What a column of a statement is in a row's struct, and where. */
+struct store_column {
+	enum {
+		STORE_NOT_READ,
+		STORE_ID,   /* char [ID_SIZE] */
+		STORE_TEXT, /* const char *; NULL is null */
+		STORE_TIME, /* int64_t */
+		STORE_INT,  /* int, or an enum */
+		STORE_FLAG, /* bool */
+	} kind;
 	size_t at;
 };
 
+#define STORE_COLUMN(what, row, field)                                         \
+	{                                                                      \
+		.kind = STORE_##what, .at = offsetof(struct row, field)        \
+	}
+
+/* ROW, whose columns are the first N parameters of ST. */
+void store_bind_row(sqlite3_stmt *st, const void *row,
+		    const struct store_column *columns, size_t n);
 /*
- * The texts of ST's row that FIELDS names, in one block, which the caller owns
- * and ROW borrows from; what is null or no column of ST is left as it is.
+ * The first N columns of ST's row into ROW. Its texts are in one block, which the
+ * caller owns and ROW borrows from; what is null or no column of ST is left as
+ * it is.
  */
-char *store_read_texts(sqlite3_stmt *st, void *row,
-		       const struct store_field *fields, size_t n);
+char *store_read_row(sqlite3_stmt *st, void *row,
+		     const struct store_column *columns, size_t n);
 
 /* Take the lock of S's instance, unless it is held. 0 or -errno, why set. */
 int store_instance_lock(struct store *s);

@@ -18,18 +18,13 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-/* of STMT_GET_ARTIFACT */
-enum {
-	COL_ID,
-	COL_RUN,
-	COL_REQUESTOR,
-	COL_NAME,
-	COL_MIME,
-	COL_SHA256,
-	COL_SIZE,
-	COL_CREATED,
-	COL_EXPIRES,
-	COL_GONE,
+#define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
+
+/* ARTIFACT of store_schema.c; STMT_GET_ARTIFACT has one more, "gone" */
+static const struct store_column columns[] = {
+    COLUMN(ID, id),	COLUMN(ID, run_id),	  COLUMN(TEXT, requestor),
+    COLUMN(TEXT, name), COLUMN(TEXT, mime_type),  COLUMN(TEXT, sha256),
+    COLUMN(TIME, size), COLUMN(TIME, created_ms), COLUMN(TIME, expires_ms),
 };
 
 /* Is RC a state of the machine, rather than of this one file? */
@@ -91,12 +86,10 @@ static void remove_tmp(struct store *s, struct store_req *r)
 
 static int insert_row(struct store *s, const struct store_artifact *a)
 {
-	return store_sql_step(
-	    s, store_query(s, STMT_PUT_ARTIFACT, STORE_STR(a->id),
-			   STORE_STR(a->run_id), STORE_STR(a->requestor),
-			   STORE_STR(a->name), STORE_STR(a->mime_type),
-			   STORE_STR(a->sha256), STORE_NUM(a->size),
-			   STORE_NUM(a->created_ms), STORE_NUM(a->expires_ms)));
+	sqlite3_stmt *st = store_sql(s, STMT_PUT_ARTIFACT);
+
+	store_bind_row(st, a, columns, ARRAY_LEN(columns));
+	return store_sql_step(s, st);
 }
 
 static int put_artifact(struct store *s, struct store_req *r)
@@ -131,31 +124,8 @@ static int put_artifact(struct store *s, struct store_req *r)
 
 static int expire_artifacts(struct store *s, struct store_req *r)
 {
-	return store_sql_step(s, store_query(s, STMT_EXPIRE_ARTIFACTS,
-					     STORE_STR(r->id),
-					     STORE_NUM(r->time_ms)));
-}
-
-/* One block for the texts of the row at hand, which R->found borrows. */
-static void read_row(struct store_req *r, sqlite3_stmt *st)
-{
-	static const struct store_field texts[] = {
-	    {COL_REQUESTOR, offsetof(struct store_artifact, requestor)},
-	    {COL_NAME, offsetof(struct store_artifact, name)},
-	    {COL_MIME, offsetof(struct store_artifact, mime_type)},
-	    {COL_SHA256, offsetof(struct store_artifact, sha256)},
-	};
-	struct store_artifact *a = &r->found;
-
-	*a = (struct store_artifact){
-	    .size = sqlite3_column_int64(st, COL_SIZE),
-	    .created_ms = sqlite3_column_int64(st, COL_CREATED),
-	    .expires_ms = sqlite3_column_int64(st, COL_EXPIRES),
-	};
-	snprintf(a->id, sizeof(a->id), "%s", store_text(st, COL_ID));
-	snprintf(a->run_id, sizeof(a->run_id), "%s", store_text(st, COL_RUN));
-	r->found_text = store_read_texts(st, a, texts, ARRAY_LEN(texts));
-	r->res.artifact = a;
+	return store_change(s, STMT_EXPIRE_ARTIFACTS, STORE_STR(r->id),
+			    STORE_NUM(r->time_ms));
 }
 
 /* The bytes, of a file that is there until its row says otherwise. */
@@ -192,8 +162,10 @@ static int find_artifact(struct store *s, struct store_req *r, bool *gone)
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
-		read_row(r, st);
-		*gone = sqlite3_column_int(st, COL_GONE) != 0;
+		r->found_text =
+		    store_read_row(st, &r->found, columns, ARRAY_LEN(columns));
+		r->res.artifact = &r->found;
+		*gone = sqlite3_column_int(st, ARRAY_LEN(columns)) != 0;
 	}
 	return rc;
 }
@@ -233,14 +205,8 @@ static int usage(struct store *s, struct store_req *r)
 	return rc;
 }
 
-const struct store_op store_op_put_artifact = {.name = "put_artifact",
-					       .writes = true,
-					       .prep = sync_tmp,
-					       .exec = put_artifact,
-					       .undo = take_back,
-					       .drop = remove_tmp};
-const struct store_op store_op_expire_artifacts = {
-    .name = "expire_artifacts", .writes = true, .exec = expire_artifacts};
-const struct store_op store_op_read_artifact = {
-    .name = "read_artifact", .large = true, .exec = read_artifact};
-const struct store_op store_op_usage = {.name = "usage", .exec = usage};
+STORE_OP(put_artifact, .writes = true, .prep = sync_tmp, .undo = take_back,
+	 .drop = remove_tmp);
+STORE_OP(expire_artifacts, .writes = true);
+STORE_OP(read_artifact, .large = true);
+STORE_OP(usage);

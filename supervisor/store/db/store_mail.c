@@ -15,17 +15,19 @@
 
 #include "base/mem.h"
 
-/* of STMT_SHOWN */
-enum {
-	COL_INSTANCE,
-	COL_AWAITING,
-	COL_UNTIL,
-	COL_LOG_UNTIL,
-	COL_SEQ,
-	COL_LOG_SEQ,
-	COL_NOTE,
-	COL_VIEW,
-	COL_LOG,
+#define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
+
+/* of STMT_SHOWN, after the instance; the last two are the bulk */
+static const struct store_column columns[] = {
+    {STORE_NOT_READ, 0},
+    COLUMN(FLAG, awaiting),
+    COLUMN(TIME, shown_until_ms),
+    COLUMN(TIME, log_until_ms),
+    COLUMN(TIME, shown_seq),
+    COLUMN(TIME, log_seq),
+    COLUMN(TEXT, task_note),
+    COLUMN(TEXT, view),
+    COLUMN(TEXT, log),
 };
 
 /* ---- what is shown ---- */
@@ -41,25 +43,15 @@ static enum store_owner owner(const struct store *s, const char *instance)
 int store_read_shown(struct store *s, struct store_req *r,
 		     struct store_run *run, bool bulk)
 {
-	static const struct store_field texts[] = {
-	    {COL_NOTE, offsetof(struct store_run, task_note)},
-	    {COL_VIEW, offsetof(struct store_run, view)},
-	    {COL_LOG, offsetof(struct store_run, log)},
-	};
 	sqlite3_stmt *st = store_query(s, STMT_SHOWN, STORE_STR(r->requestor),
 				       STORE_STR(r->id));
 	int rc = store_sql_step(s, st);
 
 	if (rc != 1)
 		return rc;
-	run->owner = owner(s, store_text(st, COL_INSTANCE));
-	run->awaiting = sqlite3_column_int(st, COL_AWAITING) != 0;
-	run->shown_until_ms = sqlite3_column_int64(st, COL_UNTIL);
-	run->log_until_ms = sqlite3_column_int64(st, COL_LOG_UNTIL);
-	run->shown_seq = sqlite3_column_int64(st, COL_SEQ);
-	run->log_seq = sqlite3_column_int64(st, COL_LOG_SEQ);
-	r->found_text =
-	    store_read_texts(st, run, texts, bulk ? ARRAY_LEN(texts) : 1);
+	run->owner = owner(s, store_text(st, 0));
+	r->found_text = store_read_row(st, run, columns,
+				       ARRAY_LEN(columns) - (bulk ? 0 : 2));
 	sqlite3_reset(st);
 	return 0;
 }
@@ -68,13 +60,12 @@ static int show(struct store *s, struct store_req *r)
 {
 	const struct store_run *run = &r->run;
 
-	return store_sql_step(
-	    s, store_query(
-		   s, STMT_SHOW, STORE_STR(run->requestor), STORE_STR(run->id),
-		   STORE_STR(s->instance), STORE_NUM(run->awaiting),
-		   STORE_NUM(run->shown_until_ms), STORE_NUM(run->log_until_ms),
-		   STORE_STR(run->task_note), STORE_STR(run->view),
-		   STORE_STR(run->log)));
+	return store_change(
+	    s, STMT_SHOW, STORE_STR(run->requestor), STORE_STR(run->id),
+	    STORE_STR(s->instance), STORE_NUM(run->awaiting),
+	    STORE_NUM(run->shown_until_ms), STORE_NUM(run->log_until_ms),
+	    STORE_STR(run->task_note), STORE_STR(run->view),
+	    STORE_STR(run->log));
 }
 
 /* ---- mail ---- */
@@ -129,9 +120,6 @@ static int read_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
-const struct store_op store_op_show = {
-    .name = "show", .writes = true, .exec = show};
-const struct store_op store_op_send_mail = {
-    .name = "send_mail", .writes = true, .exec = send_mail, .keep = nudge};
-const struct store_op store_op_read_mail = {.name = "read_mail",
-					    .exec = read_mail};
+STORE_OP(show, .writes = true);
+STORE_OP(send_mail, .writes = true, .keep = nudge);
+STORE_OP(read_mail);

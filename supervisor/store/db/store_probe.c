@@ -167,7 +167,7 @@ static int look_at_folders(struct store *s, struct store_req *r)
 	return rc;
 }
 
-static int touch(struct store *s, struct store_req *r)
+static int probe(struct store *s, struct store_req *r)
 {
 	(void)r;
 	return store_sql_touch(s);
@@ -179,8 +179,6 @@ static int nothing(struct store *s, struct store_req *r)
 	return 0;
 }
 
-const struct store_op store_op_probe = {
-    .name = "probe", .writes = true, .prep = look_at_folders, .exec = touch};
-
-const struct store_op store_op_open = {
-    .name = "open", .prep = look_at_folders, .exec = nothing};
+STORE_OP(probe, .writes = true, .prep = look_at_folders);
+const struct store_op store_op_open = {.prep = look_at_folders,
+				       .exec = nothing};

@@ -401,9 +401,5 @@ static void bury(struct store *s, struct store_req *r)
 	end_recovery(s, r);
 }
 
-const struct store_op store_op_recover = {.name = "recover",
-					  .writes = true,
-					  .prep = find_dead,
-					  .exec = recover,
-					  .keep = bury,
-					  .undo = end_recovery};
+STORE_OP(recover, .writes = true, .prep = find_dead, .keep = bury,
+	 .undo = end_recovery);

@@ -14,58 +14,32 @@
 
 #include "base/mem.h"
 
+#define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
+
 /* HEAD and BULK of store_schema.c */
-enum {
-	COL_ID,
-	COL_REQUESTOR,
-	COL_TEMPLATE,
-	COL_VERSION,
-	COL_DIGEST,
-	COL_STATUS,
-	COL_CREATED,
-	COL_STARTED,
-	COL_UPDATED,
-	COL_FINISHED,
-	COL_EXPIRES,
-	COL_IDEM_KEY,
-	COL_IDEM_DIGEST,
-	COL_CANCELLING,
-	COL_TASK,
-	COL_TASK_TTL,
-	COL_TASK_EXPIRES,
-	COL_TASK_NOTE,
-	COL_INPUTS,
-	COL_OPTIONS,
-	COL_VIEW,
-	COL_LOG,
-	COL_INSTANCE, /* of STMT_PUT_RUN alone */
-	COL_BYTES,    /* likewise */
-};
-
-#define FIELD(name) offsetof(struct store_run, name)
-
-static const struct store_field texts[] =
-    {
-	{COL_REQUESTOR, FIELD(requestor)},
-	{COL_TEMPLATE, FIELD(template_id)},
-	{COL_VERSION, FIELD(version)},
-	{COL_DIGEST, FIELD(digest)},
-	{COL_IDEM_KEY, FIELD(idem_key)},
-	{COL_IDEM_DIGEST, FIELD(idem_digest)},
-	{COL_INPUTS, FIELD(inputs)},
-	{COL_OPTIONS, FIELD(options)},
-	{COL_VIEW, FIELD(view)},
-	{COL_LOG, FIELD(log)},
-	{COL_TASK_NOTE, FIELD(task_note)},
-},
-				times[] = {
-				    {COL_CREATED, FIELD(created_ms)},
-				    {COL_STARTED, FIELD(started_ms)},
-				    {COL_UPDATED, FIELD(updated_ms)},
-				    {COL_FINISHED, FIELD(finished_ms)},
-				    {COL_EXPIRES, FIELD(expires_ms)},
-				    {COL_TASK_TTL, FIELD(task_ttl_ms)},
-				    {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
+static const struct store_column columns[] = {
+    COLUMN(ID, id),
+    COLUMN(TEXT, requestor),
+    COLUMN(TEXT, template_id),
+    COLUMN(TEXT, version),
+    COLUMN(TEXT, digest),
+    COLUMN(INT, status),
+    COLUMN(TIME, created_ms),
+    COLUMN(TIME, started_ms),
+    COLUMN(TIME, updated_ms),
+    COLUMN(TIME, finished_ms),
+    COLUMN(TIME, expires_ms),
+    COLUMN(TEXT, idem_key),
+    COLUMN(TEXT, idem_digest),
+    COLUMN(FLAG, cancelling),
+    COLUMN(INT, task),
+    COLUMN(TIME, task_ttl_ms),
+    COLUMN(TIME, task_expires_ms),
+    COLUMN(TEXT, task_note),
+    COLUMN(TEXT, inputs),
+    COLUMN(TEXT, options),
+    COLUMN(TEXT, view),
+    COLUMN(TEXT, log),
 };
 
 int64_t store_row_bytes(const struct store_run *run)
@@ -79,21 +53,16 @@ int64_t store_row_bytes(const struct store_run *run)
 	return bytes;
 }
 
-static void bind_run(sqlite3_stmt *st, const struct store_run *run)
+/* STMT_PUT_RUN's, with what it has beside the columns. */
+static int step_put(struct store *s, sqlite3_stmt *st,
+		    const struct store_run *run)
 {
-	const char *base = (const char *)run;
+	int rest = (int)ARRAY_LEN(columns);
 
-	store_bind(st, COL_ID + 1, STORE_STR(run->id));
-	store_bind(st, COL_STATUS + 1, STORE_NUM(run->status));
-	store_bind(st, COL_CANCELLING + 1, STORE_NUM(run->cancelling));
-	store_bind(st, COL_TASK + 1, STORE_NUM(run->task));
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		store_bind(
-		    st, texts[i].col + 1,
-		    STORE_STR(*(const char *const *)(base + texts[i].at)));
-	for (size_t i = 0; i < ARRAY_LEN(times); i++)
-		store_bind(st, times[i].col + 1,
-			   STORE_NUM(*(const int64_t *)(base + times[i].at)));
+	store_bind_row(st, run, columns, ARRAY_LEN(columns));
+	store_bind(st, rest + 1, STORE_STR(s->instance));
+	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
+	return sqlite3_step(st);
 }
 
 /* R asked for what the table refuses; that is no fault of the disk. */
@@ -122,15 +91,14 @@ static int put_run(struct store *s, struct store_req *r)
 
 	if (st == NULL)
 		return store_sql_failed(s);
-	bind_run(st, &r->run);
-	store_bind(st, COL_INSTANCE + 1, STORE_STR(s->instance));
-	store_bind(st, COL_BYTES + 1, STORE_NUM(store_row_bytes(&r->run)));
-	code = sqlite3_step(st);
+	code = step_put(s, st, &r->run);
 	if (code == SQLITE_CONSTRAINT_UNIQUE && r->retry) {
 		/* the run was promised, its key was not */
+		struct store_run keyless = r->run;
+
+		keyless.idem_key = NULL;
 		sqlite3_reset(st);
-		store_bind(st, COL_IDEM_KEY + 1, STORE_STR(NULL));
-		code = sqlite3_step(st);
+		code = step_put(s, st, &keyless);
 	}
 	if ((code & 0xFF) == SQLITE_CONSTRAINT || code == SQLITE_TOOBIG) {
 		refused(s, r, code);
@@ -148,15 +116,8 @@ void store_run_row(struct store_req *r, sqlite3_stmt *st)
 {
 	struct store_run *run = store_req_row(r);
 
-	snprintf(run->id, sizeof(run->id), "%s", store_text(st, COL_ID));
-	run->status = (enum store_status)sqlite3_column_int(st, COL_STATUS);
-	run->cancelling = sqlite3_column_int(st, COL_CANCELLING) != 0;
-	run->task = (enum store_task)sqlite3_column_int(st, COL_TASK);
-	for (size_t i = 0; i < ARRAY_LEN(times); i++)
-		*(int64_t *)((char *)run + times[i].at) =
-		    sqlite3_column_int64(st, times[i].col);
 	r->row_text[r->res.n_runs - 1] =
-	    store_read_texts(st, run, texts, ARRAY_LEN(texts));
+	    store_read_row(st, run, columns, ARRAY_LEN(columns));
 }
 
 /* Every row that ST yields, into R's answer. */
@@ -260,15 +221,9 @@ static int list_runs(struct store *s, struct store_req *r)
 				     STORE_NUM(f->status)));
 }
 
-const struct store_op store_op_put_run = {
-    .name = "put_run", .writes = true, .exec = put_run};
-const struct store_op store_op_get_run = {
-    .name = "get_run", .large = true, .exec = get_run};
-const struct store_op store_op_get_task = {.name = "get_task",
-					   .exec = get_task};
-const struct store_op store_op_list_tasks = {.name = "list_tasks",
-					     .exec = list_tasks};
-const struct store_op store_op_find_idem = {.name = "find_idem",
-					    .exec = find_idem};
-const struct store_op store_op_list_runs = {.name = "list_runs",
-					    .exec = list_runs};
+STORE_OP(put_run, .writes = true);
+STORE_OP(get_run, .large = true);
+STORE_OP(get_task);
+STORE_OP(list_tasks);
+STORE_OP(find_idem);
+STORE_OP(list_runs);

@@ -12,45 +12,22 @@
 
 #include "base/mem.h"
 
-#define FIELD(name) offsetof(struct store_session, name)
+#define COLUMN(what, field) STORE_COLUMN(what, store_session, field)
 
-enum {
-	COL_KEY,
-	COL_REQUESTOR,
-	COL_CREDENTIAL,
-	COL_REVISION,
-	COL_CLIENT,
-	COL_URIS,
-	COL_LOG_LEVEL,
-	COL_USED,
-	COL_EXPIRES
-};
-
-static const struct store_field texts[] = {
-    {COL_KEY, FIELD(key)},
-    {COL_REQUESTOR, FIELD(requestor)},
-    {COL_CREDENTIAL, FIELD(credential)},
-    {COL_REVISION, FIELD(revision)},
-    {COL_CLIENT, FIELD(client)},
-    {COL_URIS, FIELD(uris)},
+/* SESSION of store_schema.c */
+static const struct store_column columns[] = {
+    COLUMN(TEXT, key),	    COLUMN(TEXT, requestor), COLUMN(TEXT, credential),
+    COLUMN(TEXT, revision), COLUMN(TEXT, client),    COLUMN(TEXT, uris),
+    COLUMN(INT, log_level), COLUMN(TIME, used_ms),   COLUMN(TIME, expires_ms),
 };
 
 static int write_row(struct store *s, enum store_stmt which,
 		     const struct store_session *row)
 {
-	return store_sql_step(
-	    s,
-	    store_query(s, which, STORE_STR(row->key),
-			STORE_STR(row->requestor), STORE_STR(row->credential),
-			STORE_STR(row->revision), STORE_STR(row->client),
-			STORE_STR(row->uris), STORE_NUM(row->log_level),
-			STORE_NUM(row->used_ms), STORE_NUM(row->expires_ms)));
-}
+	sqlite3_stmt *st = store_sql(s, which);
 
-/* WHICH, with TEXT for what it asks for. */
-static int change(struct store *s, enum store_stmt which, const char *text)
-{
-	return store_sql_step(s, store_query(s, which, STORE_STR(text)));
+	store_bind_row(st, row, columns, ARRAY_LEN(columns));
+	return store_sql_step(s, st);
 }
 
 static int put_session(struct store *s, struct store_req *r)
@@ -61,7 +38,8 @@ static int put_session(struct store *s, struct store_req *r)
 		return rc;
 	rc = write_row(s, STMT_ADD_SESSION, &r->session);
 	if (rc == 0)
-		rc = change(s, STMT_TRIM_SESSIONS_OF, r->session.requestor);
+		rc = store_change(s, STMT_TRIM_SESSIONS_OF,
+				  STORE_STR(r->session.requestor));
 	if (rc == 0)
 		rc = store_sql_run(s, STMT_TRIM_SESSIONS);
 	return rc;
@@ -75,13 +53,8 @@ static int get_session(struct store *s, struct store_req *r)
 
 	while ((rc = store_sql_step(s, st)) == 1) {
 		free(r->found_text);
-		r->found_text = store_read_texts(st, &r->found_session, texts,
-						 ARRAY_LEN(texts));
-		r->found_session.log_level =
-		    sqlite3_column_int(st, COL_LOG_LEVEL);
-		r->found_session.used_ms = sqlite3_column_int64(st, COL_USED);
-		r->found_session.expires_ms =
-		    sqlite3_column_int64(st, COL_EXPIRES);
+		r->found_text = store_read_row(st, &r->found_session, columns,
+					       ARRAY_LEN(columns));
 		r->res.session = &r->found_session;
 	}
 	if (rc == 0 && r->res.session == NULL)
@@ -91,19 +64,15 @@ static int get_session(struct store *s, struct store_req *r)
 
 static int drop_session(struct store *s, struct store_req *r)
 {
-	return change(s, STMT_DROP_SESSION, r->key);
+	return store_change(s, STMT_DROP_SESSION, STORE_STR(r->key));
 }
 
 static int drop_sessions(struct store *s, struct store_req *r)
 {
-	return change(s, STMT_DROP_SESSIONS, r->requestor);
+	return store_change(s, STMT_DROP_SESSIONS, STORE_STR(r->requestor));
 }
 
-const struct store_op store_op_put_session = {
-    .name = "put_session", .writes = true, .exec = put_session};
-const struct store_op store_op_get_session = {.name = "get_session",
-					      .exec = get_session};
-const struct store_op store_op_drop_session = {
-    .name = "drop_session", .writes = true, .exec = drop_session};
-const struct store_op store_op_drop_sessions = {
-    .name = "drop_sessions", .writes = true, .exec = drop_sessions};
+STORE_OP(put_session, .writes = true);
+STORE_OP(get_session);
+STORE_OP(drop_session, .writes = true);
+STORE_OP(drop_sessions, .writes = true);

@@ -255,48 +255,6 @@ int store_sql_run(struct store *s, enum store_stmt which)
 	return rc < 0 ? rc : 0;
 }
 
-void store_bind(sqlite3_stmt *st, int at, struct store_value v)
-{
-	if (v.is_text)
-		sqlite3_bind_text(st, at, v.text, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_int64(st, at, v.number);
-}
-
-const char *store_text(sqlite3_stmt *st, int at)
-{
-	const char *text = (const char *)sqlite3_column_text(st, at);
-
-	return text != NULL ? text : "";
-}
-
-char *store_read_texts(sqlite3_stmt *st, void *row,
-		       const struct store_field *fields, size_t n)
-{
-	int columns = sqlite3_column_count(st);
-	size_t size = 1;
-	char *block, *to;
-
-	for (size_t i = 0; i < n; i++)
-		if (fields[i].col < columns)
-			size +=
-			    (size_t)sqlite3_column_bytes(st, fields[i].col) + 1;
-	to = block = xcalloc(1, size);
-	for (size_t i = 0; i < n; i++) {
-		int col = fields[i].col;
-		size_t len;
-
-		if (col >= columns ||
-		    sqlite3_column_type(st, col) == SQLITE_NULL)
-			continue;
-		len = (size_t)sqlite3_column_bytes(st, col);
-		memcpy(to, store_text(st, col), len);
-		*(const char **)((char *)row + fields[i].at) = to;
-		to += len + 1;
-	}
-	return block;
-}
-
 bool store_pause(struct store *s, int count)
 {
 	bool abandon;

@@ -56,17 +56,6 @@ static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 	    p);
 }
 
-/* WHICH changes the rows of A and, where it asks for it, B. */
-static int change(struct store *s, enum store_stmt which, const char *a,
-		  const char *b)
-{
-	sqlite3_stmt *st = store_query(s, which, STORE_STR(a));
-
-	if (st != NULL && b != NULL)
-		store_bind(st, 2, STORE_STR(b));
-	return store_sql_step(s, st);
-}
-
 /*
  * Its row stays, so that it is known to have expired. 1; 0 when the file
  * would not go, so that a later sweep has to try again; or -errno.
@@ -80,7 +69,7 @@ static int drop_file(struct store *s, const struct pair *artifact)
 			 artifact->b, artifact->a, strerror(-rc));
 		return 0;
 	}
-	rc = change(s, STMT_ARTIFACT_GONE, artifact->a, NULL);
+	rc = store_change(s, STMT_ARTIFACT_GONE, STORE_STR(artifact->a));
 	return rc == 0 ? 1 : rc;
 }
 
@@ -95,9 +84,10 @@ static int drop_run(struct store *s, const struct pair *run)
 	free_pairs(&files);
 	if (rc != 0 || gone != 1)
 		return rc != 0 ? rc : gone;
-	rc = change(s, STMT_DROP_ARTIFACTS, run->a, NULL);
+	rc = store_change(s, STMT_DROP_ARTIFACTS, STORE_STR(run->a));
 	if (rc == 0)
-		rc = change(s, STMT_DROP_RUN, run->a, run->b);
+		rc = store_change(s, STMT_DROP_RUN, STORE_STR(run->a),
+				  STORE_STR(run->b));
 	return rc == 0 ? 1 : rc;
 }
 
@@ -120,19 +110,11 @@ static int drop_all(struct store *s, const struct pairs *p,
 static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 		       bool *more)
 {
-	sqlite3_stmt *st =
-	    store_query(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS));
-	int rc = store_sql_step(s, st);
+	int rc =
+	    store_change(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS));
 
 	*more |= rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
 	return rc;
-}
-
-/* Few are there at a time: one a run and kind. */
-static int forget_mail(struct store *s, int64_t now_ms)
-{
-	return store_sql_step(
-	    s, store_query(s, STMT_EXPIRED_MAIL, STORE_NUM(now_ms)));
 }
 
 static int sweep(struct store *s, struct store_req *r)
@@ -144,7 +126,8 @@ static int sweep(struct store *s, struct store_req *r)
 	size_t dropped = 0;
 
 	if (rc == 0)
-		rc = forget_mail(s, r->time_ms);
+		/* few are there at a time: one a run and kind */
+		rc = store_change(s, STMT_EXPIRED_MAIL, STORE_NUM(r->time_ms));
 	if (rc == 0)
 		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)
@@ -163,5 +146,4 @@ static int sweep(struct store *s, struct store_req *r)
 	return rc;
 }
 
-const struct store_op store_op_sweep = {
-    .name = "sweep", .writes = true, .exec = sweep};
+STORE_OP(sweep, .writes = true);

@@ -85,7 +85,7 @@ static int slow_exec(struct store *s, struct store_req *r)
 	return 0;
 }
 
-static const struct store_op slow_op = {.name = "slow", .exec = slow_exec};
+static const struct store_op slow_op = {.exec = slow_exec};
 
 struct asks_again {
 	struct store *s;

@@ -136,7 +136,7 @@ struct store_run *store_req_row(struct store_req *r);
 
 enum store_stmt {
 #define STORE_STMT(name, ...) STMT_##name,
-#include "supervisor/store/db/store_statements.def"
+#include "supervisor/store/store_statements.def"
 	STORE_STMTS
 };
 

@@ -259,5 +259,5 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
 
 const char *const store_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,
-#include "supervisor/store/db/store_statements.def"
+#include "supervisor/store/store_statements.def"
 };

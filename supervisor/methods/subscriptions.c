@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * subscriptions.c - serves resources/subscribe and unsubscribe, and tells a
- * session what changed. methods.c calls it, runs' notices and reloads wake it,
- * http_session_store.c keeps the URIs. One too many is refused; a notification
- * that finds no way is told once there is one.
+ * session or a request that listens what changed. methods.c and listen.c call
+ * it, runs' notices and reloads wake it, http_session_store.c keeps the URIs. One
+ * too many is refused; what finds no way is told once there is one.
  */
 #include "supervisor/methods/subscriptions.h"
 
@@ -20,8 +20,18 @@
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/methods/resources.h"
 
+struct subscriber {
+	struct session *session; /* borrowed */
+	const struct subscriber_ops *ops;
+	void *arg;
+	LIST_HEAD(, subscription) all;
+	size_t n;
+	LIST_ENTRY(subscriber) link;	  /* in sessions.subscribers */
+	struct session_observer observer; /* a session's own alone */
+};
+
 struct subscription {
-	struct session *session;
+	struct subscriber *of;
 	char *uri;
 	enum resource_uri_kind kind;
 	struct run *run; /* borrowed, while it goes on and is watched */
@@ -33,9 +43,8 @@ struct subscription {
 	bool missed;	 /* it may have changed while nobody could tell */
 	bool told;
 	int64_t told_ms;
-	struct event *later; /* a change, held back by the rate */
-	struct session_observer observer;
-	LIST_ENTRY(subscription) link; /* in session.subscriptions */
+	struct event *later;	       /* a change, held back by the rate */
+	LIST_ENTRY(subscription) link; /* in subscriber.all */
 };
 
 /* The store is asked for the run of a subscription. */
@@ -53,19 +62,17 @@ static void forget(struct subscription *u)
 		run_watch_del(&u->watch);
 	remote_run_watch_free(u->away);
 	LIST_REMOVE(u, link);
-	u->session->n_subscriptions--;
-	session_unobserve(u->session, &u->observer);
+	u->of->n--;
 	event_free(u->later);
-	session_changed(u->session);
 	free(u->uri);
 	free(u);
 }
 
-static struct subscription *find(const struct session *s, const char *uri)
+static struct subscription *find(const struct subscriber *o, const char *uri)
 {
 	struct subscription *u;
 
-	LIST_FOREACH(u, &s->subscriptions, link)
+	LIST_FOREACH(u, &o->all, link)
 		if (strcmp(u->uri, uri) == 0)
 			return u;
 	return NULL;
@@ -81,21 +88,12 @@ static void hold_back(struct subscription *u, int64_t ms)
 
 static void tell(struct subscription *u)
 {
-	struct json_object *params;
-
-	if (session_is_backlogged(
-		u->session)) { /* it is told when it reads again */
+	if (!u->of->ops->tell(u->of->arg, u->uri)) {
 		hold_back(u, SUBSCRIPTION_EVERY_MS);
 		return;
 	}
 	u->told = true;
 	u->told_ms = clock_mono_ms();
-	if (!session_has_push_stream(u->session))
-		return;
-	params = json_pack("uri:s", u->uri);
-	session_tell(u->session, NULL, "notifications/resources/updated",
-		     params);
-	json_object_put(params);
 }
 
 static void on_later(evutil_socket_t fd, short what, void *arg)
@@ -144,62 +142,59 @@ static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 	changed(u);
 }
 
-/* ---- resources/subscribe ---- */
+/* ---- who is told ---- */
 
-static const char *uri_of(const struct request *c)
+struct subscriber *subscriber_new(struct session *s,
+				  const struct subscriber_ops *ops, void *arg)
 {
-	return json_member_str(c->msg.params, "uri");
+	struct subscriber *o = xcalloc(1, sizeof(*o));
+
+	o->session = s;
+	o->ops = ops;
+	o->arg = arg;
+	LIST_INIT(&o->all);
+	LIST_INSERT_HEAD(&s->ctx->sessions->subscribers, o, link);
+	return o;
 }
 
-static void on_gone(struct session_observer *o)
+void subscriber_free(struct subscriber *o)
 {
-	forget(CONTAINER(o, struct subscription, observer));
+	struct subscription *u;
+
+	if (o == NULL)
+		return;
+	while ((u = LIST_FIRST(&o->all)) != NULL)
+		forget(u);
+	LIST_REMOVE(o, link);
+	free(o);
 }
 
-static void on_push_open(struct session_observer *o)
-{
-	struct subscription *u = CONTAINER(o, struct subscription, observer);
-
-	if (u->missed)
-		changed(u);
-	u->missed = false;
-}
-
-static const struct session_observer_ops observer_ops = {
-    .on_gone = on_gone, .on_push_open = on_push_open};
-
-static struct subscription *add(struct session *s, const char *uri,
+static struct subscription *add(struct subscriber *o, const char *uri,
 				enum resource_uri_kind kind)
 {
 	struct subscription *u = xcalloc(1, sizeof(*u));
 
-	u->session = s;
+	u->of = o;
 	u->uri = xstrdup(uri);
 	u->kind = kind;
 	u->watch.on_notice = on_notice;
-	u->later = evtimer_new(s->ctx->base, on_later, u);
-	LIST_INSERT_HEAD(&s->subscriptions, u, link);
-	s->n_subscriptions++;
-	session_observe(s, &u->observer, &observer_ops);
-	session_changed(s);
+	u->later = evtimer_new(o->session->ctx->base, on_later, u);
+	LIST_INSERT_HEAD(&o->all, u, link);
+	o->n++;
 	return u;
 }
 
-static void done(struct request *c)
-{
-	request_result(c, json_object_new_object());
-}
+/* ---- is there such a resource? ---- */
 
-static bool too_many(struct request *c)
-{
-	if (c->session->n_subscriptions < SUBSCRIPTIONS_MAX)
-		return false;
-	request_error(c, RPC_INVALID_PARAMS, NULL,
-		      "this session has %d subscriptions, which is the most; "
-		      "resources/unsubscribe ends one",
-		      SUBSCRIPTIONS_MAX);
-	return true;
-}
+/* Of a URI: what it names is looked for in the store. */
+struct search {
+	struct run_row_lookup row;
+	struct request *request; /* held; its params have the URI */
+	struct subscriber *of;
+	const char *uri;
+	struct resource_uri own;
+	subscriber_added done;
+};
 
 static void watch_ours(struct subscription *u, struct run *r)
 {
@@ -211,8 +206,8 @@ static void watch_ours(struct subscription *u, struct run *r)
 static void watch_row(struct subscription *u, const struct store_run *row)
 {
 	struct remote_run_watcher w = {
-	    .ctx = u->session->ctx,
-	    .requestor = u->session->requestor,
+	    .ctx = u->of->session->ctx,
+	    .requestor = u->of->session->requestor,
 	    .kind = u->kind == RESOURCE_URI_IS_LOG ? STORE_MAIL_LOG
 						   : STORE_MAIL_WATCH,
 	    .on_event = on_remote,
@@ -225,93 +220,106 @@ static void watch_row(struct subscription *u, const struct store_run *row)
 	u->away = remote_run_watch_new(&w, row);
 }
 
-/* *U is new, or NULL: another call of this kind has made it. False: C is answered. */
-static bool add_found(struct request *c, struct subscription **u)
+/* What comes of F, and *U of it when that is new: a call before may have made it. */
+static enum subscribed admit(const struct search *f, bool there,
+			     struct subscription **u)
 {
-	const char *uri = uri_of(c);
-
 	*u = NULL;
-	if (find(c->session, uri) != NULL)
-		return true;
-	if (too_many(c))
-		return false;
-	*u = add(c->session, uri, resource_uri_parse(uri).kind);
-	return true;
+	if (!there)
+		return SUBSCRIBED_NOT_FOUND;
+	if (find(f->of, f->uri) != NULL)
+		return SUBSCRIBED;
+	if (f->of->n >= SUBSCRIPTIONS_MAX)
+		return SUBSCRIBED_TOO_MANY;
+	*u = add(f->of, f->uri, f->own.kind);
+	return SUBSCRIBED;
 }
 
-static void on_run(struct request *c, const struct run_found *f)
+static void on_run(struct run_row_lookup *l, struct run *r,
+		   const struct store_result *res)
 {
+	struct search *f = CONTAINER(l, struct search, row), found = *f;
 	struct subscription *u;
+	enum subscribed what;
 
-	if (f->run == NULL && f->res->rc != 0) {
-		resources_not_found(c, uri_of(c));
+	free(f);
+	if (!request_unref(found.request))
 		return;
-	}
-	if (!add_found(c, &u))
-		return;
-	if (u != NULL && f->run != NULL)
-		watch_ours(u, f->run);
+	what = admit(&found, r != NULL || res->rc == 0, &u);
+	if (u != NULL && r != NULL)
+		watch_ours(u, r);
 	else if (u != NULL)
-		watch_row(u, f->res->runs);
-	done(c);
+		watch_row(u, res->runs);
+	found.done(found.request, what);
 }
 
-static void add_run(struct request *c, const struct resource_uri *uri)
+static void add_run(struct search *f)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_ROW,
-					  .id = uri->run_id,
-					  .found = on_run});
+	struct request *c = f->request;
+	struct run *r = run_lookup_ours(c, f->own.run_id);
+
+	f->row = (struct run_row_lookup){.ctx = c->ctx,
+					 .requestor = c->requestor,
+					 .id = f->own.run_id,
+					 .found = on_run};
+	request_ref(c);
+	if (r != NULL)
+		on_run(&f->row, r, NULL);
+	else
+		run_lookup_row(&f->row, false);
 }
 
 static void on_artifact(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
-	struct subscription *s;
-	struct resource_uri u;
-
-	if (!request_unref(c))
-		return;
-	u = resource_uri_parse(uri_of(c));
-	if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
-		resources_not_found(c, uri_of(c));
-	else if (add_found(c, &s))
-		done(c);
-}
-
-static void add_artifact(struct request *c, const struct resource_uri *uri)
-{
-	struct session *s = c->session;
-
-	request_ref_large(c);
-	store_read_artifact(s->ctx->store, s->requestor->name, uri->artifact_id,
-			    0, 0, on_artifact, c);
-}
-
-static void add_isolation(struct request *c, const struct resource_uri *uri)
-{
-	add(c->session, uri_of(c), uri->kind);
-	done(c);
-}
-
-static void add_offer(struct request *c, const struct resource_uri *uri)
-{
-	struct json_object *values;
-	const struct catalogue_entry *o =
-	    resources_find(c->session, uri_of(c), &values);
+	struct search found = *(struct search *)arg;
 	struct subscription *u;
 
-	json_object_put(values);
-	if (o == NULL) {
-		resources_not_found(c, uri_of(c));
-		return;
-	}
-	u = add(c->session, uri_of(c), uri->kind);
-	snprintf(u->digest, sizeof(u->digest), "%s", o->template->digest);
-	done(c);
+	free(arg);
+	if (request_unref(found.request))
+		found.done(
+		    found.request,
+		    admit(&found,
+			  res->rc == 0 && strcmp(found.own.run_id,
+						 res->artifact->run_id) == 0,
+			  &u));
 }
 
-static void (*const adders[])(struct request *c,
-			      const struct resource_uri *uri) = {
+static void add_artifact(struct search *f)
+{
+	struct request *c = f->request;
+
+	request_ref_large(c);
+	store_read_artifact(c->ctx->store, c->requestor->name,
+			    f->own.artifact_id, 0, 0, on_artifact, f);
+}
+
+static void add_isolation(struct search *f)
+{
+	struct search found = *f;
+	struct subscription *u;
+
+	free(f);
+	found.done(found.request, admit(&found, true, &u));
+}
+
+static void add_offer(struct search *f)
+{
+	struct search found = *f;
+	struct json_object *values;
+	const struct catalogue_entry *offer =
+	    resources_find(found.of->session, found.uri, &values);
+	struct subscription *u;
+	enum subscribed what = admit(&found, offer != NULL, &u);
+
+	free(f);
+	json_object_put(values);
+	if (u != NULL)
+		snprintf(u->digest, sizeof(u->digest), "%s",
+			 offer->template->digest);
+	found.done(found.request, what);
+}
+
+static void (*const adders[])(struct search *f) = {
     [RESOURCE_URI_NONE] = add_offer,
     [RESOURCE_URI_IS_ISOLATION] = add_isolation,
     [RESOURCE_URI_IS_RUN] = add_run,
@@ -319,6 +327,89 @@ static void (*const adders[])(struct request *c,
     [RESOURCE_URI_IS_RESULT] = add_run,
     [RESOURCE_URI_IS_ARTIFACT] = add_artifact,
 };
+
+void subscriber_add(struct subscriber *o, struct request *c, const char *uri,
+		    subscriber_added done)
+{
+	struct search *f;
+
+	if (find(o, uri) != NULL || o->n >= SUBSCRIPTIONS_MAX) {
+		done(c,
+		     find(o, uri) != NULL ? SUBSCRIBED : SUBSCRIBED_TOO_MANY);
+		return;
+	}
+	f = xcalloc(1, sizeof(*f));
+	*f = (struct search){.request = c,
+			     .of = o,
+			     .uri = uri,
+			     .own = resource_uri_parse(uri),
+			     .done = done};
+	if (f->own.piece.asked) /* of something: that is what changes */
+		f->own.kind = RESOURCE_URI_NONE;
+	adders[f->own.kind](f);
+}
+
+/* ---- resources/subscribe, for a session ---- */
+
+static bool tell_session(void *arg, const char *uri)
+{
+	struct session *s = arg;
+	struct json_object *params;
+
+	if (session_is_backlogged(s)) /* it is told when it reads again */
+		return false;
+	if (!session_has_push_stream(s))
+		return true;
+	params = json_pack("uri:s", uri);
+	session_tell(s, NULL, "notifications/resources/updated", params);
+	json_object_put(params);
+	return true;
+}
+
+static const struct subscriber_ops session_ops = {.tell = tell_session};
+
+static void on_gone(struct session_observer *observer)
+{
+	struct subscriber *o = CONTAINER(observer, struct subscriber, observer);
+
+	session_unobserve(o->session, observer);
+	o->session->subscriber = NULL;
+	subscriber_free(o);
+}
+
+static void on_push_open(struct session_observer *observer)
+{
+	struct subscriber *o = CONTAINER(observer, struct subscriber, observer);
+	struct subscription *u;
+
+	LIST_FOREACH(u, &o->all, link) {
+		if (u->missed)
+			changed(u);
+		u->missed = false;
+	}
+}
+
+static const struct session_observer_ops observer_ops = {
+    .on_gone = on_gone, .on_push_open = on_push_open};
+
+static struct subscriber *of_session(struct session *s)
+{
+	if (s->subscriber == NULL) {
+		s->subscriber = subscriber_new(s, &session_ops, s);
+		session_observe(s, &s->subscriber->observer, &observer_ops);
+	}
+	return s->subscriber;
+}
+
+static void done(struct request *c)
+{
+	request_result(c, json_object_new_object());
+}
+
+static const char *uri_of(const struct request *c)
+{
+	return json_member_str(c->msg.params, "uri");
+}
 
 /* C's uri; NULL: there is none, and C was answered. */
 static const char *need_uri(struct request *c)
@@ -331,34 +422,41 @@ static const char *need_uri(struct request *c)
 	return uri;
 }
 
+static void on_added(struct request *c, enum subscribed what)
+{
+	if (what == SUBSCRIBED_NOT_FOUND) {
+		resources_not_found(c, uri_of(c));
+	} else if (what == SUBSCRIBED_TOO_MANY) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "this session has %d subscriptions, which is the "
+			      "most; resources/unsubscribe ends one",
+			      SUBSCRIPTIONS_MAX);
+	} else {
+		session_changed(c->session);
+		done(c);
+	}
+}
+
 void subscriptions_add(struct request *c)
 {
 	const char *uri = need_uri(c);
-	struct resource_uri u;
 
-	if (uri == NULL)
-		return;
-	if (find(c->session, uri) != NULL) {
-		done(c);
-		return;
-	}
-	if (too_many(c))
-		return;
-	u = resource_uri_parse(uri);
-	if (u.piece.asked) /* of something: that is what changes */
-		u.kind = RESOURCE_URI_NONE;
-	adders[u.kind](c, &u);
+	if (uri != NULL)
+		subscriber_add(of_session(c->session), c, uri, on_added);
 }
 
 void subscriptions_drop(struct request *c)
 {
 	const char *uri = need_uri(c);
-	struct subscription *u = uri != NULL ? find(c->session, uri) : NULL;
+	struct subscription *u;
 
 	if (uri == NULL)
 		return;
-	if (u != NULL)
+	u = find(of_session(c->session), uri);
+	if (u != NULL) {
 		forget(u);
+		session_changed(c->session);
+	}
 	done(c);
 }
 
@@ -368,7 +466,7 @@ static void look_again(struct subscription *u)
 {
 	struct json_object *values;
 	const struct catalogue_entry *o =
-	    resources_find(u->session, u->uri, &values);
+	    resources_find(u->of->session, u->uri, &values);
 	const char *digest = o != NULL ? o->template->digest : "";
 
 	json_object_put(values);
@@ -381,10 +479,10 @@ static void look_again(struct subscription *u)
 void subscriptions_reloaded(struct context *ctx)
 {
 	struct subscription *u;
-	struct session *s;
+	struct subscriber *o;
 
-	LIST_FOREACH(s, &ctx->sessions->all, link)
-		LIST_FOREACH(u, &s->subscriptions, link)
+	LIST_FOREACH(o, &ctx->sessions->subscribers, link)
+		LIST_FOREACH(u, &o->all, link)
 			if (u->kind == RESOURCE_URI_NONE)
 				look_again(u);
 }
@@ -397,7 +495,9 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes)
 	const struct subscription *u;
 	size_t n = 0;
 
-	LIST_FOREACH(u, &s->subscriptions, link) {
+	if (s->subscriber == NULL)
+		return uris;
+	LIST_FOREACH(u, &s->subscriber->all, link) {
 		n += strlen(u->uri);
 		if (n > bytes)
 			break;
@@ -425,8 +525,8 @@ static void on_revisit(struct run_row_lookup *row, struct run *r,
 
 static void watch_again(struct subscription *u, const struct resource_uri *own)
 {
-	struct context *ctx = u->session->ctx;
-	struct requestor *q = u->session->requestor;
+	struct context *ctx = u->of->session->ctx;
+	struct requestor *q = u->of->session->requestor;
 	struct run *r = runs_find(ctx->runs, q, own->run_id);
 	struct revisit *v;
 
@@ -447,7 +547,7 @@ static void watch_again(struct subscription *u, const struct resource_uri *own)
 static void restore(struct session *s, const char *uri)
 {
 	struct resource_uri own = resource_uri_parse(uri);
-	struct subscription *u = add(s, uri, own.kind);
+	struct subscription *u = add(of_session(s), uri, own.kind);
 
 	u->missed = own.kind != RESOURCE_URI_IS_ARTIFACT;
 	if (own.kind == RESOURCE_URI_NONE)

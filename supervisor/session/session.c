@@ -19,6 +19,8 @@ void sessions_init(struct sessions *all)
 {
 	*all = (struct sessions){0};
 	LIST_INIT(&all->all);
+	LIST_INIT(&all->subscribers);
+	LIST_INIT(&all->observers);
 	TAILQ_INIT(&all->to_tell);
 	TAILQ_INIT(&all->waiting);
 }
@@ -29,6 +31,11 @@ void sessions_fini(struct sessions *all)
 	if (all->read_on != NULL)
 		event_free(all->read_on);
 }
+
+static void on_lists_changed(struct server_observer *o);
+
+static const struct server_observer_ops server_ops = {.on_lists_changed =
+							  on_lists_changed};
 
 void session_init(struct session *s, struct context *ctx,
 		  struct requestor *requestor, const struct session_ops *ops,
@@ -42,16 +49,9 @@ void session_init(struct session *s, struct context *ctx,
 			      .terms = {.revision = MCP_LATEST_SESSION,
 					.log_level = MCP_LEVEL_INFO}};
 	TAILQ_INIT(&s->backlog);
-	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->observers);
 	LIST_INSERT_HEAD(&ctx->sessions->all, s, link);
-}
-
-static void leave_untold(struct session *s)
-{
-	if (s->to_tell)
-		TAILQ_REMOVE(&s->ctx->sessions->to_tell, s, tell);
-	s->to_tell = false;
+	sessions_observe(ctx->sessions, &s->server, &server_ops);
 }
 
 /* ---- who waits to read more ---- */
@@ -151,7 +151,7 @@ void session_fini(struct session *s)
 	s->over = true;
 	while ((o = LIST_FIRST(&s->observers)) != NULL)
 		o->ops->on_gone(o);
-	leave_untold(s);
+	sessions_unobserve(s->ctx->sessions, &s->server);
 	wait_no_more(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->terms.capabilities);
@@ -167,16 +167,71 @@ void session_tell(struct session *s, void *stream, const char *method,
 	buf_fini(&out);
 }
 
-/* Other templates may bring any of these. */
-static const char *const lists[] = {"notifications/tools/list_changed",
-				    "notifications/resources/list_changed",
-				    "notifications/prompts/list_changed"};
+/* ---- who observes the server ---- */
+
+void sessions_observe(struct sessions *all, struct server_observer *o,
+		      const struct server_observer_ops *ops)
+{
+	o->ops = ops;
+	o->to_tell = false;
+	LIST_INSERT_HEAD(&all->observers, o, link);
+}
+
+static void leave_untold(struct sessions *all, struct server_observer *o)
+{
+	if (o->to_tell)
+		TAILQ_REMOVE(&all->to_tell, o, tell);
+	o->to_tell = false;
+}
+
+void sessions_unobserve(struct sessions *all, struct server_observer *o)
+{
+	leave_untold(all, o);
+	LIST_REMOVE(o, link);
+}
+
+/* Who is told may drop out, and nobody else with it. */
+void sessions_end(struct sessions *all)
+{
+	struct server_observer *o, *after;
+
+	for (o = LIST_FIRST(&all->observers); o != NULL; o = after) {
+		after = LIST_NEXT(o, link);
+		if (o->ops->on_end != NULL)
+			o->ops->on_end(o);
+	}
+}
+
+static const struct {
+	unsigned list;
+	const char *method;
+} lists[] = {
+    {SESSION_LIST_TOOLS, "notifications/tools/list_changed"},
+    {SESSION_LIST_RESOURCES, "notifications/resources/list_changed"},
+    {SESSION_LIST_PROMPTS, "notifications/prompts/list_changed"},
+};
+
+void session_tell_lists(struct session *s, void *stream, unsigned which,
+			struct json_object *params)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if ((which & lists[i].list) != 0)
+			session_tell(s, stream, lists[i].method, params);
+}
 
 static void tell_lists(struct session *s)
 {
 	s->stale = !session_has_push_stream(s);
-	for (size_t i = 0; !s->stale && i < ARRAY_LEN(lists); i++)
-		session_tell(s, NULL, lists[i], NULL);
+	if (!s->stale)
+		session_tell_lists(s, NULL, SESSION_LISTS, NULL);
+}
+
+static void on_lists_changed(struct server_observer *o)
+{
+	struct session *s = CONTAINER(o, struct session, server);
+
+	if (s->greeted)
+		tell_lists(s);
 }
 
 #define TOLD_IN_A_TURN 32
@@ -185,13 +240,13 @@ static void tell_some(void *arg)
 {
 	struct context *ctx = arg;
 	struct sessions *all = ctx->sessions;
-	struct session *s;
+	struct server_observer *o;
 
 	for (int i = 0;
-	     i < TOLD_IN_A_TURN && (s = TAILQ_FIRST(&all->to_tell)) != NULL;
+	     i < TOLD_IN_A_TURN && (o = TAILQ_FIRST(&all->to_tell)) != NULL;
 	     i++) {
-		leave_untold(s);
-		tell_lists(s);
+		leave_untold(all, o);
+		o->ops->on_lists_changed(o);
 	}
 	if (!TAILQ_EMPTY(&all->to_tell))
 		fair_queue_requeue(ctx->turns, ctx->chores, &all->telling);
@@ -200,13 +255,13 @@ static void tell_some(void *arg)
 void session_lists_changed(struct context *ctx)
 {
 	struct sessions *all = ctx->sessions;
-	struct session *s;
+	struct server_observer *o;
 
-	LIST_FOREACH(s, &all->all, link) {
-		if (!s->greeted || s->to_tell)
+	LIST_FOREACH(o, &all->observers, link) {
+		if (o->ops->on_lists_changed == NULL || o->to_tell)
 			continue;
-		s->to_tell = true;
-		TAILQ_INSERT_TAIL(&all->to_tell, s, tell);
+		o->to_tell = true;
+		TAILQ_INSERT_TAIL(&all->to_tell, o, tell);
 	}
 	all->telling.take = tell_some;
 	all->telling.arg = ctx;

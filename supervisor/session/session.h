@@ -72,6 +72,19 @@ struct session_observer {
 	LIST_ENTRY(session_observer) link; /* in session.observers */
 };
 
+/* Who is told what becomes of the server; NULL: nothing is done then. */
+struct server_observer {
+	const struct server_observer_ops {
+		/* The templates are others, and so may be any list of them. */
+		void (*on_lists_changed)(struct server_observer *o);
+		/* It ends: soon while it drains, or with what is sent now. */
+		void (*on_end)(struct server_observer *o);
+	} * ops;
+	LIST_ENTRY(server_observer) link; /* in sessions.observers */
+	bool to_tell; /* of lists, in its turn: it is in sessions.to_tell */
+	TAILQ_ENTRY(server_observer) tell;
+};
+
 /*
  * What a client says of itself: by initialize, for its session; from 2026-07-28
  * on with each request, for that alone.
@@ -86,7 +99,7 @@ struct client_terms {
 struct client_request;
 struct request;
 struct session_walk; /* session.c */
-struct subscription;
+struct subscriber;   /* methods/subscriptions.c */
 
 struct session {
 	struct context *ctx;	     /* borrowed */
@@ -97,8 +110,7 @@ struct session {
 	bool greeted;	  /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
 	bool stale;	  /* its lists have changed: it could not be told */
-	bool to_tell;	  /* of that, in its turn: it is in sessions.to_tell */
-	TAILQ_ENTRY(session) tell;
+	struct server_observer server;
 	struct client_terms terms; /* of initialize */
 	LIST_ENTRY(session) link;  /* in sessions.all */
 	struct request *requests;  /* under way, by their ids */
@@ -113,8 +125,7 @@ struct session {
 	struct client_request *client_requests; /* ours to it, by their ids */
 	uint64_t last_asked;			/* the id of the newest */
 	size_t n_client_tasks;			/* its own, for us */
-	LIST_HEAD(, subscription) subscriptions;
-	size_t n_subscriptions;
+	struct subscriber *subscriber; /* by resources/subscribe; or NULL */
 	LIST_HEAD(, session_observer) observers;
 	struct session_walk *walk; /* while they are told something */
 	bool over; /* it is ending: nothing more is to be asked of it */
@@ -122,15 +133,24 @@ struct session {
 
 /* All of one instance: context.sessions. */
 struct sessions {
-	LIST_HEAD(, session) all;	/* each is its connection's */
-	TAILQ_HEAD(, session) to_tell;	/* that their lists have changed… */
-	struct fair_queue_turn telling; /* …in this turn */
+	LIST_HEAD(, session) all; /* each is its connection's */
+	LIST_HEAD(, subscriber) subscribers;
+	LIST_HEAD(, server_observer) observers;
+	TAILQ_HEAD(, server_observer) to_tell; /* that lists have changed… */
+	struct fair_queue_turn telling;	       /* …in this turn */
 	TAILQ_HEAD(waiting_sessions, session) waiting; /* to read more */
 	struct event *read_on;			       /* those may */
 };
 
 void sessions_init(struct sessions *all);
 void sessions_fini(struct sessions *all);
+
+/* O, which is lent with its OPS, observes the server until it drops out. */
+void sessions_observe(struct sessions *all, struct server_observer *o,
+		      const struct server_observer_ops *ops);
+void sessions_unobserve(struct sessions *all, struct server_observer *o);
+/* The server ends, or begins to: who observes it is told. */
+void sessions_end(struct sessions *all);
 
 void session_init(struct session *s, struct context *ctx,
 		  struct requestor *requestor, const struct session_ops *ops,
@@ -147,9 +167,17 @@ void session_unobserve(struct session *s, struct session_observer *o);
 /* The notification METHOD, with PARAMS (lent, or NULL). */
 void session_tell(struct session *s, void *stream, const char *method,
 		  struct json_object *params);
+/* A set of lists; other templates may bring any of these. */
+#define SESSION_LIST_TOOLS 1u
+#define SESSION_LIST_RESOURCES 2u
+#define SESSION_LIST_PROMPTS 4u
+#define SESSION_LISTS 7u
+/* That those of the set LISTS have changed, with PARAMS (lent, or NULL). */
+void session_tell_lists(struct session *s, void *stream, unsigned lists,
+			struct json_object *params);
 /*
- * The templates are others: each client is told that its lists have changed,
- * a few in a turn, once there is a way for it.
+ * The templates are others: each client that has asked to be told, by initialize
+ * or by a request that listens, is told so, a few in a turn, once there is a way.
  */
 void session_lists_changed(struct context *ctx);
 /* What a client has set for S is something else now. */

@@ -19,6 +19,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/package/placeholder.h"
+#include "supervisor/methods/asks.h"
 #include "supervisor/methods/resources.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/templates/catalogue.h"
@@ -85,8 +86,9 @@ void prompts_list(struct request *c)
 
 struct response {
 	const struct catalogue_entry *offer;
-	struct json_object *args; /* the client's; NULL: none */
-	size_t left;		  /* of PROMPT_MAX */
+	struct json_object
+	    *args;   /* the client's; NULL: none; then all values */
+	size_t left; /* of PROMPT_MAX */
 	char errmsg[256];
 };
 
@@ -282,11 +284,29 @@ static void no_such_prompt(struct request *c, const char *name)
 		    "Unknown prompt \"%.100s\"; prompts/list names them", name);
 }
 
+static void give(struct request *c, const struct catalogue_entry *o,
+		 struct json_object *answers)
+{
+	struct response m = {.left = PROMPT_MAX, .offer = o};
+	struct json_object *list;
+
+	m.args = json_object_new_object();
+	asks_add(m.args, json_member(c->msg.params, "arguments"));
+	asks_add(m.args, answers);
+	list = messages(&m, c->terms->revision);
+	json_object_put(m.args);
+	if (list == NULL)
+		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
+	else
+		request_result(
+		    c, json_pack("description?s messages:o",
+				 json_member_str(o->def, "description"), list));
+}
+
 void prompts_get(struct request *c)
 {
 	const char *name = json_member_str(c->msg.params, "name");
-	struct response m = {.left = PROMPT_MAX};
-	struct json_object *result, *list;
+	struct response m = {0};
 
 	m.args = json_member(c->msg.params, "arguments");
 	if (name == NULL || (m.args != NULL &&
@@ -303,13 +323,8 @@ void prompts_get(struct request *c)
 		no_such_prompt(c, name);
 		return;
 	}
-	list =
-	    check_arguments(&m) == 0 ? messages(&m, c->terms->revision) : NULL;
-	if (list == NULL) {
+	if (check_arguments(&m) < 0)
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
-		return;
-	}
-	result = json_pack("description?s messages:o",
-			   json_member_str(m.offer->def, "description"), list);
-	request_result(c, result);
+	else
+		asks_before(c, m.offer, give);
 }

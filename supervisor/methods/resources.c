@@ -21,6 +21,7 @@
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/package/placeholder.h"
+#include "supervisor/methods/asks.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
@@ -402,16 +403,18 @@ const struct catalogue_entry *resources_find(const struct session *s,
 }
 
 static void answer_filled(struct request *c, const char *mime_type,
-			  const char *text, struct json_object *values)
+			  enum placeholder_style style, const char *text,
+			  struct json_object *values)
 {
 	struct buf out = {.max = RESOURCES_FILLED_MAX};
 
-	if (placeholder_fill(&out, PLACEHOLDER_URI, text, values) < 0)
-		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
-		    "with what this URI says the resource has more than "
-		    "%zu bytes",
-		    RESOURCES_FILLED_MAX);
+	if (placeholder_fill(&out, style, text, values) < 0)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "with what %s the resource has more than "
+			      "%zu bytes",
+			      style == PLACEHOLDER_URI ? "this URI says"
+						       : "was answered",
+			      RESOURCES_FILLED_MAX);
 	else
 		answer_bytes(c, mime_type,
 			     buf_len(&out) > 0 ? buf_data(&out) : "",
@@ -419,30 +422,49 @@ static void answer_filled(struct request *c, const char *mime_type,
 	buf_fini(&out);
 }
 
+/* What its names stand for in the URI, and its answers. */
+static void answer_values(struct request *c, const struct catalogue_entry *o,
+			  const char *text, struct json_object *answers)
+{
+	struct json_object *values = placeholder_uri_match(o->key, uri_of(c));
+
+	asks_add(values, answers);
+	answer_filled(c, json_member_str(o->def, "mimeType"),
+		      answers != NULL ? PLACEHOLDER_ANSWERS : PLACEHOLDER_URI,
+		      text, values);
+	json_object_put(values);
+}
+
+static void give_offer(struct request *c, const struct catalogue_entry *o,
+		       struct json_object *answers)
+{
+	const char *mime_type = json_member_str(o->def, "mimeType");
+	const char *text = json_member_str(o->def, "text");
+	const struct template_file *f;
+
+	if (text == NULL) {
+		f = template_file(o->template, json_member_str(o->def, "file"));
+		answer_bytes(c, mime_type, f->data, f->len);
+	} else if (answers != NULL ||
+		   json_member(o->def, "uriTemplate") != NULL) {
+		answer_values(c, o, text, answers);
+	} else {
+		answer_bytes(c, mime_type, text, strlen(text));
+	}
+}
+
 static void read_offer(struct request *c, const struct resource_uri *u)
 {
 	struct json_object *values;
 	const struct catalogue_entry *o =
 	    resources_find(c->session, uri_of(c), &values);
-	const struct template_file *f;
-	const char *mime_type, *text;
 
 	(void)u;
-	if (o == NULL) {
-		resources_not_found(c, uri_of(c));
-		return;
-	}
-	mime_type = json_member_str(o->def, "mimeType");
-	text = json_member_str(o->def, "text");
-	if (text == NULL) {
-		f = template_file(o->template, json_member_str(o->def, "file"));
-		answer_bytes(c, mime_type, f->data, f->len);
-	} else if (values != NULL) {
-		answer_filled(c, mime_type, text, values);
-	} else {
-		answer_bytes(c, mime_type, text, strlen(text));
-	}
 	json_object_put(values);
+	if (o == NULL)
+		resources_not_found(c, uri_of(c));
+	else
+		asks_before(c, o, give_offer);
 }
 
 static void (*const readers[])(struct request *c,

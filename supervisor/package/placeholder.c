@@ -22,6 +22,7 @@ static const struct {
 } styles[] = {
     [PLACEHOLDER_URI] = {"{", "}", "_."},
     [PLACEHOLDER_PROMPT] = {"{{", "}}", "_.-"},
+    [PLACEHOLDER_ANSWERS] = {"{", "}", "_.-"},
 };
 
 static size_t name_len(enum placeholder_style style, const char *text)
@@ -92,10 +93,50 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 				     (size_t)json_object_get_string_len(value));
 		else if (!p.is_name)
 			rc = buf_add(out, p.text, p.len);
-		else if (style == PLACEHOLDER_URI) /* the text's own braces */
+		else if (style != PLACEHOLDER_PROMPT) /* its own braces */
 			rc = buf_printf(out, "{%s}", name);
 	}
 	return rc;
+}
+
+static void add_text(struct buf *out, struct json_object *value)
+{
+	size_t n;
+	const char *text;
+
+	for (size_t i = 0; i < json_length(value); i++) {
+		(void)buf_add_str(out, i > 0 ? ", " : "");
+		add_text(out, json_object_array_get_idx(value, i));
+	}
+	if (value == NULL || json_object_is_type(value, json_type_array))
+		return;
+	if (json_object_is_type(value, json_type_string)) {
+		text = json_object_get_string(value);
+		n = (size_t)json_object_get_string_len(value);
+	} else {
+		text = json_text(value, &n);
+	}
+	(void)buf_add(out, text, n);
+}
+
+void placeholder_add_answers(struct json_object *values, const char *key,
+			     struct json_object *properties,
+			     struct json_object *content)
+{
+	json_object_object_foreach(properties, property, schema) {
+		struct buf text = {0};
+		char *name = xasprintf("%s.%s", key, property);
+
+		(void)schema;
+		add_text(&text, json_member(content, property));
+		json_object_object_add(
+		    values, name,
+		    json_object_new_string_len(
+			buf_len(&text) > 0 ? buf_data(&text) : "",
+			(int)buf_len(&text)));
+		free(name);
+		buf_fini(&text);
+	}
 }
 
 const char *placeholder_uri_fault(const char *text)

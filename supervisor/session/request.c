@@ -243,6 +243,8 @@ void request_drop(struct request *c, bool cancel_run)
 	struct runs *runs = c->session->ctx->runs;
 
 	c->dropped = true;
+	if (c->ops->dropped != NULL)
+		c->ops->dropped(c);
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
 	request_unwatch(c); /* its stream is there for what ends with it */

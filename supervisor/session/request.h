@@ -21,6 +21,8 @@ struct batch; /* answers that leave together; request.c */
 /* What a request does while it waits, a table for each kind; NULL: nothing. */
 struct request_ops {
 	bool logs; /* its client is told what the run logs that it watches */
+	/* Nobody wants the answer any more; its stream is still there. */
+	void (*dropped)(struct request *c);
 	/* That run has another state, or is durable, or can never be. */
 	void (*run_changed)(struct request *c, struct run *r,
 			    const struct run_notice *n);

@@ -2,7 +2,7 @@
 /*
  * manifest_content.c - checks what the manifest's schema cannot say of
  * resources and prompts, for manifest.c: URIs, names that repeat, placeholders,
- * data. -EINVAL with every error and its JSON Pointer in the diagnostics.
+ * data, what is asked before. -EINVAL with every error and its JSON Pointer in the diagnostics.
  */
 #include "supervisor/templates/manifest_content.h"
 
@@ -15,11 +15,15 @@
 #include <strings.h>
 
 #include "base/text/base64.h"
+#include "base/text/words.h"
 #include "base/mem.h"
 #include "base/os/nofollow.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
+#include "proto/mcp/elicit_form.h"
+#include "proto/schema/schema.h"
 #include "supervisor/package/placeholder.h"
+#include "supervisor/templates/manifest_shape.h"
 
 #define OWN_SCHEME "paddock:"
 
@@ -30,6 +34,8 @@ struct look {
 	char at[128];	 /* JSON Pointer: "/prompts/0/messages/1/content" */
 	char there[512]; /* below(): a place below that */
 	struct json_object *args; /* of the prompt; NULL: none */
+	/* members: what a placeholder may name; owned by who checks one */
+	struct json_object *names;
 };
 
 /* At what is BELOW: "/file", "/%zu" with what follows, or "". */
@@ -83,6 +89,86 @@ static bool repeats(struct json_object *list, size_t i, const char *key)
 	return false;
 }
 
+/* ---- what is asked before ---- */
+
+static int add_name(struct look *l, const char *name, size_t len)
+{
+	char *key = xstrndup(name, len);
+	bool again = json_object_object_get_ex(l->names, key, NULL);
+
+	json_object_object_add(l->names, key, NULL);
+	free(key);
+	return again ? -EEXIST : 0;
+}
+
+static int check_form(struct look *l, const char *key, struct json_object *form)
+{
+	/* as input_request.c does for each client that is asked */
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
+	const struct schema_options opt = {.assert_formats = true,
+					   .budget = &budget};
+	struct schema *schema = NULL;
+	struct schema_error err = {0};
+	struct pointer_error f;
+
+	if (!elicit_form_check(form, &f))
+		return fail(
+		    l, below(l, "/asks/%s/requestedSchema%s", key, f.pointer),
+		    "this has to be %s", f.expected);
+	if (schema_compile(&schema, form, &opt, &err) < 0)
+		return manifest_shape_fail(
+		    l->f, below(l, "/asks/%s/requestedSchema", key), &err);
+	schema_free(schema);
+	return 0;
+}
+
+static int bad_key(struct look *l, const char *key)
+{
+	char *place = json_pointer_below(below(l, "/asks"), key);
+
+	fail(l, place, "a question's name has to be " QUESTION_KEY_RULE);
+	free(place);
+	return -EINVAL;
+}
+
+/* Its properties are names; no two things have the same. */
+static int check_ask(struct look *l, const char *key, struct json_object *ask)
+{
+	struct json_object *form = json_member(ask, "requestedSchema");
+
+	if (!question_key_ok(key, strlen(key)))
+		return bad_key(l, key);
+	if (check_form(l, key, form) < 0)
+		return -EINVAL;
+	json_object_object_foreach(json_member(form, "properties"), name, p) {
+		char *whole = xasprintf("%s.%s", key, name);
+		int rc = add_name(l, whole, strlen(whole));
+
+		(void)p;
+		if (rc < 0)
+			rc = fail(l, below(l, "/asks/%s", key),
+				  "\"%s\" is the name of something else that "
+				  "is filled in",
+				  whole);
+		free(whole);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int check_asks(struct look *l, struct json_object *o)
+{
+	int rc = 0;
+
+	if (json_member(o, "asks") == NULL)
+		return 0;
+	json_object_object_foreach(json_member(o, "asks"), key, ask)
+		if (check_ask(l, key, ask) < 0)
+			rc = -EINVAL;
+	return rc;
+}
+
 /* ---- resources ---- */
 
 /* RFC 3986: a scheme, and no character that a URI cannot have. */
@@ -121,6 +207,65 @@ static int check_uri(struct look *l, const char *key, const char *uri,
 	return 0;
 }
 
+/* Does NAME begin as an answer to one of ASKS would? */
+static bool means_answer(struct json_object *asks, const char *name)
+{
+	json_object_object_foreach(asks, key, ask) {
+		size_t n = strlen(key);
+
+		(void)ask;
+		if (strncmp(name, key, n) == 0 && name[n] == '.')
+			return true;
+	}
+	return false;
+}
+
+/* Braces of which nothing is known are the text's own. */
+static int check_answers(struct look *l, struct json_object *o)
+{
+	const char *text = json_member_str(o, "text");
+	struct json_object *asks = json_member(o, "asks");
+	struct placeholder_part p;
+
+	while (placeholder_next(&p, PLACEHOLDER_ANSWERS, &text)) {
+		char name[PLACEHOLDER_NAME_MAX + 1];
+
+		if (!p.is_name)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)p.len, p.text);
+		if (!json_object_object_get_ex(l->names, name, NULL) &&
+		    means_answer(asks, name))
+			return fail(l, below(l, "/text"),
+				    "{%s} is no property of what is asked",
+				    name);
+	}
+	return 0;
+}
+
+static int check_asking(struct look *l, struct json_object *o)
+{
+	const char *pattern = json_member_str(o, "uriTemplate");
+	struct placeholder_part p;
+	int rc = 0;
+
+	if (json_member(o, "asks") == NULL)
+		return 0;
+	if (json_member(o, "text") == NULL)
+		return fail(l, below(l, "/asks"),
+			    "a resource that asks has \"text\", which the "
+			    "answers are filled into");
+	l->names = json_object_new_object();
+	while (pattern != NULL &&
+	       placeholder_next(&p, PLACEHOLDER_URI, &pattern))
+		if (p.is_name)
+			(void)add_name(l, p.text, p.len);
+	rc = check_asks(l, o);
+	if (rc == 0)
+		rc = check_answers(l, o);
+	json_object_put(l->names);
+	return rc;
+}
+
 static int check_resource(struct look *l, struct json_object *o)
 {
 	const char *uri = json_member_str(o, "uri");
@@ -142,6 +287,8 @@ static int check_resource(struct look *l, struct json_object *o)
 	if (fault != NULL)
 		return fail(l, below(l, "/uriTemplate"), "\"%s\" %s", pattern,
 			    fault);
+	if (check_asking(l, o) < 0)
+		return -EINVAL;
 	return check_file(l, o);
 }
 
@@ -172,7 +319,15 @@ static bool is_argument(struct json_object *args, const char *name, size_t len)
 	return false;
 }
 
-/* Members whose {{name}} an argument takes the place of. */
+static bool is_name(const struct look *l, const char *name, size_t len)
+{
+	char key[PLACEHOLDER_NAME_MAX + 1];
+
+	snprintf(key, sizeof(key), "%.*s", (int)len, name);
+	return json_object_object_get_ex(l->names, key, NULL);
+}
+
+/* Members whose {{name}} an argument or answer takes the place of. */
 static const char *const filled[] = {"text", "uri", "name", "title",
 				     "description"};
 
@@ -184,10 +339,11 @@ static int check_filled(struct look *l, struct json_object *o)
 
 		while (text != NULL &&
 		       placeholder_next(&p, PLACEHOLDER_PROMPT, &text))
-			if (p.is_name && !is_argument(l->args, p.text, p.len))
+			if (p.is_name && !is_name(l, p.text, p.len))
 				return fail(l, below(l, "/%s", filled[i]),
 					    "{{%.*s}} is none of the prompt's "
-					    "arguments",
+					    "arguments, nor a property of what "
+					    "it asks",
 					    (int)p.len, p.text);
 	}
 	return 0;
@@ -285,10 +441,14 @@ static int check_arguments(struct look *l, struct json_object *o)
 {
 	struct json_object *complete = json_member(o, "complete");
 
-	for (size_t i = 0; i < json_length(l->args); i++)
-		if (repeats(l->args, i, "name"))
+	for (size_t i = 0; i < json_length(l->args); i++) {
+		const char *name = json_member_str(
+		    json_object_array_get_idx(l->args, i), "name");
+
+		if (add_name(l, name, strlen(name)) < 0)
 			return fail(l, below(l, "/arguments/%zu", i),
 				    "an earlier one has the same name");
+	}
 	if (complete == NULL)
 		return 0;
 	json_object_object_foreach(complete, key, values) {
@@ -311,7 +471,10 @@ static int check_prompt(struct look *l, struct json_object *o, size_t i)
 	int rc;
 
 	l->args = json_member(o, "arguments");
+	l->names = json_object_new_object();
 	rc = check_arguments(l, o);
+	if (check_asks(l, o) < 0)
+		rc = -EINVAL;
 	for (size_t j = 0; j < json_length(messages) && !l->f->more; j++) {
 		struct json_object *m = json_object_array_get_idx(messages, j);
 
@@ -320,6 +483,7 @@ static int check_prompt(struct look *l, struct json_object *o, size_t i)
 		if (check_content(l, json_member(m, "content")) < 0)
 			rc = -EINVAL;
 	}
+	json_object_put(l->names);
 	return rc;
 }
 

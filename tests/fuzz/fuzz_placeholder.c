@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void parts(const char *text, enum placeholder_style style)
 {
-	size_t braces = style == PLACEHOLDER_URI ? 1 : 2, len = 0;
+	size_t braces = style == PLACEHOLDER_PROMPT ? 2 : 1, len = 0;
 	const char *at = text;
 	struct placeholder_part p;
 
@@ -64,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)resource_uri_parse(uri);
 	parts(text, PLACEHOLDER_URI);
 	parts(text, PLACEHOLDER_PROMPT);
+	parts(text, PLACEHOLDER_ANSWERS);
 	good = placeholder_uri_fault(text) == NULL;
 	if (good)
 		values(text, uri);

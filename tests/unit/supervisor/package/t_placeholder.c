@@ -89,6 +89,8 @@ static const struct {
     {PLACEHOLDER_URI, "{\"id\":\"{a}\"}", "{\"id\":\"1\"}"},
     {PLACEHOLDER_URI, "{b-c}", "{b-c}"},
     {PLACEHOLDER_URI, "{none}{a}{n}", "{none}1{n}"},
+    {PLACEHOLDER_ANSWERS, "{a} {b-c} {none} {{a}} { a }",
+     "1 2 {none} {1} { a }"},
 };
 
 static void filling(void)
@@ -118,6 +120,36 @@ static void filling(void)
 	json_object_put(values);
 }
 
+static void answering(void)
+{
+	static const char properties[] =
+	    "{\"s\":{},\"i\":{},\"n\":{},\"b\":{},\"l\":{},\"e\":{},\"none\":{}}";
+	static const char content[] =
+	    "{\"s\":\"\xc3\xa9 \\\"{k.i}\\\"\",\"i\":-7,\"n\":0.25,\"b\":false,"
+	    "\"l\":[\"x\",\"y z\"],\"e\":[],\"other\":1}";
+	struct json_object *values = json_object_new_object();
+	struct json_object *p, *c;
+	struct buf out = {0};
+
+	json_parse(&p, properties, strlen(properties), NULL);
+	json_parse(&c, content, strlen(content), NULL);
+	json_object_object_add(values, "k.i", json_object_new_string("mine"));
+	placeholder_add_answers(values, "k", p, c);
+	placeholder_add_answers(values, "q", p, NULL);
+	placeholder_fill(&out, PLACEHOLDER_ANSWERS,
+			 "{k.s}|{k.i}|{k.n}|{k.b}|{k.l}|{k.e}|{k.none}|{q.s}|"
+			 "{k.other}",
+			 values);
+	buf_add(&out, "", 1);
+	is_str(buf_data(&out),
+	       "\xc3\xa9 \"{k.i}\"|-7|0.25|false|x, y z||||{k.other}",
+	       "answers are filled in as text, and once");
+	buf_fini(&out);
+	json_object_put(values);
+	json_object_put(p);
+	json_object_put(c);
+}
+
 /* A name that is too long is text; and nothing takes long. */
 static void hostile(void)
 {
@@ -145,6 +177,7 @@ int main(void)
 	matching();
 	judging();
 	filling();
+	answering();
 	hostile();
 	return tap_done();
 }

@@ -38,9 +38,28 @@ static struct template *parse(const char *key, const char *value)
 	"[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\"}],\"messages\":["     \
 	"{\"role\":\"user\",\"content\":{" content "}}]}]"
 
+#define ASKS(key, properties)                                                  \
+	"\"asks\":{\"" key "\":{\"message\":\"m\",\"requestedSchema\":{"       \
+	"\"type\":\"object\",\"properties\":{" properties "}}}}"
+#define ASKING(key, properties, text)                                          \
+	"[{\"name\":\"p\",\"arguments\":[{\"name\":\"k.x\"}],"                 \
+	"\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\","     \
+	"\"text\":\"" text "\"}}]," ASKS(key, properties) "}]"
+#define NAME "\"name\":{\"type\":\"string\"}"
+#define KEY_64                                                                 \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const struct {
 	const char *key, *value;
 } good[] = {
+    {"prompts", ASKING("k", NAME, "{{k.name}} {{k.x}} {k.z}")},
+    {"prompts", ASKING("a-b.c_D9", NAME, "{{a-b.c_D9.name}}")},
+    {"prompts", ASKING(KEY_64, NAME, "{{" KEY_64 ".name}}")},
+    {"resources",
+     RESOURCE(
+	 "\"uri\":\"a:b\",\"text\":\"{k.name} {kk.z}{k}\"," ASKS("k", NAME))},
+    {"resources", RESOURCE("\"uriTemplate\":\"a:{b}\",\"text\":\"{b}{k-1.name}"
+			   "\"," ASKS("k-1", NAME))},
     {"resources", "[]"},
     {"resources", RESOURCE("\"uri\":\"a:b\",\"text\":\"\"")},
     {"resources", RESOURCE("\"uri\":\"a-1+.x://b/c?d=e#f\",\"file\":\"x/y\"")},
@@ -93,6 +112,55 @@ static const struct {
     {"resources", RESOURCE("\"uriTemplate\":\"a:b\",\"text\":\"\""),
      "/resources/0/uriTemplate: \"a:b\" has no {name}; with none it is a "
      "\"uri\""},
+    {"resources", RESOURCE("\"uri\":\"a:b\",\"file\":\"f\"," ASKS("k", NAME)),
+     "/resources/0/asks: a resource that asks has \"text\", which the answers "
+     "are filled into"},
+    {"resources",
+     RESOURCE("\"uri\":\"a:b\",\"text\":\"{k.nam}\"," ASKS("k", NAME)),
+     "/resources/0/text: {k.nam} is no property of what is asked"},
+    {"resources",
+     RESOURCE("\"uriTemplate\":\"a:{k.name}\",\"text\":\"\"," ASKS("k", NAME)),
+     "/resources/0/asks/k: \"k.name\" is the name of something else that is "
+     "filled in"},
+    {"prompts", ASKING("k", "\"x\":{\"type\":\"string\"}", ""),
+     "/prompts/0/asks/k: \"k.x\" is the name of something else that is filled "
+     "in"},
+    {"prompts",
+     ASKING("a",
+	    "\"b.c\":{\"type\":\"string\"}}}},\"a.b\":{\"message\":\"m\","
+	    "\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+	    "\"c\":{\"type\":\"string\"}",
+	    ""),
+     "/prompts/0/asks/a.b: \"a.b.c\" is the name of something else that is "
+     "filled in"},
+    {"prompts", ASKING("k", NAME, "{{k.nam}}"),
+     "/prompts/0/messages/0/content/text: {{k.nam}} is none of the prompt's "
+     "arguments, nor a property of what it asks"},
+    {"prompts", ASKING("k", "\"a\":{\"type\":\"object\"}", ""),
+     "/prompts/0/asks/k/requestedSchema/properties/a: this has to be a property "
+     "of type string, number, integer, boolean, or an array of choices"},
+    {"prompts",
+     ASKING("k", "\"a\":{\"type\":\"string\",\"format\":\"password\"}", ""),
+     "/prompts/0/asks/k/requestedSchema/properties/a/format: this has to be "
+     "email, uri, date or date-time; a form is no place for secrets"},
+    {"prompts", ASKING("k", "\"a\":{\"type\":\"string\",\"minLength\":-1}", ""),
+     "/prompts/0/asks/k/requestedSchema/properties/a/minLength: this has "
+     "to be a count, 0 or more"},
+    {"prompts", ASKING("a b", NAME, ""),
+     "/prompts/0/asks/a b: a question's name has to be 1 to 64 of A-Z a-z 0-9 "
+     "_ . -"},
+    {"prompts", ASKING(KEY_64 "0", NAME, ""),
+     "/prompts/0/asks/" KEY_64 "0: a question's name has to be 1 to 64 of A-Z "
+     "a-z 0-9 _ . -"},
+    {"prompts", "[{\"name\":\"p\",\"messages\":[],\"asks\":{}}]",
+     "/prompts/0/asks: \"asks\" has 0 members; it must have at least 1"},
+    {"prompts", "[{\"name\":\"p\",\"messages\":[],\"asks\":{\"k\":{}}}]",
+     "/prompts/0/asks/k: \"k\" lacks the member \"message\""},
+    {"prompts",
+     "[{\"name\":\"p\",\"messages\":[],\"asks\":{\"k\":{\"message\":\"m\","
+     "\"requestedSchema\":{},\"mode\":\"url\"}}}]",
+     "/prompts/0/asks/k/mode: unknown key \"mode\"; known here: message, "
+     "requestedSchema"},
     {"resources",
      "[{\"name\":\"a\",\"uri\":\"a:b\",\"text\":\"\"},"
      "{\"name\":\"b\",\"uri\":\"a:b\",\"text\":\"\"}]",
@@ -113,7 +181,7 @@ static const struct {
      "key"},
     {"prompts", MESSAGE("\"type\":\"text\",\"text\":\"{{y}}\""),
      "/prompts/0/messages/0/content/text: {{y}} is none of the prompt's "
-     "arguments"},
+     "arguments, nor a property of what it asks"},
     {"prompts", MESSAGE("\"type\":\"text\",\"text\":\"\",\"txet\":1"),
      "/prompts/0/messages/0/content/txet: unknown key \"txet\"; did you mean "
      "\"text\"?"},
@@ -137,7 +205,7 @@ static const struct {
      MESSAGE("\"type\":\"resource\",\"resource\":{\"uri\":\"{{z}}\",\"text\":"
 	     "\"\"}"),
      "/prompts/0/messages/0/content/resource/uri: {{z}} is none of the "
-     "prompt's arguments"},
+     "prompt's arguments, nor a property of what it asks"},
     {"prompts", MESSAGE("\"type\":\"resource_link\",\"uri\":\"a:b\""),
      "/prompts/0/messages/0/content: content of type resource_link has "
      "\"name\""},

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * asks.c - asks a user what a prompt or a resource wants to know before it is
+ * given, for prompts.c and resources.c. The client of a session is asked one
+ * question after the other; one whose requests bring their own terms is told
+ * what is missing, and asks again with it. A client that cannot be asked, a
+ * user who declines and an answer that makes no sense are errors of the request.
+ */
+#include "supervisor/methods/asks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
+#include "supervisor/input/input_request.h"
+#include "supervisor/package/placeholder.h"
+#include "supervisor/session/client_task.h"
+
+/* ---- one question ---- */
+
+/* ASK is of a manifest, whose check it passed. */
+static void begin(struct input_request *q, struct json_object *ask)
+{
+	const struct worker_question of_user = {.kind = WORKER_QUESTION_ELICIT,
+						.params = ask};
+	struct tool_error r = {0};
+
+	(void)input_request_init(q, &of_user, &r);
+	tool_error_fini(&r);
+}
+
+enum taken { TAKEN, DECLINED, WRONG };
+
+/* RESULT answers ASK, which is Q; R is filled when it does not. */
+static enum taken take(struct json_object *answers, const char *key,
+		       struct json_object *ask, const struct input_request *q,
+		       struct json_object *result, struct tool_error *r)
+{
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
+	struct json_object *form = json_member(ask, "requestedSchema");
+	struct json_object *answer = input_request_result(q, result, &b, r);
+	struct json_object *content = json_member(answer, "content");
+	enum taken taken = answer == NULL    ? WRONG
+			   : content == NULL ? DECLINED
+					     : TAKEN;
+
+	if (taken == TAKEN)
+		placeholder_add_answers(
+		    answers, key, json_member(form, "properties"), content);
+	json_object_put(answer);
+	return taken;
+}
+
+static void answer_declined(struct request *c, const char *key)
+{
+	request_error(c, RPC_INVALID_PARAMS, NULL,
+		      "the user declined to answer \"%s\", which has to be "
+		      "known before this is given",
+		      key);
+}
+
+/* ---- a session's client: one after the other ---- */
+
+struct asking {
+	struct request *c;
+	struct catalogue_entry offer; /* a copy, whose template is held */
+	asks_give give;
+	struct json_object *answers;
+	size_t next;	 /* of the questions */
+	const char *key; /* of the one that is asked; lent by the offer */
+	struct json_object *ask;
+	struct input_request q;
+	struct client_task *asked; /* NULL: it is not */
+};
+
+/* The Ith member of ASKS and its *KEY; NULL: there are no more. */
+static struct json_object *nth(struct json_object *asks, size_t i,
+			       const char **key)
+{
+	json_object_object_foreach(asks, name, ask) {
+		*key = name;
+		if (i-- == 0)
+			return ask;
+	}
+	return NULL;
+}
+
+/* While the stream is there that it was asked by. */
+static void on_dropped(struct request *c)
+{
+	struct asking *a = c->state;
+
+	if (a->asked != NULL)
+		client_task_drop(
+		    a->asked, c->session->over
+				  ? NULL
+				  : "the request that it belongs to is over");
+	a->asked = NULL;
+}
+
+static void asking_free(void *state)
+{
+	struct asking *a = state;
+
+	input_request_fini(&a->q);
+	json_object_put(a->answers);
+	template_unref(a->offer.template);
+	free(a);
+}
+
+static const struct request_ops asking_ops = {.dropped = on_dropped,
+					      .free = asking_free};
+
+static void ask_next(struct asking *a);
+
+static void on_timeout(evutil_socket_t fd, short what, void *request)
+{
+	struct request *c = request;
+	struct asking *a = c->state;
+
+	(void)fd, (void)what;
+	client_task_drop(a->asked, "no answer came in time");
+	a->asked = NULL;
+	request_error(c, RPC_INVALID_PARAMS, NULL,
+		      "no answer to \"%s\", which has to be known before this "
+		      "is given, came within %d ms",
+		      a->key, INPUT_REQUEST_TIMEOUT_MS);
+}
+
+/* Its answer is RESULT. */
+static void on_answer(struct asking *a, struct json_object *result)
+{
+	struct tool_error r = {0};
+	enum taken taken = take(a->answers, a->key, a->ask, &a->q, result, &r);
+
+	if (taken == TAKEN)
+		ask_next(a);
+	else if (taken == DECLINED)
+		answer_declined(a->c, a->key);
+	else
+		request_error(a->c, RPC_INVALID_PARAMS, NULL,
+			      "the answer to \"%s\", which has to be known "
+			      "before this is given, is none: %s",
+			      a->key, r.message);
+	tool_error_fini(&r);
+}
+
+static void on_failure(struct asking *a, const char *errmsg)
+{
+	request_error(a->c, RPC_INVALID_PARAMS, NULL,
+		      "\"%s\" has to be known before this is given, but asking "
+		      "the client for it failed: %.200s",
+		      a->key, errmsg != NULL ? errmsg : "it does not say why");
+}
+
+static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
+		    const char *errmsg)
+{
+	struct asking *a = arg;
+
+	a->asked = NULL;
+	switch (end) {
+	case CLIENT_TASK_RESULT:
+		on_answer(a, m->result);
+		break;
+	case CLIENT_TASK_REFUSED:
+		on_failure(a, json_member_str(m->error, "message"));
+		break;
+	case CLIENT_TASK_FAILED:
+		on_failure(a, errmsg);
+		break;
+	case CLIENT_TASK_GONE: /* and the request with it */
+		break;
+	}
+}
+
+/* NULL, or why the client of A's session cannot be asked A's question. */
+static const char *missing(const struct asking *a)
+{
+	const struct session *s = a->c->session;
+
+	if (!s->initialized)
+		return "the client has not sent notifications/initialized";
+	if (session_is_backlogged(s))
+		return "the client does not read what it is sent";
+	return input_request_missing(&a->q, a->c->terms);
+}
+
+static void send_it(struct asking *a)
+{
+	struct request *c = a->c;
+	struct json_object *params =
+	    input_request_params(&a->q, c->terms->revision, NULL);
+
+	a->asked =
+	    client_task_ask(c->session, c->stream, input_request_method(&a->q),
+			    params, INPUT_REQUEST_TIMEOUT_MS, on_done, a);
+	json_object_put(params);
+	if (a->asked != NULL)
+		request_set_timer(c, INPUT_REQUEST_TIMEOUT_MS, on_timeout);
+	else
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "too much is asked of this client already");
+}
+
+/* All is known. */
+static void finish(struct asking *a)
+{
+	struct request *c = a->c;
+
+	(void)request_take_state(c);
+	if (c->timer != NULL)
+		event_del(c->timer);
+	a->give(c, &a->offer, a->answers);
+	asking_free(a);
+}
+
+static void ask_next(struct asking *a)
+{
+	const char *lacks;
+
+	input_request_fini(&a->q);
+	a->q = (struct input_request){0};
+	a->ask = nth(json_member(a->offer.def, "asks"), a->next++, &a->key);
+	if (a->ask == NULL) {
+		finish(a);
+		return;
+	}
+	begin(&a->q, a->ask);
+	lacks = missing(a);
+	if (lacks == NULL)
+		send_it(a);
+	else
+		request_error(
+		    a->c, RPC_INVALID_PARAMS, NULL,
+		    "\"%s\" has to be known before this is given, but "
+		    "the user cannot be asked: %s",
+		    a->key, lacks);
+}
+
+static void ask_session(struct request *c, const struct catalogue_entry *o,
+			asks_give give)
+{
+	struct asking *a = xcalloc(1, sizeof(*a));
+
+	*a = (struct asking){.c = c,
+			     .offer = *o,
+			     .give = give,
+			     .answers = json_object_new_object()};
+	template_ref(o->template);
+	request_set_state(c, &asking_ops, a);
+	ask_next(a);
+}
+
+/* ---- who asks again, with the answers ---- */
+
+#define CAPABILITY "elicitation/form"
+
+/* One request of theirs, and what comes of it. */
+struct round {
+	struct request *c;
+	struct json_object *given;    /* lent; NULL: nothing */
+	struct json_object *answers;  /* so far */
+	struct json_object *requests; /* what is missing, by its key */
+	const char *declined;	      /* which, if one is */
+	bool unable;		      /* nobody can be asked */
+};
+
+/* What is no answer is asked (again). */
+static void look(struct round *w, const char *key, struct json_object *ask)
+{
+	struct json_object *given = json_member(w->given, key), *params;
+	enum taken taken = WRONG;
+	struct input_request q;
+	struct tool_error r = {0};
+
+	begin(&q, ask);
+	if (json_object_is_type(given, json_type_object))
+		taken = take(w->answers, key, ask, &q, given, &r);
+	tool_error_fini(&r);
+	if (taken == DECLINED)
+		w->declined = key;
+	if (taken == WRONG) {
+		params = input_request_params(&q, w->c->terms->revision, NULL);
+		json_object_object_add(w->requests, key,
+				       json_pack("method:s params:o",
+						 input_request_method(&q),
+						 params));
+		w->unable = input_request_missing(&q, w->c->terms) != NULL;
+	}
+	input_request_fini(&q);
+}
+
+static void answer_round(struct round *w, const struct catalogue_entry *o,
+			 asks_give give)
+{
+	struct request *c = w->c;
+
+	if (w->declined != NULL) {
+		answer_declined(c, w->declined);
+	} else if (json_object_object_length(w->requests) == 0) {
+		give(c, o, w->answers);
+	} else if (w->unable) {
+		c->hint.status = 400;
+		request_error(
+		    c, RPC_MISSING_CAPABILITY,
+		    mcp_missing_capability(CAPABILITY),
+		    "\"%.100s\" asks the user before it is given: the "
+		    "client would have to declare the capability "
+		    "elicitation.form",
+		    o->key);
+	} else {
+		request_result(c, json_pack("resultType:s inputRequests:O",
+					    "input_required", w->requests));
+	}
+}
+
+static void ask_by_result(struct request *c, const struct catalogue_entry *o,
+			  asks_give give)
+{
+	struct round w = {.c = c,
+			  .given = json_member(c->msg.params, "inputResponses"),
+			  .answers = json_object_new_object(),
+			  .requests = json_object_new_object()};
+
+	json_object_object_foreach(json_member(o->def, "asks"), key, ask)
+		look(&w, key, ask);
+	answer_round(&w, o, give);
+	json_object_put(w.answers);
+	json_object_put(w.requests);
+}
+
+void asks_before(struct request *c, const struct catalogue_entry *o,
+		 asks_give give)
+{
+	if (json_member(o->def, "asks") == NULL)
+		give(c, o, NULL);
+	else if (mcp_has(c->terms->revision, MCP_STATELESS))
+		ask_by_result(c, o, give);
+	else
+		ask_session(c, o, give);
+}
+
+void asks_add(struct json_object *values, struct json_object *answers)
+{
+	if (answers == NULL)
+		return;
+	json_object_object_foreach(answers, name, value)
+		json_object_object_add(values, name, json_object_get(value));
+}

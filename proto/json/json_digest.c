@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_digest.c - feeds a JSON value to SHA-256 in one form alone, for the inputs
+ * behind an idempotency key and the call that a requestState is for. Only
+ * memory can lack, and then it aborts.
+ */
+#include "proto/json/json_digest.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+/*
+ * { then name NUL value for each member in their order, }; [ values ]; and of
+ * all else its text and NUL. The next byte tells which it is, so that no two
+ * values are fed alike: a name that begins as an end does has a " before it.
+ */
+static void feed(EVP_MD_CTX *md, struct json_object *v);
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void feed_object(EVP_MD_CTX *md, struct json_object *v)
+{
+	size_t n = (size_t)json_object_object_length(v), i = 0;
+	const char **names = xcalloc(n, sizeof(*names));
+
+	json_object_object_foreach(v, key, member) {
+		(void)member;
+		names[i++] = key;
+	}
+	qsort(names, n, sizeof(*names), by_name);
+	EVP_DigestUpdate(md, "{", 1);
+	for (i = 0; i < n; i++) {
+		EVP_DigestUpdate(md, "\"",
+				 names[i][0] == '}' || names[i][0] == '"');
+		EVP_DigestUpdate(md, names[i], strlen(names[i]) + 1);
+		feed(md, json_object_object_get(v, names[i]));
+	}
+	EVP_DigestUpdate(md, "}", 1);
+	free(names);
+}
+
+static void feed(EVP_MD_CTX *md, struct json_object *v)
+{
+	const char *text;
+	size_t len;
+
+	if (json_object_is_type(v, json_type_object)) {
+		feed_object(md, v);
+	} else if (json_object_is_type(v, json_type_array)) {
+		EVP_DigestUpdate(md, "[", 1);
+		json_each(one, v)
+			feed(md, one);
+		EVP_DigestUpdate(md, "]", 1);
+	} else {
+		text = json_text(v, &len);
+		EVP_DigestUpdate(md, text, len);
+		EVP_DigestUpdate(md, "", 1);
+	}
+}
+
+void json_digest(unsigned char out[JSON_DIGEST_BYTES], const void *prefix,
+		 size_t n, struct json_object *value)
+{
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+
+	if (md == NULL || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1)
+		abort();
+	EVP_DigestUpdate(md, prefix, n);
+	feed(md, value);
+	if (EVP_DigestFinal_ex(md, out, NULL) != 1)
+		abort();
+	EVP_MD_CTX_free(md);
+}

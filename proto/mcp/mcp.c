@@ -42,6 +42,7 @@ static const struct {
     [MCP_RESOURCE_LINKS] = {MCP_2025_06_18, MCP_LATEST},
     [MCP_CONTENT_META] = {MCP_2025_06_18, MCP_LATEST},
     [MCP_ICONS] = {MCP_2025_11_25, MCP_LATEST},
+    [MCP_COMPOSED_INPUTS] = {MCP_2026_07_28, MCP_LATEST},
 };
 
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f)

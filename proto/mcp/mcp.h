@@ -46,6 +46,7 @@ enum mcp_feature {
 	MCP_RESOURCE_LINKS, /* content */
 	MCP_CONTENT_META,   /* _meta and lastModified in it */
 	MCP_ICONS,
+	MCP_COMPOSED_INPUTS, /* allOf, if, … at the top of an inputSchema */
 	MCP_SESSIONS,  /* initialize, ping, logging/setLevel, subscriptions */
 	MCP_STATELESS, /* server/discover, resultType, input_required, listen */
 	MCP_TASKS,     /* the core's own */

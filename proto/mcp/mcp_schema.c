@@ -20,7 +20,8 @@
 
 /*
  * At the top of a tool's arguments: providers of models refuse these, hosts
- * leave such tools out, and LangChain makes one schema of all branches.
+ * leave such tools out, and LangChain makes one schema of all branches. From
+ * MCP 2026-07-28 on clients have to know them.
  */
 static const char *const not_on_top[] = {
     "if",    "then",  "else", "allOf",
@@ -39,6 +40,7 @@ struct showing {
 	bool into_top;		 /* a reference leads into one of the above */
 	bool by_name;		 /* or to a schema by its own name */
 	bool needs_dialect;	 /* it has what older drafts do not know */
+	bool composed;		 /* what hosts refused is shown all the same */
 };
 
 static bool is_one_of(const char *key, const char *const *keys)
@@ -180,7 +182,8 @@ static struct json_object *shown(struct showing *s, struct json_object *schema)
 		json_object_object_add(o, keyword,
 				       value_shown(s, keyword, value));
 		if (is_one_of(keyword, newer) &&
-		    (schema != s->doc || !is_one_of(keyword, not_on_top)))
+		    (schema != s->doc || s->composed ||
+		     !is_one_of(keyword, not_on_top)))
 			s->needs_dialect = true;
 	}
 	return o;
@@ -198,9 +201,12 @@ static struct json_object *dialect_of(struct json_object *schema)
 	return json_member(schema, "$schema");
 }
 
-struct json_object *mcp_schema_inputs(struct json_object *schema)
+struct json_object *mcp_schema_inputs(struct json_object *schema,
+				      enum mcp_revision rev)
 {
-	struct showing s = {.doc = schema, .root = ""};
+	struct showing s = {.doc = schema,
+			    .root = "",
+			    .composed = mcp_has(rev, MCP_COMPOSED_INPUTS)};
 	struct json_object *o = shown(&s, schema);
 
 	if (dialect_of(schema) == NULL && !s.needs_dialect)
@@ -208,7 +214,7 @@ struct json_object *mcp_schema_inputs(struct json_object *schema)
 	if (!s.by_name) /* two tools may have the same */
 		json_object_object_del(o, "$id");
 	for (const char *const *key = not_on_top; *key != NULL; key++)
-		if (!s.into_top && !s.by_name)
+		if (!s.into_top && !s.by_name && !s.composed)
 			json_object_object_del(o, *key);
 	return o;
 }

@@ -5,15 +5,18 @@
 
 #include <json-c/json.h>
 
+#include "proto/mcp/mcp.h"
+
 /*
  * What a tool shows as its inputSchema for arguments that SCHEMA (lent, an
  * object) checks: true and false among "properties" are put in other words, as
  * MCP has it, expressions are spelt as JavaScript wants them, and what hosts of
- * models refuse at the top is left out, and the default dialect's name, unless
- * SCHEMA has what only that knows. It lets through all that SCHEMA does.
- * The caller owns it.
+ * models refuse at the top is left out before MCP 2026-07-28, and the default
+ * dialect's name, unless SCHEMA has what only that knows. It lets through all
+ * that SCHEMA does. The caller owns it.
  */
-struct json_object *mcp_schema_inputs(struct json_object *schema);
+struct json_object *mcp_schema_inputs(struct json_object *schema,
+				      enum mcp_revision rev);
 
 /*
  * The outputSchema of a tool that answers by SCHEMA or by OTHER (both lent and

@@ -68,9 +68,10 @@ static void for_hosts(struct json_object *schema, struct diagnostics *f)
 			warn_member(
 			    f, "inputsSchema", combined[i],
 			    "\"%s\" at the top of the inputs is checked, "
-			    "but not shown to clients, since hosts of "
-			    "models refuse it; what the properties' "
-			    "descriptions say is all they see");
+			    "but not shown to clients before MCP "
+			    "2026-07-28, since hosts of models refuse it; "
+			    "what the properties' descriptions say is all "
+			    "that those see");
 }
 
 static void dialect(struct json_object *schema, const char *member,

@@ -108,12 +108,14 @@ static struct json_object *execution(enum template_task task)
 	return json_pack("taskSupport:s", names[task]);
 }
 
-static struct json_object *template_tool(const struct template *t)
+static struct json_object *template_tool(const struct template *t,
+					 enum mcp_revision rev)
 {
 	return json_pack(
 	    "name:s title:s description:s inputSchema:o outputSchema?o "
 	    "annotations?O execution:o",
-	    t->id, t->name, t->description, mcp_schema_inputs(t->inputs_json),
+	    t->id, t->name, t->description,
+	    mcp_schema_inputs(t->inputs_json, rev),
 	    template_promises(t) ? output_schema(t) : NULL, t->annotations,
 	    execution(t->task));
 }
@@ -156,7 +158,8 @@ void tools_list(struct request *c)
 	for (size_t i = 0; i < cat->n; i++)
 		if (is_tool(c, cat->all[i]) &&
 		    pagination_wants(&p, cat->all[i]->id, 0))
-			page_add(&p, template_tool(cat->all[i]));
+			page_add(
+			    &p, template_tool(cat->all[i], c->terms->revision));
 	pagination_end(&p, "tools");
 }
 

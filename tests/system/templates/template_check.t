@@ -181,7 +181,7 @@ finds(package_of(top => '"inputsSchema": {"$schema": "https://json-schema.org/dr
 		 '"properties": {"a": {"oneOf": [{}]}}}, "outputsSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "allOf": [{}]}'),
       'what hosts of models and clients refuse',
       'template.json:3:19: warning: "$schema" says what holds without it; paddock publishes it only for keywords that older drafts lack, since some clients refuse it (/inputsSchema/$schema)',
-      'template.json:3:96: warning: "oneOf" at the top of the inputs is checked, but not shown to clients, since hosts of models refuse it; what the properties\' descriptions say is all they see (/inputsSchema/oneOf)',
+      'template.json:3:96: warning: "oneOf" at the top of the inputs is checked, but not shown to clients before MCP 2026-07-28, since hosts of models refuse it; what the properties\' descriptions say is all that those see (/inputsSchema/oneOf)',
       'template.json:3:168: warning: "$schema" names another dialect than MCP\'s, 2020-12, and some clients refuse it (/outputsSchema/$schema)');
 
 # ---- all at once ----

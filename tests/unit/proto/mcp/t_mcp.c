@@ -302,9 +302,34 @@ static void check_inputs(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct json_object *schema = parse(cases[i].schema);
 
-		is_json(mcp_schema_inputs(schema), cases[i].want,
-			cases[i].schema);
+		is_json(mcp_schema_inputs(schema, MCP_2025_11_25),
+			cases[i].want, cases[i].schema);
 		is_json(schema, cases[i].schema, "the schema is only lent");
+	}
+}
+
+/* From 2026-07-28 on clients have to know what is at the top. */
+static void check_composed(void)
+{
+	static const struct {
+		const char *schema, *want;
+	} cases[] = {
+	    {"{" DEFAULT ",\"if\":{},\"then\":{},\"else\":{},\"not\":{},"
+	     "\"allOf\":[{}],\"anyOf\":[{}],\"oneOf\":[{}]}",
+	     "{\"if\":{},\"then\":{},\"else\":{},\"not\":{},"
+	     "\"allOf\":[{}],\"anyOf\":[{}],\"oneOf\":[{}]}"},
+	    {"{" DEFAULT ",\"unevaluatedProperties\":false}",
+	     "{" DEFAULT ",\"unevaluatedProperties\":false}"},
+	    {"{\"$id\":\"urn:a\",\"properties\":{\"a\":true}}",
+	     "{\"properties\":{\"a\":{}}}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *schema = parse(cases[i].schema);
+
+		is_json(mcp_schema_inputs(schema, MCP_2026_07_28),
+			cases[i].want, cases[i].schema);
+		json_object_put(schema);
 	}
 }
 
@@ -387,6 +412,7 @@ static void check_blocks(void)
 int main(void)
 {
 	check_inputs();
+	check_composed();
 	check_either();
 	check_blocks();
 	check_revisions();

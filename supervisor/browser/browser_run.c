@@ -147,8 +147,7 @@ static const char *why_not(const struct browser *b, const struct run *r,
 
 static int64_t time_left(const struct run *r)
 {
-	int64_t left =
-	    r->started_mono_ms + r->limits.timeout_ms - clock_mono_ms();
+	int64_t left = run_left_ms(r);
 
 	if (left < 1)
 		return 1;

@@ -97,6 +97,20 @@ void runs_remote_deaf(struct runs *s);
 /* Tell the watches of ended runs that the store cannot record them now. */
 void runs_tell_unrecorded(struct runs *s, const char *errmsg);
 
+/*
+ * Of a run that awaits input, and whose client has gone to get it: may one more
+ * of its requestor's wait so? False: E says why not (QUOTA_EXCEEDED). While it is
+ * parked its time does not pass, and when its worker could be stopped it has no
+ * place among the running: it takes that again when it goes on, however many
+ * these are.
+ */
+bool runs_may_park(const struct runs *s, const struct run *r,
+		   struct tool_error *e);
+void runs_park(struct runs *s, struct run *r);
+void runs_unpark(struct runs *s, struct run *r); /* one that is not is fine */
+/* Nobody came in time: it fails with INPUT_TIMEOUT. */
+void runs_end_parked(struct runs *s, struct run *r);
+
 size_t runs_running(const struct runs *s);
 size_t runs_queued(const struct runs *s);
 /* Those that have begun, until their end is recorded. */

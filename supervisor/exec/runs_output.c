@@ -160,6 +160,7 @@ static void read_later(struct runs *s, struct run *r,
 
 void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 {
+	runs_unpark(arg, r);
 	outcome_usage(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&

@@ -32,7 +32,9 @@ struct runs {
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
 	struct event *pause[RUNTIMES];
-	size_t unlisted;   /* without a section, who have made runs */
+	size_t parked;	 /* runs that wait for answers, with nobody there… */
+	size_t stopped;	 /* …and of these, those without a place in SCHED */
+	size_t unlisted; /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
 

@@ -58,7 +58,7 @@ bool runs_can_start(struct runs *s)
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
-	       s->sched.running < ZYGOTE_PROTO_SLOTS;
+	       s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
 }
 
 struct run *runs_next(struct runs *s)

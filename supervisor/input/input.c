@@ -50,6 +50,7 @@ static void input_free(struct input *in)
 {
 	drop_all(in, "the run has ended");
 	run_watch_del(&in->watch);
+	input_gather_fini(in);
 	if (in->grace != NULL)
 		event_free(in->grace);
 	in->run->input = NULL;
@@ -85,9 +86,13 @@ static void on_notice(struct run_watch *w, struct run *r,
 {
 	struct input *in = CONTAINER(w, struct input, watch);
 
-	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED)
+	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED) {
 		input_free(in);
-	else if (r->state == RUN_CANCELLING)
+		return;
+	}
+	if (r->state != RUN_AWAITING_INPUT)
+		input_unpark(r);
+	if (r->state == RUN_CANCELLING)
 		drop_all(in, "the run is being cancelled");
 	else if (r->state != RUN_AWAITING_INPUT)
 		drop_all(in, "the run has ended");
@@ -128,10 +133,11 @@ static void start_expiry(struct pending_input *p)
 {
 	const struct run *r = p->input->run;
 	int64_t now = clock_mono_ms();
-	int64_t left = r->started_mono_ms + r->limits.timeout_ms - now;
+	int64_t left = run_left_ms(r);
 	int64_t ms = p->q.timeout_ms < left ? p->q.timeout_ms : left;
 
 	ms = ms > 0 ? ms : 1;
+	p->asked_mono_ms = now;
 	p->expires_mono_ms = now + ms;
 	p->expiry = evtimer_new(p->input->ctx->base, on_expiry, p);
 	evtimer_add(p->expiry, CLOCK_TIMEVAL(ms));
@@ -159,6 +165,7 @@ void input_ask(struct context *ctx, struct run *r,
 			   "fixed");
 		return;
 	}
+	input_name(p);
 	start_expiry(p);
 	input_route(p);
 }

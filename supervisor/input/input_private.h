@@ -5,6 +5,7 @@
  *   input.c        all of a run's questions: new ones, who comes, who leaves
  *   input_route.c  one question: whom it is asked of, and how it ends
  *   input_reply.c  what a client answered, as the worker is to get it
+ *   input_park.c   questions that a client takes along, and comes back with
  */
 #ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
 #define SUPERVISOR_INPUT_INPUT_PRIVATE_H
@@ -20,8 +21,10 @@
 struct pending_input {
 	struct input *input;
 	uint32_t seq;
+	/* its name among all that this run has asked, for who takes it along */
+	char key[QUESTION_KEY_MAX + 16];
 	struct input_request q;
-	int64_t expires_mono_ms;
+	int64_t asked_mono_ms, expires_mono_ms;
 	struct event *expiry;
 	struct client_task *asked; /* NULL: it is held */
 	/* by whose route; NULL: what belongs to no request */
@@ -43,6 +46,12 @@ struct input {
 	pending;	     /* MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all that are pending */
 	struct event *grace; /* until it must */
+	/* who is to take them along is told when no more come… */
+	struct event *gather;
+	int64_t gather_ms; /* …or so long after the first of these */
+	struct event
+	    *parked; /* pending: somebody has them, and may come back */
+	struct json_object *keys; /* that were used */
 };
 
 /*
@@ -54,6 +63,16 @@ void input_route(struct pending_input *p);
 void input_reroute(struct pending_input *p);
 /* Whoever is asked P is told to forget it, with REASON; P is held. */
 void input_withdraw(struct pending_input *p, const char *reason);
+
+/* ---- input_park.c ---- */
+
+/* P, which is new, gets its key. */
+void input_name(struct pending_input *p);
+/* C, who waits for the run, is to take along what IN has, as soon as it is all. */
+void input_gather(struct input *in);
+void input_gather_fini(struct input *in);
+
+/* ---- */
 
 /* P, which is asked of nobody now, ends without an answer; ERRMSG is emptied. */
 void input_reject(struct pending_input *p, struct tool_error *errmsg);

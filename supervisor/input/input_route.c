@@ -126,13 +126,20 @@ static void input_send(struct pending_input *p, struct session *s,
 			    input_request_method(&p->q));
 }
 
-/* Why S cannot be asked P; NULL: it can. */
+/* Why S, or a request of its with the terms T, cannot be asked P; NULL: it can. */
 static const char *missing(const struct pending_input *p,
-			   const struct session *s)
+			   const struct session *s,
+			   const struct client_terms *t)
 {
-	return s->initialized
-		   ? input_request_missing(&p->q, &s->terms)
+	return t != &s->terms || s->initialized
+		   ? input_request_missing(&p->q, t)
 		   : "the client has not sent notifications/initialized";
+}
+
+/* Is it for C to take questions along, and to come back? */
+static bool takes_along(const struct request *c)
+{
+	return mcp_has(c->terms->revision, MCP_STATELESS);
 }
 
 /*
@@ -141,7 +148,7 @@ static const char *missing(const struct pending_input *p,
  */
 static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 {
-	const struct session *able = NULL, *unable = NULL;
+	const struct client_terms *able = NULL, *unable = NULL;
 	struct request *unread = NULL;
 	struct run_waiter *w;
 
@@ -150,15 +157,15 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 		const struct session *s = c->session;
 		const char *lacks;
 
-		if (s->over || s == unable)
+		if (s->over || c->terms == unable)
 			continue;
-		lacks = s == able ? NULL : missing(p, s);
+		lacks = c->terms == able ? NULL : missing(p, s, c->terms);
 		if (lacks != NULL) {
-			unable = s;
+			unable = c->terms;
 			*errmsg = lacks;
 			continue;
 		}
-		able = s;
+		able = c->terms;
 		if (session_has_reader(s, c->stream))
 			return c;
 		if (unread == NULL)
@@ -177,7 +184,8 @@ void input_reroute(struct pending_input *p)
 			       p->request != NULL ? p->request->stream : NULL))
 		return;
 	c = waiting_for(p, &errmsg);
-	if (c == NULL || !session_has_reader(c->session, c->stream))
+	if (c == NULL || takes_along(c) ||
+	    !session_has_reader(c->session, c->stream))
 		return;
 	input_withdraw(p, "who waits now is asked instead");
 	input_send(p, c->session, c);
@@ -189,8 +197,13 @@ static void offer_plain(struct pending_input *p)
 	struct request *c = waiting_for(p, &errmsg);
 	struct tool_error tool_error = {0};
 
-	if (c != NULL) {
+	if (c != NULL && takes_along(c)) {
+		p->was_asked = true;
+		input_gather(p->input);
+	} else if (c != NULL) {
 		input_send(p, c->session, c);
+	} else if (p->input->run->parked.is) {
+		return; /* somebody will be back */
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
@@ -205,7 +218,7 @@ static void offer_task(struct pending_input *p)
 {
 	struct session *maker = task_notify_session(p->input->run);
 	bool there = maker != NULL && !maker->over;
-	const char *errmsg = there ? missing(p, maker) : NULL;
+	const char *errmsg = there ? missing(p, maker, &maker->terms) : NULL;
 	bool able = there && errmsg == NULL;
 	struct tool_error tool_error = {0};
 	struct request *c;
@@ -217,7 +230,7 @@ static void offer_task(struct pending_input *p)
 		return;
 	}
 	c = waiting_for(p, &errmsg);
-	if (c != NULL) {
+	if (c != NULL && !takes_along(c)) {
 		input_send(p, c->session, c);
 	} else if (there && !able) {
 		input_request_refuse(&p->q, errmsg, &tool_error);

@@ -142,6 +142,11 @@ void sched_over(struct sched *s, struct sched_lane *lane)
 	count_running(s, lane, -1);
 }
 
+void sched_again(struct sched *s, struct sched_lane *lane)
+{
+	count_running(s, lane, 1);
+}
+
 void sched_put_back(struct sched *s, struct sched_lane *lane,
 		    struct sched_item *item)
 {

@@ -72,8 +72,9 @@ bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
 struct sched_item *sched_next(const struct sched *s);
 /* ITEM, which sched_next() gave just now, has started: its turn is used. */
 void sched_start(struct sched *s, struct sched_item *item);
-/* One that LANE started is over. */
+/* One that LANE started is over; or rests, and goes on AGAIN, out of turn. */
 void sched_over(struct sched *s, struct sched_lane *lane);
+void sched_again(struct sched *s, struct sched_lane *lane);
 /* ITEM of LANE did not start after all: it is next again. */
 void sched_put_back(struct sched *s, struct sched_lane *lane,
 		    struct sched_item *item);

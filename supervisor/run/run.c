@@ -194,6 +194,16 @@ void run_free(struct run *r)
 	free(r);
 }
 
+int64_t run_left_ms(const struct run *r)
+{
+	int64_t now = clock_mono_ms();
+	int64_t rested = r->parked.rested_ms;
+
+	if (r->parked.is)
+		rested += now - r->parked.since_ms;
+	return r->started_mono_ms + r->limits.timeout_ms + rested - now;
+}
+
 void run_watch_add(struct run *r, struct run_watch *w)
 {
 	w->run = r;

@@ -158,6 +158,15 @@ struct run {
 	int64_t expires_ms; /* ENDED: when it may be forgotten */
 	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
 	int64_t polled_ms; /* for requestor_polled() */
+	struct {	   /* see runs_park() */
+		bool is;
+		bool stopped;	   /* its worker, so that it has no place */
+		int64_t since_ms;  /* monotonic */
+		int64_t rested_ms; /* in all, before that */
+	} parked;
+	/* of the questions that its clients took along: how often, and how
+	   often they came back; what they have says which it is of */
+	uint32_t rounds, rounds_used;
 
 	struct run_steps steps;
 	/* run.progress() was called: it counts, not steps */
@@ -232,6 +241,9 @@ const char *run_event_name(enum run_event ev);
 /* Copies REQUESTOR's and TEMPLATE's references, not their contents. */
 struct run *run_new(struct requestor *requestor, struct template *template);
 void run_free(struct run *r); /* no worker, no watch; NULL is fine */
+
+/* What is left of its time; less than 0: nothing. */
+int64_t run_left_ms(const struct run *r);
 
 void run_watch_add(struct run *r, struct run_watch *w);
 void run_watch_del(struct run_watch *w);

@@ -57,11 +57,32 @@ static char *options_of(const struct run *r)
 	return text;
 }
 
+/* What a client may still come with when the run has ended. */
+static char *rounds_of(const struct run *r)
+{
+	return r->rounds == 0 || !run_terminal(r)
+		   ? NULL
+		   : xasprintf("{\"roundsUsed\":%u}", r->rounds_used);
+}
+
+uint32_t run_row_rounds_used(const struct store_run *row)
+{
+	struct json_object *o = NULL;
+	int64_t n;
+
+	if (row->options == NULL ||
+	    json_parse(&o, row->options, strlen(row->options), NULL) < 0)
+		return 0;
+	n = json_member_int(o, "roundsUsed");
+	json_object_put(o);
+	return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
+}
+
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg)
 {
 	struct store_run row = row_of(r);
-	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
+	char *options = r->state == RUN_QUEUED ? options_of(r) : rounds_of(r);
 	char *note = task_json_note(r);
 	int64_t bytes;
 

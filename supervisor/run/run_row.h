@@ -8,6 +8,9 @@
 #include "supervisor/run/run.h"
 #include "supervisor/store/store.h"
 
+/* Which of a run's rounds had come back when it ended; ROW is a whole one. */
+uint32_t run_row_rounds_used(const struct store_run *row);
+
 /* Write R's row whole, as R is now. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);

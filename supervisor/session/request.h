@@ -30,6 +30,8 @@ struct request_ops {
 	void (*run_ended)(struct request *c, struct run *r);
 	/* The same, from the run's row: see request_defer(). */
 	void (*run_stored)(struct request *c, const struct store_run *row);
+	/* What that run's template asks is C's client to take along (input.h). */
+	void (*asked)(struct request *c, struct run *r);
 	void (*free)(void *state);
 };
 

@@ -17,9 +17,8 @@
 
 void worker_groups_limit(const struct config *c)
 {
-	int64_t runs = c->max_concurrent_runs < ZYGOTE_PROTO_SLOTS
-			   ? c->max_concurrent_runs
-			   : ZYGOTE_PROTO_SLOTS;
+	int64_t most = c->max_concurrent_runs + c->max_parked_runs;
+	int64_t runs = most < ZYGOTE_PROTO_SLOTS ? most : ZYGOTE_PROTO_SLOTS;
 	/* as sandbox/rlimits.c: a quarter is malloc's waste */
 	int64_t one =
 	    c->max_memory_bytes + c->max_memory_bytes / 4 + SHIM_START_BYTES;

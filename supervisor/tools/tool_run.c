@@ -15,12 +15,14 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_required.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/exec/runs.h"
+#include "supervisor/threads/rpc_async.h"
 
 #define ANSWERED_MS 200 /* to end in, before its caller has a handle */
 
@@ -40,18 +42,20 @@ static bool ended_badly(const struct run *r)
 	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
 }
 
-static void present_row(struct request *c, const struct store_run *row)
+void tool_run_present_row(struct request *c, const struct store_run *row)
 {
 	const struct tool_run_args *ask = c->state;
+	struct json_object *made = row->view == NULL ? run_json_row(row) : NULL;
 
-	response_run(c,
-		     &(struct run_result_source){
-			 .id = row->id,
-			 .status = row->status,
-			 .form = ask->form,
-			 .deduplicated = ask->deduplicated,
-			 .promised = response_has_schema(c, row->template_id),
-			 .view = row->view});
+	response_run(
+	    c, &(struct run_result_source){
+		   .id = row->id,
+		   .status = row->status,
+		   .form = ask->form,
+		   .deduplicated = ask->deduplicated,
+		   .promised = response_has_schema(c, row->template_id),
+		   .view = made == NULL ? row->view : json_text(made, NULL)});
+	json_object_put(made);
 }
 
 /*
@@ -223,12 +227,15 @@ void tool_run_wait_durable(struct request *c, struct run *r)
 static const struct request_ops inline_ops = {.logs = true,
 					      .run_changed = changed,
 					      .run_ended = present,
-					      .run_stored = present_row,
+					      .run_stored =
+						  tool_run_present_row,
+					      .asked = tool_run_asked,
 					      .free = tool_run_args_free};
 
 static const struct request_ops handle_ops = {.run_changed = changed,
 					      .run_ended = present,
-					      .run_stored = present_row,
+					      .run_stored =
+						  tool_run_present_row,
 					      .free = tool_run_args_free};
 
 static const struct request_ops task_ops = {.run_changed = changed,
@@ -326,6 +333,13 @@ static struct json_object *copy_of(struct json_object *token)
 	return copy;
 }
 
+/* May its client have to come back, with the same call? */
+static bool may_be_asked(const struct request *c)
+{
+	return mcp_has(c->terms->revision, MCP_STATELESS) &&
+	       json_object_object_length(c->terms->capabilities) > 0;
+}
+
 static void submit(struct request *c, struct template *t,
 		   struct json_object *inputs, struct json_object *options,
 		   const char *session_id, enum store_task form)
@@ -354,8 +368,12 @@ static void submit(struct request *c, struct template *t,
 		ask->token = copy_of(c->progress.token);
 		c->progress.token = NULL;
 	}
-	if (ask->wish.idem_key != NULL)
-		tool_run_find_or_create(c);
+	if (input_required_is_retry(c))
+		tool_run_digest(c, tool_run_retry);
+	else if (ask->wish.idem_key != NULL)
+		tool_run_digest(c, tool_run_find_or_create);
+	else if (may_be_asked(c) && rpc_async_is_large(c->msg.bytes))
+		tool_run_digest(c, tool_run_create);
 	else
 		tool_run_create(c);
 }

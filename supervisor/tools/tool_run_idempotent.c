@@ -15,8 +15,6 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
-#include "supervisor/threads/rpc_async.h"
-#include "supervisor/threads/thread_pool.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/exec/runs.h"
@@ -138,8 +136,7 @@ static void on_idem(void *arg, const struct store_result *res)
 	}
 }
 
-/* C's inputs are digested: is there a run already? */
-static void look_up(struct request *c)
+void tool_run_find_or_create(struct request *c)
 {
 	struct session *s = c->session;
 	struct tool_run_args *ask = c->state;
@@ -156,77 +153,4 @@ static void look_up(struct request *c)
 	request_ref(c);
 	store_find_idem(s->ctx->store, s->requestor->name, ask->template->id,
 			ask->wish.idem_key, on_idem, c);
-}
-
-/* ---- large inputs are digested on a thread: C, held, lends them to it ---- */
-
-struct digesting {
-	struct request *request;
-	bool told;
-};
-
-static void digest_inputs(struct request *c)
-{
-	struct tool_run_args *ask = c->state;
-
-	inputs_digest_json(ask->digest, ask->inputs, ask->template->secret);
-}
-
-static void on_thread(struct thread_pool_job *j, void *arg)
-{
-	const struct digesting *d = arg;
-
-	(void)j;
-	digest_inputs(d->request);
-}
-
-static void on_digested(void *arg, const struct thread_pool_result *end)
-{
-	struct digesting *d = arg;
-
-	(void)end;
-	d->told = true;
-	if (request_unref(d->request))
-		look_up(d->request);
-}
-
-static void drop_digesting(void *arg)
-{
-	struct digesting *d = arg;
-
-	if (!d->told) /* the server ends, and nobody waits */
-		request_unref(d->request);
-	free(d);
-}
-
-#define DIGEST_CPU_MS 5000 /* far above what 16 MiB can take */
-
-static const struct thread_pool_kind digest_kind = {.name = "digest",
-						    .cpu_ms = DIGEST_CPU_MS,
-						    .work = on_thread,
-						    .done = on_digested,
-						    .drop = drop_digesting};
-
-static void digest_large(struct request *c)
-{
-	struct digesting *d = xcalloc(1, sizeof(*d));
-
-	d->request = c;
-	request_ref(c);
-	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &digest_kind,
-			       d) != NULL)
-		return;
-	free(d);
-	request_unref(c);
-	request_error(c, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
-}
-
-void tool_run_find_or_create(struct request *c)
-{
-	if (rpc_async_is_large(c->msg.bytes)) {
-		digest_large(c);
-		return;
-	}
-	digest_inputs(c);
-	look_up(c);
 }

@@ -5,6 +5,8 @@
  *
  *   tool_run_inputs.c  are its inputs what the template takes?
  *   tool_run_idempotent.c    is there a run already, by its idempotencyKey?
+ *   tool_run_digest.c  is a call the same as another?
+ *   tool_run_retry.c   questions that a client takes along, and its coming back
  *   tool_run.c    all the rest
  */
 #ifndef SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
@@ -12,6 +14,7 @@
 
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/contract_tools.h"
+#include "proto/mcp/request_state.h"
 #include "supervisor/run/inputs_digest.h"
 
 /* What is asked for; in request.state while the call waits. */
@@ -20,11 +23,16 @@ struct tool_run_args {
 	struct json_object *inputs; /* borrowed from the call's message */
 	struct run_wish wish;
 	enum template_mode mode;
-	enum store_task form; /* that its end is shown in */
-	char digest[INPUTS_DIGEST_SIZE];
+	enum store_task form;			/* that its end is shown in */
+	char digest[INPUTS_DIGEST_SIZE];	/* of INPUTS, with a key */
+	unsigned char call[REQUEST_STATE_CALL]; /* a digest of it… */
+	bool has_call;				/* …once it is made */
 	bool deduplicated;
 	bool handed_out;	   /* the run is to be, once it is durable */
 	struct json_object *token; /* owned: a task's, for progress */
+	char run_id[ID_SIZE];	   /* of a call that comes back… */
+	uint32_t round;		   /* …with this */
+	unsigned looks;		   /* for its run */
 };
 
 /* Whose inputs they are: a member of the call's message. */
@@ -38,6 +46,24 @@ struct tool_run_inputs {
 
 /* PASS is called, now or later, when they are what it takes; else C is refused. */
 void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i);
+
+/*
+ * THEN is called, now or later, when the digests that C's ask needs are made;
+ * else C is refused.
+ */
+void tool_run_digest(struct request *c, void (*then)(struct request *c));
+/* That of the call itself, which is not large, at once. */
+void tool_run_digest_call(struct request *c);
+
+/*
+ * C comes back with answers, and its digests are made: on with the run that it
+ * was told of.
+ */
+void tool_run_retry(struct request *c);
+/* For request_ops.asked. */
+void tool_run_asked(struct request *c, struct run *r);
+/* R, or its row, is what became of C's call. */
+void tool_run_present_row(struct request *c, const struct store_run *row);
 
 /* Make the run that C's ask is for. */
 void tool_run_create(struct request *c);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_park.c - a run that waits for an answer while no client waits for it: its
+ * clock rests, and a Lua worker is stopped, so that its place among the running
+ * is another's. input_park.c asks for it. One too many is refused by the limit's
+ * name; nothing else can fail.
+ */
+#include "supervisor/exec/runs_private.h"
+
+#include <assert.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "supervisor/exec/worker_private.h"
+#include "supervisor/requestor/admission.h"
+
+bool runs_may_park(const struct runs *s, const struct run *r,
+		   struct tool_error *e)
+{
+	const struct requestor *q = r->requestor;
+	int64_t own = q->section->max_parked_runs;
+	int64_t all = s->ctx->config->max_parked_runs;
+	int64_t used = (int64_t)q->parked;
+	int64_t theirs = (int64_t)s->parked - used;
+	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;
+	int64_t allowed = own > 0 && own < left ? own : left;
+
+	if (used < allowed)
+		return true;
+	tool_error_set(e, "QUOTA_EXCEEDED",
+		       admission_details("max_parked_runs", used, allowed,
+					 "runs", "the operator",
+					 ADMISSION_RETRY_MS),
+		       "%lld runs of yours wait for answers already, which is "
+		       "as many as may (max_parked_runs); answer some, or ask "
+		       "the operator for more",
+		       (long long)used);
+	return false;
+}
+
+/* Programs go on beside their shim, so they keep their place. */
+static bool can_stop(const struct run *r)
+{
+	return r->template->runtime == RUNTIME_LUA && r->worker->child.pid > 0;
+}
+
+void runs_park(struct runs *s, struct run *r)
+{
+	assert(!r->parked.is && r->worker != NULL);
+	r->parked.is = true;
+	r->parked.since_ms = clock_mono_ms();
+	r->parked.stopped = can_stop(r);
+	r->requestor->parked++;
+	s->parked++;
+	event_del(r->worker->deadline);
+	if (!r->parked.stopped)
+		return;
+	kill(r->worker->child.pid, SIGSTOP);
+	s->stopped++;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_pump(s);
+}
+
+void runs_unpark(struct runs *s, struct run *r)
+{
+	struct worker *w = r->worker;
+	int64_t left = run_left_ms(r);
+
+	if (!r->parked.is)
+		return;
+	r->parked.is = false;
+	r->parked.rested_ms += clock_mono_ms() - r->parked.since_ms;
+	r->requestor->parked--;
+	s->parked--;
+	if (r->parked.stopped) {
+		s->stopped--;
+		sched_again(&s->sched, &r->requestor->lane);
+		if (w != NULL && w->child.pid > 0)
+			kill(w->child.pid, SIGCONT);
+	}
+	if (w != NULL &&
+	    (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT))
+		event_add(w->deadline, CLOCK_TIMEVAL(left > 0 ? left : 0));
+}
+
+void runs_end_parked(struct runs *s, struct run *r)
+{
+	if (!r->parked.is || r->worker == NULL)
+		return;
+	run_set_error(r, "INPUT_TIMEOUT", NULL,
+		      "no client came back with the answers within "
+		      "input_wait_ms, which is %lld ms and the operator's to "
+		      "raise",
+		      (long long)s->ctx->config->input_wait_ms);
+	r->worker->killed = true;
+	if (r->worker->child.pid > 0)
+		kill(r->worker->child.pid, SIGKILL);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_park.c - questions that a client takes along as the answer to its call,
+ * and comes back with by another (MCP 2026-07-28, multi round-trip requests); a
+ * task's are told and answered likewise. tools/ and methods/ call it. A key that
+ * nothing was asked by is passed over; nobody coming back fails the run.
+ */
+#include "supervisor/input/input_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/config/config.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/session/request.h"
+#include "supervisor/threads/rpc_async.h"
+
+#define KEYS_MAX 1000	  /* from then on each is made unlike all others */
+#define GATHER_MS 10	  /* for the next one of several at once… */
+#define GATHER_MOST_MS 50 /* …in all */
+
+/* ---- names ---- */
+
+void input_name(struct pending_input *p)
+{
+	struct input *in = p->input;
+	const char *own = p->q.key[0] != '\0' ? p->q.key : "input";
+
+	if (in->keys == NULL)
+		in->keys = json_object_new_object();
+	snprintf(p->key, sizeof(p->key), "%s", own);
+	/* a template may ask twice by one name */
+	if (p->q.key[0] == '\0' ||
+	    (size_t)json_object_object_length(in->keys) >= KEYS_MAX ||
+	    json_object_object_get_ex(in->keys, own, NULL))
+		snprintf(p->key, sizeof(p->key), "%s-%u", own, p->seq);
+	if ((size_t)json_object_object_length(in->keys) < KEYS_MAX)
+		json_object_object_add(in->keys, p->key, NULL);
+}
+
+static struct pending_input *find(const struct input *in, const char *key)
+{
+	struct pending_input *p;
+
+	LIST_FOREACH(p, &in->pending, link)
+		if (p->job == NULL && strcmp(p->key, key) == 0)
+			return p;
+	return NULL;
+}
+
+/* ---- what is asked ---- */
+
+struct json_object *input_requests(const struct run *r,
+				   const struct client_terms *t)
+{
+	struct pending_input *all[MSG_ASKS_MAX], *p;
+	struct json_object *o;
+	size_t n = 0;
+
+	if (r->input == NULL)
+		return NULL;
+	LIST_FOREACH(p, &r->input->pending, link)
+		if (p->job == NULL && n < ARRAY_LEN(all) &&
+		    input_request_missing(&p->q, t) == NULL)
+			all[n++] = p;
+	o = n > 0 ? json_object_new_object() : NULL;
+	while (n-- > 0) /* the oldest is the last */
+		json_object_object_add(
+		    o, all[n]->key,
+		    json_pack(
+			"method:s params:o", input_request_method(&all[n]->q),
+			input_request_params(&all[n]->q, t->revision, NULL)));
+	return o;
+}
+
+/* ---- what is answered ---- */
+
+/* VALUE, of KEY in RESPONSES, answers P, and is its alone when it is large. */
+static void answer(struct pending_input *p, struct requestor *from,
+		   struct json_object *responses, const char *key, size_t bytes)
+{
+	struct thread_pool *pool = p->input->ctx->thread_pool;
+	struct json_object *value = json_member(responses, key);
+	struct rpc_msg m = {.kind = RPC_RESPONSE,
+			    .root = json_object_get(value),
+			    .result = value,
+			    .bytes = bytes};
+
+	input_withdraw(p, "it was answered in another way");
+	json_object_object_del(responses, key);
+	input_reply_read(p, from, &m);
+	rpc_async_free(pool, from, &m); /* P may be gone */
+}
+
+void input_answer_keys(struct run *r, struct requestor *from,
+		       struct json_object *responses, size_t bytes)
+{
+	struct pending_input *p, *all[MSG_ASKS_MAX];
+	char keys[MSG_ASKS_MAX][sizeof(p->key)];
+	size_t n = 0;
+
+	if (r->input == NULL ||
+	    !json_object_is_type(responses, json_type_object))
+		return;
+	LIST_FOREACH(p, &r->input->pending, link) {
+		struct json_object *value = json_member(responses, p->key);
+
+		if (p->job == NULL && n < ARRAY_LEN(all) &&
+		    json_object_is_type(value, json_type_object))
+			snprintf(keys[n++], sizeof(keys[0]), "%s", p->key);
+	}
+	/* an answer may end others, and all there is */
+	for (size_t i = 0; i < n && r->input != NULL; i++) {
+		p = find(r->input, keys[i]);
+		if (p != NULL)
+			answer(p, from, responses, keys[i], bytes);
+	}
+}
+
+void input_refuse_all(struct run *r, struct tool_error *e)
+{
+	struct pending_input *p;
+
+	while (r->input != NULL &&
+	       (p = LIST_FIRST(&r->input->pending)) != NULL) {
+		struct tool_error one = {0};
+
+		tool_error_set(&one, e->code, json_object_get(e->details), "%s",
+			       e->message);
+		input_withdraw(p, "it is refused");
+		input_reject(p, &one);
+	}
+	tool_error_fini(e);
+}
+
+/* ---- until all are there ---- */
+
+static struct request *who_gathers(const struct input *in)
+{
+	struct run_waiter *w;
+
+	TAILQ_FOREACH(w, &in->run->waiters, link)
+		if (w->request->ops->asked != NULL &&
+		    mcp_has(w->request->terms->revision, MCP_STATELESS))
+			return w->request;
+	return NULL;
+}
+
+static void on_gathered(evutil_socket_t fd, short what, void *arg)
+{
+	struct input *in = arg;
+	struct request *c = who_gathers(in);
+
+	(void)fd, (void)what;
+	in->gather_ms = 0;
+	if (c != NULL)
+		c->ops->asked(c, in->run);
+}
+
+void input_gather(struct input *in)
+{
+	int64_t now = clock_mono_ms(), ms;
+
+	if (in->gather == NULL)
+		in->gather = evtimer_new(in->ctx->base, on_gathered, in);
+	if (in->gather_ms == 0)
+		in->gather_ms = now;
+	ms = in->gather_ms + GATHER_MOST_MS - now;
+	ms = ms < GATHER_MS ? ms : GATHER_MS;
+	evtimer_add(in->gather, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
+}
+
+/* ---- taken along ---- */
+
+static void on_nobody_came(evutil_socket_t fd, short what, void *arg)
+{
+	struct input *in = arg;
+
+	(void)fd, (void)what;
+	runs_end_parked(in->ctx->runs, in->run);
+}
+
+/* The run's time rests, and so does what an answer has of it. */
+static void rest(struct input *in)
+{
+	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
+	struct pending_input *p;
+
+	LIST_FOREACH(p, &in->pending, link) {
+		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
+
+		if (p->expiry == NULL || ms > most)
+			continue; /* the run ends before */
+		p->expires_mono_ms = now + ms;
+		evtimer_add(p->expiry, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
+	}
+}
+
+void input_park(struct run *r)
+{
+	struct input *in = r->input;
+	int64_t ms = in->ctx->config->input_wait_ms;
+
+	if (in->parked == NULL)
+		in->parked = evtimer_new(in->ctx->base, on_nobody_came, in);
+	evtimer_add(in->parked, CLOCK_TIMEVAL(ms));
+	r->rounds++;
+	runs_park(in->ctx->runs, r);
+	rest(in);
+}
+
+void input_unpark(struct run *r)
+{
+	struct input *in = r->input;
+
+	if (in == NULL || in->parked == NULL ||
+	    !evtimer_pending(in->parked, NULL))
+		return;
+	evtimer_del(in->parked);
+	runs_unpark(in->ctx->runs, r);
+}
+
+void input_gather_fini(struct input *in)
+{
+	input_unpark(in->run);
+	if (in->gather != NULL)
+		event_free(in->gather);
+	if (in->parked != NULL)
+		event_free(in->parked);
+	json_object_put(in->keys);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_run_retry.c - a call whose template asks, for clients that have no
+ * session: they take the questions along as its answer, and come back by the same
+ * call with answers and the sealed requestState. tool_run.c calls it. A state that
+ * is forged, used, too old, or somebody else's is an error that says so, and
+ * nothing runs twice.
+ */
+#include "supervisor/tools/tool_run_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/input/input.h"
+#include "supervisor/input/input_required.h"
+#include "supervisor/run/run_row.h"
+#include "supervisor/tools/run_lookup.h"
+
+/* ---- taken along ---- */
+
+void tool_run_asked(struct request *c, struct run *r)
+{
+	struct tool_run_args *ask = c->state;
+	struct json_object *asked = input_requests(r, c->terms);
+	struct request_state st = {.round = r->rounds + 1};
+	struct tool_error e = {0};
+
+	if (asked == NULL) /* each has been answered, or is too late */
+		return;
+	if (!runs_may_park(c->ctx->runs, r, &e)) {
+		json_object_put(asked);
+		input_refuse_all(r, &e);
+		return;
+	}
+	if (!ask->has_call)
+		tool_run_digest_call(c);
+	memcpy(st.call, ask->call, sizeof(st.call));
+	memcpy(st.run, r->id, sizeof(st.run));
+	input_park(r);
+	request_unwatch(c);
+	input_required(c, asked, &st);
+}
+
+/* ---- and come back with ---- */
+
+#define AGAIN_MS 200  /* a dead server's run is looked for again… */
+#define AGAIN_MOST 25 /* …so often */
+
+/* R is what C was told of, and goes on with what C brings. */
+static void go_on(struct request *c, struct run *r)
+{
+	const struct tool_run_args *ask = c->state;
+	struct json_object *answers =
+	    json_member(c->msg.params, "inputResponses");
+
+	if (ask->round <= r->rounds_used || ask->round > r->rounds) {
+		input_required_used(c);
+		return;
+	}
+	r->rounds_used = ask->round;
+	input_unpark(r);
+	tool_run_wait(c, r);
+	input_answer_keys(r, c->requestor, answers, c->msg.bytes);
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg);
+
+/* The run has ended, or another server has it: ROW says what became of it. */
+static void go_on_row(struct request *c, const struct store_run *row)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (row->status > STORE_RUNNING) {
+		if (ask->round <= run_row_rounds_used(row))
+			input_required_used(c);
+		else
+			tool_run_present_row(c, row);
+	} else if (ask->looks++ < AGAIN_MOST &&
+		   run_lookup_owner_died(c->ctx, row)) {
+		request_set_timer(c, AGAIN_MS, look_again);
+	} else {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "the run that this requestState belongs to is at "
+			      "another server, which alone can take the "
+			      "answers");
+	}
+}
+
+static void on_row(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	const struct tool_run_args *ask;
+	struct tool_error e = {0};
+	struct run *r;
+
+	if (!request_unref(c))
+		return;
+	ask = c->state;
+	r = run_lookup_ours(c, ask->run_id);
+	if (r != NULL) {
+		go_on(c, r);
+	} else if (res->rc == 0) {
+		go_on_row(c, res->runs);
+	} else if (res->rc == -ENOENT) {
+		tool_error_set(&e, "RUN_NOT_FOUND", NULL,
+			       "the run that this requestState belongs to is "
+			       "not kept any more");
+		request_tool_error(c, &e);
+	} else {
+		tool_error_set(&e, "STORE_UNAVAILABLE", NULL,
+			       "what became of the run cannot be read now: %s",
+			       store_says(res->rc));
+		request_tool_error(c, &e);
+	}
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	const struct tool_run_args *ask = c->state;
+
+	(void)fd, (void)what;
+	request_ref_large(c);
+	store_get_run(c->ctx->store, c->requestor->name, ask->run_id, on_row,
+		      c);
+}
+
+void tool_run_retry(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+	struct request_state st = {0};
+	struct run *r;
+
+	memcpy(st.call, ask->call, sizeof(st.call));
+	if (!input_required_open(c, &st))
+		return;
+	memcpy(ask->run_id, st.run, sizeof(ask->run_id));
+	ask->round = st.round;
+	r = run_lookup_ours(c, ask->run_id);
+	if (r != NULL)
+		go_on(c, r);
+	else
+		look_again(-1, 0, c);
+}

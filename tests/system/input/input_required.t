@@ -1,0 +1,248 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A client without a session takes a template's questions along, as the answer to
+# its call, and comes back with answers: the same worker goes on, nothing runs
+# twice, and nobody else comes by its state.
+use lib 'tests/lib';
+use Paddock;
+use Stateless;
+
+my $form = '{type = "object", properties = {name = {type = "string",
+    minLength = 2}}, required = run.array{"name"}}';
+my %can = (elicitation => {form => {}}, sampling => {}, roots => {});
+my %templates = (
+    # a local that was made before the question, and what became of it
+    who => lua("local made = tostring(os.clock()) .. run.id
+	run.artifact{name = 'before', mimeType = 'text/plain', data = 'x'}
+	local a = run.elicit{key = 'user_name', message = 'Who?', schema = $form}
+	return {made = made ~= nil and #made > 10, id = run.id,
+		name = a.action == 'accept' and a.content.name or a.action}"),
+    twice => lua("local function ask(m) return run.elicit{key = 'k', message = m,
+	schema = $form}.content.name end
+	return {all = ask('one') .. ask('two')}"),
+    many => lua("local out = run.map({'a', 'b', 'c'}, {concurrency = 3},
+	function(name) return run.elicit{key = name, message = name,
+	schema = $form}.content.name end)
+	local all = ''
+	for _, r in ipairs(out) do all = all .. (r.ok and r.value or r.error.code) end
+	return {all = all}"),
+    kinds => lua("local out = run.map({1, 2, 3}, {concurrency = 3}, function(n)
+	if n == 1 then return run.elicit{message = 'm', schema = $form}.content.name end
+	if n == 2 then return run.sample{messages = {{role = 'user', content =
+	    {type = 'text', text = 'hi'}}}, maxTokens = 9}.content.text end
+	return run.roots{}[1].uri end)
+	return {out[1].value, out[2].value, out[3].value}"),
+    caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
+	return {code = e.code}"),
+    shell => {program => <<'SH'},
+#!/bin/bash
+before=$$
+echo '{"elicit":{"id":"q","key":"user_name","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}' >&3
+read -r answer <&4
+echo "{\"same\":$([ $before = $$ ] && echo true),\"answer\":$answer}"
+SH
+);
+
+sub server { return Paddock->new(templates => \%templates, @_) }
+
+# call SERVER TOOL ARGS MORE CAPABILITIES: what came.
+sub call {
+	my ($s, $tool, $args, $more, $can) = @_;
+	my $a = $s->call('tools/call', stateless({name => $tool,
+		arguments => $args // {}, %{$more // {}}}, $can // \%can));
+
+	return $a->{result} // $a;
+}
+
+# again SERVER TOOL STATE ANSWERS ARGS CAPABILITIES: the same call, come back.
+sub again {
+	my ($s, $tool, $state, $answers, $args, $can) = @_;
+
+	return call($s, $tool, $args, {requestState => $state,
+		defined $answers ? (inputResponses => $answers) : ()}, $can);
+}
+
+sub name_is { return {action => 'accept', content => {name => $_[0]}} }
+
+sub refused_for {
+	my ($r, $reason, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is_deeply([$r->{error}{code}, $r->{error}{data}{reason}],
+	    [-32602, $reason], $name) or diag(json_of($r));
+}
+
+my $s = server();
+
+# ---- once ----
+
+{
+	my $r = call($s, 'who');
+	my $q = $r->{inputRequests}{user_name};
+
+	is($r->{resultType}, 'input_required', 'a question is the answer to its call');
+	is($q->{method}, 'elicitation/create', '... by the method that it has');
+	is_deeply($q->{params}, {mode => 'form', message => 'Who?', requestedSchema =>
+	    {type => 'object', properties => {name => {type => 'string', minLength => 2}},
+	     required => ['name']}}, '... with all that a client needs, and no more');
+	like($r->{requestState}, qr/^[\w-]{40,512}$/, '... and a state to come back with');
+	my $done = again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')});
+	is($done->{structuredContent}{name} // json_of($done), 'Ann',
+	    'who comes back with the answer gets the result');
+	ok($done->{structuredContent}{made}, '... of the run that had asked: its locals are there');
+	is($done->{resultType}, 'complete', '... which is complete');
+	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')}),
+	    'used', 'the same state is good for one time');
+}
+
+# ---- answers that are none ----
+
+for my $case (['a wrong key', {other => name_is('Ann')}], ['null', null],
+    ['nothing at all', undef], ['a number for an answer', {user_name => 5}],
+    ['no object', [1]], ['a wrong key beside it', {other => 1, user_name => null}]) {
+	my ($name, $answers) = @$case;
+	my $first = call($s, 'who');
+	my $r = call($s, 'who', {}, {requestState => $first->{requestState},
+		defined $answers || $name eq 'null' ? (inputResponses => $answers) : ()});
+
+	ok($r->{inputRequests}{user_name} && $r->{requestState} ne $first->{requestState},
+	    "$name: it is asked again, with another state") or diag(json_of($r));
+	my $done = again($s, 'who', $r->{requestState}, {user_name => name_is('Bo'), more => 1});
+	is($done->{structuredContent}{name}, 'Bo', "$name: ... and goes on then; keys too many do no harm");
+}
+is(again($s, 'who', call($s, 'who')->{requestState}, {user_name => {action => 'decline'}})
+    ->{structuredContent}{name}, 'decline', 'a user may decline');
+
+# ---- several ----
+
+{
+	my $r = call($s, 'many');
+
+	is_deeply([sort keys %{$r->{inputRequests}}], [qw(a b c)],
+	    'what is asked at the same time is asked at once');
+	$r = again($s, 'many', $r->{requestState}, {a => name_is('Al'), c => name_is('Cy')});
+	is_deeply([sort keys %{$r->{inputRequests} // {}}], ['b'],
+	    'an answer in part: the rest is asked again');
+	$r = again($s, 'many', $r->{requestState}, {b => name_is('Bo')});
+	is($r->{structuredContent}{all}, 'AlBoCy', '... and all is there in the end');
+}
+{
+	my $r = call($s, 'twice');
+	my ($first) = keys %{$r->{inputRequests}};
+	my $next = again($s, 'twice', $r->{requestState}, {$first => name_is('Al')});
+	my ($second) = keys %{$next->{inputRequests}};
+
+	is($first, 'k', 'a question has the name that its template gave it');
+	isnt($second, 'k', 'a name that was used is not used again');
+	isnt($next->{requestState}, $r->{requestState}, 'each round has its own state');
+	is(again($s, 'twice', $next->{requestState}, {$second => name_is('Bo')})
+	    ->{structuredContent}{all}, 'AlBo', 'two rounds');
+}
+{
+	my $r = call($s, 'kinds');
+	my %by = map { $r->{inputRequests}{$_}{method} => $_ } keys %{$r->{inputRequests}};
+
+	is_deeply([sort keys %by], [qw(elicitation/create roots/list sampling/createMessage)],
+	    'each kind of question');
+	$r = again($s, 'kinds', $r->{requestState}, {
+	    $by{'elicitation/create'} => name_is('Al'),
+	    $by{'roots/list'} => {roots => [{uri => 'file:///a'}]},
+	    $by{'sampling/createMessage'} => {role => 'assistant', model => 'm',
+		content => {type => 'text', text => 'hello'}}});
+	is($r->{content}[0]{text}, '["Al","hello","file:///a"]', '... has its answer');
+}
+{
+	my $r = call($s, 'shell');
+
+	$r = again($s, 'shell', $r->{requestState}, {user_name => name_is('Ann')});
+	ok($r->{structuredContent}{same}, 'a program goes on where it was') or diag(json_of($r));
+	is($r->{structuredContent}{answer}{value}{content}{name}, 'Ann', '... with its answer')
+	    or diag(json_of($r));
+}
+
+# ---- who cannot be asked ----
+
+is(call($s, 'caught', {}, {}, {})->{structuredContent}{code}, 'ELICITATION_NOT_SUPPORTED',
+    'what a request does not declare is not asked for');
+
+# ---- states that are not good ----
+
+{
+	my $state = call($s, 'who')->{requestState};
+
+	refused_for(again($s, 'who', "$state-TAMPERED", {}), 'malformed', 'a state with more at its end');
+	(my $other = $state) =~ s/(.)$/$1 eq 'A' ? 'B' : 'A'/e;
+	$other =~ s/^(.{30})(.)/$1 . ($2 eq 'x' ? 'y' : 'x')/e;
+	refused_for(again($s, 'who', $other, {}), 'forged', 'a state with another byte');
+	refused_for(again($s, 'who', $_->[0], {}), 'malformed', $_->[1])
+	    for ['', 'an empty state'], [7, 'a number'], [null, 'null'], ['x' x 100000, 'a long one'];
+	refused_for(again($s, 'who', $state, {}, {message => 'x'}), 'other_call',
+	    'the state of a call with other arguments');
+	refused_for(again($s, 'twice', $state, {}), 'other_call', 'the state of another tool');
+	is(again($s, 'who', $state, {user_name => name_is('Al')})->{structuredContent}{name},
+	    'Al', '... is still good for its own');
+}
+$s->stop;
+
+# ---- nobody comes back ----
+
+{
+	my $s = server(config => {input_wait_ms => 500});
+	my $r = call($s, 'who');
+	my ($run) = map { $_->{runId} }
+	    @{call($s, 'list_task_runs')->{structuredContent}{runs}};
+
+	$s->init;
+	my $view = $s->ended($run);
+
+	is($view->{error}{errorCode}, 'INPUT_TIMEOUT', 'a run that nobody comes back to ends');
+	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Al')}),
+	    'expired', '... and so does its state');
+	$s->stop;
+}
+{
+	my $s = server(config => {max_parked_runs => 2, max_concurrent_runs => 1});
+	my @states = map { call($s, 'who')->{requestState} } 1 .. 2;
+	my $third = call($s, 'caught');
+
+	is($third->{structuredContent}{code}, 'QUOTA_EXCEEDED',
+	    'so many may wait, whatever may run at once') or diag(json_of($third));
+	for my $state (@states) {
+		my $r = again($s, 'who', $state, {user_name => name_is('Al')});
+
+		is($r->{structuredContent}{name}, 'Al', 'each goes on') or diag(json_of($r));
+	}
+	ok(call($s, 'caught')->{inputRequests}, 'then there is room again');
+	$s->stop;
+}
+
+# ---- a run that is ended while it waits, and a server that dies ----
+
+{
+	my $s = server();
+	my $r = call($s, 'who');
+	my ($run) = map { $_->{runId} }
+	    @{call($s, 'list_task_runs')->{structuredContent}{runs}};
+
+	$s->init;
+
+	is($s->get($run)->{awaitingInput}, true, 'a run that waits says so');
+	$s->tool(cancel_task_run => {runId => $run});
+	$s->ended($run);
+	my $late = again($s, 'who', $r->{requestState}, {user_name => name_is('Al')});
+	like($late->{content}[0]{text} // json_of($late), qr/RUN_CANCELED/,
+	    'who comes back to one that was cancelled is told so');
+	$s->stop;
+}
+{
+	my $s = server();
+	my $r = call($s, 'who');
+
+	$s->kill9;
+	my $next = server(root => $s->{root});
+	my $late = again($next, 'who', $r->{requestState}, {user_name => name_is('Al')});
+	like($late->{content}[0]{text} // json_of($late), qr/RUN_INTERRUPTED/,
+	    'who comes back to a server that was restarted is told so');
+	$next->stop;
+}
+done_testing();

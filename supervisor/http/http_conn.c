@@ -126,6 +126,11 @@ void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 	c->watcher = watcher;
 }
 
+bool http_conn_ended(const struct http_conn *c)
+{
+	return c->ended;
+}
+
 const struct http_request *http_conn_request(const struct http_conn *c)
 {
 	return http_parse_request(c->parse);

@@ -99,6 +99,8 @@ void http_pool_fini(struct http_pool *p, int64_t until_ms);
 
 /* FIELDS: more lines for the head of the answer, each with its CR LF. Copied. */
 void http_conn_fields(struct http_conn *c, const char *fields);
+/* The status of an answer: STATUS (0: 200), or that C may come in RETRY_MS. */
+int http_conn_status(struct http_conn *c, int status, int64_t retry_ms);
 /* One of these: C may come again in MS. */
 void http_conn_retry_after(struct http_conn *c, int64_t ms);
 #define HTTP_RETRY_SOON_MS 1000
@@ -133,6 +135,9 @@ struct http_watch {
 };
 void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 		     void *watcher);
+
+/* Has C's client ended its side? A stream of events would end with that. */
+bool http_conn_ended(const struct http_conn *c);
 
 /* The request that is being answered. */
 const struct http_request *http_conn_request(const struct http_conn *c);

@@ -132,6 +132,14 @@ void http_conn_retry_after(struct http_conn *c, int64_t ms)
 	http_conn_fields(c, line);
 }
 
+int http_conn_status(struct http_conn *c, int status, int64_t retry_ms)
+{
+	if (retry_ms == 0)
+		return status > 0 ? status : 200;
+	http_conn_retry_after(c, retry_ms);
+	return 429;
+}
+
 void http_conn_reply(struct http_conn *c, int status, const char *type,
 		     const char *body, size_t len)
 {

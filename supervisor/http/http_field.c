@@ -15,6 +15,10 @@
 /* Beside enum http_field, which come first. */
 enum { LENGTH = HTTP_FIELDS, CODING, EXPECT, ENCODING };
 
+#define TWICE                                                                  \
+	"a field that may come once came twice: Host, Origin, "                \
+	"Content-*, Authorization, Mcp-* and the like"
+
 static const struct {
 	const char *name;
 	bool list; /* it may come again: it is one list */
@@ -27,7 +31,10 @@ static const struct {
     [HTTP_SESSION] = {"Mcp-Session-Id", false},
     [HTTP_REVISION] = {"MCP-Protocol-Version", false},
     [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
+    [HTTP_MCP_METHOD] = {"Mcp-Method", false},
+    [HTTP_MCP_NAME] = {"Mcp-Name", false},
     [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},
+    [HTTP_WANTS_FIELDS] = {"Access-Control-Request-Headers", true},
     [LENGTH] = {"Content-Length", false},
     [CODING] = {"Transfer-Encoding", false},
     [EXPECT] = {"Expect", false},
@@ -38,12 +45,53 @@ void http_fields_fini(struct http_fields *f)
 {
 	for (size_t i = 0; i < HTTP_SEEN; i++)
 		free(f->value[i]);
+	for (size_t i = 0; i < f->n_params; i++) {
+		free(f->params[i].name);
+		free(f->params[i].value);
+	}
+	free(f->params);
 	*f = (struct http_fields){0};
 }
 
 static bool is(const char *name, size_t len, const char *want)
 {
 	return strlen(want) == len && strncasecmp(name, want, len) == 0;
+}
+
+static const struct http_param *find(const struct http_param *params, size_t n,
+				     const char *name, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is(name, len, params[i].name))
+			return &params[i];
+	return NULL;
+}
+
+const char *http_param(const struct http_request *r, const char *name)
+{
+	const struct http_param *p =
+	    find(r->params, r->n_params, name, strlen(name));
+
+	return p != NULL ? p->value : NULL;
+}
+
+bool http_is_param(const char *name, size_t len)
+{
+	return len > strlen(HTTP_PARAM) &&
+	       strncasecmp(name, HTTP_PARAM, strlen(HTTP_PARAM)) == 0;
+}
+
+static int add_param(struct http_fields *f, const char *name, size_t name_len,
+		     const char *value, size_t value_len, const char **errmsg)
+{
+	if (find(f->params, f->n_params, name, name_len) != NULL) {
+		*errmsg = TWICE;
+		return 400;
+	}
+	f->params = xrealloc(f->params, (f->n_params + 1) * sizeof(*f->params));
+	f->params[f->n_params++] = (struct http_param){
+	    xstrndup(name, name_len), xstrndup(value, value_len)};
+	return 0;
 }
 
 int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
@@ -58,19 +106,19 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 	}
 	while (i < HTTP_SEEN && !is(name, name_len, table[i].name))
 		i++;
-	if (i == HTTP_SEEN)
-		return 0;
 	while (value_len > 0 && strchr(" \t", value[value_len - 1]) != NULL)
 		value_len--;
+	if (i == HTTP_SEEN && http_is_param(name, name_len))
+		return add_param(f, name, name_len, value, value_len, errmsg);
+	if (i == HTTP_SEEN)
+		return 0;
 	old = f->value[i];
 	if (old == NULL) {
 		f->value[i] = xstrndup(value, value_len);
 		return 0;
 	}
 	if (!table[i].list) {
-		*errmsg =
-		    "a field that may come once came twice: Host, Origin, "
-		    "Content-*, Authorization, Mcp-* and the like";
+		*errmsg = TWICE;
 		return 400;
 	}
 	f->value[i] = xasprintf("%s, %.*s", old, (int)value_len, value);
@@ -109,10 +157,12 @@ int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg)
 	return 0;
 }
 
-void http_fields_lend(const struct http_fields *f, const char *out[HTTP_FIELDS])
+void http_fields_lend(const struct http_fields *f, struct http_request *r)
 {
 	for (size_t i = 0; i < HTTP_FIELDS; i++)
-		out[i] = f->value[i];
+		r->field[i] = f->value[i];
+	r->params = f->params;
+	r->n_params = f->n_params;
 }
 
 /* Is RANGE (LEN bytes: a type, type/<*> or <*>/<*>) one that TYPE is in? */

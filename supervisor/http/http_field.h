@@ -11,13 +11,15 @@
 
 #include "supervisor/http/http_parse.h"
 
-#define HTTP_SEEN 13 /* fields in the table of http_field.c */
+#define HTTP_SEEN 16 /* fields in the table of http_field.c */
 
 /* All zero is none. */
 struct http_fields {
-	size_t n;		/* that came */
-	char *value[HTTP_SEEN]; /* owned; NULL: absent */
-	bool expect;		/* 100-continue */
+	size_t n;		   /* that came */
+	char *value[HTTP_SEEN];	   /* owned; NULL: absent */
+	struct http_param *params; /* owned, with all in it */
+	size_t n_params;
+	bool expect; /* 100-continue */
 };
 
 void http_fields_fini(struct http_fields *f); /* F is empty again */
@@ -28,9 +30,13 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 /* All came: the same. */
 int http_fields_check(struct http_fields *f, bool http_1_0,
 		      const char **errmsg);
-/* Lends the wanted ones. */
-void http_fields_lend(const struct http_fields *f,
-		      const char *out[HTTP_FIELDS]);
+/* Lends the wanted ones to R. */
+void http_fields_lend(const struct http_fields *f, struct http_request *r);
+
+/* Does NAME begin with HTTP_PARAM, and go on? Then what it says is kept. */
+bool http_is_param(const char *name, size_t len);
+/* What R's field NAME, such an one, says, lent; NULL: it did not come. */
+const char *http_param(const struct http_request *r, const char *name);
 
 /* Does LIST, as of Accept, take TYPE ("application/json")? NULL takes none. */
 bool http_accepts(const char *list, const char *type);

@@ -194,7 +194,7 @@ static int on_head(llhttp_t *ll)
 	status = http_fields_check(&p->fields, p->req.http_1_0, &errmsg);
 	if (status != 0)
 		return bad(p, status, "%s", errmsg);
-	http_fields_lend(&p->fields, p->req.field);
+	http_fields_lend(&p->fields, &p->req);
 	p->req.wants_continue = p->fields.expect && !p->req.http_1_0;
 	if (split_target(p) < 0)
 		return -1;

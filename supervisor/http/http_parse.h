@@ -38,8 +38,19 @@ enum http_field {
 	HTTP_SESSION,
 	HTTP_REVISION,
 	HTTP_LAST_EVENT,
+	HTTP_MCP_METHOD,
+	HTTP_MCP_NAME,
 	HTTP_WANTS_METHOD, /* Access-Control-Request-Method */
+	HTTP_WANTS_FIELDS, /* …-Headers; several are joined by ", " */
 	HTTP_FIELDS
+};
+
+/* A field whose name begins with this has a name of its client's choice. */
+#define HTTP_PARAM "Mcp-Param-"
+
+struct http_param {
+	char *name; /* as it came: in any case */
+	char *value;
 };
 
 /* What is lent here lives until http_parse_next(). */
@@ -48,6 +59,8 @@ struct http_request {
 	const char *path;		/* of the target, without its query */
 	const char *query;		/* after the '?'; NULL without one */
 	const char *field[HTTP_FIELDS]; /* trimmed; NULL: absent */
+	const struct http_param *params;
+	size_t n_params;
 	bool http_1_0;
 	bool keep_alive;     /* the connection may be used again */
 	bool wants_continue; /* Expect: 100-continue */

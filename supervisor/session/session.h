@@ -54,6 +54,11 @@ struct session_ops {
 	 * comes next may be. NULL: nothing waits for that.
 	 */
 	void (*read_done)(void *arg);
+	/*
+	 * The field NAME of the head that the request came with, in whatever
+	 * case, lent; NULL: it has none. NULL: there are no heads.
+	 */
+	const char *(*field)(void *arg, const char *name);
 	/* The client's level or subscriptions are others. NULL: not kept. */
 	void (*changed)(void *arg);
 };

@@ -7,7 +7,6 @@
  */
 #include "supervisor/streamable_http/http_mcp.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -16,6 +15,8 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/session/request.h"
 #include "supervisor/http/http_field.h"
+#include "supervisor/stateless_http/http_call.h"
+#include "supervisor/stateless_http/http_era.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/streamable_http/http_store_wait.h"
@@ -30,15 +31,12 @@
 
 static void refuse_revision(struct http_conn *c, const char *revision)
 {
-	char all[128] = "";
-	size_t n = 0;
+	char all[HTTP_ERA_NAMES_SIZE];
 
-	for (int i = 0; i < MCP_REVISIONS; i++)
-		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
-				      i > 0 ? ", " : "", mcp_revision_name(i));
+	http_era_names(all, MCP_LATEST_SESSION);
 	http_conn_refuse(c, 400,
-			 "MCP-Protocol-Version is \"%.40s\"; this "
-			 "server speaks %s",
+			 "MCP-Protocol-Version is \"%.40s\"; in a session "
+			 "this server speaks %s",
 			 revision, all);
 }
 
@@ -59,16 +57,17 @@ static bool check_post(struct http_conn *c, const struct http_request *r)
 	return false;
 }
 
+/* What a POST names is held to what it says, once that has come. */
 bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 {
 	const char *revision = r->field[HTTP_REVISION];
 
+	if (r->method == HTTP_IS_POST)
+		return check_post(c, r);
 	if (revision != NULL && mcp_revision_of(revision) < 0) {
 		refuse_revision(c, revision);
 		return false;
 	}
-	if (r->method == HTTP_IS_POST)
-		return check_post(c, r);
 	if (r->method == HTTP_IS_GET &&
 	    !http_accepts(r->field[HTTP_ACCEPT], EVENTS)) {
 		http_conn_refuse(c, 406,
@@ -97,6 +96,40 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 			 (long long)q->section->rate_per_second, q->name,
 			 (long long)wait_ms);
 	return false;
+}
+
+/* ---- what stands by itself ---- */
+
+/* C's answer is an error, to M. */
+static void refuse(struct http_conn *c, const struct rpc_msg *m, int code,
+		   struct json_object *data, const char *text)
+{
+	struct buf out = {0};
+
+	rpc_put_error(&out, m->id, code, text, data);
+	http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+/*
+ * M of Q's needs no session, unless FAULT is why it cannot be served. Who is
+ * refused for that has used up something, too.
+ */
+static void on_stateless(struct http_sessions *all, struct requestor *q,
+			 struct http_conn *c, struct rpc_msg *m,
+			 struct http_fault *fault)
+{
+	bool request = m->kind == RPC_REQUEST;
+
+	if (request && fault->code == 0)
+		http_call_take(&all->calls, q, c, m);
+	else if (!is_within_rate(q, c))
+		; /* it was told */
+	else if (fault->code != 0)
+		refuse(c, m, fault->code, fault->data, fault->text);
+	else
+		http_conn_reply(c, 202, NULL, NULL, 0);
+	json_object_put(fault->data);
 }
 
 /* ---- the session ---- */
@@ -170,16 +203,23 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 {
 	struct http_stream *st = arg;
 	struct http_session *s = st->owner;
+	struct requestor *q = s->session.requestor;
+	struct http_conn *c = st->conn;
+	struct http_fault fault;
+	enum http_era era = http_era_of(http_conn_request(c), m, &fault);
 
 	st->parsing = NULL;
 	http_stream_apply(st, STREAM_ON_DELIVER);
-	if (m->kind == RPC_REQUEST ||
-	    is_within_rate(s->session.requestor, st->conn)) {
+	if (era != HTTP_ERA_SESSIONS) {
+		http_stream_free(st);
+		on_stateless(s->all, q, c, m, &fault);
+	} else if (m->kind == RPC_REQUEST || is_within_rate(q, c)) {
 		deliver(s, st, m);
 		return;
+	} else {
+		http_stream_free(st);
 	}
-	rpc_async_free(s->all->ctx->thread_pool, s->session.requestor, m);
-	http_stream_free(st);
+	rpc_async_free(s->all->ctx->thread_pool, q, m);
 }
 
 /* The request of ST, a large one, is read on a thread and then delivered. */
@@ -264,20 +304,6 @@ static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 		event_add(all->go_on, CLOCK_TIMEVAL(0));
 }
 
-/* May C have an answer, and one that may be a STREAM? False: C was told. */
-static bool has_room(const struct http_session *s, struct http_conn *c,
-		     bool stream)
-{
-	if ((!stream || http_stream_allowed(s)) &&
-	    s->session.requestor->http_open_streams < HTTP_OPEN_EACH)
-		return true;
-	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
-	http_conn_refuse(c, 429,
-			 "too many answers are awaited at the "
-			 "same time; wait for some");
-	return false;
-}
-
 /* M came on C; NULL: a large message, which is read on a thread. */
 static void on_message(struct http_session *s, struct http_conn *c,
 		       struct rpc_msg *m)
@@ -286,9 +312,10 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	bool request = m != NULL && m->kind == RPC_REQUEST;
 	struct http_stream *st;
 
-	if (!has_room(s, c,
-		      batch || (request &&
-				method_is_slow(s->all->ctx, m->method,
+	if (!http_share_has_room(
+		&s->all->share, s->session.requestor, c,
+		batch ||
+		    (request && method_is_slow(s->all->ctx, m->method,
 					       s->session.terms.revision))))
 		return;
 	st = http_stream_new(s, c);
@@ -302,43 +329,71 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	}
 }
 
-/* M, a small message, came on C. */
-static void on_small(struct http_sessions *all, struct requestor *requestor,
-		     struct http_conn *c, struct rpc_msg *m)
+/* M is a session's, or begins one. */
+static void on_sessions(struct http_sessions *all, struct requestor *requestor,
+			struct http_conn *c, struct rpc_msg *m)
 {
-	bool known = http_conn_request(c)->field[HTTP_SESSION] != NULL;
-	struct buf out = {0};
+	const struct http_request *r = http_conn_request(c);
+	bool known = r->field[HTTP_SESSION] != NULL;
 	struct http_session *s;
 
 	if (m->kind != RPC_REQUEST && !is_within_rate(requestor, c))
 		return;
-	if (m->kind == RPC_BROKEN && !known) {
-		rpc_put_error(&out, m->id, m->code, m->text, NULL);
-		http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
-		buf_fini(&out);
-	} else if (m->kind == RPC_REQUEST && !known &&
-		   strcmp(m->method, "initialize") == 0) {
+	if (m->kind == RPC_BROKEN && (!known || http_era_names_stateless(r)))
+		refuse(c, m, m->code, NULL, m->text);
+	else if (http_era_names_no_session(r))
+		refuse_revision(c, r->field[HTTP_REVISION]);
+	else if (m->kind == RPC_REQUEST && !known &&
+		 strcmp(m->method, "initialize") == 0)
 		on_initialize(all, requestor, c, m);
-	} else if ((s = session_of(all, requestor, c)) != NULL) {
+	else if ((s = session_of(all, requestor, c)) != NULL)
 		on_message(s, c, m);
-	}
+}
+
+/* M came on C; what nobody takes of it is the caller's to let go. */
+static void on_whole(void *arg, struct requestor *requestor,
+		     struct http_conn *c, struct rpc_msg *m)
+{
+	struct http_sessions *all = arg;
+	struct http_fault fault;
+
+	if (http_era_of(http_conn_request(c), m, &fault) == HTTP_ERA_SESSIONS)
+		on_sessions(all, requestor, c, m);
+	else
+		on_stateless(all, requestor, c, m, &fault);
+}
+
+/*
+ * Who has a session and says nothing of a revision without them has its large
+ * message read as that session's, all others as a call of their own.
+ */
+static void on_large(struct http_sessions *all, struct requestor *requestor,
+		     struct http_conn *c)
+{
+	const struct http_request *r = http_conn_request(c);
+	struct http_session *s;
+
+	if (r->field[HTTP_SESSION] == NULL || http_era_names_stateless(r))
+		http_call_read(&all->calls, requestor, c);
+	else if (http_era_names_no_session(r))
+		refuse_revision(c, r->field[HTTP_REVISION]);
+	else if ((s = session_of(all, requestor, c)) != NULL)
+		on_message(s, c, NULL);
 }
 
 static void on_post(struct http_sessions *all, struct requestor *requestor,
 		    struct http_conn *c)
 {
 	const struct buf *body = &http_conn_request(c)->body;
-	struct http_session *s;
 	struct rpc_msg m;
 
-	if (!rpc_async_is_large(buf_len(body))) {
-		rpc_parse(&m, buf_len(body) > 0 ? buf_data(body) : "",
-			  buf_len(body));
-		on_small(all, requestor, c, &m);
-		rpc_fini(&m); /* if nobody took it */
-	} else if ((s = session_of(all, requestor, c)) != NULL) {
-		on_message(s, c, NULL);
+	if (rpc_async_is_large(buf_len(body))) {
+		on_large(all, requestor, c);
+		return;
 	}
+	rpc_parse(&m, buf_len(body) > 0 ? buf_data(body) : "", buf_len(body));
+	on_whole(all, requestor, c, &m);
+	rpc_fini(&m); /* if nobody took it */
 }
 
 /* ---- GET, DELETE ---- */
@@ -374,7 +429,7 @@ static void on_get(struct http_session *s, struct http_conn *c)
 {
 	const char *last = http_conn_request(c)->field[HTTP_LAST_EVENT];
 
-	if (!http_stream_allowed(s)) {
+	if (!http_share_allows_stream(&s->all->share, s->session.requestor)) {
 		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 		http_conn_refuse(c, 429,
 				 "too many streams are open; close "
@@ -411,7 +466,7 @@ void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns)
 {
 	*all = (struct http_sessions){
-	    .ctx = ctx, .conns = conns, .ops = &http_session_ops};
+	    .ctx = ctx, .share = {.conns = conns}, .ops = &http_session_ops};
 	all->go_on = event_new(ctx->base, -1, 0, go_on_all, all);
 	all->upgrade = evtimer_new(ctx->base, http_streams_upgrade, all);
 	TAILQ_INIT(&all->deferring);
@@ -419,6 +474,7 @@ void http_mcp_init(struct http_sessions *all, struct context *ctx,
 	TAILQ_INIT(&all->by_use);
 	TAILQ_INIT(&all->store_waits);
 	http_session_store_init(all);
+	http_calls_init(&all->calls, ctx, &all->share, on_whole, all);
 }
 
 void http_mcp_fini(struct http_sessions *all)
@@ -428,6 +484,7 @@ void http_mcp_fini(struct http_sessions *all)
 	http_store_waits_fini(all);
 	http_session_store_all(all);
 	all->closing = true;
+	http_calls_fini(&all->calls);
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
 	http_session_store_fini(all);

@@ -17,6 +17,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/config/config.h"
 #include "supervisor/health/health.h"
+#include "supervisor/http/http_field.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/streamable_http/http_mcp.h"
@@ -100,9 +101,10 @@ static struct requestor *requestor_of(struct context *ctx, bool loopback,
 	"Retry-After\r\n"
 #define PREFLIGHT                                                              \
 	"Access-Control-Allow-Methods: GET, POST, DELETE\r\n"                  \
+	"Access-Control-Max-Age: 600\r\n"                                      \
 	"Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "  \
-	"Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id\r\n"              \
-	"Access-Control-Max-Age: 600\r\n"
+	"Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "          \
+	"Mcp-Session-Id"
 
 /* ---- what is served ---- */
 
@@ -264,6 +266,28 @@ static bool may_come(const struct http_routes *site, struct http_conn *c,
 	return true;
 }
 
+/* "*" would not do beside Authorization: those that are asked for are said. */
+static void answer_preflight(struct http_conn *c, const struct http_request *r)
+{
+	const char *names = r->field[HTTP_WANTS_FIELDS];
+	struct buf out = {0};
+
+	buf_add_str(&out, PREFLIGHT);
+	while (names != NULL && *names != '\0') {
+		size_t n;
+
+		names += strspn(names, ", \t");
+		n = strcspn(names, ", \t");
+		if (http_is_param(names, n))
+			buf_printf(&out, ", %.*s", (int)n, names);
+		names += n;
+	}
+	buf_add(&out, "\r\n", 3); /* with its NUL */
+	http_conn_fields(c, buf_data(&out));
+	http_conn_reply(c, 204, NULL, NULL, 0);
+	buf_fini(&out);
+}
+
 static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
@@ -281,8 +305,7 @@ static bool on_head(void *arg, struct http_conn *c,
 	}
 	if (r->method == HTTP_IS_OPTIONS && r->field[HTTP_ORIGIN] != NULL &&
 	    r->field[HTTP_WANTS_METHOD] != NULL) {
-		http_conn_fields(c, PREFLIGHT);
-		http_conn_reply(c, 204, NULL, NULL, 0);
+		answer_preflight(c, r);
 		return false;
 	}
 	if ((page->methods & BIT(r->method)) == 0) {

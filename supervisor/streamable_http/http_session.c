@@ -205,6 +205,7 @@ void http_sessions_recheck(struct http_sessions *all)
 					      : s->tokens != q->tokens)
 			http_session_end(s, "its token is good no more");
 	}
+	http_calls_recheck(&all->calls, anybody);
 	drop_replayable(all, anybody);
 }
 

@@ -8,6 +8,7 @@
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_H
 
 #include "supervisor/http/http_conn.h"
+#include "supervisor/http/http_share.h"
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 
 #include "supervisor/context.h"
 #include "supervisor/session/session.h"
+#include "supervisor/stateless_http/http_call.h"
 
 #define HTTP_SESSIONS_MAX 4096
 #define HTTP_SESSIONS_EACH 2048	 /* of one requestor */
@@ -32,13 +34,14 @@ struct http_sessions {
 	struct http_session *by_id;
 	size_t n;
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
-	size_t ended_bytes;		/* of all requestor.http_ended */
-	size_t n_read;			/* streams that have a connection */
-	const struct http_usage *conns; /* borrowed: what all clients hold */
+	size_t ended_bytes; /* of all requestor.http_ended */
+	size_t n_read;	    /* streams, and calls, that have a connection */
+	struct http_share share;
 	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
 	struct event *go_on;				    /* with those */
 	struct http_streams upgrading;			    /* oldest first */
-	struct event *upgrade; /* due when the first of them is */
+	struct event *upgrade;	 /* due when the first of them is */
+	struct http_calls calls; /* that have no session of these */
 	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
 	struct event *keep;				/* due for those */
 	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */

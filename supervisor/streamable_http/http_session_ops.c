@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/fair_share.h"
 #include "proto/json/json.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
@@ -47,15 +46,6 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 	return true;
 }
 
-/* 200, unless what came is no message, or too much came. */
-static int status_of(struct http_conn *conn, struct reply_hint hint)
-{
-	if (hint.retry_ms == 0)
-		return hint.status > 0 ? hint.status : 200;
-	http_conn_retry_after(conn, hint.retry_ms);
-	return 429;
-}
-
 /* A plain answer; ST is no more. */
 static void reply(struct http_stream *st, const char *text, size_t len,
 		  struct reply_hint hint)
@@ -63,8 +53,9 @@ static void reply(struct http_stream *st, const char *text, size_t len,
 	struct http_session *s = st->owner;
 	struct http_conn *conn = st->conn;
 	bool first = text != NULL && tell_id(s, conn);
-	int status =
-	    text != NULL ? status_of(conn, hint) : 202; /* it was cancelled */
+	int status = text != NULL
+			 ? http_conn_status(conn, hint.status, hint.retry_ms)
+			 : 202; /* it was cancelled */
 
 	http_stream_free(st);
 	if (first)
@@ -108,13 +99,7 @@ static bool is_backlogged(void *arg)
 {
 	const struct http_session *s = arg;
 
-	size_t own = s->session.requestor->http.unread;
-	size_t all = s->all->conns->unread;
-
-	return own > HTTP_UNREAD_EACH ||
-	       (own > HTTP_UNREAD_LEAST &&
-		(int64_t)own >
-		    fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
+	return http_share_is_backlogged(&s->all->share, s->session.requestor);
 }
 
 /* A client that was given no id cannot come back: its stream stays open. */

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
-#include "supervisor/requestor/admission.h"
 #include "supervisor/threads/rpc_async.h"
 
 /* ---- who listens ---- */
@@ -25,7 +24,7 @@ void http_stream_attach(struct http_stream *st, struct http_conn *conn)
 	st->conn = conn;
 	st->owner->n_read++;
 	st->owner->session.requestor->http_streams++;
-	st->owner->all->n_read++;
+	st->owner->all->share.n_read++;
 	http_conn_watch(conn, &watch, st);
 }
 
@@ -38,17 +37,8 @@ void http_stream_detach(struct http_stream *st)
 	st->conn = NULL;
 	st->owner->n_read--;
 	st->owner->session.requestor->http_streams--;
-	st->owner->all->n_read--;
+	st->owner->all->share.n_read--;
 	http_session_used(st->owner);
-}
-
-bool http_stream_allowed(const struct http_session *s)
-{
-	size_t own = s->session.requestor->http_streams;
-
-	return own < HTTP_STREAMS_EACH &&
-	       (int64_t)own < admission_share(HTTP_STREAMS_MAX,
-					      (int64_t)(s->all->n_read - own));
 }
 
 /* The connection gets a whole response here; it may serve another request. */

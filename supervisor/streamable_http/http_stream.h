@@ -8,21 +8,10 @@
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_H
 
 #include "supervisor/http/http_conn.h"
+#include "supervisor/http/http_share.h"
+#include "supervisor/http/sse.h"
 #include "supervisor/streamable_http/http_session.h"
-#include "supervisor/streamable_http/sse.h"
 
-#define HTTP_STREAMS_MAX 1536  /* with a connection, of all requestors */
-#define HTTP_STREAMS_EACH 1024 /* of one */
-#define HTTP_OPEN_EACH 4096    /* whose answers are to come, of one requestor */
-#define HTTP_OPEN_BYTES (16u << 20) /* kept of those: over it each has the… */
-#define HTTP_OPEN_TIGHT 16384	    /* …newest bytes */
-/*
- * A requestor is backlogged that does not read so many bytes, or its share of
- * what all may (base/fair_share.h), but never for less than the least.
- */
-#define HTTP_UNREAD_EACH (32u << 20)
-#define HTTP_UNREAD_ALL (128u << 20)
-#define HTTP_UNREAD_LEAST (1u << 20)
 #define HTTP_REPLAY_MAX 32 /* ended streams that a session keeps for replay */
 #define HTTP_REPLAY_BYTES (4u << 20) /* and their bytes, but for the newest */
 #define HTTP_REPLAY_ALL (64u << 20)  /* of all: each has its share, or… */
@@ -30,7 +19,6 @@
 /* streams by GET that a session has at a time */
 #define HTTP_PUSH_STREAMS_MAX 8
 #define HTTP_RETRY_MS 500 /* when a client is told to come back */
-#define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
 enum http_stream_state {
 	STREAM_NONE, /* no state: the event is refused */
@@ -118,9 +106,6 @@ enum http_resume {
 enum http_resume http_stream_resume(struct http_session *s,
 				    struct http_conn *conn,
 				    const char *event_id);
-
-/* May the requestor of S have one more connection for a stream? */
-bool http_stream_allowed(const struct http_session *s);
 
 void http_streams_end(struct http_session *s); /* all of them */
 

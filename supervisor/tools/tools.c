@@ -349,6 +349,27 @@ static void call_browser(struct request *c,
 	request_tool_error(c, &r);
 }
 
+static const char *field_of(void *arg, const char *name)
+{
+	const struct session *s = ((const struct request *)arg)->session;
+
+	return s->ops->field(s->arg, name);
+}
+
+/* Does C's head, if it came with one, repeat what T wants? False: answered. */
+static bool check_fields(struct request *c, const struct template *t,
+			 struct json_object *args)
+{
+	char errmsg[256];
+
+	if (c->session->ops->field == NULL ||
+	    mcp_param_headers_check(&t->mcp_headers, args, field_of, c, errmsg,
+				    sizeof(errmsg)))
+		return true;
+	request_error(c, RPC_HEADER_MISMATCH, NULL, "%s", errmsg);
+	return false;
+}
+
 void tools_call(struct request *c)
 {
 	const struct contract_tool *contract = contract_tools();
@@ -382,6 +403,6 @@ void tools_call(struct request *c)
 	t = catalogue_newest(c->session->ctx->catalogue, name);
 	if (t == NULL || !is_tool(c, t))
 		no_such_tool(c, name);
-	else if (check_task(c, name, t->task))
+	else if (check_task(c, name, t->task) && check_fields(c, t, args))
 		tool_run_by_name(c, t, args);
 }

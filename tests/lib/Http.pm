@@ -6,6 +6,7 @@
 #   my $c = $s->client->greeted;                  # POST initialize, ...
 #   my $r = $c->tool('echo', {text => 'x'});
 #   my $stream = $c->listen;                      # GET; ->event, ->gone
+#   my $m = $s->modern;                           # the same, without a session
 #   my $conn = $s->connect; $conn->put("GET ..."); $conn->head; $conn->body;
 package Http;
 
@@ -59,6 +60,15 @@ sub client {
 
 	return Http::Client->new($self, defined $name ? $self->{tokens}{$name}
 				 : undef);
+}
+
+# The same, of MCP 2026-07-28: no session, and each request says all of itself.
+sub modern {
+	my ($self, $name) = @_;
+	my $c = $self->client($name);
+
+	$c->{capabilities} = {};
+	return bless $c, 'Http::Modern';
 }
 
 # One request on a connection of its own; the whole response.
@@ -419,5 +429,59 @@ sub init {
 sub greeted { my ($self, @a) = @_; $self->init(@a); return $self }
 
 sub DESTROY { }
+
+package Http::Modern;
+
+use strict;
+use warnings;
+
+use Paddock;
+
+our @ISA = ('Http::Client');
+
+my $META = 'io.modelcontextprotocol';
+my %NAMED = ('tools/call' => 'name', 'prompts/get' => 'name', 'resources/read' => 'uri',
+	     'tasks/get' => 'taskId', 'tasks/update' => 'taskId', 'tasks/cancel' => 'taskId');
+
+# PARAMS with what each request says: {capabilities} of ours, and META more.
+sub params_of {
+	my ($self, $params, %more) = @_;
+
+	return {%{$params // {}}, _meta => {"$META/protocolVersion" => '2026-07-28',
+		"$META/clientCapabilities" => $self->{capabilities},
+		"$META/clientInfo" => {name => 'test', version => '1'}, %{($params // {})->{_meta} // {}}, %more}};
+}
+
+# The fields that say again what the message M says.
+sub fields_of {
+	my ($self, $m) = @_;
+	my $member = $NAMED{$m->{method}};
+
+	return ('MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => $m->{method},
+		defined $member ? ('Mcp-Name' => $m->{params}{$member}) : ());
+}
+
+# POST a whole and good request; MORE are fields, undef for one that is not sent.
+sub post_request {
+	my ($self, $method, $params, $id, %more) = @_;
+	my $m = {jsonrpc => '2.0', id => $id, method => $method, params => $self->params_of($params)};
+
+	return $self->post($m, $self->fields_of($m), %more);
+}
+
+sub request {
+	my ($self, $method, $params, $id) = @_;
+
+	$id //= $self->{next_id}++;
+	$self->{routes}{json_of($id)} = $self->post_request($method, $params, $id);
+	return $id;
+}
+
+sub notify {
+	my ($self, $method, $params) = @_;
+	my $m = {jsonrpc => '2.0', method => $method, params => $self->params_of($params)};
+
+	return $self->post($m, $self->fields_of($m))->response->{status};
+}
 
 1;

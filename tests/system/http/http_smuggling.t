@@ -166,6 +166,12 @@ is(status_with(POST => '/mcp', {%post, Host => 'evil.example.com',
 	   'it, and no other');
 	like($r->{headers}{'access-control-allow-headers'}, qr/Mcp-Session-Id/,
 	     'with the fields that it needs');
+	is_deeply([map { $r->{headers}{'access-control-allow-headers'} =~ /\b$_\b/ ? () : $_ } qw(Mcp-Method Mcp-Name)],
+		  [], 'MCP26 12: of both eras');
+	$r = $s->fetch(OPTIONS => '/mcp', {Origin => 'http://localhost:6274', 'Access-Control-Request-Method' => 'POST',
+		'Access-Control-Request-Headers' => 'content-type, mcp-param-region,x-other ,Mcp-Param-Tier,mcp-param-'});
+	like($r->{headers}{'access-control-allow-headers'}, qr/, Mcp-Session-Id, mcp-param-region, Mcp-Param-Tier\z/,
+	     'MCP26 12: and with those of tools that it asks for');
 	$r = $s->fetch(POST => '/mcp', {%post, Origin => 'http://localhost:6274'},
 		       $hello);
 	like($r->{headers}{'access-control-expose-headers'}, qr/Mcp-Session-Id/,

@@ -75,7 +75,8 @@ my %below = (
 	methods         => [qw(tools browser input session exec run threads requestor templates package store config)],
 	stdio           => [qw(session threads requestor spawn state config)],
 	http            => [qw(requestor)],
-	streamable_http => [qw(http session health threads requestor store config)],
+	stateless_http  => [qw(http session threads requestor config)],
+	streamable_http => [qw(stateless_http http session health threads requestor store config)],
 );
 $below{start} = [ keys %below ];
 $may{"supervisor/$_"} = [ (map { "supervisor/$_" } @{ $below{$_} }), @proto, 'ipc', @base ] for keys %below;
@@ -83,7 +84,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health exec session input browser tools methods stdio http streamable_http start);
+    qw(health exec session input browser tools methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -1,20 +1,30 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Each rule of MCP 2025-11-25 for servers has a number, and a test whose name
-# begins with "MCP N:".
+# Each rule of MCP for servers has a number, and a test whose name begins with it:
+# "MCP N:" of 2025-11-25, "MCP26 N:" of 2026-07-28 and its extension for tasks.
 use strict;
 use warnings;
 use Test::More;
 
-my $RULES = 41; # of 41, what static tokens have of authorization
+my %RULES = (MCP => 41,	# of 41, what static tokens have of authorization
+	     MCP26 => 20);
+our $TODO;
 my %by;
 
 for my $file (split /\n/, `find tests -name "*.t" -o -name "t_*.c"`) {
 	open my $f, '<', $file or die "$file: $!\n";
 	while (my $line = <$f>) {
-		$by{$_}++ for map { split /, / } $line =~ /["']\s*MCP ((?:\d+, )*\d+): /g;
+		while ($line =~ /["']\s*(MCP(?:26)?) ((?:\d+, )*\d+): /g) {
+			$by{$1}{$_}++ for split /, /, $2;
+		}
 	}
 }
-ok($by{$_}, "rule $_ has a test") for 1 .. $RULES;
-is_deeply([grep { $_ > $RULES } sort keys %by], [], 'and no test a rule that is not');
+for my $which (sort keys %RULES) {
+	for my $rule (1 .. $RULES{$which}) {
+		local $TODO = $which eq 'MCP26' && !$by{$which}{$rule} ? 'it is being built' : undef;
+
+		ok($by{$which}{$rule}, "rule $which $rule has a test");
+	}
+	is_deeply([grep { $_ > $RULES{$which} } sort keys %{$by{$which}}], [], 'and no test a rule that is not');
+}
 done_testing;

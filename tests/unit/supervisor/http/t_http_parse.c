@@ -319,8 +319,40 @@ static void test_types(void)
 	   "two are none");
 }
 
+/* Fields of a name that its client chose. */
+static void test_params(void)
+{
+	static const char text[] =
+	    "POST / HTTP/1.1\r\n" H "Mcp-Param-Region:  eu west \t\r\n"
+	    "MCP-PARAM-TIER: 7\r\n"
+	    "Mcp-Param-: x\r\nMcp-Params: y\r\n"
+	    "Mcp-Name: n\r\n\r\n";
+	struct http_parse *p = http_parse_new(BODY_MAX);
+	const struct http_request *r;
+
+	http_parse_add(p, text, sizeof(text) - 1);
+	r = http_parse_request(p);
+	is_str(http_param(r, "Mcp-Param-Region"), "eu west",
+	       "MCP26 12: a field of its own name, trimmed");
+	is_str(http_param(r, "mcp-param-tier"), "7",
+	       "MCP26 12: in whatever case");
+	is_str(http_param(r, "Mcp-Param-Regio"), NULL, "not by a part of it");
+	is_int((long long)r->n_params, 2, "what only begins so is let go");
+	is_str(r->field[HTTP_MCP_NAME], "n", "Mcp-Name is apart");
+	http_parse_next(p);
+	http_parse_add(p, "GET / HTTP/1.1\r\n" H "\r\n", 29);
+	is_int((long long)http_parse_request(p)->n_params, 0,
+	       "the next request has none of them");
+	http_parse_free(p);
+	is_str(read_all(BYTES("GET / HTTP/1.1\r\n" H "Mcp-Param-A: 1\r\n"
+			      "mcp-param-a: 1\r\n\r\n"),
+			7),
+	       "<400>", "MCP26 12: one of them comes once");
+}
+
 int main(void)
 {
+	test_params();
 	test_cases();
 	test_bounds();
 	test_types();

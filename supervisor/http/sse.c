@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sse.c - the events of one stream as they are kept and written, and their ids.
- * http_stream.c and http_stream_get.c call it. Over a bound the oldest events
+ * http_stream.c, http_stream_get.c and http_call.c call it. Over a bound the oldest events
  * go; an id that is not ours is false.
  */
-#include "supervisor/streamable_http/sse.h"
+#include "supervisor/http/sse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,6 +70,11 @@ void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
 	bound(s, kind, most[kind]);
 }
 
+void sse_drop(struct sse *s)
+{
+	let_go(s, TAILQ_FIRST(&s->events));
+}
+
 void sse_trim(struct sse *s, size_t bytes)
 {
 	struct sse_event *e, *next;
@@ -121,9 +126,16 @@ void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
 void sse_put_event(struct buf *out, const struct sse *s,
 		   const struct sse_event *e)
 {
-	buf_printf(out, "id: " ID "\ndata: ", mark(s), s->number, e->seq);
-	buf_add(out, e->text, e->len);
-	buf_add(out, "\n\n", 2);
+	if (s->number != 0)
+		buf_printf(out, "id: " ID "\n", mark(s), s->number, e->seq);
+	sse_put_text(out, e->text, e->len);
+}
+
+void sse_put_text(struct buf *out, const char *text, size_t len)
+{
+	buf_add_str(out, "data: ");
+	buf_add(out, text, len);
+	buf_add_str(out, "\n\n");
 }
 
 /* Digits up to END; strtoull(3) takes signs and blanks as well. */

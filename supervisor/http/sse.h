@@ -4,8 +4,8 @@
  * connection can have them again; and how they are written
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html). Pure.
  */
-#ifndef SUPERVISOR_STREAMABLE_HTTP_SSE_H
-#define SUPERVISOR_STREAMABLE_HTTP_SSE_H
+#ifndef SUPERVISOR_HTTP_SSE_H
+#define SUPERVISOR_HTTP_SSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,8 @@ struct sse_event {
 };
 
 struct sse {
-	uint64_t number;      /* of the stream, in its session */
+	uint64_t number;      /* of the stream, in its session; 0: it has none,
+				 and its events no ids */
 	bool push;	      /* it is of no request: its ids say so */
 	uint64_t last;	      /* the newest event's; 0: none yet */
 	size_t bytes;	      /* kept */
@@ -49,6 +50,8 @@ void sse_fini(struct sse *s);
  * its kind the oldest of that kind go.
  */
 void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind);
+/* Let go of the oldest event that is kept. */
+void sse_drop(struct sse *s);
 /* Let the oldest go down to BYTES in all; the newest stays. */
 void sse_trim(struct sse *s, size_t bytes);
 /* The first that is kept after SEQ; NULL: none. Lent. */
@@ -61,6 +64,8 @@ size_t sse_bytes_after(const struct sse *s, uint64_t seq);
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms);
 void sse_put_event(struct buf *out, const struct sse *s,
 		   const struct sse_event *e);
+/* One message as an event without an id. */
+void sse_put_text(struct buf *out, const char *text, size_t len);
 
 /* An id of ours, taken apart. False: it is none. */
 struct sse_id {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/streamable_http/sse.h"
+#include "supervisor/http/sse.h"
 #include "tests/unit/tap.h"
 
 /* The texts of the events after SEQ, joined. */

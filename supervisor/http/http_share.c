@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_share.c - bounds of what one requestor has open, and does not read, over
+ * HTTP. http_mcp.c, http_stream.c, http_session_ops.c and http_call.c ask; who is
+ * over a bound is told to come later.
+ */
+#include "supervisor/http/http_share.h"
+
+#include "base/fair_share.h"
+#include "supervisor/requestor/admission.h"
+
+bool http_share_allows_stream(const struct http_share *all,
+			      const struct requestor *q)
+{
+	size_t own = q->http_streams;
+
+	return own < HTTP_STREAMS_EACH &&
+	       (int64_t)own < admission_share(HTTP_STREAMS_MAX,
+					      (int64_t)(all->n_read - own));
+}
+
+bool http_share_has_room(const struct http_share *all,
+			 const struct requestor *q, struct http_conn *c,
+			 bool stream)
+{
+	if ((!stream || http_share_allows_stream(all, q)) &&
+	    q->http_open_streams < HTTP_OPEN_EACH)
+		return true;
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
+	http_conn_refuse(c, 429,
+			 "too many answers are awaited at the "
+			 "same time; wait for some");
+	return false;
+}
+
+bool http_share_is_backlogged(const struct http_share *all,
+			      const struct requestor *q)
+{
+	size_t own = q->http.unread;
+	size_t others = all->conns->unread - own;
+
+	return own > HTTP_UNREAD_EACH ||
+	       (own > HTTP_UNREAD_LEAST &&
+		(int64_t)own > fair_share(HTTP_UNREAD_ALL, (int64_t)others));
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_call.c - one POST that stands by itself: its turn, its answer or its
+ * stream, its end. http_mcp.c hands it in. A client that goes cancels what it
+ * asked for; one that asks for too much at once is told to come later, and one
+ * that does not read loses old notifications.
+ */
+#include "supervisor/stateless_http/http_call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/session/dispatch.h"
+#include "supervisor/http/http_field.h"
+#include "supervisor/http/http_share.h"
+#include "supervisor/http/sse.h"
+#include "supervisor/threads/rpc_async.h"
+
+enum call_state {
+	CALL_NEW,
+	CALL_DEFERRED,	/* its requestor reads too much: it waits for that */
+	CALL_READY,	/* which may be less now */
+	CALL_PARSING,	/* its message, a large one, is read on a thread */
+	CALL_WAITING,	/* its answer is to come, by itself */
+	CALL_UPGRADING, /* it waits, and is begun when HTTP_PLAIN_MS old */
+	CALL_EVENTS,	/* its answer is to come, as the last event */
+	CALL_LAST,	/* it has come, but is not all put yet */
+	CALL_OVER,	/* its connection is another's, or gone */
+	CALL_STATES
+};
+
+struct http_call {
+	struct http_calls *all; /* borrowed */
+	struct session session;
+	struct http_conn *conn; /* borrowed; NULL: CALL_OVER */
+	enum call_state state;
+	unsigned tokens;	      /* of the requestor, when it came */
+	struct rpc_async *parsing;    /* while CALL_PARSING */
+	struct sse sse;		      /* what CONN did not take yet */
+	int64_t since_ms;	      /* when it became CALL_UPGRADING */
+	TAILQ_ENTRY(http_call) link;  /* in calls.alive, or calls.over */
+	TAILQ_ENTRY(http_call) queue; /* in the one of its state */
+};
+
+/* ---- its states ---- */
+
+#define BIT(state) (1u << (state))
+#define BEFORE_EVENTS                                                          \
+	(BIT(CALL_NEW) | BIT(CALL_DEFERRED) | BIT(CALL_READY) |                \
+	 BIT(CALL_PARSING) | BIT(CALL_WAITING) | BIT(CALL_UPGRADING))
+
+/* What each is entered from. */
+static const unsigned from[CALL_STATES] = {
+    [CALL_DEFERRED] = BIT(CALL_NEW) | BIT(CALL_READY),
+    [CALL_READY] = BIT(CALL_DEFERRED),
+    [CALL_PARSING] = BIT(CALL_NEW) | BIT(CALL_READY),
+    [CALL_WAITING] = BIT(CALL_NEW) | BIT(CALL_READY),
+    [CALL_UPGRADING] = BIT(CALL_WAITING),
+    [CALL_EVENTS] = BIT(CALL_WAITING) | BIT(CALL_UPGRADING),
+    [CALL_LAST] = BIT(CALL_EVENTS),
+    [CALL_OVER] = BEFORE_EVENTS | BIT(CALL_EVENTS) | BIT(CALL_LAST),
+};
+
+static struct http_call_list *queue_of(const struct http_call *call)
+{
+	struct http_calls *calls = call->all;
+
+	if (call->state == CALL_READY)
+		return &calls->ready;
+	return call->state == CALL_UPGRADING ? &calls->upgrading : NULL;
+}
+
+/* The one writer of CALL's state. */
+static void enter(struct http_call *call, enum call_state state)
+{
+	struct http_call_list *queue = queue_of(call);
+
+	assert((from[state] & BIT(call->state)) != 0);
+	if (queue != NULL)
+		TAILQ_REMOVE(queue, call, queue);
+	call->state = state;
+	queue = queue_of(call);
+	if (queue != NULL)
+		TAILQ_INSERT_TAIL(queue, call, queue);
+}
+
+static bool is_begun(const struct http_call *call)
+{
+	return (BEFORE_EVENTS & BIT(call->state)) == 0;
+}
+
+/* ---- life ---- */
+
+/* CALL keeps other events than before, when these had BYTES. */
+static void account(struct http_call *call, size_t bytes)
+{
+	struct requestor *q = call->session.requestor;
+
+	q->http_live_bytes += call->sse.bytes - bytes;
+	http_conn_due(call->conn, call->sse.bytes);
+}
+
+/* MORE (1, or -1) calls have a connection. */
+static void count(const struct http_call *call, int more)
+{
+	struct requestor *q = call->session.requestor;
+
+	q->http_open_streams += (size_t)more;
+	q->http_streams += (size_t)more;
+	call->all->share->n_read += (size_t)more;
+}
+
+/*
+ * CALL is over: its connection, which is the caller's. It is freed later, for
+ * who answers it uses its session to the end; and what is under way in it is
+ * cancelled then.
+ */
+static struct http_conn *leave(struct http_call *call)
+{
+	struct http_calls *calls = call->all;
+	struct http_conn *conn = call->conn;
+	size_t bytes = call->sse.bytes;
+
+	http_conn_watch(conn, NULL, NULL);
+	sse_fini(&call->sse);
+	account(call, bytes);
+	rpc_async_cancel(call->parsing);
+	call->parsing = NULL;
+	call->conn = NULL;
+	count(call, -1);
+	enter(call, CALL_OVER);
+	TAILQ_REMOVE(&calls->alive, call, link);
+	TAILQ_INSERT_TAIL(&calls->over, call, link);
+	event_active(calls->bury, 0, 0);
+	return conn;
+}
+
+static void bury_all(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_calls *calls = arg;
+	struct http_call *call;
+
+	(void)fd, (void)what;
+	while ((call = TAILQ_FIRST(&calls->over)) != NULL) {
+		while (!calls->closing && call->session.requests != NULL)
+			request_drop(call->session.requests, true);
+		TAILQ_REMOVE(&calls->over, call, link);
+		session_fini(&call->session);
+		free(call);
+	}
+}
+
+/* CALL is over, and its client is told why, if it can be. */
+static void end(struct http_call *call, int status, const char *errmsg)
+{
+	bool begun = is_begun(call);
+	struct http_conn *conn = leave(call);
+
+	if (begun)
+		http_conn_end(conn);
+	else
+		http_conn_refuse(conn, status, "%s", errmsg);
+}
+
+/* ---- its events ---- */
+
+static void pump(struct http_call *call)
+{
+	size_t bytes = call->sse.bytes;
+	const struct sse_event *e;
+	struct buf out = {0};
+
+	while ((e = TAILQ_FIRST(&call->sse.events)) != NULL &&
+	       http_conn_unsent(call->conn) < HTTP_UNSENT_LOW) {
+		sse_put_event(&out, &call->sse, e);
+		http_conn_put(call->conn, buf_data(&out), buf_len(&out));
+		buf_drop(&out, buf_len(&out));
+		sse_drop(&call->sse);
+	}
+	buf_fini(&out);
+	account(call, bytes);
+	if (e == NULL && call->state == CALL_LAST)
+		http_conn_end(leave(call));
+}
+
+static void put(struct http_call *call, const char *text, size_t len,
+		enum sse_kind kind)
+{
+	const struct requestor *q = call->session.requestor;
+	size_t bytes = call->sse.bytes;
+
+	sse_add(&call->sse, text, len, kind);
+	if (q->http_live_bytes + call->sse.bytes - bytes > HTTP_OPEN_BYTES)
+		sse_trim(&call->sse, HTTP_OPEN_TIGHT);
+	account(call, bytes);
+	pump(call);
+}
+
+static void on_gone(void *watcher)
+{
+	leave(watcher);
+}
+
+static void on_drained(void *watcher)
+{
+	struct http_call *call = watcher;
+
+	if (is_begun(call))
+		pump(call);
+}
+
+static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+
+/*
+ * A stream of events from now on. False: its client has ended its side, which
+ * ends a stream, so that there is none to begin.
+ */
+static bool begin(struct http_call *call)
+{
+	if (is_begun(call))
+		return true;
+	if (http_conn_ended(call->conn)) {
+		end(call, 400,
+		    "the client ended its side of the connection before it had "
+		    "the answer, which cancels the call; keep it open to wait");
+		return false;
+	}
+	enter(call, CALL_EVENTS);
+	http_conn_begin(call->conn);
+	return true;
+}
+
+static void await(struct http_calls *calls, int64_t now_ms)
+{
+	const struct http_call *first = TAILQ_FIRST(&calls->upgrading);
+
+	if (first != NULL && !evtimer_pending(calls->upgrade, NULL))
+		evtimer_add(
+		    calls->upgrade,
+		    CLOCK_TIMEVAL(first->since_ms + HTTP_PLAIN_MS - now_ms));
+}
+
+/* So that its client and who is between hear that somebody is there. */
+static void begin_soon(struct http_call *call)
+{
+	call->since_ms = clock_mono_ms();
+	enter(call, CALL_UPGRADING);
+	await(call->all, call->since_ms);
+}
+
+static void upgrade_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_calls *calls = arg;
+	int64_t now_ms = clock_mono_ms();
+	struct http_call *call;
+
+	(void)fd, (void)what;
+	while ((call = TAILQ_FIRST(&calls->upgrading)) != NULL &&
+	       call->since_ms + HTTP_PLAIN_MS <= now_ms)
+		begin(call);
+	await(calls, now_ms);
+}
+
+/* ---- what its session asks of it ---- */
+
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	struct http_call *call = arg;
+
+	if (stream != NULL && call->state != CALL_OVER && begin(call))
+		put(call, text, len, SSE_PASSING);
+}
+
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
+{
+	struct http_call *call = arg;
+	struct http_conn *conn;
+
+	(void)stream;
+	if (call->state == CALL_OVER)
+		return;
+	if (is_begun(call)) {
+		enter(call, CALL_LAST);
+		put(call, text, len, SSE_LAST);
+		return;
+	}
+	conn = leave(call);
+	http_conn_reply(conn,
+			http_conn_status(conn, hint.status, hint.retry_ms),
+			"application/json", text, len);
+}
+
+static bool has_push_stream(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static bool has_reader(void *arg, void *stream)
+{
+	const struct http_call *call = arg;
+
+	(void)stream;
+	return call->state != CALL_OVER;
+}
+
+static bool is_backlogged(void *arg)
+{
+	const struct http_call *call = arg;
+
+	return http_share_is_backlogged(call->all->share,
+					call->session.requestor);
+}
+
+static void on_read_done(void *arg)
+{
+	struct http_call *call = arg;
+
+	if (call->state != CALL_DEFERRED)
+		return;
+	enter(call, CALL_READY);
+	event_add(call->all->go_on, CLOCK_TIMEVAL(0));
+}
+
+static const char *field(void *arg, const char *name)
+{
+	const struct http_call *call = arg;
+
+	return call->state != CALL_OVER
+		   ? http_param(http_conn_request(call->conn), name)
+		   : NULL;
+}
+
+static const struct session_ops ops = {
+    .send = on_send,
+    .answer = on_answer,
+    .has_push_stream = has_push_stream,
+    .has_reader = has_reader,
+    .backlogged = is_backlogged,
+    .read_done = on_read_done,
+    .field = field,
+};
+
+/* ---- its request ---- */
+
+static struct http_call *call_new(struct http_calls *all, struct requestor *q,
+				  struct http_conn *c)
+{
+	struct http_call *call = xcalloc(1, sizeof(*call));
+
+	call->all = all;
+	call->conn = c;
+	call->state = CALL_NEW;
+	call->tokens = q->tokens;
+	sse_init(&call->sse, 0);
+	session_init(&call->session, all->ctx, q, &ops, call);
+	call->session.via = TRUST_REMOTE;
+	TAILQ_INSERT_TAIL(&all->alive, call, link);
+	count(call, 1);
+	http_conn_watch(c, &watch, call);
+	return call;
+}
+
+/* All that stand by themselves are of one revision. */
+static bool is_slow(const struct http_calls *all, const struct rpc_msg *m)
+{
+	return method_is_slow(all->ctx, m->method, MCP_LATEST);
+}
+
+/* M goes to its method; it is emptied. */
+static void deliver(struct http_call *call, struct rpc_msg *m)
+{
+	bool slow = is_slow(call->all, m);
+
+	enter(call, CALL_WAITING);
+	session_take(&call->session, call, m);
+	if (slow && call->state == CALL_WAITING)
+		begin_soon(call);
+}
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct http_call *call = arg;
+	struct http_calls *all = call->all;
+	struct requestor *q = call->session.requestor;
+
+	call->parsing = NULL;
+	all->take(all->arg, q, leave(call), m);
+	rpc_async_free(all->ctx->thread_pool, q, m);
+}
+
+static void read_large(struct http_call *call)
+{
+	size_t len;
+	char *text = http_conn_take_body(call->conn, &len);
+
+	call->parsing = rpc_async_parse(call->all->ctx->thread_pool,
+					call->session.requestor, text, len,
+					on_parsed, call);
+	if (call->parsing != NULL) {
+		enter(call, CALL_PARSING);
+		return;
+	}
+	http_conn_retry_after(call->conn, HTTP_RETRY_SOON_MS);
+	end(call, 429, RPC_ASYNC_FULL);
+}
+
+/* May it be begun now? False: it is told when to look again. */
+static bool may_read(struct http_call *call)
+{
+	if (!session_over_read_limit(&call->session))
+		return true;
+	enter(call, CALL_DEFERRED);
+	session_wait_to_read(&call->session);
+	return false;
+}
+
+static void begin_deferred(struct http_call *call)
+{
+	const struct buf *body = &http_conn_request(call->conn)->body;
+	struct rpc_msg m;
+
+	if (rpc_async_is_large(buf_len(body))) {
+		read_large(call);
+		return;
+	}
+	rpc_parse(&m, buf_data(body), buf_len(body));
+	deliver(call, &m);
+}
+
+#define BEGUN_AT_ONCE 16 /* before the loop looks at others */
+
+static void go_on_all(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_calls *calls = arg;
+	struct http_call *call;
+	int begun = 0;
+
+	(void)fd, (void)what;
+	while (begun < BEGUN_AT_ONCE &&
+	       (call = TAILQ_FIRST(&calls->ready)) != NULL) {
+		if (!may_read(call))
+			continue;
+		begin_deferred(call);
+		begun++;
+	}
+	if (!TAILQ_EMPTY(&calls->ready))
+		event_add(calls->go_on, CLOCK_TIMEVAL(0));
+}
+
+void http_call_take(struct http_calls *all, struct requestor *q,
+		    struct http_conn *c, struct rpc_msg *m)
+{
+	bool large = rpc_async_is_large(m->bytes); /* it has waited already */
+	struct http_call *call;
+
+	if (!http_share_has_room(all->share, q, c, is_slow(all, m)))
+		return;
+	call = call_new(all, q, c);
+	if (large || may_read(call))
+		deliver(call, m);
+}
+
+void http_call_read(struct http_calls *all, struct requestor *q,
+		    struct http_conn *c)
+{
+	struct http_call *call;
+
+	if (!http_share_has_room(all->share, q, c, true))
+		return;
+	call = call_new(all, q, c);
+	if (may_read(call))
+		read_large(call);
+}
+
+/* ---- all of them ---- */
+
+void http_calls_init(struct http_calls *all, struct context *ctx,
+		     struct http_share *share, http_call_taker take, void *arg)
+{
+	struct event_base *base = ctx->base;
+
+	*all = (struct http_calls){
+	    .ctx = ctx, .share = share, .take = take, .arg = arg};
+	TAILQ_INIT(&all->alive);
+	TAILQ_INIT(&all->over);
+	TAILQ_INIT(&all->ready);
+	TAILQ_INIT(&all->upgrading);
+	all->go_on = event_new(base, -1, 0, go_on_all, all);
+	all->upgrade = evtimer_new(base, upgrade_due, all);
+	all->bury = event_new(base, -1, 0, bury_all, all);
+}
+
+void http_calls_fini(struct http_calls *all)
+{
+	struct http_call *call;
+
+	all->closing = true;
+	while ((call = TAILQ_FIRST(&all->alive)) != NULL)
+		end(call, 503, "the server is about to end");
+	bury_all(-1, 0, all);
+	event_free(all->go_on);
+	event_free(all->upgrade);
+	event_free(all->bury);
+}
+
+void http_calls_recheck(struct http_calls *all, bool anybody)
+{
+	struct http_call *call, *after;
+
+	for (call = TAILQ_FIRST(&all->alive); call != NULL; call = after) {
+		const struct requestor *q = call->session.requestor;
+
+		after = TAILQ_NEXT(call, link);
+		if (requestor_is_anonymous(q) ? !anybody
+					      : call->tokens != q->tokens)
+			end(call, 401,
+			    "the token that the call came with is good no "
+			    "more, which cancels it; ask the operator");
+	}
+}

@@ -23,8 +23,8 @@ my %offers = (
 		  asks => { user => { message => 'Who?', requestedSchema => { type => 'object',
 			properties => { name => { type => 'string' }, of => { type => 'array', items => { type => 'string',
 				enum => [qw(a b c)] } } } } } } },
-		{ uri => 'note:one', name => 'one', text => 'For {user.name}.',
-		  asks => { user => form('Who?', name => { type => 'string' }) } },
+		{ uri => 'note:one', name => 'one', text => 'For {user-1.name}.',
+		  asks => { 'user-1' => form('Who?', name => { type => 'string' }) } },
 	],
 );
 my $templates = { talks => lua('', %offers) };

@@ -335,6 +335,29 @@ static void check_answer(size_t i)
 
 #define TEN "0123456789"
 
+static void check_roots(size_t n, bool passes)
+{
+	struct worker_question ask = {.kind = WORKER_QUESTION_ROOTS,
+				      .params = parse("{}")};
+	struct json_object *result = parse("{\"roots\":[]}"), *answer;
+	struct tool_error r = {0};
+	struct input_request q;
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(json_member(result, "roots"),
+				      parse("{\"uri\":\"file:///\"}"));
+	input_request_init(&q, &ask, &r);
+	answer = input_request_result(&q, result, NULL, &r);
+	is_int(json_length(answer), passes ? (long long)n : 0, "%zu roots", n);
+	is_str(r.code, passes ? NULL : "INPUT_INVALID", "are %s",
+	       passes ? "taken" : "too many");
+	json_object_put(answer);
+	tool_error_fini(&r);
+	input_request_fini(&q);
+	json_object_put(result);
+	json_object_put(ask.params);
+}
+
 static const struct {
 	enum worker_question_kind kind;
 	const char *params, *pointer, *name;
@@ -603,6 +626,8 @@ int main(void)
 	check_samples();
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
 		check_answer(i);
+	check_roots(1000, true);
+	check_roots(1001, false);
 	for (size_t i = 0; i < ARRAY_LEN(bad_asks); i++)
 		check_bad_ask(i);
 	for (size_t i = 0; i < ARRAY_LEN(clients); i++)

@@ -24,6 +24,7 @@
 #include "cli/signals.h"
 #include "cli/full_result.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES ((size_t)256 << 20)
@@ -130,6 +131,28 @@ void client_notify(struct client *c, const char *method,
 	json_object_put(params);
 }
 
+struct json_object *client_info(void)
+{
+	return json_pack("name:s version:s", "paddock", PADDOCK_VERSION);
+}
+
+/* What goes with each request where there is no session. */
+static void add_terms(struct json_object *params)
+{
+	struct json_object *meta = json_member(params, "_meta");
+
+	if (meta == NULL) {
+		meta = json_object_new_object();
+		json_add(params, "_meta:o", meta);
+	}
+	json_object_object_add(
+	    meta, MCP_META_VERSION,
+	    json_object_new_string(mcp_revision_name(MCP_LATEST)));
+	json_object_object_add(meta, MCP_META_CLIENT, client_info());
+	json_object_object_add(meta, MCP_META_CAPABILITIES,
+			       json_object_new_object());
+}
+
 /* Takes PARAMS. */
 int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params)
@@ -137,6 +160,8 @@ int64_t client_request(struct client *c, const char *method,
 	struct buf b = {0};
 	char id[24];
 
+	if (c->stateless)
+		add_terms(params);
 	snprintf(id, sizeof(id), "%lld", (long long)++c->last_id);
 	rpc_put_request(&b, id, method, params);
 	put(c, &b);
@@ -337,11 +362,6 @@ int64_t client_send_read(struct client *c, const char *uri)
 	return send_uri(c, "resources/read", uri);
 }
 
-int64_t client_send_subscribe(struct client *c, const char *uri)
-{
-	return send_uri(c, "resources/subscribe", uri);
-}
-
 void client_cancel(struct client *c, int64_t id)
 {
 	client_notify(c, "notifications/cancelled",
@@ -360,6 +380,32 @@ int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a)
 	rc = full_result(c, a);
 	if (rc < 0)
 		tool_result_fini(a);
+	return rc;
+}
+
+/* A session's client is answered; any other is told by a request that lasts. */
+int client_subscribe(struct client *c, const char *const *uris, size_t n)
+{
+	struct json_object *all = json_object_new_array();
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct tool_result a = {0};
+
+		json_object_array_add(all, json_object_new_string(uris[i]));
+		if (!c->stateless)
+			rc = client_wait(
+			    c, send_uri(c, "resources/subscribe", uris[i]),
+			    CLIENT_FOREVER, &a);
+		tool_result_fini(&a);
+	}
+	if (!c->stateless)
+		json_object_put(all);
+	else
+		client_request(
+		    c, "subscriptions/listen",
+		    json_pack("notifications:o",
+			      json_pack("resourceSubscriptions:o", all)));
 	return rc;
 }
 

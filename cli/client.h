@@ -3,7 +3,8 @@
  * client.h - paddock as an MCP client: newline-delimited JSON-RPC with the
  * daemon, over its socket, or with a private server, over pipes.
  *
- * https://modelcontextprotocol.io/specification/2025-11-25
+ * https://modelcontextprotocol.io/specification/2026-07-28, or with a server that
+ * has not that, 2025-11-25.
  */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
@@ -32,7 +33,7 @@ struct client *client_open_daemon(const struct cli *cli, int ms);
 void client_close(struct client *c);
 
 bool client_is_private(const struct client *c);
-/* serverInfo.version of the greeting; "" when there was none. */
+/* The version that the server told of itself; "" when it did not. */
 const char *client_server_version(const struct client *c);
 /* The socket's path, or the path of the private server's program. */
 const char *client_peer(const struct client *c);
@@ -50,8 +51,6 @@ int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args);
 /* Read the resource URI; the answer's value is its one content. */
 int64_t client_send_read(struct client *c, const char *uri);
-/* Be told by client_wait_update() when the resource URI has changed. */
-int64_t client_send_subscribe(struct client *c, const char *uri);
 /* Sends notifications/cancelled for ID. */
 void client_cancel(struct client *c, int64_t id);
 /*
@@ -61,6 +60,11 @@ void client_cancel(struct client *c, int64_t id);
  */
 int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a);
 
+/*
+ * Be told by client_wait_update() when one of N resources has changed, if the
+ * server tells that. 0, or as client_wait().
+ */
+int client_subscribe(struct client *c, const char *const *uris, size_t n);
 /*
  * Until something that was subscribed to has changed since the last time: 0;
  * else as client_wait().

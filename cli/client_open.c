@@ -15,16 +15,21 @@
 #include "cli/terminal.h"
 #include "cli/signals.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/mcp.h"
+#include "proto/mcp/mcp_envelope.h"
 
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
-static struct json_object *greeting(void)
+/* A server is asked what it speaks, or else greeted as it was done before. */
+static int64_t send_greeting(struct client *c)
 {
-	return json_pack(
-	    "protocolVersion:s capabilities:o clientInfo:o",
-	    mcp_revision_name(MCP_2025_11_25), json_object_new_object(),
-	    json_pack("name:s version:s", "paddock", PADDOCK_VERSION));
+	if (c->stateless)
+		return client_request(c, "server/discover",
+				      json_object_new_object());
+	return client_request(
+	    c, "initialize",
+	    json_pack("protocolVersion:s capabilities:o clientInfo:o",
+		      mcp_revision_name(MCP_LATEST_SESSION),
+		      json_object_new_object(), client_info()));
 }
 
 /* Who asks too often waits, here, too: 0 and the answer in *M. */
@@ -33,8 +38,7 @@ static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
 
 	for (;;) {
-		int rc = client_wait_message(
-		    c, client_request(c, "initialize", greeting()), ms, m);
+		int rc = client_wait_message(c, send_greeting(c), ms, m);
 		struct tool_result a = {0};
 		int64_t again;
 
@@ -53,16 +57,42 @@ static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 	}
 }
 
+static struct json_object *server_info(const struct client *c,
+				       const struct rpc_msg *m)
+{
+	return c->stateless ? json_member(json_member(m->result, "_meta"),
+					  MCP_META_SERVER)
+			    : json_member(m->result, "serverInfo");
+}
+
+/* Does what came say that each request may bring its terms? */
+static bool is_stateless(const struct rpc_msg *m)
+{
+	struct json_object *all = json_member(m->result, "supportedVersions");
+
+	for (size_t i = 0; i < json_length(all); i++)
+		if (mcp_revision_of(json_object_get_string(
+			json_object_array_get_idx(all, i))) == MCP_LATEST)
+			return true;
+	return false;
+}
+
 static int greet(struct client *c, int ms)
 {
 	const char *version;
 	struct rpc_msg m;
-	int rc = exchange_greetings(c, ms, &m);
+	int rc;
 
+	c->stateless = true;
+	rc = exchange_greetings(c, ms, &m);
+	if (rc == 0 && !is_stateless(&m)) {
+		rpc_fini(&m);
+		c->stateless = false;
+		rc = exchange_greetings(c, ms, &m);
+	}
 	if (rc < 0)
 		return rc;
-	version =
-	    json_member_str(json_member(m.result, "serverInfo"), "version");
+	version = json_member_str(server_info(c, &m), "version");
 	if (version != NULL)
 		c->server_version = xstrdup(version);
 	if (m.error != NULL) {
@@ -72,7 +102,8 @@ static int greet(struct client *c, int ms)
 		rc = -EPROTO;
 	}
 	rpc_fini(&m);
-	client_notify(c, "notifications/initialized", NULL);
+	if (!c->stateless)
+		client_notify(c, "notifications/initialized", NULL);
 	return rc;
 }
 

@@ -34,10 +34,14 @@ struct client {
 	void *progress_arg;
 	int64_t progress_id;
 	char *server_version;
+	/* its terms go with each request; else it was told them once */
+	bool stateless;
 	bool updated;	/* since client_wait_update() */
 	bool quiet_end; /* a greeting is tried: say nothing when it fails */
 };
 
+/* {name, version}: what paddock says of itself; the caller's. */
+struct json_object *client_info(void);
 /* Send a request, whose id this is, or a notification; PARAMS is taken. */
 int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params);

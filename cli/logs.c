@@ -92,18 +92,15 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 }
 
 /* A server that refuses to tell is asked now and then. */
-static int subscribe(struct client *c, const char *run, const char *what)
+static int subscribe(struct client *c, const char *run)
 {
-	char *uri = xasprintf("paddock://runs/%s%s", run, what);
-	struct tool_result a;
-	int rc =
-	    client_wait(c, client_send_subscribe(c, uri), CLIENT_FOREVER, &a);
+	char *view = xasprintf("paddock://runs/%s", run);
+	char *log = xasprintf("%s/log", view);
+	int rc = client_subscribe(c, (const char *const[]){view, log}, 2);
 
-	free(uri);
-	if (rc < 0)
-		return client_trouble();
-	tool_result_fini(&a);
-	return 0;
+	free(view);
+	free(log);
+	return rc < 0 ? client_trouble() : 0;
 }
 
 /* Until there may be more to read, and then as long as one should wait. */
@@ -138,10 +135,8 @@ static int follow(const struct cli *cli, struct client *c, const char *run)
 	int64_t look_ms = 0;
 	size_t seen = 0;
 	bool ended = false;
-	int rc = subscribe(c, run, "");
+	int rc = subscribe(c, run);
 
-	if (rc == 0)
-		rc = subscribe(c, run, "/log");
 	while (rc == 0) {
 		rc = look(cli, c, run, &look_ms, &ended);
 		if (rc == 0)

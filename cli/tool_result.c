@@ -26,11 +26,13 @@ static void read_rpc_error(struct tool_result *a, struct json_object *error)
 {
 	struct json_object *data = json_member(error, "data");
 	const char *code = json_member_str(data, "errorCode");
-	char number[32];
+	int number = json_object_get_int(json_member(error, "code"));
+	char text[32];
 
-	snprintf(number, sizeof(number), "JSON-RPC %d",
-		 json_object_get_int(json_member(error, "code")));
-	a->value = as_refusal(code != NULL ? code : number,
+	if (number == RPC_INVALID_PARAMS && json_member(data, "uri") != NULL)
+		number = RPC_RESOURCE_NOT_FOUND; /* as it was called before */
+	snprintf(text, sizeof(text), "JSON-RPC %d", number);
+	a->value = as_refusal(code != NULL ? code : text,
 			      json_member_str(error, "message"));
 	json_add(a->value, "details?O", data);
 }

@@ -166,6 +166,11 @@ sub fake_server {
 		my $m = json_to($line);
 
 		next unless defined $m->{id};
+		if ($m->{method} eq 'server/discover') { # it knows sessions alone
+			$send->(json_of({jsonrpc => '2.0', id => $m->{id},
+				error => {code => -32601, message => 'no'}}) . "\n");
+			next;
+		}
 		my $answer = $m->{method} eq 'initialize'
 		    ? {protocolVersion => '2025-11-25', capabilities => {},
 		       serverInfo => {name => 'fake', version => '9'}}

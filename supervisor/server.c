@@ -364,6 +364,7 @@ int server_loop(struct server *srv)
 	       event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0) == 0)
 		;
 	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;
+	sessions_end(ctx->sessions);
 	return srv->exit_status;
 }
 

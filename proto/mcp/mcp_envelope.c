@@ -240,6 +240,15 @@ void mcp_finish_result(struct json_object *result, enum mcp_revision rev)
 		 meta_with_server(json_member(result, "_meta"), rev));
 }
 
+void mcp_add_subscription(struct json_object *params, const char *id)
+{
+	struct json_object *meta = json_object_new_object();
+
+	json_object_object_add(meta, MCP_META_SUBSCRIPTION,
+			       mcp_raw(id, strlen(id)));
+	json_add(params, "_meta:o", meta);
+}
+
 static const struct {
 	int code, stateless;
 } codes[] = {

@@ -18,6 +18,7 @@
 #define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 #define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
 #define MCP_META_SERVER "io.modelcontextprotocol/serverInfo"
+#define MCP_META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
 #define MCP_VERSION_MAX 64 /* bytes of a version that is echoed */
 
@@ -71,6 +72,9 @@ struct json_object *mcp_server_info(enum mcp_revision rev);
  * older REV nothing is done.
  */
 void mcp_finish_result(struct json_object *result, enum mcp_revision rev);
+
+/* PARAMS, or a result, belong to the subscription that request ID (raw) is. */
+void mcp_add_subscription(struct json_object *params, const char *id);
 
 /* The JSON-RPC error code that REV has for what CODE says here. */
 int mcp_error_code(int code, enum mcp_revision rev);

@@ -13,6 +13,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/methods/completion.h"
+#include "supervisor/methods/listen.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
 #include "supervisor/methods/resources.h"
@@ -167,6 +168,7 @@ static const struct method all[] = {
     {"resources/read", resources_read, MCP_ALWAYS, false, false},
     {"resources/subscribe", subscriptions_add, MCP_SESSIONS, false, false},
     {"resources/unsubscribe", subscriptions_drop, MCP_SESSIONS, false, false},
+    {"subscriptions/listen", listen_begin, MCP_STATELESS, true, true},
     {"logging/setLevel", set_level, MCP_SESSIONS, false, false},
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},

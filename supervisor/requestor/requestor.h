@@ -56,9 +56,10 @@ struct requestor {
 	uint64_t rate_limited;
 	uint64_t lookups_failed;
 	uint64_t overpolls;
-	bool browses;	/* it has asked something of the browser */
-	size_t parked;	/* runs of its that wait for answers, nobody there */
-	size_t n_reads; /* large answers that it awaits now */
+	bool browses;	  /* it has asked something of the browser */
+	size_t parked;	  /* runs of its that wait for answers, nobody there */
+	size_t n_reads;	  /* large answers that it awaits now */
+	size_t n_listens; /* requests of its that listen */
 	size_t http_sessions, http_streams; /* that it has now */
 	size_t http_conns;		    /* on which it asked last */
 	size_t http_store_waits; /* of these, that wait for the store */

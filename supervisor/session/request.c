@@ -340,6 +340,14 @@ void request_error(struct request *c, int code, struct json_object *data,
 	request_send_message(c, &answer);
 }
 
+void request_notify(struct request *c, const char *method,
+		    struct json_object *params)
+{
+	mcp_add_subscription(params, c->msg.id);
+	session_tell(c->session, c->stream, method, params);
+	json_object_put(params);
+}
+
 void request_audit_refused(const struct request *c, const char *code)
 {
 	static const char *const ids[] = {"templateId", "runId", "artifactId"};

@@ -92,6 +92,13 @@ void request_error(struct request *c, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
+ * The notification METHOD by C's stream, before its answer: PARAMS (taken, or
+ * NULL) get C's id as that of the subscription which C is.
+ */
+void request_notify(struct request *c, const char *method,
+		    struct json_object *params);
+
+/*
  * How long C's answer may be: max_answer_bytes, less what else is in its batch.
  * A longer one is an error instead, which says that.
  */

@@ -187,16 +187,19 @@ static void leave_untold(struct sessions *all, struct server_observer *o)
 void sessions_unobserve(struct sessions *all, struct server_observer *o)
 {
 	leave_untold(all, o);
+	if (all->next == o)
+		all->next = LIST_NEXT(o, link);
 	LIST_REMOVE(o, link);
 }
 
-/* Who is told may drop out, and nobody else with it. */
+/* Who is told may drop out, and others with it. */
 void sessions_end(struct sessions *all)
 {
-	struct server_observer *o, *after;
+	struct server_observer *o;
 
-	for (o = LIST_FIRST(&all->observers); o != NULL; o = after) {
-		after = LIST_NEXT(o, link);
+	all->next = LIST_FIRST(&all->observers);
+	while ((o = all->next) != NULL) {
+		all->next = LIST_NEXT(o, link);
 		if (o->ops->on_end != NULL)
 			o->ops->on_end(o);
 	}

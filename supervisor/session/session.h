@@ -141,6 +141,7 @@ struct sessions {
 	LIST_HEAD(, session) all; /* each is its connection's */
 	LIST_HEAD(, subscriber) subscribers;
 	LIST_HEAD(, server_observer) observers;
+	struct server_observer *next; /* of these, while they are told */
 	TAILQ_HEAD(, server_observer) to_tell; /* that lists have changed… */
 	struct fair_queue_turn telling;	       /* …in this turn */
 	TAILQ_HEAD(waiting_sessions, session) waiting; /* to read more */

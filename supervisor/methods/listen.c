@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.c - serves subscriptions/listen, which methods.c calls: a request that
+ * stays, and by whose stream its client is told what changes. What it may not
+ * listen to is left out of what is acknowledged, so that nobody learns why; one
+ * request too many is refused; a client that does not read is told later.
+ */
+#include "supervisor/methods/listen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
+#include "supervisor/config/config.h"
+#include "supervisor/methods/subscriptions.h"
+
+#define RETRY_MS 1000 /* who has too many: one of them may have ended */
+
+struct listen { /* request.state */
+	struct request *request;
+	struct server_observer server;
+	unsigned lists;	  /* that it is told of, a set of SESSION_LIST_… */
+	unsigned changed; /* of these, that it is to be told of */
+	struct subscriber *uris;	 /* NULL: it is over */
+	struct json_object *wanted_uris; /* lent, or NULL… */
+	struct json_object *uris_found;	 /* …and what there is of these */
+	size_t next;			 /* of these that are looked for */
+	bool acknowledged;		 /* before that nothing is told */
+	bool ending; /* it is answered as soon as it can be */
+};
+
+static void close_all(struct listen *l)
+{
+	struct request *c = l->request;
+
+	if (l->uris == NULL)
+		return;
+	c->requestor->n_listens--;
+	sessions_unobserve(c->ctx->sessions, &l->server);
+	subscriber_free(l->uris);
+	l->uris = NULL;
+}
+
+static void dropped(struct request *c)
+{
+	close_all(c->state);
+}
+
+static void listen_free(void *state)
+{
+	struct listen *l = state;
+
+	close_all(l);
+	json_object_put(l->uris_found);
+	free(l);
+}
+
+static const struct request_ops request_ops = {.dropped = dropped,
+					       .free = listen_free};
+
+/* ---- its end ---- */
+
+/* Over lines it is called off as well: a page of the specification asks for that. */
+static void call_off(struct session *s, const char *id)
+{
+	struct json_object *params = json_pack(
+	    "requestId:o reason:s", mcp_raw(id, strlen(id)), "the server ends");
+
+	mcp_add_subscription(params, id);
+	session_tell(s, NULL, "notifications/cancelled", params);
+	json_object_put(params);
+}
+
+static void finish(struct listen *l)
+{
+	struct request *c = l->request;
+	struct session *s = c->session;
+	char *id = c->stream == NULL ? xstrdup(c->msg.id) : NULL;
+	struct json_object *result = json_object_new_object();
+
+	mcp_add_subscription(result, c->msg.id);
+	request_result(c, result); /* first: who has it ignores what follows */
+	if (id != NULL)
+		call_off(s, id);
+	free(id);
+}
+
+/* ---- what is told ---- */
+
+static void pump(struct listen *l);
+
+static void again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+
+	(void)fd, (void)what;
+	pump(c->state);
+}
+
+static void tell_lists(struct listen *l)
+{
+	struct request *c = l->request;
+	struct json_object *params = json_object_new_object();
+
+	mcp_add_subscription(params, c->msg.id);
+	session_tell_lists(c->session, c->stream, l->changed, params);
+	json_object_put(params);
+	l->changed = 0;
+}
+
+/* What is due is told, as long as the client reads. */
+static void pump(struct listen *l)
+{
+	struct request *c = l->request;
+
+	if (l->ending && c->refs == 0) {
+		finish(l);
+		return;
+	}
+	if (!l->acknowledged || (l->changed == 0 && !c->backlogged) ||
+	    request_backlogged(c, again))
+		return;
+	if (l->changed != 0)
+		tell_lists(l);
+}
+
+static void on_lists_changed(struct server_observer *o)
+{
+	struct listen *l = CONTAINER(o, struct listen, server);
+
+	l->changed = l->lists;
+	pump(l);
+}
+
+static void on_end(struct server_observer *o)
+{
+	struct listen *l = CONTAINER(o, struct listen, server);
+
+	l->ending = true;
+	pump(l);
+}
+
+static const struct server_observer_ops server_ops = {
+    .on_lists_changed = on_lists_changed, .on_end = on_end};
+
+static bool tell_uri(void *arg, const char *uri)
+{
+	struct listen *l = arg;
+	struct request *c = l->request;
+
+	if (!l->acknowledged || session_is_backlogged(c->session))
+		return false;
+	request_notify(c, "notifications/resources/updated",
+		       json_pack("uri:s", uri));
+	return true;
+}
+
+static const struct subscriber_ops subscriber_ops = {.tell = tell_uri};
+
+/* ---- what it may listen to ---- */
+
+static const struct {
+	const char *name;
+	unsigned list;
+} flags[] = {
+    {"toolsListChanged", SESSION_LIST_TOOLS},
+    {"promptsListChanged", SESSION_LIST_PROMPTS},
+    {"resourcesListChanged", SESSION_LIST_RESOURCES},
+};
+
+static void acknowledge(struct listen *l)
+{
+	struct json_object *honoured = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if ((l->lists & flags[i].list) != 0)
+			json_object_object_add(honoured, flags[i].name,
+					       json_object_new_boolean(true));
+	if (l->wanted_uris != NULL)
+		json_add(honoured, "resourceSubscriptions:o",
+			 json_object_get(l->uris_found));
+	request_notify(l->request, "notifications/subscriptions/acknowledged",
+		       json_pack("notifications:o", honoured));
+	l->acknowledged = true;
+	pump(l);
+}
+
+static void look(struct listen *l);
+
+static bool has(struct json_object *array, const char *text)
+{
+	for (size_t i = 0; i < json_length(array); i++)
+		if (strcmp(text, json_object_get_string(
+				     json_object_array_get_idx(array, i))) == 0)
+			return true;
+	return false;
+}
+
+static const char *wanted(struct json_object *array, size_t i)
+{
+	return json_object_get_string(json_object_array_get_idx(array, i));
+}
+
+static void on_uri(struct request *c, enum subscribed what)
+{
+	struct listen *l = c->state;
+	const char *uri = wanted(l->wanted_uris, l->next++);
+
+	if (what == SUBSCRIBED_NOT_FOUND)
+		requestor_missed(c->requestor);
+	else if (what == SUBSCRIBED && !has(l->uris_found, uri))
+		json_object_array_add(l->uris_found,
+				      json_object_new_string(uri));
+	look(l);
+}
+
+/* One after the other: the store has others to answer. */
+static void look(struct listen *l)
+{
+	struct request *c = l->request;
+
+	if (l->ending)
+		pump(l);
+	else if (l->next < json_length(l->wanted_uris))
+		subscriber_add(l->uris, c, wanted(l->wanted_uris, l->next),
+			       on_uri);
+	else
+		acknowledge(l);
+}
+
+/* ---- what is asked for ---- */
+
+/* The lists that FILTER names. False: C is answered. */
+static bool read_flags(struct request *c, struct json_object *filter,
+		       unsigned *lists)
+{
+	struct json_object *v;
+
+	*lists = 0;
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		v = json_member(filter, flags[i].name);
+		if (v != NULL && !json_object_is_type(v, json_type_boolean)) {
+			request_error(c, RPC_INVALID_PARAMS, NULL,
+				      "%s takes true or false as "
+				      "params.notifications.%s",
+				      c->msg.method, flags[i].name);
+			return false;
+		}
+		if (json_object_get_boolean(v))
+			*lists |= flags[i].list;
+	}
+	return true;
+}
+
+static bool all_strings(struct json_object *array, size_t most)
+{
+	size_t n = json_length(array);
+
+	for (size_t i = 0; i < n; i++)
+		if (!json_object_is_type(json_object_array_get_idx(array, i),
+					 json_type_string))
+			return false;
+	return n <= most;
+}
+
+/* What FILTER has as NAME, in *ARRAY (lent; or NULL). False: C is answered. */
+static bool read_strings(struct request *c, struct json_object *filter,
+			 const char *name, size_t most,
+			 struct json_object **array)
+{
+	*array = json_member(filter, name);
+	if (*array == NULL || (json_object_is_type(*array, json_type_array) &&
+			       all_strings(*array, most)))
+		return true;
+	request_error(c, RPC_INVALID_PARAMS, NULL,
+		      "%s takes an array of at most %zu strings as "
+		      "params.notifications.%s",
+		      c->msg.method, most, name);
+	return false;
+}
+
+/* Has C's requestor as many as it may? Then C is answered. */
+static bool too_many(struct request *c)
+{
+	const struct requestor *q = c->requestor;
+	int64_t own = q->section->max_listen_streams;
+	int64_t most = own > 0 ? own : c->ctx->config->max_listen_streams;
+	struct json_object *data;
+	char *who;
+
+	if ((int64_t)q->n_listens < most)
+		return false;
+	who = own > 0 ? xasprintf("the operator: max_listen_streams in "
+				  "[requestor \"%s\"]",
+				  q->name)
+		      : xstrdup("the operator: max_listen_streams in [limits]");
+	data = tool_error_limit("max_listen_streams", (int64_t)q->n_listens,
+				most, "requests", who);
+	json_add(data, "errorCode:s retryAfterMs:i", "QUOTA_EXCEEDED",
+		 (int64_t)RETRY_MS);
+	c->hint.retry_ms = RETRY_MS;
+	request_error(c, RPC_RATE_LIMITED, data,
+		      "%zu requests of yours listen already, and %lld may: "
+		      "cancel one, or close its stream; who can raise that is "
+		      "%s",
+		      q->n_listens, (long long)most, who);
+	free(who);
+	return true;
+}
+
+void listen_begin(struct request *c)
+{
+	struct json_object *filter =
+	    json_member(c->msg.params, "notifications");
+	struct json_object *uris;
+	struct listen *l;
+	unsigned lists;
+
+	if (!json_object_is_type(filter, json_type_object)) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "%s needs params.notifications, an object such "
+			      "as {\"toolsListChanged\": true}",
+			      c->msg.method);
+		return;
+	}
+	if (!read_flags(c, filter, &lists) ||
+	    !read_strings(c, filter, "resourceSubscriptions", LISTEN_URIS_MAX,
+			  &uris) ||
+	    too_many(c))
+		return;
+	l = xcalloc(1, sizeof(*l));
+	*l = (struct listen){.request = c,
+			     .lists = lists,
+			     .wanted_uris = uris,
+			     .uris_found = json_object_new_array()};
+	l->uris = subscriber_new(c->session, &subscriber_ops, l);
+	c->requestor->n_listens++;
+	request_set_state(c, &request_ops, l);
+	sessions_observe(c->ctx->sessions, &l->server, &server_ops);
+	look(l);
+}

@@ -14,43 +14,48 @@
 #define TEXT_MAX 65536
 #define QUERY_MAX 512
 
-#define TAB                                                                    \
+/* The kinds of argument; a string that is not given is not empty. */
+#define STRING(is, longest, says)                                              \
 	{                                                                      \
-		.name = "tabId", .type = BROWSER_PROTO_TAB_ID,                 \
-		.required = true, .about = "The tab, from create_tab."         \
+		.name = (is), .type = BROWSER_PROTO_STRING, .min = 1,          \
+		.max = (longest), .about = (says)                              \
 	}
-#define TIMEOUT(ms, most)                                                      \
+#define INTEGER(is, least, most, usual, says)                                  \
 	{                                                                      \
-		.name = "timeoutMs", .type = BROWSER_PROTO_INTEGER, .min = 1,  \
-		.max = (most), .value = (ms), .has_value = true,               \
-		.about = "How long to wait."                                   \
+		.name = (is), .type = BROWSER_PROTO_INTEGER, .min = (least),   \
+		.max = (most), .value = (usual), .has_value = true,            \
+		.about = (says)                                                \
 	}
-#define ELEMENT                                                                \
+#define FLAG(is, usual, says)                                                  \
 	{                                                                      \
-		.name = "element", .type = BROWSER_PROTO_STRING, .min = 1,     \
-		.max = 64,                                                     \
-		.about = "An element's id, from get_page_info or "             \
-			 "find_element; or else selector."                     \
-	}
-#define SELECTOR                                                               \
-	{                                                                      \
-		.name = "selector", .type = BROWSER_PROTO_STRING, .min = 1,    \
-		.max = SELECTOR_MAX, .about = "A CSS selector."                \
+		.name = (is), .type = BROWSER_PROTO_BOOLEAN, .value = (usual), \
+		.has_value = true, .about = (says)                             \
 	}
 #define END                                                                    \
 	{                                                                      \
 		.name = NULL                                                   \
 	}
 
+/* What several actions have. */
+#define TAB                                                                    \
+	{                                                                      \
+		.name = "tabId", .type = BROWSER_PROTO_TAB_ID,                 \
+		.required = true, .about = "The tab, from create_tab."         \
+	}
+#define TIMEOUT(ms, most)                                                      \
+	INTEGER("timeoutMs", 1, (most), (ms), "How long to wait.")
+#define ELEMENT                                                                \
+	STRING("element", 64,                                                  \
+	       "An element's id, from get_page_info or "                       \
+	       "find_element; or else selector.")
+#define SELECTOR STRING("selector", SELECTOR_MAX, "A CSS selector.")
+
 static const struct browser_proto_arg create_tab[] = {
     {.name = "sessionId",
      .type = BROWSER_PROTO_SESSION_ID,
      .about = "Open it there; else in the run's session, or in a new one."},
-    {.name = "url",
-     .type = BROWSER_PROTO_STRING,
-     .min = 1,
-     .max = URL_MAX,
-     .about = "Navigate there at once; if that fails there is no tab."},
+    STRING("url", URL_MAX,
+	   "Navigate there at once; if that fails there is no tab."),
     TIMEOUT(30000, 120000),
     END};
 
@@ -66,47 +71,23 @@ static const struct browser_proto_arg navigate[] = {
     END};
 
 static const struct browser_proto_arg wait_for_stable[] = {
-    TAB,
-    TIMEOUT(5000, 30000),
-    {.name = "quietMs",
-     .type = BROWSER_PROTO_INTEGER,
-     .min = 0,
-     .max = 10000,
-     .value = 500,
-     .has_value = true,
-     .about = "Stable is a page whose document has not changed for so long."},
+    TAB, TIMEOUT(5000, 30000),
+    INTEGER("quietMs", 0, 10000, 500,
+	    "Stable is a page whose document has not changed for so long."),
     END};
 
 static const struct browser_proto_arg get_page_info[] = {
-    TAB,
-    {.name = "maxElements",
-     .type = BROWSER_PROTO_INTEGER,
-     .min = 1,
-     .max = 1000,
-     .value = 50,
-     .has_value = true,
-     .about = "At most so many elements."},
-    {.name = "visibleOnly",
-     .type = BROWSER_PROTO_BOOLEAN,
-     .value = true,
-     .has_value = true,
-     .about = "Leave out what cannot be seen."},
-    {.name = "cookies",
-     .type = BROWSER_PROTO_BOOLEAN,
-     .has_value = true,
-     .about = "Count in cookieChanges how often the session was seen with "
-	      "other cookies than before."},
+    TAB, INTEGER("maxElements", 1, 1000, 50, "At most so many elements."),
+    FLAG("visibleOnly", true, "Leave out what cannot be seen."),
+    FLAG("cookies", false,
+	 "Count in cookieChanges how often the session was seen with "
+	 "other cookies than before."),
     END};
 
 static const struct browser_proto_arg get_page_content[] = {
     TAB,
-    {.name = "maxLength",
-     .type = BROWSER_PROTO_INTEGER,
-     .min = 1,
-     .max = 50000,
-     .value = 4000,
-     .has_value = true,
-     .about = "At most so many characters of text in all sections."},
+    INTEGER("maxLength", 1, 50000, 4000,
+	    "At most so many characters of text in all sections."),
     END};
 
 static const struct browser_proto_arg tab_only[] = {TAB, END};
@@ -122,10 +103,7 @@ static const struct browser_proto_arg type_text[] = {
      .required = true,
      .max = TEXT_MAX,
      .about = "What to type."},
-    {.name = "append",
-     .type = BROWSER_PROTO_BOOLEAN,
-     .has_value = true,
-     .about = "Keep what the field has; else it is replaced."},
+    FLAG("append", false, "Keep what the field has; else it is replaced."),
     END};
 
 static const struct browser_proto_arg press_key[] = {
@@ -141,39 +119,19 @@ static const struct browser_proto_arg press_key[] = {
 static const struct browser_proto_arg wait_for[] = {
     TAB,
     SELECTOR,
-    {.name = "text",
-     .type = BROWSER_PROTO_STRING,
-     .min = 1,
-     .max = QUERY_MAX,
-     .about = "Until the page shows this text."},
-    {.name = "urlContains",
-     .type = BROWSER_PROTO_STRING,
-     .min = 1,
-     .max = URL_MAX,
-     .about = "Until the page's address has this in it."},
+    STRING("text", QUERY_MAX, "Until the page shows this text."),
+    STRING("urlContains", URL_MAX, "Until the page's address has this in it."),
     TIMEOUT(10000, 120000),
     END};
 
 static const struct browser_proto_arg find_element[] = {
     TAB,
     SELECTOR,
-    {.name = "query",
-     .type = BROWSER_PROTO_STRING,
-     .min = 1,
-     .max = QUERY_MAX,
-     .about = "Words of a label, a placeholder, a name; or else selector."},
-    {.name = "type",
-     .type = BROWSER_PROTO_STRING,
-     .min = 1,
-     .max = 32,
-     .about = "Elements of this type alone, as get_page_info calls it."},
-    {.name = "maxElements",
-     .type = BROWSER_PROTO_INTEGER,
-     .min = 1,
-     .max = 100,
-     .value = 5,
-     .has_value = true,
-     .about = "At most so many, the best first."},
+    STRING("query", QUERY_MAX,
+	   "Words of a label, a placeholder, a name; or else selector."),
+    STRING("type", 32,
+	   "Elements of this type alone, as get_page_info calls it."),
+    INTEGER("maxElements", 1, 100, 5, "At most so many, the best first."),
     END};
 
 static const struct browser_proto_arg screenshot[] = {
@@ -182,10 +140,7 @@ static const struct browser_proto_arg screenshot[] = {
      .type = BROWSER_PROTO_CHOICE,
      .values = "png jpeg",
      .about = "The image's format."},
-    {.name = "fullPage",
-     .type = BROWSER_PROTO_BOOLEAN,
-     .has_value = true,
-     .about = "The whole page, not what is in view alone."},
+    FLAG("fullPage", false, "The whole page, not what is in view alone."),
     END};
 
 static const struct browser_proto_arg session_only[] = {

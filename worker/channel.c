@@ -7,6 +7,7 @@
 #include "worker/channel.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,11 +18,11 @@
 /* The time that a burst takes at our pace, which is the same at any rate. */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
-enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1 };
+enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
 
 /* One buffer for both ways: each page that a worker writes to is copied. */
 static char frame[CHAN_FRAME_MAX];
-/* channel_last() may interrupt channel_send() */
+/* channel_last_fail() may interrupt channel_send() */
 static char last[CHAN_FRAME_MAX];
 
 /* messages a second that are allowed; 0: RUN has not come */
@@ -97,6 +98,27 @@ void channel_recv(struct msg *m)
 	decode(m, chan_recv(ZYGOTE_PROTO_RUN_FD, frame));
 }
 
+void channel_recv_body(char *to, struct str head, size_t total)
+{
+	size_t have = head.n;
+
+	memcpy(to, head.p, have);
+	while (have < total) {
+		struct msg m;
+
+		channel_recv(&m);
+		if (m.type != MSG_CHUNK || m.chunk.data.n > total - have)
+			channel_broken();
+		memcpy(to + have, m.chunk.data.p, m.chunk.data.n);
+		have += m.chunk.data.n;
+	}
+}
+
+void channel_broken(void)
+{
+	_exit(EXIT_PROTOCOL);
+}
+
 bool channel_recv_now(struct msg *m)
 {
 	ssize_t n = chan_recv_now(ZYGOTE_PROTO_RUN_FD, frame);
@@ -107,10 +129,16 @@ bool channel_recv_now(struct msg *m)
 	return true;
 }
 
-void channel_last(const struct msg *m)
+void channel_last_fail(const char *code, const char *message,
+		       struct str details)
 {
-	size_t n = msg_put(last, m);
+	struct msg m = {.type = MSG_FAIL};
+	size_t n;
 
+	m.fail.error_code = (struct str){code, strlen(code)};
+	m.fail.message = (struct str){message, strlen(message)};
+	m.fail.details = details;
+	n = msg_put(last, &m);
 	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_NO_SUPERVISOR
 							  : EXIT_SENT);
 }

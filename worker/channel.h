@@ -31,10 +31,17 @@ void channel_send_body(struct msg *m, const char *p, size_t n);
 void channel_recv(struct msg *m);
 bool channel_recv_now(struct msg *m); /* false: there is none yet */
 
+/* HEAD, just received, and the CHUNKs after it: TOTAL bytes, to TO. */
+void channel_recv_body(char *to, struct str head, size_t total);
+
+/* What was received breaks the protocol: _exit. */
+_Noreturn void channel_broken(void);
+
 /*
- * Send M whatever else is being sent, even between two CHUNKs, and _exit.
+ * Send FAIL whatever else is being sent, even between two CHUNKs, and _exit.
  * Async-signal-safe, and the only function here that is.
  */
-_Noreturn void channel_last(const struct msg *m);
+_Noreturn void channel_last_fail(const char *code, const char *message,
+				 struct str details);
 
 #endif

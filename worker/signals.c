@@ -54,17 +54,6 @@ static void on_term(int sig)
 	signals_cancel();
 }
 
-_Noreturn static void fail(const char *code, const char *message,
-			   const struct text *details)
-{
-	struct msg m = {.type = MSG_FAIL};
-
-	m.fail.error_code = (struct str){code, strlen(code)};
-	m.fail.message = (struct str){message, strlen(message)};
-	m.fail.details = (struct str){details->p, details->n};
-	channel_last(&m);
-}
-
 static void on_xcpu(int sig)
 {
 	char buffer[DETAILS_SIZE];
@@ -75,13 +64,10 @@ static void on_xcpu(int sig)
 	(void)sig;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	used = (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-	text_add(&t, "{\"limit\":\"cpu\",\"used\":");
-	text_add_int(&t, used);
-	text_add(&t, ",\"allowed\":");
-	text_add_int(&t, cpu_ms > 0 ? cpu_ms : used);
-	text_add(&t, ",\"unit\":\"ms\",\"whoCanRaise\":\"template "
-		     "limits.maxCpuMs, or the server's [limits]\"}");
-	fail("RESOURCE_LIMIT", "the run used all of its CPU time", &t);
+	text_add_limit(&t, "cpu", used, cpu_ms > 0 ? cpu_ms : used, "ms",
+		       "template limits.maxCpuMs, or the server's [limits]");
+	channel_last_fail("RESOURCE_LIMIT", "the run used all of its CPU time",
+			  (struct str){t.p, t.n});
 }
 
 #if defined(__x86_64__)
@@ -159,7 +145,7 @@ void signals_violation(const struct signals_call *c)
 		text_add(&t, "}");
 	}
 	text_add(&t, "}");
-	fail("SANDBOX_VIOLATION", message, &t);
+	channel_last_fail("SANDBOX_VIOLATION", message, (struct str){t.p, t.n});
 }
 
 static void on_sys(int sig, siginfo_t *si, void *context)

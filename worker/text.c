@@ -149,3 +149,19 @@ void text_add_quoted(struct text *t, const char *p, size_t n)
 	}
 	text_add(t, "\"");
 }
+
+void text_add_limit(struct text *t, const char *limit, uint64_t used,
+		    uint64_t allowed, const char *unit, const char *who)
+{
+	text_add(t, "{\"limit\":\"");
+	text_add(t, limit);
+	text_add(t, "\",\"used\":");
+	text_add_int(t, used);
+	text_add(t, ",\"allowed\":");
+	text_add_int(t, allowed);
+	text_add(t, ",\"unit\":\"");
+	text_add(t, unit);
+	text_add(t, "\",\"whoCanRaise\":\"");
+	text_add(t, who);
+	text_add(t, "\"}");
+}

@@ -38,4 +38,8 @@ void text_add_int(struct text *t, uint64_t v);
 void text_add_hex(struct text *t, uint64_t v); /* "0x1f", with the quotes */
 void text_add_quoted(struct text *t, const char *p, size_t n); /* cleaned */
 
+/* The details of RESOURCE_LIMIT. No word of them needs an escape. */
+void text_add_limit(struct text *t, const char *limit, uint64_t used,
+		    uint64_t allowed, const char *unit, const char *who);
+
 #endif

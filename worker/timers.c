@@ -46,15 +46,10 @@ static void alarm_at(int64_t at_us)
 
 _Noreturn static void end_worker(const struct timer *t)
 {
-	static const char text[] =
-	    "a step went on after its timeout and the grace that follows it";
-	struct msg m = {.type = MSG_FAIL};
-
-	m.fail.error_code = (struct str){"STEP_EXECUTION_FAILED",
-					 sizeof("STEP_EXECUTION_FAILED") - 1};
-	m.fail.message = (struct str){text, sizeof(text) - 1};
-	m.fail.details = (struct str){t->details, strlen(t->details)};
-	channel_last(&m);
+	channel_last_fail(
+	    "STEP_EXECUTION_FAILED",
+	    "a step went on after its timeout and the grace that follows it",
+	    (struct str){t->details, strlen(t->details)});
 }
 
 /* Mark timers that are due. When is the next one due? 0: none is running. */

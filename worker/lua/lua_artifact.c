@@ -17,6 +17,7 @@
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_steps.h"
 #include "worker/progress.h"
+#include "worker/report.h"
 #include "worker/text.h"
 
 #define MIME_DEFAULT "application/octet-stream"
@@ -46,20 +47,6 @@ static void set_text(lua_State *L, const char *key, const char *s)
 {
 	lua_pushstring(L, s);
 	lua_setfield(L, -2, key);
-}
-
-/* Tell the supervisor of an artifact that was not sent to it. */
-static void send_lost(struct str name, size_t size)
-{
-	struct msg m = {.type = MSG_LOST};
-
-	m.lost.kind = MSG_LOST_LIMIT;
-	m.lost.told = true;
-	m.lost.count = 1;
-	m.lost.size = size;
-	m.lost.name = name;
-	progress_flush();
-	channel_send(&m);
 }
 
 static int over_limit(lua_State *L, uint64_t would_use)
@@ -145,7 +132,12 @@ int lua_artifact_artifact(lua_State *L)
 	lua_steps_need_task(L);
 	lua_sched_check(L);
 	if (data.n > allowed - used || data.n > MSG_BODY_MAX) {
-		send_lost(m.artifact.name, data.n);
+		/* it was not sent to the supervisor */
+		report_lost(&(struct msg_lost){.kind = MSG_LOST_LIMIT,
+					       .told = true,
+					       .count = 1,
+					       .size = data.n,
+					       .name = m.artifact.name});
 		return over_limit(L, used + data.n);
 	}
 	used += data.n;

@@ -26,7 +26,7 @@
 #include "worker/steps.h"
 #include "worker/timers.h"
 
-enum { EXIT_SENT = 0, EXIT_PROTOCOL = 1 };
+enum { EXIT_SENT = 0 };
 
 static struct {
 	lua_State *L;
@@ -90,23 +90,8 @@ static void take_run(const struct msg_run *r)
 		lua_outcome_no_memory();
 		_exit(EXIT_SENT);
 	}
-	memcpy(job.body, r->head.p, r->head.n);
-}
-
-static void take_chunks(void)
-{
-	size_t have = job.run.head.n, want = body_size() - 1;
-
-	while (have < want) {
-		struct msg m;
-
-		channel_recv(&m);
-		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
-			_exit(EXIT_PROTOCOL);
-		memcpy(job.body + have, m.chunk.data.p, m.chunk.data.n);
-		have += m.chunk.data.n;
-	}
-	job.body[want] = '\0';
+	channel_recv_body(job.body, r->head, body_size() - 1);
+	job.body[body_size() - 1] = '\0';
 }
 
 static int returned(lua_State *L, int status, lua_KContext ctx)
@@ -197,10 +182,9 @@ void lua_job_serve(void)
 		channel_recv(&m);
 	}
 	if (m.type != MSG_RUN)
-		_exit(EXIT_PROTOCOL);
+		channel_broken();
 	channel_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
-	take_chunks();
 	lua_pushcfunction(job.L, serve);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
 		lua_outcome_no_memory(); /* nothing else can fail here */

@@ -12,10 +12,10 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
-#include "worker/channel.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_text.h"
 #include "worker/progress.h"
+#include "worker/report.h"
 #include "worker/text.h"
 
 enum { LEVEL_WARNING = 4, LEVEL_INFO = 6 };
@@ -24,13 +24,8 @@ static char randomseed; /* its address is the registry's key of Lua's own */
 
 void lua_lib_log(unsigned level, const char *p, size_t n)
 {
-	static char text[MSG_TEXT_MAX];
-	struct msg m = {.type = MSG_LOG};
-
 	progress_tick();
-	m.log.level = level;
-	m.log.text = (struct str){text, text_clean(text, sizeof(text), p, n)};
-	channel_send(&m);
+	report_log(level, p, n);
 }
 
 static int lib_tostring(lua_State *L)

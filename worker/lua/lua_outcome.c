@@ -9,14 +9,12 @@
 #include <lauxlib.h>
 #include <string.h>
 
-#include "worker/channel.h"
 #include "worker/lua/lua_artifact.h"
 #include "worker/lua/lua_error.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_api.h"
 #include "worker/lua/lua_state.h"
-#include "worker/progress.h"
-#include "worker/steps.h"
+#include "worker/report.h"
 #include "worker/text.h"
 
 /* leaves space for the other details */
@@ -32,17 +30,11 @@ static struct text new_details(void)
 static void send_fail(const char *code, const char *message, size_t len,
 		      const struct text *details)
 {
-	static char clean[MSG_TEXT_MAX];
-	struct msg m = {.type = MSG_FAIL};
+	bool sent = details != NULL && !details->full;
 
-	m.fail.error_code = (struct str){code, strlen(code)};
-	m.fail.message =
-	    (struct str){clean, text_clean(clean, sizeof(clean), message, len)};
-	if (details != NULL && !details->full)
-		m.fail.details = (struct str){details->p, details->n};
-	steps_close();
-	progress_flush();
-	channel_send(&m);
+	report_fail(code, message, len,
+		    sent ? (struct str){details->p, details->n}
+			 : (struct str){0});
 }
 
 static void send_limit(const char *limit, size_t used, size_t allowed,
@@ -50,15 +42,7 @@ static void send_limit(const char *limit, size_t used, size_t allowed,
 {
 	struct text t = new_details();
 
-	text_add(&t, "{\"limit\":\"");
-	text_add(&t, limit);
-	text_add(&t, "\",\"used\":");
-	text_add_int(&t, used);
-	text_add(&t, ",\"allowed\":");
-	text_add_int(&t, allowed);
-	text_add(&t, ",\"unit\":\"bytes\",\"whoCanRaise\":\"");
-	text_add(&t, who_can_raise);
-	text_add(&t, "\"}");
+	text_add_limit(&t, limit, used, allowed, "bytes", who_can_raise);
 	send_fail("RESOURCE_LIMIT", message, strlen(message), &t);
 }
 
@@ -90,13 +74,12 @@ static void push_reply(lua_State *L, int idx)
 
 void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 {
-	struct msg m = {.type = MSG_RESULT};
+	enum msg_result_kind kind = MSG_RESULT_VALUE;
 	size_t n;
 
 	idx = lua_absindex(L, idx);
-	m.result.kind = MSG_RESULT_VALUE;
 	if (lua_api_is_reply(L, idx)) {
-		m.result.kind = MSG_RESULT_REPLY;
+		kind = MSG_RESULT_REPLY;
 		push_reply(L, idx);
 		idx = lua_gettop(L);
 	}
@@ -109,9 +92,7 @@ void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 			   "the result is larger than it may be");
 		return;
 	}
-	steps_close();
-	progress_flush();
-	channel_send_body(&m, lua_tostring(L, -1), n);
+	report_result(kind, lua_tostring(L, -1), n);
 }
 
 static int encode_details(lua_State *L)

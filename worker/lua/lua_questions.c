@@ -8,13 +8,10 @@
 
 #include <assert.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "worker/channel.h"
 #include "worker/lua/lua_state.h"
-
-enum { EXIT_PROTOCOL = 1 };
 
 struct ask {
 	uint32_t seq; /* 0: free */
@@ -109,7 +106,7 @@ void lua_questions_drop(struct ask *a)
 static void take_bytes(struct ask *a, struct str s)
 {
 	if (s.n > a->len - a->got)
-		_exit(EXIT_PROTOCOL);
+		channel_broken();
 	if (a->text != NULL)
 		memcpy(a->text + a->got, s.p, s.n);
 	a->got += s.n;
@@ -130,7 +127,7 @@ static void take_answer(const struct msg *m)
 	struct ask *a = m->answer.seq > 0 ? find(m->answer.seq) : NULL;
 
 	if (a == NULL || a->whole || coming != NULL)
-		_exit(EXIT_PROTOCOL);
+		channel_broken();
 	a->ok = m->answer.ok;
 	a->len = (size_t)m->answer.total;
 	if (a->wanted)
@@ -145,7 +142,7 @@ void lua_questions_take(const struct msg *m)
 	else if (m->type == MSG_CHUNK && coming != NULL)
 		take_bytes(coming, m->chunk.data);
 	else
-		_exit(EXIT_PROTOCOL);
+		channel_broken();
 }
 
 bool lua_questions_recv(void)

@@ -25,6 +25,7 @@
 #include "worker/channel.h"
 #include "worker/progress.h"
 #include "worker/program/shim_private.h"
+#include "worker/report.h"
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/text.h"
@@ -34,22 +35,6 @@
 static struct shim shim;
 
 /* ---- the last message ---- */
-
-static void send_fail(const char *code, const char *details,
-		      const char *message, size_t len)
-{
-	static char clean[MSG_TEXT_MAX];
-	struct msg m = {.type = MSG_FAIL};
-
-	m.fail.error_code = (struct str){code, strlen(code)};
-	m.fail.message =
-	    (struct str){clean, text_clean(clean, sizeof(clean), message, len)};
-	if (details != NULL)
-		m.fail.details = (struct str){details, strlen(details)};
-	steps_close();
-	progress_flush();
-	channel_send(&m);
-}
 
 void shim_fail(const char *code, const char *details, const char *fmt, ...)
 {
@@ -62,7 +47,9 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0 || (size_t)n >= sizeof(message))
 		n = sizeof(message) - 1;
-	send_fail(code, details, message, (size_t)n);
+	report_fail(code, message, (size_t)n,
+		    details != NULL ? (struct str){details, strlen(details)}
+				    : (struct str){0});
 	_exit(SHIM_EXIT_SENT);
 }
 
@@ -70,25 +57,17 @@ void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 		const char *unit, const char *who, const char *message)
 {
 	char details[512];
+	struct text t = {.p = details, .size = sizeof(details) - 1};
 
-	snprintf(details, sizeof(details),
-		 "{\"limit\":\"%s\",\"used\":%llu,\"allowed\":%llu,"
-		 "\"unit\":\"%s\",\"whoCanRaise\":\"%s\"}",
-		 limit, (unsigned long long)used, (unsigned long long)allowed,
-		 unit, who);
+	text_add_limit(&t, limit, used, allowed, unit, who);
+	details[t.n] = '\0';
 	shim_fail("RESOURCE_LIMIT", details, "%s", message);
 }
 
 void shim_log(unsigned level, const char *p, size_t n)
 {
-	static char clean[MSG_TEXT_MAX];
-	struct msg m = {.type = MSG_LOG};
-
-	m.log.level = level;
-	m.log.text =
-	    (struct str){clean, text_clean(clean, sizeof(clean), p, n)};
 	progress_flush();
-	channel_send(&m);
+	report_log(level, p, n);
 }
 
 /* ---- what comes from the supervisor ---- */
@@ -96,27 +75,19 @@ void shim_log(unsigned level, const char *p, size_t n)
 static void take_run(void)
 {
 	struct msg m = {.type = MSG_READY};
-	size_t have, want;
+	size_t want;
 
 	channel_send(&m);
 	channel_recv(&m);
 	if (m.type != MSG_RUN)
-		_exit(SHIM_EXIT_PROTOCOL);
+		channel_broken();
 	channel_set_rate(m.run.messages_per_second);
 	shim.run = m.run;
 	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
 	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);
 	want = (size_t)(m.run.code_bytes + m.run.inputs_bytes);
 	shim.body = xcalloc(1, want + 1);
-	have = m.run.head.n;
-	memcpy(shim.body, m.run.head.p, have);
-	while (have < want) {
-		channel_recv(&m);
-		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
-			_exit(SHIM_EXIT_PROTOCOL);
-		memcpy(shim.body + have, m.chunk.data.p, m.chunk.data.n);
-		have += m.chunk.data.n;
-	}
+	channel_recv_body(shim.body, m.run.head, want);
 }
 
 /*

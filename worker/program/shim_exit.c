@@ -16,10 +16,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "worker/channel.h"
-#include "worker/progress.h"
+#include "worker/report.h"
 #include "worker/signals.h"
-#include "worker/steps.h"
 #include "worker/text.h"
 
 /* All other processes: they are children of PID 1, or become that. */
@@ -157,18 +155,16 @@ static bool is_blank(const struct buf *b)
 _Noreturn static void send_result(void)
 {
 	const struct buf *reply = shim_reply(), *output = shim_output();
-	struct msg m = {.type = MSG_RESULT};
 
 	shim_doubt();
-	m.result.kind = reply != NULL ? MSG_RESULT_REPLY : MSG_RESULT_VALUE;
-	steps_close();
-	progress_flush();
 	if (reply != NULL)
-		channel_send_body(&m, buf_data(reply), buf_len(reply));
+		report_result(MSG_RESULT_REPLY, buf_data(reply),
+			      buf_len(reply));
 	else if (is_blank(output))
-		channel_send_body(&m, "null", strlen("null"));
+		report_result(MSG_RESULT_VALUE, "null", strlen("null"));
 	else
-		channel_send_body(&m, buf_data(output), buf_len(output));
+		report_result(MSG_RESULT_VALUE, buf_data(output),
+			      buf_len(output));
 	_exit(SHIM_EXIT_SENT);
 }
 

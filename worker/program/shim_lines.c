@@ -12,9 +12,9 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
-#include "worker/channel.h"
 #include "worker/mime.h"
 #include "worker/progress.h"
+#include "worker/report.h"
 #include "worker/text.h"
 
 #define PATH_MAX_BYTES 4096
@@ -185,20 +185,6 @@ static void answer_refusal(struct shim *s, struct json_view id,
 		shim_answer(s, text, t.n);
 }
 
-/* Tell the supervisor of an artifact that was not sent to it. */
-static void send_lost(const struct shim *s, struct str name)
-{
-	struct msg m = {.type = MSG_LOST};
-
-	m.lost.kind = MSG_LOST_LIMIT;
-	m.lost.told = true;
-	m.lost.count = 1;
-	m.lost.size = s->over_bytes - s->artifact_bytes;
-	m.lost.name = name;
-	progress_flush();
-	channel_send(&m);
-}
-
 static const char *on_artifact(struct shim *s, struct json_view v)
 {
 	static char id[MSG_TEXT_MAX + 1];
@@ -222,7 +208,13 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 			       : mime_of((struct str){name, name_n}),
 		    id);
 	if (errmsg != NULL && s->refused == BY_LIMIT)
-		send_lost(s, (struct str){name, name_n});
+		/* it was not sent to the supervisor */
+		report_lost(&(struct msg_lost){.kind = MSG_LOST_LIMIT,
+					       .told = true,
+					       .count = 1,
+					       .size = s->over_bytes -
+						       s->artifact_bytes,
+					       .name = {name, name_n}});
 	if (errmsg == NULL && asks) {
 		answer_artifact(s, ask, id);
 	} else if (asks && is_refusal(s)) {
@@ -237,15 +229,16 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 
 static const char *on_call(struct shim *s, struct json_view v)
 {
+	struct msg m = {.type = MSG_CALL};
 	struct json_view id, args;
 	const char *errmsg = "a call has an id, a tool and args, an object";
-	size_t n;
-	char *tool = string_member(v, "tool", &n, NULL);
+	char *tool = string_member(v, "tool", &m.call.tool.n, NULL);
 
 	(void)s;
+	m.call.tool.p = tool;
 	if (tool != NULL && json_view_member(v, "id", &id) &&
 	    json_view_member(v, "args", &args) && json_view_is_object(args))
-		errmsg = shim_call(id, (struct str){tool, n}, args);
+		errmsg = shim_ask(&m, id, args);
 	free(tool);
 	return errmsg;
 }
@@ -253,6 +246,7 @@ static const char *on_call(struct shim *s, struct json_view v)
 /* All members but the id are the parameters of the question. */
 static const char *ask(struct json_view v, enum msg_input_kind kind)
 {
+	struct msg m = {.type = MSG_INPUT, .input = {.kind = kind}};
 	struct json_view id, key, value;
 	struct buf params = {0};
 	const char *errmsg;
@@ -271,8 +265,8 @@ static const char *ask(struct json_view v, enum msg_input_kind kind)
 		(void)buf_add(&params, value.p, value.n);
 	}
 	(void)buf_add(&params, "}", 1);
-	errmsg = shim_input(
-	    id, kind, (struct json_view){buf_data(&params), buf_len(&params)});
+	errmsg = shim_ask(
+	    &m, id, (struct json_view){buf_data(&params), buf_len(&params)});
 	buf_fini(&params);
 	return errmsg;
 }

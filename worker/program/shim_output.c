@@ -18,9 +18,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "worker/channel.h"
 #include "worker/mime.h"
-#include "worker/progress.h"
+#include "worker/report.h"
 #include "worker/text.h"
 
 #define OUT "out"
@@ -62,15 +61,13 @@ static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
 		      uint64_t count, const char *errmsg)
 {
 	char name[MSG_NAME_MAX];
-	struct msg m = {.type = MSG_LOST};
 
-	m.lost.kind = kind;
-	m.lost.count = count;
-	m.lost.size = size;
-	m.lost.name = (struct str){name, show(name, sizeof(name), path)};
-	m.lost.errmsg = (struct str){errmsg, strlen(errmsg)};
-	progress_flush();
-	channel_send(&m);
+	report_lost(
+	    &(struct msg_lost){.kind = kind,
+			       .count = count,
+			       .size = size,
+			       .name = {name, show(name, sizeof(name), path)},
+			       .errmsg = {errmsg, strlen(errmsg)}});
 }
 
 static void warn(const char *path, const char *errmsg)

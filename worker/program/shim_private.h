@@ -49,7 +49,7 @@ struct shim {
 	struct buf answers;	      /* for its descriptor 4 */
 };
 
-enum { SHIM_EXIT_SENT = 0, SHIM_EXIT_PROTOCOL = 1 };
+enum { SHIM_EXIT_SENT = 0 };
 
 /* ---- shim.c ---- */
 
@@ -121,13 +121,11 @@ const struct buf *shim_reply(void);
 /* ---- shim_questions.c ---- */
 
 /*
- * Send a question with the program's ID, a JSON text. NULL, or why it may not
- * be asked (static). The answer goes to the program's descriptor 4.
+ * Send M, a CALL or an INPUT without its seq and BODY, with the program's ID, a
+ * JSON text. NULL, or why it may not be asked (static). The answer goes to the
+ * program's descriptor 4.
  */
-const char *shim_call(struct json_view id, struct str tool,
-		      struct json_view args);
-const char *shim_input(struct json_view id, enum msg_input_kind kind,
-		       struct json_view params);
+const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
 
 bool shim_is_id(struct json_view id); /* may it be an id? */
 

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "worker/channel.h"
@@ -17,8 +16,6 @@
 
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
-
-enum { EXIT_PROTOCOL = 1 };
 
 /* Questions that wait for their answer. seq 0: free. */
 static struct {
@@ -49,57 +46,22 @@ static const char *expect(struct json_view id, uint64_t *seq)
 	return NULL;
 }
 
-const char *shim_call(struct json_view id, struct str tool,
-		      struct json_view args)
+const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 {
-	struct msg m = {.type = MSG_CALL};
+	bool call = m->type == MSG_CALL;
 	const char *errmsg;
 
-	if (args.n > MSG_ASK_MAX)
-		return "a call's args are over 1 MiB";
-	if (!text_is_name(tool.p, tool.n, MSG_NAME_MAX))
+	if (body.n > MSG_ASK_MAX)
+		return call ? "a call's args are over 1 MiB"
+			    : "a question is over 1 MiB";
+	if (call && !text_is_name(m->call.tool.p, m->call.tool.n, MSG_NAME_MAX))
 		return "a call's tool is a name of 1 to 256 bytes";
-	errmsg = expect(id, &m.call.seq);
+	errmsg = expect(id, call ? &m->call.seq : &m->input.seq);
 	if (errmsg != NULL)
 		return errmsg;
-	m.call.tool = tool;
 	progress_flush();
-	channel_send_body(&m, args.p, args.n);
+	channel_send_body(m, body.p, body.n);
 	return NULL;
-}
-
-const char *shim_input(struct json_view id, enum msg_input_kind kind,
-		       struct json_view params)
-{
-	struct msg m = {.type = MSG_INPUT};
-	const char *errmsg;
-
-	if (params.n > MSG_ASK_MAX)
-		return "a question is over 1 MiB";
-	errmsg = expect(id, &m.input.seq);
-	if (errmsg != NULL)
-		return errmsg;
-	m.input.kind = kind;
-	progress_flush();
-	channel_send_body(&m, params.p, params.n);
-	return NULL;
-}
-
-/* Receive all of an ANSWER's body. */
-static void take_body(const struct msg *first, struct buf *body)
-{
-	uint64_t total = first->answer.total;
-
-	(void)buf_add(body, first->answer.head.p, first->answer.head.n);
-	while (buf_len(body) < total) {
-		struct msg m;
-
-		channel_recv(&m);
-		if (m.type != MSG_CHUNK ||
-		    m.chunk.data.n > total - buf_len(body))
-			_exit(EXIT_PROTOCOL);
-		(void)buf_add(body, m.chunk.data.p, m.chunk.data.n);
-	}
 }
 
 /* Write the answer to question SEQ for the program. */
@@ -128,13 +90,16 @@ static int take_answer(struct shim *s, bool *ok, struct buf *body)
 {
 	struct msg m;
 	uint32_t seq;
+	size_t total;
 
 	channel_recv(&m);
 	if (m.type != MSG_ANSWER)
-		_exit(EXIT_PROTOCOL);
+		channel_broken();
 	seq = m.answer.seq;
 	*ok = m.answer.ok;
-	take_body(&m, body);
+	total = (size_t)m.answer.total;
+	channel_recv_body(buf_room(body, total + 1), m.answer.head, total);
+	buf_wrote(body, total);
 	if (seq == 0)
 		return 1;
 	pass_on(s, seq, *ok, body);
@@ -157,5 +122,5 @@ void shim_recv_answer(struct shim *s)
 	bool ok;
 
 	if (take_answer(s, &ok, &body) != 0)
-		_exit(EXIT_PROTOCOL); /* of an artifact that was not sent */
+		channel_broken(); /* of an artifact that was not sent */
 }

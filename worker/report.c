@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.c - messages that the Lua runtime and the shim send alike: log lines,
+ * what is lost, and the end of a run. They cannot fail; channel.c exits when
+ * the supervisor is gone.
+ */
+#include "worker/report.h"
+
+#include <string.h>
+
+#include "worker/channel.h"
+#include "worker/progress.h"
+#include "worker/steps.h"
+#include "worker/text.h"
+
+static struct str cleaned(const char *p, size_t n)
+{
+	static char text[MSG_TEXT_MAX];
+
+	return (struct str){text, text_clean(text, sizeof(text), p, n)};
+}
+
+void report_log(unsigned level, const char *p, size_t n)
+{
+	struct msg m = {.type = MSG_LOG};
+
+	m.log.level = level;
+	m.log.text = cleaned(p, n);
+	channel_send(&m);
+}
+
+void report_lost(const struct msg_lost *lost)
+{
+	struct msg m = {.type = MSG_LOST, .lost = *lost};
+
+	progress_flush();
+	channel_send(&m);
+}
+
+void report_result(enum msg_result_kind kind, const char *p, size_t n)
+{
+	struct msg m = {.type = MSG_RESULT};
+
+	m.result.kind = kind;
+	steps_close();
+	progress_flush();
+	channel_send_body(&m, p, n);
+}
+
+void report_fail(const char *code, const char *message, size_t len,
+		 struct str details)
+{
+	struct msg m = {.type = MSG_FAIL};
+
+	m.fail.error_code = (struct str){code, strlen(code)};
+	m.fail.message = cleaned(message, len);
+	m.fail.details = details;
+	steps_close();
+	progress_flush();
+	channel_send(&m);
+}

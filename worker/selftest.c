@@ -49,34 +49,33 @@ _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,
 	       "the filter names just one");
 
-static pid_t other_process; /* the supervisor */
+static pid_t other_process;		   /* the supervisor */
+static const struct sandbox_worker *tried; /* in the worker: what it is */
 static volatile sig_atomic_t trapped;
 
 /* Part one: what can be checked, and tried, before the filter. */
 
-static bool no_new_privs(const struct sandbox *sb,
-			 const struct sandbox_worker *w)
+bool selftest_no_new_privs(const struct sandbox *sb)
 {
-	(void)sb, (void)w;
+	(void)sb;
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
-static bool no_caps(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool no_caps(const struct sandbox *sb)
 {
-	(void)sb, (void)w;
+	(void)sb;
 	return caps_are_none() && setresuid(0, 0, 0) != 0 && chroot("/") != 0 &&
 	       sethostname("", 0) != 0;
 }
 
 /* ns.c compared the inode of the namespace before and after. */
-static bool own_userns(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool own_userns(const struct sandbox *sb)
 {
-	(void)w;
 	return sb->err[SANDBOX_USERNS] == 0;
 }
 
 /* In a network namespace of our own not even loopback is up. */
-static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool own_netns(const struct sandbox *sb)
 {
 	struct sockaddr_in lo = {.sin_family = AF_INET,
 				 .sin_port = htons(9),
@@ -84,7 +83,6 @@ static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
 	bool reached;
 	int fd;
 
-	(void)w;
 	close(STDIN_FILENO); /* RLIMIT_NOFILE allows no fifth descriptor */
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	reached =
@@ -94,41 +92,38 @@ static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
 	return sb->err[SANDBOX_NETNS] == 0 && !reached;
 }
 
-static bool own_ipcns(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool own_ipcns(const struct sandbox *sb)
 {
 	struct shm_info info = {0};
 
-	(void)w;
 	if (shmctl(0, SHM_INFO, (struct shmid_ds *)&info) >= 0 &&
 	    info.used_ids > 0)
 		return false;
 	return sb->err[SANDBOX_IPCNS] == 0;
 }
 
-static bool own_utsns(const struct sandbox *sb, const struct sandbox_worker *w)
+bool selftest_own_utsns(const struct sandbox *sb)
 {
 	struct utsname u;
 
-	(void)w;
 	return sb->err[SANDBOX_UTSNS] == 0 && uname(&u) == 0 &&
 	       strcmp(u.nodename, SANDBOX_UTS_NAME) == 0;
 }
 
-static bool own_mntns(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool own_mntns(const struct sandbox *sb)
 {
-	(void)w;
 	return sb->err[SANDBOX_MNTNS] == 0 &&
 	       mount("none", "/", "tmpfs", 0, NULL) != 0;
 }
 
-static bool empty_root(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool empty_root(const struct sandbox *sb)
 {
 	static const char *const usual[] = {"/etc", "/usr",  "/bin", "/proc",
 					    "/dev", "/home", "/tmp"};
 	struct statvfs fs;
 	struct stat st;
 
-	(void)sb, (void)w;
+	(void)sb;
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		if (stat(usual[i], &st) == 0 || errno != ENOENT)
 			return false;
@@ -140,9 +135,9 @@ static bool empty_root(const struct sandbox *sb, const struct sandbox_worker *w)
 	return (fs.f_flag & ST_RDONLY) != 0 && fs.f_files == 1;
 }
 
-static bool own_uid(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool own_uid(const struct sandbox *sb)
 {
-	uid_t want = sb->first_id + w->slot, r, e, s;
+	uid_t want = sb->first_id + tried->slot, r, e, s;
 
 	return sb->own_ids && getresuid(&r, &e, &s) == 0 && r == want &&
 	       e == want && s == want && getgid() == want &&
@@ -164,11 +159,10 @@ static bool tcp_denied(void)
 	return denied;
 }
 
-static bool landlocked(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool landlocked(const struct sandbox *sb)
 {
 	int fd = open("/", O_RDONLY | O_DIRECTORY);
 
-	(void)w;
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 || errno != EACCES)
@@ -179,9 +173,9 @@ static bool landlocked(const struct sandbox *sb, const struct sandbox_worker *w)
 	       kill(other_process, 0) != 0;
 }
 
-static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool limited(const struct sandbox *sb)
 {
-	size_t much = rlimits_address_space(sb, w);
+	size_t much = rlimits_address_space(sb, tried);
 	void *p = mmap(NULL, much, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -189,56 +183,62 @@ static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
 		munmap(p, much);
 		return false;
 	}
-	return rlimits_hold(sb, w);
+	return rlimits_hold(sb, tried);
 }
 
-static bool closed(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool closed(const struct sandbox *sb)
 {
-	(void)sb, (void)w;
+	(void)sb;
 	return fds_are_closed();
 }
 
-static bool empty_env(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool empty_env(const struct sandbox *sb)
 {
-	(void)sb, (void)w;
+	(void)sb;
 	/* lua_job_prepare() sets the time zone */
 	return environ == NULL || *environ == NULL ||
 	       (strcmp(environ[0], "TZ=UTC0") == 0 && environ[1] == NULL);
 }
 
-static bool undumpable(const struct sandbox *sb, const struct sandbox_worker *w)
+static bool undumpable(const struct sandbox *sb)
 {
-	(void)sb, (void)w;
+	(void)sb;
 	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
-static bool dies_with_parent(const struct sandbox *sb,
-			     const struct sandbox_worker *w)
+static bool dies_with_parent(const struct sandbox *sb)
 {
 	int sig = 0;
 
-	(void)sb, (void)w;
+	(void)sb;
 	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL;
 }
 
 /* In this order: closed() counts descriptors, own_netns() closes one. */
 static const struct {
 	enum sandbox_layer layer;
-	bool (*holds)(const struct sandbox *, const struct sandbox_worker *);
+	bool (*holds)(const struct sandbox *sb);
 } facts[] = {
-    {SANDBOX_CLOSED, closed},	      {SANDBOX_NNP, no_new_privs},
-    {SANDBOX_UNDUMPABLE, undumpable}, {SANDBOX_PDEATHSIG, dies_with_parent},
-    {SANDBOX_EMPTY_ENV, empty_env},   {SANDBOX_UID, own_uid},
-    {SANDBOX_RLIMITS, limited},	      {SANDBOX_USERNS, own_userns},
-    {SANDBOX_NETNS, own_netns},	      {SANDBOX_IPCNS, own_ipcns},
-    {SANDBOX_UTSNS, own_utsns},	      {SANDBOX_MNTNS, own_mntns},
-    {SANDBOX_ROOT, empty_root},	      {SANDBOX_LANDLOCK, landlocked},
+    {SANDBOX_CLOSED, closed},
+    {SANDBOX_NNP, selftest_no_new_privs},
+    {SANDBOX_UNDUMPABLE, undumpable},
+    {SANDBOX_PDEATHSIG, dies_with_parent},
+    {SANDBOX_EMPTY_ENV, empty_env},
+    {SANDBOX_UID, own_uid},
+    {SANDBOX_RLIMITS, limited},
+    {SANDBOX_USERNS, own_userns},
+    {SANDBOX_NETNS, own_netns},
+    {SANDBOX_IPCNS, own_ipcns},
+    {SANDBOX_UTSNS, selftest_own_utsns},
+    {SANDBOX_MNTNS, own_mntns},
+    {SANDBOX_ROOT, empty_root},
+    {SANDBOX_LANDLOCK, landlocked},
     {SANDBOX_CAPS, no_caps},
 };
 
 /* Part two: system calls that only the filter denies. */
 
-#define TRAPS 0 /* SIGSYS, not an error */
+#define TRAPS SELFTEST_TRAPS
 #define P(x) ((long)(x))
 #define RX (PROT_READ | PROT_EXEC)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
@@ -250,12 +250,7 @@ static struct __user_cap_data_struct cap_data[2];
 static char byte[1];
 static char *no_args[1];
 
-static const struct {
-	const char *name;
-	int nr;
-	int want;
-	long arg[6];
-} acts[] = {
+static const struct selftest_act acts[] = {
     {"open /", SYS_openat, EACCES, {AT_FDCWD, P("/"), O_RDONLY}},
     {"open /etc/passwd", SYS_openat, EACCES, {AT_FDCWD, P("/etc/passwd"), 0}},
     {"ioctl", SYS_ioctl, ENOTTY, {SANDBOX_RUN_FD, 0x5412, P(byte)}},
@@ -321,33 +316,35 @@ static void on_sigsys(int sig)
 	trapped = 1;
 }
 
-static bool denied(size_t i)
+/* The filter of a container may deny it first, with EPERM for ENOSYS. */
+static bool denied(const struct selftest_act *act)
 {
-	const long *a = acts[i].arg;
+	const long *a = act->arg;
 	long rc;
 
 	trapped = 0;
 	errno = 0;
-	rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (acts[i].nr == SYS_clone && rc == 0 && !trapped)
+	rc = syscall(act->nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (act->nr == SYS_clone && rc == 0 && !trapped)
 		_exit(0); /* the child that must not exist */
-	if (acts[i].want == TRAPS)
+	if (act->want == SELFTEST_TRAPS)
 		return trapped != 0;
-	return rc == -1 && errno == acts[i].want && trapped == 0;
+	return rc == -1 && trapped == 0 &&
+	       (errno == act->want || (act->want == ENOSYS && errno == EPERM));
 }
 
-/* All must be denied; the names of the others go into TEXT. */
-static bool try_acts(char *text, size_t size)
+bool selftest_denied(const struct selftest_act *list, size_t n,
+		     struct selftest *found)
 {
-	size_t len = 0;
+	size_t len = 0, size = sizeof(found->text);
 
-	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-		if (denied(i))
+	for (size_t i = 0; i < n; i++) {
+		if (denied(&list[i]))
 			continue;
 		if (len < size)
 			len += (size_t)snprintf(
-			    text + len, size - len, "%s%s",
-			    len > 0 ? ", " : "not denied: ", acts[i].name);
+			    found->text + len, size - len, "%s%s",
+			    len > 0 ? ", " : "not denied: ", list[i].name);
 	}
 	return len == 0;
 }
@@ -359,16 +356,17 @@ static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
 	struct selftest found = {0};
 	int rc;
 
+	tried = w;
 	sigaction(SIGSYS, &sa, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		if (facts[i].holds(sb, w))
+		if (facts[i].holds(sb))
 			found.held |= 1u << facts[i].layer;
 	rc = sandbox_seal(sb);
 	found.err = rc;
 	if (rc != 0)
 		snprintf(found.text, sizeof(found.text), "%s",
 			 sandbox_layer_remedy(SANDBOX_SECCOMP));
-	else if (try_acts(found.text, sizeof(found.text)))
+	else if (selftest_denied(acts, ARRAY_LEN(acts), &found))
 		found.held |= 1u << SANDBOX_SECCOMP;
 	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
 	_exit(EXIT_SUCCESS);
@@ -411,18 +409,27 @@ int selftest_await(pid_t pid, const int ends[2], int answers,
 	return rc;
 }
 
+const char *selftest_lost_layer(int status)
+{
+	int layer = WIFEXITED(status)
+			? WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED
+			: -1;
+
+	return layer >= 0 && layer < SANDBOX_LAYERS
+		   ? sandbox_layer_name((enum sandbox_layer)layer)
+		   : NULL;
+}
+
 /* Why there was no answer. */
 static void explain_end(int status, struct selftest *found)
 {
+	const char *layer = selftest_lost_layer(status);
+
 	if (WIFSIGNALED(status))
 		snprintf(found->text, sizeof(found->text), "died of SIG%s",
 			 sigabbrev_np(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
-		 WEXITSTATUS(status) <
-		     ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
-		snprintf(found->text, sizeof(found->text), "%s failed",
-			 sandbox_layer_name((enum sandbox_layer)(
-			     WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED)));
+	else if (layer != NULL)
+		snprintf(found->text, sizeof(found->text), "%s failed", layer);
 	else
 		snprintf(found->text, sizeof(found->text), "exit status %d",
 			 WEXITSTATUS(status));

@@ -17,6 +17,26 @@ struct selftest {
 	char text[256];
 };
 
+/* A system call that must be denied: with an error, or by SIGSYS. */
+struct selftest_act {
+	const char *name;
+	long nr;
+	int want;
+	long arg[6];
+};
+#define SELFTEST_TRAPS 0
+
+/* Are all N denied? The names of those that are not go into FOUND->text. */
+bool selftest_denied(const struct selftest_act *list, size_t n,
+		     struct selftest *found);
+
+/* What holds in any worker. */
+bool selftest_no_new_privs(const struct sandbox *sb);
+bool selftest_own_utsns(const struct sandbox *sb);
+
+/* The layer that a worker which ended with STATUS could not enter, or NULL. */
+const char *selftest_lost_layer(int status);
+
 /*
  * Clone a worker as any other, let it measure its sandbox, and take its answer.
  * SUPERVISOR is a process that it must not reach. It is dead and reaped on

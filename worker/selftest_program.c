@@ -22,7 +22,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,14 +139,6 @@ static bool own_uid(const struct sandbox *sb)
 	       getgid() == sb->first_id && getgroups(0, NULL) == 0;
 }
 
-static bool named(const struct sandbox *sb)
-{
-	struct utsname u;
-
-	return sb->err[SANDBOX_UTSNS] == 0 && uname(&u) == 0 &&
-	       strcmp(u.nodename, SANDBOX_UTS_NAME) == 0;
-}
-
 static bool limited(const struct sandbox *sb)
 {
 	struct rlimit core, data, files, signals, processes;
@@ -164,12 +155,6 @@ static bool limited(const struct sandbox *sb)
 	       processes.rlim_max <= SELFTEST_PROCESSES + 2;
 }
 
-static bool no_new_privs(const struct sandbox *sb)
-{
-	(void)sb;
-	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
-}
-
 /* It cannot signal its shim; older kernels deny a program only ports. */
 static bool scoped(const struct sandbox *sb)
 {
@@ -182,9 +167,12 @@ static const struct {
 	enum sandbox_layer layer;
 	bool (*holds)(const struct sandbox *sb);
 } facts[] = {
-    {SANDBOX_PIDNS, alone},	 {SANDBOX_ROOT, read_only_root},
-    {SANDBOX_UID, own_uid},	 {SANDBOX_UTSNS, named},
-    {SANDBOX_NNP, no_new_privs}, {SANDBOX_RLIMITS, limited},
+    {SANDBOX_PIDNS, alone},
+    {SANDBOX_ROOT, read_only_root},
+    {SANDBOX_UID, own_uid},
+    {SANDBOX_UTSNS, selftest_own_utsns},
+    {SANDBOX_NNP, selftest_no_new_privs},
+    {SANDBOX_RLIMITS, limited},
     {SANDBOX_LANDLOCK, scoped},
 };
 
@@ -199,12 +187,7 @@ static const enum sandbox_layer built[] = {SANDBOX_USERNS, SANDBOX_NETNS,
 static char byte[64];
 
 /* Without a listener, calls that are reported fail with ENOSYS. */
-static const struct {
-	const char *name;
-	long nr;
-	int want;
-	long arg[6];
-} acts[] = {
+static const struct selftest_act acts[] = {
     {"socket inet", SYS_socket, EAFNOSUPPORT, {AF_INET, SOCK_STREAM, 0}},
     {"socket unix", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
     {"socket netlink", SYS_socket, EAFNOSUPPORT, {AF_NETLINK, SOCK_RAW, 0}},
@@ -234,34 +217,6 @@ static const struct {
     {"raise limits", SYS_prlimit64, ENOSYS, {1, 0, 0, 0}},
 };
 
-/* The filter of a container may deny it first, with EPERM. */
-static bool is_denied(int err, int want)
-{
-	return err == want || (want == ENOSYS && err == EPERM);
-}
-
-static bool try_acts(char *text, size_t size)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-		const long *a = acts[i].arg;
-		long rc;
-
-		errno = 0;
-		rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-		if (acts[i].nr == SYS_clone && rc == 0)
-			_exit(0); /* the child that must not exist */
-		if (rc == -1 && is_denied(errno, acts[i].want))
-			continue;
-		if (len < size)
-			len += (size_t)snprintf(
-			    text + len, size - len, "%s%s",
-			    len > 0 ? ", " : "not denied: ", acts[i].name);
-	}
-	return len == 0;
-}
-
 /* In the process that would execute a program. */
 _Noreturn static void measure(const struct sandbox *sb,
 			      const struct sandbox_program *p)
@@ -278,7 +233,7 @@ _Noreturn static void measure(const struct sandbox *sb,
 	for (size_t i = 0; i < ARRAY_LEN(built); i++)
 		if (sb->err[built[i]] == 0)
 			found.held |= SANDBOX_BIT(built[i]);
-	if (fd >= 0 && try_acts(found.text, sizeof(found.text)))
+	if (fd >= 0 && selftest_denied(acts, ARRAY_LEN(acts), &found))
 		found.held |= SANDBOX_BIT(SANDBOX_SECCOMP);
 	if (seen[0] != '\0')
 		snprintf(found.text, sizeof(found.text),
@@ -324,6 +279,7 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		       .open_files = SELFTEST_FILES,
 		       .files = 64}};
 	int ends[2], status = 0, rc;
+	const char *layer;
 	pid_t pid;
 
 	*found = (struct selftest){0};
@@ -338,13 +294,10 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		snprintf(found->text, sizeof(found->text), "no pid namespace");
 	if (pid < 0 || rc == 0)
 		return rc;
-	if (WIFEXITED(status) &&
-	    WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
-	    WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
+	layer = selftest_lost_layer(status);
+	if (layer != NULL)
 		snprintf(found->text, sizeof(found->text),
-			 "%s cannot be had for a program of its own",
-			 sandbox_layer_name((enum sandbox_layer)(
-			     WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED)));
+			 "%s cannot be had for a program of its own", layer);
 	else
 		snprintf(found->text, sizeof(found->text),
 			 "it did not answer: wait status %d", status);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/text/hex.h"
+#include "base/text/json_token.h"
 #include "base/text/utf8.h"
 
 #define INT_MAX_EXACT (UINT64_C(1) << 53)
@@ -41,11 +41,6 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
-static bool is_digit(const struct reader *r)
-{
-	return r->p < r->end && *r->p >= '0' && *r->p <= '9';
-}
-
 static bool read_word(struct reader *r, const char *word)
 {
 	size_t n = strlen(word);
@@ -56,80 +51,54 @@ static bool read_word(struct reader *r, const char *word)
 	return true;
 }
 
-static bool read_digits(struct reader *r)
+/* True: there is none. */
+static bool no_fault(struct reader *r, enum json_token_fault fault)
 {
-	if (!is_digit(r))
-		return bad(r, "a digit is missing");
-	while (is_digit(r))
-		r->p++;
-	return true;
+	static const char *const errmsgs[JSON_TOKEN_FAULTS] = {
+	    [JSON_TOKEN_NO_DIGIT] = "a digit is missing",
+	    [JSON_TOKEN_LEADING_ZERO] = "a number has a leading zero",
+	    [JSON_TOKEN_CONTROL] = "a string has a control character",
+	    [JSON_TOKEN_NO_END] = "a string does not end",
+	    [JSON_TOKEN_NO_ESCAPE] = "there is no such escape",
+	    [JSON_TOKEN_NO_HEX] = "an escape is no character, or NUL",
+	    [JSON_TOKEN_LONE_SURROGATE] = "an escape is no character, or NUL"};
+
+	if (fault >= JSON_TOKEN_NO_ESCAPE)
+		r->p++; /* to what the backslash escapes */
+	return fault == JSON_TOKEN_GOOD || bad(r, errmsgs[fault]);
 }
 
 static bool read_number(struct reader *r)
 {
-	(void)take(r, '-');
-	if (!take(r, '0') && !read_digits(r))
-		return false;
-	if (take(r, '.') && !read_digits(r))
-		return false;
-	if (take(r, 'e') || take(r, 'E')) {
-		if (!take(r, '+'))
-			(void)take(r, '-');
-		return read_digits(r);
-	}
-	return true;
-}
+	bool integer;
 
-/* What follows "\u" at P; a pair of surrogates is one. 0: no character. */
-static size_t code_point(const char *p, const char *end, long *cp)
-{
-	long low;
-
-	*cp = end - p < 4 ? -1 : hex_read(p, 4);
-	if (*cp <= 0)
-		return 0;
-	if (*cp < 0xD800 || *cp > 0xDFFF)
-		return 4;
-	if (*cp > 0xDBFF || end - p < 10 || p[4] != '\\' || p[5] != 'u')
-		return 0;
-	low = hex_read(p + 6, 4);
-	if (low < 0xDC00 || low > 0xDFFF)
-		return 0;
-	*cp = 0x10000 + ((*cp - 0xD800) << 10) + (low - 0xDC00);
-	return 10;
-}
-
-static bool read_escape(struct reader *r)
-{
-	long cp;
-	size_t n;
-
-	if (r->p == r->end)
-		return bad(r, "a string does not end");
-	if (*r->p != 'u') {
-		if (strchr("\"\\/bfnrt", *r->p) == NULL || *r->p == '\0')
-			return bad(r, "there is no such escape");
-		r->p++;
-		return true;
-	}
-	n = code_point(r->p + 1, r->end, &cp);
-	if (n == 0)
-		return bad(r, "an escape is no character, or NUL");
-	r->p += 1 + n;
-	return true;
+	return no_fault(r, json_token_number(&r->p, r->end, &integer));
 }
 
 static bool read_string(struct reader *r)
 {
+	const char *at;
+	bool plain;
+
 	if (!take(r, '"'))
 		return bad(r, "a string is missing");
-	while (r->p < r->end && *r->p != '"') {
-		if ((unsigned char)*r->p < 0x20)
-			return bad(r, "a string has a control character");
-		if (*r->p++ == '\\' && !read_escape(r))
-			return false;
+	at = r->p;
+	if (!no_fault(r, json_token_string(&r->p, r->end, &plain)))
+		return false;
+	while (!plain && at < r->p) {
+		uint32_t c = 0;
+		int len = *at == '\\' ? json_token_escape(at, r->p, &c) : 1;
+
+		if (*at == '\\' && c == 0 && len > 0)
+			len = -JSON_TOKEN_NO_HEX; /* NUL */
+		if (len < 0) {
+			r->p = at;
+			return no_fault(r, (enum json_token_fault) - len);
+		}
+		at += len;
 	}
-	return take(r, '"') || bad(r, "a string does not end");
+	r->p++;
+	return true;
 }
 
 static bool read_value(struct reader *r, int depth);
@@ -260,46 +229,19 @@ bool json_view_member(struct json_view object, const char *name,
 
 size_t json_view_unquote(struct json_view v, char *out)
 {
-	static const char from[] = "bfnrt";
-	static const char to[] = "\b\f\n\r\t";
-	const char *p = v.p + 1, *end = v.p + v.n - 1;
-	size_t n = 0;
+	const char *p = v.p + 1;
+	size_t n;
 
-	while (p < end) {
-		const char *f;
-		long cp;
-
-		if (*p != '\\') {
-			out[n++] = *p++;
-			continue;
-		}
-		p++;
-		if (*p == 'u') {
-			p += 1 + code_point(p + 1, end, &cp);
-			n += utf8_put(out + n, (uint32_t)cp);
-			continue;
-		}
-		f = strchr(from, *p);
-		if (f != NULL)
-			out[n++] = to[f - from];
-		else
-			out[n++] = *p;
-		p++;
-	}
+	(void)json_token_unescape(out, &n, &p, v.p + v.n - 1);
 	return n;
 }
 
 bool json_view_uint(struct json_view v, uint64_t *out)
 {
-	uint64_t sum = 0;
-
-	if (v.n == 0 || v.n > 16)
-		return false;
-	for (size_t i = 0; i < v.n; i++) {
+	*out = 0;
+	for (size_t i = 0; i < v.n; i++)
 		if (v.p[i] < '0' || v.p[i] > '9')
 			return false;
-		sum = sum * 10 + (uint64_t)(v.p[i] - '0');
-	}
-	*out = sum;
-	return sum <= INT_MAX_EXACT;
+	return v.n > 0 && json_token_integer(v.p, v.p + v.n, out) &&
+	       *out <= INT_MAX_EXACT;
 }

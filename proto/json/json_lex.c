@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings are checked in whole: escapes, surrogate pairs, UTF-8, no raw
- * control characters. Numbers follow RFC 8259, section 6; -0 is the integer
- * 0. strtod(3) reads by the locale, and paddock never leaves "C".
+ * json_lex.c - JSON's strings and numbers, read by base/text/json_token.c, as
+ * json.c takes them. What is wrong is said with its place. -0 is the integer 0.
+ * strtod(3) reads by the locale, and paddock never leaves "C".
  */
 #include "proto/json/json_lex.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,12 +14,8 @@
 #include <stdlib.h>
 
 #include "base/text/hex.h"
+#include "base/text/json_token.h"
 #include "base/text/utf8.h"
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
 {
@@ -58,160 +53,68 @@ int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected)
 			     shown(what, x, at));
 }
 
-/*
- * The character of the \u escape whose backslash is at AT in a string that
- * ends at END: 0 and *AT past it (or past both halves of a pair).
- */
-static int unicode(struct json_lex *x, size_t *at, size_t end, uint32_t *out)
+/* Say what is wrong with the token that starts at x->at, in its place P. */
+static int fault(struct json_lex *x, enum json_token_fault f, const char *p)
 {
-	const char *p = x->text + *at;
-	size_t n = end - *at;
-	int hi = n < 6 ? -1 : hex_read(p + 2, 4), lo = -1;
+	size_t at = (size_t)(p - x->text);
+	unsigned c = at < x->len ? (unsigned char)*p : 0;
 
-	if (hi < 0)
-		return json_lex_fail(x, *at,
-				     "expected four hexadecimal "
-				     "digits after \\u");
-	*out = (uint32_t)hi;
-	if (hi < 0xD800 || hi > 0xDFFF) {
-		*at += 6;
-		return 0;
-	}
-	if (hi < 0xDC00 && n >= 12 && p[6] == '\\' && p[7] == 'u')
-		lo = hex_read(p + 8, 4);
-	if (lo < 0xDC00 || lo > 0xDFFF)
-		return json_lex_fail(x, *at,
-				     "lone surrogate \\u%04X; a pair "
-				     "is \\uD800-DBFF, then \\uDC00-DFFF",
-				     (unsigned)hi);
-	*out =
-	    0x10000 + ((uint32_t)(hi - 0xD800) << 10) + (uint32_t)(lo - 0xDC00);
-	*at += 12;
-	return 0;
-}
-
-/* What a backslash and this character stand for; \u is apart. */
-static const char escapes[UCHAR_MAX + 1] = {
-    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
-    ['f'] = '\f', ['n'] = '\n',	 ['r'] = '\r', ['t'] = '\t',
-};
-
-/* Write [AT, END) of the text to scratch without its escapes. */
-static int unescape(struct json_lex *x, size_t at, size_t end)
-{
-	char *start, *to; /* what is written is never longer than what came */
-	int rc = 0;
-
-	buf_drop(&x->scratch, buf_len(&x->scratch));
-	start = to = buf_room(&x->scratch, end - at);
-	while (rc == 0 && at < end) {
-		unsigned char c = (unsigned char)x->text[at];
-		uint32_t u = 0;
-
-		if (c != '\\') {
-			*to++ = (char)c;
-			at++;
-		} else if (x->text[at + 1] == 'u') {
-			rc = unicode(x, &at, end, &u);
-			to += utf8_put(to, u);
-		} else {
-			c = (unsigned char)x->text[at + 1];
-			if (escapes[c] == '\0')
-				return json_lex_unexpected(
-				    x, at + 1,
-				    "one of "
-				    "\"\\/bfnrtu after \\");
-			*to++ = escapes[c];
-			at += 2;
-		}
-	}
-	buf_wrote(&x->scratch, (size_t)(to - start));
-	return rc;
-}
-
-/* Where the string whose quote is at x->at closes. */
-static int measure_string(struct json_lex *x, size_t *end, bool *plain)
-{
-	size_t at = x->at + 1;
-
-	*plain = true;
-	for (; at < x->len && x->text[at] != '"'; at++) {
-		unsigned c = (unsigned char)x->text[at];
-
-		if (c < ' ')
-			return json_lex_fail(x, at,
-					     "control character 0x%02X in "
-					     "a string; write it as \\u%04X",
-					     c, c);
-		if (c == '\\') {
-			*plain = false;
-			at++; /* what it escapes does not close the string */
-		}
-	}
-	if (at >= x->len)
+	switch (f) {
+	case JSON_TOKEN_NO_DIGIT:
+		return json_lex_unexpected(x, at, "a digit");
+	case JSON_TOKEN_LEADING_ZERO:
+		return json_lex_fail(x, at, "a number has no leading zero");
+	case JSON_TOKEN_CONTROL:
+		return json_lex_fail(x, at,
+				     "control character 0x%02X in "
+				     "a string; write it as \\u%04X",
+				     c, c);
+	case JSON_TOKEN_NO_END:
 		return json_lex_fail(x, x->at,
 				     "the string that starts here has no "
 				     "closing quote");
-	*end = at;
-	return 0;
+	case JSON_TOKEN_NO_ESCAPE:
+		return json_lex_unexpected(x, at + 1,
+					   "one of "
+					   "\"\\/bfnrtu after \\");
+	case JSON_TOKEN_NO_HEX:
+		return json_lex_fail(x, at,
+				     "expected four hexadecimal "
+				     "digits after \\u");
+	default:
+		return json_lex_fail(x, at,
+				     "lone surrogate \\u%04X; a pair "
+				     "is \\uD800-DBFF, then \\uDC00-DFFF",
+				     (unsigned)hex_read(p + 2, 4));
+	}
 }
 
 int json_lex_string(struct json_lex *x, const char **p, size_t *n)
 {
-	size_t from = x->at + 1, end = 0, good;
+	const char *from = x->text + x->at + 1, *end = from;
+	enum json_token_fault f;
+	size_t good;
 	bool plain;
+	char *to;
 
-	if (measure_string(x, &end, &plain) != 0)
-		return -EBADMSG;
-	good = utf8_valid_len(x->text + from, end - from);
-	if (good < end - from)
-		return json_lex_fail(
-		    x, from + good, "not UTF-8 (byte 0x%02X)",
-		    (unsigned)(unsigned char)x->text[from + good]);
-	*p = x->text + from;
-	*n = end - from;
+	f = json_token_string(&end, x->text + x->len, &plain);
+	if (f != JSON_TOKEN_GOOD)
+		return fault(x, f, end);
+	*p = from;
+	*n = (size_t)(end - from);
+	good = utf8_valid_len(from, *n);
+	if (good < *n)
+		return json_lex_fail(x, (size_t)(from - x->text) + good,
+				     "not UTF-8 (byte 0x%02X)",
+				     (unsigned)(unsigned char)from[good]);
 	if (!plain) {
-		if (unescape(x, from, end) != 0)
-			return -EBADMSG;
-		*p = buf_data(&x->scratch);
-		*n = buf_len(&x->scratch);
+		buf_drop(&x->scratch, buf_len(&x->scratch));
+		*p = to = buf_room(&x->scratch, *n);
+		f = json_token_unescape(to, n, &from, end);
+		if (f != JSON_TOKEN_GOOD)
+			return fault(x, f, from);
 	}
-	x->at = end + 1;
-	return 0;
-}
-
-static size_t skip_digits(const struct json_lex *x, size_t at)
-{
-	while (at < x->len && is_digit(x->text[at]))
-		at++;
-	return at;
-}
-
-/* Where the number at x->at ends, and whether it is an integer. */
-static int measure_number(struct json_lex *x, size_t *end, bool *integer)
-{
-	size_t at = x->at + (x->text[x->at] == '-'), from = at;
-
-	*integer = true;
-	at = skip_digits(x, at);
-	if (at - from > 1 && x->text[from] == '0')
-		return json_lex_fail(x, from, "a number has no leading zero");
-	if (at > from && at < x->len && x->text[at] == '.') {
-		*integer = false;
-		from = at + 1;
-		at = skip_digits(x, from);
-	}
-	if (at > from && at < x->len && (x->text[at] | 0x20) == 'e') {
-		*integer = false;
-		from = at + 1;
-		if (from < x->len &&
-		    (x->text[from] == '+' || x->text[from] == '-'))
-			from++;
-		at = skip_digits(x, from);
-	}
-	if (at == from)
-		return json_lex_unexpected(x, at, "a digit");
-	*end = at;
+	x->at = (size_t)(end - x->text) + 1;
 	return 0;
 }
 
@@ -219,12 +122,10 @@ static int measure_number(struct json_lex *x, size_t *end, bool *integer)
 static struct json_object *new_integer(const char *at, const char *end)
 {
 	bool negative = *at == '-';
-	uint64_t v = 0;
+	uint64_t v;
 
-	for (at += negative; at < end; at++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*at - '0'), &v))
-			return NULL;
+	if (!json_token_integer(at, end, &v))
+		return NULL;
 	if (!negative)
 		return v <= INT64_MAX ? json_object_new_int64((int64_t)v)
 				      : json_object_new_uint64(v);
@@ -233,20 +134,20 @@ static struct json_object *new_integer(const char *at, const char *end)
 	return json_object_new_int64((int64_t)(0 - v));
 }
 
-/* The double at [FROM, END), which keeps its text. */
-static int new_double(struct json_lex *x, size_t from, size_t end,
+/* The double from FROM to END, which keeps its text. */
+static int new_double(struct json_lex *x, const char *from, const char *end,
 		      struct json_object **out)
 {
 	const char *text;
 	double d;
 
 	buf_drop(&x->scratch, buf_len(&x->scratch));
-	buf_add(&x->scratch, x->text + from, end - from);
+	buf_add(&x->scratch, from, (size_t)(end - from));
 	buf_add(&x->scratch, "", 1);
 	text = buf_data(&x->scratch);
 	d = strtod(text, NULL);
 	if (!isfinite(d))
-		return json_lex_fail(x, from,
+		return json_lex_fail(x, x->at,
 				     "a number beyond what a double "
 				     "holds (about 1.8e308)");
 	*out = json_object_new_double_s(d, text);
@@ -255,18 +156,20 @@ static int new_double(struct json_lex *x, size_t from, size_t end,
 
 int json_lex_number(struct json_lex *x, struct json_object **out)
 {
-	size_t end = 0;
+	const char *from = x->text + x->at, *end = from;
 	bool integer;
+	enum json_token_fault f =
+	    json_token_number(&end, x->text + x->len, &integer);
 
 	*out = NULL;
-	if (measure_number(x, &end, &integer) != 0)
-		return -EBADMSG;
+	if (f != JSON_TOKEN_GOOD)
+		return fault(x, f, end);
 	if (integer)
-		*out = new_integer(x->text + x->at, x->text + end);
-	if (*out == NULL && new_double(x, x->at, end, out) != 0)
+		*out = new_integer(from, end);
+	if (*out == NULL && new_double(x, from, end, out) != 0)
 		return -EBADMSG;
 	if (*out == NULL)
 		abort();
-	x->at = end;
+	x->at = (size_t)(end - x->text);
 	return 0;
 }

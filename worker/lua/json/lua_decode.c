@@ -6,14 +6,13 @@
  */
 #include "worker/lua/json/lua_json.h"
 
-#include <errno.h>
 #include <lauxlib.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/hex.h"
+#include "base/text/json_token.h"
 #include "base/text/utf8.h"
 
 struct decoder {
@@ -63,151 +62,77 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static const char *digits(struct decoder *d, const char *p)
+/* Raise what is wrong at d->p, unless nothing is. */
+static void check(struct decoder *d, enum json_token_fault fault)
 {
-	if (!digit(*p)) {
-		d->p = p;
-		refuse(d, "expected a digit");
-	}
-	while (digit(*p))
-		p++;
-	return p;
+	static const char *const errmsgs[JSON_TOKEN_FAULTS] = {
+	    [JSON_TOKEN_NO_DIGIT] = "expected a digit",
+	    [JSON_TOKEN_LEADING_ZERO] = "a number with a leading zero",
+	    [JSON_TOKEN_CONTROL] = "a control character in a string",
+	    [JSON_TOKEN_NO_END] = "the text ends too early",
+	    [JSON_TOKEN_NO_ESCAPE] = "an unknown escape",
+	    [JSON_TOKEN_NO_HEX] = "\\u takes four hexadecimal digits",
+	    [JSON_TOKEN_LONE_SURROGATE] = "a lone surrogate"};
+
+	if (fault >= JSON_TOKEN_NO_ESCAPE)
+		d->p++; /* to what the backslash escapes */
+	if (fault != JSON_TOKEN_GOOD)
+		refuse(d, errmsgs[fault]);
 }
 
-static void push_double(struct decoder *d)
+static void push_double(struct decoder *d, const char *p)
 {
-	double v = strtod(d->p, NULL);
+	double v = strtod(p, NULL);
 
-	if (!isfinite(v))
+	if (!isfinite(v)) {
+		d->p = p;
 		refuse(d, "a number beyond what a double holds");
+	}
 	lua_pushnumber(d->L, v);
 }
 
 static void get_number(struct decoder *d)
 {
-	const char *p = d->p + (*d->p == '-');
-	bool integer = true;
-
-	if (*p == '0' && digit(p[1])) {
-		d->p = p;
-		refuse(d, "a number with a leading zero");
-	}
-	p = digits(d, p);
-	if (*p == '.') {
-		p = digits(d, p + 1);
-		integer = false;
-	}
-	if (*p == 'e' || *p == 'E') {
-		p++;
-		p = digits(d, p + (*p == '+' || *p == '-'));
-		integer = false;
-	}
-	if (integer) {
-		long long v;
-
-		errno = 0;
-		v = strtoll(d->p, NULL, 10);
-		integer = errno == 0 && (v != 0 || *d->p != '-');
-		if (integer)
-			lua_pushinteger(d->L, v);
-	}
-	if (!integer) /* or too big for one, or -0 */
-		push_double(d);
-	d->p = p;
-}
-
-/* At the u of \uXXXX, or of a surrogate pair. */
-static uint32_t get_unicode(struct decoder *d)
-{
-	/* a NUL is no digit, so it stops there */
-	int32_t c = hex_read(d->p + 1, 4), low;
-
-	if (c < 0)
-		refuse(d, "\\u takes four hexadecimal digits");
-	if (c < 0xD800 || c > 0xDFFF) {
-		d->p += 5;
-		return (uint32_t)c;
-	}
-	low = d->p[5] == '\\' && d->p[6] == 'u' ? hex_read(d->p + 7, 4) : -1;
-	if (c > 0xDBFF || low < 0xDC00 || low > 0xDFFF)
-		refuse(d, "a lone surrogate");
-	d->p += 11;
-	return 0x10000 + ((uint32_t)(c - 0xD800) << 10) +
-	       (uint32_t)(low - 0xDC00);
-}
-
-/* After a backslash. */
-static size_t get_escape(struct decoder *d, char *out)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *at;
-
-	if (*d->p == 'u')
-		return utf8_put(out, get_unicode(d));
-	at = *d->p == '\0' ? NULL : strchr(from, *d->p);
-	if (at == NULL)
-		return (size_t)refuse(d, "an unknown escape");
-	d->p++;
-	*out = to[at - from];
-	return 1;
-}
-
-/* The closing quote of the string at P, past its opening one. */
-static const char *string_end(struct decoder *d, bool *escaped)
-{
 	const char *p = d->p;
+	uint64_t v;
+	bool integer;
 
-	for (; *p != '"'; p++) {
-		if ((unsigned char)*p < 0x20) {
-			d->p = p;
-			refuse(d, "a control character in a string");
-		}
-		if (*p == '\\') {
-			*escaped = true;
-			if (*++p == '\0')
-				p--; /* the loop sees it */
-		}
-	}
-	return p;
-}
-
-static void push_unescaped(struct decoder *d, const char *end)
-{
-	luaL_Buffer b;
-	/* no escape is longer than its text */
-	char *out = luaL_buffinitsize(d->L, &b, (size_t)(end - d->p));
-	size_t n = 0;
-
-	while (d->p < end) {
-		const char *stop = memchr(d->p, '\\', (size_t)(end - d->p));
-		size_t run = (size_t)((stop != NULL ? stop : end) - d->p);
-
-		memcpy(out + n, d->p, run);
-		n += run;
-		d->p += run;
-		if (d->p < end) {
-			d->p++;
-			n += get_escape(d, out + n);
-		}
-	}
-	luaL_pushresultsize(&b, n);
+	check(d, json_token_number(&d->p, d->end, &integer));
+	/* -0 is none, nor what is too big for one */
+	integer = integer && json_token_integer(p, d->p, &v) &&
+		  (*p == '-' ? v > 0 && v <= (uint64_t)INT64_MAX + 1
+			     : v <= INT64_MAX);
+	if (integer)
+		lua_pushinteger(d->L, (lua_Integer)(*p == '-' ? 0 - v : v));
+	else
+		push_double(d, p);
 }
 
 /* Past the opening quote. */
 static void get_string(struct decoder *d)
 {
-	bool escaped = false;
-	const char *end = string_end(d, &escaped);
-	size_t n = (size_t)(end - d->p), good = utf8_valid_len(d->p, n);
+	const char *from = d->p, *end;
+	size_t n, good;
+	luaL_Buffer b;
+	bool plain;
+	char *out;
 
+	check(d, json_token_string(&d->p, d->end, &plain));
+	end = d->p;
+	n = (size_t)(end - from);
+	good = utf8_valid_len(from, n);
 	if (good < n) {
-		d->p += good;
+		d->p = from + good;
 		refuse(d, "a string that is not UTF-8");
 	}
-	if (escaped)
-		push_unescaped(d, end);
-	else
-		lua_pushlstring(d->L, d->p, n);
+	if (plain) {
+		lua_pushlstring(d->L, from, n);
+	} else {
+		out = luaL_buffinitsize(d->L, &b, n);
+		d->p = from;
+		check(d, json_token_unescape(out, &n, &d->p, end));
+		luaL_pushresultsize(&b, n);
+	}
 	d->p = end + 1;
 }
 

@@ -21,55 +21,9 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/threads/rpc_async.h"
+#include "supervisor/session/batch.h"
 #include "supervisor/session/progress.h"
 #include "supervisor/exec/runs.h"
-
-/* The answers of a batch, which leave when the last of them is there. */
-struct batch {
-	struct session *session;
-	void *stream;
-	bool wanted; /* some of it gets an answer */
-	size_t waiting;
-	struct buf answers; /* "[a,b" so far */
-};
-
-struct batch *batch_new(struct session *s, void *stream, size_t n)
-{
-	struct batch *b = xcalloc(1, sizeof(*b));
-
-	b->session = s;
-	b->stream = stream;
-	b->waiting = n;
-	return b;
-}
-
-void batch_skip(struct batch *b)
-{
-	if (--b->waiting > 0)
-		return;
-	if (b->session != NULL && b->wanted) {
-		struct session *s = b->session;
-		bool any = buf_len(&b->answers) > 0;
-
-		buf_add_str(&b->answers, "]");
-		s->ops->answer(
-		    s->arg, b->stream, any ? buf_data(&b->answers) : NULL,
-		    any ? buf_len(&b->answers) : 0, (struct reply_hint){0});
-	}
-	buf_fini(&b->answers);
-	free(b);
-}
-
-static void batch_add(struct batch *b, const struct buf *answer)
-{
-	buf_add_str(&b->answers, buf_len(&b->answers) > 0 ? "," : "[");
-	buf_add(&b->answers, buf_data(answer), buf_len(answer));
-}
-
-void batch_gone(struct batch *b)
-{
-	b->session = NULL;
-}
 
 /* ---- made, and let go ---- */
 
@@ -116,7 +70,7 @@ struct request *request_new(struct session *s, void *stream,
 	*msg = (struct rpc_msg){0};
 	c->batch = batch;
 	if (batch != NULL)
-		batch->wanted = true;
+		batch_want(batch);
 	c->progress =
 	    (struct progress){.session = s,
 			      .terms = c->terms,
@@ -246,7 +200,7 @@ void request_drop(struct request *c, bool cancel_run)
 	if (c->ops->dropped != NULL)
 		c->ops->dropped(c);
 	if (c->batch != NULL && !cancel_run)
-		c->batch->session = NULL; /* the client itself is gone */
+		batch_gone(c->batch); /* the client itself is */
 	request_unwatch(c); /* its stream is there for what ends with it */
 	if (c->batch == NULL && cancel_run)
 		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
@@ -267,8 +221,7 @@ size_t request_max_bytes(const struct request *c)
 	size_t most = (size_t)c->ctx->config->max_answer_bytes, used = 0;
 
 	if (c->batch != NULL)
-		used = buf_len(&c->batch->answers) +
-		       c->batch->waiting * ERROR_BYTES;
+		used = batch_bytes(c->batch, ERROR_BYTES);
 	return used < most ? most - used : 0;
 }
 

@@ -16,7 +16,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 
-struct batch; /* answers that leave together; request.c */
+struct batch; /* answers that leave together */
 
 /* What a request does while it waits, a table for each kind; NULL: nothing. */
 struct request_ops {
@@ -142,9 +142,5 @@ bool request_backlogged(struct request *c, event_callback_fn again);
 bool request_defer(struct request *c, const struct run *r);
 /* Fires once after MS, unless it is answered before. */
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
-
-struct batch *batch_new(struct session *s, void *stream, size_t n);
-void batch_skip(struct batch *b); /* one of them needs no answer */
-void batch_gone(struct batch *b); /* nobody is there to be answered */
 
 #endif

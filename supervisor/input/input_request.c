@@ -348,7 +348,7 @@ static struct json_object *roots_answer(const struct input_request *q,
 /* ---- the kinds of question ---- */
 
 static const struct {
-	const char *method, *unsupported;
+	const char *method, *unsupported, *capability;
 	bool (*init)(struct input_request *q, struct tool_error *r);
 	const char *(*lacks)(const struct input_request *q,
 			     const struct client_terms *t);
@@ -358,13 +358,13 @@ static const struct {
 				      struct tool_error *r);
 } kinds[] = {
     [WORKER_QUESTION_ELICIT] = {"elicitation/create",
-				"ELICITATION_NOT_SUPPORTED", init_elicit,
-				lacks_elicit, elicit_answer},
+				"ELICITATION_NOT_SUPPORTED", "elicitation/form",
+				init_elicit, lacks_elicit, elicit_answer},
     [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage",
-				"SAMPLING_NOT_SUPPORTED", init_sample,
-				lacks_sample, sample_answer},
-    [WORKER_QUESTION_ROOTS] = {"roots/list", "ROOTS_NOT_SUPPORTED", init_roots,
-			       lacks_roots, roots_answer},
+				"SAMPLING_NOT_SUPPORTED", "sampling",
+				init_sample, lacks_sample, sample_answer},
+    [WORKER_QUESTION_ROOTS] = {"roots/list", "ROOTS_NOT_SUPPORTED", "roots",
+			       init_roots, lacks_roots, roots_answer},
 };
 
 const char *input_request_method(const struct input_request *q)
@@ -376,6 +376,26 @@ void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r)
 {
 	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
+}
+
+const char *input_request_undeclared(struct json_object *details,
+				     const struct client_terms *t)
+{
+	const char *code = json_member_str(details, "templateCode");
+
+	if (code == NULL)
+		code = json_member_str(details, "stepErrorCode");
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(kinds); i++) {
+		const struct input_request bare = {
+		    .kind = (enum worker_question_kind)i};
+
+		if (kinds[i].unsupported != NULL &&
+		    strcmp(kinds[i].unsupported, code) == 0)
+			return kinds[i].lacks(&bare, t) == NULL
+				   ? NULL
+				   : kinds[i].capability;
+	}
+	return NULL;
 }
 
 bool input_request_init(struct input_request *q,

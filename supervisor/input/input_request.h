@@ -50,6 +50,14 @@ void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r);
 
 /*
+ * A run failed with DETAILS (may be NULL), since its template could not do without an
+ * answer: the capability, as mcp_declares() has it, that its client, who said T,
+ * would have to declare. NULL: it is not that.
+ */
+const char *input_request_undeclared(struct json_object *details,
+				     const struct client_terms *t);
+
+/*
  * The params as REV has them, of task TASK_ID (NULL: of none); the caller owns them.
  */
 struct json_object *input_request_params(const struct input_request *q,

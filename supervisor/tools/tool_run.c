@@ -10,11 +10,13 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/session/response.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_request.h"
 #include "supervisor/input/input_required.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
@@ -59,6 +61,25 @@ void tool_run_present_row(struct request *c, const struct store_run *row)
 }
 
 /*
+ * Could R's template not do without asking C, which did not say that it can be
+ * asked? That is an error of the protocol where each request says so.
+ */
+static bool lacks_capability(struct request *c, const struct run *r)
+{
+	const char *path = NULL;
+
+	if (r->state == RUN_FAILED &&
+	    mcp_has(c->terms->revision, MCP_STATELESS))
+		path = input_request_undeclared(r->error.details, c->terms);
+	if (path == NULL)
+		return false;
+	request_error(c, RPC_MISSING_CAPABILITY, mcp_missing_capability(path),
+		      "%s cannot do without asking its client: %s",
+		      r->template->id, r->error.message);
+	return true;
+}
+
+/*
  * run_task_template: exactly what get_task_run gives. A template's own tool: its
  * plain output, or its reply.
  */
@@ -70,6 +91,8 @@ static void present(struct request *c, struct run *r)
 	if (ask->form == STORE_TASK_OUTPUT) {
 		if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
 			request_audit_refused(c, r->error.code);
+		if (lacks_capability(c, r))
+			return;
 		if (reply)
 			ask->form = STORE_TASK_REPLY;
 	}

@@ -24,10 +24,15 @@
 void tool_run_asked(struct request *c, struct run *r)
 {
 	struct tool_run_args *ask = c->state;
-	struct json_object *asked = input_requests(r, c->terms);
 	struct request_state st = {.round = r->rounds + 1};
+	struct json_object *asked;
 	struct tool_error e = {0};
 
+	if (!input_required_is_retry(c)) /* who knows what will be asked */
+		input_answer_keys(r, c->requestor,
+				  json_member(c->msg.params, "inputResponses"),
+				  c->msg.bytes);
+	asked = input_requests(r, c->terms);
 	if (asked == NULL) /* each has been answered, or is too late */
 		return;
 	if (!runs_may_park(c->ctx->runs, r, &e)) {

@@ -34,6 +34,8 @@ my %templates = (
 	return {out[1].value, out[2].value, out[3].value}"),
     caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
 	return {code = e.code}"),
+    in_step => lua("run.step('s', function() run.sample{messages = 'hi', maxTokens = 9} end)"),
+    claims => lua("run.error('SAMPLING_NOT_SUPPORTED', 'm')"),
     shell => {program => <<'SH'},
 #!/bin/bash
 before=$$
@@ -93,6 +95,34 @@ my $s = server();
 	is($done->{resultType}, 'complete', '... which is complete');
 	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')}),
 	    'used', 'the same state is good for one time');
+}
+
+# ---- who knows what will be asked says it at once ----
+
+{
+	my $r = call($s, 'who', {}, {inputResponses => {user_name => name_is('Ann'), more => name_is('x')}});
+
+	is($r->{structuredContent}{name} // json_of($r), 'Ann',
+	    'answers that come with the call itself are taken');
+	$r = call($s, 'twice', {}, {inputResponses => {k => name_is('Ann')}});
+	is(join(' ', keys %{$r->{inputRequests} // {}}), 'k-2', '... each for one question');
+}
+
+# ---- who cannot be asked ----
+
+{
+	my $r = call($s, 'who', {}, {}, {sampling => {}});
+
+	is_deeply([$r->{error}{code}, $r->{error}{data}],
+	    [-32021, {requiredCapabilities => {elicitation => {form => {}}}}],
+	    'a template that cannot do without an answer is an error to who cannot be asked')
+	    or diag(json_of($r));
+	is(call($s, 'caught', {}, {}, {})->{structuredContent}{code}, 'ELICITATION_NOT_SUPPORTED',
+	    '... unless it can');
+	$r = call($s, 'in_step', {}, {}, {});
+	is_deeply($r->{error}{data}, {requiredCapabilities => {sampling => {}}}, '... also in a step');
+	$r = call($s, 'claims', {}, {}, \%can);
+	ok($r->{isError}, 'what a template only says is its own error');
 }
 
 # ---- answers that are none ----

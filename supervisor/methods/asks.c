@@ -15,6 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/input/input_request.h"
+#include "supervisor/input/input_required.h"
 #include "supervisor/package/placeholder.h"
 #include "supervisor/session/client_task.h"
 
@@ -266,7 +267,23 @@ struct round {
 	struct json_object *requests; /* what is missing, by its key */
 	const char *declined;	      /* which, if one is */
 	bool unable;		      /* nobody can be asked */
+	struct request_state state;   /* it belongs to no run */
 };
+
+/* What the client answers to what it was asked; false: it has been refused. */
+static bool take_given(struct round *w)
+{
+	struct json_object *params = w->c->msg.params;
+	const char *name = json_member_str(params, "name");
+
+	request_state_call(w->state.call, w->c->msg.method,
+			   name != NULL ? name : json_member_str(params, "uri"),
+			   json_member(params, "arguments"));
+	if (!input_required_is_retry(w->c))
+		return true;
+	w->given = json_member(params, "inputResponses");
+	return input_required_open(w->c, &w->state);
+}
 
 /* What is no answer is asked (again). */
 static void look(struct round *w, const char *key, struct json_object *ask)
@@ -303,7 +320,6 @@ static void answer_round(struct round *w, const struct catalogue_entry *o,
 	} else if (json_object_object_length(w->requests) == 0) {
 		give(c, o, w->answers);
 	} else if (w->unable) {
-		c->hint.status = 400;
 		request_error(
 		    c, RPC_MISSING_CAPABILITY,
 		    mcp_missing_capability(CAPABILITY),
@@ -312,19 +328,20 @@ static void answer_round(struct round *w, const struct catalogue_entry *o,
 		    "elicitation.form",
 		    o->key);
 	} else {
-		request_result(c, json_pack("resultType:s inputRequests:O",
-					    "input_required", w->requests));
+		w->state.round = 1;
+		input_required(c, json_object_get(w->requests), &w->state);
 	}
 }
 
 static void ask_by_result(struct request *c, const struct catalogue_entry *o,
 			  asks_give give)
 {
-	struct round w = {.c = c,
-			  .given = json_member(c->msg.params, "inputResponses"),
-			  .answers = json_object_new_object(),
-			  .requests = json_object_new_object()};
+	struct round w = {.c = c};
 
+	if (!take_given(&w))
+		return;
+	w.answers = json_object_new_object();
+	w.requests = json_object_new_object();
 	json_object_object_foreach(json_member(o->def, "asks"), key, ask)
 		look(&w, key, ask);
 	answer_round(&w, o, give);

@@ -5,6 +5,7 @@
 use lib 'tests/lib';
 use Paddock;
 use Http;
+use Stateless;
 
 sub form { my ($message, %properties) = @_; return {message => $message, requestedSchema => {type => 'object',
 	properties => \%properties, required => [sort keys %properties]}} }
@@ -30,6 +31,7 @@ my %offers = (
 my $templates = { talks => lua('', %offers) };
 my %greet = (name => 'greet', arguments => { tone => 'Kind' });
 my %who = (action => 'accept', content => { name => 'Ada', age => 36 });
+my %forms = (elicitation => { form => {} });
 my %sure = (action => 'accept', content => { ok => true });
 
 sub text_of { my ($a) = @_; return $a->{result}{messages}[0]{content}{text} // $a->{result}{contents}[0]{text} }
@@ -145,17 +147,10 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 
 # ---- a client that brings its terms ----
 
-sub modern {
-	my ($params, $can) = @_;
-
-	return { %$params, _meta => { 'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
-		'io.modelcontextprotocol/clientCapabilities' => $can // { elicitation => { form => {} } } } };
-}
-
 {
 	my $s = Paddock->new(templates => $templates);
-	my $get = sub { my ($responses, $state, $params) = @_; return $s->call('prompts/get', modern({ %{ $params // \%greet },
-		defined $responses ? (inputResponses => $responses) : (), defined $state ? (requestState => $state) : () })) };
+	my $get = sub { my ($responses, $state, $params) = @_; return $s->call('prompts/get', stateless({ %{ $params // \%greet },
+		defined $responses ? (inputResponses => $responses) : (), defined $state ? (requestState => $state) : () }, \%forms)) };
 	my $r = $get->()->{result};
 	my $state = $r->{requestState};
 
@@ -179,6 +174,16 @@ sub modern {
 		$r = $get->($_ // JSON::PP::null, $state)->{result};
 		same_json([ sort keys %{ $r->{inputRequests} } ], [qw(sure-1 user)], '  and all where there is no answer: ' . json_of($_));
 	}
+	$r = $get->({ user => \%who, 'sure-1' => \%sure })->{result};
+	same_json([ sort keys %{ $r->{inputRequests} } ], [qw(sure-1 user)], '  and all where there is no state');
+	for ([ 'changed', $get, [ substr($state, 0, -1) ] ], [ 'another\'s', $get, [ $state, { name => 'greet', arguments => { tone => 'Curt' } } ] ],
+	     [ 'none', $get, [ 7 ] ]) {
+		my ($name, $ask, $more) = @$_;
+		my $e = $ask->({ user => \%who, 'sure-1' => \%sure }, @$more)->{error};
+
+		is($e->{code}, -32602, "  a state is refused: $name");
+		is($e->{data}{errorCode}, 'REQUEST_STATE_REFUSED', '  by its code');
+	}
 	for my $action (qw(decline cancel)) {
 		my $e = $get->({ user => { action => $action }, 'sure-1' => \%sure }, $state)->{error};
 
@@ -188,14 +193,17 @@ sub modern {
 	like($get->({ user => \%who, 'sure-1' => \%sure }, $state, { name => 'greet' })->{error}{message}, qr/needs the argument tone/,
 	     '  what else is wrong is told before');
 
-	$r = $s->call('resources/read', modern({ uri => 'notes://may' }))->{result};
+	$r = $s->call('resources/read', stateless({ uri => 'notes://may' }, \%forms))->{result};
 	is($r->{resultType}, 'input_required', 'a resource, too');
-	$r = $s->call('resources/read', modern({ uri => 'notes://may', inputResponses => { user => { action => 'accept',
-		content => { name => 'Ada', of => ['b'] } } }, requestState => $r->{requestState} }));
+	$r = $s->call('resources/read', stateless({ uri => 'notes://may', inputResponses => { user => { action => 'accept',
+		content => { name => 'Ada', of => ['b'] } } }, requestState => $r->{requestState} }, \%forms));
 	is(text_of($r), 'may for Ada, b{other}', '  is given when it has what it needs');
 	is($r->{result}{resultType}, 'complete', '  and is complete then');
 
-	my $e = $s->call('prompts/get', modern(\%greet, { elicitation => { url => {} } }))->{error};
+	my $bound = $s->call('resources/read', stateless({ uri => 'notes://may' }, \%forms))->{result}{requestState};
+	like($s->call('resources/read', stateless({ uri => 'notes://june', requestState => $bound }, \%forms))->{error}{data}{reason}, qr/^other_call$/,
+	     '  by the URI that it was asked for');
+	my $e = $s->call('prompts/get', stateless(\%greet, { elicitation => { url => {} } }))->{error};
 	is($e->{code}, -32021, 'who does not declare it is not asked');
 	same_json($e->{data}, { requiredCapabilities => { elicitation => { form => {} } } }, '  and reads what would be needed');
 	is(scalar(@{ $s->{notes} }), 0, 'no client of this era gets a request');
@@ -218,6 +226,14 @@ sub modern {
 	}
 	my $m = $conn->message;
 	is(text_of($m->{json}), 'Kind: Ada, 36, true; Kind', 'over HTTP the questions come by the request\'s stream');
+
+	$c = $s->modern('ada');
+	$c->{capabilities} = \%forms;
+	my $r = $c->call('prompts/get', { %greet });
+	is($r->{result}{resultType}, 'input_required', 'a request that stands by itself is answered what it lacks');
+	$r = $c->call('prompts/get', { %greet, inputResponses => { user => \%who, 'sure-1' => \%sure },
+		requestState => $r->{result}{requestState} });
+	is(text_of($r), 'Kind: Ada, 36, true; Kind', '  and then what it wants');
 	$s->stop;
 }
 

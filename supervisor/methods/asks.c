@@ -270,19 +270,21 @@ struct round {
 	struct request_state state;   /* it belongs to no run */
 };
 
-/* What the client answers to what it was asked; false: it has been refused. */
+/*
+ * What the client answers, though it has not been asked yet; false: it brings a
+ * state that is not this request's, and has been refused.
+ */
 static bool take_given(struct round *w)
 {
 	struct json_object *params = w->c->msg.params;
 	const char *name = json_member_str(params, "name");
 
+	w->given = json_member(params, "inputResponses");
 	request_state_call(w->state.call, w->c->msg.method,
 			   name != NULL ? name : json_member_str(params, "uri"),
 			   json_member(params, "arguments"));
-	if (!input_required_is_retry(w->c))
-		return true;
-	w->given = json_member(params, "inputResponses");
-	return input_required_open(w->c, &w->state);
+	return !input_required_is_retry(w->c) ||
+	       input_required_open(w->c, &w->state);
 }
 
 /* What is no answer is asked (again). */

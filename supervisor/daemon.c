@@ -174,6 +174,7 @@ static void on_term(struct daemon *d)
 	unix_listen_stop(d->listener);
 	http_listen_drain(d->http);
 	sessions_end(ctx->sessions);
+	runs_drain_parked(ctx->runs);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 runs_running(ctx->runs), runs_queued(ctx->runs));

@@ -110,6 +110,8 @@ void runs_park(struct runs *s, struct run *r);
 void runs_unpark(struct runs *s, struct run *r); /* one that is not is fine */
 /* Nobody came in time: it fails with INPUT_TIMEOUT. */
 void runs_end_parked(struct runs *s, struct run *r);
+/* The server ends, so nobody can: all of them fail with RUN_INTERRUPTED. */
+void runs_drain_parked(struct runs *s);
 
 size_t runs_running(const struct runs *s);
 size_t runs_queued(const struct runs *s);

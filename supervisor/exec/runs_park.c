@@ -83,6 +83,13 @@ void runs_unpark(struct runs *s, struct run *r)
 		event_add(w->deadline, CLOCK_TIMEVAL(left > 0 ? left : 0));
 }
 
+static void end_parked(struct run *r)
+{
+	r->worker->killed = true;
+	if (r->worker->child.pid > 0)
+		kill(r->worker->child.pid, SIGKILL);
+}
+
 void runs_end_parked(struct runs *s, struct run *r)
 {
 	if (!r->parked.is || r->worker == NULL)
@@ -92,7 +99,19 @@ void runs_end_parked(struct runs *s, struct run *r)
 		      "input_wait_ms, which is %lld ms and the operator's to "
 		      "raise",
 		      (long long)s->ctx->config->input_wait_ms);
-	r->worker->killed = true;
-	if (r->worker->child.pid > 0)
-		kill(r->worker->child.pid, SIGKILL);
+	end_parked(r);
+}
+
+void runs_drain_parked(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!r->parked.is || r->worker == NULL)
+			continue;
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server was stopped while the run waited for "
+			      "answers");
+		end_parked(r);
+	}
 }

@@ -275,4 +275,17 @@ $s->stop;
 	    'who comes back to a server that was restarted is told so');
 	$next->stop;
 }
+{
+	my $s = server();
+	my $r = call($s, 'who');
+
+	kill TERM => $s->{pid};
+	$s->wait_exit;
+	unlike($s->log_text, qr/drain=timeout/, 'a server that is to stop waits for no answers');
+	my $next = server(root => $s->{root});
+	my $late = again($next, 'who', $r->{requestState}, {user_name => name_is('Al')});
+	like($late->{content}[0]{text} // json_of($late), qr/RUN_INTERRUPTED/,
+	    'who comes back after that is told so');
+	$next->stop;
+}
 done_testing();

@@ -71,8 +71,9 @@ static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
 
 /* ---- removing ---- */
 
-/* The groups in DIR that are ours by MATCH. -EBUSY: not all of them went. */
-static int remove_in(const char *dir, bool (*match)(const char *name))
+/* Call FN with each group in DIR that MATCHes. The last that is not 0. */
+static int each_group(const char *dir, bool (*match)(const char *name),
+		      int (*fn)(const char *path))
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -80,13 +81,13 @@ static int remove_in(const char *dir, bool (*match)(const char *name))
 
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		char *path;
+		int one;
 
-		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0 || !match(e->d_name))
+		if (e->d_type != DT_DIR || !match(e->d_name))
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);
-		if (rmdir(path) != 0 && errno != ENOENT)
-			rc = -errno;
+		one = fn(path);
+		rc = one != 0 ? one : rc;
 		free(path);
 	}
 	if (d != NULL)
@@ -102,13 +103,22 @@ static bool is_leaf(const char *name)
 	return strncmp(name, "run-", 4) == 0;
 }
 
+static bool is_servers(const char *name)
+{
+	return strncmp(name, OURS, strlen(OURS)) == 0;
+}
+
+static int remove_group(const char *path)
+{
+	return rmdir(path) != 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* -EBUSY: not all of them went. */
 static int remove_base(const char *base, bool whole)
 {
-	int rc = remove_in(base, is_leaf);
+	int rc = each_group(base, is_leaf, remove_group);
 
-	if (rc == 0 && whole && rmdir(base) != 0 && errno != ENOENT)
-		rc = -errno;
-	return rc;
+	return rc == 0 && whole ? remove_group(base) : rc;
 }
 
 void cgroup_remove(void)
@@ -136,7 +146,7 @@ void cgroup_remove(void)
 }
 
 /* Its lock can be taken, so its server is dead; or about to take it. */
-static void remove_dead(const char *path)
+static int remove_dead(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -144,45 +154,31 @@ static void remove_dead(const char *path)
 		remove_base(path, true);
 	if (fd >= 0)
 		close(fd);
+	return 0;
 }
 
 static void sweep(const char *dir)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		char *path;
-
-		if (e->d_type != DT_DIR ||
-		    strncmp(e->d_name, OURS, strlen(OURS)) != 0)
-			continue;
-		path = xasprintf("%s/%s", dir, e->d_name);
-		remove_dead(path);
-		free(path);
-	}
-	if (d != NULL)
-		closedir(d);
+	each_group(dir, is_servers, remove_dead);
 }
 
 /* ---- making ---- */
 
 /*
- * NAME in T's base, "" for that itself, gets so many times what a group has
+ * NAME in T's base, NULL for that itself, gets so many times what a group has
  * unless it is said; where CPU time is no matter, nothing. Version 1 bounds
  * this to 2^18, version 2 to 10,000.
  */
 static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
 {
-	char *dir = xasprintf("%s/%s", cgroups.base[t], name);
+	const char *base = cgroups.base[t];
 
 	if (t == CGROUP_CPU)
-		(void)cgroup_put_number(dir, "cpu.shares",
+		(void)cgroup_put_number(base, name, "cpu.shares",
 					times < 256 ? 1024 * times : 1 << 18);
 	else if (t == CGROUP_UNIFIED)
-		(void)cgroup_put_number(dir, "cpu.weight",
+		(void)cgroup_put_number(base, name, "cpu.weight",
 					times < 100 ? 100 * times : 10000);
-	free(dir);
 }
 
 /* PATH, made and locked: the lock's descriptor, or -errno. */
@@ -263,7 +259,8 @@ static int make_v1(const struct cgroup_home *home, const char *name)
 	make_if_possible(home, name, CGROUP_UNIFIED);
 	make_if_possible(home, name, CGROUP_CPU);
 	if (cgroups.base[CGROUP_CPU] != NULL) /* as one process a CPU */
-		weigh(CGROUP_CPU, "", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+		weigh(CGROUP_CPU, NULL,
+		      (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return 0;
 }
 
@@ -271,7 +268,7 @@ static bool controls(const char *dir, const char *file)
 {
 	char text[CGROUP_TEXT_MAX];
 
-	if (cgroup_get(dir, file, text) <= 0)
+	if (cgroup_get(dir, NULL, file, text) <= 0)
 		return false;
 	return strstr(text, "memory") != NULL && strstr(text, "pids") != NULL;
 }
@@ -281,7 +278,7 @@ static int pass_on(const char *dir)
 {
 	if (controls(dir, "cgroup.subtree_control"))
 		return 0;
-	return cgroup_put(dir, "cgroup.subtree_control", "+memory +pids");
+	return cgroup_put(dir, NULL, "cgroup.subtree_control", "+memory +pids");
 }
 
 /* And that of CPU time, for a folder of ours: it changes nothing for others. */
@@ -290,7 +287,7 @@ static int pass_all_on(const char *dir)
 	int rc = pass_on(dir);
 
 	if (rc == 0)
-		(void)cgroup_put(dir, "cgroup.subtree_control", "+cpu");
+		(void)cgroup_put(dir, NULL, "cgroup.subtree_control", "+cpu");
 	return rc;
 }
 
@@ -302,7 +299,7 @@ static bool is_given(const char *dir)
 	bool may = access(procs, W_OK) == 0 && access(dir, W_OK) == 0;
 
 	free(procs);
-	if (!may || cgroup_get(dir, "cgroup.procs", text) <= 0)
+	if (!may || cgroup_get(dir, NULL, "cgroup.procs", text) <= 0)
 		return false;
 	return strtol(text, &end, 10) == getpid() && strcmp(end, "\n") == 0;
 }
@@ -392,41 +389,30 @@ void cgroup_init(void)
 
 /* ---- the leaves ---- */
 
-static int bound_v1(const char *name, const struct cgroup_limits *l)
+int cgroup_bound(const char *name, const struct cgroup_limits *l)
 {
-	char *memory = xasprintf("%s/%s", cgroups.base[CGROUP_MEMORY], name);
-	char *pids = xasprintf("%s/%s", cgroups.base[CGROUP_PIDS], name);
+	const char *memory = cgroup_base(CGROUP_MEMORY);
+	const char *pids = cgroup_base(CGROUP_PIDS);
 	int rc;
 
-	/* with swap it is never to be less than without; it may not be there */
-	(void)cgroup_put(memory, "memory.memsw.limit_in_bytes", "-1");
-	rc =
-	    cgroup_put_number(memory, "memory.limit_in_bytes", l->memory_bytes);
-	(void)cgroup_put_number(memory, "memory.memsw.limit_in_bytes",
-				l->memory_bytes);
+	if (cgroups.version == CGROUP_V1) {
+		/* with swap it is never to be less than without; it may not be there */
+		(void)cgroup_put(memory, name, "memory.memsw.limit_in_bytes",
+				 "-1");
+		rc = cgroup_put_number(memory, name, "memory.limit_in_bytes",
+				       l->memory_bytes);
+		(void)cgroup_put_number(memory, name,
+					"memory.memsw.limit_in_bytes",
+					l->memory_bytes);
+	} else {
+		rc = cgroup_put_number(memory, name, "memory.max",
+				       l->memory_bytes);
+		/* without swap: none */
+		(void)cgroup_put(memory, name, "memory.swap.max", "0");
+	}
 	if (rc == 0)
-		rc = cgroup_put_number(pids, "pids.max", l->processes);
-	free(memory);
-	free(pids);
+		rc = cgroup_put_number(pids, name, "pids.max", l->processes);
 	return rc;
-}
-
-static int bound_v2(const char *name, const struct cgroup_limits *l)
-{
-	char *dir = xasprintf("%s/%s", cgroups.base[CGROUP_UNIFIED], name);
-	int rc = cgroup_put_number(dir, "memory.max", l->memory_bytes);
-
-	(void)cgroup_put(dir, "memory.swap.max", "0"); /* without swap: none */
-	if (rc == 0)
-		rc = cgroup_put_number(dir, "pids.max", l->processes);
-	free(dir);
-	return rc;
-}
-
-int cgroup_bound(const char *name, const struct cgroup_limits *limits)
-{
-	return cgroups.version == CGROUP_V1 ? bound_v1(name, limits)
-					    : bound_v2(name, limits);
 }
 
 void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
@@ -455,40 +441,41 @@ int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
 	return rc;
 }
 
-static bool is_member(const char *dir, pid_t pid)
-{
-	char *path = xasprintf("%s/cgroup.procs", dir);
-	FILE *f = fopen(path, "re");
-	int one = 0;
+struct search {
+	pid_t pid;
+	bool found;
+};
 
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote these numbers */
-	while (f != NULL && one != (int)pid && fscanf(f, "%d", &one) == 1)
-		;
-	if (f != NULL)
-		fclose(f);
-	free(path);
-	return one == (int)pid;
+static bool is_other(void *arg, pid_t pid)
+{
+	struct search *s = arg;
+
+	s->found = pid == s->pid;
+	return !s->found;
+}
+
+static bool is_member(const char *base, const char *group, pid_t pid)
+{
+	struct search s = {.pid = pid};
+
+	cgroup_members(base, group, is_other, &s);
+	return s.found;
 }
 
 bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)
 {
-	bool v1 = cgroups.version == CGROUP_V1;
-	enum cgroup_tree memory = v1 ? CGROUP_MEMORY : CGROUP_UNIFIED;
-	enum cgroup_tree pids = v1 ? CGROUP_PIDS : CGROUP_UNIFIED;
-	char *m, *p;
-	bool holds;
+	const char *memory = cgroup_base(CGROUP_MEMORY);
+	const char *pids = cgroup_base(CGROUP_PIDS);
+	const char *bound = cgroups.version == CGROUP_V1
+				? "memory.limit_in_bytes"
+				: "memory.max";
 
 	if (cgroups.version == CGROUP_NONE || pid <= 0)
 		return false;
-	m = xasprintf("%s/%s", cgroups.base[memory], leaves[leaf]);
-	p = xasprintf("%s/%s", cgroups.base[pids], leaves[leaf]);
 	/* the kernel's "none" is just below 2^63, or "max" */
-	holds = is_member(m, pid) && is_member(p, pid) &&
-		cgroup_number(p, "pids.max", NULL) > 0 &&
-		(uint64_t)cgroup_number(
-		    m, v1 ? "memory.limit_in_bytes" : "memory.max", NULL) <
-		    (uint64_t)INT64_MAX / 2;
-	free(m);
-	free(p);
-	return holds;
+	return is_member(memory, leaves[leaf], pid) &&
+	       is_member(pids, leaves[leaf], pid) &&
+	       cgroup_number(pids, leaves[leaf], "pids.max", NULL) > 0 &&
+	       (uint64_t)cgroup_number(memory, leaves[leaf], bound, NULL) <
+		   (uint64_t)INT64_MAX / 2;
 }

@@ -27,19 +27,32 @@ static const char *const theirs[] = {"memory.limit_in_bytes",
 				     "pids.max",
 				     "cgroup.kill"};
 
-static int open_file(const char *dir, const char *file, int flags)
+const char *cgroup_base(enum cgroup_tree v1)
 {
-	char *path = xasprintf("%s/%s", dir, file);
-	int fd = open(path, flags | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : fd;
-
-	free(path);
-	return rc;
+	return cgroups.base[cgroups.version == CGROUP_V1 ? v1 : CGROUP_UNIFIED];
 }
 
-int cgroup_put(const char *dir, const char *file, const char *text)
+int cgroup_open(const char *base, const char *group, const char *file,
+		int flags)
 {
-	int fd = open_file(dir, file, O_WRONLY);
+	char *path;
+	int fd;
+
+	if (base == NULL)
+		return -ENOENT;
+	path = group == NULL ? xasprintf("%s/%s", base, file)
+			     : xasprintf("%s/%s/%s", base, group, file);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	free(path);
+	return fd;
+}
+
+int cgroup_put(const char *base, const char *group, const char *file,
+	       const char *text)
+{
+	int fd = cgroup_open(base, group, file, O_WRONLY);
 	int rc = 0;
 
 	if (fd < 0)
@@ -50,17 +63,19 @@ int cgroup_put(const char *dir, const char *file, const char *text)
 	return rc;
 }
 
-int cgroup_put_number(const char *dir, const char *file, uint64_t n)
+int cgroup_put_number(const char *base, const char *group, const char *file,
+		      uint64_t n)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-	return cgroup_put(dir, file, text);
+	return cgroup_put(base, group, file, text);
 }
 
-int cgroup_get(const char *dir, const char *file, char text[CGROUP_TEXT_MAX])
+int cgroup_get(const char *base, const char *group, const char *file,
+	       char text[CGROUP_TEXT_MAX])
 {
-	int fd = open_file(dir, file, O_RDONLY);
+	int fd = cgroup_open(base, group, file, O_RDONLY);
 	ssize_t n;
 	int rc;
 
@@ -74,14 +89,15 @@ int cgroup_get(const char *dir, const char *file, char text[CGROUP_TEXT_MAX])
 	return rc;
 }
 
-int64_t cgroup_number(const char *dir, const char *file, const char *key)
+int64_t cgroup_number(const char *base, const char *group, const char *file,
+		      const char *key)
 {
 	char text[CGROUP_TEXT_MAX], *end;
 	const char *p = text;
 	size_t n = key != NULL ? strlen(key) : 0;
 	int64_t v;
 
-	if (cgroup_get(dir, file, text) <= 0)
+	if (cgroup_get(base, group, file, text) <= 0)
 		return -1;
 	while (n > 0 && (strncmp(p, key, n) != 0 || p[n] != ' ')) {
 		p = strchr(p, '\n');
@@ -92,6 +108,24 @@ int64_t cgroup_number(const char *dir, const char *file, const char *key)
 	p += n;
 	v = strtoll(p, &end, 10);
 	return end == p ? -1 : v;
+}
+
+size_t cgroup_members(const char *base, const char *group,
+		      bool (*each)(void *arg, pid_t pid), void *arg)
+{
+	int fd = cgroup_open(base, group, "cgroup.procs", O_RDONLY), pid;
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	size_t n = 0;
+
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote these numbers */
+	while (f != NULL && fscanf(f, "%d", &pid) == 1 && pid > 0) {
+		n++;
+		if (!each(arg, pid))
+			break;
+	}
+	if (f != NULL)
+		fclose(f);
+	return n;
 }
 
 int cgroup_make(const char *base, const char *name)
@@ -105,10 +139,8 @@ int cgroup_make(const char *base, const char *name)
 		privs_give(path);
 		free(path);
 	}
-	if (rc == 0)
-		rc = open_file(dir, "cgroup.procs", O_WRONLY);
 	free(dir);
-	return rc;
+	return rc == 0 ? cgroup_open(base, name, "cgroup.procs", O_WRONLY) : rc;
 }
 
 int cgroup_move(int procs, pid_t pid)

@@ -22,13 +22,25 @@ extern struct cgroups {
 	int procs[CGROUP_LEAVES][CGROUP_TREES]; /* opened by root, if it can */
 } cgroups;
 
-/* DIR/FILE. 0 or -errno. */
-int cgroup_put(const char *dir, const char *file, const char *text);
-int cgroup_put_number(const char *dir, const char *file, uint64_t n);
+/* Our folder in the tree of version 1, or in version 2's one; NULL: none. */
+const char *cgroup_base(enum cgroup_tree v1);
+
+/* BASE/GROUP/FILE; GROUP NULL: of BASE; BASE NULL: -ENOENT. An fd, or -errno. */
+int cgroup_open(const char *base, const char *group, const char *file,
+		int flags);
+int cgroup_put(const char *base, const char *group, const char *file,
+	       const char *text);
+int cgroup_put_number(const char *base, const char *group, const char *file,
+		      uint64_t n);
 /* Its text, NUL-ended: the length, or -errno. */
-int cgroup_get(const char *dir, const char *file, char text[CGROUP_TEXT_MAX]);
+int cgroup_get(const char *base, const char *group, const char *file,
+	       char text[CGROUP_TEXT_MAX]);
 /* A file of one number, or the line of KEY in one of "key number" lines. */
-int64_t cgroup_number(const char *dir, const char *file, const char *key);
+int64_t cgroup_number(const char *base, const char *group, const char *file,
+		      const char *key);
+/* Call EACH with who is in GROUP, until it returns false. How many that were. */
+size_t cgroup_members(const char *base, const char *group,
+		      bool (*each)(void *arg, pid_t pid), void *arg);
 
 /* mkdir and open what moves processes there; its limits are who serves'. */
 int cgroup_make(const char *base, const char *name);

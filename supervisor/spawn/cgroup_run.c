@@ -23,15 +23,11 @@
 
 static struct slot {
 	bool made;
+	char name[16];
 	int procs[CGROUP_TREES];
 	struct cgroup_use before; /* what earlier runs in it had used */
 	int peak; /* version 2: reset for this descriptor alone; 0: none */
 } slots[ZYGOTE_PROTO_SLOTS];
-
-static void name_slot(char name[16], uint32_t slot)
-{
-	snprintf(name, 16, "run-%u", slot);
-}
 
 int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 {
@@ -41,7 +37,7 @@ int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 		return -EINVAL;
 	if (cgroups.base[tree] == NULL)
 		return -ENOENT;
-	name_slot(name, slot);
+	snprintf(name, sizeof(name), "run-%u", slot);
 	return cgroup_make(cgroups.base[tree], name);
 }
 
@@ -62,58 +58,30 @@ static int make_slot(uint32_t slot)
 			return fd;
 		s->procs[t] = fd;
 	}
+	snprintf(s->name, sizeof(s->name), "run-%u", slot);
 	s->made = true;
 	return 0;
 }
 
-static char *dir_of(uint32_t slot, enum cgroup_tree tree)
-{
-	char name[16];
-
-	if (cgroups.base[tree] == NULL)
-		return NULL;
-	name_slot(name, slot);
-	return xasprintf("%s/%s", cgroups.base[tree], name);
-}
-
 /* ---- what it used ---- */
 
-static void read_memory(uint32_t slot, struct cgroup_use *u)
+static void read_use(const struct slot *s, struct cgroup_use *u)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
-	char *dir = dir_of(slot, v1 ? CGROUP_MEMORY : CGROUP_UNIFIED);
+	const char *memory = cgroup_base(CGROUP_MEMORY);
+	const char *pids = cgroup_base(CGROUP_PIDS);
+	const char *all = cgroups.base[CGROUP_UNIFIED];
 
-	if (dir == NULL)
-		return;
 	u->peak_bytes = cgroup_number(
-	    dir, v1 ? "memory.max_usage_in_bytes" : "memory.peak", NULL);
+	    memory, s->name, v1 ? "memory.max_usage_in_bytes" : "memory.peak",
+	    NULL);
 	u->oom_kills = cgroup_number(
-	    dir, v1 ? "memory.oom_control" : "memory.events", "oom_kill");
-	free(dir);
-}
-
-static void read_refused(uint32_t slot, struct cgroup_use *u)
-{
-	bool v1 = cgroups.version == CGROUP_V1;
-	char *dir = dir_of(slot, v1 ? CGROUP_PIDS : CGROUP_UNIFIED);
-
-	if (dir != NULL)
-		u->refused = cgroup_number(dir, "pids.events", "max");
-	free(dir);
-}
-
-static void read_use(uint32_t slot, struct cgroup_use *u)
-{
-	char *dir = dir_of(slot, CGROUP_UNIFIED);
-
-	*u = CGROUP_USE_UNKNOWN;
-	read_memory(slot, u);
-	read_refused(slot, u);
-	if (dir == NULL)
-		return;
-	u->cpu_user_us = cgroup_number(dir, "cpu.stat", "user_usec");
-	u->cpu_system_us = cgroup_number(dir, "cpu.stat", "system_usec");
-	free(dir);
+	    memory, s->name, v1 ? "memory.oom_control" : "memory.events",
+	    "oom_kill");
+	u->refused = cgroup_number(pids, s->name, "pids.events", "max");
+	u->cpu_user_us = cgroup_number(all, s->name, "cpu.stat", "user_usec");
+	u->cpu_system_us =
+	    cgroup_number(all, s->name, "cpu.stat", "system_usec");
 }
 
 static int64_t since(int64_t now, int64_t before)
@@ -133,12 +101,10 @@ static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
 }
 
 /* Version 2's peak is reset for who did it, in kernels since 6.12. */
-static bool reset_peak_v2(struct slot *s, const char *dir)
+static bool reset_peak_v2(struct slot *s)
 {
-	char *path = xasprintf("%s/memory.peak", dir);
-
-	s->peak = open(path, O_RDWR | O_CLOEXEC);
-	free(path);
+	s->peak = cgroup_open(cgroups.base[CGROUP_UNIFIED], s->name,
+			      "memory.peak", O_RDWR);
 	if (s->peak >= 0 && write(s->peak, "0", 1) == 1)
 		return true;
 	if (s->peak >= 0)
@@ -147,16 +113,14 @@ static bool reset_peak_v2(struct slot *s, const char *dir)
 	return false;
 }
 
-static void reset(uint32_t slot)
+static void reset(struct slot *s)
 {
-	bool v1 = cgroups.version == CGROUP_V1;
-	struct slot *s = &slots[slot];
-	char *dir = dir_of(slot, v1 ? CGROUP_MEMORY : CGROUP_UNIFIED);
-	bool done = v1 ? cgroup_put(dir, "memory.max_usage_in_bytes", "0") == 0
-		       : reset_peak_v2(s, dir);
+	bool done = cgroups.version == CGROUP_V1
+			? cgroup_put(cgroups.base[CGROUP_MEMORY], s->name,
+				     "memory.max_usage_in_bytes", "0") == 0
+			: reset_peak_v2(s);
 
-	free(dir);
-	read_use(slot, &s->before);
+	read_use(s, &s->before);
 	if (done)
 		s->before.peak_bytes = -1;
 }
@@ -182,63 +146,50 @@ static void take_peak(struct slot *s, struct cgroup_use *u)
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid)
 {
-	char name[16];
+	struct slot *s = &slots[slot];
 	int rc = 0;
 
 	if (cgroups.version == CGROUP_NONE)
 		return -ENOTSUP;
-	if (!slots[slot].made)
+	if (!s->made)
 		rc = make_slot(slot);
 	if (rc < 0)
 		return rc;
-	name_slot(name, slot);
-	rc = cgroup_bound(name, limits);
-	reset(slot);
+	rc = cgroup_bound(s->name, limits);
+	reset(s);
 	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
 		if (cgroups.base[t] != NULL)
-			rc = cgroup_move(slots[slot].procs[t], pid);
+			rc = cgroup_move(s->procs[t], pid);
 	return rc;
 }
 
-/* Each that is in DIR. How many. */
-static size_t kill_members(const char *dir)
+static bool kill_one(void *arg, pid_t pid)
 {
-	char *path = xasprintf("%s/cgroup.procs", dir);
-	FILE *f = fopen(path, "re");
-	size_t n = 0;
-	int pid;
-
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote these numbers */
-	while (f != NULL && fscanf(f, "%d", &pid) == 1 && pid > 0) {
-		kill(pid, SIGKILL);
-		n++;
-	}
-	if (f != NULL)
-		fclose(f);
-	free(path);
-	return n;
+	(void)arg;
+	kill(pid, SIGKILL);
+	return true;
 }
 
-static void kill_all(uint32_t slot)
+static void kill_all(const struct slot *s)
 {
-	char *unified = dir_of(slot, CGROUP_UNIFIED);
-	char *pids = dir_of(slot, CGROUP_PIDS);
-
-	if (unified == NULL || cgroup_put(unified, "cgroup.kill", "1") < 0)
-		for (int i = 0; pids != NULL && i < KILL_ROUNDS; i++)
-			if (kill_members(pids) == 0)
-				break;
-	free(unified);
-	free(pids);
+	if (cgroup_put(cgroups.base[CGROUP_UNIFIED], s->name, "cgroup.kill",
+		       "1") == 0)
+		return;
+	for (int i = 0; i < KILL_ROUNDS; i++)
+		if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name, kill_one,
+				   NULL) == 0)
+			break;
 }
 
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 {
+	const struct slot *s = &slots[slot];
+
 	*use = CGROUP_USE_UNKNOWN;
-	if (cgroups.version == CGROUP_NONE || !slots[slot].made)
+	if (cgroups.version == CGROUP_NONE || !s->made)
 		return;
-	kill_all(slot);
-	read_use(slot, use);
+	kill_all(s);
+	read_use(s, use);
 	take_peak(&slots[slot], use);
-	subtract(use, &slots[slot].before);
+	subtract(use, &s->before);
 }

@@ -9,12 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -28,92 +28,60 @@
 #include "proto/json/json_pack.h"
 
 #define PREFIX "paddockd: "
-#define READ_BYTES 4096
+#define READ_BYTES 65536
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-static int start(pid_t *pid, const char *program, const struct opt_list *args,
-		 int out, int err)
+static int start(pid_t *pid, const char *const *argv, int out, int err)
 {
-	const char **argv = xcalloc(args->n + 2, sizeof(*argv));
 	posix_spawn_file_actions_t fa;
 	int rc;
 
-	argv[0] = program;
-	for (size_t i = 0; i < args->n; i++)
-		argv[i + 1] = args->item[i];
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, STDIN_FILENO, "/dev/null",
 					 O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&fa, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&fa, err, STDERR_FILENO);
-	rc = posix_spawn(pid, program, &fa, NULL, (char *const *)argv, environ);
+	rc = posix_spawn(pid, argv[0], &fa, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
-	free(argv);
 	return -rc;
 }
 
-/* False at the end. More than the bound is read, and let go. */
-static bool read_some(int fd, struct buf *b)
+/* All that was written to FD, up to a bound; the rest is let go. FD is closed. */
+static void take_back(int fd, struct buf *b)
 {
-	char data[READ_BYTES];
-	ssize_t n = read(fd, data, sizeof(data));
+	ssize_t n;
 
-	if (n < 0 && errno == EINTR)
-		return true;
-	if (n <= 0)
-		return false;
-	if (buf_len(b) < OUTPUT_MAX)
-		buf_add(b, data, (size_t)n);
-	return true;
-}
-
-static void read_both(int out_fd, struct buf *out, int err_fd, struct buf *err)
-{
-	struct pollfd p[2] = {{.fd = out_fd, .events = POLLIN},
-			      {.fd = err_fd, .events = POLLIN}};
-
-	while (p[0].fd >= 0 || p[1].fd >= 0) {
-		if (poll(p, 2, -1) < 0)
-			continue;
-		if (p[0].fd >= 0 && p[0].revents != 0 &&
-		    !read_some(out_fd, out))
-			p[0].fd = -1;
-		if (p[1].fd >= 0 && p[1].revents != 0 &&
-		    !read_some(err_fd, err))
-			p[1].fd = -1;
-	}
+	if (fd < 0)
+		return;
+	lseek(fd, 0, SEEK_SET);
+	while (buf_len(b) < OUTPUT_MAX &&
+	       (n = read(fd, buf_room(b, READ_BYTES), READ_BYTES)) > 0)
+		buf_wrote(b, (size_t)n);
+	close(fd);
 }
 
 /*
- * Run ARGS to its end; what it writes is appended to OUT and ERR. Its exit
+ * Run ARGV to its end; what it writes is appended to OUT and ERR. Its exit
  * status (128 + a signal's number), or -errno when it cannot be run.
  */
-static int run_daemon(const char *program, const struct opt_list *args,
-		      struct buf *out, struct buf *err)
+static int run_daemon(const char *const *argv, struct buf *out, struct buf *err)
 {
-	int o[2] = {-1, -1}, e[2] = {-1, -1}, status = 0, rc;
+	int o = memfd_create("out", MFD_CLOEXEC), status = 0;
+	int e = memfd_create("err", MFD_CLOEXEC);
+	int rc = o < 0 || e < 0 ? -errno : 0;
 	pid_t pid = -1;
 
-	if (pipe2(o, O_CLOEXEC) < 0)
-		return -errno;
-	if (pipe2(e, O_CLOEXEC) < 0) {
-		rc = -errno;
-	} else {
-		rc = start(&pid, program, args, o[1], e[1]);
-		close(e[1]);
-	}
-	close(o[1]);
+	if (rc == 0)
+		rc = start(&pid, argv, o, e);
 	if (rc == 0) {
-		read_both(o[0], out, e[0], err);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		rc = WIFEXITED(status) ? WEXITSTATUS(status)
 				       : 128 + WTERMSIG(status);
 	}
-	close(o[0]);
-	if (e[0] >= 0)
-		close(e[0]);
+	take_back(o, out);
+	take_back(e, err);
 	return rc;
 }
 
@@ -134,24 +102,6 @@ static struct json_object *lines(struct buf *b, const char *prefix)
 	return list;
 }
 
-static void arguments(struct opt_list *args, const struct cli *cli,
-		      const char *what, const char *dir)
-{
-	opt_list_add(args, what);
-	if (cli->config != NULL) {
-		opt_list_add(args, "--config");
-		opt_list_add(args, cli->config);
-	}
-	if (dir != NULL) {
-		opt_list_add(args, "--templates");
-		opt_list_add(args, dir);
-	}
-	for (size_t i = 0; dir == NULL && i < cli->templates.n; i++) {
-		opt_list_add(args, "--templates");
-		opt_list_add(args, cli->templates.item[i]);
-	}
-}
-
 /* paddockd WHAT, to its end: 0, or it could not be run, which was said. */
 static int ask(const struct cli *cli, const char *what, const char *dir,
 	       struct buf *out, struct buf *err)
@@ -165,8 +115,11 @@ static int ask(const struct cli *cli, const char *what, const char *dir,
 		    "paddockd is neither beside this program nor in PATH");
 		return -1;
 	}
-	arguments(&args, cli, what, dir);
-	rc = run_daemon(program, &args, out, err);
+	opt_list_add(&args, program);
+	opt_list_add(&args, what);
+	transport_arguments(&args, cli, dir);
+	opt_list_add(&args, NULL);
+	rc = run_daemon(args.item, out, err);
 	if (rc < 0)
 		message_print("%s: %s", program, strerror(-rc));
 	else if (rc != 0 && rc != EX_CONFIG)

@@ -126,28 +126,33 @@ char *transport_program(void)
 	return path != NULL ? path : in_path();
 }
 
+static void add_flag(struct opt_list *args, const char *flag, const char *value)
+{
+	if (value == NULL)
+		return;
+	opt_list_add(args, flag);
+	opt_list_add(args, value);
+}
+
+void transport_arguments(struct opt_list *args, const struct cli *cli,
+			 const char *dir)
+{
+	add_flag(args, "--config", cli->config);
+	add_flag(args, "--templates", dir);
+	for (size_t i = 0; dir == NULL && i < cli->templates.n; i++)
+		add_flag(args, "--templates", cli->templates.item[i]);
+}
+
 static void arguments(struct opt_list *args, const struct cli *cli,
 		      const char *program)
 {
 	opt_list_add(args, program);
 	opt_list_add(args, "--stdio");
 	opt_list_add(args, "--no-takeover");
-	if (cli->config != NULL) {
-		opt_list_add(args, "--config");
-		opt_list_add(args, cli->config);
-	}
-	if (cli->state_dir != NULL) {
-		opt_list_add(args, "--state-dir");
-		opt_list_add(args, cli->state_dir);
-	}
-	for (size_t i = 0; i < cli->templates.n; i++) {
-		opt_list_add(args, "--templates");
-		opt_list_add(args, cli->templates.item[i]);
-	}
-	for (size_t i = 0; i < cli->grants.n; i++) {
-		opt_list_add(args, "--grant");
-		opt_list_add(args, cli->grants.item[i]);
-	}
+	add_flag(args, "--state-dir", cli->state_dir);
+	transport_arguments(args, cli, NULL);
+	for (size_t i = 0; i < cli->grants.n; i++)
+		add_flag(args, "--grant", cli->grants.item[i]);
 	opt_list_add(args, NULL);
 }
 

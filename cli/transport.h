@@ -30,6 +30,9 @@ int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg,
 		    size_t size);
 /* The program that transport_spawn() would start; the caller frees it. */
 char *transport_program(void);
+/* Its flags: the configuration, and the templates of CLI, or DIR instead. */
+void transport_arguments(struct opt_list *args, const struct cli *cli,
+			 const char *dir);
 
 /*
  * Close it; a private server is given time to end by itself, then is killed,

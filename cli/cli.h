@@ -68,9 +68,10 @@ bool help_group(const struct cli *cli, const char *word, FILE *to);
 void help_command(const struct cli *cli, const struct command *cmd);
 void help_all(const struct cli *cli);
 
-/* The flags of struct cli as a set; TO points into CLI. */
+/* What is given on the command line, and the flags that put it there. */
 #define CLI_FLAGS 8
-void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli);
+extern struct cli cli_given;
+extern const struct opt cli_flags[CLI_FLAGS];
 
 extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
     cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor, cmd_explain,

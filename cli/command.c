@@ -15,27 +15,23 @@
 #include "base/mem.h"
 #include "base/text/suggest.h"
 
-void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
-{
-	const struct opt table[CLI_FLAGS] = {
-	    {"json", 0, OPT_FLAG, &cli->json, NULL,
-	     "JSON on one line on stdout"},
-	    {"quiet", 'q', OPT_FLAG, &cli->quiet, NULL, "no progress"},
-	    {"verbose", 'v', OPT_FLAG, &cli->verbose, NULL,
-	     "show what a private server logs"},
-	    {"socket", 0, OPT_TEXT, &cli->socket, "PATH",
-	     "of the daemon, instead of the usual one"},
-	    {"templates", 0, OPT_LIST, &cli->templates, "DIR",
-	     "use a private server with these templates (repeatable)"},
-	    {"state-dir", 0, OPT_TEXT, &cli->state_dir, "DIR",
-	     "use a private server that keeps runs there"},
-	    {"config", 0, OPT_TEXT, &cli->config, "FILE",
-	     "use a private server with this configuration"},
-	    {"help", 'h', OPT_FLAG, &cli->help, NULL, "help on the command"},
-	};
+struct cli cli_given;
 
-	memcpy(opts, table, sizeof(table));
-}
+const struct opt cli_flags[CLI_FLAGS] = {
+    {"json", 0, OPT_FLAG, &cli_given.json, NULL, "JSON on one line on stdout"},
+    {"quiet", 'q', OPT_FLAG, &cli_given.quiet, NULL, "no progress"},
+    {"verbose", 'v', OPT_FLAG, &cli_given.verbose, NULL,
+     "show what a private server logs"},
+    {"socket", 0, OPT_TEXT, &cli_given.socket, "PATH",
+     "of the daemon, instead of the usual one"},
+    {"templates", 0, OPT_LIST, &cli_given.templates, "DIR",
+     "use a private server with these templates (repeatable)"},
+    {"state-dir", 0, OPT_TEXT, &cli_given.state_dir, "DIR",
+     "use a private server that keeps runs there"},
+    {"config", 0, OPT_TEXT, &cli_given.config, "FILE",
+     "use a private server with this configuration"},
+    {"help", 'h', OPT_FLAG, &cli_given.help, NULL, "help on the command"},
+};
 
 static size_t first_word(const char *name)
 {
@@ -117,15 +113,12 @@ static void show_opt(const struct opt *o)
 /* The flags that go with all, by name: each help would be theirs else. */
 static void name_global(void)
 {
-	struct cli none = {0};
-	struct opt global[CLI_FLAGS];
 	struct buf b = {0};
 
-	cli_flags(global, &none);
 	buf_add_str(&b, "Flags of every command, which \"paddock help\" "
 			"explains:");
 	for (size_t i = 0; i < CLI_FLAGS; i++)
-		buf_printf(&b, " --%s%s", global[i].name,
+		buf_printf(&b, " --%s%s", cli_flags[i].name,
 			   i + 1 < CLI_FLAGS ? "," : "");
 	buf_add(&b, "", 1);
 	text_wrap_print(buf_data(&b), 0, 2, text_wrap_columns(STDOUT_FILENO));
@@ -149,9 +142,6 @@ void help_command(const struct cli *cli, const struct command *cmd)
 
 void help_all(const struct cli *cli)
 {
-	struct cli none = {0};
-	struct opt global[CLI_FLAGS];
-
 	puts("usage: paddock COMMAND [FLAG]... [OPERAND]...\n");
 	for (size_t i = 0; i < cli->n_commands; i++) {
 		const struct command *c = cli->commands[i];
@@ -163,9 +153,8 @@ void help_all(const struct cli *cli)
 				text_wrap_columns(STDOUT_FILENO));
 	}
 	puts("\nFlags of every command:");
-	cli_flags(global, &none);
 	for (size_t i = 0; i < CLI_FLAGS; i++)
-		show_opt(&global[i]);
+		show_opt(&cli_flags[i]);
 	puts("\n\"paddock help COMMAND\" tells more; \"paddock --version\" the "
 	     "version.\n"
 	     "Results go to stdout, all else to stderr.");

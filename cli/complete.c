@@ -90,14 +90,12 @@ static void offer_seconds(const struct ask_words *w, const char *first)
 
 static void offer_flags(const struct command *cmd, const struct ask_words *w)
 {
-	struct cli copy = *w->cli;
-	struct opt global[CLI_FLAGS];
 	char word[64];
 
-	cli_flags(global, &copy);
 	for (size_t i = 0; i < cmd->n_opts + CLI_FLAGS; i++) {
-		const struct opt *o =
-		    i < cmd->n_opts ? &cmd->opts[i] : &global[i - cmd->n_opts];
+		const struct opt *o = i < cmd->n_opts
+					  ? &cmd->opts[i]
+					  : &cli_flags[i - cmd->n_opts];
 
 		snprintf(word, sizeof(word), "--%s", o->name);
 		offer(w, word);
@@ -252,13 +250,12 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 
 /* ---- the words before ---- */
 
-static const struct opt *find_opt(const struct command *cmd,
-				  const struct opt global[CLI_FLAGS],
-				  const char *word)
+static const struct opt *find_opt(const struct command *cmd, const char *word)
 {
 	for (size_t i = 0; i < cmd->n_opts + CLI_FLAGS; i++) {
-		const struct opt *o =
-		    i < cmd->n_opts ? &cmd->opts[i] : &global[i - cmd->n_opts];
+		const struct opt *o = i < cmd->n_opts
+					  ? &cmd->opts[i]
+					  : &cli_flags[i - cmd->n_opts];
 		size_t n = strlen(o->name);
 
 		if (word[0] == '-' && word[1] != '-'
@@ -290,13 +287,12 @@ struct line {
 	int operands;
 };
 
-static void read_line(struct ask_words *w, const struct command *cmd,
-		      const struct opt global[CLI_FLAGS], int words,
+static void read_line(struct ask_words *w, const struct command *cmd, int words,
 		      struct line *l)
 {
 	for (int i = words; i < w->n; i++) {
 		const char *word = w->word[i], *at = strchr(word, '=');
-		const struct opt *o = find_opt(cmd, global, word);
+		const struct opt *o = find_opt(cmd, word);
 		bool takes = o != NULL && o->kind != OPT_FLAG;
 
 		if (l->open != NULL) {
@@ -315,15 +311,14 @@ static void read_line(struct ask_words *w, const struct command *cmd,
 
 /* "--status=r": the value is what is asked for. */
 static const struct opt *open_within(struct ask_words *w,
-				     const struct command *cmd,
-				     const struct opt global[CLI_FLAGS])
+				     const struct command *cmd)
 {
 	const char *equals = strchr(w->last, '=');
 	const struct opt *o;
 
 	if (equals == NULL || !begins(w->last, "--"))
 		return NULL;
-	o = find_opt(cmd, global, w->last);
+	o = find_opt(cmd, w->last);
 	if (o == NULL || o->kind == OPT_FLAG)
 		return NULL;
 	snprintf(w->prefix, sizeof(w->prefix), "%.*s",
@@ -336,14 +331,11 @@ static const struct opt *open_within(struct ask_words *w,
 static void offer_next(struct ask_words *w, const struct command *cmd,
 		       int words)
 {
-	struct cli copy = *w->cli;
-	struct opt global[CLI_FLAGS];
 	struct line l = {.before = ""};
 
-	cli_flags(global, &copy);
-	read_line(w, cmd, global, words, &l);
+	read_line(w, cmd, words, &l);
 	if (l.open == NULL)
-		l.open = open_within(w, cmd, global);
+		l.open = open_within(w, cmd);
 	if (l.open != NULL)
 		offer_value(w, l.open);
 	else if (w->last[0] == '-' && cmd->raw == NULL)

@@ -139,21 +139,20 @@ static int call(const struct cli *cli, const struct command *cmd,
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
 	const char *const *words = (const char *const *)argv;
-	struct opt global[CLI_FLAGS];
 	struct opt_list operands = {0};
 	const struct command *cmd;
 	char errmsg[256];
 	int skip, rc;
 
-	cli_flags(global, cli);
 	cmd = command_find(cli, argc, words, &skip);
 	if (cmd == NULL)
 		return no_command(cli, argc, argv);
 	if (cmd->raw != NULL)
 		return cmd->raw(argc, argv);
-	rc = opt_parse(
-	    (struct opt_set[]){{cmd->opts, cmd->n_opts}, {global, CLI_FLAGS}},
-	    2, &operands, argc - skip, words + skip, errmsg, sizeof(errmsg));
+	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
+					  {cli_flags, CLI_FLAGS}},
+		       2, &operands, argc - skip, words + skip, errmsg,
+		       sizeof(errmsg));
 	server_flags_set(cli);
 	rc = rc < 0 ? wrong(errmsg, cmd) : call(cli, cmd, &operands);
 	opt_list_free(&operands);
@@ -171,10 +170,10 @@ static bool reader_left(void)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = {.commands = commands,
-			  .n_commands = ARRAY_LEN(commands)};
 	int rc;
 
+	cli_given.commands = commands;
+	cli_given.n_commands = ARRAY_LEN(commands);
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		message_print("say what to do: paddock COMMAND");
@@ -186,10 +185,10 @@ int main(int argc, char **argv)
 		rc = CLI_OK;
 	} else if (strcmp(argv[1], "--help") == 0 ||
 		   strcmp(argv[1], "-h") == 0) {
-		help_all(&cli);
+		help_all(&cli_given);
 		rc = CLI_OK;
 	} else {
-		rc = dispatch(&cli, argc - 1, argv + 1);
+		rc = dispatch(&cli_given, argc - 1, argv + 1);
 	}
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left()) {
 		message_print(

@@ -115,9 +115,7 @@ static int pick(struct json_object *view, const char *run, const char *name,
 		return CLI_USAGE;
 	}
 	json_each(a, list) {
-		const char *is = json_member_str(a, "name");
-
-		if (name == NULL || (is != NULL && strcmp(is, name) == 0)) {
+		if (name == NULL || json_member_is(a, "name", name)) {
 			*out = json_object_get(a);
 			return 0;
 		}

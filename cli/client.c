@@ -435,11 +435,10 @@ int client_pause(struct client *c, int64_t ms)
 
 int64_t client_limited(const struct tool_result *a)
 {
-	const char *code = json_member_str(a->value, "errorCode");
 	int64_t ms =
 	    json_member_int(json_member(a->value, "details"), "retryAfterMs");
 
-	if (a->good || code == NULL || strcmp(code, "RATE_LIMITED") != 0)
+	if (a->good || !json_member_is(a->value, "errorCode", "RATE_LIMITED"))
 		return 0;
 	return ms < LIMITED_LEAST_MS  ? LIMITED_LEAST_MS
 	       : ms > LIMITED_MOST_MS ? LIMITED_MOST_MS

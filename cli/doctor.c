@@ -268,9 +268,8 @@ static const char *refusal_of(struct json_object *o, const char *key)
 /* It is there, and was tried in vain. */
 static bool is_broken(struct json_object *o)
 {
-	const char *code = refusal_of(o, "errorCode");
-
-	return code != NULL && strcmp(code, "BROWSER_UNAVAILABLE") == 0;
+	return json_member_is(json_member(o, "browserRefusal"), "errorCode",
+			      "BROWSER_UNAVAILABLE");
 }
 
 /* What its broker lacks; the caller's, or NULL. */

@@ -341,10 +341,9 @@ static void about_steps(struct story *s)
 
 	json_each(step, steps) {
 		struct json_object *e = json_member(step, "error");
-		const char *status = json_member_str(step, "status");
 		const char *message = json_member_str(e, "message");
 
-		if (status != NULL && strcmp(status, "failed") == 0)
+		if (json_member_is(step, "status", "failed"))
 			tell(s->errmsg, "Step %s: %s",
 			     json_member_str(step, "name"),
 			     message != NULL ? message : "failed");

@@ -36,14 +36,9 @@ static bool has(struct json_object *list, const char *word)
 /* Why none can be granted, of KEY; NULL: it can. */
 static const char *reason(struct json_object *permissions, const char *shown)
 {
-	struct json_object *missing = json_member(permissions, "missing");
-
-	json_each(o, missing) {
-		const char *key = json_member_str(o, "key");
-
-		if (key != NULL && strcmp(key, shown) == 0)
+	json_each(o, json_member(permissions, "missing"))
+		if (json_member_is(o, "key", shown))
 			return json_member_str(o, "reason");
-	}
 	return NULL;
 }
 

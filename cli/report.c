@@ -20,6 +20,7 @@
 #include "cli/terminal.h"
 #include "proto/json/json.h"
 
+#define STEPS_SHOWN 20
 #define PLAIN                                                                  \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:-"
 
@@ -58,14 +59,13 @@ static bool say_grant(struct json_object *details)
 static void say_cure(struct json_object *from, const char *about,
 		     const char *prefix)
 {
-	const char *code = json_member_str(from, "errorCode");
 	struct json_object *details = json_member(from, "details");
 	char *own;
 
-	if (code != NULL && strcmp(code, "PERMISSION_NOT_ALLOWED") == 0 &&
+	if (json_member_is(from, "errorCode", "PERMISSION_NOT_ALLOWED") &&
 	    say_grant(details))
 		return;
-	own = remedy_hint(code, details, about);
+	own = remedy_hint(json_member_str(from, "errorCode"), details, about);
 	if (own != NULL)
 		message_more("  %s%s", prefix, own);
 	else if (json_member_str(from, "recoverHint") != NULL)
@@ -188,10 +188,9 @@ static const struct {
 int report_status(struct json_object *view)
 {
 	const char *status = json_member_str(view, "status");
-	const char *code =
-	    json_member_str(json_member(view, "error"), "errorCode");
 
-	if (code != NULL && strcmp(code, "RUN_TIMEOUT") == 0)
+	if (json_member_is(json_member(view, "error"), "errorCode",
+			   "RUN_TIMEOUT"))
 		return CLI_TIMEOUT;
 	for (size_t i = 0; status != NULL && i < ARRAY_LEN(ends); i++)
 		if (strcmp(ends[i].status, status) == 0)
@@ -215,21 +214,16 @@ static void say_step(struct json_object *step)
 
 static void say_steps(struct json_object *steps)
 {
-	size_t shown = 0, failed = 0;
+	size_t failed = 0;
 
 	json_each(step, steps) {
-		const char *status = json_member_str(step, "status");
-
-		if (status == NULL || strcmp(status, "failed") != 0)
+		if (!json_member_is(step, "status", "failed"))
 			continue;
-		failed++;
-		if (shown < 20) {
+		if (failed++ < STEPS_SHOWN)
 			say_step(step);
-			shown++;
-		}
 	}
-	if (failed > shown)
-		message_more("  and %zu more", failed - shown);
+	if (failed > STEPS_SHOWN)
+		message_more("  and %zu more", failed - STEPS_SHOWN);
 }
 
 static void say_line(void *arg, const char *line)

@@ -119,9 +119,7 @@ static struct json_object *pick(const struct run_call *r,
 
 	for (size_t i = 0; r->version != NULL && i < n; i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);
-		const char *version = json_member_str(t, "version");
-
-		if (version != NULL && strcmp(version, r->version) == 0)
+		if (json_member_is(t, "version", r->version))
 			return t;
 	}
 	return n > 0 ? json_object_array_get_idx(list, 0) : NULL;

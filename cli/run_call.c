@@ -127,10 +127,8 @@ static int wait_answer(struct run_call *r, int64_t call, struct tool_result *a)
 
 bool run_call_ended(struct json_object *view)
 {
-	const char *status = json_member_str(view, "status");
-
-	return status == NULL || (strcmp(status, "queued") != 0 &&
-				  strcmp(status, "running") != 0);
+	return !json_member_is(view, "status", "queued") &&
+	       !json_member_is(view, "status", "running");
 }
 
 static void show_progress(struct run_call *r, struct json_object *view)

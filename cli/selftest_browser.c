@@ -86,13 +86,12 @@ static int look(struct client *c, struct json_object **browser, char **none)
 static int is_refused(struct client *c, const char *url, bool *good)
 {
 	struct tool_result a;
-	const char *code;
 	int rc = client_tool(c, "create_tab", json_pack("url:s", url), &a);
 
 	if (rc != 0)
 		return rc;
-	code = json_member_str(a.value, "errorCode");
-	*good = !a.good && code != NULL && strcmp(code, "URL_NOT_ALLOWED") == 0;
+	*good =
+	    !a.good && json_member_is(a.value, "errorCode", "URL_NOT_ALLOWED");
 	tool_result_fini(&a);
 	return 0;
 }

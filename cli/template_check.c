@@ -33,25 +33,12 @@ struct check {
 	int rc; /* trouble */
 };
 
-static struct json_object *item(struct json_object *list, size_t i)
-{
-	return json_object_array_get_idx(list, i);
-}
-
-static bool is_error(struct json_object *fault)
-{
-	const char *severity = json_member_str(fault, "severity");
-
-	return severity != NULL && strcmp(severity, severities[0]) == 0;
-}
-
 static size_t errors_of(struct json_object *package)
 {
-	struct json_object *list = json_member(package, "faults");
 	size_t n = 0;
 
-	for (size_t i = 0; i < json_length(list); i++)
-		n += is_error(item(list, i));
+	json_each(fault, json_member(package, "faults"))
+		n += json_member_is(fault, "severity", severities[0]);
 	return n;
 }
 
@@ -138,21 +125,16 @@ static void note_fault(struct check *c, const char *path, struct json_object *f)
 /* Errors, or warnings: of all packages. */
 static void each_fault(struct check *c, const char *severity)
 {
-	for (size_t i = 0; i < json_length(c->all); i++) {
-		struct json_object *list =
-		    json_member(item(c->all, i), "faults");
-		char *path = named(c, item(c->all, i));
+	json_each(package, c->all) {
+		char *path = named(c, package);
 
-		for (size_t j = 0; j < json_length(list); j++) {
-			struct json_object *f = item(list, j);
-
-			if (strcmp(json_member_str(f, "severity"), severity) !=
-			    0)
+		json_each(f, json_member(package, "faults")) {
+			if (!json_member_is(f, "severity", severity))
 				continue;
 			say_fault(path, f);
 			note_fault(c, path, f);
 		}
-		if (json_member(item(c->all, i), "more") != NULL &&
+		if (json_member(package, "more") != NULL &&
 		    strcmp(severity, severities[1]) == 0)
 			message_print(
 			    "%s: there is more than this, which is shown once "
@@ -187,15 +169,13 @@ static void say_grants(struct check *c)
 	struct json_object *list = template_findings_grants(c->cli, c->dir);
 
 	json_add(c->said, "grants?O", list);
-	for (size_t i = 0; !c->cli->json && i < json_length(list); i++) {
-		struct json_object *p =
-		    json_member(item(list, i), "permissions");
+	json_each(one, c->cli->json ? NULL : list) {
+		struct json_object *p = json_member(one, "permissions");
 
 		if (!grants_text_is_missing(p))
 			continue;
-		safe_printf("\n%s %s\n",
-			    json_member_str(item(list, i), "templateId"),
-			    json_member_str(item(list, i), "version"));
+		safe_printf("\n%s %s\n", json_member_str(one, "templateId"),
+			    json_member_str(one, "version"));
 		grants_text_print(p);
 	}
 	json_object_put(list);
@@ -205,14 +185,14 @@ static void say_all(struct check *c)
 {
 	c->said = json_pack("templates:o faults:o", json_object_new_array(),
 			    json_object_new_array());
-	for (size_t i = 0; i < json_length(c->all); i++) {
-		size_t errors = errors_of(item(c->all, i));
+	json_each(package, c->all) {
+		size_t errors = errors_of(package);
 
 		c->errors += errors;
 		if (errors > 0)
 			continue;
 		c->good++;
-		say_good(c, item(c->all, i));
+		say_good(c, package);
 	}
 	if (c->good > 0)
 		say_grants(c);
@@ -242,8 +222,8 @@ static int check(const struct cli *cli, int n, const char *const *arg)
 	c.all = template_findings_errors(cli, arg[0]);
 	if (c.all == NULL)
 		c.rc = CLI_TROUBLE;
-	for (size_t i = 0; i < json_length(c.all); i++)
-		probe(&c, item(c.all, i));
+	json_each(package, c.all)
+		probe(&c, package);
 	lua_check_close(c.probe);
 	if (c.all != NULL)
 		say_all(&c);

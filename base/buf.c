@@ -18,6 +18,7 @@
 #include "base/mem.h"
 
 #define BUF_MIN 256u
+#define BLOCK_BYTES ((size_t)65536) /* that one read gets of a long file */
 
 void buf_fini(struct buf *b)
 {
@@ -106,18 +107,31 @@ char *buf_take(struct buf *b, size_t *len)
 	return p;
 }
 
+int buf_read(struct buf *b, int fd, size_t max)
+{
+	for (;;) {
+		size_t room =
+		    buf_len(b) < BLOCK_BYTES ? BLOCK_BYTES / 16 : BLOCK_BYTES;
+		ssize_t n = read(fd, buf_room(b, room), room);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		buf_wrote(b, (size_t)n);
+		if (buf_len(b) > max)
+			return -EFBIG;
+	}
+}
+
 char *buf_file(const char *path, size_t max)
 {
-	struct buf b = {.max = max};
-	char piece[4096];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	struct buf b = {0};
 
-	do
-		n = read(fd, piece, sizeof(piece));
-	while (n > 0 ? buf_add(&b, piece, (size_t)n) == 0
-		     : n < 0 && errno == EINTR);
-	if (fd >= 0)
+	if (fd >= 0) {
+		(void)buf_read(&b, fd, max);
 		close(fd);
+	}
 	return buf_take(&b, NULL);
 }

@@ -46,6 +46,12 @@ void buf_drop(struct buf *b, size_t n); /* forgets the first N bytes */
 char *buf_take(struct buf *b, size_t *len);
 
 /*
+ * Append what FD has, to its end. 0; -EFBIG: that is more than MAX bytes, about
+ * so many of which are held; or another -errno.
+ */
+int buf_read(struct buf *b, int fd, size_t max);
+
+/*
  * The text, to about MAX bytes and as far as it can be read, of a file whose
  * size is not known before, as in /proc. The caller's; "" when there is none.
  */

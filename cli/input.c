@@ -19,9 +19,9 @@
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
 #include "cli/input_type.h"
+#include "cli/json_io.h"
 #include "proto/json/json.h"
 
-#define READ_BYTES 65536
 #define NAMED_MAX 8 /* inputs, in a message */
 
 /* What is being put where. */
@@ -36,41 +36,18 @@ struct put {
 
 /* ---- files ---- */
 
-static int read_all(struct buf *b, int fd)
-{
-	ssize_t n;
-
-	b->max = INPUT_FILE_MAX;
-	for (;;) {
-		if (buf_len(b) >= INPUT_FILE_MAX)
-			return -EFBIG;
-		n = read(fd, buf_room(b, READ_BYTES), READ_BYTES);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		buf_wrote(b, (size_t)n);
-	}
-}
-
 /* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
    and ERRMSG. */
 static char *input_read_file(const char *path, size_t *len, char *errmsg,
 			     size_t size)
 {
-	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : 0;
 	struct buf b = {0};
+	int rc = file_read(&b, path);
 
-	if (fd >= 0)
-		rc = read_all(&b, fd);
-	if (fd >= 0 && !standard)
-		close(fd);
 	if (rc == 0)
 		return buf_take(&b, len);
-	errmsg_set(errmsg, size, "%s: %s", standard ? "stdin" : path,
-		   strerror(-rc));
+	errmsg_set(errmsg, size, "%s: %s",
+		   strcmp(path, "-") == 0 ? "stdin" : path, strerror(-rc));
 	buf_fini(&b);
 	return NULL;
 }

@@ -6,8 +6,6 @@
 #include <json-c/json.h>
 #include <stddef.h>
 
-#define INPUT_FILE_MAX ((size_t)256 << 20)
-
 /*
  * Put what WORD says into INPUTS, an object. WORD is one of
  *

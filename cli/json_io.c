@@ -8,9 +8,11 @@
 #include "cli/json_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -18,35 +20,16 @@
 #include "cli/terminal.h"
 #include "proto/json/json.h"
 
-#define READ_BYTES 65536u
-#define FILE_BYTES_MAX (256u << 20)
+#define FILE_BYTES_MAX ((size_t)256 << 20)
 
-static int read_all(struct buf *b, FILE *f)
+int file_read(struct buf *b, const char *path)
 {
-	size_t n;
+	bool standard = strcmp(path, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : buf_read(b, fd, FILE_BYTES_MAX);
 
-	errno = 0;
-	do {
-		n = fread(buf_room(b, READ_BYTES), 1, READ_BYTES, f);
-		buf_wrote(b, n);
-		if (buf_len(b) > FILE_BYTES_MAX)
-			return -EFBIG;
-	} while (n > 0);
-	return !ferror(f) ? 0 : errno != 0 ? -errno : -EIO;
-}
-
-static int read_path(struct buf *b, const char *path)
-{
-	FILE *f;
-	int rc;
-
-	if (strcmp(path, "-") == 0)
-		return read_all(b, stdin);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return -errno;
-	rc = read_all(b, f);
-	(void)fclose(f); /* only read */
+	if (fd >= 0 && !standard)
+		close(fd);
 	return rc;
 }
 
@@ -54,7 +37,7 @@ int json_file_read(struct json_object **out, const char *path)
 {
 	struct json_error err;
 	struct buf b = {0};
-	int rc = read_path(&b, path);
+	int rc = file_read(&b, path);
 
 	*out = NULL;
 	if (rc != 0) {

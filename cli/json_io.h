@@ -10,6 +10,9 @@
 
 #include "base/buf.h"
 
+/* Append the file at PATH ("-": stdin). 0 or -errno. */
+int file_read(struct buf *b, const char *path);
+
 /*
  * Parse the file at PATH ("-": stdin) into *OUT, which the caller owns. 0, or
  * -errno after a line on stderr that says what is wrong and where.

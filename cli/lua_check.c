@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/os/dir_walk.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
@@ -97,44 +98,28 @@ void lua_check_close(struct lua_check *p)
 
 /* ---- its code ---- */
 
-static char *read_code(int fd, size_t size)
-{
-	char *text = xcalloc(1, size + 1);
-	size_t len = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, text + len, size - len);
-		if (n > 0)
-			len += (size_t)n;
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (n == 0 && strlen(text) == len && utf8_ok(text, len))
-		return text;
-	free(text);
-	errno = n < 0 ? errno : EAGAIN; /* it was text a moment ago */
-	return NULL;
-}
-
 /* Through no link, as the server reads it: the caller's, or NULL with errno. */
 static char *open_code(const char *dir, const char *entry)
 {
-	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), file;
+	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), file, rc;
 	struct stat st = {0};
+	struct buf b = {0};
+	size_t len;
 	char *text;
 
 	if (at < 0)
 		return NULL;
 	file = dir_walk_open_file(at, entry, &st);
 	close(at);
-	if (file < 0 || st.st_size > CODE_BYTES_MAX) {
-		errno = file < 0 ? -file : EFBIG;
-		if (file >= 0)
-			close(file);
-		return NULL;
-	}
-	text = read_code(file, (size_t)st.st_size);
-	close(file);
-	return text;
+	rc = file < 0 ? file : buf_read(&b, file, CODE_BYTES_MAX);
+	if (file >= 0)
+		close(file);
+	text = buf_take(&b, &len);
+	if (rc == 0 && strlen(text) == len && utf8_ok(text, len))
+		return text;
+	free(text);
+	errno = rc < 0 ? -rc : EAGAIN; /* it was text a moment ago */
+	return NULL;
 }
 
 /* ---- what came of it ---- */

@@ -28,7 +28,6 @@
 #include "proto/json/json_pack.h"
 
 #define PREFIX "paddockd: "
-#define READ_BYTES 65536
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -47,17 +46,13 @@ static int start(pid_t *pid, const char *const *argv, int out, int err)
 	return -rc;
 }
 
-/* All that was written to FD, up to a bound; the rest is let go. FD is closed. */
+/* All that was written to FD, up to a bound. FD is closed. */
 static void take_back(int fd, struct buf *b)
 {
-	ssize_t n;
-
 	if (fd < 0)
 		return;
 	lseek(fd, 0, SEEK_SET);
-	while (buf_len(b) < OUTPUT_MAX &&
-	       (n = read(fd, buf_room(b, READ_BYTES), READ_BYTES)) > 0)
-		buf_wrote(b, (size_t)n);
+	(void)buf_read(b, fd, OUTPUT_MAX);
 	close(fd);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/suggest.h"
 #include "base/text/words.h"
@@ -343,34 +344,20 @@ int config_read_text(struct config *c, const char *name, const char *text,
 }
 
 /* All of the plain file PATH. 0; -errno, or -EFBIG. */
-static int slurp(const char *path, char **text, size_t *len)
+static int slurp(const char *path, struct buf *text)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
-	int rc = 0;
+	int rc;
 
-	*text = NULL;
-	*len = 0;
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0)
 		rc = -errno;
 	else if (!S_ISREG(st.st_mode))
 		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	else if ((uintmax_t)st.st_size > FILE_BYTES_MAX)
-		rc = -EFBIG;
-	if (rc == 0)
-		*text = xcalloc(1, (size_t)st.st_size + 1);
-	while (rc == 0 && *len < (size_t)st.st_size) {
-		ssize_t n = read(fd, *text + *len, (size_t)st.st_size - *len);
-
-		if (n == 0)
-			break;
-		if (n > 0)
-			*len += (size_t)n;
-		else if (errno != EINTR)
-			rc = -errno;
-	}
+	else
+		rc = buf_read(text, fd, FILE_BYTES_MAX);
 	close(fd);
 	return rc;
 }
@@ -378,15 +365,16 @@ static int slurp(const char *path, char **text, size_t *len)
 static int read_file(struct config *c, const char *path, char *errmsg,
 		     size_t size)
 {
-	char *text;
-	size_t len;
-	int rc = slurp(path, &text, &len);
+	struct buf text = {0};
+	int rc = slurp(path, &text);
 
 	if (rc == 0)
-		rc = read_text(c, path, text, len, errmsg, size);
+		rc = read_text(c, path,
+			       buf_len(&text) > 0 ? buf_data(&text) : "",
+			       buf_len(&text), errmsg, size);
 	else
 		errmsg_set(errmsg, size, "%s: %s", path, strerror(-rc));
-	free(text);
+	buf_fini(&text);
 	return rc == 0 || rc == -ENOENT ? rc : -EINVAL;
 }
 

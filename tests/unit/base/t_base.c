@@ -76,6 +76,28 @@ static void test_buf_queue(void)
 	buf_fini(&b);
 }
 
+static void test_buf_read(void)
+{
+	static const char text[] = "so many bytes";
+	struct buf b = {0};
+	const size_t len = strlen(text);
+	int ends[2];
+
+	for (size_t max = len - 1; max <= len; max++) {
+		if (pipe(ends) < 0 || write(ends[1], text, len) != (ssize_t)len)
+			abort();
+		close(ends[1]);
+		is_int(buf_read(&b, ends[0], max), max < len ? -EFBIG : 0,
+		       "a file of %zu bytes, where %zu may be", len, max);
+		if (max < len)
+			buf_fini(&b);
+		close(ends[0]);
+	}
+	ok(holds(&b, text), "and what was in it");
+	is_int(buf_read(&b, -1, 9), -EBADF, "no file at all");
+	buf_fini(&b);
+}
+
 static void test_buf_max(void)
 {
 	struct buf b = {.max = 8};
@@ -319,6 +341,7 @@ int main(void)
 	test_buf();
 	test_buf_queue();
 	test_buf_max();
+	test_buf_read();
 	test_clock();
 	test_mem();
 	test_log();

@@ -126,7 +126,6 @@ static void finish(struct store *s, struct store_reqs *batch)
 			store_req_forget(r);
 			enqueue(s, r);
 		} else if (r->done == NULL) {
-			s->bytes -= r->bytes;
 			store_req_free(r);
 		} else {
 			STAILQ_INSERT_TAIL(&s->finished, r, link);
@@ -221,14 +220,12 @@ static void give_up(struct store *s)
 static void work(struct store *s)
 {
 	struct store_reqs batch;
-	unsigned long commits;
 
 	take_due(s, &batch);
 	s->busy = true;
 	pthread_mutex_unlock(&s->lock);
-	commits = store_batch(s, &batch, &s->retry_queue);
+	store_batch(s, &batch, &s->retry_queue);
 	pthread_mutex_lock(&s->lock);
-	s->commits += commits;
 	diagnose(s);
 	backoff(s);
 	finish(s, &batch);
@@ -386,15 +383,11 @@ void store_dispatch(struct store *s)
 {
 	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
 	struct store_req *r;
-	size_t bytes = 0;
 	eventfd_t n;
 
 	eventfd_read(s->event_fd, &n);
 	pthread_mutex_lock(&s->lock);
 	STAILQ_CONCAT(&ready, &s->finished);
-	STAILQ_FOREACH(r, &ready, link)
-		bytes += r->bytes;
-	s->bytes -= bytes;
 	pthread_mutex_unlock(&s->lock);
 	while ((r = STAILQ_FIRST(&ready)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ready, link);
@@ -478,26 +471,6 @@ const char *store_failing_message(struct store *s)
 	return says;
 }
 
-unsigned long store_commits(struct store *s)
-{
-	unsigned long n;
-
-	pthread_mutex_lock(&s->lock);
-	n = s->commits;
-	pthread_mutex_unlock(&s->lock);
-	return n;
-}
-
-size_t store_bytes(struct store *s)
-{
-	size_t n;
-
-	pthread_mutex_lock(&s->lock);
-	n = s->bytes;
-	pthread_mutex_unlock(&s->lock);
-	return n;
-}
-
 void store_ask(struct store *s, const struct store_op *op,
 	       const struct store_req *asked)
 {
@@ -506,9 +479,6 @@ void store_ask(struct store *s, const struct store_op *op,
 	store_begin(s);
 	r->res.errmsg = "";
 	r->asked_ms = clock_mono_ms();
-	pthread_mutex_lock(&s->lock);
-	s->bytes += r->bytes;
-	pthread_mutex_unlock(&s->lock);
 	if (store_readq_enter(&s->readqs, r))
 		submit(s, r);
 }

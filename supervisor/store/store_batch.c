@@ -99,8 +99,7 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 }
 
 /* All of BATCH in one transaction: 0, or -errno and S->why. */
-static int attempt(struct store *s, struct store_reqs *batch,
-		   unsigned long *commits)
+static int attempt(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;
 	bool writes = false;
@@ -110,8 +109,6 @@ static int attempt(struct store *s, struct store_reqs *batch,
 	rc = prepare(s, batch, &writes);
 	if (rc == 0)
 		rc = transact(s, batch, writes);
-	if (rc == 0 && writes)
-		++*commits;
 	STAILQ_FOREACH(r, batch, link) {
 		void (*after)(struct store *, struct store_req *) =
 		    rc == 0 ? r->op->keep : r->op->undo;
@@ -167,14 +164,13 @@ static void refuse(struct store *s, struct store_req *r, int rc,
  * asked for fails that one alone, and so that reads are served while nothing
  * can be written. When it is the world's fault, find that out soon.
  */
-static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
-				struct store_reqs *retry_queue, int rc)
+static void one_by_one(struct store *s, struct store_reqs *batch,
+		       struct store_reqs *retry_queue, int rc)
 {
 	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
 	bool closed = s->db == NULL;
 	int tries[2] = {closed ? 0 : TRIES,		     /* reads */
 			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
-	unsigned long commits = 0;
 	char errmsg[STORE_WHY_SIZE];
 	bool failed = false;
 	struct store_req *r;
@@ -188,7 +184,7 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 		if (*left > 0 && !overtakes(r, retry_queue)) {
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);
-			verdict = attempt(s, &one, &commits);
+			verdict = attempt(s, &one);
 			*left = verdict == 0 ? TRIES : *left - 1;
 		}
 		if (verdict == 0) {
@@ -206,22 +202,21 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 	memcpy(s->errmsg, errmsg, sizeof(errmsg));
 	if (!failed)
 		s->errmsg[0] = '\0';
-	return commits;
 }
 
-unsigned long store_batch(struct store *s, struct store_reqs *batch,
-			  struct store_reqs *retry_queue)
+void store_batch(struct store *s, struct store_reqs *batch,
+		 struct store_reqs *retry_queue)
 {
-	unsigned long commits = 0;
 	struct store_req *r;
 	int rc;
 
 	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
 		merge(batch);
-	rc = attempt(s, batch, &commits);
-	if (rc != 0)
-		return one_by_one(s, batch, retry_queue, rc);
+	rc = attempt(s, batch);
+	if (rc != 0) {
+		one_by_one(s, batch, retry_queue, rc);
+		return;
+	}
 	STAILQ_FOREACH(r, batch, link)
 		settle(s, r);
-	return commits;
 }

@@ -70,7 +70,6 @@ struct store_req {
 	const struct store_op *op;
 	store_done done; /* NULL: nobody is told */
 	void *arg;
-	size_t bytes;
 	int64_t asked_ms;
 	bool urgent;   /* does not wait for company */
 	bool retry;    /* is kept when it fails */
@@ -158,7 +157,6 @@ struct store {
 	pthread_cond_t idle;  /* there is nothing left to do */
 	struct store_reqs queue;
 	struct store_reqs finished;
-	size_t bytes;	   /* of all requests that are not yet dispatched */
 	size_t queued;	   /* requests in queue… */
 	size_t n_urgent;   /* …that do not wait… */
 	size_t ends;	   /* …of these, rows of runs that have ended… */
@@ -167,10 +165,9 @@ struct store {
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	       /* a batch is under way, or some are kept */
 	bool stopping;
-	bool stopped; /* nothing is taken any more */
-	bool abandon; /* time is up: what is left fails */
-	bool used;    /* it has been asked before */
-	unsigned long commits;
+	bool stopped;		      /* nothing is taken any more */
+	bool abandon;		      /* time is up: what is left fails */
+	bool used;		      /* it has been asked before */
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
 
@@ -187,10 +184,6 @@ struct store {
 	int why_rc; /* of the last failure, the text of which is ERRMSG */
 };
 
-/* For tests: how many write transactions have been committed. */
-unsigned long store_commits(struct store *s);
-size_t store_bytes(struct store *s); /* held by requests under way */
-
 /* An id ends at random, so its end is as good as a hash. */
 #define STORE_SLOTS 512
 size_t store_slot(const char *id);
@@ -201,10 +194,10 @@ int64_t store_due_ms(const struct store *s);
 /*
  * Run BATCH as one transaction. Afterwards it holds what has been decided;
  * what is to be tried again is at the end of KEPT. The words of the last
- * failure are S->why, "" when there was none. Returns the commits made.
+ * failure are S->why, "" when there was none.
  */
-unsigned long store_batch(struct store *s, struct store_reqs *batch,
-			  struct store_reqs *retry_queue);
+void store_batch(struct store *s, struct store_reqs *batch,
+		 struct store_reqs *retry_queue);
 
 /* Open what is not open: folder, instance lock, database. 0 or -errno. */
 int store_sql_open(struct store *s);

@@ -48,7 +48,6 @@ struct store_req *store_req_new(const struct store_op *op,
 	r = xrealloc(NULL, size);
 	*r = *asked;
 	r->op = op;
-	r->bytes = size;
 	to = r->text;
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
 		const char **s = (const char **)((char *)r + strings[i]);

@@ -164,6 +164,19 @@ int help_read(struct store *s, struct answer *a, const char *requestor,
 	return a->rc;
 }
 
+uint32_t help_commits(const struct store *s)
+{
+	char *path = xasprintf("%s-shm", s->db_path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t n = 0;
+
+	if (fd < 0 || pread(fd, &n, sizeof(n), 8) != sizeof(n))
+		abort();
+	close(fd);
+	free(path);
+	return n;
+}
+
 sqlite3 *help_lock(const char *dir)
 {
 	char *path = xasprintf("%s/paddock.db", dir);

@@ -70,6 +70,12 @@ int help_list(struct store *s, struct answer *a, const struct store_filter *f);
 int help_read(struct store *s, struct answer *a, const char *requestor,
 	      const char *id, int64_t offset, int64_t limit);
 
+/*
+ * How many transactions have changed the database, by the file that all who
+ * have it open share: https://www.sqlite.org/walformat.html, "iChange".
+ */
+uint32_t help_commits(const struct store *s);
+
 /* The write lock, as another supervisor might have it. */
 sqlite3 *help_lock(const char *dir);
 void help_unlock(sqlite3 *db);

@@ -22,6 +22,7 @@
 #include "proto/json/json_pointer.h"
 #include "proto/mcp/elicit_form.h"
 #include "proto/schema/schema.h"
+#include "supervisor/package/package.h"
 #include "supervisor/package/placeholder.h"
 #include "supervisor/templates/manifest_shape.h"
 
@@ -29,7 +30,6 @@
 
 /* Where we are, and where it is said what is wrong there. */
 struct look {
-	const char *file;
 	struct diagnostics *f;
 	char at[128];	 /* JSON Pointer: "/prompts/0/messages/1/content" */
 	char there[512]; /* below(): a place below that */
@@ -53,7 +53,8 @@ static const char *below(struct look *l, const char *fmt, ...)
 }
 
 #define fail(l, where, ...)                                                    \
-	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->file, where, __VA_ARGS__)
+	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, where,        \
+			__VA_ARGS__)
 
 /* Has O exactly one of members A and B? */
 static bool one_of(struct json_object *o, const char *a, const char *b)
@@ -501,18 +502,20 @@ static int check_prompts(struct look *l, struct json_object *list)
 	return rc;
 }
 
-int manifest_content_resources(struct json_object *manifest, const char *file,
+int manifest_content_resources(struct template *t, struct json_object *manifest,
 			       struct diagnostics *f)
 {
-	struct look l = {.file = file, .f = f};
+	struct look l = {.f = f};
 
+	(void)t;
 	return check_resources(&l, json_member(manifest, "resources"));
 }
 
-int manifest_content_prompts(struct json_object *manifest, const char *file,
+int manifest_content_prompts(struct template *t, struct json_object *manifest,
 			     struct diagnostics *f)
 {
-	struct look l = {.file = file, .f = f};
+	struct look l = {.f = f};
 
+	(void)t;
 	return check_prompts(&l, json_member(manifest, "prompts"));
 }

@@ -6,14 +6,15 @@
 #include <json-c/json.h>
 
 #include "supervisor/package/diagnostics.h"
+#include "supervisor/templates/template.h"
 
 /*
  * Check what the schema of the manifest, which MANIFEST fits there, cannot say
- * of its resources, or of its prompts. 0, or -EINVAL with errors of FILE in F.
+ * of its resources, or of its prompts. 0, or -EINVAL with errors in F.
  */
-int manifest_content_resources(struct json_object *manifest, const char *file,
+int manifest_content_resources(struct template *t, struct json_object *manifest,
 			       struct diagnostics *f);
-int manifest_content_prompts(struct json_object *manifest, const char *file,
+int manifest_content_prompts(struct template *t, struct json_object *manifest,
 			     struct diagnostics *f);
 
 #endif

@@ -85,46 +85,31 @@ static void take_lower(int64_t *limit, struct json_object *o)
 		*limit = json_object_get_int64(o);
 }
 
-/* The JSON Pointer of the Ith of KEY's, in AT. */
-static const char *place_of(char at[PLACE_SIZE], const char *key, size_t i)
+static bool is_place(const char *place)
 {
-	snprintf(at, PLACE_SIZE, "/permissions/%s/%zu", key, i);
-	return at;
+	return host_pattern_is_place(place, strlen(place));
 }
 
-static int check_paths(struct diagnostics *f, struct json_object *paths)
+static bool is_path(const char *path)
 {
-	char at[PLACE_SIZE];
-	int rc = 0;
-
-	for (size_t i = 0; i < json_length(paths); i++) {
-		const char *path =
-		    json_object_get_string(json_object_array_get_idx(paths, i));
-
-		if (!nofollow_is_plain(path + 1))
-			rc = fail(f, place_of(at, "readPaths", i),
-				  "\"%s\" is not a plain absolute path, such "
-				  "as /srv/data: not / itself, and without . "
-				  "and ..",
-				  path);
-	}
-	return rc;
+	return nofollow_is_plain(path + 1);
 }
 
-static int check_places(struct diagnostics *f, struct json_object *places)
+/* Is each of P's KEY good? ERRMSG says what else it is. */
+static int check_list(struct diagnostics *f, struct json_object *p,
+		      const char *key, bool (*good)(const char *word),
+		      const char *errmsg)
 {
-	char at[PLACE_SIZE];
+	size_t i = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < json_length(places); i++) {
-		const char *place = json_object_get_string(
-		    json_object_array_get_idx(places, i));
+	json_each(one, json_member(p, key)) {
+		const char *word = json_object_get_string(one);
+		char at[PLACE_SIZE];
 
-		if (!host_pattern_is_place(place, strlen(place)))
-			rc = fail(f, place_of(at, "network", i),
-				  "\"%s\" is not a HOST:PORT such as "
-				  "db.example.org:5432",
-				  place);
+		snprintf(at, sizeof(at), "/permissions/%s/%zu", key, i++);
+		if (!good(word))
+			rc = fail(f, at, "\"%s\" %s", word, errmsg);
 	}
 	return rc;
 }
@@ -134,18 +119,20 @@ int manifest_permissions_read(struct template *t, struct json_object *manifest,
 {
 	struct json_object *p = json_member(manifest, "permissions");
 	struct json_object *paths = json_member(p, "readPaths");
-	int rc = check_paths(f, paths);
+	int rc = check_list(f, p, "readPaths", is_path,
+			    "is not a plain absolute path, such as /srv/data: "
+			    "not / itself, and without . and ..");
 
-	if (check_places(f, json_member(p, "network")) < 0 || rc < 0)
+	if (check_list(f, p, "network", is_place,
+		       "is not a HOST:PORT such as db.example.org:5432") < 0 ||
+	    rc < 0)
 		return -EINVAL;
 	if (t->runtime != RUNTIME_PROGRAM)
 		return 0;
 	take_lower(&t->limits.processes, json_member(p, "processes"));
 	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
-	t->n_reads = json_length(paths);
-	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
-	for (size_t i = 0; i < t->n_reads; i++)
-		t->reads[i] =
-		    json_object_get_string(json_object_array_get_idx(paths, i));
+	t->reads = xcalloc(json_length(paths) + 1, sizeof(*t->reads));
+	json_each(one, paths)
+		t->reads[t->n_reads++] = json_object_get_string(one);
 	return 0;
 }

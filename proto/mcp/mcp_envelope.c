@@ -115,6 +115,23 @@ static void read_parts(struct mcp_envelope *e, struct json_object *meta)
 	}
 }
 
+const char *mcp_trace_parent(struct json_object *params)
+{
+	static const char form[] =
+	    "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+	const char *text =
+	    text_of(json_member(json_member(params, "_meta"), "traceparent"));
+
+	_Static_assert(sizeof(form) == MCP_TRACE_SIZE, "with its NUL");
+	if (text == NULL || strlen(text) != sizeof(form) - 1)
+		return NULL;
+	for (size_t i = 0; form[i] != '\0'; i++)
+		if (form[i] == 'x' ? strchr("0123456789abcdef", text[i]) == NULL
+				   : text[i] != form[i])
+			return NULL;
+	return text;
+}
+
 void mcp_envelope_read(struct mcp_envelope *e, struct json_object *params)
 {
 	struct json_object *meta = json_member(params, "_meta");

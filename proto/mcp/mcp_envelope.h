@@ -46,6 +46,14 @@ struct mcp_envelope {
  */
 void mcp_envelope_read(struct mcp_envelope *e, struct json_object *params);
 
+/*
+ * What PARAMS' _meta has as traceparent (https://www.w3.org/TR/trace-context),
+ * by which a request is found again in the logs of all that it went through;
+ * NULL: nothing of that form. Lent by params; of any revision.
+ */
+#define MCP_TRACE_SIZE 56 /* with NUL */
+const char *mcp_trace_parent(struct json_object *params);
+
 /* The data of E's error, the caller's; NULL when there is none. */
 struct json_object *mcp_envelope_data(const struct mcp_envelope *e);
 

@@ -40,6 +40,7 @@ struct run_wish {
 	int64_t ttl_ms;	    /* 0: the server's default */
 	const char *session_id;
 	enum template_trust trust; /* of the session that asks */
+	const char *trace; /* traceparent of who asks, or NULL */
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */

@@ -5,6 +5,7 @@
  */
 #include "supervisor/exec/runs_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs_len = len;
 	r->session_id = xstrdup_opt(wish->session_id);
 	r->trust = wish->trust;
+	if (wish->trace != NULL)
+		snprintf(r->trace, sizeof(r->trace), "%s", wish->trace);
 	r->idem_key = xstrdup_opt(wish->idem_key);
 	r->idem_digest = xstrdup_opt(wish->idem_digest);
 	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);

@@ -136,9 +136,9 @@ void audit_run(const char *what, const struct run *r)
 	if (file.fd < 0)
 		return;
 	o = entry(what, r->requestor->name);
-	json_add(o, "runId:s template:s version:s digest:s", r->id,
-		 r->template->id, r->template->version_text,
-		 r->template->digest);
+	json_add(o, "runId:s template:s version:s digest:s traceparent?s",
+		 r->id, r->template->id, r->template->version_text,
+		 r->template->digest, r->trace[0] != '\0' ? r->trace : NULL);
 	write_entry(o);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/id.h"
 #include "base/limits.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/run/run_steps.h"
 #include "supervisor/requestor/sched.h"
@@ -147,9 +148,10 @@ struct run {
 	struct template *template;   /* a user of it */
 	struct run_limits limits;
 	struct run_task task;
-	char *session_id;	   /* that it was given, or keeps; or NULL */
-	enum template_trust trust; /* of who asked for it */
-	char *inputs;		   /* owned JSON text; NULL once sent */
+	char trace[MCP_TRACE_SIZE]; /* traceparent of its request; "": none */
+	char *session_id;	    /* that it was given, or keeps; or NULL */
+	enum template_trust trust;  /* of who asked for it */
+	char *inputs;		    /* owned JSON text; NULL once sent */
 	size_t inputs_len;
 	char *idem_key;
 	char *idem_digest;

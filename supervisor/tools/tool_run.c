@@ -383,6 +383,7 @@ static void submit(struct request *c, struct template *t,
 	    .ttl_ms = json_member_int(options, "ttlMs"),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = session_id,
+	    .trace = mcp_trace_parent(c->msg.params),
 	    .trust = session_trust(c->session),
 	};
 	if (c->as_task) { /* its progress is the task's, not this call's */

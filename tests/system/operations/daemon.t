@@ -411,6 +411,9 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	$d->start;
 	my $c = $d->client->greeted;
 	my $good = $c->run_sync(echo => {secret => 'hush'})->{runId};
+	my $trace = '00-' . 'ab' x 16 . '-' . 'cd' x 8 . '-01';
+	my $traced = $c->result($c->ask(run_task_template => {templateId => 'echo', inputs => {}},
+	    {traceparent => $trace}))->{view}{runId};
 	my $bad = $c->run_sync('fails')->{runId};
 	my $stopped = $c->run_async('doze');
 	$c->saying($stopped, 'dozing');
@@ -429,6 +432,9 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	is($created->{requestor}, "uid:$>", 'who');
 	same_json([@{$created}{qw(template version)}], ['echo', '1.0.0'], 'what');
 	like($created->{digest}, qr/^[0-9a-f]{64}$/, 'of which content');
+	is($by{run_created}{$traced}{traceparent}, $trace, 'the trace that it belongs to');
+	ok(!exists $created->{traceparent}, '... if it does to one');
+	like($d->log_text, qr/run=$traced .* trace=\Q$trace\E$/m, 'the log has it, too');
 	my $ended = $by{run_ended};
 	same_json([map { [@{$ended->{$_}}{qw(outcome errorCode requestor template
 				     version)}] } $good, $bad, $stopped],

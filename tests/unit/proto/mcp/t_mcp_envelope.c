@@ -274,6 +274,42 @@ static void check_codes(void)
 	}
 }
 
+/* ---- trace context ---- */
+
+#define TRACE "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
+
+static void check_trace(void)
+{
+	static const struct {
+		const char *meta;
+		bool good;
+		const char *name;
+	} cases[] = {
+	    {"{\"traceparent\":\"" TRACE "\"}", true, "of its form"},
+	    {"{\"traceparent\":\"" TRACE "0\"}", false, "longer"},
+	    {"{\"traceparent\":\"01" TRACE "\"}", false, "of another version"},
+	    {"{\"traceparent\":\"00-0123456789ABCDEF0123456789abcdef-"
+	     "0123456789abcdef-01\"}",
+	     false, "in capitals"},
+	    {"{\"traceparent\":\"00-0123456789abcdef0123456789abcdef-"
+	     "0123456789abcdef-\\n1\"}",
+	     false, "with a newline"},
+	    {"{\"traceparent\":5}", false, "a number"},
+	    {"{}", false, "none"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *params = json_object_new_object();
+		const char *found;
+
+		json_object_object_add(params, "_meta", parse(cases[i].meta));
+		found = mcp_trace_parent(params);
+		is_str(found, cases[i].good ? TRACE : NULL, "a traceparent %s",
+		       cases[i].name);
+		json_object_put(params);
+	}
+}
+
 int main(void)
 {
 	check_envelopes();
@@ -281,5 +317,6 @@ int main(void)
 	check_capabilities();
 	check_results();
 	check_codes();
+	check_trace();
 	return tap_done();
 }

@@ -13,17 +13,12 @@
 #include <string.h>
 
 #include "proto/json/json.h"
+#include "proto/json/json_is.h"
 
 struct where {
 	char *text;
 	size_t size, len;
 };
-
-static bool is_number(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_int) ||
-	       json_object_is_type(v, json_type_double);
-}
 
 /* An integer past what a double holds exactly is no double's equal. */
 static bool int_is_double(struct json_object *i, double d)
@@ -113,7 +108,7 @@ static bool same_object(struct json_object *a, struct json_object *b,
 
 static bool same(struct json_object *a, struct json_object *b, struct where *w)
 {
-	if (is_number(a) && is_number(b))
+	if (json_is_number(a) && json_is_number(b))
 		return same_number(a, b);
 	if (json_object_get_type(a) != json_object_get_type(b))
 		return false;

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "proto/json/json_is.h"
 
 /* What a property is asked for as; each a bit, since they share keywords. */
 enum kind {
@@ -24,17 +25,6 @@ enum kind {
 
 /* ---- values of keywords ---- */
 
-static bool is_string(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_string);
-}
-
-static bool is_number(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_int) ||
-	       json_object_is_type(v, json_type_double);
-}
-
 static bool is_count(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_int) &&
@@ -46,49 +36,38 @@ static bool is_format(struct json_object *v)
 	static const char *const formats[] = {"email", "uri", "date",
 					      "date-time"};
 
-	for (size_t i = 0; is_string(v) && i < ARRAY_LEN(formats); i++)
+	for (size_t i = 0; json_is_string(v) && i < ARRAY_LEN(formats); i++)
 		if (strcmp(json_object_get_string(v), formats[i]) == 0)
 			return true;
 	return false;
 }
 
-static bool is_list(struct json_object *v, bool (*each)(struct json_object *))
-{
-	size_t n = json_length(v);
-
-	for (size_t i = 0; i < n; i++)
-		if (!each(json_object_array_get_idx(v, i)))
-			return false;
-	return n > 0;
-}
-
 static bool is_strings(struct json_object *v)
 {
-	return is_list(v, is_string);
+	return json_is_list(v, json_is_string) && json_length(v) > 0;
 }
 
 static bool is_option(struct json_object *v)
 {
-	return json_object_is_type(v, json_type_object) &&
-	       json_object_object_length(v) == 2 &&
-	       is_string(json_member(v, "const")) &&
-	       is_string(json_member(v, "title"));
+	return json_is_object(v) && json_object_object_length(v) == 2 &&
+	       json_is_string(json_member(v, "const")) &&
+	       json_is_string(json_member(v, "title"));
 }
 
 static bool is_options(struct json_object *v)
 {
-	return is_list(v, is_option);
+	return json_is_list(v, is_option) && json_length(v) > 0;
 }
 
 static bool is_items(struct json_object *v)
 {
-	if (!json_object_is_type(v, json_type_object))
+	if (!json_is_object(v))
 		return false;
 	if (json_member(v, "anyOf") != NULL)
 		return json_object_object_length(v) == 1 &&
 		       is_options(json_member(v, "anyOf"));
 	return json_object_object_length(v) == 2 &&
-	       is_string(json_member(v, "type")) &&
+	       json_is_string(json_member(v, "type")) &&
 	       strcmp(json_member_str(v, "type"), "string") == 0 &&
 	       is_strings(json_member(v, "enum"));
 }
@@ -100,15 +79,15 @@ static const struct keyword {
 	bool (*fits)(struct json_object *v);
 	const char *expected;
 } keywords[] = {
-    {"type", KIND_ALL, is_string, "a type"},
-    {"title", KIND_ALL, is_string, "a string"},
-    {"description", KIND_ALL, is_string, "a string"},
+    {"type", KIND_ALL, json_is_string, "a type"},
+    {"title", KIND_ALL, json_is_string, "a string"},
+    {"description", KIND_ALL, json_is_string, "a string"},
     {"minLength", KIND_TEXT, is_count, "a count, 0 or more"},
     {"maxLength", KIND_TEXT, is_count, "a count, 0 or more"},
     {"format", KIND_TEXT, is_format,
      "email, uri, date or date-time; a form is no place for secrets"},
-    {"minimum", KIND_NUMBER, is_number, "a number"},
-    {"maximum", KIND_NUMBER, is_number, "a number"},
+    {"minimum", KIND_NUMBER, json_is_number, "a number"},
+    {"maximum", KIND_NUMBER, json_is_number, "a number"},
     {"enum", KIND_CHOICE, is_strings, "an array of strings, one at least"},
     {"enumNames", KIND_CHOICE, is_strings, "a name for each of enum"},
     {"oneOf", KIND_TITLED, is_options,
@@ -178,10 +157,10 @@ static bool default_fits(struct json_object *p, unsigned kind,
 
 	switch (kind) {
 	case KIND_TEXT:
-		return is_string(v);
+		return json_is_string(v);
 	case KIND_NUMBER:
 		return whole ? json_object_is_type(v, json_type_int)
-			     : is_number(v);
+			     : json_is_number(v);
 	case KIND_SWITCH:
 		return json_object_is_type(v, json_type_boolean);
 	case KIND_CHOICES:
@@ -265,7 +244,7 @@ static bool check_required(struct json_object *names,
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *name = json_object_array_get_idx(names, i);
 
-		if (!is_string(name) ||
+		if (!json_is_string(name) ||
 		    json_member(properties, json_object_get_string(name)) ==
 			NULL)
 			return pointer_error_at(

@@ -13,37 +13,22 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
+#include "proto/json/json_is.h"
 #include "proto/json/json_pack.h"
 #include "proto/schema/schema_format.h"
 
 /* ---- values ---- */
 
-static bool is_text(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_string);
-}
-
 static bool is_word(struct json_object *v, const char *word)
 {
-	return is_text(v) &&
+	return json_is_string(v) &&
 	       (size_t)json_object_get_string_len(v) == strlen(word) &&
 	       strcmp(json_object_get_string(v), word) == 0;
 }
 
-static bool is_object(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_object);
-}
-
-static bool is_number(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_int) ||
-	       json_object_is_type(v, json_type_double);
-}
-
 static bool is_uri(struct json_object *v)
 {
-	return is_text(v) &&
+	return json_is_string(v) &&
 	       schema_is_uri(json_object_get_string(v),
 			     (size_t)json_object_get_string_len(v));
 }
@@ -55,11 +40,13 @@ bool mcp_uri_ok(const char *text)
 
 static bool is_base64(struct json_object *v)
 {
-	size_t n = is_text(v) ? (size_t)json_object_get_string_len(v) : 0, len;
+	size_t n = json_is_string(v) ? (size_t)json_object_get_string_len(v)
+				     : 0,
+	       len;
 	char *bytes;
 	int rc;
 
-	if (!is_text(v))
+	if (!json_is_string(v))
 		return false;
 	bytes = xcalloc(1, n / 4 * 3 + 1);
 	rc = base64_decode(bytes, &len, json_object_get_string(v), n);
@@ -69,13 +56,13 @@ static bool is_base64(struct json_object *v)
 
 static bool is_share(struct json_object *v)
 {
-	return is_number(v) && json_object_get_double(v) >= 0 &&
+	return json_is_number(v) && json_object_get_double(v) >= 0 &&
 	       json_object_get_double(v) <= 1;
 }
 
 static bool is_time(struct json_object *v)
 {
-	return is_text(v) &&
+	return json_is_string(v) &&
 	       schema_is_date_time(json_object_get_string(v),
 				   (size_t)json_object_get_string_len(v));
 }
@@ -104,17 +91,6 @@ static bool all_fit(struct json_object *o, const struct member *m)
 	return true;
 }
 
-static bool each_fits(struct json_object *list,
-		      bool (*fits)(struct json_object *))
-{
-	if (!json_object_is_type(list, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (!fits(json_object_array_get_idx(list, i)))
-			return false;
-	return true;
-}
-
 static bool is_role(struct json_object *v)
 {
 	return is_word(v, "user") || is_word(v, "assistant");
@@ -122,12 +98,12 @@ static bool is_role(struct json_object *v)
 
 static bool are_roles(struct json_object *v)
 {
-	return each_fits(v, is_role);
+	return json_is_list(v, is_role);
 }
 
 static bool are_texts(struct json_object *v)
 {
-	return each_fits(v, is_text);
+	return json_is_list(v, json_is_string);
 }
 
 static bool is_theme(struct json_object *v)
@@ -137,18 +113,19 @@ static bool is_theme(struct json_object *v)
 
 static bool is_icon(struct json_object *v)
 {
-	static const struct member members[] = {{"src", is_uri, true},
-						{"mimeType", is_text, false},
-						{"sizes", are_texts, false},
-						{"theme", is_theme, false},
-						{0}};
+	static const struct member members[] = {
+	    {"src", is_uri, true},
+	    {"mimeType", json_is_string, false},
+	    {"sizes", are_texts, false},
+	    {"theme", is_theme, false},
+	    {0}};
 
-	return is_object(v) && all_fit(v, members);
+	return json_is_object(v) && all_fit(v, members);
 }
 
 static bool are_icons(struct json_object *v)
 {
-	return each_fits(v, is_icon);
+	return json_is_list(v, is_icon);
 }
 
 static bool are_annotations(struct json_object *v)
@@ -159,36 +136,46 @@ static bool are_annotations(struct json_object *v)
 	    {"lastModified", is_time, false},
 	    {0}};
 
-	return is_object(v) && all_fit(v, members);
+	return json_is_object(v) && all_fit(v, members);
 }
 
 /* ResourceContents: its bytes are a text or a blob. */
 static bool is_contents(struct json_object *v)
 {
 	static const struct member members[] = {
-	    {"uri", is_uri, true},	 {"mimeType", is_text, false},
-	    {"text", is_text, false},	 {"blob", is_base64, false},
-	    {"_meta", is_object, false}, {0}};
+	    {"uri", is_uri, true},
+	    {"mimeType", json_is_string, false},
+	    {"text", json_is_string, false},
+	    {"blob", is_base64, false},
+	    {"_meta", json_is_object, false},
+	    {0}};
 
-	return is_object(v) && all_fit(v, members) &&
+	return json_is_object(v) && all_fit(v, members) &&
 	       (json_member(v, "text") != NULL) !=
 		   (json_member(v, "blob") != NULL);
 }
 
 /* ---- blocks ---- */
 
-static const struct member text_members[] = {{"text", is_text, true}, {0}};
+static const struct member text_members[] = {{"text", json_is_string, true},
+					     {0}};
 static const struct member bytes_members[] = {
-    {"data", is_base64, true}, {"mimeType", is_text, true}, {0}};
+    {"data", is_base64, true}, {"mimeType", json_is_string, true}, {0}};
 static const struct member resource_members[] = {
     {"resource", is_contents, true}, {0}};
 static const struct member link_members[] = {
-    {"uri", is_uri, true},	  {"name", is_text, true},
-    {"title", is_text, false},	  {"description", is_text, false},
-    {"mimeType", is_text, false}, {"size", is_number, false},
-    {"icons", are_icons, false},  {0}};
+    {"uri", is_uri, true},
+    {"name", json_is_string, true},
+    {"title", json_is_string, false},
+    {"description", json_is_string, false},
+    {"mimeType", json_is_string, false},
+    {"size", json_is_number, false},
+    {"icons", are_icons, false},
+    {0}};
 static const struct member any_members[] = {
-    {"annotations", are_annotations, false}, {"_meta", is_object, false}, {0}};
+    {"annotations", are_annotations, false},
+    {"_meta", json_is_object, false},
+    {0}};
 
 /* ContentBlock of the schema: what each type has. */
 static const struct {

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "proto/json/json_is.h"
 
 /* ---- content ---- */
 
@@ -121,54 +122,15 @@ static bool check_messages(struct json_object *v, unsigned *needs,
 	       pointer_error_at(f, NULL, "an array of messages, one at least");
 }
 
-static bool check_count(struct json_object *v, unsigned *needs,
-			struct pointer_error *f)
+static bool is_count(struct json_object *v)
 {
-	(void)needs;
-	return (json_object_is_type(v, json_type_int) &&
-		json_object_get_int64(v) > 0) ||
-	       pointer_error_at(f, NULL, "an integer above 0");
+	return json_object_is_type(v, json_type_int) &&
+	       json_object_get_int64(v) > 0;
 }
 
-static bool check_number(struct json_object *v, unsigned *needs,
-			 struct pointer_error *f)
+static bool is_strings(struct json_object *v)
 {
-	(void)needs;
-	return json_object_is_type(v, json_type_int) ||
-	       json_object_is_type(v, json_type_double) ||
-	       pointer_error_at(f, NULL, "a number");
-}
-
-static bool check_string(struct json_object *v, unsigned *needs,
-			 struct pointer_error *f)
-{
-	(void)needs;
-	return json_object_is_type(v, json_type_string) ||
-	       pointer_error_at(f, NULL, "a string");
-}
-
-static bool check_object(struct json_object *v, unsigned *needs,
-			 struct pointer_error *f)
-{
-	(void)needs;
-	return json_object_is_type(v, json_type_object) ||
-	       pointer_error_at(f, NULL, "an object");
-}
-
-static bool check_strings(struct json_object *v, unsigned *needs,
-			  struct pointer_error *f)
-{
-	size_t n;
-
-	(void)needs;
-	if (!json_object_is_type(v, json_type_array))
-		return pointer_error_at(f, NULL, "an array of strings");
-	n = json_object_array_length(v);
-	for (size_t i = 0; i < n; i++)
-		if (!json_object_is_type(json_object_array_get_idx(v, i),
-					 json_type_string))
-			return pointer_error_at(f, NULL, "an array of strings");
-	return true;
+	return json_is_list(v, json_is_string);
 }
 
 static bool check_context(struct json_object *v, unsigned *needs,
@@ -176,9 +138,7 @@ static bool check_context(struct json_object *v, unsigned *needs,
 {
 	static const char *const all[] = {"none", "thisServer", "allServers"};
 
-	for (size_t i = 0;
-	     json_object_is_type(v, json_type_string) && i < ARRAY_LEN(all);
-	     i++)
+	for (size_t i = 0; json_is_string(v) && i < ARRAY_LEN(all); i++)
 		if (strcmp(json_object_get_string(v), all[i]) == 0) {
 			*needs |= i > 0 ? SAMPLING_CONTEXT : 0;
 			return true;
@@ -223,19 +183,21 @@ static bool check_choice(struct json_object *v, unsigned *needs,
 static const struct {
 	const char *name;
 	bool required;
+	json_is_fn *is; /* NULL: what it must be takes CHECK to say */
+	const char *expected;
 	bool (*check)(struct json_object *v, unsigned *needs,
 		      struct pointer_error *f);
 } params_table[] = {
-    {"messages", true, check_messages},
-    {"maxTokens", true, check_count},
-    {"systemPrompt", false, check_string},
-    {"temperature", false, check_number},
-    {"stopSequences", false, check_strings},
-    {"includeContext", false, check_context},
-    {"modelPreferences", false, check_object},
-    {"metadata", false, check_object},
-    {"tools", false, check_tools},
-    {"toolChoice", false, check_choice},
+    {"messages", true, NULL, NULL, check_messages},
+    {"maxTokens", true, is_count, "an integer above 0", NULL},
+    {"systemPrompt", false, json_is_string, "a string", NULL},
+    {"temperature", false, json_is_number, "a number", NULL},
+    {"stopSequences", false, is_strings, "an array of strings", NULL},
+    {"includeContext", false, NULL, NULL, check_context},
+    {"modelPreferences", false, json_is_object, "an object", NULL},
+    {"metadata", false, json_is_object, "an object", NULL},
+    {"tools", false, NULL, NULL, check_tools},
+    {"toolChoice", false, NULL, NULL, check_choice},
 };
 
 static bool is_param(const char *name)
@@ -251,7 +213,7 @@ bool sampling_check(struct json_object *params, unsigned *needs,
 {
 	*f = (struct pointer_error){0};
 	*needs = 0;
-	if (!json_object_is_type(params, json_type_object))
+	if (!json_is_object(params))
 		return pointer_error_at(f, NULL, "an object");
 	json_object_object_foreach(params, key, value) {
 		(void)value;
@@ -267,8 +229,13 @@ bool sampling_check(struct json_object *params, unsigned *needs,
 		    !params_table[i].required)
 			continue;
 		pointer_error_point(f, name);
-		if (!params_table[i].check(v, needs, f))
-			return false;
+		if (params_table[i].is == NULL) {
+			if (!params_table[i].check(v, needs, f))
+				return false;
+		} else if (!params_table[i].is(v)) {
+			return pointer_error_at(f, NULL,
+						params_table[i].expected);
+		}
 		*f = (struct pointer_error){0};
 	}
 	return true;

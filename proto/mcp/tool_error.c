@@ -226,93 +226,82 @@ static char *about_text(const char *code, struct json_object *d)
 /* ---- by the code ---- */
 
 static const struct {
+	const char *code;
+	char *(*hint)(struct json_object *details); /* NULL: they say nothing */
+} abouts[] = {
+    {"TEMPLATE_VERSION_UNSUPPORTED", about_version},
+    {"INVALID_PARAMETER", about_argument},
+    {"QUEUE_FULL", about_wait},
+    {"EXECUTION_ERROR", about_execution},
+    {"OUTPUT_INVALID", about_output},
+};
+
+static const struct {
 	const char *code, *hint;
-	char *(*about)(
-	    struct json_object *details); /* NULL: about_text(), or the hint */
 } hints[] = {
     {"TEMPLATE_NOT_FOUND",
-     "call list_task_templates for the templates that there are", NULL},
+     "call list_task_templates for the templates that there are"},
     {"TEMPLATE_VERSION_UNSUPPORTED",
-     "leave templateVersion out for the newest; list_task_templates has all",
-     about_version},
+     "leave templateVersion out for the newest; list_task_templates has all"},
     {"TRUST_LEVEL_NOT_ALLOWED",
      "use a connection of a trust level that the template lists, or another "
-     "template; its author can list this level in trustLevelSupport",
-     NULL},
-    {"INVALID_PARAMETER", "correct the arguments and call again",
-     about_argument},
-    {"QUEUE_FULL", "try again when some of the runs that wait have ended",
-     about_wait},
-    {"QUOTA_EXCEEDED", "wait until something of yours expires", NULL},
+     "template; its author can list this level in trustLevelSupport"},
+    {"INVALID_PARAMETER", "correct the arguments and call again"},
+    {"QUEUE_FULL", "try again when some of the runs that wait have ended"},
+    {"QUOTA_EXCEEDED", "wait until something of yours expires"},
     {"ISOLATION_TOO_WEAK",
-     "the operator has to give programs a stronger cage; Lua templates run all "
-     "the same",
-     NULL},
+     "the operator has to give programs a stronger cage; Lua templates run "
+     "all the same"},
     {"PERMISSION_NOT_ALLOWED",
-     "the message says who can grant it, if anybody "
-     "can",
-     NULL},
+     "the message says who can grant it, if anybody can"},
     {"STORE_UNAVAILABLE",
-     "try again later; the operator has to give the server a state folder that "
-     "it can write to, with room in it",
-     NULL},
-    {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own",
-     NULL},
-    {"ELEMENT_NOT_FOUND", "look at the page again: get_page_info, find_element",
-     NULL},
-    {"URL_NOT_ALLOWED", "take an address that the server's policy allows",
-     NULL},
-    {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)", NULL},
-    {"PAGE_CRASHED", "open a new tab and begin again", NULL},
-    {"CALL_NOT_ALLOWED", "the message says who can allow it, if anybody can",
-     NULL},
-    {"BROWSER_BUSY", "try again when less is asked of the browser", NULL},
-    {"BROWSER_UNAVAILABLE", "the operator has to install or enable the browser",
-     NULL},
-    {"RUN_NOT_FOUND", "check the runId; list_task_runs names yours", NULL},
-    {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less",
-     NULL},
-    {"INPUT_TIMEOUT", "run it again, and answer its question in time", NULL},
-    {"INPUT_FAILED", "use a client that answers such questions", NULL},
-    {"RUN_CANCELED", "start a new run", NULL},
-    {"RUN_INTERRUPTED", "the server was stopped meanwhile; start a new run",
-     NULL},
+     "try again later; the operator has to give the server a state folder "
+     "that it can write to, with room in it"},
+    {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own"},
+    {"ELEMENT_NOT_FOUND",
+     "look at the page again: get_page_info, find_element"},
+    {"URL_NOT_ALLOWED", "take an address that the server's policy allows"},
+    {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)"},
+    {"PAGE_CRASHED", "open a new tab and begin again"},
+    {"CALL_NOT_ALLOWED", "the message says who can allow it, if anybody can"},
+    {"BROWSER_BUSY", "try again when less is asked of the browser"},
+    {"BROWSER_UNAVAILABLE",
+     "the operator has to install or enable the browser"},
+    {"RUN_NOT_FOUND", "check the runId; list_task_runs names yours"},
+    {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less"},
+    {"INPUT_TIMEOUT", "run it again, and answer its question in time"},
+    {"INPUT_FAILED", "use a client that answers such questions"},
+    {"RUN_CANCELED", "start a new run"},
+    {"RUN_INTERRUPTED", "the server was stopped meanwhile; start a new run"},
     {"STEP_EXECUTION_FAILED",
      "steps says which failed, and of what; if that is about the inputs, "
-     "correct them",
-     NULL},
+     "correct them"},
     {"EXECUTION_ERROR",
      "the message says what went wrong: if it names an input, correct that, "
-     "else the template's author has to mend it",
-     about_execution},
-    {"OUTPUT_INVALID", "the template's author has to mend what it returns",
-     about_output},
+     "else the template's author has to mend it"},
+    {"OUTPUT_INVALID", "the template's author has to mend what it returns"},
     {"WORKER_CRASHED",
-     "try again; if it crashes again, the template's author has to mend it",
-     NULL},
+     "try again; if it crashes again, the template's author has to mend it"},
     {"SANDBOX_VIOLATION",
-     "the template tried what no template may; its author has to do without",
-     NULL},
-    {"RESOURCE_LIMIT", "ask for less at once", NULL},
+     "the template tried what no template may; its author has to do without"},
+    {"RESOURCE_LIMIT", "ask for less at once"},
     {"PROTOCOL_VIOLATION",
      "nothing that you send changes that; the template's author has to look "
-     "for the reason",
-     NULL},
-    {"ARTIFACT_NOT_FOUND", "check the artifactId; get_task_run lists a run's",
-     NULL},
-    {"ARTIFACT_EXPIRED", "run the template again", NULL},
+     "for the reason"},
+    {"ARTIFACT_NOT_FOUND", "check the artifactId; get_task_run lists a run's"},
+    {"ARTIFACT_EXPIRED", "run the template again"},
 };
 
 char *recover_hint_of(const char *code, struct json_object *details)
 {
-	char *hint;
+	const char *usual = "the message says what is wrong";
+	char *hint = about_text(code, details);
 
-	for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
-		if (strcmp(hints[i].code, code) != 0)
-			continue;
-		hint = hints[i].about != NULL ? hints[i].about(details)
-					      : about_text(code, details);
-		return hint != NULL ? hint : xstrdup(hints[i].hint);
-	}
-	return xstrdup("the message says what is wrong");
+	for (size_t i = 0; i < ARRAY_LEN(abouts) && hint == NULL; i++)
+		if (strcmp(abouts[i].code, code) == 0)
+			hint = abouts[i].hint(details);
+	for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+		if (strcmp(hints[i].code, code) == 0)
+			usual = hints[i].hint;
+	return hint != NULL ? hint : xstrdup(usual);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/json/json_is.h"
 
 /* draft-07 knows the keyword as well, and means the same. */
 #define V_APPLICATOR_7 (V_APPLICATOR | V_DRAFT7)
@@ -98,21 +99,9 @@ static bool is_type(struct json_object *v, enum json_type t)
 	return json_object_get_type(v) == t;
 }
 
-static bool all_elements(struct json_object *v,
-			 bool (*good)(struct json_object *))
+static bool all_members(struct json_object *v, json_is_fn *good)
 {
-	if (!is_type(v, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(v); i++)
-		if (!good(json_object_array_get_idx(v, i)))
-			return false;
-	return true;
-}
-
-static bool all_members(struct json_object *v,
-			bool (*good)(struct json_object *))
-{
-	if (!is_type(v, json_type_object))
+	if (!json_is_object(v))
 		return false;
 	json_object_object_foreach(v, key, val) {
 		(void)key;
@@ -122,11 +111,6 @@ static bool all_members(struct json_object *v,
 	return true;
 }
 
-static bool is_string(struct json_object *v)
-{
-	return is_type(v, json_type_string);
-}
-
 static bool is_bool(struct json_object *v)
 {
 	return is_type(v, json_type_boolean);
@@ -134,14 +118,14 @@ static bool is_bool(struct json_object *v)
 
 static bool is_schema(struct json_object *v)
 {
-	return is_type(v, json_type_object) || is_bool(v);
+	return json_is_object(v) || is_bool(v);
 }
 
 static bool is_names(struct json_object *v)
 {
 	size_t i, j;
 
-	return all_elements(v, is_string) &&
+	return json_is_list(v, json_is_string) &&
 	       !schema_find_twins(NULL, v, &i, &j);
 }
 
@@ -172,13 +156,14 @@ static bool is_count(struct json_object *v)
 
 static bool is_type_name(struct json_object *v)
 {
-	return is_string(v) && schema_type_named(json_object_get_string(v));
+	return json_is_string(v) &&
+	       schema_type_named(json_object_get_string(v));
 }
 
 static bool is_types(struct json_object *v)
 {
 	return is_type_name(v) ||
-	       (all_elements(v, is_type_name) &&
+	       (json_is_list(v, is_type_name) &&
 		json_object_array_length(v) > 0 && is_names(v));
 }
 
@@ -186,7 +171,7 @@ static bool is_anchor(struct json_object *v)
 {
 	const char *s;
 
-	if (!is_string(v))
+	if (!json_is_string(v))
 		return false;
 	s = json_object_get_string(v);
 	if (!isalpha((unsigned char)*s) && *s != '_')
@@ -198,7 +183,7 @@ static bool is_anchor(struct json_object *v)
 
 static bool is_uri(struct json_object *v)
 {
-	return is_string(v) &&
+	return json_is_string(v) &&
 	       json_object_get_string_len(v) <= (int)SCHEMA_URI_MAX &&
 	       schema_is_iri_reference(json_object_get_string(v),
 				       (size_t)json_object_get_string_len(v));
@@ -225,11 +210,6 @@ static bool is_any(struct json_object *v)
 	return true;
 }
 
-static bool is_object(struct json_object *v)
-{
-	return is_type(v, json_type_object);
-}
-
 static bool is_names_map(struct json_object *v)
 {
 	return all_members(v, is_names);
@@ -243,7 +223,7 @@ static bool is_bool_map(struct json_object *v)
 const char *schema_shape_wrong(enum schema_shape shape, struct json_object *v)
 {
 	static const struct {
-		bool (*good)(struct json_object *);
+		json_is_fn *good;
 		const char *expected;
 	} shapes[] = {
 #define SHAPE(shape, good, expected) [SHAPE_##shape] = {good, expected},

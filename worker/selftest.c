@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/caps.h"
 #include "sandbox/fds.h"
@@ -87,8 +88,7 @@ static bool own_netns(const struct sandbox *sb)
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	reached =
 	    fd >= 0 && connect(fd, (struct sockaddr *)&lo, sizeof(lo)) == 0;
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return sb->err[SANDBOX_NETNS] == 0 && !reached;
 }
 
@@ -163,8 +163,7 @@ static bool landlocked(const struct sandbox *sb)
 {
 	int fd = open("/", O_RDONLY | O_DIRECTORY);
 
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	if (fd >= 0 || errno != EACCES)
 		return false;
 	if (sb->landlock_abi >= LANDLOCK_ABI_NET && !tcp_denied())

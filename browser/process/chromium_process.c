@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "base/os/sys.h"
 #include "base/mem.h"
 #include "browser/process/chromium_starter.h"
 #include "base/os/fdpass.h"
@@ -36,21 +37,14 @@ struct chromium_process {
 	int64_t over_at;
 };
 
-static void drop(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static void forget(struct chromium_process *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(w->fds); i++)
-		drop(&w->fds[i]);
+		sys_drop(&w->fds[i]);
 	if (w->watched != NULL)
 		event_free(w->watched);
 	w->watched = NULL;
-	drop(&w->watch);
+	sys_drop(&w->watch);
 	w->pid = -1;
 	w->held = -1;
 }
@@ -110,7 +104,7 @@ static void take_process(struct chromium_process *w, int fd, pid_t pid)
 				       w->fds[CHROMIUM_STARTER_LISTENER]};
 
 	if (fd < 0 || pipes.to < 0 || pipes.from < 0 || pipes.listener < 0) {
-		drop(&fd);
+		sys_drop(&fd);
 		w->ops->failed(w->arg, "its descriptors did not arrive");
 		return;
 	}
@@ -128,14 +122,14 @@ static void take(struct chromium_process *w,
 		 const struct chromium_starter_event *n, int fd)
 {
 	if (n->start != w->start) {
-		drop(&fd);
+		sys_drop(&fd);
 		return;
 	}
 	switch ((enum chromium_starter_event_kind)n->kind) {
 	case CHROMIUM_STARTER_TO:
 	case CHROMIUM_STARTER_FROM:
 	case CHROMIUM_STARTER_LISTENER:
-		drop(&w->fds[n->kind]);
+		sys_drop(&w->fds[n->kind]);
 		w->fds[n->kind] = fd;
 		return;
 	case CHROMIUM_STARTER_PID1:
@@ -149,7 +143,7 @@ static void take(struct chromium_process *w,
 		w->ops->ended(w->arg, n->value);
 		return;
 	}
-	drop(&fd);
+	sys_drop(&fd);
 }
 
 static void on_event(evutil_socket_t sock, short what, void *arg)
@@ -166,7 +160,7 @@ static void on_event(evutil_socket_t sock, short what, void *arg)
 		take(w, &n, fd);
 		return;
 	}
-	drop(&fd);
+	sys_drop(&fd);
 	if (got != -EAGAIN) {
 		event_del(w->events);
 		w->ops->lost(w->arg);

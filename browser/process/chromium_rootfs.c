@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "base/os/system_paths.h"
+#include "base/os/sys.h"
 #include "sandbox/rootfs/mounts.h"
 
 #define STAGE "/tmp" /* a folder that every host has */
@@ -56,18 +57,12 @@ static const char *const shared[] = {
     "/",    "/tmp", "/var/tmp", "/var", "/etc", "/home",  "/root",
     "/opt", "/srv", "/var/lib", "/run", "/mnt", "/media", "/dev/shm"};
 
-static int failed(int rc)
-{
-	return rc < 0 ? -errno : 0;
-}
-
 /* A folder of the new root, and those that it lies in. */
 static int make_folder(int root, const char *path)
 {
 	int fd = mounts_point(root, path, S_IFDIR);
 
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return fd < 0 ? fd : 0;
 }
 
@@ -75,8 +70,8 @@ static int restrict_to(const char *path, uint64_t flags)
 {
 	struct mount_attr a = {.attr_set = flags};
 
-	return failed((int)syscall(SYS_mount_setattr, -1, path, AT_RECURSIVE,
-				   &a, sizeof(a)));
+	return sys_result(
+	    syscall(SYS_mount_setattr, -1, path, AT_RECURSIVE, &a, sizeof(a)));
 }
 
 static int copy_link(int root, const char *from, const char *path)
@@ -108,8 +103,7 @@ static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
 	if (rc == 0)
 		rc = S_ISLNK(st.st_mode) ? copy_link(root, from, path)
 					 : mounts_show(fd, root, path, flags);
-	if (root >= 0)
-		close(root);
+	sys_close(root);
 	return rc;
 }
 
@@ -174,7 +168,7 @@ static int memory_at(const char *path, const char *options)
 {
 	if (mkdir(path, 0755) != 0 && errno != EEXIST)
 		return -errno;
-	return failed(
+	return sys_result(
 	    mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, options));
 }
 
@@ -188,10 +182,10 @@ static int make_devices(void)
 		char to[64];
 
 		snprintf(to, sizeof(to), NEW "%s", links[i][1]);
-		rc = failed(symlink(links[i][0], to));
+		rc = sys_result(symlink(links[i][0], to));
 	}
 	if (rc == 0) /* before a writable folder is mounted on it */
-		rc = failed(mkdir(NEW "/dev/shm", 0755));
+		rc = sys_result(mkdir(NEW "/dev/shm", 0755));
 	if (rc == 0)
 		rc = restrict_to(NEW "/dev",
 				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
@@ -210,25 +204,26 @@ static int make_folders(void)
 		rc = -errno;
 	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
 		rc = make_folder(root, folders[i]);
-	if (root >= 0)
-		close(root);
+	sys_close(root);
 	return rc;
 }
 
 /* The kernel allows this only while the host's /proc is visible. */
 static int make_proc(void)
 {
-	int rc = failed(mkdir(NEW "/proc", 0755));
+	int rc = sys_result(mkdir(NEW "/proc", 0755));
 
-	return rc < 0 ? rc
-		      : failed(mount("proc", NEW "/proc", "proc",
-				     MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
+	return rc < 0
+		   ? rc
+		   : sys_result(mount("proc", NEW "/proc", "proc",
+				      MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
 }
 
 /* A new root with the host's below it, so that neither covers the other. */
 static int make_root(void)
 {
-	int rc = failed(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	int rc =
+	    sys_result(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
 
 	if (rc == 0)
 		rc = memory_at(STAGE, "mode=755,size=64k");

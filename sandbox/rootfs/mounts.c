@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/os/nofollow.h"
+#include "base/os/sys.h"
 
 /* The folder NAME in AT, created if it is missing: a descriptor, or -errno. */
 static int step_into(int at, const char *name)
@@ -62,11 +63,9 @@ static int set_flags(int fd, uint64_t flags)
 	int rc = 0;
 
 	for (int i = 0; i < 2; i++) {
-		rc = syscall(SYS_mount_setattr, fd, "",
-			     AT_EMPTY_PATH | AT_RECURSIVE, &attr,
-			     sizeof(attr)) == 0
-			 ? 0
-			 : -errno;
+		rc = sys_result(syscall(SYS_mount_setattr, fd, "",
+					AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+					sizeof(attr)));
 		if (rc != -EPERM)
 			break;
 		attr = (struct mount_attr){.attr_set = flags};
@@ -92,10 +91,9 @@ static int copy(int fd, uint64_t flags)
 
 static int attach(int mount, int point)
 {
-	return syscall(SYS_move_mount, mount, "", point, "",
-		       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0
-		   ? 0
-		   : -errno;
+	return sys_result(
+	    syscall(SYS_move_mount, mount, "", point, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
 }
 
 int mounts_show(int fd, int root, const char *to, uint64_t flags)
@@ -110,8 +108,7 @@ int mounts_show(int fd, int root, const char *to, uint64_t flags)
 		return mount;
 	point = mounts_point(root, to, st.st_mode);
 	rc = point < 0 ? point : attach(mount, point);
-	if (point >= 0)
-		close(point);
+	sys_close(point);
 	close(mount);
 	return rc;
 }

@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "base/os/system_paths.h"
+#include "base/os/sys.h"
 #include "sandbox/rootfs/mounts.h"
 
 #define COPIED_MAX ((off_t)16 << 20)
@@ -108,7 +109,7 @@ static int make_link(const char *to, const char *path)
 {
 	char where[PATH_MAX];
 
-	return symlink(to, below(where, path)) == 0 ? 0 : -errno;
+	return sys_result(symlink(to, below(where, path)));
 }
 
 static int copy_bytes(int from, int to)
@@ -136,10 +137,8 @@ static int copy_file(const char *path)
 			   : -1;
 	int rc = to < 0 ? -errno : copy_bytes(from, to);
 
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
+	sys_close(from);
+	sys_close(to);
 	return rc;
 }
 
@@ -149,8 +148,7 @@ static int show_host(int root, const char *path, uint64_t flags)
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : mounts_show(fd, root, path, flags);
 
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return rc;
 }
 
@@ -211,8 +209,7 @@ static bool devices_work(void)
 	char where[PATH_MAX];
 	int fd = open(below(where, devices[0].path), O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return fd >= 0;
 }
 
@@ -311,8 +308,7 @@ static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 		*name = last;
 		return hide_fd(root, at, ROOTFS_READ, i);
 	}
-	if (at >= 0)
-		close(at);
+	sys_close(at);
 	return fd == -EXDEV ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0),
 				      ROOTFS_READ, i)
 			    : fd;
@@ -338,8 +334,7 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 		rc = make_point(root, p->path, st.st_mode);
 	if (rc == 0)
 		rootfs_seen[i] = (struct rootfs_seen){p->path, name};
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return rc == -EROFS ? 0 : rc;
 }
 
@@ -460,8 +455,7 @@ int rootfs_build(struct rootfs *t, const char **at)
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
 	root = rc == 0 ? enter_new(t) : rc;
 	rc = root < 0 ? root : fill(root, t, at);
-	if (root >= 0)
-		close(root);
+	sys_close(root);
 	umask(mask);
 	if (rc != 0)
 		return rc;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "sandbox/rootfs/mounts.h"
 
 #define SAFE (MS_NOSUID | MS_NODEV)
@@ -20,18 +21,16 @@
 
 static int mount_proc(const char *where, const char *options)
 {
-	return mount("proc", where, "proc", SAFE | MS_NOEXEC, options) == 0
-		   ? 0
-		   : -errno;
+	return sys_result(
+	    mount("proc", where, "proc", SAFE | MS_NOEXEC, options));
 }
 
 /* An empty tmpfs over WHERE, so that what was there cannot be reached. */
 static int cover(const char *where)
 {
-	return mount("paddock", where, "tmpfs", SAFE | MS_NOEXEC | MS_RDONLY,
-		     "size=4k,nr_inodes=1,mode=0555") == 0
-		   ? 0
-		   : -errno;
+	return sys_result(mount("paddock", where, "tmpfs",
+				SAFE | MS_NOEXEC | MS_RDONLY,
+				"size=4k,nr_inodes=1,mode=0555"));
 }
 
 /*
@@ -61,7 +60,7 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 		   bool layered, bool *bare)
 {
 	struct stat st = {0};
-	int point, rc = fstat(fd, &st) == 0 ? 0 : -errno;
+	int point, rc = sys_result(fstat(fd, &st));
 
 	if (rc != 0)
 		return rc;
@@ -91,10 +90,8 @@ static int show(const struct rootfs_run *r, const char *from, const char *at,
 				    : show_fd(fd, root, from, at,
 					      layered && !r->no_layers, bare);
 
-	if (fd >= 0)
-		close(fd);
-	if (root >= 0)
-		close(root);
+	sys_close(fd);
+	sys_close(root);
 	return rc;
 }
 
@@ -105,8 +102,7 @@ static int open_over(const struct rootfs_run *r, const char *from, bool *bare)
 	bool over = at >= 0 && !r->locks && !r->no_layers &&
 		    mounts_layer(from, at, ROOTFS_EMPTY) == 0;
 
-	if (at >= 0)
-		close(at);
+	sys_close(at);
 	if (!over)
 		*bare = true;
 	return open(over ? ROOTFS_OVER : from,
@@ -125,12 +121,9 @@ static int show_file(const struct rootfs_run *r, const char *from,
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		rc = mounts_show(fd, root, where, 0);
-	if (fd >= 0)
-		close(fd);
-	if (at >= 0)
-		close(at);
-	if (root >= 0)
-		close(root);
+	sys_close(fd);
+	sys_close(at);
+	sys_close(root);
 	return rc;
 }
 
@@ -146,8 +139,7 @@ static void layer_shared(const struct rootfs_run *r, bool *bare)
 
 		if (at < 0 || mounts_layer(path, at, ROOTFS_EMPTY) != 0)
 			*bare = true;
-		if (at >= 0)
-			close(at);
+		sys_close(at);
 	}
 }
 
@@ -204,10 +196,8 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 		 (unsigned long long)r->bytes / writable[i].part,
 		 (unsigned long long)r->files / writable[i].inodes + 1, r->uid,
 		 r->gid); /* and one for the folder itself */
-	return mount("paddock", writable[i].path, "tmpfs",
-		     SAFE | writable[i].flags, options) == 0
-		   ? 0
-		   : -errno;
+	return sys_result(mount("paddock", writable[i].path, "tmpfs",
+				SAFE | writable[i].flags, options));
 }
 
 int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/filter.h"
 #include "worker/channel.h"
@@ -103,7 +104,7 @@ static void recv_violation(void)
 	memset(&notif, 0, sizeof(notif));
 	if (ioctl(shim.pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) != 0) {
 		if (errno != EINTR && errno != ENOENT)
-			shim_close(&shim.pipes.listener);
+			sys_drop(&shim.pipes.listener);
 		return;
 	}
 	shim_comm(&shim, (pid_t)notif.pid, comm, sizeof(comm));
@@ -155,7 +156,7 @@ static void dispatch(const struct pollfd p[POLLED])
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
 		recv_violation();
 	else if (p[AT_LISTENER].revents != 0)
-		shim_close(&shim.pipes.listener);
+		sys_drop(&shim.pipes.listener);
 	if (p[AT_RUN].revents != 0)
 		shim_recv_answer(&shim);
 	if (p[AT_IN].revents != 0)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES (4u << 20) /* on descriptor 3 */
@@ -41,13 +42,6 @@ static struct {
 	size_t tail_len;
 } err;
 
-void shim_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* ---- what goes to the program ---- */
 
 /* Write as much as the pipe takes. The program need not read it. */
@@ -62,7 +56,7 @@ void shim_feed_inputs(struct shim *s)
 	if (n > 0)
 		fed += (size_t)n;
 	if (n < 0 || fed == s->run.inputs_bytes)
-		shim_close(&s->pipes.in);
+		sys_drop(&s->pipes.in);
 }
 
 void shim_feed_answers(struct shim *s)
@@ -73,7 +67,7 @@ void shim_feed_answers(struct shim *s)
 	if (n > 0)
 		buf_drop(&s->answers, (size_t)n);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
-		shim_close(&s->pipes.answers);
+		sys_drop(&s->pipes.answers);
 }
 
 void shim_answer(struct shim *s, const char *text, size_t n)
@@ -204,7 +198,7 @@ bool shim_recv(struct shim *s, enum shim_received which)
 	if (n > 0)
 		sources[which].take(s, piece, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		shim_close(fd);
+		sys_drop(fd);
 	return n > 0;
 }
 

@@ -71,8 +71,6 @@ void shim_log(unsigned level, const char *p, size_t n);
 /* The program's output, by descriptor. */
 enum shim_received { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_RECEIVED };
 
-void shim_close(int *fd); /* and set it to -1 */
-
 /* Write as much as the pipe takes. */
 void shim_feed_inputs(struct shim *s);
 void shim_feed_answers(struct shim *s);

@@ -66,12 +66,12 @@ static void log_end(const struct run *r)
 {
 	log_info("run",
 		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
-		 "cpu_ms=%lld rss=%lld%s%s",
+		 "cpu_ms=%lld rss=%lld trace=%s",
 		 r->id, r->template->id, r->requestor->name, run_status(r),
 		 r->error.code != NULL ? r->error.code : "-",
 		 (long long)(r->finished_mono_ms - r->created_mono_ms),
 		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes,
-		 r->trace[0] != '\0' ? " trace=" : "", r->trace);
+		 r->trace[0] != '\0' ? r->trace : "-");
 }
 
 /* How long it is remembered: its ttl, and as its artifacts, and its task. */

@@ -4,10 +4,10 @@
  * official SDK's server, which calls a function in its own process, and which
  * starts programs by bubblewrap.
  *
- *   http PADDOCK SDK-JSON SDK-SSE PADDOCK-PID SDK-PID
+ *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS PADDOCK-PID SDK-PID
  *   http adopt COMMAND...
  *
- * The first three are each 127.0.0.1:PORT/PATH. All are driven in turn, by the
+ * The first four are each 127.0.0.1:PORT/PATH. All are driven in turn, by the
  * same client, over kept connections; the ratios are the point. An SDK-PID is
  * that of an "adopt", which has the server as its child.
  */
@@ -19,43 +19,62 @@
 
 #include "base/mem.h"
 #include "bench/http_client.h"
+#include "bench/http_tasks.h"
 #include "bench/measure.h"
 
 #define WARM_NS 200000000
 #define CALLS_MAX (1 << 20)
-#define BODY_MAX 512
+#define PARAMS_MAX 256
 
 #define WORDS                                                                  \
-	"\"name\":\"word_count\",\"arguments\":{\"text\":\"the quick brown "   \
-	"fox jumps over the lazy dog\"}"
+	"word_count", "\"text\":\"the quick brown fox jumps over the lazy dog\""
 #define NINE "\"words\":9"
-#define SHELL "\"name\":\"empty_sh\",\"arguments\":{}"
-#define PYTHON "\"name\":\"empty_python\",\"arguments\":{}"
+#define SHELL "empty_sh", ""
+#define PYTHON "empty_python", ""
 #define EMPTY "\"structuredContent\":{}"
 
-enum { PADDOCK = 1, SDK_JSON, SDK_SSE, PADDOCK_PID, SDK_PID, ARGS };
+enum {
+	PADDOCK = 1,
+	SDK_JSON,
+	SDK_SSE,
+	SDK_STATELESS,
+	PADDOCK_PID,
+	SDK_PID,
+	ARGS
+};
+
+enum way {
+	IN_SESSION,
+	AS_TASK,  /* two requests in a session: a task, and its result */
+	STATELESS /* as 2026-07-28 has it: each request by itself */
+};
 
 struct subject {
 	const char *name;
-	const char *call;
+	const char *tool, *arguments;
 	const char *says; /* what a right answer has */
 	int at, pid;	  /* which argument has the endpoint, and its server */
-	bool tasks;	  /* a call is two requests: a task, and its result */
+	enum way way;
 };
 
 static const struct subject words[] = {
-    {"SDK, JSON answers", WORDS, NINE, SDK_JSON, SDK_PID, false},
-    {"SDK, event streams", WORDS, NINE, SDK_SSE, SDK_PID, false},
-    {"paddock, caged runs", WORDS, NINE, PADDOCK, PADDOCK_PID, false},
-    {"paddock, tasks", WORDS, NINE, PADDOCK, PADDOCK_PID, true},
+    {"SDK, JSON answers", WORDS, NINE, SDK_JSON, SDK_PID, IN_SESSION},
+    {"SDK, event streams", WORDS, NINE, SDK_SSE, SDK_PID, IN_SESSION},
+    {"paddock, caged runs", WORDS, NINE, PADDOCK, PADDOCK_PID, IN_SESSION},
+    {"paddock, tasks", WORDS, NINE, PADDOCK, PADDOCK_PID, AS_TASK},
+};
+static const struct subject eras[] = {
+    {"paddock, in sessions", WORDS, NINE, PADDOCK, PADDOCK_PID, IN_SESSION},
+    {"paddock, stateless", WORDS, NINE, PADDOCK, PADDOCK_PID, STATELESS},
+    {"SDK 2.4.0, stateless", WORDS, NINE, SDK_STATELESS, SDK_PID, STATELESS},
 };
 static const struct subject shell[] = {
-    {"SDK, bwrap sh", SHELL, EMPTY, SDK_JSON, SDK_PID, false},
-    {"paddock, sh", SHELL, EMPTY, PADDOCK, PADDOCK_PID, false},
+    {"SDK, bwrap sh", SHELL, EMPTY, SDK_JSON, SDK_PID, IN_SESSION},
+    {"paddock, sh", SHELL, EMPTY, PADDOCK, PADDOCK_PID, IN_SESSION},
 };
 static const struct subject python[] = {
-    {"SDK, bwrap python3", PYTHON, EMPTY, SDK_JSON, SDK_PID, false},
-    {"paddock, python3", PYTHON, EMPTY, PADDOCK, PADDOCK_PID, false},
+    {"SDK, bwrap python3", PYTHON, EMPTY, SDK_JSON, SDK_PID, IN_SESSION},
+    {"paddock, python3", PYTHON, EMPTY, PADDOCK, PADDOCK_PID, IN_SESSION},
 };
 
 #define SUBJECTS_MAX 4
@@ -73,6 +92,7 @@ struct table {
 
 static const struct table tables[] = {
     {"a function", words, ARRAY_LEN(words), {1, 8, 64}, 3, 800000000},
+    {"either era", eras, ARRAY_LEN(eras), {1, 8, 64}, 12, 400000000},
     {"a shell program", shell, ARRAY_LEN(shell), {1, 8, 32}, 2, 1000000000},
     {"a Python program", python, ARRAY_LEN(python), {1, 8, 32}, 2, 1000000000},
 };
@@ -85,36 +105,14 @@ struct figures {
 	int64_t cpu_us;
 };
 
-static int last_id;
-
 static void ask(struct http *h, int i, const struct subject *s)
 {
-	char body[BODY_MAX];
-	int n = snprintf(
-	    body, sizeof(body),
-	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
-	    "\"params\":{%s%s}}",
-	    ++last_id, s->call, s->tasks ? ",\"task\":{\"ttl\":60000}" : "");
+	char params[PARAMS_MAX];
 
-	http_post(h, i, body, (size_t)n);
-}
-
-static void ask_result(struct http *h, int i, const char *created)
-{
-	char body[BODY_MAX], id[128];
-	const char *p = strstr(created, "\"taskId\":\"");
-	int n;
-
-	if (p == NULL || sscanf(p + 10, "%127[^\"]", id) != 1) {
-		fprintf(stderr, "bench: no task: %.400s\n", created);
-		exit(1);
-	}
-	n = snprintf(
-	    body, sizeof(body),
-	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tasks/result\","
-	    "\"params\":{\"taskId\":\"%s\"}}",
-	    ++last_id, id);
-	http_post(h, i, body, (size_t)n);
+	snprintf(params, sizeof(params), "\"name\":\"%s\",\"arguments\":{%s}%s",
+		 s->tool, s->arguments,
+		 s->way == AS_TASK ? ",\"task\":{\"ttl\":60000}" : "");
+	http_ask(h, i, "tools/call", s->tool, params);
 }
 
 static void check(const struct subject *s, const char *body)
@@ -141,9 +139,9 @@ static void drive(struct http *h, const struct subject *s, int window,
 		const char *body;
 		int i = http_next(h, &body);
 
-		if (s->tasks && !has_task[i]) {
+		if (s->way == AS_TASK && !has_task[i]) {
 			has_task[i] = true;
-			ask_result(h, i, body);
+			http_ask_task(h, i, "tasks/result", body);
 			continue;
 		}
 		check(s, body);
@@ -207,12 +205,19 @@ static void measure(const struct table *t, struct http **conns, int window,
 	}
 }
 
+static struct http *open_all(const struct subject *s, char **argv)
+{
+	return s->way == STATELESS
+		   ? http_open_stateless(argv[s->at], HTTP_CONNS_MAX, "{}")
+		   : http_open(argv[s->at], HTTP_CONNS_MAX);
+}
+
 static void run_table(const struct table *t, struct figures *f, char **argv)
 {
 	struct http *conns[SUBJECTS_MAX];
 
 	for (size_t k = 0; k < t->n; k++) {
-		conns[k] = http_open(argv[t->all[k].at], HTTP_CONNS_MAX);
+		conns[k] = open_all(&t->all[k], argv);
 		drive(conns[k], &t->all[k], 8, WARM_NS, NULL);
 	}
 	printf("\n%-9s %-20s %8s %8s %8s %8s  %6s %6s %6s %6s\n", "in flight",
@@ -233,8 +238,9 @@ int main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[1], "adopt") == 0)
 		return adopt_main(argv + 2);
 	if (argc != ARGS) {
-		fputs("usage: http PADDOCK SDK-JSON SDK-SSE PADDOCK-PID "
-		      "SDK-PID\n       http adopt COMMAND...\n",
+		fputs("usage: http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS "
+		      "PADDOCK-PID SDK-PID\n"
+		      "       http adopt COMMAND...\n",
 		      stderr);
 		return 2;
 	}
@@ -243,9 +249,12 @@ int main(int argc, char **argv)
 		f[k].took_ns = xcalloc(CALLS_MAX, sizeof(int64_t));
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		run_table(&tables[i], f, argv);
-	puts("(over HTTP; the last four columns: ratios to the table's first "
-	     "subject\nCPU: of all processes of the server, a call; a task is "
-	     "two requests: the call\nthat makes it, and tasks/result)");
+	puts(
+	    "(over HTTP; the last four columns: ratios to the table's first "
+	    "subject\nCPU: of all processes of the server, a call; a task is "
+	    "two requests: the call\nthat makes it, and tasks/result; stateless: as MCP 2026-07-28 has "
+	    "it)\n");
+	http_tasks(argv[PADDOCK]);
 	for (size_t k = 0; k < SUBJECTS_MAX; k++)
 		free(f[k].took_ns);
 	return 0;

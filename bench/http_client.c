@@ -18,6 +18,7 @@
 
 #define ANSWER_MAX (1 << 20)
 #define HEAD_MAX 1024
+#define BODY_MAX 1024
 
 struct conn {
 	int fd;
@@ -37,8 +38,9 @@ struct http {
 	struct epoll_event ready[HTTP_CONNS_MAX];
 	int n_ready, n_taken;
 	char host[64], path[64];
-	char session[128]; /* "": none yet */
-	char *hello;
+	char session[128];	  /* "": none yet, or none at all */
+	const char *capabilities; /* of each request; NULL: the session's */
+	int last_id;
 };
 
 static void fail(const char *what, const char *text)
@@ -106,7 +108,7 @@ static void read_head(struct http *h, struct conn *c)
 		fail("refused", c->buf);
 	if (strcasecmp(header(c->buf, "connection:", value), "close") == 0)
 		fail("not kept alive", c->buf);
-	if (h->session[0] == '\0')
+	if (h->session[0] == '\0' && h->capabilities == NULL)
 		snprintf(h->session, sizeof(h->session), "%s",
 			 header(c->buf, "mcp-session-id:", value));
 	header(c->buf, "content-length:", value);
@@ -176,10 +178,29 @@ static void put(int fd, const char *data, size_t len)
 	}
 }
 
-void http_post(struct http *h, int i, const char *body, size_t len)
+/* What says of whom a request is, into TEXT: its length. */
+static int put_identity(const struct http *h, char *text, size_t size,
+			const char *method, const char *name)
+{
+	if (h->capabilities == NULL)
+		return h->session[0] == '\0'
+			   ? 0
+			   : snprintf(text, size,
+				      "Mcp-Session-Id: %s\r\n"
+				      "MCP-Protocol-Version: 2025-11-25\r\n",
+				      h->session);
+	return snprintf(text, size,
+			"MCP-Protocol-Version: 2026-07-28\r\n"
+			"Mcp-Method: %s\r\n%s%s%s",
+			method, name != NULL ? "Mcp-Name: " : "",
+			name != NULL ? name : "", name != NULL ? "\r\n" : "");
+}
+
+static void post(struct http *h, int i, const char *method, const char *name,
+		 const char *body, size_t len)
 {
 	struct conn *c = &h->conns[i];
-	char text[HEAD_MAX + 1024];
+	char text[HEAD_MAX + BODY_MAX];
 	int n = snprintf(text, HEAD_MAX,
 			 "POST /%s HTTP/1.1\r\nHost: %s\r\n"
 			 "Content-Type: application/json\r\n"
@@ -187,51 +208,66 @@ void http_post(struct http *h, int i, const char *body, size_t len)
 			 "Content-Length: %zu\r\n",
 			 h->path, h->host, len);
 
-	if (h->session[0] != '\0')
-		n += snprintf(text + n, HEAD_MAX - (size_t)n,
-			      "Mcp-Session-Id: %s\r\n"
-			      "MCP-Protocol-Version: 2025-11-25\r\n",
-			      h->session);
+	n += put_identity(h, text + n, HEAD_MAX - (size_t)n, method, name);
 	n += snprintf(text + n, HEAD_MAX - (size_t)n, "\r\n");
-	if (len > sizeof(text) - (size_t)n)
-		fail("too long", body);
 	memcpy(text + n, body, len); /* one write: one packet */
 	conn_reopen(h, i);
-	c->len = c->head = 0;
+	c->len = c->head = c->end = 0;
 	c->under_way = true;
 	put(c->fd, text, (size_t)n + len);
 }
 
-int http_next(struct http *h, const char **body)
-{
-	for (;;) {
-		while (h->n_taken < h->n_ready) {
-			int i = h->ready[h->n_taken++].data.fd;
-			struct conn *c = &h->conns[i];
+#define META                                                                   \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"              \
+	"\"2026-07-28\",\"io.modelcontextprotocol/clientInfo\":{"              \
+	"\"name\":\"bench\",\"version\":\"1\"},"                               \
+	"\"io.modelcontextprotocol/clientCapabilities\":"
 
-			if (c->under_way && conn_read(h, c)) {
-				*body = c->buf + c->head;
-				return i;
-			}
-		}
+void http_ask(struct http *h, int i, const char *method, const char *name,
+	      const char *params)
+{
+	bool stateless = h->capabilities != NULL;
+	char body[BODY_MAX];
+	int n =
+	    snprintf(body, sizeof(body),
+		     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\","
+		     "\"params\":{%s%s%s%s}}",
+		     ++h->last_id, method, params, stateless ? "," META : "",
+		     stateless ? h->capabilities : "", stateless ? "}" : "");
+
+	if ((size_t)n >= sizeof(body))
+		fail("too long", params);
+	post(h, i, method, name, body, (size_t)n);
+}
+
+/* Wait until one has more to read: its number. */
+static int next_ready(struct http *h)
+{
+	if (h->n_taken == h->n_ready) {
 		h->n_taken = 0;
 		h->n_ready = epoll_wait(h->epoll, h->ready, h->n, 30000);
 		if (h->n_ready <= 0)
 			fail("no answer", h->host);
 	}
+	return h->ready[h->n_taken++].data.fd;
 }
 
-static const char hello[] =
-    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
-    "\"name\":\"bench\",\"version\":\"1\"}}}";
-static const char ready[] =
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+int http_next(struct http *h, const char **body)
+{
+	for (;;) {
+		int i = next_ready(h);
+		struct conn *c = &h->conns[i];
 
-struct http *http_open(const char *at, int conns)
+		if (c->under_way && conn_read(h, c)) {
+			*body = c->buf + c->head;
+			return i;
+		}
+	}
+}
+
+static struct http *connect_all(const char *at, int conns)
 {
 	struct http *h = xcalloc(1, sizeof(*h));
-	const char *body;
 
 	if (sscanf(at, "%63[^/]/%63s", h->host, h->path) != 2)
 		fail("no endpoint", at);
@@ -239,19 +275,35 @@ struct http *http_open(const char *at, int conns)
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < conns; i++)
 		conn_open(h, i);
-	http_post(h, 0, hello, sizeof(hello) - 1);
+	return h;
+}
+
+static const char ready[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+
+struct http *http_open(const char *at, int conns)
+{
+	struct http *h = connect_all(at, conns);
+	const char *body;
+
+	http_ask(h, 0, "initialize", NULL,
+		 "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+		 "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}");
 	http_next(h, &body);
-	h->hello = xstrdup(body);
 	if (h->session[0] == '\0')
 		fail("no session", body);
-	http_post(h, 0, ready, sizeof(ready) - 1);
+	post(h, 0, NULL, NULL, ready, sizeof(ready) - 1);
 	http_next(h, &body);
 	return h;
 }
 
-const char *http_hello(const struct http *h)
+struct http *http_open_stateless(const char *at, int conns,
+				 const char *capabilities)
 {
-	return h->hello;
+	struct http *h = connect_all(at, conns);
+
+	h->capabilities = capabilities;
+	return h;
 }
 
 void http_close(struct http *h)
@@ -261,6 +313,5 @@ void http_close(struct http *h)
 		free(h->conns[i].buf);
 	}
 	close(h->epoll);
-	free(h->hello);
 	free(h);
 }

@@ -13,18 +13,22 @@
 
 struct http;
 
-/* AT is "127.0.0.1:PORT/PATH". Initializes a session, which all CONNS share. */
+/* AT is "127.0.0.1:PORT/PATH". All CONNS share a session of 2025-11-25, which
+ * this initializes... */
 struct http *http_open(const char *at, int conns);
+/* ...or there is none, and each request has the terms of 2026-07-28, with
+ * CAPABILITIES (a JSON object, lent until http_close()). */
+struct http *http_open_stateless(const char *at, int conns,
+				 const char *capabilities);
 void http_close(struct http *h);
 
-/* The answer to initialize, NUL-ended, lent. */
-const char *http_hello(const struct http *h);
-
-/* POST BODY on connection I, which has nothing under way. */
-void http_post(struct http *h, int i, const char *body, size_t len);
+/* POST a request on connection I, which has nothing under way. NAME is what
+ * Mcp-Name has, or NULL; PARAMS are the members of its params. */
+void http_ask(struct http *h, int i, const char *method, const char *name,
+	      const char *params);
 
 /* Wait for an answer: its connection, and the body, NUL-ended, until the next
- * http_post() there. */
+ * http_ask() there. */
 int http_next(struct http *h, const char **body);
 
 #endif

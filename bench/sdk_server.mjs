@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // sdk_server.mjs TEMPLATES - word_count by the official TypeScript SDK, in
-// process, and programs of TEMPLATES by bubblewrap, over HTTP with sessions.
-// Prints its two endpoints: JSON answers, event streams.
+// process, and programs of TEMPLATES by bubblewrap, over HTTP with sessions;
+// and word_count by its 2.x, stateless, as it answers MCP 2026-07-28. Prints its
+// three endpoints: JSON answers, event streams, stateless.
 import {spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {createServer} from 'node:http';
+import {toNodeHandler} from '@modelcontextprotocol/node';
 import {McpServer} from '@modelcontextprotocol/sdk/server/mcp.js';
 import {StreamableHTTPServerTransport} from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import {McpServer as StatelessServer, createMcpHandler} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 
 const PROGRAMS = {empty_sh: 'main.sh', empty_python: 'main.py'};
@@ -39,13 +42,13 @@ function runCaged(name, inputs) {
 	});
 }
 
+const WORDS = {description: 'Counts the words of a text.', inputSchema: z.object({text: z.string()})};
+const countWords = ({text}) => answer({words: text.match(/\S+/g)?.length ?? 0});
+
 function tools() {
 	const server = new McpServer({name: 'sdk', version: '1.0.0'});
 
-	server.registerTool('word_count', {
-		description: 'Counts the words of a text.',
-		inputSchema: {text: z.string()},
-	}, ({text}) => answer({words: text.match(/\S+/g)?.length ?? 0}));
+	server.registerTool('word_count', WORDS, countWords);
 	for (const name of Object.keys(PROGRAMS))
 		server.registerTool(name, {description: 'Gives nothing.', inputSchema: {}}, (inputs) => runCaged(name, inputs));
 	return server;
@@ -67,13 +70,27 @@ async function serve(enableJsonResponse) {
 		return transport;
 	}
 
-	const http = createServer(async (req, res) => {
+	return listen(async (req, res) => {
 		await (await transportOf(req.headers['mcp-session-id'])).handleRequest(req, res);
 	});
+}
+
+// Its own documentation has a server made for each request.
+function serveStateless() {
+	return listen(toNodeHandler(createMcpHandler(() => {
+		const server = new StatelessServer({name: 'sdk', version: '1.0.0'});
+
+		server.registerTool('word_count', WORDS, countWords);
+		return server;
+	}, {legacy: 'reject'})));
+}
+
+async function listen(handler) {
+	const http = createServer(handler);
 
 	http.keepAliveTimeout = 0;
 	await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve));
 	return `127.0.0.1:${http.address().port}/mcp`;
 }
 
-console.log(await serve(true), await serve(false));
+console.log(await serve(true), await serve(false), await serveStateless());

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_tasks.c - how long a job of 13 ms takes from the call to the result in
+ * the client's hands: as a plain call, and as a task by each way to wait for
+ * one. http.c calls it; what is unexpected ends the program.
+ */
+#include "bench/http_tasks.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bench/measure.h"
+
+#define JOB_MS 13 /* of both templates: bench/run has them */
+#define ROUNDS 4
+#define EACH 50 /* a round */
+#define WARM 5
+#define IN_SESSIONS NULL
+#define WITH_TASKS "{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
+
+struct way {
+	const char *name, *tool;
+	const char *capabilities; /* or IN_SESSIONS */
+	const char *more;	  /* of the params of its call */
+	int (*wait)(struct http *h, const char *created); /* requests it took */
+};
+
+static _Noreturn void fail(const char *what, const char *text)
+{
+	fprintf(stderr, "bench: %s: %.400s\n", what, text);
+	exit(1);
+}
+
+/* ---- a task ---- */
+
+static const char *id_of(const char *created, char id[128])
+{
+	const char *p = strstr(created, "\"taskId\":\"");
+
+	if (p == NULL || sscanf(p + 10, "%127[^\"]", id) != 1)
+		fail("no task", created);
+	return id;
+}
+
+void http_ask_task(struct http *h, int i, const char *method,
+		   const char *created)
+{
+	char params[160], id[128];
+
+	snprintf(params, sizeof(params), "\"taskId\":\"%s\"",
+		 id_of(created, id));
+	http_ask(h, i, method, id, params);
+}
+
+/* ---- the ways to wait for it ---- */
+
+static int not_at_all(struct http *h, const char *answer)
+{
+	(void)h;
+	if (strstr(answer, "\"structuredContent\":{}") == NULL)
+		fail("no result", answer);
+	return 0;
+}
+
+static int by_result(struct http *h, const char *created)
+{
+	const char *body;
+
+	http_ask_task(h, 0, "tasks/result", created);
+	http_next(h, &body);
+	not_at_all(h, body);
+	return 1;
+}
+
+static const struct way ways[] = {
+    {"a call in a session", "nap", IN_SESSIONS, "", not_at_all},
+    {"a stateless call", "nap", WITH_TASKS, "", not_at_all},
+    {"a task, tasks/result", "nap_task", IN_SESSIONS,
+     ",\"task\":{\"ttl\":60000}", by_result},
+};
+
+/* ---- the table ---- */
+
+struct figures {
+	struct http *http;
+	int64_t took_ns[ROUNDS * EACH];
+	size_t n;
+	int requests;
+};
+
+/* One job; how many requests waited for it. */
+static int work(const struct way *w, struct http *h)
+{
+	const char *body;
+	char params[128];
+
+	snprintf(params, sizeof(params), "\"name\":\"%s\",\"arguments\":{}%s",
+		 w->tool, w->more);
+	http_ask(h, 0, "tools/call", w->tool, params);
+	http_next(h, &body);
+	return w->wait(h, body);
+}
+
+static void drive(const struct way *w, struct figures *f, int n)
+{
+	while (n-- > 0) {
+		int64_t began = now_ns();
+
+		f->requests += work(w, f->http);
+		f->took_ns[f->n++] =
+		    now_ns() - began - JOB_MS * INT64_C(1000000);
+	}
+}
+
+static void report(const struct way *w, struct figures *f)
+{
+	printf("%-30s %8.2f %8.2f %8.1f\n", w->name,
+	       (double)quantile(f->took_ns, f->n, 0.5) / 1e6,
+	       (double)quantile(f->took_ns, f->n, 0.99) / 1e6,
+	       (double)f->requests / (double)f->n);
+}
+
+void http_tasks(const char *paddock)
+{
+	static struct figures f[ARRAY_LEN(ways)];
+
+	for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
+		const char *caps = ways[k].capabilities;
+
+		f[k].http = caps == IN_SESSIONS
+				? http_open(paddock, 1)
+				: http_open_stateless(paddock, 1, caps);
+		drive(&ways[k], &f[k], WARM);
+		f[k].n = 0;
+		f[k].requests = 0;
+	}
+	for (size_t i = 0; i < ROUNDS * ARRAY_LEN(ways); i++)
+		drive(&ways[i % ARRAY_LEN(ways)], &f[i % ARRAY_LEN(ways)],
+		      EACH);
+	printf("%-30s %8s %8s %8s\n", "a job of 13 ms", "p50 ms", "p99 ms",
+	       "requests");
+	for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
+		report(&ways[k], &f[k]);
+		http_close(f[k].http);
+	}
+	puts("(one at a time; ms: from the call to the result, less the 13 of "
+	     "the job;\nrequests: that waited for it)");
+}

@@ -62,6 +62,18 @@ export function client2(options = {}, prepare = () => {}) {
 	return connected(client, prepare, Http2, Stdio2);
 }
 
+// One that speaks MCP 2026-07-28: MODE is 'auto' or {pin: …}. Over HTTP it has no
+// stream but those of its requests.
+export async function client2Modern(mode, options = {}, prepare = () => {}) {
+	const client = new Client2(me, {capabilities: {}, ...options, versionNegotiation: {mode}});
+
+	client.errors = [];
+	client.onerror = (e) => client.errors.push(e);
+	prepare(client);
+	await client.connect(http ? new Http2(url) : new Stdio2(stdio()));
+	return client;
+}
+
 export const serverPid = (client) => Number(PADDOCK_PID ?? client.transport.pid);
 
 // A copy of the template FROM, named TO; the server learns of it by SIGHUP.

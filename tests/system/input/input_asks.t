@@ -154,7 +154,7 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	my $r = $get->()->{result};
 	my $state = $r->{requestState};
 
-	is($r->{resultType}, 'input_required', '2026-07-28: a prompt says what it needs');
+	is($r->{resultType}, 'input_required', 'MCP26 6: a prompt says what it needs');
 	same_json($r->{inputRequests}{user}, { method => 'elicitation/create', params => {
 		message => 'Who?', mode => 'form', requestedSchema => $offers{prompts}[0]{asks}{user}{requestedSchema} } },
 		'  by the names of the manifest');
@@ -194,7 +194,7 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	     '  what else is wrong is told before');
 
 	$r = $s->call('resources/read', stateless({ uri => 'notes://may' }, \%forms))->{result};
-	is($r->{resultType}, 'input_required', 'a resource, too');
+	is($r->{resultType}, 'input_required', 'MCP26 6: a resource, too');
 	$r = $s->call('resources/read', stateless({ uri => 'notes://may', inputResponses => { user => { action => 'accept',
 		content => { name => 'Ada', of => ['b'] } } }, requestState => $r->{requestState} }, \%forms));
 	is(text_of($r), 'may for Ada, b{other}', '  is given when it has what it needs');
@@ -204,9 +204,9 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	like($s->call('resources/read', stateless({ uri => 'notes://june', requestState => $bound }, \%forms))->{error}{data}{reason}, qr/^other_call$/,
 	     '  by the URI that it was asked for');
 	my $e = $s->call('prompts/get', stateless(\%greet, { elicitation => { url => {} } }))->{error};
-	is($e->{code}, -32021, 'who does not declare it is not asked');
+	is($e->{code}, -32021, 'MCP26 6: who does not declare it is not asked');
 	same_json($e->{data}, { requiredCapabilities => { elicitation => { form => {} } } }, '  and reads what would be needed');
-	is(scalar(@{ $s->{notes} }), 0, 'no client of this era gets a request');
+	is(scalar(@{ $s->{notes} }), 0, 'MCP26 2: no client of this era gets a request');
 	$s->stop;
 }
 

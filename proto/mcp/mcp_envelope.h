@@ -20,6 +20,9 @@
 #define MCP_META_SERVER "io.modelcontextprotocol/serverInfo"
 #define MCP_META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
+/* As a path of mcp_declares(): the client knows tasks. */
+#define MCP_EXTENSION_TASKS "extensions/io.modelcontextprotocol/tasks"
+
 #define MCP_VERSION_MAX 64 /* bytes of a version that is echoed */
 
 struct mcp_envelope {

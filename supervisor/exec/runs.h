@@ -45,6 +45,7 @@ struct run_wish {
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */
 	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
+	struct json_object *task_capabilities; /* run_task's; lent */
 	/* they, as text: taken, when a run is made; or NULL */
 	char *inputs_text;
 	size_t inputs_len;
@@ -61,6 +62,13 @@ struct run_wish {
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, struct tool_error *r);
+
+/*
+ * R, which is no task and has not ended, is to be one, as WISH has it. A
+ * NOTICE_TASK follows once that is recorded, or cannot be: then R goes on and is
+ * none.
+ */
+void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish);
 
 /* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,

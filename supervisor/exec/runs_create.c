@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_create.c - a run is made for a request, by tool_run.c. Whoever may not
- * have one is refused with the reason.
+ * runs_create.c - a run is made for a request, by tool_run.c, and becomes a task.
+ * Whoever may not have one is refused with the reason; a task that cannot be
+ * recorded goes on as a run.
  */
 #include "supervisor/exec/runs_private.h"
 
@@ -44,6 +45,7 @@ static void set_task(const struct runs *s, struct run *r,
 	r->task.form = wish->task;
 	if (wish->task == STORE_TASK_NONE)
 		return;
+	r->task.capabilities = json_object_get(wish->task_capabilities);
 	r->task.ttl_ms = cap_ttl(s, r, wish->task_ttl_ms);
 	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
 }
@@ -159,4 +161,31 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	if (starts)
 		runs_start(s, r);
 	return r;
+}
+
+/* ---- a run becomes a task ---- */
+
+static void on_task_stored(void *arg, const struct store_result *res)
+{
+	struct run *r = arg;
+	struct run_notice n = {.kind = NOTICE_TASK};
+
+	if (res->rc == 0) {
+		r->durable = true;
+	} else {
+		n.unrecorded = store_says(res->rc);
+		log_warn("runs", "run=%s requestor=%s task=no err=\"%s\"",
+			 r->id, r->requestor->name, res->errmsg);
+		run_clear_task(r);
+	}
+	r->task.pending = false;
+	run_tell(r, &n);
+}
+
+void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
+{
+	run_clear_task(r); /* one whose time has passed */
+	set_task(s, r, wish);
+	r->task.pending = true;
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_task_stored, r);
 }

@@ -166,6 +166,8 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	(void)rc;
 	/* before anybody leaves, and others are asked */
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
+	if (r->task.pending) /* nobody was told that it is one */
+		run_clear_task(r);
 	if (r->state == RUN_CANCELED) {
 		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");

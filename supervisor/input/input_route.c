@@ -213,26 +213,38 @@ static void offer_plain(struct pending_input *p)
 	}
 }
 
+/* What P's client, which reads it in the task, would have to have declared. */
+static const char *missing_reader(const struct pending_input *p)
+{
+	const struct client_terms terms = {
+	    .revision = MCP_LATEST,
+	    .capabilities = p->input->run->task.capabilities};
+
+	return terms.capabilities != NULL ? input_request_missing(&p->q, &terms)
+					  : NULL;
+}
+
 /* Its maker, by what belongs to no request; else who waits; else later. */
 static void offer_task(struct pending_input *p)
 {
 	struct session *maker = task_notify_session(p->input->run);
 	bool there = maker != NULL && !maker->over;
-	const char *errmsg = there ? missing(p, maker, &maker->terms) : NULL;
-	bool able = there && errmsg == NULL;
+	const char *errmsg =
+	    there ? missing(p, maker, &maker->terms) : missing_reader(p);
+	bool unable = errmsg != NULL;
 	struct tool_error tool_error = {0};
 	struct request *c;
 
 	if (!p->input->run->task.known)
 		return; /* too early to be understood */
-	if (able && session_has_push_stream(maker)) {
+	if (there && !unable && session_has_push_stream(maker)) {
 		input_send(p, maker, NULL);
 		return;
 	}
 	c = waiting_for(p, &errmsg);
 	if (c != NULL && !takes_along(c)) {
 		input_send(p, c->session, c);
-	} else if (there && !able) {
+	} else if (unable) {
 		input_request_refuse(&p->q, errmsg, &tool_error);
 		input_reject(p, &tool_error);
 	} /* else it is held, until somebody waits or can be reached */

@@ -20,6 +20,7 @@
 #include "supervisor/methods/resources_list.h"
 #include "supervisor/methods/subscriptions.h"
 #include "supervisor/methods/tasks.h"
+#include "supervisor/methods/tasks_extension.h"
 #include "supervisor/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -163,6 +164,9 @@ static const struct method all[] = {
     {"tasks/result", tasks_result, MCP_TASKS, false, true},
     {"tasks/list", tasks_list, MCP_TASKS, false, false},
     {"tasks/cancel", tasks_cancel, MCP_TASKS, false, false},
+    {"tasks/get", tasks_extension_get, MCP_STATELESS, false, false},
+    {"tasks/update", tasks_extension_update, MCP_STATELESS, false, false},
+    {"tasks/cancel", tasks_extension_cancel, MCP_STATELESS, false, false},
     {"resources/list", resources_list, MCP_ALWAYS, false, false},
     {"resources/templates/list", resources_templates, MCP_ALWAYS, false, false},
     {"resources/read", resources_read, MCP_ALWAYS, false, false},

@@ -6,8 +6,8 @@
  * one error, so that nobody learns which.
  */
 #include "supervisor/methods/tasks.h"
+#include "supervisor/methods/task_lookup.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,54 +22,8 @@
 #include "supervisor/input/input.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/run/task_json.h"
-#include "supervisor/run/run_json.h"
 
 #define ELSEWHERE_MS 500 /* a run of another server is looked for again */
-
-/* ---- which task ---- */
-
-/* params.taskId, or NULL: C has been answered. */
-static const char *id_of(struct request *c)
-{
-	const char *id = json_member_str(c->msg.params, "taskId");
-
-	if (id == NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "%s needs params.taskId, a string",
-			      c->msg.method);
-	return id;
-}
-
-/* Unknown, another's, expired, no task at all: nobody learns which. */
-static void not_found(struct request *c)
-{
-	requestor_missed(c->session->requestor);
-	audit_refused(c->session->requestor, c->msg.method,
-		      json_member_str(c->msg.params, "taskId"),
-		      "TASK_NOT_FOUND");
-	request_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
-}
-
-static bool is_task(const struct run *r)
-{
-	return r->durable && task_json_is_live(r);
-}
-
-/* True: F is no living task of C's requestor, and C has been answered. */
-static bool none(struct request *c, const struct run_found *f)
-{
-	if (f->run != NULL
-		? is_task(f->run)
-		: f->res->rc == 0 && task_json_row_is_live(f->res->runs))
-		return false;
-	if (f->run != NULL || f->res->rc == 0 || f->res->rc == -ENOENT)
-		not_found(c);
-	else
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the store cannot be read now: %s",
-			      store_says(f->res->rc));
-	return true;
-}
 
 /* ---- tasks/get ---- */
 
@@ -84,7 +38,7 @@ static void show(struct request *c, const struct run_found *f)
 {
 	struct store_run row;
 
-	if (none(c, f))
+	if (task_lookup_missing(c, f))
 		return;
 	if (f->run != NULL) {
 		show_ours(c, f->run);
@@ -100,7 +54,7 @@ static void show(struct request *c, const struct run_found *f)
 
 void tasks_get(struct request *c)
 {
-	const char *id = id_of(c);
+	const char *id = task_lookup_id(c);
 
 	if (id != NULL)
 		run_lookup(c,
@@ -128,18 +82,12 @@ static void wait_free(void *state)
 
 static const struct request_ops wait_ops = {.free = wait_free};
 
-static void retrieved(const struct request *c)
-{
-	audit_task("task_result_retrieved", c->session->requestor,
-		   json_member_str(c->msg.params, "taskId"), NULL);
-}
-
 static void cancelled(struct request *c)
 {
 	struct json_object *data = json_object_new_object();
 	const char *id = json_member_str(c->msg.params, "taskId");
 
-	retrieved(c);
+	task_lookup_retrieved(c);
 	json_add(data, "errorCode:s runId:s", "RUN_CANCELED", id);
 	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
@@ -151,7 +99,7 @@ static void give(struct request *c, const struct run_result_source *a)
 		cancelled(c);
 		return;
 	}
-	retrieved(c);
+	task_lookup_retrieved(c);
 	response_run_of_task(c, a);
 }
 
@@ -201,14 +149,10 @@ static void wait_for(struct request *c, struct run *r)
 
 static void give_row(struct request *c, const struct store_run *row)
 {
-	struct json_object *made = row->view == NULL ? run_json_row(row) : NULL;
+	struct json_object *made;
+	struct run_result_source a = task_lookup_source(c, row, &made);
 
-	give(c, &(struct run_result_source){
-		    .id = row->id,
-		    .status = row->status,
-		    .form = row->task,
-		    .promised = response_has_schema(c, row->template_id),
-		    .view = made == NULL ? row->view : json_text(made, NULL)});
+	give(c, &a);
 	json_object_put(made);
 }
 
@@ -216,7 +160,7 @@ static void on_result(struct request *c, const struct run_found *f)
 {
 	const struct store_run *row;
 
-	if (none(c, f))
+	if (task_lookup_missing(c, f))
 		return;
 	if (f->run != NULL) {
 		wait_for(c, f->run);
@@ -248,10 +192,10 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 
 void tasks_result(struct request *c)
 {
-	const char *id = id_of(c);
+	const char *id = task_lookup_id(c);
 	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
 
-	if (r != NULL && is_task(r))
+	if (r != NULL && task_lookup_is_task(r))
 		wait_for(c, r);
 	else if (id != NULL)
 		look_for_result(-1, 0, c);
@@ -276,7 +220,7 @@ static void on_list(void *arg, const struct store_result *res)
 	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
 		struct run *r = run_lookup_ours(c, res->runs[i].id);
 
-		json_object_array_add(list, r != NULL && is_task(r)
+		json_object_array_add(list, r != NULL && task_lookup_is_task(r)
 						? task_json_make(r)
 						: task_json_row(&res->runs[i]));
 	}
@@ -375,7 +319,7 @@ static void cancel(struct request *c, const struct run_found *f)
 	if (f->silent != NULL && f->res->rc != 0)
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			      "the task was not cancelled: %s", f->silent);
-	else if (none(c, f))
+	else if (task_lookup_missing(c, f))
 		return;
 	else if (f->run != NULL)
 		cancel_live(c, f->run);
@@ -385,7 +329,7 @@ static void cancel(struct request *c, const struct run_found *f)
 
 void tasks_cancel(struct request *c)
 {
-	const char *id = id_of(c);
+	const char *id = task_lookup_id(c);
 
 	if (id != NULL)
 		run_lookup(c,

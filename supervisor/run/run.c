@@ -128,6 +128,13 @@ void run_clear_error(struct run *r)
 	r->error = (struct run_error){0};
 }
 
+void run_clear_task(struct run *r)
+{
+	json_object_put(r->task.capabilities);
+	r->task =
+	    (struct run_task){.feed = r->task.feed, .known = r->task.known};
+}
+
 const char *run_status(const struct run *r)
 {
 	return states[r->state].status;
@@ -185,6 +192,7 @@ void run_free(struct run *r)
 	if (r->log != NULL)
 		buf_fini(r->log);
 	free(r->log);
+	json_object_put(r->task.capabilities);
 	json_object_put(r->result);
 	free(r->result_text);
 	free(r->error.code);

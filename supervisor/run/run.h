@@ -85,13 +85,23 @@ struct run_use {
 	int64_t messages;		   /* that it sent us */
 };
 
-/* The task that a run is, when the call that made it asked for one. */
+/*
+ * The task that a run is, when the call that made it asked for one, or the server
+ * has decided that it is one.
+ */
 struct run_task {
-	enum store_task form;	  /* STORE_TASK_NONE: it is none */
+	enum store_task form; /* STORE_TASK_NONE: it is none */
+	/* It became one, and no row says so yet: a run that ends until then is
+	   none. */
+	bool pending;
 	int64_t ttl_ms;		  /* of the task: the run has its own */
 	int64_t expires_ms;	  /* wall */
 	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
+	bool told;		  /* a CreateTaskResult of it has left */
 	bool known;		  /* its client knows it, and may be asked */
+	/* What a client that is asked by inputRequests alone has declared, as far
+	   as it matters to who asks; owned. NULL: there is none such. */
+	struct json_object *capabilities;
 };
 
 struct worker;
@@ -104,6 +114,7 @@ enum run_notice_kind {
 	NOTICE_PROGRESS, /* done, total, message, or a step */
 	NOTICE_LOG,	 /* its template logged TEXT */
 	NOTICE_DURABLE,	 /* a row of it is committed, or cannot be */
+	NOTICE_TASK,	 /* one that says it is a task is, or cannot be */
 	NOTICE_ENDED,	 /* r->state is terminal, which is not recorded yet */
 	NOTICE_RECORDED, /* that is recorded, or cannot be now */
 	NOTICE_RELEASED, /* it is about to be freed: every watch goes */
@@ -111,7 +122,7 @@ enum run_notice_kind {
 
 struct run_notice {
 	enum run_notice_kind kind;
-	/* DURABLE, RECORDED: why the store failed; or NULL */
+	/* DURABLE, TASK, RECORDED: why the store failed; or NULL */
 	const char *unrecorded;
 	unsigned level;	  /* LOG: of proto/mcp/mcp.h… */
 	const char *text; /* …and a line of LEN bytes; lent, as all of it */
@@ -233,6 +244,9 @@ void run_set_error(struct run *r, const char *code, struct json_object *details,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 void run_clear_error(struct run *r);
+
+/* It is no task after all. */
+void run_clear_task(struct run *r);
 
 /* What clients and the store call the state: "running" for CANCELLING. */
 const char *run_status(const struct run *r);

@@ -49,9 +49,10 @@ static struct store_run row_of(const struct run *r)
 static char *options_of(const struct run *r)
 {
 	char *text;
-	struct json_object *o = json_pack(
-	    "timeoutMs:i ttlMs:i sessionId?s trust:s", r->limits.timeout_ms,
-	    r->limits.ttl_ms, r->session_id, trust_name(r->trust));
+	struct json_object *o =
+	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O",
+		      r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
+		      trust_name(r->trust), r->task.capabilities);
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -124,12 +125,15 @@ struct run *run_row_revive(const struct store_run *row,
 	r->limits.ttl_ms = json_member_int(options, "ttlMs");
 	r->session_id = xstrdup_opt(json_member_str(options, "sessionId"));
 	r->trust = trust_of(json_member_str(options, "trust"), t);
-	json_object_put(options);
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;
 	r->task = (struct run_task){.form = row->task,
 				    .ttl_ms = row->task_ttl_ms,
-				    .expires_ms = row->task_expires_ms};
+				    .expires_ms = row->task_expires_ms,
+				    .told = row->task != STORE_TASK_NONE,
+				    .capabilities = json_object_get(
+					json_member(options, "capabilities"))};
+	json_object_put(options);
 	r->idem_key = xstrdup_opt(row->idem_key);
 	r->idem_digest = xstrdup_opt(row->idem_digest);
 	r->inputs = xstrdup(row->inputs);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * task_json.c - a run, or its row, as a Task of MCP: status, message, poll
- * interval, time to live. methods/tasks.c, session/task_notify.c and the
- * answers to calls use it. It only builds trees; a status message that is too
- * long is cut.
+ * interval, time to live; as 2025-11-25 has it, and as the extension of 2026-07-28.
+ * methods/tasks.c, tasks_extension.c, session/task_notify.c and the answers to calls
+ * use it. It only builds trees; a status message that is too long is cut.
  */
 #include "supervisor/run/task_json.h"
 
@@ -22,6 +22,8 @@
 static const char restarted[] =
     "The server was restarted before the task had ended, so the task was "
     "interrupted; start it again.";
+
+static const char queued[] = "Waiting for a worker.";
 
 static const char *const names[TASK_STATUSES] = {
     [TASK_WORKING] = "working",	    [TASK_INPUT_REQUIRED] = "input_required",
@@ -46,6 +48,16 @@ static const enum task_json_status of_row[STORE_STATUSES] = {
     [STORE_SUCCEEDED] = TASK_COMPLETED,
     [STORE_PARTIAL_SUCCESS] = TASK_COMPLETED,
     [STORE_FAILED] = TASK_FAILED,
+    [STORE_CANCELED] = TASK_CANCELLED,
+};
+
+/* By the extension. What waits for input says so when that can be shown. */
+static const enum task_json_status detailed_of_row[STORE_STATUSES] = {
+    [STORE_QUEUED] = TASK_WORKING,
+    [STORE_RUNNING] = TASK_WORKING,
+    [STORE_SUCCEEDED] = TASK_COMPLETED,
+    [STORE_PARTIAL_SUCCESS] = TASK_COMPLETED,
+    [STORE_FAILED] = TASK_COMPLETED,
     [STORE_CANCELED] = TASK_CANCELLED,
 };
 
@@ -89,7 +101,7 @@ static bool lives(enum store_task form, int64_t expires_ms)
 
 bool task_json_is_live(const struct run *r)
 {
-	return lives(r->task.form, r->task.expires_ms);
+	return !r->task.pending && lives(r->task.form, r->task.expires_ms);
 }
 
 bool task_json_row_is_live(const struct store_run *row)
@@ -151,7 +163,7 @@ char *task_json_message(const struct run *r)
 {
 	switch (r->state) {
 	case RUN_QUEUED:
-		return xstrdup("Waiting for a worker.");
+		return xstrdup(queued);
 	case RUN_RUNNING:
 		return cut(xstrdup_opt(r->message));
 	case RUN_AWAITING_INPUT:
@@ -174,7 +186,7 @@ static const char *row_message(const struct store_run *row)
 		return row->task_note;
 	if (status == TASK_FAILED) /* its server died, and left no word */
 		return restarted;
-	return row->status == STORE_QUEUED ? "Waiting for a worker." : NULL;
+	return row->status == STORE_QUEUED ? queued : NULL;
 }
 
 /* ---- the Task ---- */
@@ -199,16 +211,28 @@ static int poll_ms(const struct task_fields *f)
 		   : polls[i].poll_ms;
 }
 
-static struct json_object *view(const struct task_fields *f)
+#define BEGINNING                                                              \
+	"taskId:s status:s statusMessage?s createdAt:s lastUpdatedAt:s "
+
+/* SPEC names the time to live and the poll interval. */
+static struct json_object *packed(const struct task_fields *f, const char *spec)
 {
 	char created[CLOCK_ISO_SIZE], updated[CLOCK_ISO_SIZE];
 
 	clock_iso(created, f->created_ms);
 	clock_iso(updated, f->updated_ms);
-	return json_pack("taskId:s status:s statusMessage?s createdAt:s "
-			 "lastUpdatedAt:s ttl:i pollInterval:i",
-			 f->id, task_json_status_name(f->status), f->message,
-			 created, updated, f->ttl_ms, poll_ms(f));
+	return json_pack(spec, f->id, task_json_status_name(f->status),
+			 f->message, created, updated, f->ttl_ms, poll_ms(f));
+}
+
+static struct json_object *view(const struct task_fields *f)
+{
+	return packed(f, BEGINNING "ttl:i pollInterval:i");
+}
+
+static struct json_object *detailed(const struct task_fields *f)
+{
+	return packed(f, BEGINNING "ttlMs:i pollIntervalMs:i");
 }
 
 static struct task_fields fields(const struct run *r)
@@ -240,17 +264,22 @@ struct json_object *task_json_make(const struct run *r)
 	return v;
 }
 
+static struct task_fields row_fields(const struct store_run *row)
+{
+	return (struct task_fields){.id = row->id,
+				    .status = task_json_row_status(row),
+				    .message = row_message(row),
+				    .created_ms = row->created_ms,
+				    .updated_ms = row->updated_ms,
+				    .ttl_ms = row->task_ttl_ms,
+				    .queued = row->status == STORE_QUEUED};
+}
+
 struct json_object *task_json_row(const struct store_run *row)
 {
-	return view(&(struct task_fields){
-	    .id = row->id,
-	    .status = task_json_row_status(row),
-	    .message = row_message(row),
-	    .created_ms = row->created_ms,
-	    .updated_ms = row->updated_ms,
-	    .ttl_ms = row->task_ttl_ms,
-	    .queued = row->status == STORE_QUEUED,
-	});
+	struct task_fields f = row_fields(row);
+
+	return view(&f);
 }
 
 struct json_object *task_json_created(const struct run *r, const char *note)
@@ -264,12 +293,94 @@ struct json_object *task_json_created(const struct run *r, const char *note)
 
 	f.status = TASK_WORKING;
 	if (f.queued)
-		f.message = "Waiting for a worker.";
+		f.message = queued;
 	result = json_pack("task:o _meta:o", view(&f),
 			   json_pack(META "model-immediate-response:s", text));
 	free(text);
 	return result;
 }
+
+/* ---- by the extension ---- */
+
+static const char cancelling[] = "The task is being cancelled.";
+static const char unanswerable[] =
+    "Waiting for an answer that this request does not declare the client can "
+    "give.";
+
+struct json_object *task_json_detailed(const struct run *r,
+				       struct json_object *asks)
+{
+	struct task_fields f = fields(r);
+	char *text = task_json_message(r);
+	struct json_object *v;
+
+	f.status = asks != NULL ? TASK_INPUT_REQUIRED
+				: detailed_of_row[run_stored_status(r)];
+	f.message = r->state == RUN_CANCELLING ? cancelling
+		    : r->state == RUN_AWAITING_INPUT && asks == NULL
+			? unanswerable
+			: text;
+	v = detailed(&f);
+	json_add(v, "inputRequests?o", asks);
+	free(text);
+	return v;
+}
+
+struct json_object *task_json_detailed_row(const struct store_run *row)
+{
+	struct task_fields f = row_fields(row);
+
+	f.status = detailed_of_row[row->status];
+	if (row->cancelling && row->status <= STORE_RUNNING)
+		f.message = cancelling;
+	return detailed(&f);
+}
+
+void task_json_add_end(struct json_object *v, struct json_object *result,
+		       struct json_object *error)
+{
+	if (error != NULL) {
+		json_add(v, "status:s error:o",
+			 task_json_status_name(TASK_FAILED), error);
+		return;
+	}
+	/* official clients take it for none without */
+	json_add(result, "resultType:s", "complete");
+	json_add(v, "result:o", result);
+}
+
+/* F begins as any does, whatever has become of it. */
+static struct json_object *started(struct task_fields *f, const char *note)
+{
+	const char *text = f->queued ? queued : NULL;
+	char *both = text != NULL && note != NULL
+			 ? xasprintf("%s %s", text, note)
+			 : xstrdup_opt(text != NULL ? text : note);
+	struct json_object *result;
+
+	f->status = TASK_WORKING;
+	f->message = both;
+	result = detailed(f);
+	json_add(result, "resultType:s", "task");
+	free(both);
+	return result;
+}
+
+struct json_object *task_json_started(const struct run *r, const char *note)
+{
+	struct task_fields f = fields(r);
+
+	return started(&f, note);
+}
+
+struct json_object *task_json_started_row(const struct store_run *row)
+{
+	struct task_fields f = row_fields(row);
+
+	return started(&f, NULL);
+}
+
+/* ---- what belongs to a task of 2025-11-25 ---- */
 
 struct json_object *task_json_related(const char *id)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task_json.h - a run as a task of MCP 2025-11-25: what tasks/get says of it.
+ * task_json.h - a run as a task: what tasks/get says of it, in MCP 2025-11-25 and
+ * by the Tasks extension of 2026-07-28.
  *
  * taskId is the run's id. A task ends by its ttl, whatever its run does.
  */
@@ -36,7 +37,7 @@ static inline bool task_json_is_over(enum task_json_status status)
 	return status >= TASK_COMPLETED;
 }
 
-/* Is it a task at all, whose time has not passed? */
+/* Is it a task, as its row says, whose time has not passed? */
 bool task_json_is_live(const struct run *r);
 bool task_json_row_is_live(const struct store_run *row);
 
@@ -60,6 +61,25 @@ struct json_object *task_json_created(const struct run *r, const char *note);
 struct json_object *task_json_related(const char *id);
 /* The same into META (lent), which may have other members. */
 void task_json_add_related(struct json_object *meta, const char *id);
+
+/*
+ * The same by the extension: {taskId, status, statusMessage?, createdAt, …,
+ * ttlMs, pollIntervalMs, inputRequests?}. To it a failed run is a completed task,
+ * and one that is being cancelled still works. ASKS (taken) is what who looks can
+ * answer; NULL: nothing.
+ */
+struct json_object *task_json_detailed(const struct run *r,
+				       struct json_object *asks);
+struct json_object *task_json_detailed_row(const struct store_run *row);
+/*
+ * DETAILED is of a completed task, which has this RESULT, or failed with ERROR;
+ * either is taken, the other NULL.
+ */
+void task_json_add_end(struct json_object *detailed, struct json_object *result,
+		       struct json_object *error);
+/* Its CreateTaskResult, as task_json_created(). */
+struct json_object *task_json_started(const struct run *r, const char *note);
+struct json_object *task_json_started_row(const struct store_run *row);
 
 /* Its statusMessage; NULL: there is none. The caller owns it. */
 char *task_json_message(const struct run *r);

@@ -208,7 +208,7 @@ void request_drop(struct request *c, bool cancel_run)
 	leave_session(c);
 	if (c->refs == 0)
 		request_free(c);
-	if (r != NULL && cancel_run)
+	if (r != NULL && cancel_run && !r->task.told) /* a task goes on */
 		runs_cancel(runs, r);
 }
 

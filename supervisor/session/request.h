@@ -57,6 +57,7 @@ struct request {
 
 	bool as_task;		  /* tools/call: it makes a task… */
 	int64_t task_ttl_ms;	  /* …for so long; 0: as the server likes */
+	bool may_be_task;	  /* or becomes one when it takes long */
 	struct progress progress; /* of c->run, while it is watched */
 
 	/* what it keeps while it waits: a run, and how to show it */

@@ -51,7 +51,6 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 	for (m->level = 0;; m->level++) {
 		struct json_object *result = m->make(m);
 
-		m->head = NULL;
 		if (m->error != NULL)
 			put_error(answer, id, m);
 		if (result == NULL)
@@ -158,6 +157,7 @@ void response_send(struct request *c, const struct response *m)
 		return;
 	}
 	put_answer(&answer, c->msg.id, &now);
+	json_object_put(now.head);
 	if (m->taken)
 		free((char *)m->text);
 	leave(c, &answer, &now);
@@ -249,6 +249,24 @@ static struct json_object *make_of_task(struct response *m)
 	return result;
 }
 
+/* It is made anew for each level, and the task is not. */
+static struct json_object *make_detailed(struct response *m)
+{
+	struct json_object *task = NULL, *error;
+
+	if (json_object_deep_copy(m->head, &task, NULL) < 0)
+		abort();
+	m->answer.view = m->text;
+	m->answer.level = m->level;
+	m->answer.max = m->max;
+	error = run_result_error(&m->answer);
+	task_json_add_end(
+	    task,
+	    error == NULL ? run_result_make(&m->answer, m->revision) : NULL,
+	    error);
+	return task;
+}
+
 static void answer_by(struct request *c, const struct run_result_source *a,
 		      struct json_object *(*maker)(struct response *m))
 {
@@ -267,6 +285,17 @@ void response_run(struct request *c, const struct run_result_source *a)
 void response_run_of_task(struct request *c, const struct run_result_source *a)
 {
 	answer_by(c, a, make_of_task);
+}
+
+void response_task(struct request *c, struct json_object *task,
+		   const struct run_result_source *a)
+{
+	response_send(c, &(struct response){.make = make_detailed,
+					    .answer = *a,
+					    .gives_way = true,
+					    .text = a->view,
+					    .len = strlen(a->view),
+					    .head = task});
 }
 
 bool response_has_schema(const struct request *c, const char *template_id)

@@ -38,7 +38,10 @@ struct response {
 	const char *part; /* lent for good: the member of TEXT that is meant… */
 	struct resource_uri_range piece; /* …and so much of it */
 	size_t all; /* bytes that there are, when TEXT is a piece */
-	/* Taken, and nobody else has a reference to any part of it; or NULL. */
+	/*
+	 * Taken, and nobody else has a reference to any part of it; or NULL. A
+	 * MAKE that puts it into its result takes it from here.
+	 */
 	struct json_object *head;
 };
 
@@ -62,6 +65,13 @@ void response_tool_text(struct request *c, char *text, size_t len);
 void response_run(struct request *c, const struct run_result_source *a);
 /* The same for tasks/result: it says of which task. */
 void response_run_of_task(struct request *c, const struct run_result_source *a);
+
+/*
+ * The same for tasks/get of the extension: TASK (taken) is task_json_detailed() of
+ * one that is completed, and gets what its call would have been answered.
+ */
+void response_task(struct request *c, struct json_object *task,
+		   const struct run_result_source *a);
 
 /*
  * Does the tool of the template TEMPLATE_ID, as its clients know it now, have

@@ -135,6 +135,7 @@ static struct json_object *make_artifact(struct response *m)
 	const char *text;
 	size_t len;
 
+	m->head = NULL;
 	base64_encode(data, m->text, m->len);
 	json_add(v, "data:s", data);
 	free(data);

@@ -18,8 +18,6 @@
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_request.h"
 #include "supervisor/input/input_required.h"
-#include "supervisor/run/task_json.h"
-#include "supervisor/session/task_notify.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
@@ -34,6 +32,7 @@ static void tool_run_args_free(void *state)
 
 	template_unref(ask->template);
 	json_object_put(ask->token);
+	json_object_put(ask->wish.task_capabilities);
 	free(ask);
 }
 
@@ -120,8 +119,7 @@ void tool_run_deduplicated_meta(struct json_object *meta)
 			       json_object_new_boolean(true));
 }
 
-/* What is handed out now may be gone before its end is asked for: NULL, or so. */
-static const char *mortal(const struct request *c)
+const char *tool_run_mortal(const struct request *c)
 {
 	return c->ctx->with_client
 		   ? "This server serves your client alone, over stdio: it ends "
@@ -138,43 +136,20 @@ static void answer_handle(struct request *c, struct run *r)
 
 	if (ask->deduplicated)
 		tool_run_deduplicated(v);
-	response_tool_result_noted(c, v, mortal(c));
-}
-
-/*
- * The CreateTaskResult, and from then on what is told of the task unasked.
- * FEED: R goes on.
- */
-static void answer_created(struct request *c, struct run *r, bool feed)
-{
-	struct tool_run_args *ask = c->state;
-	struct json_object *token = json_object_get(ask->token);
-	struct json_object *result = task_json_created(r, mortal(c));
-	struct session *s = c->session;
-
-	if (ask->deduplicated)
-		tool_run_deduplicated_meta(json_member(result, "_meta"));
-	else
-		audit_task("task_created", s->requestor, r->id, NULL);
-	request_result(c, result);
-	if (feed && r->task.feed == NULL) {
-		task_notify_start(s, r, token);
-		input_task_told(s->ctx, r);
-	}
-	json_object_put(token);
+	response_tool_result_noted(c, v, tool_run_mortal(c));
 }
 
 /* One that was asked for again has ended before its row was there. */
 static void present_created(struct request *c, struct run *r)
 {
-	answer_created(c, r, false);
+	tool_run_created(c, r, false);
 }
 
 /* What was asked for is made: its handle, or its task. R goes on. */
 void tool_run_respond(struct request *c, struct run *r)
 {
 	if (c->as_task)
-		answer_created(c, r, true);
+		tool_run_created(c, r, true);
 	else
 		answer_handle(c, r);
 }
@@ -188,6 +163,10 @@ static void changed(struct request *c, struct run *r,
 	const struct tool_run_args *ask = c->state;
 	struct tool_error tool_error = {0};
 
+	if (n->kind == NOTICE_TASK) {
+		tool_run_task_recorded(c, r, n->unrecorded);
+		return;
+	}
 	if (!ask->handed_out)
 		return;
 	if (n->kind == NOTICE_STATE && r->state != RUN_AWAITING_INPUT) {
@@ -226,6 +205,14 @@ static void on_waited(evutil_socket_t fd, short what, void *arg)
 	tool_run_respond(c, r);
 }
 
+void tool_run_await_handle(struct request *c)
+{
+	const struct tool_run_args *ask = c->state;
+
+	if (ask->mode == MODE_AUTO)
+		request_set_timer(c, c->ctx->config->inline_wait_ms, on_waited);
+}
+
 void tool_run_wait(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
@@ -235,8 +222,10 @@ void tool_run_wait(struct request *c, struct run *r)
 		run_waiter_add(r, &c->waiter);
 	if (ask->template->stream_poll)
 		session_detach(c->session, c->stream);
-	if (ask->mode == MODE_AUTO)
-		request_set_timer(c, c->ctx->config->inline_wait_ms, on_waited);
+	if (c->may_be_task)
+		tool_run_await_task(c);
+	else
+		tool_run_await_handle(c);
 }
 
 void tool_run_wait_durable(struct request *c, struct run *r)
@@ -346,16 +335,6 @@ static enum template_mode settle_mode(const struct template *t,
 	return t->mode;
 }
 
-/* It outlives the message, which a thread may let go. */
-static struct json_object *copy_of(struct json_object *token)
-{
-	struct json_object *copy = NULL;
-
-	if (token != NULL && json_object_deep_copy(token, &copy, NULL) < 0)
-		abort();
-	return copy;
-}
-
 /* May its client have to come back, with the same call? */
 static bool may_be_asked(const struct request *c)
 {
@@ -369,6 +348,8 @@ static void submit(struct request *c, struct template *t,
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 
+	if (input_required_is_retry(c)) /* its run is there, and is no task */
+		c->as_task = false;
 	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
 	request_set_state(c,
 			  c->as_task		    ? &task_ops
@@ -386,12 +367,8 @@ static void submit(struct request *c, struct template *t,
 	    .trace = mcp_trace_parent(c->msg.params),
 	    .trust = session_trust(c->session),
 	};
-	if (c->as_task) { /* its progress is the task's, not this call's */
-		ask->wish.task = form;
-		ask->wish.task_ttl_ms = c->task_ttl_ms;
-		ask->token = copy_of(c->progress.token);
-		c->progress.token = NULL;
-	}
+	if (c->as_task)
+		tool_run_wish_task(c);
 	if (input_required_is_retry(c))
 		tool_run_digest(c, tool_run_retry);
 	else if (ask->wish.idem_key != NULL)

@@ -49,6 +49,9 @@ static void join(struct request *c, struct run *r)
 		return;
 	}
 	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC && c->may_be_task && r->durable &&
+	    !run_terminal(r) && task_json_is_live(r))
+		c->as_task = true; /* it is one already */
 	if (ask->mode != MODE_ASYNC && !c->as_task)
 		tool_run_wait(c, r);
 	else if (r->durable)
@@ -86,6 +89,11 @@ static void again(struct request *c, const struct store_run *row)
 	}
 	if (c->as_task) {
 		task_again(c, row);
+		return;
+	}
+	if (ask->mode != MODE_ASYNC && c->may_be_task &&
+	    row->status <= STORE_RUNNING && task_json_row_is_live(row)) {
+		tool_run_created_row(c, row);
 		return;
 	}
 	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||

@@ -7,6 +7,7 @@
  *   tool_run_idempotent.c    is there a run already, by its idempotencyKey?
  *   tool_run_digest.c  is a call the same as another?
  *   tool_run_retry.c   questions that a client takes along, and its coming back
+ *   tool_run_task.c    it is a task, or becomes one
  *   tool_run.c    all the rest
  */
 #ifndef SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
@@ -29,6 +30,7 @@ struct tool_run_args {
 	bool has_call;				/* …once it is made */
 	bool deduplicated;
 	bool handed_out;	   /* the run is to be, once it is durable */
+	bool becomes_task;	   /* it is to be, once its row says so */
 	struct json_object *token; /* owned: a task's, for progress */
 	char run_id[ID_SIZE];	   /* of a call that comes back… */
 	uint32_t round;		   /* …with this */
@@ -74,8 +76,25 @@ void tool_run_find_or_create(struct request *c);
 void tool_run_wait(struct request *c, struct run *r);
 /* R goes on and is durable: C's answer is its handle, or its task. */
 void tool_run_respond(struct request *c, struct run *r);
+/* C waits no more than its mode lets it for a handle. */
+void tool_run_await_handle(struct request *c);
 /* The same, as soon as R is durable. */
 void tool_run_wait_durable(struct request *c, struct run *r);
+/* What is handed out now may be gone before its end is asked for: NULL, or so. */
+const char *tool_run_mortal(const struct request *c);
+
+/* The task that C asks for, or has to be, into its wish. */
+void tool_run_wish_task(struct request *c);
+/* The CreateTaskResult, and what follows it. R is over, or (FEED) goes on. */
+void tool_run_created(struct request *c, struct run *r, bool feed);
+/* One whose row alone is there, and which is open. */
+void tool_run_created_row(struct request *c, const struct store_run *row);
+/* C becomes a task, if it may, once R has had its time. */
+void tool_run_await_task(struct request *c);
+/* R's row says that it is a task, or UNRECORDED why not. */
+void tool_run_task_recorded(struct request *c, struct run *r,
+			    const char *unrecorded);
+
 /* That, in an answer of ours and in its _meta. */
 void tool_run_deduplicated(struct json_object *o);
 void tool_run_deduplicated_meta(struct json_object *meta);

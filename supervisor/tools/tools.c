@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text/suggest.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "proto/mcp/mcp_schema.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/browser/browser_tools.h"
@@ -275,12 +276,37 @@ static bool read_task(struct request *c, struct json_object *task)
 	return true;
 }
 
+/*
+ * Where the server decides: may C become a task, or has it to? False: C's client
+ * would have to know tasks, and C was answered.
+ */
+static bool check_extension(struct request *c, const char *name,
+			    enum template_task support)
+{
+	bool knows = mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS);
+
+	if (support == TASK_REQUIRED && !knows) {
+		request_error(c, RPC_MISSING_CAPABILITY,
+			      mcp_missing_capability(MCP_EXTENSION_TASKS),
+			      "the tool %s runs as a task alone: the client "
+			      "has to declare the extension "
+			      "io.modelcontextprotocol/tasks in each request",
+			      name);
+		return false;
+	}
+	c->may_be_task = knows && support != TASK_FORBIDDEN;
+	c->as_task = knows && support == TASK_REQUIRED;
+	return true;
+}
+
 /* Is C what the tool NAME wants, a task or none? False: C was answered. */
 static bool check_task(struct request *c, const char *name,
 		       enum template_task support)
 {
 	struct json_object *task = json_member(c->msg.params, "task");
 
+	if (mcp_has(c->terms->revision, MCP_STATELESS))
+		return check_extension(c, name, support);
 	if (!mcp_has(c->terms->revision, MCP_TASKS))
 		return true; /* a client's that knows no tasks means nothing */
 	if (task == NULL && support == TASK_REQUIRED)

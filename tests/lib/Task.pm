@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Task.pm - tools called as tasks, and what a session is told of them.
+# Task.pm - tools called as tasks, of either era, and what a session is told of them.
 package Task;
 
 use strict;
@@ -7,10 +7,12 @@ use warnings;
 
 use Exporter qw(import);
 use Paddock;
+use Stateless;
 use Test::More;
 
 our @EXPORT = qw(RELATED task_call start_task get_task task_until task_over
-		 all_tasks notes_of not_found);
+		 all_tasks notes_of not_found $TASKS stateless ext_call ext_task
+		 ext_get ext_until ext_over);
 
 use constant RELATED => 'io.modelcontextprotocol/related-task';
 
@@ -87,6 +89,49 @@ sub not_found {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return same_json($a->{error}, {code => -32602, message => 'Task not found'},
 			 $name);
+}
+
+# ---- by the extension of 2026-07-28 ----
+
+# METHOD of a client that knows tasks, or has CAPABILITIES: {result|error}.
+sub ext_call {
+	my ($s, $method, $params, $capabilities) = @_;
+
+	return $s->call($method, stateless($params, $capabilities // {extensions => {$TASKS => {}}}));
+}
+
+# The taskId that a call of NAME is answered with.
+sub ext_task {
+	my ($s, $name, $args, $capabilities) = @_;
+	my $r = ext_call($s, 'tools/call', {name => $name, arguments => $args // {}}, $capabilities);
+
+	diag('no task: ' . json_of($r)) unless ($r->{result}{resultType} // '') eq 'task';
+	return $r->{result}{taskId};
+}
+
+sub ext_get {
+	my ($s, $id) = @_;
+
+	return ext_call($s, 'tasks/get', {taskId => $id})->{result} // {};
+}
+
+sub ext_until {
+	my ($s, $id, $what, $code) = @_;
+	my $task;
+
+	until_true("$id $what", sub {
+		$task = ext_get($s, $id);
+		local $_ = $task;
+		return $code->() || !%$task;
+	});
+	return $task;
+}
+
+sub ext_over {
+	my ($s, $id) = @_;
+
+	return ext_until($s, $id, 'to end', sub {
+		$_->{status} =~ /^(completed|failed|cancelled)$/ });
 }
 
 1;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks_extension.h - the methods tasks/get, tasks/update, tasks/cancel of the
+ * extension io.modelcontextprotocol/tasks of MCP 2026-07-28. A requestor sees its
+ * own tasks, of whichever revision.
+ */
+#ifndef SUPERVISOR_METHODS_TASKS_EXTENSION_H
+#define SUPERVISOR_METHODS_TASKS_EXTENSION_H
+
+#include "supervisor/session/request.h"
+
+void tasks_extension_get(struct request *c);
+void tasks_extension_update(struct request *c);
+void tasks_extension_cancel(struct request *c);
+
+#endif

@@ -1,0 +1,412 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The Tasks extension of MCP 2026-07-28, by the numbers of a checklist of its rules,
+# and the same tasks in 2025-11-25.
+use lib 'tests/lib';
+use Paddock;
+use Task;
+
+my $TTL = 3_600_000;
+my $ISO = qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+my %long = (limits => {maxTimeoutMs => 600000, cancelGraceMs => 60000});
+my %templates = (
+    echo => lua('return inputs'),
+    nap => lua('run.sleep(100) run.log("info", "awake") run.progress(1, 1, "done") return inputs', taskSupport => 'forbidden'),
+    plain => lua('return 7', taskSupport => 'required'),
+    fails => lua('run.error("NO_LUCK", "bad day", {day = 13})', taskSupport => 'required'),
+    part => lua('run.map({1, 2}, {step = "s"}, function(n) if n == 2 then ' .
+		'run.error("ODD", "no") end return n end) return {some = true}',
+		supportsPartialSuccess => true, taskSupport => 'required'),
+    reply => lua('return run.reply{content = {{type = "text", text = "hello"}}, ' .
+		 'structuredContent = {a = 1}}', taskSupport => 'required'),
+    sorry => lua('return run.reply{content = {{type = "text", text = "the page is gone"}}, ' .
+		 'isError = true}', taskSupport => 'required'),
+    breaks => lua('return run.reply{error = {code = 17, message = "no account", data = {4}}}',
+		  taskSupport => 'required'),
+    large => lua('return {text = string.rep("x", 200000)}', taskSupport => 'required'),
+    doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end', %long),
+    steps => lua('for i = 1, 9 do run.progress(i, 9, "step " .. i) run.log("error", "said " .. i) run.sleep(5) end return {n = 9}',
+		 taskSupport => 'required'),
+    asks => lua('local a = run.elicit{message = "who?", schema = {type = "object", properties = {name = {type = "string"}}, required = {"name"}}} ' .
+		'return {hello = a.content and a.content.name or a.action}', taskSupport => 'required'),
+    asks_two => lua('local all = run.map({"a", "b"}, {concurrency = 2}, function(k) return run.elicit{key = k, message = k, ' .
+		    'schema = {type = "object", properties = {n = {type = "integer"}}}}.content.n end) ' .
+		    'return {sum = all[1].value + all[2].value}', taskSupport => 'required'),
+    tries => lua('local ok, e = pcall(run.elicit, {message = "who?", schema = {type = "object", properties = {n = {type = "integer"}}}}) return {code = e.code}',
+		 taskSupport => 'required'),
+    stubborn => lua('run.progress(0, 1, "staying") while true do pcall(run.sleep, 10) end',
+		    limits => {cancelGraceMs => 2000, maxTimeoutMs => 600000}),
+);
+my %tasks = (extensions => {$TASKS => {}});
+my $s = Paddock->new(templates => \%templates, config => <<"EOT");
+[server]
+audit_file = /dev/fd/2
+[limits]
+default_ttl_ms = $TTL
+task_after_ms = 0
+max_concurrent_runs = 50
+EOT
+# one that turns nothing into a task unless it has to
+my $patient = Paddock->new(templates => \%templates, config => {task_after_ms => 3_600_000});
+
+sub run_args { my ($t, $i, %o) = @_; return {name => 'run_task_template', arguments => {templateId => $t, inputs => $i // {}, %o ? (options => \%o) : ()}} }
+
+sub view { my ($s, $tool, %args) = @_; return $s->call('tools/call', stateless({name => $tool, arguments => \%args}))->{result}{structuredContent} }
+
+sub dozing {
+	my ($s, @a) = @_;
+	my $id = ext_task($s, 'doze', @a);
+
+	ext_until($s, $id, 'to doze', sub { ($_->{statusMessage} // '') eq 'dozing' });
+	return $id;
+}
+
+sub cancel { return ext_call($_[0], 'tasks/cancel', {taskId => $_[1]}) }
+
+sub acknowledged {
+	my ($a, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return same_json([sort(keys %{$a->{result}}), $a->{result}{resultType} // ''], [qw(_meta resultType complete)], $name);
+}
+
+# ---- 13: what is declared ----
+{
+	my $r = ext_call($s, 'server/discover')->{result}{capabilities};
+
+	same_json($r->{extensions}, {$TASKS => {}}, 'MCP26 13: the extension is declared, exactly empty');
+	ok(!exists $r->{tasks}, '  and no tasks of the core');
+	ok(!(grep { $_->{execution} } @{ext_call($s, 'tools/list')->{result}{tools}}), '  no tool has an execution');
+	for my $task (7, {ttl => 'x'}, {ttl => 5}) {
+		my $r = ext_call($patient, 'tools/call', {name => 'echo', arguments => {a => 1}, task => $task})->{result};
+		is(json_to($r->{content}[0]{text})->{a}, 1, '  params.task is ignored: ' . json_of($task));
+	}
+	is(ext_call($s, "tasks/$_", {taskId => 'x'})->{error}{code}, -32601, "  there is no tasks/$_") for qw(list result);
+}
+
+# ---- 14: the server decides ----
+{
+	my $a = ext_call($s, 'tools/call', {name => 'plain', arguments => {}}, {sampling => {}});
+
+	is($a->{error}{code}, -32021, 'MCP26 14: one that is a task alone is refused to who knows none');
+	same_json($a->{error}{data}, {requiredCapabilities => \%tasks}, '  and what it lacks is told');
+	like(ext_task($s, 'plain'), qr/^run_[2-7a-z]{26}$/, '  who knows tasks gets one');
+	is(ext_call($s, 'tools/call', {name => 'plain', arguments => {}}, {})->{error}{code}, -32021,
+	   '  which holds for that request alone');
+	like(ext_task($patient, 'plain'), qr/^run_/, '  at once');
+
+	my $r = ext_call($s, 'tools/call', {name => 'nap', arguments => {a => 2}})->{result};
+	is($r->{resultType}, 'complete', 'MCP26 14: one that must be none is held open');
+	is(json_to($r->{content}[0]{text})->{a}, 2, '  to its result');
+
+	my $held = $s->request('tools/call', stateless({name => 'doze', arguments => {}}, {}, {progressToken => 'held'}));
+	$s->wait_for('it to doze', sub { grep { ($_->{params}{progressToken} // '') eq 'held' } @{$s->{notes}} });
+	$s->notify('notifications/cancelled', {requestId => $held});
+	my ($run) = map { $_->{runId} } grep { $_->{templateId} eq 'doze' } @{view($s, 'list_task_runs')->{runs}};
+	ok(until_true('it to be cancelled', sub { view($s, 'get_task_run', runId => $run)->{status} eq 'canceled' }),
+	   'MCP26 14: without the extension it is held open, with progress; and cancelled with its call');
+	ok(!$s->{answers}{json_of($held)}, '  which gets no answer');
+
+	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'async'))->{result};
+	is($r->{structuredContent}{mode}, 'async', 'MCP26 14: mode async gives its handle');
+	is(ext_call($s, 'tasks/get', {taskId => $r->{structuredContent}{runId}})->{error}{code}, -32602, '  which is no task');
+	view($s, 'cancel_task_run', runId => $_->{runId}) for @{view($s, 'list_task_runs', status => 'running')->{runs}};
+	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'sync'))->{result};
+	is($r->{resultType}, 'task', '  run_task_template becomes one');
+	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
+}
+
+# ---- 15: CreateTaskResult ----
+{
+	my $a = ext_call($s, 'tools/call', {name => 'doze', arguments => {}});
+	my $r = $a->{result};
+	my ($ttl, $poll) = $a->{raw} =~ /"ttlMs":(\d+),"pollIntervalMs":(\d+)[,}]/;
+
+	same_json([grep { $_ ne 'statusMessage' } sort keys %$r],
+		  [qw(_meta createdAt lastUpdatedAt pollIntervalMs resultType status taskId ttlMs)],
+		  'MCP26 15: a CreateTaskResult is flat');
+	is($r->{resultType}, 'task', '  says so');
+	is($r->{status}, 'working', '  works');
+	is($ttl, $TTL, '  and lives for so many milliseconds, an integer');
+	cmp_ok($poll, '>', 0, '  and is asked about again after so many');
+	like($r->{$_}, $ISO, "  $_ is ISO 8601") for qw(createdAt lastUpdatedAt);
+	cancel($s, $r->{taskId});
+	my %seen = map { ext_task($s, 'plain') => 1 } 1 .. 20;
+	is(keys %seen, 20, 'MCP26 15: every task has an id of its own');
+}
+
+# ---- 16: tasks/get ----
+
+# What is of each run alone left out.
+sub shape {
+	my ($r) = @_;
+	my $text = json_of({%$r{qw(content structuredContent isError resultType)}});
+
+	$text =~ s/run_[2-7a-z]{26}/RUN/g;
+	return $text;
+}
+
+{
+	my $id = dozing($s);
+	my $t = ext_get($s, $id);
+
+	same_json([sort keys %$t], [qw(_meta createdAt lastUpdatedAt pollIntervalMs resultType status statusMessage taskId ttlMs)],
+		  'MCP26 16: tasks/get is complete, with the Task');
+	is($t->{resultType}, 'complete', '  and says so');
+	is($t->{status}, 'working', '  that works');
+	cancel($s, $id);
+	$t = ext_over($s, $id);
+	is($t->{status}, 'cancelled', 'MCP26 16: one that was cancelled');
+	ok(!exists $t->{result} && !exists $t->{error}, '  has neither result nor error');
+}
+for my $name (qw(plain fails part reply sorry)) {
+	my $t = ext_over($s, ext_task($s, $name, {x => 'ä'}));
+
+	is($t->{status}, 'completed', "MCP26 16: $name is completed");
+	is($t->{result}{resultType}, 'complete', '  its result is complete, too');
+	is($t->{result}{isError} // false, $name =~ /fails|sorry/ ? true : false, '  and says whether it is an error');
+	ok(json_of($t) !~ /related-task/, '  and names no related task');
+	same_json(ext_get($s, $t->{taskId})->{result}, $t->{result}, '  and stays');
+}
+{
+	my $t = ext_over($s, ext_task($s, 'breaks'));
+
+	is($t->{status}, 'failed', 'MCP26 16: an error of JSON-RPC alone is failed');
+	same_json($t->{error}, {code => 17, message => 'no account', data => [4]}, '  with that error');
+	ok(!exists $t->{result}, '  and no result');
+	like(ext_over($s, ext_task($s, 'fails'))->{statusMessage}, qr/^bad day \(EXECUTION_ERROR\)/, 'MCP26 16: why it failed is told');
+	$t = ext_over($s, ext_task($s, 'large'));
+	is(length $t->{result}{structuredContent}{text}, 200000, 'MCP26 16: a large result is whole');
+	is($t->{result}{resultType}, 'complete', '  and complete');
+}
+
+# ---- 17: tasks/update ----
+{
+	my $id = dozing($s);
+
+	acknowledged(ext_call($s, 'tasks/update', {taskId => $id, inputResponses => $_}),
+		     'MCP26 17: keys that nobody asks for are ignored: ' . json_of($_))
+	    for {}, {nobody => {action => 'accept', content => {}}};
+	is(ext_call($s, 'tasks/update', {taskId => $id, @$_})->{error}{code}, -32602,
+	   'MCP26 17: refused: ' . json_of($_))
+	    for [], [inputResponses => null], [inputResponses => []], [inputResponses => 'x'],
+		[inputResponses => {a => 1}], [inputResponses => {a => {}, b => null}];
+	is(ext_get($s, $id)->{status}, 'working', '  the task goes on');
+	cancel($s, $id);
+	ext_over($s, $id);
+	acknowledged(ext_call($s, 'tasks/update', {taskId => $id, inputResponses => {a => {}}}),
+		     'MCP26 17: so are those of a task that is over');
+}
+
+# ---- 16, 17: questions ----
+
+my %can_ask = (%tasks, elicitation => {form => {}});
+
+sub looked { my ($s, $id, $can) = @_; return ext_call($s, 'tasks/get', {taskId => $id}, $can // \%can_ask)->{result} }
+sub asked {
+	my ($s, $id, $n) = @_;
+	my $t;
+
+	until_true("$id to ask", sub { $t = looked($s, $id); return keys %{$t->{inputRequests} // {}} == $n || $t->{result} });
+	return $t;
+}
+sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {taskId => $id, inputResponses => $all}, \%can_ask) }
+
+{
+	my $id = ext_task($s, 'asks', {}, \%can_ask);
+	my $t = asked($s, $id, 1);
+	my ($key) = keys %{$t->{inputRequests}};
+
+	is($t->{status}, 'input_required', 'MCP26 16: a task that asks is input_required');
+	same_json($t->{inputRequests}{$key}, {method => 'elicitation/create', params => {mode => 'form', message => 'who?',
+		requestedSchema => {type => 'object', properties => {name => {type => 'string'}}, required => ['name']}}},
+		  '  and has what it asks');
+	$t = looked($s, $id, {%tasks});
+	is($t->{status}, 'working', '  who does not declare that it can answer is not asked');
+	ok(!exists $t->{inputRequests}, '  and does not see it');
+	acknowledged(answers($s, $id, {nobody => {action => 'accept', content => {name => 'Eve'}}}), 'MCP26 17: another key is ignored');
+	is(looked($s, $id)->{status}, 'input_required', '  and the task still asks');
+	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Ada'}}}), 'MCP26 17: an answer is taken');
+	$t = ext_over($s, $id);
+	is(json_to($t->{result}{content}[0]{text})->{hello}, 'Ada', '  by who asked');
+	ok(!exists $t->{inputRequests}, '  and nothing is asked any more');
+	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Eve'}}}), 'MCP26 17: an answer again is ignored');
+
+	$id = ext_task($s, 'asks_two', {}, \%can_ask);
+	$t = asked($s, $id, 2);
+	same_json([sort keys %{$t->{inputRequests}}], [qw(a b)], 'MCP26 16: all that a task asks is told at once');
+	acknowledged(answers($s, $id, {a => {action => 'accept', content => {n => 3}}}), 'MCP26 17: one of two may be answered');
+	$t = asked($s, $id, 1);
+	same_json([keys %{$t->{inputRequests}}], ['b'], '  the other is left');
+	is($t->{status}, 'input_required', '  for which the task waits');
+	answers($s, $id, {b => {action => 'accept', content => {n => 4}}, a => {action => 'accept', content => {n => 40}}});
+	is(json_to(ext_over($s, $id)->{result}{content}[0]{text})->{sum}, 7, '  it goes on with both, each as it was first given');
+
+	is(json_to(ext_over($s, ext_task($s, 'tries'))->{result}{content}[0]{text})->{code}, 'ELICITATION_NOT_SUPPORTED',
+	   'MCP26 16: what its client can never answer is refused to the template');
+	$id = ext_task($s, 'asks', {}, \%can_ask);
+	asked($s, $id, 1);
+	acknowledged(cancel($s, $id), 'MCP26 18: a task that asks is cancelled');
+	$t = ext_over($s, $id);
+	is($t->{status}, 'cancelled', '  which it is then');
+	ok(!exists $t->{inputRequests}, '  and asks nothing');
+}
+
+# ---- 18: tasks/cancel ----
+{
+	my $id = ext_task($s, 'stubborn');
+
+	ext_until($s, $id, 'to stay', sub { ($_->{statusMessage} // '') eq 'staying' });
+	acknowledged(cancel($s, $id), 'MCP26 18: to cancel is acknowledged');
+	my $t = ext_get($s, $id);
+	is($t->{status}, 'working', '  it is cooperative: the task works until it has ended');
+	is($t->{statusMessage}, 'The task is being cancelled.', '  and says so');
+	acknowledged(cancel($s, $id), '  to cancel it again is, too');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  it ends as cancelled');
+	acknowledged(cancel($s, $id), 'MCP26 18: and so it is when the task is over');
+	is(ext_get($s, $id)->{status}, 'cancelled', '  which changes nothing');
+	$id = ext_task($s, 'plain');
+	ext_over($s, $id);
+	acknowledged(cancel($s, $id), '  of one that is completed');
+	is(ext_get($s, $id)->{status}, 'completed', '  which it stays');
+}
+
+# ---- 19: who may ----
+{
+	my $id = dozing($s);
+	my $no_task = ext_call($s, 'tools/call', run_args('echo', {}, mode => 'async'))->{result}{structuredContent}{runId};
+	my %more = (update => {inputResponses => {}});
+
+	for my $method (qw(get update cancel)) {
+		my $ask = sub { return $s->call("tasks/$method", stateless({taskId => $_[0], %{$more{$method} // {}}}, $_[1] // \%tasks)) };
+
+		not_found($ask->('run_' . 'x' x 26), "MCP26 19: tasks/$method of no task");
+		not_found($ask->(''), '  of an empty id');
+		not_found($ask->($no_task), '  of a run that is no task');
+		is($ask->($_)->{error}{code}, -32602, '  of what is no id: ' . json_of($_)) for 7, null, {};
+		my $e = $ask->($id, {elicitation => {}})->{error};
+		is($e->{code}, -32021, "MCP26 19: tasks/$method without the extension");
+		same_json($e->{data}, {requiredCapabilities => \%tasks}, '  and what is lacking is told');
+	}
+	is(ext_get($s, $id)->{status}, 'working', '  none of which did anything');
+	cancel($s, $id);
+}
+
+# ---- 20: nothing is told of a task unasked ----
+{
+	$s->{notes} = [];
+	my $a = $s->call('tools/call', stateless({name => 'steps', arguments => {}}, \%tasks,
+		{progressToken => 'tok', 'io.modelcontextprotocol/logLevel' => 'debug'}));
+	my $t = ext_over($s, $a->{result}{taskId});
+
+	is($t->{result}{structuredContent}{n} // json_to($t->{result}{content}[0]{text})->{n}, 9, 'MCP26 20: a task ends');
+	same_json([grep { $_->{order} > $a->{order} } @{$s->{notes}}], [], '  and nothing was said of it, neither progress nor log');
+}
+{
+	my $i = Paddock->new(templates => \%templates, config => {default_ttl_ms => 1});
+	my $id = ext_task($i, 'plain');
+
+	until_true('it to expire', sub { ext_call($i, 'tasks/get', {taskId => $id})->{error} });
+	not_found(ext_call($i, $_->[0], {taskId => $id, %{$_->[1]}}), "MCP26 20: it expires: $_->[0]")
+	    for ['tasks/get', {}], ['tasks/update', {inputResponses => {}}], ['tasks/cancel', {}];
+	$i->stop;
+}
+
+# ---- keys ----
+{
+	my %key = (idempotencyKey => 'k1', mode => 'auto');
+	my $r = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};
+	my $again = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};
+
+	is($again->{taskId}, $r->{taskId}, 'a key gives the same task again');
+	is($again->{_meta}{'paddock/deduplicated'}, true, '  and says so');
+	ok(!exists $r->{_meta}{'paddock/deduplicated'}, '  the first did not');
+	is(json_to(ext_call($s, 'tools/call', run_args('doze', {k => 2}, %key))->{result}{content}[0]{text})->{errorCode},
+	   'INVALID_PARAMETER', '  with other inputs it is refused');
+	cancel($s, $r->{taskId});
+	ext_over($s, $r->{taskId});
+	$again = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};
+	is($again->{resultType}, 'complete', 'one that is over is answered plainly');
+	is($again->{structuredContent}{deduplicated}, true, '  and says so as well');
+	ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'async'));
+	$r = ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'sync'))->{result};
+	is($r->{resultType}, 'task', 'a run that is none becomes one');
+	cancel($s, $r->{taskId});
+}
+
+# ---- both eras ----
+
+$s->init;
+{
+	my $id = start_task($s, 'doze', {}, task => {ttl => 50000});
+	my $t = ext_until($s, $id, 'to doze', sub { ($_->{statusMessage} // '') eq 'dozing' });
+
+	is($t->{status}, 'working', 'a task of 2025-11-25 is shown in 2026-07-28');
+	is($t->{ttlMs}, 50000, '  with its time to live');
+	acknowledged(cancel($s, $id), '  is cancelled');
+	is(task_over($s, $id)->{status}, 'cancelled', '  which it hears');
+	$id = start_task($s, 'fails');
+	is(ext_over($s, $id)->{result}{isError}, true, '  and read');
+	is(get_task($s, $id)->{status}, 'failed', '  where it is failed');
+	$id = start_task($s, 'breaks');
+	is(ext_over($s, $id)->{error}{code}, 17, '  an error is one');
+
+	$id = dozing($s);
+	is(get_task($s, $id)->{status}, 'working', 'a task of 2026-07-28 is shown in 2025-11-25');
+	is(get_task($s, $id)->{ttl}, $TTL, '  with its time to live');
+	ok((grep { $_->{taskId} eq $id } all_tasks($s)), '  and listed');
+	is($s->get($id)->{status}, 'running', '  its run is one');
+	my $wait = $s->request('tasks/result', {taskId => $id});
+	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled', '  is cancelled');
+	is($s->answer($wait)->{error}{message}, 'Task was cancelled', '  which who waits hears');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  and is so here');
+	$id = ext_task($s, 'reply');
+	ext_over($s, $id);
+	same_json($s->call('tasks/result', {taskId => $id})->{result}{structuredContent}, {a => 1}, '  and read');
+	$id = dozing($s);
+	$s->tool(cancel_task_run => {runId => $id});
+	is(ext_over($s, $id)->{status}, 'cancelled', '  or cancelled as a run');
+	ok($s->log_text =~ /"task_created".*\Q$id\E/, '  it is recorded who made it');
+}
+
+# ---- another server on the same state ----
+{
+	my $other = Paddock->new(templates => \%templates, root => $s->{root}, shared => 1, config => {task_after_ms => 0, max_concurrent_runs => 50, default_ttl_ms => $TTL});
+	my $id = dozing($s);
+	my $t = ext_until($other, $id, 'to be shown', sub { ($_->{statusMessage} // '') eq 'dozing' });
+
+	is($t->{status}, 'working', "another server's task is shown");
+	is(ext_call($other, 'tasks/update', {taskId => $id, inputResponses => {}})->{error}{code}, -32603,
+	   '  but takes its answers itself');
+	acknowledged(cancel($other, $id), '  and cancelled');
+	is(ext_over($other, $id)->{status}, 'cancelled', '  which both tell');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  alike');
+	$id = ext_task($s, 'reply');
+	same_json(ext_over($other, $id)->{result}{structuredContent}, {a => 1}, "  and another's result is read");
+	$other->stop;
+}
+
+# ---- a restart ----
+{
+	my @ids = (dozing($s), start_task($s, 'doze'), ext_task($s, 'doze'), ext_task($s, 'asks', {}, \%can_ask));
+
+	asked($s, $ids[3], 1);
+	ext_until($s, $_, 'to doze', sub { ($_->{statusMessage} // '') eq 'dozing' }) for @ids[1, 2];
+
+	$s->kill9;
+	strays_gone();
+	my $after = Paddock->new(templates => \%templates, root => $s->{root});
+	$after->init;
+	for my $id (@ids) {
+		my $t = ext_over($after, $id);
+
+		is($t->{status}, 'completed', 'after kill -9 a task that was told is there');
+		is($t->{result}{isError}, true, '  and its result an error');
+		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  that it was interrupted');
+		is(get_task($after, $id)->{status}, 'failed', '  as in 2025-11-25');
+	}
+	$after->stop;
+}
+$patient->stop;
+
+done_testing;

@@ -57,6 +57,7 @@ void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
 {
 	static const size_t most[] = {[SSE_PASSING] = SSE_PASSING_MAX,
 				      [SSE_ASKED] = SSE_ASKED_MAX,
+				      [SSE_LARGE] = SIZE_MAX,
 				      [SSE_LAST] = SIZE_MAX};
 	struct sse_event *e = xcalloc(1, sizeof(*e) + len);
 

@@ -20,6 +20,7 @@
 enum sse_kind {
 	SSE_PASSING, /* a notification */
 	SSE_ASKED, /* a request of ours: who was asked long ago has answered */
+	SSE_LARGE, /* a notification that waited until others were read: kept */
 	SSE_LAST,  /* the answer: always kept */
 	SSE_KINDS
 };

@@ -18,6 +18,9 @@
 #include "supervisor/http/sse.h"
 #include "supervisor/threads/rpc_async.h"
 
+/* Of a stream that has more to be read nothing is told that can wait. */
+#define CALL_UNREAD (SSE_PASSING_MAX / 2)
+
 enum call_state {
 	CALL_NEW,
 	CALL_DEFERRED,	/* its requestor reads too much: it waits for that */
@@ -270,7 +273,8 @@ static void on_send(void *arg, void *stream, const char *text, size_t len)
 	struct http_call *call = arg;
 
 	if (stream != NULL && call->state != CALL_OVER && begin(call))
-		put(call, text, len, SSE_PASSING);
+		put(call, text, len,
+		    len > CALL_UNREAD ? SSE_LARGE : SSE_PASSING);
 }
 
 static void on_answer(void *arg, void *stream, const char *text, size_t len,
@@ -311,7 +315,8 @@ static bool is_backlogged(void *arg)
 {
 	const struct http_call *call = arg;
 
-	return http_share_is_backlogged(call->all->share,
+	return call->sse.bytes > CALL_UNREAD ||
+	       http_share_is_backlogged(call->all->share,
 					call->session.requestor);
 }
 

@@ -88,6 +88,10 @@ static void test_bounds(void)
 		sse_add(&s, big, size, SSE_ASKED);
 	is_int(s.bytes, SSE_ASKED_MAX,
 	       "what was asked long ago goes: it was answered");
+	for (size_t i = 0; i < SSE_ASKED_MAX / size + 2; i++)
+		sse_add(&s, big, size, SSE_LARGE);
+	is_int(s.of[SSE_LARGE], SSE_ASKED_MAX + 2 * size,
+	       "who sends what is large waits, so it is kept");
 	sse_add(&s, big, size, SSE_LAST);
 	sse_trim(&s, size + 1);
 	is_int(s.bytes, size, "a trimmed one keeps the newest");

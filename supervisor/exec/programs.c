@@ -104,8 +104,7 @@ static bool may_read(const struct template *t, const char *path,
 		    t->id, path, own);
 		return false;
 	}
-	rc = granted_path_find_listed(granted, path, &id, errmsg,
-				      sizeof(errmsg));
+	rc = granted_path_find(granted, path, &id, errmsg, sizeof(errmsg));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
 		return true; /* or who shows it to programs tells */
 	tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,

@@ -88,27 +88,6 @@ static int explain(int rc, const char *folder, const char *path, char *errmsg,
 	return rc == -EACCES ? -EPERM : rc;
 }
 
-int granted_path_find(const char *const *folders, size_t n, const char *path,
-		      struct file_id *id, char *errmsg, size_t size)
-{
-	*id = (struct file_id){0};
-	for (size_t i = 0; i < n; i++) {
-		int rc, fd;
-
-		if (!granted_path_names(folders[i], path))
-			continue;
-		fd = open_below(folders[i], path);
-		rc = fd < 0 ? fd : look(fd, id);
-		if (fd >= 0)
-			close(fd);
-		return rc < 0 ? explain(rc, folders[i], path, errmsg, size) : 0;
-	}
-	errmsg_set(errmsg, size, "%s is in nothing that is granted", path);
-	return -EACCES;
-}
-
-/* ---- lists ---- */
-
 /* LIST's first name that has PATH in it, the caller's; or NULL. */
 static char *naming(const char *list, const char *path)
 {
@@ -130,14 +109,24 @@ bool granted_path_listed(const char *list, const char *path)
 	return folder != NULL;
 }
 
-int granted_path_find_listed(const char *list, const char *path,
-			     struct file_id *id, char *errmsg, size_t size)
+int granted_path_find(const char *list, const char *path, struct file_id *id,
+		      char *errmsg, size_t size)
 {
 	char *folder = naming(list, path);
-	const char *folders[] = {folder};
-	int rc = granted_path_find(folders, folder != NULL ? 1 : 0, path, id,
-				   errmsg, size);
+	int rc, fd;
 
+	*id = (struct file_id){0};
+	if (folder == NULL) {
+		errmsg_set(errmsg, size, "%s is in nothing that is granted",
+			   path);
+		return -EACCES;
+	}
+	fd = open_below(folder, path);
+	rc = fd < 0 ? fd : look(fd, id);
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0)
+		rc = explain(rc, folder, path, errmsg, size);
 	free(folder);
 	return rc;
 }

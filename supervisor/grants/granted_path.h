@@ -25,7 +25,7 @@ bool granted_path_names(const char *folder, const char *path);
 bool granted_path_listed(const char *list, const char *path);
 
 /*
- * Open PATH below one of the N FOLDERS (each absolute), the first that names
+ * Open PATH below the first folder of LIST (as above; each absolute) that names
  * it, through no link: which file it is in *ID. 0; or *ID is none's, ERRMSG (SIZE
  * bytes) is a clause about PATH for people ("/srv/a is …"), and:
  *   -EACCES       no folder names it
@@ -37,11 +37,7 @@ bool granted_path_listed(const char *list, const char *path);
  *   -ENOSYS       the kernel cannot open without links (before Linux 5.6)
  * or another -errno. Nothing is read, and no device or FIFO is woken.
  */
-int granted_path_find(const char *const *folders, size_t n, const char *path,
-		      struct file_id *id, char *errmsg, size_t size);
-
-/* The same for LIST, as above. */
-int granted_path_find_listed(const char *list, const char *path,
-			     struct file_id *id, char *errmsg, size_t size);
+int granted_path_find(const char *list, const char *path, struct file_id *id,
+		      char *errmsg, size_t size);
 
 #endif

@@ -212,32 +212,27 @@ bool requestor_is_anonymous(const struct requestor *q)
 /* Before the store has told what it keeps for Q, that is left out. */
 static void log_one(struct requestor *q)
 {
-	const char *status = q->gone ? "gone" : q->lane.held ? "held" : "ok";
-	long long cpu_ms = (long long)requestor_cpu_ms(q);
+	char stored[80] = "";
 
 	if (q->usage_known)
-		log_info("requestor",
-			 "requestor=%s status=%s running=%zu queued=%zu "
-			 "cpu_ms=%lld artifact_bytes=%lld store_bytes=%lld "
-			 "refused=%llu rate_limited=%llu lookups_failed=%llu "
-			 "overpolls=%llu",
-			 q->name, status, q->lane.running, q->lane.queued,
-			 cpu_ms, (long long)requestor_kept(q),
-			 (long long)requestor_stored(q),
-			 (unsigned long long)q->refused,
-			 (unsigned long long)q->rate_limited,
-			 (unsigned long long)q->lookups_failed,
-			 (unsigned long long)q->overpolls);
-	else
-		log_info("requestor",
-			 "requestor=%s status=%s running=%zu queued=%zu "
-			 "cpu_ms=%lld refused=%llu rate_limited=%llu "
-			 "lookups_failed=%llu overpolls=%llu",
-			 q->name, status, q->lane.running, q->lane.queued,
-			 cpu_ms, (unsigned long long)q->refused,
-			 (unsigned long long)q->rate_limited,
-			 (unsigned long long)q->lookups_failed,
-			 (unsigned long long)q->overpolls);
+		snprintf(stored, sizeof(stored),
+			 "artifact_bytes=%lld store_bytes=%lld ",
+			 (long long)requestor_kept(q),
+			 (long long)requestor_stored(q));
+	log_info("requestor",
+		 "requestor=%s status=%s running=%zu queued=%zu cpu_ms=%lld "
+		 "%srefused=%llu rate_limited=%llu lookups_failed=%llu "
+		 "overpolls=%llu",
+		 q->name,
+		 q->gone	? "gone"
+		 : q->lane.held ? "held"
+				: "ok",
+		 q->lane.running, q->lane.queued,
+		 (long long)requestor_cpu_ms(q), stored,
+		 (unsigned long long)q->refused,
+		 (unsigned long long)q->rate_limited,
+		 (unsigned long long)q->lookups_failed,
+		 (unsigned long long)q->overpolls);
 }
 
 struct requestor *requestors_log(struct requestors *all, struct requestor *from)
@@ -291,16 +286,23 @@ bool requestor_gone(const struct requestor *q)
 
 /* ---- what it uses ---- */
 
-bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
+/* TIMES as many as a request is allowed, out of B. */
+static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
+		 int64_t *retry_after_ms)
 {
 	const struct config_requestor *c = q->section;
 
 	if (c->rate_per_second == 0 ||
-	    quota_take(&q->rate, c->rate_per_second, c->burst, clock_mono_ms(),
-		       retry_after_ms))
+	    quota_take(b, times * c->rate_per_second, times * c->burst,
+		       clock_mono_ms(), retry_after_ms))
 		return true;
 	q->rate_limited++;
 	return false;
+}
+
+bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
+{
+	return take(q, &q->rate, 1, retry_after_ms);
 }
 
 /* A refused cancel or DELETE harms: only what no client needs is over it. */
@@ -308,14 +310,7 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 
 bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
 {
-	const struct config_requestor *c = q->section;
-
-	if (c->rate_per_second == 0 ||
-	    quota_take(&q->other_rate, OTHERS * c->rate_per_second,
-		       OTHERS * c->burst, clock_mono_ms(), retry_after_ms))
-		return true;
-	q->rate_limited++;
-	return false;
+	return take(q, &q->other_rate, OTHERS, retry_after_ms);
 }
 
 int64_t requestor_owe_other(struct requestor *q)

@@ -17,10 +17,6 @@
 #define MANIFEST_FILE "template.json"
 
 #define PACKAGE_FILE_MAX ((size_t)1 << 20) /* bytes of manifest or code */
-#define PACKAGE_BYTES_MAX DIR_WALK_BYTES_MAX
-#define PACKAGE_ENTRIES_MAX DIR_WALK_ENTRIES_MAX
-#define PACKAGE_DEPTH_MAX DIR_WALK_DEPTH_MAX
-#define PACKAGE_PATH_MAX DIR_WALK_PATH_MAX
 
 /* The folder DIR, opened for the functions below; or -EINVAL. */
 int package_open(const char *dir, char *errmsg, size_t size);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/hex.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 
@@ -170,17 +171,12 @@ static bool is_unreserved(char c)
 /* The byte that stands at TEXT[*AT], which moves on; -1: none that may. */
 static int decode_one(const char *text, size_t len, size_t *at)
 {
-	char hex[3] = {0};
-
 	if (is_unreserved(text[*at]))
 		return (unsigned char)text[(*at)++];
-	if (text[*at] != '%' || len - *at < 3 ||
-	    !isxdigit((unsigned char)text[*at + 1]) ||
-	    !isxdigit((unsigned char)text[*at + 2]))
+	if (text[*at] != '%' || len - *at < 3)
 		return -1;
-	memcpy(hex, text + *at + 1, 2);
 	*at += 3;
-	return (int)strtoul(hex, NULL, 16);
+	return hex_read(text + *at - 2, 2);
 }
 
 /* What LEN bytes of a URI stand for; NULL: no text, or none that may be. */

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "base/text/hex.h"
 #include "base/text/words.h"
 #include "supervisor/config/config_keys.h"
 #include "proto/mcp/tool_error.h"
@@ -63,25 +64,15 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	return q;
 }
 
-/* HEX has been checked. */
-static void read_digest(unsigned char out[REQUESTOR_DIGEST], const char *hex)
-{
-	for (size_t i = 0; i < REQUESTOR_DIGEST; i++) {
-		char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
-		out[i] = (unsigned char)strtoul(pair, NULL, 16);
-	}
-}
-
-/* HEX of one that is good from now on, NULL: none is. */
+/* HEX, which was checked, of one that is good from now on; NULL: none is. */
 static void set_token(struct requestor *q, const char *hex)
 {
 	unsigned char was[REQUESTOR_DIGEST];
 
 	memcpy(was, q->token, sizeof(was));
 	memset(q->token, 0, sizeof(q->token));
-	if (hex != NULL)
-		read_digest(q->token, hex);
+	for (size_t i = 0; hex != NULL && i < REQUESTOR_DIGEST; i++)
+		q->token[i] = (unsigned char)hex_read(hex + 2 * i, 2);
 	if (memcmp(was, q->token, sizeof(was)) != 0)
 		q->tokens++;
 	q->has_token = hex != NULL;

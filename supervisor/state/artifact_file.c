@@ -24,7 +24,6 @@ struct artifact_file {
 	char *path;
 	int fd;
 	int rc; /* the first failure; it stays */
-	int64_t size;
 	EVP_MD_CTX *digest;
 };
 
@@ -85,14 +84,7 @@ int artifact_file_write(struct artifact_file *b, const void *data, size_t len)
 	}
 	if (b->rc == 0 && EVP_DigestUpdate(b->digest, data, len) != 1)
 		b->rc = -ENOMEM;
-	if (b->rc == 0)
-		b->size += (int64_t)len;
 	return b->rc;
-}
-
-int64_t artifact_file_size(const struct artifact_file *b)
-{
-	return b->size;
 }
 
 static int digest_finish(struct artifact_file *b, char hex[65])

@@ -16,7 +16,6 @@ struct artifact_file *artifact_file_new(const char *state_dir,
 					const char *instance);
 int artifact_file_write(struct artifact_file *b, const void *data,
 			size_t len); /* 0 or -errno */
-int64_t artifact_file_size(const struct artifact_file *b);
 
 /*
  * Close it and give its path (the caller frees it, and the file is the

@@ -193,11 +193,3 @@ bool semver_in(const struct semver *v, const char *range)
 	return caret_parse(&c, range) && caret_holds(&c, v) &&
 	       semver_cmp(v, &c.from) >= 0 && pre_meant(&c.from, v);
 }
-
-bool semver_range_ok(const char *range)
-{
-	struct semver exact;
-	struct caret c;
-
-	return semver_parse(&exact, range) || caret_parse(&c, range);
-}

@@ -16,6 +16,5 @@ bool semver_parse(struct semver *out, const char *text);
 int semver_cmp(const struct semver *a, const struct semver *b);
 /* Does V satisfy RANGE: an exact version, or a caret range ("^1.2")? */
 bool semver_in(const struct semver *v, const char *range);
-bool semver_range_ok(const char *range);
 
 #endif

@@ -147,13 +147,28 @@ static void ordering(void)
 	is_int(semver_cmp(&a, &b), 0, "build metadata does not count");
 }
 
+/* Is there a version in RANGE: its own numbers, and zeros for the others? */
+static bool has_any(const char *range)
+{
+	static const char *const rest[] = {"", ".0", ".0.0"};
+	char text[128];
+	struct semver v;
+
+	for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+		snprintf(text, sizeof(text), "%s%s", range + (*range == '^'),
+			 rest[i]);
+		if (semver_parse(&v, text) && semver_in(&v, range))
+			return true;
+	}
+	return false;
+}
+
 static void matching(void)
 {
 	struct semver v;
 
 	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
-		ok(semver_range_ok(ranges[i].range), "a range: %s",
-		   ranges[i].range);
+		ok(has_any(ranges[i].range), "a range: %s", ranges[i].range);
 		ok(semver_parse(&v, ranges[i].version) &&
 		       semver_in(&v, ranges[i].range) == ranges[i].in,
 		   "%s is %sin %s", ranges[i].version,
@@ -161,8 +176,7 @@ static void matching(void)
 	}
 	semver_parse(&v, "1.2.3");
 	for (size_t i = 0; i < ARRAY_LEN(bad_ranges); i++) {
-		ok(!semver_range_ok(bad_ranges[i]), "not a range: '%s'",
-		   bad_ranges[i]);
+		ok(!has_any(bad_ranges[i]), "not a range: '%s'", bad_ranges[i]);
 		ok(!semver_in(&v, bad_ranges[i]), "so nothing is in it");
 	}
 }

@@ -211,7 +211,7 @@ static void too_deep(void)
 	char path[128] = "";
 	size_t len = 0;
 
-	for (int i = 0; i < PACKAGE_DEPTH_MAX + 1; i++) {
+	for (int i = 0; i < DIR_WALK_DEPTH_MAX + 1; i++) {
 		len += (size_t)snprintf(path + len, sizeof(path) - len, "%sd",
 					len > 0 ? "/" : "");
 		make_dir(path);
@@ -229,13 +229,13 @@ static void too_many(void)
 	char name[32];
 
 	make_dir("m");
-	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+	for (int i = 0; i < DIR_WALK_ENTRIES_MAX; i++) {
 		snprintf(name, sizeof(name), "m/%d", i);
 		put(name, "", 0, 0600);
 	}
 	refused("the package has more than 2048 files and folders",
 		"a flood of files");
-	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+	for (int i = 0; i < DIR_WALK_ENTRIES_MAX; i++) {
 		snprintf(name, sizeof(name), "m/%d", i);
 		gone(name);
 	}

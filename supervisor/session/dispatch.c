@@ -115,28 +115,28 @@ static void serve(struct request *c)
 }
 
 /*
- * What C's client says of itself with this request, if it does. False: it cannot
- * be served by that, and C has been answered. initialize is for who says nothing
- * of that kind, or nothing that we know.
+ * What C's client says of itself with this request, if it does. initialize is for
+ * who says nothing of that kind, or nothing that we know.
  */
-static bool take_terms(struct request *c)
+static void read_terms(struct request *c, struct mcp_envelope *e)
 {
-	struct mcp_envelope e;
-
-	mcp_envelope_read(&e, c->msg.params);
-	if (!e.claims ||
-	    (e.code != 0 && strcmp(c->msg.method, "initialize") == 0))
-		return true;
+	mcp_envelope_read(e, c->msg.params);
+	if (!e->claims ||
+	    (e->code != 0 && strcmp(c->msg.method, "initialize") == 0)) {
+		e->code = 0;
+		return;
+	}
 	c->own_terms = (struct client_terms){
-	    .revision = e.code == 0 ? e.revision : MCP_LATEST,
-	    .capabilities = e.capabilities,
-	    .log_level = e.log_level};
+	    .revision = e->code == 0 ? e->revision : MCP_LATEST,
+	    .capabilities = e->capabilities,
+	    .log_level = e->log_level};
 	c->terms = c->progress.terms = &c->own_terms;
-	if (e.code == 0)
-		return true;
+}
+
+static void refuse_terms(struct request *c, const struct mcp_envelope *e)
+{
 	c->hint.status = 400;
-	request_error(c, e.code, mcp_envelope_data(&e), "%s", e.text);
-	return false;
+	request_error(c, e->code, mcp_envelope_data(e), "%s", e->text);
 }
 
 static void on_request(struct session *s, void *stream, struct rpc_msg *m,
@@ -145,10 +145,14 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	bool in_use = request_find(s, m->id_key, m->id_key_len) != NULL;
 	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
 	struct request *c = request_new(s, stream, m, batch);
+	struct mcp_envelope e;
 
-	if (!take_terms(c) || !is_welcome(c))
+	read_terms(c, &e); /* they say how it is refused, whatever for */
+	if (!is_welcome(c))
 		return;
-	if (in_use) {
+	if (e.code != 0) {
+		refuse_terms(c, &e);
+	} else if (in_use) {
 		request_error(c, RPC_INVALID_REQUEST, NULL,
 			      "the id %.64s belongs to a request that is under "
 			      "way; each request needs its own",

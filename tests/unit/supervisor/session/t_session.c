@@ -11,6 +11,10 @@
 #include "tests/unit/tap.h"
 
 #define WAITING 2000
+#define BAD_TERMS                                                              \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","             \
+	"\"params\":{\"_meta\":"                                               \
+	"{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}"
 
 static struct fair_queue turns;
 static struct sessions sessions;
@@ -159,6 +163,16 @@ static void test_rate(void)
 	       strstr(answers, "RATE_LIMITED") != NULL,
 	   "of a batch each has its own answer");
 	ok(!was_limited, "and the whole is no refusal, though its last one is");
+	end();
+
+	begin();
+	section.rate_per_second = 1;
+	say(BAD_TERMS);
+	ok(strstr(answers, "\"code\":-32602") != NULL && !was_limited,
+	   "MCP26 1: what says too little of itself is refused");
+	say(BAD_TERMS);
+	ok(strstr(answers, "\"code\":429") != NULL && was_limited,
+	   "MCP26 5: and counts as any other, in the codes of its revision");
 	end();
 }
 

@@ -19,8 +19,8 @@
 #include "supervisor/methods/resources.h"
 #include "supervisor/methods/resources_list.h"
 #include "supervisor/methods/subscriptions.h"
-#include "supervisor/methods/tasks.h"
-#include "supervisor/methods/tasks_extension.h"
+#include "supervisor/tasks/tasks.h"
+#include "supervisor/tasks/tasks_extension.h"
 #include "supervisor/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \

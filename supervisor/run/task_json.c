@@ -2,7 +2,7 @@
 /*
  * task_json.c - a run, or its row, as a Task of MCP: status, message, poll
  * interval, time to live; as 2025-11-25 has it, and as the extension of 2026-07-28.
- * methods/tasks.c, tasks_extension.c, session/task_notify.c and the answers to calls
+ * tasks/tasks.c, tasks_extension.c, session/task_notify.c and the answers to calls
  * use it. It only builds trees; a status message that is too long is cut.
  */
 #include "supervisor/run/task_json.h"

@@ -72,7 +72,8 @@ my %below = (
 	input           => [qw(session exec run threads requestor templates state config)],
 	browser         => [qw(session exec run requestor grants templates spawn config)],
 	tools           => [qw(browser input session exec health run threads requestor grants templates package store state config)],
-	methods         => [qw(tools browser input session exec run threads requestor templates package store config)],
+	tasks           => [qw(tools input session exec run threads requestor templates store config)],
+	methods         => [qw(tasks tools browser input session exec run threads requestor templates package store config)],
 	stdio           => [qw(session threads requestor spawn state config)],
 	http            => [qw(requestor)],
 	stateless_http  => [qw(http session threads requestor config)],
@@ -84,7 +85,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health exec session input browser tools methods stdio http stateless_http streamable_http start);
+    qw(health exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -15,7 +15,7 @@
 #include "supervisor/input/input.h"
 #include "supervisor/exec/runs_private.h"
 #include "supervisor/session/task_notify.h"
-#include "supervisor/methods/tasks.h"
+#include "supervisor/tasks/tasks.h"
 
 #define QUESTION                                                               \
 	"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","         \

@@ -3,8 +3,8 @@
  * tasks.h - the methods tasks/get, tasks/result, tasks/list, tasks/cancel of
  * MCP 2025-11-25. A requestor sees its own tasks, made by whichever session.
  */
-#ifndef SUPERVISOR_METHODS_TASKS_H
-#define SUPERVISOR_METHODS_TASKS_H
+#ifndef SUPERVISOR_TASKS_TASKS_H
+#define SUPERVISOR_TASKS_TASKS_H
 
 #include "supervisor/session/request.h"
 

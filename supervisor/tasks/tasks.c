@@ -5,8 +5,8 @@
  * run asks the store again and again. Unknown, expired and others' tasks are
  * one error, so that nobody learns which.
  */
-#include "supervisor/methods/tasks.h"
-#include "supervisor/methods/task_lookup.h"
+#include "supervisor/tasks/tasks.h"
+#include "supervisor/tasks/task_lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

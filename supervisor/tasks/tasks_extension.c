@@ -5,7 +5,7 @@
  * for. Whose request does not declare the extension is refused, and unknown,
  * expired and others' tasks are one error.
  */
-#include "supervisor/methods/tasks_extension.h"
+#include "supervisor/tasks/tasks_extension.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/input/input.h"
-#include "supervisor/methods/task_lookup.h"
+#include "supervisor/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/response.h"

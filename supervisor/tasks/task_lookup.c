@@ -4,7 +4,7 @@
  * tasks_extension.c. Unknown, expired and others' tasks are one error, so that
  * nobody learns which.
  */
-#include "supervisor/methods/task_lookup.h"
+#include "supervisor/tasks/task_lookup.h"
 
 #include <errno.h>
 

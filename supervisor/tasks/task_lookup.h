@@ -3,8 +3,8 @@
  * task_lookup.h - the task that a request names, for tasks.c and
  * tasks_extension.c.
  */
-#ifndef SUPERVISOR_METHODS_TASK_LOOKUP_H
-#define SUPERVISOR_METHODS_TASK_LOOKUP_H
+#ifndef SUPERVISOR_TASKS_TASK_LOOKUP_H
+#define SUPERVISOR_TASKS_TASK_LOOKUP_H
 
 #include "supervisor/run/run_result.h"
 #include "supervisor/session/request.h"

@@ -4,8 +4,8 @@
  * extension io.modelcontextprotocol/tasks of MCP 2026-07-28. A requestor sees its
  * own tasks, of whichever revision.
  */
-#ifndef SUPERVISOR_METHODS_TASKS_EXTENSION_H
-#define SUPERVISOR_METHODS_TASKS_EXTENSION_H
+#ifndef SUPERVISOR_TASKS_TASKS_EXTENSION_H
+#define SUPERVISOR_TASKS_TASKS_EXTENSION_H
 
 #include "supervisor/session/request.h"
 

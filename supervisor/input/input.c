@@ -90,6 +90,8 @@ static void on_notice(struct run_watch *w, struct run *r,
 		input_free(in);
 		return;
 	}
+	if (n->kind == NOTICE_ASKED)
+		return;
 	if (r->state != RUN_AWAITING_INPUT)
 		input_unpark(r);
 	if (r->state == RUN_CANCELLING)
@@ -168,6 +170,7 @@ void input_ask(struct context *ctx, struct run *r,
 	input_name(p);
 	start_expiry(p);
 	input_route(p);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
 void input_cancel(struct context *ctx, struct run *r, uint32_t seq)

@@ -57,6 +57,7 @@ void input_answer(struct pending_input *p, const struct input_reply *reply)
 	audit_input(reply->ok ? "input_answered" : "input_refused", r, seq,
 		    reply->how);
 	worker_answer_question(r, seq, reply->ok, reply->text, reply->len);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
 void input_withdraw(struct pending_input *p, const char *reason)

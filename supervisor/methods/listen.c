@@ -14,8 +14,10 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/config/config.h"
+#include "supervisor/tasks/listen_tasks.h"
 #include "supervisor/methods/subscriptions.h"
 
+#define TOLD_IN_A_TURN 8
 #define RETRY_MS 1000 /* who has too many: one of them may have ended */
 
 struct listen { /* request.state */
@@ -23,11 +25,13 @@ struct listen { /* request.state */
 	struct server_observer server;
 	unsigned lists;	  /* that it is told of, a set of SESSION_LIST_… */
 	unsigned changed; /* of these, that it is to be told of */
-	struct subscriber *uris;	 /* NULL: it is over */
-	struct json_object *wanted_uris; /* lent, or NULL… */
-	struct json_object *uris_found;	 /* …and what there is of these */
-	size_t next;			 /* of these that are looked for */
-	bool acknowledged;		 /* before that nothing is told */
+	struct subscriber *uris; /* NULL: it is over */
+	struct listen_tasks *tasks;
+	struct json_object *wanted_uris, *wanted_ids; /* lent, or NULL… */
+	struct json_object *uris_found, *ids_found; /* …what there is of it */
+	size_t next;	   /* of both together: it is looked for */
+	bool acknowledged; /* before that nothing is told */
+	bool telling;
 	bool ending; /* it is answered as soon as it can be */
 };
 
@@ -40,6 +44,7 @@ static void close_all(struct listen *l)
 	c->requestor->n_listens--;
 	sessions_unobserve(c->ctx->sessions, &l->server);
 	subscriber_free(l->uris);
+	listen_tasks_free(l->tasks);
 	l->uris = NULL;
 }
 
@@ -54,6 +59,7 @@ static void listen_free(void *state)
 
 	close_all(l);
 	json_object_put(l->uris_found);
+	json_object_put(l->ids_found);
 	free(l);
 }
 
@@ -110,20 +116,57 @@ static void tell_lists(struct listen *l)
 	l->changed = 0;
 }
 
-/* What is due is told, as long as the client reads. */
-static void pump(struct listen *l)
+static bool is_due(const struct listen *l)
 {
-	struct request *c = l->request;
+	return l->changed != 0 || listen_tasks_wait_ms(l->tasks) == 0;
+}
 
-	if (l->ending && c->refs == 0) {
-		finish(l);
-		return;
-	}
-	if (!l->acknowledged || (l->changed == 0 && !c->backlogged) ||
-	    request_backlogged(c, again))
-		return;
+static void tell_next(struct listen *l)
+{
 	if (l->changed != 0)
 		tell_lists(l);
+	else
+		listen_tasks_tell(l->tasks);
+}
+
+/* What is due is told as long as the client reads, a few in a turn. */
+static void tell_some(struct listen *l)
+{
+	struct request *c = l->request;
+	int64_t wait_ms;
+
+	for (int i = 0; i < TOLD_IN_A_TURN && (is_due(l) || c->backlogged);
+	     i++) {
+		if (request_backlogged(c, again))
+			return;
+		if (is_due(l))
+			tell_next(l);
+	}
+	wait_ms = l->changed != 0 ? 0 : listen_tasks_wait_ms(l->tasks);
+	if (wait_ms >= 0)
+		request_set_timer(c, wait_ms, again);
+}
+
+static void pump(struct listen *l)
+{
+	if (l->telling) /* what it tells may be done at once */
+		return;
+	l->telling = true;
+	if (l->acknowledged)
+		tell_some(l);
+	l->telling = false;
+	if (l->ending && l->request->refs == 0)
+		finish(l);
+}
+
+static void on_task_due(struct request *c, bool now)
+{
+	struct listen *l = c->state;
+
+	if (now)
+		pump(l);
+	else
+		request_set_timer(c, 0, again);
 }
 
 static void on_lists_changed(struct server_observer *o)
@@ -138,6 +181,9 @@ static void on_end(struct server_observer *o)
 {
 	struct listen *l = CONTAINER(o, struct listen, server);
 
+	/* what has begun is waited for, and its end is told */
+	if (!l->request->ctx->flush_until_ms && listen_tasks_any(l->tasks))
+		return;
 	l->ending = true;
 	pump(l);
 }
@@ -181,6 +227,8 @@ static void acknowledge(struct listen *l)
 	if (l->wanted_uris != NULL)
 		json_add(honoured, "resourceSubscriptions:o",
 			 json_object_get(l->uris_found));
+	if (l->wanted_ids != NULL)
+		json_add(honoured, "taskIds:o", json_object_get(l->ids_found));
 	request_notify(l->request, "notifications/subscriptions/acknowledged",
 		       json_pack("notifications:o", honoured));
 	l->acknowledged = true;
@@ -203,6 +251,11 @@ static const char *wanted(struct json_object *array, size_t i)
 	return json_object_get_string(json_object_array_get_idx(array, i));
 }
 
+static void add_found(struct json_object *found, const char *text)
+{
+	json_object_array_add(found, json_object_new_string(text));
+}
+
 static void on_uri(struct request *c, enum subscribed what)
 {
 	struct listen *l = c->state;
@@ -211,8 +264,22 @@ static void on_uri(struct request *c, enum subscribed what)
 	if (what == SUBSCRIBED_NOT_FOUND)
 		requestor_missed(c->requestor);
 	else if (what == SUBSCRIBED && !has(l->uris_found, uri))
-		json_object_array_add(l->uris_found,
-				      json_object_new_string(uri));
+		add_found(l->uris_found, uri);
+	look(l);
+}
+
+static const char *wanted_id(const struct listen *l)
+{
+	return wanted(l->wanted_ids, l->next - json_length(l->wanted_uris));
+}
+
+static void on_task(struct request *c, bool found)
+{
+	struct listen *l = c->state;
+
+	if (found)
+		add_found(l->ids_found, wanted_id(l));
+	l->next++;
 	look(l);
 }
 
@@ -220,12 +287,19 @@ static void on_uri(struct request *c, enum subscribed what)
 static void look(struct listen *l)
 {
 	struct request *c = l->request;
+	size_t uris = json_length(l->wanted_uris);
+	size_t all = uris + json_length(l->wanted_ids);
 
+	while (l->next >= uris && l->next < all &&
+	       has(l->ids_found, wanted_id(l)))
+		l->next++;
 	if (l->ending)
 		pump(l);
-	else if (l->next < json_length(l->wanted_uris))
+	else if (l->next < uris)
 		subscriber_add(l->uris, c, wanted(l->wanted_uris, l->next),
 			       on_uri);
+	else if (l->next < all)
+		listen_tasks_add(l->tasks, wanted_id(l), on_task);
 	else
 		acknowledge(l);
 }
@@ -310,32 +384,53 @@ static bool too_many(struct request *c)
 	return true;
 }
 
-void listen_begin(struct request *c)
+/* Are TASKS asked for by who does not know such? Then C is answered. */
+static bool lacks_tasks(struct request *c, struct json_object *tasks)
+{
+	if (tasks == NULL ||
+	    mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS))
+		return false;
+	request_error(
+	    c, RPC_MISSING_CAPABILITY,
+	    mcp_missing_capability(MCP_EXTENSION_TASKS),
+	    "params.notifications.taskIds is for clients that declare "
+	    "the extension io.modelcontextprotocol/tasks in each "
+	    "request");
+	return true;
+}
+
+/* What C asks for, to L. False: C is answered. */
+static bool read_filter(struct request *c, struct listen *l)
 {
 	struct json_object *filter =
 	    json_member(c->msg.params, "notifications");
-	struct json_object *uris;
-	struct listen *l;
-	unsigned lists;
 
-	if (!json_object_is_type(filter, json_type_object)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "%s needs params.notifications, an object such "
-			      "as {\"toolsListChanged\": true}",
-			      c->msg.method);
-		return;
-	}
-	if (!read_flags(c, filter, &lists) ||
-	    !read_strings(c, filter, "resourceSubscriptions", LISTEN_URIS_MAX,
-			  &uris) ||
-	    too_many(c))
+	if (json_object_is_type(filter, json_type_object))
+		return read_flags(c, filter, &l->lists) &&
+		       read_strings(c, filter, "resourceSubscriptions",
+				    LISTEN_URIS_MAX, &l->wanted_uris) &&
+		       read_strings(c, filter, "taskIds", LISTEN_TASKS_MAX,
+				    &l->wanted_ids) &&
+		       !lacks_tasks(c, l->wanted_ids);
+	request_error(c, RPC_INVALID_PARAMS, NULL,
+		      "%s needs params.notifications, an object such as "
+		      "{\"toolsListChanged\": true}",
+		      c->msg.method);
+	return false;
+}
+
+void listen_begin(struct request *c)
+{
+	struct listen asked = {.request = c}, *l;
+
+	if (!read_filter(c, &asked) || too_many(c))
 		return;
 	l = xcalloc(1, sizeof(*l));
-	*l = (struct listen){.request = c,
-			     .lists = lists,
-			     .wanted_uris = uris,
-			     .uris_found = json_object_new_array()};
+	*l = asked;
+	l->uris_found = json_object_new_array();
+	l->ids_found = json_object_new_array();
 	l->uris = subscriber_new(c->session, &subscriber_ops, l);
+	l->tasks = listen_tasks_new(c, on_task_due);
 	c->requestor->n_listens++;
 	request_set_state(c, &request_ops, l);
 	sessions_observe(c->ctx->sessions, &l->server, &server_ops);

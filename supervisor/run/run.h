@@ -115,6 +115,7 @@ enum run_notice_kind {
 	NOTICE_LOG,	 /* its template logged TEXT */
 	NOTICE_DURABLE,	 /* a row of it is committed, or cannot be */
 	NOTICE_TASK,	 /* one that says it is a task is, or cannot be */
+	NOTICE_ASKED,	 /* what it asks of clients is another, in that state */
 	NOTICE_ENDED,	 /* r->state is terminal, which is not recorded yet */
 	NOTICE_RECORDED, /* that is recorded, or cannot be now */
 	NOTICE_RELEASED, /* it is about to be freed: every watch goes */

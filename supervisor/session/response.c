@@ -45,6 +45,19 @@ static void put_error(struct buf *answer, const char *id, struct response *m)
 	m->error = NULL;
 }
 
+static void put_result(struct buf *answer, const char *id,
+		       const struct response *m, struct json_object *result)
+{
+	if (m->method != NULL) {
+		mcp_add_subscription(result, id);
+		rpc_put_notification(answer, m->method, result);
+	} else {
+		mcp_finish_result(result, m->revision);
+		rpc_put_result(answer, id, result);
+	}
+	json_object_put(result);
+}
+
 /* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
 static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
@@ -55,9 +68,7 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 			put_error(answer, id, m);
 		if (result == NULL)
 			return;
-		mcp_finish_result(result, m->revision);
-		rpc_put_result(answer, id, result);
-		json_object_put(result);
+		put_result(answer, id, m, result);
 		if (!m->gives_way || buf_len(answer) <= m->max ||
 		    m->level + 1 == RESPONSE_LEVELS)
 			return;
@@ -65,10 +76,23 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 	}
 }
 
+/* One that is too long for a message is not told at all. */
+static void tell(struct request *c, struct buf *text, const struct response *m)
+{
+	struct session *s = c->session;
+
+	if (buf_len(text) <= m->max)
+		s->ops->send(s->arg, c->stream, buf_data(text), buf_len(text));
+	buf_fini(text);
+	m->told(c, m->arg, true);
+}
+
 static void leave(struct request *c, struct buf *answer,
 		  const struct response *m)
 {
-	if (m->fault[0] != '\0')
+	if (m->method != NULL)
+		tell(c, answer, m);
+	else if (m->fault[0] != '\0')
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
 	else
 		request_send_message(c, answer);
@@ -140,9 +164,13 @@ static void make_later(struct request *c, const struct response *m)
 	    NULL)
 		return;
 	drop(d);
-	request_error(c, RPC_INTERNAL_ERROR, NULL,
-		      "too many large answers of yours are being made; ask for "
-		      "this one again when others have come");
+	if (m->method != NULL)
+		m->told(c, m->arg, false);
+	else
+		request_error(
+		    c, RPC_INTERNAL_ERROR, NULL,
+		    "too many large answers of yours are being made; ask for "
+		    "this one again when others have come");
 }
 
 void response_send(struct request *c, const struct response *m)
@@ -296,6 +324,22 @@ void response_task(struct request *c, struct json_object *task,
 					    .text = a->view,
 					    .len = strlen(a->view),
 					    .head = task});
+}
+
+void response_tell_task(struct request *c, const char *method,
+			struct json_object *task,
+			const struct run_result_source *a, response_told told,
+			void *arg)
+{
+	response_send(c, &(struct response){.make = make_detailed,
+					    .answer = *a,
+					    .gives_way = true,
+					    .text = a->view,
+					    .len = strlen(a->view),
+					    .head = task,
+					    .method = method,
+					    .told = told,
+					    .arg = arg});
 }
 
 bool response_has_schema(const struct request *c, const char *template_id)

@@ -13,6 +13,9 @@
 
 #define RESPONSE_LEVELS 3
 
+/* It has LEFT, or cannot ever; or the threads have too much to do now. */
+typedef void (*response_told)(struct request *c, void *arg, bool left);
+
 /* What an answer is made of; which of it is used is up to MAKE. */
 struct response {
 	/*
@@ -43,6 +46,13 @@ struct response {
 	 * MAKE that puts it into its result takes it from here.
 	 */
 	struct json_object *head;
+	/*
+	 * It is no answer of C's, but the params of this notification (lent for
+	 * good) of the subscription that C is, and who asked for it hears of it.
+	 */
+	const char *method;
+	response_told told;
+	void *arg;
 };
 
 /*
@@ -72,6 +82,15 @@ void response_run_of_task(struct request *c, const struct run_result_source *a);
  */
 void response_task(struct request *c, struct json_object *task,
 		   const struct run_result_source *a);
+
+/*
+ * The same as the notification METHOD (lent for good) of the subscription that C
+ * is. TOLD is called with ARG, now or later, unless C is dropped before.
+ */
+void response_tell_task(struct request *c, const char *method,
+			struct json_object *task,
+			const struct run_result_source *a, response_told told,
+			void *arg);
 
 /*
  * Does the tool of the template TEMPLATE_ID, as its clients know it now, have

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen_tasks.c - watches the tasks of a request that listens, for listen.c, and
+ * tells of them: ours by the notices of their runs, another server's by its rows,
+ * what has ended by what is stored. What the store cannot give now is asked for
+ * again; a task whose time has passed is told of no more.
+ */
+#include "supervisor/tasks/listen_tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/input/input.h"
+#include "supervisor/tasks/task_lookup.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/session/response.h"
+#include "supervisor/tools/remote_run_watch.h"
+
+#define METHOD "notifications/tasks"
+#define LOOK_AGAIN_MS 1000 /* the store, or the threads, did not serve */
+
+struct task {
+	struct listen_tasks *of;
+	char id[ID_SIZE];
+	struct run *run; /* borrowed, while it is watched; or NULL */
+	struct run_watch watch;
+	struct remote_run_watch *away; /* or NULL: no other server has it */
+	bool due;		       /* it may be another */
+	bool ended;		       /* and that is recorded */
+	int64_t not_before_ms;	       /* mono: nothing is told until then */
+	char said[65];		       /* a digest of it; "": nothing */
+	TAILQ_ENTRY(task) link;	       /* in listen_tasks.all, by their turns */
+};
+
+struct listen_tasks {
+	struct request *request;
+	listen_tasks_due due;
+	TAILQ_HEAD(, task) all;
+	struct task *busy; /* it is looked for, or shown by a thread; or NULL */
+};
+
+struct listen_tasks *listen_tasks_new(struct request *c, listen_tasks_due due)
+{
+	struct listen_tasks *all = xcalloc(1, sizeof(*all));
+
+	all->request = c;
+	all->due = due;
+	TAILQ_INIT(&all->all);
+	return all;
+}
+
+static void unwatch(struct task *t)
+{
+	if (t->run != NULL)
+		run_watch_del(&t->watch);
+	t->run = NULL;
+	remote_run_watch_free(t->away);
+	t->away = NULL;
+}
+
+static void forget(struct task *t)
+{
+	unwatch(t);
+	TAILQ_REMOVE(&t->of->all, t, link);
+	free(t);
+}
+
+void listen_tasks_free(struct listen_tasks *all)
+{
+	struct task *t;
+
+	if (all == NULL)
+		return;
+	while ((t = TAILQ_FIRST(&all->all)) != NULL)
+		forget(t);
+	free(all);
+}
+
+bool listen_tasks_any(const struct listen_tasks *all)
+{
+	return !TAILQ_EMPTY(&all->all);
+}
+
+/* ---- what happens to it ---- */
+
+static void is_due(struct task *t, bool now)
+{
+	struct listen_tasks *all = t->of;
+
+	t->due = true;
+	all->due(all->request, now);
+}
+
+/* Of more than one watch of a run none but its own may go while it is told. */
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
+{
+	struct task *t = CONTAINER(w, struct task, watch);
+
+	(void)r;
+	switch (n->kind) {
+	case NOTICE_STATE:
+	case NOTICE_PROGRESS:
+	case NOTICE_ASKED:
+		is_due(t, false);
+		break;
+	case NOTICE_RECORDED:
+		if (n->unrecorded != NULL)
+			break;
+		t->ended = true;
+		t->not_before_ms = 0;
+		is_due(t, true);
+		break;
+	case NOTICE_RELEASED: /* what is not told yet is told from its row */
+		unwatch(t);
+		is_due(t, false);
+		break;
+	default:
+		break;
+	}
+}
+
+static void watch_ours(struct task *t, struct run *r)
+{
+	t->run = r;
+	t->watch.on_notice = on_notice;
+	run_watch_add(r, &t->watch);
+}
+
+static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
+{
+	struct task *t = arg;
+
+	if (ev == REMOTE_RUN_OURS)
+		watch_ours(t, r);
+	t->ended = ev == REMOTE_RUN_OVER;
+	is_due(t, false);
+}
+
+static void watch_row(struct task *t, const struct store_run *row)
+{
+	const struct request *c = t->of->request;
+	struct remote_run_watcher w = {.ctx = c->ctx,
+				       .requestor = c->requestor,
+				       .kind = STORE_MAIL_WATCH,
+				       .on_event = on_remote,
+				       .arg = t};
+
+	memcpy(w.run_id, t->id, sizeof(w.run_id));
+	t->away = remote_run_watch_new(&w, row);
+}
+
+/* ---- its row ---- */
+
+struct look {
+	struct run_row_lookup row;
+	struct request *request; /* held */
+	struct listen_tasks *of;
+	char id[ID_SIZE];
+	void (*found)(struct listen_tasks *all, struct look *l, struct run *r,
+		      const struct store_result *res);
+	void (*done)(struct request *c, bool found); /* of an id that is new */
+};
+
+static void on_row(struct run_row_lookup *row, struct run *r,
+		   const struct store_result *res)
+{
+	struct look *l = CONTAINER(row, struct look, row);
+
+	if (request_unref(l->request))
+		l->found(l->of, l, r, res);
+	free(l);
+}
+
+/* WHOLE: it may be large, and its client is one that reads much until then. */
+static void look_for(const struct look *like, bool whole)
+{
+	struct look *l = xcalloc(1, sizeof(*l));
+	struct request *c = like->of->request;
+
+	*l = *like;
+	l->request = c;
+	l->row = (struct run_row_lookup){.ctx = c->ctx,
+					 .requestor = c->requestor,
+					 .id = l->id,
+					 .found = on_row};
+	(whole ? request_ref_large : request_ref)(c);
+	run_lookup_row(&l->row, whole);
+}
+
+/* ---- one more ---- */
+
+static struct task *add(struct listen_tasks *all, const char *id)
+{
+	struct task *t = xcalloc(1, sizeof(*t));
+
+	t->of = all;
+	memcpy(t->id, id, sizeof(t->id));
+	t->due = true;
+	TAILQ_INSERT_TAIL(&all->all, t, link);
+	return t;
+}
+
+/* Unknown, another's, expired, no task at all: nobody learns which. */
+static void not_found(struct request *c, const char *id)
+{
+	requestor_missed(c->requestor);
+	audit_refused(c->requestor, c->msg.method, id, "TASK_NOT_FOUND");
+}
+
+static void on_asked_for(struct listen_tasks *all, struct look *l,
+			 struct run *r, const struct store_result *res)
+{
+	bool found = r != NULL
+			 ? task_lookup_is_task(r)
+			 : res->rc == 0 && task_json_row_is_live(res->runs);
+	struct task *t = found ? add(all, l->id) : NULL;
+
+	if (!found)
+		not_found(all->request, l->id);
+	else if (r != NULL)
+		watch_ours(t, r);
+	else if (res->runs->status <= STORE_RUNNING)
+		watch_row(t, res->runs);
+	l->done(all->request, found);
+}
+
+void listen_tasks_add(struct listen_tasks *all, const char *id,
+		      void (*done)(struct request *c, bool found))
+{
+	struct look l = {.of = all, .found = on_asked_for, .done = done};
+	struct run *r;
+
+	if (!id_ok(id, "run")) {
+		not_found(all->request, id);
+		done(all->request, false);
+		return;
+	}
+	memcpy(l.id, id, sizeof(l.id));
+	r = run_lookup_ours(all->request, id);
+	if (r != NULL)
+		on_asked_for(all, &l, r, NULL);
+	else
+		look_for(&l, false);
+}
+
+/* ---- telling ---- */
+
+static int64_t wait_ms(const struct task *t)
+{
+	int64_t left = t->not_before_ms - clock_mono_ms();
+
+	return left > 0 ? left : 0;
+}
+
+int64_t listen_tasks_wait_ms(const struct listen_tasks *all)
+{
+	int64_t least = -1;
+	const struct task *t;
+
+	if (all->busy != NULL)
+		return -1;
+	TAILQ_FOREACH(t, &all->all, link)
+		if (t->due && (least < 0 || wait_ms(t) < least))
+			least = wait_ms(t);
+	return least;
+}
+
+/* What of TASK a client would notice: neither its clock nor its poll interval. */
+static void digest(struct json_object *task, char hex[65])
+{
+	static const char *const parts[] = {"status", "statusMessage",
+					    "inputRequests"};
+	struct sha256 s;
+
+	sha256_begin(&s);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		size_t len;
+		const char *text = json_text(json_member(task, parts[i]), &len);
+
+		sha256_add(&s, text, len + 1);
+	}
+	sha256_end(&s, hex);
+}
+
+/* TASK (taken) is T now. */
+static void tell(struct task *t, struct json_object *task)
+{
+	char now[65];
+
+	digest(task, now);
+	if (strcmp(now, t->said) == 0) {
+		json_object_put(task);
+		return;
+	}
+	memcpy(t->said, now, sizeof(now));
+	t->not_before_ms = clock_mono_ms() + LISTEN_TASKS_EVERY_MS;
+	request_notify(t->of->request, METHOD, task);
+}
+
+/* It has left, or the threads have too much to do. */
+static void on_left(struct request *c, void *arg, bool left)
+{
+	struct listen_tasks *all = arg;
+	struct task *t = all->busy;
+
+	all->busy = NULL;
+	if (left) {
+		forget(t);
+	} else {
+		t->due = true;
+		t->not_before_ms = clock_mono_ms() + LOOK_AGAIN_MS;
+	}
+	all->due(c, false);
+}
+
+/* TASK (taken) is T, which has ended; A is what came of it. */
+static void tell_end(struct task *t, struct json_object *task,
+		     const struct run_result_source *a)
+{
+	struct listen_tasks *all = t->of;
+
+	if (a->status == STORE_CANCELED) {
+		request_notify(all->request, METHOD, task);
+		forget(t);
+		return;
+	}
+	all->busy = t;
+	response_tell_task(all->request, METHOD, task, a, on_left, all);
+}
+
+static void tell_ours(struct task *t)
+{
+	const struct request *c = t->of->request;
+	struct run *r = t->run;
+
+	if (!t->ended && run_terminal(r)) /* nobody's to know yet */
+		return;
+	if (!t->ended)
+		tell(t, task_json_detailed(r, input_requests(r, c->terms)));
+	else
+		tell_end(
+		    t, task_json_detailed(r, NULL),
+		    &(struct run_result_source){
+			.id = r->id,
+			.status = run_stored_status(r),
+			.form = task_json_form(r),
+			.promised = response_has_schema(c, r->template->id),
+			.view = r->view});
+}
+
+static void tell_row(struct task *t, const struct store_run *row)
+{
+	struct json_object *made;
+	struct run_result_source a;
+
+	if (row->status <= STORE_RUNNING) {
+		if (t->away == NULL) /* its run was let go, unrecorded */
+			watch_row(t, row);
+		tell(t, task_json_detailed_row(row));
+	} else if (!t->ended) { /* that was its row without the result */
+		t->ended = t->due = true;
+	} else {
+		a = task_lookup_source(t->of->request, row, &made);
+		tell_end(t, task_json_detailed_row(row), &a);
+		json_object_put(made);
+	}
+}
+
+static void on_shown(struct listen_tasks *all, struct look *l, struct run *r,
+		     const struct store_result *res)
+{
+	struct task *t = all->busy;
+
+	(void)l;
+	all->busy = NULL;
+	if (r != NULL) {
+		unwatch(t);
+		watch_ours(t, r);
+		t->due = true;
+	} else if (res->rc == 0 && task_json_row_is_live(res->runs)) {
+		tell_row(t, res->runs);
+	} else if (res->rc == 0 || res->rc == -ENOENT) {
+		forget(t);
+	} else {
+		t->due = true;
+		t->not_before_ms = clock_mono_ms() + LOOK_AGAIN_MS;
+	}
+	all->due(all->request, false);
+}
+
+void listen_tasks_tell(struct listen_tasks *all)
+{
+	struct look l = {.of = all, .found = on_shown};
+	struct task *t;
+
+	TAILQ_FOREACH(t, &all->all, link)
+		if (t->due && wait_ms(t) == 0)
+			break;
+	TAILQ_REMOVE(&all->all, t, link);
+	TAILQ_INSERT_TAIL(&all->all, t, link);
+	t->due = false;
+	if (t->run != NULL && !task_json_is_live(t->run)) {
+		forget(t);
+	} else if (t->run != NULL) {
+		tell_ours(t);
+	} else {
+		all->busy = t;
+		memcpy(l.id, t->id, sizeof(l.id));
+		look_for(&l, t->ended);
+	}
+}

@@ -7,6 +7,9 @@
 #include "proto/json/json_pointer.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
 
 size_t json_pointer_push(struct buf *p, const char *token)
 {
@@ -41,4 +44,19 @@ char *json_pointer_below(const char *pointer, const char *token)
 	buf_add_str(&p, pointer);
 	json_pointer_push(&p, token);
 	return buf_take(&p, NULL);
+}
+
+char *json_pointer_token(const char **pointer)
+{
+	size_t n = strcspn(++*pointer, "/");
+	char *token = xstrndup(*pointer, n), *to = token;
+
+	for (const char *from = token; *from != '\0'; from++)
+		if (from[0] == '~' && (from[1] == '0' || from[1] == '1'))
+			*to++ = *++from == '0' ? '~' : '/';
+		else
+			*to++ = *from;
+	*to = '\0';
+	*pointer += n;
+	return token;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_pointer.h - JSON Pointers (RFC 6901) as a walk goes down and up again. */
+/* json_pointer.h - JSON Pointers (RFC 6901) as a walk goes down and up again, and read. */
 #ifndef PROTO_JSON_JSON_POINTER_H
 #define PROTO_JSON_JSON_POINTER_H
 
@@ -17,5 +17,8 @@ void json_pointer_pop(struct buf *p, size_t before);
 
 /* POINTER's member TOKEN; the caller's. */
 char *json_pointer_below(const char *pointer, const char *token);
+
+/* The token whose "/" *POINTER is at, which moves past it; the caller's. */
+char *json_pointer_token(const char **pointer);
 
 #endif

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_lex.h"
+#include "proto/json/json_pointer.h"
 
 /* Past the string whose quote is at AT. */
 static size_t skip_string(const char *text, size_t len, size_t at)
@@ -145,22 +145,6 @@ static int find_element(struct json_span *out, const char *text, size_t len,
 	return rc;
 }
 
-/* "a~1b" is "a/b": up to the next '/', the caller's. */
-static char *take_token(const char **pointer)
-{
-	size_t n = strcspn(++*pointer, "/");
-	char *token = xstrndup(*pointer, n), *to = token;
-
-	for (const char *from = token; *from != '\0'; from++)
-		if (from[0] == '~' && (from[1] == '0' || from[1] == '1'))
-			*to++ = *++from == '0' ? '~' : '/';
-		else
-			*to++ = *from;
-	*to = '\0';
-	*pointer += n;
-	return token;
-}
-
 size_t json_locate(const char *text, size_t len, const char *pointer, bool name)
 {
 	struct json_span in, v = {.off = json_lex_space(text, len, 0)};
@@ -170,7 +154,7 @@ size_t json_locate(const char *text, size_t len, const char *pointer, bool name)
 	v.len = len - v.off;
 	while (rc == 0 && *pointer == '/' && v.len > 0) {
 		const char *from = text + v.off;
-		char *token = take_token(&pointer);
+		char *token = json_pointer_token(&pointer);
 		size_t quote = SIZE_MAX;
 
 		rc = *from == '['

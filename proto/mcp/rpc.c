@@ -376,12 +376,7 @@ int rpc_put_error(struct buf *out, const char *id, int code,
 int rpc_put_notification(struct buf *out, const char *method,
 			 struct json_object *params)
 {
-	struct draft d = begin(out);
-
-	put_quoted(&d, ",\"method\":", method);
-	if (params != NULL)
-		put_value(&d, ",\"params\":", params);
-	return finish(&d);
+	return rpc_put_request(out, NULL, method, params);
 }
 
 int rpc_put_request(struct buf *out, const char *id, const char *method,
@@ -389,7 +384,8 @@ int rpc_put_request(struct buf *out, const char *id, const char *method,
 {
 	struct draft d = begin(out);
 
-	put_id(&d, id);
+	if (id != NULL)
+		put_id(&d, id);
 	put_quoted(&d, ",\"method\":", method);
 	if (params != NULL)
 		put_value(&d, ",\"params\":", params);

@@ -20,6 +20,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_pointer.h"
 
 void tool_error_set(struct tool_error *r, const char *code,
 		    struct json_object *details, const char *fmt, ...)
@@ -107,20 +108,14 @@ static char *argument(const char *pointer)
 	struct buf b = {0};
 
 	while (*pointer == '/') {
-		size_t n = strcspn(++pointer, "/");
-		bool number = n > 0 && strspn(pointer, "0123456789") == n;
+		char *token = json_pointer_token(&pointer);
+		bool number = *token != '\0' &&
+			      token[strspn(token, "0123456789")] == '\0';
 
 		buf_add_str(&b, number ? "[" : buf_len(&b) > 0 ? "." : "");
-		for (size_t i = 0; i < n; i++) {
-			bool escaped = pointer[i] == '~' && i + 1 < n;
-			char c = pointer[i];
-
-			if (escaped)
-				c = pointer[++i] == '1' ? '/' : '~';
-			buf_add(&b, &c, 1);
-		}
+		buf_add_str(&b, token);
 		buf_add_str(&b, number ? "]" : "");
-		pointer += n;
+		free(token);
 	}
 	return buf_take(&b, NULL);
 }

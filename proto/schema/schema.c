@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #define CHUNK_BYTES 8192u
 

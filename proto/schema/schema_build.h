@@ -3,7 +3,7 @@
 #ifndef PROTO_SCHEMA_SCHEMA_BUILD_H
 #define PROTO_SCHEMA_SCHEMA_BUILD_H
 
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #define SCHEMA_OPS_MAX 48 /* more than there are keywords that check */
 

@@ -5,7 +5,7 @@
  * schema_lint.c for the keywords that are known. A dialect that is none of
  * these is refused with -EINVAL.
  */
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #include <errno.h>
 #include <stdlib.h>

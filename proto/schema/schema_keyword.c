@@ -5,7 +5,7 @@
  * of another shape is told as what was expected; a word that is no keyword is
  * NULL, and ignored as the standard says.
  */
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -14,7 +14,7 @@
 #include "base/text/suggest.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #define DEPTH_MAX (2 * JSON_DEPTH_MAX)
 #define NEAR_MIN 3	   /* bytes of a property's name */

@@ -5,7 +5,7 @@
  * schema_refs.c calls it for other documents. A wrong shape, a name used twice
  * or too much of anything is -EINVAL by schema_bad().
  */
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -228,23 +228,9 @@ static int load_array(struct schema_compiler *c, struct schema_node *n,
 	return rc;
 }
 
+/* NAMES: as in draft-07's "dependencies", names that are needed as well. */
 static int load_map(struct schema_compiler *c, struct schema_node *n,
-		    const char *keyword, struct json_object *map)
-{
-	struct schema_node *child;
-	int rc = 0;
-
-	json_object_object_foreach(map, key, val) {
-		if (rc == 0)
-			rc = schema_load_at(c, val, n, keyword, key, NODE_PLAIN,
-					    &child);
-	}
-	return rc;
-}
-
-/* draft-07's "dependencies": a schema, or names that are needed as well. */
-static int load_dependencies(struct schema_compiler *c, struct schema_node *n,
-			     const char *keyword, struct json_object *map)
+		    const char *keyword, struct json_object *map, bool names)
 {
 	struct schema_node *child;
 	int rc = 0;
@@ -252,7 +238,7 @@ static int load_dependencies(struct schema_compiler *c, struct schema_node *n,
 	json_object_object_foreach(map, key, val) {
 		if (rc != 0)
 			break;
-		if (json_object_get_type(val) != json_type_array)
+		if (!names || json_object_get_type(val) != json_type_array)
 			rc = schema_load_at(c, val, n, keyword, key, NODE_PLAIN,
 					    &child);
 		else if (schema_shape_wrong(SHAPE_NAMES, val) != NULL)
@@ -277,9 +263,8 @@ static int load_subschemas(struct schema_compiler *c, struct schema_node *n,
 	case SHAPE_SCHEMAS:
 		return load_array(c, n, key, val);
 	case SHAPE_SCHEMA_MAP:
-		return load_map(c, n, key, val);
 	case SHAPE_DEPENDENCIES:
-		return load_dependencies(c, n, key, val);
+		return load_map(c, n, key, val, shape == SHAPE_DEPENDENCIES);
 	case SHAPE_ITEMS:
 		if (json_object_get_type(val) == json_type_array)
 			return load_array(c, n, key, val);

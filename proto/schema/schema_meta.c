@@ -4,7 +4,7 @@
  * schemas that refer to them. (Whether a schema is valid is decided by
  * schema_keyword.c, which knows the same rules.)
  */
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_compiler.h"
 
 #include <string.h>
 

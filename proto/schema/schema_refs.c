@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "proto/schema/schema_private.h"
+#include "proto/json/json_pointer.h"
+#include "proto/schema/schema_compiler.h"
 
 struct schema_doc {
 	struct schema_doc *next;
@@ -97,19 +98,6 @@ static struct schema_resource *find_resource(struct schema_compiler *c,
 	return r;
 }
 
-/* Unescapes the token of a JSON Pointer at P, a "/", into TOKEN; its end. */
-static const char *next_token(const char *p, char *token)
-{
-	for (p++; *p != '\0' && *p != '/'; p++) {
-		if (*p == '~' && (p[1] == '0' || p[1] == '1'))
-			*token++ = *++p == '0' ? '~' : '/';
-		else
-			*token++ = *p;
-	}
-	*token = '\0';
-	return p;
-}
-
 static struct json_object *step_down(struct json_object *v, const char *token)
 {
 	struct json_object *child = NULL;
@@ -137,15 +125,16 @@ static struct json_object *step_down(struct json_object *v, const char *token)
 static int find_pointer(struct schema_compiler *c, struct schema_resource *r,
 			const char *pointer, struct schema_node **out)
 {
-	char *token = xcalloc(strlen(pointer) + 1, 1);
 	struct schema_node *known = r->root, *n;
 	struct json_object *v = r->root->json;
 	const char *p = pointer, *tail = pointer;
 	int rc = 0;
 
 	while (*p == '/' && v != NULL) {
-		p = next_token(p, token);
+		char *token = json_pointer_token(&p);
+
 		v = step_down(v, token);
+		free(token);
 		n = schema_node_find(&c->by_json, v);
 		if (n != NULL) {
 			known = n;
@@ -156,7 +145,6 @@ static int find_pointer(struct schema_compiler *c, struct schema_resource *r,
 	if (v != NULL && known->json != v)
 		rc = schema_load_at(c, v, known, schema_strdup(c->s, tail + 1),
 				    NULL, NODE_RAW, out);
-	free(token);
 	return rc;
 }
 

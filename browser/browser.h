@@ -128,8 +128,11 @@ int call_wait(struct call *c, int64_t until);
  */
 struct json_object *call_cdp(struct call *c, const char *session,
 			     const char *method, struct json_object *params);
+/* The same, when its result does not matter: 0, or -1 and a fault. */
+int call_cdp_done(struct call *c, const char *session, const char *method,
+		  struct json_object *params);
 /*
- * The same, at most until UNTIL. NULL, and in *ERRMSG the error of Chromium
+ * The same as call_cdp(), at most until UNTIL. NULL, and in *ERRMSG the error of Chromium
  * (good until the next), "" when it did not answer in time, NULL: a fault.
  */
 struct json_object *call_cdp_try(struct call *c, const char *session,

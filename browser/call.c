@@ -188,6 +188,15 @@ struct json_object *call_cdp(struct call *c, const char *session,
 	return r;
 }
 
+int call_cdp_done(struct call *c, const char *session, const char *method,
+		  struct json_object *params)
+{
+	struct json_object *r = call_cdp(c, session, method, params);
+
+	json_object_put(r);
+	return r == NULL ? -1 : 0;
+}
+
 void send_cdp(struct browser *b, const char *session, const char *method,
 	      struct json_object *params)
 {

@@ -159,7 +159,6 @@ static int set_up(struct call *c)
 {
 	struct tab *t = c->tab;
 	struct browser *b = c->b;
-	struct json_object *r;
 
 	tab_hook(t, t->attached);
 	send_cdp(b, t->attached, "Target.setAutoAttach",
@@ -170,9 +169,7 @@ static int set_up(struct call *c)
 	send_cdp(
 	    b, t->attached, "Page.addScriptToEvaluateOnNewDocument",
 	    json_pack("source:s worldName:s", script_source(), SCRIPT_WORLD));
-	r = call_cdp(c, t->attached, "Page.enable", NULL);
-	json_object_put(r);
-	return r == NULL ? -1 : 0;
+	return call_cdp_done(c, t->attached, "Page.enable", NULL);
 }
 
 void tab_undo(struct call *c, const char *id)

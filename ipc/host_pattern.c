@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text/host_list.h"
+
 #define LABEL_MAX 63
 
 /* 1 to MAX in decimal, N bytes and nothing else; 0: it is not. */
@@ -181,13 +183,10 @@ bool host_pattern_has(const struct host_pattern *p,
 	const uint8_t *a = address->sa_family == AF_INET
 			       ? (const uint8_t *)&in->sin_addr
 			       : in6->sin6_addr.s6_addr;
-	unsigned bytes = p->bits / 8, rest = p->bits % 8;
 
-	if (p->kind != HOST_NET || p->family != address->sa_family ||
-	    (p->port != 0 && p->port != port))
-		return false;
-	return memcmp(a, p->net, bytes) == 0 &&
-	       (rest == 0 || (a[bytes] ^ p->net[bytes]) >> (8 - rest) == 0);
+	return p->kind == HOST_NET && p->family == address->sa_family &&
+	       (p->port == 0 || p->port == port) &&
+	       host_list_within(a, p->net, p->bits);
 }
 
 static bool is_below(const char *host, const char *name)

@@ -264,18 +264,6 @@ size_t msg_put(void *out, const struct msg *m)
 	return to.n;
 }
 
-/* No C0, no DEL, and no C1, which is C2 80 to C2 9F. */
-static bool printable(const char *p, size_t n)
-{
-	const unsigned char *u = (const unsigned char *)p;
-
-	for (size_t i = 0; i < n; i++)
-		if (u[i] < 0x20 || u[i] == 0x7F ||
-		    (u[i] == 0xC2 && i + 1 < n && u[i + 1] < 0xA0))
-			return false;
-	return utf8_ok(p, n);
-}
-
 static bool capitals(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -292,7 +280,7 @@ static bool consists_of(enum charset set, const char *p, size_t n)
 	case UTF8:
 		return memchr(p, '\0', n) == NULL && utf8_ok(p, n);
 	case PRINTABLE:
-		return printable(p, n);
+		return utf8_printable(p, n);
 	case CAPITALS:
 		return capitals(p, n);
 	}

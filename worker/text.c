@@ -50,17 +50,7 @@ size_t text_clean(char *out, size_t max, const char *p, size_t n)
 
 bool text_is_name(const char *p, size_t n, size_t max)
 {
-	if (n == 0 || n > max || !utf8_ok(p, n))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)p[i];
-
-		if (c < 0x20 || c == 0x7F)
-			return false;
-		if (c == 0xC2 && (unsigned char)p[i + 1] < 0xA0)
-			return false; /* C1 */
-	}
-	return true;
+	return n > 0 && n <= max && utf8_printable(p, n);
 }
 
 size_t text_refusal(char *code, const char *p, size_t n)

@@ -45,12 +45,18 @@ static struct { /* lines, until it is known where they go */
 	struct buf lines;
 } early = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-int log_level_of(const char *name)
+static int level_of(const char *word, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(names_of); i++)
-		if (strcmp(name, names_of[i]) == 0)
+		if (strlen(names_of[i]) == n &&
+		    memcmp(names_of[i], word, n) == 0)
 			return (int)i;
 	return -EINVAL;
+}
+
+int log_level_of(const char *name)
+{
+	return level_of(name, strlen(name));
 }
 
 void log_set_level(enum log_level level)
@@ -134,6 +140,7 @@ int log_open(const char *path)
 struct line {
 	char text[LINE_MAX_BYTES];
 	size_t n;
+	bool plain;	   /* a sentence, not fields */
 	bool quoted;	   /* between two quotes of the format */
 	bool full;	   /* cut here: nothing may follow */
 	size_t who, n_who; /* where in TEXT it says whose line it is */
@@ -158,7 +165,7 @@ static void put_value(struct line *l, const char *s, size_t most)
 		const char escaped[] = {'\\', *s};
 
 		if (point < 0 || utf8_is_control(point) ||
-		    (!l->quoted && (*s == ' ' || *s == '"')))
+		    (!l->quoted && !l->plain && (*s == ' ' || *s == '"')))
 			put(l, "?", 1);
 		else if (l->quoted && (*s == '"' || *s == '\\'))
 			put(l, escaped, 2);
@@ -243,27 +250,13 @@ static void begin_line(struct line *l, enum log_level level, const char *part)
 
 /* ---- to whoever started us ---- */
 
-static void put_plain(struct line *l, const char *s)
-{
-	size_t left = strlen(s), len;
-
-	for (; left > 0; s += len, left -= len) {
-		int32_t point = utf8_decode(s, left, &len);
-
-		if (point < 0 || utf8_is_control(point))
-			put(l, "?", 1);
-		else
-			put(l, s, len);
-	}
-}
-
 static void say(const char *text)
 {
-	struct line l = {.n = 0};
+	struct line l = {.plain = true};
 
-	put_plain(&l, program_invocation_short_name);
-	put_plain(&l, ": ");
-	put_plain(&l, text);
+	put_value(&l, program_invocation_short_name, SIZE_MAX);
+	put_value(&l, ": ", SIZE_MAX);
+	put_value(&l, text, SIZE_MAX);
 	l.text[l.n++] = '\n';
 	(void)!write(STDERR_FILENO, l.text, l.n);
 }
@@ -458,15 +451,6 @@ static const char *field(const char **p, const char *end, const char *name,
 	return at;
 }
 
-static int relayed_level(const char *word, size_t n)
-{
-	for (size_t i = 0; i < ARRAY_LEN(names_of); i++)
-		if (strlen(names_of[i]) == n &&
-		    memcmp(names_of[i], word, n) == 0)
-			return (int)i;
-	return -EINVAL;
-}
-
 void log_relay(const char *part, const char *line, size_t len)
 {
 	const char *p = line, *end = line + len, *level, *own;
@@ -476,7 +460,7 @@ void log_relay(const char *part, const char *line, size_t len)
 
 	if (field(&p, end, "ts=", &n_ts) != NULL &&
 	    (level = field(&p, end, "level=", &n_level)) != NULL)
-		rank = relayed_level(level, n_level);
+		rank = level_of(level, n_level);
 	own = rank < 0 ? NULL : field(&p, end, "part=", &n_own);
 	if (own == NULL) {
 		log_warn(part, "said=\"%.*s\"", (int)len, line);

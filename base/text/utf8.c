@@ -165,3 +165,15 @@ void utf8_position(const char *text, size_t at, size_t *line, size_t *column)
 		if (i >= valid || !continues(text[i]))
 			++*column;
 }
+
+bool utf8_printable(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	/* C1 is C2 80 to C2 9F */
+	for (size_t i = 0; i < n; i++)
+		if (u[i] < 0x20 || u[i] == 0x7F ||
+		    (u[i] == 0xC2 && i + 1 < n && u[i + 1] < 0xA0))
+			return false;
+	return utf8_ok(p, n);
+}

@@ -18,6 +18,9 @@ static inline bool utf8_ok(const char *p, size_t n)
 	return utf8_valid_len(p, n) == n;
 }
 
+/* Is it UTF-8 without C0, DEL and C1? */
+bool utf8_printable(const char *p, size_t n);
+
 /* The largest length up to MAX at which P (N bytes, valid) may be cut. */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 

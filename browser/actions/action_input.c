@@ -50,7 +50,7 @@ static struct json_object *locate(struct call *c, const char *function)
 
 static int mouse(struct call *c, const char *type, struct json_object *at)
 {
-	struct json_object *r = call_cdp(
+	return call_cdp_done(
 	    c, c->tab->attached, "Input.dispatchMouseEvent",
 	    json_pack("type:s x:o y:o button:s buttons:i clickCount:i", type,
 		      json_object_get(json_member(at, "x")),
@@ -58,9 +58,6 @@ static int mouse(struct call *c, const char *type, struct json_object *at)
 		      strcmp(type, "mouseMoved") == 0 ? "none" : "left",
 		      (strcmp(type, "mousePressed") == 0),
 		      (strcmp(type, "mouseMoved") != 0)));
-
-	json_object_put(r);
-	return r == NULL ? -1 : 0;
 }
 
 static int click_at(struct call *c, struct json_object *at)
@@ -111,13 +108,10 @@ int action_click(struct call *c)
 static int key_event(struct call *c, const char *type, const char *key,
 		     const char *code, int64_t vk, const char *text)
 {
-	struct json_object *r = call_cdp(
+	return call_cdp_done(
 	    c, c->tab->attached, "Input.dispatchKeyEvent",
 	    json_pack("type:s key:s code:s windowsVirtualKeyCode:i text?s",
 		      type, key, code, vk, text));
-
-	json_object_put(r);
-	return r == NULL ? -1 : 0;
 }
 
 static const struct {
@@ -165,7 +159,7 @@ int action_press_key(struct call *c)
 int action_type_text(struct call *c)
 {
 	const char *text = arg_str(c, "text");
-	struct json_object *v = locate(c, "focus"), *r;
+	struct json_object *v = locate(c, "focus");
 	bool editable, empty;
 
 	if (v == NULL)
@@ -178,8 +172,6 @@ int action_type_text(struct call *c)
 				  "type_text: the element takes no text");
 	if (*text == '\0')
 		return empty || arg_bool(c, "append") ? 0 : press(c, "Delete");
-	r = call_cdp(c, c->tab->attached, "Input.insertText",
-		     json_pack("text:s", text));
-	json_object_put(r);
-	return r == NULL ? -1 : 0;
+	return call_cdp_done(c, c->tab->attached, "Input.insertText",
+			     json_pack("text:s", text));
 }

@@ -109,26 +109,17 @@ static void exited(int code)
 		  full ? " is full" : "", n > 0 ? ": " : "", (int)n, last);
 }
 
-/* Of all processes, since all have ended. */
-static uint64_t cpu_ms(void)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u) != 0)
-		return 0;
-	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
-	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
-}
-
 static void signalled(const struct shim *s, int sig)
 {
 	static char buffer[MSG_DETAILS_MAX];
 	struct text t = {.p = buffer, .size = sizeof(buffer) - 1};
 	const char *abbrev = sigabbrev_np(sig);
+	/* of all processes, since all have ended */
+	uint64_t ms = shim_rusage_ms(RUSAGE_CHILDREN);
 
 	/* it may have sent that signal to itself */
-	if (sig == SIGXCPU && cpu_ms() >= s->p->w.cpu_ms)
-		shim_limit("cpu", cpu_ms(), s->p->w.cpu_ms, "ms",
+	if (sig == SIGXCPU && ms >= s->p->w.cpu_ms)
+		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
 	text_add(&t, "{\"signal\":\"SIG");

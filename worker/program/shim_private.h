@@ -178,6 +178,9 @@ void shim_watch(const struct shim *s);
  */
 void shim_watch_failed(const struct shim *s);
 
+/* CPU time, as getrusage(2) has it. */
+uint64_t shim_rusage_ms(int whose);
+
 /* Write the name of PID to COMM (SIZE bytes). */
 void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
 

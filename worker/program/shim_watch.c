@@ -187,22 +187,21 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 		closedir(d);
 }
 
+uint64_t shim_rusage_ms(int whose)
+{
+	struct rusage r;
+
+	if (getrusage(whose, &r) != 0)
+		return 0;
+	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
+}
+
 /* Theirs, and ours, which we use for them. */
 static uint64_t cpu_ms(const struct use *u)
 {
-	static const int whose[] = {RUSAGE_CHILDREN, RUSAGE_SELF};
-	uint64_t ms = u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
-	struct rusage r;
-
-	for (size_t i = 0; i < sizeof(whose) / sizeof(whose[0]); i++)
-		if (getrusage(whose[i], &r) == 0)
-			ms +=
-			    (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) *
-				1000 +
-			    (uint64_t)(r.ru_utime.tv_usec +
-				       r.ru_stime.tv_usec) /
-				1000;
-	return ms;
+	return u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
+	       shim_rusage_ms(RUSAGE_CHILDREN) + shim_rusage_ms(RUSAGE_SELF);
 }
 
 static void watch_memory(const struct shim *s, uint64_t resident)

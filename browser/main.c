@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/fdpass.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "browser/browser.h"
@@ -180,16 +180,6 @@ static int take_flag(int opt)
 	default:
 		return take_number(opt - OPT_NUMBERS, optarg) ? -1 : EXIT_USAGE;
 	}
-}
-
-static bool is_control(int fd)
-{
-	int domain = -1, type = -1;
-	socklen_t len = sizeof(domain);
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
-	       domain == AF_UNIX && type == SOCK_SEQPACKET;
 }
 
 static bool become(unsigned id)
@@ -352,7 +342,7 @@ int main(int argc, char **argv)
 		if (rc >= 0)
 			return rc;
 	}
-	if (optind < argc || !is_control(BROWSER_PROTO_FD)) {
+	if (optind < argc || !fdpass_is_control(BROWSER_PROTO_FD)) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}

@@ -10,27 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/fdpass.h"
 #include "ipc/zygote_proto.h"
 #include "worker/lua/lua_job.h"
 #include "worker/program/shim.h"
 #include "worker/zygote.h"
 
 #define EXIT_USAGE 2
-
-static int socket_option(int option)
-{
-	int value = -1;
-	socklen_t len = sizeof(value);
-
-	if (getsockopt(ZYGOTE_PROTO_CONTROL_FD, SOL_SOCKET, option, &value,
-		       &len) != 0)
-		return -1;
-	return value;
-}
 
 /* Workers inherit our memory: they must not read our environment in it. */
 static void wipe_environment(void)
@@ -137,8 +126,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && !program)
 		return usage(argv[1]);
-	if (socket_option(SO_DOMAIN) != AF_UNIX ||
-	    socket_option(SO_TYPE) != SOCK_SEQPACKET) {
+	if (!fdpass_is_control(ZYGOTE_PROTO_CONTROL_FD)) {
 		fprintf(
 		    stderr,
 		    "paddock-worker: descriptor %d is not a control socket: "

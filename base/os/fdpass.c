@@ -57,3 +57,13 @@ ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole)
 		*whole = (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
 	return n;
 }
+
+bool fdpass_is_control(int fd)
+{
+	int domain = -1, type = -1;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+	       domain == AF_UNIX && type == SOCK_SEQPACKET;
+}

@@ -20,4 +20,7 @@ int fdpass_send(int sock, const void *data, size_t len, int fd, int flags);
  */
 ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole);
 
+/* Is FD a unix socket that keeps records apart, as a parent of ours gives? */
+bool fdpass_is_control(int fd);
+
 #endif

@@ -9,7 +9,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/tasks/tasks.h"
 #include "tests/unit/tap.h"
 
@@ -31,6 +31,23 @@ static const char *const want_row[STORE_STATUSES] = {
     [STORE_RUNNING] = "working",
     [STORE_SUCCEEDED] = "completed",
     [STORE_FAILED] = "failed",
+    [STORE_PARTIAL_SUCCESS] = "completed",
+    [STORE_CANCELED] = "cancelled",
+};
+
+/* The same by the extension, when nothing can be shown that it asks. */
+static const char *const want_detailed[RUN_STATES] = {
+    [RUN_QUEUED] = "working",	      [RUN_RUNNING] = "working",
+    [RUN_AWAITING_INPUT] = "working", [RUN_CANCELLING] = "working",
+    [RUN_SUCCEEDED] = "completed",    [RUN_PARTIAL_SUCCESS] = "completed",
+    [RUN_FAILED] = "completed",	      [RUN_CANCELED] = "cancelled",
+};
+
+static const char *const want_detailed_row[STORE_STATUSES] = {
+    [STORE_QUEUED] = "working",
+    [STORE_RUNNING] = "working",
+    [STORE_SUCCEEDED] = "completed",
+    [STORE_FAILED] = "completed",
     [STORE_PARTIAL_SUCCESS] = "completed",
     [STORE_CANCELED] = "cancelled",
 };
@@ -202,6 +219,161 @@ static void test_created(struct requestor *q, struct template *t)
 	run_free(r);
 }
 
+/* ---- by the extension ---- */
+
+static bool has_int(struct json_object *v, const char *key, int64_t n)
+{
+	struct json_object *is = json_member(v, key);
+
+	return json_object_is_type(is, json_type_int) &&
+	       json_object_get_int64(is) == n;
+}
+
+static void test_detailed_states(struct requestor *q, struct template *t)
+{
+	for (int s = RUN_QUEUED; s < RUN_STATES; s++) {
+		struct run *r = a_run(q, t, (enum run_state)s);
+		struct json_object *v = task_json_detailed(r, NULL);
+
+		is_str(member(v, "status"), want_detailed[s],
+		       "MCP26 16: a run that is %s",
+		       run_state_name((enum run_state)s));
+		ok(strcmp(member(v, "taskId"), r->id) == 0 &&
+		       strlen(member(v, "createdAt")) == CLOCK_ISO_SIZE - 1 &&
+		       strlen(member(v, "lastUpdatedAt")) ==
+			   CLOCK_ISO_SIZE - 1 &&
+		       has_int(v, "ttlMs", 5000) &&
+		       json_member_int(v, "pollIntervalMs") > 0 &&
+		       json_member(v, "ttl") == NULL &&
+		       json_member(v, "inputRequests") == NULL,
+		   "  with all that a Task has");
+		for (int e = 0; e < RUN_EVENTS; e++) {
+			enum run_state to =
+			    run_next((enum run_state)s, (enum run_event)e);
+
+			if (to != RUN_NONE &&
+			    !may_follow(want_detailed[s], want_detailed[to]))
+				ok(false, "  it may not become %s",
+				   run_state_name(to));
+		}
+		json_object_put(v);
+		run_free(r);
+	}
+}
+
+static void test_detailed_rows(void)
+{
+	struct store_run row = {
+	    .id = "run_x", .task = STORE_TASK_VIEW, .task_ttl_ms = 7000};
+	struct json_object *v;
+
+	for (int s = 0; s < STORE_STATUSES; s++) {
+		row.status = (enum store_status)s;
+		v = task_json_detailed_row(&row);
+		is_str(member(v, "status"), want_detailed_row[s],
+		       "MCP26 16: a row of status %d", s);
+		ok(has_int(v, "ttlMs", 7000), "  lives as long as it says");
+		json_object_put(v);
+	}
+	row.status = STORE_RUNNING;
+	row.awaiting = true;
+	v = task_json_detailed_row(&row);
+	is_str(member(v, "status"), "working",
+	       "MCP26 16: one that asks where it cannot be shown works");
+	json_object_put(v);
+	row.cancelling = true;
+	v = task_json_detailed_row(&row);
+	is_str(member(v, "status"), "working",
+	       "MCP26 18: one that was asked to end works until it has");
+	is_str(member(v, "statusMessage"), "The task is being cancelled.",
+	       "  and says so");
+	json_object_put(v);
+}
+
+static void test_asks(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_AWAITING_INPUT);
+	struct json_object *asks = json_object_new_object();
+	struct json_object *v = task_json_detailed(r, NULL);
+
+	ok(strstr(member(v, "statusMessage"), "does not declare") != NULL,
+	   "MCP26 16: who cannot answer is told what it waits for");
+	json_object_put(v);
+	json_add(asks, "k:s", "a question");
+	v = task_json_detailed(r, asks);
+	is_str(member(v, "status"), "input_required",
+	       "MCP26 16: what somebody can answer is asked");
+	ok(json_member(v, "inputRequests") == asks, "  as it is");
+	json_object_put(v);
+	run_free(r);
+}
+
+static void test_end(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_FAILED);
+	struct json_object *v = task_json_detailed(r, NULL);
+
+	task_json_add_end(v, json_object_new_object(), NULL);
+	is_str(json_text(json_member(v, "result"), NULL),
+	       "{\"resultType\":\"complete\"}",
+	       "MCP26 16: a result says that it is complete");
+	is_str(member(v, "status"), "completed", "  so is the task");
+	json_object_put(v);
+	v = task_json_detailed(r, NULL);
+	task_json_add_end(v, NULL, json_object_new_object());
+	is_str(member(v, "status"), "failed", "MCP26 16: an error fails it");
+	ok(json_member(v, "error") != NULL && json_member(v, "result") == NULL,
+	   "  and is there in place of a result");
+	json_object_put(v);
+	run_free(r);
+}
+
+static void test_started(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_FAILED);
+	struct store_run row = {
+	    .id = "run_x", .status = STORE_RUNNING, .task_ttl_ms = 7000};
+	struct json_object *v = task_json_started(r, NULL);
+
+	is_str(member(v, "resultType"), "task",
+	       "MCP26 15: it says it is a task");
+	is_str(member(v, "status"), "working",
+	       "  which begins as working, however fast it was");
+	ok(json_member(v, "statusMessage") == NULL &&
+	       has_int(v, "ttlMs", 5000) && json_member(v, "result") == NULL,
+	   "  and tells no end");
+	json_object_put(v);
+	r->state = RUN_QUEUED;
+	v = task_json_started(r, "It is mortal.");
+	is_str(member(v, "statusMessage"),
+	       "Waiting for a worker. It is mortal.",
+	       "  but what is to be known");
+	json_object_put(v);
+	v = task_json_started_row(&row);
+	ok(strcmp(member(v, "resultType"), "task") == 0 &&
+	       strcmp(member(v, "taskId"), "run_x") == 0 &&
+	       has_int(v, "ttlMs", 7000),
+	   "MCP26 15: so does one whose row alone is there");
+	json_object_put(v);
+	run_free(r);
+}
+
+static void test_pending(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_RUNNING);
+
+	r->task.pending = true;
+	ok(!task_json_is_live(r), "no task is one before its row says so");
+	r->task.pending = false;
+	r->task.capabilities = json_object_new_object();
+	r->task.known = true;
+	run_clear_task(r);
+	ok(!task_json_is_live(r) && r->task.form == STORE_TASK_NONE &&
+	       r->task.capabilities == NULL && r->task.known,
+	   "one that is none after all leaves nothing");
+	run_free(r);
+}
+
 static void test_life(struct requestor *q, struct template *t)
 {
 	struct run *r = a_run(q, t, RUN_RUNNING);
@@ -247,6 +419,12 @@ int main(void)
 	test_messages(q, t);
 	test_polls(q, t);
 	test_created(q, t);
+	test_detailed_states(q, t);
+	test_detailed_rows();
+	test_asks(q, t);
+	test_end(q, t);
+	test_started(q, t);
+	test_pending(q, t);
 	test_life(q, t);
 	test_capability();
 	template_unref(t);

@@ -31,6 +31,10 @@ my @ways = (
 		uri => 'paddock://runs/{runId}'}, argument => {name => 'runId', value => 'RUN'}}],
 );
 
+my @modern_ways = ((grep { $_->[0] !~ /^tasks|subscribe$/ } @ways),
+	['tasks/get', {taskId => 'RUN'}], ['tasks/cancel', {taskId => 'RUN'}],
+	['tasks/update', {taskId => 'RUN', inputResponses => {'input-0' => {action => 'accept', content => {}}}}]);
+
 # The answer's bytes to each way with these ids, which are named in it.
 sub answers {
 	my ($c, $run, $art) = @_;
@@ -55,6 +59,19 @@ my $art = $ada->get($over)->{artifacts}[0]{artifactId};
 my %unknown = (run => 'run_' . 'a' x 26, art => 'art_' . 'a' x 26);
 my $socket = Client->new($s)->greeted;
 
+# The same of MCP 2026-07-28, where it is asked for in another way.
+sub modern_answers {
+	my ($c, $run, $art) = @_;
+
+	return map {
+		my ($method, $params) = @$_;
+		my $text = json_of($params) =~ s/RUN/$run/gr =~ s/ART/$art/gr;
+		my $raw = ext_call($c, $method, json_to($text))->{raw};
+
+		$raw =~ s/"id":\d+\b/"id":0/r =~ s/$run/RUN/gr =~ s/$art/ART/gr;
+	} @modern_ways;
+}
+
 for (['bob, over HTTP', $s->client('bob')->greeted], ['the local user, by the socket', $socket]) {
 	my ($who, $c) = @$_;
 	my @never = answers($c, @unknown{qw(run art)});
@@ -68,6 +85,17 @@ for (['bob, over HTTP', $s->client('bob')->greeted], ['the local user, by the so
 	ok(!(grep { /secret|a line|dozing/ } @never), 'and none of it tells anything');
 	is(scalar(@{$c->tool('list_task_runs', {})->{view}{runs}}), 0, "$who: lists none");
 	same_json($c->call('tasks/list')->{result}{tasks}, [], 'nor tasks');
+}
+for (['bob, over HTTP', $s->modern('bob')], ['the local user, by the socket', $socket]) {
+	my ($who, $c) = @$_;
+	my @never = modern_answers($c, @unknown{qw(run art)});
+
+	for my $case (['one that goes on', $live], ['one that has ended', $over]) {
+		my @foreign = modern_answers($c, $case->[1], $art);
+
+		is($foreign[$_], $never[$_], "MCP26 20: $who: $modern_ways[$_][0] of $case->[0]: " .
+		   substr(json_of($modern_ways[$_][1]), 0, 60)) for 0 .. $#modern_ways;
+	}
 }
 is(get_task($ada, $live)->{status}, 'working', 'the run goes on, for all that');
 $ada->call('tasks/cancel', {taskId => $live});

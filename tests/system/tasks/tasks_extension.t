@@ -334,9 +334,27 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	cancel($s, $r->{taskId});
 }
 
-# ---- both eras ----
+# ---- what ends just then ----
+{
+	my @wrong;
 
-$s->init;
+	$s->init;
+	for my $n (1 .. 40) {
+		my $r = ext_call($s, 'tools/call', {name => 'echo', arguments => {n => $n}})->{result};
+
+		if ($r->{resultType} eq 'task') {
+			$r = ext_over($s, $r->{taskId})->{result};
+		} else {
+			my $id = $r->{_meta}{'paddock/runId'};
+			push @wrong, "$n is a task" if ext_call($s, 'tasks/get', {taskId => $id})->{result} ||
+			    grep { $_->{taskId} eq $id } all_tasks($s);
+		}
+		push @wrong, "$n: " . json_of($r) unless json_to($r->{content}[0]{text})->{n} == $n;
+	}
+	same_json(\@wrong, [], 'one that ends as it becomes a task is either, and never half of it');
+}
+
+# ---- both eras ----
 {
 	my $id = start_task($s, 'doze', {}, task => {ttl => 50000});
 	my $t = ext_until($s, $id, 'to doze', sub { ($_->{statusMessage} // '') eq 'dozing' });
@@ -384,6 +402,33 @@ $s->init;
 	$id = ext_task($s, 'reply');
 	same_json(ext_over($other, $id)->{result}{structuredContent}, {a => 1}, "  and another's result is read");
 	$other->stop;
+}
+
+# ---- a store that fails ----
+SKIP: {
+	my $box = Paddock::fresh_root();
+	my ($lib, $faults) = map { "$box/$_" } qw(faults.so faults);
+
+	skip 'no faults: no compiler, or a sanitized build', 5
+	    if $SANITIZED || !compile('lib/faults.c', $lib, '-shared', '-fPIC');
+	chmod 0777, $box;
+	write_file($faults, '');
+	my $f = Paddock->new(templates => \%templates, config => {task_after_ms => 1000},
+			     env => {LD_PRELOAD => $lib, PADDOCK_FAULTS => $faults});
+	my $call = $f->request('tools/call', stateless({name => 'doze', arguments => {}}, \%tasks, {progressToken => 'p'}));
+	$f->wait_for('it to doze', sub { $f->progress_of('p') });
+	write_file($faults, "write 28 /paddock.db-wal\n");
+	ok($f->log_has(qr/task=no err=/), 'a task that cannot be recorded is none');
+	ext_call($f, 'server/discover');
+	ok(!$f->{answers}{json_of($call)}, '  and nobody is told of it: the call is held open');
+	ok(-s "$faults.hit", '  since the disk was full');
+	write_file($faults, "none 0 none\n");
+	my ($run) = $f->log_text =~ /run=(run_\w+) template=doze/;
+	view($f, 'cancel_task_run', runId => $run);
+	my $r = $f->answer($call);
+	is($r->{result}{isError}, true, '  until its run has ended');
+	not_found(ext_call($f, 'tasks/get', {taskId => $run}), '  which is no task');
+	$f->stop;
 }
 
 # ---- a restart ----

@@ -8,6 +8,7 @@
 #include "supervisor/tasks/listen_tasks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,7 +244,7 @@ void listen_tasks_add(struct listen_tasks *all, const char *id,
 		done(all->request, false);
 		return;
 	}
-	memcpy(l.id, id, sizeof(l.id));
+	snprintf(l.id, sizeof(l.id), "%s", id);
 	r = run_lookup_ours(all->request, id);
 	if (r != NULL)
 		on_asked_for(all, &l, r, NULL);

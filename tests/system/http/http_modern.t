@@ -234,10 +234,14 @@ sub until_ended {
 	$conn->message;
 	$conn->hang_up;
 	is(until_ended('deaf', 1), 'canceled', 'MCP26 8: and one that does not listen');
-	my @conns = map { $c->route($c->ask(quiet => {})) } 1 .. 8; # of which four wait
+	my @run = map { $c->route($c->ask(quiet => {})) } 1 .. 4;
 	until_true('four to run', sub { 5 == (() = $s->log_text =~ /template=quiet .*started=yes/g) });
-	$_->hang_up for @conns;
-	is(until_ended('quiet', 9), join(' ', ('canceled') x 9), 'MCP26 8: those that wait for their turn, too');
+	my @wait = map { $c->route($c->ask(quiet => {})) } 1 .. 4;
+	$_->head for @run, @wait;
+	$_->hang_up for @wait;
+	is(until_ended('quiet', 5), join(' ', ('canceled') x 5), 'MCP26 8: those that wait for their turn, too');
+	$_->hang_up for @run;
+	is(until_ended('quiet', 9), join(' ', ('canceled') x 9), 'MCP26 8: and then those that run');
 	is(scalar(() = $s->log_text =~ /template=quiet .*started=yes/g), 5, 'which never begin');
 	my $r = $c->run('quiet', {}, mode => 'async');
 	like($r->{view}{status} // json_of($r), qr/queued|running/, 'what has its answer');

@@ -2,7 +2,8 @@
 # Storm.pm - clients over HTTP that do at random what is right and what is not,
 # several sessions of several requestors at once, and a book of what must hold
 # of all that comes back. What is done follows from the seed; what overlaps does
-# not.
+# not. Some are of MCP 2026-07-28: what is called a session here is then only
+# what one such client remembers.
 #
 #   my $storm = Storm->new($server, 42);
 #   $storm->steps(1000);
@@ -26,6 +27,11 @@ my $SESSIONS = 12;
 my $BREATH = 0.002; # seconds after some steps, to read
 my $ID = qr/(?:run|art)_[a-z2-7]{26}/;
 my @REVISIONS = qw(2025-11-25 2025-11-25 2025-11-25 2025-06-18 2025-03-26 2024-11-05 2099-01-01);
+
+my $MODERN = '2026-07-28';
+my $META = 'io.modelcontextprotocol';
+my %NAMED = ('tools/call' => 'name', 'resources/read' => 'uri',
+	     map { ("tasks/$_" => 'taskId') } qw(get update cancel));
 
 my %lends = (cancel => {}, requests => {elicitation => {create => {}}});
 
@@ -94,7 +100,23 @@ sub headers {
 
 	return {'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream',
 		Authorization => "Bearer $self->{server}{tokens}{$s->{owner}}",
+		$s->{modern} ? ('MCP-Protocol-Version' => $MODERN) : (),
 		$s->{id} ? ('Mcp-Session-Id' => $s->{id}) : (), %more};
+}
+
+# What a request of 2026-07-28 says of itself, and says again in its head.
+sub terms {
+	my @can = (rand() < 0.6 ? (elicitation => {}) : (),
+		   rand() < 0.6 ? (extensions => {"$META/tasks" => {}}) : ());
+
+	return ("$META/protocolVersion" => $MODERN, "$META/clientCapabilities" => {@can});
+}
+
+sub fields_of {
+	my ($s, $m) = @_;
+	my $name = $NAMED{$m->{method}} // return $s->{modern} ? ('Mcp-Method' => $m->{method}) : ();
+
+	return $s->{modern} ? ('Mcp-Method' => $m->{method}, 'Mcp-Name' => $m->{params}{$name}) : ();
 }
 
 sub send {
@@ -176,6 +198,11 @@ sub on_event {
 	my $s = $q->{session};
 
 	return if $block =~ /^:/; # a comment
+	if ($s->{modern}) {
+		return $self->fault("an event with more than data: $block") if join(' ', keys %e) ne 'data';
+		$self->look_for_ids($s->{owner}, $e{data});
+		return $self->on_message($s, json_to($e{data}), undef, $q);
+	}
 	return $self->fault("an event without an id: $block") unless ($e{id} // '') =~ /^(g?\d+)-(\d+)$/;
 	my ($n, $seq) = ($1, $2);
 
@@ -216,7 +243,10 @@ sub on_whole {
 	return if $body eq '' || $head !~ m{^content-type: application/json}mi;
 	my $m = eval { json_to($body) } // return $self->fault("no JSON: $body");
 
-	return unless $q->{session} && ($status == 200 || $status == 429);
+	my $modern = ($q->{session} // {})->{modern};
+
+	return unless $q->{session} && $status =~ ($modern ? qr/^(?:200|400|404|429)$/ : qr/^(?:200|429)$/);
+	$self->{counts}{modern}++ if $modern;
 	$self->on_message($q->{session}, $_, undef, $q) for ref $m eq 'ARRAY' ? @$m : $m;
 }
 
@@ -395,6 +425,7 @@ sub message {
 
 	$r->{sent}++;
 	$r->{then} = $o{then};
+	$params = {%$params, _meta => {%{$params->{_meta} // {}}, terms()}} if $s->{modern};
 	return ({jsonrpc => '2.0', id => $id, method => $method, $params ? (params => $params) : ()}, $key);
 }
 
@@ -411,13 +442,15 @@ sub ask {
 	}
 	my $c = $o{conn} // $self->connect;
 
-	$s->{open}{$key} = $self->send($c, $self->bytes_of(POST => $self->headers($s), $text),
-		{session => $s, owner => $s->{owner}, want => '200|202|404|429', key => $key, text => $text,
+	$s->{open}{$key} = $self->send($c, $self->bytes_of(POST => $self->headers($s, fields_of($s, $m), %{$o{fields} // {}}),
+							   $text),
+		{session => $s, owner => $s->{owner}, want => $s->{modern} ? '200|400|404|429' : '200|202|404|429',
+		 key => $key, text => $text,
 		 dup => $s->{requests}{$key}{sent} > 1, %{$o{due} // {}}});
 	return $c;
 }
 
-sub begin_http { return {owner => one_of(@{$_[0]{names}})} }
+sub begin_http { return {owner => one_of(@{$_[0]{names}}), rand() < 0.35 ? (modern => 1) : ()} }
 
 sub greet {
 	my ($self) = @_;
@@ -429,6 +462,10 @@ sub greet {
 		capabilities => rand() < 0.3 ? {} : {elicitation => {}, sampling => {}, rand() < 0.4 ? () : (tasks => \%lends)});
 	my $q;
 
+	if ($s->{modern}) {
+		push @{$self->{sessions}}, $s;
+		return;
+	}
 	if ($s->{line}) {
 		push @{$self->{sessions}}, $s;
 		$self->ask($s, 'initialize', \%params);
@@ -481,6 +518,7 @@ sub watch_task {
 	my ($id, $status) = @$task{qw(taskId status)};
 
 	return unless defined $status;
+	$id .= ' by itself' if $task->{resultType}; # where a tool's error is no failure
 	my $was = $self->{status}{$id} // 'working';
 
 	$self->fault("the task $id was $was, and is $status")
@@ -494,7 +532,8 @@ sub unknown {
 
 	my $e = $m->{error} // {code => 0};
 
-	return if ($self->{seen}{$id} // '') eq $owner || $e->{code} == -32010;
+	return if ($self->{seen}{$id} // '') eq $owner || $e->{code} == -32010 || $e->{code} == 429;
+	return if $e->{code} == -32021; # its client does not declare tasks
 	return if $e->{code} == -32601 || $e->{code} == -32600; # without tasks; an id in use
 	$self->fault("$owner asked about $id: " . json_of($m))
 	    if json_of($e) ne '{"code":-32602,"message":"Task not found"}';
@@ -529,7 +568,39 @@ our %do = (
 
 		$self->ask($s, $method, $params->());
 	},
-	call => sub { my ($self, $s) = @_; $self->ask($s, 'tools/call', $self->call_params($s)) },
+	call => sub {
+		my ($self, $s) = @_;
+		my $params = $self->call_params($s);
+
+		$self->ask($s, 'tools/call', $params, then => sub {
+			my $r = $_[0]{result};
+
+			push @{$s->{parked}}, [$params, $r] if $r && ($r->{resultType} // '') eq 'input_required' });
+	},
+	retry => sub { # with answers to what it asked, right or wrong
+		my ($self, $s) = @_;
+		my ($params, $asked) = @{shift @{$s->{parked} // []} // return};
+		my %answers = map { ($_ => one_of({action => 'accept', content => {}}, {action => 'decline'}, 7)) }
+		    keys %{$asked->{inputRequests} // {}};
+
+		$self->ask($s, 'tools/call', {%$params, inputResponses => \%answers,
+			requestState => $asked->{requestState} . (rand() < 0.2 ? 'x' : '')});
+	},
+	crooked => sub { # whose head says something else, or which says too little
+		my ($self, $s) = @_;
+		my ($fields, $meta, $want) = @{one_of([{'Mcp-Method' => undef}], [{'Mcp-Method' => 'tools/call'}],
+			[{'MCP-Protocol-Version' => undef}], [{'MCP-Protocol-Version' => '2025-11-25'}],
+			[{'MCP-Protocol-Version' => '2099-01-01'}], [{'Mcp-Name' => '=?base64?x?='}, {}, '200|429'],
+			[{}, {"$META/protocolVersion" => 7}], [{}, {"$META/clientCapabilities" => undef}],
+			(map { [{'MCP-Protocol-Version' => $_}, {"$META/protocolVersion" => $_}] }
+			 qw(2099-01-01 2025-11-25 1999-01-01)),
+			[{'MCP-Protocol-Version' => undef}, {"$META/protocolVersion" => '2099-01-01'}])};
+		my ($m, $key) = $self->message($s, 'tools/list', {});
+		my $text = json_of({%$m, params => {_meta => {%{$m->{params}{_meta}}, %{$meta // {}}}}});
+
+		$self->send($self->connect, $self->bytes_of(POST => $self->headers($s, fields_of($s, $m), %$fields), $text),
+			{session => $s, owner => $s->{owner}, want => $want // '400|429', key => $key, broken => 1, text => $text});
+	},
 	task => sub {
 		my ($self, $s) = @_;
 
@@ -565,9 +636,10 @@ our %do = (
 	several => sub { # by one connection, one after the other
 		my ($self, $s) = @_;
 		my $c = $self->connect;
+		my $t = one_of(grep { !$_->{line} } @{$self->{sessions}}); # of another era, perhaps
 
 		$self->ask($s, 'ping', {}, conn => $c);
-		$self->ask($s, 'tools/call', $self->call_params($s), conn => $c);
+		$self->ask($t, 'tools/call', $self->call_params($t), conn => $c);
 		$self->ask($s, 'tools/list', {}, conn => $c);
 	},
 	batch => sub {
@@ -583,6 +655,7 @@ our %do = (
 		my $key = @keys && rand() < 0.8 ? one_of(@keys) : '"none"';
 
 		$self->note($s, 'notifications/cancelled', {requestId => json_to($key), reason => "it \"rains\""});
+		return if $s->{modern}; # where it ends nothing
 		$s->{requests}{$key}{cancelled} = 1 if $s->{requests}{$key};
 		return unless $s->{open}{$key};
 		$s->{open}{$key}{want} = '200|202|404|429';
@@ -601,7 +674,8 @@ our %do = (
 		    : one_of({action => 'decline'}, {action => 'accept', content => {}}, {}, {action => 7});
 
 		$self->post_text($by, json_of({jsonrpc => '2.0', id => $m->{id},
-			rand() < 0.8 ? (result => $result) : (error => {code => -1, message => 'no'})}), '202|404');
+			rand() < 0.8 ? (result => $result) : (error => {code => -1, message => 'no'})}),
+			$by->{modern} ? '400' : '202|404');
 	},
 	listen => sub {
 		my ($self, $s) = @_;
@@ -627,6 +701,7 @@ our %do = (
 		$s->{over} = 1;
 		return $self->close_lines($s->{line}) if $s->{line};
 		$self->{sessions} = [grep { $_ != $s } @{$self->{sessions}}];
+		return if $s->{modern};
 		$self->send($self->connect, $self->bytes_of(DELETE => $self->headers($s)),
 			    {session => $s, owner => $s->{owner}, want => '204|404', broken => 1});
 	},
@@ -669,7 +744,7 @@ our %do = (
 	},
 );
 our @weighed = map { my ($name, $n) = /(\w+):(\d+)/; ($name) x $n }
-    qw(greet:4 fine:14 call:14 task:8 of_task:14 of_run:8 artifact:4 again:3 several:3 batch:4 cancel:6 reply:8 listen:7
+    qw(greet:4 fine:14 call:14 retry:5 crooked:9 task:8 of_task:14 of_run:8 artifact:4 again:3 several:3 batch:4 cancel:6 reply:8 listen:7
        cut:5 end:2 thief:4 garbage:4 header:3 rude:3 slow:3 reload:1);
 
 sub later {
@@ -685,12 +760,16 @@ sub later {
 }
 
 # What a session of lines cannot do, it leaves.
-my %http_alone = map { $_ => 1 } qw(several listen slow thief header garbage batch);
+my %http_alone = map { $_ => 1 } qw(several listen slow thief header garbage batch crooked);
+# What only sessions can do, and only what stands by itself.
+my %session_alone = map { $_ => 1 } qw(listen thief header);
+my %modern_alone = map { $_ => 1 } qw(retry crooked);
 
 sub op {
 	my ($self, $name, $s) = @_;
 
-	$self->ops->{$name}->($self, $s) unless $s->{line} && $http_alone{$name};
+	$self->ops->{$name}->($self, $s) unless ($s->{line} && $http_alone{$name}) ||
+	    ($s->{modern} ? $session_alone{$name} : $modern_alone{$name});
 }
 
 sub steps {
@@ -733,6 +812,7 @@ sub calm {
 	$self->close_lines($_) for $self->lines;
 	for my $s (@{$self->{sessions}}) {
 		$s->{over} = 1;
+		next if $s->{modern};
 		$self->send($self->connect, $self->bytes_of(DELETE => $self->headers($s)),
 			    {session => $s, owner => $s->{owner}, want => q(204), broken => 1, text => "DELETE by $s->{owner}"});
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients over HTTP that do right and wrong at random: each request is answered
+# Clients over HTTP that do right and wrong at random, in both eras: each request is answered
 # once, where it belongs, and nobody sees what is another's. PADDOCK_SEED picks
 # what they do, PADDOCK_STEPS how much.
 use lib 'tests/lib';
@@ -34,7 +34,8 @@ diag("  $_") for @wrong;
 my $counts = $storm->counts;
 
 cmp_ok($counts->{$_} // 0, '>', 0, "some of it came to $_")
-    for $usual ? (qw(200 202 204 400 401 403 404 406 415 429 431 result streams), 'error -32602', 'error -32010') : ();
+    for $usual ? (qw(200 202 204 400 401 403 404 406 415 429 431 result streams modern),
+		  map { "error $_" } -32602, -32010, -32020, -32022, 429) : ();
 
 # ---- what is left ----
 

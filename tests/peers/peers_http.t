@@ -7,5 +7,5 @@ use lib 'tests/lib';
 use Peer;
 use Test::More;
 
-peer_http($_) for qw(sdk_tools sdk_tasks sdk_input sdk_http sdk_restart sdk_aborts sdk_answers client2 client2_modern client2_tasks);
+peer_http($_) for qw(sdk_tools sdk_tasks sdk_input sdk_http sdk_restart sdk_aborts sdk_answers client2 client2_modern client2_tasks client2_restart);
 done_testing();

@@ -140,6 +140,12 @@ my %expect = (
 	    like($r->{out}, qr/^# \d+ attacks: \d+ held, 0 not, \d+ not tried$/m,
 		 'it says what held');
     },
+    q{build/paddock run run_bash -i code='echo $((6 * 7))'} => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    is(json_to($r->{out})->{stdout}, "42\n", 'it runs the code');
+    },
     'build/paddock client-config --client claude-code' => \&client_config,
     'build/paddock client-config --client claude-code ' .
 	'--templates etc/templates --templates greet' => sub {

@@ -7,7 +7,8 @@ use Paddock;
 use Cli;
 
 my %needs = (number_summary => 'python3', text_digests => 'node',
-	     word_count => 'bash', pattern_matches => 'perl');
+	     word_count => 'bash', pattern_matches => 'perl',
+	     run_python => 'python3', run_node => 'node', run_bash => 'perl');
 my @users = map { $_->[1] } users();
 my @cli = map { Cli->new(user => $_) } @users;
 

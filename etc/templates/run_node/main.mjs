@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// Runs the code that it is given in a Node.js of its own, and tells what that
+// printed and how it ended.
+import {spawn} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {constants} from 'node:os';
+import {dirname} from 'node:path';
+
+const MOST = 65536; // bytes of an output that are told
+const inputs = JSON.parse(readFileSync(0, 'utf8'));
+
+for (const [name, text] of Object.entries(inputs.files ?? {})) {
+	mkdirSync(dirname(name), {recursive: true});
+	writeFileSync(name, text);
+}
+
+// Node takes a file for a module by its name alone.
+const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code);
+const file = isModule ? 'main.mjs' : 'main.cjs';
+writeFileSync(file, inputs.code);
+
+const child = spawn(process.execPath, [file, ...(inputs.args ?? [])],
+	{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
+const said = {stdout: [], stderr: []};
+const size = {stdout: 0, stderr: 0};
+let late = false;
+
+for (const name of ['stdout', 'stderr'])
+	child[name].on('data', (data) => {
+		if (size[name] < MOST)
+			said[name].push(data.subarray(0, MOST - size[name]));
+		size[name] += data.length;
+	});
+child.stdin.on('error', () => {}); // it need not read
+child.stdin.end(inputs.stdin ?? '');
+
+const kill = () => {
+	try {
+		process.kill(-child.pid, 'SIGKILL');
+	} catch {
+		// nobody is left
+	}
+};
+const timer = inputs.timeoutMs === undefined ? undefined
+	: setTimeout(() => { late = true; kill(); }, inputs.timeoutMs);
+
+child.on('exit', kill); // what it left behind, which may hold its output
+child.on('close', (code, signal) => {
+	clearTimeout(timer);
+	const answer = {
+		stdout: Buffer.concat(said.stdout).toString(),
+		stderr: Buffer.concat(said.stderr).toString(),
+		exitCode: late ? 124 : code ?? 128 + constants.signals[signal],
+	};
+	const cut = Object.entries(size).filter(([, n]) => n > MOST);
+
+	if (cut.length > 0)
+		answer.truncated = Object.fromEntries(cut);
+	if (existsSync('result.json'))
+		try {
+			answer.result = JSON.parse(readFileSync('result.json', 'utf8'));
+		} catch (error) {
+			answer.stderr += `result.json is no JSON: ${error.message}\n`;
+		}
+	process.stdout.write(JSON.stringify(answer));
+});

@@ -1,0 +1,87 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Code that a client sends is run by the templates for it: what it printed, how
+# it ended, where it failed, what it left; and nothing of another run is there.
+use lib 'tests/lib';
+use Paddock;
+
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
+my %needs = (run_python => 'python3', run_node => 'node', run_bash => 'perl');
+
+$s->init;
+
+sub code { my ($tool, $code, %more) = @_; return $s->tool($tool => {code => $code, %more})->{view} // {} }
+
+# what each language needs for one and the same
+my %say = (
+    run_python => {fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
+		   syntax => "x = 1\nif x\n", line => qr/"main\.py", line 2\b.*SyntaxError/s,
+		   keeps => "import os\nos.mkdir('out')\nopen('out/a.txt', 'w').write('kept')",
+		   looks => "import os\nprint(sorted(os.listdir('.')))",
+		   spawns => "import subprocess\nsubprocess.Popen(['sleep', '600'])\nprint('done')",
+		   both => "import sys\nprint('o')\nprint('e', file=sys.stderr)",
+		   nan => "open('result.json', 'w').write('NaN')"},
+    run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
+		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
+		 keeps => "const fs = require('fs'); fs.mkdirSync('out'); fs.writeFileSync('out/a.txt', 'kept')",
+		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
+		 spawns => "require('child_process').spawn('sleep', ['600'], {stdio: 'inherit'}).unref(); console.log('done')",
+		 both => "console.log('o'); console.error('e')",
+		 nan => "require('fs').writeFileSync('result.json', 'NaN')"},
+    run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
+		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
+		 keeps => "mkdir out; printf kept >out/a.txt", looks => "ls -A",
+		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
+		 nan => "echo NaN >result.json"},
+);
+
+for my $tool (sort keys %say) {
+	SKIP: {
+		skip_lacking(10, $needs{$tool});
+		my $say = $say{$tool};
+		my $r = code($tool, $say->{fails});
+
+		like($r->{stderr}, $say->{at}, "$tool: an error says where it is");
+		isnt($r->{exitCode}, 0, "$tool: ... and is no success");
+		like(code($tool, $say->{syntax})->{stderr}, $say->{line},
+		    "$tool: an error of syntax has its line");
+		my $kept = $s->tool($tool => {code => $say->{keeps}});
+		is_deeply([map { $_->{name} } grep { $_->{type} eq 'resource_link' } @{$kept->{content}}],
+		    ['a.txt'], "$tool: what it leaves in out/ is an artifact");
+		my $seen = code($tool, $say->{looks}, files => {'a.csv' => 'x'})->{stdout};
+		like($seen, qr/a\.csv/, "$tool: files are there");
+		unlike($seen, qr/out|result/, "$tool: ... and nothing of another run");
+		is(code($tool, $say->{spawns})->{stdout}, "done\n", "$tool: what it leaves running ends with it");
+		is_deeply([@{code($tool, $say->{both})}{qw(stdout stderr)}], ["o\n", "e\n"],
+		    "$tool: both outputs, each by itself");
+		my $nan = code($tool, $say->{nan});
+		ok(!exists $nan->{result}, "$tool: a result.json that is no JSON is no result");
+		like($nan->{stderr}, qr/result\.json is no JSON/, "$tool: ... and that is told");
+	}
+}
+
+# ---- what is asked for wrongly ----
+
+for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
+	my $r = $s->tool(run_bash => {code => 'true', files => {$name => 'x'}});
+
+	refused($r, 'INVALID_PARAMETER', "a file is not called \"$name\"");
+}
+
+# ---- Lua ----
+
+{
+	my $r = code('run_lua', "x = 5\nreturn x");
+
+	is($r->{result}, 5, 'run_lua: what it returns is the result');
+	is(code('run_lua', 'return x == nil')->{result}, true, 'run_lua: globals are its own');
+	my $cut = code('run_lua', "for i = 1, 30000 do print('abcdefghi') end");
+	is_deeply([length $cut->{stdout}, $cut->{truncated}], [65536, {stdout => 300000}],
+	    'run_lua: what is too much to tell is counted');
+	like(code('run_lua', "error({code = 1, message = 'why'})")->{stderr}, qr/why/,
+	    'run_lua: an error that is a table has its message');
+	my $late = $s->tool(run_lua => {code => 'while true do end', timeoutMs => 200});
+	ok($late->{isError}, 'run_lua: code that does not end is ended');
+}
+$s->stop;
+done_testing();

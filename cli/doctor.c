@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -24,8 +23,6 @@
 #include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
-
-#define LOOKS 20 /* at a tab that has just been opened */
 
 /* By the names in the profile's isolation.missing. */
 static const struct {
@@ -149,18 +146,6 @@ static void check_packages(const struct cli *cli, struct json_object *advice)
 	json_object_put(o);
 }
 
-static int take_profile(const struct cli *cli, struct client *c,
-			struct json_object *o)
-{
-	struct json_object *v;
-	int rc = tool_call(cli, c, "get_runtime_profile",
-			   json_object_new_object(), &v);
-
-	if (rc == 0)
-		json_add(o, "profile:o", v);
-	return rc;
-}
-
 /* ---- grants ---- */
 
 /* [{templateId, version, missing}]: of those that ask for more than they have. */
@@ -217,46 +202,17 @@ static bool is_sandboxed(struct json_object *o)
 	return json_member_bool(browser_of(o), "sandboxed");
 }
 
-/* The profile, once a tab is there; a process needs a moment to be caged. */
-static int look_at_tab(const struct cli *cli, struct client *c,
-		       struct json_object *o)
-{
-	const struct timespec pause = {.tv_nsec = 100000000};
-	int rc = take_profile(cli, c, o);
-
-	for (int i = 0; rc == 0 && i < LOOKS && !is_sandboxed(o); i++) {
-		nanosleep(&pause, NULL);
-		rc = take_profile(cli, c, o);
-	}
-	return rc;
-}
-
 /* A tab is opened, so that the server's profile tells of one that runs. */
 static int try_browser(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
-	struct tool_result a, closed;
+	struct json_object *profile, *refusal;
 	int rc;
 
 	if (!json_member_bool(browser_of(o), "available"))
 		return 0;
-	rc = client_tool(c, "create_tab", json_object_new_object(), &a);
-	if (rc != 0)
-		return rc;
-	if (!a.good) {
-		json_add(o, "browserRefusal:O", a.value);
-	} else {
-		rc = look_at_tab(cli, c, o);
-		if (rc == 0)
-			rc = client_tool(
-			    c, "close_session",
-			    json_pack("sessionId:s",
-				      json_member_str(a.value, "sessionId")),
-			    &closed);
-		if (rc == 0)
-			tool_result_fini(&closed);
-	}
-	tool_result_fini(&a);
+	rc = tool_call_tab(cli, c, &profile, &refusal);
+	json_add(o, "profile?o browserRefusal?o", profile, refusal);
 	return rc;
 }
 
@@ -323,6 +279,7 @@ static int examine(const struct cli *cli, struct json_object *o,
 		   struct json_object *advice)
 {
 	struct client *c = client_open(cli);
+	struct json_object *profile;
 	struct utsname u = {0};
 	int rc;
 
@@ -335,7 +292,8 @@ static int examine(const struct cli *cli, struct json_object *o,
 	else
 		json_add(o, "server:s socket:s", "daemon", client_peer(c));
 	json_add(o, "serverVersion:s", client_server_version(c));
-	rc = take_profile(cli, c, o);
+	rc = tool_call_profile(cli, c, &profile);
+	json_add(o, "profile?o", profile);
 	if (rc == 0)
 		rc = take_grants(cli, c, o);
 	if (rc == 0)

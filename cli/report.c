@@ -314,14 +314,6 @@ void report_explain(const struct cli *cli, struct json_object *view)
 
 #define NAMED_MAX 5 /* in a line */
 
-static struct json_object *list_of(struct json_object *view, size_t *n)
-{
-	struct json_object *list = json_member(view, "missingArtifacts");
-
-	*n = json_length(list);
-	return list;
-}
-
 static uint64_t count_of(struct json_object *item)
 {
 	struct json_object *count = json_member(item, "count");
@@ -334,11 +326,9 @@ static uint64_t count_of(struct json_object *item)
 uint64_t lost_artifacts_count(struct json_object *view)
 {
 	uint64_t sum = 0;
-	size_t n;
-	struct json_object *list = list_of(view, &n);
 
-	for (size_t i = 0; i < n; i++)
-		sum += count_of(json_object_array_get_idx(list, i));
+	json_each(item, json_member(view, "missingArtifacts"))
+		sum += count_of(item);
 	return sum;
 }
 
@@ -401,8 +391,8 @@ static bool is_said(struct json_object *view)
 void lost_artifacts_print(struct json_object *view,
 			  void (*say)(void *arg, const char *line), void *arg)
 {
-	size_t n;
-	struct json_object *list = list_of(view, &n);
+	struct json_object *list = json_member(view, "missingArtifacts");
+	size_t n = json_length(list);
 	const char *said =
 	    json_member_str(json_member(view, "error"), "message");
 

@@ -218,7 +218,7 @@ static int with_server(const struct cli *cli, const char *templates,
 	for (size_t i = 0; i < selftests_n && rc == 0; i++)
 		rc = attempt(&s, i);
 	if (rc == 0)
-		rc = selftest_browser(s.client, selftests_n + 1, &s.failed,
+		rc = selftest_browser(cli, s.client, selftests_n + 1, &s.failed,
 				      &s.skipped);
 	client_close(s.client);
 	opt_list_free(&private.templates);

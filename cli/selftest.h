@@ -35,6 +35,7 @@ extern const size_t selftest_browser_n;
  * Try them, as the TAP lines FIRST and on. 0, with *FAILED and *SKIPPED more by
  * what did not hold, and what could not be tried; or the exit status.
  */
-int selftest_browser(struct client *c, size_t first, int *failed, int *skipped);
+int selftest_browser(const struct cli *cli, struct client *c, size_t first,
+		     int *failed, int *skipped);
 
 #endif

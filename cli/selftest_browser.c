@@ -9,14 +9,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
-
-#define LOOKS 30 /* a tenth of a second each: its sandbox takes a moment */
 
 static const struct {
 	const char *what;
@@ -35,53 +32,6 @@ static const struct {
 };
 
 const size_t selftest_browser_n = ARRAY_LEN(tries);
-
-static int browser_now(struct client *c, struct json_object **browser)
-{
-	struct tool_result a;
-	int rc =
-	    client_tool(c, "get_runtime_profile", json_object_new_object(), &a);
-
-	*browser = NULL;
-	if (rc != 0)
-		return rc;
-	*browser = json_object_get(json_member(a.value, "browser"));
-	tool_result_fini(&a);
-	return 0;
-}
-
-/* The browser's part of the profile while a tab is open; or why none is. */
-static int look(struct client *c, struct json_object **browser, char **none)
-{
-	const struct timespec pause = {.tv_nsec = 100000000};
-	struct tool_result tab, closed;
-	int rc = client_tool(c, "create_tab", json_object_new_object(), &tab);
-
-	*browser = NULL;
-	if (rc != 0)
-		return rc;
-	for (int i = 0; rc == 0 && i < LOOKS; i++) {
-		json_object_put(*browser);
-		rc = browser_now(c, browser);
-		if (rc != 0 || !tab.good ||
-		    json_member_bool(*browser, "sandboxed"))
-			break;
-		nanosleep(&pause, NULL);
-	}
-	if (rc == 0 && tab.good) {
-		rc = client_tool(
-		    c, "close_session",
-		    json_pack("sessionId:s",
-			      json_member_str(tab.value, "sessionId")),
-		    &closed);
-		if (rc == 0)
-			tool_result_fini(&closed);
-	}
-	if (!tab.good)
-		*none = xstrdup_opt(json_member_str(tab.value, "error"));
-	tool_result_fini(&tab);
-	return rc;
-}
 
 static int is_refused(struct client *c, const char *url, bool *good)
 {
@@ -105,24 +55,29 @@ static bool holds(struct json_object *browser, size_t i)
 	return json_object_get_int64(json_member(of, name)) > 0;
 }
 
-int selftest_browser(struct client *c, size_t first, int *failed, int *skipped)
+int selftest_browser(const struct cli *cli, struct client *c, size_t first,
+		     int *failed, int *skipped)
 {
-	struct json_object *before = NULL, *open = NULL;
+	struct json_object *before, *browser, *open = NULL, *refusal = NULL;
+	int rc = tool_call_profile(cli, c, &before);
 	const char *errmsg;
-	char *none = NULL; /* it is there, and does not start */
-	int rc = browser_now(c, &before);
-	bool there = json_object_get_boolean(json_member(before, "available"));
+	bool there;
 
+	browser = json_member(before, "browser");
+	errmsg = json_member_str(browser, "reason");
+	there = json_member_bool(browser, "available");
 	if (rc == 0 && there)
-		rc = look(c, &open, &none);
-	errmsg = none != NULL ? none : json_member_str(before, "reason");
+		rc = tool_call_tab(cli, c, &open, &refusal);
+	if (refusal != NULL) /* it is there, and does not start */
+		errmsg = json_member_str(refusal, "error");
+	browser = json_member(open, "browser");
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(tries); i++) {
-		bool tried = there && none == NULL, good = true;
+		bool tried = there && refusal == NULL, good = true;
 
 		if (tried && tries[i].url != NULL)
 			rc = is_refused(c, tries[i].url, &good);
 		else if (tried)
-			good = holds(open, i);
+			good = holds(browser, i);
 		if (rc != 0)
 			break;
 		safe_printf("%sok %zu - browser: %s", good ? "" : "not ",
@@ -135,8 +90,8 @@ int selftest_browser(struct client *c, size_t first, int *failed, int *skipped)
 		*failed += !good;
 		*skipped += !tried;
 	}
-	free(none);
 	json_object_put(before);
 	json_object_put(open);
+	json_object_put(refusal);
 	return rc;
 }

@@ -155,8 +155,7 @@ static void show_server(struct client *c, struct json_object *profile)
 static int server_status(const struct cli *cli, struct client *c)
 {
 	struct json_object *v;
-	int rc = tool_call(cli, c, "get_runtime_profile",
-			   json_object_new_object(), &v);
+	int rc = tool_call_profile(cli, c, &v);
 
 	if (rc == 0 && cli->json)
 		json_pretty_print(json_member(v, "health"), true);

@@ -156,20 +156,16 @@ char *template_findings_skipped(const struct cli *cli, const char *name)
 	char *folder = NULL;
 	struct json_object *checked = template_findings_all(cli, NULL);
 	struct json_object *list = json_member(checked, "problems");
-	size_t n = json_length(list);
 
-	for (size_t i = 0; i < n && folder == NULL; i++) {
-		const char *line =
-		    json_object_get_string(json_object_array_get_idx(list, i));
-
-		folder = folder_of(line, name);
-		if (folder != NULL)
-			message_print("skipped %s", line);
+	json_each(one, list) {
+		folder = folder_of(json_object_get_string(one), name);
+		if (folder == NULL)
+			continue;
+		message_print("skipped %s", json_object_get_string(one));
+		break;
 	}
-	for (size_t i = 0; i < n && folder == NULL; i++)
-		message_print(
-		    "skipped %s",
-		    json_object_get_string(json_object_array_get_idx(list, i)));
+	json_each(one, folder == NULL ? list : NULL)
+		message_print("skipped %s", json_object_get_string(one));
 	json_object_put(checked);
 	return folder;
 }

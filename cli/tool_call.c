@@ -6,9 +6,13 @@
  */
 #include "cli/tool_call.h"
 
+#include <time.h>
+
 #include "cli/json_io.h"
 #include "cli/report.h"
 #include "proto/json/json_pack.h"
+
+#define LOOKS 30 /* at a tab that has just been opened, in tenths of a second */
 
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	      struct json_object *args, struct json_object **out)
@@ -35,6 +39,47 @@ int tool_call_run(const struct cli *cli, struct client *c, const char *run,
 {
 	return tool_call(cli, c, "get_task_run", json_pack("runId:s", run),
 			 out);
+}
+
+int tool_call_profile(const struct cli *cli, struct client *c,
+		      struct json_object **out)
+{
+	return tool_call(cli, c, "get_runtime_profile",
+			 json_object_new_object(), out);
+}
+
+int tool_call_tab(const struct cli *cli, struct client *c,
+		  struct json_object **profile, struct json_object **refusal)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+	struct tool_result tab, closed;
+	bool caged = false;
+	int rc = client_tool(c, "create_tab", json_object_new_object(), &tab);
+
+	*profile = *refusal = NULL;
+	if (rc != 0)
+		return rc;
+	if (!tab.good)
+		*refusal = json_object_get(tab.value);
+	for (int i = 0; rc == 0 && tab.good && !caged && i < LOOKS; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		json_object_put(*profile);
+		rc = tool_call_profile(cli, c, profile);
+		caged = json_member_bool(json_member(*profile, "browser"),
+					 "sandboxed");
+	}
+	if (rc == 0 && tab.good) {
+		rc = client_tool(
+		    c, "close_session",
+		    json_pack("sessionId:s",
+			      json_member_str(tab.value, "sessionId")),
+		    &closed);
+		if (rc == 0)
+			tool_result_fini(&closed);
+	}
+	tool_result_fini(&tab);
+	return rc;
 }
 
 static int more_templates(const struct cli *cli, struct client *c,

@@ -16,6 +16,17 @@ int tool_call(const struct cli *cli, struct client *c, const char *tool,
 int tool_call_run(const struct cli *cli, struct client *c, const char *run,
 		  struct json_object **out);
 
+int tool_call_profile(const struct cli *cli, struct client *c,
+		      struct json_object **out);
+
+/*
+ * Open a tab, and look at the profile until the browser's sandbox is measured,
+ * which takes a moment; then close it. What was seen last in *PROFILE; or why
+ * there is no tab in *REFUSAL. The caller's, each NULL where it is not so.
+ */
+int tool_call_tab(const struct cli *cli, struct client *c,
+		  struct json_object **profile, struct json_object **refusal);
+
 /* All that list_task_templates lists, in as many answers as it takes. */
 int tool_call_templates(const struct cli *cli, struct client *c,
 			struct json_object **out);

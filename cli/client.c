@@ -445,22 +445,31 @@ int64_t client_limited(const struct tool_result *a)
 				      : ms;
 }
 
+int client_ask_again(struct client *c, int64_t until_ms, struct tool_result *a)
+{
+	int64_t ms = client_limited(a);
+	int rc;
+
+	if (ms == 0 || clock_mono_ms() > until_ms)
+		return 0;
+	tool_result_fini(a);
+	rc = client_pause(c, ms);
+	return rc < 0 ? rc : 1;
+}
+
 int client_tool(struct client *c, const char *tool, struct json_object *args,
 		struct tool_result *a)
 {
-	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, ms;
+	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
 	int rc;
 
 	do {
 		rc = client_wait(
 		    c, client_send_tool(c, tool, json_object_get(args)),
 		    CLIENT_FOREVER, a);
-		ms = rc == 0 ? client_limited(a) : 0;
-		if (ms == 0 || clock_mono_ms() > patience)
-			break;
-		tool_result_fini(a);
-		rc = client_pause(c, ms);
-	} while (rc == 0);
+		if (rc == 0)
+			rc = client_ask_again(c, until_ms, a);
+	} while (rc > 0);
 	json_object_put(args);
 	return rc < 0 ? client_trouble() : 0;
 }

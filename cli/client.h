@@ -74,6 +74,13 @@ int client_wait_update(struct client *c, int ms);
 int client_pause(struct client *c, int64_t ms);
 /* Asked too often: after how many ms A says to ask again; 0: it is another. */
 int64_t client_limited(const struct tool_result *a);
+#define CLIENT_PATIENCE_MS 60000 /* how long who asks too often goes on so */
+/*
+ * Does A say so, and is UNTIL_MS (monotonic) not over yet? Then A is let go, that
+ * time is waited, and it is to be asked again: 1. 0: A is the answer; or as
+ * client_wait().
+ */
+int client_ask_again(struct client *c, int64_t until_ms, struct tool_result *a);
 
 /*
  * Both in one; who asks too often waits and asks again, for a while. 0, also

@@ -35,26 +35,23 @@ static int64_t send_greeting(struct client *c)
 /* Who asks too often waits, here, too: 0 and the answer in *M. */
 static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 {
-	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
+	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
+	int rc;
 
-	for (;;) {
-		int rc = client_wait_message(c, send_greeting(c), ms, m);
-		struct tool_result a = {0};
-		int64_t again;
+	do {
+		struct tool_result a = {.good = true};
 
+		rc = client_wait_message(c, send_greeting(c), ms, m);
 		if (rc < 0)
 			return rc;
 		if (m->error != NULL)
 			tool_result_read(&a, m);
-		again = m->error != NULL ? client_limited(&a) : 0;
+		rc = client_ask_again(c, until_ms, &a);
 		tool_result_fini(&a);
-		if (again == 0 || clock_mono_ms() > patience)
-			return 0;
-		rpc_fini(m);
-		rc = client_pause(c, again);
-		if (rc < 0)
-			return rc;
-	}
+		if (rc != 0)
+			rpc_fini(m);
+	} while (rc > 0);
+	return rc;
 }
 
 static struct json_object *server_info(const struct client *c,

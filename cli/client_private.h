@@ -12,9 +12,6 @@
 #include "cli/transport.h"
 #include "proto/mcp/rpc.h"
 
-/* How long who asks too often goes on asking. */
-#define LIMITED_PATIENCE_MS 60000
-
 /* An answer that came while another was waited for. */
 struct early {
 	TAILQ_ENTRY(early) link;

@@ -98,21 +98,18 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 		add(advice, "programs, which run weakly caged", weak);
 }
 
-static struct json_object *health_of(struct json_object *o)
-{
-	return json_member(json_member(o, "profile"), "health");
-}
-
-/* What readyz would say; a server of another version may not. */
+/* What readyz would say. */
 static bool takes_runs(struct json_object *o)
 {
-	return health_of(o) == NULL || json_member_bool(health_of(o), "ready");
+	return tool_call_is_ready(json_member(o, "profile"));
 }
 
 /* All that keeps runs from being started, or may soon. */
 static void check_health(struct json_object *o, struct json_object *advice)
 {
-	json_each(c, json_member(health_of(o), "checks")) {
+	struct json_object *profile = json_member(o, "profile");
+
+	json_each(c, json_member(json_member(profile, "health"), "checks")) {
 		const char *says = json_member_str(c, "says");
 		const char *cure = json_member_str(c, "cure");
 		char *text;

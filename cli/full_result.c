@@ -26,18 +26,14 @@ static int read_part(struct client *c, const char *uri, size_t from,
 		     struct tool_result *a)
 {
 	char *part = xasprintf("%s?offset=%zu", uri, from);
-	int64_t ms = 1;
-	int rc = 0;
+	int rc;
 
-	while (rc == 0 && ms > 0) {
+	do {
 		rc = client_wait(c, client_send_read(c, part), CLIENT_FOREVER,
 				 a);
-		ms = rc == 0 ? client_limited(a) : 0;
-		if (ms > 0) {
-			tool_result_fini(a);
-			rc = client_pause(c, ms);
-		}
-	}
+		if (rc == 0)
+			rc = client_ask_again(c, INT64_MAX, a);
+	} while (rc > 0);
 	free(part);
 	return rc;
 }

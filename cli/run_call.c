@@ -18,10 +18,9 @@
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 
-#define POLL_MS 1000		  /* pollAfterMs of the contract */
-#define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */
-#define CANCEL_WAIT_MS 75000	  /* the longest grace is a minute */
-#define ID_WAIT_MS 250 /* for the run's id once it is to be cancelled */
+#define POLL_MS 1000	     /* pollAfterMs of the contract */
+#define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
+#define ID_WAIT_MS 250	     /* for the run's id once it is to be cancelled */
 
 static void make_key(struct run_call *r)
 {
@@ -202,21 +201,19 @@ int run_call_follow(struct run_call *r, struct tool_result *a)
 static int ask_for_run(struct run_call *r, const char *mode,
 		       struct tool_result *a)
 {
-	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, call, ms;
+	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS, call;
 	int rc;
 
-	for (;;) {
+	do {
 		call = client_send_tool(r->client, "run_task_template",
 					arguments(r, mode));
 		client_on_progress(r->client, call, on_progress, r);
 		rc = wait_answer(r, call, a);
-		ms = rc == 0 && !r->cancelling ? client_limited(a) : 0;
-		if (ms == 0 || clock_mono_ms() > patience)
+		if (rc != 0 || r->cancelling)
 			return rc;
-		tool_result_fini(a);
-		if (client_pause(r->client, ms) < 0)
-			return client_trouble();
-	}
+		rc = client_ask_again(r->client, until_ms, a);
+	} while (rc > 0);
+	return rc < 0 ? client_trouble() : 0;
 }
 
 int run_call_start(struct run_call *r, const char *mode, struct tool_result *a)

@@ -127,14 +127,6 @@ static void show_checks(struct json_object *list)
 	}
 }
 
-/* A server of another version may not say. */
-static bool is_ready(struct json_object *profile)
-{
-	struct json_object *health = json_member(profile, "health");
-
-	return health == NULL || json_member_bool(health, "ready");
-}
-
 static void show_server(struct client *c, struct json_object *profile)
 {
 	struct json_object *health = json_member(profile, "health");
@@ -143,7 +135,7 @@ static void show_server(struct client *c, struct json_object *profile)
 
 	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
 	line("version", json_member_str(profile, "runtimeVersion"));
-	line("ready", is_ready(profile) ? "yes" : "no");
+	line("ready", tool_call_is_ready(profile) ? "yes" : "no");
 	show_checks(json_member(health, "checks"));
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
 		 json_member_int(usage, "running"),
@@ -161,7 +153,7 @@ static int server_status(const struct cli *cli, struct client *c)
 		json_pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
 		show_server(c, v);
-	if (rc == 0 && !is_ready(v))
+	if (rc == 0 && !tool_call_is_ready(v))
 		rc = CLI_TROUBLE;
 	json_object_put(v);
 	return rc;

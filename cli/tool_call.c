@@ -48,6 +48,13 @@ int tool_call_profile(const struct cli *cli, struct client *c,
 			 json_object_new_object(), out);
 }
 
+bool tool_call_is_ready(struct json_object *profile)
+{
+	struct json_object *health = json_member(profile, "health");
+
+	return health == NULL || json_member_bool(health, "ready");
+}
+
 int tool_call_tab(const struct cli *cli, struct client *c,
 		  struct json_object **profile, struct json_object **refusal)
 {

@@ -19,6 +19,9 @@ int tool_call_run(const struct cli *cli, struct client *c, const char *run,
 int tool_call_profile(const struct cli *cli, struct client *c,
 		      struct json_object **out);
 
+/* Does PROFILE say that runs are taken? A server of another version may not. */
+bool tool_call_is_ready(struct json_object *profile);
+
 /*
  * Open a tab, and look at the profile until the browser's sandbox is measured,
  * which takes a moment; then close it. What was seen last in *PROFILE; or why

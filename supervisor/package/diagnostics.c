@@ -115,6 +115,18 @@ int diagnostics_at(struct diagnostics *f, size_t line, size_t column)
 	return -EINVAL;
 }
 
+int diagnostics_not_json(struct diagnostics *f, const char *file,
+			 const char *text, size_t len,
+			 const struct json_error *err)
+{
+	size_t line, column;
+
+	utf8_position(text, err->at < len ? err->at : len, &line, &column);
+	diagnostics_add(f, DIAGNOSTIC_ERROR, file, NULL, "this is not JSON: %s",
+			json_error_reason(err));
+	return diagnostics_at(f, line, column);
+}
+
 void diagnostics_place(struct diagnostics *f, const char *file,
 		       const char *text, size_t len)
 {

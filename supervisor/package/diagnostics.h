@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "proto/json/json.h"
+
 /* are kept; of the rest it is known that there are */
 #define DIAGNOSTICS_MAX 100
 
@@ -49,6 +51,11 @@ int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
 int diagnostics_of_name(struct diagnostics *f);
 /* What was added just now is there; -EINVAL. */
 int diagnostics_at(struct diagnostics *f, size_t line, size_t column);
+
+/* FILE's TEXT (LEN bytes) is no JSON, as ERR says; -EINVAL. */
+int diagnostics_not_json(struct diagnostics *f, const char *file,
+			 const char *text, size_t len,
+			 const struct json_error *err);
 
 /* Find the places in FILE, whose TEXT (LEN bytes) is JSON by json_parse(). */
 void diagnostics_place(struct diagnostics *f, const char *file,

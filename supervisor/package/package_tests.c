@@ -60,15 +60,15 @@ static void check_keys(struct test *t, struct json_object *o,
 
 static void check_status(struct test *t, struct json_object *o)
 {
-	const char *status = json_object_get_string(o), *suggest;
+	const char *status = json_object_is_type(o, json_type_string)
+				 ? json_object_get_string(o)
+				 : "";
+	const char *suggest;
 
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
-		if (json_object_is_type(o, json_type_string) &&
-		    strcmp(statuses[i], status) == 0)
+		if (strcmp(statuses[i], status) == 0)
 			return;
-	suggest = json_object_is_type(o, json_type_string)
-		      ? suggest_word(status, statuses, ARRAY_LEN(statuses))
-		      : NULL;
+	suggest = suggest_word(status, statuses, ARRAY_LEN(statuses));
 	diagnostics_add(
 	    t->f, DIAGNOSTIC_ERROR, t->file, "/expect/status",
 	    "no run ends so: a status is succeeded, partial_success, "
@@ -119,15 +119,9 @@ static void check_text(struct test *t, const char *text, size_t len)
 {
 	struct json_object *o = NULL;
 	struct json_error err;
-	size_t line, column;
 
 	if (json_parse(&o, text, len, &err) < 0) {
-		utf8_position(text, err.at < len ? err.at : len, &line,
-			      &column);
-		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, NULL,
-				"this is not JSON: %s",
-				json_error_reason(&err));
-		diagnostics_at(t->f, line, column);
+		diagnostics_not_json(t->f, t->file, text, len, &err);
 		return;
 	}
 	check_test(t, o);

@@ -333,14 +333,10 @@ struct template *manifest_parse(const char *text, size_t len,
 {
 	struct template *t = xcalloc(1, sizeof(*t));
 	struct json_error err = {0};
-	size_t line, column;
 
 	t->users = 1;
 	if (json_parse(&t->manifest, text, len, &err) < 0) {
-		utf8_position(text, err.at < len ? err.at : len, &line,
-			      &column);
-		fail(f, NULL, "this is not JSON: %s", json_error_reason(&err));
-		diagnostics_at(f, line, column);
+		diagnostics_not_json(f, MANIFEST_FILE, text, len, &err);
 		goto bad;
 	}
 	check_all(t, t->manifest, f);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,9 +45,18 @@ struct reading {
 	size_t size;
 };
 
-static int fail(struct reading *r, const char *reason)
+static int fail(struct reading *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static int fail(struct reading *r, const char *fmt, ...)
 {
+	va_list ap;
+	char *reason;
+
+	va_start(ap, fmt);
+	reason = xvasprintf(fmt, ap);
+	va_end(ap);
 	errmsg_set(r->errmsg, r->size, "%s:%d: %s", r->file, r->line, reason);
+	free(reason);
 	r->failed = true;
 	return -EINVAL;
 }
@@ -82,27 +92,21 @@ static const char *name_in(const struct config_section *k, const char *section,
 static int unknown_section(struct reading *r, const char *section)
 {
 	const struct config_section *k = kind_of(section);
-	char reason[512];
 	struct suggest suggest;
 
 	suggest_init(&suggest, section);
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
 		suggest_try(&suggest, config_sections[i].name);
 	if (k != NULL)
-		errmsg_set(reason, sizeof(reason), "[%s]: expected %s", section,
-			   k->expected);
-	else if (suggest.best != NULL)
-		errmsg_set(reason, sizeof(reason),
-			   "[%s]: unknown section; did you mean [%s]?", section,
-			   suggest.best);
-	else
-		errmsg_set(
-		    reason, sizeof(reason),
+		return fail(r, "[%s]: expected %s", section, k->expected);
+	if (suggest.best != NULL)
+		return fail(r, "[%s]: unknown section; did you mean [%s]?",
+			    section, suggest.best);
+	return fail(r,
 		    "[%s]: unknown section; expected [server], [limits], "
 		    "[sandbox], [browser], [requestor \"NAME\"] or "
 		    "[grant \"TEMPLATE\"]",
 		    section);
-	return fail(r, reason);
 }
 
 /* A section begins. What it names exists from here on, even without a key. */
@@ -125,7 +129,7 @@ static int enter_section(struct reading *r, const char *section)
 		return fail(r, "\"anonymous\" stands for callers without a "
 			       "token; choose another name");
 	if (config_section_index(r->c, k, name, n) >= CONFIG_NAMED_MAX)
-		return fail(r, k->too_many);
+		return fail(r, "%s", k->too_many);
 	return 0;
 }
 
@@ -185,7 +189,6 @@ static char *next_line(char *line, int room, void *arg)
 {
 	struct reading *r = arg;
 	const char *start = r->text + r->at, *end;
-	char reason[80];
 	size_t n;
 
 	if (r->failed || r->at == r->len || room < 1)
@@ -194,9 +197,7 @@ static char *next_line(char *line, int room, void *arg)
 	n = end != NULL ? (size_t)(end - start) + 1 : r->len - r->at;
 	r->line++;
 	if (n >= (size_t)room) {
-		errmsg_set(reason, sizeof(reason),
-			   "the line has more than %d bytes", room - 2);
-		fail(r, reason);
+		fail(r, "the line has more than %d bytes", room - 2);
 		return NULL;
 	}
 	memcpy(line, start, n);
@@ -229,47 +230,36 @@ static int unknown_key(struct reading *r, const char *section, const char *name,
 		       const char *suggest)
 {
 	const char *refused = config_key_refused(section, name);
-	char reason[512];
 
 	if (refused != NULL)
-		errmsg_set(reason, sizeof(reason), "%s: %s", name, refused);
-	else if (suggest != NULL)
-		errmsg_set(reason, sizeof(reason),
-			   "%s: unknown key in [%s]; did you mean %s?", name,
-			   section, suggest);
-	else
-		errmsg_set(reason, sizeof(reason),
-			   "%s: unknown key in [%s]; paddockd --print-config "
-			   "lists them all",
-			   name, section);
-	return fail(r, reason);
+		return fail(r, "%s: %s", name, refused);
+	if (suggest != NULL)
+		return fail(r, "%s: unknown key in [%s]; did you mean %s?",
+			    name, section, suggest);
+	return fail(r,
+		    "%s: unknown key in [%s]; paddockd --print-config "
+		    "lists them all",
+		    name, section);
 }
 
 /* A line that begins with a space goes on with the key before it. */
 static int check_line(struct reading *r, const struct config_key *k,
 		      size_t slot, bool more)
 {
-	char reason[256];
-
 	if (more && config_key_is_list(k))
 		return 0;
 	if (more)
-		errmsg_set(
-		    reason, sizeof(reason),
-		    "the line begins with a space, so it would go on with "
-		    "%s, which is no list",
-		    k->name);
-	else if (twice(r, slot, k))
-		errmsg_set(
-		    reason, sizeof(reason),
-		    "%s: the key came before in this file and section%s",
+		return fail(r,
+			    "the line begins with a space, so it would go on "
+			    "with %s, which is no list",
+			    k->name);
+	if (!twice(r, slot, k))
+		return 0;
+	return fail(r, "%s: the key came before in this file and section%s",
 		    k->name,
 		    config_key_is_list(k)
 			? "; name all in one line, with spaces between them"
 			: "");
-	else
-		return 0;
-	return fail(r, reason);
 }
 
 static int take(struct reading *r, const char *name, const char *value)
@@ -301,7 +291,7 @@ static int take(struct reading *r, const char *name, const char *value)
 	r->continues = true;
 	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_PLACES;
 	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
-		return fail(r, reason);
+		return fail(r, "%s", reason);
 	return 0;
 }
 

@@ -50,7 +50,6 @@ struct command {
 	/* instead: with a connection to the server, which its caller closes */
 	int (*call)(const struct cli *cli, struct client *c, int n,
 		    const char *const *arg);
-	int (*raw)(int argc, char **argv); /* instead: parses for itself */
 };
 
 /* The one that ARGV begins with, *WORDS of it; NULL: none does. */
@@ -75,11 +74,8 @@ extern const struct opt cli_flags[CLI_FLAGS];
 
 extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
     cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor, cmd_explain,
-    cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_selftest, cmd_status,
+    cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_schema, cmd_selftest, cmd_status,
     cmd_template_check, cmd_template_grant, cmd_template_ls, cmd_template_new,
     cmd_template_show, cmd_template_test, cmd_token;
-
-/* "paddock schema", checks: 0: all valid; 1: not; 2: usage, or a file. */
-int cli_schema(int argc, char **argv);
 
 #endif

@@ -190,15 +190,6 @@ bool help_group(const struct cli *cli, const char *word, FILE *to)
 	return found;
 }
 
-static int raw_help(const struct command *cmd)
-{
-	char name[32], flag[] = "--help";
-	char *argv[] = {name, flag, NULL};
-
-	snprintf(name, sizeof(name), "%s", cmd->name);
-	return cmd->raw(2, argv);
-}
-
 static int help(const struct cli *cli, int n, const char *const *arg)
 {
 	const struct command *cmd;
@@ -209,8 +200,6 @@ static int help(const struct cli *cli, int n, const char *const *arg)
 		return CLI_OK;
 	}
 	cmd = command_find(cli, n, arg, &words);
-	if (cmd != NULL && cmd->raw != NULL)
-		return raw_help(cmd);
 	if (cmd != NULL) {
 		help_command(cli, cmd);
 		return CLI_OK;

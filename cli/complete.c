@@ -230,7 +230,7 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	const char *args =
 	    cmd->args + strspn(cmd->args, "["); /* it may be left out */
 
-	if (cmd->raw != NULL)
+	if (strstr(args, ".json") != NULL)
 		safe_printf("%s\n", FILES);
 	else if (cmd->max >= 0 && number >= cmd->max)
 		return;
@@ -338,7 +338,7 @@ static void offer_next(struct ask_words *w, const struct command *cmd,
 		l.open = open_within(w, cmd);
 	if (l.open != NULL)
 		offer_value(w, l.open);
-	else if (w->last[0] == '-' && cmd->raw == NULL)
+	else if (w->last[0] == '-')
 		offer_flags(cmd, w);
 	else
 		offer_operand(cmd, w, l.operands, l.before);

@@ -17,13 +17,6 @@
 #include "cli/terminal.h"
 #include "cli/server_flags.h"
 
-static const struct command cmd_schema = {
-    .name = "schema",
-    .args = "SCHEMA.json INSTANCE.json...",
-    .summary = "check JSON files against a JSON Schema",
-    .raw = cli_schema,
-};
-
 static const struct command *const commands[] = {
     &cmd_run,
     &cmd_ps,
@@ -147,8 +140,6 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	cmd = command_find(cli, argc, words, &skip);
 	if (cmd == NULL)
 		return no_command(cli, argc, argv);
-	if (cmd->raw != NULL)
-		return cmd->raw(argc, argv);
 	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
 					  {cli_flags, CLI_FLAGS}},
 		       2, &operands, argc - skip, words + skip, errmsg,

@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,12 +20,14 @@
 
 #define ERRORS_SHOWN 50u
 
-enum { EXIT_VALID = 0, EXIT_INVALID = 1, EXIT_USAGE = 2 };
+static struct {
+	bool formats;
+} flags;
 
-static const char usage[] =
-    "usage: paddock schema [--formats] SCHEMA.json INSTANCE.json…\n"
-    "Checks JSON files against a JSON Schema (2020-12, draft-07); - is "
-    "stdin.\n";
+static const struct opt opts[] = {
+    {"formats", 0, OPT_FLAG, &flags.formats, NULL,
+     "check what \"format\" says, too"},
+};
 
 /* One line an error: where, what. */
 static void show(const char *file, const struct schema_error *e)
@@ -44,7 +45,7 @@ static int check(const struct schema *s, const char *file)
 	size_t n;
 
 	if (json_file_read(&instance, file) != 0)
-		return EXIT_USAGE;
+		return CLI_USAGE;
 	errs = xcalloc(ERRORS_SHOWN, sizeof(*errs));
 	n = schema_validate_all(s, instance, errs, ERRORS_SHOWN);
 	for (size_t i = 0; i < n; i++)
@@ -52,27 +53,28 @@ static int check(const struct schema *s, const char *file)
 	safe_printf("%s: %s\n", file, n == 0 ? "valid" : "not valid");
 	free(errs);
 	json_object_put(instance);
-	return n == 0 ? EXIT_VALID : EXIT_INVALID;
+	return n == 0 ? CLI_OK : CLI_FAILED;
 }
 
 /* The worst answer of all files counts. */
-static int check_files(const char *schema, char **files, bool formats)
+static int check_files(const struct cli *cli, int n, const char *const *arg)
 {
-	const struct schema_options opt = {.assert_formats = formats};
+	const struct schema_options opt = {.assert_formats = flags.formats};
 	struct schema_error err;
 	struct json_object *doc;
 	struct schema *s;
-	int worst = EXIT_VALID;
+	int worst = CLI_OK;
 
-	if (json_file_read(&doc, schema) != 0)
-		return EXIT_USAGE;
+	(void)cli;
+	if (json_file_read(&doc, arg[0]) != 0)
+		return CLI_USAGE;
 	if (schema_compile(&s, doc, &opt, &err) != 0) {
-		show(schema, &err);
+		show(arg[0], &err);
 		json_object_put(doc);
-		return EXIT_USAGE;
+		return CLI_USAGE;
 	}
-	for (; *files != NULL; files++) {
-		int rc = check(s, *files);
+	for (int i = 1; i < n; i++) {
+		int rc = check(s, arg[i]);
 
 		if (rc > worst)
 			worst = rc;
@@ -82,33 +84,14 @@ static int check_files(const char *schema, char **files, bool formats)
 	return worst;
 }
 
-int cli_schema(int argc, char **argv)
-{
-	static const struct option options[] = {
-	    {"formats", no_argument, NULL, 'f'},
-	    {"help", no_argument, NULL, 'h'},
-	    {0},
-	};
-	bool formats = false;
-	int opt;
-
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (opt) {
-		case 'f':
-			formats = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_VALID;
-		default:
-			fputs(usage, stderr);
-			return EXIT_USAGE;
-		}
-	}
-	if (argc - optind < 2) {
-		fputs(usage, stderr);
-		return EXIT_USAGE;
-	}
-	return check_files(argv[optind], argv + optind + 1, formats);
-}
+const struct command cmd_schema = {
+    .name = "schema",
+    .args = "SCHEMA.json INSTANCE.json...",
+    .summary = "check JSON files against a JSON Schema",
+    .text = "The schema is of 2020-12 or draft-07; - is stdin.\n",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
+    .min = 2,
+    .max = -1,
+    .run = check_files,
+};

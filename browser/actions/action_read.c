@@ -77,8 +77,8 @@ static int count_cookie_changes(struct call *c, int64_t *changes)
 		return 0;
 	}
 	/* a sum, because their order means nothing */
-	for (size_t i = 0; i < json_object_array_length(all); i++)
-		sum += digest(json_object_array_get_idx(all, i));
+	json_each(cookie, all)
+		sum += digest(cookie);
 	json_object_put(r);
 	if (sum != s->cookies) {
 		s->cookies = sum;

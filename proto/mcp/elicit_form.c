@@ -128,8 +128,7 @@ static unsigned kind_of(struct json_object *p)
 /* Is V among OPTIONS: strings, or {const, title}? */
 static bool among(struct json_object *options, struct json_object *v)
 {
-	for (size_t i = 0; i < json_object_array_length(options); i++) {
-		struct json_object *o = json_object_array_get_idx(options, i);
+	json_each(o, options) {
 		struct json_object *c = json_member(o, "const");
 
 		if (json_object_equal(c != NULL ? c : o, v))
@@ -166,9 +165,8 @@ static bool default_fits(struct json_object *p, unsigned kind,
 	case KIND_CHOICES:
 		if (!json_object_is_type(v, json_type_array))
 			return false;
-		for (size_t i = 0; i < json_object_array_length(v); i++)
-			if (!among(options_of(p),
-				   json_object_array_get_idx(v, i)))
+		json_each(one, v)
+			if (!among(options_of(p), one))
 				return false;
 		return true;
 	default:
@@ -230,27 +228,21 @@ static bool check_required(struct json_object *names,
 			   struct json_object *properties,
 			   struct pointer_error *f)
 {
-	size_t n;
-
 	if (names == NULL)
 		return true;
 	if (!json_object_is_type(names, json_type_array))
 		return pointer_error_at(f, "required",
 					"an array of properties' names");
-	n = json_object_array_length(names);
-	if (n > ELICIT_FORM_PROPERTIES_MAX)
+	if (json_object_array_length(names) > ELICIT_FORM_PROPERTIES_MAX)
 		return pointer_error_at(f, "required",
 					"each property's name once");
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *name = json_object_array_get_idx(names, i);
-
+	json_each(name, names)
 		if (!json_is_string(name) ||
 		    json_member(properties, json_object_get_string(name)) ==
 			NULL)
 			return pointer_error_at(
 			    f, "required",
 			    "names of properties that there are");
-	}
 	return true;
 }
 

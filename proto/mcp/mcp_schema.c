@@ -114,9 +114,8 @@ static struct json_object *each_shown(struct showing *s,
 {
 	struct json_object *o = json_object_new_array();
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		json_object_array_add(
-		    o, shown(s, json_object_array_get_idx(list, i)));
+	json_each(schema, list)
+		json_object_array_add(o, shown(s, schema));
 	return o;
 }
 

@@ -137,11 +137,8 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 static bool list_names(struct lint *l, struct json_object *list,
 		       const char *key, struct suggest *suggest, unsigned depth)
 {
-	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
-			   i < json_object_array_length(list);
-	     i++)
-		if (names(l, json_object_array_get_idx(list, i), key, suggest,
-			  depth))
+	json_each(schema, list)
+		if (names(l, schema, key, suggest, depth))
 			return true;
 	return false;
 }

@@ -139,26 +139,43 @@ void input_refuse_all(struct run *r, struct tool_error *e)
 
 /* ---- until all are there ---- */
 
+/* Can a client with the terms T be asked something that waits? */
+static bool may_be_told(const struct input *in, const struct client_terms *t)
+{
+	const struct pending_input *p;
+
+	LIST_FOREACH(p, &in->pending, link)
+		if (p->job == NULL && input_request_missing(&p->q, t) == NULL)
+			return true;
+	return false;
+}
+
 static struct request *who_gathers(const struct input *in)
 {
 	struct run_waiter *w;
 
 	TAILQ_FOREACH(w, &in->run->waiters, link)
 		if (w->request->ops->asked != NULL &&
-		    mcp_has(w->request->terms->revision, MCP_STATELESS))
+		    mcp_has(w->request->terms->revision, MCP_STATELESS) &&
+		    may_be_told(in, w->request->terms))
 			return w->request;
 	return NULL;
 }
 
+/* Each who waits takes all along; the first to come back is heard. */
 static void on_gathered(evutil_socket_t fd, short what, void *arg)
 {
 	struct input *in = arg;
+	struct run *r = in->run;
 	struct request *c = who_gathers(in);
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
-	if (c != NULL)
-		c->ops->asked(c, in->run);
+	if (c == NULL)
+		return;
+	c->ops->asked(c, r);
+	if (r->input == in && who_gathers(in) != NULL)
+		input_gather(in);
 }
 
 void input_gather(struct input *in)
@@ -209,7 +226,8 @@ void input_park(struct run *r)
 		in->parked = evtimer_new(in->ctx->base, on_nobody_came, in);
 	evtimer_add(in->parked, CLOCK_TIMEVAL(ms));
 	r->rounds++;
-	runs_park(in->ctx->runs, r);
+	if (!r->parked.is) /* else another of its clients went before */
+		runs_park(in->ctx->runs, r);
 	rest(in);
 }
 

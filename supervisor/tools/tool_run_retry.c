@@ -35,7 +35,7 @@ void tool_run_asked(struct request *c, struct run *r)
 	asked = input_requests(r, c->terms);
 	if (asked == NULL) /* each has been answered, or is too late */
 		return;
-	if (!runs_may_park(c->ctx->runs, r, &e)) {
+	if (!r->parked.is && !runs_may_park(c->ctx->runs, r, &e)) {
 		json_object_put(asked);
 		input_refuse_all(r, &e);
 		return;

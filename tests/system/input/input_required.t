@@ -32,6 +32,8 @@ my %templates = (
 	    {type = 'text', text = 'hi'}}}, maxTokens = 9}.content.text end
 	return run.roots{}[1].uri end)
 	return {out[1].value, out[2].value, out[3].value}"),
+    late => lua("run.sleep(500)
+	return {name = run.elicit{key = 'k', message = 'm', schema = $form}.content.name}"),
     caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
 	return {code = e.code}"),
     in_step => lua("run.step('s', function() run.sample{messages = 'hi', maxTokens = 9} end)"),
@@ -188,6 +190,36 @@ is(again($s, 'who', call($s, 'who')->{requestState}, {user_name => {action => 'd
 	ok($r->{structuredContent}{same}, 'a program goes on where it was') or diag(json_of($r));
 	is($r->{structuredContent}{answer}{value}{content}{name}, 'Ann', '... with its answer')
 	    or diag(json_of($r));
+}
+
+# ---- several calls of one run ----
+
+{
+	my %args = (templateId => 'who', inputs => {}, options => {idempotencyKey => 'abc'});
+	my @said = map { call($s, 'run_task_template', \%args) } 1 .. 3;
+
+	is(scalar(grep { $_->{inputRequests}{user_name} } @said), 3,
+	    'each call of one run takes its questions along') or diag(json_of(\@said));
+	is(scalar(keys %{{map { $_->{requestState} => 1 } @said}}), 3, '... with a state of its own');
+	for my $name ('Ann', 'Bo') {
+		my $r = again($s, 'run_task_template', (shift @said)->{requestState},
+		    {user_name => name_is($name)}, \%args);
+
+		is($r->{structuredContent}{result}{name}, 'Ann',
+		    "the first answer counts: $name comes back") or diag(json_of($r));
+	}
+}
+{
+	my %args = (templateId => 'late', inputs => {}, options => {idempotencyKey => 'abc'});
+	my ($first, $second, $third) = map { $s->request('tools/call', stateless(
+	    {name => 'run_task_template', arguments => \%args}, $_)) } {sampling => {}}, \%can, \%can;
+	my $r = $s->answer($second)->{result};
+
+	ok($s->answer($third)->{result}{inputRequests}{k}, 'two calls that wait are both told');
+	ok($r->{inputRequests}{k}, 'who cannot be asked is in the way of nobody who can')
+	    or diag(json_of($r));
+	again($s, 'run_task_template', $r->{requestState}, {k => name_is('Ann')}, \%args);
+	is($s->answer($first)->{result}{structuredContent}{result}{name}, 'Ann', '... and hears what came of it');
 }
 
 # ---- who cannot be asked ----

@@ -51,6 +51,12 @@ sub until_refused {
 	return "never in $n times";
 }
 
+sub listen_to { # by CLIENT; the connection
+	my ($client, $filter, $id) = @_;
+
+	return $client->post_request('subscriptions/listen', {notifications => $filter}, $id);
+}
+
 my $json = {'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream'};
 
 my @table = (
@@ -134,6 +140,55 @@ my @table = (
 	   my $status = $all[-1]->response->{status} // 'closed';
 	   my $r = $ada->call('ping', {_meta => {x => 'y' x $large}});
 	   return "$status for some of them, and another " . ($r->{result} ? 'sends as much' : json_of($r)) }],
+    [14, 'a thousand requests that listen, and as many again that go at once', '32, 429 for all others, and another listens',
+     sub { my ($s) = @_;
+	   my $new = $s->modern('eve');
+	   my (%n, @open);
+	   for my $i (1 .. 1000) {
+		push @open, listen_to($new, {toolsListChanged => true}, $i);
+		$n{$open[-1]->head}++;
+		pop @open if $open[-1]{status} != 200;
+	   }
+	   my $his = listen_to($s->modern('ada'), {}, 1)->head;
+	   $_->hang_up for @open;
+	   until_true('a place', sub { listen_to($new, {}, 1)->head == 200 });
+	   listen_to($new, {toolsListChanged => true}, $_)->hang_up for 1 .. 1000;
+	   until_true('a place', sub { listen_to($new, {}, 1)->head == 200 });
+	   return "$n{200}, 429 for all others, and another " . ($n{429} == 968 && $his == 200 ? 'listens' : json_of([\%n, $his])) }],
+    [15, 'what is another\'s, to listen to', 'nothing of it',
+     sub { my ($s, $eve, $ada) = @_;
+	   my $run = $ada->tool('list_task_runs', {status => 'running'})->{view}{runs}[0]{runId};
+	   my $task = $ada->call('tools/call', {name => 'doze', arguments => {}, task => {}})->{result}{task}{taskId};
+	   my $new = $s->modern('eve');
+	   my (@ids, @uris, $got);
+	   $new->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}};
+	   @ids = ($run, $task, map { 'run_' . sprintf '%026d', $_ } 1 .. 62);
+	   @uris = map { ("paddock://runs/$_", "paddock://runs/$_/log") } @ids[0 .. 31];
+	   for (1 .. 40) {
+		my $c = listen_to($new, {taskIds => \@ids, resourceSubscriptions => \@uris}, $_);
+		$c->head;
+		$got = json_of($c->message->{json}{params}{notifications});
+		$c->hang_up;
+	   }
+	   $ada->call('tasks/cancel', {taskId => $task});
+	   return $got eq '{"resourceSubscriptions":[],"taskIds":[]}' ? 'nothing of it' : $got }],
+    [16, 'thirty-two that listen to ends of a megabyte, and never read', 'another is told of his',
+     sub { my ($s, $eve, $ada) = @_;
+	   my ($new, $his) = ($s->modern('eve'), $s->modern('ada'));
+	   my $sleep = sub { $_[0]->call('tools/call', {name => 'later', arguments => {n => $_[1]}})->{result}{taskId} };
+	   $_->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}} for $new, $his;
+	   my @tasks = map { $sleep->($new, 1 << 20) } 1 .. 4;
+	   my $mine = $sleep->($his, 10);
+	   my @open = map { listen_to($new, {taskIds => \@tasks}, $_) } 1 .. 32;
+	   $_->head, $_->message for @open;
+	   my $told = listen_to($his, {taskIds => [$mine]}, 1);
+	   $told->head;
+	   my $m;
+	   do { $m = $told->message->{json} } until ($m->{params}{status} // '') eq 'completed';
+	   $_->hang_up for @open; # who does not read is not answered either
+	   $_->hang_up for @open; # who does not read is not answered either
+	   until_true('all to end', sub { !grep { $new->call('tasks/get', {taskId => $_})->{result}{status} ne 'completed' } @tasks });
+	   return 'another is told of his' }],
 );
 
 my $root = Paddock::fresh_root();
@@ -143,6 +198,7 @@ my $s = Http->new(root => $root, tokens => {ada => 't' x 43, eve => 'u' x 43},
 	templates => {
 		echo => lua('return inputs'),
 		says => lua('return ("x"):rep(inputs.n)'),
+		later => lua('run.sleep(1500) return ("x"):rep(inputs.n)', taskSupport => 'required'),
 		keeps => lua('return run.artifact{name = "a", data = ("x"):rep(inputs.n)}'),
 		doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 			    limits => {maxTimeoutMs => 600000}),

@@ -154,6 +154,23 @@ for (['fails', 'completed', sub { $_->{result}{isError} }], ['breaks', 'failed',
 	is($end[0]{status}, $status, '  as it ended');
 }
 
+# ---- a task of another server, on the same state ----
+
+{
+	my $b = Paddock->new(templates => \%templates, root => $p->{root}, config => {task_after_ms => 0});
+	my $there = ext_task($p, 'steps', {}, \%asks);
+	my ($far, $found) = listening($b, \%asks, $there);
+
+	same_json($found, [$there], 'MCP26 7: a task of another server is listened to as well');
+	ok(defined((told_until($b, $far, 'that it goes on', sub { $_->{status} eq 'working' }))[0]), '  it is told of');
+	ext_call($p, 'tasks/update', {taskId => $there, inputResponses => {go => {action => 'accept', content => {ok => true}}}});
+	my @end = over($b, $far);
+	is($end[-1]{status}, 'completed', '  and so is its end');
+	same_json($end[-1]{result}, ext_get($p, $there)->{result}, '  with its result');
+	$b->{shared} = 1;
+	$b->stop('  the other server ends');
+}
+
 # ---- the server ends ----
 
 my $daemonless = listening($p, \%knows, ext_task($p, 'doze'));

@@ -265,6 +265,27 @@ int http_next(struct http *h, const char **body)
 	}
 }
 
+void http_wait(struct http *h, int i, const char *text)
+{
+	struct conn *c = &h->conns[i];
+
+	while (memmem(c->buf + c->head, c->end - c->head, text, strlen(text)) ==
+	       NULL) {
+		if (!c->under_way)
+			fail("an answer without what is waited for",
+			     c->buf + c->head);
+		if (next_ready(h) == i)
+			conn_read(h, c);
+	}
+}
+
+void http_leave(struct http *h, int i)
+{
+	close(h->conns[i].fd);
+	h->conns[i].under_way = false;
+	conn_open(h, i);
+}
+
 static struct http *connect_all(const char *at, int conns)
 {
 	struct http *h = xcalloc(1, sizeof(*h));

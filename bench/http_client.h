@@ -31,4 +31,12 @@ void http_ask(struct http *h, int i, const char *method, const char *name,
  * http_ask() there. */
 int http_next(struct http *h, const char **body);
 
+/* Wait until TEXT has come on connection I, whose answer need not end; no other
+ * has anything under way. */
+void http_wait(struct http *h, int i, const char *text);
+
+/* What is under way on connection I is given up: it is closed, and another is
+ * opened for it. */
+void http_leave(struct http *h, int i);
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "bench/measure.h"
@@ -20,6 +21,9 @@
 #define WARM 5
 #define IN_SESSIONS NULL
 #define WITH_TASKS "{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
+#define DONE "\"status\":\"completed\""
+
+enum { CALLS, WAITS }; /* what its two connections are for */
 
 struct way {
 	const char *name, *tool;
@@ -69,10 +73,47 @@ static int by_result(struct http *h, const char *created)
 {
 	const char *body;
 
-	http_ask_task(h, 0, "tasks/result", created);
+	http_ask_task(h, CALLS, "tasks/result", created);
 	http_next(h, &body);
 	not_at_all(h, body);
 	return 1;
+}
+
+static int by_listen(struct http *h, const char *created)
+{
+	char params[192], id[128];
+
+	snprintf(params, sizeof(params),
+		 "\"notifications\":{\"taskIds\":[\"%s\"]}",
+		 id_of(created, id));
+	http_ask(h, WAITS, "subscriptions/listen", NULL, params);
+	http_wait(h, WAITS, DONE);
+	return 1;
+}
+
+static void sleep_as_told(const char *task)
+{
+	const char *p = strstr(task, "\"pollIntervalMs\":");
+	long ms = p != NULL ? strtol(p + 17, NULL, 10) : 0;
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	if (ms <= 0)
+		fail("no pollIntervalMs", task);
+	nanosleep(&t, NULL);
+}
+
+static int by_polls(struct http *h, const char *created)
+{
+	const char *task = created; /* kept: it came on the other connection */
+	int polls = 0;
+
+	do {
+		sleep_as_told(task);
+		http_ask_task(h, WAITS, "tasks/get", created);
+		http_next(h, &task);
+		polls++;
+	} while (strstr(task, DONE) == NULL);
+	return polls;
 }
 
 static const struct way ways[] = {
@@ -80,6 +121,8 @@ static const struct way ways[] = {
     {"a stateless call", "nap", WITH_TASKS, "", not_at_all},
     {"a task, tasks/result", "nap_task", IN_SESSIONS,
      ",\"task\":{\"ttl\":60000}", by_result},
+    {"a task, subscriptions/listen", "nap_task", WITH_TASKS, "", by_listen},
+    {"a task, polled as told", "nap_task", WITH_TASKS, "", by_polls},
 };
 
 /* ---- the table ---- */
@@ -99,7 +142,7 @@ static int work(const struct way *w, struct http *h)
 
 	snprintf(params, sizeof(params), "\"name\":\"%s\",\"arguments\":{}%s",
 		 w->tool, w->more);
-	http_ask(h, 0, "tools/call", w->tool, params);
+	http_ask(h, CALLS, "tools/call", w->tool, params);
 	http_next(h, &body);
 	return w->wait(h, body);
 }
@@ -112,6 +155,8 @@ static void drive(const struct way *w, struct figures *f, int n)
 		f->requests += work(w, f->http);
 		f->took_ns[f->n++] =
 		    now_ns() - began - JOB_MS * INT64_C(1000000);
+		if (w->wait == by_listen)
+			http_leave(f->http, WAITS);
 	}
 }
 
@@ -131,8 +176,8 @@ void http_tasks(const char *paddock)
 		const char *caps = ways[k].capabilities;
 
 		f[k].http = caps == IN_SESSIONS
-				? http_open(paddock, 1)
-				: http_open_stateless(paddock, 1, caps);
+				? http_open(paddock, 2)
+				: http_open_stateless(paddock, 2, caps);
 		drive(&ways[k], &f[k], WARM);
 		f[k].n = 0;
 		f[k].requests = 0;
@@ -147,5 +192,6 @@ void http_tasks(const char *paddock)
 		http_close(f[k].http);
 	}
 	puts("(one at a time; ms: from the call to the result, less the 13 of "
-	     "the job;\nrequests: that waited for it)");
+	     "the job;\nrequests: that waited for it, tasks/get each as long "
+	     "after the last answer as that\nsays)");
 }

@@ -274,4 +274,61 @@ sub until_ended {
 }
 is($s->zygotes ? scalar(map { children_of($_) } $s->zygotes) : 0, 0, 'MCP26 8: no worker is left');
 $s->stop;
+
+# ---- several requestors: rates, tokens, floods ----
+
+descriptors(2048);
+$s = Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u', eve => 'v'},
+	       config => "[limits]\nmax_concurrent_runs = 4\nmax_queued_runs = 100\n" .
+	       "[requestor \"eve\"]\nrate_per_second = 1\nburst = 2\n");
+{
+	my $eve = $s->modern('eve');
+	my $r = {};
+
+	until_true('too many requests', sub {
+		$r = $eve->post_request('tools/list', {}, 3)->response;
+		$r->{status} != 200 });
+	is_deeply([$r->{status}, $r->{json}{error}{code}, $r->{json}{id}], [429, 429, 3],
+		  'MCP26 5: who asks too often gets 429 of both kinds');
+	like($r->{headers}{'retry-after'}, qr/^[1-9]\d*\z/, 'and when to come back');
+	until_true('too many bad ones', sub {
+		$r = $eve->post_request('tools/list', {}, 4, 'Mcp-Method' => undef)->response;
+		$r->{status} != 400 });
+	is($r->{status}, 429, 'MCP26 5: what is refused for its head counts, too');
+}
+{
+	my ($ada, $bob) = map { $s->modern($_) } qw(ada bob);
+	my @conns = map { $ada->post_request('tools/call', {name => 'quiet', arguments => {}}, 1) } 1 .. 400;
+
+	is_deeply($bob->tool(echo => {n => 1})->{view}, {n => 1}, 'whoever floods, another is served');
+	my %came;
+	$_->head && $came{$_->{status}}++ for @conns;
+	is($came{200}, 400, 'all are told something');
+	my @waiting = grep { $_->{chunked} } @conns;
+	cmp_ok(scalar @waiting, '>', 50, 'many wait') or diag(scalar @waiting);
+	$_->hang_up for @conns;
+	until_true('all to end', sub {
+		my $n = () = $s->log_text =~ /template=quiet requestor=ada status=canceled/g;
+		$n >= @waiting });
+	is_deeply($ada->tool(echo => {n => 2})->{view}, {n => 2}, 'MCP26 8: and when they go there is room again');
+}
+{
+	my $ada = $s->modern('ada');
+	my $conn = $ada->route($ada->ask(hold => {}, {progressToken => 't'}));
+	my $early = $ada->route($ada->ask(quiet => {}));
+
+	$conn->head;
+	$conn->message;
+	$s->write_config("[requestor \"bob\"]\ntoken_sha256 = " . Http::sha256_hex('u') . "\n");
+	is($s->reload, 'done', 'a requestor is removed');
+	1 while $conn->message;
+	ok($conn->{done} && !$conn->{cut}, 'its streams end');
+	$s->log_has(qr/template=hold requestor=ada status=canceled/);
+	$early->head;
+	1 while $early->more;
+	$s->log_has(qr/template=quiet requestor=ada status=canceled.*\n.*template=quiet requestor=ada status=canceled/s);
+	pass('and what it asked for is cancelled');
+	is($ada->post_request('tools/list', {}, 1)->response->{status}, 401, 'its token is unknown');
+}
+$s->stop;
 done_testing;

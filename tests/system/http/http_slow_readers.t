@@ -51,14 +51,17 @@ sub cpu_ms {
 sub deaf_call {
 	my ($c, $id, $params) = @_;
 
+	return $c->post_request('tools/call', $params, $id, Connection => 'close') if $c->isa('Http::Modern');
 	return $c->post({jsonrpc => '2.0', id => $id, method => 'tools/call',
 			 params => $params}, Connection => 'close');
 }
 
-# ---- plain calls, of one session and of many ----
-for my $sessions (1, 20) {
+# ---- plain calls, of one session, of many, and of none ----
+for my $sessions (1, 20, 0) {
 	my $s = server();
 	my @c = map { $s->client('ada')->greeted } 1 .. $sessions;
+
+	@c = $s->modern('ada') unless @c;
 	my $n = 80;
 	my @conns = map {
 		my %in = (ms => 0, size => $SIZE);
@@ -105,10 +108,10 @@ for my $sessions (1, 20) {
 	$s->stop;
 }
 
-# ---- requests of many sessions are held back: they wait, and the server rests ----
-{
+# ---- requests of many sessions, or of none, are held back: they wait, and the server rests ----
+for my $modern (0, 1) {
 	my $s = server();
-	my @c = map { $s->client('ada')->greeted } 1 .. 20;
+	my @c = map { $modern ? $s->modern('ada') : $s->client('ada')->greeted } 1 .. 20;
 	my $n = 12;
 	my @large = map { deaf_call($c[0], 100 + $_, {name => 'large',
 		arguments => {ms => 0, size => 2 * $SIZE}}) } 1 .. $n;
@@ -117,8 +120,9 @@ for my $sessions (1, 20) {
 		my @ended = $s->log_text =~ /template=large .*status=succeeded/g;
 		return @ended == $n;
 	});
-	my @held = map { $_->post({jsonrpc => '2.0', id => 1, method => 'tools/list'},
-				  Connection => 'close') } @c;
+	my @held = map { $modern ? $_->post_request('tools/list', {}, 1, Connection => 'close')
+			     : $_->post({jsonrpc => '2.0', id => 1, method => 'tools/list'},
+					Connection => 'close') } @c;
 
 	$s->client('bob')->greeted; # whose answers are read: each may be next
 	my $before = cpu_ms($s->{pid});

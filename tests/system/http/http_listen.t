@@ -9,6 +9,8 @@ use Http;
 my $SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 my %templates = (
 	notes => lua('', resources => [{uri => 'notes:a', name => 'a', text => 'old'}]),
+	nap   => lua('run.progress(0, 1, "napping") run.sleep(1000) return {slept = true}', taskSupport => 'required'),
+	large => lua('return {text = ("x"):rep(400000)}', taskSupport => 'required'),
 	hold  => lua('run.progress(0, 9, "held") while run.sleep(60000) do end return {}'),
 );
 my $s = Http->new(templates => \%templates, tokens => {one => 'a' x 40, two => 'b' x 40},
@@ -92,8 +94,31 @@ same_json($honoured->{params}{notifications}, {resourceSubscriptions => ['notes:
 	  'what is another\'s is left out, like what does not exist');
 $one->tool(cancel_task_run => {runId => $run});
 
+# ---- tasks ----
+
+$_->hang_up for $theirs, $again;
+$two->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}};
+{
+	my @tasks = map { $two->call('tools/call', {name => 'large', arguments => {}})->{result}{taskId} } 1 .. 3;
+	my ($stream) = listening($two, {taskIds => \@tasks}, 'large');
+	my %length;
+
+	while (keys %length < @tasks) {
+		my $t = $stream->message->{json}{params} // last;
+
+		$length{$t->{taskId}} = length $t->{result}{structuredContent}{text} if $t->{status} eq 'completed';
+	}
+	same_json(\%length, {map { ($_ => 400000) } @tasks}, 'MCP26 20: what is large comes whole');
+	$stream->hang_up;
+}
+
 # ---- the end ----
 
+my $task = $two->call('tools/call', {name => 'nap', arguments => {}})->{result}{taskId};
+my ($napping) = listening($two, {taskIds => [$task]}, 'nap');
+my $awake;
+
+do { $awake = $napping->message->{json}{params} } until ($awake->{statusMessage} // '') eq 'napping';
 $s->signal('TERM');
 for (['mine', $conn], ['mine', $same], [7, $number]) {
 	my ($id, $stream) = @$_;
@@ -103,5 +128,10 @@ for (['mine', $conn], ['mine', $same], [7, $number]) {
 		  [$id, undef, 'complete', $id], 'MCP26 7: the end of the server is the answer');
 	ok(!defined $stream->message, 'and the last that is said');
 }
+do { $awake = $napping->message->{json} } until ($awake->{params}{status} // 'completed') eq 'completed';
+same_json($awake->{params}{result}{structuredContent}, {slept => true},
+	  'MCP26 7: what goes on until then is told of before, and its end with its result');
+same_json($napping->message->{json}{id}, 'nap', 'and then its stream ends as well');
+ok(!defined $napping->message, 'with nothing after it');
 $s->wait_exit;
 done_testing;

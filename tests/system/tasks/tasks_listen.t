@@ -84,7 +84,8 @@ for my $ids ({}, 'x', [7], [('run_' . 'a' x 26) x 65]) {
 	is($r->{error}{code}, -32602, 'MCP26 7: nor to what cannot be meant: ' . json_of($ids) =~ s/(.{40}).*/$1/r);
 }
 my $doze = ext_task($p, 'doze');
-my ($id, $honoured) = listening($p, \%knows, 'run_' . 'a' x 26, $doze, 'x', '', $doze);
+my $run = $p->run_async('doze', {}, meta => stateless({})->{_meta});
+my ($id, $honoured) = listening($p, \%knows, 'run_' . 'a' x 26, $doze, 'x', $run, '', $doze);
 
 same_json($honoured, [$doze], 'MCP26 7: what is no task is left out, and nothing is twice');
 (undef, $honoured) = listening($p, \%knows, 'run_' . 'b' x 26);

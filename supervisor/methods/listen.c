@@ -16,6 +16,7 @@
 #include "supervisor/config/config.h"
 #include "supervisor/tasks/listen_tasks.h"
 #include "supervisor/methods/subscriptions.h"
+#include "supervisor/threads/rpc_async.h"
 
 #define TOLD_IN_A_TURN 8
 #define RETRY_MS 1000 /* who has too many: one of them may have ended */
@@ -328,13 +329,19 @@ static bool read_flags(struct request *c, struct json_object *filter,
 	return true;
 }
 
-static bool all_strings(struct json_object *array, size_t most)
+static bool is_text(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string) &&
+	       strlen(json_object_get_string(v)) ==
+		   (size_t)json_object_get_string_len(v);
+}
+
+static bool all_texts(struct json_object *array, size_t most)
 {
 	size_t n = json_length(array);
 
 	for (size_t i = 0; i < n; i++)
-		if (!json_object_is_type(json_object_array_get_idx(array, i),
-					 json_type_string))
+		if (!is_text(json_object_array_get_idx(array, i)))
 			return false;
 	return n <= most;
 }
@@ -346,7 +353,7 @@ static bool read_strings(struct request *c, struct json_object *filter,
 {
 	*array = json_member(filter, name);
 	if (*array == NULL || (json_object_is_type(*array, json_type_array) &&
-			       all_strings(*array, most)))
+			       all_texts(*array, most)))
 		return true;
 	request_error(c, RPC_INVALID_PARAMS, NULL,
 		      "%s takes an array of at most %zu strings as "
@@ -405,6 +412,12 @@ static bool read_filter(struct request *c, struct listen *l)
 	struct json_object *filter =
 	    json_member(c->msg.params, "notifications");
 
+	if (rpc_async_is_large(c->msg.bytes)) { /* it is kept */
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "%s has %zu bytes; at most %d are taken",
+			      c->msg.method, c->msg.bytes, RPC_ASYNC_LARGE);
+		return false;
+	}
 	if (json_object_is_type(filter, json_type_object))
 		return read_flags(c, filter, &l->lists) &&
 		       read_strings(c, filter, "resourceSubscriptions",

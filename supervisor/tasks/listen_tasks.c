@@ -306,6 +306,13 @@ static void tell(struct task *t, struct json_object *task)
 	request_notify(t->of->request, METHOD, task);
 }
 
+static void end_was_told(struct task *t)
+{
+	audit_task("task_result_retrieved", t->of->request->requestor, t->id,
+		   NULL);
+	forget(t);
+}
+
 /* It has left, or the threads have too much to do. */
 static void on_left(struct request *c, void *arg, bool left)
 {
@@ -314,7 +321,7 @@ static void on_left(struct request *c, void *arg, bool left)
 
 	all->busy = NULL;
 	if (left) {
-		forget(t);
+		end_was_told(t);
 	} else {
 		t->due = true;
 		t->not_before_ms = clock_mono_ms() + LOOK_AGAIN_MS;
@@ -330,7 +337,7 @@ static void tell_end(struct task *t, struct json_object *task,
 
 	if (a->status == STORE_CANCELED) {
 		request_notify(all->request, METHOD, task);
-		forget(t);
+		end_was_told(t);
 		return;
 	}
 	all->busy = t;

@@ -90,6 +90,8 @@ for (['params.notifications', undef], [ 'params.notifications', [] ],
      [ 'promptsListChanged', { promptsListChanged => 1 } ],
      [ 'resourceSubscriptions', { resourceSubscriptions => 'notes:a' } ],
      [ 'resourceSubscriptions', { resourceSubscriptions => [7] } ],
+     [ 'resourceSubscriptions', { resourceSubscriptions => ["notes:a\0"] } ],
+     [ 'at most 65536', { resourceSubscriptions => [ 'notes:a/' . 'x' x 70000 ] } ],
      [ 'at most 64', { resourceSubscriptions => [ map { "notes:a/$_" } 1 .. 65 ] } ]) {
 	my ($name, $filter, $tasks) = @$_;
 	my %caps = $tasks ? (extensions => { "$META/tasks" => {} }) : ();

@@ -100,6 +100,7 @@ static void created_unasked(struct request *c, struct run *r)
 		add_deduplicated(result);
 	told(c, r);
 	request_result(c, result);
+	input_unpark(r); /* nobody has to come back for it */
 	input_task_known(r);
 }
 

@@ -57,6 +57,15 @@ sub listen_to { # by CLIENT; the connection
 	return $client->post_request('subscriptions/listen', {notifications => $filter}, $id);
 }
 
+# A client of MCP 2026-07-28 that knows tasks, and can be asked.
+sub knowing {
+	my ($s, $name) = @_;
+	my $c = $s->modern($name);
+
+	$c->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}, elicitation => {}};
+	return $c;
+}
+
 my $json = {'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream'};
 
 my @table = (
@@ -120,6 +129,55 @@ my @table = (
 					  !$u->{running} && !$u->{queued} });
 	   $ada->ended($_) for $his, $r->{view}{runId} // $his;
 	   return "$code, and another " . ($r->{isError} ? 'may not' : 'may') . ' wait' }],
+    [17, 'tasks that are not one\'s own, three thousand times, by requests that stand by themselves',
+	'recorded 600 times at the most, and counted',
+     sub { my ($s) = @_;
+	   my $eve = knowing($s, 'eve');
+	   my $m = {jsonrpc => '2.0', id => 1, method => 'tasks/update', params => $eve->params_of({taskId => $unknown, inputResponses => {}})};
+	   my $before = () = read_file($s->{audit}) =~ /TASK_NOT_FOUND/g;
+	   many($s, 3000, $eve->headers($eve->fields_of($m)), json_of($m));
+	   my $after = () = read_file($s->{audit}) =~ /TASK_NOT_FOUND/g;
+	   return $after - $before <= 600 ? 'recorded 600 times at the most, and counted' : $after - $before . ' entries' }],
+    [18, 'two hundred thousand answers to one question, none of which is asked for', 'complete, and it still asks',
+     sub { my ($s) = @_;
+	   my $eve = knowing($s, 'eve');
+	   my $id = $eve->call('tools/call', {name => 'asks', arguments => {}})->{result}{taskId};
+	   my $asked = sub { return $eve->call('tasks/get', {taskId => $id})->{result}{inputRequests} };
+	   until_true('it to ask', $asked);
+	   my $a = $eve->call('tasks/update', {taskId => $id, inputResponses => {map { ("k$_" => {action => 'accept'}) } 1 .. 200_000}});
+	   my $still = $asked->() ? 'it still asks' : 'it has an answer';
+	   $eve->call('tasks/cancel', {taskId => $id});
+	   return "$a->{result}{resultType}, and $still" }],
+    [19, 'tasks in every place, and nobody to come for them', 'QUEUE_FULL max_queued_runs, and another\'s is served',
+     sub { my ($s, undef, $ada) = @_;
+	   my $eve = knowing($s, 'eve');
+	   my ($end, @all);
+	   for (1 .. 100) {
+		$end = $eve->call('tools/call', {name => 'lies', arguments => {}})->{result};
+		push @all, $end->{taskId} // last;
+	   }
+	   my $e = json_to($end->{content}[0]{text});
+	   my $his = $ada->run_sync(echo => {n => 1});
+	   $eve->call('tasks/cancel', {taskId => $_}) for @all;
+	   until_true('all to end', sub { my $u = $ada->tool('get_runtime_profile')->{view}{usage}; $u->{running} == 1 && !$u->{queued} });
+	   return "$e->{errorCode} $e->{details}{limit}, and another's is " . (($his->{status} // '') eq 'succeeded' ? 'served' : 'not') }],
+    [16, 'thirty-two that listen to ends of a megabyte, and never read', 'another is told of his',
+     sub { my ($s, $eve, $ada) = @_;
+	   my ($new, $his) = ($s->modern('eve'), $s->modern('ada'));
+	   my $sleep = sub { $_[0]->call('tools/call', {name => 'later', arguments => {n => $_[1]}})->{result}{taskId} };
+	   $_->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}} for $new, $his;
+	   my @tasks = map { $sleep->($new, 1 << 20) } 1 .. 4;
+	   my $mine = $sleep->($his, 10);
+	   my @open = map { listen_to($new, {taskIds => \@tasks}, $_) } 1 .. 32;
+	   $_->head, $_->message for @open;
+	   my $told = listen_to($his, {taskIds => [$mine]}, 1);
+	   $told->head;
+	   my $m;
+	   do { $m = $told->message->{json} } until ($m->{params}{status} // '') eq 'completed';
+	   $_->hang_up for @open; # who does not read is not answered either
+	   $_->hang_up for @open; # who does not read is not answered either
+	   until_true('all to end', sub { !grep { $new->call('tasks/get', {taskId => $_})->{result}{status} ne 'completed' } @tasks });
+	   return 'another is told of his' }],
     [11, 'the disk, by artifacts', 'RESOURCE_LIMIT store_bytes',
      sub { my ($s, $eve) = @_;
 	   for (1 .. 40) {
@@ -172,23 +230,6 @@ my @table = (
 	   }
 	   $ada->call('tasks/cancel', {taskId => $task});
 	   return $got eq '{"resourceSubscriptions":[],"taskIds":[]}' ? 'nothing of it' : $got }],
-    [16, 'thirty-two that listen to ends of a megabyte, and never read', 'another is told of his',
-     sub { my ($s, $eve, $ada) = @_;
-	   my ($new, $his) = ($s->modern('eve'), $s->modern('ada'));
-	   my $sleep = sub { $_[0]->call('tools/call', {name => 'later', arguments => {n => $_[1]}})->{result}{taskId} };
-	   $_->{capabilities} = {extensions => {'io.modelcontextprotocol/tasks' => {}}} for $new, $his;
-	   my @tasks = map { $sleep->($new, 1 << 20) } 1 .. 4;
-	   my $mine = $sleep->($his, 10);
-	   my @open = map { listen_to($new, {taskIds => \@tasks}, $_) } 1 .. 32;
-	   $_->head, $_->message for @open;
-	   my $told = listen_to($his, {taskIds => [$mine]}, 1);
-	   $told->head;
-	   my $m;
-	   do { $m = $told->message->{json} } until ($m->{params}{status} // '') eq 'completed';
-	   $_->hang_up for @open; # who does not read is not answered either
-	   $_->hang_up for @open; # who does not read is not answered either
-	   until_true('all to end', sub { !grep { $new->call('tasks/get', {taskId => $_})->{result}{status} ne 'completed' } @tasks });
-	   return 'another is told of his' }],
 );
 
 my $root = Paddock::fresh_root();
@@ -202,6 +243,9 @@ my $s = Http->new(root => $root, tokens => {ada => 't' x 43, eve => 'u' x 43},
 		keeps => lua('return run.artifact{name = "a", data = ("x"):rep(inputs.n)}'),
 		doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 			    limits => {maxTimeoutMs => 600000}),
+		lies => lua('while true do run.sleep(60000) end', taskSupport => 'required', limits => {maxTimeoutMs => 600000}),
+		asks => lua('return run.elicit{message = "?", schema = {type = "object", properties = {n = {type = "integer"}}}}',
+			    taskSupport => 'required'),
 	}, idle => 1);
 $s->write_config("[server]\naudit_file = $root/audit\n[limits]\nmax_concurrent_runs = 5\nmax_queued_runs = 40\n" .
 	join '', map { "[requestor \"$_\"]\ntoken_sha256 = " . Http::sha256_hex($s->{tokens}{$_}) . "\n" .

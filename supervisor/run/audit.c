@@ -91,6 +91,19 @@ static void write_entry(struct json_object *o)
 		tell_lost(lost);
 }
 
+/* One of WHAT, of Q, with what SPEC of json_pack.h says. */
+static void put(const char *what, const struct requestor *q, const char *spec,
+		const struct json_pack_arg *args)
+{
+	struct json_object *o = entry(what, q->name);
+
+	json_add_args(o, spec, args);
+	write_entry(o);
+}
+
+#define audit(what, q, spec, ...)                                              \
+	put(what, q, spec, JSON_PACK_LIST(__VA_ARGS__))
+
 int audit_failing(void)
 {
 	return -file.err;
@@ -131,69 +144,47 @@ void audit_held_back(bool final)
 
 void audit_run(const char *what, const struct run *r)
 {
-	struct json_object *o;
-
-	if (file.fd < 0)
-		return;
-	o = entry(what, r->requestor->name);
-	json_add(o, "runId:s template:s version:s digest:s traceparent?s",
-		 r->id, r->template->id, r->template->version_text,
-		 r->template->digest, r->trace[0] != '\0' ? r->trace : NULL);
-	write_entry(o);
+	if (file.fd >= 0)
+		audit(what, r->requestor,
+		      "runId:s template:s version:s digest:s traceparent?s",
+		      r->id, r->template->id, r->template->version_text,
+		      r->template->digest,
+		      r->trace[0] != '\0' ? r->trace : NULL);
 }
 
 void audit_input(const char *what, const struct run *r, uint32_t seq,
 		 const char *how)
 {
-	struct json_object *o;
-
-	if (!may_write(what, r->requestor))
-		return;
-	o = entry(what, r->requestor->name);
-	json_add(o, "runId:s template:s question:i how?s", r->id,
-		 r->template->id, seq, how);
-	write_entry(o);
+	if (may_write(what, r->requestor))
+		audit(what, r->requestor, "runId:s template:s question:i how?s",
+		      r->id, r->template->id, seq, how);
 }
 
 void audit_browser(const struct requestor *requestor, const char *id,
 		   const char *tool, const char *code)
 {
-	struct json_object *o;
-
-	if (!may_write("browser", requestor))
-		return;
-	o = entry("browser", requestor->name);
-	json_add(o, "runId?s tool?s errorCode?s", id, tool, code);
-	write_entry(o);
+	if (may_write("browser", requestor))
+		audit("browser", requestor, "runId?s tool?s errorCode?s", id,
+		      tool, code);
 }
 
 void audit_end(const struct run *r, const struct isolation *iso)
 {
-	struct json_object *o;
-
-	if (file.fd < 0)
-		return;
-	o = entry("run_ended", r->requestor->name);
-	json_add(o,
-		 "runId:s template:s version:s outcome:s errorCode?s "
-		 "elapsedMs:i cpuMs:i isolation?O",
-		 r->id, r->template->id, r->template->version_text,
-		 run_status(r), r->error.code,
-		 r->finished_mono_ms - r->created_mono_ms, r->use.cpu_ms,
-		 iso->view);
-	write_entry(o);
+	if (file.fd >= 0)
+		audit("run_ended", r->requestor,
+		      "runId:s template:s version:s outcome:s errorCode?s "
+		      "elapsedMs:i cpuMs:i isolation?O",
+		      r->id, r->template->id, r->template->version_text,
+		      run_status(r), r->error.code,
+		      r->finished_mono_ms - r->created_mono_ms, r->use.cpu_ms,
+		      iso->view);
 }
 
 void audit_task(const char *what, const struct requestor *requestor,
 		const char *id, const char *status)
 {
-	struct json_object *o;
-
-	if (!may_write(what, requestor))
-		return;
-	o = entry(what, requestor->name);
-	json_add(o, "taskId?s status?s", id, status);
-	write_entry(o);
+	if (may_write(what, requestor))
+		audit(what, requestor, "taskId?s status?s", id, status);
 }
 
 /* A text of a client's, which need not be a name at all. */
@@ -205,11 +196,7 @@ static const char *claim(const char *text)
 void audit_refused(const struct requestor *requestor, const char *tool,
 		   const char *id, const char *code)
 {
-	struct json_object *o;
-
-	if (!may_write("refused", requestor))
-		return;
-	o = entry("refused", requestor->name);
-	json_add(o, "tool?s id?s errorCode?s", claim(tool), claim(id), code);
-	write_entry(o);
+	if (may_write("refused", requestor))
+		audit("refused", requestor, "tool?s id?s errorCode?s",
+		      claim(tool), claim(id), code);
 }

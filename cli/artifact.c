@@ -87,11 +87,11 @@ static int no_such_name(struct json_object *list, const char *run,
 			suggest_try(&suggest, known);
 	}
 	if (suggest.best != NULL)
-		message_print("%s has no artifact \"%s\"; did you mean \"%s\"?",
-			      run, name, suggest.best);
-	else
-		message_print("%s has no artifact \"%s\"", run, name);
-	return CLI_ABSENT;
+		return message_fail(
+		    CLI_ABSENT,
+		    "%s has no artifact \"%s\"; did you mean \"%s\"?", run,
+		    name, suggest.best);
+	return message_fail(CLI_ABSENT, "%s has no artifact \"%s\"", run, name);
 }
 
 /* Of RUN the one called NAME; without NAME the only one. Copies to *OUT. */
@@ -102,18 +102,15 @@ static int pick(struct json_object *view, const char *run, const char *name,
 	size_t n;
 
 	if (!json_object_is_type(list, json_type_array) ||
-	    json_object_array_length(list) == 0) {
-		message_print("%s has no artifacts", run);
-		return CLI_ABSENT;
-	}
+	    json_object_array_length(list) == 0)
+		return message_fail(CLI_ABSENT, "%s has no artifacts", run);
 	n = json_object_array_length(list);
-	if (name == NULL && n > 1) {
-		message_print(
+	if (name == NULL && n > 1)
+		return message_fail(
+		    CLI_USAGE,
 		    "%s has %zu artifacts; name one, as \"paddock artifact ls\" "
 		    "lists them",
 		    run, n);
-		return CLI_USAGE;
-	}
 	json_each(a, list) {
 		if (name == NULL || json_member_is(a, "name", name)) {
 			*out = json_object_get(a);

@@ -37,8 +37,7 @@ struct fetch {
 
 static int bad_piece(const struct fetch *f, const char *what)
 {
-	message_print("artifact %s: %s", f->id, what);
-	return CLI_TROUBLE;
+	return message_fail(CLI_TROUBLE, "artifact %s: %s", f->id, what);
 }
 
 static int take(struct fetch *f, struct json_object *piece)
@@ -63,10 +62,9 @@ static int take(struct fetch *f, struct json_object *piece)
 	f->at += (int64_t)len;
 	rc = f->sink(f->arg, bytes, len);
 	free(bytes);
-	if (rc < 0) {
-		message_print("%s: %s", f->to, strerror(-rc));
-		return CLI_TROUBLE;
-	}
+	if (rc < 0)
+		return message_fail(CLI_TROUBLE, "%s: %s", f->to,
+				    strerror(-rc));
 	if (sha256 != NULL)
 		snprintf(f->sha256, sizeof(f->sha256), "%s", sha256);
 	return 0;

@@ -126,8 +126,7 @@ static int new_below(int dir, const char *name, struct buf *path, int *in)
 
 static int trouble(const char *path, int rc)
 {
-	message_print("%s: %s", path, strerror(-rc));
-	return CLI_TROUBLE;
+	return message_fail(CLI_TROUBLE, "%s: %s", path, strerror(-rc));
 }
 
 /* All of artifact ID into FD, which is closed; PATH is told of. */

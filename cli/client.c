@@ -88,11 +88,9 @@ static int gone(struct client *c, const char *what)
 	c->gone = true;
 	if (c->quiet_end)
 		return -EPIPE;
-	if (!client_is_private(c)) {
-		message_print("no more from the server at %s: %s", c->link.peer,
-			      what);
-		return -EPIPE;
-	}
+	if (!client_is_private(c))
+		return message_fail(-EPIPE, "no more from the server at %s: %s",
+				    c->link.peer, what);
 	status = transport_end(&c->link);
 	if (WIFSIGNALED(status))
 		message_print("the private server was killed by signal %d (%s)",

@@ -46,12 +46,11 @@ static const struct {
 /* Which of clients[]; opt.c lets no other name through. */
 static int find(const char *name)
 {
-	if (name == NULL) {
-		message_print(
+	if (name == NULL)
+		return message_fail(
+		    -1,
 		    "name the client: --client claude-code, claude-desktop, "
 		    "vscode or cursor");
-		return -1;
-	}
 	for (size_t i = 0; i < ARRAY_LEN(clients); i++)
 		if (strcmp(clients[i].name, name) == 0)
 			return (int)i;
@@ -109,17 +108,14 @@ static struct json_object *local(const struct cli *cli, bool typed)
 /* A client that cannot start it seldom says why. */
 static bool are_there(const struct cli *cli)
 {
-	if (cli->config != NULL && access(cli->config, F_OK) != 0) {
-		message_print("%s, which --config names: %s", cli->config,
-			      strerror(errno));
-		return false;
-	}
+	if (cli->config != NULL && access(cli->config, F_OK) != 0)
+		return message_fail(false, "%s, which --config names: %s",
+				    cli->config, strerror(errno));
 	for (size_t i = 0; i < cli->templates.n; i++)
-		if (access(cli->templates.item[i], F_OK) != 0) {
-			message_print("%s, which --templates names: %s",
-				      cli->templates.item[i], strerror(errno));
-			return false;
-		}
+		if (access(cli->templates.item[i], F_OK) != 0)
+			return message_fail(
+			    false, "%s, which --templates names: %s",
+			    cli->templates.item[i], strerror(errno));
 	return true;
 }
 
@@ -127,11 +123,11 @@ static bool is_url(const char *url)
 {
 	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
 		return true;
-	message_print(
+	return message_fail(
+	    false,
 	    "--url is \"%s\"; it has to begin with http:// or https://, as "
 	    "http://127.0.0.1:8080/mcp does",
 	    url);
-	return false;
 }
 
 static int config(const struct cli *cli, int n, const char *const *arg)
@@ -142,13 +138,12 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 	(void)n, (void)arg;
 	if (i < 0)
 		return CLI_USAGE;
-	if (flags.url != NULL && clients[i].no_url) {
-		message_print(
+	if (flags.url != NULL && clients[i].no_url)
+		return message_fail(
+		    CLI_USAGE,
 		    "the configuration file of %s takes no URL; add it there "
 		    "as a connector, in its settings",
 		    clients[i].name);
-		return CLI_USAGE;
-	}
 	if (flags.url != NULL ? !is_url(flags.url) : !are_there(cli))
 		return CLI_USAGE;
 	servers = json_pack(

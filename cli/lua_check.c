@@ -205,9 +205,9 @@ static int of_answer(const struct tool_result *a, const char *entry,
 		*f = of_error(entry, json_member(a->value, "error"));
 		return 0;
 	}
-	message_print("%s could not be compiled here: %s", entry,
-		      errmsg != NULL ? errmsg : "the server does not say why");
-	return CLI_TROUBLE;
+	return message_fail(
+	    CLI_TROUBLE, "%s could not be compiled here: %s", entry,
+	    errmsg != NULL ? errmsg : "the server does not say why");
 }
 
 int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
@@ -219,10 +219,9 @@ int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 	int rc;
 
 	*f = NULL;
-	if (text == NULL) {
-		message_print("%s/%s: %s", dir, entry, strerror(errno));
-		return CLI_TROUBLE;
-	}
+	if (text == NULL)
+		return message_fail(CLI_TROUBLE, "%s/%s: %s", dir, entry,
+				    strerror(errno));
 	args =
 	    json_pack("templateId:s inputs:o options:o", "probe",
 		      json_pack("code:s", text), json_pack("mode:s", "sync"));

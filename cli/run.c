@@ -54,38 +54,23 @@ static const struct opt opts[] = {
 
 /* ---- what is asked for ---- */
 
-static int usage_error(const char *errmsg)
-{
-	message_print("%s", errmsg);
-	return CLI_USAGE;
-}
-
-static int bad_timeout(const char *text)
-{
-	message_print(
-	    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
-	    "1500ms; a bare number is seconds",
-	    text);
-	return CLI_USAGE;
-}
-
-static int bad_key(const char *text)
-{
-	message_print("--idempotency-key has %zu bytes; 1 to 200 would pass",
-		      strlen(text));
-	return CLI_USAGE;
-}
-
 static int read_flags(struct run_call *r, const char *operand)
 {
 	char *at;
 
 	if (flags.timeout != NULL &&
 	    duration_parse(&r->timeout_ms, flags.timeout) < 0)
-		return bad_timeout(flags.timeout);
+		return message_fail(
+		    CLI_USAGE,
+		    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, "
+		    "1m30s, 1500ms; a bare number is seconds",
+		    flags.timeout);
 	if (flags.key != NULL &&
 	    (flags.key[0] == '\0' || strlen(flags.key) > 200))
-		return bad_key(flags.key);
+		return message_fail(
+		    CLI_USAGE,
+		    "--idempotency-key has %zu bytes; 1 to 200 would pass",
+		    strlen(flags.key));
 	r->key = flags.key;
 	r->template = xstrdup(operand);
 	at = strchr(r->template, '@');
@@ -107,7 +92,8 @@ static int read_input_file(struct run_call *r)
 	if (json_file_read(&r->inputs, flags.file) < 0)
 		return CLI_USAGE;
 	if (!json_object_is_type(r->inputs, json_type_object))
-		return usage_error("--input has to be a JSON object, {…}");
+		return message_fail(CLI_USAGE,
+				    "--input has to be a JSON object, {…}");
 	return 0;
 }
 
@@ -137,7 +123,7 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	if (rc == 0)
 		input_merge(r->inputs, typed);
 	json_object_put(typed);
-	return rc < 0 ? usage_error(errmsg) : 0;
+	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
 }
 
 /*
@@ -300,10 +286,10 @@ static int run_it(struct run_call *r)
 static int put_grants(struct cli *own, const struct run_call *r)
 {
 	if (flags.grants.n > 0 && own->socket != NULL)
-		return usage_error(
-		    "--grant is for a private server; the one at "
-		    "--socket grants what its own configuration "
-		    "says");
+		return message_fail(
+		    CLI_USAGE, "--grant is for a private server; the one at "
+			       "--socket grants what its own configuration "
+			       "says");
 	for (size_t i = 0; i < flags.grants.n; i++) {
 		const char *grant = flags.grants.item[i];
 		bool named = grant[strcspn(grant, ":=")] == ':';

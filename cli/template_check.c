@@ -63,11 +63,9 @@ static char *named(const struct check *c, struct json_object *package)
 /* Where PACKAGE lies: JSON has no path that is not UTF-8, but we were given it. */
 static const char *place(const struct check *c, struct json_object *package)
 {
-	char *manifest = xasprintf("%s/template.json", c->real);
-	bool whole = access(manifest, F_OK) == 0;
-
-	free(manifest);
-	return whole ? c->real : json_member_str(package, "path");
+	return template_findings_is_package(c->real)
+		   ? c->real
+		   : json_member_str(package, "path");
 }
 
 static void probe(struct check *c, struct json_object *package)

@@ -105,11 +105,9 @@ static int ask(const struct cli *cli, const char *what, const char *dir,
 	struct opt_list args = {0};
 	int rc;
 
-	if (program == NULL) {
-		message_print(
-		    "paddockd is neither beside this program nor in PATH");
-		return -1;
-	}
+	if (program == NULL)
+		return message_fail(
+		    -1, "paddockd is neither beside this program nor in PATH");
 	opt_list_add(&args, program);
 	opt_list_add(&args, what);
 	transport_arguments(&args, cli, dir);
@@ -184,6 +182,15 @@ int template_findings_dir(const char *dir)
 	return rc == 0 ? CLI_OK : rc == ENOENT ? CLI_ABSENT : CLI_USAGE;
 }
 
+bool template_findings_is_package(const char *dir)
+{
+	char *path = xasprintf("%s/template.json", dir);
+	bool yes = access(path, F_OK) == 0;
+
+	free(path);
+	return yes;
+}
+
 void template_findings_none(const char *dir)
 {
 	message_print("%s: neither it nor a folder in it has a template.json",
@@ -224,18 +231,6 @@ struct json_object *template_findings_errors(const struct cli *cli,
 	return ask_list(cli, "--print-faults", dir);
 }
 
-/* ./ID is a package, which nobody named. */
-static void say_here(const char *id)
-{
-	char *path = xasprintf("./%s/template.json", id);
-
-	if (access(path, F_OK) == 0)
-		message_more(
-		    "  hint: ./%s is a package: --templates ./%s takes it", id,
-		    id);
-	free(path);
-}
-
 void template_locate(const struct cli *cli, const char *name, bool private)
 {
 	char *id = xstrndup(name, strcspn(name, "@"));
@@ -248,8 +243,11 @@ void template_locate(const struct cli *cli, const char *name, bool private)
 		    broken);
 	else if (broken == NULL && cli->templates.n == 0 &&
 		 cli->socket == NULL && id[0] != '\0' &&
-		 id[strspn(id, ID_CHARS)] == '\0')
-		say_here(id);
+		 id[strspn(id, ID_CHARS)] == '\0' &&
+		 template_findings_is_package(id))
+		message_more(/* which nobody named */
+			     "  hint: ./%s is a package: --templates ./%s takes it",
+			     id, id);
 	free(broken);
 	free(id);
 }

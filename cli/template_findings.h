@@ -25,6 +25,8 @@ char *template_findings_skipped(const struct cli *cli, const char *name);
 
 /* 0: DIR is there; else it was said, and the exit status. */
 int template_findings_dir(const char *dir);
+/* Has DIR a manifest? */
+bool template_findings_is_package(const char *dir);
 /* Say that there is no package in DIR. */
 void template_findings_none(const char *dir);
 

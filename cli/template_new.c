@@ -87,12 +87,10 @@ static int make_folder(const char *path)
 {
 	if (mkdir(path, 0777) == 0)
 		return 0;
-	if (errno == EEXIST) {
-		message_print("%s exists; nothing was written", path);
-		return CLI_USAGE;
-	}
-	message_print("%s: %s", path, strerror(errno));
-	return CLI_TROUBLE;
+	if (errno == EEXIST)
+		return message_fail(CLI_USAGE, "%s exists; nothing was written",
+				    path);
+	return message_fail(CLI_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
 /* "csv_profile" is called "Csv profile", to begin with. */
@@ -165,13 +163,12 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 	int rc;
 
 	(void)n;
-	if (!id_good(id)) {
-		message_print(
+	if (!id_good(id))
+		return message_fail(
+		    CLI_USAGE,
 		    "a template's name is 1 to %d of a-z, 0-9 and _, and begins "
 		    "with a letter",
 		    ID_MAX_BYTES);
-		return CLI_USAGE;
-	}
 	rc = write_package(id);
 	if (rc != 0)
 		return rc;

@@ -224,15 +224,6 @@ static int test_package(struct bench *b, const char *dir)
 	return rc;
 }
 
-static bool is_package(const char *dir)
-{
-	char *path = xasprintf("%s/template.json", dir);
-	bool yes = access(path, F_OK) == 0;
-
-	free(path);
-	return yes;
-}
-
 static int not_hidden(const struct dirent *e)
 {
 	return e->d_name[0] != '.';
@@ -244,13 +235,13 @@ static int test_all(struct bench *b, const char *dir)
 	int n, rc = 0;
 	bool any = false;
 
-	if (is_package(dir))
+	if (template_findings_is_package(dir))
 		return test_package(b, dir);
 	n = scandir(dir, &names, not_hidden, alphasort);
 	for (int i = 0; i < n; i++) {
 		char *child = xasprintf("%s/%s", dir, names[i]->d_name);
 
-		if (rc == 0 && is_package(child)) {
+		if (rc == 0 && template_findings_is_package(child)) {
 			any = true;
 			rc = test_package(b, child);
 		}

@@ -277,6 +277,16 @@ void message_print(const char *fmt, ...)
 	va_end(ap);
 }
 
+int message_fail(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	line("paddock: ", fmt, ap);
+	va_end(ap);
+	return status;
+}
+
 void message_more(const char *fmt, ...)
 {
 	va_list ap;

@@ -40,6 +40,9 @@ void safe_print_cut(const char *text, size_t least, size_t most);
 
 /* One line, "paddock: " first. The line is cleaned as a whole. */
 void message_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and STATUS: who prints that line often ends with it. */
+int message_fail(int status, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The same without "paddock: ". */
 void message_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -53,18 +53,16 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 	struct json_object *o;
 
 	if (!requestor_name_ok(name, strlen(name)) ||
-	    strcmp(name, "anonymous") == 0) {
-		message_print(
+	    strcmp(name, "anonymous") == 0)
+		return message_fail(
+		    CLI_USAGE,
 		    "\"%.64s\" cannot be a caller's name; a name is " REQUESTOR_NAME_RULE
 		    ", and not \"anonymous\"",
 		    name);
-		return CLI_USAGE;
-	}
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-		message_print(
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return message_fail(
+		    CLI_TROUBLE,
 		    "the kernel gave no random bytes, so no token was made");
-		return CLI_TROUBLE;
-	}
 	encode(text, bytes);
 	digest_of(hex, text);
 	if (cli->json) {

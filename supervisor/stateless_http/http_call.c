@@ -217,19 +217,26 @@ static void on_drained(void *watcher)
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
 /*
- * A stream of events from now on. False: its client has ended its side, which
- * ends a stream, so that there is none to begin.
+ * Does CALL's client wait for more than is there at once? False: it has ended its
+ * side, as one does that is gone, and CALL is over.
  */
+static bool has_client(struct http_call *call)
+{
+	if (!http_conn_ended(call->conn))
+		return true;
+	end(call, 400,
+	    "the client ended its side of the connection before it had "
+	    "the answer, which cancels the call; keep it open to wait");
+	return false;
+}
+
+/* A stream of events from now on. False: there is nobody for one. */
 static bool begin(struct http_call *call)
 {
 	if (is_begun(call))
 		return true;
-	if (http_conn_ended(call->conn)) {
-		end(call, 400,
-		    "the client ended its side of the connection before it had "
-		    "the answer, which cancels the call; keep it open to wait");
+	if (!has_client(call))
 		return false;
-	}
 	enter(call, CALL_EVENTS);
 	http_conn_begin(call->conn);
 	return true;
@@ -447,7 +454,7 @@ static void go_on_all(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	while (begun < BEGUN_AT_ONCE &&
 	       (call = TAILQ_FIRST(&calls->ready)) != NULL) {
-		if (!may_read(call))
+		if (!has_client(call) || !may_read(call))
 			continue;
 		begin_deferred(call);
 		begun++;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_park.c - a run that waits for an answer while no client waits for it: its
- * clock rests, and a Lua worker is stopped, so that its place among the running
- * is another's. input_park.c asks for it. One too many is refused by the limit's
- * name; nothing else can fail.
+ * runs_park.c - a run that waits for an answer while no client waits for it: a Lua
+ * worker is stopped, its clock rests, and its place among the running is another's
+ * until it goes on, for which it waits in line. A program may compute meanwhile, so
+ * it keeps its place, and its time passes. input_park.c asks for it. One too many is
+ * refused by the limit's name; nothing else can fail.
  */
 #include "supervisor/exec/runs_private.h"
 
@@ -38,49 +39,78 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 	return false;
 }
 
-/* Programs go on beside their shim, so they keep their place. */
+/* What a program has started goes on beside its shim. */
 static bool can_stop(const struct run *r)
 {
 	return r->template->runtime == RUNTIME_LUA && r->worker->child.pid > 0;
+}
+
+static void stop(struct runs *s, struct run *r)
+{
+	r->parked.stopped = true;
+	r->parked.since_ms = clock_mono_ms();
+	kill(r->worker->child.pid, SIGSTOP);
+	event_del(r->worker->deadline);
+	s->stopped++;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_pump(s);
 }
 
 void runs_park(struct runs *s, struct run *r)
 {
 	assert(!r->parked.is && r->worker != NULL);
 	r->parked.is = true;
-	r->parked.since_ms = clock_mono_ms();
-	r->parked.stopped = can_stop(r);
 	r->requestor->parked++;
 	s->parked++;
-	event_del(r->worker->deadline);
-	if (!r->parked.stopped)
-		return;
-	kill(r->worker->child.pid, SIGSTOP);
-	s->stopped++;
-	sched_over(&s->sched, &r->requestor->lane);
-	runs_pump(s);
+	if (r->queued.lane != NULL) /* it has not gone on since the last time */
+		sched_remove(&s->sched, &r->queued);
+	else if (!r->parked.stopped && can_stop(r))
+		stop(s, r);
+}
+
+void runs_go_on(struct runs *s, struct run *r)
+{
+	struct worker *w = r->worker;
+	int64_t left;
+
+	r->parked.stopped = false;
+	r->parked.rested_ms += clock_mono_ms() - r->parked.since_ms;
+	s->stopped--;
+	left = run_left_ms(r);
+	if (w != NULL && w->child.pid > 0)
+		kill(w->child.pid, SIGCONT);
+	if (w != NULL &&
+	    (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT))
+		event_add(w->deadline, CLOCK_TIMEVAL(left > 0 ? left : 0));
+}
+
+/* What is to end does not wait for a place. */
+static bool has_to_wait(struct runs *s, const struct run *r)
+{
+	const struct worker *w = r->worker;
+
+	return w != NULL && w->child.pid > 0 && !w->killed &&
+	       (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
+	       !s->ctx->quiet && !runs_has_place(s, r);
 }
 
 void runs_unpark(struct runs *s, struct run *r)
 {
-	struct worker *w = r->worker;
-	int64_t left = run_left_ms(r);
-
-	if (!r->parked.is)
-		return;
-	r->parked.is = false;
-	r->parked.rested_ms += clock_mono_ms() - r->parked.since_ms;
-	r->requestor->parked--;
-	s->parked--;
-	if (r->parked.stopped) {
-		s->stopped--;
-		sched_again(&s->sched, &r->requestor->lane);
-		if (w != NULL && w->child.pid > 0)
-			kill(w->child.pid, SIGCONT);
+	if (r->parked.is) {
+		r->parked.is = false;
+		r->requestor->parked--;
+		s->parked--;
 	}
-	if (w != NULL &&
-	    (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT))
-		event_add(w->deadline, CLOCK_TIMEVAL(left > 0 ? left : 0));
+	if (!r->parked.stopped)
+		return;
+	if (has_to_wait(s, r)) {
+		runs_await_place(s, r);
+		return;
+	}
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	sched_again(&s->sched, &r->requestor->lane);
+	runs_go_on(s, r);
 }
 
 static void end_parked(struct run *r)
@@ -107,8 +137,10 @@ void runs_drain_parked(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (!r->parked.is || r->worker == NULL)
+		if (!r->parked.is || r->worker == NULL) {
+			runs_unpark(s, r);
 			continue;
+		}
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server was stopped while the run waited for "
 			      "answers");

@@ -44,6 +44,11 @@ struct runs {
 void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		     int64_t ttl_ms);
 
+/* ---- runs_park.c ---- */
+
+/* R, whose worker is stopped, has its place again. */
+void runs_go_on(struct runs *s, struct run *r);
+
 /* ---- runs_queue.c ---- */
 
 void runs_queue_init(struct runs *s);
@@ -54,7 +59,10 @@ void runs_enqueue(struct runs *s, struct run *r);
 bool runs_can_start(struct runs *s);
 /* The one to start now, or NULL. */
 struct run *runs_next(struct runs *s);
-/* R, which is next, gets its worker. */
+/* R, whose worker is stopped: could it go on now, or does it wait in line? */
+bool runs_has_place(struct runs *s, const struct run *r);
+void runs_await_place(struct runs *s, struct run *r);
+/* R, which is next, gets its worker, or goes on. */
 void runs_start(struct runs *s, struct run *r);
 /* R has no worker after all: it is the next to get one, or it failed. */
 void runs_not_started(struct runs *s, struct run *r, int err);

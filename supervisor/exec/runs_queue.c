@@ -61,6 +61,24 @@ bool runs_can_start(struct runs *s)
 	       s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
 }
 
+#define NO_NEW_WORKER ((unsigned)RUNTIMES) /* a kind of its own */
+
+bool runs_has_place(struct runs *s, const struct run *r)
+{
+	share_places(s);
+	return s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
+	       sched_has_room(&s->sched, &r->requestor->lane);
+}
+
+void runs_await_place(struct runs *s, struct run *r)
+{
+	if (r->queued.lane != NULL)
+		return;
+	r->queued.bytes = 0;
+	r->queued.kind = NO_NEW_WORKER;
+	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
+}
+
 struct run *runs_next(struct runs *s)
 {
 	struct sched_item *item =
@@ -122,6 +140,10 @@ void runs_start(struct runs *s, struct run *r)
 	int rc;
 
 	sched_start(&s->sched, &r->queued);
+	if (r->worker != NULL) {
+		runs_go_on(s, r);
+		return;
+	}
 	if (first)
 		run_apply(r, EV_START);
 	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;

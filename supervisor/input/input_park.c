@@ -201,12 +201,14 @@ static void on_nobody_came(evutil_socket_t fd, short what, void *arg)
 	runs_end_parked(in->ctx->runs, in->run);
 }
 
-/* The run's time rests, and so does what an answer has of it. */
+/* While the run's time rests, so does what an answer has of it. */
 static void rest(struct input *in)
 {
 	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
 	struct pending_input *p;
 
+	if (!in->run->parked.stopped)
+		return;
 	LIST_FOREACH(p, &in->pending, link) {
 		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
 
@@ -235,8 +237,7 @@ void input_unpark(struct run *r)
 {
 	struct input *in = r->input;
 
-	if (in == NULL || in->parked == NULL ||
-	    !evtimer_pending(in->parked, NULL))
+	if (in == NULL || in->parked == NULL)
 		return;
 	evtimer_del(in->parked);
 	runs_unpark(in->ctx->runs, r);

@@ -41,6 +41,24 @@ void sched_put(struct sched *s, struct sched_lane *lane,
 	count(s, item, 1);
 }
 
+void sched_put_first(struct sched *s, struct sched_lane *lane,
+		     struct sched_item *item)
+{
+	struct sched_item *at;
+
+	item->lane = lane;
+	if (lane->queued == 0)
+		TAILQ_INSERT_TAIL(&s->ring, lane, link);
+	TAILQ_FOREACH(at, &lane->items, link)
+		if (at->kind != item->kind)
+			break;
+	if (at != NULL)
+		TAILQ_INSERT_BEFORE(at, item, link);
+	else
+		TAILQ_INSERT_TAIL(&lane->items, item, link);
+	count(s, item, 1);
+}
+
 /* What is left of a round is lost by whom nothing waits for. */
 void sched_remove(struct sched *s, struct sched_item *item)
 {
@@ -82,6 +100,11 @@ static bool is_full(const struct sched *s, const struct sched_lane *lane)
 		return lane->running >= (size_t)lane->max_running;
 	return s->places > 0 && lane->running >= fair_part(s) &&
 	       s->running + kept_free(s) >= s->places;
+}
+
+bool sched_has_room(const struct sched *s, const struct sched_lane *lane)
+{
+	return !is_full(s, lane);
 }
 
 static void count_running(struct sched *s, struct sched_lane *lane, int by)

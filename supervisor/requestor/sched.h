@@ -58,9 +58,14 @@ void sched_lane_init(struct sched_lane *lane); /* weight 1, no limit */
 /* ITEM waits behind the others of LANE. Both are lent until it leaves. */
 void sched_put(struct sched *s, struct sched_lane *lane,
 	       struct sched_item *item);
+/* The same, but behind those of its kind alone, which are the first. */
+void sched_put_first(struct sched *s, struct sched_lane *lane,
+		     struct sched_item *item);
 /* ITEM, which waits, is wanted no more. */
 void sched_remove(struct sched *s, struct sched_item *item);
 
+/* May one more of LANE's run, whoever waits? */
+bool sched_has_room(const struct sched *s, const struct sched_lane *lane);
 /* Would an item of LANE's and of KIND, put now, be next? */
 bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
 		    unsigned kind);
@@ -72,7 +77,7 @@ bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
 struct sched_item *sched_next(const struct sched *s);
 /* ITEM, which sched_next() gave just now, has started: its turn is used. */
 void sched_start(struct sched *s, struct sched_item *item);
-/* One that LANE started is over; or rests, and goes on AGAIN, out of turn. */
+/* One that LANE started is over, or rests; or goes on AGAIN, out of turn. */
 void sched_over(struct sched *s, struct sched_lane *lane);
 void sched_again(struct sched *s, struct sched_lane *lane);
 /* ITEM of LANE did not start after all: it is next again. */

@@ -207,7 +207,7 @@ int64_t run_left_ms(const struct run *r)
 	int64_t now = clock_mono_ms();
 	int64_t rested = r->parked.rested_ms;
 
-	if (r->parked.is)
+	if (r->parked.stopped)
 		rested += now - r->parked.since_ms;
 	return r->started_mono_ms + r->limits.timeout_ms + rested - now;
 }

@@ -174,7 +174,8 @@ struct run {
 	int64_t polled_ms; /* for requestor_polled() */
 	struct {	   /* see runs_park() */
 		bool is;
-		bool stopped;	   /* its worker, so that it has no place */
+		/* its worker, so that it has no place, and no time passes */
+		bool stopped;
 		int64_t since_ms;  /* monotonic */
 		int64_t rested_ms; /* in all, before that */
 	} parked;

@@ -34,6 +34,7 @@ my %templates = (
 	return {out[1].value, out[2].value, out[3].value}"),
     late => lua("run.sleep(500)
 	return {name = run.elicit{key = 'k', message = 'm', schema = $form}.content.name}"),
+    holds => lua("run.progress(0, 1, 'held') run.sleep(60000)"),
     caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
 	return {code = e.code}"),
     in_step => lua("run.step('s', function() run.sample{messages = 'hi', maxTokens = 9} end)"),
@@ -275,6 +276,60 @@ $s->stop;
 		is($r->{structuredContent}{name}, 'Al', 'each goes on') or diag(json_of($r));
 	}
 	ok(call($s, 'caught')->{inputRequests}, 'then there is room again');
+	$s->stop;
+}
+
+# ---- places and time of who waits ----
+
+{
+	my $s = server(config => {max_concurrent_runs => 1});
+
+	$s->init;
+	# run ID STATE, which waits, and whose worker is stopped
+	my @parked = map {
+		my $r = call($s, 'who');
+		my ($run) = map { $_->{runId} } @{$s->tool('list_task_runs')->{view}{runs}};
+
+		[$run, $r->{requestState}];
+	} 1 .. 4;
+	my $state_of = sub { Paddock::stat_of($s->worker_pid($_[0]))->{state} };
+	my $hold = $s->run_async('holds', {});
+	$s->saying($hold, 'held');
+	my @back = map { $s->request('tools/call', stateless({name => 'who', arguments => {},
+		requestState => $_->[1], inputResponses => {user_name => name_is('Al')}}, \%can)) }
+	    @parked[0 .. 2];
+
+	$s->get($hold); # they have been read by then
+	is(join('', map { $state_of->($_->[0]) } @parked), 'TTTT',
+	    'who comes back waits for a place, as others do');
+	$s->tool(cancel_task_run => {runId => $parked[1][0]});
+	is($s->ended($parked[1][0])->{status}, 'canceled', '... and can be cancelled meanwhile');
+	$s->answer($back[1]);
+	kill KILL => $s->worker_pid($parked[2][0]);
+	is($s->ended($parked[2][0])->{error}{errorCode}, 'WORKER_CRASHED', '... or die');
+	$s->answer($back[2]);
+	my $queued = $s->ask_run('caught', {});
+	$s->tool(cancel_task_run => {runId => $hold});
+	is($s->answer($back[0])->{result}{structuredContent}{name}, 'Al', '... and goes on then');
+	$s->answer($queued);
+	$hold = $s->run_async('holds', {});
+	$s->saying($hold, 'held');
+	$s->request('tools/call', stateless({name => 'who', arguments => {}, requestState =>
+		$parked[3][1], inputResponses => {user_name => name_is('Al')}}, \%can));
+	$s->get($hold);
+	kill TERM => $s->{pid};
+	is($s->wait_exit, 0, 'a server that is to stop lets go on who waits for a place');
+}
+{
+	my $s = server(templates => {busy => {%{$templates{shell}}, limits => {maxTimeoutMs => 1000}}});
+	my $r = call($s, 'busy');
+	my ($run) = map { $_->{runId} }
+	    @{call($s, 'list_task_runs')->{structuredContent}{runs}};
+
+	ok($r->{inputRequests}, 'a program is asked for as well');
+	$s->init;
+	is($s->ended($run)->{error}{errorCode}, 'RUN_TIMEOUT',
+	    '... and has no more time than it has, for it may go on meanwhile');
 	$s->stop;
 }
 

@@ -230,6 +230,31 @@ static void test_put_back(void)
 	is_str(turns(2), "ab", "nor when it was the only one of its lane");
 }
 
+static void test_put_first(void)
+{
+	struct sched_item first = {.kind = 3}, second = {.kind = 3};
+
+	begin();
+	put_n(&a, 2);
+	put(&b);
+	sched_put_first(&sched, &a, &first);
+	sched_put_first(&sched, &a, &second);
+	is_int(sched.queued, 5, "what comes first waits as well");
+	ok(sched_next(&sched) == &first, "it is before what was there");
+	start();
+	ok(start() == 'b', "... but not before others' turns");
+	ok(sched_next(&sched) == &second, "... and behind its own kind");
+	sched_remove(&sched, &second);
+	begin();
+	a.max_running = 1;
+	ok(sched_has_room(&sched, &a), "a lane where nothing runs has room");
+	put_n(&a, 2);
+	start();
+	ok(!sched_has_room(&sched, &a), "... and none at its limit");
+	sched_over(&sched, &a);
+	ok(sched_has_room(&sched, &a), "... but whoever waits, it may");
+}
+
 static void test_put_back_weighed(void)
 {
 	struct sched_item *item;
@@ -327,6 +352,7 @@ int main(void)
 	test_limit();
 	test_held();
 	test_put_back();
+	test_put_first();
 	test_put_back_weighed();
 	test_shared();
 	return tap_done();

@@ -323,6 +323,10 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	ok(!exists $r->{_meta}{'paddock/deduplicated'}, '  the first did not');
 	is(json_to(ext_call($s, 'tools/call', run_args('doze', {k => 2}, %key))->{result}{content}[0]{text})->{errorCode},
 	   'INVALID_PARAMETER', '  with other inputs it is refused');
+	my $joins = $s->request('tools/call', stateless(run_args('doze', {k => 1}, %key)));
+	$s->notify('notifications/cancelled', {requestId => $joins});
+	ext_until($s, $r->{taskId}, 'to doze', sub { $_->{statusMessage} =~ /^dozing$|cancelled/ });
+	is(ext_get($s, $r->{taskId})->{statusMessage}, 'dozing', 'MCP26 8: to cancel a call that has joined a task cancels no task');
 	cancel($s, $r->{taskId});
 	ext_over($s, $r->{taskId});
 	$again = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};

@@ -40,8 +40,6 @@ sub dozing {
 	return $id;
 }
 
-sub run_args { my ($t, %o) = @_; return {name => 'run_task_template', arguments => {templateId => $t, inputs => {}, options => \%o}} }
-
 # ---- a task outlives its call ----
 {
 	my $s = server(0);
@@ -56,16 +54,6 @@ sub run_args { my ($t, %o) = @_; return {name => 'run_task_template', arguments 
 	my $id = dozing($c);
 	$c->{last}->hang_up;
 	is(ext_get($c, $id)->{status}, 'working', 'MCP26 8: a connection that closes later ends no task');
-	# a second call for the same run, which goes
-	my %key = (mode => 'sync', idempotencyKey => 'k');
-	my $first = $c->call('tools/call', run_args('doze', %key))->{result}{taskId};
-	my $plain = $s->modern('alice');
-	my $held = $plain->request('tools/call', run_args('doze', %key));
-	$plain->route($held)->hang_up;
-	$plain->call('server/discover');
-	is(ext_get($c, $first)->{status}, 'working', 'MCP26 8: nor does a call of the same that closes');
-	ok($s->log_text !~ /run=$first event=cancel/, '  it is not cancelled');
-
 	is($c->call('tasks/get', {taskId => 'run_' . 'x' x 26})->{error}{code}, -32602, 'MCP26 19: no such task');
 	is($c->{last}{status}, 200, '  is an answer as others are');
 	is($s->modern('alice')->call('tasks/get', {taskId => $id})->{error}{code}, -32021, 'MCP26 19: without the extension');

@@ -193,12 +193,9 @@ static void about_call(struct story *s)
 	struct json_object *who = json_member(s->details, "process");
 	struct buf text = {0};
 
-	for (size_t i = 0; json_object_is_type(args, json_type_array) &&
-			   i < json_object_array_length(args);
-	     i++)
-		buf_printf(
-		    &text, "%s%s", i > 0 ? ", " : "",
-		    json_object_get_string(json_object_array_get_idx(args, i)));
+	json_each(one, args)
+		buf_printf(&text, "%s%s", buf_len(&text) > 0 ? ", " : "",
+			   json_object_get_string(one));
 	if (buf_len(&text) > 0)
 		tell(s->errmsg, "Its arguments were %.*s.", (int)buf_len(&text),
 		     buf_data(&text));

@@ -110,7 +110,5 @@ int64_t config_inline_bytes(const struct config *c);
 
 /* Every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);
-/* The keys for paddock.conf(5): a list in mdoc(7). */
-void config_manual(FILE *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "supervisor/config/config_keys.h"
 #include "supervisor/config/config_private.h"
 #include "tests/unit/supervisor/config/config_fixture.h"
+#include "tests/unit/supervisor/config/config_manual_fixture.h"
 
 /* Takes N bytes of MARK off the lines that begin with it. */
 static char *uncommented(const char *text, const char *mark, size_t n,
@@ -253,7 +254,7 @@ static void manual(void)
 	const struct config_key *keys = config_keys(&n);
 	FILE *f = open_memstream(&text, &len);
 
-	config_manual(f);
+	help_config_manual(f);
 	fclose(f);
 	for (char *s = text; *s != '\0'; s++) /* where lines end is free */
 		if (*s == '\n')

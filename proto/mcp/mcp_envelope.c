@@ -108,11 +108,22 @@ static void read_parts(struct mcp_envelope *e, struct json_object *meta)
 		    json_object_is_type(meta, json_type_object) &&
 		    json_object_object_get_ex(meta, parts[i].key, &v) != 0;
 
-		if (i == 0)
-			e->claims = has;
 		if (has ? !parts[i].take(e, v) : parts[i].required)
 			fault(e, parts[i].key, has, v, parts[i].expected);
 	}
+}
+
+/* As each message of a session does: it costs next to nothing to say. */
+static void lacks_both(struct mcp_envelope *e)
+{
+	static const char text[] =
+	    "params._meta lacks " MCP_META_VERSION " and " MCP_META_CAPABILITIES
+	    ": the client sends both with every request, a string such as "
+	    "\"2026-07-28\" and an object";
+
+	_Static_assert(sizeof(text) <= sizeof(e->text), "it is whole");
+	e->code = RPC_INVALID_PARAMS;
+	memcpy(e->text, text, sizeof(text));
 }
 
 const char *mcp_trace_parent(struct json_object *params)
@@ -138,13 +149,15 @@ void mcp_envelope_read(struct mcp_envelope *e, struct json_object *params)
 	int rev;
 
 	*e = (struct mcp_envelope){.log_level = -1};
+	e->claims = json_object_is_type(meta, json_type_object) &&
+		    json_object_object_get_ex(meta, MCP_META_VERSION, NULL);
+	if (!e->claims &&
+	    !json_object_is_type(json_member(meta, MCP_META_CAPABILITIES),
+				 json_type_object)) {
+		lacks_both(e);
+		return;
+	}
 	read_parts(e, meta);
-	if (!e->claims && e->capabilities == NULL) /* then neither is there */
-		errmsg_set(e->text, sizeof(e->text),
-			   "params._meta lacks " MCP_META_VERSION
-			   " and " MCP_META_CAPABILITIES
-			   ": the client sends both with every request, a "
-			   "string such as \"2026-07-28\" and an object");
 	if (e->code != 0)
 		return;
 	rev = mcp_revision_of(e->version);

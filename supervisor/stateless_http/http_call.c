@@ -382,11 +382,9 @@ static bool is_slow(const struct http_calls *all, const struct rpc_msg *m)
 	return method_is_slow(all->ctx, m->method, MCP_LATEST);
 }
 
-/* M goes to its method; it is emptied. */
-static void deliver(struct http_call *call, struct rpc_msg *m)
+/* M goes to its method, which may be SLOW; it is emptied. */
+static void deliver(struct http_call *call, struct rpc_msg *m, bool slow)
 {
-	bool slow = is_slow(call->all, m);
-
 	enter(call, CALL_WAITING);
 	session_take(&call->session, call, m);
 	if (slow && call->state == CALL_WAITING)
@@ -440,7 +438,7 @@ static void begin_deferred(struct http_call *call)
 		return;
 	}
 	rpc_parse(&m, buf_data(body), buf_len(body));
-	deliver(call, &m);
+	deliver(call, &m, is_slow(call->all, &m));
 }
 
 #define BEGUN_AT_ONCE 16 /* before the loop looks at others */
@@ -467,13 +465,14 @@ void http_call_take(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c, struct rpc_msg *m)
 {
 	bool large = rpc_async_is_large(m->bytes); /* it has waited already */
+	bool slow = is_slow(all, m);
 	struct http_call *call;
 
-	if (!http_share_has_room(all->share, q, c, is_slow(all, m)))
+	if (!http_share_has_room(all->share, q, c, slow))
 		return;
 	call = call_new(all, q, c);
 	if (large || may_read(call))
-		deliver(call, m);
+		deliver(call, m, slow);
 }
 
 void http_call_read(struct http_calls *all, struct requestor *q,

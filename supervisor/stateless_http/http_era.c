@@ -112,9 +112,9 @@ static enum http_era check_name(const struct http_request *r,
 	return check(&n->field, r->field[HTTP_MCP_NAME], body, f);
 }
 
-/* What came of the version and the method; or, when ALL have to, both. */
+/* The version and the method, as far as they came; or as far as they did not. */
 static enum http_era check_said(const struct http_request *r,
-				const struct rpc_msg *m, bool all,
+				const struct rpc_msg *m, bool came,
 				struct http_fault *f)
 {
 	const struct {
@@ -131,7 +131,7 @@ static enum http_era check_said(const struct http_request *r,
 
 	for (size_t i = 0; era == HTTP_ERA_STATELESS && i < ARRAY_LEN(said);
 	     i++)
-		if (said[i].body != NULL && (all || said[i].value != NULL))
+		if (said[i].body != NULL && (said[i].value != NULL) == came)
 			era = check(said[i].h, said[i].value, said[i].body, f);
 	return era;
 }
@@ -146,10 +146,10 @@ static enum http_era check_head(const struct http_request *r,
 
 	if (e->code == RPC_INVALID_PARAMS)
 		return era;
-	era = check_said(r, m, false, f);
+	era = check_said(r, m, true, f);
 	if (era == HTTP_ERA_NEITHER || e->code != 0)
 		return era;
-	era = check_said(r, m, true, f);
+	era = check_said(r, m, false, f);
 	return era == HTTP_ERA_NEITHER ? era : check_name(r, m, f);
 }
 
@@ -199,7 +199,7 @@ static enum http_era of_notification(const struct http_request *r,
 	version = e.claims ? e.version : r->field[HTTP_REVISION];
 	if (version == NULL)
 		return neither(f, RPC_INVALID_PARAMS, "%s", e.text);
-	if (check_said(r, m, false, f) == HTTP_ERA_NEITHER)
+	if (check_said(r, m, true, f) == HTTP_ERA_NEITHER)
 		return HTTP_ERA_NEITHER;
 	if (mcp_revision_of(version) >= MCP_2026_07_28)
 		return HTTP_ERA_STATELESS;

@@ -456,6 +456,20 @@ SKIP: {
 	}
 	$after->stop;
 }
+{
+	my $q = Paddock->new(templates => \%templates, config => {max_concurrent_runs => 1, task_after_ms => 0});
+	my $doze = dozing($q);
+	my $id = ext_task($q, 'tries');
+
+	like(ext_get($q, $id)->{statusMessage}, qr/^Waiting for a worker/, 'a task may wait in line');
+	$q->kill9;
+	strays_gone();
+	my $after = Paddock->new(templates => \%templates, root => $q->{root});
+	is(json_to(ext_over($after, $id)->{result}{content}[0]{text})->{code}, 'ELICITATION_NOT_SUPPORTED',
+	   'and goes on after kill -9 as what it was made');
+	is(ext_over($after, $doze)->{result}{isError}, true, '  the one before it does not');
+	$after->stop;
+}
 $patient->stop;
 
 done_testing;

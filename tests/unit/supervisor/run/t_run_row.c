@@ -41,8 +41,31 @@ static void test_trust(void)
 	       "a template for the trusted alone was run by one of them");
 }
 
+static void test_task(void)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .users = 1};
+	struct store_run row = {.inputs = "{}",
+				.options =
+				    "{\"capabilities\":{\"elicitation\":{}}}",
+				.task = STORE_TASK_OUTPUT,
+				.task_ttl_ms = 9};
+	struct run *r;
+
+	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
+	r = run_row_revive(&row, &q, &t);
+	is_str(json_object_to_json_string_ext(r->task.capabilities,
+					      JSON_C_TO_STRING_PLAIN),
+	       "{\"elicitation\":{}}",
+	       "a task's client can be asked what it could be");
+	ok(r->task.told && !r->task.pending && r->task.ttl_ms == 9,
+	   "and it is one that was told");
+	run_free(r);
+}
+
 int main(void)
 {
 	test_trust();
+	test_task();
 	return tap_done();
 }

@@ -98,7 +98,7 @@ enum msg_lost_kind {
 
 /* Each message of msg.def as a struct, all integers of one width. */
 #define NUMBER(message, field, ...) uint64_t field;
-#define NOT_0 NUMBER
+#define NOT_0(message, field, ...) uint64_t field;
 #define STRING(message, field, ...) struct str field;
 #define MESSAGE(type, name, count, check, fields)                              \
 	struct msg_##name {                                                    \

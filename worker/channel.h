@@ -35,7 +35,7 @@ bool channel_recv_now(struct msg *m); /* false: there is none yet */
 void channel_recv_body(char *to, struct str head, size_t total);
 
 /* What was received breaks the protocol: _exit. */
-_Noreturn void channel_broken(void);
+void channel_broken(void) __attribute__((noreturn));
 
 /*
  * Send FAIL whatever else is being sent, even between two CHUNKs, and _exit.

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "browser/browser.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "ipc/msg.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/schema/schema_format.h"
 

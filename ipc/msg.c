@@ -141,6 +141,7 @@ struct shape {
 	const char *(*check)(const struct msg *m); /* the offence or NULL */
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): what a member is of has none */
 #define NUMBER(message, field, ...) INT(message, field, NULL, __VA_ARGS__)
 #define NOT_0(message, field, of_0, ...)                                       \
 	INT(message, field, #message "." #field " is 0" of_0, __VA_ARGS__)
@@ -183,6 +184,7 @@ static const struct shape shapes[] = {
     [MSG_READY] = {.name = "READY", .bad_count = "READY with fields"},
 #include "ipc/msg.def"
 };
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct shape *shape_of(uint64_t type)
 {

@@ -87,16 +87,16 @@ int build_values(struct build *b)
 int build_numbers(struct build *b)
 {
 	static const struct {
-		enum schema_kw kw;
 		const char *name;
-		int8_t least, most;
 		const char *relation; /* NULL: multipleOf's */
+		enum schema_kw kw;
+		int8_t least, most;
 	} rows[] = {
-	    {KW_MINIMUM, "minimum", 0, 1, "of at least"},
-	    {KW_EXCLUSIVE_MINIMUM, "exclusiveMinimum", 1, 1, "above"},
-	    {KW_MAXIMUM, "maximum", -1, 0, "of at most"},
-	    {KW_EXCLUSIVE_MAXIMUM, "exclusiveMaximum", -1, -1, "below"},
-	    {KW_MULTIPLE_OF, "multipleOf", 0, 0, NULL},
+	    {"minimum", "of at least", KW_MINIMUM, 0, 1},
+	    {"exclusiveMinimum", "above", KW_EXCLUSIVE_MINIMUM, 1, 1},
+	    {"maximum", "of at most", KW_MAXIMUM, -1, 0},
+	    {"exclusiveMaximum", "below", KW_EXCLUSIVE_MAXIMUM, -1, -1},
+	    {"multipleOf", NULL, KW_MULTIPLE_OF, 0, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -73,11 +73,9 @@ void tool_run_wish_task(struct request *c)
 
 /* ---- CreateTaskResult ---- */
 
-static void told(struct request *c, struct run *r)
+static void told(const struct request *c, struct run *r)
 {
-	const struct tool_run_args *ask = c->state;
-
-	if (!ask->deduplicated)
+	if (!r->task.told)
 		audit_task("task_created", c->requestor, r->id, NULL);
 	r->task.told = true;
 }

@@ -325,7 +325,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	   'INVALID_PARAMETER', '  with other inputs it is refused');
 	my $joins = $s->request('tools/call', stateless(run_args('doze', {k => 1}, %key)));
 	$s->notify('notifications/cancelled', {requestId => $joins});
-	ext_until($s, $r->{taskId}, 'to doze', sub { $_->{statusMessage} =~ /^dozing$|cancelled/ });
+	ext_until($s, $r->{taskId}, 'to doze', sub { ($_->{statusMessage} // '') =~ /^dozing$|cancelled/ });
 	is(ext_get($s, $r->{taskId})->{statusMessage}, 'dozing', 'MCP26 8: to cancel a call that has joined a task cancels no task');
 	cancel($s, $r->{taskId});
 	ext_over($s, $r->{taskId});
@@ -335,6 +335,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'async'));
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'sync'))->{result};
 	is($r->{resultType}, 'task', 'a run that is none becomes one');
+	is(scalar(() = $s->log_text =~ /"task_created".*"\Q$r->{taskId}\E"/g), 1, '  which is recorded');
 	cancel($s, $r->{taskId});
 }
 

@@ -180,6 +180,20 @@ for my $name (qw(plain fails part reply sorry)) {
 	is($t->{result}{resultType}, 'complete', '  and complete');
 }
 
+{
+	my $h = Paddock->new(templates => {huge => lua('return {text = string.rep("x", 3000000)}', taskSupport => 'required')},
+			     config => {max_answer_bytes => '2M'});
+	my $id = ext_task($h, 'huge');
+	my $a;
+
+	until_true('it to end', sub { $a = ext_call($h, 'tasks/get', {taskId => $id}); $a->{result}{status} eq 'completed' });
+	cmp_ok(length $a->{raw}, '<=', 2 << 20, 'MCP26 16: a result that is too long gives way');
+	is($a->{result}{result}{resultType}, 'complete', '  is complete all the same');
+	is($a->{result}{taskId}, $id, '  and its task is whole');
+	ok((grep { $_->{type} eq 'resource_link' && $_->{uri} =~ m{/\Q$id\E/result} } @{$a->{result}{result}{content}}), '  with a link to all of it');
+	$h->stop;
+}
+
 # ---- 17: tasks/update ----
 {
 	my $id = dozing($s);

@@ -22,11 +22,11 @@
 #define KILL_ROUNDS 10 /* without cgroup.kill: until none is left */
 
 static struct slot {
-	bool made;
-	char name[16];
-	int procs[CGROUP_TREES];
 	struct cgroup_use before; /* what earlier runs in it had used */
+	int procs[CGROUP_TREES];
 	int peak; /* version 2: reset for this descriptor alone; 0: none */
+	char name[16];
+	bool made;
 } slots[ZYGOTE_PROTO_SLOTS];
 
 int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)

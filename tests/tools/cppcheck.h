@@ -9,6 +9,7 @@
 
 /* json_pack.h's macros count arguments as cppcheck cannot: as functions. */
 #define PROTO_JSON_JSON_PACK_H
+#include "proto/json/json.h"
 struct json_object;
 struct json_object *json_pack(const char *spec, ...);
 void json_add(struct json_object *o, const char *spec, ...);

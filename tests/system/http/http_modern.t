@@ -234,6 +234,12 @@ sub until_ended {
 	$conn->message;
 	$conn->hang_up;
 	is(until_ended('deaf', 1), 'canceled', 'MCP26 8: and one that does not listen');
+	$conn = $c->route($c->ask(hold => {}, {progressToken => 't'}));
+	$conn->head;
+	$conn->message;
+	$conn->put('x' x 200_000); # more than is read before the answer
+	$conn->hang_up;
+	is(until_ended('hold', 2), 'canceled canceled', 'MCP26 8: also when nothing more is read of its client');
 	my @run = map { $c->route($c->ask(quiet => {})) } 1 .. 4;
 	until_true('four to run', sub { 5 == (() = $s->log_text =~ /template=quiet .*started=yes/g) });
 	my @wait = map { $c->route($c->ask(quiet => {})) } 1 .. 4;

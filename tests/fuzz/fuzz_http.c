@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as HTTP requests: whole, byte by byte, and in uneven pieces they
- * have to come to the same.
+ * have to come to the same. What is in a body is of one era, or refused with a
+ * sentence.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "proto/mcp/rpc.h"
+#include "supervisor/http/http_field.h"
 #include "supervisor/http/http_parse.h"
+#include "supervisor/stateless_http/http_era.h"
 
 #define BODY_MAX 4096
 #define REQUESTS_MAX 64
@@ -21,6 +25,22 @@ static void must(int cond)
 		abort();
 }
 
+static void note_era(struct buf *out, const struct http_request *r)
+{
+	bool any = buf_len(&r->body) > 0;
+	struct http_fault fault;
+	enum http_era era;
+	struct rpc_msg m;
+
+	rpc_parse(&m, any ? buf_data(&r->body) : "", buf_len(&r->body));
+	era = http_era_of(r, &m, &fault);
+	must((era == HTTP_ERA_NEITHER) == (fault.code != 0));
+	must(fault.code == 0 || fault.text[0] != '\0');
+	buf_printf(out, "%d %d %s\n", (int)era, fault.code, fault.text);
+	json_object_put(fault.data);
+	rpc_fini(&m);
+}
+
 static void note_request(struct buf *out, const struct http_request *r)
 {
 	must(r->path != NULL && r->field[HTTP_HOST] != NULL);
@@ -31,6 +51,12 @@ static void note_request(struct buf *out, const struct http_request *r)
 	for (size_t i = 0; i < HTTP_FIELDS; i++)
 		buf_printf(out, "%s\n",
 			   r->field[i] != NULL ? r->field[i] : "-");
+	for (size_t i = 0; i < r->n_params; i++) {
+		must(http_param(r, r->params[i].name) == r->params[i].value);
+		buf_printf(out, "%s: %s\n", r->params[i].name,
+			   r->params[i].value);
+	}
+	note_era(out, r);
 	if (buf_len(&r->body) > 0)
 		buf_add(out, buf_data(&r->body), buf_len(&r->body));
 }

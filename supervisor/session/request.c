@@ -206,6 +206,8 @@ void request_drop(struct request *c, bool cancel_run)
 		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
 					(struct reply_hint){0});
 	leave_session(c);
+	if (c->timer != NULL) /* who holds it may do so for long */
+		evtimer_del(c->timer);
 	if (c->refs == 0)
 		request_free(c);
 	if (r != NULL && cancel_run && !r->task.told) /* a task goes on */

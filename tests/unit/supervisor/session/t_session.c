@@ -222,9 +222,34 @@ static void test_batch(void)
 	is_str(answers, "", "who goes in the middle is not answered");
 }
 
+static bool fired;
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what, (void)arg;
+	fired = true;
+}
+
+/* One that somebody holds is freed later, and waits for nothing until then. */
+static void test_timer(void)
+{
+	struct request *c;
+
+	begin();
+	c = wait_for("1");
+	request_set_timer(c, 0, on_timer);
+	request_ref(c);
+	request_drop(c, false);
+	event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	ok(!fired, "a call that is dropped while it is held wakes no more");
+	ok(!request_unref(c), "and is gone when it is let go");
+	end();
+}
+
 int main(void)
 {
 	test_batch();
+	test_timer();
 	test_ids();
 	test_rate();
 	return tap_done();

@@ -228,8 +228,8 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 		not_found(all->request, l->id);
 	else if (r != NULL)
 		watch_ours(t, r);
-	else if (res->runs->status <= STORE_RUNNING)
-		watch_row(t, res->runs);
+	else /* it is told of what it is, first, and watched from then on */
+		t->ended = res->runs->status > STORE_RUNNING;
 	l->done(all->request, found);
 }
 
@@ -370,7 +370,7 @@ static void tell_row(struct task *t, const struct store_run *row)
 	struct run_result_source a;
 
 	if (row->status <= STORE_RUNNING) {
-		if (t->away == NULL) /* its run was let go, unrecorded */
+		if (t->away == NULL)
 			watch_row(t, row);
 		tell(t, task_json_detailed_row(row));
 	} else if (!t->ended) { /* that was its row without the result */

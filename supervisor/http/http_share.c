@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_share.c - bounds of what one requestor has open, and does not read, over
- * HTTP. http_mcp.c, http_stream.c, http_session_ops.c and http_call.c ask; who is
- * over a bound is told to come later.
+ * HTTP. http_mcp.c, http_stream.c, http_session_ops.c and http_call.c ask, and
+ * tell who is over a bound to come later.
  */
 #include "supervisor/http/http_share.h"
 
@@ -20,17 +20,10 @@ bool http_share_allows_stream(const struct http_share *all,
 }
 
 bool http_share_has_room(const struct http_share *all,
-			 const struct requestor *q, struct http_conn *c,
-			 bool stream)
+			 const struct requestor *q, bool stream)
 {
-	if ((!stream || http_share_allows_stream(all, q)) &&
-	    q->http_open_streams < HTTP_OPEN_EACH)
-		return true;
-	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
-	http_conn_refuse(c, 429,
-			 "too many answers are awaited at the "
-			 "same time; wait for some");
-	return false;
+	return (!stream || http_share_allows_stream(all, q)) &&
+	       q->http_open_streams < HTTP_OPEN_EACH;
 }
 
 bool http_share_is_backlogged(const struct http_share *all,

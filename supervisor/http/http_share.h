@@ -32,10 +32,12 @@ struct http_share {
 /* May Q have one more connection for a stream? */
 bool http_share_allows_stream(const struct http_share *all,
 			      const struct requestor *q);
-/* May C have Q's answer, and one that may be a STREAM? False: C was told. */
+/* May Q await one more answer, and one that may be a STREAM? */
 bool http_share_has_room(const struct http_share *all,
-			 const struct requestor *q, struct http_conn *c,
-			 bool stream);
+			 const struct requestor *q, bool stream);
+/* If not, it may come again in HTTP_RETRY_SOON_MS, and is told this. */
+#define HTTP_SHARE_FULL                                                        \
+	"too many answers are awaited at the same time; wait for some"
 /* Does Q not read what was sent to it, and more of that than its share? */
 bool http_share_is_backlogged(const struct http_share *all,
 			      const struct requestor *q);

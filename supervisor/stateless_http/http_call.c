@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
 #include "supervisor/session/dispatch.h"
 #include "supervisor/http/http_field.h"
 #include "supervisor/http/http_share.h"
@@ -461,6 +463,21 @@ static void go_on_all(evutil_socket_t fd, short what, void *arg)
 		event_add(calls->go_on, CLOCK_TIMEVAL(0));
 }
 
+void http_call_refuse(struct http_conn *c, const char *id, int64_t retry_ms,
+		      const char *errmsg)
+{
+	struct json_object *data =
+	    json_pack("errorCode:s retryAfterMs:i", "RATE_LIMITED", retry_ms);
+	struct buf out = {0};
+
+	rpc_put_error(&out, id, mcp_error_code(RPC_RATE_LIMITED, MCP_LATEST),
+		      errmsg, data);
+	http_conn_reply(c, http_conn_status(c, 0, retry_ms), "application/json",
+			buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	json_object_put(data);
+}
+
 void http_call_take(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c, struct rpc_msg *m)
 {
@@ -468,8 +485,10 @@ void http_call_take(struct http_calls *all, struct requestor *q,
 	bool slow = is_slow(all, m);
 	struct http_call *call;
 
-	if (!http_share_has_room(all->share, q, c, slow))
+	if (!http_share_has_room(all->share, q, slow)) {
+		http_call_refuse(c, m->id, HTTP_RETRY_SOON_MS, HTTP_SHARE_FULL);
 		return;
+	}
 	call = call_new(all, q, c);
 	if (large || may_read(call))
 		deliver(call, m, slow);
@@ -480,8 +499,10 @@ void http_call_read(struct http_calls *all, struct requestor *q,
 {
 	struct http_call *call;
 
-	if (!http_share_has_room(all->share, q, c, true))
+	if (!http_share_has_room(all->share, q, true)) {
+		http_call_refuse(c, NULL, HTTP_RETRY_SOON_MS, HTTP_SHARE_FULL);
 		return;
+	}
 	call = call_new(all, q, c);
 	if (may_read(call))
 		read_large(call);

@@ -55,4 +55,8 @@ void http_call_take(struct http_calls *all, struct requestor *q,
 void http_call_read(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c);
 
+/* The answer on C to the request ID (NULL: nobody knows): again in RETRY_MS. */
+void http_call_refuse(struct http_conn *c, const char *id, int64_t retry_ms,
+		      const char *errmsg);
+
 #endif

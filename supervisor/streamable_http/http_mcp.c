@@ -7,6 +7,7 @@
  */
 #include "supervisor/streamable_http/http_mcp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -80,21 +81,29 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 
 /* ---- the rate ---- */
 
-/* What is no request has no answer that could say so: its POST is refused. */
-static bool is_within_rate(struct requestor *q, struct http_conn *c)
+/* Q may send what asks for nothing only in WAIT_MS; the caller's. */
+static char *too_often(const struct requestor *q, int64_t wait_ms)
 {
-	int64_t wait_ms;
-
-	if (requestor_take_other(q, &wait_ms))
-		return true;
-	http_conn_retry_after(c, wait_ms);
-	http_conn_refuse(c, 429,
-			 "more messages came than ten for each request, of "
+	return xasprintf("more messages came than ten for each request, of "
 			 "which %lld a second may: rate_per_second in "
 			 "[requestor \"%s\"], and the operator's to "
 			 "raise; try again in %lld ms",
 			 (long long)q->section->rate_per_second, q->name,
 			 (long long)wait_ms);
+}
+
+/* What is no request has no answer that could say so: its POST is refused. */
+static bool is_within_rate(struct requestor *q, struct http_conn *c)
+{
+	int64_t wait_ms;
+	char *errmsg;
+
+	if (requestor_take_other(q, &wait_ms))
+		return true;
+	errmsg = too_often(q, wait_ms);
+	http_conn_retry_after(c, wait_ms);
+	http_conn_refuse(c, 429, "%s", errmsg);
+	free(errmsg);
 	return false;
 }
 
@@ -120,15 +129,20 @@ static void on_stateless(struct http_sessions *all, struct requestor *q,
 			 struct http_fault *fault)
 {
 	bool request = m->kind == RPC_REQUEST;
+	int64_t wait_ms;
+	char *errmsg;
 
-	if (request && fault->code == 0)
+	if (request && fault->code == 0) {
 		http_call_take(&all->calls, q, c, m);
-	else if (!is_within_rate(q, c))
-		; /* it was told */
-	else if (fault->code != 0)
+	} else if (!requestor_take_other(q, &wait_ms)) {
+		errmsg = too_often(q, wait_ms);
+		http_call_refuse(c, m->id, wait_ms, errmsg);
+		free(errmsg);
+	} else if (fault->code != 0) {
 		refuse(c, m, fault->code, fault->data, fault->text);
-	else
+	} else {
 		http_conn_reply(c, 202, NULL, NULL, 0);
+	}
 	json_object_put(fault->data);
 }
 
@@ -313,11 +327,14 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	struct http_stream *st;
 
 	if (!http_share_has_room(
-		&s->all->share, s->session.requestor, c,
+		&s->all->share, s->session.requestor,
 		batch ||
 		    (request && method_is_slow(s->all->ctx, m->method,
-					       s->session.terms.revision))))
+					       s->session.terms.revision)))) {
+		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
+		http_conn_refuse(c, 429, HTTP_SHARE_FULL);
 		return;
+	}
 	st = http_stream_new(s, c);
 	if ((batch || request) && session_over_read_limit(&s->session)) {
 		http_stream_apply(st, STREAM_ON_DEFER);

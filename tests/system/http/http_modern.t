@@ -300,7 +300,8 @@ $s = Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u', eve 
 	until_true('too many bad ones', sub {
 		$r = $eve->post_request('tools/list', {}, 4, 'Mcp-Method' => undef)->response;
 		$r->{status} != 400 });
-	is($r->{status}, 429, 'MCP26 5: what is refused for its head counts, too');
+	is_deeply([$r->{status}, $r->{json}{error}{code}, $r->{json}{id}], [429, 429, 4],
+		  'MCP26 5: what is refused for its head counts, too');
 }
 {
 	my ($ada, $bob) = map { $s->modern($_) } qw(ada bob);

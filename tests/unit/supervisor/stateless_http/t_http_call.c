@@ -314,8 +314,9 @@ static void test_room(void)
 	begin();
 	share.n_read = ada->http_streams = HTTP_STREAMS_EACH;
 	in = hears(fd = post("slow"), 0);
-	ok(has(in, "HTTP/1.1 429 ") && has(in, "Retry-After: 1\r\n"),
-	   "with so many streams what may be one is refused");
+	ok(has(in, "HTTP/1.1 429 ") && has(in, "Retry-After: 1\r\n") &&
+	       has(in, "\"id\":5,\"error\":{\"code\":429,"),
+	   "MCP26 5: with so many streams what may be one is refused");
 	close(fd);
 	ok(has(hears(fd = post("quick"), 0), "HTTP/1.1 200 "),
 	   "and nothing else");

@@ -137,7 +137,7 @@ NPM_CA := $(wildcard /etc/ssl/certs/ca-certificates.crt)
 export PADDOCK_PEERS = $(PEERS)
 deps-peers: $(PEERS)/installed
 $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | deps-debian
-	@echo 'installing the peers into $(B)/peers (650 MB)'
+	@echo 'installing the peers into $(B)/peers (680 MB)'
 	$(Q)rm -rf $(PEERS).new && mkdir -p $(PEERS).new && cp $^ $(PEERS).new
 	$(Q)NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-$(NPM_CA)} npm ci --prefix $(PEERS).new --ignore-scripts \
 	    --no-audit --no-fund --fetch-retries=2 >$(PEERS).new/npm.log 2>&1 || { cat $(PEERS).new/npm.log; exit 1; }

@@ -59,16 +59,32 @@ static char *put_bits(char *out, uint64_t v, int n)
 	return out;
 }
 
+/* PREFIX_ and the time; where the rest is to go. */
+static char *put_time(char *out, const char *prefix, uint64_t ticks)
+{
+	size_t len = strnlen(prefix, ID_SIZE - ID_CHARS - 2);
+
+	out = mempcpy(out, prefix, len);
+	*out++ = '_';
+	return put_bits(out, ticks, TIME_CHARS);
+}
+
+void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms)
+{
+	uint64_t ms = wall_ms > 0 ? (uint64_t)wall_ms : 0;
+	char *p = put_time(out, prefix, ms * (1000 / TICK_US));
+
+	for (int i = TIME_CHARS; i < ID_CHARS; i++)
+		*p++ = alphabet[0];
+	*p = '\0';
+}
+
 void id_new(char out[ID_SIZE], const char *prefix)
 {
 	unsigned char r[RANDOM_BYTES];
-	size_t len = strnlen(prefix, ID_SIZE - ID_CHARS - 2);
-	char *p = out + len;
+	char *p = put_time(out, prefix, tick());
 	uint64_t v;
 
-	memcpy(out, prefix, len);
-	*p++ = '_';
-	p = put_bits(p, tick(), TIME_CHARS);
 	random_bytes(r, sizeof(r));
 	for (size_t i = 0; i < sizeof(r); i += 5) {
 		v = (uint64_t)r[i] << 32 | (uint64_t)r[i + 1] << 24 |

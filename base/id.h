@@ -10,11 +10,15 @@
 #define BASE_ID_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define ID_SIZE 32 /* the longest prefix is "sess"; with NUL */
 
 /* Writes a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
+
+/* The least that id_new() could write at WALL_MS. */
+void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms);
 
 #define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */
 #define ID_AFTER_ALL "~"			  /* orders after every id */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/run_id.h"
 #include "cli/terminal.h"
 #include "cli/server_flags.h"
 
@@ -21,6 +22,8 @@ static const struct command *const commands[] = {
     &cmd_run,
     &cmd_ps,
     &cmd_status,
+    &cmd_wait,
+    &cmd_result,
     &cmd_logs,
     &cmd_explain,
     &cmd_cancel,
@@ -100,12 +103,37 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	return wrong(errmsg, NULL);
 }
 
+/* Its first operand is a run, or all of them are: it gets their whole ids. */
+static int with_runs(const struct cli *cli, const struct command *cmd,
+		     struct client *c, int n, const char *const *arg)
+{
+	char **ids = xcalloc((size_t)n, sizeof(*ids));
+	int runs = cmd->max < 0 || n == 0 ? n : 1, rc = 0;
+
+	for (int i = 0; rc == 0 && i < runs; i++)
+		rc = run_id_find(cli, c, arg[i], &ids[i]);
+	for (int i = runs; i < n; i++)
+		ids[i] = xstrdup(arg[i]);
+	if (rc == 0)
+		rc = cmd->call(cli, c, n, (const char *const *)ids);
+	for (int i = 0; i < n; i++)
+		free(ids[i]);
+	free(ids);
+	return rc;
+}
+
 static int with_client(const struct cli *cli, const struct command *cmd, int n,
 		       const char *const *arg)
 {
 	struct client *c = client_open(cli);
-	int rc = c == NULL ? client_trouble() : cmd->call(cli, c, n, arg);
+	int rc;
 
+	if (c == NULL)
+		rc = client_trouble();
+	else if (strstr(cmd->args, "RUN") != NULL)
+		rc = with_runs(cli, cmd, c, n, arg);
+	else
+		rc = cmd->call(cli, c, n, arg);
 	client_close(c);
 	return rc;
 }

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_io.h"
+#include "cli/opt.h"
 #include "proto/json/json_pack.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */
@@ -25,7 +27,7 @@
 
 static struct {
 	bool all;
-	const char *template, *status;
+	const char *template, *status, *since, *most;
 } flags;
 
 static const struct opt opts[] = {
@@ -34,22 +36,55 @@ static const struct opt opts[] = {
      "only runs of that template"},
     {"status", 0, OPT_TEXT, &flags.status, "STATUS",
      "only runs in that status"},
+    {"since", 0, OPT_TEXT, &flags.since, "DURATION",
+     "only runs of that time: 90m, 7d; a bare number is seconds"},
+    {"limit", 'n', OPT_TEXT, &flags.most, "NUMBER",
+     "the newest so many; all states, unless --status says which"},
 };
+
+static int64_t since_ms; /* wall; 0: whenever */
+static size_t most = SIZE_MAX;
+
+static int read_flags(void)
+{
+	int64_t ms;
+	char *end;
+
+	if (flags.since != NULL && duration_parse(&ms, flags.since) < 0)
+		return message_fail(
+		    CLI_USAGE,
+		    "--since is \"%.64s\"; it has to be a duration: 90m, 7d, "
+		    "1h30m; a bare number is seconds",
+		    flags.since);
+	if (flags.since != NULL)
+		since_ms = clock_wall_ms() - ms;
+	if (flags.most == NULL)
+		return 0;
+	most = strtoul(flags.most, &end, 10);
+	if (*end == '\0' && flags.most[0] >= '1' && flags.most[0] <= '9')
+		return 0;
+	return message_fail(CLI_USAGE,
+			    "-n is \"%.64s\"; it has to be a number, 1 or more",
+			    flags.most);
+}
 
 /* All runs in STATUS (NULL: any), page by page, onto LIST. */
 static int gather(const struct cli *cli, struct client *c, const char *status,
 		  struct json_object *list)
 {
-	size_t offset = 0, n;
+	size_t offset = 0, n, left;
 	int rc;
 
 	do {
 		struct json_object *page, *runs;
 
+		left = most - json_object_array_length(list);
+
 		rc = tool_call(
 		    cli, c, "list_task_runs",
-		    json_pack("status?s limit:i offset:i templateId?s", status,
-			      PAGE, offset, flags.template),
+		    json_pack("status?s limit:i offset:i templateId?s since?i",
+			      status, left < PAGE ? left : PAGE, offset,
+			      flags.template, since_ms),
 		    &page);
 		runs = json_member(page, "runs");
 		n = json_length(runs);
@@ -57,7 +92,7 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 			json_object_array_add(list, json_object_get(one));
 		offset += n;
 		json_object_put(page);
-	} while (rc == 0 && n == PAGE);
+	} while (rc == 0 && n == PAGE && left > PAGE);
 	return rc;
 }
 
@@ -109,7 +144,8 @@ static void show(struct json_object *list)
 /* Nothing at all would look like a fault; stdout stays as scripts want it. */
 static void say_none(void)
 {
-	if (flags.template != NULL || flags.status != NULL)
+	if (flags.template != NULL || flags.status != NULL ||
+	    flags.since != NULL)
 		message_print("there are no such runs");
 	else if (flags.all)
 		message_print("there are no runs");
@@ -122,11 +158,15 @@ static void say_none(void)
 static int ps(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
-	struct json_object *list = json_object_new_array();
-	int rc;
+	struct json_object *list;
+	int rc = read_flags();
 
 	(void)n, (void)arg;
-	if (flags.all || flags.status != NULL) {
+	if (rc != 0)
+		return rc;
+	list = json_object_new_array();
+	if (flags.all || flags.status != NULL || flags.most != NULL ||
+	    flags.since != NULL) {
 		rc = gather(cli, c, flags.status, list);
 	} else {
 		rc = gather(cli, c, "queued", list);

@@ -256,6 +256,9 @@ struct store_filter {
 	const char *requestor;
 	int status;		 /* enum store_status, or -1 for any */
 	const char *template_id; /* NULL: any */
+	/* ids from this one on (NULL: all)… */
+	const char *from;
+	const char *before; /* …that come before this one (NULL: all) */
 	int64_t offset;
 	int limit;
 };

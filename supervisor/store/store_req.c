@@ -25,7 +25,8 @@ static const size_t strings[] = {
     FIELD(run.task_note), FIELD(run.log), FIELD(artifact.requestor),
     FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* what is looked for */
-    FIELD(filter.requestor), FIELD(filter.template_id), FIELD(requestor),
+    FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
+    FIELD(filter.before), FIELD(requestor),
     FIELD(id), FIELD(key), FIELD(tmp_path),
     /* and sessions */
     FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),

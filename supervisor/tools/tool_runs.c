@@ -8,6 +8,7 @@
 #include "supervisor/tools/contract_tools.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "proto/json/json_pack.h"
@@ -110,6 +111,29 @@ static void on_list(void *arg, const struct store_result *res)
 	response_tool_result(c, v, false);
 }
 
+/* Ids are in the order of time: what is asked for is a range of them. */
+struct range {
+	char from[ID_SIZE], before[ID_SIZE + 1];
+};
+
+static void set_range(struct range *g, struct store_filter *f,
+		      struct json_object *args)
+{
+	struct json_object *since = json_member(args, "since");
+	const char *prefix = json_member_str(args, "idPrefix");
+
+	if (since != NULL) {
+		id_since(g->from, "run", json_object_get_int64(since));
+		f->from = g->from;
+	}
+	if (prefix == NULL)
+		return;
+	snprintf(g->before, sizeof(g->before), "%s" ID_AFTER_ALL, prefix);
+	f->before = g->before;
+	if (f->from == NULL || strcmp(prefix, f->from) > 0)
+		f->from = prefix;
+}
+
 void tool_runs_list(struct request *c, struct json_object *args)
 {
 	struct context *ctx = c->session->ctx;
@@ -122,7 +146,9 @@ void tool_runs_list(struct request *c, struct json_object *args)
 	    .offset = json_member_int(args, "offset"),
 	    .limit = limit == NULL ? 20 : json_object_get_int(limit),
 	};
+	struct range g;
 
+	set_range(&g, &f, args);
 	request_ref(c);
 	store_list_runs(ctx->store, &f, on_list, c);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # inspector.t - the official inspector's command, in each of its eras, over stdio
 # and HTTP: a plain call, one with arguments, a task that it drives to its end, a
-# list, and many calls at once.
+# list.
 use strict;
 use warnings;
 use lib 'tests/lib';

@@ -180,11 +180,27 @@ static int find_idem(struct store *s, struct store_req *r)
 	return read_one(s, r, st, "idempotency key");
 }
 
+static const char *from_of(const struct store_filter *f)
+{
+	return f->from != NULL ? f->from : "";
+}
+
+static const char *before_of(const struct store_filter *f)
+{
+	return f->before != NULL ? f->before : ID_AFTER_ALL;
+}
+
 static int count_matches(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(
-	    s, STMT_COUNT, STORE_STR(r->filter.requestor),
-	    STORE_STR(r->filter.template_id), STORE_NUM(r->filter.status));
+	const struct store_filter *f = &r->filter;
+	const struct store_value v[] = {
+	    STORE_STR(f->requestor), STORE_STR(f->template_id),
+	    STORE_NUM(f->status), STORE_STR(from_of(f)),
+	    STORE_STR(before_of(f))};
+	bool all = f->from == NULL && f->before == NULL;
+	sqlite3_stmt *st =
+	    all ? store_query_values(s, STMT_COUNT, v, 3)
+		: store_query_values(s, STMT_COUNT_RANGE, v, ARRAY_LEN(v));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1)
@@ -214,11 +230,12 @@ static int list_runs(struct store *s, struct store_req *r)
 
 	if (rc != 0 || f->offset >= r->res.total || f->limit <= 0)
 		return rc;
-	return read_rows(s, r,
-			 store_query(s, list_of(f), STORE_STR(f->requestor),
-				     STORE_STR(f->template_id),
-				     STORE_NUM(f->limit), STORE_NUM(f->offset),
-				     STORE_NUM(f->status)));
+	return read_rows(
+	    s, r,
+	    store_query(s, list_of(f), STORE_STR(f->requestor),
+			STORE_STR(f->template_id), STORE_NUM(f->limit),
+			STORE_NUM(f->offset), STORE_NUM(f->status),
+			STORE_STR(from_of(f)), STORE_STR(before_of(f))));
 }
 
 STORE_OP(put_run, .writes = true);

@@ -234,6 +234,8 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
 	"key, requestor, credential, revision, client, uris, log_level, "      \
 	"used_ms, expires_ms"
 
+/* Of the ids from ?6 on, before ?7. */
+#define IN_RANGE " AND id >= ?6 AND id < ?7"
 /* A page: its rows are picked in an index alone, and only then read. */
 #define PAGE(pick)                                                             \
 	"SELECT " HEAD(                                                        \
@@ -242,7 +244,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
 		     " CROSS JOIN runs ON runs.rowid = page.at ORDER BY page.id DESC"
 #define PICK(index, where)                                                     \
 	"SELECT id, rowid AS at FROM runs INDEXED BY " index                   \
-	" WHERE requestor = ?1 AND " where
+	" WHERE requestor = ?1" IN_RANGE " AND " where
 #define OPEN_OF(n)                                                             \
 	PICK("runs_open", "status = " n " AND ended = 0 AND template_id = ?2")
 #define ENDED_OF(n)                                                            \

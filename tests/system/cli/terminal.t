@@ -118,6 +118,7 @@ fake_shows('run, that fails', ['run', 'x'], qr/evil/, run_task_template => sub {
 	return \%view }, get_task_run => \%view, list_task_templates => {templates => [\%template]}, %log);
 fake_shows('run, that succeeds', ['run', 'x'], qr/evil/, run_task_template => \%good,
 	   list_task_templates => {templates => [\%template]}, get_task_run => \%good);
+fake_shows('wait', ['wait', $run], qr/evil/, get_task_run => \%view, 'resources/subscribe' => {}, %log);
 fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	   run_task_template => {runId => $evil, status => 'queued', mode => 'async'},
 	   list_task_templates => {templates => [\%template]});
@@ -168,7 +169,7 @@ LUA
 	shows('run, of a hostile template', ['run', 'mine', $cli->private], qr/evil/);
 	shows('run, of one that fails', ['run', 'mine', '-i', 'fail:=true', $cli->private], qr/evil/);
 	my $id = ($cli->run(['ps', '-a', '--json', $cli->private])->{out} =~ /(run_[2-7a-z]{26})/)[0];
-	shows("$_, of it", [split(' ', $_), $id, $cli->private], qr/evil/) for 'status', 'explain', 'logs', 'artifact ls';
+	shows("$_, of it", [split(' ', $_), $id, $cli->private], qr/evil/) for 'status', 'explain', 'logs', 'artifact ls', 'result';
 	shows('artifact cat, of its artifact, whose lines are its own', ['artifact', 'cat', $id, $cli->private], qr/evil/, lines => 1);
 	write_file("$cli->{here}/schema.json", json_of({type => 'object', properties => {$evil => {type => 'integer'}}}));
 	write_file("$cli->{here}/doc.json", json_of({$evil => 'x'}));

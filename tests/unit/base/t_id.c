@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tests/unit/tap.h"
 
@@ -92,11 +93,28 @@ static void test_random(void)
 	is_int(full, 16, "80 bits of an id take every value");
 }
 
+/* The ids of a moment come after all that id_since() has of it. */
+static void test_since(void)
+{
+	int64_t before_ms = clock_wall_ms();
+	char id[ID_SIZE], from[ID_SIZE], later[ID_SIZE];
+
+	id_new(id, "run");
+	id_since(from, "run", before_ms);
+	id_since(later, "run", clock_wall_ms() + 1);
+	ok(id_ok(from, "run"), "it is an id");
+	ok(strcmp(from, id) <= 0, "an id is not before its time");
+	ok(strcmp(id, later) < 0, "nor after it");
+	id_since(from, "run", -1);
+	ok(strcmp(from, id) < 0, "a time before all times is before all");
+}
+
 int main(void)
 {
 	test_shape();
 	test_order();
 	test_unique();
 	test_random();
+	test_since();
 	return tap_done();
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_id.c - the whole id of a run that is named by its beginning, or as the
+ * last one; main.c calls it for each command that takes runs. Several that begin
+ * so are told with what would do; none is the server's to refuse.
+ */
+#include "cli/run_id.h"
+
+#include <string.h>
+
+#include "base/id.h"
+#include "base/mem.h"
+#include "cli/terminal.h"
+#include "cli/tool_call.h"
+#include "proto/json/json_pack.h"
+
+#define ID_CHARS "234567abcdefghijklmnopqrstuvwxyz"
+#define LEAST_CHARS                                                            \
+	4 /* of a beginning without "run_", so that no word is one */
+
+/* The beginning of an id that GIVEN is, the caller's; NULL: it is none. */
+static char *beginning(const char *given)
+{
+	bool whole = strncmp(given, "run_", 4) == 0;
+	const char *chars = whole ? given + 4 : given;
+	size_t len = strlen(chars);
+
+	if (strspn(chars, ID_CHARS) != len || len >= ID_TEXT("run") - 4 ||
+	    (!whole && len < LEAST_CHARS))
+		return NULL;
+	return whole ? xstrdup(given) : xasprintf("run_%s", given);
+}
+
+static int settle(struct json_object *runs, const char *given, char **id)
+{
+	size_t n = json_length(runs);
+
+	if (n > 1)
+		return message_fail(
+		    CLI_USAGE,
+		    "several of your runs begin with \"%s\"; say more of the id "
+		    "(paddock ps -a has them)",
+		    given);
+	if (n == 0 && strcmp(given, "last") == 0)
+		return message_fail(CLI_ABSENT,
+				    "there is no last run: you have none");
+	*id =
+	    xstrdup(n == 0 ? given
+			   : json_member_str(json_object_array_get_idx(runs, 0),
+					     "runId"));
+	return 0;
+}
+
+int run_id_find(const struct cli *cli, struct client *c, const char *given,
+		char **id)
+{
+	bool last = strcmp(given, "last") == 0;
+	char *prefix = last ? NULL : beginning(given);
+	struct json_object *page;
+	int rc;
+
+	if (!last && prefix == NULL) {
+		*id = xstrdup(given);
+		return 0;
+	}
+	rc = tool_call(cli, c, "list_task_runs",
+		       json_pack("limit:i idPrefix?s", last ? 1 : 2, prefix),
+		       &page);
+	if (rc == 0)
+		rc = settle(json_member(page, "runs"), given, id);
+	json_object_put(page);
+	free(prefix);
+	return rc;
+}

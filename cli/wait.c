@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - "paddock wait" and "paddock result": a run's end, waited for, and what
+ * it gave. main.c's table calls them. The status is the run's own, as that of
+ * "paddock run"; a run that goes on has no result yet, and time that is up ends
+ * the wait alone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text/quantity.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/json_io.h"
+#include "cli/opt.h"
+#include "cli/report.h"
+#include "cli/run_call.h"
+#include "cli/terminal.h"
+#include "cli/tool_call.h"
+#include "proto/json/json_pack.h"
+
+#define UNTOLD_MS                                                              \
+	1000 /* where nothing is told of it, it is asked for so often */
+
+static struct {
+	const char *timeout;
+} flags;
+
+static const struct opt opts[] = {
+    {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
+     "wait no longer than that: 90s, 5m, 1m30s; the run goes on"},
+};
+
+/* How it ended, in a word on stdout, and on stderr why. */
+static int tell_end(const struct cli *cli, struct json_object *view)
+{
+	if (cli->json)
+		json_pretty_print(view, true);
+	else
+		safe_printf("%s\n", json_member_str(view, "status"));
+	fflush(stdout); /* what fails is noticed by main() */
+	report_end(cli, view);
+	report_explain(cli, view);
+	return report_status(view);
+}
+
+/* Until RUN may have changed. 0, -ETIMEDOUT when UNTIL_MS is over, or less. */
+static int wait_for_news(struct client *c, int64_t until_ms)
+{
+	int64_t left = until_ms - clock_mono_ms();
+	int rc;
+
+	if (left <= 0)
+		return -ETIMEDOUT;
+	rc = client_wait_update(c, (int)(left < UNTOLD_MS ? left : UNTOLD_MS));
+	return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+static int wait_until(const struct cli *cli, struct client *c, const char *run,
+		      int64_t until_ms)
+{
+	char *uri = xasprintf("paddock://runs/%s", run);
+	struct json_object *view = NULL;
+	int news = client_subscribe(c, (const char *const[]){uri}, 1);
+	int rc = 0;
+
+	free(uri);
+	while (rc == 0 && news == 0) {
+		rc = tool_call_run(cli, c, run, &view);
+		if (rc == 0 && run_call_ended(view))
+			break;
+		json_object_put(view);
+		view = NULL;
+		if (rc == 0)
+			news = wait_for_news(c, until_ms);
+	}
+	if (rc == 0 && news == -ETIMEDOUT)
+		rc = message_fail(CLI_TIMEOUT,
+				  "%s has not ended in that time, and goes on",
+				  run);
+	else if (rc == 0 && news < 0)
+		rc = client_trouble();
+	else if (rc == 0)
+		rc = tell_end(cli, view);
+	json_object_put(view);
+	return rc;
+}
+
+static int wait_run(const struct cli *cli, struct client *c, int n,
+		    const char *const *arg)
+{
+	int64_t ms = INT64_MAX / 2, until_ms;
+	int worst = 0;
+
+	if (flags.timeout != NULL && duration_parse(&ms, flags.timeout) < 0)
+		return message_fail(
+		    CLI_USAGE,
+		    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, "
+		    "1m30s, 1500ms; a bare number is seconds",
+		    flags.timeout);
+	until_ms = clock_mono_ms() + ms;
+	for (int i = 0; i < n; i++) {
+		int rc = wait_until(cli, c, arg[i], until_ms);
+
+		worst = rc > worst ? rc : worst;
+	}
+	return worst;
+}
+
+static int result(const struct cli *cli, struct client *c, int n,
+		  const char *const *arg)
+{
+	struct json_object *view, *value;
+	int rc = tool_call_run(cli, c, arg[0], &view);
+
+	(void)n;
+	if (rc != 0)
+		return rc;
+	if (!run_call_ended(view)) {
+		rc =
+		    message_fail(CLI_FAILED,
+				 "%s has no result yet: it is %s; paddock wait "
+				 "waits for its end",
+				 arg[0], json_member_str(view, "status"));
+	} else {
+		if (cli->json)
+			json_pretty_print(view, true);
+		else if (json_object_object_get_ex(view, "result", &value))
+			json_pretty_print(value, false);
+		fflush(stdout);
+		report_end(cli, view);
+		rc = report_status(view);
+	}
+	json_object_put(view);
+	return rc;
+}
+
+const struct command cmd_wait = {
+    .name = "wait",
+    .args = "RUN...",
+    .summary = "wait for the end of runs",
+    .text = "Exit status: that of the run, as of paddock run; of several the "
+	    "highest; 124\nwhen time is up. A run is named by its id, a "
+	    "beginning of it, or last.\n",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
+    .min = 1,
+    .max = -1,
+    .call = wait_run,
+};
+
+const struct command cmd_result = {
+    .name = "result",
+    .args = "RUN",
+    .summary = "what a run that has ended gave",
+    .min = 1,
+    .max = 1,
+    .call = result,
+};

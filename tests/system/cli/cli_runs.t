@@ -1,0 +1,108 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Runs after they were started: waited for, their results had again, named by the
+# beginning of an id or as the last, and listed by when they were.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+use Daemon;
+
+my %templates = (
+    give => lua('return {n = inputs.n}'),
+    fail => lua('run.error("NO", "it is so")'),
+    slow => lua('run.sleep(60000)'),
+    soon => lua('run.progress(0, 1, "begun") run.sleep(300) return 7'),
+);
+my $d = Daemon->new(templates => \%templates);
+$d->log_has(qr{ready=yes});
+my $cli = Cli->new(socket => $d->{socket});
+
+sub paddock { return $cli->run([@_, '--socket', $d->{socket}]) }
+sub start { my $r = paddock('run', @_, '--mode', 'async'); chomp $r->{out}; return $r->{out} }
+
+my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
+
+# ---- wait, result ----
+
+{
+	my $soon = start('soon');
+	my $r = paddock('wait', $soon);
+
+	is($r->{out}, "succeeded\n", 'wait tells how the run ended');
+	is($r->{status}, 0, '... with its status');
+	is(paddock('result', $soon)->{out}, "7\n", 'result gives what the run gave');
+	my $fail = start('fail');
+	$r = paddock('wait', $fail);
+	is_deeply([@{$r}{qw(out status)}], ["failed\n", 1], 'a run that fails');
+	like($r->{err}, qr/it is so/, '... says why');
+	is(paddock('wait', $soon, $fail)->{status}, 1, 'of several the worst counts');
+	like(paddock('result', $fail)->{err}, qr/it is so/, 'result says why there is none');
+	my $slow = start('slow');
+	$r = paddock('wait', $slow, '-t', '200ms');
+	is($r->{status}, 124, 'time that is up ends the wait');
+	like($r->{err}, qr/\Q$slow\E has not ended in that time, and goes on/, '... and not the run');
+	$r = paddock('result', $slow);
+	is($r->{status}, 1, 'a run that goes on has no result');
+	like($r->{err}, qr/it is running/, '... and that is said');
+	is(paddock('cancel', $slow)->{status}, 0, 'which is cancelled then');
+	is(paddock('wait', $slow)->{status}, 130, 'a run that was cancelled');
+	same_json([sort keys %{json_to(paddock('result', $soon, '--json')->{out})}],
+		  [sort keys %{json_to(paddock('wait', $soon, '--json')->{out})}], '--json gives the whole view');
+}
+
+# ---- names ----
+
+{
+	my $last = start('give', '-i', 'n:=9');
+
+	paddock('wait', $last);
+
+	is(json_to(paddock('result', 'last')->{out})->{n}, 9, 'last is the newest');
+	is(json_to(paddock('result', $given[0])->{out})->{n}, 1, 'a whole id');
+	is(json_to(paddock('result', substr $given[1], 0, 29)->{out})->{n}, 2, 'the beginning of one');
+	is(json_to(paddock('result', substr $given[2], 4, 25)->{out})->{n}, 3, '... without run_');
+	my $r = paddock('result', 'run_');
+	is($r->{status}, 2, 'a beginning of several is refused');
+	like($r->{err}, qr/several of your runs begin with "run_"/, '... and says so');
+	$r = paddock('wait', 'run_zzzzzz');
+	is_deeply([$r->{status}, $r->{err} =~ /RUN_NOT_FOUND/ ? 1 : 0], [4, 1],
+	    'a beginning of none');
+	like(paddock('explain', 'last')->{out}, qr/\Q$last\E/, 'explain takes them, too');
+	like(paddock('logs', 'last')->{err}, qr/^$/, '... and logs');
+}
+
+# ---- ps ----
+
+{
+	my $all = json_to(paddock('ps', '-a', '--json')->{out});
+
+	is(scalar @{json_to(paddock('ps', '-n', '2', '--json')->{out})}, 2, 'ps -n: so many');
+	same_json(json_to(paddock('ps', '-n', '2', '--json')->{out}), [@$all[0, 1]], '... the newest');
+	same_json(json_to(paddock('ps', '--since', '1h', '--json')->{out}), $all, 'ps --since: of that time');
+	my $age = time * 1000 - $all->[-1]{createdAt};
+	is(scalar(grep { $_->{createdAt} < $all->[0]{createdAt} }
+	    @{json_to(paddock('ps', '--since', '1ms', '--json')->{out})}), 0, '... and no older ones');
+	same_json(json_to(paddock('ps', '-n', '50', '--status', 'failed', '--json')->{out}),
+		  [grep { $_->{status} eq 'failed' } @$all], 'with a status');
+	same_json(json_to(paddock('ps', '-a', '--template', 'give', '--since', '1h', '--json')->{out}),
+		  [grep { $_->{templateId} eq 'give' } @$all], 'with a template');
+	for my $case (['-n', '0'], ['-n', 'x'], ['--since', 'yesterday']) {
+		is(paddock('ps', @$case)->{status}, 2, "ps @$case is refused");
+	}
+}
+
+# ---- the tool ----
+
+{
+	my $c = $d->client->greeted;
+	my $list = sub { return $c->tool(list_task_runs => {@_})->{view} };
+	my $all = $list->();
+
+	is($list->(idPrefix => $given[0])->{total}, 1, 'list_task_runs by an id: total counts what matches');
+	is($list->(since => $all->{runs}[1]{createdAt} + 1)->{total} <= 1, 1, 'since: what is newer');
+	is($list->(since => 0)->{total}, $all->{total}, 'since the beginning');
+	is($list->(idPrefix => 'run_', since => 4102444800000)->{total}, 0, 'both: what matches both');
+	refused($c->tool(list_task_runs => {idPrefix => 'run_%'}), 'INVALID_PARAMETER', 'a beginning that is none');
+}
+$d->stop;
+done_testing();

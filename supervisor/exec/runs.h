@@ -40,7 +40,7 @@ struct run_wish {
 	int64_t ttl_ms;	    /* 0: the server's default */
 	const char *session_id;
 	enum template_trust trust; /* of the session that asks */
-	const char *trace; /* traceparent of who asks, or NULL */
+	const char *trace;	   /* traceparent of who asks, or NULL */
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */
@@ -62,6 +62,12 @@ struct run_wish {
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, struct tool_error *r);
+
+/*
+ * R, which has not ended, is recorded at once; a NOTICE_DURABLE follows then, or
+ * when that cannot be.
+ */
+void runs_record(struct runs *s, struct run *r);
 
 /*
  * R, which is no task and has not ended, is to be one, as WISH has it. A

@@ -160,9 +160,15 @@ static void on_waited(evutil_socket_t fd, short what, void *arg);
 static void changed(struct request *c, struct run *r,
 		    const struct run_notice *n)
 {
-	const struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = c->state;
 	struct tool_error tool_error = {0};
 
+	if (n->kind == NOTICE_DURABLE && ask->asked) {
+		ask->asked = false;
+		ask->recorded = true;
+		tool_run_asked(c, r);
+		return;
+	}
 	if (n->kind == NOTICE_TASK) {
 		tool_run_task_recorded(c, r, n->unrecorded);
 		return;

@@ -30,6 +30,8 @@ struct tool_run_args {
 	bool has_call;				/* …once it is made */
 	bool deduplicated;
 	bool handed_out;	   /* the run is to be, once it is durable */
+	bool asked;		   /* so are the questions of its template… */
+	bool recorded;		   /* …which it is, or cannot be */
 	bool becomes_task;	   /* it is to be, once its row says so */
 	struct json_object *token; /* owned: a task's, for progress */
 	char run_id[ID_SIZE];	   /* of a call that comes back… */

@@ -35,6 +35,14 @@ void tool_run_asked(struct request *c, struct run *r)
 	asked = input_requests(r, c->terms);
 	if (asked == NULL) /* each has been answered, or is too late */
 		return;
+	if (!r->durable && !ask->recorded) {
+		/* who comes back to the next server is to be told what became of it */
+		json_object_put(asked);
+		if (!ask->asked)
+			runs_record(c->ctx->runs, r);
+		ask->asked = true;
+		return;
+	}
 	if (!r->parked.is && !runs_may_park(c->ctx->runs, r, &e)) {
 		json_object_put(asked);
 		input_refuse_all(r, &e);

@@ -351,15 +351,16 @@ $s->stop;
 	    'who comes back to one that was cancelled is told so');
 	$s->stop;
 }
-{
+for (['who', 'user_name'], ['twice', 'k']) {
+	my ($tool, $key) = @$_;
 	my $s = server();
-	my $r = call($s, 'who');
+	my $r = call($s, $tool);
 
 	$s->kill9;
 	my $next = server(root => $s->{root});
-	my $late = again($next, 'who', $r->{requestState}, {user_name => name_is('Al')});
+	my $late = again($next, $tool, $r->{requestState}, {$key => name_is('Al')});
 	like($late->{content}[0]{text} // json_of($late), qr/RUN_INTERRUPTED/,
-	    'who comes back to a server that was restarted is told so');
+	    "who comes back to a server that was restarted is told so ($tool)");
 	$next->stop;
 }
 {

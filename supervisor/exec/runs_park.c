@@ -10,10 +10,34 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "supervisor/exec/worker_private.h"
 #include "supervisor/requestor/admission.h"
+
+/* What others have is nobody's to know: the figures are one's own, and the bound. */
+static void refuse(const struct requestor *q, int64_t own, int64_t all,
+		   struct tool_error *e)
+{
+	int64_t used = (int64_t)q->parked;
+	char *who = own > 0
+			? xasprintf("the operator: max_parked_runs in "
+				    "[requestor \"%s\"]",
+				    q->name)
+			: xstrdup("the operator: max_parked_runs in [limits]");
+
+	tool_error_set(e, "QUOTA_EXCEEDED",
+		       admission_details("max_parked_runs", used,
+					 own > 0 ? own : all, "runs", who,
+					 ADMISSION_RETRY_MS),
+		       "no more of your runs may wait for answers now "
+		       "(max_parked_runs): %lld of yours do; answer some, or "
+		       "ask the operator for more",
+		       (long long)used);
+	free(who);
+}
 
 bool runs_may_park(const struct runs *s, const struct run *r,
 		   struct tool_error *e)
@@ -24,19 +48,12 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 	int64_t used = (int64_t)q->parked;
 	int64_t theirs = (int64_t)s->parked - used;
 	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;
-	int64_t allowed = own > 0 && own < left ? own : left;
 
-	if (used < allowed)
-		return true;
-	tool_error_set(e, "QUOTA_EXCEEDED",
-		       admission_details("max_parked_runs", used, allowed,
-					 "runs", "the operator",
-					 ADMISSION_RETRY_MS),
-		       "%lld runs of yours wait for answers already, which is "
-		       "as many as may (max_parked_runs); answer some, or ask "
-		       "the operator for more",
-		       (long long)used);
-	return false;
+	if (own > 0 && used >= own)
+		refuse(q, own, all, e);
+	else if (used >= left)
+		refuse(q, 0, all, e);
+	return e->code == NULL;
 }
 
 /* What a program has started goes on beside its shim. */

@@ -251,4 +251,25 @@ sub rogue_heard {
 	$s->stop(undef, 'QUIT');
 }
 
+# ---- runs that wait for answers: likewise ----
+
+{
+	my $s = Http->new(templates => {asks => lua('local ok, e = pcall(run.elicit, {message = "who?",
+	    schema = {type = "object", properties = {}}}) return {said = e.message, details = e.details}')}, tokens => {ada => 't', bob => 'u'},
+			  config => "[limits]\nmax_parked_runs = 10\n");
+	my ($ada, $bob) = map { $s->modern($_) } qw(ada bob);
+
+	$_->{capabilities} = {elicitation => {form => {}}} for $ada, $bob;
+	$bob->run('asks', {}, mode => 'sync') for 1 .. 4;
+	my ($n, $r) = (-1);
+	do { $n++, $r = $ada->run('asks', {}, mode => 'sync') } while $r->{raw} =~ /input_required/;
+	my $e = $r->{view}{result};
+	cmp_ok($n, '<', 6, 'one has what others leave of the runs that may wait for answers, less a tenth');
+	same_json([@{$e->{details}}{qw(limit used allowed whoCanRaise)}],
+		  ['max_parked_runs', $n, 10, 'the operator: max_parked_runs in [limits]'],
+		  '  and hears how many of its own do, and of what bound for all') or diag($r->{raw});
+	like($e->{said}, qr/: $n of yours do;/, '  in words, too');
+	$s->stop(undef, 'QUIT');
+}
+
 done_testing;

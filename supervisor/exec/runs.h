@@ -64,12 +64,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 			const struct run_wish *wish, struct tool_error *r);
 
 /*
- * R, which has not ended, is recorded at once; a NOTICE_DURABLE follows then, or
- * when that cannot be.
- */
-void runs_record(struct runs *s, struct run *r);
-
-/*
  * R, which is no task and has not ended, is to be one, as WISH has it. A
  * NOTICE_TASK follows once that is recorded, or cannot be: then R goes on and is
  * none.

@@ -163,25 +163,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	return r;
 }
 
-/* ---- somebody is to know of it before it ends ---- */
-
-static void on_recorded(void *arg, const struct store_result *res)
-{
-	struct run *r = arg;
-	struct run_notice n = {.kind = NOTICE_DURABLE};
-
-	if (res->rc == 0)
-		r->durable = true;
-	else
-		n.unrecorded = store_says(res->rc);
-	run_tell(r, &n);
-}
-
-void runs_record(struct runs *s, struct run *r)
-{
-	run_row_put(s->ctx->store, r, STORE_SYNC, on_recorded, r);
-}
-
 /* ---- a run becomes a task ---- */
 
 static void on_task_stored(void *arg, const struct store_result *res)

@@ -39,7 +39,7 @@ void tool_run_asked(struct request *c, struct run *r)
 		/* who comes back to the next server is to be told what became of it */
 		json_object_put(asked);
 		if (!ask->asked)
-			runs_record(c->ctx->runs, r);
+			run_row_record(c->ctx->store, r);
 		ask->asked = true;
 		return;
 	}

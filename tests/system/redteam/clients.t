@@ -66,6 +66,21 @@ sub knowing {
 	return $c;
 }
 
+# One that can be asked, and its call of what asks.
+sub answering {
+	my ($s, $name) = @_;
+	my $c = $s->modern($name);
+
+	$c->{capabilities} = {elicitation => {form => {}}};
+	return $c;
+}
+
+sub wonder {
+	my ($c, %more) = @_;
+
+	return $c->call('tools/call', {name => 'wonders', arguments => {}, %more});
+}
+
 my $json = {'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream'};
 
 my @table = (
@@ -213,6 +228,33 @@ my @table = (
 	   listen_to($new, {toolsListChanged => true}, $_)->hang_up for 1 .. 1000;
 	   until_true('a place', sub { listen_to($new, {}, 1)->head == 200 });
 	   return "$n{200}, 429 for all others, and another " . ($n{429} == 968 && $his == 200 ? 'listens' : json_of([\%n, $his])) }],
+    [20, 'each byte of a requestState changed, halves of two, and another\'s', 'one by one refused, and his own goes on',
+     sub { my ($s) = @_;
+	   my ($new, $his) = map { answering($s, $_) } qw(eve ada);
+	   my ($state, $second, $stolen) = map { wonder($_)->{result}{requestState} } $new, $new, $his;
+	   my $half = length($state) / 2;
+	   my @forged = ((map { my $t = $state; substr($t, $_, 1) =~ tr/A-Za-z0-9_-/B-Za-z0-9_\-A/; $t } 2 .. length($state) - 1),
+	       substr($state, 0, $half) . substr($second, $half), substr($stolen, 0, $half) . substr($state, $half));
+	   my %how;
+	   $how{wonder($new, requestState => $_, inputResponses => {k => {action => 'decline'}})->{error}{data}{reason} // 'none'}++
+	       for @forged, $stolen;
+	   $how{$new->call('prompts/get', {name => 'wonders', requestState => $state})->{error}{data}{reason} // 'none'}++;
+	   my @end = map { wonder($_->[0], requestState => $_->[1], inputResponses => {k => {action => 'decline'}})->{result}{structuredContent}{action} // 'lost' }
+	       [$new, $state], [$new, $second], [$his, $stolen];
+	   return "@end" eq 'decline decline decline' && json_of(\%how) eq json_of({forged => scalar @forged, other_requestor => 1, other_call => 1})
+	       ? 'one by one refused, and his own goes on' : json_of([\%how, \@end]) }],
+    [21, 'one requestState on sixty connections at once', 'one goes on, 59 are told that it was used',
+     sub { my ($s) = @_;
+	   my $new = answering($s, 'eve');
+	   my $state = wonder($new)->{result}{requestState};
+	   my @open = map { $new->post_request('tools/call', {name => 'wonders', arguments => {}, requestState => $state,
+		inputResponses => {k => {action => 'decline'}}}, $_) } 1 .. 60;
+	   my %how;
+	   for (@open) {
+		my $r = $_->response->{json};
+		$how{$r->{result}{structuredContent}{action} // $r->{error}{data}{reason} // json_of($r)}++;
+	   }
+	   return json_of(\%how) eq json_of({decline => 1, used => 59}) ? 'one goes on, 59 are told that it was used' : json_of(\%how) }],
     [15, 'what is another\'s, to listen to', 'nothing of it',
      sub { my ($s, $eve, $ada) = @_;
 	   my $run = $ada->tool('list_task_runs', {status => 'running'})->{view}{runs}[0]{runId};
@@ -244,6 +286,9 @@ my $s = Http->new(root => $root, tokens => {ada => 't' x 43, eve => 'u' x 43},
 		doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 			    limits => {maxTimeoutMs => 600000}),
 		lies => lua('while true do run.sleep(60000) end', taskSupport => 'required', limits => {maxTimeoutMs => 600000}),
+		wonders => {%{lua('return run.elicit{key = "k", message = "?", schema = {type = "object", properties = {n = {type = "integer"}}}}')},
+			prompts => [{name => 'wonders', description => 'd', messages => [{role => 'user', content => {type => 'text', text => '{k.n}'}}],
+			    asks => {k => {message => '?', requestedSchema => {type => 'object', properties => {n => {type => 'integer'}}}}}}]},
 		asks => lua('return run.elicit{message = "?", schema = {type = "object", properties = {n = {type = "integer"}}}}',
 			    taskSupport => 'required'),
 	}, idle => 1);

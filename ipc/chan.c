@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chan.c - frames over a SOCK_SEQPACKET pair, between the supervisor and a
- * worker (exec/worker.c, worker/channel.c) or paddock-browser. Errors are
+ * worker (worker/worker.c, worker/channel.c) or paddock-browser. Errors are
  * -errno; an oversized or empty frame is -EMSGSIZE, upon which the supervisor
  * kills the worker. A descriptor that a peer sends never arrives.
  */

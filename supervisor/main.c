@@ -23,7 +23,7 @@
 #include "supervisor/start/flags.h"
 #include "supervisor/start/start_check.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/stdio/stdio.h"
 #include "supervisor/spawn/uid_range.h"

@@ -20,7 +20,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
 #include "supervisor/grants/grants.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/session/session.h"
 #include "supervisor/start/worker_groups.h"

@@ -30,7 +30,7 @@
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/start/measure.h"
 #include "supervisor/start/worker_groups.h"

@@ -16,7 +16,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 #include "supervisor/context.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 struct browser; /* of one server: ctx.browser */
 

@@ -16,7 +16,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/run/lost_artifacts.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 struct kept { /* an artifact on its way to the store */
 	struct runs *runs;

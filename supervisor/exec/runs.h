@@ -15,7 +15,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 #include "supervisor/store/store.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 struct context;
 struct runs;

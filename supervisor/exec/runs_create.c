@@ -14,7 +14,7 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "supervisor/exec/artifact_save.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
 #include "supervisor/requestor/admission.h"

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/threads/output_parse.h"
 #include "supervisor/threads/rpc_async.h"

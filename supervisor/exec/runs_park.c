@@ -9,12 +9,10 @@
 #include "supervisor/exec/runs_private.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/exec/worker_private.h"
 #include "supervisor/requestor/admission.h"
 
 /* What others have is nobody's to know: the figures are one's own, and the bound. */
@@ -56,18 +54,10 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 	return e->code == NULL;
 }
 
-/* What a program has started goes on beside its shim. */
-static bool can_stop(const struct run *r)
-{
-	return r->template->runtime == RUNTIME_LUA && r->worker->child.pid > 0;
-}
-
-static void stop(struct runs *s, struct run *r)
+static void stopped(struct runs *s, struct run *r)
 {
 	r->parked.stopped = true;
 	r->parked.since_ms = clock_mono_ms();
-	kill(r->worker->child.pid, SIGSTOP);
-	event_del(r->worker->deadline);
 	s->stopped++;
 	sched_over(&s->sched, &r->requestor->lane);
 	runs_pump(s);
@@ -81,32 +71,22 @@ void runs_park(struct runs *s, struct run *r)
 	s->parked++;
 	if (r->queued.lane != NULL) /* it has not gone on since the last time */
 		sched_remove(&s->sched, &r->queued);
-	else if (!r->parked.stopped && can_stop(r))
-		stop(s, r);
+	else if (!r->parked.stopped && worker_stop(r))
+		stopped(s, r);
 }
 
 void runs_go_on(struct runs *s, struct run *r)
 {
-	struct worker *w = r->worker;
-	int64_t left;
-
 	r->parked.stopped = false;
 	r->parked.rested_ms += clock_mono_ms() - r->parked.since_ms;
 	s->stopped--;
-	left = run_left_ms(r);
-	if (w != NULL && w->child.pid > 0)
-		kill(w->child.pid, SIGCONT);
-	if (w != NULL &&
-	    (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT))
-		event_add(w->deadline, CLOCK_TIMEVAL(left > 0 ? left : 0));
+	worker_continue(r);
 }
 
 /* What is to end does not wait for a place. */
 static bool has_to_wait(struct runs *s, const struct run *r)
 {
-	const struct worker *w = r->worker;
-
-	return w != NULL && w->child.pid > 0 && !w->killed &&
+	return worker_is_alive(r) &&
 	       (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
 	       !s->ctx->quiet && !runs_has_place(s, r);
 }
@@ -130,13 +110,6 @@ void runs_unpark(struct runs *s, struct run *r)
 	runs_go_on(s, r);
 }
 
-static void end_parked(struct run *r)
-{
-	r->worker->killed = true;
-	if (r->worker->child.pid > 0)
-		kill(r->worker->child.pid, SIGKILL);
-}
-
 void runs_end_parked(struct runs *s, struct run *r)
 {
 	if (!r->parked.is || r->worker == NULL)
@@ -146,7 +119,7 @@ void runs_end_parked(struct runs *s, struct run *r)
 		      "input_wait_ms, which is %lld ms and the operator's to "
 		      "raise",
 		      (long long)s->ctx->config->input_wait_ms);
-	end_parked(r);
+	worker_end(r);
 }
 
 void runs_drain_parked(struct runs *s)
@@ -161,6 +134,6 @@ void runs_drain_parked(struct runs *s)
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server was stopped while the run waited for "
 			      "answers");
-		end_parked(r);
+		worker_end(r);
 	}
 }

@@ -14,7 +14,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/grants/grants.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/run/run_row.h"
 
 #define STARTS_MAX 20 /* of one run, while there is no worker to be had… */

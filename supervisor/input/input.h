@@ -13,7 +13,7 @@
 
 #include "supervisor/run/run.h"
 #include "supervisor/context.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 #include "supervisor/session/session.h"
 
 struct request;

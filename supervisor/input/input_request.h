@@ -14,7 +14,7 @@
 #include "proto/schema/schema.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 #define INPUT_REQUEST_TIMEOUT_MS 300000 /* when the template does not say */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cgroup_run.c - one program's run in a group of its own: bounded before the
- * program starts, killed and counted at its end. exec/programs.c begins it,
- * exec/worker.c ends it; after root is given up privsep.c makes the folder.
+ * program starts, killed and counted at its end. worker/programs.c begins it,
+ * worker/worker.c ends it; after root is given up privsep.c makes the folder.
  * Without groups -ENOTSUP, and the use of such a run is unknown.
  */
 #include "supervisor/spawn/cgroup_private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spawner.c - asks the zygotes for workers, knows each by its pid and reaps it.
- * exec/worker.c asks for one, the loop reaps at SIGCHLD. When none can be had
+ * worker/worker.c asks for one, the loop reaps at SIGCHLD. When none can be had
  * now that is -EAGAIN, and runs wait in their queue; when the zygote refuses,
  * the worker's owner is told its errno.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * artifact_file.c - an artifact's bytes on their way into STATE/artifacts/tmp,
- * digested as they come; exec/worker_artifact.c writes it. The first write that
+ * digested as they come; worker/worker_artifact.c writes it. The first write that
  * fails is remembered and returned from then on; the file is then removed with
  * the rest.
  */

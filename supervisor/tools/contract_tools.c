@@ -24,7 +24,7 @@
 #include "supervisor/state/disk_space.h"
 #include "supervisor/health/health.h"
 #include "supervisor/grants/grants.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/tools/tools.h"
 
 EMBED(contract_json, "supervisor/tools/contract_tools.json");

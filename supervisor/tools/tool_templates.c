@@ -16,7 +16,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/session/response.h"
 #include "supervisor/grants/grants.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/tools/tools.h"
 
 #define PIECE_BYTES 131072 /* of text: 1 ms */

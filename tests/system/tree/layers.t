@@ -67,13 +67,14 @@ my %below = (
 	threads         => [qw(requestor templates config)],
 	run             => [qw(threads requestor templates store spawn config)],
 	health          => [qw(run requestor store state spawn config)],
-	exec            => [qw(health run threads requestor grants templates store state spawn config)],
-	session         => [qw(exec run threads requestor templates store config)],
-	input           => [qw(session exec run threads requestor templates state config)],
-	browser         => [qw(session exec run requestor grants templates spawn config)],
-	tools           => [qw(browser input session exec health run threads requestor grants templates package store state config)],
-	tasks           => [qw(tools input session exec run threads requestor templates store config)],
-	methods         => [qw(tasks tools browser input session exec run threads requestor templates package store config)],
+	worker          => [qw(run threads requestor grants templates state spawn config)],
+	exec            => [qw(worker health run threads requestor grants templates store state spawn config)],
+	session         => [qw(exec worker run threads requestor templates store config)],
+	input           => [qw(session exec worker run threads requestor templates state config)],
+	browser         => [qw(session exec worker run requestor grants templates spawn config)],
+	tools           => [qw(browser input session exec worker health run threads requestor grants templates package store state config)],
+	tasks           => [qw(tools input session exec worker run threads requestor templates store config)],
+	methods         => [qw(tasks tools browser input session exec worker run threads requestor templates package store config)],
 	stdio           => [qw(session threads requestor spawn state config)],
 	http            => [qw(requestor)],
 	stateless_http  => [qw(http session threads requestor config)],
@@ -85,7 +86,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
+    qw(health worker exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

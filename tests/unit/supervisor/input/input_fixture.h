@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_SUPERVISOR_INPUT_INPUT_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_INPUT_INPUT_FIXTURE_H
 
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 #include "base/clock.h"
 #include "supervisor/methods/methods.h"

@@ -4,7 +4,7 @@
  * held, taken back and dropped. Sessions and the worker are us.
  */
 #include "tests/unit/supervisor/input/input_fixture.h"
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 /* C waits for the run, a task, by tasks/result. */
 static struct request *waits_task(struct client *c, const char *stream)

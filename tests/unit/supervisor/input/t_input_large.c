@@ -4,7 +4,7 @@
  * thread reads them: the question waits for that, or ends meanwhile.
  */
 #include "tests/unit/supervisor/input/input_fixture.h"
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_asks.c - what a prompt asks of a session's client, and when that ends. */
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 #include "tests/unit/supervisor/input/input_fixture.h"
 
 #include "proto/json/json_pack.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What workers ask, as the supervisor hears it, and its answers. */
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 static void refuse_it(struct context *ctx, struct run *r,
 		      const struct worker_question *ask)

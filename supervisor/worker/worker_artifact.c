@@ -4,7 +4,7 @@
  * for worker_recv.c. What may not be kept is let go as it comes, and the worker
  * is told why when all of it has come.
  */
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

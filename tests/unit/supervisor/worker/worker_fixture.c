@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_fixture.c - see worker_fixture.h. */
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 struct worker_fixture it;
 

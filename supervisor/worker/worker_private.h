@@ -7,8 +7,8 @@
  *   worker_artifact.c  its artifacts, and what it lost of them
  *   worker_question.c  what it asks, and the answers on their way
  */
-#ifndef SUPERVISOR_EXEC_WORKER_PRIVATE_H
-#define SUPERVISOR_EXEC_WORKER_PRIVATE_H
+#ifndef SUPERVISOR_WORKER_WORKER_PRIVATE_H
+#define SUPERVISOR_WORKER_WORKER_PRIVATE_H
 
 #include "base/buf.h"
 #include "ipc/msg.h"
@@ -16,7 +16,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
 #include "supervisor/requestor/fair_queue.h"
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 /* Where the conversation stands. */
 enum phase {
@@ -72,6 +72,10 @@ struct worker {
 	double tokens; /* of the message rate */
 	int64_t tokens_ms;
 };
+
+/* R's program is no more what was loaded, or JOB cannot show it: R's error says so. */
+bool worker_is_stale(struct run *r, struct spawner *spawner,
+		     const struct spawner_job *job);
 
 /* W is new: it has said nothing. */
 void worker_recv_init(struct worker *w);

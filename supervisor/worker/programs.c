@@ -6,7 +6,7 @@
  * the configuration allows; a program that may not run is refused with the path
  * or grant.
  */
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 
 #include <dirent.h>
 #include <errno.h>

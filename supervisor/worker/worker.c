@@ -5,7 +5,7 @@
  * be cloned the run is told that it was not started. A worker that breaks the
  * protocol or is late is killed, and its exit decides the outcome.
  */
-#include "supervisor/exec/worker.h"
+#include "supervisor/worker/worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,9 +22,9 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
-#include "supervisor/exec/programs.h"
+#include "supervisor/worker/programs.h"
 #include "supervisor/run/outcome.h"
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 #include "supervisor/templates/template_load.h"
 #include "supervisor/threads/output_parse.h"
 
@@ -125,6 +125,41 @@ void worker_cancel(struct run *r)
 {
 	worker_kill(r->worker, SIGTERM);
 	after_ms(r->worker->deadline, r->limits.cancel_grace_ms);
+}
+
+bool worker_stop(struct run *r)
+{
+	struct worker *w = r->worker;
+
+	if (r->template->runtime != RUNTIME_LUA || w->child.pid <= 0)
+		return false;
+	worker_kill(w, SIGSTOP);
+	event_del(w->deadline);
+	return true;
+}
+
+void worker_continue(struct run *r)
+{
+	struct worker *w = r->worker;
+	int64_t left = run_left_ms(r);
+
+	if (w == NULL)
+		return;
+	worker_kill(w, SIGCONT);
+	if (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT)
+		after_ms(w->deadline, left > 0 ? left : 0);
+}
+
+void worker_end(struct run *r)
+{
+	worker_kill(r->worker, SIGKILL);
+}
+
+bool worker_is_alive(const struct run *r)
+{
+	const struct worker *w = r->worker;
+
+	return w != NULL && w->child.pid > 0 && !w->killed;
 }
 
 /* ---- what goes to it ---- */
@@ -367,93 +402,6 @@ static void on_reaped(struct spawner_child *child, int status,
 	env->on_over(env->arg, r, &e);
 }
 
-static void tell_too_large(struct run *r, const struct spawner_lack *lack)
-{
-	static const char *const names[] = {"max_package_copy_bytes",
-					    "max_package_copies_bytes"};
-	const char *name = names[lack->by_all];
-	/* what others' packages have is nobody's to know */
-	struct json_object *d =
-	    tool_error_limit(name, lack->by_all ? -1 : (int64_t)lack->used,
-			     (int64_t)lack->allowed, "bytes",
-			     "the operator, in [sandbox] of paddock.conf");
-
-	run_set_error(
-	    r, "RESOURCE_LIMIT", d,
-	    "%s is granted by its digest, so that its runs see a copy "
-	    "of its package, and %s in [sandbox] of paddock.conf is "
-	    "less than %s: the operator can raise it",
-	    r->template->id, name,
-	    lack->by_all ? "all such packages have together"
-			 : "that package has");
-}
-
-/* R's program was not shown what it needs. */
-static void tell_lack(struct run *r, const struct spawner_lack *lack)
-{
-	const char *id = r->template->id;
-
-	if (lack->is_copy && lack->err == EFBIG)
-		tell_too_large(r, lack);
-	else if (lack->is_copy)
-		run_set_error(
-		    r, "EXECUTION_ERROR", NULL,
-		    "%s could not be shown its package: its grant is bound to a "
-		    "digest, and %s when programs were prepared; that is tried "
-		    "anew, so a run in some seconds may do better, if the files "
-		    "are as they were granted; else the operator, whose log "
-		    "says more, can have them loaded by SIGHUP and grant the new "
-		    "digest",
-		    id,
-		    lack->err == ESTALE
-			? "the files there had another"
-			: "the files there could not be copied");
-	else if (lack->is_read)
-		run_set_error(
-		    r, "PERMISSION_NOT_ALLOWED", NULL,
-		    "%s could not be shown what it asks to read: %s; "
-		    "that is tried anew, so a run in some seconds may "
-		    "do better",
-		    id, lack->errmsg);
-	else
-		run_set_error(
-		    r, "EXECUTION_ERROR", NULL,
-		    "%s could not be shown its package, which was not "
-		    "the folder that was loaded when programs were "
-		    "prepared; that is tried anew, so a run in some "
-		    "seconds may do better",
-		    id);
-}
-
-/* A program that is no more what was loaded, or cannot be shown: R fails. */
-static bool is_stale(struct run *r, struct spawner *spawner,
-		     const struct spawner_job *job)
-{
-	struct spawner_lack lack;
-	char errmsg[1024];
-
-	if (r->template->runtime != RUNTIME_PROGRAM)
-		return false;
-	if (!template_unchanged(r->template, errmsg, sizeof(errmsg))) {
-		/* where it lies is the operator's to know */
-		log_warn("worker",
-			 "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
-			 r->requestor->name, r->template->id, errmsg);
-		run_set_error(r, "EXECUTION_ERROR", NULL,
-			      "%s %s was changed after it was loaded, and what "
-			      "is there now is not run; the operator has it "
-			      "loaded by SIGHUP",
-			      r->template->id, r->template->version_text);
-		return true;
-	}
-	if (!spawner_lacks(spawner, job, &lack))
-		return false;
-	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
-		 r->template->id, lack.errmsg);
-	tell_lack(r, &lack);
-	return true;
-}
-
 int worker_start(const struct worker_env *env, struct run *r)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
@@ -467,7 +415,7 @@ int worker_start(const struct worker_env *env, struct run *r)
 	}
 	w->child.on_born = on_born;
 	w->child.on_exit = on_reaped;
-	rc = is_stale(r, env->ctx->spawner, &job)
+	rc = worker_is_stale(r, env->ctx->spawner, &job)
 		 ? -ESTALE
 		 : spawner_spawn(env->ctx->spawner, &w->child, ends[1], &job);
 	close(ends[1]);

@@ -5,7 +5,7 @@
  * input and browser code answer. A question that breaks a bound ends the
  * worker; an answer that nobody waits for is -ENOENT.
  */
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers that ask a lot, fast, or at length. */
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 static char bulk[MSG_ANSWER_MAX + 1];
 

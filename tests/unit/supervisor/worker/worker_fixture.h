@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_fixture.h - a worker that is us; what happens to its run is written down. */
-#ifndef TESTS_UNIT_SUPERVISOR_EXEC_WORKER_FIXTURE_H
-#define TESTS_UNIT_SUPERVISOR_EXEC_WORKER_FIXTURE_H
+#ifndef TESTS_UNIT_SUPERVISOR_WORKER_WORKER_FIXTURE_H
+#define TESTS_UNIT_SUPERVISOR_WORKER_WORKER_FIXTURE_H
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "ipc/chan.h"
 #include "proto/json/json.h"
 #include "supervisor/run/run_json.h"
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 #include "tests/unit/tap.h"
 
 #define NOTES_MAX 4096

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts that a worker sends: how many it may, how large, and whose bytes. */
-#include "tests/unit/supervisor/exec/worker_fixture.h"
+#include "tests/unit/supervisor/worker/worker_fixture.h"
 
 #include "supervisor/run/lost_artifacts.h"
 

@@ -21,7 +21,7 @@
 #include "base/os/fdpass.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/run/outcome.h"
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 #include "tests/unit/tap.h"
 
 /* ---- the zygote ---- */

@@ -3,8 +3,8 @@
  * worker.h - the supervisor's view of one worker: what goes to it, what it
  * says, and how it ends. Whatever it says is a claim.
  */
-#ifndef SUPERVISOR_EXEC_WORKER_H
-#define SUPERVISOR_EXEC_WORKER_H
+#ifndef SUPERVISOR_WORKER_WORKER_H
+#define SUPERVISOR_WORKER_WORKER_H
 
 #include <event2/event.h>
 
@@ -81,6 +81,18 @@ void worker_answer_saved(struct run *r, const char *id);
 /* …or it is not, ERRMSG (taken): R's view and its end will tell, too. */
 void worker_answer_refused(struct run *r, const struct run_artifact *a,
 			   struct tool_error *errmsg);
+
+/*
+ * R's worker takes no more CPU time until worker_continue(), and its time rests.
+ * False: it cannot be stopped, for a program has others beside it.
+ */
+bool worker_stop(struct run *r);
+/* It goes on, with what is left of its time (run_left_ms()); if there is one. */
+void worker_continue(struct run *r);
+/* R's error is set: its worker is killed. */
+void worker_end(struct run *r);
+/* Is there one that nobody has killed? */
+bool worker_is_alive(const struct run *r);
 
 /*
  * The answer to R's question SEQ: LEN bytes of JSON text, copied, sent as the

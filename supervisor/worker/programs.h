@@ -3,8 +3,8 @@
  * programs.h - templates that are programs: what they may see, and whether
  * one may run here.
  */
-#ifndef SUPERVISOR_EXEC_PROGRAMS_H
-#define SUPERVISOR_EXEC_PROGRAMS_H
+#ifndef SUPERVISOR_WORKER_PROGRAMS_H
+#define SUPERVISOR_WORKER_PROGRAMS_H
 
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/config/config.h"

@@ -5,7 +5,7 @@
  * worker with PROTOCOL_VIOLATION and the offence, also for a FAIL that claims
  * what only the supervisor can know.
  */
-#include "supervisor/exec/worker_private.h"
+#include "supervisor/worker/worker_private.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
 
+#define WORKERS_LEFT (ZYGOTE_PROTO_SLOTS / 4)
+
 /* What others have is nobody's to know: the figures are one's own, and the bound. */
 static void refuse(const struct requestor *q, int64_t own, int64_t all,
 		   struct tool_error *e)
@@ -37,12 +39,21 @@ static void refuse(const struct requestor *q, int64_t own, int64_t all,
 	free(who);
 }
 
+/* Who is stopped has a worker, too: enough of these are left to those that run. */
+static int64_t most_parked(const struct config *c)
+{
+	int64_t left = ZYGOTE_PROTO_SLOTS - c->max_concurrent_runs;
+	int64_t most = left > WORKERS_LEFT ? left : WORKERS_LEFT;
+
+	return c->max_parked_runs < most ? c->max_parked_runs : most;
+}
+
 bool runs_may_park(const struct runs *s, const struct run *r,
 		   struct tool_error *e)
 {
 	const struct requestor *q = r->requestor;
 	int64_t own = q->section->max_parked_runs;
-	int64_t all = s->ctx->config->max_parked_runs;
+	int64_t all = most_parked(s->ctx->config);
 	int64_t used = (int64_t)q->parked;
 	int64_t theirs = (int64_t)s->parked - used;
 	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;

@@ -333,6 +333,14 @@ $s->stop;
 	$s->stop;
 }
 
+{
+	my $s = server(config => {max_parked_runs => 1000, max_concurrent_runs => 250});
+
+	is(scalar(grep { call($s, 'caught')->{inputRequests} } 1 .. 64), 64, 'as many as there are workers for');
+	is(call($s, 'caught')->{structuredContent}{code}, 'QUOTA_EXCEEDED', '... wait for answers, and no more');
+	$s->stop;
+}
+
 # ---- a run that is ended while it waits, and a server that dies ----
 
 {

@@ -120,12 +120,15 @@ static struct json_object *each_shown(struct showing *s,
 	return o;
 }
 
-/* Schemas by name, or by an expression; MCP wants no true or false there. */
+/*
+ * Schemas by name, or by an expression; MCP wants no true or false there, or
+ * the official inspector calls the tool's schema one that is not portable.
+ */
 static struct json_object *map_shown(struct showing *s, const char *keyword,
 				     struct json_object *map)
 {
 	bool patterns = strcmp(keyword, "patternProperties") == 0;
-	bool words = strcmp(keyword, "properties") == 0;
+	bool words = patterns || strcmp(keyword, "properties") == 0;
 	struct json_object *o = json_object_new_object(), *v;
 
 	json_object_object_foreach(map, name, schema) {

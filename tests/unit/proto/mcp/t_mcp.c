@@ -266,6 +266,8 @@ static void check_inputs(void)
 	     "\"additionalProperties\":false}",
 	     "{\"properties\":{\"a\":{},\"b\":{},\"c\":{\"not\":{}}},"
 	     "\"additionalProperties\":false}"},
+	    {"{\"patternProperties\":{\"a\":true,\"b\":false}}",
+	     "{\"patternProperties\":{\"a\":{},\"b\":{\"not\":{}}}}"},
 	    {"{\"properties\":{\"properties\":true}}",
 	     "{\"properties\":{\"properties\":{}}}"},
 	    {"{" DEFAULT "}", "{}"},

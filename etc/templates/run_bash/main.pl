@@ -70,7 +70,7 @@ while (!defined $status) {
 	my $left = defined $until ? $until - time : undef;
 
 	if (defined $left && $left <= 0) {
-		kill KILL => -$pid;
+		kill KILL => $pid; # it may lead no group yet
 		waitpid $pid, 0;
 		$status = 124;
 		last;

@@ -49,6 +49,8 @@ def start(inputs):
         for fd in given, out[1], err[1]:
             os.close(fd)
         return child, {out[0]: "stdout", err[0]: "stderr"}
+    signal.set_wakeup_fd(-1)  # or signals are written to a file of the code's
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     for fd, to in (given, 0), (out[1], 1), (err[1], 2):
         os.dup2(fd, to)
@@ -88,7 +90,7 @@ class Child:
             self.status = os.waitstatus_to_exitcode(how)
 
     def end_late(self):
-        os.killpg(self.pid, signal.SIGKILL)
+        os.kill(self.pid, signal.SIGKILL)  # it may lead no group yet
         self.wait(0)
         self.status = 124
 

@@ -20,24 +20,25 @@ my %say = (
 		   looks => "import os\nprint(sorted(os.listdir('.')))",
 		   spawns => "import subprocess\nsubprocess.Popen(['sleep', '600'])\nprint('done')",
 		   both => "import sys\nprint('o')\nprint('e', file=sys.stderr)",
-		   nan => "open('result.json', 'w').write('NaN')"},
+		   nan => "open('result.json', 'w').write('NaN')",
+		   waits => "import time\ntime.sleep(600)"},
     run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
 		 keeps => "const fs = require('fs'); fs.mkdirSync('out'); fs.writeFileSync('out/a.txt', 'kept')",
 		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
 		 spawns => "require('child_process').spawn('sleep', ['600'], {stdio: 'inherit'}).unref(); console.log('done')",
 		 both => "console.log('o'); console.error('e')",
-		 nan => "require('fs').writeFileSync('result.json', 'NaN')"},
+		 nan => "require('fs').writeFileSync('result.json', 'NaN')", waits => 'setTimeout(() => {}, 600000)'},
     run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
 		 keeps => "mkdir out; printf kept >out/a.txt", looks => "ls -A",
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
-		 nan => "echo NaN >result.json"},
+		 nan => "echo NaN >result.json", waits => 'sleep 600'},
 );
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(10, $needs{$tool});
+		skip_lacking(11, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -57,7 +58,23 @@ for my $tool (sort keys %say) {
 		my $nan = code($tool, $say->{nan});
 		ok(!exists $nan->{result}, "$tool: a result.json that is no JSON is no result");
 		like($nan->{stderr}, qr/result\.json is no JSON/, "$tool: ... and that is told");
+		my @late = map { code($tool, $say->{waits}, timeoutMs => 1)->{exitCode} // 'none' } 1 .. 6;
+		is("@late", '124 124 124 124 124 124', "$tool: code that has no time at all is ended, too");
 	}
+}
+
+SKIP: {
+	skip_lacking(1, 'python3');
+	my $r = code('run_python', <<'END');
+import subprocess
+files = [open(f'f{i}', 'wb') for i in range(12)]
+subprocess.run(['true'])
+for f in files:
+    f.close()
+print([i for i in range(12) if open(f'f{i}', 'rb').read()])
+END
+
+	is($r->{stdout}, "[]\n", 'run_python: nothing of ours is written to files of the code');
 }
 
 # ---- what is asked for wrongly ----

@@ -4,6 +4,7 @@
 
 int tap_count;
 static int tap_failed;
+static struct tap_test *first, **end = &first;
 
 bool tap_ok(bool pass, const char *fmt, ...)
 {
@@ -24,4 +25,22 @@ int tap_done(void)
 {
 	printf("1..%d\n", tap_count);
 	return tap_failed == 0 ? 0 : 1;
+}
+
+void tap_add(struct tap_test *t)
+{
+	*end = t;
+	end = &t->next;
+}
+
+void tap_run(void)
+{
+	for (struct tap_test *t = first; t != NULL; t = t->next)
+		t->run();
+}
+
+__attribute__((weak)) int main(void)
+{
+	tap_run();
+	return tap_done();
 }

@@ -55,7 +55,27 @@ bool tap_ok(bool pass, const char *fmt, ...)
 		putchar('\n');                                                 \
 	} while (0)
 
-/* Last in main(): the plan; the exit status. */
+struct tap_test {
+	void (*run)(void);
+	struct tap_test *next;
+};
+
+/* A test that needs no call: main() is tap.c's, unless there is another. */
+#define TEST(name)                                                             \
+	static void test_##name(void);                                         \
+	__attribute__((                                                        \
+	    constructor(1000 + __LINE__))) static void tap_add_##name(void)    \
+	{                                                                      \
+		static struct tap_test test = {.run = test_##name};            \
+		tap_add(&test);                                                \
+	}                                                                      \
+	static void test_##name(void)
+
+void tap_add(struct tap_test *t); /* T lasts */
+
+/* In a main() of one's own: all that are TEST(), in the order of their lines. */
+void tap_run(void);
+/* Last there: the plan; the exit status. */
 int tap_done(void);
 
 #endif

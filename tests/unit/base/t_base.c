@@ -18,7 +18,7 @@ static bool holds(const struct buf *b, const char *want)
 	       memcmp(buf_data(b), want, strlen(want)) == 0;
 }
 
-static void test_buf(void)
+TEST(buf)
 {
 	struct buf b = {0};
 	size_t len = 99;
@@ -56,7 +56,7 @@ static void test_buf(void)
 }
 
 /* A queue: bytes in at one end, out at the other, in order. */
-static void test_buf_queue(void)
+TEST(buf_queue)
 {
 	struct buf b = {0};
 	unsigned char in = 0, out = 0;
@@ -76,7 +76,7 @@ static void test_buf_queue(void)
 	buf_fini(&b);
 }
 
-static void test_buf_read(void)
+TEST(buf_read)
 {
 	static const char text[] = "so many bytes";
 	struct buf b = {0};
@@ -98,7 +98,7 @@ static void test_buf_read(void)
 	buf_fini(&b);
 }
 
-static void test_buf_max(void)
+TEST(buf_max)
 {
 	struct buf b = {.max = 8};
 
@@ -132,7 +132,7 @@ static const struct {
     {253402300799999, "9999-12-31T23:59:59.999Z"},
 };
 
-static void test_clock(void)
+TEST(clock)
 {
 	char iso[CLOCK_ISO_SIZE + 1];
 	int64_t ms = clock_mono_ms(), us = clock_mono_us();
@@ -152,7 +152,7 @@ static void test_clock(void)
 	ok(clock_wall_ms() > 1600000000000, "the wall clock is of this age");
 }
 
-static void test_mem(void)
+TEST(mem)
 {
 	char *s = xasprintf("%s-%d", "a", 7);
 	char *cut = xstrndup(s, 1);
@@ -316,7 +316,7 @@ static void test_log_reopen(const char *path, const char *dir)
 	free(moved), free(missing);
 }
 
-static void test_log(void)
+TEST(log)
 {
 	char dir[] = "/tmp/paddock-t_base-XXXXXX";
 	char *path;
@@ -334,16 +334,4 @@ static void test_log(void)
 	unlink(path);
 	ok(rmdir(dir) == 0, "nothing is left behind");
 	free(path);
-}
-
-int main(void)
-{
-	test_buf();
-	test_buf_queue();
-	test_buf_max();
-	test_buf_read();
-	test_clock();
-	test_mem();
-	test_log();
-	return tap_done();
 }

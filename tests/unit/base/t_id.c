@@ -17,7 +17,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-static void test_shape(void)
+TEST(shape)
 {
 	static const char *const prefixes[] = {"run", "art", "sess", "inst"};
 	static const char *const bad[] = {
@@ -49,7 +49,7 @@ static void test_shape(void)
 }
 
 /* 10 characters of time: wait for the clock to tick, never for a while. */
-static void test_order(void)
+TEST(order)
 {
 	char first[ID_SIZE], next[ID_SIZE];
 
@@ -61,7 +61,7 @@ static void test_order(void)
 	ok(strcmp(first + 4, "b") < 0, "its highest bits are still zero");
 }
 
-static void test_unique(void)
+TEST(unique)
 {
 	size_t same = 0, falling = 0;
 
@@ -77,7 +77,7 @@ static void test_unique(void)
 }
 
 /* Each of the 16 random characters takes each of its 32 values. */
-static void test_random(void)
+TEST(random)
 {
 	unsigned seen[16] = {0};
 	size_t full = 0;
@@ -94,7 +94,7 @@ static void test_random(void)
 }
 
 /* The ids of a moment come after all that id_since() has of it. */
-static void test_since(void)
+TEST(since)
 {
 	int64_t before_ms = clock_wall_ms();
 	char id[ID_SIZE], from[ID_SIZE], later[ID_SIZE];
@@ -107,14 +107,4 @@ static void test_since(void)
 	ok(strcmp(id, later) < 0, "nor after it");
 	id_since(from, "run", -1);
 	ok(strcmp(from, id) < 0, "a time before all times is before all");
-}
-
-int main(void)
-{
-	test_shape();
-	test_order();
-	test_unique();
-	test_random();
-	test_since();
-	return tap_done();
 }

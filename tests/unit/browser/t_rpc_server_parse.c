@@ -46,7 +46,7 @@ static void again(void)
 	parse = (struct rpc_server_parse){0};
 }
 
-static void test_calls(void)
+TEST(calls)
 {
 	is_int(take_call(1, "navigate", 9, "{\"url\":7}"), 1,
 	       "a CALL is whole");
@@ -61,7 +61,7 @@ static void test_calls(void)
 	again();
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
 	take_call(5, "wait", 2, "{}");
 	is_int(take_call(5, "wait", 2, "{}"), -EPROTO,
@@ -109,7 +109,7 @@ static void call_fini(struct call *c)
 
 #define WHO "\"requestor\":\"a\",\"trust\":\"remote\",\"timeoutMs\":1000"
 
-static void test_who(void)
+TEST(who)
 {
 	struct call c =
 	    call_of("list_sessions", "{\"requestor\":\"a\",\"trust\":\"local\","
@@ -128,7 +128,7 @@ static void test_who(void)
 	call_fini(&c);
 }
 
-static void test_bad(void)
+TEST(bad)
 {
 	static const struct {
 		const char *action, *body;
@@ -157,13 +157,4 @@ static void test_bad(void)
 		       bad[i].action, bad[i].body);
 		call_fini(&c);
 	}
-}
-
-int main(void)
-{
-	test_calls();
-	test_nonsense();
-	test_who();
-	test_bad();
-	return tap_done();
 }

@@ -116,7 +116,7 @@ static struct json_object *parse(const char *text)
 	return o;
 }
 
-static void test_cases(void)
+TEST(cases)
 {
 	struct json_object *schema = parse(schema_text);
 
@@ -141,7 +141,7 @@ static void test_cases(void)
 	json_object_put(schema);
 }
 
-static void test_no_schema(void)
+TEST(no_schema)
 {
 	struct json_object *o = json_object_new_object();
 	char errmsg[512];
@@ -157,7 +157,7 @@ static void test_no_schema(void)
 	json_object_put(o);
 }
 
-static void test_files(void)
+TEST(files)
 {
 	struct json_object *schema = parse(schema_text);
 	struct json_object *o = json_object_new_object();
@@ -189,7 +189,7 @@ static void test_files(void)
 	json_object_put(schema);
 }
 
-static void test_merge(void)
+TEST(merge)
 {
 	struct json_object *into = parse("{\"a\":1,\"o\":{\"x\":1,\"y\":[1]}}");
 	struct json_object *from = parse("{\"b\":2,\"o\":{\"y\":[2],\"z\":3}}");
@@ -200,13 +200,4 @@ static void test_merge(void)
 	       "objects are merged, lists replaced");
 	json_object_put(into);
 	json_object_put(from);
-}
-
-int main(void)
-{
-	test_cases();
-	test_no_schema();
-	test_files();
-	test_merge();
-	return tap_done();
 }

@@ -19,7 +19,7 @@
 
 /* ---- durations ---- */
 
-static void test_durations(void)
+TEST(durations)
 {
 	static const struct {
 		const char *text;
@@ -67,7 +67,7 @@ static void test_durations(void)
 
 /* ---- what acts ---- */
 
-static void test_acts(void)
+TEST(acts)
 {
 	static const int32_t acting[] = {
 	    0x00,    0x07,    0x0A,    0x1B,	0x1F,	 0x7F,	  0x80,
@@ -96,7 +96,7 @@ static void test_acts(void)
 
 /* ---- what tells ---- */
 
-static void test_tell(void)
+TEST(tell)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -136,7 +136,7 @@ static int status_of(const char *json, int (*of)(struct json_object *))
 	return status;
 }
 
-static void test_statuses(void)
+TEST(statuses)
 {
 	static const struct {
 		const char *json;
@@ -180,7 +180,7 @@ static void test_statuses(void)
 
 /* ---- names ---- */
 
-static void test_names(void)
+TEST(names)
 {
 	static const struct {
 		const char *name, *want;
@@ -246,7 +246,7 @@ static char *render(const struct progress_bar *b)
 	return buf_take(&out, &len);
 }
 
-static void test_bar(void)
+TEST(bar)
 {
 	struct progress_bar b = {.name = "csv_profile",
 				 .message = "column b",
@@ -301,7 +301,7 @@ static void test_bar(void)
 	ok(fits, "no line fills its terminal, however narrow");
 }
 
-static void test_times(void)
+TEST(times)
 {
 	static const struct {
 		int64_t ms;
@@ -323,7 +323,7 @@ static void test_times(void)
 
 /* ---- text ---- */
 
-static void test_clean(void)
+TEST(clean)
 {
 	static const struct {
 		const char *text;
@@ -371,7 +371,7 @@ static struct json_object *parse(const char *text)
 	return o;
 }
 
-static void test_pretty(void)
+TEST(pretty)
 {
 	static const struct {
 		const char *text, *want;
@@ -406,7 +406,7 @@ static void test_pretty(void)
 	}
 }
 
-static void test_same(void)
+TEST(same)
 {
 	static const struct {
 		const char *a, *b;
@@ -443,19 +443,4 @@ static void test_same(void)
 		json_object_put(a);
 		json_object_put(b);
 	}
-}
-
-int main(void)
-{
-	test_durations();
-	test_acts();
-	test_statuses();
-	test_tell();
-	test_names();
-	test_bar();
-	test_times();
-	test_clean();
-	test_pretty();
-	test_same();
-	return tap_done();
 }

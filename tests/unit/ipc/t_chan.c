@@ -31,7 +31,7 @@ static void unpair(const int ends[2])
 	close(ends[1]);
 }
 
-static void makes_ends(void)
+TEST(makes_ends)
 {
 	int ends[2];
 
@@ -47,7 +47,7 @@ static void makes_ends(void)
 	unpair(ends);
 }
 
-static void keeps_frames_apart(void)
+TEST(keeps_frames_apart)
 {
 	int ends[2];
 
@@ -62,7 +62,7 @@ static void keeps_frames_apart(void)
 	unpair(ends);
 }
 
-static void bounds_frames(void)
+TEST(bounds_frames)
 {
 	int ends[2];
 
@@ -95,7 +95,7 @@ static void bounds_frames(void)
 }
 
 /* A frame of 64 KiB each: several must fit before anyone reads. */
-static void buffers(void)
+TEST(buffers)
 {
 	int ends[2], sent = 0, received = 0, rc;
 
@@ -112,7 +112,7 @@ static void buffers(void)
 	unpair(ends);
 }
 
-static void ends_cleanly(void)
+TEST(ends_cleanly)
 {
 	int ends[2];
 
@@ -127,7 +127,7 @@ static void ends_cleanly(void)
 }
 
 /* The kernel then reports ECONNRESET ahead of what is queued. */
-static void ends_with_unread_frames(void)
+TEST(ends_with_unread_frames)
 {
 	int ends[2];
 
@@ -149,7 +149,7 @@ static void ends_with_unread_frames(void)
 	close(ends[0]);
 }
 
-static void shuts_down(void)
+TEST(shuts_down)
 {
 	int ends[2];
 
@@ -162,7 +162,7 @@ static void shuts_down(void)
 	unpair(ends);
 }
 
-static void reports_a_wrong_descriptor(void)
+TEST(reports_a_wrong_descriptor)
 {
 	int ends[2];
 
@@ -182,7 +182,7 @@ static void on_alarm(int sig)
 }
 
 /* The third signal sends what the interrupted chan_recv() waits for. */
-static void survives_signals(void)
+TEST(survives_signals)
 {
 	struct sigaction act = {.sa_handler = on_alarm}, old;
 	struct itimerval often = {{0, 1000}, {0, 1000}};
@@ -228,7 +228,7 @@ static bool kernel_can_refuse(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &on, &len) == 0;
 }
 
-static void refuses_descriptors(void)
+TEST(refuses_descriptors)
 {
 	int ends[2];
 
@@ -246,7 +246,7 @@ static void refuses_descriptors(void)
 }
 
 /* As on a kernel that cannot refuse: a pipe tells whether it is held. */
-static void drops_descriptors(void)
+TEST(drops_descriptors)
 {
 	int ends[2], pipes[2], on = 1;
 	char byte;
@@ -261,20 +261,4 @@ static void drops_descriptors(void)
 	is_int(read(pipes[0], &byte, 1), 0, "and nobody holds it any more");
 	close(pipes[0]);
 	unpair(ends);
-}
-
-int main(void)
-{
-	makes_ends();
-	keeps_frames_apart();
-	bounds_frames();
-	buffers();
-	ends_cleanly();
-	ends_with_unread_frames();
-	shuts_down();
-	reports_a_wrong_descriptor();
-	survives_signals();
-	refuses_descriptors();
-	drops_descriptors();
-	return tap_done();
 }

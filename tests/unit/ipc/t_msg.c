@@ -4,7 +4,7 @@
 #include "ipc/msgpack_scan.h"
 #include "tests/unit/ipc/msg_fixture.h"
 
-static void round_trips(void)
+TEST(round_trips)
 {
 	for (size_t i = 0; i < n_samples; i++) {
 		size_t len = msg_put(frame, &samples[i]);
@@ -19,7 +19,7 @@ static void round_trips(void)
 }
 
 /* The largest message of each type fits a frame, or msg_put() asserts. */
-static void fits_the_largest(void)
+TEST(fits_the_largest)
 {
 	struct str name = {bulk, MSG_NAME_MAX}, head = {bulk, MSG_CHUNK_MAX};
 	struct msg run = {.type = MSG_RUN,
@@ -48,7 +48,7 @@ static void fits_the_largest(void)
 	       "and so does the largest ARTIFACT");
 }
 
-static void refuses_cuts(void)
+TEST(refuses_cuts)
 {
 	for (size_t i = 0; i < n_samples; i++) {
 		size_t len = msg_put(frame, &samples[i]), accepted = 0;
@@ -157,7 +157,7 @@ static bool refuses_the_other_kind(size_t i, size_t k,
 	return strstr(errmsg, want) != NULL;
 }
 
-static void refuses_wrong_types(void)
+TEST(refuses_wrong_types)
 {
 	for (size_t i = 0; i < n_samples; i++) {
 		const char *name = msg_type_name(samples[i].type);
@@ -178,7 +178,7 @@ static void refuses_wrong_types(void)
 }
 
 /* One field too few, and one too many. */
-static void refuses_wrong_counts(void)
+TEST(refuses_wrong_counts)
 {
 	for (size_t i = 0; i < n_samples; i++) {
 		const char *name = msg_type_name(samples[i].type);
@@ -196,7 +196,7 @@ static void refuses_wrong_counts(void)
 	       "PROGRESS with a field less is refused");
 }
 
-static void costs(void)
+TEST(costs)
 {
 	struct msg call = {.type = MSG_CALL, .call = {.total = MSG_ASK_MAX}};
 	struct msg result = {.type = MSG_RESULT, .result = {.total = 1 << 20}};
@@ -209,7 +209,7 @@ static void costs(void)
 	       "a part of a body counts for nothing");
 }
 
-static void keeps_codes(void)
+TEST(keeps_codes)
 {
 	static const int64_t good[] = {-32603, 0,      1,	  428,	    430,
 				       -31999, -32769, INT32_MAX, INT32_MIN};
@@ -223,16 +223,4 @@ static void keeps_codes(void)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		ok(!msg_reply_code_ok(bad[i]), "but not %lld",
 		   (long long)bad[i]);
-}
-
-int main(void)
-{
-	round_trips();
-	fits_the_largest();
-	refuses_cuts();
-	refuses_wrong_types();
-	refuses_wrong_counts();
-	costs();
-	keeps_codes();
-	return tap_done();
 }

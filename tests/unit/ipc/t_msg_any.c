@@ -183,7 +183,7 @@ static const enum msg_type types[] = {
     MSG_CALL, MSG_INPUT, MSG_DROP,     MSG_LOST,
 };
 
-static void round_trips_of_any(void)
+TEST(round_trips_of_any)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		const char *errmsg = NULL;
@@ -202,10 +202,4 @@ static void round_trips_of_any(void)
 		is_int(same_again, 500, "any %s comes back as it was",
 		       msg_type_name(types[i]));
 	}
-}
-
-int main(void)
-{
-	round_trips_of_any();
-	return tap_done();
 }

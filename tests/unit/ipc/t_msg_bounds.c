@@ -351,7 +351,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void keeps_bounds(void)
+TEST(keeps_bounds)
 {
 	memset(long_name, 'X', sizeof(long_name));
 	memset(long_text, 'x', sizeof(long_text));
@@ -360,16 +360,9 @@ static void keeps_bounds(void)
 		       bounds[i].errmsg, "%s", bounds[i].name);
 }
 
-static void refuses_the_hostile(void)
+TEST(refuses_the_hostile)
 {
 	for (size_t i = 0; i < ARRAY_LEN(hostile); i++)
 		is_str(offence(hostile[i].bytes, hostile[i].len),
 		       hostile[i].errmsg, "refused: %s", hostile[i].name);
-}
-
-int main(void)
-{
-	keeps_bounds();
-	refuses_the_hostile();
-	return tap_done();
 }

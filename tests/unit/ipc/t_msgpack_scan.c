@@ -135,7 +135,7 @@ static int scan(struct msgpack_scan_field *f, size_t *count, const char *bytes,
 	return rc;
 }
 
-static void refuses(void)
+TEST(refuses)
 {
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
 	const char *errmsg;
@@ -150,7 +150,7 @@ static void refuses(void)
 	}
 }
 
-static void accepts_ints(void)
+TEST(accepts_ints)
 {
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
 	const char *errmsg;
@@ -165,7 +165,7 @@ static void accepts_ints(void)
 	}
 }
 
-static void accepts_texts(void)
+TEST(accepts_texts)
 {
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
 	const char *errmsg;
@@ -181,7 +181,7 @@ static void accepts_texts(void)
 	}
 }
 
-static void accepts_many(void)
+TEST(accepts_many)
 {
 	static const char frame[] = "\x9f\x01\x02\x03\x04\x05\x06\x07\x08\x09"
 				    "\x0a\x0b\x0c\x0d\x0e\xa1z";
@@ -201,7 +201,7 @@ static void accepts_many(void)
 }
 
 /* Frames of the one byte B, LEN times, such as arrays in arrays. */
-static void refuses_depth(void)
+TEST(refuses_depth)
 {
 	static const size_t depths[] = {2, 33, 2000, 65536};
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
@@ -237,7 +237,7 @@ static long peak_kb(void)
 	return at == NULL ? -1 : strtol(at + strlen("VmPeak:"), NULL, 10);
 }
 
-static void reserves_nothing(void)
+TEST(reserves_nothing)
 {
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
 	const char *errmsg;
@@ -254,15 +254,4 @@ static void reserves_nothing(void)
 					 refused[i].len, &errmsg);
 	ok(rc < 0 && peak_kb() - before < 1024,
 	   "what is claimed is not reserved");
-}
-
-int main(void)
-{
-	refuses();
-	refuses_depth();
-	accepts_ints();
-	accepts_texts();
-	accepts_many();
-	reserves_nothing();
-	return tap_done();
 }

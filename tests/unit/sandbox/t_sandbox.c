@@ -123,7 +123,7 @@ static int notice_limits(void)
 	return rlimits_hold(&sb, &w) ? 0 : 4;
 }
 
-static void test_limits(void)
+TEST(limits)
 {
 	is_int(in_child(spin_by_timer), EXIT_TRAPPED,
 	       "CPU time ends in SIGXCPU");
@@ -172,7 +172,7 @@ static int close_slowly(void)
 	return fcntl(50, F_GETFD) < 0 ? 0 : 3;
 }
 
-static void test_fds(void)
+TEST(fds)
 {
 	is_int(in_child(shuffle), 0, "a worker keeps null and its socket");
 	is_int(in_child(close_slowly), 0, "also without close_range()");
@@ -384,7 +384,7 @@ static void test_keys(void)
 	is_int(in_child(keyed_program), 0, "…nor in that of programs");
 }
 
-static void test_steps(void)
+TEST(steps)
 {
 	test_keys();
 	is_int(in_child(limited), 0, "a program's limits are what was ordered");
@@ -409,7 +409,7 @@ static void test_steps(void)
 	is_int(in_child(slots), 0, "the zygote's id follows the slots'");
 }
 
-static void test_explain(void)
+TEST(explain)
 {
 	const uint32_t all = SANDBOX_BIT(SANDBOX_LAYERS) - 1;
 	struct sandbox sb = {.layers = all, .landlock_abi = 7};
@@ -448,9 +448,6 @@ int main(void)
 	struct rlimit none = {0};
 
 	setrlimit(RLIMIT_CORE, &none);
-	test_limits();
-	test_fds();
-	test_steps();
-	test_explain();
+	tap_run();
 	return tap_done();
 }

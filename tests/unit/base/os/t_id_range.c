@@ -43,7 +43,7 @@ static uint32_t picked(enum id_range_file file, const char *text)
 	return id_range_pick(&v, 0, any, NULL);
 }
 
-static void test_free(void)
+TEST(free)
 {
 	static const struct {
 		const char *text;
@@ -92,7 +92,7 @@ static void test_free(void)
 	}
 }
 
-static void test_other_files(void)
+TEST(other_files)
 {
 	struct id_range_view v = {{NULL}};
 	struct id_range_taken t;
@@ -124,7 +124,7 @@ static void test_other_files(void)
 	   "a group's map, too; what lies in two pieces is not taken");
 }
 
-static void test_pick(void)
+TEST(pick)
 {
 	char *few = usual_ranges(2), *many = usual_ranges(7000);
 	struct id_range_view v = {{NULL}};
@@ -162,7 +162,7 @@ static void test_pick(void)
 	free(many);
 }
 
-static void test_spare(void)
+TEST(spare)
 {
 	struct id_range_view v = {{NULL}};
 	struct id_range_taken t;
@@ -188,7 +188,7 @@ static bool lock(void *arg, uint32_t first)
 	return id_range_lock(*(int *)arg, first, ID_RANGE_BLOCK) == 0;
 }
 
-static void test_locks(void)
+TEST(locks)
 {
 	struct id_range_view v = {{NULL}};
 	uint32_t first, count, got[3];
@@ -243,7 +243,7 @@ static void test_locks(void)
 	unlink("ids.lock");
 }
 
-static void test_machine(void)
+TEST(machine)
 {
 	struct id_range_view v;
 	struct id_range_taken t;
@@ -252,15 +252,4 @@ static void test_machine(void)
 	ok(strncmp(v.text[ID_RANGE_PASSWD], "root:", 5) == 0, "files are read");
 	ok(!id_range_is_free(&v, 0, 1, &t), "root's id is not free here");
 	id_range_forget(&v);
-}
-
-int main(void)
-{
-	test_free();
-	test_other_files();
-	test_pick();
-	test_spare();
-	test_locks();
-	test_machine();
-	return tap_done();
 }

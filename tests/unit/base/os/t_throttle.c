@@ -46,7 +46,7 @@ static const char *all_told(void)
 	return was;
 }
 
-static void test_minutes(void)
+TEST(minutes)
 {
 	is_int(lines("a", "ada", 10, 1000), 3, "so many a minute are written");
 	is_int(lines("a", "bob", 2, 1000), 2, "another account has its own");
@@ -68,7 +68,7 @@ static void test_minutes(void)
 	ok(t.by_key == NULL, "and all is forgotten");
 }
 
-static void test_accounts(void)
+TEST(accounts)
 {
 	char who[32];
 	int written = 0;
@@ -105,7 +105,7 @@ static int count(const char *text, const char *what)
 	return n;
 }
 
-static void test_log(void)
+TEST(log)
 {
 	char path[] = "throttle.XXXXXX", *text;
 
@@ -136,7 +136,7 @@ static void test_log(void)
 	log_open(NULL);
 }
 
-static void test_audit(void)
+TEST(audit)
 {
 	char path[] = "audit.XXXXXX", *text;
 	struct requestor ada = {.name = (char *)"ada"};
@@ -159,13 +159,4 @@ static void test_audit(void)
 	free(text);
 	unlink(path);
 	audit_open(NULL);
-}
-
-int main(void)
-{
-	test_minutes();
-	test_accounts();
-	test_log();
-	test_audit();
-	return tap_done();
 }

@@ -45,7 +45,7 @@ static const struct {
     {"a letter in a quadruple", "\xF0\x9F\x98z", 0},
 };
 
-static void test_utf8(void)
+TEST(utf8)
 {
 	for (size_t i = 0; i < ARRAY_LEN(utf8s); i++) {
 		size_t n = strlen(utf8s[i].text);
@@ -61,7 +61,7 @@ static void test_utf8(void)
 	ok(utf8_ok("a\0b", 3), "UTF-8: NUL is a character");
 }
 
-static void test_amount(void)
+TEST(amount)
 {
 	static const struct {
 		int64_t n;
@@ -95,7 +95,7 @@ static void test_amount(void)
 		       amounts[i].want, "amount %zu", i);
 }
 
-static void test_place(void)
+TEST(place)
 {
 	static const struct {
 		const char *text;
@@ -116,7 +116,7 @@ static void test_place(void)
 	}
 }
 
-static void test_utf8_put(void)
+TEST(utf8_put)
 {
 	static const uint32_t chars[] = {0,	0x7F,	0x80,	 0x7FF,
 					 0x800, 0xFFFF, 0x10000, 0x10FFFF};
@@ -132,7 +132,7 @@ static void test_utf8_put(void)
 	ok(memcmp(got, want, n) == 0, "the first and the last of each");
 }
 
-static void test_hex(void)
+TEST(hex)
 {
 	is_int(hex_read("09aF", 4), 0x09AF, "digits of either case");
 	is_int(hex_read("12g4", 4), -1, "no digit");
@@ -148,7 +148,7 @@ static void test_hex(void)
 }
 
 /* Cut at each length: never more than asked, never within a character. */
-static void test_utf8_cut(void)
+TEST(utf8_cut)
 {
 	static const char text[] = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z";
 	static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
@@ -159,7 +159,7 @@ static void test_utf8_cut(void)
 	is_int(utf8_cut("", 0, 0), 0, "UTF-8: nothing is cut to nothing");
 }
 
-static void test_utf8_mend(void)
+TEST(utf8_mend)
 {
 	static const struct {
 		const char *text, *mended;
@@ -217,7 +217,7 @@ static const struct {
     {"an unknown sign", "Zm9*"},
 };
 
-static void test_base64(void)
+TEST(base64)
 {
 	unsigned char all[256], back[BASE64_LEN(sizeof(all)) / 4 * 3];
 	char out[BASE64_LEN(sizeof(all)) + 1];
@@ -249,17 +249,4 @@ static void test_base64(void)
 	is_int(base64_decode(back, &len, out, BASE64_LEN(sizeof(all))), 0,
 	       "every byte passes");
 	ok(len == sizeof(all) && memcmp(all, back, len) == 0, "and comes back");
-}
-
-int main(void)
-{
-	test_utf8();
-	test_utf8_put();
-	test_place();
-	test_amount();
-	test_utf8_cut();
-	test_utf8_mend();
-	test_hex();
-	test_base64();
-	return tap_done();
 }

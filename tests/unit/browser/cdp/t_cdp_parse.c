@@ -31,7 +31,7 @@ static bool read_one(const char *text)
 	return next();
 }
 
-static void test_messages(void)
+TEST(messages)
 {
 	ok(!next(), "nothing has come");
 	ok(read_one("{\"id\":7,\"result\":{\"a\":1},\"sessionId\":\"S\"}") &&
@@ -57,7 +57,7 @@ static void test_messages(void)
 }
 
 /* Never an answer to somebody else's call. */
-static void test_ids(void)
+TEST(ids)
 {
 	static const char *const none[] = {
 	    "{}",
@@ -75,7 +75,7 @@ static void test_ids(void)
 		   "%s answers no call", none[i]);
 }
 
-static void test_losses(void)
+TEST(losses)
 {
 	static const char *const bad[] = {
 	    "",
@@ -102,7 +102,7 @@ static void test_losses(void)
 	   "and then things go on");
 }
 
-static void test_texts(void)
+TEST(texts)
 {
 	const char *s;
 
@@ -115,7 +115,7 @@ static void test_texts(void)
 	ok(s != NULL && utf8_ok(s, strlen(s)), "half a surrogate is made good");
 }
 
-static void test_pieces(void)
+TEST(pieces)
 {
 	static const char text[] = "{\"id\":1,\"result\":{}}\0"
 				   "{\"id\":2,\"result\":{}}";
@@ -131,7 +131,7 @@ static void test_pieces(void)
 	   "or several at once");
 }
 
-static void test_length(void)
+TEST(length)
 {
 	char text[64];
 
@@ -158,12 +158,7 @@ static void test_length(void)
 int main(void)
 {
 	parse.max = CDP_MESSAGE_MAX;
-	test_messages();
-	test_ids();
-	test_losses();
-	test_texts();
-	test_pieces();
-	test_length();
+	tap_run();
 	json_object_put(m.tree);
 	cdp_parse_fini(&parse);
 	return tap_done();

@@ -102,7 +102,7 @@ static unsigned ask_many(const char *requestor, uint32_t proxy_ip)
 	return n;
 }
 
-static void test_turns(void)
+TEST(turns)
 {
 	struct resolver_order o;
 
@@ -131,7 +131,7 @@ static void test_turns(void)
 	end();
 }
 
-static void test_leaving(void)
+TEST(leaving)
 {
 	struct lookup *all[8];
 	struct resolver_order o;
@@ -155,7 +155,7 @@ static void test_leaving(void)
 	end();
 }
 
-static void test_answers(void)
+TEST(answers)
 {
 	begin(true);
 	is_int(ask_many("a", 1), 68, "who is alone has a session's bound, too");
@@ -178,7 +178,7 @@ static void test_answers(void)
 	end();
 }
 
-static void test_numbers(void)
+TEST(numbers)
 {
 	static const struct {
 		const char *host;
@@ -200,13 +200,4 @@ static void test_numbers(void)
 		       : numbers[i].family == 0,
 		   "\"%s\" is %s", numbers[i].host,
 		   numbers[i].family == 0 ? "no address" : "an address");
-}
-
-int main(void)
-{
-	test_turns();
-	test_leaving();
-	test_answers();
-	test_numbers();
-	return tap_done();
 }

@@ -9,7 +9,7 @@
 
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
 
-static void test_greetings(void)
+TEST(greetings)
 {
 	static const struct {
 		const uint8_t *p;
@@ -39,7 +39,7 @@ static void test_greetings(void)
 	}
 }
 
-static void test_requests(void)
+TEST(requests)
 {
 	static const struct {
 		const uint8_t *p;
@@ -74,7 +74,7 @@ static void test_requests(void)
 	}
 }
 
-static void test_refusals(void)
+TEST(refusals)
 {
 	static const struct {
 		const uint8_t *p;
@@ -103,7 +103,7 @@ static void test_refusals(void)
 	}
 }
 
-static void test_lengths(void)
+TEST(lengths)
 {
 	uint8_t m[SOCKS_MESSAGE_MAX] = {5, 1, 0, 3, 255};
 	struct socks_request r;
@@ -117,21 +117,11 @@ static void test_lengths(void)
 	       "when all are there");
 }
 
-static void test_reply(void)
+TEST(reply)
 {
 	uint8_t text[SOCKS_REPLY_BYTES];
 
 	socks_reply(text, SOCKS_FORBIDDEN);
 	ok(memcmp(text, "\5\2\0\1\0\0\0\0\0", sizeof(text)) == 0,
 	   "an answer is a whole message");
-}
-
-int main(void)
-{
-	test_greetings();
-	test_requests();
-	test_refusals();
-	test_lengths();
-	test_reply();
-	return tap_done();
 }

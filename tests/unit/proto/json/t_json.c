@@ -86,7 +86,7 @@ static const struct {
     {"an escaped comment", "\"/* no */ // no\"", NULL},
 };
 
-static void test_good(void)
+TEST(good)
 {
 	struct json_object *v, *again;
 	struct json_error err;
@@ -275,7 +275,7 @@ static const struct {
     {"UTF-16", "\xFF\xFE[", 0, "found byte 0xFF"},
 };
 
-static void test_bad(void)
+TEST(bad)
 {
 	struct json_object *v;
 	struct json_error err;
@@ -297,7 +297,7 @@ static void test_bad(void)
 }
 
 /* What people wrote is told by line and column. */
-static void test_place(void)
+TEST(place)
 {
 	static const struct {
 		const char *text, *says;
@@ -321,7 +321,7 @@ static void test_place(void)
 }
 
 /* Bytes of value 0 cannot stand in the tables above. */
-static void test_nul(void)
+TEST(nul)
 {
 	struct json_object *v;
 	struct json_error err;
@@ -341,7 +341,7 @@ static void test_nul(void)
 }
 
 /* Only LEN bytes count, whatever follows. */
-static void test_len(void)
+TEST(len)
 {
 	struct json_object *v;
 
@@ -382,7 +382,7 @@ static const struct {
     {"0.1", json_type_double, 0.1},
 };
 
-static void test_numbers(void)
+TEST(numbers)
 {
 	struct json_object *v;
 
@@ -419,7 +419,7 @@ static char *repeat(const char *s, size_t times, const char *end)
 }
 
 /* As many values as are allowed pass, and one more does not. */
-static void test_values(void)
+TEST(values)
 {
 	char *text = xcalloc(1, 2 * JSON_VALUES_MAX + 8);
 	struct json_object *v = NULL;
@@ -461,7 +461,7 @@ static void test_depth(const char *open, const char *close, size_t levels)
 	free(in), free(out), free(fits), free(deep);
 }
 
-static void test_wide_and_deep(void)
+TEST(wide_and_deep)
 {
 	struct json_object *v;
 	char *s;
@@ -483,17 +483,4 @@ static void test_wide_and_deep(void)
 	is_int(json_object_array_length(v), 1000, "and all are there");
 	json_object_put(v);
 	free(s);
-}
-
-int main(void)
-{
-	test_values();
-	test_good();
-	test_bad();
-	test_place();
-	test_nul();
-	test_len();
-	test_numbers();
-	test_wide_and_deep();
-	return tap_done();
 }

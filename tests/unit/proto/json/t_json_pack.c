@@ -15,7 +15,7 @@ static void is_json(struct json_object *o, const char *text, const char *what)
 	json_object_put(o);
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
 	struct json_object *lent = json_object_new_object();
 	char array[] = "array";
@@ -42,7 +42,7 @@ static void test_kinds(void)
 	is_json(lent, "{}", "one that was lent is still the caller's");
 }
 
-static void test_optional(void)
+TEST(optional)
 {
 	const char *none = NULL;
 	struct json_object *nothing = NULL;
@@ -56,7 +56,7 @@ static void test_optional(void)
 	    "and what there is, is not");
 }
 
-static void test_add(void)
+TEST(add)
 {
 	struct json_object *o = json_pack("a:i b:i", 1, 2);
 
@@ -105,7 +105,7 @@ static void mistake(int which)
 	}
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
 	static const char *const what[] = {
 	    "a value too few",		"one too many",
@@ -129,7 +129,7 @@ static void test_mistakes(void)
 	}
 }
 
-static void test_members(void)
+TEST(members)
 {
 	struct json_object *o =
 	    json_pack("n:i yes:b text:s", INT64_C(1) << 40, true, "1");
@@ -141,14 +141,4 @@ static void test_members(void)
 	ok(!json_member_bool(o, "n") && !json_member_bool(NULL, "n"),
 	   "and none");
 	json_object_put(o);
-}
-
-int main(void)
-{
-	test_kinds();
-	test_optional();
-	test_add();
-	test_mistakes();
-	test_members();
-	return tap_done();
 }

@@ -18,7 +18,7 @@ static char *many_members(size_t n, const char *last)
 	return buf_take(&b, NULL);
 }
 
-static void test_many_members(void)
+TEST(many_members)
 {
 	char *s = many_members(50000, "last");
 	struct json_object *v;
@@ -38,7 +38,7 @@ static void test_many_members(void)
 }
 
 /* Objects of any size must still be what json-c expects of its own. */
-static void test_growing(void)
+TEST(growing)
 {
 	struct json_object *v;
 	char key[16];
@@ -86,7 +86,7 @@ static const struct {
     {-INFINITY, "null"},
 };
 
-static void test_text(void)
+TEST(text)
 {
 	struct json_object *v, *copy = NULL;
 	size_t len = 0;
@@ -168,7 +168,7 @@ static const struct {
     {"brackets that nest", "{\"a\":[[],[[]]] ,\"b\":0}", "a", "[[],[[]]]"},
 };
 
-static void test_find(void)
+TEST(find)
 {
 	for (size_t i = 0; i < ARRAY_LEN(finds); i++) {
 		const char *text = finds[i].text;
@@ -199,7 +199,7 @@ static const struct {
     {"7", ""},
 };
 
-static void test_next(void)
+TEST(next)
 {
 	for (size_t i = 0; i < ARRAY_LEN(walks); i++) {
 		const char *text = walks[i].text;
@@ -257,7 +257,7 @@ static const struct {
     {"nonsense", false, "{\"a\" :"},
 };
 
-static void test_locate(void)
+TEST(locate)
 {
 	for (size_t i = 0; i < ARRAY_LEN(locates); i++) {
 		const char *begins = locates[i].begins;
@@ -275,7 +275,7 @@ static void test_locate(void)
 	       "locate in nothing");
 }
 
-static void test_members(void)
+TEST(members)
 {
 	static const char text[] = "{\"s\":\"x\",\"n\":null,\"i\":1,\"o\":{}}";
 	struct json_object *v;
@@ -298,7 +298,7 @@ static void test_members(void)
 	json_object_put(v);
 }
 
-static void test_each(void)
+TEST(each)
 {
 	static const char text[] = "{\"a\":[1,null,2,4],\"o\":{\"b\":8}}";
 	struct json_object *v;
@@ -325,17 +325,4 @@ static void test_each(void)
 		n += one == NULL;
 	is_int(n, 7, "what is no array has none");
 	json_object_put(v);
-}
-
-int main(void)
-{
-	test_many_members();
-	test_growing();
-	test_text();
-	test_find();
-	test_next();
-	test_locate();
-	test_members();
-	test_each();
-	return tap_done();
 }

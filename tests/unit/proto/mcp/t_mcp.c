@@ -41,7 +41,7 @@ static const struct {
     {NULL, "2025-11-25", false, true, true},
 };
 
-static void check_revisions(void)
+TEST(revisions)
 {
 	for (size_t i = 0; i < ARRAY_LEN(revisions); i++) {
 		const char *asked = revisions[i].asked;
@@ -87,7 +87,7 @@ static const struct {
      "an error with structured content, whose numbers stay as written"},
 };
 
-static void check_results(void)
+TEST(results)
 {
 	for (size_t i = 0; i < ARRAY_LEN(results); i++) {
 		const char *s = results[i].structured;
@@ -142,7 +142,7 @@ static const struct {
      "up to 64 bits"},
 };
 
-static void check_progress(void)
+TEST(progress)
 {
 	for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
 		struct json_object *params = parse(tokens[i].params);
@@ -164,7 +164,7 @@ static void check_progress(void)
 	}
 }
 
-static void check_content(void)
+TEST(content)
 {
 	static const struct {
 		const char *content;
@@ -254,7 +254,7 @@ static void check_content(void)
 #define DEFAULT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
 
 /* What hosts refuse is not shown; all that passes still passes what is. */
-static void check_inputs(void)
+TEST(inputs)
 {
 	static const struct {
 		const char *schema, *want;
@@ -311,7 +311,7 @@ static void check_inputs(void)
 }
 
 /* From 2026-07-28 on clients have to know what is at the top. */
-static void check_composed(void)
+TEST(composed)
 {
 	static const struct {
 		const char *schema, *want;
@@ -336,7 +336,7 @@ static void check_composed(void)
 }
 
 /* The output, or a handle: what referred to the root refers to where it went. */
-static void check_either(void)
+TEST(either)
 {
 	static const struct {
 		const char *schema, *want;
@@ -382,7 +382,7 @@ static void check_either(void)
 }
 
 /* What a revision has no kind of content for becomes a text. */
-static void check_blocks(void)
+TEST(blocks)
 {
 	static const struct {
 		enum mcp_revision rev;
@@ -409,17 +409,4 @@ static void check_blocks(void)
 				mcp_revision_name((enum mcp_revision)rev));
 			json_object_put(block);
 		}
-}
-
-int main(void)
-{
-	check_inputs();
-	check_composed();
-	check_either();
-	check_blocks();
-	check_revisions();
-	check_results();
-	check_progress();
-	check_content();
-	return tap_done();
 }

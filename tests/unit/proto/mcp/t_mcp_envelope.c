@@ -99,7 +99,7 @@ static const struct {
      "a level by its number"},
 };
 
-static void check_envelopes(void)
+TEST(envelopes)
 {
 	for (size_t i = 0; i < ARRAY_LEN(envelopes); i++) {
 		struct json_object *params = parse(envelopes[i].params);
@@ -119,7 +119,7 @@ static void check_envelopes(void)
 	}
 }
 
-static void check_fields(void)
+TEST(fields)
 {
 	struct json_object *params =
 	    parse(GOOD(I "{\"name\":\"a\",\"version\":\"1\"}," L "\"error\""));
@@ -174,7 +174,7 @@ static const struct {
     {"{\"a\":{\"extensions\":{\"b\":{\"c\":{}}}}}", "a/extensions/b/c", true},
 };
 
-static void check_capabilities(void)
+TEST(capabilities)
 {
 	for (size_t i = 0; i < ARRAY_LEN(declared); i++) {
 		struct json_object *caps = parse(declared[i].has);
@@ -229,7 +229,7 @@ static const struct {
      "an older revision has none of that"},
 };
 
-static void check_results(void)
+TEST(results)
 {
 	for (size_t i = 0; i < ARRAY_LEN(results); i++) {
 		struct json_object *result = parse(results[i].result);
@@ -263,7 +263,7 @@ static const struct {
     {RPC_MISSING_CAPABILITY, -32021, -32021},
 };
 
-static void check_codes(void)
+TEST(codes)
 {
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
 		is_int(mcp_error_code(codes[i].code, MCP_2025_11_25),
@@ -278,7 +278,7 @@ static void check_codes(void)
 
 #define TRACE "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 
-static void check_trace(void)
+TEST(trace)
 {
 	static const struct {
 		const char *meta;
@@ -308,15 +308,4 @@ static void check_trace(void)
 		       cases[i].name);
 		json_object_put(params);
 	}
-}
-
-int main(void)
-{
-	check_envelopes();
-	check_fields();
-	check_capabilities();
-	check_results();
-	check_codes();
-	check_trace();
-	return tap_done();
 }

@@ -137,7 +137,7 @@ static const struct {
 static const struct mcp_header name = {.name = "Mcp-Name",
 				       .where = "params.name"};
 
-static void check_fields(void)
+TEST(fields)
 {
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		struct json_object *body = parse(fields[i].body);
@@ -155,7 +155,7 @@ static void check_fields(void)
 	}
 }
 
-static void check_plain(void)
+TEST(plain)
 {
 	struct mcp_header method = {
 	    .name = "Mcp-Method", .where = "method", .plain = true};
@@ -175,11 +175,4 @@ static void check_plain(void)
 	       "the sentence names both, and shows neither");
 	json_object_put(hello);
 	json_object_put(body);
-}
-
-int main(void)
-{
-	check_fields();
-	check_plain();
-	return tap_done();
 }

@@ -131,7 +131,7 @@ static char *list_of(const struct mcp_param_headers *h)
 	return list;
 }
 
-static void check_schemas(void)
+TEST(schemas)
 {
 	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
 		struct json_object *schema = parse(schemas[i].schema);
@@ -176,7 +176,7 @@ static struct json_object *many(int n)
 	return schema;
 }
 
-static void check_many(void)
+TEST(many)
 {
 	struct json_object *most = many(MCP_PARAM_HEADERS_MAX);
 	struct json_object *more = many(MCP_PARAM_HEADERS_MAX + 1);
@@ -262,7 +262,7 @@ static const char *lookup(void *arg, const char *name)
 	return NULL;
 }
 
-static void check_calls(void)
+TEST(calls)
 {
 	struct json_object *schema = parse(SCHEMA);
 	struct mcp_param_headers h;
@@ -286,12 +286,4 @@ static void check_calls(void)
 		json_object_put(arguments);
 	}
 	mcp_param_headers_fini(&h);
-}
-
-int main(void)
-{
-	check_schemas();
-	check_many();
-	check_calls();
-	return tap_done();
 }

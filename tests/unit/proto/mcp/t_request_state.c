@@ -62,7 +62,7 @@ static void check_round_trip(const char *run)
 	is_int(got.expires_ms, NOW + 1000, "\"%s\": until when", run);
 }
 
-static void check_text(void)
+TEST(text)
 {
 	struct request_state s = {.requestor = "alice", .run = RUN, .round = 7};
 	char text[REQUEST_STATE_SIZE];
@@ -77,7 +77,7 @@ static void check_text(void)
 }
 
 /* Each bit of each character; none of what is no longer ours is opened. */
-static void check_changes(void)
+TEST(changes)
 {
 	struct request_state s = state("alice");
 	char text[REQUEST_STATE_SIZE], changed[REQUEST_STATE_SIZE];
@@ -110,7 +110,7 @@ static const struct {
     {"", "\n", "an end of a line"},
 };
 
-static void check_malformed(void)
+TEST(malformed)
 {
 	struct request_state s = state("alice"), before = s;
 	char text[REQUEST_STATE_SIZE];
@@ -163,7 +163,7 @@ static const struct {
      "the call and the time, of which the call is told"},
 };
 
-static void check_verdicts(void)
+TEST(verdicts)
 {
 	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++) {
 		struct request_state s =
@@ -196,7 +196,7 @@ static const struct {
      "of a name that moved into the method"},
 };
 
-static void check_calls(void)
+TEST(calls)
 {
 	unsigned char first[REQUEST_STATE_CALL], sum[REQUEST_STATE_CALL];
 
@@ -208,7 +208,7 @@ static void check_calls(void)
 	}
 }
 
-static void check_sentences(void)
+TEST(sentences)
 {
 	is_str(request_state_text(REQUEST_STATE_OK), "",
 	       "there is nothing to say when all is well");
@@ -228,11 +228,6 @@ int main(void)
 {
 	check_round_trip(RUN);
 	check_round_trip("");
-	check_text();
-	check_changes();
-	check_malformed();
-	check_verdicts();
-	check_calls();
-	check_sentences();
+	tap_run();
 	return tap_done();
 }

@@ -71,7 +71,7 @@ static void is_tree(struct json_object *got, const char *want, const char *name,
 	       name, part);
 }
 
-static void test_good(void)
+TEST(good)
 {
 	struct rpc_msg m;
 
@@ -130,7 +130,7 @@ static const struct {
     {"{\"id\":1}", "found an object"},
 };
 
-static void test_ids(void)
+TEST(ids)
 {
 	struct rpc_msg m;
 
@@ -200,7 +200,7 @@ static void parse_id(struct rpc_msg *m, const char *id)
 	free(text);
 }
 
-static void test_same_ids(void)
+TEST(same_ids)
 {
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct rpc_msg a, b;
@@ -232,7 +232,7 @@ static char *long_id(size_t n, const char *character)
 	return id;
 }
 
-static void test_long_ids(void)
+TEST(long_ids)
 {
 	static const char *const written[] = {"a", "\\u0061"};
 	static const size_t lengths[] = {RPC_ID_MAX, RPC_ID_MAX + 1, 1500000};
@@ -350,7 +350,7 @@ static const struct {
      "1", "found null"},
 };
 
-static void test_bad(void)
+TEST(bad)
 {
 	struct rpc_msg m;
 
@@ -369,7 +369,7 @@ static void test_bad(void)
 	}
 }
 
-static void test_deep(void)
+TEST(deep)
 {
 	struct buf b = {0};
 	struct rpc_msg m;
@@ -385,7 +385,7 @@ static void test_deep(void)
 }
 
 /* The parts of a batch are read from its text, so that ids stay as they came. */
-static void test_batch(void)
+TEST(batch)
 {
 	static const char text[] =
 	    " [ {" V2 ",\"id\":1e0,\"method\":\"a\"},{" V2
@@ -428,7 +428,7 @@ static void is_out(struct buf *out, const char *want, const char *name)
 	free(got);
 }
 
-static void test_put(void)
+TEST(put)
 {
 	struct json_object *o = json_object_new_object();
 	struct buf out = {0};
@@ -476,7 +476,7 @@ static void test_put(void)
 }
 
 /* A buffer takes a whole message or nothing, wherever it fills up. */
-static void test_put_bounded(void)
+TEST(put_bounded)
 {
 	static const char want[] =
 	    "{" V2 ",\"id\":12,\"error\":{\"code\":-32603,"
@@ -504,18 +504,4 @@ static void test_put_bounded(void)
 	       "one that just fits passes");
 	is_out(&out, want, "whole");
 	json_object_put(data);
-}
-
-int main(void)
-{
-	test_good();
-	test_ids();
-	test_same_ids();
-	test_long_ids();
-	test_bad();
-	test_deep();
-	test_batch();
-	test_put();
-	test_put_bounded();
-	return tap_done();
 }

@@ -20,7 +20,7 @@ static int verdict(const char *schema, const char *instance,
 	return rc;
 }
 
-static void test_verdicts(void)
+TEST(verdicts)
 {
 	static const struct {
 		const char *schema, *instance;
@@ -183,7 +183,7 @@ static void test_verdicts(void)
 	}
 }
 
-static void test_errors(void)
+TEST(errors)
 {
 	static const char *const person =
 	    "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":"
@@ -284,7 +284,7 @@ static void test_errors(void)
 	}
 }
 
-static void test_formats_annotate(void)
+TEST(formats_annotate)
 {
 	struct json_object *doc = parse("{\"format\":\"ipv4\"}");
 	struct json_object *v = json_object_new_string("x");
@@ -297,7 +297,7 @@ static void test_formats_annotate(void)
 	json_object_put(v);
 }
 
-static void test_secrets(void)
+TEST(secrets)
 {
 	static const struct {
 		const char *schema, *name;
@@ -342,7 +342,7 @@ static void test_secrets(void)
 	json_object_put(v);
 }
 
-static void test_all(void)
+TEST(all)
 {
 	struct schema_error errs[3], err;
 	struct json_object *v = parse("{\"a\":1,\"b\":\"x\",\"c\":null}");
@@ -369,10 +369,6 @@ static void test_all(void)
 
 int main(void)
 {
-	test_verdicts();
-	test_errors();
-	test_formats_annotate();
-	test_secrets();
-	test_all();
+	tap_run();
 	return done();
 }

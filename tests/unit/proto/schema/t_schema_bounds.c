@@ -4,7 +4,7 @@
 
 #include "tests/unit/proto/schema/schema_fixture.h"
 
-static void test_refusals(void)
+TEST(refusals)
 {
 	static const struct {
 		const char *schema, *pointer, *part;
@@ -78,7 +78,7 @@ static void test_refusals(void)
 }
 
 /* A remote reference needs a resolver. */
-static void test_no_resolver(void)
+TEST(no_resolver)
 {
 	struct json_object *doc =
 	    parse("{\"$ref\":\"https://example.com/int\"}");
@@ -144,7 +144,7 @@ static void bound(const char *schema, struct json_object *v, const char *part,
 	schema_free(s);
 }
 
-static void test_time_bounds(void)
+TEST(time_bounds)
 {
 	char *as = nested(50, "a", "b", ""),
 	     *spaces = nested(100000, " ", "x", "");
@@ -170,7 +170,7 @@ static void test_time_bounds(void)
 	free(spaces);
 }
 
-static void test_size_bounds(void)
+TEST(size_bounds)
 {
 	struct json_object *cube =
 	    array_of(250, array_of(250, array_of(250, json_object_new_int(1))));
@@ -208,7 +208,7 @@ static void refuse_large(struct json_object *doc, const char *part,
 	json_object_put(doc);
 }
 
-static void test_schema_bounds(void)
+TEST(schema_bounds)
 {
 	struct json_object *wide = json_object_new_object();
 	struct json_object *deep = json_object_new_object(), *up;
@@ -247,7 +247,7 @@ static void test_schema_bounds(void)
 }
 
 /* A large array of different values is no reason to refuse it. */
-static void test_large_sets(void)
+TEST(large_sets)
 {
 	struct json_object *v = json_object_new_array();
 	struct schema_error err;
@@ -331,7 +331,7 @@ static struct json_object *digits(size_t n)
  * Whatever takes long in a check is counted: each of these is stopped at the
  * budget, names the place in the schema, and has not begun what it cannot end.
  */
-static void test_budget(void)
+TEST(budget)
 {
 	const struct {
 		const char *schema, *place;
@@ -390,7 +390,7 @@ static void test_budget(void)
 }
 
 /* All that is done for one request counts together. */
-static void test_shared_budget(void)
+TEST(shared_budget)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
 	struct json_object *v = nested_objects(8);
@@ -431,7 +431,7 @@ static bool not_for_long(void *arg)
 	return --*(int *)arg > 0;
 }
 
-static void test_time(void)
+TEST(time)
 {
 	int asks = 3;
 	struct schema_budget b = {
@@ -481,7 +481,7 @@ static struct json_object *repeated(const char *keyword, size_t n, bool object,
 	return doc;
 }
 
-static void test_compile_bounds(void)
+TEST(compile_bounds)
 {
 	struct schema_budget b = {.allowed = 20000};
 	struct schema_options opt = {.budget = &b};
@@ -509,15 +509,6 @@ static void test_compile_bounds(void)
 
 int main(void)
 {
-	test_refusals();
-	test_no_resolver();
-	test_time_bounds();
-	test_size_bounds();
-	test_schema_bounds();
-	test_large_sets();
-	test_budget();
-	test_shared_budget();
-	test_time();
-	test_compile_bounds();
+	tap_run();
 	return done();
 }

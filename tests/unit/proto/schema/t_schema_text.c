@@ -11,7 +11,7 @@
 #include "proto/schema/schema_private.h"
 #include "tests/unit/tap.h"
 
-static void test_patterns(void)
+TEST(patterns)
 {
 	static const struct {
 		const char *pattern, *subject;
@@ -139,7 +139,7 @@ static void test_patterns(void)
 }
 
 /* Long strings that a plain expression can do are done. */
-static void test_long_subjects(void)
+TEST(long_subjects)
 {
 	static const char *const patterns[] = {
 	    "^[A-Za-z]*$", "^([A-Za-z]{4})*$", "^(?:a|b)+$", "a$", "z?$",
@@ -165,7 +165,7 @@ static void test_long_subjects(void)
 }
 
 /* What is lenient is spelt as JavaScript wants it with the flag u; all else stays. */
-static void test_strict(void)
+TEST(strict)
 {
 	static const struct {
 		const char *pattern, *want;
@@ -199,7 +199,7 @@ static void test_strict(void)
 	}
 }
 
-static void test_formats(void)
+TEST(formats)
 {
 	static const struct {
 		const char *format, *good, *bad;
@@ -250,7 +250,7 @@ static void test_formats(void)
 }
 
 /* RFC 3986, section 5.4, and what it leaves to us. */
-static void test_uris(void)
+TEST(uris)
 {
 	static const char base[] = "http://a/b/c/d;p?q";
 	static const struct {
@@ -295,14 +295,4 @@ static void test_uris(void)
 		       rows[i].base);
 		free(got);
 	}
-}
-
-int main(void)
-{
-	test_patterns();
-	test_long_subjects();
-	test_strict();
-	test_formats();
-	test_uris();
-	return tap_done();
 }

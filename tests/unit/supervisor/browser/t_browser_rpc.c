@@ -97,7 +97,7 @@ static void begin(void)
 	told();
 }
 
-static void test_asking(void)
+TEST(asking)
 {
 	struct json_object *o = json_object_new_object();
 	const char *errmsg;
@@ -130,7 +130,7 @@ static void test_asking(void)
 	browser_rpc_fini(&calls);
 }
 
-static void test_answers(void)
+TEST(answers)
 {
 	begin();
 	ask("a", "navigate", "{}");
@@ -161,7 +161,7 @@ static void test_answers(void)
 }
 
 /* What no program of ours says: it is taken for broken. */
-static void test_nonsense(void)
+TEST(nonsense)
 {
 	static const struct {
 		struct msg m;
@@ -214,7 +214,7 @@ static void test_nonsense(void)
 }
 
 /* A page may have a hand in it: it is the call alone that fails. */
-static void test_bodies(void)
+TEST(bodies)
 {
 	static const struct {
 		bool ok;
@@ -273,7 +273,7 @@ static void forget_other(void *arg, const struct browser_rpc_answer *a)
 		other->done = NULL;
 }
 
-static void test_failures(void)
+TEST(failures)
 {
 	struct browser_rpc_call *c;
 
@@ -326,7 +326,7 @@ static void test_failures(void)
 	browser_rpc_fini(&calls);
 }
 
-static void test_bounds(void)
+TEST(bounds)
 {
 	struct browser_rpc_call *c = NULL;
 
@@ -355,7 +355,7 @@ static int taken(const char *who)
 	return n;
 }
 
-static void test_shares(void)
+TEST(shares)
 {
 	static const char *const who[] = {"{\"requestor\":\"a\"}",
 					  "{\"requestor\":\"b\"}",
@@ -382,16 +382,4 @@ static void test_shares(void)
 	ok(!browser_rpc_full(c, true), "and so does one of our own");
 	browser_rpc_fini(&calls);
 	free(large);
-}
-
-int main(void)
-{
-	test_asking();
-	test_answers();
-	test_nonsense();
-	test_bodies();
-	test_failures();
-	test_bounds();
-	test_shares();
-	return tap_done();
 }

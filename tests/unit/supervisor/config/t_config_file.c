@@ -107,7 +107,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 	free(path);
 }
 
-static void files(void)
+TEST(files)
 {
 	char dir[] = "/tmp/t_config.XXXXXX";
 	struct config *c = config_new(0);
@@ -177,7 +177,7 @@ static void paths_of(uid_t uid, const char *state, const char *socket,
 	config_free(c);
 }
 
-static void paths(void)
+TEST(paths)
 {
 	setenv("HOME", "/home/u", 1);
 	unsetenv("XDG_STATE_HOME");
@@ -203,7 +203,7 @@ static void paths(void)
 		 "/home/u/.config/paddock/paddock.conf", "relative ones");
 }
 
-static void template_dirs(void)
+TEST(template_dirs)
 {
 	char dir[] = "/tmp/t_config.XXXXXX", **list;
 	char *exe, *etc, *templates;
@@ -273,9 +273,7 @@ static void manual(void)
 int main(void)
 {
 	example();
-	files();
-	paths();
-	template_dirs();
+	tap_run();
 	manual();
 	return tap_done();
 }

@@ -132,7 +132,7 @@ static const struct http_conn_ops by_path = {
     .on_head = on_head, .on_request = on_path, .on_closed = on_closed};
 
 /* Many requests in one piece, and then another client's one. */
-static void test_turns(void)
+TEST(turns)
 {
 	char *text = xcalloc(FLOOD, sizeof(GET_A));
 	struct fair_queue turns;
@@ -169,7 +169,7 @@ static void test_turns(void)
 
 #define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
-static void test_head(void)
+TEST(head)
 {
 	begin(&pool.limits.head_ms);
 	say("GET / HT");
@@ -185,7 +185,7 @@ static void test_head(void)
 	end();
 }
 
-static void test_body(void)
+TEST(body)
 {
 	begin(&pool.limits.body_ms);
 	say(HEAD "ab");
@@ -197,7 +197,7 @@ static void test_body(void)
 	end();
 }
 
-static void test_idle(void)
+TEST(idle)
 {
 	begin(&pool.limits.idle_ms);
 	say(HEAD "abcd");
@@ -208,7 +208,7 @@ static void test_idle(void)
 	end();
 }
 
-static void test_stall(void)
+TEST(stall)
 {
 	char *text = xcalloc(1, LARGE);
 	struct http_usage owes = {0};
@@ -231,7 +231,7 @@ static void test_stall(void)
 	free(text);
 }
 
-static void test_linger(void)
+TEST(linger)
 {
 	begin(&pool.limits.linger_ms);
 	say("no such thing\r\n\r\n");
@@ -306,7 +306,7 @@ static void begin_bodies(void)
 	ada = eve = (struct http_usage){0};
 }
 
-static void test_bodies(void)
+TEST(bodies)
 {
 	int first, second, others;
 
@@ -334,7 +334,7 @@ static void test_bodies(void)
 }
 
 /* An answer that is awaited holds its request, and what comes after it. */
-static void test_after(void)
+TEST(after)
 {
 	int first, n = 0;
 
@@ -349,7 +349,7 @@ static void test_after(void)
 	end();
 }
 
-static void test_nobody(void)
+TEST(nobody)
 {
 	int first;
 
@@ -368,7 +368,7 @@ static void test_nobody(void)
 	end();
 }
 
-static void test_keepalive(void)
+TEST(keepalive)
 {
 	begin(NULL);
 	pool.keepalive_ms = SOON_MS;
@@ -424,7 +424,7 @@ static bool yields(int fd)
 
 #define MINE "POST /mine HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
-static void test_room(void)
+TEST(room)
 {
 	int upload, rest, half, late;
 
@@ -451,7 +451,7 @@ static void test_room(void)
 	end();
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
 	int a, b, c, other, more;
 
@@ -476,18 +476,7 @@ int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	base = event_base_new();
-	test_head();
-	test_body();
-	test_idle();
-	test_stall();
-	test_linger();
-	test_bodies();
-	test_after();
-	test_nobody();
-	test_keepalive();
-	test_room();
-	test_addresses();
-	test_turns();
+	tap_run();
 	event_base_free(base);
 	return tap_done();
 }

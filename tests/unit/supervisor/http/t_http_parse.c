@@ -214,7 +214,7 @@ static const struct {
      "<413>", "a body over the bound, in chunks"},
 };
 
-static void test_cases(void)
+TEST(cases)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		bool same = true;
@@ -246,7 +246,7 @@ static const char *repeated(const char *head, const char *unit, size_t n,
 	return got;
 }
 
-static void test_bounds(void)
+TEST(bounds)
 {
 	static const char chunked[] =
 	    "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n";
@@ -294,7 +294,7 @@ static void test_bounds(void)
 	       "<400>", "a trailer that is too long");
 }
 
-static void test_types(void)
+TEST(types)
 {
 	static const char both[] = "application/json, text/event-stream";
 
@@ -320,7 +320,7 @@ static void test_types(void)
 }
 
 /* Fields of a name that its client chose. */
-static void test_params(void)
+TEST(params)
 {
 	static const char text[] =
 	    "POST / HTTP/1.1\r\n" H "Mcp-Param-Region:  eu west \t\r\n"
@@ -348,13 +348,4 @@ static void test_params(void)
 			      "mcp-param-a: 1\r\n\r\n"),
 			7),
 	       "<400>", "MCP26 12: one of them comes once");
-}
-
-int main(void)
-{
-	test_params();
-	test_cases();
-	test_bounds();
-	test_types();
-	return tap_done();
 }

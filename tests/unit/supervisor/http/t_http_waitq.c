@@ -31,7 +31,7 @@ static void begin(void)
 	served = 0;
 }
 
-static void test_go(void)
+TEST(go)
 {
 	struct http_conn *c[3];
 	int fd[3];
@@ -61,7 +61,7 @@ static void test_go(void)
 	close(fd[2]);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
 	struct http_conn *c;
 	int fd;
@@ -77,7 +77,7 @@ static void test_refused(void)
 	pool_end();
 }
 
-static void test_gone(void)
+TEST(gone)
 {
 	struct http_conn *c;
 	int fd;
@@ -90,7 +90,7 @@ static void test_gone(void)
 	is_int((long long)waits.n, 0, "who is gone waits no more");
 }
 
-static void test_many(void)
+TEST(many)
 {
 	static int fd[HTTP_WAITQ_MAX + 1];
 	struct http_conn *c = NULL;
@@ -116,9 +116,6 @@ static void test_many(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	test_go();
-	test_refused();
-	test_gone();
-	test_many();
+	tap_run();
 	return tap_done();
 }

@@ -23,7 +23,7 @@ static const char *after(const struct sse *s, uint64_t seq)
 	return seen;
 }
 
-static void test_order(void)
+TEST(order)
 {
 	struct sse s;
 	struct buf out = {0};
@@ -57,7 +57,7 @@ static void test_order(void)
 	sse_fini(&s);
 }
 
-static void test_bounds(void)
+TEST(bounds)
 {
 	size_t size = SSE_PASSING_MAX / 4;
 	char *big = xcalloc(1, size);
@@ -101,7 +101,7 @@ static void test_bounds(void)
 	free(big);
 }
 
-static void test_ids(void)
+TEST(ids)
 {
 	static const struct {
 		const char *id;
@@ -127,12 +127,4 @@ static void test_ids(void)
 	sse_read_id("g12-345", &id);
 	ok(id.number == 12 && id.seq == 345 && id.push,
 	   "and tells a stream that is of no request");
-}
-
-int main(void)
-{
-	test_order();
-	test_bounds();
-	test_ids();
-	return tap_done();
 }

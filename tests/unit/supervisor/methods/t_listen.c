@@ -148,7 +148,7 @@ static const char *read_on(void)
 	return said;
 }
 
-static void test_lists(void)
+TEST(lists)
 {
 	begin();
 	is_str(change(), "",
@@ -176,7 +176,7 @@ static void test_lists(void)
 	end();
 }
 
-static void test_backlog(void)
+TEST(backlog)
 {
 	begin();
 	listens("1", NULL, "{\"toolsListChanged\":true}");
@@ -196,7 +196,7 @@ static void test_backlog(void)
 	end();
 }
 
-static void test_bounds(void)
+TEST(bounds)
 {
 	begin();
 	for (int i = 0; i < 3; i++) {
@@ -214,7 +214,7 @@ static void test_bounds(void)
 	end();
 }
 
-static void test_end(void)
+TEST(end)
 {
 	char stream;
 
@@ -234,10 +234,7 @@ static void test_end(void)
 
 int main(void)
 {
-	test_lists();
-	test_backlog();
-	test_bounds();
-	test_end();
+	tap_run();
 	event_base_free(ctx.base);
 	return tap_done();
 }

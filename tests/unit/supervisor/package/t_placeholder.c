@@ -36,7 +36,7 @@ static const struct {
     {"{s}://a", "t://a", "{\"s\":\"t\"}"},
 };
 
-static void matching(void)
+TEST(matching)
 {
 	for (size_t i = 0; i < ARRAY_LEN(matches); i++) {
 		struct json_object *got =
@@ -67,7 +67,7 @@ static const struct {
     {"t://{a", "has braces that are not of the form {name}"},
 };
 
-static void judging(void)
+TEST(judging)
 {
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 		is_str(placeholder_uri_fault(faults[i].text), faults[i].fault,
@@ -93,7 +93,7 @@ static const struct {
      "1 2 {none} {1} { a }"},
 };
 
-static void filling(void)
+TEST(filling)
 {
 	static const char text[] =
 	    "{\"a\":\"1\",\"b-c\":\"2\",\"n\":3,\"again\":\"{{a}}\"}";
@@ -120,7 +120,7 @@ static void filling(void)
 	json_object_put(values);
 }
 
-static void answering(void)
+TEST(answering)
 {
 	static const char properties[] =
 	    "{\"s\":{},\"i\":{},\"n\":{},\"b\":{},\"l\":{},\"e\":{},\"none\":{}}";
@@ -151,7 +151,7 @@ static void answering(void)
 }
 
 /* A name that is too long is text; and nothing takes long. */
-static void hostile(void)
+TEST(hostile)
 {
 	size_t n = (size_t)1 << 20;
 	char *text = xcalloc(1, n + 1);
@@ -170,14 +170,4 @@ static void hostile(void)
 	is_int((long long)buf_len(&out), (long long)n, "is none");
 	buf_fini(&out);
 	free(text);
-}
-
-int main(void)
-{
-	matching();
-	judging();
-	filling();
-	answering();
-	hostile();
-	return tap_done();
 }

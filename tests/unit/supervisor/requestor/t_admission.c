@@ -64,7 +64,7 @@ static void refused(const struct tool_error *r, const char *code,
 	   "%s: with used, allowed, unit, whoCanRaise, retryAfterMs", what);
 }
 
-static void test_queue(void)
+TEST(queue)
 {
 	struct requestor *a, *b, *c, *d;
 	struct tool_error r = {0};
@@ -130,7 +130,7 @@ static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
 }
 
 /* Refusals are the same to the letter, whatever others have. */
-static void test_silence(void)
+TEST(silence)
 {
 	static const struct {
 		int mine;
@@ -165,7 +165,7 @@ static void test_silence(void)
 	ok(steps <= 32, "of 800 others' runs a share tells %d steps", steps);
 }
 
-static void test_bytes(void)
+TEST(bytes)
 {
 	struct admission ask = {NULL, &sched, true, false, 1 << 20};
 	struct requestor *a, *b;
@@ -188,7 +188,7 @@ static void test_bytes(void)
 	tool_error_fini(&r);
 }
 
-static void test_quotas(void)
+TEST(quotas)
 {
 	struct admission ask = {NULL, &sched, true, true, 1};
 	struct tool_error r = {0};
@@ -220,10 +220,7 @@ static void test_quotas(void)
 
 int main(void)
 {
-	test_queue();
-	test_silence();
-	test_bytes();
-	test_quotas();
+	tap_run();
 	requestors_fini(&all);
 	config_free(config);
 	return tap_done();

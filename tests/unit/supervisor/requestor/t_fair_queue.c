@@ -91,7 +91,7 @@ static size_t before(char a, char b)
 	return end != NULL ? n : SIZE_MAX;
 }
 
-static void test_flood(void)
+TEST(flood)
 {
 	struct fair_queue_flow lanes[2];
 	struct client flood = {'f', 1000, 0, &lanes[0], {0}};
@@ -118,7 +118,7 @@ static void test_flood(void)
 }
 
 /* Ten connections of one requestor are no more than one of another. */
-static void test_many(void)
+TEST(many)
 {
 	struct fair_queue_flow lanes[2];
 	struct client many[10];
@@ -140,7 +140,7 @@ static void test_many(void)
 	end();
 }
 
-static void test_looks(void)
+TEST(looks)
 {
 	struct fair_queue_flow lanes[1];
 	struct client flood = {'f', 50, 0, &lanes[0], {0}};
@@ -175,7 +175,7 @@ static void on_all(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Each alone may be dear: then the loop looks around after each. */
-static void test_dear(void)
+TEST(dear)
 {
 	static const struct timeval now = {0};
 	struct fair_queue_flow lanes[3];
@@ -210,7 +210,7 @@ static void take_and_go(void *arg)
 	fair_queue_cancel(&gone.turn);
 }
 
-static void test_leave(void)
+TEST(leave)
 {
 	struct fair_queue_flow lanes[2];
 	struct client flood = {'f', 2, 0, &lanes[0], {0}};
@@ -232,14 +232,4 @@ static void test_leave(void)
 	is_str(seen, "ffx", "who leaves has no turn, though his was next");
 	is_int((long long)turns.n_lanes, 0, "nobody waits");
 	end();
-}
-
-int main(void)
-{
-	test_flood();
-	test_many();
-	test_looks();
-	test_dear();
-	test_leave();
-	return tap_done();
 }

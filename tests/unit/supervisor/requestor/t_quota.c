@@ -5,7 +5,7 @@
 
 #define START 1234567890LL
 
-static void test_rate(void)
+TEST(rate)
 {
 	struct quota_rate q = {0};
 	int64_t now = START, wait = 0;
@@ -25,7 +25,7 @@ static void test_rate(void)
 	is_int(n, 10, "silence saves up no more than that");
 }
 
-static void test_burst(void)
+TEST(burst)
 {
 	struct quota_rate q = {0};
 	int64_t wait = 0;
@@ -51,7 +51,7 @@ static void test_burst(void)
 }
 
 /* What cannot be refused is taken all the same, and waited for later. */
-static void test_owe(void)
+TEST(owe)
 {
 	struct quota_rate q = {0};
 
@@ -62,7 +62,7 @@ static void test_owe(void)
 	is_int(quota_owe(&q, 10, 2, START + 400), 0, "until it has passed");
 }
 
-static void test_hour(void)
+TEST(hour)
 {
 	const int64_t minute = QUOTA_MINUTE_MS;
 	struct quota_hour h = {0};
@@ -87,13 +87,4 @@ static void test_hour(void)
 	quota_charge(&h, 5, now + 1000 * minute);
 	is_int(quota_used(&h, now + 1000 * minute), 5,
 	       "long silence leaves nothing behind");
-}
-
-int main(void)
-{
-	test_rate();
-	test_burst();
-	test_owe();
-	test_hour();
-	return tap_done();
 }

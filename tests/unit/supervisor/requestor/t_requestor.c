@@ -41,7 +41,7 @@ static const char *name_of(const struct requestor *q)
 	return q == NULL ? NULL : q->name;
 }
 
-static void test_names(void)
+TEST(names)
 {
 	struct requestor *q;
 
@@ -63,7 +63,7 @@ static void test_names(void)
 	ok(requestors_anonymous(&all) != NULL, "a uid is no token");
 }
 
-static void test_tokens(void)
+TEST(tokens)
 {
 	struct requestor *a, *b;
 	int guessed = 0;
@@ -96,7 +96,7 @@ static void test_tokens(void)
 	   "without one, how it connects");
 }
 
-static void test_reload(void)
+TEST(reload)
 {
 	struct requestor *a = of_token("secret-a"), *b = of_token("secret-b");
 	int64_t wait;
@@ -128,7 +128,7 @@ static void test_reload(void)
 	   "who comes back is who was there");
 }
 
-static void test_templates(void)
+TEST(templates)
 {
 	struct requestor *q;
 
@@ -144,7 +144,7 @@ static void test_templates(void)
 	   "without a list, all");
 }
 
-static void test_browser_tools(void)
+TEST(browser_tools)
 {
 	const struct requestor *a, *b, *c;
 
@@ -171,7 +171,7 @@ static void test_browser_tools(void)
 	   "a tool is no template");
 }
 
-static void test_usage(void)
+TEST(usage)
 {
 	struct requestor *q;
 	int64_t last = 0;
@@ -208,12 +208,7 @@ static void test_usage(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	test_names();
-	test_tokens();
-	test_reload();
-	test_templates();
-	test_browser_tools();
-	test_usage();
+	tap_run();
 	requestors_fini(&all);
 	config_free(config);
 	return tap_done();

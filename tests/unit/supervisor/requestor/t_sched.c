@@ -66,7 +66,7 @@ static const char *turns(size_t n)
 	return text;
 }
 
-static void test_order(void)
+TEST(order)
 {
 	struct sched_item *first, *second;
 
@@ -92,7 +92,7 @@ static void test_order(void)
 	is_int(sched.queued_bytes + a.queued_bytes, 0, "no byte waits");
 }
 
-static void test_weights(void)
+TEST(weights)
 {
 	begin();
 	put_n(&a, 20);
@@ -104,7 +104,7 @@ static void test_weights(void)
 	is_str(turns(4), "abab", "a weight that changes counts from then on");
 }
 
-static void test_starving(void)
+TEST(starving)
 {
 	size_t n = 0;
 
@@ -120,7 +120,7 @@ static void test_starving(void)
 	ok(n <= 1000, "a weight of 1000 delays by no more than 1000 turns");
 }
 
-static void test_deficit(void)
+TEST(deficit)
 {
 	begin();
 	a.weight = 5;
@@ -134,7 +134,7 @@ static void test_deficit(void)
 	is_str(turns(8), "aaaaabaa", "a new round is a whole round, no more");
 }
 
-static void test_remove(void)
+TEST(remove)
 {
 	struct sched_item *one, *two, *three;
 
@@ -158,7 +158,7 @@ static void test_remove(void)
 	is_str(turns(2), "ab", "the lane is as good as new");
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
 	struct sched_item *other, *one;
 
@@ -180,7 +180,7 @@ static void test_kinds(void)
 	ok(sched_next(&sched) == one, "then the order is as it was");
 }
 
-static void test_limit(void)
+TEST(limit)
 {
 	begin();
 	a.max_running = 1;
@@ -198,7 +198,7 @@ static void test_limit(void)
 	ok(start() == 'b' && start() == 'a', "a wider limit counts at once");
 }
 
-static void test_held(void)
+TEST(held)
 {
 	begin();
 	put_n(&a, 2);
@@ -210,7 +210,7 @@ static void test_held(void)
 	ok(start() == 'a', "until it is let go");
 }
 
-static void test_put_back(void)
+TEST(put_back)
 {
 	struct sched_item *item;
 
@@ -230,7 +230,7 @@ static void test_put_back(void)
 	is_str(turns(2), "ab", "nor when it was the only one of its lane");
 }
 
-static void test_put_first(void)
+TEST(put_first)
 {
 	struct sched_item first = {.kind = 3}, second = {.kind = 3};
 
@@ -255,7 +255,7 @@ static void test_put_first(void)
 	ok(sched_has_room(&sched, &a), "... but whoever waits, it may");
 }
 
-static void test_put_back_weighed(void)
+TEST(put_back_weighed)
 {
 	struct sched_item *item;
 
@@ -275,7 +275,7 @@ static void test_put_back_weighed(void)
 	is_str(turns(4), "abaa", "it keeps the one that is left");
 }
 
-static void test_shared(void)
+TEST(shared)
 {
 	begin();
 	put_n(&a, 9);
@@ -339,21 +339,4 @@ static void test_shared(void)
 	for (int i = 0; i < 9; i++)
 		start();
 	is_int(a.running, 9, "who is alone leaves nothing");
-}
-
-int main(void)
-{
-	test_order();
-	test_weights();
-	test_starving();
-	test_deficit();
-	test_remove();
-	test_kinds();
-	test_limit();
-	test_held();
-	test_put_back();
-	test_put_first();
-	test_put_back_weighed();
-	test_shared();
-	return tap_done();
 }

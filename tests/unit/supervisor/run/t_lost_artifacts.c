@@ -69,7 +69,7 @@ static void lack(struct run *r, enum what what, const char *name,
 	tool_error_fini(&tool_error);
 }
 
-static void ends_runs(void)
+TEST(ends_runs)
 {
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		struct run *r = new_run(ends[i].partial);
@@ -84,7 +84,7 @@ static void ends_runs(void)
 	}
 }
 
-static void blames_the_first_that_counts(void)
+TEST(blames_the_first_that_counts)
 {
 	struct run *r = new_run(false);
 
@@ -104,7 +104,7 @@ static void blames_the_first_that_counts(void)
 	free_run(r);
 }
 
-static void what_is_kept_later_is_not_missing(void)
+TEST(what_is_kept_later_is_not_missing)
 {
 	struct run *r = new_run(true);
 	struct json_object *list;
@@ -126,7 +126,7 @@ static void what_is_kept_later_is_not_missing(void)
 	free_run(r);
 }
 
-static void no_file_counts_as_neither(void)
+TEST(no_file_counts_as_neither)
 {
 	struct run *r = new_run(false);
 	struct tool_error errmsg = {0};
@@ -145,7 +145,7 @@ static void no_file_counts_as_neither(void)
 	free_run(r);
 }
 
-static void told_becomes_lost(void)
+TEST(told_becomes_lost)
 {
 	struct run *r = new_run(false);
 
@@ -159,7 +159,7 @@ static void told_becomes_lost(void)
 	free_run(r);
 }
 
-static void is_bounded(void)
+TEST(is_bounded)
 {
 	struct run *r = new_run(false);
 	struct json_object *list, *last;
@@ -179,15 +179,4 @@ static void is_bounded(void)
 	is_int(json_object_get_int64(json_member(r->error.details, "missing")),
 	       3 * LOST_ARTIFACTS_MAX + 1000, "the error counts all");
 	free_run(r);
-}
-
-int main(void)
-{
-	ends_runs();
-	blames_the_first_that_counts();
-	what_is_kept_later_is_not_missing();
-	no_file_counts_as_neither();
-	told_becomes_lost();
-	is_bounded();
-	return tap_done();
 }

@@ -21,7 +21,7 @@ static enum template_trust revived(unsigned trusts, const char *options)
 	return trust;
 }
 
-static void test_trust(void)
+TEST(trust)
 {
 	const unsigned both = TRUST_LOCAL | TRUST_REMOTE;
 
@@ -41,7 +41,7 @@ static void test_trust(void)
 	       "a template for the trusted alone was run by one of them");
 }
 
-static void test_task(void)
+TEST(task)
 {
 	struct requestor q = {.name = (char *)"alice"};
 	struct template t = {.id = (char *)"echo", .users = 1};
@@ -61,11 +61,4 @@ static void test_task(void)
 	ok(r->task.told && !r->task.pending && r->task.ttl_ms == 9,
 	   "and it is one that was told");
 	run_free(r);
-}
-
-int main(void)
-{
-	test_trust();
-	test_task();
-	return tap_done();
 }

@@ -35,7 +35,7 @@ static int change(struct run_steps *steps, uint64_t index,
 	return run_steps_apply(steps, &m, &errmsg);
 }
 
-static void test_changes(void)
+TEST(changes)
 {
 	static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
 	    [MSG_STEP_PENDING] =
@@ -65,7 +65,7 @@ static void test_changes(void)
 		}
 }
 
-static void test_declaring(void)
+TEST(declaring)
 {
 	struct run_steps steps = {0};
 
@@ -85,7 +85,7 @@ static void test_declaring(void)
 	run_steps_fini(&steps);
 }
 
-static void test_close(void)
+TEST(close)
 {
 	struct run_steps steps = {0};
 	struct json_object *v;
@@ -115,12 +115,4 @@ static void test_close(void)
 	    "the view has them all");
 	json_object_put(v);
 	run_steps_fini(&steps);
-}
-
-int main(void)
-{
-	test_changes();
-	test_declaring();
-	test_close();
-	return tap_done();
 }

@@ -95,7 +95,7 @@ static struct request *wait_for(const char *id)
 	return c;
 }
 
-static void test_ids(void)
+TEST(ids)
 {
 	struct request *c;
 
@@ -138,7 +138,7 @@ static void ping(int id)
 }
 
 /* What is answered by HTTP's 429 is told by the hint. */
-static void test_rate(void)
+TEST(rate)
 {
 	begin();
 	section.rate_per_second = 1;
@@ -188,7 +188,7 @@ static void on_other(void *arg)
 }
 
 /* A part is a turn: others come in between, and the client may go. */
-static void test_batch(void)
+TEST(batch)
 {
 	static const char batch[] =
 	    "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
@@ -231,7 +231,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 /* One that somebody holds is freed later, and waits for nothing until then. */
-static void test_timer(void)
+TEST(timer)
 {
 	struct request *c;
 
@@ -244,13 +244,4 @@ static void test_timer(void)
 	ok(!fired, "a call that is dropped while it is held wakes no more");
 	ok(!request_unref(c), "and is gone when it is let go");
 	end();
-}
-
-int main(void)
-{
-	test_batch();
-	test_timer();
-	test_ids();
-	test_rate();
-	return tap_done();
 }

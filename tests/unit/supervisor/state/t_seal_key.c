@@ -33,7 +33,7 @@ static void write_file(const void *data, size_t len, mode_t mode)
 	close(fd);
 }
 
-static void check_made(void)
+TEST(made)
 {
 	unsigned char first[SEAL_KEY_BYTES], again[SEAL_KEY_BYTES],
 	    none[SEAL_KEY_BYTES] = {0};
@@ -78,7 +78,7 @@ static void child(int to_go, int from)
 	_exit(1);
 }
 
-static void check_at_once(void)
+TEST(at_once)
 {
 	unsigned char keys[AT_ONCE + 1][SEAL_KEY_BYTES];
 	int go[2], out[2], good = 0, same = 0, entries = 0, status;
@@ -130,7 +130,7 @@ static void check_refused(const char *says, const char *name)
 	   "%s: a key of memory alone", name);
 }
 
-static void check_files(void)
+TEST(files)
 {
 	char *elsewhere = xasprintf("%s/elsewhere", state);
 
@@ -162,7 +162,7 @@ static void check_files(void)
 	free(elsewhere);
 }
 
-static void check_nowhere(void)
+TEST(nowhere)
 {
 	unsigned char a[SEAL_KEY_BYTES], b[SEAL_KEY_BYTES];
 	char errmsg[300] = "";
@@ -182,10 +182,7 @@ int main(void)
 	if (mkdtemp(state) == NULL)
 		return 1;
 	path = xasprintf("%s/" SEAL_KEY_FILE, state);
-	check_made();
-	check_at_once();
-	check_files();
-	check_nowhere();
+	tap_run();
 	is_int(rmdir(state), 0, "nothing is left behind");
 	free(path);
 	return tap_done();

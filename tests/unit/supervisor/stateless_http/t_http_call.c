@@ -169,7 +169,7 @@ static void nothing_left(const char *name)
 
 /* ---- answers ---- */
 
-static void test_answers(void)
+TEST(answers)
 {
 	const char *in;
 	int fd;
@@ -214,7 +214,7 @@ static void test_answers(void)
 
 /* ---- ends ---- */
 
-static void test_ends(void)
+TEST(ends)
 {
 	const char *in;
 	int fd;
@@ -267,7 +267,7 @@ static void test_ends(void)
 	end();
 }
 
-static void test_token(void)
+TEST(token)
 {
 	const char *in;
 	int fd[2];
@@ -306,7 +306,7 @@ static void test_token(void)
 
 /* ---- bounds ---- */
 
-static void test_room(void)
+TEST(room)
 {
 	const char *in;
 	int fd;
@@ -331,7 +331,7 @@ static void test_room(void)
 	end();
 }
 
-static void test_deferred(void)
+TEST(deferred)
 {
 	int fd[40];
 
@@ -373,7 +373,7 @@ static void tell_many(int n)
 	free(text);
 }
 
-static void test_unread(void)
+TEST(unread)
 {
 	const char *in;
 	int fd;
@@ -403,15 +403,4 @@ static void test_unread(void)
 	close(fd);
 	nothing_left("of who never read");
 	end();
-}
-
-int main(void)
-{
-	test_answers();
-	test_ends();
-	test_token();
-	test_room();
-	test_deferred();
-	test_unread();
-	return tap_done();
 }

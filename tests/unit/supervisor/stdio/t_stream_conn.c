@@ -143,7 +143,7 @@ static void test_flood(struct requestor *of_other, const char *name)
 }
 
 /* A large message is read on a thread: others go on, what follows it waits. */
-static void test_large(void)
+TEST(large)
 {
 	size_t len = 200000;
 	char *text = xcalloc(len + 128, 1);
@@ -187,7 +187,7 @@ static void test_large(void)
 }
 
 /* The client goes while its message is being read. */
-static void test_gone(void)
+TEST(gone)
 {
 	char *text = xcalloc(100000, 1);
 	struct client gone;
@@ -208,7 +208,7 @@ static void test_gone(void)
 #define UNREAD (1 << 20) /* more than a socket holds */
 
 /* The client sends no more, while it leaves much unread and awaits a row. */
-static void test_ended(void)
+TEST(ended)
 {
 	struct json_object *text = json_object_new_object();
 	char *xs = xcalloc(UNREAD + 1, 1);
@@ -249,7 +249,7 @@ static void test_ended(void)
 #define NOTES 14 /* ten may come at once, and ten a second */
 
 /* Above the rate what cannot be refused is read later. */
-static void test_rest(void)
+TEST(rest)
 {
 	static const char note[] =
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n";
@@ -290,7 +290,7 @@ static bool is_refused(struct client *k, const char *text, size_t len)
 }
 
 /* What one user's streams hold of messages that do not end has a bound. */
-static void test_unended(void)
+TEST(unended)
 {
 	size_t len = (size_t)config.max_message_bytes - 1000;
 	char *text = xcalloc(len, 1);
@@ -323,10 +323,6 @@ int main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	test_flood(&who[1], "another requestor");
 	test_flood(&who[0], "another connection");
-	test_large();
-	test_gone();
-	test_ended();
-	test_rest();
-	test_unended();
+	tap_run();
 	return tap_done();
 }

@@ -21,7 +21,7 @@ static bool is_there(struct requestor *q, const char *id)
 	return http_session_find(&all, q, id) != NULL;
 }
 
-static void test_own(void)
+TEST(own)
 {
 	struct http_session *others, *first;
 	char theirs[HTTP_SESSION_ID_SIZE], own[HTTP_SESSION_ID_SIZE];
@@ -42,7 +42,7 @@ static void test_own(void)
 }
 
 /* One of before comes back: it is one as any other. */
-static void test_again(void)
+TEST(again)
 {
 	static const char id[HTTP_SESSION_ID_SIZE] =
 	    "0123456789012345678901234567890123456789";
@@ -62,7 +62,7 @@ static void test_again(void)
 	server_end();
 }
 
-static void test_all(void)
+TEST(all)
 {
 	struct http_session *s;
 	char id[HTTP_SESSION_ID_SIZE];
@@ -98,7 +98,7 @@ static void answer(struct http_session *s, const char *text)
 	rpc_fini(&m);
 }
 
-static void test_polled(void)
+TEST(polled)
 {
 	struct http_session *s;
 	struct json_object *params = json_object_new_object();
@@ -132,9 +132,6 @@ static void test_polled(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	test_own();
-	test_again();
-	test_all();
-	test_polled();
+	tap_run();
 	return tap_done();
 }

@@ -71,7 +71,7 @@ static void let_go(struct http_session *s)
 	all.closing = false;
 }
 
-static void test_begun(void)
+TEST(begun)
 {
 	struct http_conn *c;
 	struct http_session *s;
@@ -107,7 +107,7 @@ static void test_begun(void)
 	end();
 }
 
-static void test_gone(void)
+TEST(gone)
 {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_conn *c;
@@ -129,7 +129,7 @@ static void test_gone(void)
 	end();
 }
 
-static void test_large(void)
+TEST(large)
 {
 	char *text = xcalloc(1, HTTP_SESSION_STORE_TEXT + 1);
 	struct http_conn *c;
@@ -149,7 +149,7 @@ static void test_large(void)
 	end();
 }
 
-static void test_lookup(void)
+TEST(lookup)
 {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_conn *c[3];
@@ -186,7 +186,7 @@ static void test_lookup(void)
 	end();
 }
 
-static void test_none(void)
+TEST(none)
 {
 	static const char id[HTTP_SESSION_ID_SIZE] =
 	    "0123456789012345678901234567890123456789";
@@ -212,7 +212,7 @@ static void test_none(void)
 	end();
 }
 
-static void test_ended(void)
+TEST(ended)
 {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_session *s;
@@ -257,7 +257,7 @@ static int64_t lasts(const struct http_session *s)
 }
 
 /* A row lasts as long as its session is used. */
-static void test_touched(void)
+TEST(touched)
 {
 	struct http_session *used, *idle;
 	int64_t then[2];
@@ -284,7 +284,7 @@ static void test_touched(void)
 }
 
 /* What a client sets is in the row soon, and at the latest when the server ends. */
-static void test_changed(void)
+TEST(changed)
 {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_session *s, copy;
@@ -325,7 +325,7 @@ static int drop_many(struct requestor *q, int from)
 }
 
 /* On a full disk nothing is dropped, for as long as nobody makes room there. */
-static void test_dropped(void)
+TEST(dropped)
 {
 	char id[HTTP_SESSION_ID_SIZE], key[HTTP_SESSION_KEY_SIZE];
 	struct http_conn *c;
@@ -375,14 +375,6 @@ static void test_dropped(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	test_begun();
-	test_gone();
-	test_large();
-	test_lookup();
-	test_none();
-	test_ended();
-	test_dropped();
-	test_touched();
-	test_changed();
+	tap_run();
 	return tap_done();
 }

@@ -60,7 +60,7 @@ static bool resumes(int number, int seq, const char *text)
 }
 
 /* The oldest of too many are forgotten, and those alone. */
-static void test_many(void)
+TEST(many)
 {
 	begin();
 	for (int i = 1; i <= HTTP_REPLAY_MAX + 2; i++)
@@ -77,7 +77,7 @@ static void test_many(void)
 }
 
 /* Or of those that are large, but for the newest. */
-static void test_large(void)
+TEST(large)
 {
 	begin();
 	miss_one(1, 0);
@@ -103,7 +103,7 @@ static struct http_session *session_of(uid_t uid)
 }
 
 /* What one requestor leaves for replay costs no other its own. */
-static void test_kept_of_all(void)
+TEST(kept_of_all)
 {
 	struct http_session *mine = NULL;
 	size_t n = 0;
@@ -143,7 +143,7 @@ static void test_kept_of_all(void)
 }
 
 /* Who does not read waits; who reads does not, whatever others leave. */
-static void test_behind(void)
+TEST(behind)
 {
 	struct requestor *q;
 
@@ -216,7 +216,7 @@ static struct http_stream *stream_of(const struct ear *e)
 }
 
 /* Each message is on one of them, and one that nobody hears goes first. */
-static void test_unrelated(void)
+TEST(unrelated)
 {
 	struct ear e[HTTP_PUSH_STREAMS_MAX + 2];
 	struct http_stream *st;
@@ -366,7 +366,7 @@ static void happens(int state, int ev)
 	http_stream_free(st);
 }
 
-static void test_table(void)
+TEST(table)
 {
 	begin();
 	for (int state = STREAM_NEW; state < STREAM_STATES; state++)
@@ -378,11 +378,6 @@ static void test_table(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	test_table();
-	test_many();
-	test_large();
-	test_kept_of_all();
-	test_behind();
-	test_unrelated();
+	tap_run();
 	return tap_done();
 }

@@ -176,7 +176,7 @@ static void problems(const struct catalogue *c)
 	free(want);
 }
 
-static void logging(void)
+TEST(logging)
 {
 	char line[2048] = "", *want;
 	FILE *f = fopen(log_path, "r");
@@ -192,7 +192,7 @@ static void logging(void)
 		fclose(f);
 }
 
-static void directories(void)
+TEST(directories)
 {
 	char *one = in_root("one"), *none = in_root("none"),
 	     *file = in_root("one/README"), *two = in_root("two");
@@ -228,7 +228,7 @@ static void directories(void)
 
 /* Run from the top of the tree, as make does. */
 /* A folder that is a package itself, and one whose code is a program. */
-static void single(void)
+TEST(single)
 {
 	char *dir = in_root("one/b"), *prog = in_root("prog");
 	char *entry = in_root("prog/go");
@@ -288,9 +288,7 @@ int main(void)
 	order(c);
 	finding(c);
 	problems(c);
-	logging();
-	directories();
-	single();
+	tap_run();
 	log_open(NULL);
 	catalogue_free(c);
 	free(one);

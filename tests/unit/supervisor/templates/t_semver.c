@@ -109,7 +109,7 @@ static const char *const bad_ranges[] = {
     "",	    "^",   "^^1", "1.2",   "1",	     "~1.2.3", ">=1.0.0", "*",
     "^1.x", "^01", "^1.", "^1.2.", "^1.2-a", "latest", "^1.2.3.4"};
 
-static void parsing(void)
+TEST(parsing)
 {
 	struct semver v;
 
@@ -123,7 +123,7 @@ static void parsing(void)
 	is_str(v.pre, "rc.1+b", "the pre-release is lent");
 }
 
-static void ordering(void)
+TEST(ordering)
 {
 	struct semver a, b;
 
@@ -163,7 +163,7 @@ static bool has_any(const char *range)
 	return false;
 }
 
-static void matching(void)
+TEST(matching)
 {
 	struct semver v;
 
@@ -179,12 +179,4 @@ static void matching(void)
 		ok(!has_any(bad_ranges[i]), "not a range: '%s'", bad_ranges[i]);
 		ok(!semver_in(&v, bad_ranges[i]), "so nothing is in it");
 	}
-}
-
-int main(void)
-{
-	parsing();
-	ordering();
-	matching();
-	return tap_done();
 }

@@ -84,7 +84,7 @@ static struct template *loaded(const char *name)
 	return t;
 }
 
-static void lua_packages(void)
+TEST(lua_packages)
 {
 	static const char code[] = "return function() end\n";
 	struct template *t;
@@ -118,7 +118,7 @@ static void lua_packages(void)
 	gone("template.json");
 }
 
-static void odd_files(void)
+TEST(odd_files)
 {
 	char *main_lua = in_root("main.lua"),
 	     *manifest_path = in_root("template.json");
@@ -163,7 +163,7 @@ static void odd_files(void)
 	free(main_lua);
 }
 
-static void program_packages(void)
+TEST(program_packages)
 {
 	char *run = in_root("bin/run"), *link = in_root("link");
 
@@ -242,7 +242,7 @@ static void too_many(void)
 	gone("m");
 }
 
-static void other_files(void)
+TEST(other_files)
 {
 	char *sparse = in_root("sparse"), *link = in_root("link");
 
@@ -282,7 +282,7 @@ static void digest_of(char hex[65])
 	template_unref(t);
 }
 
-static void digests(void)
+TEST(digests)
 {
 	/* From sha256sum(1), over the bytes that package.h describes. */
 	static const char known[] = "cfaebe0e140ac07b063bb8a6c5aaaf98"
@@ -317,7 +317,7 @@ static void digests(void)
 }
 
 /* What was read before is what the digest is of, or there is none. */
-static void kept(void)
+TEST(kept)
 {
 	struct package_bytes k[2] = {{"main.lua", "12345", 5}, {"x", "", 0}};
 	char hex[65];
@@ -418,12 +418,7 @@ int main(void)
 {
 	if (mkdtemp(root) == NULL)
 		return 1;
-	lua_packages();
-	odd_files();
-	program_packages();
-	other_files();
-	digests();
-	kept();
+	tap_run();
 	unreadable();
 	mounts();
 	is_int(rmdir(root), 0, "nothing is left behind");

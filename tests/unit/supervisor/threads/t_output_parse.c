@@ -84,7 +84,7 @@ static const struct {
      true, NULL, NULL, 1},
 };
 
-static void test_read(void)
+TEST(read)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *name = cases[i].name;
@@ -112,7 +112,7 @@ static void test_read(void)
 }
 
 /* What a program wrote to its stdout that is no JSON, told to its author. */
-static void test_stray(void)
+TEST(stray)
 {
 	static const struct {
 		const char *text, *errmsg;
@@ -144,7 +144,7 @@ static void test_stray(void)
 	}
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
 	output_parse_cancel(read_one("{\"a\":[1,2,3]}", false));
 	settle();
@@ -159,9 +159,7 @@ int main(void)
 {
 	base = event_base_new();
 	thread_pool = thread_pool_new(base, 1);
-	test_read();
-	test_cancel();
-	test_stray();
+	tap_run();
 	thread_pool_free(thread_pool);
 	event_base_free(base);
 	return tap_done();

@@ -100,7 +100,7 @@ static const struct {
      NULL},
 };
 
-static void test_inputs(void)
+TEST(inputs)
 {
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
 		struct json_object *again = NULL, *args;
@@ -133,7 +133,7 @@ static void test_inputs(void)
 	}
 }
 
-static void test_broken(void)
+TEST(broken)
 {
 	begin();
 	take("{\"a\":\"$\"");
@@ -153,7 +153,7 @@ static void test_broken(void)
 	end();
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
 	struct rpc_async *first, *second;
 
@@ -177,7 +177,7 @@ static void test_cancel(void)
 }
 
 /* More than may wait of one requestor are refused, and nothing leaks. */
-static void test_full(void)
+TEST(full)
 {
 	size_t n = 0;
 
@@ -191,13 +191,4 @@ static void test_full(void)
 	thread_pool_free(thread_pool);
 	thread_pool = thread_pool_new(base, 1);
 	end();
-}
-
-int main(void)
-{
-	test_inputs();
-	test_broken();
-	test_cancel();
-	test_full();
-	return tap_done();
 }

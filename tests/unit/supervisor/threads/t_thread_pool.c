@@ -131,7 +131,7 @@ static void end(void)
 
 /* ---- tests ---- */
 
-static void test_one(void)
+TEST(one)
 {
 	struct job x;
 
@@ -156,7 +156,7 @@ static void test_one(void)
 }
 
 /* One thread, so that all turns show: each requestor's in order. */
-static void test_turns(void)
+TEST(turns)
 {
 	struct job first, x[8], y[2];
 
@@ -182,7 +182,7 @@ static void test_turns(void)
 	end();
 }
 
-static void test_one_each(void)
+TEST(one_each)
 {
 	atomic_int crowd = 0;
 	struct job x[8], y;
@@ -211,7 +211,7 @@ static void test_one_each(void)
 	end();
 }
 
-static void test_bound(void)
+TEST(bound)
 {
 	static struct job x[THREAD_POOL_JOBS_MAX], more, other;
 	struct thread_pool_stats n;
@@ -244,7 +244,7 @@ static void test_bound(void)
 	is_int(x[1].works + x[1].dones, 0, "but for the cancelled");
 }
 
-static void test_deadline(void)
+TEST(deadline)
 {
 	int64_t before = requestor_cpu_ms(a), others = requestor_cpu_ms(b);
 	struct thread_pool_stats n;
@@ -269,7 +269,7 @@ static void test_deadline(void)
 	end();
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
 	struct job run, wait, over, told;
 
@@ -303,7 +303,7 @@ static void test_cancel(void)
 	end();
 }
 
-static void test_cancel_all_waiting(void)
+TEST(cancel_all_waiting)
 {
 	struct job run, x, y;
 
@@ -323,7 +323,7 @@ static void test_cancel_all_waiting(void)
 	end();
 }
 
-static void test_free(void)
+TEST(free)
 {
 	struct job run, wait, over, other;
 
@@ -362,14 +362,7 @@ int main(void)
 	requestors_apply(&all, config);
 	a = requestors_find(&all, "a");
 	b = requestors_find(&all, "b");
-	test_one();
-	test_turns();
-	test_one_each();
-	test_bound();
-	test_deadline();
-	test_cancel();
-	test_cancel_all_waiting();
-	test_free();
+	tap_run();
 	requestors_fini(&all);
 	config_free(config);
 	event_base_free(base);

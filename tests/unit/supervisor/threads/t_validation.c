@@ -100,7 +100,7 @@ static struct validation_job *later(const struct validation *c,
 	return validation_submit(o, &q, c, t, t->inputs, v, v, on_told, &told);
 }
 
-static void test_cheap(void)
+TEST(cheap)
 {
 	struct template *t = template_of(INTEGERS);
 	struct json_object *good = parse("[1,2]"), *bad = parse("[1,true]");
@@ -121,7 +121,7 @@ static void test_cheap(void)
 	template_unref(t);
 }
 
-static void test_dear(void)
+TEST(dear)
 {
 	struct template *t = template_of(INTEGERS);
 	struct json_object *v = numbers(200000);
@@ -144,7 +144,7 @@ static void test_dear(void)
 	thread_pool_free(o);
 }
 
-static void test_too_dear(void)
+TEST(too_dear)
 {
 	struct template *t = template_of(RECURSIVE);
 	struct json_object *v = nested(14), *d;
@@ -178,7 +178,7 @@ static void test_too_dear(void)
 	thread_pool_free(o);
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
 	struct template *t = template_of(RECURSIVE);
 	struct validation c = {.budget.allowed = SCHEMA_STEPS_INLINE};
@@ -213,7 +213,7 @@ static void test_cancel(void)
 }
 
 /* A requestor has a tenth of the loop's time for checks, not all of it. */
-static void test_credit(void)
+TEST(credit)
 {
 	struct template *t = template_of(INTEGERS);
 	struct json_object *v = numbers(200000), *few = numbers(10);
@@ -244,11 +244,7 @@ static void test_credit(void)
 int main(void)
 {
 	base = event_base_new();
-	test_cheap();
-	test_dear();
-	test_too_dear();
-	test_cancel();
-	test_credit();
+	tap_run();
 	event_base_free(base);
 	return tap_done();
 }

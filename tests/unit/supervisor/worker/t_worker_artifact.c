@@ -50,7 +50,7 @@ static void artifact(const char *data)
 	read_one();
 }
 
-static void counts(void)
+TEST(counts)
 {
 	const char *limit;
 
@@ -71,7 +71,7 @@ static void counts(void)
 	over();
 }
 
-static void weighs(void)
+TEST(weighs)
 {
 	start(9, 10);
 	artifact("12345");
@@ -88,7 +88,7 @@ static void weighs(void)
 }
 
 /* What is on its way is in its requestor's account, until it is there or not. */
-static void promises(void)
+TEST(promises)
 {
 	struct msg m = {.type = MSG_ARTIFACT,
 			.artifact = {.name = {"a", 1},
@@ -161,7 +161,7 @@ static const char *missing(const char *key)
 }
 
 /* What a worker says of what is lost is a claim, as all else. */
-static void claims(void)
+TEST(claims)
 {
 	start(0, 10);
 	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO,
@@ -186,7 +186,7 @@ static void claims(void)
 	over();
 }
 
-static void cage_hints(void)
+TEST(cage_hints)
 {
 	start(0, 10);
 	is_int(fail("STORE_UNAVAILABLE"), -EPROTO,
@@ -210,11 +210,7 @@ int main(void)
 	set_up();
 	if (mkdtemp(dir) == NULL)
 		return 1;
-	counts();
-	weighs();
-	promises();
-	claims();
-	cage_hints();
+	tap_run();
 	cmd = xasprintf("rm -rf '%s'", dir);
 	rc = system(cmd);
 	free(cmd);

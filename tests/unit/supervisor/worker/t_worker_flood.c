@@ -4,7 +4,7 @@
 
 static char bulk[MSG_ANSWER_MAX + 1];
 
-static void counts(void)
+TEST(counts)
 {
 	int rc = 0;
 
@@ -28,7 +28,7 @@ static void counts(void)
 	end();
 }
 
-static void floods(void)
+TEST(floods)
 {
 	size_t n = MSG_CHUNK_MAX - 2;
 	int asked = 0, rc = 0;
@@ -74,7 +74,7 @@ static int ask_much(uint32_t seq)
 	return rc;
 }
 
-static void floods_of_a_low_rate(void)
+TEST(floods_of_a_low_rate)
 {
 	struct msg log = {.type = MSG_LOG, .log = {6, {"x", 1}}};
 	struct json_object *d;
@@ -129,7 +129,7 @@ static size_t drain(size_t *bytes)
 	return frames;
 }
 
-static void is_large(void)
+TEST(is_large)
 {
 	struct msg artifact = {.type = MSG_ARTIFACT,
 			       .artifact = {1, {"a", 1}, {"b", 1}, {"x", 1}}};
@@ -169,9 +169,6 @@ static void is_large(void)
 int main(void)
 {
 	set_up();
-	counts();
-	floods();
-	floods_of_a_low_rate();
-	is_large();
+	tap_run();
 	return done();
 }

@@ -9,7 +9,7 @@ static void refuse_it(struct context *ctx, struct run *r,
 	worker_refuse_question(r, ask, "not today");
 }
 
-static void asks_and_answers(void)
+TEST(asks_and_answers)
 {
 	begin();
 	ask(1, "{\"message\":\"m\"}");
@@ -35,7 +35,7 @@ static void asks_and_answers(void)
 	end();
 }
 
-static void takes_parts(void)
+TEST(takes_parts)
 {
 	struct msg m = {.type = MSG_INPUT,
 			.input = {1, MSG_INPUT_SAMPLE, 9, {"{\"a", 3}}};
@@ -73,7 +73,7 @@ static int hear_many(uint32_t seq, size_t n)
 	return hear(&m);
 }
 
-static void takes_so_many(void)
+TEST(takes_so_many)
 {
 	begin();
 	it.env.on_ask = NULL;
@@ -88,7 +88,7 @@ static void takes_so_many(void)
 	end();
 }
 
-static void shows(void)
+TEST(shows)
 {
 	const struct isolation iso = {0};
 	struct json_object *v;
@@ -104,7 +104,7 @@ static void shows(void)
 	end();
 }
 
-static void refuses(void)
+TEST(refuses)
 {
 	begin();
 	it.env.on_ask = NULL;
@@ -128,7 +128,7 @@ static void refuses(void)
 	end();
 }
 
-static void is_cancelled(void)
+TEST(is_cancelled)
 {
 	begin();
 	ask(1, "{}");
@@ -151,7 +151,7 @@ static int drop(uint32_t seq)
 	return hear(&(struct msg){.type = MSG_DROP, .drop = {seq}});
 }
 
-static void is_dropped(void)
+TEST(is_dropped)
 {
 	begin();
 	ask(1, "{}");
@@ -180,7 +180,7 @@ static void is_dropped(void)
 	end();
 }
 
-static void ends(void)
+TEST(ends)
 {
 	struct msg result = {.type = MSG_RESULT,
 			     .result = {MSG_RESULT_VALUE, 4, {"null", 4}}};
@@ -207,13 +207,6 @@ static void ends(void)
 int main(void)
 {
 	set_up();
-	asks_and_answers();
-	takes_parts();
-	takes_so_many();
-	shows();
-	refuses();
-	is_cancelled();
-	is_dropped();
-	ends();
+	tap_run();
 	return done();
 }

@@ -30,6 +30,7 @@ static struct timer timers[TIMERS_MAX];
 static _Atomic int highest;	/* no timer at or above it was ever used */
 static _Atomic int64_t next_us; /* when SIGALRM comes; 0: it does not */
 static void (*_Atomic on_due)(void);
+static _Atomic int64_t rested_us;
 
 static void alarm_at(int64_t at_us)
 {
@@ -95,12 +96,37 @@ static void on_alarm(int sig)
 	errno = saved;
 }
 
+/* An alarm that came meanwhile is looked at after this, and finds less due. */
+static void on_continued(int sig, siginfo_t *info, void *context)
+{
+	int64_t us = (int64_t)info->si_value.sival_int * 1000;
+
+	(void)sig, (void)context;
+	if (info->si_code != SI_QUEUE)
+		return;
+	for (int i = 0; i < atomic_load(&highest); i++)
+		timers[i].at_us += us;
+	atomic_fetch_add(&rested_us, us);
+}
+
 int timers_install(void)
 {
 	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct sigaction go_on = {.sa_sigaction = on_continued,
+				  .sa_flags = SA_RESTART | SA_SIGINFO};
 
 	sigemptyset(&sa.sa_mask);
-	return sigaction(SIGALRM, &sa, NULL) < 0 ? -errno : 0;
+	sigemptyset(&go_on.sa_mask);
+	sigaddset(&go_on.sa_mask, SIGALRM);
+	return sigaction(SIGALRM, &sa, NULL) < 0 ||
+		       sigaction(SIGCONT, &go_on, NULL) < 0
+		   ? -errno
+		   : 0;
+}
+
+int64_t timers_rested_us(void)
+{
+	return atomic_load(&rested_us);
 }
 
 void timers_on_due(void (*due)(void))

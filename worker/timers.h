@@ -5,7 +5,8 @@
  * One ITIMER_REAL serves them all. When a timer is due, the function given to
  * timers_on_due() is called from the signal handler; a timer that runs on for
  * its grace after that ends the worker from the handler, which no template can
- * prevent.
+ * prevent. While the supervisor has this process stopped no time passes: with
+ * SIGCONT it says how long that was.
  */
 #ifndef WORKER_TIMERS_H
 #define WORKER_TIMERS_H
@@ -15,7 +16,7 @@
 
 #define TIMERS_MAX 1024 /* at once */
 
-int timers_install(void); /* SIGALRM's handler. 0 or -errno */
+int timers_install(void); /* handlers of SIGALRM and SIGCONT. 0 or -errno */
 
 /* DUE is async-signal-safe. */
 void timers_on_due(void (*due)(void));
@@ -28,6 +29,9 @@ void timers_on_due(void (*due)(void));
 int timers_start(int64_t due_us, int64_t grace_us, const char *details);
 void timers_stop(int timer);
 bool timers_due(int timer);
+
+/* For so long this process was stopped in all, which is nobody's time. */
+int64_t timers_rested_us(void);
 
 void timers_off(void); /* no timer is due from now on */
 

@@ -88,10 +88,12 @@ void runs_park(struct runs *s, struct run *r)
 
 void runs_go_on(struct runs *s, struct run *r)
 {
+	int64_t rested_ms = clock_mono_ms() - r->parked.since_ms;
+
 	r->parked.stopped = false;
-	r->parked.rested_ms += clock_mono_ms() - r->parked.since_ms;
+	r->parked.rested_ms += rested_ms;
 	s->stopped--;
-	worker_continue(r);
+	worker_continue(r, rested_ms);
 }
 
 /* What is to end does not wait for a place. */

@@ -138,14 +138,23 @@ bool worker_stop(struct run *r)
 	return true;
 }
 
-void worker_continue(struct run *r)
+/* W is told how long no time was to pass. */
+static void resume(const struct worker *w, int64_t rested_ms)
+{
+	const union sigval ms = {.sival_int = (int)rested_ms};
+
+	if (w->child.pid > 0 && sigqueue(w->child.pid, SIGCONT, ms) < 0)
+		kill(w->child.pid, SIGCONT); /* no room for what is with it */
+}
+
+void worker_continue(struct run *r, int64_t rested_ms)
 {
 	struct worker *w = r->worker;
 	int64_t left = run_left_ms(r);
 
 	if (w == NULL)
 		return;
-	worker_kill(w, SIGCONT);
+	resume(w, rested_ms);
 	if (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT)
 		after_ms(w->deadline, left > 0 ? left : 0);
 }

@@ -87,8 +87,11 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
  * False: it cannot be stopped, for a program has others beside it.
  */
 bool worker_stop(struct run *r);
-/* It goes on, with what is left of its time (run_left_ms()); if there is one. */
-void worker_continue(struct run *r);
+/*
+ * It goes on after RESTED_MS, with what is left of its time (run_left_ms()); if
+ * there is one.
+ */
+void worker_continue(struct run *r, int64_t rested_ms);
 /* R's error is set: its worker is killed. */
 void worker_end(struct run *r);
 /* Is there one that nobody has killed? */

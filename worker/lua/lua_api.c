@@ -28,6 +28,7 @@
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/text.h"
+#include "worker/timers.h"
 
 #define SLEEP_MAX_MS 604800000 /* a week: no run is that long */
 
@@ -37,7 +38,7 @@ static int64_t deadline_us;
 
 static int run_deadline(lua_State *L)
 {
-	int64_t left = deadline_us - clock_mono_us();
+	int64_t left = deadline_us + timers_rested_us() - clock_mono_us();
 
 	lua_pushinteger(L, left > 0 ? left / 1000 : 0);
 	return 1;

@@ -34,6 +34,11 @@ my %templates = (
 	return {out[1].value, out[2].value, out[3].value}"),
     late => lua("run.sleep(500)
 	return {name = run.elicit{key = 'k', message = 'm', schema = $form}.content.name}"),
+    steady => {%{lua("local out = run.map({1, 2}, {concurrency = 2}, function(i)
+	if i == 1 then return run.elicit{key = 'k', message = 'm', schema = $form}.content.name end
+	return run.step('s', function() run.sleep(100) return 'done' end, {timeout = 2000}) end)
+	return {out[1].value, out[2].value or out[2].error.code, run.deadline() > 0}")},
+	limits => {maxTimeoutMs => 2400}},
     holds => lua("run.progress(0, 1, 'held') run.sleep(60000)"),
     caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
 	return {code = e.code}"),
@@ -280,6 +285,16 @@ $s->stop;
 }
 
 # ---- places and time of who waits ----
+
+{
+	my $s = server();
+	my $r = call($s, 'steady');
+
+	select undef, undef, undef, 2.6; # longer than all that it has
+	$r = again($s, 'steady', $r->{requestState}, {k => name_is('Al')});
+	is($r->{content}[0]{text}, '["Al","done",true]', 'while a run waits its time does not pass, nor that of its steps');
+	$s->stop;
+}
 
 {
 	my $s = server(config => {max_concurrent_runs => 1});

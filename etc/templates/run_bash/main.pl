@@ -28,6 +28,7 @@ sub put {
 
 put($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
 put('main.sh', $inputs->{code});
+mkdir 'out'; # where a file is called so, it is refused at the end
 put('.stdin', $inputs->{stdin} // '');
 open my $stdin, '<', '.stdin' or die ".stdin: $!\n";
 unlink '.stdin';

@@ -19,6 +19,8 @@ for (const [name, text] of Object.entries(inputs.files ?? {})) {
 const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code);
 const file = isModule ? 'main.mjs' : 'main.cjs';
 writeFileSync(file, inputs.code);
+if (!existsSync('out')) // as a file it is refused at the end
+	mkdirSync('out');
 
 const child = spawn(process.execPath, [file, ...(inputs.args ?? [])],
 	{detached: true, stdio: ['pipe', 'pipe', 'pipe']});

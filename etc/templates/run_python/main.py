@@ -128,6 +128,8 @@ def main():
     for name, text in inputs.get("files", {}).items():
         put(name, text)
     put("main.py", inputs["code"])
+    if not os.path.exists("out"):  # as a file it is refused at the end
+        os.mkdir("out")
     child = Child(inputs)
     child.follow()
     answer = {name: said.decode(errors="replace") for name, said in child.said.items()}

@@ -16,7 +16,7 @@ sub code { my ($tool, $code, %more) = @_; return $s->tool($tool => {code => $cod
 my %say = (
     run_python => {fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
 		   syntax => "x = 1\nif x\n", line => qr/"main\.py", line 2\b.*SyntaxError/s,
-		   keeps => "import os\nos.mkdir('out')\nopen('out/a.txt', 'w').write('kept')",
+		   keeps => "open('out/a.txt', 'w').write('kept')",
 		   looks => "import os\nprint(sorted(os.listdir('.')))",
 		   spawns => "import subprocess\nsubprocess.Popen(['sleep', '600'])\nprint('done')",
 		   both => "import sys\nprint('o')\nprint('e', file=sys.stderr)",
@@ -24,21 +24,21 @@ my %say = (
 		   waits => "import time\ntime.sleep(600)"},
     run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
-		 keeps => "const fs = require('fs'); fs.mkdirSync('out'); fs.writeFileSync('out/a.txt', 'kept')",
+		 keeps => "require('fs').writeFileSync('out/a.txt', 'kept')",
 		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
 		 spawns => "require('child_process').spawn('sleep', ['600'], {stdio: 'inherit'}).unref(); console.log('done')",
 		 both => "console.log('o'); console.error('e')",
 		 nan => "require('fs').writeFileSync('result.json', 'NaN')", waits => 'setTimeout(() => {}, 600000)'},
     run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
-		 keeps => "mkdir out; printf kept >out/a.txt", looks => "ls -A",
+		 keeps => "printf kept >out/a.txt", looks => "ls -A",
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
 		 nan => "echo NaN >result.json", waits => 'sleep 600'},
 );
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(11, $needs{$tool});
+		skip_lacking(13, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -51,7 +51,10 @@ for my $tool (sort keys %say) {
 		    ['a.txt'], "$tool: what it leaves in out/ is an artifact");
 		my $seen = code($tool, $say->{looks}, files => {'a.csv' => 'x'})->{stdout};
 		like($seen, qr/a\.csv/, "$tool: files are there");
-		unlike($seen, qr/out|result/, "$tool: ... and nothing of another run");
+		unlike($seen, qr/a\.txt|result/, "$tool: ... and nothing of another run");
+		like($seen, qr/\bout\b/, "$tool: ... and out/, to leave some in");
+		like(json_of($s->tool($tool => {code => $say->{both}, files => {out => 'x'}})),
+		     qr/out is no folder/, "$tool: ... which no file may be called");
 		is(code($tool, $say->{spawns})->{stdout}, "done\n", "$tool: what it leaves running ends with it");
 		is_deeply([@{code($tool, $say->{both})}{qw(stdout stderr)}], ["o\n", "e\n"],
 		    "$tool: both outputs, each by itself");

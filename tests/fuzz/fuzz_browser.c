@@ -6,16 +6,13 @@
  * this is the supervisor, the starter and Chromium. Each call is answered once,
  * and nothing is left of what ended.
  */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "base/buf.h"
 #include "base/os/log.h"
 #include "base/mem.h"
@@ -34,8 +31,6 @@
 #define CALLS_MAX 300
 #define PENDING_MAX 64
 #define PUMPS 6
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct browser broker;
 static int supervisor, starter, names = -1;  /* our ends */

@@ -4,11 +4,7 @@
  * forgotten: two bytes a step, and what a step is to say. Whoever asked and
  * did not forget it is told once, and what it is told has its form.
  */
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
@@ -17,8 +13,6 @@
 
 #define CALLS_MAX 64
 #define STEPS_MAX 300
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct asked {
 	struct browser_rpc_call *call; /* NULL: it was told, or is forgotten */

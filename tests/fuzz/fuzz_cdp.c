@@ -4,11 +4,7 @@
  * pieces they come to the same messages; and as events, whose texts are pages'
  * own, they do no harm to a session's tabs.
  */
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "browser/browser.h"
@@ -16,8 +12,6 @@
 #include "browser/chromium.h"
 
 #define MESSAGE_MAX 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct browser broker;
 static struct session session = {

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a paddock.conf: what is good prints as what reads the same. */
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "supervisor/config/config.h"
 
 #define SHORT 150 /* bytes: no line that print makes longer is too long */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *printed(const struct config *c)
 {

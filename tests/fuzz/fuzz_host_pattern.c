@@ -4,20 +4,10 @@
  * name matches that name, and no pattern matches what its kind does not have.
  */
 #include <arpa/inet.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "ipc/host_pattern.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -35,19 +25,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned port = p.port != 0 ? p.port : 80;
 		bool matches = host_pattern_matches(&p, host, port);
 
-		must(strlen(text) <= HOST_PATTERN_TEXT && p.port <= 65535);
-		must(p.kind == HOST_ANY || p.kind == HOST_NET ||
-		     (p.name[0] != '\0' && !(matches && is_address)));
-		must(p.kind != HOST_NET || !matches || is_address);
-		must(p.kind != HOST_NAME ||
-		     host_pattern_matches(&p, p.name, port));
-		must(p.kind != HOST_BELOW ||
-		     !host_pattern_matches(&p, p.name, port));
-		must(p.port == 0 ||
-		     !host_pattern_matches(&p, host, p.port ^ 1));
-		must(!is_address ||
-		     host_pattern_has(&p, (struct sockaddr *)&address, port) ==
-			 (p.kind == HOST_NET && matches));
+		assert(strlen(text) <= HOST_PATTERN_TEXT && p.port <= 65535);
+		assert(p.kind == HOST_ANY || p.kind == HOST_NET ||
+		       (p.name[0] != '\0' && !(matches && is_address)));
+		assert(p.kind != HOST_NET || !matches || is_address);
+		assert(p.kind != HOST_NAME ||
+		       host_pattern_matches(&p, p.name, port));
+		assert(p.kind != HOST_BELOW ||
+		       !host_pattern_matches(&p, p.name, port));
+		assert(p.port == 0 ||
+		       !host_pattern_matches(&p, host, p.port ^ 1));
+		assert(
+		    !is_address ||
+		    host_pattern_has(&p, (struct sockaddr *)&address, port) ==
+			(p.kind == HOST_NET && matches));
 	}
 	free(text);
 	free(host);

@@ -4,10 +4,7 @@
  * have to come to the same. What is in a body is of one era, or refused with a
  * sentence.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/buf.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/http/http_field.h"
@@ -16,14 +13,6 @@
 
 #define BODY_MAX 4096
 #define REQUESTS_MAX 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int cond)
-{
-	if (!cond)
-		abort();
-}
 
 static void note_era(struct buf *out, const struct http_request *r)
 {
@@ -34,8 +23,8 @@ static void note_era(struct buf *out, const struct http_request *r)
 
 	rpc_parse(&m, any ? buf_data(&r->body) : "", buf_len(&r->body));
 	era = http_era_of(r, &m, &fault);
-	must((era == HTTP_ERA_NEITHER) == (fault.code != 0));
-	must(fault.code == 0 || fault.text[0] != '\0');
+	assert((era == HTTP_ERA_NEITHER) == (fault.code != 0));
+	assert(fault.code == 0 || fault.text[0] != '\0');
 	buf_printf(out, "%d %d %s\n", (int)era, fault.code, fault.text);
 	json_object_put(fault.data);
 	rpc_fini(&m);
@@ -43,8 +32,8 @@ static void note_era(struct buf *out, const struct http_request *r)
 
 static void note_request(struct buf *out, const struct http_request *r)
 {
-	must(r->path != NULL && r->field[HTTP_HOST] != NULL);
-	must(buf_len(&r->body) <= BODY_MAX);
+	assert(r->path != NULL && r->field[HTTP_HOST] != NULL);
+	assert(buf_len(&r->body) <= BODY_MAX);
 	buf_printf(out, "%d %s ? %s %d%d%d\n", (int)r->method, r->path,
 		   r->query != NULL ? r->query : "-", r->http_1_0,
 		   r->keep_alive, r->wants_continue);
@@ -52,7 +41,7 @@ static void note_request(struct buf *out, const struct http_request *r)
 		buf_printf(out, "%s\n",
 			   r->field[i] != NULL ? r->field[i] : "-");
 	for (size_t i = 0; i < r->n_params; i++) {
-		must(http_param(r, r->params[i].name) == r->params[i].value);
+		assert(http_param(r, r->params[i].name) == r->params[i].value);
 		buf_printf(out, "%s: %s\n", r->params[i].name,
 			   r->params[i].value);
 	}
@@ -79,7 +68,8 @@ static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
 		if (http_parse_step(p) == HTTP_BAD) {
 			int status = http_parse_fault(p, &errmsg);
 
-			must(status >= 400 && status < 600 && *errmsg != '\0');
+			assert(status >= 400 && status < 600 &&
+			       *errmsg != '\0');
 			buf_printf(&out, "bad %d %s\n", status, errmsg);
 			break;
 		}
@@ -88,7 +78,7 @@ static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
 			http_parse_next(p);
 			requests++;
 		} else {
-			must(used == len);
+			assert(used == len);
 		}
 	}
 	buf_printf(&out, "step %d\n", (int)http_parse_step(p));
@@ -106,9 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
 		struct buf cut = read_in(text, size, cuts[i]);
 
-		must(buf_len(&cut) == buf_len(&whole) &&
-		     memcmp(buf_data(&cut), buf_data(&whole), buf_len(&cut)) ==
-			 0);
+		assert(buf_len(&cut) == buf_len(&whole) &&
+		       memcmp(buf_data(&cut), buf_data(&whole),
+			      buf_len(&cut)) == 0);
 		buf_fini(&cut);
 	}
 	buf_fini(&whole);

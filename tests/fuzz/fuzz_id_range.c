@@ -3,15 +3,8 @@
  * Any bytes as the files of users and groups: the first byte says which. What
  * is picked is free by them and in no other's block.
  */
-#include <assert.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/os/id_range.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool any(void *arg, uint32_t first)
 {

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any JSON as what a template asks, and as what a client answers. */
-#include <assert.h>
-#include <stdint.h>
-#include <stddef.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "supervisor/input/input_request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void answer(const struct input_request *q, struct json_object *result)
 {

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a program: what is said of it is of it, and is a sentence. */
-#include <assert.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "base/text/utf8.h"
 #include "supervisor/grants/interpreter.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char dir[] = "/tmp/paddock-fuzz_interpreter-XXXXXX";
 static int package = -1;

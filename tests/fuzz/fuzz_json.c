@@ -3,19 +3,8 @@
  * Any bytes through the scanner. What passes must pass json-c's own parser
  * too, come back from its text as the same tree, and be found where it lies.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int cond)
-{
-	if (!cond)
-		abort();
-}
 
 /* TEXT at AT is the tree WANT. */
 static void is_there(const char *text, struct json_span at,
@@ -23,8 +12,8 @@ static void is_there(const char *text, struct json_span at,
 {
 	struct json_object *got;
 
-	must(json_parse(&got, text + at.off, at.len, NULL) == 0);
-	must(json_object_equal(got, want));
+	assert(json_parse(&got, text + at.off, at.len, NULL) == 0);
+	assert(json_object_equal(got, want));
 	json_object_put(got);
 }
 
@@ -37,7 +26,7 @@ static void check_spans(const char *text, size_t len, struct json_object *v)
 		json_object_object_foreach(v, key, value) {
 			if (n++ == 32) /* each search is linear */
 				break;
-			must(json_find(&at, text, len, key) == 0);
+			assert(json_find(&at, text, len, key) == 0);
 			is_there(text, at, value);
 		}
 	}
@@ -45,7 +34,7 @@ static void check_spans(const char *text, size_t len, struct json_object *v)
 		return;
 	for (; json_next(&at, text, len, &pos) == 0; n++)
 		is_there(text, at, json_object_array_get_idx(v, n));
-	must(n == json_object_array_length(v));
+	assert(n == json_object_array_length(v));
 }
 
 static void check_round(struct json_object *v)
@@ -55,10 +44,10 @@ static void check_round(struct json_object *v)
 	const char *text = json_text(v, &len);
 	const char *text_again;
 
-	must(json_parse(&again, text, len, NULL) == 0);
-	must(json_object_equal(v, again));
+	assert(json_parse(&again, text, len, NULL) == 0);
+	assert(json_object_equal(v, again));
 	text_again = json_text(again, &len_again);
-	must(len == len_again && memcmp(text, text_again, len) == 0);
+	assert(len == len_again && memcmp(text, text_again, len) == 0);
 	json_object_put(again);
 }
 
@@ -69,8 +58,8 @@ static void check_lenient(const char *text, size_t len)
 
 	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
 	v = json_tokener_parse_ex(tok, text, (int)len);
-	must(json_tokener_get_error(tok) == json_tokener_success ||
-	     json_tokener_get_error(tok) == json_tokener_continue);
+	assert(json_tokener_get_error(tok) == json_tokener_success ||
+	       json_tokener_get_error(tok) == json_tokener_continue);
 	json_object_put(v);
 	json_tokener_free(tok);
 }
@@ -91,13 +80,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		json_object_put(v);
 		return 0;
 	}
-	must(v == NULL && err.at <= size);
-	must(memchr(err.text, '\0', sizeof(err.text)) != NULL);
+	assert(v == NULL && err.at <= size);
+	assert(memchr(err.text, '\0', sizeof(err.text)) != NULL);
 
 	/* not promised a sense here, but never a span beyond the text */
 	if (json_find(&at, text, size, "id") == 0)
-		must(at.off <= size && at.len <= size - at.off);
+		assert(at.off <= size && at.len <= size - at.off);
 	while (json_next(&at, text, size, &pos) == 0)
-		must(at.off <= size && at.len <= size - at.off);
+		assert(at.off <= size && at.len <= size - at.off);
 	return 0;
 }

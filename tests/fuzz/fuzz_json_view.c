@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_json_view.c - what passes as JSON can be walked, and nothing beyond it. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/text/json_view.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Each member and, if it is a string, its characters; objects within too. */
 static void walk(struct json_view v)

@@ -2,17 +2,13 @@
 /* What decodes must encode to a text that decodes to the same text. */
 #include <lauxlib.h>
 #include <lua.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_api.h"
 #include "worker/lua/lua_state.h"
 
 #define MEMORY_MAX (32u << 20) /* bytes of Lua's: no text may claim more */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int decode(lua_State *L)
 {

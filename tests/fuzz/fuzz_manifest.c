@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a template.json: a template that is whole, or a reason. */
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "base/os/nofollow.h"
 #include "supervisor/package/package.h"
 #include "supervisor/templates/manifest.h"
 #include "supervisor/templates/manifest_lint.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is said of it beside must have a place in it as well. */
 static void lint(const char *text, size_t len, struct diagnostics *f)

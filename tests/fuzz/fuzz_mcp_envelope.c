@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any JSON as the params of a stateless request, and as a result to finish. */
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "proto/mcp/mcp_envelope.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void envelope(struct json_object *params)
 {

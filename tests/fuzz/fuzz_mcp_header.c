@@ -3,18 +3,11 @@
  * A header field, and in the next line the JSON that it repeats; that JSON is a
  * schema with "x-mcp-header" as well.
  */
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/mcp/mcp_header.h"
 #include "proto/mcp/mcp_param_header.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *same(void *arg, const char *name)
 {

@@ -3,34 +3,24 @@
  * fuzz_msg.c - any frame: what msg_get() accepts means the same once encoded
  * again, as msgpack-c reads both.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <msgpack.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "ipc/msg.h"
 #include "ipc/msgpack_scan.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* msgpack-c may read what msgpack_scan_frame() let pass: it claims no more than is. */
 static void same_element(const struct msgpack_scan_field *f,
 			 const msgpack_object *o)
 {
 	if (f->p == NULL) {
-		must(o->type == MSGPACK_OBJECT_POSITIVE_INTEGER);
-		must(o->via.u64 == f->n);
+		assert(o->type == MSGPACK_OBJECT_POSITIVE_INTEGER);
+		assert(o->via.u64 == f->n);
 		return;
 	}
-	must(o->type == MSGPACK_OBJECT_STR);
-	must(o->via.str.size == f->n);
-	must(f->n == 0 || memcmp(o->via.str.ptr, f->p, f->n) == 0);
+	assert(o->type == MSGPACK_OBJECT_STR);
+	assert(o->via.str.size == f->n);
+	assert(f->n == 0 || memcmp(o->via.str.ptr, f->p, f->n) == 0);
 }
 
 /* Both readers agree on FRAME, a flat array. */
@@ -40,11 +30,11 @@ static void agree(const void *frame, size_t len, msgpack_unpacked *u)
 	const char *errmsg;
 	size_t count, off = 0;
 
-	must(msgpack_scan_frame(f, &count, frame, len, &errmsg) == 0);
-	must(msgpack_unpack_next(u, frame, len, &off) ==
-	     MSGPACK_UNPACK_SUCCESS);
-	must(off == len && u->data.type == MSGPACK_OBJECT_ARRAY);
-	must(u->data.via.array.size == count);
+	assert(msgpack_scan_frame(f, &count, frame, len, &errmsg) == 0);
+	assert(msgpack_unpack_next(u, frame, len, &off) ==
+	       MSGPACK_UNPACK_SUCCESS);
+	assert(off == len && u->data.type == MSGPACK_OBJECT_ARRAY);
+	assert(u->data.via.array.size == count);
 	for (size_t i = 0; i < count; i++)
 		same_element(&f[i], &u->data.via.array.ptr[i]);
 }
@@ -57,11 +47,11 @@ static void same_again(const struct msg *m, const msgpack_object *meant)
 	msgpack_unpacked u;
 	struct msg back;
 
-	must(msg_get(&back, frame, len, &errmsg) == 0 && errmsg == NULL);
-	must(back.type == m->type);
+	assert(msg_get(&back, frame, len, &errmsg) == 0 && errmsg == NULL);
+	assert(back.type == m->type);
 	msgpack_unpacked_init(&u);
 	agree(frame, len, &u);
-	must(msgpack_object_equal(u.data, *meant));
+	assert(msgpack_object_equal(u.data, *meant));
 	msgpack_unpacked_destroy(&u);
 }
 
@@ -77,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > CHAN_FRAME_MAX)
 		return 0;
 	rc = msg_get(&m, data, size, &errmsg);
-	must((rc == 0) == (errmsg == NULL));
+	assert((rc == 0) == (errmsg == NULL));
 	if (msgpack_scan_frame(f, &count, data, size, &errmsg) < 0) {
-		must(rc < 0);
+		assert(rc < 0);
 		return 0;
 	}
 	msgpack_unpacked_init(&u);

@@ -3,11 +3,7 @@
  * A text and, after the first newline, a URI: the parts of the text are all
  * of it, and what matches has a value for each name.
  */
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
@@ -15,8 +11,6 @@
 #include "supervisor/package/placeholder.h"
 
 #define FILLED_MAX ((size_t)1 << 16)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void parts(const char *text, enum placeholder_style style)
 {

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a client brings back: nothing is ours that was not sealed here. */
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/mcp/request_state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What of the input is the run, the round and the time comes back as it was. */
 static void sealed(const unsigned char *key, const uint8_t *data, size_t size)

@@ -1,41 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a message, and the answer to it: one whole line of JSON. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "proto/mcp/rpc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int cond)
-{
-	if (!cond)
-		abort();
-}
 
 /* Each kind has what rpc.h says, and no more. */
 static void check_shape(const struct rpc_msg *m)
 {
-	must((m->kind == RPC_BROKEN) == (m->code != 0));
-	must((m->kind == RPC_BROKEN) == (m->text[0] != '\0'));
-	must(m->params == NULL ||
-	     json_object_is_type(m->params, json_type_object));
+	assert((m->kind == RPC_BROKEN) == (m->code != 0));
+	assert((m->kind == RPC_BROKEN) == (m->text[0] != '\0'));
+	assert(m->params == NULL ||
+	       json_object_is_type(m->params, json_type_object));
 	switch (m->kind) {
 	case RPC_REQUEST:
-		must(m->id_key_len > 0 && m->id_key_len <= RPC_ID_MAX + 1);
-		must(m->id != NULL && m->method != NULL);
+		assert(m->id_key_len > 0 && m->id_key_len <= RPC_ID_MAX + 1);
+		assert(m->id != NULL && m->method != NULL);
 		break;
 	case RPC_NOTIFICATION:
-		must(m->id == NULL && m->method != NULL);
+		assert(m->id == NULL && m->method != NULL);
 		break;
 	case RPC_RESPONSE:
-		must(m->method == NULL && m->params == NULL);
-		must(m->id != NULL || m->error != NULL);
+		assert(m->method == NULL && m->params == NULL);
+		assert(m->id != NULL || m->error != NULL);
 		break;
 	case RPC_BATCH:
-		must(m->id == NULL && m->method == NULL);
+		assert(m->id == NULL && m->method == NULL);
 		break;
 	case RPC_BROKEN:
 		break;
@@ -49,16 +38,16 @@ static void check_answer(const struct rpc_msg *m)
 	struct rpc_msg answer;
 	struct buf out = {0};
 
-	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, errmsg,
-			   m->root) == 0);
-	must(memchr(buf_data(&out), '\n', buf_len(&out)) == NULL);
+	assert(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, errmsg,
+			     m->root) == 0);
+	assert(memchr(buf_data(&out), '\n', buf_len(&out)) == NULL);
 	rpc_parse(&answer, buf_data(&out), buf_len(&out));
 	if (answer.kind == RPC_RESPONSE) {
-		must((m->id == NULL) == (answer.id == NULL));
-		must(m->id == NULL || strcmp(m->id, answer.id) == 0);
+		assert((m->id == NULL) == (answer.id == NULL));
+		assert(m->id == NULL || strcmp(m->id, answer.id) == 0);
 	} else { /* the message as data is two levels deeper than it was */
-		must(answer.code == RPC_PARSE_ERROR &&
-		     strstr(answer.text, "deeper") != NULL);
+		assert(answer.code == RPC_PARSE_ERROR &&
+		       strstr(answer.text, "deeper") != NULL);
 	}
 	rpc_fini(&answer);
 	buf_fini(&out);
@@ -73,11 +62,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_shape(&m);
 	check_answer(&m);
 	if (m.kind == RPC_BATCH) {
-		must((m.parts == NULL) == (m.n_parts > RPC_BATCH_MAX));
+		assert((m.parts == NULL) == (m.n_parts > RPC_BATCH_MAX));
 		for (size_t i = 0; m.parts != NULL && i < m.n_parts; i++) {
 			check_shape(&m.parts[i]);
-			must(m.parts[i].kind != RPC_BATCH);
-			must(m.parts[i].code != RPC_PARSE_ERROR);
+			assert(m.parts[i].kind != RPC_BATCH);
+			assert(m.parts[i].code != RPC_PARSE_ERROR);
 		}
 	}
 	rpc_fini(&m);

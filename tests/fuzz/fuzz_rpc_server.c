@@ -3,15 +3,9 @@
  * Any frames, of which the first two bytes of each are its length: CALLs that
  * rise, whose arguments are in their table's bounds, or a refusal.
  */
-#include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "browser/args.h"
 #include "browser/rpc_server_parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_arg(struct call *c, const struct browser_proto_arg *a)
 {

@@ -4,16 +4,13 @@
  * checking end, explaining agrees with the verdict, and a budget is kept.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "proto/schema/schema.h"
 
 #define MARK "\n---\n"
 #define ERRORS 4
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * Within a small budget: it is kept, but for one charge, which is no more than

@@ -5,13 +5,11 @@
  * a process of its own, so that coverage does not guide a fuzzer through it.
  */
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "ipc/chan.h"
 #include "ipc/zygote_proto.h"
 #include "worker/program/shim_private.h"
@@ -19,8 +17,6 @@
 #define PIECE 1500 /* that it hears at a time: lines are cut anywhere */
 #define SESSION_MAX (256u << 10)
 #define ARTIFACT_ID "art_00000000000000000000000000"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 {

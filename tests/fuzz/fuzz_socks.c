@@ -4,13 +4,9 @@
  * is not needs more, and a host is a text that the policy can judge.
  */
 #include <arpa/inet.h>
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "browser/net/socks.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The same for each shorter piece: nothing, until it says what it says. */
 static void check_pieces(const uint8_t *p, size_t size, int whole)

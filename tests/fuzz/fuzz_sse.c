@@ -4,17 +4,14 @@
  * bytes a step. Whatever the order, a connection hears of its own stream
  * alone, in order, nothing twice, and what is kept to the end: the answer.
  */
-#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/methods/methods.h"
@@ -30,8 +27,6 @@
 #define PAD_MAX 40000
 #define OF_GET                                                                 \
 	(UINT64_C(1) << 63) /* in a number: the stream is of no request */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The client's end of a connection. */
 struct reader {

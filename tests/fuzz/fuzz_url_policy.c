@@ -3,20 +3,9 @@
  * fuzz_url_policy.c - any URL: what may be at remote may be at local, and the
  * host that was read from it is judged the same when a connection asks.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "browser/net/url_policy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,14 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *errmsg = url_policy_url(url, URL_REMOTE, &remote);
 
 	if (errmsg == NULL) {
-		must(url_policy_url(url, URL_LOCAL, &local) == NULL);
-		must(strcmp(remote.host, local.host) == 0 &&
-		     remote.port == local.port);
-		must(url_policy_host(remote.host, URL_REMOTE) == NULL &&
-		     url_policy_port(remote.port, URL_REMOTE) == NULL);
-		must(strncasecmp(url, "http", 4) == 0);
+		assert(url_policy_url(url, URL_LOCAL, &local) == NULL);
+		assert(strcmp(remote.host, local.host) == 0 &&
+		       remote.port == local.port);
+		assert(url_policy_host(remote.host, URL_REMOTE) == NULL &&
+		       url_policy_port(remote.port, URL_REMOTE) == NULL);
+		assert(strncasecmp(url, "http", 4) == 0);
 	} else {
-		must(strlen(errmsg) > 3);
+		assert(strlen(errmsg) > 3);
 	}
 	free(url);
 	return 0;

@@ -5,16 +5,13 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tests/unit/tap.h"
 
 #define INPUT_MAX (1 << 20) /* bytes in one input */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The target gets a copy that ends where the memory does. */
 static bool replay_fd(int fd)

@@ -471,3 +471,36 @@ int client_tool(struct client *c, const char *tool, struct json_object *args,
 	json_object_put(args);
 	return rc < 0 ? client_trouble() : 0;
 }
+
+/* Its result, or why there is none. */
+static int wait_method(struct client *c, int64_t id, struct tool_result *a)
+{
+	struct rpc_msg m;
+	int rc = client_wait_message(c, id, CLIENT_FOREVER, &m);
+
+	if (rc < 0)
+		return rc;
+	if (m.error != NULL)
+		tool_result_read(a, &m);
+	else
+		*a = (struct tool_result){.good = true,
+					  .value = json_object_get(m.result)};
+	rpc_fini(&m);
+	return 0;
+}
+
+int client_method(struct client *c, const char *method,
+		  struct json_object *params, struct tool_result *a)
+{
+	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
+	int rc;
+
+	do {
+		rc = wait_method(
+		    c, client_request(c, method, json_object_get(params)), a);
+		if (rc == 0)
+			rc = client_ask_again(c, until_ms, a);
+	} while (rc > 0);
+	json_object_put(params);
+	return rc < 0 ? client_trouble() : 0;
+}

@@ -89,6 +89,13 @@ int client_ask_again(struct client *c, int64_t until_ms, struct tool_result *a);
 int client_tool(struct client *c, const char *tool, struct json_object *args,
 		struct tool_result *a);
 
+/*
+ * The same for METHOD, which is no tool: A's value is its whole result. PARAMS is
+ * taken.
+ */
+int client_method(struct client *c, const char *method,
+		  struct json_object *params, struct tool_result *a);
+
 /* The exit status after NULL, -EPIPE or -EINTR: CLI_TROUBLE, or the signal's. */
 int client_trouble(void);
 

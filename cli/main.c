@@ -27,6 +27,8 @@ static const struct command *const commands[] = {
     &cmd_logs,
     &cmd_explain,
     &cmd_cancel,
+    &cmd_rm,
+    &cmd_prune,
     &cmd_artifact_ls,
     &cmd_artifact_get,
     &cmd_artifact_cat,

@@ -85,7 +85,10 @@ static const char *const clients[] = {"claude-code", "claude-desktop", "vscode",
 static const struct {
 	const char *arg;
 	const char *const *values;
-} values[] = {{"MODE", modes}, {"STATUS", statuses}, {"CLIENT", clients}};
+} values[] = {{"MODE", modes},
+	      {"STATUS", statuses},
+	      {"END", statuses + 2},
+	      {"CLIENT", clients}};
 
 const char *const *opt_values(const struct opt *o)
 {

@@ -13,6 +13,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/methods/completion.h"
+#include "supervisor/methods/delete_runs.h"
 #include "supervisor/methods/listen.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
@@ -177,6 +178,7 @@ static const struct method all[] = {
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {"paddock/deleteRuns", delete_runs, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},
 };
 

@@ -168,6 +168,18 @@ void audit_browser(const struct requestor *requestor, const char *id,
 		      tool, code);
 }
 
+void audit_deleted(const struct requestor *requestor, const char *id,
+		   const char *template_id, const char *status,
+		   int64_t before_ms, int64_t n)
+{
+	const char *what = id != NULL ? "run_deleted" : "runs_deleted";
+
+	if (may_write(what, requestor))
+		audit(what, requestor,
+		      "runId?s template?s status?s before?i count?i", id,
+		      template_id, status, before_ms, id != NULL ? 0 : n);
+}
+
 void audit_end(const struct run *r, const struct isolation *iso)
 {
 	if (file.fd >= 0)

@@ -34,6 +34,11 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
    CODE is what came of it, NULL: it was done. */
 void audit_browser(const struct requestor *requestor, const char *id,
 		   const char *tool, const char *code);
+/* REQUESTOR has deleted N runs: that one (ID), or those that ended before
+   BEFORE_MS, of that template and status (NULL: any). */
+void audit_deleted(const struct requestor *requestor, const char *id,
+		   const char *template_id, const char *status,
+		   int64_t before_ms, int64_t n);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */

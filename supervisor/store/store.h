@@ -148,7 +148,8 @@ struct store_result {
 				   would mend it, for the log; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
-	int64_t total; /* list: how many match in all */
+	int64_t total; /* list: how many match in all; delete: how many went */
+	const char *next; /* delete_ended: where to go on, or NULL */
 	const struct store_artifact *artifact;
 	const struct store_session *session; /* get_session */
 	const void *data; /* read_artifact: the bytes of the range */
@@ -362,6 +363,22 @@ void store_show(struct store *s, const struct store_run *run);
 void store_probe(struct store *s, store_done done, void *arg);
 /* Can it be opened? Nothing is written, but for what is missing. */
 void store_open(struct store *s, store_done done, void *arg);
+
+/*
+ * Forget a run of REQUESTOR's, with its artifacts, before it expires. -ENOENT;
+ * -EBUSY: it has not ended (status, in runs[0]); -EIO: a file of it would not go,
+ * so it stays.
+ */
+void store_delete_run(struct store *s, const char *requestor, const char *id,
+		      store_done done, void *arg);
+/*
+ * The same for those of F's range that ended before BEFORE_MS: a few of them are
+ * looked at, so that others are served between two of these. total: how many
+ * went; runs: the ids of those whose files would not; next: where to go on (as
+ * F->from), NULL: nowhere. Of F offset and limit are not looked at.
+ */
+void store_delete_ended(struct store *s, const struct store_filter *f,
+			int64_t before_ms, store_done done, void *arg);
 
 /* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
 void store_sweep(struct store *s, int64_t now_ms);

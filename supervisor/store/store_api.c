@@ -127,6 +127,18 @@ void store_sweep(struct store *s, int64_t now_ms)
 	store_ask(s, &store_op_sweep, &(struct store_req){.time_ms = now_ms});
 }
 
+void store_delete_run(struct store *s, const char *requestor, const char *id,
+		      store_done done, void *arg)
+{
+	ASK(delete_run, .urgent = true, .requestor = requestor, .id = id);
+}
+
+void store_delete_ended(struct store *s, const struct store_filter *f,
+			int64_t before_ms, store_done done, void *arg)
+{
+	ASK(delete_ended, .urgent = true, .filter = *f, .time_ms = before_ms);
+}
+
 void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     enum store_mail kind, int64_t until_ms, store_done done,
 		     void *arg)

@@ -15,6 +15,7 @@
  *   store_sessions.c  rows of sessions
  *   store_recover.c  instances: our lock, and what the dead left behind
  *   store_sweep.c    what has expired
+ *   store_delete.c   what somebody wants to have forgotten
  *   store_probe.c    can it be used at all
  *   state_file.c     files
  *
@@ -60,7 +61,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_read_artifact, store_op_usage, store_op_put_session,
     store_op_get_session, store_op_drop_session, store_op_drop_sessions,
     store_op_recover, store_op_sweep, store_op_send_mail, store_op_read_mail,
-    store_op_show, store_op_probe, store_op_open;
+    store_op_show, store_op_probe, store_op_open, store_op_delete_run,
+    store_op_delete_ended;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -292,6 +294,12 @@ char *store_instance_path(const struct store *s, const char *name);
  */
 int store_read_shown(struct store *s, struct store_req *r,
 		     struct store_run *run, bool bulk);
+
+/*
+ * Forget the run ID with its artifacts and their files. 1; 0: a file would not
+ * go, which is logged, and the run stays; or -errno.
+ */
+int store_drop_run(struct store *s, const char *requestor, const char *id);
 
 /* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
 void store_run_row(struct store_req *r, sqlite3_stmt *st);

@@ -73,9 +73,9 @@ static int drop_file(struct store *s, const struct pair *artifact)
 	return rc == 0 ? 1 : rc;
 }
 
-static int drop_run(struct store *s, const struct pair *run)
+int store_drop_run(struct store *s, const char *requestor, const char *id)
 {
-	sqlite3_stmt *st = store_query(s, STMT_ARTIFACTS_OF, STORE_STR(run->a));
+	sqlite3_stmt *st = store_query(s, STMT_ARTIFACTS_OF, STORE_STR(id));
 	struct pairs files = {0};
 	int rc = read_pairs(s, st, &files), gone = 1;
 
@@ -84,11 +84,16 @@ static int drop_run(struct store *s, const struct pair *run)
 	free_pairs(&files);
 	if (rc != 0 || gone != 1)
 		return rc != 0 ? rc : gone;
-	rc = store_change(s, STMT_DROP_ARTIFACTS, STORE_STR(run->a));
+	rc = store_change(s, STMT_DROP_ARTIFACTS, STORE_STR(id));
 	if (rc == 0)
-		rc = store_change(s, STMT_DROP_RUN, STORE_STR(run->a),
-				  STORE_STR(run->b));
+		rc = store_change(s, STMT_DROP_RUN, STORE_STR(id),
+				  STORE_STR(requestor));
 	return rc == 0 ? 1 : rc;
+}
+
+static int drop_run(struct store *s, const struct pair *run)
+{
+	return store_drop_run(s, run->b, run->a);
 }
 
 /* DROP each of P; *DROPPED counts. 0 or -errno. */

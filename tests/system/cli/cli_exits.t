@@ -55,7 +55,8 @@ my @cases = (
     [4, 'run', 'nosuch'], [4, 'run', 'good@9.9.9'], [4, 'status', $unknown], [4, 'logs', $unknown], [4, 'logs', '-f', $unknown], [4, 'explain', $unknown],
     [4, 'cancel', $unknown], [4, 'cancel', 'RUN', $unknown], [4, 'artifact', 'ls', $unknown], [4, 'artifact', 'get', $unknown],
     [4, 'artifact', 'cat', $artifact], [4, 'artifact', 'get', 'RUN', 'nosuch'], [4, 'artifact', 'cat', 'FAILED', 'a.txt'],
-    [4, 'template', 'show', 'nosuch'],
+    [4, 'template', 'show', 'nosuch'], [4, 'rm', $unknown], [4, 'rm', 'GONE', $unknown], [0, 'prune', '--older', '1d'],
+    [2, 'prune'], [2, 'prune', '--older', 'soon'], [2, 'prune', '--older', '1d', '--status', 'running'],
     [124, 'run', 'slow'], [124, 'run', 'waits', '-t', '100ms'],
     [125, 'run', 'plain', '--mode', 'async'],
 );
@@ -64,17 +65,18 @@ my @alone = ( # without any server
     [0, 'template', 'check', 'fine'], [0, 'template', 'test', 'fine'], [0, 'template', 'grant', 'fine'], [0, 'schema', 'schema.json', 'one.json'],
     [1, 'template', 'check', 'broken'], [1, 'template', 'test', 'fails'], [1, 'schema', 'schema.json', 'text.json'],
     [2], [2, 'nosuch'], [2, 'run'], [2, 'template'], [2, 'template', 'nosuch'], [2, 'artifact', 'ls'], [2, 'explain'], [2, 'logs'],
-    [2, 'cancel'], [2, 'ps', 'x'], [2, 'run', 'x', '--nosuch'], [2, 'template', 'new', 'X'], [2, 'template', 'new', 'fine'], [2, 'token', 'a:b'],
+    [2, 'cancel'], [2, 'rm'], [2, 'ps', 'x'], [2, 'run', 'x', '--nosuch'], [2, 'template', 'new', 'X'], [2, 'template', 'new', 'fine'], [2, 'token', 'a:b'],
     [2, 'client-config'], [2, 'client-config', '--client', 'nosuch'], [2, 'schema', 'none.json', 'one.json'], [2, 'schema'],
     [2, 'ps', '--config', 'wrong.conf'], [2, 'help', 'nosuch'],
     [4, 'template', 'check', 'nosuch'],
     (map { [125, @$_, '--socket', '/none/sock'] } ['ps'], ['run', 'plain'], ['status', $unknown], ['logs', $unknown], ['explain', $unknown],
-     ['cancel', $unknown], ['artifact', 'ls', $unknown], ['artifact', 'get', $unknown], ['template', 'ls'], ['template', 'show', 'good']),
+     ['cancel', $unknown], ['rm', $unknown], ['prune', '--older', '1d'], ['artifact', 'ls', $unknown], ['artifact', 'get', $unknown],
+     ['template', 'ls'], ['template', 'show', 'good']),
 );
 
 sub all {
 	my ($cli, %o) = @_;
-	my %runs = (RUN => 'good', FAILED => 'bad');
+	my %runs = (RUN => 'good', FAILED => 'bad', GONE => 'plain');
 
 	mkdir "$cli->{here}/out";
 	for my $name (sort keys %runs) {

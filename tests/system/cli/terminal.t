@@ -94,6 +94,9 @@ fake_shows('explain', ['explain', $run], qr/evil/, get_task_run => \%view, %log)
 fake_shows('logs', ['logs', $run], qr/evil/, get_task_run => \%good, %log);
 fake_shows('cancel', ['cancel', $run], qr/evil/,
 	   cancel_task_run => {cancelRequested => JSON::PP::false, currentStatus => $evil, reason => $evil, runId => $evil});
+my %kept = (deleted => 0, kept => [{runId => $evil, errorCode => $evil, reason => $evil}]);
+fake_shows('rm', ['rm', $run], qr/evil/, 'paddock/deleteRuns' => \%kept);
+fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept);
 fake_shows('artifact ls', ['artifact', 'ls', $run], qr/evil/, get_task_run => \%good);
 fake_shows('artifact get', ['artifact', 'get', $run, 'nosuch'], qr/nosuch/, get_task_run => \%good);
 fake_shows('artifact cat', ['artifact', 'cat', $run], qr/evil|art_/, get_task_run => \%good,
@@ -103,9 +106,10 @@ fake_shows('template show', ['template', 'show', $evil], qr/evil/, list_task_tem
 fake_shows('doctor', ['doctor'], qr/evil/, get_runtime_profile => \%profile,
 	   list_task_templates => {templates => [\%template]});
 fake_shows('run', ['run', 'x', '--templates', 'none'], qr/./, run_task_template => \%view, list_task_templates => {templates => [\%template]});
-for my $json (['ps', '-a'], ['status', $run], ['explain', $run], ['template', 'ls'], ['doctor'], ['artifact', 'ls', $run]) {
+for my $json (['ps', '-a'], ['status', $run], ['explain', $run], ['template', 'ls'], ['doctor'], ['artifact', 'ls', $run], ['rm', $run]) {
 	fake_shows("--json of @$json", [@$json, '--json'], qr/evil/, list_task_runs => \%runs, get_task_run => \%view, %log,
-		   list_task_templates => {templates => [\%template]}, get_runtime_profile => \%profile);
+		   list_task_templates => {templates => [\%template]}, get_runtime_profile => \%profile,
+		   'paddock/deleteRuns' => \%kept);
 }
 fake_shows('run, that fails', ['run', 'x'], qr/evil/, run_task_template => sub {
 	my ($args, $send, $m) = @_;

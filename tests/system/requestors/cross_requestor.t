@@ -19,6 +19,7 @@ my $s = Http->new(templates => \%templates, tokens => \%token);
 my @ways = (
 	(map { ['tools/call', {name => $_, arguments => {runId => 'RUN'}}] }
 	 qw(get_task_run cancel_task_run)),
+	['paddock/deleteRuns', {runIds => ['RUN']}],
 	['tools/call', {name => 'get_artifact', arguments => {artifactId => 'ART'}}],
 	(map { ["tasks/$_", {taskId => 'RUN'}] } qw(get result cancel)),
 	(map { my $m = $_; map { ["resources/$m", {uri => "paddock://runs/RUN$_"}] }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs deleted before they expire: one, or those of a time; whose, and with what. */
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+enum { SIZE = 10 };
+
+/* What deleting was told, with where to go on. */
+struct deleted {
+	struct answer a;
+	char next[ID_SIZE];
+};
+
+static void on_deleted(void *arg, const struct store_result *res)
+{
+	struct deleted *d = arg;
+
+	snprintf(d->next, sizeof(d->next), "%s",
+		 res->next != NULL ? res->next : "");
+	help_done(&d->a, res);
+}
+
+static int delete_one(struct store *s, const char *requestor, const char *id)
+{
+	struct answer a = {0};
+	int rc;
+
+	store_delete_run(s, requestor, id, help_done, &a);
+	help_wait(s, &a);
+	rc = a.rc;
+	help_clear(&a);
+	return rc;
+}
+
+/* All of F that ended before BEFORE_MS, step by step: how many; *STEPS. */
+static int64_t delete_all(struct store *s, struct store_filter f,
+			  int64_t before_ms, int *steps)
+{
+	struct deleted d = {.next = ""};
+	char from[ID_SIZE];
+	int64_t n = 0;
+
+	*steps = 0;
+	do {
+		memcpy(from, d.next, sizeof(from));
+		f.from = from;
+		d = (struct deleted){.next = ""};
+		store_delete_ended(s, &f, before_ms, on_deleted, &d);
+		help_wait(s, &d.a);
+		n += d.a.total;
+		++*steps;
+	} while (d.a.rc == 0 && d.next[0] != '\0');
+	is_int(d.a.rc, 0, "deleting succeeds");
+	return n;
+}
+
+static int64_t left(struct store *s, const char *requestor, int status)
+{
+	struct answer a = {0};
+
+	help_list(s, &a,
+		  &(struct store_filter){.requestor = requestor,
+					 .status = status,
+					 .limit = HELP_PAGE});
+	return a.total;
+}
+
+static int64_t bytes_of(struct store *s, const char *requestor)
+{
+	struct answer a = {0};
+
+	store_usage(s, requestor, help_done, &a);
+	help_wait(s, &a);
+	return a.artifact_bytes + a.row_bytes;
+}
+
+static struct store_artifact put_artifact(const char *dir, struct store *s,
+					  const struct store_run *run)
+{
+	struct store_artifact art = help_artifact(run, SIZE);
+	struct answer a = {0};
+	char *tmp = help_file(dir, "blob", "0123456789");
+
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "an artifact is put");
+	free(tmp);
+	return art;
+}
+
+static void test_one(const char *dir, struct store *s)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	char *files = xasprintf("artifacts/%s", run.id);
+	struct store_artifact art;
+	struct answer a = {0};
+
+	help_put(s, &run, STORE_SYNC);
+	art = put_artifact(dir, s, &run);
+	is_int(delete_one(s, "alice", run.id), -EBUSY,
+	       "a run that goes on is not deleted");
+	run.status = STORE_SUCCEEDED;
+	run.finished_ms = 50;
+	run.expires_ms = INT64_MAX;
+	help_put(s, &run, STORE_SYNC);
+	is_int(delete_one(s, "bob", run.id), -ENOENT, "nor is another's");
+	is_int(delete_one(s, "alice", "run_none"), -ENOENT,
+	       "one that there is not is unknown");
+	is_int(help_get(s, &a, "alice", run.id), 0, "so it is still there");
+	is_int(delete_one(s, "alice", run.id), 0, "one that has ended goes");
+	is_int(help_get(s, &a, "alice", run.id), -ENOENT,
+	       "and is unknown then");
+	is_int(help_read(s, &a, "alice", art.id, 0, 1), -ENOENT,
+	       "with its artifact");
+	ok(!help_exists(dir, files), "and the file");
+	is_int(bytes_of(s, "alice"), 0, "which are nobody's account any more");
+	is_int(left(s, "alice", -1), 0, "and are not counted");
+	help_clear(&a);
+	free(files);
+}
+
+/* Whose key another run may have then. */
+static void test_key(struct store *s)
+{
+	struct store_run one = help_run("keyed", STORE_SUCCEEDED);
+	struct store_run two = help_run("keyed", STORE_SUCCEEDED);
+
+	one.idem_key = two.idem_key = "k";
+	one.idem_digest = two.idem_digest = "d";
+	is_int(help_put(s, &one, STORE_SYNC), 0, "a run with a key");
+	is_int(help_put(s, &two, STORE_SYNC), -EEXIST, "which it holds");
+	is_int(delete_one(s, "keyed", one.id), 0, "until it is deleted");
+	is_int(help_put(s, &two, STORE_SYNC), 0, "the key is free then");
+}
+
+/* COUNT of them, of TEMPLATE_ID, that ended at FINISHED_MS. */
+static void put_runs(struct store *s, int count, const char *template_id,
+		     enum store_status status, int64_t finished_ms)
+{
+	for (int i = 0; i < count; i++) {
+		struct store_run run = help_run("many", status);
+
+		run.template_id = template_id;
+		run.finished_ms = finished_ms;
+		run.expires_ms = INT64_MAX;
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
+	}
+}
+
+static void test_many(struct store *s)
+{
+	struct store_filter f = {.requestor = "many", .status = -1};
+	struct store_run bobs = help_run("bob", STORE_SUCCEEDED);
+	struct store_run old = help_run("many", STORE_RUNNING);
+	int steps;
+
+	help_put(s, &bobs, STORE_SYNC);
+	help_put(s, &old, STORE_SYNC);
+	put_runs(s, 300, "a", STORE_SUCCEEDED, 100);
+	put_runs(s, 20, "b", STORE_SUCCEEDED, 100);
+	put_runs(s, 7, "b", STORE_FAILED, 100);
+	put_runs(s, 9, "b", STORE_FAILED, 200);
+	is_int(left(s, "many", -1), 337, "runs of many times");
+	is_int(delete_all(s, f, 100, &steps), 0,
+	       "what ended at that time has not ended before it");
+	f.before = old.id;
+	is_int(delete_all(s, f, 201, &steps), 0, "nor is beyond the range");
+	f.before = NULL;
+	f.template_id = "b";
+	f.status = STORE_FAILED;
+	is_int(delete_all(s, f, 101, &steps), 7,
+	       "those of a template and a status");
+	f.status = -1;
+	is_int(delete_all(s, f, 101, &steps), 20, "those of a template");
+	is_int(left(s, "many", STORE_FAILED), 9, "others stay");
+	f.template_id = NULL;
+	is_int(delete_all(s, f, INT64_MAX, &steps), 309, "all that ended");
+	ok(steps == 3, "in %d steps, between which others are served", steps);
+	is_int(left(s, "many", -1), 1, "what goes on stays");
+	is_int(left(s, "many", STORE_RUNNING), 1, "as it was");
+	is_int(left(s, "bob", -1), 1, "and so does what is another's");
+}
+
+/* A file that will not go: nobody may be told that it is gone. */
+static void test_stuck(const char *dir, struct store *s)
+{
+	struct store_run run = help_run("stuck", STORE_SUCCEEDED);
+	struct store_artifact art;
+	struct deleted d = {.next = ""};
+	struct answer a = {0};
+	char *path;
+
+	run.finished_ms = 100;
+	help_put(s, &run, STORE_SYNC);
+	art = put_artifact(dir, s, &run);
+	path = xasprintf("%s/artifacts/%s/%s", dir, run.id, art.id);
+	unlink(path);
+	mkdir(path, 0700);
+	is_int(delete_one(s, "stuck", run.id), -EIO,
+	       "a run whose file will not go");
+	store_delete_ended(
+	    s, &(struct store_filter){.requestor = "stuck", .status = -1}, 200,
+	    on_deleted, &d);
+	help_wait(s, &d.a);
+	is_int(d.a.total, 0, "is not counted as gone");
+	is_int((int64_t)d.a.n, 1, "but told");
+	is_str(d.a.ids[0], run.id, "by its id");
+	is_int(help_get(s, &a, "stuck", run.id), 0, "and still there");
+	rmdir(path);
+	is_int(delete_one(s, "stuck", run.id), 0, "until the file goes");
+	help_clear(&a);
+	free(path);
+}
+
+int main(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+
+	test_one(dir, s);
+	test_key(s);
+	test_many(s);
+	test_stuck(dir, s);
+	store_stop(s, 10000);
+	help_remove(dir);
+	return tap_done();
+}

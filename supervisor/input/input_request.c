@@ -236,6 +236,17 @@ static struct json_object *bad_answer(struct tool_error *r, const char *pointer,
 	return NULL;
 }
 
+/* EXPECTED is a member of what POINTER points at, and is not there. */
+static struct json_object *lacking(struct tool_error *r, const char *pointer,
+				   const char *expected)
+{
+	tool_error_set(r, "INPUT_INVALID",
+		       json_pack("pointer:s expected:s", pointer, expected),
+		       "%s lacks %s, which the question's schema requires",
+		       pointer, expected);
+	return NULL;
+}
+
 static struct json_object *accepted(const struct input_request *q,
 				    struct json_object *content,
 				    struct schema_budget *b,
@@ -252,6 +263,8 @@ static struct json_object *accepted(const struct input_request *q,
 
 		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));
 		pointer_error_join(&at, &inner);
+		if (strcmp(err.keyword, "required") == 0)
+			return lacking(r, at.pointer, at.expected);
 		return bad_answer(r, at.pointer, at.expected);
 	}
 	return json_pack("content:O", content);

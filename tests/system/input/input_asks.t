@@ -92,6 +92,8 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 
 	for ([ { action => 'cancel' }, undef, qr/^the user declined/ ],
 	     [ { action => 'accept', content => { name => 1 } }, undef, qr{is none: /content/name has to be} ],
+	     [ { action => 'accept', content => { nam => 'Ada' } }, undef,
+	       qr{is none: /content lacks the member "name", which the question's schema requires} ],
 	     [ { action => 'maybe' }, undef, qr{is none: /action has to be} ],
 	     [ undef, { code => -1, message => 'nobody is here' }, qr/failed: nobody is here$/ ]) {
 		my ($result, $error, $why) = @$_;

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/tap_json.h"
 
 static const char schema_text[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"port\":"
@@ -106,15 +105,6 @@ static const struct {
      "/does/not/exist: No such file",
      "a file that is not there"},
 };
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	if (json_parse(&o, text, strlen(text), NULL) < 0)
-		abort();
-	return o;
-}
 
 TEST(cases)
 {

@@ -14,8 +14,7 @@
 #include "cli/json_io.h"
 #include "cli/report.h"
 #include "proto/json/json_diff.h"
-#include "proto/json/json.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/tap_json.h"
 
 /* ---- durations ---- */
 
@@ -361,15 +360,6 @@ TEST(clean)
 }
 
 /* ---- JSON ---- */
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	if (json_parse(&o, text, strlen(text), NULL) < 0)
-		abort();
-	return o;
-}
 
 TEST(pretty)
 {

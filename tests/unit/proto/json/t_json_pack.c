@@ -7,13 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/tap.h"
-
-static void is_json(struct json_object *o, const char *text, const char *what)
-{
-	is_str(json_text(o, NULL), text, "%s", what);
-	json_object_put(o);
-}
+#include "tests/unit/tap_json.h"
 
 TEST(kinds)
 {

@@ -4,19 +4,9 @@
 
 #include "base/mem.h"
 #include "proto/mcp/elicit_form.h"
-#include "proto/json/json.h"
 #include "proto/mcp/sampling.h"
 #include "supervisor/input/input_request.h"
-#include "tests/unit/tap.h"
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	if (json_parse(&o, text, strlen(text), NULL) < 0)
-		ok(false, "the test's own JSON: %s", text);
-	return o;
-}
+#include "tests/unit/tap_json.h"
 
 /* ---- forms ---- */
 

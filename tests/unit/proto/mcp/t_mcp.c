@@ -3,25 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
 #include "proto/mcp/mcp.h"
 #include "proto/mcp/mcp_schema.h"
-#include "tests/unit/tap.h"
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	json_parse(&o, text, strlen(text), NULL);
-	return o;
-}
-
-/* O is taken. */
-static void is_json(struct json_object *o, const char *want, const char *name)
-{
-	is_str(o == NULL ? NULL : json_text(o, NULL), want, "%s", name);
-	json_object_put(o);
-}
+#include "tests/unit/tap_json.h"
 
 /* ---- revisions ---- */
 

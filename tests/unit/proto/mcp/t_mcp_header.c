@@ -3,17 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
 #include "proto/mcp/mcp_header.h"
-#include "tests/unit/tap.h"
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	json_parse(&o, text, strlen(text), NULL);
-	return o;
-}
+#include "tests/unit/tap_json.h"
 
 #define MISSING "is missing"
 #define OTHER "says something else"

@@ -4,17 +4,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
 #include "proto/mcp/mcp_param_header.h"
-#include "tests/unit/tap.h"
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	json_parse(&o, text, strlen(text), NULL);
-	return o;
-}
+#include "tests/unit/tap_json.h"
 
 /* ---- schemas ---- */
 

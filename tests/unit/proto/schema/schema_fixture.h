@@ -8,23 +8,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
 #include "proto/schema/schema.h"
 #include "proto/schema/schema_private.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/tap_json.h"
 
 #define META "{\"$schema\":\"https://example.com/meta\","
 #define D7 "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
-
-static struct json_object *parse(const char *text)
-{
-	struct json_error err;
-	struct json_object *v;
-
-	if (json_parse(&v, text, strlen(text), &err) != 0)
-		ok(false, "test data is JSON: %s: %s", text, err.text);
-	return v;
-}
 
 /* What the resolver knows. */
 static const struct {

@@ -5,10 +5,9 @@
 
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
-#include "proto/json/json.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/run/outcome.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/tap_json.h"
 
 #define CPU_MS 1000 /* the run's limit */
 
@@ -302,14 +301,6 @@ static void add_steps(struct run *r, const char *letters)
 		if (letters[i] != 'k')
 			run_steps_apply(&r->steps, &m, &errmsg);
 	}
-}
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *o = NULL;
-
-	json_parse(&o, text, strlen(text), NULL);
-	return o;
 }
 
 static void check_result(const struct result *c)

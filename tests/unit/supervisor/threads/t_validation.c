@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/tap_json.h"
 
 static const struct config_requestor unlimited;
 static struct requestor q;
@@ -21,14 +20,6 @@ static struct thread_pool *o;
 	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
 	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}}]}}}"
 #define INTEGERS "{\"items\":{\"type\":\"integer\"}}"
-
-static struct json_object *parse(const char *text)
-{
-	struct json_object *v = NULL;
-
-	json_parse(&v, text, strlen(text), NULL);
-	return v;
-}
 
 static struct json_object *nested(int n)
 {

@@ -277,7 +277,7 @@ void report_end(const struct cli *cli, struct json_object *view)
 			       lost_artifacts_count(view) == 0))
 		return;
 	if (strcmp(status, "canceled") == 0) {
-		message_print("cancelled %s", id);
+		message_print("%s was cancelled", id);
 		return;
 	}
 	if (strcmp(status, "partial_success") == 0)

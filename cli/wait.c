@@ -33,11 +33,14 @@ static const struct opt opts[] = {
      "wait no longer than that: 90s, 5m, 1m30s; the run goes on"},
 };
 
-/* How it ended, in a word on stdout, and on stderr why. */
-static int tell_end(const struct cli *cli, struct json_object *view)
+/* How it ended, in a word on stdout, and on stderr why. NAMED: its id, or NULL. */
+static int tell_end(const struct cli *cli, struct json_object *view,
+		    const char *named)
 {
 	if (cli->json)
 		json_pretty_print(view, true);
+	else if (named != NULL)
+		safe_printf("%s %s\n", named, json_member_str(view, "status"));
 	else
 		safe_printf("%s\n", json_member_str(view, "status"));
 	fflush(stdout); /* what fails is noticed by main() */
@@ -59,7 +62,7 @@ static int wait_for_news(struct client *c, int64_t until_ms)
 }
 
 static int wait_until(const struct cli *cli, struct client *c, const char *run,
-		      int64_t until_ms)
+		      int64_t until_ms, bool several)
 {
 	char *uri = xasprintf("paddock://runs/%s", run);
 	struct json_object *view = NULL;
@@ -83,7 +86,7 @@ static int wait_until(const struct cli *cli, struct client *c, const char *run,
 	else if (rc == 0 && news < 0)
 		rc = client_trouble();
 	else if (rc == 0)
-		rc = tell_end(cli, view);
+		rc = tell_end(cli, view, several ? run : NULL);
 	json_object_put(view);
 	return rc;
 }
@@ -102,7 +105,7 @@ static int wait_run(const struct cli *cli, struct client *c, int n,
 		    flags.timeout);
 	until_ms = clock_mono_ms() + ms;
 	for (int i = 0; i < n; i++) {
-		int rc = wait_until(cli, c, arg[i], until_ms);
+		int rc = wait_until(cli, c, arg[i], until_ms, n > 1);
 
 		worst = rc > worst ? rc : worst;
 	}

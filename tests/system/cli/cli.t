@@ -257,7 +257,7 @@ for my $signal (['INT', 130], ['TERM', 143]) {
 
 	$p->wait_shown(qr/1\/3 working/);
 	$p->signal($name);
-	said($p->finish, $status, qr/^cancelling.*^paddock: cancelled $run$/ms,
+	said($p->finish, $status, qr/^cancelling.*^paddock: $run was cancelled$/ms,
 	     "SIG$name cancels the run and waits for its end");
 }
 ok(strays_gone(), 'nothing is left behind');
@@ -281,7 +281,7 @@ ok(strays_gone(), 'nothing is left behind');
 	$p->wait_shown(qr/\r\S*slow .*working [\d.]+ m?s/);
 	like($p->shown, qr/\e\[3\dm/, 'a terminal gets a bar in colour');
 	$p->type("\cC");
-	said($p->finish, 130, qr/\r\e\[Kcancelling.*cancelled $run/s,
+	said($p->finish, 130, qr/\r\e\[Kcancelling.*$run was cancelled/s,
 	     'ctrl-C cancels, once the bar is wiped');
 }
 {
@@ -411,7 +411,7 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	$p = $cli->start(['run', 'slow', @there]);
 	$p->wait_shown(qr/1\/3 working/);
 	$p->signal('INT');
-	said($p->finish, 130, qr/cancelled $run/, 'ctrl-C cancels there, too');
+	said($p->finish, 130, qr/$run was cancelled/, 'ctrl-C cancels there, too');
 	$r = $cli->run(['run', 'good', '--idempotency-key', 'k', '--json', '-q',
 			@there]);
 	is(json_to($cli->run(['run', 'good', '--idempotency-key', 'k', '--json',

@@ -35,7 +35,9 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	$r = paddock('wait', $fail);
 	is_deeply([@{$r}{qw(out status)}], ["failed\n", 1], 'a run that fails');
 	like($r->{err}, qr/it is so/, '... says why');
-	is(paddock('wait', $soon, $fail)->{status}, 1, 'of several the worst counts');
+	$r = paddock('wait', $soon, $fail);
+	is($r->{status}, 1, 'of several the worst counts');
+	is($r->{out}, "$soon succeeded\n$fail failed\n", '... and each is told by its id');
 	like(paddock('result', $fail)->{err}, qr/it is so/, 'result says why there is none');
 	my $slow = start('slow');
 	$r = paddock('wait', $slow, '-t', '200ms');
@@ -45,7 +47,9 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is($r->{status}, 1, 'a run that goes on has no result');
 	like($r->{err}, qr/it is running/, '... and that is said');
 	is(paddock('cancel', $slow)->{status}, 0, 'which is cancelled then');
-	is(paddock('wait', $slow)->{status}, 130, 'a run that was cancelled');
+	$r = paddock('wait', $slow);
+	is($r->{status}, 130, 'a run that was cancelled');
+	is($r->{err}, "paddock: $slow was cancelled\n", '... which this command has not done');
 	same_json([sort keys %{json_to(paddock('result', $soon, '--json')->{out})}],
 		  [sort keys %{json_to(paddock('wait', $soon, '--json')->{out})}], '--json gives the whole view');
 }

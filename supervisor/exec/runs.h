@@ -110,7 +110,8 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg);
  * Of a run that awaits input, and whose client has gone to get it: may one more
  * of its requestor's wait so? False: E says why not (QUOTA_EXCEEDED). When its
  * worker can be stopped its time does not pass, and it has no place among the
- * running: when it is to go on it waits for one before what is queued.
+ * running: when it is to go on it waits for one before what is queued, and when it
+ * is cancelled and there is none it has no grace.
  */
 bool runs_may_park(const struct runs *s, const struct run *r,
 		   struct tool_error *e);

@@ -117,6 +117,8 @@ void runs_unpark(struct runs *s, struct run *r)
 		runs_await_place(s, r);
 		return;
 	}
+	if (r->state == RUN_CANCELLING && !runs_has_place(s, r))
+		worker_end(r); /* many at once would all run for their grace */
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
 	sched_again(&s->sched, &r->requestor->lane);

@@ -39,6 +39,8 @@ my %templates = (
 	return run.step('s', function() run.sleep(100) return 'done' end, {timeout = 2000}) end)
 	return {out[1].value, out[2].value or out[2].error.code, run.deadline() > 0}")},
 	limits => {maxTimeoutMs => 2400}},
+    stubborn => {%{lua("while true do pcall(run.elicit, {key = 'k', message = 'm', schema = $form}) end")},
+	limits => {cancelGraceMs => 30000, maxTimeoutMs => 600000, maxCpuMs => 600000}},
     holds => lua("run.progress(0, 1, 'held') run.sleep(60000)"),
     caught => lua("local ok, e = pcall(run.elicit, {message = 'm', schema = $form})
 	return {code = e.code}"),
@@ -308,8 +310,12 @@ $s->stop;
 		[$run, $r->{requestState}];
 	} 1 .. 4;
 	my $state_of = sub { Paddock::stat_of($s->worker_pid($_[0]))->{state} };
+	call($s, 'stubborn');
+	my ($stubborn) = map { $_->{runId} } @{$s->tool('list_task_runs')->{view}{runs}};
 	my $hold = $s->run_async('holds', {});
 	$s->saying($hold, 'held');
+	$s->tool(cancel_task_run => {runId => $stubborn});
+	is($s->ended($stubborn)->{status}, 'canceled', 'who is cancelled while others have all places has no grace');
 	my @back = map { $s->request('tools/call', stateless({name => 'who', arguments => {},
 		requestState => $_->[1], inputResponses => {user_name => name_is('Al')}}, \%can)) }
 	    @parked[0 .. 2];

@@ -232,7 +232,10 @@ void http_ask(struct http *h, int i, const char *method, const char *name,
 	    snprintf(body, sizeof(body),
 		     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\","
 		     "\"params\":{%s%s%s%s}}",
-		     ++h->last_id, method, params, stateless ? "," META : "",
+		     ++h->last_id, method, params,
+		     !stateless		 ? ""
+		     : params[0] == '\0' ? META
+					 : "," META,
 		     stateless ? h->capabilities : "", stateless ? "}" : "");
 
 	if ((size_t)n >= sizeof(body))

@@ -147,6 +147,17 @@ static int work(const struct way *w, struct http *h)
 	return w->wait(h, body);
 }
 
+/* The server has ended what listened, and has taken the new connection, before
+ * the next job is asked for. */
+static void leave(struct http *h)
+{
+	const char *body;
+
+	http_leave(h, WAITS);
+	http_ask(h, WAITS, "server/discover", NULL, "");
+	http_next(h, &body);
+}
+
 static void drive(const struct way *w, struct figures *f, int n)
 {
 	while (n-- > 0) {
@@ -156,7 +167,7 @@ static void drive(const struct way *w, struct figures *f, int n)
 		f->took_ns[f->n++] =
 		    now_ns() - began - JOB_MS * INT64_C(1000000);
 		if (w->wait == by_listen)
-			http_leave(f->http, WAITS);
+			leave(f->http);
 	}
 }
 

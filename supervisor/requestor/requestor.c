@@ -210,20 +210,20 @@ static void log_one(struct requestor *q)
 			 "artifact_bytes=%lld store_bytes=%lld ",
 			 (long long)requestor_kept(q),
 			 (long long)requestor_stored(q));
-	log_info("requestor",
-		 "requestor=%s status=%s running=%zu queued=%zu cpu_ms=%lld "
-		 "%srefused=%llu rate_limited=%llu lookups_failed=%llu "
-		 "overpolls=%llu",
-		 q->name,
-		 q->gone	? "gone"
-		 : q->lane.held ? "held"
-				: "ok",
-		 q->lane.running, q->lane.queued,
-		 (long long)requestor_cpu_ms(q), stored,
-		 (unsigned long long)q->refused,
-		 (unsigned long long)q->rate_limited,
-		 (unsigned long long)q->lookups_failed,
-		 (unsigned long long)q->overpolls);
+	log_info(
+	    "requestor",
+	    "requestor=%s status=%s running=%zu queued=%zu parked=%zu cpu_ms=%lld "
+	    "%srefused=%llu rate_limited=%llu lookups_failed=%llu "
+	    "overpolls=%llu",
+	    q->name,
+	    q->gone	   ? "gone"
+	    : q->lane.held ? "held"
+			   : "ok",
+	    q->lane.running, q->lane.queued, q->parked,
+	    (long long)requestor_cpu_ms(q), stored,
+	    (unsigned long long)q->refused, (unsigned long long)q->rate_limited,
+	    (unsigned long long)q->lookups_failed,
+	    (unsigned long long)q->overpolls);
 }
 
 struct requestor *requestors_log(struct requestors *all, struct requestor *from)

@@ -277,6 +277,8 @@ $s->stop;
 
 	is($third->{structuredContent}{code}, 'QUOTA_EXCEEDED',
 	    'so many may wait, whatever may run at once') or diag(json_of($third));
+	kill USR1 => $s->{pid};
+	ok($s->log_has(qr/part=requestor .*running=0 queued=0 parked=2 /), '... and the status counts them');
 	for my $state (@states) {
 		my $r = again($s, 'who', $state, {user_name => name_is('Al')});
 

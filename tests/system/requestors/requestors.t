@@ -140,7 +140,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 		'seconds', 'but its CPU time is used up');
 	is($s->get($runs[1])->{status}, 'queued', 'what waits is not started');
 	kill USR1 => $s->{pid};
-	ok($s->log_has(qr/requestor=alice status=held running=0 queued=1 cpu_ms=1\d{3} .*refused=1 /),
+	ok($s->log_has(qr/requestor=alice status=held running=0 queued=1 parked=0 cpu_ms=1\d{3} .*refused=1 /),
 	   'the status says so');
 	reload($s, me("cpu_seconds_per_hour = 60\n"));
 	is($s->ended($runs[1])->{status}, 'succeeded', 'until the limit is raised');

@@ -14,9 +14,10 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define ID_CHARS 26	/* of 5 bits each: 130 */
-#define TIME_CHARS 10	/* the first 50 bits */
-#define TICK_US 250L	/* 48 bits of ms and two more below them */
+#define ID_CHARS 26   /* of 5 bits each: 130 */
+#define TIME_CHARS 10 /* the first 50 bits */
+#define TICK_US 250L  /* 48 bits of ms and two more below them */
+#define MS_END (UINT64_C(1) << 48)
 #define RANDOM_BYTES 10 /* 80 bits: the other 16 characters */
 
 /* In the order of ASCII, so that strcmp(3) orders as the numbers do. */
@@ -72,7 +73,8 @@ static char *put_time(char *out, const char *prefix, uint64_t ticks)
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms)
 {
 	uint64_t ms = wall_ms > 0 ? (uint64_t)wall_ms : 0;
-	char *p = put_time(out, prefix, ms * (1000 / TICK_US));
+	char *p = put_time(out, prefix,
+			   (ms < MS_END ? ms : MS_END - 1) * (1000 / TICK_US));
 
 	for (int i = TIME_CHARS; i < ID_CHARS; i++)
 		*p++ = alphabet[0];

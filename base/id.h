@@ -17,7 +17,7 @@
 /* Writes a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
-/* The least that id_new() could write at WALL_MS. */
+/* The least that id_new() could write at WALL_MS, or at its own first or last. */
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms);
 
 #define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */

@@ -107,4 +107,8 @@ TEST(since)
 	ok(strcmp(id, later) < 0, "nor after it");
 	id_since(from, "run", -1);
 	ok(strcmp(from, id) < 0, "a time before all times is before all");
+	for (int bits = 48; bits < 63; bits++) {
+		id_since(later, "run", INT64_C(1) << bits);
+		ok(strcmp(id, later) < 0, "2^%d ms is after all", bits);
+	}
 }

@@ -53,8 +53,8 @@ static int read_flags(void)
 	if (flags.since != NULL && duration_parse(&ms, flags.since) < 0)
 		return message_fail(
 		    CLI_USAGE,
-		    "--since is \"%.64s\"; it has to be a duration: 90m, 7d, "
-		    "1h30m; a bare number is seconds",
+		    "--since is \"%.64s\"; it has to be a duration up "
+		    "to 366d: 90m, 7d, 1h30m; a bare number is seconds",
 		    flags.since);
 	if (flags.since != NULL)
 		since_ms = clock_wall_ms() - ms;

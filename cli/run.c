@@ -63,8 +63,8 @@ static int read_flags(struct run_call *r, const char *operand)
 	    duration_parse(&r->timeout_ms, flags.timeout) < 0)
 		return message_fail(
 		    CLI_USAGE,
-		    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, "
-		    "1m30s, 1500ms; a bare number is seconds",
+		    "--timeout is \"%.64s\"; it has to be a duration "
+		    "up to 366d: 90s, 5m, 1m30s, 1500ms; a bare number is seconds",
 		    flags.timeout);
 	if (flags.key != NULL &&
 	    (flags.key[0] == '\0' || strlen(flags.key) > 200))

@@ -100,8 +100,8 @@ static int wait_run(const struct cli *cli, struct client *c, int n,
 	if (flags.timeout != NULL && duration_parse(&ms, flags.timeout) < 0)
 		return message_fail(
 		    CLI_USAGE,
-		    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, "
-		    "1m30s, 1500ms; a bare number is seconds",
+		    "--timeout is \"%.64s\"; it has to be a duration "
+		    "up to 366d: 90s, 5m, 1m30s, 1500ms; a bare number is seconds",
 		    flags.timeout);
 	until_ms = clock_mono_ms() + ms;
 	for (int i = 0; i < n; i++) {

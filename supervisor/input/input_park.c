@@ -18,7 +18,9 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/session/request.h"
 #include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
 
+#define SMALL 8192	  /* bytes of an answer that is read at once */
 #define KEYS_MAX 1000	  /* from then on each is made unlike all others */
 #define GATHER_MS 10	  /* for the next one of several at once… */
 #define GATHER_MOST_MS 50 /* …in all */
@@ -79,7 +81,29 @@ struct json_object *input_requests(const struct run *r,
 
 /* ---- what is answered ---- */
 
-/* VALUE, of KEY in RESPONSES, answers P, and is its alone when it is large. */
+/* About what V has as text; once that is over MOST no more is looked at. */
+static size_t weigh(struct json_object *v, size_t most)
+{
+	size_t n = 1 + (size_t)json_object_get_string_len(v);
+
+	if (json_object_is_type(v, json_type_array))
+		for (size_t i = 0; n <= most && i < json_length(v); i++)
+			n += weigh(json_object_array_get_idx(v, i), most - n);
+	if (!json_object_is_type(v, json_type_object))
+		return n;
+	json_object_object_foreach(v, key, member) {
+		if (n > most)
+			break;
+		n += strlen(key);
+		n += n <= most ? weigh(member, most - n) : 0;
+	}
+	return n;
+}
+
+/*
+ * VALUE, of KEY in RESPONSES, answers P, and is its alone when it is large. When
+ * too much is read already P is as before, and its client is asked again.
+ */
 static void answer(struct pending_input *p, struct requestor *from,
 		   struct json_object *responses, const char *key, size_t bytes)
 {
@@ -90,6 +114,12 @@ static void answer(struct pending_input *p, struct requestor *from,
 			    .result = value,
 			    .bytes = bytes};
 
+	if (rpc_async_is_large(bytes) && weigh(value, SMALL) <= SMALL)
+		m.bytes = SMALL; /* others may make the message large */
+	if (rpc_async_is_large(m.bytes) && !thread_pool_has_room(pool, from)) {
+		json_object_put(m.root);
+		return;
+	}
 	input_withdraw(p, "it was answered in another way");
 	json_object_object_del(responses, key);
 	input_reply_read(p, from, &m);
@@ -212,8 +242,8 @@ static void rest(struct input *in)
 	LIST_FOREACH(p, &in->pending, link) {
 		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
 
-		if (p->expiry == NULL || ms > most)
-			continue; /* the run ends before */
+		if (p->job != NULL || p->expiry == NULL || ms > most)
+			continue; /* it is read, or the run ends before */
 		p->expires_mono_ms = now + ms;
 		evtimer_add(p->expiry, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 	}

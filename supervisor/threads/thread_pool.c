@@ -306,6 +306,11 @@ static bool has_threads(struct thread_pool *o)
 	return o->n_begun > 0;
 }
 
+bool thread_pool_has_room(struct thread_pool *o, struct requestor *q)
+{
+	return lane_of(o, q)->n < THREAD_POOL_JOBS_MAX;
+}
+
 struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 					   struct requestor *q,
 					   const struct thread_pool_kind *kind,

@@ -65,6 +65,8 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 					   struct requestor *q,
 					   const struct thread_pool_kind *kind,
 					   void *arg);
+/* Would one more of Q's be taken? */
+bool thread_pool_has_room(struct thread_pool *o, struct requestor *q);
 /*
  * Nobody waits for J any more: done() is not called. drop() is: at once when
  * J has not begun, else when work() has returned.

@@ -26,6 +26,12 @@ my %templates = (
 	local all = ''
 	for _, r in ipairs(out) do all = all .. (r.ok and r.value or r.error.code) end
 	return {all = all}"),
+    all => lua("local list, n = {}, 0
+	for i = 1, 64 do list[i] = i end
+	for _, r in ipairs(run.map(list, {concurrency = 64}, function(i)
+		return #run.elicit{key = 'k' .. i, message = 'm', schema = $form}.content.name end)) do
+		n = n + (r.ok and r.value or 0) end
+	return {bytes = n}"),
     kinds => lua("local out = run.map({1, 2, 3}, {concurrency = 3}, function(n)
 	if n == 1 then return run.elicit{message = 'm', schema = $form}.content.name end
 	if n == 2 then return run.sample{messages = {{role = 'user', content =
@@ -165,6 +171,16 @@ is(again($s, 'who', call($s, 'who')->{requestState}, {user_name => {action => 'd
 	    'an answer in part: the rest is asked again');
 	$r = again($s, 'many', $r->{requestState}, {b => name_is('Bo')});
 	is($r->{structuredContent}{all}, 'AlBoCy', '... and all is there in the end');
+}
+for my $size (2000, 100_000) { # by themselves, or together they are a large message
+	my ($r, $rounds) = (call($s, 'all'), 0);
+
+	is(scalar(keys %{$r->{inputRequests}}), 64, "64 questions, and answers of $size bytes");
+	while ($r->{inputRequests} && $rounds++ < 5) {
+		$r = again($s, 'all', $r->{requestState}, {map { $_ => name_is('x' x $size) } keys %{$r->{inputRequests}}});
+	}
+	is($r->{structuredContent}{bytes}, 64 * $size, '... each is heard') or diag(json_of($r));
+	is($rounds, 1, '... at once') if $size < 8000;
 }
 {
 	my $r = call($s, 'twice');

@@ -50,6 +50,17 @@ static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 	take_text(reply, e);
 }
 
+/* The same, for who does not know that ERRMSG points into an answer. */
+static void make_misfit(struct input_reply *reply, struct tool_error *errmsg)
+{
+	char *place = errmsg->message;
+
+	errmsg->message = xasprintf(
+	    "the client's answer does not fit what was asked: %s", place);
+	free(place);
+	make_refusal(reply, errmsg);
+}
+
 static void make_answer(struct input_reply *reply,
 			const struct input_request *q,
 			struct json_object *result, struct schema_budget *b)
@@ -59,7 +70,7 @@ static void make_answer(struct input_reply *reply,
 	    input_request_result(q, result, b, &errmsg);
 
 	if (answer == NULL) {
-		make_refusal(reply, &errmsg);
+		make_misfit(reply, &errmsg);
 		return;
 	}
 	reply->ok = true;

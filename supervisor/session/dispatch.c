@@ -96,6 +96,28 @@ bool method_is_slow(const struct context *ctx, const char *name,
 	return m != NULL && m->slow;
 }
 
+static bool is_of_some_revision(const struct context *ctx, const char *name)
+{
+	for (const struct method *m = ctx->methods->all; m->name != NULL; m++)
+		if (strcmp(m->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void answer_no_method(struct request *c)
+{
+	if (is_of_some_revision(c->ctx, c->msg.method))
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			      "MCP %s, which this request is of, has no method "
+			      "\"%s\"; other revisions have it here",
+			      mcp_revision_name(c->terms->revision),
+			      c->msg.method);
+	else
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			      "this server has no method \"%.100s\"",
+			      c->msg.method);
+}
+
 static void serve(struct request *c)
 {
 	const struct method *m =
@@ -103,12 +125,12 @@ static void serve(struct request *c)
 	bool greeted = c->session->greeted || c->terms == &c->own_terms;
 
 	if (m == NULL)
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-			      "this server has no method \"%.100s\"",
-			      c->msg.method);
+		answer_no_method(c);
 	else if (!m->early && !greeted)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "%s came before initialize; send that first",
+			      "%s came before initialize; send that first, or "
+			      "with each request params._meta, as MCP "
+			      "2026-07-28 has it",
 			      m->name);
 	else
 		m->serve(c);

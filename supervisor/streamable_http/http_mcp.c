@@ -160,7 +160,10 @@ static struct http_session *session_of(struct http_sessions *all,
 		http_conn_refuse(c, 400,
 				 "there is no Mcp-Session-Id; "
 				 "initialize gives one, and it belongs "
-				 "to every later request");
+				 "to every later request; a request of MCP "
+				 "2026-07-28 needs none: it comes by POST, and "
+				 "says its revision in MCP-Protocol-Version "
+				 "and params._meta");
 		return NULL;
 	}
 	s = http_session_find(all, requestor, id);

@@ -133,6 +133,8 @@ sub until_ended {
 		my $answer = $c->call($method, {uri => 'x:y', level => 'info', taskId => 'run_x'});
 
 		is_deeply([$c->{last}{status}, $answer->{error}{code}], [404, -32601], "MCP26 5: there is no $method");
+		like($answer->{error}{message}, qr/^MCP 2026-07-28, .* has no method "\Q$method\E"; other/,
+		    '... of this revision');
 	}
 	for my $twice ('MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/list', 'Mcp-Name: x', 'mcp-param-a: 1') {
 		my $raw = $s->connect;

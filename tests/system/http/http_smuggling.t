@@ -241,6 +241,8 @@ for (['application/json; charset=utf-8', 200], ['text/plain', 415],
 	delete $in{'Mcp-Session-Id'};
 	is(status_with(POST => '/mcp', \%in, $ping), 400,
 	   'MCP 37: without a session: 400');
+	like($s->fetch(POST => '/mcp', {%in}, $ping)->{json}{error}{message},
+	     qr/initialize gives one.*2026-07-28 needs none.*params\._meta/, '... and both ways are told');
 	is(status_with(GET => '/mcp', \%in), 400, 'a GET, too');
 	is(status_with(DELETE => '/mcp', \%in), 400, 'and a DELETE');
 	for my $id ('x', 'f' x 40, '') {

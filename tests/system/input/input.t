@@ -111,6 +111,8 @@ sub silent { # nothing was asked of the client
 	is($got->{code}, 'INPUT_INVALID',
 	   'MCP 29: an answer that the form would not take is refused');
 	is($got->{details}{pointer}, '/content/name', 'it says where');
+	like($got->{message}, qr{^the client's answer does not fit what was asked: /content/name has to be},
+	     '... and of what');
 
 	$id = $s->ask(who => {});
 	$s->reply($s->told('elicitation/create'), {action => 'perhaps'});

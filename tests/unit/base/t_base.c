@@ -166,22 +166,6 @@ TEST(mem)
 	free(s), free(cut), free(p);
 }
 
-/* All that PATH holds. */
-static char *slurp(const char *path)
-{
-	struct buf b = {0};
-	FILE *f = fopen(path, "r");
-	size_t n = 1;
-
-	while (f != NULL && n > 0) {
-		n = fread(buf_room(&b, 4096), 1, 4096, f);
-		buf_wrote(&b, n);
-	}
-	if (f != NULL)
-		fclose(f);
-	return buf_take(&b, NULL);
-}
-
 /* Log TEXT as a value, and compare the line less its time. */
 static void is_logged(const char *path, const char *text, const char *want,
 		      const char *name)
@@ -190,7 +174,7 @@ static void is_logged(const char *path, const char *text, const char *want,
 
 	ok(truncate(path, 0) == 0, "%s: an empty file", name);
 	log_info("test", "msg=\"%s\"", text);
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strncmp(got, "ts=2", 4) == 0 && strlen(got) > 28 && got[27] == ' ',
 	   "%s: the time first", name);
 	is_str(strlen(got) > 28 ? got + 28 : got, want, "%s", name);
@@ -232,7 +216,7 @@ static void test_log_formats(const char *path)
 	log_info("test", "word=%s n=%d,%u,%zu", "a b=\"c\\", -1, 2u, (size_t)3);
 	log_info("test", "long=%lld,%llu cut=\"%.2s|%.*s|%.9s\"",
 		 INT64_MIN + 0LL, UINT64_MAX + 0ULL, "abc", 1, "\"\"", "d");
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strstr(got, "test word=a?b=?c\\ n=-1,2,3\n") != NULL,
 	   "outside of quotes a value is one word");
 	ok(strstr(got, "test long=-9223372036854775808,18446744073709551615 "
@@ -249,7 +233,7 @@ static void test_log_long(const char *path)
 	ok(truncate(path, 0) == 0, "a long line: an empty file");
 	log_warn("test", "msg=%s", text);
 	log_warn("test", "next");
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strcspn(got, "\n") < 2048, "a line is cut at 2 KiB");
 	ok(strcspn(got, "\n") > 2000, "and not much before");
 	ok(strstr(got, "x\nts=2") != NULL, "it still ends as a line");
@@ -278,7 +262,7 @@ static void test_log_levels(const char *path)
 	log_set_level(LOG_LEVEL_DEBUG);
 	log_debug("test", "asked for");
 	log_set_level(LOG_LEVEL_INFO);
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strstr(got, "unasked") == NULL, "debug is off at first");
 	ok(strstr(got, "too low") == NULL, "a lower level is not written");
 	ok(strstr(got, "level=warn part=test heard") != NULL, "its own is");
@@ -298,18 +282,18 @@ static void test_log_reopen(const char *path, const char *dir)
 	log_info("test", "before");
 	is_int(log_open(path), 0, "and reopened");
 	log_info("test", "after");
-	got = slurp(moved);
+	got = buf_file(moved, 1 << 20);
 	ok(strstr(got, "before") != NULL, "a line goes to the old file");
 	ok(strstr(got, "after") == NULL, "until then");
 	free(got);
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strstr(got, "after") != NULL, "and then to the new one");
 	free(got);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07) == 0, "closed to others");
 
 	is_int(log_open(missing), -ENOENT, "a path that cannot be opened");
 	log_info("test", "still here");
-	got = slurp(path);
+	got = buf_file(path, 1 << 20);
 	ok(strstr(got, "still here") != NULL, "leaves the old file in use");
 	free(got);
 	unlink(moved);

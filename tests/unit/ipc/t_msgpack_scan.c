@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "tests/unit/tap.h"
 
@@ -223,18 +224,12 @@ TEST(refuses_depth)
 /* The most address space that this process has had, in KiB. */
 static long peak_kb(void)
 {
-	static char status[8192];
-	FILE *file = fopen("/proc/self/status", "re");
-	const char *at = NULL;
-	size_t n;
+	char *status = buf_file("/proc/self/status", 8192);
+	const char *at = strstr(status, "VmPeak:");
+	long kb = at == NULL ? -1 : strtol(at + strlen("VmPeak:"), NULL, 10);
 
-	if (file != NULL) {
-		n = fread(status, 1, sizeof(status) - 1, file);
-		status[n] = '\0';
-		at = strstr(status, "VmPeak:");
-		(void)fclose(file);
-	}
-	return at == NULL ? -1 : strtol(at + strlen("VmPeak:"), NULL, 10);
+	free(status);
+	return kb;
 }
 
 TEST(reserves_nothing)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/os/throttle.h"
@@ -84,18 +85,6 @@ TEST(accounts)
 	all_told();
 }
 
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = xcalloc(1, 1 << 20);
-
-	if (f != NULL) {
-		(void)!fread(text, 1, (1 << 20) - 1, f);
-		fclose(f);
-	}
-	return text;
-}
-
 static int count(const char *text, const char *what)
 {
 	int n = 0;
@@ -119,7 +108,7 @@ TEST(log)
 		log_rarely("x", "from=\"%s\" requestor=none",
 			   "z requestor=eve");
 	log_held_back(true);
-	text = slurp(path);
+	text = buf_file(path, 1 << 20);
 	is_int(count(text, "requestor=ada id="), LOG_MINUTE_MAX,
 	       "one who makes lines at will makes so many");
 	is_int(count(text, "requestor=bob id="), 5, "which takes no other's");
@@ -148,7 +137,7 @@ TEST(audit)
 		audit_refused(&ada, "get_task_run", "run_x", "RUN_NOT_FOUND");
 	audit_refused(&bob, "get_task_run", "run_x", "RUN_NOT_FOUND");
 	audit_held_back(true);
-	text = slurp(path);
+	text = buf_file(path, 1 << 20);
 	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"ada\""),
 	       AUDIT_MINUTE_MAX, "refusals are recorded so often a minute");
 	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"bob\""), 1,

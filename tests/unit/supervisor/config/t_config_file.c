@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "supervisor/config/config_keys.h"
 #include "supervisor/config/config_private.h"
 #include "tests/unit/supervisor/config/config_fixture.h"
@@ -31,22 +32,11 @@ static char *uncommented(const char *text, const char *mark, size_t n,
 	return out;
 }
 
-static char *read_all(const char *path)
-{
-	char *text = xcalloc(1, 65536);
-	FILE *f = fopen(path, "r");
-
-	if (f != NULL) {
-		(void)!fread(text, 1, 65535, f);
-		fclose(f);
-	}
-	return text;
-}
-
 static void example(void)
 {
 	struct config *a = config_new(0), *b = config_new(0);
-	char *text = read_all("etc/paddock.conf"), *active, *want, *got;
+	char *text = buf_file("etc/paddock.conf", 1 << 16), *active, *want,
+	     *got;
 	struct config_requestor *r;
 	const struct config_key *keys;
 	size_t n;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "supervisor/run/audit.h"
@@ -22,14 +23,8 @@ static struct template shout = {.id = (char *)"shout",
 /* What the file holds; empties it. The caller's. */
 static char *taken(void)
 {
-	char *text = xcalloc(1, 8192);
-	FILE *f = fopen(path, "r");
+	char *text = buf_file(path, 8191);
 
-	if (f != NULL) {
-		if (fread(text, 1, 8191, f) == 0)
-			text[0] = '\0';
-		fclose(f);
-	}
 	(void)!truncate(path, 0);
 	return text;
 }

@@ -84,6 +84,8 @@ void runs_park(struct runs *s, struct run *r)
 		sched_remove(&s->sched, &r->queued);
 	else if (!r->parked.stopped && worker_stop(r))
 		stopped(s, r);
+	if (s->ctx->draining)
+		runs_drain_parked(s);
 }
 
 void runs_go_on(struct runs *s, struct run *r)
@@ -101,7 +103,7 @@ static bool has_to_wait(struct runs *s, const struct run *r)
 {
 	return worker_is_alive(r) &&
 	       (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
-	       !s->ctx->quiet && !runs_has_place(s, r);
+	       !s->ctx->draining && !runs_has_place(s, r);
 }
 
 void runs_unpark(struct runs *s, struct run *r)

@@ -5,6 +5,7 @@
 # twice, and nobody else comes by its state.
 use lib 'tests/lib';
 use Paddock;
+use Http;
 use Stateless;
 
 my $form = '{type = "object", properties = {name = {type = "string",
@@ -409,6 +410,26 @@ for (['who', 'user_name'], ['twice', 'k']) {
 	like($late->{content}[0]{text} // json_of($late), qr/RUN_INTERRUPTED/,
 	    "who comes back to a server that was restarted is told so ($tool)");
 	$next->stop;
+}
+{
+	my $s = Http->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 1\n");
+	my $c = $s->modern;
+
+	$c->{capabilities} = \%can;
+	my $state = $c->call('tools/call', {name => 'who', arguments => {}})->{result}{requestState};
+	my $late = $c->post_request('tools/call', {name => 'late', arguments => {}}, 1);
+
+	$s->log_has(qr/run=\S+ template=late .*started=yes/);
+	my $back = $c->post_request('tools/call', {name => 'who', arguments => {}, requestState => $state,
+		inputResponses => {user_name => name_is('Al')}}, 2);
+
+	$c->call('server/discover'); # it has been read by then
+	kill TERM => $s->{pid};
+	is($back->response->{json}{result}{structuredContent}{name}, 'Al',
+	    'who waits for a place when the server is to stop goes on');
+	like($late->response->{body}, qr/input_required/, '... and who asks then is answered');
+	is($s->wait_exit, 0, '... but not waited for');
+	unlike($s->log_text, qr/drain=timeout/, '... at all');
 }
 {
 	my $s = server();

@@ -35,7 +35,6 @@ struct http_sessions {
 	size_t n;
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
 	size_t ended_bytes; /* of all requestor.http_ended */
-	size_t n_read;	    /* streams, and calls, that have a connection */
 	struct http_share share;
 	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
 	struct event *go_on;				    /* with those */

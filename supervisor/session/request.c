@@ -191,6 +191,12 @@ bool request_unref(struct request *c)
 	return false;
 }
 
+/* R is no task, and nobody waits for it, or is to be back with answers. */
+static bool is_unwanted(const struct run *r)
+{
+	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->parked.is;
+}
+
 void request_drop(struct request *c, bool cancel_run)
 {
 	struct run *r = c->run;
@@ -210,7 +216,7 @@ void request_drop(struct request *c, bool cancel_run)
 		evtimer_del(c->timer);
 	if (c->refs == 0)
 		request_free(c);
-	if (r != NULL && cancel_run && !r->task.told) /* a task goes on */
+	if (r != NULL && cancel_run && is_unwanted(r))
 		runs_cancel(runs, r);
 }
 

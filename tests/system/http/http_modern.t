@@ -13,6 +13,7 @@ my %templates = (
 	steps => lua('for i = 1, 3 do run.progress(i, 3) run.sleep(30) end return {done = true}'),
 	hold => lua('run.progress(1, 2) run.sleep(60000)'),
 	quiet => lua('run.sleep(60000)'),
+	rest => lua('run.sleep(1500) return {done = true}'),
 	deaf => lua('run.progress(1, 2) while true do end'),
 	size => lua('return {n = #inputs.text}'),
 	where => lua('return inputs', inputsSchema => {type => 'object', properties => {
@@ -255,6 +256,14 @@ sub until_ended {
 	like($r->{view}{status} // json_of($r), qr/queued|running/, 'what has its answer');
 	is($c->tool(cancel_task_run => {runId => $r->{view}{runId}})->{isError} // 0, 0, 'goes on until somebody ends it');
 	until_ended('quiet', 10);
+
+	my %again = (templateId => 'rest', inputs => {}, options => {idempotencyKey => 'again'});
+	my ($lost, $back) = map { my $one = $c->route($c->ask(run_task_template => \%again));
+		$one->head;
+		$one } 1 .. 2;
+	$lost->hang_up;
+	is($back->message->{json}{result}{structuredContent}{status}, 'succeeded',
+	   'who asks again by the same idempotencyKey waits on when its first connection is lost');
 
 	my $body = json_of({jsonrpc => '2.0', id => 1, method => 'tools/call', params =>
 			    $c->params_of({name => 'size', arguments => {text => 'x' x 300_000}})});

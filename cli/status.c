@@ -141,6 +141,11 @@ static void show_server(struct client *c, struct json_object *profile)
 		 json_member_int(usage, "running"),
 		 json_member_int(usage, "queued"));
 	line("your runs", text);
+	if (json_member_int(usage, "parked") > 0) {
+		snprintf(text, sizeof(text), "%" PRId64 " waiting for answers",
+			 json_member_int(usage, "parked"));
+		line("", text);
+	}
 }
 
 /* Would it start a run now? As readyz says. */

@@ -6,11 +6,13 @@ use lib 'tests/lib';
 use Paddock;
 use Cli;
 use Daemon;
+use Stateless;
 
 my %templates = (
     give => lua('return {n = inputs.n}'),
     fail => lua('run.error("NO", "it is so")'),
     slow => lua('run.sleep(60000)'),
+    asks => lua('run.elicit{message = "m", schema = {type = "object", properties = {}}}'),
     soon => lua('run.progress(0, 1, "begun") run.sleep(300) return 7'),
 );
 my $d = Daemon->new(templates => \%templates);
@@ -73,6 +75,21 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	    'a beginning of none');
 	like(paddock('explain', 'last')->{out}, qr/\Q$last\E/, 'explain takes them, too');
 	like(paddock('logs', 'last')->{err}, qr/^$/, '... and logs');
+}
+
+# ---- waiting for answers ----
+
+{
+	my $c = $d->client;
+
+	$c->request('tools/call', stateless({name => 'asks', arguments => {}}, {elicitation => {}}));
+	ok(until_true('a question', sub { paddock('status')->{out} =~
+		/^your runs +0 running, 0 waiting\n +1 waiting for answers$/m }),
+	   'status counts what waits for answers with no client there');
+	like(paddock('status', 'last')->{out}, qr/^status +running, waits for an answer$/m, '... and tells it of the run');
+	paddock('cancel', 'last');
+	paddock('wait', 'last');
+	unlike(paddock('status')->{out}, qr/for answers/, 'where nothing does it says nothing');
 }
 
 # ---- ps ----

@@ -100,7 +100,7 @@ sub invalid {
 	is($v->{trustLevel}, 'local', 'trustLevel');
 	same_json([sort keys %{$v->{isolation}}],
 		  [qw(cgroup landlockAbi level missing)], 'isolation');
-	same_json($v->{usage}, {running => 0, queued => 0, artifactBytes => 0,
+	same_json($v->{usage}, {running => 0, queued => 0, parked => 0, artifactBytes => 0,
 				storeBytes => 0, cpuMsThisHour => 0}, 'usage');
 	same_json($v->{store}, {available => true}, 'runs can be recorded');
 	same_json($v->{requestorLimits}, {}, 'without a section, no more limits');

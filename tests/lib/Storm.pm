@@ -293,6 +293,8 @@ sub response {
 	}
 	$q->{done} = 1;
 	shift @{$c->{due}};
+	# what was sent behind it is not read any more
+	$_->{may_close} = 1 for $c->{head} =~ /^connection: close/mi ? @{$c->{due}} : ();
 	$c->{status} = undef;
 	return 1;
 }

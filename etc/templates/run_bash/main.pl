@@ -95,7 +95,9 @@ if (open my $file, '<', 'result.json') {
 	my $result = eval { $json->decode(do { local $/; <$file> }) };
 
 	if ($@) {
-		$answer{stderr} .= "result.json is no JSON: $@";
+		my $why = $@ =~ s/ at \S+ line \d+\.\n\z//r;
+
+		$answer{stderr} .= "result.json is no JSON: $why\n";
 	} else {
 		$answer{result} = $result;
 	}

@@ -38,7 +38,7 @@ my %say = (
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(13, $needs{$tool});
+		skip_lacking(14, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -61,6 +61,7 @@ for my $tool (sort keys %say) {
 		my $nan = code($tool, $say->{nan});
 		ok(!exists $nan->{result}, "$tool: a result.json that is no JSON is no result");
 		like($nan->{stderr}, qr/result\.json is no JSON/, "$tool: ... and that is told");
+		unlike($nan->{stderr}, qr{/template|main\.pl}, "$tool: ... without our own places");
 		my @late = map { code($tool, $say->{waits}, timeoutMs => 1)->{exitCode} // 'none' } 1 .. 6;
 		is("@late", '124 124 124 124 124 124', "$tool: code that has no time at all is ended, too");
 	}

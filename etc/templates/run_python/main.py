@@ -19,6 +19,15 @@ def put(name, text):
         file.write(text)
 
 
+def tell_missing(module):
+    if "." not in module:  # else it is a part of one that is there
+        print(
+            f"{module} is not installed where this runs; the server's operator can "
+            f"install a Debian package that has it, such as python3-{module.lower()}",
+            file=sys.stderr,
+        )
+
+
 def run(code, args):
     """The code, in this process, as its main module."""
     import traceback
@@ -35,6 +44,8 @@ def run(code, args):
     except BaseException as error:
         trace = error.__traceback__.tb_next  # without this file
         traceback.print_exception(type(error), error, trace)
+        if isinstance(error, ModuleNotFoundError):
+            tell_missing(error.name or ".")
         sys.exit(1)
 
 

@@ -68,7 +68,7 @@ for my $tool (sort keys %say) {
 }
 
 SKIP: {
-	skip_lacking(1, 'python3');
+	skip_lacking(3, 'python3');
 	my $r = code('run_python', <<'END');
 import subprocess
 files = [open(f'f{i}', 'wb') for i in range(12)]
@@ -78,6 +78,11 @@ for f in files:
 print([i for i in range(12) if open(f'f{i}', 'rb').read()])
 END
 
+	like(code('run_python', "import nosuch.part\n")->{stderr},
+	     qr/No module named 'nosuch'\nnosuch is not installed .* the server's operator can .*python3-nosuch\n\z/,
+	     'run_python: who can add a module that is missing is told');
+	like(code('run_python', "import os.nosuch\n")->{stderr}, qr/'os\.nosuch'; 'os' is not a package\n\z/,
+	     '... and not where a part of one is');
 	is($r->{stdout}, "[]\n", 'run_python: nothing of ours is written to files of the code');
 }
 

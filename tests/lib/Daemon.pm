@@ -171,8 +171,6 @@ sub new {
 		      log => $daemon->{log}, pid => $daemon->{pid}}, $class;
 }
 
-sub greeted { my ($self) = @_; $self->init; return $self }
-
 sub hang_up {
 	my ($self) = @_;
 

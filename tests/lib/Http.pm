@@ -426,8 +426,6 @@ sub init {
 	return $a->{result};
 }
 
-sub greeted { my ($self, @a) = @_; $self->init(@a); return $self }
-
 sub DESTROY { }
 
 package Http::Modern;

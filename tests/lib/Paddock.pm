@@ -586,6 +586,8 @@ sub init {
 	return $a->{result};
 }
 
+sub greeted { my ($self, @a) = @_; $self->init(@a); return $self }
+
 # The next message of METHOD that the server sent, taken.
 sub told {
 	my ($self, $method) = @_;

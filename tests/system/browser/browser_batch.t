@@ -18,8 +18,7 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
     templates => {leave => lua('run.call("create_tab", {url = inputs.url})',
 			       tools => ['create_tab'])},
     config => "[limits]\nmax_concurrent_runs = 8\nmax_queued_runs = $RUNS\n" .
-	"[browser]\nmax_sessions = 100\n");
-$s->init;
+	"[browser]\nmax_sessions = 100\n")->greeted;
 
 my ($runs, $since) = (0, time);
 sub url { return $site->url($_[0]) }

@@ -55,10 +55,8 @@ sub forget_told { # anybody's to write: the server gives up root
 sub server {
 	my (%o) = @_;
 	forget_told();
-	my $s = Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
-			     config => $config, %o);
-	$s->init;
-	return $s;
+	return Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
+			     config => $config, %o)->greeted;
 }
 sub pid { my ($s) = @_; # the broker's
 	  return (map { /broker=(\d+) started/ } split /\n/, $s->log_text)[-1] }

@@ -17,8 +17,7 @@ my $site = Site->new(@pages);
 
 sub url { return $site->url($_[0]) }
 
-my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1']);
-$s->init;
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'])->greeted;
 
 # ---- two to five pages, side by side ----
 

@@ -15,8 +15,7 @@ my $site = Site->new('<!DOCTYPE html><input id="user"><input id="pass" type="pas
 		     '<button disabled>Log in</button>');
 sub url { return $site->url($_[0]) }
 
-my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1']);
-$s->init;
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'])->greeted;
 
 # ---- pages ----
 

@@ -34,10 +34,8 @@ my %templates = (
 );
 
 sub server {
-	my $s = Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
-		config => "[browser]\nchromium = $folder/chromium\n");
-	$s->init;
-	return $s;
+	return Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
+		config => "[browser]\nchromium = $folder/chromium\n")->greeted;
 }
 sub gone { my ($s) = @_; return scalar(() = $s->log_text =~ /broker=\d+ gone/g) }
 sub visit {

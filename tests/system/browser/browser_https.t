@@ -94,8 +94,7 @@ subtest 'what a page asks for' => sub {
 
 is($broker->stop, 0, 'the broker ends');
 
-my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1']);
-$s->init;
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'])->greeted;
 subtest 'a template' => sub {
 	my $v = $s->run_sync(batch_extract_pages => {urls => [$self_signed, $site->url('/article.html')]});
 	my ($bad, $good) = @{$v->{result}{items}};

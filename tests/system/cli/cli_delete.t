@@ -105,8 +105,7 @@ for my $case ([{}, 'neither'], [{runIds => 'x'}, 'no list'], [{runIds => [1]}, '
 # ---- another server's ----
 
 {
-	my $there = Paddock->new(state => $d->{state}, shared => 1, templates => \%templates);
-	$there->init;
+	my $there = Paddock->new(state => $d->{state}, shared => 1, templates => \%templates)->greeted;
 	my $slow = $there->run_async('slow');
 
 	$there->saying($slow, 'dozing');

@@ -210,9 +210,8 @@ LUA
 		runtime => {type => 'lua', entry => 'main.lua'}, inputsSchema => {type => 'object'}}));
 	write_file("$dirs/ok/main.lua", 'return function(run) run.log("error", "' .
 		   join('', map { sprintf '\\u{%X}', ord } split //, $evil) . '") return 1 end');
-	my $s = Paddock->new(dirs => [$dirs]);
+	my $s = Paddock->new(dirs => [$dirs])->greeted;
 
-	$s->init;
 	$s->call('notifications/x', {reason => $evil});
 	$s->notify('notifications/cancelled', {requestId => 1, reason => $evil});
 	$s->notify("evil$evil");

@@ -60,10 +60,7 @@ sub sh {
 
 sub server {
 	my ($revision, $capabilities, %o) = @_;
-	my $s = Paddock->new(templates => \%templates, %o);
-
-	$s->init($revision, $capabilities // \%can);
-	return $s;
+	return Paddock->new(templates => \%templates, %o)->greeted($revision, $capabilities // \%can);
 }
 
 sub silent { # nothing was asked of the client

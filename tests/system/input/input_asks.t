@@ -49,10 +49,7 @@ sub greeted {
 }
 
 sub server {
-	my $s = Paddock->new(templates => $templates);
-
-	$s->init($_[0], $_[1] // { elicitation => {} });
-	return $s;
+	return Paddock->new(templates => $templates)->greeted($_[0], $_[1] // { elicitation => {} });
 }
 
 # ---- a session ----

@@ -118,8 +118,7 @@ $s->stop;
 # ---- every run has ended once, and as was told ----
 
 # What a server could not write any more another one does.
-my $last = Paddock->new(root => $s->{root}, state => $s->{state});
-$last->init;
+my $last = Paddock->new(root => $s->{root}, state => $s->{state})->greeted;
 $last->run_sync('echo', {});
 until_true('the rest to be taken over', sub { !grep { $_->{status} =~ /^(?:queued|running)$/ } values %{$chaos->rows} });
 $last->stop;

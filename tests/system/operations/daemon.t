@@ -85,9 +85,8 @@ sub exit_of { # of an instance that ends by itself
 	my $root = Paddock::fresh_root();
 	my $m = manager("$root/manager");
 	my $s = Paddock->new(templates => \%templates, root => $root,
-			     env => {NOTIFY_SOCKET => $m->{name}});
+			     env => {NOTIFY_SOCKET => $m->{name}})->greeted;
 
-	$s->init;
 	kill HUP => $s->{pid};
 	$s->log_has(qr/reload=done/);
 	kill TERM => $s->{pid};

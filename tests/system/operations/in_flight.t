@@ -52,9 +52,8 @@ sub hog {
 }
 
 my $s = Paddock->new(user => $ORDINARY, templates => {echo => lua('return inputs')},
-		     wrap => ['prlimit', "--nofile=$LIMIT:$LIMIT"]);
+		     wrap => ['prlimit', "--nofile=$LIMIT:$LIMIT"])->greeted;
 
-$s->init;
 is($s->tool(echo => {n => 1})->{view}{n}, 1, 'a run');
 my $end = hog($LIMIT + 250);
 my $run = $s->run_async(echo => {n => 2});

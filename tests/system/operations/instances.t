@@ -63,8 +63,7 @@ sub pair {
 
 	$a->init(undef, \%can); # the file of its configuration will be the other's
 	my $b = server(user => $user, root => $a->{root}, faulty($fault_b),
-		       config => {default_ttl_ms => 3_600_000});
-	$b->init(undef, \%can);
+		       config => {default_ttl_ms => 3_600_000})->greeted(undef, \%can);
 	return ($a, $b);
 }
 
@@ -259,8 +258,7 @@ sub strangers {
 	my ($user, $as) = @_;
 	my $uid = $user // $>;
 	my $mine = "[requestor \"mine\"]\nuid = $uid\n";
-	my $a = server(user => $user, config => $mine);
-	$a->init;
+	my $a = server(user => $user, config => $mine)->greeted;
 	my $b = server(user => $user, root => $a->{root},
 		       config => "[requestor \"theirs\"]\nuid = $uid\n");
 	my ($run, %answers);
@@ -318,8 +316,7 @@ sub silent {
 	$run = $a->run_async('doze');
 	$a->saying($run, 'dozing');
 	kill STOP => $a->{pid};
-	my $c = server(user => $user, root => $a->{root});
-	$c->init;
+	my $c = server(user => $user, root => $a->{root})->greeted;
 	%id = map { $_ => $c->ask($_ => {runId => $run}) } qw(get_task_run cancel_task_run);
 	$c->request('resources/read', {uri => "paddock://runs/$run/log"});
 	$c->request('tasks/get', {taskId => $run});
@@ -359,8 +356,7 @@ sub died {
 	   '  there is nothing to cancel');
 
 	my $c = server(user => $user, root => $b->{root},
-		       config => {max_concurrent_runs => 1});
-	$c->init;
+		       config => {max_concurrent_runs => 1})->greeted;
 	$run = $c->run_async('doze');
 	$c->saying($run, 'dozing');
 	$queued = $c->run_async('doze');
@@ -412,14 +408,11 @@ sub races {
 sub ends_meanwhile {
 	my ($user, $as) = @_;
 	my $root = Paddock::fresh_root($user);
-	my $b = server(user => $user, root => $root);
+	my $b = server(user => $user, root => $root)->greeted;
 	my (@wrong, %how);
 
-	$b->init;
 	for my $n (1 .. 6) {
-		my $a = server(user => $user, root => $root);
-
-		$a->init;
+		my $a = server(user => $user, root => $root)->greeted;
 		my $run = $a->run_async('doze');
 		$a->saying($run, 'dozing');
 		my @ids = map { $b->ask(cancel_task_run => {runId => $run}) } 1, 2;

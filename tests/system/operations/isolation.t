@@ -184,10 +184,9 @@ sub measured_level {
 
 SKIP: {
 	skip_lacking(1, 'root');
-	my $s = server('', env => {PADDOCK_TEST_SECRET => 'in the environment'});
+	my $s = server('', env => {PADDOCK_TEST_SECRET => 'in the environment'})->greeted;
 	my $run;
 
-	$s->init;
 	$run = $s->run_async('doze');
 	$s->saying($run, 'dozing');
 	my $other = $s->run_async('doze');

@@ -68,8 +68,7 @@ sub owner { my @st = stat $_[0]; return $st[4] }
 
 for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree']) {
 	my ($how, $template) = @$_;
-	my $s = Paddock->new(templates => \%templates);
-	$s->init;
+	my $s = Paddock->new(templates => \%templates)->greeted;
 	my $id = $s->ask($template, {});
 	my ($pid) = $s->log_has(qr/run=run_\w+ pid=(\d+)/);
 
@@ -255,8 +254,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			symlink "$room/roots", $in or die $!;
 			for my $state ($at, "$in/$kind") {
 				my $s = Paddock->new(templates => \%templates, state => $state, wrap => \@in_group,
-						     config => "[server]\nuser = nobody\n");
-				$s->init;
+						     config => "[server]\nuser = nobody\n")->greeted;
 				$s->tool(echo => {});
 				ok($s->log_has(qr/leads through a symbolic link that uid \d+ can have put there/),
 				   "state_dir through a link in a folder of theirs ($dir): said");

@@ -30,11 +30,8 @@ srand $SEED;
 note("PADDOCK_SEED=$SEED PADDOCK_ROUNDS=$ROUNDS PADDOCK_RUNS=$RUNS");
 
 sub server {
-	my $s = Paddock->new(root => $root, templates => \%templates,
-			     config => {max_concurrent_runs => 8, max_queued_runs => 1000});
-
-	$s->init;
-	return $s;
+	return Paddock->new(root => $root, templates => \%templates,
+			     config => {max_concurrent_runs => 8, max_queued_runs => 1000})->greeted;
 }
 
 sub any { return $_[int rand @_] }

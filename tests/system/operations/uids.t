@@ -16,9 +16,8 @@ sub range_of { return $_[0]->log_has(qr/part=server uids=(\d+)-(\d+)/) }
 
 sub server {
 	my (%o) = @_;
-	my $s = Paddock->new(templates => \%templates, %o);
+	my $s = Paddock->new(templates => \%templates, %o)->greeted;
 
-	$s->init;
 	return ($s, [range_of($s)]);
 }
 

@@ -297,9 +297,8 @@ for (users()) {
 	my ($who, $user) = @$_;
 
 	subtest $who => sub {
-		my $s = Paddock->new(templates => \%templates, user => $user);
+		my $s = Paddock->new(templates => \%templates, user => $user)->greeted;
 
-		$s->init;
 		subtest 'given' => \&given, $s;
 		subtest 'said' => \&said, $s;
 		subtest 'ends' => \&ends, $s;

@@ -92,10 +92,9 @@ sub in_cage {
 	my %have = map { $_ => $programs{$_} } grep { -x $programs{$_}[0] } keys %programs;
 	my $s = Paddock->new(user => $user, templates => {
 		map { $_ => {program => "#!$have{$_}[0]\n$have{$_}[2]",
-			     limits => {maxMemoryBytes => 1 << 30}} } keys %have});
+			     limits => {maxMemoryBytes => 1 << 30}} } keys %have})->greeted;
 	my $programs;
 
-	$s->init;
 	until_true('programs to be tried', sub {
 		$programs = $s->tool('get_runtime_profile')->{view}{programs} });
       SKIP: {

@@ -212,8 +212,7 @@ sub untouched {
 	write_file("$reads/file", "x\n");
 	utime 1, 1, "$reads/file", $reads; # relatime would set it when it is read
 	my $s = Paddock->new(user => $user, config => "[sandbox]\nread_paths = $reads\n",
-			     templates => {times => program($TIMES, $reads)});
-	$s->init;
+			     templates => {times => program($TIMES, $reads)})->greeted;
 	my @before = times_of(@all);
 	is_deeply($s->run_sync('times')->{result}, [], "nothing of the host's is given times or a mode ($who)");
 	is_deeply([times_of(@all)], \@before, '…and no time tells that a program read or wrote it');

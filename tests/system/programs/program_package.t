@@ -98,9 +98,8 @@ sub weak {
 
 SKIP: {
 	skip_lacking(9, 'root', 'compiler');
-	my $s = weak('userns');
+	my $s = weak('userns')->greeted;
 
-	$s->init;
 	ok($s->log_has(qr/level=warn part=server programs=weak missing="userns: E/),
 	   'an operator may let the user namespace be missing: the log warns');
 	my $v = $s->run_sync('tries');

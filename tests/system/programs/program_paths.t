@@ -129,8 +129,7 @@ sub links {
 		$templates{"by_$_"} = reader("$room/shared/$links{$_}[1]");
 	}
 	my $s = Paddock->new(user => $user, templates => \%templates,
-			     config => "[sandbox]\nread_paths = $room/shared\n");
-	$s->init;
+			     config => "[sandbox]\nread_paths = $room/shared\n")->greeted;
 	is($s->run_sync('plain')->{result}, 'public secret', "a folder that is granted is read ($who)");
 	for (sort keys %links) {
 		my $r = $s->run("by_$_");
@@ -203,9 +202,7 @@ SKIP: {
 	compile('lib/deny.c', "$room/deny", '-lseccomp');
 	for my $call (qw(open_tree move_mount mount_setattr)) {
 		my $s = Paddock->new(templates => {says => {program => "#!/bin/sh\necho 1\n"}, lua => lua('return 1')},
-				     wrap => ["$room/deny", $call, '--']);
-
-		$s->init;
+				     wrap => ["$room/deny", $call, '--'])->greeted;
 		my $r = $s->run('says');
 		is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', "without $call(2) no program runs");
 		like($r->{view}{error}, qr/root: ENOSYS \(.*cannot be shown without .*Linux 5\.12/, '…and why is said');

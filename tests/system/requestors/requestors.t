@@ -51,8 +51,7 @@ sub reload {
 # ---- who one is ----
 
 {
-	my $s = server("max_concurrent_runs = 3\nburst = 7\n");
-	$s->init;
+	my $s = server("max_concurrent_runs = 3\nburst = 7\n")->greeted;
 	my $v = $s->tool('get_runtime_profile')->{view};
 
 	is($v->{requestor}, 'alice', 'a section names the user');
@@ -66,8 +65,7 @@ sub reload {
 # ---- rate ----
 
 {
-	my $s = server("rate_per_second = 1\nburst = 20\n");
-	$s->init;
+	my $s = server("rate_per_second = 1\nburst = 20\n")->greeted;
 	my @pings = map { $s->request('ping') } 1 .. 300;
 	my @asked = map { $s->request('tools/list') } 1 .. 300;
 	my @errors = map { $_->{error} // () } map { $s->answer($_) } @asked;
@@ -94,8 +92,7 @@ sub reload {
 
 {
 	my $s = server("max_concurrent_runs = 1\nmax_queued_runs = 2\n",
-		       "max_concurrent_runs = 4\n");
-	$s->init;
+		       "max_concurrent_runs = 4\n")->greeted;
 	my @runs = map { $s->run_async('doze') } 1 .. 3;
 
 	$s->saying($runs[0], 'dozing');
@@ -116,8 +113,7 @@ sub reload {
 # ---- how long a run is remembered ----
 
 {
-	my $s = server("max_ttl_ms = 5000\n");
-	$s->init;
+	my $s = server("max_ttl_ms = 5000\n")->greeted;
 	$s->run_sync(echo => {}, ttlMs => 3_600_000);
 	$s->stop;
 	my $ttl = qx{python3 -c 'import sqlite3, sys, glob
@@ -131,8 +127,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 # ---- CPU time ----
 
 {
-	my $s = server("cpu_seconds_per_hour = 1\nmax_concurrent_runs = 1\n");
-	$s->init;
+	my $s = server("cpu_seconds_per_hour = 1\nmax_concurrent_runs = 1\n")->greeted;
 	my @runs = map { $s->run_async(burn => {s => 1.1}) } 1, 2;
 
 	is($s->ended($runs[0])->{status}, 'succeeded', 'a run that had begun ends');
@@ -150,8 +145,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 # ---- artifacts ----
 
 {
-	my $s = server("artifact_bytes = 100\n");
-	$s->init;
+	my $s = server("artifact_bytes = 100\n")->greeted;
 	ok($s->run_sync(makes => {n => 60})->{result}, 'an artifact is kept');
 	my $v = $s->run_sync(makes => {n => 41});
 
@@ -166,8 +160,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	limited($s->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes',
 		'bytes', 'with all of it used, nothing runs');
 	$s->stop;
-	my $again = Paddock->new(root => $s->{root}, state => $s->{state});
-	$again->init;
+	my $again = Paddock->new(root => $s->{root}, state => $s->{state})->greeted;
 	is($again->tool('get_runtime_profile')->{view}{usage}{artifactBytes}, 100,
 	   'it is known again after a restart');
 	limited($again->run(echo => {}), 'QUOTA_EXCEEDED', 'artifact_bytes',
@@ -186,8 +179,7 @@ sub said_of { my ($name, $r) = @_;
 	      return json_of($r) =~ s/\b$name\b/NAME/gr =~ s/"id":\d+/"id":0/gr }
 
 {
-	my $s = server("templates = echo near\ntrust_level = remote\n");
-	$s->init;
+	my $s = server("templates = echo near\ntrust_level = remote\n")->greeted;
 	is(names($s->call('tools/list')->{result}{tools}), 'echo',
 	   'tools/list has what it may see and is trusted with');
 	is(names($s->tool('list_task_templates')->{view}{templates}), 'echo near',
@@ -221,9 +213,8 @@ sub said_of { my ($name, $r) = @_;
 # ---- who is removed in mid-session, and cannot be hung up on ----
 
 {
-	my $s = Paddock->new(config => "[requestor \"me\"]\nuid = $>\n");
+	my $s = Paddock->new(config => "[requestor \"me\"]\nuid = $>\n")->greeted;
 
-	$s->init;
 	is($s->tool('get_runtime_profile')->{view}{requestor}, 'me', 'stdio is its user');
 	$s->write_config('');
 	kill HUP => $s->{pid};

@@ -15,10 +15,9 @@ my %room = (limits => {maxOutputBytes => 40 * $MIB, maxMemoryBytes => 512 * $MIB
 my %templates = (
 	gives => lua("$s_of return {s = s}", outputsSchema => \%text, %room),
 );
-my $s = Paddock->new(templates => \%templates, config => \%limits);
+my $s = Paddock->new(templates => \%templates, config => \%limits)->greeted;
 my %tool;
 
-$s->init;
 %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
 
 sub ways {

@@ -118,9 +118,7 @@ $s->stop;
 # ---- older revisions: text alone, and batches ----
 
 {
-	my $s = Paddock->new(templates => \%templates, config => \%limits);
-
-	$s->init('2025-03-26');
+	my $s = Paddock->new(templates => \%templates, config => \%limits)->greeted('2025-03-26');
 	my $r = $s->tool('gives', {n => 2.5 * $MIB});
 	within($r->{raw}, '2025-03-26: a long result');
 	my ($uri) = texts($r) =~ m{(paddock://runs/run_\w+/result\?offset=0)};
@@ -159,10 +157,9 @@ $s->stop;
 	my $long = 'd' x 300_000;
 	my %many = map { my $n = $_; sprintf('t%02d', $n) => lua('return {}', inputsSchema =>
 		{type => 'object', properties => {p => {type => 'string', description => $long}}}) } 0 .. 39;
-	my $s = Paddock->new(templates => \%many, config => \%limits);
+	my $s = Paddock->new(templates => \%many, config => \%limits)->greeted;
 	my ($cursor, @names, $pages);
 
-	$s->init;
 	do {
 		my $a = $s->call('tools/list', defined $cursor ? {cursor => $cursor} : {});
 

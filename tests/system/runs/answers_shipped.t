@@ -12,9 +12,7 @@ use Site;
 my $EACH = 3; # inputs of a template's tests that are tried
 my $no_browser = lacks('Chromium');
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'],
-		     config => {inline_wait_ms => 30000});
-
-$s->init;
+		     config => {inline_wait_ms => 30000})->greeted;
 my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
 
 # As the official clients judge: an error's may be absent.

@@ -57,8 +57,7 @@ sub server {
 	return Paddock->new(templates => \@templates, config => \%config, @_);
 }
 
-my $s = server();
-$s->init;
+my $s = server()->greeted;
 my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
 unlike(json_of(\%tool), qr/x-mcp-header/, 'no tool of ours has arguments in headers');
 
@@ -442,10 +441,9 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 # ---- list_task_runs ----
 
 {
-	my $t = server();
+	my $t = server()->greeted;
 	my @runs;
 
-	$t->init;
 	same_json($t->tool('list_task_runs')->{view}, {runs => [], total => 0},
 		  'at first there are none');
 	push @runs, $t->run_sync($_ % 5 ? 'echo' : 'fails')->{runId} for 1 .. 25;
@@ -587,9 +585,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	   600_000 + 256 + 1 + length $cjk_bytes, 'usage counts artifacts');
 }
 {
-	my $t = server(config => {artifact_ttl_ms => 1, default_ttl_ms => 60000});
-
-	$t->init;
+	my $t = server(config => {artifact_ttl_ms => 1, default_ttl_ms => 60000})->greeted;
 	my $v = $t->run_sync(files => {files => [
 		{name => 'a', type => 'text/plain', unit => 'x', times => 3}]});
 	my $r;

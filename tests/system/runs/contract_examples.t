@@ -9,8 +9,7 @@ my $root = Paddock::fresh_root();
 write_file("$root/chromium", "#!/bin/sh\n"); # is never started
 chmod 0755, "$root/chromium";
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"],
-		     config => "[browser]\nchromium = $root/chromium\n");
-$s->init;
+		     config => "[browser]\nchromium = $root/chromium\n")->greeted;
 
 my %schemas = (
     tool => {map { $_->{name} => {input => $_->{inputSchema}, output => $_->{outputSchema}} }

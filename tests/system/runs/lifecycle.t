@@ -87,9 +87,8 @@ sub crashed {
 # ---- from steps to a status ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 5});
+	my $s = server(config => {max_concurrent_runs => 5})->greeted;
 
-	$s->init;
 	for ([[1, 1], 'succeeded'], [[], 'succeeded'], [[1, 1, 1, 0], 'partial_success'],
 	     [[1, 1, 1, 0, 0], 'partial_success'], [[1, 0], 'failed'],
 	     [[0, 0, 0], 'failed']) {
@@ -174,10 +173,8 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$s->stop;
 }
 {
-	my $s = server();
+	my $s = server()->greeted;
 	my $v;
-
-	$s->init;
 	my @ids = map { $s->ask('ladder', {n => 100}, {progressToken => "t$_"}) } 1 .. 4;
 	$s->result($_) for @ids;
 	is(scalar(grep { my @d = map { $_->{params}{progress} }
@@ -194,10 +191,9 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- cancelling ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 2});
+	my $s = server(config => {max_concurrent_runs => 2})->greeted;
 	my ($run, $v, $id);
 
-	$s->init;
 	$run = $s->run_async('polite');
 	$s->saying($run, 'at 1');
 	$s->tool(cancel_task_run => {runId => $run});
@@ -252,9 +248,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- the queue ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 1, max_queued_runs => 20});
-
-	$s->init;
+	my $s = server(config => {max_concurrent_runs => 1, max_queued_runs => 20})->greeted;
 	my $first = $s->run_async('doze');
 	my @runs = map { $s->run_async(echo => {n => $_}) } 1 .. 20;
 	refused($s->run('echo'), 'QUEUE_FULL', 'the queue has an end');
@@ -275,10 +269,9 @@ for my $revision ('2024-11-05', '2025-11-25') {
 {
 	# as a shell starts what it is to leave behind
 	local @SIG{qw(HUP INT QUIT)} = ('IGNORE') x 3;
-	my $s = server(config => {max_concurrent_runs => 6});
+	my $s = server(config => {max_concurrent_runs => 6})->greeted;
 	my $sibling;
 
-	$s->init;
 	$sibling = $s->run_async('doze');
 	$s->saying($sibling, 'dozing');
 	my $witness = $s->worker_pid($sibling);
@@ -315,10 +308,9 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- zygotes that die ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 8});
+	my $s = server(config => {max_concurrent_runs => 8})->greeted;
 	my (@runs, %seen);
 
-	$s->init;
 	for my $round (1 .. 5) {
 		push @runs, map { $s->ask_run(nap => {ms => 5, n => $_}, mode => 'sync') }
 		    1 .. 20;
@@ -346,10 +338,9 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- the end of the server ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 4});
+	my $s = server(config => {max_concurrent_runs => 4})->greeted;
 	my (@runs, @pids, $t);
 
-	$s->init;
 	push @runs, $s->run_async($_) for qw(spin spin deaf doze echo);
 	my $queued = $s->run_async('doze');
 	my $ended = $s->run_async('doze');
@@ -374,9 +365,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$t->stop;
 }
 for my $sig (qw(TERM INT QUIT)) {
-	my $s = server();
-
-	$s->init;
+	my $s = server()->greeted;
 	my $run = $s->run_async('spin');
 	my $pid = $s->worker_pid($run);
 	$s->saying($run, 'spinning');
@@ -434,8 +423,7 @@ sub files_with {
 	$s->kill9;
 	ok(strays_gone(), 'killed, it leaves no worker');
 	same_json([files_with($s->{root}, $word)], [], 'nor any secret');
-	my $t = Paddock->new(root => $s->{root});
-	$t->init;
+	my $t = Paddock->new(root => $s->{root})->greeted;
 	crashed($t->ended($queued), 'RUN_INTERRUPTED',
 		'a queued run with a secret is not resumed');
 	crashed($t->ended($on), 'RUN_INTERRUPTED', 'nor one that ran');

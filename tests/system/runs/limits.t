@@ -226,8 +226,7 @@ SKIP: {
 	skip 'there are no cgroups here', 4 unless $held && defined $group;
 	is(scalar(groups($group)), 0, 'no group is left');
 
-	my $k = Paddock->new(templates => \%templates);
-	$k->init;
+	my $k = Paddock->new(templates => \%templates)->greeted;
 	$group = group_of($k);
 	ok(scalar(groups($group)) > 0, 'while a server lives it has one');
 	$k->kill9;

@@ -52,9 +52,7 @@ my %templates = (
 
 SKIP: {
 	skip_lacking(1, 'sqlite3');
-	my $s = Paddock->new(templates => \%templates);
-
-	$s->init;
+	my $s = Paddock->new(templates => \%templates)->greeted;
 	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
 	$s->saying($task, 'burnt');
 	# another has the database: nothing is written until it lets go
@@ -77,8 +75,7 @@ PY
 	is($s->answer($id)->{result}{status}, 'cancelled', 'until that is written');
 	$s->kill9;
 	strays_gone();
-	my $t = Paddock->new(templates => \%templates, root => $s->{root});
-	$t->init;
+	my $t = Paddock->new(templates => \%templates, root => $s->{root})->greeted;
 	is($t->call('tasks/get', {taskId => $task})->{result}{status}, 'cancelled', 'and after kill -9 it is');
 	$t->stop;
 }
@@ -105,9 +102,7 @@ PY
 # ---- questions that are too many bytes together ----
 
 {
-	my $s = Paddock->new(templates => \%templates);
-
-	$s->init(undef, {elicitation => {}});
+	my $s = Paddock->new(templates => \%templates)->greeted(undef, {elicitation => {}});
 	my $r = $s->run_sync(talks => {});
 	my @refused = grep { /over 4 MiB of questions/ } @{$r->{result} // []};
 	is(scalar @refused, 1, 'of five questions of 900 kB the fifth is one too many')

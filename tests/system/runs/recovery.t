@@ -137,10 +137,9 @@ sub all_runs {
 # ---- queued runs go on in the next server ----
 
 {
-	my $s = server(config => {max_concurrent_runs => 1});
+	my $s = server(config => {max_concurrent_runs => 1})->greeted;
 	my ($on, @queued, $t);
 
-	$s->init;
 	$on = $s->run_async('doze');
 	$s->saying($on, 'dozing');
 	@queued = map { $s->run_async(nap => {ms => 1, n => $_}, ttlMs => 5_000_000,
@@ -162,10 +161,9 @@ sub all_runs {
 	$t->stop;
 }
 {
-	my $s = server(config => {max_concurrent_runs => 1});
+	my $s = server(config => {max_concurrent_runs => 1})->greeted;
 	my ($on, $queued, $t);
 
-	$s->init;
 	$on = $s->run_async('doze');
 	$queued = $s->run_async(nap => {ms => 1, n => 1});
 	$s->kill9;
@@ -199,13 +197,11 @@ sub all_runs {
 	   ->{view}{runId}, $ra, 'a key of the one is known to the other');
 	$v = $a->run_sync(nap => {ms => 1, n => 5});
 	same_json($b->get($v->{runId}), $v, 'what has ended reads the same in both');
-	my $c = server(root => $a->{root});
-	$c->init;
+	my $c = server(root => $a->{root})->greeted;
 	is($c->get($ra)->{status}, 'running', 'a third takes nothing from the living');
 	$a->kill9;
 	strays_gone();
-	my $d = server(root => $a->{root});
-	$d->init;
+	my $d = server(root => $a->{root})->greeted;
 	ok(interrupted($d->ended($ra)), 'whoever starts next takes over from the dead');
 	is($d->get($rb)->{status}, 'running', 'and from the dead alone');
 	is($b->get($rb)->{status}, 'running', 'the others do not notice');
@@ -297,15 +293,13 @@ sub all_unavailable {
 	$s->stop;
 }
 {
-	my $s = server();
+	my $s = server()->greeted;
 	my $run;
 
-	$s->init;
 	$run = $s->run_sync(nap => {ms => 1, n => 1})->{runId};
 	$s->stop;
 	write_file("$s->{state}/paddock.db", 'not a database, ' x 4096);
-	my $t = server(root => $s->{root});
-	$t->init;
+	my $t = server(root => $s->{root})->greeted;
 	unavailable($t->run(nap => {ms => 1}, mode => 'async'), qr/its record of runs is damaged/,
 		    'a database that is none');
 	same_json($t->call('ping')->{result}, {}, 'the server lives');
@@ -321,8 +315,7 @@ SKIP: {
 
 	mkdir "$root/state";
 	my $s = server(root => $root, wrap => ['unshare', '-m', 'sh', '-c',
-		"mount -t tmpfs -o size=2m none $root/state && exec \"\$\@\"", 'sh']);
-	$s->init;
+		"mount -t tmpfs -o size=2m none $root/state && exec \"\$\@\"", 'sh'])->greeted;
 	my $inside = "/proc/$s->{pid}/root$root/state";
 	my $fill = sub {
 		open my $f, '>', "$inside/filler" or die "$inside: $!\n";

@@ -36,9 +36,8 @@ sub cancel_of {
 # ---- a result as deep as JSON may be, which its view is one deeper than ----
 
 {
-	my $s = Paddock->new(templates => \%templates);
+	my $s = Paddock->new(templates => \%templates)->greeted;
 
-	$s->init;
 	for my $more (0 .. 4) { # 64 levels is the most
 		my %key = (mode => 'sync', idempotencyKey => "k$more");
 		my $first = $s->run(deep => {more => $more}, %key);
@@ -156,9 +155,8 @@ sub cancel_of {
 # ---- the zygote and its workers ----
 
 {
-	my $s = Paddock->new(templates => \%templates);
+	my $s = Paddock->new(templates => \%templates)->greeted;
 
-	$s->init;
 	for my $round (1 .. 5) {
 		my @zygotes = $s->zygotes;
 

@@ -38,9 +38,7 @@ sub jobs {
 }
 
 {
-	my $s = Paddock->new(templates => \%templates);
-
-	$s->init;
+	my $s = Paddock->new(templates => \%templates)->greeted;
 	my @ids = map { $s->ask(never => {v => $deep}) } 1 .. 3;
 	$s->notify('notifications/cancelled', {requestId => $_}) for @ids[0, 1];
 	my $r = $s->result($ids[2]);

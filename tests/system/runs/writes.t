@@ -544,8 +544,7 @@ SKIP: {
 	ok($have_lib, 'tests/lib/faults.c is built') or skip 'no compiler', 1;
 	subtest 'the logs' => \&logs;
 	subtest 'rows over stdio' => sub {
-		my $s = server('Paddock');
-		$s->init;
+		my $s = server('Paddock')->greeted;
 		rows_by(stdio => $s, $s);
 		$s->stop;
 	};
@@ -555,8 +554,7 @@ SKIP: {
 		$s->stop(undef, 'TERM');
 	};
 	subtest 'artifacts over stdio' => sub {
-		my $s = server('Paddock');
-		$s->init;
+		my $s = server('Paddock')->greeted;
 		artifacts_by(stdio => $s, $s);
 		$s->stop;
 	};

@@ -12,8 +12,7 @@ my $p = Paddock->new(templates => {
 	local bytes = run.artifact{name = "b", data = "\0\xff"}
 	local large = run.artifact{name = "c", data = ("x"):rep(300000)}
 	return {text = text, bytes = bytes, large = large}'),
-});
-$p->init;
+})->greeted;
 
 sub reads { return $p->call('resources/read', { uri => $_[0] }) }
 

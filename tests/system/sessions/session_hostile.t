@@ -190,9 +190,8 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->stop('and the end of the stream ends the server');
 }
 {
-	my $s = server();
+	my $s = server()->greeted;
 
-	$s->init;
 	$s->send_raw('{"jsonrpc":"2.0","id":"big","method":"tools/call",' .
 		     '"params":{"name":"list_task_templates","arguments":' .
 		     '{"templateId":"');
@@ -245,10 +244,9 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->stop;
 }
 {
-	my $s = server(config => {max_queued_runs => 10_000});
+	my $s = server(config => {max_queued_runs => 10_000})->greeted;
 	my @ids;
 
-	$s->init;
 	@ids = map { $s->ask(doze => {}) } 1 .. 2049;
 	like($s->answer($ids[-1])->{error}{message}, qr/2048 requests/,
 	     'there is a limit to requests under way');
@@ -298,9 +296,8 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->stop;
 }
 {
-	my $s = server();
+	my $s = server()->greeted;
 
-	$s->init;
 	$s->{deaf} = 1;
 	$s->send_raw(join '', map {
 		qq({"jsonrpc":"2.0","id":"d$_","method":"tools/list"}\n) } 1 .. 2000);
@@ -321,9 +318,8 @@ sub pour { # COUNT times a megabyte of TEXT
 	is(scalar keys %{$s->{answers}}, 500, 'is answered before the server ends');
 }
 {
-	my $s = server();
+	my $s = server()->greeted;
 
-	$s->init;
 	$s->ask(doze => {});
 	close $s->{from};
 	$s->{from} = undef;

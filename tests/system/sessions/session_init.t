@@ -133,10 +133,9 @@ for (@knows) {
 
 {
 	my %many = map { (sprintf('t%03d', $_) => lua('return {}')) } 1 .. 94;
-	my $s = Paddock->new(templates => \%many, config => $no_browser);
+	my $s = Paddock->new(templates => \%many, config => $no_browser)->greeted;
 	my (@names, @sizes, $cursor);
 
-	$s->init;
 	do {
 		my $r = $s->call('tools/list', defined $cursor
 				 ? {cursor => $cursor} : {})->{result};
@@ -167,9 +166,8 @@ for (@knows) {
 	$s->stop;
 }
 {
-	my $s = server(config => "[server]\npublish_templates = no\n$no_browser");
+	my $s = server(config => "[server]\npublish_templates = no\n$no_browser")->greeted;
 
-	$s->init;
 	same_json([map { $_->{name} } @{$s->call('tools/list')->{result}{tools}}],
 		  \@contract, 'publish_templates = no: the contract alone');
 	error_is($s->call('tools/call', {name => 'zebra', arguments => {}}),
@@ -183,9 +181,8 @@ for (@knows) {
 # ---- names that nobody knows ----
 
 {
-	my $s = server();
+	my $s = server()->greeted;
 
-	$s->init;
 	error_is($s->call('tools/lits'), -32601, qr/tools\/lits/,
 		 'an unknown method is named');
 	error_is($s->call('sampling/createMessage'), -32601, qr/sampling/,
@@ -252,9 +249,8 @@ sub req {
 }
 
 for my $revision ('2024-11-05', '2025-06-18', '2025-11-25') {
-	my $s = server();
+	my $s = server()->greeted($revision);
 
-	$s->init($revision);
 	is(batch_of($s, [req(1, 'ping')], 'a refusal')->{error}{code}, -32600,
 	   "$revision has no batches");
 	$s->stop;

@@ -32,10 +32,9 @@ sub dozing {
 
 # ---- 16, 23: cancelling what is about to end ----
 {
-	my $s = server();
+	my $s = server()->greeted;
 	my (@wrong, %how);
 
-	$s->init;
 	for my $n (1 .. $ROUNDS) {
 		my $id = start_task($s, 'nap', {ms => $n % 5, n => $n});
 		my $wait = $s->request('tasks/result', {taskId => $id});
@@ -73,9 +72,7 @@ sub dozing {
 
 # ---- waiting in line ----
 {
-	my $s = server(config => {max_concurrent_runs => 1});
-
-	$s->init;
+	my $s = server(config => {max_concurrent_runs => 1})->greeted;
 	my $first = dozing($s);
 	my $id = start_task($s, 'echo', {a => 1});
 	my $t = get_task($s, $id);
@@ -94,10 +91,9 @@ sub dozing {
 
 # ---- 18: kill -9, and the same state ----
 {
-	my $s = server(config => {max_concurrent_runs => 3});
+	my $s = server(config => {max_concurrent_runs => 3})->greeted;
 	my (%want, %id);
 
-	$s->init;
 	for my $name (qw(echo fails sorry)) {
 		$id{$name} = start_task($s, $name, {a => 1.50});
 		$id{"$name by run"} = start_task($s, 'run_task_template',
@@ -112,8 +108,7 @@ sub dozing {
 	$s->kill9;
 	strays_gone();
 
-	my $t = server(root => $s->{root});
-	$t->init;
+	my $t = server(root => $s->{root})->greeted;
 	my %listed = map { $_->{taskId} => $_ } all_tasks($t);
 	is(scalar(grep { !$listed{$_} } values %id, $runs, $deaf, $by_run, $waits), 0,
 	   'after kill -9 every task is listed, as the first thing that is asked');
@@ -144,13 +139,10 @@ sub dozing {
 	$t->stop;
 }
 {
-	my $s = server();
-
-	$s->init;
+	my $s = server()->greeted;
 	my $id = dozing($s);
 	$s->stop;
-	my $t = server(root => $s->{root});
-	$t->init;
+	my $t = server(root => $s->{root})->greeted;
 	like(get_task($t, $id)->{statusMessage}, qr/restarted/,
 	     'an orderly end interrupts a task as well');
 	$t->stop;
@@ -230,9 +222,7 @@ sub dozing {
 
 # ---- 22: pages ----
 {
-	my $s = server(config => {max_queued_runs => 1000});
-
-	$s->init;
+	my $s = server(config => {max_queued_runs => 1000})->greeted;
 	my @ids = map { start_task($s, 'echo', {n => $_}) } 1 .. 2 * $PAGE + 50;
 	task_over($s, $_) for @ids;
 	my @all = map { $_->{taskId} } all_tasks($s);

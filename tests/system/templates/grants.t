@@ -133,8 +133,7 @@ for my $who (sort keys %user) {
 
 subtest 'a grant of another' => sub {
 	my $s = Paddock->new(templates => \%templates, config => "[grant \"tabs\"]\nread_paths = $room/data\n" .
-		"[grant \"plain\"]\ntools = all\nlocks = yes\n[grant \"tbas\"]\ntools = all\n");
-	$s->init;
+		"[grant \"plain\"]\ntools = all\nlocks = yes\n[grant \"tbas\"]\ntools = all\n")->greeted;
 	is_refused($s, $_, "is none of $_") for qw(tabs reads locks);
 	ok($s->log_has(qr/grant="tbas" used=no msg="there is no such template"/), 'one of a name that nobody has is told in the log');
 	unlike($s->log_text, qr/grant="(?:tabs|plain)"/, 'and no other');
@@ -208,8 +207,7 @@ subtest 'what ships' => sub {
 	system('cp', '-r', $from, "$s->{root}/copies/batch_extract_pages");
 	my $lists = sub {
 		my ($dir) = @_;
-		my $s = Paddock->new(dirs => [$dir]);
-		$s->init;
+		my $s = Paddock->new(dirs => [$dir])->greeted;
 		my $v = view($s, 'batch_extract_pages')->{permissions};
 		$s->stop;
 		return $v;

@@ -165,8 +165,7 @@ my %more = (
 );
 my %templates = map { ($_ => lua($code{$_}, %{$more{$_} // {}})) } keys %code;
 my $s = Paddock->new(templates => \%templates,
-		     config => {max_concurrent_runs => 8});
-$s->init;
+		     config => {max_concurrent_runs => 8})->greeted;
 my %asked = map { $_ => $s->ask_run($_, {}, mode => 'sync') } sort keys %code;
 my %v = map { $_ => $s->result($asked{$_})->{view} // {} } sort keys %code;
 

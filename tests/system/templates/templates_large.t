@@ -15,8 +15,7 @@ $PATIENCE *= 4; # what is waited for here takes seconds
 
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"],
 		     config => {max_message_bytes => '256M',
-				max_memory_bytes => $MEMORY});
-$s->init;
+				max_memory_bytes => $MEMORY})->greeted;
 
 # ---- log_digest ----
 

@@ -29,6 +29,7 @@ static const struct command *const commands[] = {
     &cmd_cancel,
     &cmd_rm,
     &cmd_prune,
+    &cmd_usage,
     &cmd_artifact_ls,
     &cmd_artifact_get,
     &cmd_artifact_cat,

@@ -22,6 +22,7 @@
 #include "supervisor/methods/subscriptions.h"
 #include "supervisor/tasks/tasks.h"
 #include "supervisor/tasks/tasks_extension.h"
+#include "supervisor/methods/usage.h"
 #include "supervisor/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -178,6 +179,7 @@ static const struct method all[] = {
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {"paddock/usage", usage_get, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", delete_runs, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},
 };

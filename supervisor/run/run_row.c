@@ -37,6 +37,7 @@ static struct store_run row_of(const struct run *r)
 	    .task_ttl_ms = r->task.ttl_ms,
 	    .task_expires_ms = r->task.expires_ms,
 	    .view = r->view,
+	    .cpu_ms = r->use.cpu_ms,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));

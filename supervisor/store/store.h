@@ -78,6 +78,7 @@ struct store_run {
 	const char *view;	 /* JSON: the whole terminal view; NULL until
 				   then, and for a run that was interrupted */
 	const char *log;	 /* text, or NULL */
+	int64_t cpu_ms;		 /* that it has used; written, and not read */
 
 	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
@@ -135,6 +136,19 @@ struct store_session {
 	int64_t expires_ms;
 };
 
+/* What the runs of a requestor's by one template are and have, together. */
+struct store_use {
+	char *requestor;
+	char *template_id;
+	int64_t runs; /* those that are deleted count, too… */
+	int64_t cpu_ms;
+	int64_t bytes; /* …but not here: rows and artifacts that are kept */
+};
+
+#define STORE_USES_MAX 1000		     /* of them in an answer */
+#define STORE_USE_HOUR_MS ((int64_t)3600000) /* it is counted by the hour… */
+#define STORE_USE_KEPT_MS (366 * 24 * STORE_USE_HOUR_MS) /* …for so long */
+
 #define STORE_SESSIONS_EACH 2048 /* of one requestor */
 #define STORE_SESSIONS_MAX 8192
 
@@ -156,7 +170,9 @@ struct store_result {
 	size_t len;
 	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
 	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
-	size_t interrupted;	/* recover: runs that were running */
+	const struct store_use *uses;
+	size_t n_uses;
+	size_t interrupted;		 /* recover: runs that were running */
 	const struct store_letter *mail; /* read_mail */
 	size_t n_mail;
 };
@@ -304,6 +320,13 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg);
+
+/*
+ * What runs have used that were created at SINCE_MS or later, or in that hour: by
+ * requestor (NULL: all of them) and template, most CPU time first. In uses.
+ */
+void store_used(struct store *s, const char *requestor, int64_t since_ms,
+		store_done done, void *arg);
 
 /* Insert it, or replace the one of that key; more than so many go. */
 void store_put_session(struct store *s, const struct store_session *session,

@@ -86,6 +86,12 @@ void store_usage(struct store *s, const char *requestor, store_done done,
 	ASK(usage, .urgent = true, .requestor = requestor);
 }
 
+void store_used(struct store *s, const char *requestor, int64_t since_ms,
+		store_done done, void *arg)
+{
+	ASK(used, .urgent = true, .requestor = requestor, .time_ms = since_ms);
+}
+
 void store_put_session(struct store *s, const struct store_session *session,
 		       enum store_urgency urgency, store_done done, void *arg)
 {

@@ -11,6 +11,7 @@
  *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
+ *   store_used.c     what was used, by the hour
  *   store_mail.c     what instances ask of each other, and show
  *   store_sessions.c  rows of sessions
  *   store_recover.c  instances: our lock, and what the dead left behind
@@ -62,7 +63,7 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_session, store_op_drop_session, store_op_drop_sessions,
     store_op_recover, store_op_sweep, store_op_send_mail, store_op_read_mail,
     store_op_show, store_op_probe, store_op_open, store_op_delete_run,
-    store_op_delete_ended;
+    store_op_delete_ended, store_op_used;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -111,6 +112,7 @@ struct store_req {
 	/* an artifact's, a session's; what is shown; whom mail is for */
 	char *found_text;
 	struct store_letter *letters;
+	struct store_use *uses;
 	void *data;
 	char *errmsg;
 

@@ -26,8 +26,8 @@ static const size_t strings[] = {
     FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* what is looked for */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
-    FIELD(filter.before), FIELD(requestor),
-    FIELD(id), FIELD(key), FIELD(tmp_path),
+    FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
+    FIELD(tmp_path),
     /* and sessions */
     FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),
     FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
@@ -70,6 +70,11 @@ void store_req_forget(struct store_req *r)
 	free(r->row_text);
 	free(r->found_text);
 	free(r->letters);
+	for (size_t i = 0; i < r->res.n_uses; i++) {
+		free(r->uses[i].requestor);
+		free(r->uses[i].template_id);
+	}
+	free(r->uses);
 	free(r->data);
 	free(r->errmsg);
 	r->rows = NULL;
@@ -77,6 +82,7 @@ void store_req_forget(struct store_req *r)
 	r->rows_cap = 0;
 	r->found_text = NULL;
 	r->letters = NULL;
+	r->uses = NULL;
 	r->data = NULL;
 	r->errmsg = NULL;
 	r->res = (struct store_result){.errmsg = ""};

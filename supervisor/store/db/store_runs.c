@@ -62,6 +62,7 @@ static int step_put(struct store *s, sqlite3_stmt *st,
 	store_bind_row(st, run, columns, ARRAY_LEN(columns));
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
+	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));
 	return sqlite3_step(st);
 }
 

@@ -215,8 +215,69 @@ static const char sessions[] =
     "CREATE INDEX sessions_expiry ON sessions(expires_ms);"
     "PRAGMA user_version=5;";
 
-const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
-						       mail, sessions};
+/*
+ * What was used, by the hour in which a run was created: sums over many runs cost
+ * no scan of these. Runs and CPU time stay when a run is forgotten; of bytes it has
+ * what is kept.
+ */
+#define USED_BY_NEW                                                            \
+	" WHERE requestor = new.requestor AND template_id = new.template_id"   \
+	" AND hour = new.created_ms / 3600000;"
+#define USED_BY_OLD                                                            \
+	" WHERE requestor = old.requestor AND template_id = old.template_id"   \
+	" AND hour = old.created_ms / 3600000;"
+/* by the run of an artifact */
+#define USED_OF                                                                \
+	" WHERE (requestor, template_id, hour) = (SELECT requestor,"           \
+	" template_id, created_ms / 3600000 FROM runs WHERE requestor = "
+#define USED_OF_NEW USED_OF "new.requestor AND id = new.run_id);"
+#define USED_OF_OLD USED_OF "old.requestor AND id = old.run_id);"
+
+static const char used[] =
+    "ALTER TABLE runs ADD COLUMN cpu_ms INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE runs SET cpu_ms = coalesce(CAST(json_extract(view,"
+    " '$.metrics.cpuMs') AS INTEGER), 0)"
+    " WHERE ended = 1 AND json_valid(view);"
+    "CREATE TABLE used("
+    " requestor TEXT NOT NULL,"
+    " template_id TEXT NOT NULL,"
+    " hour INTEGER NOT NULL,"
+    " runs INTEGER NOT NULL,"
+    " cpu_ms INTEGER NOT NULL,"
+    " bytes INTEGER NOT NULL,"
+    " PRIMARY KEY(requestor, template_id, hour)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX used_hours ON used(hour);"
+    "INSERT INTO used SELECT requestor, template_id, created_ms / 3600000,"
+    " count(*), sum(cpu_ms), sum(bytes) FROM runs GROUP BY 1, 2, 3;"
+    "INSERT INTO used SELECT r.requestor, r.template_id,"
+    " r.created_ms / 3600000, 0, 0, sum(size) FROM artifacts JOIN runs AS r"
+    " ON r.requestor = artifacts.requestor AND r.id = run_id WHERE gone = 0"
+    " GROUP BY 1, 2, 3"
+    " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;"
+    "CREATE TRIGGER used_run AFTER INSERT ON runs BEGIN"
+    " INSERT INTO used VALUES(new.requestor, new.template_id,"
+    "  new.created_ms / 3600000, 1, new.cpu_ms, new.bytes)"
+    "  ON CONFLICT DO UPDATE SET runs = runs + 1,"
+    "  cpu_ms = cpu_ms + new.cpu_ms, bytes = bytes + new.bytes;"
+    "END;"
+    "CREATE TRIGGER used_more AFTER UPDATE OF bytes, cpu_ms ON runs"
+    " WHEN old.bytes <> new.bytes OR old.cpu_ms <> new.cpu_ms BEGIN"
+    " UPDATE used SET cpu_ms = cpu_ms + new.cpu_ms - old.cpu_ms,"
+    "  bytes = bytes + new.bytes - old.bytes" USED_BY_NEW "END;"
+    "CREATE TRIGGER used_less AFTER DELETE ON runs BEGIN"
+    " UPDATE used SET bytes = bytes - old.bytes" USED_BY_OLD "END;"
+    "CREATE TRIGGER used_artifact AFTER INSERT ON artifacts BEGIN"
+    " UPDATE used SET bytes = bytes + new.size" USED_OF_NEW "END;"
+    "CREATE TRIGGER used_gone AFTER UPDATE OF gone ON artifacts"
+    " WHEN old.gone = 0 AND new.gone = 1 BEGIN"
+    " UPDATE used SET bytes = bytes - old.size" USED_OF_OLD "END;"
+    "CREATE TRIGGER used_removed AFTER DELETE ON artifacts"
+    " WHEN old.gone = 0 BEGIN"
+    " UPDATE used SET bytes = bytes - old.size" USED_OF_OLD "END;"
+    "PRAGMA user_version=6;";
+
+const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks,	account,
+						       mail,  sessions, used};
 
 /* The columns in the order of the tables that read and write them; a list of
  * runs stops before the bulk. */

@@ -56,6 +56,7 @@ my @cases = (
     [4, 'cancel', $unknown], [4, 'cancel', 'RUN', $unknown], [4, 'artifact', 'ls', $unknown], [4, 'artifact', 'get', $unknown],
     [4, 'artifact', 'cat', $artifact], [4, 'artifact', 'get', 'RUN', 'nosuch'], [4, 'artifact', 'cat', 'FAILED', 'a.txt'],
     [4, 'template', 'show', 'nosuch'], [4, 'rm', $unknown], [4, 'rm', 'GONE', $unknown], [0, 'prune', '--older', '1d'],
+    [0, 'usage'], [0, 'usage', '--since', '1d'], [2, 'usage', '--since', 'soon'],
     [2, 'prune'], [2, 'prune', '--older', 'soon'], [2, 'prune', '--older', '1d', '--status', 'running'],
     [124, 'run', 'slow'], [124, 'run', 'waits', '-t', '100ms'],
     [125, 'run', 'plain', '--mode', 'async'],
@@ -70,7 +71,7 @@ my @alone = ( # without any server
     [2, 'ps', '--config', 'wrong.conf'], [2, 'help', 'nosuch'],
     [4, 'template', 'check', 'nosuch'],
     (map { [125, @$_, '--socket', '/none/sock'] } ['ps'], ['run', 'plain'], ['status', $unknown], ['logs', $unknown], ['explain', $unknown],
-     ['cancel', $unknown], ['rm', $unknown], ['prune', '--older', '1d'], ['artifact', 'ls', $unknown], ['artifact', 'get', $unknown],
+     ['cancel', $unknown], ['rm', $unknown], ['prune', '--older', '1d'], ['usage'], ['artifact', 'ls', $unknown], ['artifact', 'get', $unknown],
      ['template', 'ls'], ['template', 'show', 'good']),
 );
 

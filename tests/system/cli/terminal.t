@@ -95,6 +95,7 @@ fake_shows('logs', ['logs', $run], qr/evil/, get_task_run => \%good, %log);
 fake_shows('cancel', ['cancel', $run], qr/evil/,
 	   cancel_task_run => {cancelRequested => JSON::PP::false, currentStatus => $evil, reason => $evil, runId => $evil});
 my %kept = (deleted => 0, kept => [{runId => $evil, errorCode => $evil, reason => $evil}]);
+fake_shows('usage', ['usage'], qr/evil/, 'paddock/usage' => {rows => [{requestor => $evil, templateId => $evil, runs => 1, cpuMs => 1, bytes => 1}]});
 fake_shows('rm', ['rm', $run], qr/evil/, 'paddock/deleteRuns' => \%kept);
 fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept);
 fake_shows('artifact ls', ['artifact', 'ls', $run], qr/evil/, get_task_run => \%good);

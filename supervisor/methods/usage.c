@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage.c - serves paddock/usage: runs, CPU time and bytes by requestor and
+ * template. methods.c calls it. Who runs this machine or this server, and is here
+ * as a local user, is told of all; anybody else of himself alone.
+ */
+#include "supervisor/methods/usage.h"
+
+#include "proto/json/json_pack.h"
+
+static bool is_operator(const struct request *c)
+{
+	const struct context *ctx = c->ctx;
+
+	return c->session->via == TRUST_LOCAL &&
+	       (c->requestor == ctx->local ||
+		c->requestor == requestors_of_uid(ctx->requestors, 0));
+}
+
+static int64_t since_of(const struct request *c)
+{
+	return json_member_int(c->msg.params, "since") / STORE_USE_HOUR_MS *
+	       STORE_USE_HOUR_MS;
+}
+
+static void on_used(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *rows;
+
+	if (!request_unref(c))
+		return;
+	if (res->rc != 0) {
+		request_error(c, RPC_INTERNAL_ERROR,
+			      json_pack("errorCode:s", "STORE_UNAVAILABLE"),
+			      "the store cannot be read now: %s",
+			      store_says(res->rc));
+		return;
+	}
+	rows = json_object_new_array();
+	for (size_t i = 0; i < res->n_uses; i++) {
+		const struct store_use *u = &res->uses[i];
+
+		json_object_array_add(
+		    rows,
+		    json_pack("requestor:s templateId:s runs:i cpuMs:i bytes:i",
+			      u->requestor, u->template_id, u->runs, u->cpu_ms,
+			      u->bytes));
+	}
+	request_result(c, json_pack("since:i rows:o more:b", since_of(c), rows,
+				    res->n_uses == STORE_USES_MAX));
+}
+
+void usage_get(struct request *c)
+{
+	struct json_object *since = json_member(c->msg.params, "since");
+
+	if (since != NULL && (!json_object_is_type(since, json_type_int) ||
+			      json_object_get_int64(since) < 0)) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.since has to be milliseconds since 1970");
+		return;
+	}
+	request_ref(c);
+	store_used(c->ctx->store, is_operator(c) ? NULL : c->requestor->name,
+		   since_of(c), on_used, c);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage.h - paddock/usage, a method of our own: what runs have used. man/paddockd.8
+ * has its form.
+ */
+#ifndef SUPERVISOR_METHODS_USAGE_H
+#define SUPERVISOR_METHODS_USAGE_H
+
+#include "supervisor/session/request.h"
+
+void usage_get(struct request *c);
+
+#endif

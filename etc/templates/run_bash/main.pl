@@ -37,7 +37,10 @@ unlink '.stdin';
 pipe my $out, my $to_out or die "pipe: $!\n";
 pipe my $err, my $to_err or die "pipe: $!\n";
 pipe my $ended, my $alive or die "pipe: $!\n";
-$SIG{CHLD} = sub { close $alive }; # which wakes who waits
+# Its end wakes who waits; that it was stopped does not.
+my $on_end = POSIX::SigAction->new(sub { close $alive }, POSIX::SigSet->new, POSIX::SA_NOCLDSTOP);
+$on_end->safe(1);
+POSIX::sigaction(POSIX::SIGCHLD, $on_end) or die "sigaction: $!\n";
 my $pid = fork // die "fork: $!\n";
 if ($pid == 0) {
 	setsid();

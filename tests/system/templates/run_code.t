@@ -86,6 +86,15 @@ END
 	is($r->{stdout}, "[]\n", 'run_python: nothing of ours is written to files of the code');
 }
 
+SKIP: {
+	skip_lacking(2, 'perl');
+	my $r = code('run_bash', 'kill -STOP $$', timeoutMs => 400);
+	my ($id) = map { $_->{runId} } @{$s->tool('list_task_runs', {limit => 1})->{view}{runs}};
+
+	is($r->{exitCode}, 124, 'a script that stops itself is ended when its time is up');
+	cmp_ok($s->get($id)->{metrics}{cpuMs} // 0, '<', 300, '... and was waited for without a turn');
+}
+
 # ---- what is asked for wrongly ----
 
 for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {

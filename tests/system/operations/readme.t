@@ -146,6 +146,12 @@ my %expect = (
 	    good($r, $_[0]);
 	    is(json_to($r->{out})->{stdout}, "42\n", 'it runs the code');
     },
+    q{build/paddock run run_bash -i code='wc -l *.csv' -i files.a.csv=@etc/examples/weather_stations.csv} => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like(json_to($r->{out})->{stdout}, qr/^\d+ a\.csv$/, 'it has the file');
+    },
     'build/paddock client-config --client claude-code' => \&client_config,
     'build/paddock client-config --client claude-code ' .
 	'--templates etc/templates --templates greet' => sub {

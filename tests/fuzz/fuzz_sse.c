@@ -353,7 +353,7 @@ static void end(void)
 	http_pool_fini(&pool, 0);
 	turn();
 	assert(pool.n == 0 && pool.held.unread == 0 && pool.held.bodies == 0);
-	assert(sessions.n == 0 && sessions.n_read == 0 &&
+	assert(sessions.n == 0 && sessions.share.n_read == 0 &&
 	       sessions.ended_bytes == 0);
 	assert(requestor.http.unread == 0 && requestor.http_open_streams == 0 &&
 	       requestor.http_live_bytes == 0 && requestor.http_streams == 0);

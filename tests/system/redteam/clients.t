@@ -193,6 +193,33 @@ my @table = (
 	   $_->hang_up for @open; # who does not read is not answered either
 	   until_true('all to end', sub { !grep { $new->call('tasks/get', {taskId => $_})->{result}{status} ne 'completed' } @tasks });
 	   return 'another is told of his' }],
+    [20, 'each byte of a requestState changed, halves of two, and another\'s', 'one by one refused, and his own goes on',
+     sub { my ($s) = @_;
+	   my ($new, $his) = map { answering($s, $_) } qw(eve ada);
+	   my ($state, $second, $stolen) = map { wonder($_)->{result}{requestState} } $new, $new, $his;
+	   my $half = length($state) / 2;
+	   my @forged = ((map { my $t = $state; substr($t, $_, 1) =~ tr/A-Za-z0-9_-/B-Za-z0-9_\-A/; $t } 2 .. length($state) - 1),
+	       substr($state, 0, $half) . substr($second, $half), substr($stolen, 0, $half) . substr($state, $half));
+	   my %how;
+	   $how{wonder($new, requestState => $_, inputResponses => {k => {action => 'decline'}})->{error}{data}{reason} // 'none'}++
+	       for @forged, $stolen;
+	   $how{$new->call('prompts/get', {name => 'wonders', requestState => $state})->{error}{data}{reason} // 'none'}++;
+	   my @end = map { wonder($_->[0], requestState => $_->[1], inputResponses => {k => {action => 'decline'}})->{result}{structuredContent}{action} // 'lost' }
+	       [$new, $state], [$new, $second], [$his, $stolen];
+	   return "@end" eq 'decline decline decline' && json_of(\%how) eq json_of({forged => scalar @forged, other_requestor => 1, other_call => 1})
+	       ? 'one by one refused, and his own goes on' : json_of([\%how, \@end]) }],
+    [21, 'one requestState on sixty connections at once', 'one goes on, 59 are told that it was used',
+     sub { my ($s) = @_;
+	   my $new = answering($s, 'eve');
+	   my $state = wonder($new)->{result}{requestState};
+	   my @open = map { $new->post_request('tools/call', {name => 'wonders', arguments => {}, requestState => $state,
+		inputResponses => {k => {action => 'decline'}}}, $_) } 1 .. 60;
+	   my %how;
+	   for (@open) {
+		my $r = $_->response->{json};
+		$how{$r->{result}{structuredContent}{action} // $r->{error}{data}{reason} // json_of($r)}++;
+	   }
+	   return json_of(\%how) eq json_of({decline => 1, used => 59}) ? 'one goes on, 59 are told that it was used' : json_of(\%how) }],
     [11, 'the disk, by artifacts', 'RESOURCE_LIMIT store_bytes',
      sub { my ($s, $eve) = @_;
 	   for (1 .. 40) {
@@ -228,33 +255,6 @@ my @table = (
 	   listen_to($new, {toolsListChanged => true}, $_)->hang_up for 1 .. 1000;
 	   until_true('a place', sub { listen_to($new, {}, 1)->head == 200 });
 	   return "$n{200}, 429 for all others, and another " . ($n{429} == 968 && $his == 200 ? 'listens' : json_of([\%n, $his])) }],
-    [20, 'each byte of a requestState changed, halves of two, and another\'s', 'one by one refused, and his own goes on',
-     sub { my ($s) = @_;
-	   my ($new, $his) = map { answering($s, $_) } qw(eve ada);
-	   my ($state, $second, $stolen) = map { wonder($_)->{result}{requestState} } $new, $new, $his;
-	   my $half = length($state) / 2;
-	   my @forged = ((map { my $t = $state; substr($t, $_, 1) =~ tr/A-Za-z0-9_-/B-Za-z0-9_\-A/; $t } 2 .. length($state) - 1),
-	       substr($state, 0, $half) . substr($second, $half), substr($stolen, 0, $half) . substr($state, $half));
-	   my %how;
-	   $how{wonder($new, requestState => $_, inputResponses => {k => {action => 'decline'}})->{error}{data}{reason} // 'none'}++
-	       for @forged, $stolen;
-	   $how{$new->call('prompts/get', {name => 'wonders', requestState => $state})->{error}{data}{reason} // 'none'}++;
-	   my @end = map { wonder($_->[0], requestState => $_->[1], inputResponses => {k => {action => 'decline'}})->{result}{structuredContent}{action} // 'lost' }
-	       [$new, $state], [$new, $second], [$his, $stolen];
-	   return "@end" eq 'decline decline decline' && json_of(\%how) eq json_of({forged => scalar @forged, other_requestor => 1, other_call => 1})
-	       ? 'one by one refused, and his own goes on' : json_of([\%how, \@end]) }],
-    [21, 'one requestState on sixty connections at once', 'one goes on, 59 are told that it was used',
-     sub { my ($s) = @_;
-	   my $new = answering($s, 'eve');
-	   my $state = wonder($new)->{result}{requestState};
-	   my @open = map { $new->post_request('tools/call', {name => 'wonders', arguments => {}, requestState => $state,
-		inputResponses => {k => {action => 'decline'}}}, $_) } 1 .. 60;
-	   my %how;
-	   for (@open) {
-		my $r = $_->response->{json};
-		$how{$r->{result}{structuredContent}{action} // $r->{error}{data}{reason} // json_of($r)}++;
-	   }
-	   return json_of(\%how) eq json_of({decline => 1, used => 59}) ? 'one goes on, 59 are told that it was used' : json_of(\%how) }],
     [15, 'what is another\'s, to listen to', 'nothing of it',
      sub { my ($s, $eve, $ada) = @_;
 	   my $run = $ada->tool('list_task_runs', {status => 'running'})->{view}{runs}[0]{runId};

@@ -219,12 +219,14 @@ static void not_found(struct request *c, const char *id)
 static void on_asked_for(struct listen_tasks *all, struct look *l,
 			 struct run *r, const struct store_result *res)
 {
-	/* cppcheck-suppress nullPointer ; without R there is RES */
-	bool found = r != NULL
-			 ? task_lookup_is_task(r)
-			 : res->rc == 0 && task_json_row_is_live(res->runs);
-	struct task *t = found ? add(all, l->id) : NULL;
+	struct task *t;
+	bool found;
 
+	if (r != NULL)
+		found = task_lookup_is_task(r);
+	else /* cppcheck-suppress nullPointer ; without R there is RES */
+		found = res->rc == 0 && task_json_row_is_live(res->runs);
+	t = found ? add(all, l->id) : NULL;
 	if (!found)
 		not_found(all->request, l->id);
 	else if (r != NULL)

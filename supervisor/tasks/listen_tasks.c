@@ -224,7 +224,8 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 
 	if (r != NULL)
 		found = task_lookup_is_task(r);
-	else /* cppcheck-suppress nullPointer ; without R there is RES */
+	else
+		/* cppcheck-suppress nullPointer ; without R there is RES */
 		found = res->rc == 0 && task_json_row_is_live(res->runs);
 	t = found ? add(all, l->id) : NULL;
 	if (!found)

@@ -76,7 +76,7 @@ SH
     hides => sh('cp /bin/bash b; chmod 111 b; ./b -c "while :; do :; done"',
 		limits => {maxCpuMs => 300}),
     fills => sh(<<'SH', limits => {maxMemoryBytes => 32 << 20}),
-head -c 100000000 /dev/zero >/work/big 2>&1; w=$?
+head -c 100000000 /dev/zero >big 2>&1; w=$?
 head -c 100000000 /dev/zero >/tmp/big 2>/dev/null; t=$?
 head -c 100000000 /dev/zero >/dev/shm/big 2>/dev/null; s=$?
 rm -f /tmp/big
@@ -104,7 +104,7 @@ echo "{\"pids\":\"$(cd /proc; echo [0-9]*)\",\"self\":$$,\
 \"write_template\":$(q touch /template/x),\"shadow\":$(q test -e /etc/shadow),\
 \"home\":$(q test -e /home),\"hidden\":\"$(ls /.paddock)\",\
 \"others\":\"$(ls /template | tr '\n' ' ')\",\"net\":$(q perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or exit 1'),\
-\"mknod\":$(q mknod /work/n c 1 3),\"su\":$(q perl -e '$< = 0; exit($< != 0)'),\
+\"mknod\":$(q mknod n c 1 3),\"su\":$(q perl -e '$< = 0; exit($< != 0)'),\
 \"host\":\"$(uname -n)\",\"exec\":$(cp /bin/true /tmp/true; q /tmp/true)}"
 SH
     ptraces => pl('syscall(101, 0, 0, 0, 0); print 1'),

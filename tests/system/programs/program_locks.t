@@ -37,7 +37,7 @@ PERL
 
 my $OWN = <<'SH';
 #!/bin/bash
-exec 7>/work/a 8</work/a
+exec 7>a 8<a
 r=$(flock -n 7 && echo first; flock -n 8 || echo second; flock -u 7; flock -n 8 && echo third)
 echo "\"${r//$'\n'/ }\""
 SH
@@ -46,11 +46,11 @@ my $SQLITE = <<'PY';
 #!/usr/bin/python3
 import sqlite3, json, multiprocessing, os
 def add(n):
-    c = sqlite3.connect('/work/x.db', timeout=20)
+    c = sqlite3.connect('x.db', timeout=20)
     for i in range(20):
         with c: c.execute('update t set n = n + 1')
 if __name__ == '__main__':
-    c = sqlite3.connect('/work/x.db')
+    c = sqlite3.connect('x.db')
     with c: c.execute('create table t (n)'); c.execute('insert into t values (0)')
     ps = [multiprocessing.Process(target=add, args=(n,)) for n in range(3)]
     for p in ps: p.start()

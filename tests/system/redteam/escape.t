@@ -123,8 +123,8 @@ attack_all([
     refused_as('78f', 'control groups', 'cgroup', 'ENOENT'),
     [79, 'descriptors that leaked', 'returns {"fds":[0,1,2,3,4],"folders":0}', c => 'leaked'],
     [80, 'PATH and LD_PRELOAD planted', 'returns 1',
-     sh => 'printf "#!/bin/sh\necho evil\n" >/work/env; chmod 755 /work/env; ' .
-	 'export PATH=/work:$PATH LD_PRELOAD=/work/evil.so; echo 1 2>/dev/null',
+     sh => 'printf "#!/bin/sh\necho evil\n" >env; chmod 755 env; ' .
+	 'export PATH=/work:$PATH LD_PRELOAD=$PWD/evil.so; echo 1 2>/dev/null',
      also => sub { my $v = $_[0]->run_sync('attack_79', {do => 'leaked'});
 		   $v->{status} eq 'succeeded' ? () : 'the next run: ' . json_of($v) }],
     refused_as(81, 'PR_SET_DUMPABLE', 'set_dumpable', 'ENOSYS EPERM EINVAL'),

@@ -39,7 +39,7 @@ attack_all([
      sh => 'cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\0" "\n" | grep -c "canary-of-the-[s]erver"; true'],
     [84, 'files of an earlier run', 'returns []', also => \&again,
      sh => 'found=$(ls -A /work /tmp /dev/shm | grep -v -e : -e "^$" -e "^out$"); ' .
-	 'touch /work/left /tmp/left /dev/shm/left; [ -z "$found" ] && echo "[]" || echo "\"$found\""'],
+	 'touch left /tmp/left /dev/shm/left; [ -z "$found" ] && echo "[]" || echo "\"$found\""'],
     [85, 'inputs of an earlier run', 'returns {"found":false}', c => 'earlier',
      also => sub { my ($s) = @_;
 		   my ($own, $next) = map { json_of($s->run_sync('attack_85', {do => 'earlier', %$_})->{result}) }

@@ -22,7 +22,7 @@ sub limited {
 my %cases = (
     forks => limited('processes', 'for (1 .. 20) { my $p = fork // die "fork: $!\n";
 	if (!$p) { sleep 60; exit } } sleep 60', 'maxProcesses', 8, ''),
-    many => limited('files', 'for (1 .. 99) { open my $f, ">", "/work/$_" or die "$!\n" }',
+    many => limited('files', 'for (1 .. 99) { open my $f, ">", "$_" or die "$!\n" }',
 		    'maxFiles', 40, 'The part of /work is 41 files, and it was full'),
     tmp => limited('memory', '$| = 1; open F, ">", "/tmp/x"; for (1 .. 40) { print F "x" x 1e6 or die "$!\n" }',
 		   'maxMemoryBytes', 32 << 20, 'The part of /tmp is 8 MiB, and it was full'),

@@ -17,8 +17,8 @@ write_file("$room/data/file", 'secret');
 write_file("$room/other/file", 'other');
 chmod 0755, "$room/data", "$room/other";
 
-my $cat = "#!/bin/sh\nfor f in $room/*/file; do cat \$f 2>&1; done | tr -d '\\n' >/work/o\n" .
-    "printf '\"%s\"' \"\$(cat /work/o)\"\n";
+my $cat = "#!/bin/sh\nfor f in $room/*/file; do cat \$f 2>&1; done | tr -d '\\n' >o\n" .
+    "printf '\"%s\"' \"\$(cat o)\"\n";
 my %templates = (
     plain => {},
     tabs => {tools => ['create_tab', 'navigate']},
@@ -145,7 +145,7 @@ subtest 'taken back' => sub {
 	my $config = "[limits]\nmax_concurrent_runs = 1\n";
 	my $grant = "[grant \"waits\"]\nread_paths = $room/data\n";
 	my $s = Daemon->new(config => $config . $grant, templates => {%templates, waits => {
-		program => "#!/bin/sh\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\ncat $room/data/file >/work/o\nwhile [ ! -e $room/other/go ]; do :; done\necho '{\"step\":{\"name\":\"a\",\"state\":\"succeeded\"}}' >&3\necho 7\n",
+		program => "#!/bin/sh\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\ncat $room/data/file >o\nwhile [ ! -e $room/other/go ]; do :; done\necho '{\"step\":{\"name\":\"a\",\"state\":\"succeeded\"}}' >&3\necho 7\n",
 		# with locks it has the host's own inodes, and so sees what is new there
 		permissions => {locks => JSON::PP::true, readPaths => ["$room/data", "$room/other"]}}});
 	(my $c = $s->client)->init;

@@ -111,7 +111,7 @@ static const struct {
     {"shmget", SYS_shmget, {0, 4096, 0600 | 01000}},
     {"msgget", SYS_msgget, {0, 0600 | 01000}},
     {"mq_open", SYS_mq_open, {PTR("/x"), O_CREAT | O_RDWR, 0600, 0}},
-    {"mknod", SYS_mknodat, {AT_FDCWD, PTR("/work/n"), S_IFCHR | 0666, 259}},
+    {"mknod", SYS_mknodat, {AT_FDCWD, PTR("n"), S_IFCHR | 0666, 259}},
     {"shadow", SYS_openat, {AT_FDCWD, PTR("../../../etc/shadow"), O_RDONLY}},
     {"shim_mem", SYS_openat, {AT_FDCWD, PTR("/proc/1/mem"), O_RDWR}},
     {"shim_root", SYS_openat, {AT_FDCWD, PTR("/proc/1/root/"), O_RDONLY}},

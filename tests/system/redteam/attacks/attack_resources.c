@@ -87,7 +87,7 @@ static const char *fill_one(const char *path)
 
 static void fill(void)
 {
-	const char *work = fill_one("/work/big"), *tmp = fill_one("/tmp/big");
+	const char *work = fill_one("big"), *tmp = fill_one("/tmp/big");
 
 	printf("[\"%s\",\"%s\",\"%s\"]", work, tmp, fill_one("/dev/shm/big"));
 }
@@ -106,7 +106,7 @@ static void files(void)
 
 static void sparse(void)
 {
-	int fd = open("/work/sparse", O_CREAT | O_WRONLY, 0600);
+	int fd = open("sparse", O_CREAT | O_WRONLY, 0600);
 
 	signal(SIGXFSZ, SIG_IGN);
 	tell_errno(ftruncate(fd, (off_t)1 << 40) != 0);
@@ -114,7 +114,7 @@ static void sparse(void)
 
 static void sparse_signal(void)
 {
-	int fd = open("/work/sparse", O_CREAT | O_WRONLY, 0600);
+	int fd = open("sparse", O_CREAT | O_WRONLY, 0600);
 
 	(void)!ftruncate(fd, (off_t)1 << 40);
 	wait_for_ever();

@@ -352,21 +352,17 @@ static void tell_end(struct task *t, struct json_object *task,
 static void tell_ours(struct task *t)
 {
 	const struct request *c = t->of->request;
+	struct run_result_source a;
 	struct run *r = t->run;
 
 	if (!t->ended && run_terminal(r)) /* nobody's to know yet */
 		return;
-	if (!t->ended)
+	if (!t->ended) {
 		tell(t, task_json_detailed(r, input_requests(r, c->terms)));
-	else
-		tell_end(
-		    t, task_json_detailed(r, NULL),
-		    &(struct run_result_source){
-			.id = r->id,
-			.status = run_stored_status(r),
-			.form = task_json_form(r),
-			.promised = response_has_schema(c, r->template->id),
-			.view = r->view});
+		return;
+	}
+	a = task_lookup_source_live(c, r);
+	tell_end(t, task_json_detailed(r, NULL), &a);
 }
 
 static void tell_row(struct task *t, const struct store_run *row)

@@ -68,6 +68,43 @@ struct run_result_source task_lookup_source(const struct request *c,
 	    .view = *made == NULL ? row->view : json_text(*made, NULL)};
 }
 
+struct run_result_source task_lookup_source_live(const struct request *c,
+						 const struct run *r)
+{
+	return (struct run_result_source){
+	    .id = r->id,
+	    .status = run_stored_status(r),
+	    .form = task_json_form(r),
+	    .promised = response_has_schema(c, r->template->id),
+	    .view = r->view};
+}
+
+bool task_lookup_unrecorded(struct request *c, const struct run_notice *n)
+{
+	if (n->unrecorded != NULL)
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the task has ended, but its outcome cannot be "
+			      "recorded: %s",
+			      n->unrecorded);
+	return n->unrecorded != NULL;
+}
+
+bool task_lookup_not_cancelled(struct request *c, const struct run_found *f)
+{
+	if (f->silent == NULL || f->res->rc == 0)
+		return task_lookup_missing(c, f);
+	request_error(c, RPC_INTERNAL_ERROR, NULL,
+		      "the task was not cancelled: %s", f->silent);
+	return true;
+}
+
+void task_lookup_cancels_late(struct request *c)
+{
+	request_error(c, RPC_INTERNAL_ERROR, NULL,
+		      "another server has this task and does not answer "
+		      "now; it cancels the task as soon as it can");
+}
+
 void task_lookup_retrieved(const struct request *c)
 {
 	audit_task("task_result_retrieved", c->requestor,

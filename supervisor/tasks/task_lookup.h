@@ -27,6 +27,19 @@ struct run_result_source task_lookup_source(const struct request *c,
 					    const struct store_run *row,
 					    struct json_object **made);
 
+/* The same of R, which is recorded; good as long as R is. */
+struct run_result_source task_lookup_source_live(const struct request *c,
+						 const struct run *r);
+
+/* True: N says that the end cannot be recorded, and C has been answered. */
+bool task_lookup_unrecorded(struct request *c, const struct run_notice *n);
+
+/* As task_lookup_missing(), for who asked that F be cancelled. */
+bool task_lookup_not_cancelled(struct request *c, const struct run_found *f);
+
+/* Answers C: the task's server is silent, but the row tells it to cancel. */
+void task_lookup_cancels_late(struct request *c);
+
 /* For the audit log: C's client reads the task's result. */
 void task_lookup_retrieved(const struct request *c);
 

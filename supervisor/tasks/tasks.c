@@ -110,6 +110,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 {
 	struct request *c = CONTAINER(watch, struct wait, watch)->request;
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
+	struct run_result_source a;
 
 	if (n->kind != NOTICE_RECORDED &&
 	    !(n->kind == NOTICE_STATE && asked_to_end))
@@ -117,18 +118,11 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	wait_free(request_take_state(c));
 	if (asked_to_end)
 		cancelled(c);
-	else if (n->unrecorded != NULL)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the task has ended, but its outcome cannot be "
-			      "recorded: %s",
-			      n->unrecorded);
-	else if (!request_backlogged(c, look_for_result))
-		give(c, &(struct run_result_source){
-			    .id = r->id,
-			    .status = run_stored_status(r),
-			    .form = task_json_form(r),
-			    .promised = response_has_schema(c, r->template->id),
-			    .view = r->view});
+	else if (!task_lookup_unrecorded(c, n) &&
+		 !request_backlogged(c, look_for_result)) {
+		a = task_lookup_source_live(c, r);
+		give(c, &a);
+	}
 }
 
 static void wait_for(struct request *c, struct run *r)
@@ -304,10 +298,7 @@ static void cancel_row(struct request *c, const struct run_found *f)
 	const struct store_run *row = f->res->runs;
 
 	if (f->silent != NULL)
-		request_error(
-		    c, RPC_INTERNAL_ERROR, NULL,
-		    "another server has this task and does not answer "
-		    "now; it cancels the task as soon as it can");
+		task_lookup_cancels_late(c);
 	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
 		is_over(c, task_json_row_status(row));
 	else
@@ -316,12 +307,9 @@ static void cancel_row(struct request *c, const struct run_found *f)
 
 static void cancel(struct request *c, const struct run_found *f)
 {
-	if (f->silent != NULL && f->res->rc != 0)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the task was not cancelled: %s", f->silent);
-	else if (task_lookup_missing(c, f))
+	if (task_lookup_not_cancelled(c, f))
 		return;
-	else if (f->run != NULL)
+	if (f->run != NULL)
 		cancel_live(c, f->run);
 	else
 		cancel_row(c, f);

@@ -73,23 +73,15 @@ static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
 	struct request *c = CONTAINER(watch, struct wait, watch)->request;
+	struct run_result_source a;
 
 	if (n->kind != NOTICE_RECORDED)
 		return;
 	wait_free(request_take_state(c));
-	if (n->unrecorded != NULL)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the task has ended, but its outcome cannot be "
-			      "recorded: %s",
-			      n->unrecorded);
-	else if (!request_backlogged(c, look))
-		give(c, task_json_detailed(r, NULL),
-		     &(struct run_result_source){
-			 .id = r->id,
-			 .status = run_stored_status(r),
-			 .form = task_json_form(r),
-			 .promised = response_has_schema(c, r->template->id),
-			 .view = r->view});
+	if (!task_lookup_unrecorded(c, n) && !request_backlogged(c, look)) {
+		a = task_lookup_source_live(c, r);
+		give(c, task_json_detailed(r, NULL), &a);
+	}
 }
 
 /* It has ended, which nobody may know before it is recorded. */
@@ -252,18 +244,12 @@ static void cancel_ours(struct request *c, struct run *r)
 
 static void cancel(struct request *c, const struct run_found *f)
 {
-	if (f->silent != NULL && f->res->rc != 0)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the task was not cancelled: %s", f->silent);
-	else if (task_lookup_missing(c, f))
+	if (task_lookup_not_cancelled(c, f))
 		return;
-	else if (f->run != NULL)
+	if (f->run != NULL)
 		cancel_ours(c, f->run);
 	else if (f->silent != NULL)
-		request_error(
-		    c, RPC_INTERNAL_ERROR, NULL,
-		    "another server has this task and does not answer "
-		    "now; it cancels the task as soon as it can");
+		task_lookup_cancels_late(c);
 	else
 		acknowledge(c);
 }

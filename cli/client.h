@@ -19,14 +19,14 @@
 struct client; /* opaque */
 
 /*
- * Connect and greet: to CLI's socket, or the usual one where something answers
- * and nothing in CLI asks for a private server; else to a private one, which
- * ends with the client. NULL: it has been said why.
+ * Connect and greet: to CLI's socket; or, where nothing in CLI asks for a private
+ * server, to the one that PADDOCK_SOCKET names, to this user's daemon, or root's;
+ * else to a private one, which ends with the client. NULL: it has been said why.
  */
 struct client *client_open(const struct cli *cli);
 /*
- * To the daemon alone, at CLI's socket or the usual one, which has MS to
- * answer. NULL, and nothing is said: there is none.
+ * To the daemon alone, likewise, which has MS to answer. NULL, and nothing is
+ * said: there is none.
  */
 struct client *client_open_daemon(const struct cli *cli, int ms);
 /* Ends the private server and waits for it. NULL is fine. */

@@ -7,8 +7,10 @@
 #include "cli/client_private.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,6 +19,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 
+#define SOCKET_VARIABLE "PADDOCK_SOCKET"
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
 /* A server is asked what it speaks, or else greeted as it was done before. */
@@ -153,47 +156,115 @@ static bool wants_private(const struct cli *cli)
 	       cli->config != NULL || cli->grants.n > 0;
 }
 
+/* The one that FLAG or the environment names is meant, and no other. */
+static struct client *open_named(const char *path, const char *flag)
+{
+	int errmsg = 0;
+	struct client *c = open_socket(path, GREET_MS, &errmsg);
+
+	if (c != NULL || errmsg == -EINTR)
+		return c;
+	message_print("no server answers at %s%s: %s", path,
+		      flag != NULL ? "" : ", which " SOCKET_VARIABLE " names",
+		      strerror(-errmsg));
+	if (errmsg != -ENOENT && errmsg != -ECONNREFUSED)
+		return c;
+	if (flag != NULL)
+		message_more("  hint: start paddockd with that %s, or leave "
+			     "the flag out for a private server",
+			     flag);
+	else
+		message_more("  hint: start paddockd with that --socket, or "
+			     "unset " SOCKET_VARIABLE);
+	return c;
+}
+
+/* The group that root's daemon lets in; NULL: none but root's, or nobody knows. */
+static const char *group_let_in(void)
+{
+	const struct group *group = NULL;
+	struct stat st;
+
+	if (stat(TRANSPORT_SYSTEM_SOCKET, &st) == 0 && st.st_gid != 0 &&
+	    (st.st_mode & S_IWGRP) != 0)
+		group = getgrgid(st.st_gid);
+	return group != NULL ? group->gr_name : NULL;
+}
+
+/* Is there none at PATH, so that another is looked for? Else it is told. */
+static bool none_there(const struct cli *cli, const char *path, int errmsg)
+{
+	const char *group;
+
+	if (errmsg == -ENOENT || errmsg == -ECONNREFUSED)
+		return true;
+	if (errmsg == -EINTR || cli->quiet)
+		return false;
+	if (errmsg != -EACCES || strcmp(path, TRANSPORT_SYSTEM_SOCKET) != 0) {
+		message_print("the daemon at %s does not answer (%s); using a "
+			      "private server",
+			      path, strerror(-errmsg));
+		return false;
+	}
+	group = group_let_in(); /* where no group is, it is root's alone */
+	if (group != NULL)
+		message_print("the daemon at %s is for the group %s: root can "
+			      "add you to it; using a private server",
+			      path, group);
+	return false;
+}
+
+/* This user's daemon, else root's; NULL and *ERRMSG: none that answers. */
+static struct client *open_usual(const struct cli *cli, int *errmsg)
+{
+	char *own = transport_usual_socket();
+	struct client *c = open_socket(own, GREET_MS, errmsg);
+
+	if (c == NULL && none_there(cli, own, *errmsg) &&
+	    strcmp(own, TRANSPORT_SYSTEM_SOCKET) != 0) {
+		c = open_socket(TRANSPORT_SYSTEM_SOCKET, GREET_MS, errmsg);
+		if (c == NULL)
+			none_there(cli, TRANSPORT_SYSTEM_SOCKET, *errmsg);
+	}
+	free(own);
+	return c;
+}
+
+static const char *named_by_environment(void)
+{
+	const char *path = getenv(SOCKET_VARIABLE);
+
+	return path != NULL && *path != '\0' ? path : NULL;
+}
+
 struct client *client_open(const struct cli *cli)
 {
 	struct client *c;
-	char *usual;
 	int errmsg = 0;
 
 	signals_watch();
-	if (cli->socket != NULL) {
-		c = open_socket(cli->socket, GREET_MS, &errmsg);
-		if (c == NULL && errmsg != -EINTR)
-			message_print("no server answers at %s: %s",
-				      cli->socket, strerror(-errmsg));
-		if (c == NULL && (errmsg == -ENOENT || errmsg == -ECONNREFUSED))
-			message_more(
-			    "  hint: start paddockd with that --socket, or "
-			    "leave the flag out for a private server");
-		return c;
-	}
+	if (cli->socket != NULL)
+		return open_named(cli->socket, "--socket");
 	if (wants_private(cli))
 		return open_private(cli);
-	usual = transport_usual_socket();
-	c = open_socket(usual, GREET_MS, &errmsg);
-	if (c == NULL && errmsg != -ENOENT && errmsg != -ECONNREFUSED &&
-	    errmsg != -EINTR && !cli->quiet)
-		message_print(
-		    "the daemon at %s does not answer (%s); using a private "
-		    "server",
-		    usual, strerror(-errmsg));
-	free(usual);
+	if (named_by_environment() != NULL)
+		return open_named(named_by_environment(), NULL);
+	c = open_usual(cli, &errmsg);
 	return c != NULL || errmsg == -EINTR ? c : open_private(cli);
 }
 
 struct client *client_open_daemon(const struct cli *cli, int ms)
 {
-	char *path = cli->socket != NULL ? xstrdup(cli->socket)
-					 : transport_usual_socket();
+	const char *named =
+	    cli->socket != NULL ? cli->socket : named_by_environment();
+	char *path = named != NULL ? xstrdup(named) : transport_usual_socket();
 	struct client *c;
 	int errmsg;
 
 	signals_watch();
 	c = open_socket(path, ms, &errmsg);
+	if (c == NULL && named == NULL)
+		c = open_socket(TRANSPORT_SYSTEM_SOCKET, ms, &errmsg);
 	free(path);
 	return c;
 }

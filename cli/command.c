@@ -23,7 +23,7 @@ const struct opt cli_flags[CLI_FLAGS] = {
     {"verbose", 'v', OPT_FLAG, &cli_given.verbose, NULL,
      "show what a private server logs"},
     {"socket", 0, OPT_TEXT, &cli_given.socket, "PATH",
-     "of the daemon, instead of the usual one"},
+     "of the daemon, instead of PADDOCK_SOCKET or the usual one"},
     {"templates", 0, OPT_LIST, &cli_given.templates, "DIR",
      "use a private server with these templates (repeatable)"},
     {"state-dir", 0, OPT_TEXT, &cli_given.state_dir, "DIR",

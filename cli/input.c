@@ -23,6 +23,7 @@
 #include "proto/json/json.h"
 
 #define NAMED_MAX 8 /* inputs, in a message */
+#define ENVIRONMENT "env:"
 
 /* What is being put where. */
 struct put {
@@ -163,24 +164,62 @@ static int put_json(const struct put *p, const char *text, size_t len)
 	return set(p, v);
 }
 
-static int put_text(const struct put *p, struct json_object *schema, bool raw,
-		    const char *text)
-{
-	size_t len = strlen(text);
-	char *file = NULL;
-	int rc;
+/* A value as it was meant. */
+struct given {
+	const char *text; /* LEN bytes */
+	size_t len;
+	char *owned; /* or NULL */
+};
 
-	if (text[0] == '@' && text[1] != '@') {
-		file = input_read_file(text + 1, &len, p->errmsg, p->size);
-		if (file == NULL)
-			return -EINVAL;
-		text = file;
-	} else if (text[0] == '@') {
-		text++;
-		len--;
-	}
-	rc = raw ? put_json(p, text, len) : put_value(p, schema, text, len);
-	free(file);
+/* "env:NAME": what NAME has, as it is; it is in no message. */
+static int from_environment(const struct put *p, struct given *g,
+			    const char *name)
+{
+	g->text = getenv(name);
+	if (g->text == NULL)
+		return errmsg_set(
+		    p->errmsg, p->size,
+		    "%s: the environment has no variable \"%s\"; set it, or "
+		    "write %s=env::%s for the text env:%s",
+		    p->key, name, p->key, name, name);
+	g->len = strlen(g->text);
+	return 0;
+}
+
+static int from_file(const struct put *p, struct given *g, const char *path)
+{
+	g->text = g->owned = input_read_file(path, &g->len, p->errmsg, p->size);
+	return g->text != NULL ? 0 : -EINVAL;
+}
+
+/* The word behind the "=": a file's name, a variable's, or the value itself. */
+static int take_given(const struct put *p, struct given *g, const char *word)
+{
+	const char *at = word + strlen(ENVIRONMENT);
+
+	if (word[0] == '@' && word[1] != '@')
+		return from_file(p, g, word + 1);
+	if (strncmp(word, ENVIRONMENT, strlen(ENVIRONMENT)) == 0 && *at != ':')
+		return from_environment(p, g, at);
+	if (word[0] == '@')
+		word++;
+	else if (strncmp(word, ENVIRONMENT ":", strlen(ENVIRONMENT ":")) == 0)
+		word = g->owned = xasprintf(ENVIRONMENT "%s", at + 1);
+	g->text = word;
+	g->len = strlen(word);
+	return 0;
+}
+
+static int put_text(const struct put *p, struct json_object *schema, bool raw,
+		    const char *word)
+{
+	struct given g = {0};
+	int rc = take_given(p, &g, word);
+
+	if (rc == 0)
+		rc = raw ? put_json(p, g.text, g.len)
+			 : put_value(p, schema, g.text, g.len);
+	free(g.owned);
 	return rc;
 }
 
@@ -293,7 +332,9 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 	if (equals == NULL || equals == word || (raw && equals == word + 1))
 		return errmsg_set(
 		    errmsg, size,
-		    "-i %s: write key=value, key=@FILE or key:=JSON", word);
+		    "-i %s: write key=value, key=@FILE, key=env:NAME or "
+		    "key:=JSON",
+		    word);
 	key = xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));
 	p.key = key;
 	rc = put_at(&p, raw, equals + 1);

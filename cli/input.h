@@ -12,7 +12,8 @@
  *   key=value    typed by SCHEMA: text where that says string, else JSON; a
  *                list may be given element by element
  *   key=@FILE    the file's text likewise; - is stdin; @@ begins text with @
- *   key:=JSON    as it stands, or from a file (:=@FILE)
+ *   key=env:NAME what the environment has as NAME; env:: begins text with env:
+ *   key:=JSON    as it stands, or from a file (:=@FILE) or the environment
  *
  * A key with dots leads into objects where SCHEMA knows no such key. SCHEMA
  * may be NULL. 0, or -EINVAL and ERRMSG.

@@ -37,8 +37,8 @@ static const struct opt opts[] = {
     {"input", 0, OPT_TEXT, &flags.file, "FILE",
      "a JSON object of inputs; - is stdin"},
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
-     "one input; KEY=@FILE its text, KEY:=JSON as it stands; OBJECT.KEY a "
-     "member"},
+     "one input; KEY=@FILE its text, KEY=env:NAME of the environment, KEY:=JSON "
+     "as it stands; OBJECT.KEY a member"},
     {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
      "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",

@@ -28,7 +28,6 @@
 #include "cli/terminal.h"
 #include "cli/signals.h"
 
-#define SYSTEM_SOCKET "/run/paddock/paddock.sock"
 #define PROGRAM "paddockd"
 
 #define END_MS 10000 /* for a private server, whose runs have ended */
@@ -53,7 +52,7 @@ char *transport_usual_socket(void)
 	const char *dir;
 
 	if (getuid() == 0)
-		return xstrdup(SYSTEM_SOCKET);
+		return xstrdup(TRANSPORT_SYSTEM_SOCKET);
 	dir = folder("XDG_RUNTIME_DIR");
 	if (dir != NULL)
 		return xasprintf("%s/paddock/paddock.sock", dir);

@@ -18,6 +18,8 @@ struct transport {
 
 /* The socket that a daemon of this user has. The caller frees it. */
 char *transport_usual_socket(void);
+/* The one that a daemon of root's has. */
+#define TRANSPORT_SYSTEM_SOCKET "/run/paddock/paddock.sock"
 
 /* 0, or -errno. Copies PATH. */
 int transport_connect(struct transport *l, const char *path);

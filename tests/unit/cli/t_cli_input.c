@@ -38,6 +38,29 @@ static const struct {
     {{"s=a=b"}, "{\"s\":\"a=b\"}", NULL, "the first = parts key and value"},
     {{"s=\"q\""}, "{\"s\":\"\\\"q\\\"\"}", NULL, "quotes are part of a text"},
     {{"s=@@home"}, "{\"s\":\"@home\"}", NULL, "@@ begins a text with @"},
+    {{"s=env:T_SECRET"},
+     "{\"s\":\"@/etc/env:x\"}",
+     NULL,
+     "env: is a variable, taken as it is"},
+    {{"n=env:T_NUMBER"}, "{\"n\":7}", NULL, "... by the type of the input"},
+    {{"any:=env:T_NUMBER"}, "{\"any\":7}", NULL, "... or as JSON"},
+    {{"list=env:T_NUMBER", "list=b"},
+     "{\"list\":[\"7\",\"b\"]}",
+     NULL,
+     "... or as an element"},
+    {{"s=env::T_NUMBER"},
+     "{\"s\":\"env:T_NUMBER\"}",
+     NULL,
+     "env:: begins a text with env:"},
+    {{"s=@@env:x"}, "{\"s\":\"@env:x\"}", NULL, "one escape a text"},
+    {{"s=env:T_UNSET"},
+     NULL,
+     "no variable \"T_UNSET\"",
+     "a variable that is not set"},
+    {{"n=env:T_SECRET"},
+     NULL,
+     "n has to be an integer",
+     "a variable of the wrong type, without its words"},
     {{"b=true"}, "{\"b\":true}", NULL, "true is a boolean"},
     {{"list=[\"a\",\"b\"]"},
      "{\"list\":[\"a\",\"b\"]}",
@@ -110,6 +133,9 @@ TEST(cases)
 {
 	struct json_object *schema = parse(schema_text);
 
+	setenv("T_SECRET", "@/etc/env:x", 1);
+	setenv("T_NUMBER", "7", 1);
+	unsetenv("T_UNSET");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct json_object *o = json_object_new_object();
 		char errmsg[512] = "";

@@ -39,6 +39,17 @@ static int64_t cap_ttl(const struct runs *s, const struct run *r,
 	return least(own > 0 ? least(ttl, own) : ttl, c->max_ttl_ms);
 }
 
+int64_t runs_ttl(const struct runs *s, const struct requestor *q)
+{
+	int64_t ttl = s->ctx->config->run_ttl_ms;
+
+	if (q != NULL && q->section->run_ttl_ms > 0)
+		return least(q->section->run_ttl_ms, ttl);
+	return q != NULL && q->section->max_ttl_ms > 0
+		   ? least(q->section->max_ttl_ms, ttl)
+		   : ttl;
+}
+
 static void set_task(const struct runs *s, struct run *r,
 		     const struct run_wish *wish)
 {
@@ -56,7 +67,9 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 	limits_set(r, s->ctx->config, timeout_ms);
 	r->limits.cancel_grace_ms =
 	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
-	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
+	r->limits.ttl_ms = runs_ttl(s, r->requestor);
+	if (ttl_ms > 0)
+		r->limits.ttl_ms = least(ttl_ms, r->limits.ttl_ms);
 }
 
 static bool may_create(struct runs *s, struct requestor *q,

@@ -44,6 +44,9 @@ struct runs {
 void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		     int64_t ttl_ms);
 
+/* How long Q's runs are kept; NULL: of somebody who is not known here. */
+int64_t runs_ttl(const struct runs *s, const struct requestor *q);
+
 /* ---- runs_park.c ---- */
 
 /* R, whose worker is stopped, has its place again. */

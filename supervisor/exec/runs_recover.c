@@ -49,8 +49,7 @@ static void reclaim(struct runs *s, const struct store_result *res)
 
 		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
 		    row->inputs == NULL || q == NULL) {
-			run_row_interrupt(s->ctx->store, row,
-					  s->ctx->config->default_ttl_ms);
+			run_row_interrupt(s->ctx->store, row, runs_ttl(s, q));
 			continue;
 		}
 		r = run_row_revive(row, q, t);
@@ -96,6 +95,8 @@ void runs_recover(struct runs *s)
 	if (s->recovering)
 		return;
 	s->recovering = true;
+	store_keep_lost(s->ctx->store, s->ctx->config->run_ttl_ms,
+			s->ctx->config->artifact_ttl_ms);
 	(s->ctx->passing ? store_recover_begun
 			 : store_recover)(s->ctx->store, on_recovered, s);
 }

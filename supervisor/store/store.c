@@ -33,6 +33,7 @@
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
 #define FOREVER INT64_MAX
+#define LOST_MS (24LL * 3600 * 1000) /* until store_keep_lost() says else */
 #define STACK_BYTES ((size_t)512 << 10)
 
 static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
@@ -310,6 +311,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
 	s->instance = xstrdup(instance);
 	s->instance_fd = -1;
+	store_keep_lost(s, LOST_MS, LOST_MS);
 	STAILQ_INIT(&s->queue);
 	STAILQ_INIT(&s->finished);
 	STAILQ_INIT(&s->retry_queue);

@@ -120,12 +120,20 @@ void store_drop_sessions(struct store *s, const char *requestor)
 
 void store_recover(struct store *s, store_done done, void *arg)
 {
-	ASK(recover, .urgent = true);
+	ASK(recover, .urgent = true, .time_ms = s->lost_run_ms,
+	    .limit = s->lost_artifact_ms);
 }
 
 void store_recover_begun(struct store *s, store_done done, void *arg)
 {
-	ASK(recover, .urgent = true, .begun = true);
+	ASK(recover, .urgent = true, .begun = true, .time_ms = s->lost_run_ms,
+	    .limit = s->lost_artifact_ms);
+}
+
+void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms)
+{
+	s->lost_run_ms = run_ms;
+	s->lost_artifact_ms = artifact_ms;
 }
 
 void store_sweep(struct store *s, int64_t now_ms)

@@ -97,8 +97,8 @@ struct store_req {
 	const char *key;
 	const char *tmp_path;
 	int64_t offset;
-	int64_t limit;
-	int64_t time_ms;
+	int64_t limit;	 /* recover: how long the artifacts of such a run are */
+	int64_t time_ms; /* recover: how long a run is kept that was lost */
 	enum store_mail kind;
 	struct store_recovery *recovery;
 
@@ -151,7 +151,8 @@ struct store {
 	int event_fd;
 	int nudge_fd;		   /* inotify(7) on our lock's file, or -1… */
 	atomic_bool nudged;	   /* …and it is watched */
-	struct store_lane *readqs; /* the caller's thread's */
+	struct store_lane *readqs; /* the caller's thread's, as these are: */
+	int64_t lost_run_ms, lost_artifact_ms; /* store_keep_lost()'s */
 	bool begun; /* there is a thread, since there was a request */
 	void (*on_begin)(void *arg, int err);
 	void *on_begin_arg;

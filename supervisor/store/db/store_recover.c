@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-#define KEEP_MS (24LL * 3600 * 1000) /* an interrupted run, from now */
 #define ORPHAN_S 3600 /* a blob this old, whose instance has no file */
 
 struct stray {
@@ -258,42 +257,43 @@ static int find_dead(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* WHICH, which claims what INSTANCE had. */
-static sqlite3_stmt *claim_stmt(struct store *s, enum store_stmt which,
-				const char *instance, int64_t now)
+/* WHICH, which claims what INSTANCE had, for R. */
+static sqlite3_stmt *claim_stmt(struct store *s, const struct store_req *r,
+				enum store_stmt which, const char *instance,
+				int64_t now)
 {
 	return store_query(s, which, STORE_STR(instance),
 			   which == STMT_CLAIM_RUNNING_ARTIFACTS
-			       ? STORE_NUM(now + KEEP_MS)
+			       ? STORE_NUM(now + r->limit)
 			       : STORE_STR(s->instance),
-			   STORE_NUM(now), STORE_NUM(now + KEEP_MS));
+			   STORE_NUM(now), STORE_NUM(now + r->time_ms));
 }
 
-static int claim_rows(struct store *s, enum store_stmt which,
-		      const char *instance, int64_t now)
+static int claim_rows(struct store *s, const struct store_req *r,
+		      enum store_stmt which, const char *instance, int64_t now)
 {
-	return store_sql_step(s, claim_stmt(s, which, instance, now));
+	return store_sql_step(s, claim_stmt(s, r, which, instance, now));
 }
 
 static int claim(struct store *s, struct store_req *r, const char *instance)
 {
 	int64_t now = clock_wall_ms();
 	sqlite3_stmt *st;
-	int rc = claim_rows(s, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now);
+	int rc = claim_rows(s, r, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now);
 
 	if (rc == 0)
-		rc = claim_rows(s, STMT_CLAIM_RUNNING, instance, now);
+		rc = claim_rows(s, r, STMT_CLAIM_RUNNING, instance, now);
 	if (rc == 0) {
 		r->res.interrupted += (size_t)sqlite3_changes(s->db);
-		rc = claim_rows(s, STMT_CLAIM_CANCELLED, instance, now);
+		rc = claim_rows(s, r, STMT_CLAIM_CANCELLED, instance, now);
 	}
 	if (rc != 0 || r->begun)
 		return rc;
-	st = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now);
+	st = claim_stmt(s, r, STMT_CLAIM_QUEUED, instance, now);
 	while ((rc = store_sql_step(s, st)) == 1)
 		store_run_row(r, st);
 	/* what was asked about those that are ours now is asked of us */
-	return rc == 0 ? claim_rows(s, STMT_CLAIM_MAIL, instance, now) : rc;
+	return rc == 0 ? claim_rows(s, r, STMT_CLAIM_MAIL, instance, now) : rc;
 }
 
 /* A row was written after its instance had its file: no file, no life. */

@@ -49,7 +49,7 @@ end
 return {ids = ids}
 LUA
 );
-my %config = (inline_wait_ms => 200, max_ttl_ms => 7_200_000,
+my %config = (inline_wait_ms => 200, max_ttl_ms => 3_700_000, run_ttl_ms => 7_200_000,
 	      default_ttl_ms => 3_600_000, max_queued_runs => 3,
 	      max_concurrent_runs => 2);
 
@@ -85,7 +85,7 @@ sub invalid {
 	same_json($v->{limits}, {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
 		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
-		maxTtlMs => 7200000, artifactTtlMs => 86400000,
+		maxTtlMs => 3700000, runTtlMs => 7200000, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, inputWaitMs => 600000, maxParkedRuns => 64,
 		inlineWaitMs => 200, maxCpuMs => 900000,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
@@ -165,8 +165,8 @@ sub invalid {
 	same_json($v->{artifacts}, [], 'no artifacts');
 	ok($v->{createdAt} <= $v->{startedAt} &&
 	   $v->{startedAt} <= $v->{updatedAt} &&
-	   $v->{expiresAt} == $v->{updatedAt} + 3_600_000,
-	   'times are in order, and it expires by default_ttl_ms');
+	   $v->{expiresAt} == $v->{updatedAt} + 7_200_000,
+	   'times are in order, and it expires by run_ttl_ms');
 	same_json([sort keys %{$v->{metrics}}],
 		  [qw(cpuMs cpuSystemMs cpuUserMs elapsedMs maxRssBytes messages
 			queuedMs readBytes writtenBytes)], 'metrics');

@@ -148,7 +148,9 @@ sub all_runs {
 	strays_gone();
 	$t = server(root => $s->{root}, config => {max_concurrent_runs => 1});
 	$t->init;
-	ok(interrupted($t->ended($on)), 'what ran was interrupted');
+	my $lost = $t->ended($on);
+	ok(interrupted($lost), 'what ran was interrupted');
+	is($lost->{expiresAt} - $lost->{updatedAt}, 30 * 86_400_000, 'and is known as long as any run');
 	my @v = map { $t->ended($_) } @queued;
 	is(scalar(grep { $_->{status} eq 'succeeded' } @v), 10, 'what was queued is run');
 	same_json([map { $_->{result} } @v], [1 .. 10], 'with its inputs');

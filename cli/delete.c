@@ -97,17 +97,31 @@ static int rm(const struct cli *cli, struct client *c, int n,
 		if (!is_kept(result, arg[i]))
 			safe_printf("%s\n", arg[i]);
 	fflush(stdout);
+	if (rc == 0 && !cli->quiet && json_member_int(result, "deleted") > 0)
+		message_print("%" PRId64 " deleted, with artifacts and logs",
+			      json_member_int(result, "deleted"));
 	if (rc == 0)
 		rc = tell_kept(result);
 	json_object_put(result);
 	return rc;
 }
 
+/* Which those were, by the day that --older meant. */
+static void say_before(const struct cli *cli, int64_t before_ms)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	clock_iso(iso, before_ms);
+	if (!cli->quiet)
+		message_print("only runs that ended before %s were looked at",
+			      iso);
+}
+
 static int prune(const struct cli *cli, struct client *c, int n,
 		 const char *const *arg)
 {
 	struct json_object *result;
-	int64_t ms;
+	int64_t ms, before_ms;
 	int rc;
 
 	(void)n, (void)arg;
@@ -122,9 +136,10 @@ static int prune(const struct cli *cli, struct client *c, int n,
 		    "--older is \"%.64s\"; it has to be a duration up "
 		    "to 366d: 90m, 7d, 1h30m; a bare number is seconds",
 		    flags.older);
+	before_ms = clock_wall_ms() - ms;
 	rc = ask(cli, c,
-		 json_pack("before:i templateId?s status?s",
-			   clock_wall_ms() - ms, flags.template, flags.status),
+		 json_pack("before:i templateId?s status?s", before_ms,
+			   flags.template, flags.status),
 		 &result);
 	if (rc != 0)
 		return rc;
@@ -132,6 +147,7 @@ static int prune(const struct cli *cli, struct client *c, int n,
 		safe_printf("%" PRId64 " deleted\n",
 			    json_member_int(result, "deleted"));
 	fflush(stdout);
+	say_before(cli, before_ms);
 	rc = tell_kept(result);
 	json_object_put(result);
 	return rc;

@@ -30,7 +30,7 @@
 static struct {
 	struct opt_list inputs, grants;
 	const char *file, *timeout, *mode, *out, *key;
-	bool no_artifacts;
+	bool no_artifacts, detach;
 } flags;
 
 static const struct opt opts[] = {
@@ -45,6 +45,8 @@ static const struct opt opts[] = {
      "end the run after that: 90s, 5m, 1m30s, 1500ms; a bare number is seconds"},
     {"mode", 0, OPT_TEXT, &flags.mode, "MODE",
      "sync or auto wait for the end; async prints the run's id at once"},
+    {"detach", 'd', OPT_FLAG, &flags.detach, NULL,
+     "print the run's id and leave; it goes on in the daemon"},
     {"out", 'o', OPT_TEXT, &flags.out, "DIR",
      "write artifacts here, not to ./" DEFAULT_OUT "/RUN"},
     {"no-artifacts", 0, OPT_FLAG, &flags.no_artifacts, NULL,
@@ -66,6 +68,14 @@ static int read_flags(struct run_call *r, const char *operand)
 		    "--timeout is \"%.64s\"; it has to be a duration "
 		    "up to 366d: 90s, 5m, 1m30s, 1500ms; a bare number is seconds",
 		    flags.timeout);
+	if (flags.detach && flags.mode != NULL &&
+	    strcmp(flags.mode, "async") != 0)
+		return message_fail(CLI_USAGE,
+				    "--detach leaves the run alone, and --mode "
+				    "%s waits for it; leave one of them out",
+				    flags.mode);
+	if (flags.detach)
+		flags.mode = "async";
 	if (flags.key != NULL &&
 	    (flags.key[0] == '\0' || strlen(flags.key) > 200))
 		return message_fail(
@@ -189,6 +199,22 @@ static int write_artifacts(struct run_call *r, struct json_object *view)
 	return rc;
 }
 
+/* What went well is told as well: which run it was, and its time. */
+static void say_success(const struct run_call *r, struct json_object *view)
+{
+	struct json_object *ms =
+	    json_member(json_member(view, "metrics"), "elapsedMs");
+	char time[PROGRESS_BAR_TIME_SIZE];
+
+	if (r->cli->quiet || !json_member_is(view, "status", "succeeded") ||
+	    lost_artifacts_count(view) > 0 ||
+	    !json_object_is_type(ms, json_type_int))
+		return;
+	progress_bar_time(time, json_object_get_int64(ms));
+	message_print("%s succeeded in %s", json_member_str(view, "runId"),
+		      time);
+}
+
 static int show_end(struct run_call *r, struct json_object *view)
 {
 	struct json_object *result;
@@ -199,6 +225,7 @@ static int show_end(struct run_call *r, struct json_object *view)
 	else if (json_object_object_get_ex(view, "result", &result))
 		json_pretty_print(result, false);
 	fflush(stdout); /* what fails is noticed by main() */
+	say_success(r, view);
 	report_end(r->cli, view);
 	rc = write_artifacts(r, view);
 	report_explain(r->cli, view);
@@ -211,11 +238,28 @@ static int show_end(struct run_call *r, struct json_object *view)
 
 static int show_handle(const struct run_call *r, struct json_object *handle)
 {
+	const char *id = json_member_str(handle, "runId");
+	char *words;
+
 	if (r->cli->json)
 		json_pretty_print(handle, true);
 	else
-		safe_printf("%s\n", json_member_str(handle, "runId"));
+		safe_printf("%s\n", id);
+	fflush(stdout);
+	if (!flags.detach || r->cli->quiet)
+		return 0;
+	words = server_flags_for_run(r->cli, id);
+	message_print("%s is %s", id, json_member_str(handle, "status"));
+	message_more("  hint: paddock wait %s; paddock logs -f %s", words,
+		     words);
+	free(words);
 	return 0;
+}
+
+/* Is the id all that is wanted? It may have ended by then. */
+static bool leaves(bool async, struct json_object *value)
+{
+	return flags.detach || (async && !run_call_ended(value));
 }
 
 static int refused(const struct run_call *r, struct json_object *refusal)
@@ -238,7 +282,7 @@ static int settle(struct run_call *r, struct tool_result *a, bool async)
 	if (json_member_str(a->value, "runId") == NULL ||
 	    json_member_str(a->value, "status") == NULL)
 		return refused(r, a->value);
-	if (async && !run_call_ended(a->value))
+	if (leaves(async, a->value))
 		return show_handle(r, a->value);
 	rc = run_call_follow(r, a);
 	if (rc != 0)
@@ -248,6 +292,24 @@ static int settle(struct run_call *r, struct tool_result *a, bool async)
 	return show_end(r, a->value);
 }
 
+/* What goes on without this command cannot on a server that ends with it. */
+static int needs_daemon(void)
+{
+	const char *flag = flags.detach ? "--detach" : "--mode async";
+
+	message_print("%s needs the daemon, since a private server ends "
+		      "with this command",
+		      flag);
+	if (server_flags()[0] != '\0' || flags.grants.n > 0)
+		message_more("  hint: leave out %s, or what makes the server a "
+			     "private one:%s%s",
+			     flag, server_flags(),
+			     flags.grants.n > 0 ? " --grant" : "");
+	else
+		message_more("  hint: start paddockd, or leave %s out", flag);
+	return CLI_TROUBLE;
+}
+
 static int run_it(struct run_call *r)
 {
 	const char *mode = flags.mode != NULL ? flags.mode : "auto";
@@ -255,22 +317,8 @@ static int run_it(struct run_call *r)
 	struct tool_result a;
 	int rc;
 
-	if (async && client_is_private(r->client)) {
-		message_print(
-		    "--mode async needs the daemon, since a private server ends "
-		    "with this command");
-		if (server_flags()[0] != '\0' || flags.grants.n > 0)
-			message_more(
-			    "  hint: leave out --mode async, or what makes "
-			    "the server a private one:%s%s",
-			    server_flags(),
-			    flags.grants.n > 0 ? " --grant" : "");
-		else
-			message_more(
-			    "  hint: start paddockd, or leave --mode async "
-			    "out");
-		return CLI_TROUBLE;
-	}
+	if (async && client_is_private(r->client))
+		return needs_daemon();
 	rc = look_up_template(r);
 	if (rc != 0)
 		return rc;

@@ -206,6 +206,10 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 		json_pretty_print(v, true);
 	else if (says(v, "cancelRequested") && reason == NULL)
 		safe_printf("%s\n", id);
+	fflush(stdout);
+	if (says(v, "cancelRequested") && reason == NULL && !cli->quiet)
+		message_print("%s is asked to stop: it is %s", id,
+			      json_member_str(v, "currentStatus"));
 	if (!says(v, "cancelRequested")) {
 		message_print("%s: nothing to cancel: %s", id,
 			      reason != NULL

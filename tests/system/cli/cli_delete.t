@@ -38,6 +38,7 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	$c->saying($slow, 'dozing');
 	my $r = paddock('rm', $made, $slow, $unknown);
 	is($r->{out}, "$made\n", 'rm tells what it deleted');
+	like($r->{err}, qr/\Apaddock: 1 deleted, with artifacts and logs\n/, '... and how many that were');
 	is($r->{status}, 4, 'what is not there counts most');
 	like($r->{err}, qr/\Q$slow\E was not deleted: the run goes on; cancel it first/, 'a run that goes on is named and stays');
 	like($r->{err}, qr/\Q$unknown\E was not deleted: you have no run/, '... and so is one that there is not');
@@ -64,6 +65,7 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 
 	$c->saying($slow, 'dozing');
 	is(paddock('prune', '--older', '1h')->{out}, "0 deleted\n", 'nothing is as old as that');
+	like(paddock('prune', '--older', '1h')->{err}, qr/\Apaddock: only runs that ended before \d{4}-\d\d-\d\dT\S+Z were looked at\n\z/, '... and it says since when');
 	my $before = time * 1000 + 60000;
 	my $prune = sub { my $r = $c->call('paddock/deleteRuns', {before => $before, @_})->{result}; return $r->{deleted} };
 	is($prune->(templateId => 'other', status => 'failed'), 0, 'of a template and a status');

@@ -56,6 +56,30 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 		  [sort keys %{json_to(paddock('wait', $soon, '--json')->{out})}], '--json gives the whole view');
 }
 
+# ---- --detach ----
+
+{
+	my $r = paddock('run', 'slow', '--detach');
+	my ($id) = $r->{out} =~ /\A(run_[a-z2-7]{26})\n\z/;
+
+	is($r->{status}, 0, 'run --detach leaves');
+	ok($id, '... with the id alone on stdout') or diag($r->{out});
+	like($r->{err}, qr/\Apaddock: $id is (?:queued|running)\n  hint: paddock wait $id --socket \S+; paddock logs -f $id --socket \S+\n\z/,
+	     '... and how to follow it on stderr');
+	$r = paddock('cancel', $id);
+	like($r->{err}, qr/\Apaddock: $id is asked to stop: it is \w+\n\z/, 'cancel tells what it was');
+	is(paddock('wait', $id)->{status}, 130, '... which goes on until then');
+	($id) = paddock('run', 'give', '-d', '-q', '-i', 'n:=3', '--idempotency-key', 'k')->{out} =~ /(run_\w+)/;
+	is(paddock('wait', $id)->{out}, "succeeded\n", 'a short one is waited for');
+	is(paddock('run', 'give', '-dq', '-i', 'n:=3', '--idempotency-key', 'k')->{out}, "$id\n", '... and one that has ended is its id as well');
+	is(json_to(paddock('result', $id)->{out})->{n}, 3, '... and has its result');
+	is(paddock('run', 'give', '-d', '--mode', 'sync')->{status}, 2, 'who waits does not leave');
+	said($cli->run(['run', 'give', '--detach']), 125,
+	     qr/\Apaddock: --detach needs the daemon, since a private server ends with this command\n  hint: start paddockd, or leave --detach out\n\z/,
+	     'without a daemon it says that it needs one');
+	like(paddock('run', 'give', '-i', 'n:=1')->{err}, qr/^paddock: run_\w{26} succeeded in [\d.]+ m?s$/m, 'what succeeds is told with its id and time');
+}
+
 # ---- names ----
 
 {

@@ -296,6 +296,7 @@ static void free_store(struct store *s)
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
+	free(s->db);
 	free(s->instance);
 	free(s->db_path);
 	free(s->dir);
@@ -310,6 +311,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->dir = xstrdup(state_dir);
 	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
 	s->instance = xstrdup(instance);
+	s->engine = &store_sqlite;
 	s->instance_fd = -1;
 	store_keep_lost(s, LOST_MS, LOST_MS);
 	STAILQ_INIT(&s->queue);

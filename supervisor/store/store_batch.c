@@ -85,7 +85,7 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 	rc = execute(s, batch);
 	if (rc == 0)
 		rc = store_sql_run(s, STMT_COMMIT);
-	if (rc != 0 && !sqlite3_get_autocommit(s->db)) {
+	if (rc != 0 && s->engine->in_transaction(s)) {
 		char errmsg[STORE_WHY_SIZE];
 		int why_rc = s->why_rc;
 
@@ -168,7 +168,7 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 		       struct store_reqs *retry_queue, int rc)
 {
 	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
-	bool closed = s->db == NULL;
+	bool closed = !s->engine->is_open(s);
 	int tries[2] = {closed ? 0 : TRIES,		     /* reads */
 			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
 	char errmsg[STORE_WHY_SIZE];

@@ -5,9 +5,10 @@
  *   store.c          the queue and its thread
  *   store_api.c      the calls of store.h that ask for something
  *   store_readq.c     reads that wait for others of their requestor
+ *   store_engine.h   what a database does for all of these
  *   store_req.c      a request: what it carries, what it brought back
  *   store_batch.c    many requests, one transaction; what to do on failure
- *   store_sql.c      the database: open, statements, errors in words
+ *   store_sql.c      opens what is needed, runs statements; errors in words
  *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
@@ -26,12 +27,12 @@
 #define SUPERVISOR_STORE_STORE_IMPL_H
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/queue.h>
 
 #include "supervisor/store/store.h"
+#include "supervisor/store/store_engine.h"
 
 #define STORE_WHY_SIZE 512
 
@@ -137,12 +138,6 @@ void store_req_fail(struct store_req *r, int rc, const char *errmsg, ...)
 /* A fresh row at the end of R's answer. */
 struct store_run *store_req_row(struct store_req *r);
 
-enum store_stmt {
-#define STORE_STMT(name, ...) STMT_##name,
-#include "supervisor/store/store_statements.def"
-	STORE_STMTS
-};
-
 struct store {
 	char *dir;
 	char *db_path;
@@ -180,11 +175,9 @@ struct store {
 	struct store_reqs retry_queue; /* to be tried again, in order */
 	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
-	sqlite3 *db;
-	sqlite3_stmt *stmt[STORE_STMTS];
+	const struct store_engine *engine;
+	void *db;	 /* the engine's own; NULL: it was never opened */
 	int instance_fd; /* locked */
-	bool damaged;	 /* the database is to be opened afresh */
-	bool unsynced;	 /* its log may have a hole: none of it is believed */
 	char errmsg[STORE_WHY_SIZE];
 	int why_rc; /* of the last failure, the text of which is ERRMSG */
 };
@@ -213,46 +206,35 @@ int store_sql_open(struct store *s);
 bool store_pause(struct store *s, int count);
 void store_sql_close(struct store *s);
 
-/* What a statement is given for a parameter. */
-struct store_value {
-	bool is_text;
-	/* lent until the statement's last step; NULL is null */
-	const char *text;
-	int64_t number;
-};
-
 #define STORE_STR(t) ((struct store_value){.is_text = true, .text = (t)})
 #define STORE_NUM(n) ((struct store_value){.number = (n)})
 
-/* The statement, ready to be bound; NULL: it could not be prepared. */
-sqlite3_stmt *store_sql(struct store *s, enum store_stmt which);
+/* The statement, ready to be bound; its first step tells what is wrong. */
+struct store_cursor *store_sql(struct store *s, enum store_stmt which);
 /* The same with its parameters, from the first: STORE_STR(…), STORE_NUM(…). */
 #define store_query(s, which, ...)                                             \
 	store_query_values(s, which,                                           \
 			   (const struct store_value[]){__VA_ARGS__},          \
 			   sizeof((const struct store_value[]){__VA_ARGS__}) / \
 			       sizeof(struct store_value))
-sqlite3_stmt *store_query_values(struct store *s, enum store_stmt which,
-				 const struct store_value *v, size_t n);
+struct store_cursor *store_query_values(struct store *s, enum store_stmt which,
+					const struct store_value *v, size_t n);
 /* The same, stepped: for what yields no row. 0 or -errno. */
 #define store_change(s, which, ...)                                            \
 	store_sql_step(s, store_query(s, which, __VA_ARGS__))
 int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
-/*
- * Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset.
- * ST may be NULL, right after it could not be prepared.
- */
-int store_sql_step(struct store *s, sqlite3_stmt *st);
-/* Write what is there already, for a page to be written. 0 or -errno. */
-int store_sql_touch(struct store *s);
-/* Put what SQLite says last into S->why; -errno. */
-int store_sql_failed(struct store *s);
+/* Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset. */
+int store_sql_step(struct store *s, struct store_cursor *st);
+void store_sql_reset(struct store_cursor *st); /* before its end */
+/* Did the row that was written with RC break a rule of its table? */
+bool store_is_refused(int rc);
 /* Put -RC at PATH into S->why, with what would mend it; RC. */
 int store_failed(struct store *s, int rc, const char *path);
 
-void store_bind(sqlite3_stmt *st, int at, struct store_value v);
+void store_bind(struct store_cursor *st, int at, struct store_value v);
 /* Column AT, "" for null; lent until the next step. */
-const char *store_text(sqlite3_stmt *st, int at);
+const char *store_text(const struct store_cursor *st, int at);
+int64_t store_number(const struct store_cursor *st, int at);
 
 /* What a column of a statement is in a row's struct, and where. */
 struct store_column {
@@ -273,14 +255,14 @@ struct store_column {
 	}
 
 /* ROW, whose columns are the first N parameters of ST. */
-void store_bind_row(sqlite3_stmt *st, const void *row,
+void store_bind_row(struct store_cursor *st, const void *row,
 		    const struct store_column *columns, size_t n);
 /*
  * The first N columns of ST's row into ROW. Its texts are in one block, which the
  * caller owns and ROW borrows from; what is null or no column of ST is left as
  * it is.
  */
-char *store_read_row(sqlite3_stmt *st, void *row,
+char *store_read_row(const struct store_cursor *st, void *row,
 		     const struct store_column *columns, size_t n);
 
 /* Take the lock of S's instance, unless it is held. 0 or -errno, why set. */
@@ -305,6 +287,6 @@ int store_read_shown(struct store *s, struct store_req *r,
 int store_drop_run(struct store *s, const char *requestor, const char *id);
 
 /* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
-void store_run_row(struct store_req *r, sqlite3_stmt *st);
+void store_run_row(struct store_req *r, struct store_cursor *st);
 
 #endif

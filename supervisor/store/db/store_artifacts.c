@@ -20,7 +20,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
 
-/* ARTIFACT of store_schema.c; STMT_GET_ARTIFACT has one more, "gone" */
+/* ARTIFACT of store_sqlite_schema.c; STMT_GET_ARTIFACT has one more, "gone" */
 static const struct store_column columns[] = {
     COLUMN(ID, id),	COLUMN(ID, run_id),	  COLUMN(TEXT, requestor),
     COLUMN(TEXT, name), COLUMN(TEXT, mime_type),  COLUMN(TEXT, sha256),
@@ -86,7 +86,7 @@ static void remove_tmp(struct store *s, struct store_req *r)
 
 static int insert_row(struct store *s, const struct store_artifact *a)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_PUT_ARTIFACT);
+	struct store_cursor *st = store_sql(s, STMT_PUT_ARTIFACT);
 
 	store_bind_row(st, a, columns, ARRAY_LEN(columns));
 	return store_sql_step(s, st);
@@ -111,12 +111,11 @@ static int put_artifact(struct store *s, struct store_req *r)
 	}
 	r->placed = true;
 	rc = insert_row(s, a);
-	if (rc != 0 && (sqlite3_errcode(s->db) & 0xFF) == SQLITE_CONSTRAINT) {
+	if (store_is_refused(rc)) {
 		store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path,
-			       a->id, sqlite3_errmsg(s->db));
+			       a->id, s->engine->words(s));
 		take_back(s, r);
 		s->errmsg[0] = '\0';
-		s->damaged = false;
 		rc = 0;
 	}
 	return rc;
@@ -157,15 +156,15 @@ static void read_range(struct store *s, struct store_req *r)
 
 static int find_artifact(struct store *s, struct store_req *r, bool *gone)
 {
-	sqlite3_stmt *st = store_query(s, STMT_GET_ARTIFACT, STORE_STR(r->id),
-				       STORE_STR(r->requestor));
+	struct store_cursor *st = store_query(
+	    s, STMT_GET_ARTIFACT, STORE_STR(r->id), STORE_STR(r->requestor));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
 		r->found_text =
 		    store_read_row(st, &r->found, columns, ARRAY_LEN(columns));
 		r->res.artifact = &r->found;
-		*gone = sqlite3_column_int(st, ARRAY_LEN(columns)) != 0;
+		*gone = store_number(st, ARRAY_LEN(columns)) != 0;
 	}
 	return rc;
 }
@@ -195,12 +194,13 @@ static int read_artifact(struct store *s, struct store_req *r)
 
 static int usage(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(s, STMT_USAGE, STORE_STR(r->requestor));
+	struct store_cursor *st =
+	    store_query(s, STMT_USAGE, STORE_STR(r->requestor));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
-		r->res.artifact_bytes = sqlite3_column_int64(st, 0);
-		r->res.row_bytes = sqlite3_column_int64(st, 1);
+		r->res.artifact_bytes = store_number(st, 0);
+		r->res.row_bytes = store_number(st, 1);
 	}
 	return rc;
 }

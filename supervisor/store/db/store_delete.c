@@ -16,14 +16,14 @@
 
 static int delete_run(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(
+	struct store_cursor *st = store_query(
 	    s, STMT_STATUS_OF, STORE_STR(r->requestor), STORE_STR(r->id));
 	struct store_run *run = NULL;
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
 		run = store_req_row(r);
-		run->status = sqlite3_column_int(st, 0);
+		run->status = (enum store_status)store_number(st, 0);
 	}
 	if (rc == 0 && run == NULL)
 		store_req_fail(r, -ENOENT, "no such run");
@@ -46,7 +46,7 @@ struct going {
 static int look(struct store *s, struct store_req *r, struct going *g)
 {
 	const struct store_filter *f = &r->filter;
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    store_query(s, STMT_LOOK_AT_SOME, STORE_STR(f->requestor),
 			STORE_STR(f->from != NULL ? f->from : ""),
 			STORE_STR(f->before != NULL ? f->before : ID_AFTER_ALL),
@@ -59,7 +59,7 @@ static int look(struct store *s, struct store_req *r, struct going *g)
 
 		if (seen++ == LOOKED_AT)
 			r->res.next = r->found_text = xstrdup(id);
-		else if (sqlite3_column_int(st, 1) != 0)
+		else if (store_number(st, 1) != 0)
 			snprintf(g->id[g->n++], ID_SIZE, "%s", id);
 	}
 	return rc;

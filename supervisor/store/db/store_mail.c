@@ -43,8 +43,8 @@ static enum store_owner owner(const struct store *s, const char *instance)
 int store_read_shown(struct store *s, struct store_req *r,
 		     struct store_run *run, bool bulk)
 {
-	sqlite3_stmt *st = store_query(s, STMT_SHOWN, STORE_STR(r->requestor),
-				       STORE_STR(r->id));
+	struct store_cursor *st = store_query(
+	    s, STMT_SHOWN, STORE_STR(r->requestor), STORE_STR(r->id));
 	int rc = store_sql_step(s, st);
 
 	if (rc != 1)
@@ -52,7 +52,7 @@ int store_read_shown(struct store *s, struct store_req *r,
 	run->owner = owner(s, store_text(st, 0));
 	r->found_text = store_read_row(st, run, columns,
 				       ARRAY_LEN(columns) - (bulk ? 0 : 2));
-	sqlite3_reset(st);
+	store_sql_reset(st);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int show(struct store *s, struct store_req *r)
 
 static int send_mail(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(
+	struct store_cursor *st = store_query(
 	    s, STMT_SEND_MAIL, STORE_STR(r->requestor), STORE_STR(r->id),
 	    STORE_STR(s->instance), STORE_NUM(r->kind), STORE_NUM(r->time_ms));
 	int rc;
@@ -99,7 +99,7 @@ static void nudge(struct store *s, struct store_req *r)
 /* All of it: three letters at most for each run that we have not ended. */
 static int read_mail(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    store_query(s, STMT_READ_MAIL, STORE_STR(s->instance));
 	size_t n = 0;
 	int rc;
@@ -112,8 +112,8 @@ static int read_mail(struct store *s, struct store_req *r)
 			    r->letters, (2 * n + 1) * sizeof(*r->letters));
 		l = &r->letters[n++];
 		snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
-		l->kind = (enum store_mail)sqlite3_column_int(st, 1);
-		l->until_ms = sqlite3_column_int64(st, 2);
+		l->kind = (enum store_mail)store_number(st, 1);
+		l->until_ms = store_number(st, 2);
 	}
 	r->res.mail = r->letters;
 	r->res.n_mail = n;

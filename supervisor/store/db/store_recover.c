@@ -163,12 +163,12 @@ static bool is_dead(const struct store_recovery *v, const char *name,
 /* 1: a row names the file; 0: none does; or -errno. */
 static int lives(struct store *s, const char *run, const char *art)
 {
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    store_query(s, STMT_ARTIFACT_LIVES, STORE_STR(art), STORE_STR(run));
 	int rc = store_sql_step(s, st);
 
 	if (rc == 1)
-		sqlite3_reset(st);
+		store_sql_reset(st);
 	return rc;
 }
 
@@ -258,9 +258,10 @@ static int find_dead(struct store *s, struct store_req *r)
 }
 
 /* WHICH, which claims what INSTANCE had, for R. */
-static sqlite3_stmt *claim_stmt(struct store *s, const struct store_req *r,
-				enum store_stmt which, const char *instance,
-				int64_t now)
+static struct store_cursor *claim_stmt(struct store *s,
+				       const struct store_req *r,
+				       enum store_stmt which,
+				       const char *instance, int64_t now)
 {
 	return store_query(s, which, STORE_STR(instance),
 			   which == STMT_CLAIM_RUNNING_ARTIFACTS
@@ -278,13 +279,13 @@ static int claim_rows(struct store *s, const struct store_req *r,
 static int claim(struct store *s, struct store_req *r, const char *instance)
 {
 	int64_t now = clock_wall_ms();
-	sqlite3_stmt *st;
+	struct store_cursor *st;
 	int rc = claim_rows(s, r, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now);
 
 	if (rc == 0)
 		rc = claim_rows(s, r, STMT_CLAIM_RUNNING, instance, now);
 	if (rc == 0) {
-		r->res.interrupted += (size_t)sqlite3_changes(s->db);
+		r->res.interrupted += (size_t)s->engine->changes(s);
 		rc = claim_rows(s, r, STMT_CLAIM_CANCELLED, instance, now);
 	}
 	if (rc != 0 || r->begun)
@@ -308,7 +309,7 @@ static bool is_missing(const struct store *s, const char *instance)
 
 static int claim_all(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_INSTANCES);
+	struct store_cursor *st = store_sql(s, STMT_INSTANCES);
 	char **names = NULL;
 	size_t n = 0;
 	int rc;

@@ -12,19 +12,21 @@
 
 #include "base/mem.h"
 
-void store_bind(sqlite3_stmt *st, int at, struct store_value v)
+void store_bind(struct store_cursor *st, int at, struct store_value v)
 {
-	if (v.is_text)
-		sqlite3_bind_text(st, at, v.text, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_int64(st, at, v.number);
+	st->engine->bind(st, at, v);
 }
 
-const char *store_text(sqlite3_stmt *st, int at)
+const char *store_text(const struct store_cursor *st, int at)
 {
-	const char *text = (const char *)sqlite3_column_text(st, at);
+	const char *text = st->engine->text(st, at);
 
 	return text != NULL ? text : "";
+}
+
+int64_t store_number(const struct store_cursor *st, int at)
+{
+	return st->engine->number(st, at);
 }
 
 static struct store_value value_of(const struct store_column *c,
@@ -48,49 +50,49 @@ static struct store_value value_of(const struct store_column *c,
 	}
 }
 
-void store_bind_row(sqlite3_stmt *st, const void *row,
+void store_bind_row(struct store_cursor *st, const void *row,
 		    const struct store_column *columns, size_t n)
 {
-	for (size_t i = 0; st != NULL && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		store_bind(st, (int)i + 1, value_of(&columns[i], row));
 }
 
 /* A text goes to *TEXTS, which moves on. */
-static void read_value(sqlite3_stmt *st, int col, const struct store_column *c,
-		       void *row, char **texts)
+static void read_value(const struct store_cursor *st, int col,
+		       const struct store_column *c, void *row, char **texts)
 {
 	void *at = (char *)row + c->at;
-	int64_t number = sqlite3_column_int64(st, col);
-	size_t len = (size_t)sqlite3_column_bytes(st, col);
+	size_t len;
 
 	if (c->kind == STORE_ID) {
 		snprintf(at, ID_SIZE, "%s", store_text(st, col));
 	} else if (c->kind == STORE_TEXT) {
+		len = st->engine->length(st, col);
 		memcpy(*texts, store_text(st, col), len);
 		*(const char **)at = *texts;
 		*texts += len + 1;
 	} else if (c->kind == STORE_TIME) {
-		*(int64_t *)at = number;
+		*(int64_t *)at = store_number(st, col);
 	} else if (c->kind == STORE_INT) {
-		*(int *)at = (int)number;
+		*(int *)at = (int)store_number(st, col);
 	} else if (c->kind == STORE_FLAG) {
-		*(bool *)at = number != 0;
+		*(bool *)at = store_number(st, col) != 0;
 	}
 }
 
-char *store_read_row(sqlite3_stmt *st, void *row,
+char *store_read_row(const struct store_cursor *st, void *row,
 		     const struct store_column *columns, size_t n)
 {
-	size_t there = (size_t)sqlite3_column_count(st), size = 1;
+	size_t there = (size_t)st->engine->columns(st), size = 1;
 	char *block, *to;
 
 	n = n < there ? n : there;
 	for (size_t i = 0; i < n; i++)
 		if (columns[i].kind == STORE_TEXT)
-			size += (size_t)sqlite3_column_bytes(st, (int)i) + 1;
+			size += st->engine->length(st, (int)i) + 1;
 	to = block = xcalloc(1, size);
 	for (size_t i = 0; i < n; i++)
-		if (sqlite3_column_type(st, (int)i) != SQLITE_NULL)
+		if (!st->engine->is_null(st, (int)i))
 			read_value(st, (int)i, &columns[i], row, &to);
 	return block;
 }

@@ -16,7 +16,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
 
-/* HEAD and BULK of store_schema.c */
+/* HEAD and BULK of store_sqlite_schema.c */
 static const struct store_column columns[] = {
     COLUMN(ID, id),
     COLUMN(TEXT, requestor),
@@ -53,28 +53,28 @@ int64_t store_row_bytes(const struct store_run *run)
 	return bytes;
 }
 
-/* STMT_PUT_RUN's, with what it has beside the columns. */
-static int step_put(struct store *s, sqlite3_stmt *st,
-		    const struct store_run *run)
+/* STMT_PUT_RUN with what it has beside the columns. 0 or -errno. */
+static int write_row(struct store *s, const struct store_run *run)
 {
+	struct store_cursor *st = store_sql(s, STMT_PUT_RUN);
 	int rest = (int)ARRAY_LEN(columns);
 
 	store_bind_row(st, run, columns, ARRAY_LEN(columns));
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
 	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));
-	return sqlite3_step(st);
+	return store_sql_step(s, st);
 }
 
 /* R asked for what the table refuses; that is no fault of the disk. */
-static void refused(struct store *s, struct store_req *r, int code)
+static void refused(struct store *s, struct store_req *r, int rc)
 {
-	if (code == SQLITE_CONSTRAINT_UNIQUE)
+	if (rc == -EEXIST)
 		store_req_fail(r, -EEXIST,
 			       "another run of %s holds this idempotency key; "
 			       "look it up, or use another",
 			       r->run.template_id);
-	else if ((code & 0xFF) == SQLITE_TOOBIG)
+	else if (rc == -E2BIG)
 		store_req_fail(
 		    r, -E2BIG,
 		    "%s: run %s is more than SQLite stores in a row; "
@@ -82,38 +82,29 @@ static void refused(struct store *s, struct store_req *r, int code)
 		    s->db_path, r->run.id);
 	else
 		store_req_fail(r, -EINVAL, "%s: run %s: %s", s->db_path,
-			       r->run.id, sqlite3_errmsg(s->db));
+			       r->run.id, s->engine->words(s));
+	s->errmsg[0] = '\0';
 }
 
 static int put_run(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_PUT_RUN);
-	int code;
+	int rc = write_row(s, &r->run);
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	code = step_put(s, st, &r->run);
-	if (code == SQLITE_CONSTRAINT_UNIQUE && r->retry) {
+	if (rc == -EEXIST && r->retry) {
 		/* the run was promised, its key was not */
 		struct store_run keyless = r->run;
 
+		s->errmsg[0] = '\0';
 		keyless.idem_key = NULL;
-		sqlite3_reset(st);
-		code = step_put(s, st, &keyless);
+		rc = write_row(s, &keyless);
 	}
-	if ((code & 0xFF) == SQLITE_CONSTRAINT || code == SQLITE_TOOBIG) {
-		refused(s, r, code);
-		code = SQLITE_DONE;
-	}
-	if (code != SQLITE_DONE)
-		code = store_sql_failed(s);
-	else
-		code = 0;
-	sqlite3_reset(st);
-	return code;
+	if (!store_is_refused(rc) && rc != -E2BIG)
+		return rc;
+	refused(s, r, rc);
+	return 0;
 }
 
-void store_run_row(struct store_req *r, sqlite3_stmt *st)
+void store_run_row(struct store_req *r, struct store_cursor *st)
 {
 	struct store_run *run = store_req_row(r);
 
@@ -122,7 +113,8 @@ void store_run_row(struct store_req *r, sqlite3_stmt *st)
 }
 
 /* Every row that ST yields, into R's answer. */
-static int read_rows(struct store *s, struct store_req *r, sqlite3_stmt *st)
+static int read_rows(struct store *s, struct store_req *r,
+		     struct store_cursor *st)
 {
 	int rc;
 
@@ -131,8 +123,8 @@ static int read_rows(struct store *s, struct store_req *r, sqlite3_stmt *st)
 	return rc;
 }
 
-static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
-		    const char *what)
+static int read_one(struct store *s, struct store_req *r,
+		    struct store_cursor *st, const char *what)
 {
 	int rc = read_rows(s, r, st);
 
@@ -144,7 +136,7 @@ static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
 static int get_by_id(struct store *s, struct store_req *r,
 		     enum store_stmt which)
 {
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    store_query(s, which, STORE_STR(r->requestor), STORE_STR(r->id));
 	int rc = read_one(s, r, st, "run");
 
@@ -174,7 +166,7 @@ static int list_tasks(struct store *s, struct store_req *r)
 
 static int find_idem(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    store_query(s, STMT_FIND_IDEM, STORE_STR(r->requestor),
 			STORE_STR(r->id), STORE_STR(r->key));
 
@@ -199,13 +191,13 @@ static int count_matches(struct store *s, struct store_req *r)
 	    STORE_NUM(f->status), STORE_STR(from_of(f)),
 	    STORE_STR(before_of(f))};
 	bool all = f->from == NULL && f->before == NULL;
-	sqlite3_stmt *st =
+	struct store_cursor *st =
 	    all ? store_query_values(s, STMT_COUNT, v, 3)
 		: store_query_values(s, STMT_COUNT_RANGE, v, ARRAY_LEN(v));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1)
-		r->res.total = sqlite3_column_int64(st, 0);
+		r->res.total = store_number(st, 0);
 	return rc;
 }
 

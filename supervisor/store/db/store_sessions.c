@@ -14,7 +14,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_session, field)
 
-/* SESSION of store_schema.c */
+/* SESSION of store_sqlite_schema.c */
 static const struct store_column columns[] = {
     COLUMN(TEXT, key),	    COLUMN(TEXT, requestor), COLUMN(TEXT, credential),
     COLUMN(TEXT, revision), COLUMN(TEXT, client),    COLUMN(TEXT, uris),
@@ -24,7 +24,7 @@ static const struct store_column columns[] = {
 static int write_row(struct store *s, enum store_stmt which,
 		     const struct store_session *row)
 {
-	sqlite3_stmt *st = store_sql(s, which);
+	struct store_cursor *st = store_sql(s, which);
 
 	store_bind_row(st, row, columns, ARRAY_LEN(columns));
 	return store_sql_step(s, st);
@@ -34,7 +34,7 @@ static int put_session(struct store *s, struct store_req *r)
 {
 	int rc = write_row(s, STMT_CHANGE_SESSION, &r->session);
 
-	if (rc != 0 || sqlite3_changes(s->db) > 0)
+	if (rc != 0 || s->engine->changes(s) > 0)
 		return rc;
 	rc = write_row(s, STMT_ADD_SESSION, &r->session);
 	if (rc == 0)
@@ -47,8 +47,8 @@ static int put_session(struct store *s, struct store_req *r)
 
 static int get_session(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(s, STMT_GET_SESSION, STORE_STR(r->key),
-				       STORE_NUM(r->time_ms));
+	struct store_cursor *st = store_query(
+	    s, STMT_GET_SESSION, STORE_STR(r->key), STORE_NUM(r->time_ms));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {

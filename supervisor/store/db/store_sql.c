@@ -1,51 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sql.c - opens the database and runs prepared statements, for the other
- * files of store/db on the store's thread. SQLite's errors become -errno and a
- * sentence for clients and operators by one table; a busy file is waited for,
- * at most as long as that table of retries.
+ * store_sql.c - opens what the store needs and runs its statements, for the other
+ * files of store/db on the store's thread. What fails becomes -errno and a
+ * sentence for clients and operators by one table; whoever is in our way is
+ * waited for, for as long as the retries last.
  */
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
-#include "supervisor/store/db/store_schema.h"
 
 #define BUSY_TRIES 500 /* of 10 ms each: others' transactions are short */
 #define BUSY_STEP_NS (10 * 1000000L)
-#define BUSY_MS 5000 /* as long as those take, in all */
-
-/* What SQLite's primary codes come to; SYS: the system's errno says more. */
-static const struct verdict {
-	int code;
-	int rc;
-	bool sys;
-	bool reopen;
-} verdicts[] = {
-    {SQLITE_FULL, -ENOSPC, .sys = false, .reopen = false},
-    {SQLITE_BUSY, -EBUSY, .sys = false, .reopen = false},
-    {SQLITE_LOCKED, -EBUSY, .sys = false, .reopen = false},
-    {SQLITE_PROTOCOL, -EBUSY, .sys = false, .reopen = false},
-    {SQLITE_NOMEM, -ENOMEM, .sys = false, .reopen = false},
-    {SQLITE_TOOBIG, -E2BIG, .sys = false, .reopen = false},
-    {SQLITE_READONLY, -EROFS, .sys = false, .reopen = true},
-    {SQLITE_PERM, -EACCES, .sys = true, .reopen = true},
-    {SQLITE_CANTOPEN, -EACCES, .sys = true, .reopen = true},
-    {SQLITE_CORRUPT, -EUCLEAN, .sys = false, .reopen = true},
-    {SQLITE_NOTADB, -EUCLEAN, .sys = false, .reopen = true},
-    {SQLITE_IOERR, -EIO, .sys = true, .reopen = true},
-};
 
 static const struct pointer_error {
 	int rc;
@@ -117,141 +89,43 @@ int store_failed(struct store *s, int rc, const char *path)
 	return rc;
 }
 
-/*
- * What the system said of the call that failed last, on this thread: SQLite's
- * sqlite3_system_errno() is errno, which other calls have changed by then. Of
- * writes we see it ourselves; of most others SQLite tells its log alone, as
- * "os_unix.c:123: (28) fsync(…) - …".
- */
-static _Thread_local int said_errno;
-
-static ssize_t heard(ssize_t n)
+bool store_is_refused(int rc)
 {
-	if (n < 0)
-		said_errno = errno;
-	return n;
+	return rc == -EEXIST || rc == -EINVAL;
 }
 
-static ssize_t hear_write(int fd, const void *p, size_t n)
+struct store_cursor *store_sql(struct store *s, enum store_stmt which)
 {
-	return heard(write(fd, p, n));
+	return s->engine->prepare(s, which);
 }
 
-static ssize_t hear_pwrite(int fd, const void *p, size_t n, off_t at)
+struct store_cursor *store_query_values(struct store *s, enum store_stmt which,
+					const struct store_value *v, size_t n)
 {
-	return heard(pwrite(fd, p, n, at));
-}
+	struct store_cursor *st = store_sql(s, which);
 
-static ssize_t hear_pwrite64(int fd, const void *p, size_t n, off64_t at)
-{
-	return heard(pwrite64(fd, p, n, at));
-}
-
-static void hear_writes(void)
-{
-	static const struct {
-		const char *name;
-		sqlite3_syscall_ptr fn;
-	} requests[] = {{"write", (sqlite3_syscall_ptr)hear_write},
-			{"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
-			{"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
-	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-
-	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
-		vfs->xSetSystemCall(vfs, requests[i].name, requests[i].fn);
-}
-
-static void on_log(void *arg, int code, const char *text)
-{
-	const char *at = strstr(text, ": (");
-
-	(void)arg, (void)code;
-	if (strncmp(text, "os_unix.c:", strlen("os_unix.c:")) == 0 &&
-	    at != NULL)
-		said_errno = (int)strtol(at + 3, NULL, 10);
-}
-
-static int system_errno(struct store *s)
-{
-	int err = said_errno != 0 ? said_errno : sqlite3_system_errno(s->db);
-
-	said_errno = 0;
-	return err;
-}
-
-/* Only the write failed, and what is open can be read meanwhile. */
-static bool may_come_back(int err)
-{
-	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EROFS;
-}
-
-int store_sql_failed(struct store *s)
-{
-	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
-	const struct verdict *v = &other;
-	int code = sqlite3_extended_errcode(s->db), rc, err = system_errno(s);
-
-	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
-		if (verdicts[i].code == (code & 0xFF))
-			v = &verdicts[i];
-	rc = v->rc;
-	if (v->sys && err != 0 && err != ENOENT) /* that is a row's */
-		rc = -err;
-	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
-		s->damaged = true;
-	if (code == SQLITE_IOERR_FSYNC)
-		s->unsynced = s->damaged = true;
-	s->why_rc = rc;
-	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s (%s, %d); %s",
-		 s->db_path, strerror(-rc), sqlite3_errmsg(s->db), code,
-		 store_remedy(rc));
-	return rc;
-}
-
-sqlite3_stmt *store_sql(struct store *s, enum store_stmt which)
-{
-	sqlite3_stmt **st = &s->stmt[which];
-
-	/* what SQLite got over is no cause of what is to come */
-	said_errno = 0;
-	if (*st == NULL)
-		sqlite3_prepare_v3(s->db, store_statements[which], -1,
-				   SQLITE_PREPARE_PERSISTENT, st, NULL);
-	return *st;
-}
-
-sqlite3_stmt *store_query_values(struct store *s, enum store_stmt which,
-				 const struct store_value *v, size_t n)
-{
-	sqlite3_stmt *st = store_sql(s, which);
-
-	for (size_t i = 0; st != NULL && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		store_bind(st, (int)i + 1, v[i]);
 	return st;
 }
 
-int store_sql_step(struct store *s, sqlite3_stmt *st)
+int store_sql_step(struct store *s, struct store_cursor *st)
 {
-	int code, rc = 0;
+	return s->engine->step(s, st);
+}
 
-	if (st == NULL)
-		return store_sql_failed(s);
-	code = sqlite3_step(st);
-	if (code == SQLITE_ROW)
-		return 1;
-	if (code != SQLITE_DONE)
-		rc = store_sql_failed(s);
-	sqlite3_reset(st);
-	return rc;
+void store_sql_reset(struct store_cursor *st)
+{
+	st->engine->reset(st);
 }
 
 int store_sql_run(struct store *s, enum store_stmt which)
 {
-	sqlite3_stmt *st = store_sql(s, which);
+	struct store_cursor *st = store_sql(s, which);
 	int rc = store_sql_step(s, st);
 
 	if (rc > 0)
-		sqlite3_reset(st);
+		store_sql_reset(st);
 	return rc < 0 ? rc : 0;
 }
 
@@ -270,152 +144,6 @@ bool store_pause(struct store *s, int count)
 	return true;
 }
 
-static int on_busy(void *arg, int count)
-{
-	return store_pause(arg, count);
-}
-
-static int exec(struct store *s, const char *sql)
-{
-	int64_t until_ms = clock_mono_ms() + BUSY_MS;
-	int code, n = 0;
-
-	/* the change to WAL does not ask the busy handler; all else does */
-	do {
-		code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-	} while (code == SQLITE_BUSY && clock_mono_ms() < until_ms &&
-		 store_pause(s, n++));
-	return code == SQLITE_OK ? 0 : store_sql_failed(s);
-}
-
-static int read_version(struct store *s, int64_t *version)
-{
-	sqlite3_stmt *st;
-	int rc;
-
-	if (sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) !=
-	    SQLITE_OK)
-		return store_sql_failed(s);
-	rc = store_sql_step(s, st);
-	if (rc == 1)
-		*version = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return rc == 1 ? 0 : rc == 0 ? -EIO : rc;
-}
-
-/* Under the write lock, since another supervisor may be at the same. */
-static int raise_schema(struct store *s)
-{
-	int64_t version = 0;
-	int rc = exec(s, "BEGIN IMMEDIATE");
-
-	if (rc == 0)
-		rc = read_version(s, &version);
-	for (; rc == 0 && version < STORE_SCHEMA_VERSION; version++)
-		rc = exec(s, store_steps[version]);
-	if (rc == 0)
-		rc = exec(s, "COMMIT");
-	return rc;
-}
-
-static int check_schema(struct store *s)
-{
-	int64_t version = 0;
-	int rc = read_version(s, &version);
-
-	if (rc != 0 || version == STORE_SCHEMA_VERSION)
-		return rc;
-	if (version >= 0 && version < STORE_SCHEMA_VERSION)
-		return raise_schema(s);
-	return store_failed(s, -ENOTSUP, s->db_path);
-}
-
-int store_sql_touch(struct store *s)
-{
-	char sql[48];
-
-	snprintf(sql, sizeof(sql), "PRAGMA user_version=%d",
-		 STORE_SCHEMA_VERSION);
-	return exec(s, sql);
-}
-
-/*
- * Make the file ourselves, for its mode. Not by open(2): closing a second
- * descriptor would drop SQLite's locks on it in this process.
- */
-static int make_file(struct store *s)
-{
-	if (mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
-		return store_failed(s, -errno, s->db_path);
-	if (faccessat(AT_FDCWD, s->db_path, R_OK | W_OK, AT_EACCESS) != 0)
-		return store_failed(s, -errno, s->db_path);
-	return 0;
-}
-
-/* Nobody asks SQLite how much memory it has, which would cost a lock. */
-static void configure(void)
-{
-	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
-	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	if (sqlite3_initialize() == SQLITE_OK)
-		hear_writes();
-}
-
-/*
- * Once fsync(2) has failed, a later one says nothing of those bytes: they may be
- * missing in the middle of the log, and with them all that follows. So all that
- * is in it goes to the database, and the log begins anew, before anything is
- * read or written.
- */
-static int resync(struct store *s)
-{
-	int code, n = 0;
-
-	if (!s->unsynced)
-		return 0;
-	do {
-		code = sqlite3_wal_checkpoint_v2(
-		    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
-	if (code != SQLITE_OK)
-		return store_sql_failed(s);
-	s->unsynced = false;
-	return 0;
-}
-
-static int open_db(struct store *s)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int rc = make_file(s);
-
-	if (rc != 0)
-		return rc;
-	pthread_once(&once, configure);
-	if (sqlite3_open_v2(s->db_path, &s->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-				SQLITE_OPEN_EXRESCODE,
-			    NULL) != SQLITE_OK)
-		return s->db != NULL ? store_sql_failed(s)
-				     : store_failed(s, -ENOMEM, s->db_path);
-	sqlite3_busy_handler(s->db, on_busy, s);
-	rc = exec(s, store_pragmas);
-	if (rc == 0)
-		rc = resync(s);
-	return rc == 0 ? check_schema(s) : rc;
-}
-
-/* Is what we have open still what the path names? */
-static bool usable(struct store *s)
-{
-	int moved = 0;
-
-	if (s->db == NULL || s->damaged)
-		return false;
-	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-	return !moved;
-}
-
 /* Where nothing can be, as in /proc, it is not a row that is not found. */
 static int no_folder(struct store *s, int rc)
 {
@@ -429,27 +157,17 @@ int store_sql_open(struct store *s)
 {
 	int rc;
 
-	if (usable(s))
+	if (s->engine->is_usable(s))
 		return 0;
-	store_sql_close(s);
+	s->engine->close(s);
 	rc = state_file_mkdirs(s->dir);
 	if (rc != 0)
 		return no_folder(s, rc);
 	rc = store_instance_lock(s);
-	if (rc == 0)
-		rc = open_db(s);
-	if (rc != 0)
-		store_sql_close(s);
-	return rc;
+	return rc == 0 ? s->engine->open(s) : rc;
 }
 
 void store_sql_close(struct store *s)
 {
-	for (size_t i = 0; i < STORE_STMTS; i++) {
-		sqlite3_finalize(s->stmt[i]);
-		s->stmt[i] = NULL;
-	}
-	sqlite3_close(s->db);
-	s->db = NULL;
-	s->damaged = false;
+	s->engine->close(s);
 }

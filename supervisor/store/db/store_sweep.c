@@ -35,7 +35,7 @@ static void free_pairs(struct pairs *p)
 	free(p->v);
 }
 
-static int read_pairs(struct store *s, sqlite3_stmt *st, struct pairs *p)
+static int read_pairs(struct store *s, struct store_cursor *st, struct pairs *p)
 {
 	int rc;
 
@@ -75,7 +75,8 @@ static int drop_file(struct store *s, const struct pair *artifact)
 
 int store_drop_run(struct store *s, const char *requestor, const char *id)
 {
-	sqlite3_stmt *st = store_query(s, STMT_ARTIFACTS_OF, STORE_STR(id));
+	struct store_cursor *st =
+	    store_query(s, STMT_ARTIFACTS_OF, STORE_STR(id));
 	struct pairs files = {0};
 	int rc = read_pairs(s, st, &files), gone = 1;
 
@@ -118,7 +119,7 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 	int rc =
 	    store_change(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS));
 
-	*more |= rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
+	*more |= rc == 0 && s->engine->changes(s) == SWEEP_ROWS;
 	return rc;
 }
 

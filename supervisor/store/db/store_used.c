@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_used.c - what runs have used, in sums that triggers keep by the hour
- * (store_schema.c), so that it costs the same however many runs there are.
+ * (store_sqlite_schema.c), so that it costs the same however many runs there are.
  * Reached by the operations in store_impl.h; what fails fails the batch.
  */
 #include "supervisor/store/store_impl.h"
@@ -10,7 +10,7 @@
 
 static int used(struct store *s, struct store_req *r)
 {
-	sqlite3_stmt *st = store_query(
+	struct store_cursor *st = store_query(
 	    s, r->requestor != NULL ? STMT_USED : STMT_USED_BY_ALL,
 	    STORE_STR(r->requestor), STORE_NUM(r->time_ms / STORE_USE_HOUR_MS),
 	    STORE_NUM(STORE_USES_MAX));
@@ -23,9 +23,9 @@ static int used(struct store *s, struct store_req *r)
 		r->uses[n] = (struct store_use){
 		    .requestor = xstrdup(store_text(st, 0)),
 		    .template_id = xstrdup(store_text(st, 1)),
-		    .runs = sqlite3_column_int64(st, 2),
-		    .cpu_ms = sqlite3_column_int64(st, 3),
-		    .bytes = sqlite3_column_int64(st, 4),
+		    .runs = store_number(st, 2),
+		    .cpu_ms = store_number(st, 3),
+		    .bytes = store_number(st, 4),
 		};
 	}
 	r->res.uses = r->uses;

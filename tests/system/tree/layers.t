@@ -59,6 +59,7 @@ my %below = (
 	state           => ['config'],
 	'store'         => ['state'],
 	'store/db'      => [qw(store state)],
+	'store/sqlite'  => [qw(store state)],
 	spawn           => [],
 	package         => [],
 	templates       => [qw(package config)],

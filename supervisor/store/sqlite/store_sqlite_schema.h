@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_schema.h - the tables, and every statement that touches them. */
-#ifndef SUPERVISOR_STORE_DB_STORE_SCHEMA_H
-#define SUPERVISOR_STORE_DB_STORE_SCHEMA_H
+/* store_sqlite_schema.h - the tables, and every statement that touches them. */
+#ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_SCHEMA_H
+#define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_SCHEMA_H
 
 #include "supervisor/store/store_impl.h"
 

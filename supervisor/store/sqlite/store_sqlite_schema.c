@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_schema.c - the tables, indexes and triggers by version of the file, and
- * what the statements of store_statements.def share. store_sql.c runs and
+ * store_sqlite_schema.c - the tables, indexes and triggers by version of the file, and
+ * what the statements of store_statements.def share. store_sqlite.c runs and
  * prepares them. There is no code here: a wrong statement shows when the file
  * is opened, and ends the start.
  */
-#include "supervisor/store/db/store_schema.h"
+#include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 /* FULL: a commit that was reported is on the disk. Memory stays modest. */
 const char store_pragmas[] = "PRAGMA journal_mode=WAL;"

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite.c - SQLite as the store's engine (store_engine.h): one file in the
+ * state folder, its statements, and what becomes of its errors, by one table. A
+ * busy file is waited for, for as long as store_pause() lets it.
+ */
+#include "supervisor/store/store_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/store/sqlite/store_sqlite_schema.h"
+
+#define BUSY_MS 5000 /* as long as others' transactions take, in all */
+
+struct cursor {
+	struct store_cursor base;
+	sqlite3_stmt *stmt; /* NULL: not prepared */
+};
+
+/* The store's db. */
+struct sqlite {
+	sqlite3 *db;
+	bool damaged;  /* it is to be opened afresh */
+	bool unsynced; /* its log may have a hole: none of it is believed */
+	struct cursor cursors[STORE_STMTS];
+};
+
+static struct sqlite *sqlite_of(const struct store *s)
+{
+	return s->db;
+}
+
+static sqlite3_stmt *stmt_of(const struct store_cursor *c)
+{
+	return ((const struct cursor *)c)->stmt;
+}
+
+/* What SQLite's primary codes come to; SYS: the system's errno says more. */
+static const struct verdict {
+	int code;
+	int rc;
+	bool sys;
+	bool reopen;
+} verdicts[] = {
+    {SQLITE_FULL, -ENOSPC, .sys = false, .reopen = false},
+    {SQLITE_BUSY, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_LOCKED, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_PROTOCOL, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_NOMEM, -ENOMEM, .sys = false, .reopen = false},
+    {SQLITE_TOOBIG, -E2BIG, .sys = false, .reopen = false},
+    {SQLITE_CONSTRAINT, -EINVAL, .sys = false, .reopen = false},
+    {SQLITE_READONLY, -EROFS, .sys = false, .reopen = true},
+    {SQLITE_PERM, -EACCES, .sys = true, .reopen = true},
+    {SQLITE_CANTOPEN, -EACCES, .sys = true, .reopen = true},
+    {SQLITE_CORRUPT, -EUCLEAN, .sys = false, .reopen = true},
+    {SQLITE_NOTADB, -EUCLEAN, .sys = false, .reopen = true},
+    {SQLITE_IOERR, -EIO, .sys = true, .reopen = true},
+};
+
+/*
+ * What the system said of the call that failed last, on this thread: SQLite's
+ * sqlite3_system_errno() is errno, which other calls have changed by then. Of
+ * writes we see it ourselves; of most others SQLite tells its log alone, as
+ * "os_unix.c:123: (28) fsync(…) - …".
+ */
+static _Thread_local int said_errno;
+
+static ssize_t heard(ssize_t n)
+{
+	if (n < 0)
+		said_errno = errno;
+	return n;
+}
+
+static ssize_t hear_write(int fd, const void *p, size_t n)
+{
+	return heard(write(fd, p, n));
+}
+
+static ssize_t hear_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return heard(pwrite(fd, p, n, at));
+}
+
+static ssize_t hear_pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return heard(pwrite64(fd, p, n, at));
+}
+
+static void hear_writes(void)
+{
+	static const struct {
+		const char *name;
+		sqlite3_syscall_ptr fn;
+	} requests[] = {{"write", (sqlite3_syscall_ptr)hear_write},
+			{"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
+			{"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+		vfs->xSetSystemCall(vfs, requests[i].name, requests[i].fn);
+}
+
+static void on_log(void *arg, int code, const char *text)
+{
+	const char *at = strstr(text, ": (");
+
+	(void)arg, (void)code;
+	if (strncmp(text, "os_unix.c:", strlen("os_unix.c:")) == 0 &&
+	    at != NULL)
+		said_errno = (int)strtol(at + 3, NULL, 10);
+}
+
+static int system_errno(sqlite3 *db)
+{
+	int err = said_errno != 0 ? said_errno : sqlite3_system_errno(db);
+
+	said_errno = 0;
+	return err;
+}
+
+/* Only the write failed, and what is open can be read meanwhile. */
+static bool may_come_back(int err)
+{
+	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EROFS;
+}
+
+/* What SQLite says last, as S->errmsg and the other two; -errno. */
+static int failed(struct store *s)
+{
+	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
+	const struct verdict *v = &other;
+	struct sqlite *q = sqlite_of(s);
+	int code = sqlite3_extended_errcode(q->db), rc,
+	    err = system_errno(q->db);
+
+	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
+		if (verdicts[i].code == (code & 0xFF))
+			v = &verdicts[i];
+	rc = code == SQLITE_CONSTRAINT_UNIQUE ? -EEXIST : v->rc;
+	if (v->sys && err != 0 && err != ENOENT) /* that is a row's */
+		rc = -err;
+	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
+		q->damaged = true;
+	if (code == SQLITE_IOERR_FSYNC)
+		q->unsynced = q->damaged = true;
+	s->why_rc = rc;
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s (%s, %d); %s",
+		 s->db_path, strerror(-rc), sqlite3_errmsg(q->db), code,
+		 store_remedy(rc));
+	return rc;
+}
+
+static struct store_cursor *prepare(struct store *s, enum store_stmt which)
+{
+	struct sqlite *q = sqlite_of(s);
+	struct cursor *c = &q->cursors[which];
+
+	/* what SQLite got over is no cause of what is to come */
+	said_errno = 0;
+	c->base.engine = &store_sqlite;
+	if (c->stmt == NULL)
+		sqlite3_prepare_v3(q->db, store_statements[which], -1,
+				   SQLITE_PREPARE_PERSISTENT, &c->stmt, NULL);
+	return &c->base;
+}
+
+static void bind(struct store_cursor *c, int at, struct store_value v)
+{
+	sqlite3_stmt *st = stmt_of(c);
+
+	if (st == NULL)
+		return;
+	if (v.is_text)
+		sqlite3_bind_text(st, at, v.text, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_int64(st, at, v.number);
+}
+
+static int step(struct store *s, struct store_cursor *c)
+{
+	sqlite3_stmt *st = stmt_of(c);
+	int code, rc = 0;
+
+	if (st == NULL)
+		return failed(s);
+	code = sqlite3_step(st);
+	if (code == SQLITE_ROW)
+		return 1;
+	if (code != SQLITE_DONE)
+		rc = failed(s);
+	sqlite3_reset(st);
+	return rc;
+}
+
+static void reset(struct store_cursor *c)
+{
+	sqlite3_reset(stmt_of(c));
+}
+
+static int columns(const struct store_cursor *c)
+{
+	return sqlite3_column_count(stmt_of(c));
+}
+
+static bool is_null(const struct store_cursor *c, int at)
+{
+	return sqlite3_column_type(stmt_of(c), at) == SQLITE_NULL;
+}
+
+static const char *text(const struct store_cursor *c, int at)
+{
+	return (const char *)sqlite3_column_text(stmt_of(c), at);
+}
+
+static size_t length(const struct store_cursor *c, int at)
+{
+	return (size_t)sqlite3_column_bytes(stmt_of(c), at);
+}
+
+static int64_t number(const struct store_cursor *c, int at)
+{
+	return sqlite3_column_int64(stmt_of(c), at);
+}
+
+static int on_busy(void *arg, int count)
+{
+	return store_pause(arg, count);
+}
+
+static int exec(struct store *s, const char *sql)
+{
+	int64_t until_ms = clock_mono_ms() + BUSY_MS;
+	int code, n = 0;
+
+	/* the change to WAL does not ask the busy handler; all else does */
+	do {
+		code = sqlite3_exec(sqlite_of(s)->db, sql, NULL, NULL, NULL);
+	} while (code == SQLITE_BUSY && clock_mono_ms() < until_ms &&
+		 store_pause(s, n++));
+	return code == SQLITE_OK ? 0 : failed(s);
+}
+
+static int read_version(struct store *s, int64_t *version)
+{
+	struct cursor c = {.stmt = NULL};
+	int rc;
+
+	sqlite3_prepare_v2(sqlite_of(s)->db, "PRAGMA user_version", -1, &c.stmt,
+			   NULL);
+	rc = step(s, &c.base);
+	if (rc == 1)
+		*version = sqlite3_column_int64(c.stmt, 0);
+	sqlite3_finalize(c.stmt);
+	return rc == 1 ? 0 : rc == 0 ? -EIO : rc;
+}
+
+/* Under the write lock, since another supervisor may be at the same. */
+static int raise_schema(struct store *s)
+{
+	int64_t version = 0;
+	int rc = exec(s, "BEGIN IMMEDIATE");
+
+	if (rc == 0)
+		rc = read_version(s, &version);
+	for (; rc == 0 && version < STORE_SCHEMA_VERSION; version++)
+		rc = exec(s, store_steps[version]);
+	if (rc == 0)
+		rc = exec(s, "COMMIT");
+	return rc;
+}
+
+static int check_schema(struct store *s)
+{
+	int64_t version = 0;
+	int rc = read_version(s, &version);
+
+	if (rc != 0 || version == STORE_SCHEMA_VERSION)
+		return rc;
+	if (version >= 0 && version < STORE_SCHEMA_VERSION)
+		return raise_schema(s);
+	return store_failed(s, -ENOTSUP, s->db_path);
+}
+
+static int touch(struct store *s)
+{
+	char sql[48];
+
+	snprintf(sql, sizeof(sql), "PRAGMA user_version=%d",
+		 STORE_SCHEMA_VERSION);
+	return exec(s, sql);
+}
+
+/*
+ * Make the file ourselves, for its mode. Not by open(2): closing a second
+ * descriptor would drop SQLite's locks on it in this process.
+ */
+static int make_file(struct store *s)
+{
+	if (mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
+		return store_failed(s, -errno, s->db_path);
+	if (faccessat(AT_FDCWD, s->db_path, R_OK | W_OK, AT_EACCESS) != 0)
+		return store_failed(s, -errno, s->db_path);
+	return 0;
+}
+
+/* Nobody asks SQLite how much memory it has, which would cost a lock. */
+static void configure(void)
+{
+	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	if (sqlite3_initialize() == SQLITE_OK)
+		hear_writes();
+}
+
+/*
+ * Once fsync(2) has failed, a later one says nothing of those bytes: they may be
+ * missing in the middle of the log, and with them all that follows. So all that
+ * is in it goes to the database, and the log begins anew, before anything is
+ * read or written.
+ */
+static int resync(struct store *s)
+{
+	struct sqlite *q = sqlite_of(s);
+	int code, n = 0;
+
+	if (!q->unsynced)
+		return 0;
+	do {
+		code = sqlite3_wal_checkpoint_v2(
+		    q->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
+	if (code != SQLITE_OK)
+		return failed(s);
+	q->unsynced = false;
+	return 0;
+}
+
+static int open_db(struct store *s)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct sqlite *q = sqlite_of(s);
+	int rc = make_file(s);
+
+	if (rc != 0)
+		return rc;
+	pthread_once(&once, configure);
+	if (sqlite3_open_v2(s->db_path, &q->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+				SQLITE_OPEN_EXRESCODE,
+			    NULL) != SQLITE_OK)
+		return q->db != NULL ? failed(s)
+				     : store_failed(s, -ENOMEM, s->db_path);
+	sqlite3_busy_handler(q->db, on_busy, s);
+	rc = exec(s, store_pragmas);
+	if (rc == 0)
+		rc = resync(s);
+	return rc == 0 ? check_schema(s) : rc;
+}
+
+static void close_db(struct store *s)
+{
+	struct sqlite *q = sqlite_of(s);
+
+	if (q == NULL)
+		return;
+	for (size_t i = 0; i < STORE_STMTS; i++) {
+		sqlite3_finalize(q->cursors[i].stmt);
+		q->cursors[i].stmt = NULL;
+	}
+	sqlite3_close(q->db);
+	q->db = NULL;
+	q->damaged = false;
+}
+
+static int open_or_close(struct store *s)
+{
+	int rc;
+
+	if (s->db == NULL)
+		s->db = xcalloc(1, sizeof(struct sqlite));
+	rc = open_db(s);
+	if (rc != 0)
+		close_db(s);
+	return rc;
+}
+
+static bool is_open(const struct store *s)
+{
+	const struct sqlite *q = sqlite_of(s);
+
+	return q != NULL && q->db != NULL;
+}
+
+/* Is what we have open still what the path names? */
+static bool is_usable(struct store *s)
+{
+	int moved = 0;
+
+	if (!is_open(s) || sqlite_of(s)->damaged)
+		return false;
+	sqlite3_file_control(sqlite_of(s)->db, "main", SQLITE_FCNTL_HAS_MOVED,
+			     &moved);
+	return !moved;
+}
+
+static bool in_transaction(const struct store *s)
+{
+	return !sqlite3_get_autocommit(sqlite_of(s)->db);
+}
+
+static int64_t changes(const struct store *s)
+{
+	return sqlite3_changes(sqlite_of(s)->db);
+}
+
+static const char *words(const struct store *s)
+{
+	return sqlite3_errmsg(sqlite_of(s)->db);
+}
+
+const struct store_engine store_sqlite = {
+    .open = open_or_close,
+    .close = close_db,
+    .is_open = is_open,
+    .is_usable = is_usable,
+    .touch = touch,
+    .in_transaction = in_transaction,
+    .changes = changes,
+    .words = words,
+    .prepare = prepare,
+    .bind = bind,
+    .step = step,
+    .reset = reset,
+    .columns = columns,
+    .is_null = is_null,
+    .text = text,
+    .length = length,
+    .number = number,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite_look.c - could SQLite use what lies in a state folder? Before the
+ * start, without a trace, by the file's first bytes and its list of tables. Called by
+ * health.c, which tells what is found as any failure of the store.
+ */
+#include "supervisor/store/store_impl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+#include "supervisor/store/sqlite/store_sqlite_schema.h"
+
+/* https://www.sqlite.org/fileformat2.html, "The Database Header" */
+#define HEADER_BYTES 100
+#define MAGIC "SQLite format 3" /* and its NUL */
+#define USER_VERSION_AT 60
+
+static uint32_t number_at(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* What SQLite would say of the file's first bytes; an empty one is new. */
+static int judge(const unsigned char *header, size_t len)
+{
+	if (len == 0)
+		return 0;
+	if (len < HEADER_BYTES || memcmp(header, MAGIC, sizeof(MAGIC)) != 0)
+		return -EUCLEAN;
+	return number_at(header + USER_VERSION_AT) > STORE_SCHEMA_VERSION
+		   ? -ENOTSUP
+		   : 0;
+}
+
+/*
+ * Before this process has it open by SQLite: closing a second descriptor would
+ * drop SQLite's locks. A version that waits in the log beside it is not seen.
+ */
+static int look_at_header(const char *path, bool *empty)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	unsigned char header[HEADER_BYTES];
+	ssize_t n;
+	int rc;
+
+	*empty = true;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	n = pread(fd, header, sizeof(header), 0);
+	rc = n < 0 ? -errno : judge(header, (size_t)n);
+	*empty = n <= 0;
+	close(fd);
+	return rc;
+}
+
+/* PATH as a URI that SQLite opens without a lock, or a file beside it. */
+static char *frozen(const char *path)
+{
+	static const char plain[] = "/._-";
+	struct buf b = {0};
+	size_t len;
+
+	buf_add_str(&b, "file:");
+	for (; *path != '\0'; path++)
+		buf_printf(&b,
+			   isalnum((unsigned char)*path) ||
+				   strchr(plain, *path) != NULL
+			       ? "%c"
+			       : "%%%02X",
+			   (unsigned char)*path);
+	buf_add_str(&b, "?immutable=1");
+	return buf_take(&b, &len);
+}
+
+/* Can its tables be read? Only where nobody writes to it meanwhile. */
+static int look_at_tables(const char *path)
+{
+	char *wal = xasprintf("%s-wal", path), *uri = frozen(path);
+	sqlite3 *db = NULL;
+	int code = SQLITE_OK;
+
+	if (access(wal, F_OK) != 0) {
+		code = sqlite3_open_v2(
+		    uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+		if (code == SQLITE_OK)
+			code = sqlite3_exec(db,
+					    "SELECT count(*) FROM "
+					    "sqlite_schema",
+					    NULL, NULL, NULL);
+		sqlite3_close(db);
+		sqlite3_shutdown(); /* it is configured later */
+	}
+	free(wal);
+	free(uri);
+	return (code & 0xFF) == SQLITE_CORRUPT || (code & 0xFF) == SQLITE_NOTADB
+		   ? -EUCLEAN
+		   : 0; /* what else there may be, the start finds */
+}
+
+static int look_at_db(const char *path)
+{
+	bool empty;
+	int rc = look_at_header(path, &empty);
+
+	return rc != 0 || empty ? rc : look_at_tables(path);
+}
+
+static int fail(char *errmsg, size_t size, const char *path, int rc)
+{
+	/* of these two the system's words say less */
+	bool plain = rc == -EUCLEAN || rc == -ENOTSUP;
+
+	snprintf(errmsg, size, "%s: %s%s%s", path, plain ? "" : strerror(-rc),
+		 plain ? "" : "; ", store_remedy(rc));
+	return rc;
+}
+
+int store_look(const char *state_dir, char *errmsg, size_t size)
+{
+	char *path = xasprintf("%s/" STORE_DB, state_dir);
+	int rc = look_at_db(path);
+
+	if (rc != 0)
+		fail(errmsg, size, path, rc);
+	free(path);
+	return rc;
+}

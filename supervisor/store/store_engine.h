@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_engine.h - what a database does for the store: the files of store/db know
+ * this and none of its own functions. Only the store's thread calls; one
+ * statement of a name is under way at a time.
+ *
+ * What fails is -errno, with S->errmsg and S->why_rc set: -EEXIST, what has to be
+ * unique is there already, and -EINVAL, a table refuses the row, which both leave
+ * the transaction as it was; -E2BIG, more than a row may have; else what keeps the
+ * database from its work.
+ */
+#ifndef SUPERVISOR_STORE_STORE_ENGINE_H
+#define SUPERVISOR_STORE_STORE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+struct store_engine;
+
+enum store_stmt {
+#define STORE_STMT(name, ...) STMT_##name,
+#include "supervisor/store/store_statements.def"
+	STORE_STMTS
+};
+
+/* What a statement is given for a parameter. */
+struct store_value {
+	bool is_text;
+	/* lent until the statement's last step; NULL is null */
+	const char *text;
+	int64_t number;
+};
+
+/* A statement under way, and the row that it is at: the engine's has it first. */
+struct store_cursor {
+	const struct store_engine *engine;
+};
+
+struct store_engine {
+	/* Open what is closed, and raise the schema: 0, or -errno and closed. */
+	int (*open)(struct store *s);
+	void (*close)(struct store *s); /* fine when it is */
+	bool (*is_open)(const struct store *s);
+	bool (*is_usable)(struct store *s); /* open, and nothing to be mended */
+	int (*touch)(struct store *s);	    /* write what is there already */
+	bool (*in_transaction)(const struct store *s);
+	int64_t (*changes)(const struct store *s); /* rows of the last change */
+	/* What it says itself of what failed last; lent until the next call. */
+	const char *(*words)(const struct store *s);
+
+	/*
+	 * The statement, to be bound from 1 on; what could not be prepared its
+	 * first step tells. STEP: 1 a row; 0 the end, and it is reset; -errno the
+	 * same.
+	 */
+	struct store_cursor *(*prepare)(struct store *s, enum store_stmt which);
+	void (*bind)(struct store_cursor *c, int at, struct store_value v);
+	int (*step)(struct store *s, struct store_cursor *c);
+	void (*reset)(struct store_cursor *c);
+
+	/* Of the row, from 0 on; a text is lent until the next step. */
+	int (*columns)(const struct store_cursor *c);
+	bool (*is_null)(const struct store_cursor *c, int at);
+	const char *(*text)(const struct store_cursor *c, int at); /* or NULL */
+	size_t (*length)(const struct store_cursor *c, int at);
+	int64_t (*number)(const struct store_cursor *c, int at);
+};
+
+extern const struct store_engine store_sqlite;
+
+#endif

@@ -25,9 +25,19 @@ struct listing {
 
 static int list_dir(struct listing *l, int fd, const char *prefix, int depth);
 
+/* Takes PATH. */
+static void add_name(struct dir_walk *f, char *path)
+{
+	if (f->n == f->room) {
+		f->room = f->room == 0 ? 64 : 2 * f->room;
+		f->names = xrealloc(f->names, f->room * sizeof(f->names[0]));
+	}
+	f->names[f->n++] = path;
+}
+
 static int list_file(struct listing *l, char *path, const struct stat *st)
 {
-	l->f->names[l->f->n++] = path;
+	add_name(l->f, path);
 	if (!S_ISREG(st->st_mode))
 		return errmsg_set(l->errmsg, l->size,
 				  "%s is neither a plain file nor a folder; a "
@@ -135,7 +145,7 @@ int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size)
 	if (rc < 0) {
 		dir_walk_free(l.f);
 		l.f = NULL;
-	} else {
+	} else if (l.f->n > 0) {
 		qsort(l.f->names, l.f->n, sizeof(l.f->names[0]), by_name);
 	}
 	*f = l.f;
@@ -146,6 +156,8 @@ void dir_walk_free(struct dir_walk *f)
 {
 	for (size_t i = 0; f != NULL && i < f->n; i++)
 		free(f->names[i]);
+	if (f != NULL)
+		free(f->names);
 	free(f);
 }
 

@@ -10,15 +10,15 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define DIR_WALK_ENTRIES_MAX 2048	      /* files and folders */
-#define DIR_WALK_DEPTH_MAX 16		      /* folders in folders */
-#define DIR_WALK_PATH_MAX 1024		      /* bytes of a relative name */
-#define DIR_WALK_BYTES_MAX ((size_t)64 << 20) /* of all files together */
+#define DIR_WALK_ENTRIES_MAX 32768	       /* files and folders */
+#define DIR_WALK_DEPTH_MAX 32		       /* folders in folders */
+#define DIR_WALK_PATH_MAX 1024		       /* bytes of a relative name */
+#define DIR_WALK_BYTES_MAX ((size_t)512 << 20) /* of all files together */
 
 struct dir_walk {
 	/* relative; sorted as by strcmp(3) */
-	char *names[DIR_WALK_ENTRIES_MAX];
-	size_t n;
+	char **names;
+	size_t n, room;
 	size_t entries; /* folders too */
 	uint64_t bytes; /* as their metadata say */
 };

@@ -51,9 +51,10 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 		   char hex[65], char *errmsg, size_t size);
 
 /*
- * The same over what the files' metadata say, and the folder's own: equal
- * again, and nothing has been changed, or put in its place.
+ * The same over what the metadata say of the files, *FILES of them, and of the
+ * folder: equal again, and nothing has been changed, or put in its place.
  */
-int package_stamp(int fd, char hex[65], char *errmsg, size_t size);
+int package_stamp(int fd, char hex[65], size_t *files, char *errmsg,
+		  size_t size);
 
 #endif

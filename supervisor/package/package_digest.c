@@ -27,6 +27,7 @@
 struct listing {
 	int root; /* borrowed */
 	struct dir_walk *f;
+	size_t n_files;
 	const struct package_bytes *kept;
 	size_t n_replayable;
 	size_t met; /* of those */
@@ -146,6 +147,7 @@ static int digest(struct listing *l, hash_one *hash, char hex[65])
 
 	if (rc == 0)
 		rc = hash_all(l, hash, hex);
+	l->n_files = rc == 0 ? l->f->n : 0;
 	dir_walk_free(l->f);
 	if (rc == 0 && l->met != l->n_replayable)
 		rc = errmsg_set(l->errmsg, l->size,
@@ -165,9 +167,12 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 	return digest(&l, hash_file, hex);
 }
 
-int package_stamp(int fd, char hex[65], char *errmsg, size_t size)
+int package_stamp(int fd, char hex[65], size_t *files, char *errmsg,
+		  size_t size)
 {
 	struct listing l = {.root = fd, .errmsg = errmsg, .size = size};
+	int rc = digest(&l, hash_metadata, hex);
 
-	return digest(&l, hash_metadata, hex);
+	*files = l.n_files;
+	return rc;
 }

@@ -52,8 +52,11 @@ struct template
 	char *code;  /* lua: the text of entry; a program's
 				  arguments, each with a NUL */
 	size_t code_len;
-	char digest[65];    /* SHA-256 over every file of the package */
-	char stamp[65];	    /* a program: the files' metadata then */
+	char digest[65];  /* SHA-256 over every file of the package */
+	char stamp[65];	  /* a program: the files' metadata then */
+	size_t n_package; /* files of its package */
+	/* with many files: until then they are taken for unchanged */
+	int64_t unchanged_until_us;
 	const char **reads; /* a program's: each borrowed from manifest */
 	size_t n_reads;
 	unsigned trust; /* enum template_trust bits */

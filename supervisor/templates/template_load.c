@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 #include "base/text/utf8.h"
@@ -213,7 +214,8 @@ static int load_files(struct template *t, int fd, bool others, const char *text,
 
 	if (template_files_load(t, fd, f) < 0 || rc < 0)
 		return -EINVAL;
-	if (package_stamp(fd, t->stamp, errmsg, sizeof(errmsg)) < 0 ||
+	if (package_stamp(fd, t->stamp, &t->n_package, errmsg, sizeof(errmsg)) <
+		0 ||
 	    take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
 		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
 				       errmsg);
@@ -284,6 +286,22 @@ struct template *template_load(const char *dir, bool workers_are_others,
 	return t;
 }
 
+/*
+ * Looking at thousands of files takes milliseconds, in which nobody else is
+ * served: of such a package it is done now and then, for a small part of the
+ * time. A package that is granted by its digest is copied as it was.
+ */
+#define MANY_FILES 512u
+#define TIMES_AS_LONG 50
+
+static void take_for_unchanged(struct template *t, int64_t since_us)
+{
+	int64_t now = clock_mono_us();
+
+	if (t->n_package > MANY_FILES)
+		t->unchanged_until_us = now + TIMES_AS_LONG * (now - since_us);
+}
+
 /* The folder that was read, with the bytes that were read then. */
 static bool same_bytes(struct template *t, int fd, const char *stamp)
 {
@@ -298,17 +316,25 @@ static bool same_bytes(struct template *t, int fd, const char *stamp)
 
 bool template_unchanged(struct template *t, char *errmsg, size_t size)
 {
-	int fd = package_open(t->dir, errmsg, size);
+	int64_t since = t->n_package > MANY_FILES ? clock_mono_us() : 0;
 	struct file_id id = {0};
 	char stamp[65] = "";
+	size_t files;
 	bool same;
+	int fd;
 
+	if (since < t->unchanged_until_us)
+		return true;
+	fd = package_open(t->dir, errmsg, size);
 	if (fd < 0)
 		return false;
 	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
-	       package_stamp(fd, stamp, errmsg, size) == 0 &&
-	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
+	       package_stamp(fd, stamp, &files, errmsg, size) == 0 &&
+	       (strcmp(stamp, t->stamp) == 0 ||
+		(t->n_package <= MANY_FILES && same_bytes(t, fd, stamp)));
 	close(fd);
+	if (same)
+		take_for_unchanged(t, since);
 	if (!same)
 		errmsg_set(
 		    errmsg, size,

@@ -84,6 +84,17 @@ static void make_argv(const struct shim *s, char *path, char *argv[])
 	argv[n] = NULL;
 }
 
+/*
+ * Where Python looks beside the machine's folders, if the package has that; or
+ * NULL. Node.js looks for node_modules by itself.
+ */
+static char *own_modules(void)
+{
+	return access(ROOTFS_TEMPLATE "/site-packages", F_OK) == 0
+		   ? (char *)"PYTHONPATH=" ROOTFS_TEMPLATE "/site-packages"
+		   : NULL;
+}
+
 _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 				   int sync)
 {
@@ -96,6 +107,7 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 			(char *)"HOME=" ROOTFS_WORK,
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",
+			own_modules(),
 			NULL};
 	struct start started = {0};
 	int rc;

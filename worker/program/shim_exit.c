@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text/missing_module.h"
 #include "worker/report.h"
 #include "worker/signals.h"
 #include "worker/text.h"
@@ -81,6 +82,22 @@ static void add_full(struct text *t, const struct shim_space *r)
 	text_add_int(t, r->used);
 }
 
+/* It ended for want of a module: who can mend that has to be told. */
+static void exited_for_import(int code, const char *details)
+{
+	struct str tail = shim_tail();
+	char cure[MISSING_MODULE_CURE_MAX];
+	struct missing_module m;
+
+	if (!missing_module_find(tail.p, tail.n, &m))
+		return;
+	missing_module_cure(&m, cure);
+	shim_fail("EXECUTION_ERROR", details,
+		  "the program exited with status %d, since it found no module "
+		  "%s: %s",
+		  code, m.name, cure);
+}
+
 static void exited(int code)
 {
 	static char buffer[MSG_DETAILS_MAX];
@@ -97,6 +114,8 @@ static void exited(int code)
 		add_full(&t, &r);
 	add_tail(&t);
 	buffer[t.n] = '\0';
+	if (!full)
+		exited_for_import(code, t.full ? NULL : buffer);
 	while (n > 0 && tail.p[n - 1] == '\n')
 		n--;
 	last = n > 0 ? memrchr(tail.p, '\n', n) : NULL;

@@ -59,6 +59,12 @@ child.on('close', (code, signal) => {
 
 	if (cut.length > 0)
 		answer.truncated = Object.fromEntries(cut);
+	const missing = /Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w-][\w.-]*)[/']/.exec(answer.stderr);
+
+	if (code !== 0 && missing)
+		answer.stderr += `${missing[1]} is not installed where this runs; what Node.js brings along is there, ` +
+			'other source can be handed over in files, and the server\'s operator can install a template ' +
+			'that has its own node_modules\n';
 	if (existsSync('result.json'))
 		try {
 			answer.result = JSON.parse(readFileSync('result.json', 'utf8'));

@@ -216,8 +216,8 @@ static void too_deep(void)
 					len > 0 ? "/" : "");
 		make_dir(path);
 	}
-	refused("d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d: folders lie more than 16 "
-		"deep",
+	refused("d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/"
+		"d/d: folders lie more than 32 deep",
 		"folders in folders");
 	for (; len > 1; path[len -= 2] = '\0')
 		gone(path);
@@ -233,7 +233,7 @@ static void too_many(void)
 		snprintf(name, sizeof(name), "m/%d", i);
 		put(name, "", 0, 0600);
 	}
-	refused("the package has more than 2048 files and folders",
+	refused("the package has more than 32768 files and folders",
 		"a flood of files");
 	for (int i = 0; i < DIR_WALK_ENTRIES_MAX; i++) {
 		snprintf(name, sizeof(name), "m/%d", i);
@@ -260,7 +260,7 @@ TEST(other_files)
 	gone("s");
 	put("sparse", "", 0, 0600);
 	is_int(truncate(sparse, (off_t)1 << 40), 0, "a sparse file of 1 TiB");
-	refused("the files of the package have more than 67108864 bytes "
+	refused("the files of the package have more than 536870912 bytes "
 		"together",
 		"more than the bytes of a package");
 	gone("sparse");

@@ -153,9 +153,11 @@ $(B)/paddock: $(B)/obj/cli/main.o $(SANITIZED) $(call archives,cli proto base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
-# Room for huge pages: see worker/memory.h. The file has holes; it is no larger.
-ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000
+# Room for huge pages, and small variables side by side: see worker/memory.h. The
+# file has holes; it is no larger.
+ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000 -Wl,--sort-section=alignment
 $(B)/tests/unit/worker/t_memory: ALLLDFLAGS += $(ROOMY)
+$(foreach c,worker ipc base,$(B)/obj/$(c)/%.o): HARDEN += -fdata-sections
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(ROOMY) $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)

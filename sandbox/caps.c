@@ -10,6 +10,8 @@
 #include <linux/securebits.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -17,8 +19,6 @@
 	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |       \
 	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |             \
 	 SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
-
-static cap_t none;
 
 static int drop_bounding(void)
 {
@@ -83,23 +83,24 @@ int caps_keep(unsigned more)
 	return rc;
 }
 
-int caps_prepare(void)
-{
-	none = cap_init();
-	return none != NULL ? 0 : -ENOMEM;
-}
-
+/* Not libcap's: its cap_t is written, a page that each worker would copy. */
 int caps_none(void)
 {
-	return cap_set_proc(none) == 0 ? 0 : -errno;
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	static const struct __user_cap_data_struct
+	    none[_LINUX_CAPABILITY_U32S_3];
+
+	return syscall(SYS_capset, &head, none) == 0 ? 0 : -errno;
 }
 
 bool caps_are_none(void)
 {
-	cap_t held = cap_get_proc();
+	cap_t held = cap_get_proc(), none = cap_init();
 	bool clear =
 	    held != NULL && none != NULL && cap_compare(held, none) == 0;
 
+	cap_free(none);
 	cap_free(held);
 	for (cap_value_t c = 0; clear && cap_get_bound(c) >= 0; c++)
 		clear = cap_get_bound(c) == 0 && cap_get_ambient(c) == 0;

@@ -18,9 +18,6 @@ void caps_lock(struct sandbox *sb);
 /* Keep SETUID and SETGID, and those in MORE, of what is held. 0 or -errno. */
 int caps_keep(unsigned more);
 
-/* Build what caps_none() sets, so that a worker need not. 0 or -errno. */
-int caps_prepare(void);
-
 int caps_none(void); /* drop them all; 0 or -errno */
 
 /* Are all five sets empty and the securebits locked? */

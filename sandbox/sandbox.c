@@ -78,8 +78,6 @@ int sandbox_build(struct sandbox *sb, unsigned int slots, unsigned int host_ids)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_CLONE, &sb->clone_filter);
-	if (rc == 0)
-		rc = caps_prepare();
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
 	rlimits_zygote(sb);

@@ -41,7 +41,7 @@ static int make_filters(struct sandbox *sb)
 		rc = filter_make(FILTER_PROGRAM, &sb->program_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_NO_LOCKS, &sb->no_locks_filter);
-	return rc == 0 ? caps_prepare() : rc;
+	return rc;
 }
 
 /* Root reads more than anybody in a user namespace: build the root first. */

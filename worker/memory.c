@@ -18,8 +18,9 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
-#define LARGEST 65536u /* malloc(3) maps larger blocks apart from the heap */
-#define GRAIN 16u      /* malloc's */
+#define LARGEST 65536u	 /* malloc(3) maps larger blocks apart from the heap */
+#define GRAIN 16u	 /* malloc's */
+#define REMEMBERED 1040u /* up to here malloc keeps what is freed for itself */
 
 /* ---- code and constants ---- */
 
@@ -88,15 +89,16 @@ struct hole {
 static struct hole *taken; /* never freed; listed for leak checkers */
 
 /*
- * Allocate a hole of SIZE that lies before END, where the heap's free rest
- * begins.
+ * Allocate a hole of SIZE; did it lie before END, where the heap's free rest
+ * begins? What did not is kept, too, when it is small: malloc would remember
+ * one block of each size, all over the pages that clones then write.
  */
 static bool take(size_t size, uintptr_t end)
 {
 	struct hole *hole = malloc(size);
 	bool before = hole != NULL && (uintptr_t)hole < end;
 
-	if (before) {
+	if (hole != NULL && (before || size <= REMEMBERED)) {
 		hole->next = taken;
 		taken = hole;
 	} else {

@@ -22,6 +22,7 @@
 #include "worker/lua/lua_api.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_state.h"
+#include "worker/memory.h"
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/timers.h"
@@ -37,7 +38,7 @@ static struct {
 	char entry[MSG_NAME_MAX + 2];
 	/* the code, then the inputs, then a NUL */
 	char *body;
-} job;
+} job MEMORY_SMALL;
 
 /* Set the time zone to UTC, so that libc reads no file for local times. */
 static void set_zone(void)

@@ -10,6 +10,8 @@
 #include <lualib.h>
 #include <stdlib.h>
 
+#include "worker/memory.h"
+
 #define BLOCK_OVERHEAD 16u /* bytes, roughly, that malloc adds */
 #define RESERVE 262144u	   /* bytes for the report of a failed run */
 
@@ -27,7 +29,7 @@ static struct {
 	size_t limit;	/* 0: none */
 	size_t reserve; /* on top of the limit */
 	size_t refused;
-} mem;
+} mem MEMORY_SMALL;
 
 static size_t charge(size_t bytes)
 {

@@ -19,6 +19,10 @@
 struct store;
 struct store_engine;
 
+/* The number that N is defined as, in a statement. */
+#define STORE_TEXT(n) STORE_TEXT_OF(n)
+#define STORE_TEXT_OF(n) #n
+
 enum store_stmt {
 #define STORE_STMT(name, ...) STMT_##name,
 #include "supervisor/store/store_statements.def"

@@ -133,8 +133,6 @@ static const char tasks[] =
  * A row is counted by its large texts, and the rest of it as much as is usual.
  */
 #define ROW_BYTES STORE_TEXT(STORE_ROW_BYTES)
-#define STORE_TEXT(n) STORE_TEXT_OF(n)
-#define STORE_TEXT_OF(n) #n
 
 static const char account[] =
     "ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
@@ -279,46 +277,16 @@ static const char used[] =
 const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks,	account,
 						       mail,  sessions, used};
 
-/* The columns in the order of the tables that read and write them; a list of
- * runs stops before the bulk. */
-#define HEAD(t)                                                                \
-	t "id, " t "requestor, " t "template_id, " t "version, " t             \
-	  "digest, " t "status, " t "created_ms, " t "started_ms, " t          \
-	  "updated_ms, " t "finished_ms, " t "expires_ms, " t "idem_key, " t   \
-	  "idem_digest, " t "cancelling, " t "task, " t "task_ttl_ms, " t      \
-	  "task_expires_ms, " t "task_note"
-#define BULK "inputs, options, view, log"
-#define ARTIFACT                                                               \
-	"id, run_id, requestor, name, mime_type, sha256, size, created_ms, "   \
-	"expires_ms"
-#define SESSION                                                                \
-	"key, requestor, credential, revision, client, uris, log_level, "      \
-	"used_ms, expires_ms"
-
-/* Of the ids from ?6 on, before ?7. */
-#define IN_RANGE " AND id >= ?6 AND id < ?7"
-/* A page: its rows are picked in an index alone, and only then read. */
-#define PAGE(pick)                                                             \
-	"SELECT " HEAD(                                                        \
-	    "runs.") " FROM (" pick                                            \
-		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"           \
-		     " CROSS JOIN runs ON runs.rowid = page.at ORDER BY page.id DESC"
-#define PICK(index, where)                                                     \
-	"SELECT id, rowid AS at FROM runs INDEXED BY " index                   \
-	" WHERE requestor = ?1" IN_RANGE " AND " where
-#define OPEN_OF(n)                                                             \
-	PICK("runs_open", "status = " n " AND ended = 0 AND template_id = ?2")
-#define ENDED_OF(n)                                                            \
-	PICK("runs_template",                                                  \
-	     "status = " n " AND ended = 1 AND template_id = ?2")
-
-/* An open run of instance ?1, which is dead, ends now: ?3. */
-#define OVER                                                                   \
-	" ended = 1, updated_ms = ?3, finished_ms = ?3,"                       \
-	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"               \
-	" options = NULL, view = NULL, instance = ?2, bytes = " ROW_BYTES
-/* Somebody asked for its end, which was not read any more. */
-#define TO_CANCEL "EXISTS (SELECT 1 FROM mail WHERE run = id AND kind = 1)"
+/* How SQLite says what databases say each in their own way. */
+#define BEGIN_WRITING "BEGIN IMMEDIATE"
+#define BY(index) " INDEXED BY " index
+#define UNINDEXED " NOT INDEXED"
+#define ROW "rowid"
+#define RUN_ROW "rowid" /* of a run of requestor ?1: */
+#define IS_RUN_ROW(at) "runs.rowid = " at
+#define REST_AFTER(n) " LIMIT -1 OFFSET " n
+#define GREATER "max"
+#define FLAG(condition) condition
 
 const char *const store_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

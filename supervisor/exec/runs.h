@@ -41,6 +41,7 @@ struct run_wish {
 	const char *session_id;
 	enum template_trust trust; /* of the session that asks */
 	const char *trace;	   /* traceparent of who asks, or NULL */
+	const char *retried_from;  /* the run that it repeats, or NULL */
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */

@@ -14,6 +14,7 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "supervisor/exec/artifact_save.h"
+#include "supervisor/exec/kept_inputs.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
@@ -121,6 +122,8 @@ static void on_stored(void *arg, const struct store_result *res)
 	st->run->durable = res->rc == 0;
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
+	if (res->rc != 0) /* no row has them */
+		st->run->kept.bytes = 0;
 	if (res->rc == 0 || st->promised)
 		run_tell(st->run, &n);
 	if (res->rc != 0 && st->promised)
@@ -151,6 +154,10 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs =
 	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
+	kept_inputs_settle(r, inputs, s->ctx->config);
+	if (wish->retried_from != NULL)
+		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
+			 wish->retried_from);
 	r->session_id = xstrdup_opt(wish->session_id);
 	r->trust = wish->trust;
 	if (wish->trace != NULL)

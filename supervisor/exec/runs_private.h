@@ -7,6 +7,7 @@
  *   runs_queue.c   which start, and when
  *   runs_output.c  what a worker gave that has ended
  *   runs_finish.c  the end: view, row, who is told
+ *   kept_inputs.c  what stays of its inputs
  *   runs_recover.c what instances that died leave to us
  *   runs_remote.c  what other instances on the same state ask of ours
  */

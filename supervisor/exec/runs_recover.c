@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "supervisor/exec/kept_inputs.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/run/run_row.h"
 
@@ -48,11 +49,12 @@ static void reclaim(struct runs *s, const struct store_result *res)
 		struct run *r;
 
 		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
-		    row->inputs == NULL || q == NULL) {
+		    !store_has_inputs(row) || q == NULL) {
 			run_row_interrupt(s->ctx->store, row, runs_ttl(s, q));
 			continue;
 		}
 		r = run_row_revive(row, q, t);
+		kept_inputs_settle(r, NULL, s->ctx->config);
 		runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
 		HASH_ADD_STR(s->by_id, id, r);
 		runs_enqueue(s, r);

@@ -146,9 +146,11 @@ void audit_run(const char *what, const struct run *r)
 {
 	if (file.fd >= 0)
 		audit(what, r->requestor,
-		      "runId:s template:s version:s digest:s traceparent?s",
+		      "runId:s template:s version:s digest:s retriedFrom?s "
+		      "traceparent?s",
 		      r->id, r->template->id, r->template->version_text,
 		      r->template->digest,
+		      r->retried_from[0] != '\0' ? r->retried_from : NULL,
 		      r->trace[0] != '\0' ? r->trace : NULL);
 }
 

@@ -179,6 +179,8 @@ void run_free(struct run *r)
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);
+	free(r->kept.text);
+	free(r->kept.lack);
 	free(r->idem_key);
 	free(r->idem_digest);
 	run_steps_fini(&r->steps);

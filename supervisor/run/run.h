@@ -165,6 +165,14 @@ struct run {
 	enum template_trust trust;  /* of who asked for it */
 	char *inputs;		    /* owned JSON text; NULL once sent */
 	size_t inputs_len;
+	struct { /* of these, for another try; see exec/kept_inputs.h */
+		bool whole; /* its row keeps them as they are… */
+		/* …or this, what is no secret; NULL once a row has it; owned */
+		char *text;
+		char *lack;    /* what is missing, and why; owned, or NULL */
+		int64_t bytes; /* that were put into a row */
+	} kept;
+	char retried_from[ID_SIZE]; /* the run that it repeats, or "" */
 	char *idem_key;
 	char *idem_digest;
 

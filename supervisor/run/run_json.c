@@ -145,6 +145,11 @@ static struct json_object *isolation_view(const struct run *r,
 	return v;
 }
 
+static const char *retried_from(const struct run *r)
+{
+	return r->retried_from[0] != '\0' ? r->retried_from : NULL;
+}
+
 struct json_object *run_json_make(const struct run *r,
 				  const struct isolation *iso)
 {
@@ -152,13 +157,13 @@ struct json_object *run_json_make(const struct run *r,
 	struct json_object *v = json_pack(
 	    "runId:s templateId:s templateVersion:s status:s "
 	    "progress:o metrics:o createdAt?i startedAt?i "
-	    "updatedAt?i expiresAt?i sessionId?s message?s "
+	    "updatedAt?i expiresAt?i retriedFrom?s sessionId?s message?s "
 	    "awaitingInput?b cancelRequested?b",
 	    r->id, r->template->id, r->template->version_text, run_status(r),
 	    progress_view(told ? r->total : r->steps.n,
 			  told ? r->done : run_steps_done(&r->steps)),
 	    metrics_view(r), r->created_ms, r->started_ms, r->updated_ms,
-	    r->expires_ms, r->session_id, r->message,
+	    r->expires_ms, retried_from(r), r->session_id, r->message,
 	    r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
 
 	if (r->steps.n > 0)
@@ -187,11 +192,11 @@ struct json_object *run_json_row(const struct store_run *row)
 	struct json_object *v = json_pack(
 	    "runId:s templateId:s templateVersion:s status:s progress:o "
 	    "metrics:o createdAt?i startedAt?i updatedAt?i expiresAt?i "
-	    "cancelRequested?b",
+	    "retriedFrom?s cancelRequested?b",
 	    row->id, row->template_id, row->version,
 	    run_json_status(row->status), progress_view(0, 0),
 	    json_pack("elapsedMs:i", ms), row->created_ms, row->started_ms,
-	    row->updated_ms, row->expires_ms,
+	    row->updated_ms, row->expires_ms, row->retried_from,
 	    row->cancelling && row->status == STORE_RUNNING);
 
 	if (row->status == STORE_FAILED)
@@ -271,8 +276,8 @@ struct json_object *run_json_ended_handle(const char *id,
 struct json_object *run_json_summary(const struct store_run *row)
 {
 	return json_pack("runId:s templateId:s status:s createdAt:i "
-			 "updatedAt:i",
+			 "updatedAt:i retriedFrom?s",
 			 row->id, row->template_id,
 			 run_json_status(row->status), row->created_ms,
-			 row->updated_ms);
+			 row->updated_ms, row->retried_from);
 }

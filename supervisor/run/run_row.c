@@ -6,6 +6,7 @@
  */
 #include "supervisor/run/run_row.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,29 @@
 #include "supervisor/run/task_json.h"
 
 /* ---- a run to its row ---- */
+
+/*
+ * What is to be written of its inputs: all that is kept, until a row has that; and
+ * while it waits what another instance needs to start it.
+ */
+static const char *inputs_of(const struct run *r)
+{
+	if (r->kept.text != NULL)
+		return r->kept.text;
+	if (r->kept.whole)
+		return r->durable ? NULL : r->inputs;
+	return r->state == RUN_QUEUED && !r->template->secret ? r->inputs
+							      : NULL;
+}
+
+/* ROW is on its way. */
+static void inputs_put(struct run *r, const struct store_run *row)
+{
+	if (row->inputs != NULL && (r->kept.whole || r->kept.text != NULL))
+		r->kept.bytes = (int64_t)strlen(row->inputs);
+	free(r->kept.text);
+	r->kept.text = NULL;
+}
 
 static struct store_run row_of(const struct run *r)
 {
@@ -36,13 +60,16 @@ static struct store_run row_of(const struct run *r)
 	    .task = task_json_form(r),
 	    .task_ttl_ms = r->task.ttl_ms,
 	    .task_expires_ms = r->task.expires_ms,
+	    .retried_from = r->retried_from[0] != '\0' ? r->retried_from : NULL,
+	    .inputs_lack = r->kept.lack,
 	    .view = r->view,
 	    .cpu_ms = r->use.cpu_ms,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
-	if (r->state == RUN_QUEUED && !r->template->secret)
-		row.inputs = r->inputs;
+	row.inputs = inputs_of(r);
+	if (row.inputs == NULL)
+		row.inputs_before = r->kept.bytes;
 	return row;
 }
 
@@ -98,6 +125,7 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 	requestor_row(r->requestor, bytes - r->row_bytes);
 	r->row_bytes = bytes;
 	store_put_run(s, &row, urgency, done, arg);
+	inputs_put(r, &row);
 	free(options);
 	free(note);
 }
@@ -156,6 +184,10 @@ struct run *run_row_revive(const struct store_run *row,
 	r->idem_digest = xstrdup_opt(row->idem_digest);
 	r->inputs = xstrdup(row->inputs);
 	r->inputs_len = strlen(row->inputs);
+	r->kept.bytes = (int64_t)r->inputs_len;
+	if (row->retried_from != NULL)
+		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
+			 row->retried_from);
 	r->durable = true;
 	r->taken_over = true;
 	r->row_bytes = store_row_bytes(row);
@@ -168,7 +200,9 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	struct store_run dead = *row;
 
 	dead.status = STORE_FAILED;
-	dead.inputs = dead.options = NULL;
+	dead.options = NULL;
+	if (!store_keeps_inputs(row))
+		dead.inputs = NULL;
 	dead.finished_ms = dead.updated_ms = clock_wall_ms();
 	dead.expires_ms = dead.finished_ms + ttl_ms;
 	if (dead.expires_ms < dead.task_expires_ms)

@@ -71,7 +71,14 @@ struct store_run {
 	int64_t task_ttl_ms;	 /* from created_ms on */
 	int64_t task_expires_ms; /* 0: no task, or one that is forgotten */
 	const char *task_note;	 /* ended: its outcome in words, or NULL */
-	const char *inputs;	 /* JSON; NULL: secret, or needed no more */
+	const char
+	    *retried_from;  /* the id of the run that it repeats; or NULL */
+	const char *inputs; /* JSON; NULL: none are kept, or… */
+	/* …written: those of so many bytes stay that are there; 0: none do */
+	int64_t inputs_before;
+	/* JSON: an array, of members of INPUTS that were not kept; an object: they
+	   are here until it begins, and then no more; NULL: they stay */
+	const char *inputs_lack;
 	const char *options;  /* JSON: what a queued run needs to start again */
 	const char *idem_key; /* NULL: none */
 	const char *idem_digest; /* of the inputs, hex */
@@ -94,6 +101,19 @@ struct store_run {
  */
 #define STORE_ROW_BYTES 512
 int64_t store_row_bytes(const struct store_run *run);
+
+/* Does RUN, which waits, have all that it is started with? */
+static inline bool store_has_inputs(const struct store_run *run)
+{
+	return run->inputs != NULL &&
+	       (run->inputs_lack == NULL || run->inputs_lack[0] == '{');
+}
+
+/* Do they stay once it has begun? */
+static inline bool store_keeps_inputs(const struct store_run *run)
+{
+	return run->inputs_lack == NULL || run->inputs_lack[0] != '{';
+}
 
 /* What one instance may ask another for, about a run; never renumber. */
 enum store_mail {
@@ -263,6 +283,10 @@ void store_put_run(struct store *s, const struct store_run *run,
  */
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg);
+
+/* The same, with inputs and what they lack, and without options, view and log. */
+void store_get_inputs(struct store *s, const char *requestor, const char *id,
+		      store_done done, void *arg);
 
 /* The run that holds KEY for REQUESTOR and TEMPLATE_ID, or -ENOENT. */
 void store_find_idem(struct store *s, const char *requestor,

@@ -25,6 +25,12 @@ void store_get_run(struct store *s, const char *requestor, const char *id,
 	ASK(get_run, .urgent = true, .requestor = requestor, .id = id);
 }
 
+void store_get_inputs(struct store *s, const char *requestor, const char *id,
+		      store_done done, void *arg)
+{
+	ASK(get_inputs, .urgent = true, .requestor = requestor, .id = id);
+}
+
 void store_get_task(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg)
 {

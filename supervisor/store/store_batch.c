@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define TRIES 3 /* failures in a row before the rest is not even tried */
 
 /* May a put before R be done at the place of a put after it? */
@@ -29,6 +31,19 @@ size_t store_slot(const char *id)
 	return h % STORE_SLOTS;
 }
 
+/* BEFORE is not done, so R has to write the inputs, if it leaves them as they were. */
+static void carry_inputs(const struct store_req *before, struct store_req *r)
+{
+	const char *inputs = before->run.inputs != NULL
+				 ? before->run.inputs
+				 : before->inputs_carried;
+
+	if (inputs == NULL || r->run.inputs_before == 0 ||
+	    r->inputs_carried != NULL)
+		return;
+	r->inputs_carried = xstrdup(inputs);
+}
+
 /*
  * Of two puts of one row with nothing between them to see it, one will do.
  * Those that lose their slot to another are merely written twice.
@@ -45,8 +60,10 @@ static void merge(struct store_reqs *batch)
 		if (r->op != &store_op_put_run)
 			continue;
 		if (*before != NULL &&
-		    strcmp((*before)->run.id, r->run.id) == 0)
+		    strcmp((*before)->run.id, r->run.id) == 0) {
 			(*before)->superseded_by = r;
+			carry_inputs(*before, r);
+		}
 		*before = r;
 	}
 }

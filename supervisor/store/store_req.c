@@ -20,10 +20,11 @@
 static const size_t strings[] = {
     /* what is written */
     FIELD(run.requestor), FIELD(run.template_id), FIELD(run.version),
-    FIELD(run.digest), FIELD(run.inputs), FIELD(run.options),
-    FIELD(run.idem_key), FIELD(run.idem_digest), FIELD(run.view),
-    FIELD(run.task_note), FIELD(run.log), FIELD(artifact.requestor),
-    FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
+    FIELD(run.digest), FIELD(run.retried_from), FIELD(run.inputs),
+    FIELD(run.inputs_lack), FIELD(run.options), FIELD(run.idem_key),
+    FIELD(run.idem_digest), FIELD(run.view), FIELD(run.task_note),
+    FIELD(run.log), FIELD(artifact.requestor), FIELD(artifact.name),
+    FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* what is looked for */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
@@ -94,6 +95,7 @@ void store_req_forget(struct store_req *r)
 void store_req_free(struct store_req *r)
 {
 	store_req_forget(r);
+	free(r->inputs_carried);
 	free(r);
 }
 

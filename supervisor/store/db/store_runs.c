@@ -36,7 +36,9 @@ static const struct store_column columns[] = {
     COLUMN(TIME, task_ttl_ms),
     COLUMN(TIME, task_expires_ms),
     COLUMN(TEXT, task_note),
+    COLUMN(TEXT, retried_from),
     COLUMN(TEXT, inputs),
+    COLUMN(TEXT, inputs_lack),
     COLUMN(TEXT, options),
     COLUMN(TEXT, view),
     COLUMN(TEXT, log),
@@ -46,7 +48,8 @@ int64_t store_row_bytes(const struct store_run *run)
 {
 	const char *const large[] = {run->inputs, run->options, run->view,
 				     run->log};
-	int64_t bytes = STORE_ROW_BYTES;
+	int64_t bytes =
+	    STORE_ROW_BYTES + (run->inputs == NULL ? run->inputs_before : 0);
 
 	for (size_t i = 0; i < ARRAY_LEN(large); i++)
 		bytes += large[i] != NULL ? (int64_t)strlen(large[i]) : 0;
@@ -63,6 +66,7 @@ static int write_row(struct store *s, const struct store_run *run)
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
 	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));
+	store_bind(st, rest + 4, STORE_NUM(run->inputs_before > 0));
 	return store_sql_step(s, st);
 }
 
@@ -88,15 +92,17 @@ static void refused(struct store *s, struct store_req *r, int rc)
 
 static int put_run(struct store *s, struct store_req *r)
 {
-	int rc = write_row(s, &r->run);
+	struct store_run run = r->run;
+	int rc;
 
+	if (run.inputs == NULL)
+		run.inputs = r->inputs_carried;
+	rc = write_row(s, &run);
 	if (rc == -EEXIST && r->retry) {
 		/* the run was promised, its key was not */
-		struct store_run keyless = r->run;
-
 		s->errmsg[0] = '\0';
-		keyless.idem_key = NULL;
-		rc = write_row(s, &keyless);
+		run.idem_key = NULL;
+		rc = write_row(s, &run);
 	}
 	if (!store_is_refused(rc) && rc != -E2BIG)
 		return rc;
@@ -148,6 +154,11 @@ static int get_by_id(struct store *s, struct store_req *r,
 static int get_run(struct store *s, struct store_req *r)
 {
 	return get_by_id(s, r, STMT_GET_RUN);
+}
+
+static int get_inputs(struct store *s, struct store_req *r)
+{
+	return get_by_id(s, r, STMT_GET_INPUTS);
 }
 
 static int get_task(struct store *s, struct store_req *r)
@@ -233,6 +244,7 @@ static int list_runs(struct store *s, struct store_req *r)
 
 STORE_OP(put_run, .writes = true);
 STORE_OP(get_run, .large = true);
+STORE_OP(get_inputs, .large = true);
 STORE_OP(get_task);
 STORE_OP(list_tasks);
 STORE_OP(find_idem);

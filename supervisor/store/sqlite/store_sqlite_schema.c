@@ -274,8 +274,16 @@ static const char used[] =
     " UPDATE used SET bytes = bytes - old.size" USED_OF_OLD "END;"
     "PRAGMA user_version=6;";
 
-const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks,	account,
-						       mail,  sessions, used};
+/*
+ * What a run was given stays with it, so that it can be tried again; and which run
+ * it is another try of.
+ */
+static const char retries[] = "ALTER TABLE runs ADD COLUMN retried_from TEXT;"
+			      "ALTER TABLE runs ADD COLUMN inputs_lack TEXT;"
+			      "PRAGMA user_version=7;";
+
+const char *const store_steps[STORE_SCHEMA_VERSION] = {
+    first, tasks, account, mail, sessions, used, retries};
 
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
@@ -287,6 +295,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks,	account,
 #define REST_AFTER(n) " LIMIT -1 OFFSET " n
 #define GREATER "max"
 #define FLAG(condition) condition
+#define BYTES_OF(text) "length(CAST(" text " AS BLOB))"
 
 const char *const store_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

@@ -85,7 +85,7 @@ sub invalid {
 	same_json($v->{limits}, {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
 		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
-		maxTtlMs => 3700000, runTtlMs => 7200000, artifactTtlMs => 86400000,
+		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, inputWaitMs => 600000, maxParkedRuns => 64,
 		inlineWaitMs => 200, maxCpuMs => 900000,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,

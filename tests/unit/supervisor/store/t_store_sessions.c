@@ -145,6 +145,8 @@ static const char version_4[] =
     "DROP TRIGGER used_artifact; DROP TRIGGER used_gone;"
     "DROP TRIGGER used_removed; DROP TABLE used;"
     "ALTER TABLE runs DROP COLUMN cpu_ms;"
+    "ALTER TABLE runs DROP COLUMN retried_from;"
+    "ALTER TABLE runs DROP COLUMN inputs_lack;"
     "PRAGMA user_version=4";
 
 /* As a paddock of before had it: then it had no sessions. */

@@ -154,6 +154,8 @@ static const char version_5[] =
     "DROP TRIGGER used_artifact; DROP TRIGGER used_gone;"
     "DROP TRIGGER used_removed; DROP TABLE used;"
     "ALTER TABLE runs DROP COLUMN cpu_ms;"
+    "ALTER TABLE runs DROP COLUMN retried_from;"
+    "ALTER TABLE runs DROP COLUMN inputs_lack;"
     "PRAGMA user_version=5";
 
 /* It is counted afresh, CPU time by what the runs' views say of it. */

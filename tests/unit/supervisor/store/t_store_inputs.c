@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_store_inputs.c - inputs stay with their run: written once, kept to its end. */
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define INPUTS "{\"text\":\"a b\"}" /* of help_run() */
+#define BYTES ((int64_t)sizeof(INPUTS) - 1)
+#define TOO_MUCH "{\"bytes\":12}"
+
+struct kept {
+	int calls, rc;
+	char inputs[64], lack[64], from[64];
+	bool more; /* of the row's bulk */
+};
+
+static void copy(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text != NULL ? text : "none");
+}
+
+static void on_kept(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+	const struct store_run *run = res->runs;
+
+	k->calls++;
+	k->rc = res->rc;
+	if (res->rc != 0)
+		return;
+	copy(k->inputs, sizeof(k->inputs), run->inputs);
+	copy(k->lack, sizeof(k->lack), run->inputs_lack);
+	copy(k->from, sizeof(k->from), run->retried_from);
+	k->more = run->view != NULL || run->options != NULL || run->log != NULL;
+}
+
+static struct kept kept(struct store *s, const char *requestor, const char *id)
+{
+	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+	struct kept k = {0};
+
+	store_get_inputs(s, requestor, id, on_kept, &k);
+	while (k.calls == 0 && poll(&p, 1, HELP_WAIT_MS) > 0)
+		store_dispatch(s);
+	return k;
+}
+
+static int64_t row_bytes(struct store *s, const char *requestor)
+{
+	struct answer a = {0};
+
+	store_usage(s, requestor, help_done, &a);
+	help_wait(s, &a);
+	return a.row_bytes;
+}
+
+/* RUN, as its end writes it. */
+static struct store_run ended(const struct store_run *run, int64_t before)
+{
+	struct store_run end = *run;
+
+	end.status = STORE_SUCCEEDED;
+	end.inputs = end.options = NULL;
+	end.inputs_before = before;
+	end.view = "{}";
+	return end;
+}
+
+static void test_stay(struct store *s)
+{
+	struct store_run run = help_run("ada", STORE_RUNNING), end;
+	struct answer a = {0};
+	struct kept k;
+
+	run.retried_from = "run_before";
+	help_put(s, &run, STORE_SYNC);
+	end = ended(&run, BYTES);
+	help_put(s, &end, STORE_SYNC);
+	k = kept(s, "ada", run.id);
+	is_str(k.inputs, INPUTS, "a run's end leaves its inputs as they were");
+	is_str(k.lack, "none", "of which nothing is missing");
+	is_str(k.from, "run_before", "and which run it repeats");
+	ok(!k.more, "nothing else of what is large is read");
+	is_int(row_bytes(s, "ada"), STORE_ROW_BYTES + BYTES + 2,
+	       "they count as its requestor's");
+	help_get(s, &a, "ada", run.id);
+	is_str(a.inputs, NULL, "who looks at the run is not shown them");
+	is_str(a.view, "{}", "but its view");
+	is_int(kept(s, "bob", run.id).rc, -ENOENT,
+	       "another requestor has no such run");
+	help_clear(&a);
+}
+
+static void test_go(struct store *s)
+{
+	struct store_run run = help_run("bob", STORE_QUEUED), end;
+
+	run.inputs_lack = TOO_MUCH;
+	help_put(s, &run, STORE_SYNC);
+	is_str(kept(s, "bob", run.id).inputs, INPUTS,
+	       "what is too long is there while the run waits");
+	end = ended(&run, 0);
+	help_put(s, &end, STORE_SYNC);
+	is_str(kept(s, "bob", run.id).inputs, "none", "and then no more");
+	is_str(kept(s, "bob", run.id).lack, TOO_MUCH, "and it is known why");
+	is_int(row_bytes(s, "bob"), STORE_ROW_BYTES + 2, "nor do they count");
+}
+
+/* A short run's first row is never written by itself. */
+static void test_short(const char *dir, struct store *s)
+{
+	struct store_run run = help_run("cat", STORE_RUNNING), end, secret;
+	struct answer a[4] = {{0}};
+	sqlite3 *hold = help_hold(dir, s);
+
+	store_put_run(s, &run, STORE_DEFERRED, help_done, &a[0]);
+	end = ended(&run, BYTES);
+	store_put_run(s, &end, STORE_DEFERRED, help_done, &a[1]);
+	end.task_note = "twice";
+	store_put_run(s, &end, STORE_RETRY, help_done, &a[2]);
+	secret = help_run("cat", STORE_RUNNING);
+	store_put_run(s, &secret, STORE_DEFERRED, NULL, NULL);
+	end = ended(&secret, 0);
+	store_put_run(s, &end, STORE_SYNC, help_done, &a[3]);
+	help_unlock(hold);
+	for (int i = 0; i < 4; i++)
+		help_wait(s, &a[i]);
+	is_int(a[0].rc + a[1].rc + a[2].rc, 0, "three rows become one");
+	is_str(kept(s, "cat", run.id).inputs, INPUTS,
+	       "which has the inputs of the first");
+	is_str(kept(s, "cat", secret.id).inputs, "none",
+	       "but not where they are to go");
+	is_int(row_bytes(s, "cat"), 2 * (STORE_ROW_BYTES + 2) + BYTES,
+	       "and each counts as what it has");
+}
+
+static void test_died(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_dies");
+	struct store_run run = help_run("dan", STORE_RUNNING);
+	struct store_run much = help_run("dan", STORE_RUNNING);
+	struct answer a = {0};
+
+	much.inputs_lack = TOO_MUCH;
+	help_put(s, &run, STORE_SYNC);
+	help_put(s, &much, STORE_SYNC);
+	store_stop(s, 10000);
+	s = store_start(dir, "inst_next");
+	store_recover(s, help_done, &a);
+	help_wait(s, &a);
+	is_int((int64_t)a.interrupted, 2, "two runs are interrupted");
+	is_str(kept(s, "dan", run.id).inputs, INPUTS, "inputs stay with one");
+	is_str(kept(s, "dan", much.id).inputs, "none",
+	       "but not where they are too long");
+	is_int(row_bytes(s, "dan"), 2 * STORE_ROW_BYTES + BYTES,
+	       "which counts as what there is");
+	store_stop(s, 10000);
+	help_clear(&a);
+	help_remove(dir);
+}
+
+static const char version_6[] = "ALTER TABLE runs DROP COLUMN retried_from;"
+				"ALTER TABLE runs DROP COLUMN inputs_lack;"
+				"PRAGMA user_version=6";
+
+/* A paddock of before forgot inputs; those of what waits are there. */
+static void test_version_6(void)
+{
+	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run queued = help_run("ada", STORE_QUEUED);
+	struct store_run run = help_run("ada", STORE_RUNNING), end;
+	sqlite3 *db;
+
+	end = ended(&run, 0);
+	help_put(s, &end, STORE_SYNC);
+	help_put(s, &queued, STORE_SYNC);
+	store_stop(s, 10000);
+	sqlite3_open(path, &db);
+	is_int(sqlite3_exec(db, version_6, NULL, NULL, NULL), SQLITE_OK,
+	       "a file of version 6");
+	sqlite3_close(db);
+	s = store_start(dir, "inst_b");
+	is_str(kept(s, "ada", end.id).inputs, "none",
+	       "has no inputs of what has ended");
+	is_str(kept(s, "ada", queued.id).inputs, INPUTS,
+	       "has those of what waits");
+	is_str(kept(s, "ada", queued.id).from, "none", "and repeats none");
+	help_put(s, &run, STORE_SYNC);
+	end = ended(&run, BYTES);
+	help_put(s, &end, STORE_SYNC);
+	is_str(kept(s, "ada", run.id).inputs, INPUTS, "and keeps them now");
+	store_stop(s, 10000);
+	free(path);
+	help_remove(dir);
+}
+
+int main(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+
+	test_stay(s);
+	test_go(s);
+	test_short(dir, s);
+	store_stop(s, 10000);
+	help_remove(dir);
+	test_died();
+	test_version_6();
+	return tap_done();
+}

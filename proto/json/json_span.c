@@ -4,6 +4,7 @@
  * checked again, so other text gives a useless span, but never one beyond it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,11 @@ static size_t skip_string(const char *text, size_t len, size_t at)
 /* Past the number or word at AT. */
 static size_t skip_plain(const char *text, size_t len, size_t at)
 {
-	static const char ends[] = {',', ']', '}', ' ', '\t', '\r', '\n'};
+	static const bool ends[UCHAR_MAX + 1] = {
+	    [','] = true,  [']'] = true,  ['}'] = true, [' '] = true,
+	    ['\t'] = true, ['\r'] = true, ['\n'] = true};
 
-	while (at < len && memchr(ends, text[at], sizeof(ends)) == NULL)
+	while (at < len && !ends[(unsigned char)text[at]])
 		at++;
 	return at;
 }
@@ -65,12 +68,19 @@ static struct json_span take_value(const char *text, size_t len, size_t *at)
 	return v;
 }
 
-/* Is the string at AT, quotes, escapes and all, KEY? */
-static bool is_key(struct json_lex *x, size_t at, const char *key, size_t n)
+/* Is the string at AT, quotes, escapes and all, KEY? It ends before END. */
+static bool is_key(struct json_lex *x, size_t at, size_t end, const char *key,
+		   size_t n)
 {
-	const char *p;
-	size_t got;
+	const char *p = x->text + at + 1;
+	size_t got = end - at - 2;
 
+	if (end < at + 2)
+		return false;
+	if (got < n) /* an escape is longer than what it stands for */
+		return false;
+	if (memchr(p, '\\', got) == NULL)
+		return got == n && memcmp(p, key, n) == 0;
 	x->at = at;
 	return json_lex_string(x, &p, &got) == 0 && got == n &&
 	       memcmp(p, key, n) == 0;
@@ -89,18 +99,19 @@ static int find_member(size_t *at_name, struct json_span *out, const char *text,
 {
 	struct json_error unread;
 	struct json_lex x = {.text = text, .len = len, .err = &unread};
-	size_t n = strlen(key), at = past(text, len, 0, '{'), name;
+	size_t n = strlen(key), at = past(text, len, 0, '{'), name, end;
 	int rc = -ENOENT;
 
 	while (at != 0) {
 		name = past(text, len, at, '"');
 		if (name == 0)
 			break;
-		at = past(text, len, skip_string(text, len, name - 1), ':');
+		end = skip_string(text, len, name - 1);
+		at = past(text, len, end, ':');
 		if (at == 0)
 			break;
 		*out = take_value(text, len, &at);
-		if (is_key(&x, name - 1, key, n)) {
+		if (is_key(&x, name - 1, end, key, n)) {
 			*at_name = name - 1;
 			rc = 0;
 			break;

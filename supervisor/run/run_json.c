@@ -141,6 +141,7 @@ static struct json_object *isolation_view(const struct run *r,
 	json_object_put(v);
 	v = NULL;
 	json_object_deep_copy(iso->view, &v, NULL);
+	json_object_set_serializer(v, NULL, NULL, NULL); /* it has more */
 	json_add(v, "weakProgram:s", iso->weak);
 	return v;
 }

@@ -359,10 +359,11 @@ static struct json_object *viewed(const struct run_result_source *a,
 
 /* ---- all ---- */
 
+/* WHOLE's result is VALUE. */
 static struct json_object *called(const struct run_result_source *a,
-				  struct part whole, enum mcp_revision revision)
+				  struct part whole, struct part value,
+				  enum mcp_revision revision)
 {
-	struct part value = run_result_part(whole, "result");
 	bool none =
 	    value.text == NULL || strncmp(value.text, "null", value.len) == 0;
 	struct json_object *result;
@@ -414,7 +415,7 @@ struct json_object *run_result_make(const struct run_result_source *a,
 			       mcp_has(revision, MCP_STRUCTURED) &&
 				   a->form != STORE_TASK_REPLY);
 	result = is_view ? viewed(&at, whole, revision)
-			 : called(&at, whole, revision);
+			 : called(&at, whole, value, revision);
 	run_result_add_details(json_member(result, "content"), a, whole,
 			       revision);
 	return result;

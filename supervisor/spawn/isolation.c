@@ -90,6 +90,10 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 	json_add(v, "level:s landlockAbi:i cgroup:s missing:o",
 		 isolation_name(iso->level), iso->report.landlock_abi, cgroup,
 		 missing);
+	/* each run's view and end has it: its text is made once */
+	json_object_set_serializer(v, json_object_userdata_to_json_string,
+				   xstrdup(json_text(v, NULL)),
+				   json_object_free_userdata);
 	return v;
 }
 

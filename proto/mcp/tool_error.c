@@ -266,8 +266,9 @@ static const struct {
     {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less"},
     {"INPUT_TIMEOUT", "run it again, and answer its question in time"},
     {"INPUT_FAILED", "use a client that answers such questions"},
-    {"RUN_CANCELED", "start a new run"},
-    {"RUN_INTERRUPTED", "the server was stopped meanwhile; start a new run"},
+    {"RUN_CANCELED", "retry_task_run runs it again"},
+    {"RUN_INTERRUPTED",
+     "the server was stopped meanwhile; retry_task_run runs it again"},
     {"STEP_EXECUTION_FAILED",
      "steps says which failed, and of what; if that is about the inputs, "
      "correct them"},
@@ -276,7 +277,8 @@ static const struct {
      "else the template's author has to mend it"},
     {"OUTPUT_INVALID", "the template's author has to mend what it returns"},
     {"WORKER_CRASHED",
-     "try again; if it crashes again, the template's author has to mend it"},
+     "try again (retry_task_run); if it crashes again, the template's author "
+     "has to mend it"},
     {"SANDBOX_VIOLATION",
      "the template tried what no template may; its author has to do without"},
     {"RESOURCE_LIMIT", "ask for less at once"},

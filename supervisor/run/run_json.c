@@ -246,25 +246,27 @@ struct json_object *run_json_open_row(const struct store_run *row,
 }
 
 static struct json_object *handle(const char *id, const char *status,
-				  int64_t created_ms, const char *version)
+				  int64_t created_ms, const char *version,
+				  const char *from)
 {
 	return json_pack("runId:s status:s createdAt:i mode:s "
-			 "templateVersion:s pollAfterMs:i",
+			 "templateVersion:s pollAfterMs:i retriedFrom?s",
 			 id, status, created_ms, "async", version,
-			 RUN_JSON_POLL_AFTER_MS);
+			 RUN_JSON_POLL_AFTER_MS, from);
 }
 
 struct json_object *run_json_handle(const struct run *r)
 {
 	/* an end that is not recorded yet is nobody's to know */
 	return handle(r->id, run_terminal(r) ? "running" : run_status(r),
-		      r->created_ms, r->template->version_text);
+		      r->created_ms, r->template->version_text,
+		      retried_from(r));
 }
 
 struct json_object *run_json_row_handle(const struct store_run *row)
 {
 	return handle(row->id, run_json_status(row->status), row->created_ms,
-		      row->version);
+		      row->version, row->retried_from);
 }
 
 struct json_object *run_json_ended_handle(const char *id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contract_tools.c - the list of the contract's seven tools from
+ * contract_tools.c - the list of the contract's tools and ours beside them, from
  * contract_tools.json, and those of them that are not about runs: get_artifact
  * and get_runtime_profile. tools.c calls each by its row. Our own JSON that
  * does not parse aborts; a failing store is answered as STORE_UNAVAILABLE.
@@ -40,9 +40,19 @@ static struct contract_tool tools[CONTRACT_TOOLS] = {
     {.name = "cancel_task_run", .serve = tool_runs_cancel},
     {.name = "get_artifact", .serve = get_artifact},
     {.name = "get_runtime_profile", .serve = get_profile},
+    {.name = "retry_task_run", .serve = tool_try_again, .answers_run = true},
 };
 
 static struct json_object *definitions;
+
+/* Of run_task_template's answer. */
+static struct json_object *run_schema(void)
+{
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		if (tools[i].serve == tool_run_template)
+			return json_member(tools[i].definition, "outputSchema");
+	return NULL;
+}
 
 const struct contract_tool *contract_tools(void)
 {
@@ -59,6 +69,8 @@ const struct contract_tool *contract_tools(void)
 
 		assert(strcmp(json_member_str(d, "name"), tools[i].name) == 0);
 		tools[i].definition = d;
+		if (tools[i].answers_run)
+			json_add(d, "outputSchema:O", run_schema());
 		if (schema_compile(&tools[i].input,
 				   json_member(d, "inputSchema"), NULL,
 				   &err) < 0) {

@@ -288,46 +288,6 @@ void tool_run_create(struct request *c)
 
 /* ---- what was asked for ---- */
 
-static void refuse_template(struct tool_error *r, const struct requestor *q,
-			    const struct catalogue *cat, const char *id,
-			    const char *range)
-{
-	const char *suggest = tools_nearest(q, cat, id);
-	struct json_object *d, *list;
-
-	if (catalogue_newest(cat, id) == NULL || !requestor_sees(q, id)) {
-		tool_error_set(r, "TEMPLATE_NOT_FOUND", NULL,
-			       suggest != NULL
-				   ? "there is no template \"%.64s\"; did you "
-				     "mean \"%s\"?"
-				   : "there is no template \"%.64s\"",
-			       id, suggest);
-		return;
-	}
-	list = json_object_new_array();
-	for (size_t i = 0; i < cat->n; i++)
-		if (strcmp(cat->all[i]->id, id) == 0)
-			json_object_array_add(
-			    list,
-			    json_object_new_string(cat->all[i]->version_text));
-	d = json_pack("available:o", list);
-	tool_error_set(r, "TEMPLATE_VERSION_UNSUPPORTED", d,
-		       "no installed version of %s is \"%.64s\"", id, range);
-}
-
-static bool check_trust(struct tool_error *r, const struct template *t,
-			enum template_trust trust)
-{
-	if ((t->trust & trust) != 0)
-		return true;
-	tool_error_set(
-	    r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
-	    "this connection's trust level is %s, and %s is for %s alone (its "
-	    "trustLevelSupport)",
-	    trust_name(trust), t->id, trust_name(t->trust));
-	return false;
-}
-
 static enum template_mode settle_mode(const struct template *t,
 				      struct json_object *inputs,
 				      const char *asked)
@@ -348,28 +308,29 @@ static bool may_be_asked(const struct request *c)
 	       json_object_object_length(c->terms->capabilities) > 0;
 }
 
-static void submit(struct request *c, struct template *t,
-		   struct json_object *inputs, struct json_object *options,
-		   const char *session_id, enum store_task form)
+void tool_run_submit(struct request *c, struct template *t,
+		     const struct tool_run_order *o)
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
+	struct json_object *options = o->options;
 
 	if (input_required_is_retry(c)) /* its run is there, and is no task */
 		c->as_task = false;
-	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
+	ask->mode = settle_mode(t, o->inputs, json_member_str(options, "mode"));
 	request_set_state(c,
 			  c->as_task		    ? &task_ops
 			  : ask->mode == MODE_ASYNC ? &handle_ops
 						    : &inline_ops,
 			  ask);
-	ask->form = form;
+	ask->form = o->form;
 	ask->template = template_ref(t);
-	ask->inputs = inputs;
+	ask->inputs = o->inputs;
 	ask->wish = (struct run_wish){
 	    .timeout_ms = json_member_int(options, "timeoutMs"),
 	    .ttl_ms = json_member_int(options, "ttlMs"),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
-	    .session_id = session_id,
+	    .session_id = o->session_id,
+	    .retried_from = o->retried_from,
 	    .trace = mcp_trace_parent(c->msg.params),
 	    .trust = session_trust(c->session),
 	};
@@ -383,24 +344,6 @@ static void submit(struct request *c, struct template *t,
 		tool_run_digest(c, tool_run_create);
 	else
 		tool_run_create(c);
-}
-
-/* A task is as asynchronous as can be: which of the two is meant? */
-static bool check_mode(struct tool_error *r, const struct request *c,
-		       struct json_object *options)
-{
-	const char *mode = json_member_str(options, "mode");
-	struct schema_error err = {
-	    .pointer = "/options/mode",
-	    .keyword = "enum",
-	    .expected = "\"auto\" or \"sync\", or no params.task",
-	    .text = "/options/mode is \"async\", but the call is a task "
-		    "already; leave one of them out"};
-
-	if (!c->as_task || mode == NULL || strcmp(mode, "async") != 0)
-		return true;
-	contract_tools_invalid(r, "", &err);
-	return false;
 }
 
 static void no_session(struct request *c, const char *id)
@@ -420,8 +363,12 @@ static void submit_view(struct request *c, struct template *t)
 {
 	struct json_object *args = json_member(c->msg.params, "arguments");
 
-	submit(c, t, json_member(args, "inputs"), json_member(args, "options"),
-	       json_member_str(args, "sessionId"), STORE_TASK_VIEW);
+	tool_run_submit(c, t,
+			&(struct tool_run_order){
+			    .inputs = json_member(args, "inputs"),
+			    .options = json_member(args, "options"),
+			    .session_id = json_member_str(args, "sessionId"),
+			    .form = STORE_TASK_VIEW});
 }
 
 static void check_view(struct request *c, struct template *t,
@@ -435,23 +382,11 @@ static void check_view(struct request *c, struct template *t,
 							.pass = submit_view});
 }
 
-/* What ARGS ask for, when it may be run; else C has been answered. */
 static struct template *wanted(struct request *c, struct json_object *args)
 {
-	const struct catalogue *cat = c->session->ctx->catalogue;
-	const char *id = json_member_str(args, "templateId");
-	const char *range = json_member_str(args, "templateVersion");
-	struct template *t = catalogue_find(cat, id, range);
-	const struct requestor *q = c->session->requestor;
-	struct tool_error r = {0};
-
-	if (t == NULL || !tools_visible(q, t))
-		refuse_template(&r, q, cat, id, range);
-	else if (check_mode(&r, c, json_member(args, "options")) &&
-		 check_trust(&r, t, session_trust(c->session)))
-		return t;
-	request_tool_error(c, &r);
-	return NULL;
+	return tool_run_wanted(c, json_member_str(args, "templateId"),
+			       json_member_str(args, "templateVersion"),
+			       json_member(args, "options"));
 }
 
 /* The templates may have been reloaded since it was looked for. */
@@ -484,8 +419,10 @@ void tool_run_template(struct request *c, struct json_object *args)
 
 static void submit_output(struct request *c, struct template *t)
 {
-	submit(c, t, json_member(c->msg.params, "arguments"), NULL, NULL,
-	       STORE_TASK_OUTPUT);
+	tool_run_submit(c, t,
+			&(struct tool_run_order){
+			    .inputs = json_member(c->msg.params, "arguments"),
+			    .form = STORE_TASK_OUTPUT});
 }
 
 void tool_run_by_name(struct request *c, struct template *t,

@@ -3,6 +3,8 @@
  * tool_run_private.h - between these alone: a call that makes a run, or finds
  * the one that it asks for again.
  *
+ *   tool_run_wanted.c  which template, and may it be run?
+ *   tool_try_again.c   what is asked for is an earlier run's
  *   tool_run_inputs.c  are its inputs what the template takes?
  *   tool_run_idempotent.c    is there a run already, by its idempotencyKey?
  *   tool_run_digest.c  is a call the same as another?
@@ -47,6 +49,27 @@ struct tool_run_inputs {
 	const char *prefix; /* of pointers into them, for the client */
 	void (*pass)(struct request *c, struct template *t);
 };
+
+/*
+ * The template ID, of that version or RANGE (NULL: the newest), when C may run it
+ * with OPTIONS. Borrowed from the catalogue. NULL: C has been answered.
+ */
+struct template *tool_run_wanted(struct request *c, const char *id,
+				 const char *range,
+				 struct json_object *options);
+
+/* What a call asks for, beside the template; all is lent by its message. */
+struct tool_run_order {
+	struct json_object *inputs; /* that were checked */
+	struct json_object *options;
+	const char *session_id;	  /* or NULL */
+	const char *retried_from; /* the run that it repeats, or NULL */
+	enum store_task form;
+};
+
+/* C has passed all checks: its run is made or found, and C answered by it. */
+void tool_run_submit(struct request *c, struct template *t,
+		     const struct tool_run_order *o);
 
 /* PASS is called, now or later, when they are what it takes; else C is refused. */
 void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i);

@@ -32,8 +32,7 @@ static void refuse_unknown(struct request *c, const char *id)
 	request_tool_error(c, &r);
 }
 
-/* True: RES is a failure, and C has been answered. */
-static bool store_failed(struct request *c, const struct store_result *res)
+bool tool_runs_failed(struct request *c, const struct store_result *res)
 {
 	struct tool_error r = {0};
 
@@ -77,7 +76,7 @@ static void present(struct request *c, const struct run_found *f)
 		present_ours(c, f->run);
 		return;
 	}
-	if (store_failed(c, f->res))
+	if (tool_runs_failed(c, f->res))
 		return;
 	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
@@ -101,7 +100,7 @@ static void on_list(void *arg, const struct store_result *res)
 	struct request *c = arg;
 	struct json_object *v, *list;
 
-	if (!request_unref(c) || store_failed(c, res))
+	if (!request_unref(c) || tool_runs_failed(c, res))
 		return;
 	v = json_object_new_object();
 	list = json_object_new_array();
@@ -223,7 +222,7 @@ static void cancel(struct request *c, const struct run_found *f)
 		cancel_ours(c, f->run);
 		return;
 	}
-	if (cannot_ask(c, f) || store_failed(c, f->res))
+	if (cannot_ask(c, f) || tool_runs_failed(c, f->res))
 		return;
 	errmsg = why_not(f);
 	answer_cancel(c, errmsg == NULL || f->silent != NULL,

@@ -18,7 +18,7 @@ my $s = Http->new(templates => \%templates, tokens => \%token);
 # All that takes ids, with RUN and ART in their places; and what an id may be.
 my @ways = (
 	(map { ['tools/call', {name => $_, arguments => {runId => 'RUN'}}] }
-	 qw(get_task_run cancel_task_run)),
+	 qw(get_task_run cancel_task_run retry_task_run)),
 	['paddock/deleteRuns', {runIds => ['RUN']}],
 	['tools/call', {name => 'get_artifact', arguments => {artifactId => 'ART'}}],
 	(map { ["tasks/$_", {taskId => 'RUN'}] } qw(get result cancel)),

@@ -115,8 +115,8 @@ static void enqueue(struct store *s, struct store_req *r)
 		s->others++;
 }
 
-/* BATCH has been decided: on to store_dispatch(). LOCK is held. */
-static void finish(struct store *s, struct store_reqs *batch)
+/* BATCH has been decided: is there any for store_dispatch()? LOCK is held. */
+static bool finish(struct store *s, struct store_reqs *batch)
 {
 	bool told = false;
 	struct store_req *r;
@@ -133,8 +133,7 @@ static void finish(struct store *s, struct store_reqs *batch)
 			told = true;
 		}
 	}
-	if (told)
-		eventfd_write(s->event_fd, 1);
+	return told;
 }
 
 static void take(struct store *s, struct store_reqs *batch)
@@ -215,7 +214,8 @@ static void give_up(struct store *s)
 		if (r->op->drop != NULL)
 			r->op->drop(s, r);
 	}
-	finish(s, &left);
+	if (finish(s, &left))
+		eventfd_write(s->event_fd, 1);
 }
 
 static void work(struct store *s)
@@ -223,14 +223,33 @@ static void work(struct store *s)
 	struct store_reqs batch;
 
 	take_due(s, &batch);
-	s->busy = true;
+	s->busy = s->worked = true;
 	pthread_mutex_unlock(&s->lock);
 	store_batch(s, &batch, &s->retry_queue);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	backoff(s);
-	finish(s, &batch);
 	s->busy = !STAILQ_EMPTY(&s->retry_queue);
+	if (!finish(s, &batch))
+		return;
+	/* not under the lock, which is what who is told takes first */
+	pthread_mutex_unlock(&s->lock);
+	eventfd_write(s->event_fd, 1);
+	pthread_mutex_lock(&s->lock);
+}
+
+/*
+ * Until DUE, or somebody has more. Where there is nothing, and was something
+ * before, it looks again before what is deferred now is due: while runs follow
+ * each other, their first rows wake nobody.
+ */
+static void rest(struct store *s, int64_t due)
+{
+	s->dozing = due == FOREVER && s->worked;
+	s->worked = false;
+	wait_until(s, &s->wake,
+		   s->dozing ? clock_mono_ms() + DEFERRED_MS : due);
+	s->dozing = false;
 }
 
 static void *thread_main(void *arg)
@@ -248,7 +267,7 @@ static void *thread_main(void *arg)
 			pthread_cond_signal(&s->idle);
 		}
 		if (s->abandon || due > clock_mono_ms())
-			wait_until(s, &s->wake, s->abandon ? FOREVER : due);
+			rest(s, s->abandon ? FOREVER : due);
 		else
 			work(s);
 	}
@@ -356,16 +375,18 @@ void store_begin(struct store *s)
 /* To the thread goes R; NULL is fine. */
 static void submit(struct store *s, struct store_req *r)
 {
-	bool first;
+	bool wakes;
 
 	if (r == NULL)
 		return;
 	pthread_mutex_lock(&s->lock);
-	first = STAILQ_EMPTY(&s->queue) || (r->urgent && s->n_urgent == 0);
+	wakes = (STAILQ_EMPTY(&s->queue) && !s->dozing) ||
+		(r->urgent && s->n_urgent == 0);
 	enqueue(s, r);
-	if (first || (r->urgent && !is_worth_waiting(s)))
-		pthread_cond_signal(&s->wake);
+	wakes = wakes || (r->urgent && !is_worth_waiting(s));
 	pthread_mutex_unlock(&s->lock);
+	if (wakes)
+		pthread_cond_signal(&s->wake);
 }
 
 int store_fd(const struct store *s)

@@ -165,6 +165,8 @@ struct store {
 	int64_t urgent_ms; /* when the oldest that does not wait came */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	       /* a batch is under way, or some are kept */
+	bool worked;	       /* the thread has, since it rested last */
+	bool dozing;	       /* it looks again before what is lazy is due */
 	bool stopping;
 	bool stopped;		      /* nothing is taken any more */
 	bool abandon;		      /* time is up: what is left fails */

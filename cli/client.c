@@ -135,7 +135,7 @@ struct json_object *client_info(void)
 }
 
 /* What goes with each request where there is no session. */
-static void add_terms(struct json_object *params)
+static void add_terms(const struct client *c, struct json_object *params)
 {
 	struct json_object *meta = json_member(params, "_meta");
 
@@ -148,7 +148,9 @@ static void add_terms(struct json_object *params)
 	    json_object_new_string(mcp_revision_name(MCP_LATEST)));
 	json_object_object_add(meta, MCP_META_CLIENT, client_info());
 	json_object_object_add(meta, MCP_META_CAPABILITIES,
-			       json_object_new_object());
+			       c->capabilities != NULL
+				   ? json_object_get(c->capabilities)
+				   : json_object_new_object());
 }
 
 /* Takes PARAMS. */
@@ -159,7 +161,7 @@ int64_t client_request(struct client *c, const char *method,
 	char id[24];
 
 	if (c->stateless)
-		add_terms(params);
+		add_terms(c, params);
 	snprintf(id, sizeof(id), "%lld", (long long)++c->last_id);
 	rpc_put_request(&b, id, method, params);
 	put(c, &b);
@@ -340,14 +342,28 @@ int client_wait_message(struct client *c, int64_t id, int ms,
 
 /* ---- tools ---- */
 
+static struct json_object *tool_params(const struct client *c, const char *tool,
+				       struct json_object *args)
+{
+	return json_pack("_meta:o name:s arguments:o",
+			 json_pack("progressToken:i", c->last_id + 1), tool,
+			 args);
+}
+
 int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args)
 {
-	return client_request(
-	    c, "tools/call",
-	    json_pack("_meta:o name:s arguments:o",
-		      json_pack("progressToken:i", c->last_id + 1), tool,
-		      args));
+	return client_request(c, "tools/call", tool_params(c, tool, args));
+}
+
+int64_t client_send_answers(struct client *c, const char *tool,
+			    struct json_object *args, const char *state,
+			    struct json_object *responses)
+{
+	struct json_object *params = tool_params(c, tool, args);
+
+	json_add(params, "requestState?s inputResponses:o", state, responses);
+	return client_request(c, "tools/call", params);
 }
 
 static int64_t send_uri(struct client *c, const char *method, const char *uri)

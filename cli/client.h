@@ -44,11 +44,24 @@ typedef void (*client_progress)(void *arg, uint64_t done, uint64_t total,
 void client_on_progress(struct client *c, int64_t id, client_progress fn,
 			void *arg);
 
+/*
+ * What requests declare from now on that this client can do (taken; NULL: nothing),
+ * where each has its own terms: a session has told that nothing is.
+ */
+void client_declare(struct client *c, struct json_object *capabilities);
+
 #define CLIENT_FOREVER (-1)
 
 /* Call a tool; ARGS is taken. The request's id, which is its progressToken. */
 int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args);
+/*
+ * The same call again with RESPONSES (taken) to what its answer asked for, and the
+ * STATE that it gave.
+ */
+int64_t client_send_answers(struct client *c, const char *tool,
+			    struct json_object *args, const char *state,
+			    struct json_object *responses);
 /* Read the resource URI; the answer's value is its one content. */
 int64_t client_send_read(struct client *c, const char *uri);
 /* Sends notifications/cancelled for ID. */

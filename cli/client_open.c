@@ -269,6 +269,12 @@ struct client *client_open_daemon(const struct cli *cli, int ms)
 	return c;
 }
 
+void client_declare(struct client *c, struct json_object *capabilities)
+{
+	json_object_put(c->capabilities);
+	c->capabilities = capabilities;
+}
+
 void client_close(struct client *c)
 {
 	struct early *e;
@@ -284,6 +290,7 @@ void client_close(struct client *c)
 	}
 	buf_fini(&c->rx);
 	buf_fini(&c->tx);
+	json_object_put(c->capabilities);
 	free(c->server_version);
 	free(c);
 }

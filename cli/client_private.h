@@ -33,7 +33,8 @@ struct client {
 	char *server_version;
 	/* its terms go with each request; else it was told them once */
 	bool stateless;
-	bool updated;	/* since client_wait_update() */
+	struct json_object *capabilities; /* that requests declare, or NULL */
+	bool updated;			  /* since client_wait_update() */
 	bool quiet_end; /* a greeting is tried: say nothing when it fails */
 };
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/template_findings.h"
 #include "cli/tool_call.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/remedy.h"
@@ -28,7 +29,7 @@
 #define DEFAULT_OUT "paddock-out"
 
 static struct {
-	struct opt_list inputs, grants;
+	struct opt_list inputs, grants, answers;
 	const char *file, *timeout, *mode, *out, *key;
 	bool no_artifacts, detach;
 } flags;
@@ -39,6 +40,9 @@ static const struct opt opts[] = {
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
      "one input; KEY=@FILE its text, KEY=env:NAME of the environment, KEY:=JSON "
      "as it stands; OBJECT.KEY a member"},
+    {"answer", 0, OPT_LIST, &flags.answers, "KEY=VALUE",
+     "answer what the template asks for by that key (repeatable); else it is "
+     "asked for on the terminal"},
     {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
      "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
@@ -137,6 +141,21 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
 }
 
+/* Those that have to be there, of who sits at the terminal. */
+static int ask_for_inputs(struct run_call *r, struct json_object *schema)
+{
+	switch (ask_inputs(r->template, schema, r->inputs)) {
+	case ASK_ACCEPT:
+		return 0;
+	case ASK_STOPPED:
+		return client_trouble();
+	default:
+		return message_fail(CLI_USAGE,
+				    "not all inputs were given, so nothing "
+				    "was run");
+	}
+}
+
 /*
  * Of T, a template's entry, LIMIT is the most time that a run may have. Said
  * before it runs, not when its time is over.
@@ -167,7 +186,7 @@ static int look_up_template(struct run_call *r)
 	struct tool_result a;
 	int rc;
 
-	if (flags.inputs.n == 0 && r->timeout_ms == 0)
+	if (flags.inputs.n == 0 && r->timeout_ms == 0 && !ask_possible())
 		return 0;
 	args = json_pack("templateId:s", r->template);
 	rc = client_tool(r->client, "list_task_templates", args, &a);
@@ -176,6 +195,8 @@ static int look_up_template(struct run_call *r)
 	t = a.good ? pick(r, json_member(a.value, "templates")) : NULL;
 	/* an unknown template: let run_task_template say what is near */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
+	if (rc == 0 && ask_possible())
+		rc = ask_for_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0)
 		say_cut(r, t);
 	tool_result_fini(&a);
@@ -312,7 +333,8 @@ static int needs_daemon(void)
 
 static int run_it(struct run_call *r)
 {
-	const char *mode = flags.mode != NULL ? flags.mode : "auto";
+	/* who waits can be asked, however long it has been */
+	const char *mode = flags.mode != NULL ? flags.mode : "sync";
 	bool async = strcmp(mode, "async") == 0;
 	struct tool_result a;
 	int rc;
@@ -327,6 +349,8 @@ static int run_it(struct run_call *r)
 		rc = settle(r, &a, async);
 		tool_result_fini(&a);
 	}
+	if (!r->cli->quiet)
+		answers_tell_unused(&r->answers);
 	run_call_fini(r);
 	return rc;
 }
@@ -369,6 +393,8 @@ static int run(const struct cli *cli, int n, const char *const *arg)
 		rc = put_grants(&own, &r);
 	if (rc == 0)
 		rc = read_input_file(&r);
+	if (rc == 0 && !answers_init(&r.answers, &flags.answers))
+		rc = CLI_USAGE;
 	if (rc == 0) {
 		r.client = client_open(&own);
 		rc = r.client == NULL ? client_trouble() : run_it(&r);
@@ -376,6 +402,8 @@ static int run(const struct cli *cli, int n, const char *const *arg)
 	}
 	json_object_put(r.inputs);
 	free(r.template);
+	answers_fini(&r.answers);
+	opt_list_free(&flags.answers);
 	opt_list_free(&flags.inputs);
 	free_grants(&own);
 	return rc;

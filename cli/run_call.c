@@ -194,19 +194,34 @@ int run_call_follow(struct run_call *r, struct tool_result *a)
 	return rc;
 }
 
+/* The call, or the same again with what was ASKED and the RESPONSES (lent) to it. */
+static int64_t send_call(struct run_call *r, const char *mode,
+			 const struct tool_result *asked,
+			 struct json_object *responses)
+{
+	static const char tool[] = "run_task_template";
+
+	if (asked == NULL)
+		return client_send_tool(r->client, tool, arguments(r, mode));
+	return client_send_answers(
+	    r->client, tool, arguments(r, mode),
+	    json_member_str(asked->value, "requestState"),
+	    json_object_get(responses));
+}
+
 /*
  * Who asks too often is told when to ask again, and does; the key sees to it
  * that there is one run. 0 and the answer, or an exit status.
  */
 static int ask_for_run(struct run_call *r, const char *mode,
-		       struct tool_result *a)
+		       const struct tool_result *asked,
+		       struct json_object *responses, struct tool_result *a)
 {
 	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS, call;
 	int rc;
 
 	do {
-		call = client_send_tool(r->client, "run_task_template",
-					arguments(r, mode));
+		call = send_call(r, mode, asked, responses);
 		client_on_progress(r->client, call, on_progress, r);
 		rc = wait_answer(r, call, a);
 		if (rc != 0 || r->cancelling)
@@ -216,13 +231,53 @@ static int ask_for_run(struct run_call *r, const char *mode,
 	return rc < 0 ? client_trouble() : 0;
 }
 
+/* Nobody answers: the run is cancelled, and A is its handle. */
+static int give_up(struct run_call *r, struct tool_result *a)
+{
+	const char *id;
+	int rc;
+
+	r->cancelling = true;
+	client_signal_seen(r->client);
+	rc = client_wait(r->client,
+			 client_send_tool(r->client, "run_task_template",
+					  arguments(r, "async")),
+			 CANCEL_WAIT_MS, a);
+	if (rc < 0)
+		return client_trouble();
+	id = json_member_str(a->value, "runId");
+	return id == NULL || ask_to_cancel(r, id) ? 0 : client_trouble();
+}
+
+/* A is what the template asks; then the answer to the call that has its answers. */
+static int answer_asked(struct run_call *r, const char *mode,
+			struct tool_result *a)
+{
+	struct tool_result asked = *a;
+	struct json_object *responses;
+	int rc;
+
+	progress_hide(&r->progress);
+	responses = answers_give(&r->answers, r->template,
+				 json_member(asked.value, "inputRequests"));
+	*a = (struct tool_result){0};
+	rc = responses != NULL ? ask_for_run(r, mode, &asked, responses, a)
+			       : give_up(r, a);
+	json_object_put(responses);
+	tool_result_fini(&asked);
+	return rc;
+}
+
 int run_call_start(struct run_call *r, const char *mode, struct tool_result *a)
 {
 	int rc;
 
 	make_key(r);
+	client_declare(r->client, answers_capabilities());
 	progress_init(&r->progress, r->template, r->cli->quiet);
-	rc = ask_for_run(r, mode, a);
+	rc = ask_for_run(r, mode, NULL, NULL, a);
+	while (rc == 0 && a->asks && !r->cancelling)
+		rc = answer_asked(r, mode, a);
 	progress_hide(&r->progress);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_CALL_H
 #define CLI_RUN_CALL_H
 
+#include "cli/answers.h"
 #include "cli/client.h"
 #include "cli/progress.h"
 
@@ -18,6 +19,7 @@ struct run_call {
 	int64_t timeout_ms;
 	const char *key; /* finds the run again; NULL: one is made */
 	char made_key[sizeof(RUN_CALL_KEY_PREFIX) + 2 * RUN_CALL_KEY_BYTES];
+	struct answers answers; /* to what the template asks */
 	struct progress progress;
 	bool cancelling;
 };

@@ -66,6 +66,11 @@ void tool_result_read(struct tool_result *a, const struct rpc_msg *m)
 		return;
 	}
 	a->good = !json_member_bool(m->result, "isError");
+	a->asks = json_member_is(m->result, "resultType", "input_required");
+	if (a->asks) {
+		a->value = json_object_get(m->result);
+		return;
+	}
 	if (json_member(m->result, "contents") != NULL) { /* a resource */
 		a->value = json_object_get(json_object_array_get_idx(
 		    json_member(m->result, "contents"), 0));

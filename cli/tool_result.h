@@ -10,6 +10,8 @@
 
 struct tool_result {
 	bool good;		   /* not isError, and no JSON-RPC error */
+	bool asks;		   /* the value says what is asked first:
+				      inputRequests and requestState */
 	struct json_object *value; /* owned: the structured content, or what
 				      the text says, or a resource's one
 				      content; a refusal is an object

@@ -148,8 +148,8 @@ sub said {
 
 # A server on the socket PATH for one connection: each tool's name leads to
 # what it answers: a hash is structured content, code is called with the
-# arguments and the way to send text; another method's name to its result. The
-# pid of its process.
+# arguments and the way to send text; another method's name to its result, and
+# server/discover to that of one without sessions. The pid of its process.
 sub fake_server {
 	my ($path, %tools) = @_;
 
@@ -166,7 +166,7 @@ sub fake_server {
 		my $m = json_to($line);
 
 		next unless defined $m->{id};
-		if ($m->{method} eq 'server/discover') { # it knows sessions alone
+		if ($m->{method} eq 'server/discover' && !$tools{$m->{method}}) { # it knows sessions alone
 			$send->(json_of({jsonrpc => '2.0', id => $m->{id},
 				error => {code => -32601, message => 'no'}}) . "\n");
 			next;
@@ -189,6 +189,7 @@ sub call_fake {
 
 	$tool = $tool->($m->{params}{arguments}, $send, $m)
 	    if ref $tool eq 'CODE';
+	return $tool if ref $tool eq 'HASH' && $tool->{resultType}; # it is a whole result
 	return $tool && {content => [], structuredContent => $tool};
 }
 

@@ -1,0 +1,236 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# cli_ask.t - what a template asks: on a terminal, by --answer, and where nobody
+# could answer; and inputs that were not given. No word of a template's passes for
+# paddock's own.
+use utf8;
+use Encode qw(encode decode);
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+use Daemon;
+
+my $form = '{type = "object", required = run.array{"name", "colour"}, properties = {
+    name = {type = "string", minLength = 2, title = "Full name"},
+    colour = {type = "string", oneOf = run.array{{const = "r", title = "Dark red"}, {const = "b", title = "Blue"}}},
+    age = {type = "integer", minimum = 1, maximum = 150, default = 30},
+    mail = {type = "string", format = "email"},
+    tags = {type = "array", items = {type = "string", enum = run.array{"x", "y", "z"}}},
+    ok = {type = "boolean"}}}';
+my $name = '{type = "object", required = run.array{"name"}, properties = {name = {type = "string", minLength = 2}}}';
+my $integer = {type => 'integer', minimum => 1, maximum => 9};
+my %templates = (
+    form => lua("return run.elicit{message = 'Who is it?\\npaddock: password:', schema = $form}"),
+    name => lua("return run.elicit{message = 'Who?', schema = $name}"),
+    twice => lua("local all = run.map({'a', 'b'}, {concurrency = 2}, function(k)
+	return run.elicit{key = k, message = k, schema = $name}.content.name end)
+	return {all[1].value, all[2].value, run.elicit{message = 'again', schema = $name}.content.name}"),
+    sure => lua("return run.elicit{message = 'Delete all?', schema = {type = 'object', properties = {}}}"),
+    plain => lua('return 1'),
+    model => lua('return run.sample{messages = "hi", maxTokens = 9}'),
+    evil => lua(q{return run.elicit{message = "a\npaddock: password for root:\n  hint: type it\27[2J\r$ " .. ("word "):rep(3000), schema = {type = "object",
+	required = run.array{"k"}, properties = {["k"] = {type = "string", description = "x\npaddock: y\226\128\174"},
+	['"]: \npaddock: your password: '] = {type = "string", default = "] paddock> "}}}}}),
+    needs => lua('return {n = inputs.n, secret = #inputs.token, text = inputs.text, more = inputs.more}', inputsSchema => {type => 'object',
+	required => ['n', 'token', 'text'], properties => {n => $integer, more => {type => 'string'},
+	token => {type => 'string', writeOnly => JSON::PP::true}, text => {type => 'string'}}}),
+);
+my $cli = Cli->new(templates => \%templates);
+my $d = Daemon->new(templates => \%templates);
+my @there = ('--socket', $d->{socket});
+my @tty = (tty => 1, columns => 100, env => {TERM => 'xterm'});
+
+$d->ready;
+write_file("$cli->{here}/text", "from a file\n");
+
+# Waits for the next prompt of P, which RE matches from where the last one ended.
+sub prompted {
+	my ($p, $re) = @_;
+	my ($at, $what) = ($p->{at} // 0);
+
+	until_true("a prompt that matches $re", sub {
+		my $shown = $p->shown;
+
+		return 0 if length $shown < $at || substr($shown, $at) !~ /$re[^\n]*: \z/s;
+		$what = substr $shown, $at;
+		$p->{at} = length $shown;
+		return 1;
+	}) or diag('it showed: ' . $p->shown);
+	return $what // '';
+}
+
+# Runs ARGS on a terminal, where each prompt that matches gets its line.
+sub talk {
+	my ($args, @lines) = @_;
+	my $p = $cli->start($args, @tty);
+
+	while (my ($re, $line) = splice @lines, 0, 2) {
+		prompted($p, $re) or last;
+		$p->type(encode('UTF-8', $line));
+	}
+	return ended($p);
+}
+
+sub ended {
+	my $r = $_[0]->finish;
+
+	$r->{err} =~ s/\r+\n/\n/g;
+	$r->{json} = eval { json_to($r->{out}) };
+	return $r;
+}
+
+sub answers {
+	my ($args, $want, $what) = @_;
+	my $r = $cli->run([@$args, '-q']);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	same_json(json_to($r->{out} || 'null'), $want, $what) or diag($r->{err});
+	return $r;
+}
+
+# ---- a form on a terminal ----
+
+for my $where (['a private server', $cli->private], ['a daemon', @there]) {
+	my ($what, @flags) = @$where;
+	my $p = $cli->start(['run', 'form', @flags], @tty);
+	my %say = (name => ["A\n", "Ada\n"], colour => ["3\n", "Dark red\n"], age => ["151\n", "\n"],
+		   mail => ["nobody\n", "\n"], tags => ["1 z\n"], ok => ["perhaps\n", "yes\n"]);
+
+	for (1 .. 12) {
+		my ($key) = prompted($p, qr/(?:asks for|send)/) =~ /asks for "(\w+)"[^\n]*: \z/;
+		$p->type($key ? shift @{$say{$key}} // "!cancel\n" : "y\n");
+		last unless $key;
+	}
+	my $r = ended($p);
+	my $shown = $r->{err};
+	same_json($r->{json}, {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30,
+		  tags => ['x', 'z'], ok => JSON::PP::true}}, "$what: a form is filled in, by its schema") or diag($r->{err});
+	is($r->{status}, 0, '... and the run goes on');
+	like($shown, qr/^paddock: form asks:\n  \| Who is it\?\n  \| paddock: password:\n/m, '... the words are the template\'s, and marked');
+	like($shown, qr/^  \| Full name\nform asks for "name", a text, at least 2 characters: /m, '... as is the prompt');
+	like($shown, qr/^    1 \| Dark red\n    2 \| Blue\nform asks for "colour", a number, 1 to 2: /m, '... and what there is to choose');
+	like($shown, qr/^form asks for "age", an integer, 1 to 150 \[30\]: 151\n  that does not do: it has to be a number of at most 150\n/m, 'what does not do is told');
+	like($shown, qr/name".*colour".*(?:age|mail|tags|ok)"/s, 'what has to be there comes first');
+}
+
+# ---- other ends ----
+
+is(talk(['run', 'name', @there], qr/name"/ => "!decline\n")->{json}{action}, 'decline', '!decline refuses');
+is(talk(['run', 'name', @there], qr/name"/ => "!cancel\n")->{json}{action}, 'cancel', '!cancel cancels');
+is(talk(['run', 'name', @there], qr/name"/ => "\cD")->{json}{action}, 'cancel', 'so does ctrl-D');
+is(talk(['run', 'name', @there], qr/name"/ => "\n", qr/given; "" is[\s\S]*name"/ => "!!x\n")->{json}{content}{name}, '!x', 'an empty line is no answer, !! begins a text with !');
+is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{name}, 'Zoë 名前', 'any letters');
+{
+	my $r = talk(['run', 'name', @there], qr/name"/ => "\cC");
+
+	is($r->{status}, 130, 'ctrl-C cancels the run');
+	like($r->{err}, qr/cancelling run_\w+.*was cancelled/s, '... and it is said');
+	is($d->client->greeted->tool(list_task_runs => {limit => 1})->{view}{runs}[0]{status}, 'canceled', '... which is over then');
+	$r = talk(['run', 'twice', @there], qr/name"/ => "Al\n", qr/name"/ => "Bo\n", qr/again[\s\S]*name"/ => "Cy\n");
+	is(join(' ', sort @{$r->{json} // []}), 'Al Bo Cy', 'several at once, and one later');
+	$r = talk(['run', 'sure', @there], qr/yes\?/ => "what\n", qr/yes\?/ => "n\n");
+	is($r->{json}{action}, 'decline', 'a question without fields: no');
+	is(talk(['run', 'sure', @there], qr/yes\?/ => "y\n")->{json}{action}, 'accept', '... or yes');
+	is(talk(['run', 'name', @there, '--answer', 'name=x'], qr/name"/ => "Ada\n")->{json}{content}{name}, 'Ada', 'an answer that does not do is asked for');
+	is(talk(['run', 'name', @there, '--answer', 'name=Bo'])->{json}{content}{name}, 'Bo', 'one that does is not');
+}
+
+# ---- hostile words ----
+
+{
+	my $r = talk(['run', 'evil', @there], qr/"k"/ => "x\n", qr/paddock: your password: [^\n]*/ => "\n", qr/send/ => "y\n");
+
+	unlike($r->{err}, qr/[\e\x{202e}]|\r[^\n]/, 'no word of a template acts');
+	my @forged = grep { !/^paddock: (?:evil asks:|run_\w+ succeeded|nothing)/ } $r->{err} =~ /^(paddock.*)/mg;
+	is("@forged", '', 'none begins a line as paddock does');
+	like($r->{err}, qr/^  \(what else it says is left out\)$/m, 'a message of any length leaves the prompt in sight');
+	like($r->{err}, qr/^evil asks for "'': paddock: your password: ", a text \['? ?paddock> \]: |^evil asks for "'': /m, 'a prompt says who asks, before any word of its');
+	is($r->{json}{action}, 'accept', 'it can be answered all the same') or diag($r->{err});
+}
+
+# ---- nobody there ----
+
+{
+	my $r = $cli->run(['run', 'name', @there]);
+
+	is(json_to($r->{out})->{action}, 'decline', 'without a terminal it is declined');
+	like($r->{err}, qr/\Apaddock: name asks "Who\?", and there is no terminal to answer at, so it is declined\n  hint: give the answers beforehand: --answer name=VALUE\n/, '... with what was asked, and how to answer');
+	like($cli->run(['run', 'sure', @there])->{err}, qr/"Delete all\?".*\n.* --answer accept=yes\n/, '... also without fields');
+	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=Blue', 'tags=x', 'tags=3', 'age:=7', 'ok=n'],
+	    {action => 'accept', content => {name => 'Ada', colour => 'b', age => 7, tags => ['x', 'z'], ok => JSON::PP::false}}, '--answer fills a form');
+	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=1'],
+	    {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30}}, '... with its defaults');
+	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '... or says yes');
+	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '... each that asks for it');
+	$r = $cli->run(['run', 'name', @there, '--answer', 'name=A', '--answer', 'nmae=Al']);
+	like($r->{err}, qr/\Apaddock: the answer for "name" does not do: it has to be a string of at least 2 characters\npaddock: name asks /, 'one that does not do is told');
+	like($r->{err}, qr/^paddock: nothing asked for "nmae", which --answer gives$/m, '... and one that nothing asked for');
+	said($cli->run(['run', 'name', @there, '--answer', 'name']), 2, qr/--answer is "name"; write key=value/, 'one without a value is wrong usage');
+	$r = $cli->run(['run', 'plain', @there, '--answer', 'x=1']);
+	is($r->{status}, 0, 'an answer too many does no harm');
+	like($cli->run(['run', 'model', @there])->{err}, qr/SAMPLING_NOT_SUPPORTED/, 'there is no model to ask');
+	like($cli->run(['run', 'name', @there, '--mode', 'async'])->{out}, qr/\Arun_/, 'who does not wait is not asked');
+}
+
+# ---- inputs that were not given ----
+
+{
+	my $r = talk(['run', 'needs', @there, '-i', 'more=x'], qr/"n"/ => "12\n", qr/at most 9[\s\S]*"n"/ => "3\n", qr/"token"/ => "hush\n", qr/"text"/ => "\@text\n");
+
+	same_json($r->{json}, {n => 3, secret => 4, text => "from a file\n", more => 'x'}, 'inputs are asked for, by the schema') or diag($r->{err});
+	unlike($r->{err}, qr/hush/, 'a secret one is not shown');
+	like($r->{err}, qr/"text", a text: \@text\n/, '... and the next one is again');
+	like($r->{err}, qr/\Apaddock: needs needs inputs that were not given:\n.*^needs asks for "n", an integer, 1 to 9: /ms, 'each is told in words');
+	$r = talk(['run', 'needs', @there, '-i', 'n=3'], qr/"token"/ => "hush\n", qr/"text"/ => "\cD");
+	is($r->{status}, 2, 'who gives none runs nothing');
+	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
+	is(talk(['run', 'needs', @there], qr/"n"/ => "\cC")->{status}, 130, 'ctrl-C leaves');
+	said($cli->run(['run', 'needs', @there, '-i', 'n=3']), 2, qr/the input "token" is missing/, 'without a terminal the server says what is missing');
+}
+
+# ---- a page to open, which another server may ask for ----
+
+{
+	my $url = 'https://bank.example@evil.example:8443/' . 'path/' x 40 . '?q=1';
+	my $at = 0;
+	my $visit = sub {
+		my ($to, @lines) = @_;
+		my $path = "$cli->{root}/fake" . $at++;
+		my $pid = fake_server($path, 'server/discover' => {supportedVersions => ['2026-07-28'], resultType => 'complete', _meta => {}},
+		    run_task_template => sub {
+			    my $said = $_[2]{params}{inputResponses}{q};
+
+			    return $said ? {runId => 'run_' . 'a' x 26, status => 'succeeded', result => $said}
+				: {resultType => 'input_required', requestState => 's', inputRequests => {q => {method => 'elicitation/create',
+				   params => {mode => 'url', elicitationId => 'e', message => "Pay\npaddock: now", url => $to}}}}},
+		    list_task_templates => {templates => []});
+		my $r = talk(['run', 'x', '--socket', $path], @lines);
+
+		kill KILL => $pid;
+		waitpid $pid, 0;
+		return $r;
+	};
+	my $r = $visit->($url, qr/have you done/ => "y\n");
+
+	is($r->{json}{action}, 'accept', 'a page: who has been there says so') or diag($r->{err});
+	like($r->{err}, qr/^paddock: x asks you to open a page:\n  \| Pay\n  \| paddock: now\n  \| \Q$url\E\n  the page is of evil\.example:8443; paddock does not open it\n/m,
+	     '... its URL is shown in full, and whose it is');
+	is($visit->($url, qr/have you done/ => "!cancel\n")->{json}{action}, 'cancel', '... or cancels');
+	is($visit->('javascript:alert(1)')->{json}{action}, 'decline', 'what is no page is declined');
+}
+
+# ---- another user ----
+
+SKIP: {
+	skip_lacking(2, 'root');
+	chmod 0755, $cli->{root}, $cli->{here};
+	my $r = $cli->run(['run', 'name', '--templates', "$cli->{root}/templates", '--state-dir', "$cli->{here}/state", '--answer', 'name=Ann'], user => $NOBODY);
+	mkdir "$cli->{here}/mine";
+	chown $NOBODY, $NOBODY, "$cli->{here}/mine";
+	$r = $cli->run(['run', 'name', '-q', '--templates', "$cli->{root}/templates", '--state-dir', "$cli->{here}/mine", '--answer', 'name=Ann'], user => $NOBODY);
+	is($r->{status}, 0, 'an ordinary user') or diag($r->{err});
+	is(json_to($r->{out} || '{}')->{content}{name}, 'Ann', '... answers as well');
+}
+$d->stop;
+ok(strays_gone(), 'nothing is left behind');
+done_testing();

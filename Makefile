@@ -67,7 +67,7 @@ run: deps all
 # These wait more than they work, and each has a server of its own: three at a
 # time. The others follow one by one, leaks.t the last.
 SIDE = $(B)/tests/unit/** tests/peers/* \
-       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/start.t requestors/requestors* \
+       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t requestors/requestors* \
          runs/answers* runs/contract* runs/writes.t programs/* sessions/* tasks/* templates/*)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
@@ -98,7 +98,7 @@ DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
        uthash-dev libssl-dev \
        $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = perl zsh fish procps util-linux iproute2 diffutils patch python3 openssl \
-             libtest-json-schema-acceptance-perl \
+             libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_BENCH = bubblewrap
 DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev

@@ -8,6 +8,7 @@ use warnings;
 
 use Carp qw(croak);
 use Fcntl qw(F_SETFD);
+use Cpanel::JSON::XS ();
 use JSON::PP ();
 use POSIX ();
 use Socket;
@@ -17,7 +18,7 @@ use Paddock qw($BUILD $PATIENCE);
 
 use constant { CHUNK => 2, ANSWER => 3, CALL => 23, PIECE => 64512 };
 
-my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+my $json = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
 # ---- msgpack, as much of it as there is in a frame ----
 

@@ -20,6 +20,7 @@ use File::Basename qw(dirname);
 use File::Find;
 use File::Path qw(make_path remove_tree);
 use File::Temp qw(tempdir);
+use Cpanel::JSON::XS ();
 use JSON::PP ();
 use Needs;
 use POSIX qw(WNOHANG :signal_h);
@@ -50,7 +51,7 @@ our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 30; # seconds a wait may last
 our $SANITIZED = -e "$BUILD/paddock-sanitized"; # see make asan
 our $ROOM = $SANITIZED ? 12 : 1; # so many times the usual memory is fine: what is freed stays a while, and its shadow
 
-my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+my $json = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 my %live;    # pid => instance, of servers that we have to reap
 my @roots;   # folders to remove at the end
 my $owner = $$;

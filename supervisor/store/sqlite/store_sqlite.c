@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "supervisor/store/sqlite/store_sqlite_log.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 #define BUSY_MS 5000 /* as long as others' transactions take, in all */
@@ -319,8 +320,10 @@ static void configure(void)
 	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	if (sqlite3_initialize() == SQLITE_OK)
-		hear_writes();
+	if (sqlite3_initialize() != SQLITE_OK)
+		return;
+	hear_writes();
+	(void)store_sqlite_log_register(); /* or no database opens */
 }
 
 /*
@@ -358,7 +361,7 @@ static int open_db(struct store *s)
 	if (sqlite3_open_v2(s->db_path, &q->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
 				SQLITE_OPEN_EXRESCODE,
-			    NULL) != SQLITE_OK)
+			    STORE_SQLITE_LOG_VFS) != SQLITE_OK)
 		return q->db != NULL ? failed(s)
 				     : store_failed(s, -ENOMEM, s->db_path);
 	sqlite3_busy_handler(q->db, on_busy, s);

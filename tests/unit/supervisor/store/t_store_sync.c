@@ -130,6 +130,15 @@ static int last(enum what what, int at)
 	return at;
 }
 
+static size_t count(enum what what)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_events; i++)
+		n += events[i] == what;
+	return n;
+}
+
 /* Each that was told came after a write to the log that had been synced. */
 static void is_synced(const char *name)
 {
@@ -206,6 +215,7 @@ int main(void)
 	run.status = STORE_SUCCEEDED;
 	run.finished_ms = 5;
 	put(s, &run, STORE_RETRY, "an end");
+	is_int((int)count(WROTE_LOG), 1, "  all of its pages by one write");
 	run.cancelling = true;
 	store_stop(s, 10000);
 	help_remove(dir);

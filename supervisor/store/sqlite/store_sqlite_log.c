@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite_log.c - SQLite writes its log (WAL) by two calls a page, of which
+ * a short run's commit has eight. This VFS, over the default one, writes what
+ * lies end to end by one call: before anything else is done with the file, which
+ * in a commit is its sync. Nobody looks at a frame before that. store_sqlite.c
+ * opens the database by it. An error of a write is that of the call before which
+ * it is made, so that no commit follows.
+ */
+#include "supervisor/store/sqlite/store_sqlite_log.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define HELD_MAX 65536 /* bytes: more of them are written in pieces */
+
+struct log_file {
+	sqlite3_file base;
+	char *held;
+	int room, n_held;
+	sqlite3_int64 at;   /* of what is held, in the file */
+	sqlite3_file *real; /* of the VFS below; it lies behind us */
+};
+
+static sqlite3_vfs *below;
+
+static struct log_file *log_of(sqlite3_file *f)
+{
+	return (struct log_file *)f;
+}
+
+/* Write what is held; what cannot be written is not tried again by itself. */
+static int flush(struct log_file *f)
+{
+	int n = f->n_held;
+
+	f->n_held = 0;
+	return n == 0 ? SQLITE_OK
+		      : f->real->pMethods->xWrite(f->real, f->held, n, f->at);
+}
+
+static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
+{
+	struct log_file *f = log_of(file);
+	bool follows = f->n_held > 0 && at == f->at + f->n_held;
+	int rc = SQLITE_OK;
+
+	if (!follows || n > f->room - f->n_held)
+		rc = flush(f);
+	if (rc != SQLITE_OK || n > f->room)
+		return rc != SQLITE_OK
+			   ? rc
+			   : f->real->pMethods->xWrite(f->real, p, n, at);
+	if (f->n_held == 0)
+		f->at = at;
+	memcpy(f->held + f->n_held, p, (size_t)n);
+	f->n_held += n;
+	return SQLITE_OK;
+}
+
+/* Any other call: what is held is written before it. */
+#define AFTER_FLUSH(call, ...)                                                 \
+	struct log_file *f = log_of(file);                                     \
+	int rc = flush(f);                                                     \
+                                                                               \
+	return rc != SQLITE_OK ? rc                                            \
+			       : f->real->pMethods->call(f->real, __VA_ARGS__)
+
+static int log_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at)
+{
+	AFTER_FLUSH(xRead, p, n, at);
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	AFTER_FLUSH(xTruncate, size);
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+	AFTER_FLUSH(xSync, flags);
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	AFTER_FLUSH(xFileSize, size);
+}
+
+static int log_control(sqlite3_file *file, int op, void *arg)
+{
+	AFTER_FLUSH(xFileControl, op, arg);
+}
+
+static int log_lock(sqlite3_file *file, int level)
+{
+	AFTER_FLUSH(xLock, level);
+}
+
+static int log_unlock(sqlite3_file *file, int level)
+{
+	AFTER_FLUSH(xUnlock, level);
+}
+
+static int log_is_reserved(sqlite3_file *file, int *is)
+{
+	AFTER_FLUSH(xCheckReservedLock, is);
+}
+
+static int log_sector(sqlite3_file *file)
+{
+	struct log_file *f = log_of(file);
+
+	return f->real->pMethods->xSectorSize(f->real);
+}
+
+static int log_traits(sqlite3_file *file)
+{
+	struct log_file *f = log_of(file);
+
+	return f->real->pMethods->xDeviceCharacteristics(f->real);
+}
+
+/* What is held belongs to no commit. */
+static int log_close(sqlite3_file *file)
+{
+	struct log_file *f = log_of(file);
+
+	free(f->held);
+	return f->real->pMethods->xClose(f->real);
+}
+
+/* SQLite asks only what version 1 of these has of a log. */
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = log_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_size,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
+    .xCheckReservedLock = log_is_reserved,
+    .xFileControl = log_control,
+    .xSectorSize = log_sector,
+    .xDeviceCharacteristics = log_traits,
+};
+
+/* All files but the log are the VFS's below, as if we were not there. */
+static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
+		     int flags, int *given)
+{
+	struct log_file *f = log_of(file);
+	int rc;
+
+	(void)vfs;
+	if ((flags & SQLITE_OPEN_WAL) == 0)
+		return below->xOpen(below, name, file, flags, given);
+	*f = (struct log_file){.real = (sqlite3_file *)(f + 1)};
+	rc = below->xOpen(below, name, f->real, flags, given);
+	if (rc != SQLITE_OK)
+		return rc;
+	/* where a commit is synced before its last frames, nothing is held */
+	if ((f->real->pMethods->xDeviceCharacteristics(f->real) &
+	     SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0)
+		f->room = HELD_MAX;
+	f->held = xrealloc(NULL, HELD_MAX);
+	f->base.pMethods = &methods;
+	return SQLITE_OK;
+}
+
+int store_sqlite_log_register(void)
+{
+	static sqlite3_vfs vfs;
+
+	below = sqlite3_vfs_find(NULL);
+	vfs = *below;
+	vfs.zName = STORE_SQLITE_LOG_VFS;
+	vfs.pNext = NULL;
+	vfs.szOsFile = below->szOsFile + (int)sizeof(struct log_file);
+	vfs.xOpen = open_file;
+	return sqlite3_vfs_register(&vfs, 0);
+}

@@ -80,9 +80,10 @@ static const char *check_run(const struct msg *m)
 {
 	const struct msg_run *r = &m->run;
 
-	if (r->code_bytes + r->inputs_bytes > MSG_BODY_MAX)
-		return "run.code_bytes and run.inputs_bytes are over 1 GiB";
-	if (r->head.n > r->code_bytes + r->inputs_bytes)
+	if (r->code_bytes + r->inputs_bytes + r->files_bytes > MSG_BODY_MAX)
+		return "run.code_bytes, run.inputs_bytes and run.files_bytes "
+		       "are over 1 GiB";
+	if (r->head.n > r->code_bytes + r->inputs_bytes + r->files_bytes)
 		return "run.head is longer than the body";
 	return NULL;
 }

@@ -16,6 +16,7 @@
 
 #include "base/limits.h"
 #include "base/os/sandbox_layer.h"
+#include "base/os/shown_file.h"
 
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
 /* the worker's end of its run, from its start on */
@@ -40,7 +41,22 @@ struct zygote_proto_request {
 	/* a program's: 1: locks on what it may read are granted */
 	uint64_t locks;
 	struct program_limits limits;
+	uint32_t in; /* a program's: 1: it has in/… */
+	/* …with so many of the state's artifacts in it */
+	uint32_t n_files;
 };
+
+/* SPAWN as it is sent: no more of its files than there are. */
+struct zygote_proto_spawn {
+	struct zygote_proto_request request;
+	struct shown_file files[SHOWN_FILES_MAX];
+};
+
+static inline size_t
+zygote_proto_spawn_len(const struct zygote_proto_request *r)
+{
+	return sizeof(*r) + r->n_files * sizeof(struct shown_file);
+}
 
 /* uids a zygote may hand out, when it has them */
 #define ZYGOTE_PROTO_SLOTS 256u
@@ -63,7 +79,8 @@ enum zygote_proto_event_type {
 struct zygote_proto_event {
 	uint32_t type;
 	uint32_t seq;
-	int32_t pid; /* MOUNT_FAILED: 0 for a package, 1 for a read */
+	/* MOUNT_FAILED: 0 for a package, 1 for a read, 2 for the artifacts */
+	int32_t pid;
 	int32_t err;
 	uint32_t layers;      /* REPORT: SANDBOX_BIT() of each that held */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */

@@ -116,9 +116,16 @@ static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 	    .uid = sb->own_ids ? sb->first_id + p->w.slot : getuid(),
 	    .gid = sb->own_ids ? sb->first_id + p->w.slot : getgid(),
 	    .locks = p->locks,
-	    .no_layers = sb->err[SANDBOX_USERNS] != 0};
+	    .no_layers = sb->err[SANDBOX_USERNS] != 0,
+	    .in = p->in,
+	    .given = p->files,
+	    .n_given = p->n_files,
+	    .in_fd = -1};
+	int rc = rootfs_enter(&r, proc, &p->bare);
 
-	return rootfs_enter(&r, proc, &p->bare);
+	p->in_fd = r.in_fd;
+	p->missing = r.missing;
+	return rc;
 }
 
 /*

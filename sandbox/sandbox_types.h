@@ -46,7 +46,13 @@ struct sandbox_program {
 	uint64_t reads; /* a bit for each of its reads */
 	struct program_limits limits;
 	bool locks; /* locks on files that it may read are granted */
-	bool bare;  /* out: it sees inodes of others, so it may lock none */
+	bool in;    /* it has in/, with these; lent */
+	const struct shown_file *files;
+	size_t n_files;
+	int in_fd; /* out: in/ as it can be written, or -1 */
+	uint64_t
+	    missing; /* out: a bit for each of the files that is not there */
+	bool bare;   /* out: it sees inodes of others, so it may lock none */
 };
 
 #define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */

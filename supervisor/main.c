@@ -26,7 +26,7 @@
 #include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/stdio/stdio.h"
-#include "supervisor/spawn/uid_range.h"
+#include "supervisor/ids/uid_range.h"
 
 #define INSTALLED "/usr/libexec/paddock/"
 

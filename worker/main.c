@@ -50,19 +50,27 @@ static const struct zygote_runtime programs = {.kind = RUNTIME_PROGRAM,
  * without a user namespace, and with a digest "copies=BYTES:BYTES", of one and
  * of all.
  */
-static bool take_package(struct rootfs *r, const char *arg, int err)
+static size_t take_id(struct rootfs_path *p, const char *arg)
 {
-	struct rootfs_path p = {.err = err};
 	int n = 0;
 
 	/* NOLINTNEXTLINE(cert-err34-c): the supervisor writes the numbers */
-	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p.id.dev, &p.id.ino,
-		   &n) != 2 ||
-	    n == 0)
+	return sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p->id.dev, &p->id.ino,
+		      &n) == 2
+		   ? (size_t)n
+		   : 0;
+}
+
+static bool take_package(struct rootfs *r, const char *arg, int err)
+{
+	struct rootfs_path p = {.err = err};
+	size_t n = take_id(&p, arg);
+
+	if (n == 0)
 		return false;
 	if (zygote_proto_digest_len(arg + n) > 0) {
 		memcpy(p.digest, arg + n, ZYGOTE_PROTO_DIGEST_DIGITS);
-		n += (int)zygote_proto_digest_len(arg + n);
+		n += zygote_proto_digest_len(arg + n);
 	}
 	if (arg[n] != '/')
 		return false;
@@ -71,11 +79,25 @@ static bool take_package(struct rootfs *r, const char *arg, int err)
 	return true;
 }
 
+/* "artifacts=DEVICE:INODE:DIR", of which runs are shown files. */
+static bool take_artifacts(struct rootfs *r, const char *arg)
+{
+	struct rootfs_path p = {0};
+	size_t n = take_id(&p, arg);
+
+	if (n == 0 || arg[n] != '/')
+		return false;
+	p.path = xstrdup(arg + n);
+	r->artifacts = p;
+	return true;
+}
+
 /* ARG is wiped once it is read, as the environment is. */
 static bool take_argument(struct rootfs *r, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
 	static const char read[] = "read=", copies[] = "copies=";
+	static const char artifacts[] = "artifacts=";
 	bool good = true;
 
 	if (strcmp(arg, "weak") == 0)
@@ -84,6 +106,8 @@ static bool take_argument(struct rootfs *r, char *arg)
 		good = take_package(r, arg + strlen(package), 0);
 	else if (strncmp(arg, unshown, strlen(unshown)) == 0)
 		good = take_package(r, arg + strlen(unshown), -ESTALE);
+	else if (strncmp(arg, artifacts, strlen(artifacts)) == 0)
+		good = take_artifacts(r, arg + strlen(artifacts));
 	else if (strncmp(arg, copies, strlen(copies)) == 0)
 		/* NOLINTNEXTLINE(cert-err34-c): likewise */
 		good = sscanf(arg + strlen(copies), "%" SCNu64 ":%" SCNu64,

@@ -120,14 +120,16 @@ static void explain(const struct rootfs_path *p, char *text, size_t size)
 		snprintf(text, size, "%s: %s", p->path, strerror(-p->err));
 }
 
+enum { OF_PACKAGES, OF_READS, OF_ARTIFACTS };
+
 static void report_mount_failure(const struct rootfs_path *list, size_t n,
-				 bool reads)
+				 int of)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct zygote_proto_event event = {
 		    .type = ZYGOTE_PROTO_MOUNT_FAILED,
 		    .seq = (uint32_t)i,
-		    .pid = reads,
+		    .pid = of,
 		    .err = -list[i].err,
 		    .used = list[i].used,
 		    .used_by_all = list[i].used_by_all};
@@ -192,8 +194,9 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
-	report_mount_failure(rootfs.packages, rootfs.n_packages, false);
-	report_mount_failure(rootfs.reads, rootfs.n_reads, true);
+	report_mount_failure(rootfs.packages, rootfs.n_packages, OF_PACKAGES);
+	report_mount_failure(rootfs.reads, rootfs.n_reads, OF_READS);
+	report_mount_failure(&rootfs.artifacts, 1, OF_ARTIFACTS);
 	rc = selftest_program(sb, &rootfs, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
@@ -206,16 +209,24 @@ static int build_program(struct sandbox *sb, struct selftest *found)
  * The next request, and its descriptor or -1. 1; or 0 when the supervisor is
  * gone; a record that is no request has type 0.
  */
-static int next_order(struct zygote_proto_request *request, int *fd)
+static int next_order(struct zygote_proto_spawn *s, int *fd)
 {
 	bool whole;
-	ssize_t n = fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, request,
-				sizeof(*request), fd, &whole);
+	ssize_t n =
+	    fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, s, sizeof(*s), fd, &whole);
 
 	if (n <= 0)
 		return 0;
-	if (n != sizeof(*request) || !whole)
-		request->type = 0;
+	if (n < (ssize_t)sizeof(s->request) || !whole ||
+	    s->request.n_files > SHOWN_FILES_MAX ||
+	    (size_t)n != zygote_proto_spawn_len(&s->request)) {
+		s->request.type = 0;
+		s->request.n_files = 0;
+	}
+	for (uint32_t i = 0; i < s->request.n_files; i++) {
+		s->files[i].path[sizeof(s->files[i].path) - 1] = '\0';
+		s->files[i].name[sizeof(s->files[i].name) - 1] = '\0';
+	}
 	return 1;
 }
 
@@ -228,21 +239,25 @@ static void serve_lua(const struct sandbox *sb, const struct sandbox_worker *w)
 }
 
 static pid_t spawn_lua(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct zygote_proto_request *request)
+		       const struct zygote_proto_spawn *s)
 {
-	(void)request;
+	(void)s;
 	return clone_worker(sb, w, CLONE_OF_SUPERVISOR, serve_lua);
 }
 
 static pid_t spawn_program(const struct sandbox *sb,
 			   const struct sandbox_worker *w,
-			   const struct zygote_proto_request *request)
+			   const struct zygote_proto_spawn *s)
 {
+	const struct zygote_proto_request *request = &s->request;
 	struct sandbox_program p = {.w = *w,
 				    .package = request->package,
 				    .reads = request->reads,
 				    .limits = request->limits,
-				    .locks = request->locks != 0};
+				    .locks = request->locks != 0,
+				    .in = request->in != 0,
+				    .files = s->files,
+				    .n_files = request->n_files};
 
 	if (request->package >= rootfs.n_packages ||
 	    request->limits.processes == 0)
@@ -256,7 +271,7 @@ static pid_t spawn_program(const struct sandbox *sb,
 static const struct {
 	int (*build)(struct sandbox *sb, struct selftest *found);
 	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct zygote_proto_request *request);
+		       const struct zygote_proto_spawn *s);
 } kinds[] = {
     [RUNTIME_LUA] = {build_lua, spawn_lua},
     [RUNTIME_PROGRAM] = {build_program, spawn_program},
@@ -274,9 +289,10 @@ static int prepare(struct sandbox *sb)
 	return rc != 0 ? rc : report(sb, &found);
 }
 
-static pid_t spawn(const struct sandbox *sb,
-		   const struct zygote_proto_request *request, int fd)
+static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
+		   int fd)
 {
+	const struct zygote_proto_request *request = &s->request;
 	struct sandbox_worker w = {.run_fd = fd,
 				   .slot = request->slot,
 				   .cpu_ms = request->cpu_ms,
@@ -286,14 +302,14 @@ static pid_t spawn(const struct sandbox *sb,
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
 	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;
-	return kinds[runtime->kind].spawn(sb, &w, request);
+	return kinds[runtime->kind].spawn(sb, &w, s);
 }
 
 int zygote_run(const struct zygote_runtime *what, unsigned int ids,
 	       const struct rootfs *t)
 {
 	struct sandbox sb;
-	struct zygote_proto_request request;
+	static struct zygote_proto_spawn order;
 	int fd = -1;
 	int rc;
 
@@ -304,16 +320,19 @@ int zygote_run(const struct zygote_runtime *what, unsigned int ids,
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();
-	while (next_order(&request, &fd) > 0) {
-		pid_t pid = spawn(&sb, &request, fd);
+	while (next_order(&order, &fd) > 0) {
+		pid_t pid = spawn(&sb, &order, fd);
 		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
-						   .seq = request.seq,
+						   .seq = order.request.seq,
 						   .pid = pid > 0 ? pid : -1,
 						   .err = pid > 0 ? 0 : -pid};
 
 		if (fd >= 0)
 			close(fd);
 		send_event(&event);
+		/* no later worker is to have the names of this one's */
+		memset(order.files, 0,
+		       order.request.n_files * sizeof(order.files[0]));
 	}
 	return EXIT_SUCCESS;
 }

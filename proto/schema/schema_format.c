@@ -107,10 +107,14 @@ const struct schema_format *schema_format_find(const char *name)
 
 /* One of the standard's that is not checked here. */
 #define UNCHECKED "idn-hostname"
+/* Templates' own, which is no more in what a check is made by. */
+#define OF_TEMPLATES "paddock-file"
 
 bool schema_format_is_known(const char *name)
 {
-	return strcmp(name, UNCHECKED) == 0 || schema_format_find(name) != NULL;
+	return strcmp(name, UNCHECKED) == 0 ||
+	       strcmp(name, OF_TEMPLATES) == 0 ||
+	       schema_format_find(name) != NULL;
 }
 
 void schema_format_near(struct suggest *suggest)
@@ -118,4 +122,5 @@ void schema_format_near(struct suggest *suggest)
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
 		suggest_try(suggest, formats[i].name);
 	suggest_try(suggest, UNCHECKED);
+	suggest_try(suggest, OF_TEMPLATES);
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/os/nofollow.h"
+#include "base/os/shown_file.h"
 
 #define ROOTFS_READS_MAX 64u /* folders and files that templates ask for */
 
@@ -27,6 +28,7 @@
 
 #define ROOTFS_TEMPLATE "/template"
 #define ROOTFS_WORK "/work"
+#define ROOTFS_IN ROOTFS_WORK "/in" /* files that a run is given */
 
 struct rootfs_path {
 	char *path; /* of the host, absolute */
@@ -57,6 +59,8 @@ struct rootfs {
 	size_t n_packages;
 	struct rootfs_path *reads; /* or files; at most ROOTFS_READS_MAX */
 	size_t n_reads;
+	/* the folder of artifacts, of which runs are shown some; no path: none */
+	struct rootfs_path artifacts;
 	bool no_userns;	       /* the operator lets programs do without one */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
 	uint64_t copies_bytes; /* and all of them together */
@@ -72,6 +76,11 @@ struct rootfs_run {
 	unsigned int gid;
 	bool locks;	/* locks on the inodes of its reads are granted */
 	bool no_layers; /* overlays would show what mounts of the host hide */
+	bool in;	/* it has ROOTFS_IN, read-only… */
+	const struct shown_file *given; /* …with these in it */
+	size_t n_given;
+	int in_fd;	  /* out: it, to write to; or -1 */
+	uint64_t missing; /* out: a bit for each file that is not there */
 };
 
 /*
@@ -93,6 +102,6 @@ bool rootfs_is_foreign(const struct rootfs *t, const char *path);
  * that it sees is another's, too, so that its filter must refuse locks. 0 or
  * -errno.
  */
-int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare);
+int rootfs_enter(struct rootfs_run *r, int *proc, bool *bare);
 
 #endif

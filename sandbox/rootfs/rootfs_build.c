@@ -48,9 +48,9 @@ static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
 static const char *const folders[] = {
-    "/proc",	  "/dev",	"/dev/shm", ROOTFS_TEMPLATE, ROOTFS_WORK,
-    "/tmp",	  "/etc",	"/etc/ssl", ROOTFS_HIDDEN,   ROOTFS_PACKAGES,
-    ROOTFS_READS, ROOTFS_EMPTY, ROOTFS_OVER};
+    "/proc",	  "/dev",	"/dev/shm",  ROOTFS_TEMPLATE,  ROOTFS_WORK,
+    "/tmp",	  "/etc",	"/etc/ssl",  ROOTFS_HIDDEN,    ROOTFS_PACKAGES,
+    ROOTFS_READS, ROOTFS_EMPTY, ROOTFS_OVER, ROOTFS_ARTIFACTS, ROOTFS_GIVEN};
 
 static const struct {
 	const char *path, *to;
@@ -338,6 +338,18 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 	return rc == -EROFS ? 0 : rc;
 }
 
+/* All of them, for a worker to bind those of its run, by names that it knows. */
+static int hide_artifacts(int root, const struct rootfs_path *p)
+{
+	int fd = open_path(p);
+	int rc = fd < 0 ? fd
+			: mounts_show(fd, root, ROOTFS_ARTIFACTS,
+				      MOUNTS_READ_ONLY | MOUNT_ATTR_NOEXEC);
+
+	sys_close(fd);
+	return rc;
+}
+
 static void note_link(struct rootfs_path *p)
 {
 	if (p->err == -ELOOP)
@@ -354,6 +366,8 @@ static void hide_all(int root, struct rootfs *t)
 			t->packages[i].err = hide_package(root, t, i, &copied);
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i].err = hide_read(root, &t->reads[i], i);
+	if (t->artifacts.path != NULL)
+		t->artifacts.err = hide_artifacts(root, &t->artifacts);
 	for (size_t i = 0; i < t->n_packages; i++)
 		note_link(&t->packages[i]);
 	for (size_t i = 0; i < t->n_reads; i++)
@@ -388,7 +402,8 @@ static bool lies_in(const struct rootfs *t, const char *folder)
 	for (size_t i = 0; i < t->n_reads; i++)
 		if (is_within(t->reads[i].path, folder))
 			return true;
-	return false;
+	return t->artifacts.path != NULL &&
+	       is_within(t->artifacts.path, folder);
 }
 
 /*

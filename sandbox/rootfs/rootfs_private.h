@@ -4,6 +4,7 @@
  *   rootfs_build.c  in the zygote: the root of all programs
  *   rootfs_copy.c   in the zygote: packages that are copied
  *   rootfs_run.c    in a worker: what is one run's
+ *   rootfs_in.c     in a worker: the files that its run is given
  */
 #ifndef SANDBOX_ROOTFS_ROOTFS_PRIVATE_H
 #define SANDBOX_ROOTFS_ROOTFS_PRIVATE_H
@@ -13,6 +14,8 @@
 #define ROOTFS_HIDDEN "/.paddock"
 #define ROOTFS_PACKAGES ROOTFS_HIDDEN "/package"
 #define ROOTFS_READS ROOTFS_HIDDEN "/read"
+#define ROOTFS_ARTIFACTS ROOTFS_HIDDEN "/artifacts"
+#define ROOTFS_GIVEN ROOTFS_HIDDEN "/in"    /* ROOTFS_IN, to write to */
 #define ROOTFS_EMPTY ROOTFS_HIDDEN "/empty" /* an empty folder */
 /* where files are taken out of an overlay */
 #define ROOTFS_OVER ROOTFS_HIDDEN "/over"
@@ -38,6 +41,12 @@ struct rootfs_seen {
  */
 int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 		const char *to, uint64_t *all);
+
+/* A folder to take files out of: an overlay of FROM, or FROM itself and *BARE. */
+int rootfs_open_over(const struct rootfs_run *r, const char *from, bool *bare);
+
+/* Make ROOTFS_IN of R, and fill in what it gives out. 0 or -errno. */
+int rootfs_in_show(struct rootfs_run *r, bool *bare);
 
 extern struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
 

@@ -95,8 +95,7 @@ static int show(const struct rootfs_run *r, const char *from, const char *at,
 	return rc;
 }
 
-/* A folder to take files out of: an overlay of FROM, or FROM itself. */
-static int open_over(const struct rootfs_run *r, const char *from, bool *bare)
+int rootfs_open_over(const struct rootfs_run *r, const char *from, bool *bare)
 {
 	int at = open(ROOTFS_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	bool over = at >= 0 && !r->locks && !r->no_layers &&
@@ -114,7 +113,7 @@ static int show_file(const struct rootfs_run *r, const char *from,
 		     const char *name, const char *where, bool *bare)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int at = open_over(r, from, bare);
+	int at = rootfs_open_over(r, from, bare);
 	int rc = root < 0 || at < 0 ? -errno : 0;
 	int fd = rc == 0 ? nofollow_open(at, name, O_PATH) : -1;
 	struct stat st;
@@ -200,7 +199,7 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 				SAFE | writable[i].flags, options));
 }
 
-int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)
+int rootfs_enter(struct rootfs_run *r, int *proc, bool *bare)
 {
 	int rc;
 
@@ -211,6 +210,8 @@ int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)
 		rc = mount_space(r, i);
 	if (rc == 0)
 		rc = show_reads(r, bare);
+	if (rc == 0 && r->in)
+		rc = rootfs_in_show(r, bare);
 	if (r->locks)
 		*bare = false; /* it was granted */
 	if (rc == 0)

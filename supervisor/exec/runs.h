@@ -50,6 +50,8 @@ struct run_wish {
 	/* they, as text: taken, when a run is made; or NULL */
 	char *inputs_text;
 	size_t inputs_len;
+	/* those among them, all found: taken, when a run is made; or NULL */
+	struct run_files *files;
 	bool promised; /* its id is given away before it ends: store at once */
 };
 

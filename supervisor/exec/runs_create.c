@@ -15,6 +15,7 @@
 #include "proto/json/json.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/exec/kept_inputs.h"
+#include "supervisor/inputs/run_files.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
@@ -24,6 +25,8 @@
 #include "supervisor/run/run_row.h"
 
 #define CANCEL_GRACE_MAX_MS 60000
+#define LUA_FILES_PART 4		   /* of its memory, one in so many */
+#define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -131,6 +134,31 @@ static void on_stored(void *arg, const struct store_result *res)
 	free(st);
 }
 
+/* A Lua template has them whole, and in its memory, where it needs room as well. */
+static bool files_fit(const struct run *r, const struct run_files *files,
+		      struct tool_error *e)
+{
+	int64_t most =
+	    least(r->limits.memory_bytes / LUA_FILES_PART, LUA_FILES_MAX);
+	int64_t used = files != NULL ? run_files_bytes(files, true) : 0;
+	char *who;
+
+	if (r->template->runtime != RUNTIME_LUA || used <= most)
+		return true;
+	who = limits_who_can_raise(r, LIMIT_MEMORY);
+	tool_error_set(
+	    e, "RESOURCE_LIMIT",
+	    limits_details(r, LIMIT_MEMORY, used * LUA_FILES_PART),
+	    "the files have %lld bytes together, and %s, which is "
+	    "of Lua and has them in its memory, is given at most "
+	    "%lld: a part in %d of its memory; who can raise that is "
+	    "%s",
+	    (long long)used, r->template->id, (long long)most, LUA_FILES_PART,
+	    who);
+	free(who);
+	return false;
+}
+
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish,
@@ -151,6 +179,12 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		s->unlisted++;
 	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
+	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	if (!files_fit(r, wish->files, tool_error)) {
+		run_free(r);
+		return NULL;
+	}
+	r->files = wish->files;
 	r->inputs =
 	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
@@ -164,7 +198,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		snprintf(r->trace, sizeof(r->trace), "%s", wish->trace);
 	r->idem_key = xstrdup_opt(wish->idem_key);
 	r->idem_digest = xstrdup_opt(wish->idem_digest);
-	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
 	set_task(s, r, wish);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/inputs/run_files.h"
 #include "proto/json/json.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/state/disk_space.h"
@@ -176,6 +177,8 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		run_steps_close(&r->steps, r->error.code, r->error.message);
 	free(r->inputs);
 	r->inputs = NULL;
+	run_files_free(r->files);
+	r->files = NULL;
 	set_expiry(s, r);
 	view = run_json_make(r, s->ctx->isolation);
 	r->view = text_of(r, view);

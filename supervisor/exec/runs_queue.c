@@ -13,16 +13,21 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/inputs/run_files.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/run/run_row.h"
 
-#define STARTS_MAX 20 /* of one run, while there is no worker to be had… */
-#define PAUSE_MS 100  /* …each so long after the last */
+#define STARTS_MAX 20	 /* of one run, while there is no worker to be had… */
+#define PAUSE_MS 100	 /* …each so long after the last */
+#define RENEWING_MAX 300 /* while there is one, but a new zygote is needed */
 
 void runs_enqueue(struct runs *s, struct run *r)
 {
 	r->queued.bytes = (int64_t)r->inputs_len;
+	if (r->files != NULL)
+		r->queued.bytes += (int64_t)r->files->inputs_len +
+				   run_files_bytes(r->files, false);
 	r->queued.kind = r->template->runtime;
 	sched_put(&s->sched, &r->requestor->lane, &r->queued);
 }
@@ -90,8 +95,9 @@ struct run *runs_next(struct runs *s)
 /* Will it pass by itself? */
 static bool is_passing(int err)
 {
-	return err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOMEM ||
-	       err == -ENOBUFS || err == -EMFILE || err == -ENFILE;
+	return err == -EINPROGRESS || err == -EAGAIN || err == -ETOOMANYREFS ||
+	       err == -ENOMEM || err == -ENOBUFS || err == -EMFILE ||
+	       err == -ENFILE;
 }
 
 /* Runs cannot send descriptors, so that one is another program's doing. */
@@ -107,10 +113,12 @@ static const char *why_none(int err)
 
 void runs_not_started(struct runs *s, struct run *r, int err)
 {
-	log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"", r->id,
-		 r->requestor->name, why_none(err));
+	if (err != -EINPROGRESS)
+		log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"",
+			 r->id, r->requestor->name, why_none(err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
-	    is_passing(err) && ++r->starts < STARTS_MAX) {
+	    is_passing(err) &&
+	    ++r->starts < (err == -EINPROGRESS ? RENEWING_MAX : STARTS_MAX)) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
 		evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
 		return;

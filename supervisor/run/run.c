@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/inputs/run_files.h"
 #include "supervisor/run/lost_artifacts.h"
 
 /*
@@ -181,6 +182,7 @@ void run_free(struct run *r)
 	free(r->inputs);
 	free(r->kept.text);
 	free(r->kept.lack);
+	run_files_free(r->files);
 	free(r->idem_key);
 	free(r->idem_digest);
 	run_steps_fini(&r->steps);

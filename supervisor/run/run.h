@@ -105,6 +105,7 @@ struct run_task {
 };
 
 struct worker;
+struct run_files;
 struct lost_artifacts;
 struct run;
 
@@ -173,6 +174,7 @@ struct run {
 		int64_t bytes; /* that were put into a row */
 	} kept;
 	char retried_from[ID_SIZE]; /* the run that it repeats, or "" */
+	struct run_files *files;    /* owned: those among them; NULL: none */
 	char *idem_key;
 	char *idem_digest;
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
 /* ---- a run to its row ---- */
@@ -78,9 +79,11 @@ static char *options_of(const struct run *r)
 {
 	char *text;
 	struct json_object *o =
-	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O",
+	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O "
+		      "files?o",
 		      r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
-		      trust_name(r->trust), r->task.capabilities);
+		      trust_name(r->trust), r->task.capabilities,
+		      run_files_describe(r->files));
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -179,6 +182,8 @@ struct run *run_row_revive(const struct store_run *row,
 				    .told = row->task != STORE_TASK_NONE,
 				    .capabilities = json_object_get(
 					json_member(options, "capabilities"))};
+	r->files = run_files_restore(t->file_spots, row->inputs,
+				     json_member(options, "files"));
 	json_object_put(options);
 	r->idem_key = xstrdup_opt(row->idem_key);
 	r->idem_digest = xstrdup_opt(row->idem_digest);

@@ -27,7 +27,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/os/fdpass.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/spawn/uid_range.h"
+#include "supervisor/ids/uid_range.h"
 
 #define ARGS_MAX 2048
 #define REQUEST_FD 3 /* privsep's only descriptor */

@@ -212,23 +212,29 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 		  const struct spawner_job *job)
 {
 	struct zygote_pool *p = &c->pool[job->kind];
-	struct zygote_proto_request request = {.type = ZYGOTE_PROTO_SPAWN,
-					       .cpu_ms = job->cpu_ms,
-					       .memory_bytes =
-						   job->memory_bytes};
+	struct zygote_proto_spawn s;
+	struct zygote_proto_request *request = &s.request;
 	int rc = 0;
 
+	*request =
+	    (struct zygote_proto_request){.type = ZYGOTE_PROTO_SPAWN,
+					  .cpu_ms = job->cpu_ms,
+					  .memory_bytes = job->memory_bytes};
+
 	if (job->kind == RUNTIME_PROGRAM)
-		rc = spawner_rootfs_request(c, job, &request);
+		rc = spawner_rootfs_request(c, job, request);
 	if (rc < 0)
 		return rc;
 	if (p->current == NULL || take_slot(c, &child->slot) < 0)
 		return -EAGAIN;
 	child->pid = 0;
-	request.seq = child->seq = ++c->seq;
-	request.slot = child->slot;
-	rc = fdpass_send(p->current->control, &request, sizeof(request), fd,
-			 MSG_DONTWAIT);
+	request->seq = child->seq = ++c->seq;
+	request->slot = child->slot;
+	if (request->n_files > 0)
+		memcpy(s.files, job->files,
+		       request->n_files * sizeof(s.files[0]));
+	rc = fdpass_send(p->current->control, &s,
+			 zygote_proto_spawn_len(request), fd, MSG_DONTWAIT);
 	if (rc < 0) {
 		c->slot_used[child->slot] = false;
 		if (rc == -ETOOMANYREFS)

@@ -18,6 +18,7 @@
 #include <uthash.h>
 
 #include "base/os/nofollow.h"
+#include "base/os/shown_file.h"
 #include "ipc/runtime.h"
 #include "ipc/zygote_proto.h"
 
@@ -50,6 +51,9 @@ struct spawner_rootfs {
 	size_t n_packages;
 	char **reads; /* absolute; at most SPAWNER_READS_MAX */
 	size_t n_reads;
+	/* the folder of artifacts, of which runs get files; NULL: not yet */
+	char *artifacts;
+	struct file_id artifacts_id;
 	bool weak; /* programs run without a user namespace, if need be */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
 	uint64_t copies_bytes; /* and all that are copied together */
@@ -69,6 +73,9 @@ struct spawner_job {
 	struct program_limits limits;
 	/* it may lock what it reads, as others do on this machine */
 	bool locks;
+	bool in; /* it has in/, with these of the tree's artifacts */
+	const struct shown_file *files; /* at most SHOWN_FILES_MAX */
+	size_t n_files;
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
@@ -104,6 +111,15 @@ void spawner_free(struct spawner *c);
  * place of the one that there is. Without packages: none.
  */
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
+
+/*
+ * Programs can be given files of the folder PATH (copied, absolute, no link in
+ * it), which is ID, from the next zygote on, which is started when there is none
+ * that has it. 0: they can be now; -EAGAIN: soon; else -errno: that zygote could not
+ * show it, and ERRMSG (lent, until the spawner is told more) says why.
+ */
+int spawner_show_artifacts(struct spawner *c, const char *path,
+			   const struct file_id *id, const char **errmsg);
 
 /* Why programs see none of a package, or of what it may read. */
 struct spawner_lack {

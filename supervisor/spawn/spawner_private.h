@@ -17,7 +17,7 @@ TAILQ_HEAD(hands, spawner_child);
 
 /* A package or a read of the tree that a zygote could not show. */
 struct mount_failure {
-	bool is_read;
+	bool is_read, is_artifacts;
 	uint32_t at; /* in the tree */
 	int err;
 	uint64_t used; /* bytes of packages that are to be copied… */
@@ -35,8 +35,9 @@ struct zygote {
 	bool retired; /* it answers what is pending, then ends */
 	bool gone;    /* it is reaped, and its last words are read */
 	struct event *readable;
-	struct event *overdue; /* until it is ready */
-	struct hands pending;  /* asked for, not yet cloned */
+	struct event *overdue;	  /* until it is ready */
+	struct file_id artifacts; /* that it was told to show, if any */
+	struct hands pending;	  /* asked for, not yet cloned */
 	SLIST_HEAD(, mount_failure) mount_failure;
 	LIST_ENTRY(zygote) link; /* in spawner.zygotes */
 };

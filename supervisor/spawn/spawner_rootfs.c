@@ -28,6 +28,7 @@ void spawner_rootfs_fini(struct spawner *c)
 		free(t->reads[i]);
 	free(t->packages);
 	free(t->reads);
+	free(t->artifacts);
 	*t = (struct spawner_rootfs){0};
 }
 
@@ -37,6 +38,7 @@ static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 
 	spawner_rootfs_fini(c);
 	*t = *rootfs;
+	t->artifacts = xstrdup_opt(rootfs->artifacts);
 	t->packages = xcalloc(t->n_packages + 1, sizeof(*t->packages));
 	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
 	for (size_t i = 0; i < t->n_packages; i++) {
@@ -69,6 +71,7 @@ void spawner_rootfs_failed(struct zygote *z,
 	struct mount_failure *u = xcalloc(1, sizeof(*u));
 
 	u->is_read = event->pid == 1;
+	u->is_artifacts = event->pid == 2;
 	u->at = event->seq;
 	u->err = event->err;
 	u->used = event->used;
@@ -77,7 +80,10 @@ void spawner_rootfs_failed(struct zygote *z,
 	SLIST_INSERT_HEAD(&z->mount_failure, u, link);
 	if (u->err != ENOENT)
 		log_warn("crew", "unshown=%s why=\"%s\"",
-			 u->is_read ? "read" : "package", u->errmsg);
+			 u->is_artifacts ? "artifacts"
+			 : u->is_read	 ? "read"
+					 : "package",
+			 u->errmsg);
 }
 
 void spawner_rootfs_forget(struct zygote *z)
@@ -112,6 +118,8 @@ static bool find_read(const struct spawner_rootfs *t, const char *path,
 static bool concerns(const struct spawner *c, const struct spawner_job *job,
 		     const struct mount_failure *u)
 {
+	if (u->is_artifacts)
+		return false; /* who needs them asks */
 	if (!u->is_read)
 		return u->at < c->rootfs.n_packages &&
 		       strcmp(c->rootfs.packages[u->at].path, job->package) ==
@@ -158,6 +166,45 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 	return true;
 }
 
+/* ---- artifacts ---- */
+
+/* Is PATH, which is ID, what zygotes are told of from now on? */
+static bool tell_artifacts(struct spawner *c, const char *path,
+			   const struct file_id *id)
+{
+	struct spawner_rootfs *t = &c->rootfs;
+
+	if (t->artifacts != NULL && strcmp(t->artifacts, path) == 0 &&
+	    file_id_same(&t->artifacts_id, id))
+		return false;
+	free(t->artifacts);
+	t->artifacts = xstrdup(path);
+	t->artifacts_id = *id;
+	return true;
+}
+
+int spawner_show_artifacts(struct spawner *c, const char *path,
+			   const struct file_id *id, const char **errmsg)
+{
+	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
+	const struct mount_failure *u;
+	bool renew = tell_artifacts(c, path, id);
+
+	if (p->current == NULL)
+		return -EAGAIN; /* the one that is to come has it */
+	if (renew || !file_id_same(&p->current->artifacts, id)) {
+		spawner_renew(c, RUNTIME_PROGRAM);
+		return -EAGAIN;
+	}
+	SLIST_FOREACH(u, &p->current->mount_failure, link)
+		if (u->is_artifacts)
+			break;
+	if (u == NULL)
+		return 0;
+	*errmsg = u->errmsg;
+	return -u->err;
+}
+
 /* ---- a job's place ---- */
 
 int spawner_rootfs_request(const struct spawner *c,
@@ -176,6 +223,8 @@ int spawner_rootfs_request(const struct spawner *c,
 	request->limits.open_files =
 	    spawner_files_below_ours(c, job->limits.open_files);
 	request->locks = job->locks;
+	request->in = job->in;
+	request->n_files = (uint32_t)job->n_files;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find_read(t, job->reads[i], &at))
 			request->reads |= UINT64_C(1) << at;

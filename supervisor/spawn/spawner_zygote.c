@@ -55,7 +55,7 @@ static enum runtime kind_of(const struct zygote_pool *p)
 static char **make_argv(const struct spawner *c, enum runtime kind)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
-	char **argv = xcalloc(t->n_packages + t->n_reads + 5, sizeof(char *));
+	char **argv = xcalloc(t->n_packages + t->n_reads + 6, sizeof(char *));
 	bool copied = false;
 	size_t n = 0;
 
@@ -79,6 +79,10 @@ static char **make_argv(const struct spawner *c, enum runtime kind)
 				      t->copy_bytes, t->copies_bytes);
 	for (size_t i = 0; i < t->n_reads; i++)
 		argv[n++] = xasprintf("read=%s", t->reads[i]);
+	if (t->artifacts != NULL)
+		argv[n++] = xasprintf("artifacts=%" PRIx64 ":%" PRIx64 ":%s",
+				      t->artifacts_id.dev, t->artifacts_id.ino,
+				      t->artifacts);
 	return argv;
 }
 
@@ -126,6 +130,8 @@ int zygote_start(struct spawner *c, enum runtime kind)
 	evutil_make_socket_nonblocking(ends[0]);
 	z->spawner = c;
 	z->kind = kind;
+	if (kind == RUNTIME_PROGRAM)
+		z->artifacts = c->rootfs.artifacts_id;
 	z->control = ends[0];
 	z->readable =
 	    event_new(c->base, z->control, EV_READ | EV_PERSIST, on_event, z);

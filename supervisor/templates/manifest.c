@@ -260,6 +260,9 @@ static int check_inputs(struct template *t, struct json_object *m,
 	int rc;
 
 	t->secret = has_secret(json_member(m, "inputsSchema"));
+	t->file_spots = file_schema_find(json_member(m, "inputsSchema"));
+	if (t->file_spots != NULL)
+		file_schema_expand(json_member(m, "inputsSchema"));
 	rc = compile(m, f, "inputsSchema", &t->inputs_json, &t->inputs);
 	return rc < 0 ? rc : check_headers(t, f);
 }

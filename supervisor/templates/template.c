@@ -24,6 +24,7 @@ void template_unref(struct template *t)
 	if (t == NULL || --t->users > 0)
 		return;
 	schema_free(t->inputs);
+	file_schema_free(t->file_spots);
 	schema_free(t->outputs);
 	mcp_param_headers_fini(&t->mcp_headers);
 	for (size_t i = 0; i < t->n_files; i++)

@@ -16,6 +16,7 @@
 #include "ipc/runtime.h"
 #include "proto/mcp/mcp_param_header.h"
 #include "proto/schema/schema.h"
+#include "supervisor/inputs/file_schema.h"
 #include "supervisor/templates/semver.h"
 
 enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
@@ -82,6 +83,8 @@ struct template
 	struct template_file *files;	  /* what these two name; owned */
 	size_t n_files;
 	struct schema *inputs;
+	struct file_spot
+	    *file_spots;	/* owned: inputs that are files; NULL: none */
 	struct schema *outputs; /* NULL: any value */
 };
 

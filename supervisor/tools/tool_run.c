@@ -31,6 +31,7 @@ static void tool_run_args_free(void *state)
 	struct tool_run_args *ask = state;
 
 	template_unref(ask->template);
+	run_files_free(ask->files);
 	json_object_put(ask->token);
 	json_object_put(ask->wish.task_capabilities);
 	free(ask);
@@ -270,6 +271,8 @@ void tool_run_create(struct request *c)
 	bool async = ask->mode == MODE_ASYNC || c->as_task;
 	struct run *r;
 
+	if (tool_run_files(c))
+		return;
 	ask->wish.promised = async;
 	ask->wish.inputs_text = c->msg.inputs;
 	ask->wish.inputs_len = c->msg.inputs_len;
@@ -280,6 +283,7 @@ void tool_run_create(struct request *c)
 		return;
 	}
 	c->msg.inputs = NULL;
+	ask->files = NULL; /* the run's */
 	if (async)
 		tool_run_wait_durable(c, r);
 	else

@@ -6,6 +6,7 @@
  *   tool_run_wanted.c  which template, and may it be run?
  *   tool_try_again.c   what is asked for is an earlier run's
  *   tool_run_inputs.c  are its inputs what the template takes?
+ *   tool_run_files.c   the files among its inputs
  *   tool_run_idempotent.c    is there a run already, by its idempotencyKey?
  *   tool_run_digest.c  is a call the same as another?
  *   tool_run_retry.c   questions that a client takes along, and its coming back
@@ -18,12 +19,15 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/contract_tools.h"
 #include "proto/mcp/request_state.h"
-#include "supervisor/run/inputs_digest.h"
+#include "supervisor/inputs/run_files.h"
+#include "supervisor/inputs/inputs_digest.h"
 
 /* What is asked for; in request.state while the call waits. */
 struct tool_run_args {
 	struct template *template;  /* a user of it: the catalogue may change */
 	struct json_object *inputs; /* borrowed from the call's message */
+	struct run_files *files;    /* owned: those among them; or NULL */
+	size_t n_found;		    /* of these, that were looked up */
 	struct run_wish wish;
 	enum template_mode mode;
 	enum store_task form;			/* that its end is shown in */
@@ -91,6 +95,12 @@ void tool_run_retry(struct request *c);
 void tool_run_asked(struct request *c, struct run *r);
 /* R, or its row, is what became of C's call. */
 void tool_run_present_row(struct request *c, const struct store_run *row);
+
+/*
+ * Has C's ask files that are to be found first? Then tool_run_create() is called
+ * again once they are, or C is refused.
+ */
+bool tool_run_files(struct request *c);
 
 /* Make the run that C's ask is for. */
 void tool_run_create(struct request *c);

@@ -24,6 +24,7 @@
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/run/limits.h"
+#include "supervisor/state/state_file.h"
 #include "proto/json/json_pack.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
@@ -42,6 +43,34 @@ static void add_read(struct spawner_rootfs *tree, const char *path)
 		return;
 	}
 	tree->reads[tree->n_reads++] = (char *)path;
+}
+
+char *programs_artifacts(const struct config *config)
+{
+	char *dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, config->state_dir);
+	char *real = realpath(dir, NULL);
+
+	free(dir);
+	return real;
+}
+
+/* As they are now: a state begins without any. */
+static char *find_artifacts(const struct config *config, struct file_id *id)
+{
+	char *path = programs_artifacts(config);
+	int fd = path != NULL
+		     ? nofollow_open(AT_FDCWD, path, O_PATH | O_DIRECTORY)
+		     : -1;
+
+	if (fd >= 0 && file_id_of(fd, id) == 0) {
+		close(fd);
+		return path;
+	}
+	if (fd >= 0)
+		close(fd);
+	*id = (struct file_id){0};
+	free(path);
+	return NULL;
 }
 
 void programs_show(struct spawner *c, const struct catalogue *all,
@@ -70,9 +99,11 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
 	}
+	tree.artifacts = find_artifacts(config, &tree.artifacts_id);
 	spawner_set_tree(c, &tree);
 	free(tree.packages);
 	free(tree.reads);
+	free(tree.artifacts);
 }
 
 /* What is every program's own hides the host's. */
@@ -304,11 +335,27 @@ static bool are_bounds(const struct config *c, const char *arg)
 	       all == c->max_package_copies_bytes;
 }
 
+/* "DEVICE:INODE:DIR": the state's artifacts, and nothing else of the host. */
+static bool are_artifacts(const struct config *c, const char *arg)
+{
+	char *own = programs_artifacts(c);
+	struct file_id id;
+	int n = 0;
+	bool are = own != NULL &&
+		   sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &id.dev, &id.ino,
+			  &n) == 2 &&
+		   n > 0 && strcmp(arg + n, own) == 0;
+
+	free(own);
+	return are;
+}
+
 /* A package that is not there any more is one that the zygote leaves out. */
 static bool may_have(const struct config *c, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
 	static const char read[] = "read=", copies[] = "copies=";
+	static const char artifacts[] = "artifacts=";
 	enum standing how;
 
 	if (strncmp(arg, unshown, strlen(unshown)) == 0)
@@ -326,6 +373,8 @@ static bool may_have(const struct config *c, char *arg)
 	}
 	if (strncmp(arg, copies, strlen(copies)) == 0)
 		return are_bounds(c, arg + strlen(copies));
+	if (strncmp(arg, artifacts, strlen(artifacts)) == 0)
+		return are_artifacts(c, arg + strlen(artifacts));
 	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
 }
 

@@ -17,6 +17,12 @@
 void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config);
 
+/*
+ * Where CONFIG's state has its artifacts: without a link, the caller's; NULL:
+ * it has none yet.
+ */
+char *programs_artifacts(const struct config *config);
+
 /* May T run, to which all is granted? A program that may not is refused in R. */
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct tool_error *r);

@@ -20,6 +20,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/inputs/run_files.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/worker/programs.h"
@@ -51,6 +52,7 @@ static void worker_free(struct worker *w)
 	event_free(w->deadline);
 	close(w->fd);
 	worker_unreserve(w);
+	worker_files_free(w->files);
 	artifact_file_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
@@ -185,8 +187,25 @@ static struct str str_of(const char *s)
 	return (struct str){s, strlen(s)};
 }
 
+static size_t body_len(const struct worker *w)
+{
+	const struct run *r = w->run;
+
+	return w->files != NULL ? worker_files_body(w->files)
+				: r->template->code_len + r->inputs_len;
+}
+
+/* An artifact of its files cannot be read: what it was told is never whole. */
+static void files_failed(struct worker *w, int err)
+{
+	run_set_error(w->run, "STORE_UNAVAILABLE", NULL,
+		      "a file that the run is given cannot be read: %s",
+		      store_says(err));
+	worker_kill(w, SIGKILL);
+}
+
 /* The next piece of the body, which is the code and then the inputs. */
-static struct str body_piece(const struct worker *w)
+static struct str body_piece(struct worker *w)
 {
 	static char whole[MSG_CHUNK_MAX];
 	const struct run *r = w->run;
@@ -194,6 +213,14 @@ static struct str body_piece(const struct worker *w)
 	size_t total = code_len + r->inputs_len;
 	struct str s;
 
+	if (w->files != NULL) {
+		ssize_t n =
+		    worker_files_piece(w->files, w->sent, whole, sizeof(whole));
+
+		if (n < 0)
+			files_failed(w, (int)n);
+		return (struct str){whole, n > 0 ? (size_t)n : 0};
+	}
 	if (total <= sizeof(whole)) { /* in one frame, as most are */
 		if (code_len > 0)     /* a program's lies in its package */
 			memcpy(whole, r->template->code, code_len);
@@ -228,7 +255,9 @@ static int send_run(struct worker *w, struct str head)
 		    .messages_per_second =
 			(uint64_t)r->limits.messages_per_second,
 		    .code_bytes = r->template->code_len,
-		    .inputs_bytes = r->inputs_len,
+		    .inputs_bytes =
+			w->files != NULL ? r->files->inputs_len : r->inputs_len,
+		    .files_bytes = worker_files_bytes(w->files),
 		    .head = head}};
 
 	return worker_send(w, &m);
@@ -244,19 +273,21 @@ void worker_drop_inputs(struct worker *w)
 	free(r->inputs);
 	r->inputs = NULL;
 	r->inputs_len = 0;
+	run_files_free(r->files);
+	r->files = NULL;
 }
 
 /* As much as the socket takes; the rest when it is writable again. */
 static void send_body(struct worker *w)
 {
-	struct run *r = w->run;
 	int rc = 0;
 
-	while (!w->run_sent ||
-	       w->sent < r->template->code_len + r->inputs_len) {
+	while (!w->run_sent || w->sent < body_len(w)) {
 		struct str s = body_piece(w);
 		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
 
+		if (s.n == 0 && w->sent < body_len(w))
+			return; /* it is killed */
 		rc = w->run_sent ? worker_send(w, &chunk) : send_run(w, s);
 		if (rc < 0)
 			break;
@@ -269,6 +300,8 @@ static void send_body(struct worker *w)
 	}
 	/* any other failure: the worker is dying, and its end will be told */
 	w->run_whole = true;
+	worker_files_free(w->files);
+	w->files = NULL;
 	worker_drop_inputs(w);
 	worker_question_flush(w);
 }
@@ -424,12 +457,16 @@ int worker_start(const struct worker_env *env, struct run *r)
 	}
 	w->child.on_born = on_born;
 	w->child.on_exit = on_reaped;
-	rc = worker_is_stale(r, env->ctx->spawner, &job)
-		 ? -ESTALE
-		 : spawner_spawn(env->ctx->spawner, &w->child, ends[1], &job);
+	rc = worker_is_stale(r, env->ctx->spawner, &job) ? -ESTALE : 0;
+	if (rc == 0 && r->files != NULL)
+		rc = worker_files_open(&w->files, env->ctx->spawner,
+				       env->ctx->config, r, &job);
+	if (rc == 0)
+		rc = spawner_spawn(env->ctx->spawner, &w->child, ends[1], &job);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);
+		worker_files_free(w->files);
 		free(w);
 		return rc;
 	}

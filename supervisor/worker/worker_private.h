@@ -5,6 +5,7 @@
  *   worker.c           its life: start, what goes to it, deadline, end
  *   worker_recv.c      what it says
  *   worker_artifact.c  its artifacts, and what it lost of them
+ *   worker_files.c     the files that it is given
  *   worker_question.c  what it asks, and the answers on their way
  */
 #ifndef SUPERVISOR_WORKER_WORKER_PRIVATE_H
@@ -43,7 +44,8 @@ struct worker {
 	/* to be read, in the lane of its requestor */
 	struct fair_queue_turn turn;
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
-	size_t sent;		/* of code and inputs, as one body */
+	size_t sent;		/* of code, inputs and files, as one body */
+	struct worker_files *files; /* NULL: it is given none */
 	bool waits; /* a program's: for its clone, before anything is sent */
 	bool held;  /* by a cgroup of its own */
 	bool run_sent;
@@ -76,6 +78,23 @@ struct worker {
 /* R's program is no more what was loaded, or JOB cannot show it: R's error says so. */
 bool worker_is_stale(struct run *r, struct spawner *spawner,
 		     const struct spawner_job *job);
+
+/*
+ * The files of R, which has some, opened for its worker: *OUT is the caller's, and
+ * lends JOB what a program is shown. 0; -EINPROGRESS: programs cannot be shown
+ * any yet; or -errno, and R's error says why.
+ */
+struct worker_files;
+int worker_files_open(struct worker_files **out, struct spawner *spawner,
+		      const struct config *config, struct run *r,
+		      struct spawner_job *job);
+void worker_files_free(struct worker_files *f); /* NULL is fine */
+/* The whole body of RUN, with code and inputs; and of this what is files'. */
+uint64_t worker_files_body(const struct worker_files *f);
+uint64_t worker_files_bytes(const struct worker_files *f);
+/* From its byte AT on, into TO (MAX bytes): how many, or -errno. */
+ssize_t worker_files_piece(struct worker_files *f, uint64_t at, char *to,
+			   size_t max);
 
 /* W is new: it has said nothing. */
 void worker_recv_init(struct worker *w);

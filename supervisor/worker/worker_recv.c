@@ -231,7 +231,7 @@ static bool may_claim(const struct worker *w, struct str code)
 	    {"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
 	    {"RESOURCE_LIMIT", false},	{"SANDBOX_VIOLATION", false},
 	    {"RUN_CANCELED", false},	{"OUTPUT_INVALID", false},
-	    {"WORKER_CRASHED", true}};
+	    {"WORKER_CRASHED", true},	{"ARTIFACT_EXPIRED", true}};
 
 	if (met != NULL && strlen(met) == code.n &&
 	    memcmp(met, code.p, code.n) == 0)

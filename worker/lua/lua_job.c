@@ -17,6 +17,7 @@
 #include "worker/channel.h"
 #include "worker/lua/lua_error.h"
 #include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_files.h"
 #include "worker/lua/lua_lib.h"
 #include "worker/lua/lua_outcome.h"
 #include "worker/lua/lua_api.h"
@@ -36,7 +37,7 @@ static struct {
 	char template_id[MSG_NAME_MAX];
 	/* "@main.lua": the name of the chunk in Lua */
 	char entry[MSG_NAME_MAX + 2];
-	/* the code, then the inputs, then a NUL */
+	/* the code, then the inputs, then the files, then a NUL */
 	char *body;
 } job MEMORY_SMALL;
 
@@ -68,7 +69,9 @@ int lua_job_prepare(void)
 
 static size_t body_size(void)
 {
-	return (size_t)(job.run.code_bytes + job.run.inputs_bytes) + 1;
+	return (size_t)(job.run.code_bytes + job.run.inputs_bytes +
+			job.run.files_bytes) +
+	       1;
 }
 
 static struct str copy(char *to, struct str from)
@@ -101,6 +104,21 @@ static int returned(lua_State *L, int status, lua_KContext ctx)
 	return 1;
 }
 
+/* The inputs, with the bytes of files where they lie in them. */
+static void push_inputs(lua_State *L)
+{
+	char *inputs = job.body + job.run.code_bytes;
+	char *files = inputs + job.run.inputs_bytes;
+	struct str rest = {files, (size_t)job.run.files_bytes};
+	char first = *files;
+
+	*files = '\0'; /* where the inputs end */
+	lua_json_decode(L, inputs, (size_t)job.run.inputs_bytes);
+	*files = first;
+	if (rest.n > 0 && !lua_files_put(L, rest))
+		channel_broken();
+}
+
 /* The value that the file returned is on top. */
 static int loaded(lua_State *L, int status, lua_KContext ctx)
 {
@@ -111,8 +129,7 @@ static int loaded(lua_State *L, int status, lua_KContext ctx)
 				  "but it returned a %s",
 				  job.entry + 1, luaL_typename(L, -1));
 	lua_api_push(L);
-	lua_json_decode(L, job.body + job.run.code_bytes,
-			(size_t)job.run.inputs_bytes);
+	push_inputs(L);
 	lua_state_free(job.body, body_size());
 	job.body = NULL;
 	lua_callk(L, 2, 1, 0, returned);

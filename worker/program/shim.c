@@ -86,7 +86,8 @@ static void take_run(void)
 	shim.run = m.run;
 	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
 	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);
-	want = (size_t)(m.run.code_bytes + m.run.inputs_bytes);
+	want =
+	    (size_t)(m.run.code_bytes + m.run.inputs_bytes + m.run.files_bytes);
 	shim.body = xcalloc(1, want + 1);
 	channel_recv_body(shim.body, m.run.head, want);
 }
@@ -260,6 +261,7 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	shim = (struct shim){.sb = sb, .p = p, .proc = proc};
 	take_run();
 	steps_set_grace_ms((int64_t)shim.run.cancel_grace_ms);
+	shim_take_files(&shim);
 	rc = shim_start(&shim, &what);
 	if (filter_load(&sb->worker_filter) != 0)
 		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);

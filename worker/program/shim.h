@@ -8,6 +8,7 @@
  *   shim.c            its life, and the loop
  *   shim_pipes.c      the program's pipes
  *   shim_exit.c       the end of the run
+ *   shim_given.c      the files that the run is given
  *   shim_child.c      from a fork of the shim to the program
  *   shim_lines.c      messages on the program's descriptor 3
  *   shim_steps.c      the steps among them, by name

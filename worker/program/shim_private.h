@@ -38,8 +38,9 @@ struct shim {
 	struct msg_run run;
 	char run_id[MSG_NAME_MAX + 1];
 	char entry[MSG_NAME_MAX + 1];
-	char *body; /* the arguments, each with its NUL; then the inputs */
-	pid_t pid;  /* the program's */
+	/* the arguments, each with its NUL; the inputs; files, until in in/ */
+	char *body;
+	pid_t pid; /* the program's */
 	struct shim_pipes pipes;
 	uint64_t artifact_bytes;   /* so far */
 	enum shim_refused refused; /* of the last artifact */
@@ -102,6 +103,14 @@ struct shim_space {
 };
 
 bool shim_full(struct shim_space *r); /* the first that is; false: none */
+
+/* ---- shim_given.c ---- */
+
+/*
+ * Write the files that came with RUN into in/. One that cannot be written, and an
+ * artifact that is not there any more, ends the run.
+ */
+void shim_take_files(struct shim *s);
 
 /* ---- shim_child.c ---- */
 

@@ -104,7 +104,8 @@ static bool same_run(const struct msg_run *a, const struct msg_run *b)
 	       a->artifact_bytes == b->artifact_bytes &&
 	       a->messages_per_second == b->messages_per_second &&
 	       a->code_bytes == b->code_bytes &&
-	       a->inputs_bytes == b->inputs_bytes && same_str(a->head, b->head);
+	       a->inputs_bytes == b->inputs_bytes &&
+	       a->files_bytes == b->files_bytes && same_str(a->head, b->head);
 }
 
 static bool same_step(const struct msg_step *a, const struct msg_step *b)

@@ -72,7 +72,10 @@ static void any_run(struct msg_run *r)
 	    MSG_RATE_MIN + any_up_to(MSG_RATE_MAX - MSG_RATE_MIN);
 	r->code_bytes = any_up_to(MSG_BODY_MAX);
 	r->inputs_bytes = any_up_to(MSG_BODY_MAX - r->code_bytes);
-	r->head = any_bytes(0, r->code_bytes + r->inputs_bytes);
+	r->files_bytes =
+	    any_up_to(MSG_BODY_MAX - r->code_bytes - r->inputs_bytes);
+	r->head =
+	    any_bytes(0, r->code_bytes + r->inputs_bytes + r->files_bytes);
 }
 
 static void any_step(struct msg_step *s)

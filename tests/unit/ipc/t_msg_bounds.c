@@ -80,7 +80,7 @@ static const struct {
     {RUN(NAMES, .inputs_bytes = MSG_BODY_MAX + 1),
      "run.inputs_bytes is over 1 GiB", "RUN with inputs over 1 GiB"},
     {RUN(NAMES, .code_bytes = MSG_BODY_MAX, .inputs_bytes = 1),
-     "run.code_bytes and run.inputs_bytes are over 1 GiB",
+     "run.code_bytes, run.inputs_bytes and run.files_bytes are over 1 GiB",
      "RUN with both over 1 GiB"},
     {RUN(NAMES, .code_bytes = 1, .inputs_bytes = 1, .head = S("abc")),
      "run.head is longer than the body", "RUN with a head over its body"},

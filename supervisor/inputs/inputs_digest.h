@@ -2,8 +2,8 @@
 /*
  * inputs_digest.h - SHA-256 of a JSON value, whatever the order of its members.
  */
-#ifndef SUPERVISOR_RUN_INPUTS_DIGEST_H
-#define SUPERVISOR_RUN_INPUTS_DIGEST_H
+#ifndef SUPERVISOR_INPUTS_INPUTS_DIGEST_H
+#define SUPERVISOR_INPUTS_INPUTS_DIGEST_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/run/inputs_digest.h"
+#include "supervisor/inputs/inputs_digest.h"
 #include "tests/unit/tap.h"
 
 static void digest(char out[INPUTS_DIGEST_SIZE], const char *text, bool secret)

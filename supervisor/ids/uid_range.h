@@ -4,8 +4,8 @@
  * a range that is nobody's and no other server's. Without root there is none:
  * then workers are who we are.
  */
-#ifndef SUPERVISOR_SPAWN_UID_RANGE_H
-#define SUPERVISOR_SPAWN_UID_RANGE_H
+#ifndef SUPERVISOR_IDS_UID_RANGE_H
+#define SUPERVISOR_IDS_UID_RANGE_H
 
 #include <stddef.h>
 #include <sys/types.h>

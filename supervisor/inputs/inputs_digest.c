@@ -5,7 +5,7 @@
  * tool_run_idempotent.c calls it, for large inputs on a thread. It fails only
  * without random bytes, and then aborts.
  */
-#include "supervisor/run/inputs_digest.h"
+#include "supervisor/inputs/inputs_digest.h"
 
 #include <pthread.h>
 #include <stdio.h>

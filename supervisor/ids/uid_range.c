@@ -5,7 +5,7 @@
  * the range on. Where no id is free, or the lock cannot be had, the server does
  * not start: two servers' workers with one uid could harm each other.
  */
-#include "supervisor/spawn/uid_range.h"
+#include "supervisor/ids/uid_range.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rootfs_in.c - the files that a run is given: artifacts, which are bound, not
+ * copied, in a folder that the program cannot change and the shim can still
+ * write to. rootfs_run.c calls it. An artifact that is not there any more is
+ * told to the shim; any other failure ends the worker.
+ */
+#include "sandbox/rootfs/rootfs_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/sys.h"
+#include "sandbox/rootfs/mounts.h"
+
+/* No byte of a file that is given can be executed, or changed. */
+#define GIVEN (MOUNTS_READ_ONLY | MOUNT_ATTR_NOEXEC)
+#define INODES 1024 /* of what is written into it: files, and the folder */
+
+/* The folder of the worker's own that is bound, read-only, at ROOTFS_IN. */
+static int mount_given(const struct rootfs_run *r)
+{
+	char options[128];
+
+	snprintf(options, sizeof(options),
+		 "mode=0755,size=%llu,nr_inodes=%d,uid=%u,gid=%u",
+		 (unsigned long long)r->bytes, INODES, r->uid, r->gid);
+	return sys_result(mount("paddock", ROOTFS_GIVEN, "tmpfs",
+				MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
+}
+
+/* Is the artifact at F's path the one that F says? */
+static int check(const struct shown_file *f)
+{
+	int all = open(ROOTFS_ARTIFACTS, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = all >= 0 ? nofollow_open_here(all, f->path, O_PATH) : -errno;
+	struct file_id id;
+	struct stat st;
+	int rc = fd < 0 ? fd : file_id_of(fd, &id);
+
+	if (rc == 0 && (!file_id_same(&id, &f->id) || fstat(fd, &st) != 0 ||
+			!S_ISREG(st.st_mode)))
+		rc = -ESTALE;
+	sys_close(fd);
+	sys_close(all);
+	return rc;
+}
+
+/*
+ * Its inode is this run's alone where an overlay can be had, so that locks on it
+ * reach nobody else.
+ */
+static int show_one(const struct rootfs_run *r, const struct shown_file *f,
+		    int given, bool *bare)
+{
+	const char *slash = strchr(f->path, '/');
+	char folder[sizeof(ROOTFS_ARTIFACTS) + sizeof(f->path)];
+	char to[sizeof(f->name) + 1];
+	int at, fd, rc = slash == NULL ? -EINVAL : check(f);
+
+	if (rc != 0)
+		return rc;
+	snprintf(folder, sizeof(folder), ROOTFS_ARTIFACTS "/%.*s",
+		 (int)(slash - f->path), f->path);
+	snprintf(to, sizeof(to), "/%s", f->name);
+	at = rootfs_open_over(r, folder, bare);
+	fd = at >= 0 ? nofollow_open(at, slash + 1, O_PATH) : -errno;
+	rc = fd < 0 ? fd : mounts_show(fd, given, to, GIVEN);
+	sys_close(fd);
+	sys_close(at);
+	return rc;
+}
+
+static bool is_gone(int rc)
+{
+	return rc == -ENOENT || rc == -ESTALE;
+}
+
+static int show_all(struct rootfs_run *r, int given, bool *bare)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_given && rc == 0; i++) {
+		rc = show_one(r, &r->given[i], given, bare);
+		if (is_gone(rc)) {
+			r->missing |= UINT64_C(1) << i;
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
+/* The folder as the program sees it, with all that is bound in it. */
+static int bind_given(int given)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = root < 0 ? -errno : mounts_show(given, root, ROOTFS_IN, GIVEN);
+
+	sys_close(root);
+	return rc;
+}
+
+/* Only who owns a folder of the run's may put something there. */
+static void act_as(uid_t uid, gid_t gid)
+{
+	(void)setfsgid(gid);
+	(void)setfsuid(uid);
+}
+
+int rootfs_in_show(struct rootfs_run *r, bool *bare)
+{
+	mode_t mask = umask(022);
+	int rc = mount_given(r);
+
+	act_as(r->uid, r->gid);
+	r->in_fd = rc == 0
+		       ? open(ROOTFS_GIVEN, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+		       : rc;
+	if (rc == 0 && r->in_fd < 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = show_all(r, r->in_fd, bare);
+	if (rc == 0)
+		rc = bind_given(r->in_fd);
+	act_as(geteuid(), getegid());
+	umask(mask);
+	return rc;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_given.c - the files that a run is given and that are no artifacts, written
+ * into in/ before its program starts; shim.c calls it. The program sees that
+ * folder by another mount, which is read-only. What cannot be written ends the
+ * run.
+ */
+#include "worker/program/shim_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/sys.h"
+#include "ipc/file_part.h"
+#include "worker/channel.h"
+
+static int write_all(int fd, struct str s)
+{
+	while (s.n > 0) {
+		ssize_t n = write(fd, s.p, s.n);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			s.p += n;
+			s.n -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int write_file(int in, const struct file_part *f)
+{
+	char name[256];
+	int fd, rc;
+
+	if (f->label.n == 0 || f->label.n >= sizeof(name))
+		channel_broken();
+	memcpy(name, f->label.p, f->label.n);
+	name[f->label.n] = '\0';
+	fd = openat(in, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -errno;
+	rc = fchmod(fd, 0444) == 0 ? write_all(fd, f->data) : -errno;
+	close(fd);
+	return rc;
+}
+
+static void fail(const struct file_part *f, int rc)
+{
+	if (rc == -ENOSPC)
+		shim_fail(
+		    "RESOURCE_LIMIT", NULL,
+		    "the file %.*s, which the run is given, has %zu bytes, "
+		    "and its memory has no room for them; who can raise "
+		    "that is the template's author: "
+		    "limits.maxMemoryBytes, up to the server's "
+		    "max_memory_bytes",
+		    (int)f->label.n, f->label.p, f->data.n);
+	shim_fail("EXECUTION_ERROR", NULL,
+		  "the file %.*s could not be put into in/: %s",
+		  (int)f->label.n, f->label.p, strerrordesc_np(-rc));
+}
+
+/* The first artifact that was gone when it was to be shown. */
+static void fail_missing(const struct sandbox_program *p)
+{
+	size_t i = (size_t)__builtin_ctzll(p->missing);
+
+	shim_fail("ARTIFACT_EXPIRED", NULL,
+		  "the artifact for in/%.255s was removed while the run was "
+		  "being started",
+		  i < p->n_files ? p->files[i].name : "");
+}
+
+void shim_take_files(struct shim *s)
+{
+	int in = s->p->in_fd;
+	struct str rest = {s->body + s->run.code_bytes + s->run.inputs_bytes,
+			   (size_t)s->run.files_bytes};
+	struct file_part f;
+
+	if (s->p->missing != 0)
+		fail_missing(s->p);
+	if (rest.n > 0 && in < 0)
+		channel_broken();
+	while (rest.n > 0) {
+		int rc;
+
+		if (!file_part_next(&rest, &f))
+			channel_broken();
+		rc = write_file(in, &f);
+		if (rc < 0)
+			fail(&f, rc);
+	}
+	sys_close(in);
+	if (s->run.files_bytes > 0) /* what is written there counts there */
+		s->body = realloc(
+		    s->body,
+		    (size_t)(s->run.code_bytes + s->run.inputs_bytes) + 1);
+	if (s->body == NULL)
+		channel_broken();
+}

@@ -84,6 +84,15 @@ static bool is_kept(struct json_object *result, const char *id)
 	return false;
 }
 
+/* Is ARG[I] named before? It can go but once. */
+static bool is_repeated(const char *const *arg, int i)
+{
+	for (int k = 0; k < i; k++)
+		if (strcmp(arg[k], arg[i]) == 0)
+			return true;
+	return false;
+}
+
 static int rm(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
@@ -91,10 +100,14 @@ static int rm(const struct cli *cli, struct client *c, int n,
 	int rc;
 
 	for (int i = 0; i < n; i++)
-		json_object_array_add(ids, json_object_new_string(arg[i]));
+		if (!is_repeated(arg, i))
+			json_object_array_add(ids,
+					      json_object_new_string(arg[i]));
+		else if (!cli->quiet)
+			message_print("%s is named more than once", arg[i]);
 	rc = ask(cli, c, json_pack("runIds:o", ids), &result);
 	for (int i = 0; result != NULL && !cli->json && i < n; i++)
-		if (!is_kept(result, arg[i]))
+		if (!is_kept(result, arg[i]) && !is_repeated(arg, i))
 			safe_printf("%s\n", arg[i]);
 	fflush(stdout);
 	if (rc == 0 && !cli->quiet && json_member_int(result, "deleted") > 0)

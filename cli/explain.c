@@ -154,8 +154,9 @@ static void about_crash(struct story *s)
 			tell(s->help, "%s", signals[i].help);
 		}
 	tell(s->help,
-	     "Run it again; if it dies again with the same inputs, the "
-	     "template's author has to mend it.");
+	     "Run it again (paddock retry %s); if it dies again with the same "
+	     "inputs, the template's author has to mend it.",
+	     s->words);
 }
 
 /* What a forbidden call is for, and what is offered instead of it. */
@@ -302,7 +303,7 @@ static void about_interrupted(struct story *s)
 {
 	tell(s->errmsg,
 	     "The server that ran it was stopped before it had ended.");
-	tell(s->help, "Run it again.");
+	tell(s->help, "Run it again: paddock retry %s", s->words);
 }
 
 static void about_canceled(struct story *s)
@@ -421,6 +422,10 @@ static void about_part(struct story *s)
 
 static void about_end(struct story *s, const char *status)
 {
+	const char *from = json_member_str(s->view, "retriedFrom");
+
+	if (from != NULL)
+		tell(s->errmsg, "It is another try of %s.", from);
 	about_met(s);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {

@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
     &cmd_logs,
     &cmd_explain,
     &cmd_cancel,
+    &cmd_retry,
     &cmd_rm,
     &cmd_prune,
     &cmd_usage,

@@ -85,11 +85,19 @@ char *remedy_who(struct json_object *details)
 
 static char *inputs(struct json_object *details, const char *about)
 {
+	struct json_object *missing = json_member(details, "missing");
+
 	if (json_member_str(details, "pointer") != NULL &&
 	    strcmp(json_member_str(details, "pointer"), IDEM_POINTER) == 0)
 		return xstrdup(
 		    "give the inputs that it was used with, or another "
 		    "--idempotency-key");
+	if (json_length(missing) > 0)
+		return xasprintf(
+		    "\"paddock retry RUN -i %s=env:NAME\" gives one that is in "
+		    "the environment",
+		    json_object_get_string(
+			json_object_array_get_idx(missing, 0)));
 	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
 			 "takes",
 			 about != NULL ? about : "TEMPLATE", server_flags());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - "paddock run": inputs, then the call by run_call.c, the result and
- * its artifacts. main.c's table calls it. The status is the run's own by
+ * run.c - "paddock run" and "paddock retry": inputs, then the call by run_call.c,
+ * the result and its artifacts. main.c's table calls them. The status is the run's own by
  * report.c, or what run_call.c gives of a lost server.
  */
 #include <stdio.h>
@@ -30,11 +30,14 @@
 
 static struct {
 	struct opt_list inputs, grants, answers;
-	const char *file, *timeout, *mode, *out, *key;
+	const char *file, *timeout, *mode, *out, *key, *version;
 	bool no_artifacts, detach;
 } flags;
 
+/* Of run all but the last, of retry all but the first. */
 static const struct opt opts[] = {
+    {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
+     "use a private server that grants this to the template"},
     {"input", 0, OPT_TEXT, &flags.file, "FILE",
      "a JSON object of inputs; - is stdin"},
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
@@ -43,8 +46,6 @@ static const struct opt opts[] = {
     {"answer", 0, OPT_LIST, &flags.answers, "KEY=VALUE",
      "answer what the template asks for by that key (repeatable); else it is "
      "asked for on the terminal"},
-    {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
-     "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
      "end the run after that: 90s, 5m, 1m30s, 1500ms; a bare number is seconds"},
     {"mode", 0, OPT_TEXT, &flags.mode, "MODE",
@@ -57,6 +58,8 @@ static const struct opt opts[] = {
      "leave artifacts on the server"},
     {"idempotency-key", 0, OPT_TEXT, &flags.key, "KEY",
      "the same key and inputs give the same run again"},
+    {"version", 0, OPT_TEXT, &flags.version, "VERSION",
+     "that version of the template, and not the run's own"},
 };
 
 /* ---- what is asked for ---- */
@@ -116,11 +119,12 @@ static int read_input_file(struct run_call *r)
 static struct json_object *pick(const struct run_call *r,
 				struct json_object *list)
 {
+	const char *version = r->version != NULL ? r->version : r->own_version;
 	size_t n = json_length(list);
 
-	for (size_t i = 0; r->version != NULL && i < n; i++) {
+	for (size_t i = 0; version != NULL && i < n; i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);
-		if (json_member_is(t, "version", r->version))
+		if (json_member_is(t, "version", version))
 			return t;
 	}
 	return n > 0 ? json_object_array_get_idx(list, 0) : NULL;
@@ -195,7 +199,7 @@ static int look_up_template(struct run_call *r)
 	t = a.good ? pick(r, json_member(a.value, "templates")) : NULL;
 	/* an unknown template: let run_task_template say what is near */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
-	if (rc == 0 && ask_possible())
+	if (rc == 0 && ask_possible() && r->again == NULL)
 		rc = ask_for_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0)
 		say_cut(r, t);
@@ -296,6 +300,18 @@ static int refused(const struct run_call *r, struct json_object *refusal)
 	return status;
 }
 
+/* The run that is repeated was of a version that is not there any more. */
+static void say_version(const struct run_call *r, struct json_object *view)
+{
+	const char *now = json_member_str(view, "templateVersion");
+
+	if (r->own_version != NULL && r->version == NULL && now != NULL &&
+	    strcmp(now, r->own_version) != 0)
+		message_print("version %s of %s is not installed any more, so "
+			      "this was run by %s",
+			      r->own_version, r->template, now);
+}
+
 static int settle(struct run_call *r, struct tool_result *a, bool async)
 {
 	int rc;
@@ -303,6 +319,7 @@ static int settle(struct run_call *r, struct tool_result *a, bool async)
 	if (json_member_str(a->value, "runId") == NULL ||
 	    json_member_str(a->value, "status") == NULL)
 		return refused(r, a->value);
+	say_version(r, a->value);
 	if (leaves(async, a->value))
 		return show_handle(r, a->value);
 	rc = run_call_follow(r, a);
@@ -382,6 +399,15 @@ static void free_grants(struct cli *own)
 	opt_list_free(&flags.grants);
 }
 
+static void run_fini(struct run_call *r)
+{
+	json_object_put(r->inputs);
+	free(r->template);
+	answers_fini(&r->answers);
+	opt_list_free(&flags.answers);
+	opt_list_free(&flags.inputs);
+}
+
 static int run(const struct cli *cli, int n, const char *const *arg)
 {
 	struct cli own = *cli;
@@ -400,11 +426,7 @@ static int run(const struct cli *cli, int n, const char *const *arg)
 		rc = r.client == NULL ? client_trouble() : run_it(&r);
 		client_close(r.client);
 	}
-	json_object_put(r.inputs);
-	free(r.template);
-	answers_fini(&r.answers);
-	opt_list_free(&flags.answers);
-	opt_list_free(&flags.inputs);
+	run_fini(&r);
 	free_grants(&own);
 	return rc;
 }
@@ -423,8 +445,51 @@ const struct command cmd_run = {
 	    "itself,\n"
 	    "130 cancelled.\n",
     .opts = opts,
-    .n_opts = ARRAY_LEN(opts),
+    .n_opts = ARRAY_LEN(opts) - 1,
     .min = 1,
     .max = 1,
     .run = run,
+};
+
+/* The run's template is asked for first: its schema says what -i means. */
+static int retry(const struct cli *cli, struct client *c, int n,
+		 const char *const *arg)
+{
+	struct run_call r = {.cli = cli, .client = c, .again = arg[0]};
+	struct json_object *view;
+	int rc = tool_call_run(cli, c, arg[0], &view);
+
+	(void)n;
+	if (rc != 0)
+		return rc;
+	rc = read_flags(&r, json_member_str(view, "templateId"));
+	r.version = flags.version;
+	r.own_version = json_member_str(view, "templateVersion");
+	if (rc == 0)
+		rc = read_input_file(&r);
+	if (rc == 0 && !answers_init(&r.answers, &flags.answers))
+		rc = CLI_USAGE;
+	if (rc == 0)
+		rc = run_it(&r);
+	json_object_put(view);
+	run_fini(&r);
+	return rc;
+}
+
+const struct command cmd_retry = {
+    .name = "retry",
+    .args = "RUN",
+    .summary = "run again what a run was, with the same inputs",
+    .text = "A new run of the same template, in the same version while that "
+	    "is installed.\n"
+	    "-i and --input give some inputs anew, each as a whole; what was "
+	    "secret has to be\n"
+	    "given again, and so has what was too long to be kept. All else is "
+	    "as of paddock\n"
+	    "run. A run is named by its id, a beginning of it, or last.\n",
+    .opts = opts + 1,
+    .n_opts = ARRAY_LEN(opts) - 1,
+    .min = 1,
+    .max = 1,
+    .call = retry,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_call.c - the call of run_task_template for run.c, which waits for the
+ * run_call.c - the call of run_task_template, or retry_task_run, for run.c, which waits for the
  * run's end with its progress, and cancels it by ctrl-C. A server that is lost
  * is CLI_TROUBLE, and says how to find the run again.
  */
@@ -37,8 +37,20 @@ static void make_key(struct run_call *r)
 	r->key = r->made_key;
 }
 
+static const char *tool_of(const struct run_call *r)
+{
+	return r->again != NULL ? "retry_task_run" : "run_task_template";
+}
+
 static struct json_object *arguments(const struct run_call *r, const char *mode)
 {
+	if (r->again != NULL)
+		return json_pack(
+		    "runId:s templateVersion?s inputs?O options:o", r->again,
+		    r->version,
+		    json_object_object_length(r->inputs) > 0 ? r->inputs : NULL,
+		    json_pack("timeoutMs?i mode:s idempotencyKey:s",
+			      r->timeout_ms, mode, r->key));
 	return json_pack("templateId:s templateVersion?s inputs:O options:o",
 			 r->template, r->version, r->inputs,
 			 json_pack("timeoutMs?i mode:s idempotencyKey:s",
@@ -64,8 +76,8 @@ static bool ask_to_cancel(struct run_call *r, const char *id)
  */
 static int64_t cancel_call(struct run_call *r, int64_t call)
 {
-	int64_t again = client_send_tool(r->client, "run_task_template",
-					 arguments(r, "async"));
+	int64_t again =
+	    client_send_tool(r->client, tool_of(r), arguments(r, "async"));
 	struct tool_result a;
 	int rc;
 
@@ -199,7 +211,7 @@ static int64_t send_call(struct run_call *r, const char *mode,
 			 const struct tool_result *asked,
 			 struct json_object *responses)
 {
-	static const char tool[] = "run_task_template";
+	const char *tool = tool_of(r);
 
 	if (asked == NULL)
 		return client_send_tool(r->client, tool, arguments(r, mode));
@@ -239,10 +251,10 @@ static int give_up(struct run_call *r, struct tool_result *a)
 
 	r->cancelling = true;
 	client_signal_seen(r->client);
-	rc = client_wait(r->client,
-			 client_send_tool(r->client, "run_task_template",
-					  arguments(r, "async")),
-			 CANCEL_WAIT_MS, a);
+	rc = client_wait(
+	    r->client,
+	    client_send_tool(r->client, tool_of(r), arguments(r, "async")),
+	    CANCEL_WAIT_MS, a);
 	if (rc < 0)
 		return client_trouble();
 	id = json_member_str(a->value, "runId");

@@ -15,6 +15,8 @@ struct run_call {
 	struct client *client;
 	char *template;	     /* owned */
 	const char *version; /* within its text, after the @; or NULL */
+	/* the run that is to be repeated, and its version; or NULL, and a new one */
+	const char *again, *own_version;
 	struct json_object *inputs;
 	int64_t timeout_ms;
 	const char *key; /* finds the run again; NULL: one is made */

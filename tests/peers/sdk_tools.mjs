@@ -53,6 +53,7 @@ async function contract() {
 
 	is(run.status, 'succeeded', 'run_task_template fits its outputSchema');
 	is((await call('get_task_run', {runId: run.runId})).structuredContent.status, 'succeeded', 'get_task_run');
+	is((await call('retry_task_run', {runId: run.runId})).structuredContent.retriedFrom, run.runId, 'retry_task_run');
 	ok((await call('get_runtime_profile', {})).structuredContent, 'get_runtime_profile');
 
 	const unknown = await call('get_task_run', {runId: `run_${'a'.repeat(26)}`});

@@ -1,0 +1,97 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# paddock retry: the same inputs once more, some given anew; and what the other
+# commands say of it.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+use Http;
+
+my %templates = (
+    greets => lua('run.artifact{name = "card.txt", mimeType = "text/plain", data = inputs.name} return "Hello, " .. inputs.name',
+	inputsSchema => {type => 'object', properties => {name => {type => 'string'}, n => {type => 'integer'}}, additionalProperties => false}),
+    login => lua('return {user = inputs.user, letters = #inputs.password}',
+	inputsSchema => {type => 'object', required => ['user', 'password'], properties => {
+		user => {type => 'string'}, password => {type => 'string', writeOnly => true}}}),
+    fails => lua('run.error("NO_LUCK", "bad day")'),
+    slow => lua('run.progress(0, 1, "dozing") run.sleep(600000)'),
+);
+my $d = Http->new(templates => \%templates, tokens => {ada => 'a' x 43});
+my $cli = Cli->new;
+my $c = Client->new($d)->greeted;
+
+sub paddock { my %o = ref $_[-1] ? %{pop()} : (); return $cli->run([@_, '--socket', $d->{socket}], %o) }
+sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
+
+{
+	my $r = paddock('run', 'greets', '-i', 'name=Ada', '-i', 'n=3');
+	my $first = newest()->{runId};
+
+	is($r->{status}, 0, 'a run');
+	$r = paddock('retry', 'last');
+	my $again = newest();
+	is($r->{out}, "\"Hello, Ada\"\n", 'retry gives the result of the same inputs');
+	is($r->{status}, 0, '... and its status');
+	is($again->{retriedFrom}, $first, '... of a new run, which says what it repeats');
+	is(read_file("$cli->{here}/paddock-out/$again->{runId}/card.txt"), 'Ada', '... whose artifacts are written');
+	$r = paddock('retry', substr($first, 4, 20), '-i', 'name=Bo', '--no-artifacts', '--json');
+	my $v = json_to($r->{out});
+	is("$v->{result} $v->{retriedFrom}", "Hello, Bo $first", 'by the beginning of an id, with an input anew, in JSON');
+	$r = paddock('retry', $first, '-i', 'n=x');
+	is($r->{status}, 2, 'inputs are typed by the template\'s schema');
+	like($r->{err}, qr/\bn\b.*integer/, '... which is said');
+	$r = paddock('retry', $first, '-i', 'nam=Bo');
+	like($r->{err}, qr/did you mean "?name/, '... and so is what is near');
+	$r = paddock('retry', $first, '--detach');
+	(my $id = $r->{out}) =~ s/\n\z//;
+	is($c->ended($id)->{retriedFrom}, $first, '--detach prints the id, and leaves it');
+	like(paddock('explain', $id)->{out}, qr/It is another try of \Q$first\E\./, 'explain says what it repeats');
+	my ($row) = grep { $_->{runId} eq $id } @{json_to(paddock('ps', '-a', '--json')->{out})};
+	is($row->{retriedFrom}, $first, 'and so does ps --json');
+	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, ''])->{out}, qr/^\Q$id\E\t/m, 'its completion offers runs');
+	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version$/m, '... and flags');
+}
+{
+	my $r = paddock('run', 'fails');
+	is($r->{status}, 1, 'a run that fails');
+	is(paddock('retry', 'last')->{status}, 1, 'may fail again');
+	paddock('run', 'login', '-i', 'user=ada', '-i', 'password=tops3cret');
+	my $first = newest()->{runId};
+	$r = paddock('retry', $first);
+	is($r->{status}, 2, 'a secret has to be given again');
+	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: "paddock retry RUN -i password=env:NAME"/s, '... which is said, and how');
+	$r = paddock('retry', $first, '-i', 'password=env:PW', {env => {PW => 'other'}});
+	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), '... and the rest is kept');
+	my $slow = $c->run_async('slow');
+	$c->saying($slow, 'dozing');
+	$r = paddock('retry', $slow);
+	is($r->{status}, 2, 'a run that goes on is not run again');
+	like($r->{err}, qr/the run is running: it can be run again once it has ended/, '... which is said');
+	$c->tool(cancel_task_run => {runId => $slow});
+	$c->ended($slow);
+	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'nor one that there is not');
+	is(paddock('retry')->{status}, 2, 'nor none');
+}
+{
+	my $id = $c->run_sync('greets', {name => 'x'})->{runId};
+	my $r = paddock('rm', $id, substr($id, 0, 29));
+
+	is("$r->{status} $r->{out}", "0 $id\n", 'rm of one run by two names deletes it once');
+	like($r->{err}, qr/\Q$id\E is named more than once\n/, '... and says so');
+}
+$d->stop;
+
+# ---- a version that is gone, and a private server ----
+
+{
+	my $own = Cli->new(templates => [[v => lua('return "old"')]]);
+
+	is($own->run_private(['run', 'v'])->{out}, "\"old\"\n", 'a run of a private server');
+	rename "$own->{root}/templates/v-1.0.0", "$own->{root}/gone" or rename "$own->{root}/templates/v", "$own->{root}/gone";
+	Paddock::write_templates($own, [[v => lua('return "new"', version => '2.0.0')]]);
+	my $r = $own->run_private(['retry', 'last']);
+	is($r->{out}, "\"new\"\n", 'is tried again by the next, in the newest version when its own is gone');
+	like($r->{err}, qr/version 1\.0\.0 of v is not installed any more, so this was run by 2\.0\.0/, '... which is said');
+	is($own->run_private(['retry', 'last', '--version', '1.0.0'])->{status}, 4, '... a version that is not there is not found');
+}
+done_testing;

@@ -20,7 +20,9 @@
 
 #define SERVER_MS 500 /* for a daemon to answer */
 #define PATIENCE_S 3  /* then it is all given up */
-#define RUNS_MAX 50   /* the newest */
+#define ABOUT_COLUMNS 60
+#define LOOKED_INTO 10 /* runs, for their artifacts */
+#define RUNS_MAX 50    /* the newest */
 #define FILES "@files"
 #define DIRS "@dirs"
 
@@ -36,7 +38,7 @@ struct ask_words {
 
 /* Nothing that a shell would act on is put on somebody's line: no artifact's
  * name with a blank or a "$(", say. */
-#define PLAIN SERVER_FLAGS_PLAIN "%"
+#define PLAIN SERVER_FLAGS_PLAIN "%="
 
 static void offer_about(const struct ask_words *w, const char *word, size_t len,
 			const char *about)
@@ -47,7 +49,7 @@ static void offer_about(const struct ask_words *w, const char *word, size_t len,
 	safe_printf("%s%.*s", w->prefix, (int)len, word);
 	if (about != NULL) {
 		putchar('\t');
-		safe_printf("%s", about);
+		safe_print_cut(about, 0, ABOUT_COLUMNS);
 	}
 	putchar('\n');
 }
@@ -104,24 +106,18 @@ static void offer_flags(const struct command *cmd, const struct ask_words *w)
 
 /* ---- what a server knows ---- */
 
-/* The answer of the daemon that the words before mean, if it comes soon. */
-static struct json_object *ask_daemon(const struct ask_words *w,
-				      const char *tool,
-				      struct json_object *args)
+/* What C (NULL: nobody) answers within MS; ARGS is taken, and C closed. */
+static struct json_object *ask(struct client *c, const char *tool,
+			       struct json_object *args, int ms)
 {
-	struct client *c = NULL;
 	struct tool_result a = {0};
 	struct json_object *v = NULL;
 
-	if (w->seen.templates.n == 0 && w->seen.config == NULL &&
-	    w->seen.state_dir == NULL)
-		c = client_open_daemon(&w->seen, SERVER_MS);
 	if (c == NULL) {
 		json_object_put(args);
 		return NULL;
 	}
-	if (client_wait(c, client_send_tool(c, tool, args), SERVER_MS, &a) ==
-		0 &&
+	if (client_wait(c, client_send_tool(c, tool, args), ms, &a) == 0 &&
 	    a.good)
 		v = json_object_get(a.value);
 	tool_result_fini(&a);
@@ -129,9 +125,23 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 	return v;
 }
 
+/* The answer of the daemon that the words before mean, if it comes soon. */
+static struct json_object *ask_daemon(const struct ask_words *w,
+				      const char *tool,
+				      struct json_object *args)
+{
+	struct client *c = NULL;
+
+	if (w->seen.templates.n == 0 && w->seen.config == NULL &&
+	    w->seen.state_dir == NULL)
+		c = client_open_daemon(&w->seen, SERVER_MS);
+	return ask(c, tool, args, SERVER_MS);
+}
+
 static void offer_runs_in(const struct ask_words *w, const char *status)
 {
 	struct json_object *v, *list;
+	bool last = false;
 
 	v = ask_daemon(w, "list_task_runs",
 		       json_pack("status?s limit:i", status, RUNS_MAX));
@@ -144,8 +154,38 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 
 		if (id != NULL)
 			offer_about(w, id, strlen(id), about);
+		if (id != NULL && status == NULL && !last) /* the newest */
+			offer_about(w, "last", strlen("last"), about);
+		last = true;
 		free(about);
 	}
+	json_object_put(v);
+}
+
+static void offer_ids_of(const struct ask_words *w, const char *run)
+{
+	struct json_object *v =
+	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
+
+	json_each(a, json_member(v, "artifacts")) {
+		const char *id = json_member_str(a, "artifactId");
+
+		if (id != NULL)
+			offer_about(w, id, strlen(id),
+				    json_member_str(a, "name"));
+	}
+	json_object_put(v);
+}
+
+/* Artifacts by their ids, of the newest runs; once somebody begins one. */
+static void offer_artifact_ids(const struct ask_words *w)
+{
+	struct json_object *v =
+	    ask_daemon(w, "list_task_runs", json_pack("limit:i", LOOKED_INTO));
+
+	json_each(r, json_member(v, "runs"))
+		if (json_member_str(r, "runId") != NULL)
+			offer_ids_of(w, json_member_str(r, "runId"));
 	json_object_put(v);
 }
 
@@ -201,16 +241,51 @@ static void offer_templates(const struct ask_words *w)
 	json_object_put(v);
 }
 
+static void offer_keys(const struct ask_words *w, struct json_object *all)
+{
+	if (!json_object_is_type(all, json_type_object))
+		return;
+	json_object_object_foreach(all, key, schema) {
+		char *word = xasprintf("%s=", key);
+
+		offer_about(w, word, strlen(word),
+			    json_member_str(schema, "description"));
+		free(word);
+	}
+}
+
+/* "key=", of each input of TEMPLATE; who has no daemon starts a server for it. */
+static void offer_inputs(const struct ask_words *w, const char *template)
+{
+	size_t n = strcspn(template, "@");
+	char *id = xstrndup(template, n);
+	const char *tool = "list_task_templates";
+	struct json_object *v =
+	    ask_daemon(w, tool, json_pack("templateId:s", id));
+
+	if (v == NULL)
+		v = ask(client_open(&w->seen), tool,
+			json_pack("templateId:s", id), PATIENCE_S * 1000);
+	json_each(t, json_member(v, "templates"))
+		offer_keys(w, json_member(json_member(t, "inputsSchema"),
+					  "properties"));
+	json_object_put(v);
+	free(id);
+}
+
 /* ---- values and operands ---- */
 
-/* By what a flag's value is called. */
-static void offer_value(const struct ask_words *w, const struct opt *o)
+/* By what a flag's value is called; BEFORE is the last operand. */
+static void offer_value(const struct ask_words *w, const struct opt *o,
+			const char *before)
 {
 	const char *const *may = opt_values(o);
 
 	for (; may != NULL && *may != NULL; may++)
 		offer(w, *may);
-	if (strcmp(o->arg, "TEMPLATE") == 0)
+	if (strcmp(o->name, "set") == 0 && before[0] != '\0')
+		offer_inputs(w, before);
+	else if (strcmp(o->arg, "TEMPLATE") == 0)
 		offer_templates(w);
 	else if (strcmp(o->arg, "DIR") == 0)
 		safe_printf("%s\n", DIRS);
@@ -230,12 +305,14 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	const char *args =
 	    cmd->args + strspn(cmd->args, "["); /* it may be left out */
 
-	if (strstr(args, ".json") != NULL)
+	if (strstr(args, ".json") != NULL || begins(args, "FILE"))
 		safe_printf("%s\n", FILES);
 	else if (cmd->max >= 0 && number >= cmd->max)
 		return;
 	else if (number == 1 && begins(args, "ARTIFACT"))
 		offer_artifacts(w, before);
+	else if (begins(args, "ARTIFACT") && begins(w->last, "art_"))
+		offer_artifact_ids(w);
 	else if (begins(args, "RUN") || begins(args, "ARTIFACT"))
 		offer_runs(cmd, w);
 	else if (begins(args, "TEMPLATE"))
@@ -337,7 +414,7 @@ static void offer_next(struct ask_words *w, const struct command *cmd,
 	if (l.open == NULL)
 		l.open = open_within(w, cmd);
 	if (l.open != NULL)
-		offer_value(w, l.open);
+		offer_value(w, l.open, l.before);
 	else if (w->last[0] == '-')
 		offer_flags(cmd, w);
 	else

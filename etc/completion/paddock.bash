@@ -25,6 +25,7 @@ _paddock()
 			;;
 		*)
 			line=${line%%$'\t'*}
+			[[ $line == *= ]] && compopt -o nospace 2>/dev/null
 			COMPREPLY+=("${line#"$skip"}")
 			;;
 		esac

@@ -4,7 +4,7 @@
 _paddock()
 {
 	local line word
-	local -a found shown
+	local -a found shown keys told
 
 	while IFS= read -r line; do
 		case $line in
@@ -12,11 +12,17 @@ _paddock()
 		@dirs) _files -/ ;;
 		*)
 			word=${line%%$'\t'*}
-			found+=("$word")
-			shown+=("${line/$'\t'/  -- }")
+			if [[ $word == *= ]]; then
+				keys+=("$word")
+				told+=("${line/$'\t'/  -- }")
+			else
+				found+=("$word")
+				shown+=("${line/$'\t'/  -- }")
+			fi
 			;;
 		esac
 	done < <(paddock complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+	(( $#keys )) && compadd -S '' -l -d told -a keys
 	(( $#found )) && compadd -l -d shown -a found
 }
 _paddock "$@"

@@ -10,7 +10,8 @@ use Socket ();
 use Time::HiRes qw(time);
 
 my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
-my %templates = (good => lua("$artifacts return 1"), goes => lua('return 1'), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
+my %templates = (good => lua("$artifacts return 1", inputsSchema => {type => 'object', properties => {
+	csv => {type => 'string', description => "Text\nof " . 'a table ' x 20}, count => {type => 'integer'}, 'two words' => {}, '$(touch owned)' => {}}}), goes => lua('return 1'), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
 my $run = qr/run_[a-z2-7]{26}/;
 my $cli = Cli->new(templates => \%templates);
 my $here = $cli->{here};
@@ -39,6 +40,9 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
      [['ps', @private, '--template', 'sl'], "slow\n", 'as a flag\'s value, too'],
      [['run', @private, 'good', ''], '', 'no second one'],
      [['run', @private, 'good', '-t', ''], '', 'none for a duration'],
+     [['run', @private, 'good', '-i', 'co'], "count=\n", 'inputs of the template, asked of a private server'],
+     [['run', @private, 'good@1.0.0', '--set', 'c'], "count=\ncsv=\tText of a table a table a table a table a table a table a t…\n", 'of a version, with what they are, as of templates'],
+     [['run', @private, '-i', ''], '', '... once it is named'],
      [['run', '--input', ''], "\@files\n", 'a file is the shell\'s to find'],
      [['run', '-o', ''], "\@dirs\n", 'a folder as well'],
      [['template', 'check', ''], "\@dirs\n", 'a package is one'],
@@ -74,13 +78,40 @@ $d->ready;
 my ($over) = $cli->run(['run', 'good', '-q', '--json', @there])->{out} =~ /($run)/;
 my ($slow) = $cli->run(['run', 'slow', '--mode', 'async', @there])->{out} =~ /($run)/;
 
-is(offered(['status', @there, '']), "$slow\tslow, running\n$over\tgood, succeeded\n", 'runs, the newest first, with what they are');
+is(offered(['status', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs, the newest first, with what they are');
 is(offered(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n", 'as they are begun') if substr($over, 0, 20) ne substr($slow, 0, 20);
 is(offered(['cancel', @there, '']), "$slow\tslow, running\n", 'of those that can be cancelled');
-is(offered(['artifact', 'get', @there, '']), "$slow\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
+is(offered(['artifact', 'get', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
+like(offered(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'or artifacts by their ids');
+is(offered(['run', 'good', @there, '-i', 'cou']), "count=\n", 'the daemon tells inputs, too');
 is(offered(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
 is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'and no more');
 is(join(' ', sort split /\n/, offered(['run', @there, 'go'])), 'goes good', 'templates are the daemon\'s');
+
+# ---- all there is: by help, completion and the manual ----
+
+{
+	my @all = map { s/ \z//r } $cli->run(['help'])->{out} =~ /^  ([a-z][a-z-]*(?: [a-z]+)?)  +\S/mg;
+	my $man = read_file("$TOP/man/paddock.1") =~ s/\\-/-/gr =~ s/Fl Fl /--/gr =~ s/Fl (\w)/-$1/gr;
+	my (@unoffered, @untold);
+
+	same_json([sort split /\n/, offered([''])], [sort keys %{{map { (split / /)[0] => 1 } @all}}], 'each command is offered');
+	for my $command (@all) {
+		my @words = split / /, $command;
+		my @flags = $cli->run(['help', @words])->{out} =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg;
+		my ($global) = $cli->run(['help', @words])->{out} =~ /explains:([^.]*)/s;
+		my %offered = map { $_ => 1 } split /\n/, $cli->run(['complete', '--', @words, '--'])->{out};
+
+		push @unoffered, "$command: $_" for grep { !delete $offered{$_} } @flags, $global =~ /(--[a-z-]+)/g;
+		push @unoffered, "$command: $_ is no flag" for keys %offered;
+		push @untold, "$command $_" for grep { $man !~ /\Q$_\E\b/ } @flags;
+		push @untold, $command if $command ne 'help' && $man !~ /^\.It Ic \Q$command\E\b/m;
+		push @unoffered, $command if @words == 2 && (grep { $_ eq $words[1] } split /\n/, $cli->run(['complete', '--', $words[0], ''])->{out}) != 1;
+	}
+	cmp_ok(scalar @all, '>', 20, @all . ' commands');
+	is(join(', ', @unoffered), '', '... with all their flags, and no others');
+	is(join(', ', @untold), '', '... which the manual has');
+}
 
 # ---- the shells ----
 
@@ -105,7 +136,7 @@ sub bash {
 sub zsh {
 	my (@words) = @_;
 
-	return shell('zsh', '-f', '-c', 'compadd() { print -rl -- $found }; _files() { print -rl -- ${words[CURRENT]}*(N${${1:+/}:-.}) };
+	return shell('zsh', '-f', '-c', 'compadd() { print -rl -- ${(P)@[-1]} }; _files() { print -rl -- ${words[CURRENT]}*(N${${1:+/}:-.}) };
 	words=("$@"); CURRENT=$#; source "$0"', "$TOP/etc/completion/paddock.zsh", 'paddock', @words);
 }
 
@@ -119,7 +150,7 @@ sub fish {
 my %shells = (bash => \&bash, zsh => \&zsh, fish => \&fish);
 for my $name (sort keys %shells) {
 	SKIP: {
-		skip_lacking(7, $name);
+		skip_lacking(8, $name);
 		my $said = $shells{$name};
 
 		is($said->('expl'), 'explain', "$name completes a command");
@@ -127,6 +158,7 @@ for my $name (sort keys %shells) {
 		is($said->('ps', '--status', 'f'), 'failed', 'a value');
 		is($said->('cancel', @there, ''), $slow, 'a run, without what is said of it');
 		is($said->('schema', 'fi'), 'file.json', 'a file');
+		is($said->('run', 'good', @there, '-i', 'cou'), 'count=', 'an input');
 		like($said->('template', 'check', 'fo'), qr{^folder/?$}, 'a folder');
 		is($name eq 'bash' ? bash('ps', '--status', '=', 'f') : $said->('ps', '--status=f'),
 		   $name eq 'bash' ? 'failed' : '--status=failed', 'a value behind a =');

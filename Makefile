@@ -97,7 +97,7 @@ DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
        libcap-dev libsqlite3-dev liblua5.4-dev libpcre2-dev libinih-dev \
        uthash-dev libssl-dev \
        $(if $(LLHTTP),node-llhttp)
-DEPS_CHECK = perl zsh fish procps util-linux iproute2 diffutils patch python3 openssl \
+DEPS_CHECK = perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_BENCH = bubblewrap

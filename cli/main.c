@@ -39,6 +39,7 @@ static const struct command *const commands[] = {
     &cmd_template_check,
     &cmd_template_test,
     &cmd_template_new,
+    &cmd_template_build,
     &cmd_template_grant,
     &cmd_schema,
     &cmd_token,

@@ -194,6 +194,8 @@ static const struct {
     [FILTER_CLONE] = {SCMP_ACT_TRAP, .add = add_clone},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
 			.refine = filter_refine_program},
+    [FILTER_BUILD] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_build,
+		      .refine = filter_refine_program},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, .tables = {&filter_shim}},
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, .tables = {&filter_no_locks}},
 #ifndef __SANITIZE_ADDRESS__

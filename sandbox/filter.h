@@ -11,8 +11,9 @@ enum filter_kind {
 	FILTER_ZYGOTE,
 	/* a worker's, on top of the zygote's that it inherits; see filter.c */
 	FILTER_CLONE,
-	FILTER_PROGRAM,	 /* a template's program */
-	FILTER_SHIM,	 /* the shim, which holds that run's socket */
+	FILTER_PROGRAM, /* a template's program */
+	FILTER_BUILD,	/* what fills a package: a program's, and connections */
+	FILTER_SHIM,	/* the shim, which holds that run's socket */
 	FILTER_NO_LOCKS, /* on top of a program's: no lock on any file */
 	FILTER_BROWSER,	 /* paddock-browser: any other call ends it */
 	FILTER_NAMES,	 /* its resolver of names: any other call fails */

@@ -69,6 +69,7 @@ int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
 		     size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
+int filter_add_build(scmp_filter_ctx ctx);
 
 /* Prepend to a program's filter PROG the errors of calls with commands. */
 int filter_refine_program(struct sock_fprog *prog);

@@ -85,19 +85,36 @@ static const int allowed[] = {
     SYS(getpeername), SYS(getsockopt), SYS(setsockopt)};
 
 /* Calls that ordinary programs try, and do without. */
-static const int denied[] = {
-    SYS(setuid), SYS(setgid), SYS(setreuid), SYS(setregid), SYS(setresuid),
-    SYS(setresgid), SYS(setfsuid), SYS(setfsgid), SYS(setgroups),
-    SYS(setpriority), SYS(sched_setparam), SYS(sched_setscheduler),
-    SYS(sched_setaffinity), SYS(sched_setattr), SYS(setrlimit), SYS(chroot),
-    SYS(setxattr), SYS(lsetxattr), SYS(fsetxattr), SYS(removexattr),
-    SYS(lremovexattr), SYS(fremovexattr), SYS(ioprio_set),
-    /*
-     * By these, descriptors could be left in flight, which the kernel counts
-     * against all other processes of the user. Whether a message has any stands
-     * in memory, which a filter does not see. write, writev and send remain.
-     */
-    SYS(sendmsg), SYS(sendmmsg)};
+static const int denied[] = {SYS(setuid),
+			     SYS(setgid),
+			     SYS(setreuid),
+			     SYS(setregid),
+			     SYS(setresuid),
+			     SYS(setresgid),
+			     SYS(setfsuid),
+			     SYS(setfsgid),
+			     SYS(setgroups),
+			     SYS(setpriority),
+			     SYS(sched_setparam),
+			     SYS(sched_setscheduler),
+			     SYS(sched_setaffinity),
+			     SYS(sched_setattr),
+			     SYS(setrlimit),
+			     SYS(chroot),
+			     SYS(setxattr),
+			     SYS(lsetxattr),
+			     SYS(fsetxattr),
+			     SYS(removexattr),
+			     SYS(lremovexattr),
+			     SYS(fremovexattr),
+			     SYS(ioprio_set)};
+
+/*
+ * By these, descriptors could be left in flight, which the kernel counts
+ * against all other processes of the user. Whether a message has any stands in
+ * memory, which a filter does not see. write, writev and send remain.
+ */
+static const int messages[] = {SYS(sendmsg), SYS(sendmmsg)};
 
 /* Calls that no template needs: reported by name, and the end of the run. */
 static const int violations[] = {
@@ -154,7 +171,6 @@ static const int violations[] = {
 
 static const struct filter_rule by_argument[] = {
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
-    {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
     /* a datagram socket without a peer could be given a name */
     {SYS(socketpair),
      ALLOW,
@@ -330,6 +346,43 @@ static const struct filter_rule shim_rules[] = {
     {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
 };
 
+static const struct filter_rule no_network[] = {
+    {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
+};
+
+/*
+ * What fetches packages: connections, and questions to name servers. Nobody
+ * connects to it, and no socket of the machine can be reached but by IP.
+ */
+#define ANY_HOST(family, type)                                                 \
+	{                                                                      \
+		SYS(socket), ALLOW, 2,                                         \
+		{                                                              \
+			INT_EQ(0, family), MASKED(1, SOCKET_TYPE, type)        \
+		}                                                              \
+	}
+#define NO_FAMILY(family)                                                      \
+	{                                                                      \
+		SYS(socket), DENY(EAFNOSUPPORT), 1,                            \
+		{                                                              \
+			INT_EQ(0, family)                                      \
+		}                                                              \
+	}
+
+static const int network_calls[] = {SYS(connect), SYS(sendmsg), SYS(sendmmsg),
+				    SYS(recvmmsg)};
+static const struct filter_rule network_rules[] = {
+    ANY_HOST(AF_INET, SOCK_STREAM),
+    ANY_HOST(AF_INET, SOCK_DGRAM),
+    ANY_HOST(AF_INET6, SOCK_STREAM),
+    ANY_HOST(AF_INET6, SOCK_DGRAM),
+    /* what is tried by itself, and done without */
+    NO_FAMILY(AF_UNIX),
+    NO_FAMILY(AF_NETLINK),
+    {SYS(bind), DENY(EPERM), 0, {}},
+    {SYS(listen), DENY(EPERM), 0, {}},
+};
+
 /* A new namespace, or another process as parent: refused, flag by flag. */
 static int add_not_cloned(scmp_filter_ctx ctx)
 {
@@ -346,7 +399,8 @@ static int add_not_cloned(scmp_filter_ctx ctx)
 	return rc;
 }
 
-int filter_add_program(scmp_filter_ctx ctx)
+/* What both may do. */
+static int add_local(scmp_filter_ctx ctx)
 {
 	int rc = filter_add_calls(ctx, ALLOW, allowed, ARRAY_LEN(allowed));
 
@@ -360,6 +414,29 @@ int filter_add_program(scmp_filter_ctx ctx)
 		rc = add_not_cloned(ctx);
 	return rc != 0 ? rc
 		       : filter_add(ctx, by_argument, ARRAY_LEN(by_argument));
+}
+
+int filter_add_program(scmp_filter_ctx ctx)
+{
+	int rc = add_local(ctx);
+
+	if (rc == 0)
+		rc = filter_add_calls(ctx, DENY(EPERM), messages,
+				      ARRAY_LEN(messages));
+	return rc != 0 ? rc
+		       : filter_add(ctx, no_network, ARRAY_LEN(no_network));
+}
+
+int filter_add_build(scmp_filter_ctx ctx)
+{
+	int rc = add_local(ctx);
+
+	if (rc == 0)
+		rc = filter_add_calls(ctx, ALLOW, network_calls,
+				      ARRAY_LEN(network_calls));
+	return rc != 0
+		   ? rc
+		   : filter_add(ctx, network_rules, ARRAY_LEN(network_rules));
 }
 
 const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);

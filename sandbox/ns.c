@@ -203,9 +203,12 @@ out:
 /* The other namespaces, each as far as the machine allows it. */
 static void enter_others(struct sandbox *sb)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (kinds[i].layer == SANDBOX_NETNS && sb->host_network)
+			continue;
 		sb->err[kinds[i].layer] =
 		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
+	}
 	if (sb->err[SANDBOX_UTSNS] != 0)
 		return; /* sethostname(2) would change the host's name */
 	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||

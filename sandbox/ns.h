@@ -8,7 +8,7 @@
 /*
  * Enter a user namespace with one id for each slot and one for the zygote, or
  * with the caller's id alone where it may not map others; then the other
- * namespaces. Fills err[], own_ids, first_id and uid_base.
+ * namespaces, but for the network's where the host's is asked for. Fills err[], own_ids, first_id and uid_base.
  */
 void ns_enter(struct sandbox *sb);
 

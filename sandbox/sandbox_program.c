@@ -38,7 +38,9 @@ static int make_filters(struct sandbox *sb)
 	int rc = filter_make(FILTER_SHIM, &sb->worker_filter);
 
 	if (rc == 0)
-		rc = filter_make(FILTER_PROGRAM, &sb->program_filter);
+		rc = filter_make(sb->host_network ? FILTER_BUILD
+						  : FILTER_PROGRAM,
+				 &sb->program_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_NO_LOCKS, &sb->no_locks_filter);
 	return rc;
@@ -77,6 +79,7 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	*sb = (struct sandbox){.layers = LAYERS,
 			       .slots = slots,
 			       .host_ids = host_ids,
+			       .host_network = t->network,
 			       .uid_base = -1};
 	*at = NULL;
 	*failed = SANDBOX_SECCOMP;
@@ -182,6 +185,16 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 	if (rc == 0 && p->bare)
 		rc = filter_load(&sb->no_locks_filter);
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
+}
+
+int sandbox_leave_to_build(const struct sandbox *sb,
+			   const struct sandbox_program *p)
+{
+	int rc = rlimits_program(p);
+
+	if (rc == 0 && p->bare)
+		rc = filter_load(&sb->no_locks_filter);
+	return rc != 0 ? rc : filter_load(&sb->program_filter);
 }
 
 int sandbox_bound_files(const struct sandbox_program *p)

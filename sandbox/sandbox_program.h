@@ -47,6 +47,13 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 int sandbox_leave_to_program(const struct sandbox *sb,
 			     const struct sandbox_program *p);
 
+/*
+ * The same for what builds a package, in a root with a network: it may connect
+ * to hosts, and nothing is reported. 0 or -errno.
+ */
+int sandbox_leave_to_build(const struct sandbox *sb,
+			   const struct sandbox_program *p);
+
 /* In the same process, later. 0 or -errno. */
 int sandbox_bound_files(const struct sandbox_program *p);
 

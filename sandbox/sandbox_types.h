@@ -17,6 +17,7 @@ struct sandbox {
 	unsigned int slots;	 /* workers that may live at once */
 	unsigned int host_ids;	 /* the first of slots + 1 ids that the host
 				    keeps for us alone; 0: there are none */
+	bool host_network;	 /* asked for: no network namespace */
 	bool own_ids;		 /* each slot has a uid and gid of its own */
 	unsigned int first_id;	 /* slot 0's, inside */
 	int uid_base;		 /* slot 0's, on the host; or -1 */

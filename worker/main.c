@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - paddock-worker: the zygote of the supervisor's workers. It takes its
- * arguments from paddockd and chooses the runtime. Whoever else starts it is
- * told so, with status 2.
+ * arguments from paddockd and chooses the runtime; or it fills a package for
+ * "paddock template build". Whoever else starts it is told so, with status 2.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os/fdpass.h"
 #include "ipc/zygote_proto.h"
+#include "worker/fetch/build.h"
 #include "worker/lua/lua_job.h"
 #include "worker/program/shim.h"
 #include "worker/zygote.h"
@@ -148,6 +149,8 @@ int main(int argc, char **argv)
 		puts("paddock-worker " PADDOCK_VERSION);
 		return EXIT_SUCCESS;
 	}
+	if (argc > 1 && strcmp(argv[1], "build") == 0)
+		return build_run(argc - 2, argv + 2);
 	if (argc > 1 && !program)
 		return usage(argv[1]);
 	if (!fdpass_is_control(ZYGOTE_PROTO_CONTROL_FD)) {

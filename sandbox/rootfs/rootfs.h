@@ -61,7 +61,8 @@ struct rootfs {
 	size_t n_reads;
 	/* the folder of artifacts, of which runs are shown some; no path: none */
 	struct rootfs_path artifacts;
-	bool no_userns;	       /* the operator lets programs do without one */
+	bool no_userns; /* the operator lets programs do without one */
+	bool network;	/* of a build: what names of hosts are resolved by */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
 	uint64_t copies_bytes; /* and all of them together */
 	bool others; /* output: workers read with the permissions of others */

@@ -34,6 +34,10 @@ static const char *const shared[] = {
 };
 static bool is_layered[ARRAY_LEN(shared)];
 
+/* With a network: copied, if they are there. */
+static const char *const resolving[] = {"/etc/resolv.conf", "/etc/hosts",
+					"/etc/nsswitch.conf"};
+
 static const struct {
 	const char *path;
 	unsigned int minor; /* major 1 */
@@ -443,12 +447,26 @@ static int become_root(void)
 	return 0;
 }
 
+static int copy_resolving(const char **at)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(resolving) && rc == 0; i++) {
+		rc = copy_file(*at = resolving[i]);
+		if (rc == -ENOENT)
+			rc = 0;
+	}
+	return rc;
+}
+
 static int fill(int root, struct rootfs *t, const char **at)
 {
 	int rc = make_all_folders(root, at);
 
 	if (rc == 0)
 		rc = share_all(root, at);
+	if (rc == 0 && t->network)
+		rc = copy_resolving(at);
 	if (rc == 0)
 		rc = have_devices(root, at);
 	if (rc == 0)

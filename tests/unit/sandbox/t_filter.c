@@ -278,11 +278,29 @@ static const struct attempt program_attempts[] = {
     {"a higher priority", SYS_setpriority, EPERM, {0, 0, -5}},
 };
 
+/* A program's, but for these. */
+static const struct attempt build_attempts[] = {
+    {"a connection", SYS_socket, 0, {AF_INET, SOCK_STREAM, 0}},
+    {"one of IPv6", SYS_socket, 0, {AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0}},
+    {"a question to a name server", SYS_socket, 0, {AF_INET, SOCK_DGRAM, 0}},
+    {"a local socket", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
+    {"netlink", SYS_socket, EAFNOSUPPORT, {AF_NETLINK, SOCK_RAW, 0}},
+    {"packets", SYS_socket, ENOSYS, {AF_PACKET, SOCK_RAW, 0}},
+    {"raw IP", SYS_socket, ENOSYS, {AF_INET, SOCK_RAW, 1}},
+    {"connect", SYS_connect, EBADF, {-1, PTR(bytes), 16}},
+    {"a port", SYS_bind, EPERM, {S, PTR(bytes), 16}},
+    {"listening", SYS_listen, EPERM, {S, 1}},
+    {"accepting", SYS_accept4, ENOSYS, {S, 0, 0, 0}},
+    {"a namespace", SYS_unshare, ENOSYS, {CLONE_NEWUSER}},
+    {"ptrace", SYS_ptrace, ENOSYS, {PTRACE_TRACEME}},
+};
+
 /* A worker has the first, or the other two, one on top of the other. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
 static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
+static const enum filter_kind build[] = {FILTER_BUILD, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
 
 static bool load_all(const enum filter_kind *kinds)
@@ -432,6 +450,8 @@ int main(void)
 	       "and what a worker has on top of that");
 	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
 	       "and a program's");
+	is_int(filter_make(FILTER_BUILD, &filters[FILTER_BUILD]), 0,
+	       "and a build's");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
@@ -442,6 +462,8 @@ int main(void)
 		      ARRAY_LEN(zygote_attempts));
 	test_attempts("program", program, program_attempts,
 		      ARRAY_LEN(program_attempts));
+	test_attempts("build", build, build_attempts,
+		      ARRAY_LEN(build_attempts));
 	test_every_number("worker", alone);
 	test_every_number("born of a zygote", stacked);
 #ifdef __x86_64__

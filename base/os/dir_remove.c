@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dir_remove.c - removes folders by descriptors, so that a link that somebody
+ * puts there leads nobody out, for the command's builds. The first thing that
+ * cannot be removed ends it with -errno.
+ */
+#include "base/os/dir_remove.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/nofollow.h"
+#include "base/os/sys.h"
+
+#define DEPTH_MAX 128
+
+static int remove_in(int at, const char *name, int depth);
+
+/* Takes FD. */
+static int empty(int fd, int depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+	int rc = 0;
+
+	if (d == NULL) {
+		close(fd);
+		return -errno;
+	}
+	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = remove_in(dirfd(d), e->d_name, depth + 1);
+	closedir(d);
+	return rc;
+}
+
+static int remove_in(int at, const char *name, int depth)
+{
+	int fd, rc;
+
+	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (depth > DEPTH_MAX)
+		return -ELOOP;
+	fd = nofollow_open_here(at, name, O_RDONLY | O_DIRECTORY);
+	rc = fd < 0 ? fd : empty(fd, depth);
+	return rc != 0 ? rc : sys_result(unlinkat(at, name, AT_REMOVEDIR));
+}
+
+int dir_remove(int at, const char *name)
+{
+	return remove_in(at, name, 0);
+}

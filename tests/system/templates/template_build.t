@@ -1,0 +1,167 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# paddock template build: the same lock gives the same files, nothing that is
+# fetched is executed, and what is there stays when it fails. All comes from an
+# index and a registry of the test's own (index.py), some of which is hostile.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+
+needs('python3');
+
+my $cli = Cli->new;
+my $root = "$cli->{root}/packages";
+my $uid = as_root() ? 0 : $>;
+my $pid = open(my $index, '-|', 'python3', "$TOP/tests/system/templates/index.py") // die "python3: $!\n";
+my %at = %{json_to(scalar <$index>)};
+my @index = ('--index-url', "$at{url}/simple");
+
+END { if ($pid) { my $status = $?; kill KILL => $pid; close $index; $? = $status } }
+
+sub package_of {
+	my ($name, %files) = @_;
+	my $dir = "$root/$name";
+
+	write_file("$dir/template.json", json_of({templateId => 'x', version => '1.0.0', name => 'x', description => 'For a test.',
+		runtime => {type => 'program', entry => 'main'}, inputsSchema => {type => 'object'}}));
+	write_file("$dir/main", "#!/bin/sh\n");
+	chmod 0755, "$dir/main";
+	write_file("$dir/$_", $files{$_}) for keys %files;
+	return $dir;
+}
+sub lock_of { return join '', map { "$_==1.0 --hash=sha256:" . ($at{sha256}{$_} // die $_) . "\n" } @_ }
+sub npm_lock {
+	my (%o) = @_;
+	my @names = @{$o{names}};
+
+	return ('package.json' => json_of({name => 'x', version => '1.0.0', dependencies => {map { ($_ => '1.0.0') } @names}}),
+		'package-lock.json' => json_of({name => 'x', version => '1.0.0', lockfileVersion => 3, packages => {
+			'' => {name => 'x', version => '1.0.0', dependencies => {map { ($_ => '1.0.0') } @names}},
+			map { ("node_modules/$_" => {version => '1.0.0', resolved => "$at{url}/npm/$_.tgz",
+				integrity => "sha512-$at{sha512}{$_}", hasInstallScript => JSON::PP::true(), %{$o{more} // {}},
+				$_ eq 'ours' ? (dependencies => {under => '1.0.0'}) : ()}) } @names}}));
+}
+sub build { my ($dir, @more) = @_; return $cli->run(['template', 'build', $dir, @index, @more]) }
+sub files { my ($dir) = @_; return join ' ', map { substr $_, 1 + length $dir } sort grep { -f } split /\n/, `find $dir` }
+sub clean { return join ' ', grep { /\.build/ } split /\n/, `find $root -name '*.build*'` }
+
+# ---- what is no lock ----
+
+my $none = package_of('none');
+my @wrong = (
+    ['no lock', {}, qr/neither requirements\.txt nor package-lock\.json.*pip-compile --generate-hashes.*npm install --package-lock-only/s],
+    ['no lock of npm', {'package.json' => '{}'}, qr/a package\.json and no package-lock\.json/],
+    ['no hash', {'requirements.txt' => "# first\nours==1.0\n"}, qr{wrong/no hash/requirements\.txt:2: ours has no --hash}],
+    ['an option', {'requirements.txt' => "--no-binary :all:\n"}, qr/:1: --no-binary: a build takes packages by version and hash/],
+    ['no package.json', {'package-lock.json' => '{}'}, qr{/package\.json is not there}],
+    ['an old lock', {'package.json' => '{}', 'package-lock.json' => '{"dependencies": {}}'}, qr/has no "packages", as one of npm 7/],
+    ['no JSON', {'package.json' => '{}', 'package-lock.json' => "{\n]"}, qr/package-lock\.json: line 2, column 1/],
+    ['no integrity', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"resolved": "http://a"}}}'}, qr{node_modules/a has no "integrity"}],
+    ['git', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"resolved": "git+ssh://a"}}}'}, qr/comes from git\+ssh:\/\/a, which is no registry/],
+    ['a link', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"link": true}}}'}, qr{node_modules/a is a link to a folder}],
+);
+said(build(package_of("wrong/$_->[0]", %{$_->[1]})), 2, $_->[2], "$_->[0] is told") for @wrong;
+symlink '/etc/passwd', package_of('linked_lock') . '/requirements.txt';
+said(build("$root/linked_lock"), 2, qr/this is no plain file/, 'a lock that is a link is not read');
+mkdir "$root/empty";
+said(build("$root/empty"), 2, qr/is no package: it has no template\.json/, 'a folder that is no package is told');
+said(build("$root/nowhere"), 4, qr/nowhere/, 'so is one that is not there');
+
+# ---- pip ----
+
+SKIP: {
+	skip_lacking(23, 'pip');
+	my @two = map { package_of("$_/pip", 'requirements.txt' => lock_of(qw(ours under))) } qw(one two);
+
+	said(build($_), 0, qr/SIGHUP/, 'a lock is built') for @two;
+	my $files = files("$two[0]/site-packages");
+
+	like($files, qr{\bours/__init__\.py .*\bunder\.py\b}, 'the modules are there');
+	like($files, qr{\bours/__pycache__/__init__\.cpython-\d+\.pyc}, '...compiled');
+	unlike($files, qr/bad\.cpython/, '...but for what is no Python');
+	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
+	like(`PYTHONPATH=$two[0]/site-packages python3 -vc 'import under; print(under.SAYS)' 2>&1`, qr/^ours$/m, 'they are imported');
+	is((stat "$two[0]/site-packages/ours")[4], $uid, 'they are whose the build was');
+	my $before = Paddock::digest_of($two[0]);
+
+	for (['a file that is another', "ours==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/not the one that the lock's hash is of/],
+	     ['a package that is nowhere', "none==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/no wheel of that version.*what pip printed last/s],
+	     ['source, which would be executed', lock_of('source'), qr/there is no wheel of that version/],
+	     ['a file above the folder', lock_of('above'), qr/what pip printed last:.*outside/s],
+	     ['a name that acts on a terminal', lock_of('control'), qr/^[^\x1b]*$/]) {
+		write_file("$two[0]/requirements.txt", $_->[1]);
+		said(build($two[0]), 1, $_->[2], "$_->[0] fails");
+	}
+	ok(!-e '/tmp/source.ran', 'no setup.py was executed');
+	write_file("$two[0]/requirements.txt", lock_of(qw(ours under)));
+	is(Paddock::digest_of($two[0]), $before, 'what was there has stayed');
+	said($cli->run(['template', 'build', $two[0], '--index-url', "file://$root/"]), 1, qr/requirements\.txt: /, 'no folder of the machine is an index');
+	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://127.0.0.1:1/']), 1, qr/could not be reached.*--index-url/s, 'an index that is not there is told');
+
+	write_file("$two[1]/requirements.txt", lock_of(qw(setuid linked)));
+	said(build($two[1]), 0, qr/SIGHUP/, 'hostile wheels are taken apart');
+	is(join(' ', map { sprintf '%o', (stat "$two[1]/site-packages/$_")[2] & 07777 } qw(setuid/tool linked/passwd)), '755 644', 'nobody is another by them');
+	ok(!-l "$two[1]/site-packages/linked/passwd", '...nor are there links');
+	unlike(files("$two[1]/site-packages"), qr/ours/, '...and what was there before is gone');
+	is(clean(), '', 'nothing is left beside a package');
+}
+
+# ---- interrupted ----
+
+SKIP: {
+	skip_lacking(6, 'pip');
+	my $dir = package_of('stalls', 'requirements.txt' => lock_of('ours'));
+	my @stall = (['template', 'build', $dir, '--index-url', "$at{url}/stall"]);
+	my $p = $cli->start(@stall);
+
+	until_true('a build does not begin', sub { -d "$root/.stalls.build/site-packages" });
+	said(build($dir), 125, qr/is being built already/, 'of two builds at once one is refused');
+	kill INT => $p->{pid};
+	is($p->finish->{status}, 130, 'one that is interrupted ends');
+	is(clean(), '', '...and leaves nothing');
+	$p = $cli->start(@stall);
+	until_true('a build does not begin', sub { -d "$root/.stalls.build/site-packages" });
+	kill KILL => $p->{pid};
+	$p->finish;
+	isnt(clean(), '', 'one that is killed leaves where it worked');
+	until_true('its cage lives on', sub { build($dir)->{status} == 0 });
+	is(clean(), '', '...which the next one removes');
+	like(files("$dir/site-packages"), qr/ours/, '...and builds');
+}
+
+# ---- npm ----
+
+SKIP: {
+	skip_lacking(10, 'npm');
+	my @two = map { package_of("$_/npm", npm_lock(names => [qw(ours under)])) } qw(one two);
+
+	said(build($_), 0, qr/SIGHUP/, 'a lock of npm is built') for @two;
+	is(files("$two[0]/node_modules"), 'ours/bin.js ours/main.js ours/package.json under/main.js under/package.json',
+	   'the packages are there, and no script of theirs has run');
+	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
+	is(`cd $two[0] && node -p "require('ours').says"`, "under ours\n", 'they are found');
+	write_file("$two[0]/package-lock.json", {npm_lock(names => [qw(ours under)], more => {integrity => 'sha512-' . 'A' x 86 . '=='})}->{'package-lock.json'});
+	said(build($two[0]), 1, qr/not the one that the lock's hash is of/, 'a file that is another fails');
+	is(files("$two[0]/node_modules"), files("$two[1]/node_modules"), '...and what was there stays');
+	my $hostile = package_of('hostile', npm_lock(names => ['hostile']));
+	my $r = build($hostile);
+
+	is($r->{status}, 0, 'a hostile package is taken apart') or diag($r->{err});
+	unlike(`find $root -type l -o -perm /6000 -o -type b -o -type c -o -type p`, qr{/node_modules/}, '...to plain files');
+	unlike(files($root), qr{/above\.js}, '...in its folder');
+}
+
+# ---- as whom ----
+
+SKIP: {
+	skip_lacking(3, 'root', 'pip');
+	my $dir = package_of('user/pip', 'requirements.txt' => lock_of('ours'));
+
+	system("chown -R $NOBODY:$NOBODY $root/user; chmod -R go+rX $cli->{root}");
+	my $r = $cli->run(['template', 'build', $dir, @index], user => $NOBODY);
+	is($r->{status}, 0, 'an ordinary user builds') or diag($r->{err});
+	$r = build($dir);
+	is($r->{status}, 0, 'so does root, what a user has') or diag($r->{err});
+	is((stat "$dir/site-packages/ours")[4], 0, '...and it is root\'s then');
+}
+done_testing();

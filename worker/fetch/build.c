@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * build.c - builds the cage of a package's build, and in it, as PID 1, takes the
+ * lock, runs the programs that fetch, and sends what they left. The command
+ * started it as an ordinary user; whatever goes wrong is a sentence for it.
+ */
+#include "worker/fetch/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os/file_stream.h"
+#include "sandbox/fds.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_program.h"
+#include "sandbox/uids.h"
+#include "worker/fetch/build_private.h"
+#include "worker/clone.h"
+
+#define EXIT_USAGE 2
+
+/* All of it is in memory: half of the bytes for what is fetched and made. */
+static struct sandbox_program bounds = {
+    .w = {.run_fd = BUILD_FD, .cpu_ms = 600000, .memory_bytes = 2ull << 30},
+    .package = ROOTFS_NO_PACKAGE,
+    .limits = {.processes = 128, .open_files = 1024, .files = 262144}};
+
+static struct build build; /* of which there is one */
+
+int build_fail(const char *fmt, ...)
+{
+	char text[FILE_STREAM_HEAD_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof(text))
+		n = (int)sizeof(text) - 1;
+	/* whoever is not there to read it needs no answer */
+	(void)file_stream_put(BUILD_FD, FILE_STREAM_FAIL, text,
+			      n > 0 ? (size_t)n : 0);
+	return EXIT_FAILURE;
+}
+
+/* ---- in the cage ---- */
+
+/* The lock's files, into the folder that is open as OUT. */
+static int receive(int out)
+{
+	static char block[1 << 16];
+	struct file_stream s;
+	int rc = 0;
+
+	file_stream_init(&s, out);
+	while (rc == 0 && !s.done) {
+		ssize_t n = read(BUILD_FD, block, sizeof(block));
+
+		if (n == 0)
+			rc = -EPIPE;
+		else if (n > 0)
+			rc = file_stream_take(&s, block, (size_t)n);
+		else if (errno != EINTR)
+			rc = -errno;
+	}
+	if (rc < 0)
+		build_fail("the lock did not arrive: %s",
+			   s.errmsg[0] != '\0' ? s.errmsg : strerror(-rc));
+	file_stream_fini(&s);
+	return rc;
+}
+
+static void live(const struct sandbox *sb, const struct sandbox_program *p,
+		 int proc)
+{
+	int out;
+
+	(void)proc;
+	umask(022);
+	if (chdir(ROOTFS_WORK) != 0 || mkdir("out", 0755) != 0 ||
+	    mkdir("tmp", 0700) != 0 || chdir("out") != 0)
+		_exit(build_fail("the cage's folders: %s", strerror(errno)));
+	out = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (out < 0)
+		_exit(build_fail("the cage's folders: %s", strerror(errno)));
+	if (receive(out) != 0 || build_tools_run(&build, sb, p) != 0)
+		_exit(EXIT_FAILURE);
+	_exit(build_send(&build, out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* ---- the cage ---- */
+
+static bool take_arguments(int argc, char **argv)
+{
+	static const char index[] = "index=", proxy[] = "proxy=";
+
+	if (argc < 1 || !build_tools_find(&build, argv[0]))
+		return false;
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], index, strlen(index)) == 0)
+			build.index = xstrdup(argv[i] + strlen(index));
+		else if (strncmp(argv[i], proxy, strlen(proxy)) == 0)
+			build.proxy = xstrdup(argv[i] + strlen(proxy));
+		else
+			return false;
+		memset(argv[i], 0, strlen(argv[i])); /* a password, perhaps */
+	}
+	return true;
+}
+
+static bool is_stream(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+	       type == SOCK_STREAM;
+}
+
+/* Nothing of whoever started us: no terminal, signal, descriptor, variable. */
+static int detach(void)
+{
+	const struct rlimit none = {0};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < BUILD_FD; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			return -errno;
+	setrlimit(RLIMIT_CORE, &none);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	setsid();
+	clearenv();
+	return fds_close_from(BUILD_FD + 1);
+}
+
+static int cage(struct sandbox *sb)
+{
+	struct rootfs t = {.network = true};
+	enum sandbox_layer failed;
+	const char *at;
+	int rc = sandbox_build_program(sb, 1, 0, &t, &failed, &at);
+
+	if (rc == 0)
+		return 0;
+	build_fail("the cage cannot be built: %s: %s (%s)",
+		   sandbox_layer_name(failed), strerror(-rc),
+		   failed == SANDBOX_ROOT && at != NULL
+		       ? at
+		       : sandbox_layer_remedy(failed));
+	return rc;
+}
+
+int build_run(int argc, char **argv)
+{
+	static struct sandbox sb;
+	int rc, status = 0;
+	pid_t pid;
+
+	if (!take_arguments(argc, argv) || !is_stream(BUILD_FD)) {
+		fprintf(stderr, "paddock-worker: only \"paddock template "
+				"build\" has it build\n");
+		return EXIT_USAGE;
+	}
+	rc = detach();
+	if (rc < 0)
+		return build_fail("the build cannot begin: %s", strerror(-rc));
+	if (geteuid() == 0)
+		return build_fail("a build is nothing for root");
+	if (cage(&sb) != 0)
+		return EXIT_FAILURE;
+	rc = pdeathsig_set(BUILD_FD);
+	if (rc != 0)
+		return EXIT_FAILURE;
+	pid = clone_program(&sb, &bounds, CLONE_OF_ZYGOTE, live);
+	if (pid < 0)
+		return build_fail("the cage cannot be built: %s",
+				  strerror(-(int)pid));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_FAILURE)
+		return WEXITSTATUS(status); /* it has told */
+	return build_fail("the cage was lost (wait status %d)", status);
+}

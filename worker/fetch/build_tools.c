@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * build_tools.c - pip and npm, as a build runs them: from a lock with hashes,
+ * nothing of what they fetch is executed, and the same lock leaves the same
+ * bytes. One that fails, or is not there, is told to the command with what it
+ * printed.
+ */
+#include "worker/fetch/build_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os/file_stream.h"
+#include "base/os/system_paths.h"
+#include "sandbox/fds.h"
+#include "worker/fetch/build.h"
+
+#define ARGS_MAX 40
+#define EXIT_UNSTARTED 127
+#define CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
+#define SITE "site-packages"
+
+struct step {
+	const char *const *argv; /* the first is looked for */
+	const char *index_flag;	 /* NULL: it has no index */
+	bool may_fail;
+};
+
+struct build_tool {
+	const char *name, *folder, *skipped;
+	struct step steps[2]; /* all are taken, in order */
+};
+
+/* No source is built: that would be its setup.py. */
+static const char *const pip[] = {"python3",
+				  "-I",
+				  "-m",
+				  "pip",
+				  "install",
+				  "--require-hashes",
+				  "--only-binary=:all:",
+				  "--no-compile",
+				  "--no-cache-dir",
+				  "--disable-pip-version-check",
+				  "--no-input",
+				  "--no-warn-script-location",
+				  "--progress-bar=off",
+				  "--retries=2",
+				  "--timeout=30",
+				  "--target=" SITE,
+				  "--requirement=requirements.txt",
+				  NULL};
+
+/*
+ * A run cannot keep what Python compiles, so it is compiled here, and names no
+ * time and no folder of the build's. What does not compile is not imported.
+ */
+static const char *const compileall[] = {
+    "python3", "-s",
+    "-m",      "compileall",
+    "-qqf",    "--invalidation-mode=unchecked-hash",
+    "-s",      SITE,
+    "-p",      ROOTFS_TEMPLATE "/" SITE,
+    SITE,      NULL};
+
+static const char *const npm[] = {"npm",
+				  "ci",
+				  "--ignore-scripts",
+				  "--no-bin-links",
+				  "--omit=dev",
+				  "--no-audit",
+				  "--no-fund",
+				  "--no-update-notifier",
+				  "--no-progress",
+				  "--loglevel=error",
+				  "--fetch-retries=2",
+				  "--fetch-retry-mintimeout=1000",
+				  "--fetch-timeout=30000",
+				  "--cache=" ROOTFS_WORK "/tmp/cache",
+				  NULL};
+
+static const struct build_tool tools[] = {
+    {"pip",
+     SITE,
+     NULL,
+     {{pip, "--index-url", false}, {compileall, NULL, true}}},
+    {"npm", "node_modules", ".package-lock.json", {{npm, "--registry", false}}},
+};
+
+bool build_tools_find(struct build *b, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+		if (strcmp(tools[i].name, name) != 0)
+			continue;
+		b->tool = &tools[i];
+		b->folder = tools[i].folder;
+		b->skipped = tools[i].skipped;
+		return true;
+	}
+	return false;
+}
+
+/* ---- one of them ---- */
+
+/* The machine's own: of two Pythons the one that templates usually name. */
+static const char *const places[] = {"/usr/bin", "/usr/local/bin", "/bin"};
+
+static char **make_environment(const struct build *b)
+{
+	static const char *const fixed[] = {
+	    "PATH=" SYSTEM_PATHS_ENV,	  "HOME=" ROOTFS_WORK,
+	    "TMPDIR=" ROOTFS_WORK "/tmp", "LANG=C.UTF-8",
+	    "PYTHONHASHSEED=0",		  "PIP_CONFIG_FILE=/dev/null",
+	    "PIP_ROOT_USER_ACTION=ignore"};
+	static const char *const proxies[] = {"http_proxy", "https_proxy",
+					      "HTTP_PROXY", "HTTPS_PROXY"};
+	char **env =
+	    xcalloc(ARRAY_LEN(fixed) + ARRAY_LEN(proxies) + 2, sizeof(*env));
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		env[n++] = (char *)fixed[i];
+	for (size_t i = 0; b->proxy != NULL && i < ARRAY_LEN(proxies); i++)
+		env[n++] = xasprintf("%s=%s", proxies[i], b->proxy);
+	if (access(CERTIFICATES, R_OK) == 0) /* pip has them by itself */
+		env[n++] = (char *)"NODE_EXTRA_CA_CERTS=" CERTIFICATES;
+	return env;
+}
+
+_Noreturn static void become(const struct build *b, const struct step *step,
+			     const struct sandbox *sb,
+			     const struct sandbox_program *p, int out)
+{
+	char **env = make_environment(b);
+	const char *argv[ARGS_MAX];
+	char path[64];
+	size_t n = 0;
+
+	for (; step->argv[n] != NULL; n++)
+		argv[n] = step->argv[n];
+	if (step->index_flag != NULL && b->index != NULL) {
+		argv[n++] = step->index_flag;
+		argv[n++] = b->index;
+	}
+	argv[n] = NULL;
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
+	    fds_close_from(BUILD_FD) != 0 ||
+	    sandbox_leave_to_build(sb, p) != 0 || sandbox_bound_files(p) != 0)
+		_exit(EXIT_UNSTARTED - 1);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(path, sizeof(path), "%s/%s", places[i], argv[0]);
+		execve(path, (char *const *)argv, env);
+	}
+	_exit(EXIT_UNSTARTED);
+}
+
+/* What comes by FD, to its end, while the end of PIDFD is waited for. */
+static void follow(int fd, int pidfd)
+{
+	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
+			      {.fd = pidfd, .events = POLLIN}};
+	char text[FILE_STREAM_HEAD_MAX];
+	ssize_t n = 1;
+
+	while (n > 0) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (p[1].revents != 0) { /* then nobody has to go on */
+			kill(-1, SIGKILL);
+			p[1].fd = -1;
+		}
+		if (p[0].revents == 0)
+			continue;
+		n = read(fd, text, sizeof(text));
+		if (n > 0 && file_stream_put(BUILD_FD, FILE_STREAM_SAID, text,
+					     (size_t)n) != 0)
+			return;
+	}
+}
+
+/* The wait status of PID; no other process is left then. */
+static int reap(pid_t pid)
+{
+	int status = 0, one = 0;
+	pid_t who;
+
+	kill(-1, SIGKILL);
+	while ((who = waitpid(-1, &one, 0)) > 0 || errno == EINTR)
+		if (who == pid)
+			status = one;
+	return status;
+}
+
+static int start(const struct build *b, const struct step *step,
+		 const struct sandbox *sb, const struct sandbox_program *p)
+{
+	int ends[2], pidfd;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		become(b, step, sb, p, ends[1]);
+	close(ends[1]);
+	pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (pidfd < 0) {
+		close(ends[0]);
+		return -errno;
+	}
+	follow(ends[0], pidfd);
+	close(ends[0]);
+	close(pidfd);
+	return reap(pid);
+}
+
+static int tell(const struct step *step, int status)
+{
+	const char *name = step->argv[0];
+
+	if (status < 0)
+		build_fail("%s could not be started: %s", name,
+			   strerror(-status));
+	else if (WIFSIGNALED(status))
+		build_fail("%s was ended by signal %d", name, WTERMSIG(status));
+	else if (WEXITSTATUS(status) == EXIT_UNSTARTED)
+		build_fail("there is no %s", name);
+	else
+		build_fail("%s ended with status %d", name,
+			   WEXITSTATUS(status));
+	return -1;
+}
+
+int build_tools_run(const struct build *b, const struct sandbox *sb,
+		    const struct sandbox_program *p)
+{
+	for (size_t i = 0; i < ARRAY_LEN(b->tool->steps); i++) {
+		const struct step *step = &b->tool->steps[i];
+		int status = step->argv != NULL ? start(b, step, sb, p) : 0;
+
+		if (status != 0 && !step->may_fail)
+			return tell(step, status);
+	}
+	return 0;
+}

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "worker/channel.h"
+#include "worker/memory.h"
 #include "worker/text.h"
 
 #define INTERVAL_US 50000
@@ -17,11 +18,11 @@
 static struct {
 	uint64_t done;
 	uint64_t total;
-	char message[MSG_TEXT_MAX];
-	size_t len;
+	size_t len; /* of message */
 	bool held;
 	int64_t due_us; /* no sooner is the next one sent */
-} progress;
+} progress MEMORY_EACH_RUN;
+static char message[MSG_TEXT_MAX];
 
 void progress_flush(void)
 {
@@ -33,7 +34,7 @@ void progress_flush(void)
 	progress.due_us = clock_mono_us() + INTERVAL_US;
 	m.progress.done = progress.done;
 	m.progress.total = progress.total;
-	m.progress.message = (struct str){progress.message, progress.len};
+	m.progress.message = (struct str){message, progress.len};
 	channel_send(&m);
 }
 
@@ -48,8 +49,7 @@ void progress_tick(void)
 		progress_flush();
 }
 
-void progress_set(uint64_t done, uint64_t total, const char *message,
-		  size_t len)
+void progress_set(uint64_t done, uint64_t total, const char *text, size_t len)
 {
 	if (total > 0 && done > total)
 		done = total;
@@ -57,8 +57,7 @@ void progress_set(uint64_t done, uint64_t total, const char *message,
 		return;
 	progress.done = done;
 	progress.total = total;
-	progress.len = text_clean(progress.message, sizeof(progress.message),
-				  message, len);
+	progress.len = text_clean(message, sizeof(message), text, len);
 	progress.held = true;
 	progress_tick();
 }

@@ -10,8 +10,7 @@
  * DONE below the highest so far is ignored; over TOTAL (0: unknown) it is
  * TOTAL.
  */
-void progress_set(uint64_t done, uint64_t total, const char *message,
-		  size_t len);
+void progress_set(uint64_t done, uint64_t total, const char *text, size_t len);
 
 /* Send what is held back, before any message that ends something. */
 void progress_flush(void);

@@ -39,7 +39,7 @@ static struct {
 	char entry[MSG_NAME_MAX + 2];
 	/* the code, then the inputs, then the files, then a NUL */
 	char *body;
-} job MEMORY_SMALL;
+} job MEMORY_EACH_RUN;
 
 /* Set the time zone to UTC, so that libc reads no file for local times. */
 static void set_zone(void)

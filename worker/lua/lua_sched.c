@@ -16,9 +16,11 @@
 #include "worker/wait.h"
 #include "worker/progress.h"
 #include "worker/signals.h"
+#include "worker/memory.h"
 #include "worker/steps.h"
 
-static TAILQ_HEAD(, lua_task) tasks = TAILQ_HEAD_INITIALIZER(tasks);
+static TAILQ_HEAD(, lua_task) tasks MEMORY_EACH_RUN =
+    TAILQ_HEAD_INITIALIZER(tasks);
 static struct lua_task *current;
 /* current's coroutine, for the signal handler */
 static lua_State *_Atomic turn;

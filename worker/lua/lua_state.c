@@ -29,7 +29,7 @@ static struct {
 	size_t limit;	/* 0: none */
 	size_t reserve; /* on top of the limit */
 	size_t refused;
-} mem MEMORY_SMALL;
+} mem MEMORY_EACH_RUN;
 
 static size_t charge(size_t bytes)
 {

@@ -35,14 +35,34 @@ static const struct opt get_opts[] = {
 
 /* ---- ls ---- */
 
+#define ID_COLUMNS 30
+#define SIZE_COLUMNS 10
+#define TYPE_COLUMNS 40
+
+/* The name is what is looked for: on a narrow terminal the type gives way. */
 static void show(struct json_object *a)
 {
 	const char *type = json_member_str(a, "mimeType");
+	const char *name = json_member_str(a, "name");
+	size_t left = text_left(ID_COLUMNS + SIZE_COLUMNS + 5);
+	size_t wide = name != NULL ? sanitize_width(name, strlen(name)) : 0;
+	size_t most = left < TYPE_COLUMNS ? left : TYPE_COLUMNS;
 
-	safe_printf("%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
-		    json_member_int(a, "size"));
-	safe_print_cut(type != NULL ? type : "-", 0, 40);
-	safe_printf("  %s\n", json_member_str(a, "name"));
+	type = type != NULL ? type : "-";
+	if (left == SANITIZE_NO_LIMIT)
+		most = left;
+	else if (most + wide > left)
+		most = left > wide + left / 3 ? left - wide : left / 3;
+	safe_printf("%s %*" PRId64 "  ", json_member_str(a, "artifactId"),
+		    SIZE_COLUMNS, json_member_int(a, "size"));
+	safe_print_cut(type, 0, most);
+	safe_printf("  ");
+	wide = sanitize_width(type, strlen(type));
+	safe_print_cut(name, 0,
+		       left == SANITIZE_NO_LIMIT
+			   ? left
+			   : left - (wide < most ? wide : most));
+	putchar('\n');
 }
 
 static int ls(const struct cli *cli, struct client *c, int n,

@@ -28,21 +28,36 @@
 
 #define LINE_COLUMNS 100
 #define TEXT_COLUMNS 40
+#define ID_COLUMNS 24
+#define VERSION_COLUMNS 10
+#define NAME_LEAST 9 /* so much of it is always there */
+
+static size_t wider(const char *text, size_t least)
+{
+	size_t wide = text != NULL ? sanitize_width(text, strlen(text)) : 0;
+
+	return wide > least ? wide : least;
+}
 
 static void show_row(struct json_object *t)
 {
 	struct json_object *available = json_member(t, "available");
-	const char *errmsg = json_member_str(t, "unavailableReason");
+	const char *id = json_member_str(t, "templateId");
+	const char *version = json_member_str(t, "version");
+	bool there = available == NULL || json_object_get_boolean(available);
+	size_t wide, most = text_left(VERSION_COLUMNS + 2 + NAME_LEAST);
+	char *text = there ? xstrdup_opt(json_member_str(t, "name"))
+			   : xasprintf("not available: %s",
+				       json_member_str(t, "unavailableReason"));
 
-	safe_printf("%-24s %-10s ", json_member_str(t, "templateId"),
-		    json_member_str(t, "version"));
-	if (available != NULL && !json_object_get_boolean(available)) {
-		fputs("not available: ", stdout);
-		safe_print_cut(errmsg, 0, LINE_COLUMNS);
-	} else {
-		safe_print_cut(json_member_str(t, "name"), 0, LINE_COLUMNS);
-	}
+	safe_print_cut(id, ID_COLUMNS, most);
+	safe_printf(" %-*s ", VERSION_COLUMNS, version);
+	wide = wider(id, ID_COLUMNS);
+	safe_print_cut(text, 0,
+		       text_left((wide < most ? wide : most) +
+				 wider(version, VERSION_COLUMNS) + 2));
 	putchar('\n');
+	free(text);
 }
 
 static int ls(const struct cli *cli, struct client *c, int n,

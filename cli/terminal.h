@@ -51,8 +51,14 @@ bool message_is_terminal(int fd);
 /* And coloured: NO_COLOR is not set either. */
 bool message_has_colours(int fd);
 
-/* Of the terminal that FD is, or 80. */
+/* Of the terminal that FD is; where that does not say, COLUMNS of the environment, or 80. */
 size_t text_wrap_columns(int fd);
+
+/*
+ * What a line of stdout has left beside TAKEN columns, 8 at the least; without
+ * limit where stdout is no terminal, for nothing is cut in a pipe.
+ */
+size_t text_left(size_t taken);
 
 /*
  * TEXT, which may be untrusted, and a newline, from column AT on, where the

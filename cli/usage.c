@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,7 +19,8 @@
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
-#define NAME_COLUMNS 24
+#define NAME_COLUMNS 24	 /* off a terminal */
+#define OTHER_COLUMNS 43 /* of the rest, and the last one is left free */
 
 static struct {
 	const char *since;
@@ -29,23 +31,34 @@ static const struct opt opts[] = {
      "only runs of that time: 12h, 7d; it is counted by the hour"},
 };
 
-static void show_name(const char *name)
+/* Of each of two names: what there is for both, and no more is needed. */
+static int name_columns(void)
 {
-	safe_print_cut(name, NAME_COLUMNS, SANITIZE_NO_LIMIT);
+	size_t left = text_left(OTHER_COLUMNS) / 2;
+
+	return left < NAME_COLUMNS ? (int)left : NAME_COLUMNS;
+}
+
+static void show_name(const char *name, int columns)
+{
+	safe_print_cut(name, (size_t)columns,
+		       isatty(STDOUT_FILENO) ? (size_t)columns
+					     : SANITIZE_NO_LIMIT);
 	safe_printf("  ");
 }
 
 static void show(struct json_object *rows)
 {
 	char cpu[QUANTITY_SIZE], bytes[QUANTITY_SIZE];
+	int columns = name_columns();
 
 	if (json_length(rows) > 0)
-		safe_printf("%-*s  %-*s  %10s  %12s  %12s\n", NAME_COLUMNS,
-			    "REQUESTOR", NAME_COLUMNS, "TEMPLATE", "RUNS",
-			    "CPU", "KEPT");
+		safe_printf("%-*s  %-*s  %10s  %12s  %12s\n", columns,
+			    "REQUESTOR", columns, "TEMPLATE", "RUNS", "CPU",
+			    "KEPT");
 	json_each(row, rows) {
-		show_name(json_member_str(row, "requestor"));
-		show_name(json_member_str(row, "templateId"));
+		show_name(json_member_str(row, "requestor"), columns);
+		show_name(json_member_str(row, "templateId"), columns);
 		safe_printf(
 		    "%10" PRId64 "  %12s  %12s\n", json_member_int(row, "runs"),
 		    quantity(cpu, json_member_int(row, "cpuMs"), "ms"),

@@ -105,7 +105,7 @@ is(join(' ', sort split /\n/, offered(['run', @there, 'go'])), 'goes good', 'tem
 		push @unoffered, "$command: $_" for grep { !delete $offered{$_} } @flags, $global =~ /(--[a-z-]+)/g;
 		push @unoffered, "$command: $_ is no flag" for keys %offered;
 		push @untold, "$command $_" for grep { $man !~ /\Q$_\E\b/ } @flags;
-		push @untold, $command if $command ne 'help' && $man !~ /^\.It Ic \Q$command\E\b/m;
+		push @untold, $command if $command ne 'help' && $man !~ /^\.It (?:Xo )?Ic \Q$command\E\b/m;
 		push @unoffered, $command if @words == 2 && (grep { $_ eq $words[1] } split /\n/, $cli->run(['complete', '--', $words[0], ''])->{out}) != 1;
 	}
 	cmp_ok(scalar @all, '>', 20, @all . ' commands');

@@ -30,6 +30,7 @@ my %templates = (
     typo => lua('local a; return a.b'),
     gives => lua('run.error("NO_FUEL", "the tank is empty")'),
     a_template_whose_name_is_rather_long_for_a_terminal => lua('return 1'),
+    wide => lua('run.artifact{name = ("\u{540d}\u{524d}"):rep(30) .. ".csv", mimeType = "text/" .. ("x"):rep(60), data = "x"}', name => "\x{540d}\x{524d}" x 60),
     noisy => {program => "#!/bin/sh\nprintf 'Loading \\033[1mdata\\n{}'\n"},
     leaves => {program => "#!/bin/sh\necho 'no such table' >&2\nexit 3\n"},
 );
@@ -43,6 +44,9 @@ sub terminal_lines {
 }
 
 sub longest { my $n = 0; $n = length > $n ? length : $n for @_; return $n }
+
+# Of a terminal, which gives some characters two.
+sub columns { my $n = 0; for (@_) { my $c = length() + (() = /\p{Ea=W}/g); $n = $c if $c > $n } return $n }
 
 sub the_rest {
 	my ($cli, $user) = @_;
@@ -121,6 +125,16 @@ sub the_rest {
 	cmp_ok(scalar(grep { /^$run / } @lines), '>', 5, 'with each run on one line, its id whole');
 	cmp_ok(longest(terminal_lines($cli, 120, \@as, 'ps', '-a')), '>', 95, 'a wider one shows more');
 	like($cli->run_private(['ps', '-a'], @as)->{out}, qr/^$run +a_template_whose_name_is_rather_long_for_a_terminal +succeeded /m, 'and a pipe all');
+	$cli->run_private(['run', 'wide', '--no-artifacts'], @as);
+	for my $list (['template', 'ls'], ['artifact', 'ls', 'last'], ['usage'], ['ps', '-a']) {
+		for my $columns (80, 61) {
+			next if $list->[0] eq 'ps' && $columns < 80;
+			@lines = terminal_lines($cli, $columns, \@as, @$list);
+			cmp_ok(columns(@lines), '<=', $columns, "@$list fits $columns columns") or diag(encode('UTF-8', join "\n", @lines));
+		}
+		unlike($cli->run_private($list, @as)->{out}, qr/\xE2\x80\xA6/, 'and a pipe gets all');
+	}
+	like(encode('UTF-8', join "\n", terminal_lines($cli, 80, \@as, 'artifact', 'ls', 'last')), qr/^art_\S+ +1  text\/x+\xE2\x80\xA6  (?:\xE5\x90\x8D|\xE5\x89\x8D)+\xE2\x80\xA6$/m, 'what is long gives way, cut between characters');
 }
 
 # What a program wrote beside its result; where programs cannot be caged, none runs.

@@ -123,6 +123,8 @@ fake_shows('run, that fails', ['run', 'x'], qr/evil/, run_task_template => sub {
 	return \%view }, get_task_run => \%view, list_task_templates => {templates => [\%template]}, %log);
 fake_shows('run, that succeeds', ['run', 'x'], qr/evil/, run_task_template => \%good,
 	   list_task_templates => {templates => [\%template]}, get_task_run => \%good);
+fake_shows('retry', ['retry', $run], qr/evil/, retry_task_run => \%good, get_task_run => \%good,
+	   list_task_templates => {templates => [\%template]});
 fake_shows('wait', ['wait', $run], qr/evil/, get_task_run => \%view, 'resources/subscribe' => {}, %log);
 fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	   run_task_template => {runId => $evil, status => 'queued', mode => 'async'},
@@ -139,6 +141,7 @@ fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	write_file("$dir/main.lua", "return function() return 1 end\n");
 	shows('template ls, of a broken package', ['template', 'ls', $cli->private], qr/evil/);
 	shows('template check', ['template', 'check', $dir], qr/evil/);
+	shows('template build', ['template', 'build', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	shows('template check, of nothing', ['template', 'check', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	Paddock::remove_tree($dir);
 

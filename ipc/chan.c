@@ -110,6 +110,15 @@ ssize_t chan_recv_now(int fd, void *buf)
 	return recv_frame(fd, buf, MSG_DONTWAIT);
 }
 
+bool chan_left_unread(int fd)
+{
+	int err = 0;
+	socklen_t n = sizeof(err);
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &n) == 0 &&
+	       err == ECONNRESET;
+}
+
 int chan_send(int fd, const void *frame, size_t len)
 {
 	ssize_t n;

@@ -7,6 +7,7 @@
 #ifndef IPC_CHAN_H
 #define IPC_CHAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,12 @@ int chan_pair(int ends[2]);
  */
 ssize_t chan_recv(int fd, void *buf);
 ssize_t chan_recv_now(int fd, void *buf); /* -EAGAIN on either end */
+
+/*
+ * Has the peer closed, and left a frame of ours unread? To be asked before
+ * chan_recv(), which forgets it; true once.
+ */
+bool chan_left_unread(int fd);
 
 /*
  * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN: it

@@ -25,6 +25,7 @@ struct requestors;
 struct runs;
 struct sessions;
 struct store;
+struct warm;
 struct fair_queue_flow;
 struct fair_queue;
 
@@ -36,6 +37,7 @@ struct context {
 	struct requestor *local; /* one of them: the user who started us */
 	struct isolation *isolation;
 	struct spawner *spawner;
+	struct warm *warm; /* NULL: no worker waits for a run */
 	struct thread_pool *thread_pool;
 	struct browser *browser;
 	struct store *store;

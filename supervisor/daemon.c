@@ -35,6 +35,7 @@
 #include "supervisor/store/store.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
+#include "supervisor/warm/warm.h"
 
 #define FIRST_PASSED_FD 3
 
@@ -174,6 +175,7 @@ static void on_term(struct daemon *d)
 	unix_listen_stop(d->listener);
 	http_listen_drain(d->http);
 	sessions_end(ctx->sessions);
+	warm_stop(ctx->warm);
 	runs_drain_parked(ctx->runs);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",

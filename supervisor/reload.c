@@ -27,6 +27,7 @@
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/methods/subscriptions.h"
+#include "supervisor/warm/warm.h"
 
 #define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
 #define FREED_AT_ONCE 2	   /* templates, in one turn of the loop */
@@ -149,6 +150,8 @@ static int swap_in(struct reload *r, struct config *config,
 	programs_show(ctx->spawner, catalogue, config);
 	grants_log(catalogue, config);
 	worker_groups_limit(config);
+	warm_renew(ctx->warm, RUNTIME_LUA);
+	warm_renew(ctx->warm, RUNTIME_PROGRAM);
 	if (changed) {
 		session_lists_changed(ctx);
 		subscriptions_reloaded(ctx);

@@ -37,6 +37,7 @@
 #include "supervisor/store/store.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
+#include "supervisor/warm/warm.h"
 
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
@@ -82,6 +83,7 @@ static void on_report(void *arg, enum runtime kind,
 		status = measure_lua(&srv->context, srv->require, report);
 	if (status != 0)
 		stop(&srv->context, status);
+	warm_renew(srv->context.warm, kind);
 	server_look(srv);
 }
 
@@ -339,6 +341,7 @@ int server_start(struct server *srv, const struct config *config,
 			 worker_path, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
+	ctx->warm = warm_new(ctx);
 	status = open_store(srv);
 	if (status != 0)
 		return status;
@@ -382,6 +385,7 @@ void server_fini(struct server *srv)
 	if (ctx->runs != NULL)
 		runs_interrupt(ctx->runs, !ctx->others);
 	browser_stop(ctx->browser);
+	warm_stop(ctx->warm);
 	spawner_stop(ctx->spawner);
 	event_done(srv->on_store); /* its descriptor is closed next */
 	if (ctx->runs != NULL)
@@ -389,6 +393,7 @@ void server_fini(struct server *srv)
 	store_stop(ctx->store, STOP_STORE_MS);
 	runs_free(ctx->runs);
 	/* what the store answered at its end has asked it, by the runs */
+	warm_free(ctx->warm);
 	spawner_free(ctx->spawner);
 	browser_free(ctx->browser);
 	thread_pool_free(

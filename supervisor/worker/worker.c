@@ -20,11 +20,11 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/inputs/run_files.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/run/outcome.h"
+#include "supervisor/warm/warm.h"
 #include "supervisor/worker/worker_private.h"
 #include "supervisor/templates/template_load.h"
 #include "supervisor/threads/output_parse.h"
@@ -36,8 +36,7 @@
 
 static void worker_kill(struct worker *w, int sig)
 {
-	if (w->child.pid > 0)
-		kill(w->child.pid, sig);
+	born_signal(w->born, sig);
 	if (sig == SIGKILL)
 		w->killed =
 		    true; /* and again once it is cloned, if that is to come */
@@ -50,7 +49,7 @@ static void worker_free(struct worker *w)
 	event_free(w->readable);
 	event_free(w->writable);
 	event_free(w->deadline);
-	close(w->fd);
+	born_free(w->born);
 	worker_unreserve(w);
 	worker_files_free(w->files);
 	artifact_file_free(w->blob);
@@ -69,7 +68,7 @@ int worker_violation_of(struct worker *w, const char *offence,
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
-		 w->run->id, w->run->requestor->name, (int)w->child.pid,
+		 w->run->id, w->run->requestor->name, (int)w->born->child.pid,
 		 offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
@@ -114,8 +113,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	else
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
-	if (w->child.pid == 0)
-		spawner_overdue(w->env->ctx->spawner, &w->child);
+	if (!born_is_alive(w->born))
+		spawner_overdue(w->env->ctx->spawner, &w->born->child);
 }
 
 void worker_recv_last(struct worker *w)
@@ -133,7 +132,7 @@ bool worker_stop(struct run *r)
 {
 	struct worker *w = r->worker;
 
-	if (r->template->runtime != RUNTIME_LUA || w->child.pid <= 0)
+	if (r->template->runtime != RUNTIME_LUA || !born_is_alive(w->born))
 		return false;
 	worker_kill(w, SIGSTOP);
 	event_del(w->deadline);
@@ -145,8 +144,9 @@ static void resume(const struct worker *w, int64_t rested_ms)
 {
 	const union sigval ms = {.sival_int = (int)rested_ms};
 
-	if (w->child.pid > 0 && sigqueue(w->child.pid, SIGCONT, ms) < 0)
-		kill(w->child.pid, SIGCONT); /* no room for what is with it */
+	if (born_is_alive(w->born) &&
+	    sigqueue(w->born->child.pid, SIGCONT, ms) < 0)
+		born_signal(w->born, SIGCONT); /* no room for what is with it */
 }
 
 void worker_continue(struct run *r, int64_t rested_ms)
@@ -170,141 +170,10 @@ bool worker_is_alive(const struct run *r)
 {
 	const struct worker *w = r->worker;
 
-	return w != NULL && w->child.pid > 0 && !w->killed;
+	return w != NULL && born_is_alive(w->born) && !w->killed;
 }
 
-/* ---- what goes to it ---- */
-
-int worker_send(struct worker *w, const struct msg *m)
-{
-	uint8_t frame[CHAN_FRAME_MAX];
-
-	return chan_send(w->fd, frame, msg_put(frame, m));
-}
-
-static struct str str_of(const char *s)
-{
-	return (struct str){s, strlen(s)};
-}
-
-static size_t body_len(const struct worker *w)
-{
-	const struct run *r = w->run;
-
-	return w->files != NULL ? worker_files_body(w->files)
-				: r->template->code_len + r->inputs_len;
-}
-
-/* An artifact of its files cannot be read: what it was told is never whole. */
-static void files_failed(struct worker *w, int err)
-{
-	run_set_error(w->run, "STORE_UNAVAILABLE", NULL,
-		      "a file that the run is given cannot be read: %s",
-		      store_says(err));
-	worker_kill(w, SIGKILL);
-}
-
-/* The next piece of the body, which is the code and then the inputs. */
-static struct str body_piece(struct worker *w)
-{
-	static char whole[MSG_CHUNK_MAX];
-	const struct run *r = w->run;
-	size_t code_len = r->template->code_len;
-	size_t total = code_len + r->inputs_len;
-	struct str s;
-
-	if (w->files != NULL) {
-		ssize_t n =
-		    worker_files_piece(w->files, w->sent, whole, sizeof(whole));
-
-		if (n < 0)
-			files_failed(w, (int)n);
-		return (struct str){whole, n > 0 ? (size_t)n : 0};
-	}
-	if (total <= sizeof(whole)) { /* in one frame, as most are */
-		if (code_len > 0)     /* a program's lies in its package */
-			memcpy(whole, r->template->code, code_len);
-		if (r->inputs_len > 0)
-			memcpy(whole + code_len, r->inputs, r->inputs_len);
-		return (struct str){whole, total};
-	}
-	if (w->sent < code_len)
-		s = (struct str){r->template->code + w->sent,
-				 code_len - w->sent};
-	else
-		s = (struct str){r->inputs + (w->sent - code_len),
-				 total - w->sent};
-	if (s.n > MSG_CHUNK_MAX)
-		s.n = MSG_CHUNK_MAX;
-	return s;
-}
-
-static int send_run(struct worker *w, struct str head)
-{
-	const struct run *r = w->run;
-	struct msg m = {
-	    .type = MSG_RUN,
-	    .run = {.run_id = str_of(r->id),
-		    .template_id = str_of(r->template->id),
-		    .entry = str_of(r->template->entry),
-		    .timeout_ms = (uint64_t)r->limits.timeout_ms,
-		    .cancel_grace_ms = (uint64_t)r->limits.cancel_grace_ms,
-		    .memory_bytes = (uint64_t)r->limits.memory_bytes,
-		    .output_bytes = (uint64_t)r->limits.output_bytes,
-		    .artifact_bytes = (uint64_t)r->limits.artifact_bytes,
-		    .messages_per_second =
-			(uint64_t)r->limits.messages_per_second,
-		    .code_bytes = r->template->code_len,
-		    .inputs_bytes =
-			w->files != NULL ? r->files->inputs_len : r->inputs_len,
-		    .files_bytes = worker_files_bytes(w->files),
-		    .head = head}};
-
-	return worker_send(w, &m);
-}
-
-/* Another worker may need the inputs until this one is known to live. */
-void worker_drop_inputs(struct worker *w)
-{
-	struct run *r = w->run;
-
-	if (w->phase == PHASE_BORN || !w->run_whole)
-		return;
-	free(r->inputs);
-	r->inputs = NULL;
-	r->inputs_len = 0;
-	run_files_free(r->files);
-	r->files = NULL;
-}
-
-/* As much as the socket takes; the rest when it is writable again. */
-static void send_body(struct worker *w)
-{
-	int rc = 0;
-
-	while (!w->run_sent || w->sent < body_len(w)) {
-		struct str s = body_piece(w);
-		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
-
-		if (s.n == 0 && w->sent < body_len(w))
-			return; /* it is killed */
-		rc = w->run_sent ? worker_send(w, &chunk) : send_run(w, s);
-		if (rc < 0)
-			break;
-		w->run_sent = true;
-		w->sent += s.n;
-	}
-	if (rc == -EAGAIN) {
-		event_add(w->writable, NULL);
-		return;
-	}
-	/* any other failure: the worker is dying, and its end will be told */
-	w->run_whole = true;
-	worker_files_free(w->files);
-	w->files = NULL;
-	worker_drop_inputs(w);
-	worker_question_flush(w);
-}
+/* ---- what goes to it, and comes from it ---- */
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
@@ -314,7 +183,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	if (w->run_whole)
 		worker_question_flush(w);
 	else
-		send_body(w);
+		worker_send_body(w);
 }
 
 enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
@@ -325,7 +194,7 @@ static enum drained drain(struct worker *w, int max)
 	uint8_t frame[CHAN_FRAME_MAX];
 
 	for (int i = 0; i < max; i++) {
-		ssize_t n = chan_recv(w->fd, frame);
+		ssize_t n = chan_recv(w->born->fd, frame);
 
 		if (n == -EMSGSIZE && w->phase == PHASE_DONE)
 			continue; /* dropped, as all that comes then */
@@ -342,10 +211,19 @@ static enum drained drain(struct worker *w, int max)
 	return DRAIN_MORE;
 }
 
+/* One that waited may have died before its run came: it has not begun then. */
+static void see_unread(struct worker *w)
+{
+	if (w->born->waited && w->phase == PHASE_BORN &&
+	    chan_left_unread(w->born->fd))
+		w->unread = true;
+}
+
 static void on_turn(void *arg)
 {
 	struct worker *w = arg;
 
+	see_unread(w);
 	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END) {
 		event_add(w->readable, NULL);
 		return;
@@ -377,14 +255,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 static void hold(struct worker *w)
 {
 	struct run *r = w->run;
-	int rc = w->child.pid > 0
-		     ? programs_hold(r, w->child.slot, w->child.pid)
+	int rc = born_is_alive(w->born)
+		     ? programs_hold(r, w->born->child.slot, w->born->child.pid)
 		     : -ENOTSUP;
 
 	w->waits = false;
 	w->held = rc == 0;
 	if (rc == 0 || rc == -ENOTSUP) {
-		send_body(w);
+		worker_send_body(w);
 		return;
 	}
 	log_error("worker", "run=%s requestor=%s cgroup=failed err=\"%s\"",
@@ -395,15 +273,20 @@ static void hold(struct worker *w)
 	worker_kill(w, SIGKILL);
 }
 
-static void on_born(struct spawner_child *child, int err)
+static void log_pid(const struct worker *w)
 {
-	struct worker *w = CONTAINER(child, struct worker, child);
+	log_debug("worker", "run=%s pid=%d slot=%u", w->run->id,
+		  (int)w->born->child.pid, w->born->child.slot);
+}
+
+static void on_born(struct born *born, int err)
+{
+	struct worker *w = born->owner;
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
 	if (err == 0) {
-		log_debug("worker", "run=%s pid=%d slot=%u", r->id,
-			  (int)child->pid, child->slot);
+		log_pid(w);
 		if (w->waits)
 			hold(w);
 		if (w->killed || r->state == RUN_CANCELLING)
@@ -421,20 +304,47 @@ static void on_born(struct spawner_child *child, int err)
 	env->on_not_started(env->arg, r, -err);
 }
 
-static void on_reaped(struct spawner_child *child, int status,
-		      const struct rusage *use)
+static int start(const struct worker_env *env, struct run *r, bool fresh);
+
+/* It waited, and died before its run came: that has not begun, and may. */
+static bool is_unfit(const struct worker *w)
 {
-	struct worker *w = CONTAINER(child, struct worker, child);
+	return w->born->waited && w->unread && w->phase == PHASE_BORN &&
+	       !w->killed && w->run->state == RUN_RUNNING;
+}
+
+static void start_another(struct worker *w)
+{
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+	int rc;
+
+	warm_was_unfit(env->ctx->warm, w->born);
+	worker_free(w);
+	rc = start(env, r, true);
+	if (rc < 0)
+		env->on_not_started(env->arg, r, rc);
+}
+
+static void on_reaped(struct born *born, int status, const struct rusage *use)
+{
+	struct worker *w = born->owner;
 	struct exit_facts e = {
 	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
-	w->child.pid = 0;
 	if (w->held)
-		cgroup_run_end(child->slot, &e.group);
+		cgroup_run_end(born->child.slot, &e.group);
+	see_unread(w);
 	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
+	if (is_unfit(w)) {
+		start_another(w);
+		return;
+	}
+	if (born->waited)
+		warm_began(env->ctx->warm, born);
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
@@ -444,49 +354,66 @@ static void on_reaped(struct spawner_child *child, int status,
 	env->on_over(env->arg, r, &e);
 }
 
-int worker_start(const struct worker_env *env, struct run *r)
+/* One that waited for a run like R, or one that is asked for. NULL and *RC. */
+static struct born *get(const struct worker_env *env, struct run *r,
+			struct spawner_job *job, struct worker *w, bool fresh,
+			int *rc)
+{
+	static const struct born_ops ops = {on_born, on_reaped};
+	struct context *ctx = env->ctx;
+	struct born *b = NULL;
+
+	*rc = worker_is_stale(r, ctx->spawner, job) ? -ESTALE : 0;
+	if (*rc == 0 && r->files != NULL)
+		*rc = worker_files_open(&w->files, ctx->spawner, ctx->config, r,
+					job);
+	if (*rc < 0)
+		return NULL;
+	if (!fresh)
+		b = warm_take(ctx->warm, job, &ops, w);
+	if (b == NULL)
+		b = born_ask(ctx->spawner, job, &ops, w, rc);
+	if (b == NULL)
+		warm_give_way(ctx->warm);
+	return b;
+}
+
+/* FRESH: one that did not wait. */
+static int start(const struct worker_env *env, struct run *r, bool fresh)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
 	struct spawner_job job = programs_job(r);
-	int ends[2];
-	int rc = chan_pair(ends);
+	int rc;
 
-	if (rc < 0) {
-		free(w);
-		return rc;
-	}
-	w->child.on_born = on_born;
-	w->child.on_exit = on_reaped;
-	rc = worker_is_stale(r, env->ctx->spawner, &job) ? -ESTALE : 0;
-	if (rc == 0 && r->files != NULL)
-		rc = worker_files_open(&w->files, env->ctx->spawner,
-				       env->ctx->config, r, &job);
-	if (rc == 0)
-		rc = spawner_spawn(env->ctx->spawner, &w->child, ends[1], &job);
-	close(ends[1]);
-	if (rc < 0) {
-		close(ends[0]);
+	w->born = get(env, r, &job, w, fresh, &rc);
+	if (w->born == NULL) {
 		worker_files_free(w->files);
 		free(w);
 		return rc;
 	}
 	w->env = env;
 	w->run = r;
-	w->fd = ends[0];
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
 	worker_recv_init(w);
-	w->readable = event_new(env->ctx->base, w->fd, EV_READ | EV_PERSIST,
-				on_readable, w);
+	w->readable = event_new(env->ctx->base, w->born->fd,
+				EV_READ | EV_PERSIST, on_readable, w);
 	w->writable =
-	    event_new(env->ctx->base, w->fd, EV_WRITE, on_writable, w);
+	    event_new(env->ctx->base, w->born->fd, EV_WRITE, on_writable, w);
 	w->deadline = evtimer_new(env->ctx->base, on_deadline, w);
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
+	if (born_is_alive(w->born))
+		log_pid(w); /* it waited */
 	w->waits = job.kind == RUNTIME_PROGRAM;
 	if (!w->waits)
-		send_body(w);
+		worker_send_body(w);
 	return 0;
+}
+
+int worker_start(const struct worker_env *env, struct run *r)
+{
+	return start(env, r, false);
 }

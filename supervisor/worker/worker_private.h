@@ -2,7 +2,8 @@
 /*
  * worker_private.h - what the parts of a worker share; nobody else includes it.
  *
- *   worker.c           its life: start, what goes to it, deadline, end
+ *   worker.c           its life: start, deadline, end
+ *   worker_send.c      what goes to it
  *   worker_recv.c      what it says
  *   worker_artifact.c  its artifacts, and what it lost of them
  *   worker_files.c     the files that it is given
@@ -17,6 +18,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
 #include "supervisor/requestor/fair_queue.h"
+#include "supervisor/warm/born.h"
 #include "supervisor/worker/worker.h"
 
 /* Where the conversation stands. */
@@ -37,8 +39,7 @@ TAILQ_HEAD(questions, question);
 struct worker {
 	const struct worker_env *env;
 	struct run *run;
-	struct spawner_child child;
-	int fd;
+	struct born *born;
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
 	/* to be read, in the lane of its requestor */
@@ -46,8 +47,9 @@ struct worker {
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code, inputs and files, as one body */
 	struct worker_files *files; /* NULL: it is given none */
-	bool waits; /* a program's: for its clone, before anything is sent */
-	bool held;  /* by a cgroup of its own */
+	bool waits;  /* a program's: for its clone, before anything is sent */
+	bool held;   /* by a cgroup of its own */
+	bool unread; /* it died before it had read what we sent */
 	bool run_sent;
 	bool run_whole; /* and all of its body, or never */
 	enum phase phase;
@@ -126,6 +128,12 @@ void worker_question_flush(struct worker *w);
 /* it wants none: its last word came */
 void worker_question_drop(struct worker *w);
 void worker_question_fini(struct worker *w);
+
+/*
+ * Send RUN and its body, as much as the socket takes; again when it is writable
+ * (W->writable), until W->run_whole.
+ */
+void worker_send_body(struct worker *w);
 
 /* READY came, or all was sent: the inputs may be needed no more. */
 void worker_drop_inputs(struct worker *w);

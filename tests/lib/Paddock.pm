@@ -736,13 +736,31 @@ sub log_has {
 sub worker_pid { my ($self, $run) = @_;
 		 return $self->log_has(qr/run=\Q$run\E pid=(\d+)/) }
 
-# Children that are neither a run's worker nor the one that kept root: the
+# A worker, of a run or one that waits for its run: PID 1 of a namespace, or held
+# to some CPU time.
+sub is_worker {
+	my ($pid) = @_;
+
+	return (read_file("/proc/$pid/status") // '') =~ /^NSpid:\t\d+\t/m ||
+	    (read_file("/proc/$pid/limits") // '') =~ /^Max cpu time +\d/m;
+}
+
+# Workers that were born and have had no run yet.
+sub waiting {
+	my ($self) = @_;
+	my $log = $self->log_text;
+	my %run = map { $_ => 1 } $log =~ /run=run_\w+ pid=(\d+)/g;
+
+	return grep { !$run{$_} } $log =~ /part=warm pid=(\d+) waits=yes/g;
+}
+
+# Children that are neither workers nor the one that kept root: the
 # zygote, or two while one is renewed.
 sub zygotes {
 	my ($self) = @_;
 	my %worker = map { $_ => 1 } $self->log_text =~ /run=run_\w+ pid=(\d+)/g;
 
-	return grep { !$worker{$_} && (stat_of($_)->{state} // 'Z') ne 'Z' &&
+	return grep { !$worker{$_} && !is_worker($_) && (stat_of($_)->{state} // 'Z') ne 'Z' &&
 			  (stat_of($_)->{comm} // '') ne 'paddock-keeper' }
 	    children_of($self->{pid});
 }

@@ -116,16 +116,17 @@ sub below {
 	return \%all;
 }
 
-# Those of the server that are no zygote, keeper, or the worker SPARED.
+# Those of the server that are no zygote, keeper, worker that waits for a run, or
+# the worker SPARED.
 sub strangers {
 	my ($s, $spared) = @_;
 	my $all = below($s->{pid});
-	my %ours = map { $_ => 1 } $s->zygotes, $spared;
+	my %ours = map { $_ => 1 } $s->zygotes, $s->waiting, $spared;
 
 	return grep {
 		my $up = $all->{$_};
 
-		!$ours{$_} && $up != $spared &&
+		!$ours{$_} && $up != $spared && !grep({ $_ == $up } $s->waiting) &&
 		    (Paddock::stat_of($_)->{comm} // '') ne 'paddock-keeper';
 	} keys %$all;
 }

@@ -193,12 +193,9 @@ static int serve(lua_State *L)
 
 void lua_job_serve(void)
 {
-	struct msg m = {.type = MSG_READY};
+	struct msg m;
 
-	if (!channel_recv_now(&m)) {
-		channel_send(&m);
-		channel_recv(&m);
-	}
+	channel_recv(&m); /* it may be long until a run wants us */
 	if (m.type != MSG_RUN)
 		channel_broken();
 	channel_set_rate(m.run.messages_per_second);

@@ -12,7 +12,7 @@
 int lua_job_prepare(void);
 
 /*
- * In a sandboxed worker: send READY, receive RUN and its body, run the
+ * In a sandboxed worker: await RUN and its body, run the
  * template, send RESULT or FAIL, and _exit. No stdio is flushed and no Lua
  * finalizer runs.
  */

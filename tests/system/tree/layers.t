@@ -71,7 +71,8 @@ my %below = (
 	threads         => [qw(requestor templates config)],
 	run             => [qw(inputs threads requestor templates store spawn config)],
 	health          => [qw(run requestor store state spawn config)],
-	worker          => [qw(inputs run threads requestor grants templates state spawn config)],
+	warm            => [qw(run threads requestor templates spawn config)],
+	worker          => [qw(warm inputs run threads requestor grants templates state spawn config)],
 	exec            => [qw(inputs worker health run threads requestor grants templates store state spawn config)],
 	session         => [qw(exec worker run threads requestor templates store config)],
 	input           => [qw(session exec worker run threads requestor templates state config)],
@@ -90,7 +91,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health worker exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
+    qw(health warm worker exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -168,13 +168,6 @@ int finish(struct worker *w, struct rusage *ru)
 	return reap(w->pid, ru);
 }
 
-bool is_ready(const struct worker *w)
-{
-	char frame[65536];
-
-	return take(w->run, frame, sizeof(frame)) > 0;
-}
-
 const char *status_of(pid_t pid, const char *key)
 {
 	static char values[2][128], line[256];
@@ -197,6 +190,19 @@ const char *status_of(pid_t pid, const char *key)
 	if (f != NULL)
 		fclose(f);
 	return value;
+}
+
+bool is_ready(const struct worker *w)
+{
+	const char *state = "R";
+
+	for (int i = 0; i < PATIENCE_MS && strchr("RD", *state) != NULL; i++) {
+		state = status_of(w->pid, "State");
+		if (*state == '\0' || *state == 'Z' || *state == 'S')
+			break;
+		usleep(1000);
+	}
+	return *state == 'S';
 }
 
 int done(void)

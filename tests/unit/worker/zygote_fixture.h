@@ -74,6 +74,7 @@ struct zygote_proto_event spawn(const struct zygote *z, unsigned int slot,
 
 /* Let go of W; how it ended. */
 int finish(struct worker *w, struct rusage *ru);
+/* It sleeps, which it does first when it waits for its RUN, in its cage. */
 bool is_ready(const struct worker *w);
 
 /* The value of KEY in PID's status, in one of two buffers. */

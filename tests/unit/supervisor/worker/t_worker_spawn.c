@@ -124,14 +124,14 @@ static void cancel(struct run *r)
 {
 	run_apply(r, EV_CANCEL);
 	worker_cancel(r);
-	ok(r->worker->child.pid == 0,
+	ok(r->worker->born->child.pid == 0,
 	   "a run is cancelled before its birth is told");
 }
 
 static void offend(struct run *r)
 {
 	worker_violation(r->worker, "it spoke before it was there");
-	ok(r->worker->child.pid == 0, "one that offends before that");
+	ok(r->worker->born->child.pid == 0, "one that offends before that");
 }
 
 int main(int argc, char **argv)

@@ -224,9 +224,6 @@ static void body_begins(struct heard *h, const struct msg *m, uint64_t total,
 static void hear_msg(struct heard *h, const struct msg *m)
 {
 	switch (m->type) {
-	case MSG_READY:
-		send_run(h);
-		break;
 	case MSG_PROGRESS:
 		say(h, "%%%d/%d:%.*s", (int)m->progress.done,
 		    (int)m->progress.total, STR(m->progress.message));
@@ -282,6 +279,7 @@ static void hear(struct heard *h)
 	static char in[CHAN_FRAME_MAX];
 	struct pollfd p = {.fd = h->fd, .events = POLLIN};
 
+	send_run(h);
 	for (;;) {
 		const char *errmsg;
 		struct msg m;

@@ -20,6 +20,8 @@
 
 #define SHOWN_COLUMNS 200 /* of a message that nobody answers */
 #define HINTS_MAX 5
+#define TASKS "io.modelcontextprotocol/tasks" /* extensions */
+#define LATER "paddock/answersLater"
 #define CONSENT "accept" /* the key of a question without fields */
 
 bool answers_init(struct answers *a, const struct opt_list *given)
@@ -45,11 +47,18 @@ void answers_fini(struct answers *a)
 	*a = (struct answers){0};
 }
 
-struct json_object *answers_capabilities(void)
+struct json_object *answers_capabilities(bool later)
 {
-	return json_pack("elicitation:o",
-			 json_pack("form:o url:o", json_object_new_object(),
+	struct json_object *all = json_pack(
+	    "elicitation:o", json_pack("form:o url:o", json_object_new_object(),
+				       json_object_new_object()));
+
+	if (later)
+		json_add(all, "extensions:o",
+			 json_pack(TASKS ":o " LATER ":o",
+				   json_object_new_object(),
 				   json_object_new_object()));
+	return all;
 }
 
 void answers_tell_unused(const struct answers *a)

@@ -20,8 +20,11 @@ struct answers {
 bool answers_init(struct answers *a, const struct opt_list *given);
 void answers_fini(struct answers *a);
 
-/* What a client declares that does as this one; the caller's. */
-struct json_object *answers_capabilities(void);
+/*
+ * What a client declares that does as this one; LATER: also by the tasks of what it
+ * did not wait for. The caller's.
+ */
+struct json_object *answers_capabilities(bool later);
 
 /*
  * WHO, a template, asks REQUESTS ({key: {method, params}}, lent). {key: response}, the

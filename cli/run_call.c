@@ -285,7 +285,8 @@ int run_call_start(struct run_call *r, const char *mode, struct tool_result *a)
 	int rc;
 
 	make_key(r);
-	client_declare(r->client, answers_capabilities());
+	client_declare(r->client,
+		       answers_capabilities(strcmp(mode, "async") == 0));
 	progress_init(&r->progress, r->template, r->cli->quiet);
 	rc = ask_for_run(r, mode, NULL, NULL, a);
 	while (rc == 0 && a->asks && !r->cancelling)

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/quantity.h"
+#include "cli/answers.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/json_io.h"
@@ -26,11 +28,14 @@
 
 static struct {
 	const char *timeout;
+	struct opt_list answers;
 } flags;
 
 static const struct opt opts[] = {
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
      "wait no longer than that: 90s, 5m, 1m30s; the run goes on"},
+    {"answer", 0, OPT_LIST, &flags.answers, "KEY=VALUE",
+     "answer what the run asks for by that key (repeatable)"},
 };
 
 /* How it ended, in a word on stdout, and on stderr why. NAMED: its id, or NULL. */
@@ -61,19 +66,66 @@ static int wait_for_news(struct client *c, int64_t until_ms)
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
 
+/* 0, also for a run that is no task, and of whose questions nothing is told. */
+static int send_answers(struct client *c, const char *run,
+			struct json_object *responses)
+{
+	struct tool_result a;
+	int rc = client_method(
+	    c, "tasks/update",
+	    json_pack("taskId:s inputResponses:O", run, responses), &a);
+
+	if (rc == 0 && !a.good)
+		rc = report_refusal(a.value, run);
+	if (rc == 0)
+		tool_result_fini(&a);
+	return rc;
+}
+
+/* What the run of VIEW asks is answered by who is here, if it can be told. */
+static int answer(struct client *c, const char *run, struct json_object *view,
+		  struct answers *answers)
+{
+	struct json_object *requests, *responses = NULL;
+	struct tool_result a;
+	int rc;
+
+	if (!json_member_bool(view, "awaitingInput") ||
+	    (flags.answers.n == 0 && !ask_possible()))
+		return 0;
+	rc = client_method(c, "tasks/get", json_pack("taskId:s", run), &a);
+	if (rc != 0)
+		return rc;
+	requests = a.good ? json_member(a.value, "inputRequests") : NULL;
+	if (requests != NULL) {
+		responses = answers_give(
+		    answers, json_member_str(view, "templateId"), requests);
+		rc = responses == NULL ? client_trouble()
+				       : send_answers(c, run, responses);
+	}
+	json_object_put(responses);
+	tool_result_fini(&a);
+	return rc;
+}
+
 static int wait_until(const struct cli *cli, struct client *c, const char *run,
 		      int64_t until_ms, bool several)
 {
+	struct answers answers;
 	char *uri = xasprintf("paddock://runs/%s", run);
 	struct json_object *view = NULL;
 	int news = client_subscribe(c, (const char *const[]){uri}, 1);
 	int rc = 0;
 
 	free(uri);
+	if (!answers_init(&answers, &flags.answers))
+		return CLI_USAGE;
 	while (rc == 0 && news == 0) {
 		rc = tool_call_run(cli, c, run, &view);
 		if (rc == 0 && run_call_ended(view))
 			break;
+		if (rc == 0)
+			rc = answer(c, run, view, &answers);
 		json_object_put(view);
 		view = NULL;
 		if (rc == 0)
@@ -87,6 +139,9 @@ static int wait_until(const struct cli *cli, struct client *c, const char *run,
 		rc = client_trouble();
 	else if (rc == 0)
 		rc = tell_end(cli, view, several ? run : NULL);
+	if (rc < CLI_TROUBLE && !cli->quiet)
+		answers_tell_unused(&answers);
+	answers_fini(&answers);
 	json_object_put(view);
 	return rc;
 }
@@ -103,6 +158,7 @@ static int wait_run(const struct cli *cli, struct client *c, int n,
 		    "--timeout is \"%.64s\"; it has to be a duration "
 		    "up to 366d: 90s, 5m, 1m30s, 1500ms; a bare number is seconds",
 		    flags.timeout);
+	client_declare(c, answers_capabilities(true));
 	until_ms = clock_mono_ms() + ms;
 	for (int i = 0; i < n; i++) {
 		int rc = wait_until(cli, c, arg[i], until_ms, n > 1);

@@ -22,6 +22,11 @@
 
 /* As a path of mcp_declares(): the client knows tasks. */
 #define MCP_EXTENSION_TASKS "extensions/io.modelcontextprotocol/tasks"
+/*
+ * paddock's own: who declares it beside that one answers by tasks/update what a run
+ * asks of which a call gave the handle alone.
+ */
+#define MCP_EXTENSION_ANSWERS_LATER "extensions/paddock/answersLater"
 
 #define MCP_VERSION_MAX 64 /* bytes of a version that is echoed */
 

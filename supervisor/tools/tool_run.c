@@ -338,7 +338,8 @@ void tool_run_submit(struct request *c, struct template *t,
 	    .trace = mcp_trace_parent(c->msg.params),
 	    .trust = session_trust(c->session),
 	};
-	if (c->as_task)
+	if (c->as_task ||
+	    (ask->mode == MODE_ASYNC && tool_run_is_answered_later(c)))
 		tool_run_wish_task(c);
 	if (input_required_is_retry(c))
 		tool_run_digest(c, tool_run_retry);

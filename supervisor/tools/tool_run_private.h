@@ -120,6 +120,11 @@ const char *tool_run_mortal(const struct request *c);
 
 /* The task that C asks for, or has to be, into its wish. */
 void tool_run_wish_task(struct request *c);
+/*
+ * Does C, whose answer is a handle, say that what its run asks is answered by
+ * tasks/update? Then its run is a task as well.
+ */
+bool tool_run_is_answered_later(const struct request *c);
 /* The CreateTaskResult, and what follows it. R is over, or (FEED) goes on. */
 void tool_run_created(struct request *c, struct run *r, bool feed);
 /* One whose row alone is there, and which is open. */

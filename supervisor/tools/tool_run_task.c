@@ -57,6 +57,12 @@ static struct json_object *askable(const struct client_terms *t)
 	return all;
 }
 
+bool tool_run_is_answered_later(const struct request *c)
+{
+	return c->may_be_task && mcp_declares(c->terms->capabilities,
+					      MCP_EXTENSION_ANSWERS_LATER);
+}
+
 /* Its progress is the task's, not this call's; the extension has none. */
 void tool_run_wish_task(struct request *c)
 {

@@ -169,7 +169,27 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	$r = $cli->run(['run', 'plain', @there, '--answer', 'x=1']);
 	is($r->{status}, 0, 'an answer too many does no harm');
 	like($cli->run(['run', 'model', @there])->{err}, qr/SAMPLING_NOT_SUPPORTED/, 'there is no model to ask');
-	like($cli->run(['run', 'name', @there, '--mode', 'async'])->{out}, qr/\Arun_/, 'who does not wait is not asked');
+}
+
+# ---- a run that was left alone ----
+
+{
+	my ($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
+
+	ok(until_true('a question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} }), 'a run that is detached keeps its question');
+	my $r = talk(['wait', $id, @there], qr/name"/ => "Ada\n");
+	is($r->{out}, "succeeded\n", '... until who waits for it answers') or diag($r->{err});
+	is(json_to($cli->run(['result', $id, @there])->{out})->{content}{name}, 'Ada', '... which the run gets');
+	($id) = $cli->run(['run', 'twice', '-dq', @there])->{out} =~ /(run_\w+)/;
+	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'likewise by --answer');
+	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', '... all that it asks');
+	($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
+	is($cli->run(['wait', $id, '-t', '100ms', @there])->{status}, 124, 'without a terminal nothing is answered unasked');
+	is(talk(['wait', $id, @there], qr/name"/ => "\cC")->{status}, 130, 'ctrl-C leaves it');
+	is(json_to($cli->run(['status', $id, '--json', @there])->{out})->{status}, 'running', '... and the run goes on');
+	$cli->run(['cancel', $id, @there]);
+	like($d->client->greeted->run('name', {}, mode => 'async')->{view}{runId}, qr/^run_/, 'who cannot answer later');
+	like($cli->run(['wait', 'last', @there])->{err}, qr/ELICITATION_NOT_SUPPORTED/, '... has no question waiting');
 }
 
 # ---- inputs that were not given ----

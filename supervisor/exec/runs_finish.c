@@ -138,29 +138,9 @@ static enum run_event fit(const struct runs *s, struct run *r,
 	return EV_FAIL;
 }
 
-#define BEFORE_RESULT ",\"result\":"
-
-/* R's view as text; a large result is put in at its end, as it is. */
-static char *text_of(const struct run *r, struct json_object *view)
-{
-	size_t n, before = strlen(BEFORE_RESULT);
-	const char *text = json_text(view, &n);
-	char *all, *at;
-
-	if (r->result_text == NULL)
-		return xstrdup(text);
-	at = all = xrealloc(NULL, n + before + r->result_len + 1);
-	at = mempcpy(at, text, n - 1);
-	at = mempcpy(at, BEFORE_RESULT, before);
-	at = mempcpy(at, r->result_text, r->result_len);
-	memcpy(at, "}", 2);
-	return all;
-}
-
 void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 {
 	struct ended *e = xcalloc(1, sizeof(*e));
-	struct json_object *view;
 	int rc = run_apply(r, fit(s, r, ev));
 
 	assert(rc == 0);
@@ -180,9 +160,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	run_files_free(r->files);
 	r->files = NULL;
 	set_expiry(s, r);
-	view = run_json_make(r, s->ctx->isolation);
-	r->view = text_of(r, view);
-	json_object_put(view);
+	r->view = run_json_text(r, s->ctx->isolation);
 	log_end(r);
 	audit_end(r, s->ctx->isolation);
 	if (r->task.form != STORE_TASK_NONE)

@@ -82,7 +82,6 @@ static void on_notice(struct run_watch *w, struct run *r,
 /* The owned text of P, which others may have; NULL: not now. */
 static char *text_of(const struct runs *s, const struct run *r, enum part p)
 {
-	struct json_object *view;
 	char *text;
 
 	if (p == PART_LOG) {
@@ -90,9 +89,7 @@ static char *text_of(const struct runs *s, const struct run *r, enum part p)
 			   ? xstrdup("")
 			   : xstrndup(buf_data(r->log), buf_len(r->log));
 	} else {
-		view = run_json_make(r, s->ctx->isolation);
-		text = xstrdup(json_text(view, NULL));
-		json_object_put(view);
+		text = run_json_text(r, s->ctx->isolation);
 	}
 	if (strlen(text) < DISK_SPACE_LARGE_BYTES ||
 	    disk_space_lately(s->ctx->config) == DISK_SPACE_OK)

@@ -7,16 +7,21 @@
  */
 #include "supervisor/run/run_json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_write.h"
 #include "supervisor/run/limits.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/lost_artifacts.h"
+
+#define VIEW_BYTES 1024 /* as most views have, and more than many */
 
 static const char *const statuses[STORE_STATUSES] = {
     [STORE_QUEUED] = "queued",
@@ -45,24 +50,25 @@ static struct json_object *progress_view(uint64_t total, uint64_t done)
 	return json_pack("totalSteps:i doneSteps:i", total, done);
 }
 
-static struct json_object *metrics_view(const struct run *r)
+static void write_metrics(struct buf *out, const struct run *r)
 {
-	struct json_object *m;
 	const struct run_use *u = &r->use;
 	int64_t now = clock_mono_ms();
 	int64_t end = run_terminal(r) ? r->finished_mono_ms : now;
 	int64_t start = r->started_ms > 0 ? r->started_mono_ms : end;
 
-	m = json_pack("elapsedMs:i queuedMs:i", end - start,
-		      start - r->created_mono_ms);
-	if (u->max_rss_bytes == 0)
-		return m;
-	json_add(m,
-		 "cpuMs:i cpuUserMs:i cpuSystemMs:i maxRssBytes:i "
-		 "peakMemoryBytes?i readBytes:i writtenBytes:i messages:i",
-		 u->cpu_ms, u->cpu_user_ms, u->cpu_system_ms, u->max_rss_bytes,
-		 u->peak_bytes, u->read_bytes, u->written_bytes, u->messages);
-	return m;
+	json_open(out, "metrics");
+	json_write(out, "elapsedMs:i queuedMs:i", end - start,
+		   start - r->created_mono_ms);
+	if (u->max_rss_bytes != 0)
+		json_write(out,
+			   "cpuMs:i cpuUserMs:i cpuSystemMs:i maxRssBytes:i "
+			   "peakMemoryBytes?i readBytes:i writtenBytes:i "
+			   "messages:i",
+			   u->cpu_ms, u->cpu_user_ms, u->cpu_system_ms,
+			   u->max_rss_bytes, u->peak_bytes, u->read_bytes,
+			   u->written_bytes, u->messages);
+	json_close(out);
 }
 
 static const char *artifact_type(const char *mime_type)
@@ -115,19 +121,19 @@ static struct json_object *error_view(const char *code, const char *message,
 	return e;
 }
 
-static void add_end(struct json_object *v, const struct run *r)
+static void write_end(struct buf *out, const struct run *r)
 {
-	json_add(v, "artifacts:o", artifacts_view(r));
+	json_write(out, "artifacts:o", artifacts_view(r));
 	if (r->result_text == NULL &&
 	    (r->result != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
-		json_add(v, "result:O", r->result);
-	json_add(v, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
-		 lost_artifacts_json(r));
+		json_write(out, "result:O", r->result);
+	json_write(out, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
+		   lost_artifacts_json(r));
 	if (r->error.code != NULL)
-		json_add(v, "error:o",
-			 error_view(r->error.code, r->error.message, r->id,
-				    r->error.details));
+		json_write(out, "error:o",
+			   error_view(r->error.code, r->error.message, r->id,
+				      r->error.details));
 }
 
 /* A program's says how its own cage is less than it should be. */
@@ -151,28 +157,58 @@ static const char *retried_from(const struct run *r)
 	return r->retried_from[0] != '\0' ? r->retried_from : NULL;
 }
 
+static void write_progress(struct buf *out, const struct run *r)
+{
+	bool told = r->told_progress;
+
+	json_open(out, "progress");
+	json_write(out, "totalSteps:i doneSteps:i",
+		   told ? r->total : r->steps.n,
+		   told ? r->done : run_steps_done(&r->steps));
+	json_close(out);
+}
+
+char *run_json_text(const struct run *r, const struct isolation *iso)
+{
+	struct buf out = {0};
+
+	buf_room(&out, r->result_text != NULL ? r->result_len + VIEW_BYTES
+					      : VIEW_BYTES);
+	json_open(&out, NULL);
+	json_write(&out, "runId:s templateId:s templateVersion:s status:s",
+		   r->id, r->template->id, r->template->version_text,
+		   run_status(r));
+	write_progress(&out, r);
+	write_metrics(&out, r);
+	json_write(&out,
+		   "createdAt?i startedAt?i updatedAt?i expiresAt?i "
+		   "retriedFrom?s sessionId?s message?s awaitingInput?b "
+		   "cancelRequested?b",
+		   r->created_ms, r->started_ms, r->updated_ms, r->expires_ms,
+		   retried_from(r), r->session_id, r->message,
+		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
+	if (r->steps.n > 0)
+		json_write(&out, "steps:o", run_steps_view(&r->steps));
+	if (run_terminal(r))
+		write_end(&out, r);
+	if (iso->view != NULL)
+		json_write(&out, "isolation:o", isolation_view(r, iso));
+	if (r->result_text != NULL && run_terminal(r))
+		json_write_raw(&out, "result", r->result_text, r->result_len);
+	json_close(&out);
+	return buf_take(&out, NULL);
+}
+
 struct json_object *run_json_make(const struct run *r,
 				  const struct isolation *iso)
 {
-	bool told = r->told_progress;
-	struct json_object *v = json_pack(
-	    "runId:s templateId:s templateVersion:s status:s "
-	    "progress:o metrics:o createdAt?i startedAt?i "
-	    "updatedAt?i expiresAt?i retriedFrom?s sessionId?s message?s "
-	    "awaitingInput?b cancelRequested?b",
-	    r->id, r->template->id, r->template->version_text, run_status(r),
-	    progress_view(told ? r->total : r->steps.n,
-			  told ? r->done : run_steps_done(&r->steps)),
-	    metrics_view(r), r->created_ms, r->started_ms, r->updated_ms,
-	    r->expires_ms, retried_from(r), r->session_id, r->message,
-	    r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
+	char *text = run_json_text(r, iso);
+	struct json_object *v = NULL;
+	int rc = json_parse(&v, text, strlen(text), NULL);
 
-	if (r->steps.n > 0)
-		json_add(v, "steps:o", run_steps_view(&r->steps));
-	if (run_terminal(r))
-		add_end(v, r);
-	if (iso->view != NULL)
-		json_add(v, "isolation:o", isolation_view(r, iso));
+	assert(rc == 0);
+	(void)rc;
+	free(text);
 	return v;
 }
 

@@ -13,8 +13,9 @@
 /* How often clients are told to ask how a run goes. */
 #define RUN_JSON_POLL_AFTER_MS 1000
 
-/* What get_task_run says of R, ended or not; the caller owns it. */
-/* An ended run's has no result yet when that is r->result_text. */
+/* What get_task_run says of R, ended or not; the caller's. */
+char *run_json_text(const struct run *r, const struct isolation *iso);
+/* The same as a tree, of a run that has not ended. */
 struct json_object *run_json_make(const struct run *r,
 				  const struct isolation *iso);
 

@@ -3,10 +3,12 @@
 #include "proto/json/json_pack.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proto/json/json_write.h"
 #include "tests/unit/tap_json.h"
 
 TEST(kinds)
@@ -66,6 +68,55 @@ TEST(add)
 		"\"o\":15,\"p\":16,\"q\":17,\"r\":18,\"s\":19,\"t\":20,"
 		"\"u\":21,\"v\":22,\"w\":23,\"x\":24,\"y\":25,\"z\":26}",
 		"as many as a line takes");
+}
+
+/* What is written is what is packed. */
+#define is_written(what, ...)                                                  \
+	do {                                                                   \
+		struct buf w_ = {0};                                           \
+		char *t_;                                                      \
+                                                                               \
+		json_open(&w_, NULL);                                          \
+		json_write(&w_, __VA_ARGS__);                                  \
+		json_close(&w_);                                               \
+		t_ = buf_take(&w_, NULL);                                      \
+		is_json(json_pack(__VA_ARGS__), t_, what);                     \
+		free(t_);                                                      \
+	} while (0)
+
+TEST(write)
+{
+	const char *none = NULL;
+	struct json_object *nothing = NULL;
+	struct buf out = {0};
+	char every[128], *text;
+
+	for (int i = 0; i < 127; i++)
+		every[i] = (char)(i + 1);
+	every[127] = '\0';
+	is_written("texts are written as they are packed", "a:s b:s c:s d:S",
+		   "text", "\xc3\xa9\xf0\x9f\x98\x80/", none, "x\0y", 3);
+	is_written("and each character", "a:s b:s", every, "\"\"\\");
+	is_written("and numbers", "a:i b:i c:i d:i e:i", 0, -1, INT64_MIN,
+		   INT64_MAX, UINT64_MAX);
+	is_written("and booleans and trees", "a:b b:b c:o d:o", true, 0,
+		   json_pack("x:o", json_pack("y:s", "z")), nothing);
+	is_written("what there is none of is left out",
+		   "a?s b?S c?i d?i e?i f?b g?o h?O i?i", none, none, 0, 0, -1,
+		   (size_t)0, false, nothing, nothing, 1);
+	json_open(&out, NULL);
+	json_open(&out, "a");
+	json_close(&out);
+	json_open(&out, "b");
+	json_write(&out, "c:s", "{");
+	json_write(&out, "d:i", 1);
+	json_close(&out);
+	json_write_raw(&out, "e", "[1]", 3);
+	json_close(&out);
+	text = buf_take(&out, NULL);
+	is_str(text, "{\"a\":{},\"b\":{\"c\":\"{\",\"d\":1},\"e\":[1]}",
+	       "objects in one another, and what is JSON already");
+	free(text);
 }
 
 static void mistake(int which)

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/template_findings.h"
@@ -320,6 +321,46 @@ static void line_ids(struct json_object *ranges)
 		line("uids of runs", json_object_get_string(one));
 }
 
+/* "Python 3.11.2 (numpy, pandas)", in as many lines as that takes. */
+static void lines_interpreters(struct json_object *found)
+{
+	static const struct {
+		const char *key, *name;
+	} all[] = {{"python", "Python"},
+		   {"node", "Node.js"},
+		   {"bash", "bash"},
+		   {"lua", "Lua"}};
+	struct json_object *python = json_member(found, "python");
+	int64_t more = json_member_int(python, "moreModules");
+	const char *before = "";
+	struct buf text = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const char *version =
+		    json_member_str(json_member(found, all[i].key), "version");
+
+		if (version == NULL)
+			continue;
+		buf_printf(&text, "%s%s %s", before, all[i].name, version);
+		before = ", ";
+	}
+	buf_add(&text, "", 1);
+	line("interpreters", buf_data(&text));
+	buf_drop(&text, buf_len(&text));
+	json_each(one, json_member(python, "modules"))
+		buf_printf(&text, "%s%s", buf_len(&text) > 0 ? ", " : "",
+			   json_object_get_string(one));
+	if (more > 0)
+		buf_printf(&text, " and %" PRId64 " more", more);
+	if (buf_len(&text) > 0) {
+		buf_add(&text, "", 1);
+		safe_printf("%-12s ", "python has");
+		text_wrap_print(buf_data(&text), 13, 13,
+				text_wrap_columns(STDOUT_FILENO));
+	}
+	buf_fini(&text);
+}
+
 static void line_broker(struct json_object *cage)
 {
 	const char *group = json_member_str(cage, "cgroup");
@@ -381,6 +422,8 @@ static void show(struct json_object *o, struct json_object *advice)
 			       ? "weakly caged (allow_weak_programs)"
 			       : "caged"
 			 : "refused");
+	if (json_member(profile, "interpreters") != NULL)
+		lines_interpreters(json_member(profile, "interpreters"));
 	if (browser_of(o) != NULL)
 		line_browser(o);
 	if (json_member(browser_of(o), "cage") != NULL)

@@ -17,6 +17,7 @@ struct config;
 struct spawner;
 struct remote_run_lookup;
 struct event_base;
+struct interpreters;
 struct isolation;
 struct methods;
 struct thread_pool;
@@ -38,6 +39,7 @@ struct context {
 	struct isolation *isolation;
 	struct spawner *spawner;
 	struct warm *warm; /* NULL: no worker waits for a run */
+	struct interpreters *interpreters;
 	struct thread_pool *thread_pool;
 	struct browser *browser;
 	struct store *store;

@@ -20,6 +20,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
 #include "supervisor/grants/grants.h"
+#include "supervisor/worker/interpreters.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/session/session.h"
@@ -148,6 +149,7 @@ static int swap_in(struct reload *r, struct config *config,
 	ctx->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(config->log_level));
 	programs_show(ctx->spawner, catalogue, config);
+	interpreters_forget(ctx->interpreters);
 	grants_log(catalogue, config);
 	worker_groups_limit(config);
 	warm_renew(ctx->warm, RUNTIME_LUA);

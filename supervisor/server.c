@@ -30,6 +30,7 @@
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
+#include "supervisor/worker/interpreters.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/start/measure.h"
@@ -345,6 +346,7 @@ int server_start(struct server *srv, const struct config *config,
 	status = open_store(srv);
 	if (status != 0)
 		return status;
+	ctx->interpreters = interpreters_new(ctx);
 	ctx->runs = runs_new(ctx, &run_ops);
 	ctx->browser = browser_new(ctx, browser_path);
 	programs_show(ctx->spawner, catalogue, config);
@@ -395,6 +397,7 @@ void server_fini(struct server *srv)
 	/* what the store answered at its end has asked it, by the runs */
 	warm_free(ctx->warm);
 	spawner_free(ctx->spawner);
+	interpreters_free(ctx->interpreters);
 	browser_free(ctx->browser);
 	thread_pool_free(
 	    ctx->thread_pool); /* whoever waited for a job is gone */

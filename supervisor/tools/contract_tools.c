@@ -24,6 +24,7 @@
 #include "supervisor/state/disk_space.h"
 #include "supervisor/health/health.h"
 #include "supervisor/grants/grants.h"
+#include "supervisor/worker/interpreters.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/tools/tools.h"
 
@@ -312,13 +313,26 @@ static void release_view(void *view)
 
 static const struct request_ops profile_ops = {.free = release_view};
 
+static void on_interpreters(void *arg, struct json_object *view)
+{
+	struct request *c = arg;
+	struct json_object *v;
+
+	if (!request_unref(c))
+		return;
+	v = request_take_state(c);
+	json_add(v, "interpreters:O", view);
+	request_set_state(c, &profile_ops, v);
+	request_ref(c);
+	store_usage(c->session->ctx->store, c->session->requestor->name,
+		    on_usage, c);
+}
+
 static void on_browser(struct request *c, struct json_object *browser)
 {
-	struct context *ctx = c->session->ctx;
-
 	request_set_state(c, &profile_ops, json_pack("browser:o", browser));
 	request_ref(c);
-	store_usage(ctx->store, c->session->requestor->name, on_usage, c);
+	interpreters_ask(c->session->ctx->interpreters, on_interpreters, c);
 }
 
 static void get_profile(struct request *c, struct json_object *args)

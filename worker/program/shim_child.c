@@ -115,7 +115,9 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	reset_signals();
 	setsid();
 	umask(022);
-	snprintf(path, sizeof(path), ROOTFS_TEMPLATE "/%s", s->entry);
+	/* no package's entry is absolute: that is one of the machine's */
+	snprintf(path, sizeof(path), "%s%s",
+		 s->entry[0] == '/' ? "" : ROOTFS_TEMPLATE "/", s->entry);
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
 	if (chdir(ROOTFS_WORK) != 0)

@@ -45,6 +45,27 @@ write_file("$at/cjs-1.0.0/node_modules/many/" . int($_ / 100) . "/$_.js", "expor
 $s->start;
 $s->init;
 
+# ---- what there is ----
+
+SKIP: {
+	skip_lacking(6, 'python3', 'node');
+	my $found = $s->tool('get_runtime_profile')->{view}{interpreters};
+	my $modules = $found->{python}{modules};
+
+	is($found->{python}{version}, `/usr/bin/python3 -c 'import sys; print(sys.version.split()[0], end="")'`,
+	   'the profile has the version of Python that programs find');
+	is("v$found->{node}{version}\n", `/usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin node --version`, '…and of Node.js');
+	like("$found->{bash}{version} $found->{lua}{version}", qr/^\d+\.[\d.]+ 5\.4\.\d+$/, '…of bash and of Lua');
+	is_deeply([grep { !/^[A-Za-z]\w*$/ || $_ eq 'ours' || $_ eq 'json' } @$modules], [],
+	   '…and Python\'s modules, which are the machine\'s and not Python\'s own');
+	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, '…again the same');
+	kill HUP => $s->{pid};
+	$s->log_has(qr/reload=done/);
+	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, '…and after a reload');
+}
+
+# ---- what a package brings, and what is missing ----
+
 SKIP: {
 	skip_lacking(8, 'python3');
 	is_deeply($s->run_sync('py')->{result}, ['ours', '/template/site-packages', JSON::PP::false()],
@@ -69,5 +90,10 @@ SKIP: {
 	     'a package that require() does not find is told with its cure');
 	like($s->run_sync('esm_lacks')->{error}{message}, qr{found no module \@no/such: .*package-lock\.json}, 'so is one of import');
 }
+$s->stop;
+
+# A server without programs starts none to look.
+$s = Paddock->new(templates => {lua => lua('return 1')})->greeted;
+is_deeply([keys %{$s->tool('get_runtime_profile')->{view}{interpreters}}], ['lua'], 'without programs there is Lua');
 $s->stop;
 done_testing();

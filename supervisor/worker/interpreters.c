@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interpreters.c - has a worker look for interpreters, as a run would see them,
+ * when get_runtime_profile first asks; what it said is kept until a reload, or
+ * until the machine's own have changed. A worker that cannot be had, fails or
+ * takes too long leaves Lua alone, and the next one who asks tries again.
+ */
+#include "supervisor/worker/interpreters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <lua.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/context.h"
+#include "supervisor/spawn/isolation.h"
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/templates/catalogue.h"
+
+#define PATIENCE_MS 5000
+#define AGAIN_MS 20
+#define OUTPUT_BYTES (32u << 10)
+#define MODULES_MAX 500
+#define NAME_MAX_BYTES 64u
+#define LUA LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE
+
+/* What anybody may import that Python did not bring along. */
+#define MODULES                                                                \
+	"import pkgutil, sys\n"                                                \
+	"print('python', sys.version.split()[0])\n"                            \
+	"names = sorted({m.name for m in pkgutil.iter_modules(p for p in "     \
+	"sys.path if p.endswith('-packages')) if m.name.isascii() and "        \
+	"m.name[0] != '_'})\n"                                                 \
+	"for name in names[:500]:\n"                                           \
+	"    print('module', name)\n"                                          \
+	"print('more', max(0, len(names) - 500))\n"
+
+#define SHELL "/bin/sh"
+static const char script[] =
+    "-c\0"
+    "p=/usr/bin/python3; [ -x $p ] || p=python3\n"
+    "$p -I -c \"$0\" 2>/dev/null\n"
+    "n=$(node --version 2>/dev/null) && echo node ${n#v}\n"
+    "bash -c 'echo bash ${BASH_VERSION%%(*}' 2>/dev/null\n"
+    "exit 0\0" MODULES;
+
+/* Of the machine's: changed, and what was found may be, too. */
+static const char *const looked_at[] = {
+    "/usr/bin",
+    "/usr/local/bin",
+    "/usr/lib/python3/dist-packages",
+};
+#define PLACES ARRAY_LEN(looked_at)
+
+struct asker {
+	interpreters_done *done;
+	void *arg;
+	TAILQ_ENTRY(asker) link; /* in interpreters.askers */
+};
+
+struct look { /* one worker's life */
+	struct spawner_child child;
+	struct interpreters *of;
+	int fd;
+	struct event *readable, *deadline;
+	bool told, killed;
+	struct json_object *view; /* of what it said */
+};
+
+struct interpreters {
+	struct context *ctx;
+	struct json_object *view; /* NULL: not known */
+	struct timespec changed[PLACES];
+	struct look *look;   /* NULL: nobody looks */
+	bool forgotten;	     /* what it finds is out of date already */
+	struct event *again; /* no worker could be had: a next try… */
+	int64_t until_ms;    /* …up to then */
+	TAILQ_HEAD(, asker) askers;
+};
+
+/* ---- what was found ---- */
+
+static struct json_object *none(void)
+{
+	return json_pack("lua:o", json_pack("version:s", LUA));
+}
+
+static bool is_word(const char *word, const char *more)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = word; *p != '\0'; p++)
+		if (!isalnum((unsigned char)*p) && strchr(more, *p) == NULL)
+			return false;
+	return n > 0 && n <= NAME_MAX_BYTES;
+}
+
+/* "python 3.11.2", then "module numpy" or "more 7"; or "node 20.1.0". */
+static void take_line(struct json_object *view, const char *key,
+		      const char *value)
+{
+	struct json_object *python = json_member(view, "python");
+	struct json_object *modules = json_member(python, "modules");
+
+	if (strcmp(key, "module") == 0 && is_word(value, "_") &&
+	    modules != NULL && json_length(modules) < MODULES_MAX)
+		json_object_array_add(modules, json_object_new_string(value));
+	else if (strcmp(key, "more") == 0 && python != NULL &&
+		 strtol(value, NULL, 10) > 0)
+		json_add(python, "moreModules:i",
+			 (int64_t)strtol(value, NULL, 10));
+	else if (strcmp(key, "python") == 0 && is_word(value, "._+-"))
+		json_add(view, "python:o",
+			 json_pack("version:s modules:o", value,
+				   json_object_new_array()));
+	else if ((strcmp(key, "node") == 0 || strcmp(key, "bash") == 0) &&
+		 is_word(value, "._+-"))
+		json_object_object_add(view, key,
+				       json_pack("version:s", value));
+}
+
+static struct json_object *view_of(struct str said)
+{
+	struct json_object *view = json_object_new_object();
+	char *text = xcalloc(1, said.n + 1), *at = text, *line;
+
+	memcpy(text, said.p, said.n);
+	while ((line = strsep(&at, "\n")) != NULL) {
+		char *value = strchr(line, ' ');
+
+		if (value == NULL)
+			continue;
+		*value++ = '\0';
+		take_line(view, line, value);
+	}
+	free(text);
+	json_add(view, "lua:o", json_pack("version:s", LUA));
+	return view;
+}
+
+/* ---- the machine's ---- */
+
+static void note_changed(struct timespec changed[PLACES])
+{
+	struct stat st;
+
+	for (size_t i = 0; i < PLACES; i++)
+		changed[i] = stat(looked_at[i], &st) == 0
+				 ? st.st_ctim
+				 : (struct timespec){0};
+}
+
+static bool is_as_it_was(const struct interpreters *i)
+{
+	struct timespec now[PLACES];
+
+	note_changed(now);
+	for (size_t at = 0; at < PLACES; at++)
+		if (now[at].tv_sec != i->changed[at].tv_sec ||
+		    now[at].tv_nsec != i->changed[at].tv_nsec)
+			return false;
+	return true;
+}
+
+/* ---- the worker ---- */
+
+static void tell_all(struct interpreters *i)
+{
+	struct json_object *view =
+	    i->view != NULL ? json_object_get(i->view) : none();
+	struct asker *a;
+
+	while ((a = TAILQ_FIRST(&i->askers)) != NULL) {
+		TAILQ_REMOVE(&i->askers, a, link);
+		a->done(a->arg, view);
+		free(a);
+	}
+	json_object_put(view);
+}
+
+/* What was said counts when all went well: who looked is gone now. */
+static void end(struct look *l)
+{
+	struct interpreters *i = l->of;
+
+	i->look = NULL;
+	if (!i->forgotten)
+		i->view = json_object_get(l->view);
+	if (l->view == NULL)
+		log_debug("interpreters", "known=no");
+	json_object_put(l->view);
+	event_free(l->readable);
+	event_free(l->deadline);
+	close(l->fd);
+	free(l);
+	tell_all(i);
+}
+
+static void kill_look(struct look *l)
+{
+	l->killed = true;
+	if (l->child.pid > 0)
+		kill(l->child.pid, SIGKILL);
+}
+
+static void send_run(struct look *l)
+{
+	static const struct str name = {"interpreters", 12}, id = {"look", 4},
+				shell = {SHELL, sizeof(SHELL) - 1};
+	uint8_t frame[CHAN_FRAME_MAX];
+	struct msg m = {.type = MSG_RUN,
+			.run = {.run_id = id,
+				.template_id = name,
+				.entry = shell,
+				.timeout_ms = PATIENCE_MS,
+				.memory_bytes = 512u << 20,
+				.output_bytes = OUTPUT_BYTES,
+				.messages_per_second = MSG_RATE_MIN,
+				.code_bytes = sizeof(script),
+				.head = {script, sizeof(script)}}};
+
+	if (chan_send(l->fd, frame, msg_put(frame, &m)) < 0)
+		kill_look(l);
+}
+
+static void on_born(struct spawner_child *child, int err)
+{
+	struct look *l = CONTAINER(child, struct look, child);
+
+	if (err != 0)
+		end(l);
+	else if (l->killed)
+		kill_look(l);
+	else
+		send_run(l);
+}
+
+static void on_exit_of(struct spawner_child *child, int status,
+		       const struct rusage *use)
+{
+	(void)status, (void)use;
+	end(CONTAINER(child, struct look, child));
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+	struct look *l = arg;
+	const char *errmsg;
+	struct msg m;
+	ssize_t n = chan_recv((int)fd, frame);
+
+	(void)what;
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0) {
+		event_del(l->readable); /* its end is told by its exit */
+		if (n != 0)
+			kill_look(l);
+		return;
+	}
+	/* it is small, and so comes whole */
+	if (m.type == MSG_RESULT && !l->told &&
+	    m.result.head.n == m.result.total)
+		l->view = view_of(m.result.head);
+	l->told = l->told || m.type == MSG_RESULT;
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct look *l = arg;
+
+	(void)fd, (void)what;
+	kill_look(l);
+	if (l->child.pid == 0)
+		spawner_overdue(l->of->ctx->spawner, &l->child);
+}
+
+/* In the cage of some program's: its package is not looked at. */
+static int spawn(struct look *l, int end_of_worker)
+{
+	const struct context *ctx = l->of->ctx;
+	int rc = -ESTALE;
+
+	for (size_t i = 0; i < ctx->catalogue->n && rc == -ESTALE; i++) {
+		const struct template *t = ctx->catalogue->all[i];
+		struct spawner_job job = {
+		    .kind = RUNTIME_PROGRAM,
+		    .cpu_ms = PATIENCE_MS,
+		    .memory_bytes = 512u << 20,
+		    .package = t->dir,
+		    .package_id = t->folder,
+		    .digest = t->digest,
+		    .limits = {.processes = 32, .open_files = 64, .files = 64}};
+
+		if (t->runtime == RUNTIME_PROGRAM)
+			rc = spawner_spawn(ctx->spawner, &l->child,
+					   end_of_worker, &job);
+	}
+	return rc;
+}
+
+static int start(struct interpreters *i)
+{
+	struct look *l = xcalloc(1, sizeof(*l));
+	int ends[2], rc = chan_pair(ends);
+
+	l->of = i;
+	l->child.on_born = on_born;
+	l->child.on_exit = on_exit_of;
+	if (rc == 0) {
+		rc = spawn(l, ends[1]);
+		close(ends[1]);
+	}
+	if (rc < 0) {
+		free(l);
+		return rc;
+	}
+	l->fd = ends[0];
+	l->readable = event_new(i->ctx->base, l->fd, EV_READ | EV_PERSIST,
+				on_readable, l);
+	l->deadline = evtimer_new(i->ctx->base, on_deadline, l);
+	event_add(l->readable, NULL);
+	event_add(l->deadline, CLOCK_TIMEVAL(PATIENCE_MS));
+	i->look = l;
+	i->forgotten = false;
+	note_changed(i->changed);
+	return 0;
+}
+
+/* A zygote that is being started, or a slot, is there soon. */
+static void look(struct interpreters *i)
+{
+	int rc = i->ctx->quiet ? -EPERM : start(i);
+
+	if (rc == -EAGAIN && i->ctx->isolation->no_programs[0] == '\0' &&
+	    clock_mono_ms() < i->until_ms)
+		event_add(i->again, CLOCK_TIMEVAL(AGAIN_MS));
+	else if (rc < 0)
+		tell_all(i);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	look(arg);
+}
+
+/* ---- who asks ---- */
+
+struct interpreters *interpreters_new(struct context *ctx)
+{
+	struct interpreters *i = xcalloc(1, sizeof(*i));
+
+	i->ctx = ctx;
+	i->again = evtimer_new(ctx->base, on_again, i);
+	TAILQ_INIT(&i->askers);
+	return i;
+}
+
+void interpreters_free(struct interpreters *i)
+{
+	if (i == NULL)
+		return;
+	tell_all(i);
+	event_free(i->again);
+	json_object_put(i->view);
+	free(i);
+}
+
+void interpreters_forget(struct interpreters *i)
+{
+	json_object_put(i->view);
+	i->view = NULL;
+	i->forgotten = true;
+}
+
+void interpreters_ask(struct interpreters *i, interpreters_done *done,
+		      void *arg)
+{
+	struct asker *a;
+
+	if (i->view != NULL && !is_as_it_was(i))
+		interpreters_forget(i);
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct asker){.done = done, .arg = arg};
+	TAILQ_INSERT_TAIL(&i->askers, a, link);
+	if (i->look != NULL || evtimer_pending(i->again, NULL))
+		return; /* whoever looks tells all */
+	i->until_ms = clock_mono_ms() + PATIENCE_MS;
+	if (i->view != NULL)
+		tell_all(i);
+	else
+		look(i);
+}

@@ -32,7 +32,7 @@
 
 #define PROGRAM "paddock-worker"
 #define WORKER_FD 3 /* as paddock-worker has it */
-#define PATIENCE_MS (15 * 60 * 1000)
+#define PATIENCE_MS (INT64_C(15) * 60 * 1000)
 #define LINES_SHOWN 12
 
 /* ---- why it failed ---- */

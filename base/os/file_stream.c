@@ -63,7 +63,7 @@ int file_stream_put(int fd, enum file_stream_type type, const void *head,
 static int put_head(int fd, const char *name, bool executable, uint64_t size)
 {
 	char head[FILE_HEAD + DIR_WALK_PATH_MAX];
-	size_t n = strlen(name);
+	size_t n = strnlen(name, DIR_WALK_PATH_MAX + 1);
 
 	if (n > DIR_WALK_PATH_MAX)
 		return -ENAMETOOLONG;

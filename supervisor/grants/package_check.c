@@ -6,6 +6,7 @@
  */
 #include "supervisor/grants/package_check.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,6 +97,35 @@ static void check_files(struct package_check *c)
 	package_tests_check(c->fd, &c->f);
 }
 
+/* What a lock names is not there, or may be what it named before. */
+static void check_modules(struct package_check *c)
+{
+	static const struct {
+		const char *lock, *folder;
+	} built[] = {{"requirements.txt", "site-packages"},
+		     {"package-lock.json", "node_modules"}};
+	struct stat lock, folder;
+
+	for (size_t i = 0; i < ARRAY_LEN(built); i++) {
+		const char *at = built[i].lock;
+
+		if (fstatat(c->fd, at, &lock, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (fstatat(c->fd, built[i].folder, &folder,
+			    AT_SYMLINK_NOFOLLOW) != 0)
+			diagnostics_add(&c->f, DIAGNOSTIC_WARNING, at, NULL,
+					"there is no %s/ with what this names; "
+					"paddock template build fetches it",
+					built[i].folder);
+		else if (lock.st_mtime > folder.st_mtime)
+			diagnostics_add(&c->f, DIAGNOSTIC_WARNING, at, NULL,
+					"this is younger than %s/, which may "
+					"not have what it names; paddock "
+					"template build fetches it",
+					built[i].folder);
+	}
+}
+
 static void check_package(struct package_check *c)
 {
 	char errmsg[1024];
@@ -112,6 +142,8 @@ static void check_package(struct package_check *c)
 		manifest_lint(c->tree, &c->f);
 		check_code(c);
 	}
+	if (c->t != NULL && c->t->runtime == RUNTIME_PROGRAM)
+		check_modules(c);
 	check_files(c);
 	if (c->tree != NULL)
 		diagnostics_place(&c->f, MANIFEST_FILE, c->text, c->len);

@@ -40,6 +40,10 @@ struct build_tool {
 	struct step steps[2]; /* all are taken, in order */
 };
 
+static const char target[] = "--target=" SITE;
+static const char shown_at[] = ROOTFS_TEMPLATE "/" SITE;
+static const char cache[] = "--cache=" ROOTFS_WORK "/tmp/cache";
+
 /* No source is built: that would be its setup.py. */
 static const char *const pip[] = {"python3",
 				  "-I",
@@ -56,7 +60,7 @@ static const char *const pip[] = {"python3",
 				  "--progress-bar=off",
 				  "--retries=2",
 				  "--timeout=30",
-				  "--target=" SITE,
+				  target,
 				  "--requirement=requirements.txt",
 				  NULL};
 
@@ -65,12 +69,10 @@ static const char *const pip[] = {"python3",
  * time and no folder of the build's. What does not compile is not imported.
  */
 static const char *const compileall[] = {
-    "python3", "-s",
-    "-m",      "compileall",
-    "-qqf",    "--invalidation-mode=unchecked-hash",
-    "-s",      SITE,
-    "-p",      ROOTFS_TEMPLATE "/" SITE,
-    SITE,      NULL};
+    "python3",	  "-s",	  "-m",
+    "compileall", "-qqf", "--invalidation-mode=unchecked-hash",
+    "-s",	  SITE,	  "-p",
+    shown_at,	  SITE,	  NULL};
 
 static const char *const npm[] = {"npm",
 				  "ci",
@@ -85,7 +87,7 @@ static const char *const npm[] = {"npm",
 				  "--fetch-retries=2",
 				  "--fetch-retry-mintimeout=1000",
 				  "--fetch-timeout=30000",
-				  "--cache=" ROOTFS_WORK "/tmp/cache",
+				  cache,
 				  NULL};
 
 static const struct build_tool tools[] = {
@@ -147,10 +149,8 @@ _Noreturn static void become(const struct build *b, const struct step *step,
 
 	for (; step->argv[n] != NULL; n++)
 		argv[n] = step->argv[n];
-	if (step->index_flag != NULL && b->index != NULL) {
-		argv[n++] = step->index_flag;
-		argv[n++] = b->index;
-	}
+	if (step->index_flag != NULL && b->index != NULL)
+		argv[n++] = xasprintf("%s=%s", step->index_flag, b->index);
 	argv[n] = NULL;
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
 	    fds_close_from(BUILD_FD) != 0 ||

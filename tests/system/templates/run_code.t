@@ -87,6 +87,13 @@ END
 }
 
 SKIP: {
+	skip_lacking(2, 'node');
+	like(code('run_node', "require('nosuch/part')")->{stderr}, qr/\nnosuch is not installed where this runs; .*node_modules\n\z/,
+	     'run_node: who can add a package that is missing is told');
+	unlike(code('run_node', "require('./nosuch')")->{stderr}, qr/is not installed/, '... and not where a file of its own is');
+}
+
+SKIP: {
 	skip_lacking(2, 'perl');
 	my $r = code('run_bash', 'kill -STOP $$', timeoutMs => 400);
 	my ($id) = map { $_->{runId} } @{$s->tool('list_task_runs', {limit => 1})->{view}{runs}};

@@ -184,6 +184,21 @@ finds(package_of(top => '"inputsSchema": {"$schema": "https://json-schema.org/dr
       'template.json:3:96: warning: "oneOf" at the top of the inputs is checked, but not shown to clients before MCP 2026-07-28, since hosts of models refuse it; what the properties\' descriptions say is all that those see (/inputsSchema/oneOf)',
       'template.json:3:168: warning: "$schema" names another dialect than MCP\'s, 2020-12, and some clients refuse it (/outputsSchema/$schema)');
 
+# ---- modules ----
+
+{
+	my %lock = (main => "#!/bin/sh\n", 'requirements.txt' => '', 'package-lock.json' => '{}');
+
+	finds(package_of(unbuilt => '', %lock), 'locks that nothing was built from',
+	      'package-lock.json: warning: there is no node_modules/ with what this names; paddock template build fetches it',
+	      'requirements.txt: warning: there is no site-packages/ with what this names; paddock template build fetches it');
+	package_of(built => '', %lock, 'node_modules/a' => '', 'site-packages/a' => '');
+	utime 1, 1, "$cli->{here}/built/site-packages";
+	utime 1, 1, "$cli->{here}/built/package-lock.json";
+	finds('built', 'a lock that is younger than what was built',
+	      'requirements.txt: warning: this is younger than site-packages/, which may not have what it names; paddock template build fetches it');
+}
+
 # ---- all at once ----
 
 finds(package_of(all => '"limitz": {}, "version2": 1, "taskSupport": "no", "inputsSchema": {"type": "object", "propertis": {}, ' .

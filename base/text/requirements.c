@@ -58,8 +58,10 @@ static char *next_word(char **at)
 
 static int check_option(struct check *c, char *line)
 {
-	char *at = line, *word = next_word(&at);
-	size_t n = strcspn(word, "=");
+	size_t n = strcspn(line, "= ");
+	char *at = line, *word = line;
+
+	(void)next_word(&at);
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
 		bool joined = word[n] == '=';

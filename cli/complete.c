@@ -273,6 +273,17 @@ static void offer_inputs(const struct ask_words *w, const char *template)
 	free(id);
 }
 
+/* The same of a run's template, which a daemon alone can tell. */
+static void offer_inputs_of_run(const struct ask_words *w, const char *run)
+{
+	struct json_object *v =
+	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
+
+	if (json_member_str(v, "templateId") != NULL)
+		offer_inputs(w, json_member_str(v, "templateId"));
+	json_object_put(v);
+}
+
 /* ---- values and operands ---- */
 
 /* By what a flag's value is called; BEFORE is the last operand. */
@@ -283,7 +294,9 @@ static void offer_value(const struct ask_words *w, const struct opt *o,
 
 	for (; may != NULL && *may != NULL; may++)
 		offer(w, *may);
-	if (strcmp(o->name, "set") == 0 && before[0] != '\0')
+	if (strcmp(o->name, "set") == 0 && strncmp(before, "run_", 4) == 0)
+		offer_inputs_of_run(w, before);
+	else if (strcmp(o->name, "set") == 0 && before[0] != '\0')
 		offer_inputs(w, before);
 	else if (strcmp(o->arg, "TEMPLATE") == 0)
 		offer_templates(w);

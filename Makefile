@@ -67,7 +67,7 @@ run: deps all
 # These wait more than they work, and each has a server of its own: three at a
 # time. The others follow one by one, leaks.t the last.
 SIDE = $(B)/tests/unit/** tests/peers/* \
-       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t requestors/requestors* \
+       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
          runs/answers* runs/contract* runs/writes.t programs/* sessions/* tasks/* templates/*)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests

@@ -314,7 +314,11 @@ static bool take_early(struct client *c, int64_t id, struct rpc_msg *out)
 
 	TAILQ_FOREACH(e, &c->early, link) {
 		/* cppcheck-suppress uninitvar ; xcalloc() made it */
-		if (strtoll(e->msg.id, NULL, 10) != id)
+		int64_t its =
+		    strtoll(e->msg.id, NULL,
+			    10); /* NOLINT(clang-analyzer-unix.Malloc) */
+
+		if (its != id)
 			continue;
 		TAILQ_REMOVE(&c->early, e, link);
 		*out = e->msg;

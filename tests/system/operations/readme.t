@@ -152,7 +152,7 @@ my %expect = (
 	    good($r, $_[0]);
 	    like(json_to($r->{out})->{stdout}, qr/^\d+ a\.csv$/, 'it has the file');
     },
-    'build/paddock client-config --client claude-code' => \&client_config,
+    'build/paddock client-config --client claude-code > .mcp.json' => \&client_config,
     'build/paddock client-config --client claude-code ' .
 	'--templates etc/templates --templates greet' => sub {
 	    my $r = run($_[0]);
@@ -267,19 +267,42 @@ sub client_config {
 	my ($command) = @_;
 	my $r = run($command);
 	my $shown = $blocks{json}[0] =~ s{/path/to/}{$tree/}r;
+	my $entry = json_to(read_file("$tree/.mcp.json"))->{mcpServers}{paddock};
 
 	good($r, $command);
-	is($r->{out}, $shown, 'README shows what it prints');
+	is(read_file("$tree/.mcp.json"), $shown, 'README shows what it prints');
+	is($r->{out}, '', '... which the file has');
 	like($r->{err}, qr/\.mcp\.json/, 'it says in which file');
-	same_json([tools_of(json_to($r->{out})->{mcpServers}{paddock})],
-		  [sort(shipped())],
+	same_json([tools_of($entry)], [sort(shipped())],
 		  'a client so configured has the templates that ship');
-	for ($prose =~ /\((`[\w-]+`(?:,? (?:and )?`[\w-]+`)*) are known, too\)/) {
+	sentence($entry);
+	for ($prose =~ /\((`[\w-]+`(?:,? (?:and )?`[\w-]+`)*) are known,\s+too/) {
 		for my $client (/`(.*?)`/g) {
 			good(run("build/paddock client-config --client $client"),
 			     "client-config knows $client");
 		}
 	}
+}
+
+# What is said to the model, by what a model would write.
+sub sentence {
+	my ($entry) = @_;
+	my ($tool, $below) = $prose =~ /With (run_\w+): how many primes are there\s+below ([\d ]+)\?/;
+	my ($answer) = $readme =~ /^```\n(\{"stdout".*)\n```$/m;
+	my $s = Paddock->new(root => $root, env => \%env, idle => 1, user => $ORDINARY);
+
+	no warnings 'redefine';
+	local *Paddock::command = sub { return ($entry->{command}, @{$entry->{args}}) };
+	$s->start->greeted;
+	my $r = $s->tool($tool, {code => "n = " . ($below =~ tr/ //dr) . "\n" . <<'EOF'});
+sieve = [True] * n
+for i in range(2, int(n ** 0.5) + 1):
+    if sieve[i]:
+        sieve[i * i::i] = [False] * len(sieve[i * i::i])
+print(sum(sieve[2:]))
+EOF
+	same_json($r->{structuredContent}, json_to($answer), "the model has README's answer");
+	$s->stop('its server ends with it, too');
 }
 
 sub daemon {

@@ -188,15 +188,19 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
 
-/* Up to MAX frames. DRY: none for now; END: there will be none. */
+/*
+ * Up to MAX frames, or to its last word. DRY: none for now; END: there will be
+ * none.
+ */
 static enum drained drain(struct worker *w, int max)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
+	bool done = w->phase == PHASE_DONE;
 
 	for (int i = 0; i < max; i++) {
 		ssize_t n = chan_recv(w->born->fd, frame);
 
-		if (n == -EMSGSIZE && w->phase == PHASE_DONE)
+		if (n == -EMSGSIZE && done)
 			continue; /* dropped, as all that comes then */
 		if (n == -EMSGSIZE) {
 			worker_violation(
@@ -207,6 +211,8 @@ static enum drained drain(struct worker *w, int max)
 			return n == -EAGAIN ? DRAIN_DRY : DRAIN_END;
 		if (worker_recv(w, frame, (size_t)n) < 0)
 			return DRAIN_END;
+		if (!done && w->phase == PHASE_DONE)
+			return DRAIN_DRY;
 	}
 	return DRAIN_MORE;
 }
@@ -222,13 +228,17 @@ static void see_unread(struct worker *w)
 static void on_turn(void *arg)
 {
 	struct worker *w = arg;
+	bool ended;
 
 	see_unread(w);
-	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END) {
+	ended = drain(w, FRAMES_PER_WAKE) == DRAIN_END;
+	if (!ended && w->phase != PHASE_DONE) {
 		event_add(w->readable, NULL);
 		return;
 	}
 	event_del(w->readable); /* the outcome waits for its exit */
+	if (!ended)
+		return;
 	w->silent = true;
 	worker_recv_last(w);
 }

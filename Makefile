@@ -14,7 +14,7 @@ WARN    = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
           -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings
 HARDEN  = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 BASEFLAGS = -std=gnu17 -D_GNU_SOURCE -DPADDOCK_VERSION='"$(VERSION)"' -I. \
-          -I/usr/include/lua5.4 $(LLHTTP_CFLAGS)
+          -I/usr/include/lua5.4 -isystem /usr/include/postgresql $(LLHTTP_CFLAGS)
 ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
@@ -68,7 +68,7 @@ run: deps all
 # time. The others follow one by one, leaks.t the last.
 SIDE = $(B)/tests/unit/** tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
-         runs/answers* runs/contract* runs/writes.t programs/* sessions/* tasks/* templates/*)
+         runs/answers* runs/contract* runs/writes.t programs/* sessions/* store/* tasks/* templates/*)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
 	@tests/tools/in-clean-tmp prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \
@@ -94,10 +94,10 @@ help:
 # ---- what is needed, from Debian's packages ----
 
 DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
-       libcap-dev libsqlite3-dev liblua5.4-dev libpcre2-dev libinih-dev \
+       libcap-dev libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev \
        uthash-dev libssl-dev \
        $(if $(LLHTTP),node-llhttp)
-DEPS_CHECK = perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
+DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_BENCH = bubblewrap

@@ -32,6 +32,7 @@
 #define PICKED_MAX 256 /* requests in which one run's are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
+#define BEAT_MS 1000
 #define FOREVER INT64_MAX
 #define LOST_MS (24LL * 3600 * 1000) /* until store_keep_lost() says else */
 #define STACK_BYTES ((size_t)512 << 10)
@@ -252,13 +253,33 @@ static void rest(struct store *s, int64_t due)
 	s->dozing = false;
 }
 
+/* Others are to know that we live, whether or not there is anything to do. */
+static void beat(struct store *s)
+{
+	pthread_mutex_unlock(&s->lock);
+	s->errmsg[0] = '\0';
+	if (store_sql_open(s) == 0)
+		s->engine->beat(s);
+	pthread_mutex_lock(&s->lock);
+	diagnose(s);
+	s->beat_ms = clock_mono_ms() + BEAT_MS;
+}
+
+static void leave(struct store *s)
+{
+	if (s->engine->leave != NULL)
+		s->engine->leave(s);
+	store_sql_close(s);
+	store_instance_unlock(s);
+}
+
 static void *thread_main(void *arg)
 {
 	struct store *s = arg;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stopped) {
-		int64_t due = store_due_ms(s);
+		int64_t due = store_due_ms(s), now = clock_mono_ms();
 
 		if (s->abandon)
 			give_up(s);
@@ -266,14 +287,17 @@ static void *thread_main(void *arg)
 			s->busy = false;
 			pthread_cond_signal(&s->idle);
 		}
-		if (s->abandon || due > clock_mono_ms())
-			rest(s, s->abandon ? FOREVER : due);
-		else
+		if (!s->abandon && due <= now)
 			work(s);
+		else if (!s->abandon && s->beat_ms <= now)
+			beat(s);
+		else
+			rest(s, s->abandon	   ? FOREVER
+				: due < s->beat_ms ? due
+						   : s->beat_ms);
 	}
 	pthread_mutex_unlock(&s->lock);
-	store_sql_close(s);
-	store_instance_unlock(s);
+	leave(s);
 	return NULL;
 }
 
@@ -317,6 +341,7 @@ static void free_store(struct store *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->db);
 	free(s->instance);
+	free(s->url);
 	free(s->db_path);
 	free(s->dir);
 	free(s);
@@ -331,6 +356,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
 	s->instance = xstrdup(instance);
 	s->engine = &store_sqlite;
+	s->beat_ms = FOREVER;
 	s->instance_fd = -1;
 	store_keep_lost(s, LOST_MS, LOST_MS);
 	STAILQ_INIT(&s->queue);
@@ -345,6 +371,31 @@ struct store *store_start(const char *state_dir, const char *instance)
 	free_store(s);
 	errno = rc;
 	return NULL;
+}
+
+/* URL without what is behind a question mark, and whom it names. */
+static char *name_of(const char *url)
+{
+	const char *host = strstr(url, "://") + strlen("://");
+	const char *at = strchr(host, '@');
+	size_t len = strcspn(host, "?");
+
+	if (at != NULL && at < host + len) {
+		len -= (size_t)(at + 1 - host);
+		host = at + 1;
+	}
+	return xasprintf("postgresql://%.*s", (int)len, host);
+}
+
+void store_set_url(struct store *s, const char *url)
+{
+	if (url == NULL || url[0] == '\0')
+		return;
+	s->url = xstrdup(url);
+	free(s->db_path);
+	s->db_path = name_of(url);
+	s->engine = &store_postgres;
+	s->beat_ms = 0;
 }
 
 void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),
@@ -474,6 +525,16 @@ void store_stop(struct store *s, int timeout_ms)
 	if (s->begun)
 		pthread_join(s->thread, NULL);
 	free_store(s);
+}
+
+bool store_is_lost(struct store *s)
+{
+	bool lost;
+
+	pthread_mutex_lock(&s->lock);
+	lost = s->failing[0] != '\0' && s->failing_rc == -EOWNERDEAD;
+	pthread_mutex_unlock(&s->lock);
+	return lost;
 }
 
 const char *store_failing(struct store *s)

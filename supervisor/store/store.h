@@ -208,6 +208,12 @@ typedef void (*store_done)(void *arg, const struct store_result *res);
 struct store *store_start(const char *state_dir, const char *instance);
 
 /*
+ * Its rows are in the database of URL's (copied), not in STATE_DIR: postgresql://….
+ * NULL or "": they are. Before the first request.
+ */
+void store_set_url(struct store *s, const char *url);
+
+/*
  * ON_BEGIN is called with the first request, which goes after what it asks for
  * itself. ERR: there is no thread to be had, and nothing will be answered.
  */
@@ -226,6 +232,12 @@ void store_dispatch(struct store *s);
  * dispatch it, release the instance's lock, and free S. NULL is fine.
  */
 void store_stop(struct store *s, int timeout_ms);
+
+/*
+ * Was this instance taken for dead, since its database did not hear of it? What it had
+ * is another's: it can write no more.
+ */
+bool store_is_lost(struct store *s);
 
 /* Is the store known to be failing? Its last error's text, or NULL. */
 const char *store_failing(struct store *s);

@@ -123,6 +123,7 @@ static int attempt(struct store *s, struct store_reqs *batch)
 	int rc;
 
 	s->errmsg[0] = '\0';
+	s->alone = STAILQ_NEXT(STAILQ_FIRST(batch), link) == NULL;
 	rc = prepare(s, batch, &writes);
 	if (rc == 0)
 		rc = transact(s, batch, writes);
@@ -134,6 +135,13 @@ static int attempt(struct store *s, struct store_reqs *batch)
 			after(s, r);
 	}
 	return rc;
+}
+
+static int attempt_merged(struct store *s, struct store_reqs *batch)
+{
+	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
+		merge(batch);
+	return attempt(s, batch);
 }
 
 /* What R brought back is final. */
@@ -224,12 +232,16 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 void store_batch(struct store *s, struct store_reqs *batch,
 		 struct store_reqs *retry_queue)
 {
+	bool was_open = s->engine->is_open(s);
 	struct store_req *r;
-	int rc;
+	int rc = attempt_merged(s, batch);
 
-	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
-		merge(batch);
-	rc = attempt(s, batch);
+	/* a connection that had gone is made again before anybody is refused */
+	if (rc == -ENOTCONN && was_open) {
+		STAILQ_FOREACH(r, batch, link)
+			store_req_forget(r);
+		rc = attempt_merged(s, batch);
+	}
 	if (rc != 0) {
 		one_by_one(s, batch, retry_queue, rc);
 		return;

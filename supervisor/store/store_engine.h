@@ -70,8 +70,23 @@ struct store_engine {
 	const char *(*text)(const struct store_cursor *c, int at); /* or NULL */
 	size_t (*length)(const struct store_cursor *c, int at);
 	int64_t (*number)(const struct store_cursor *c, int at);
+
+	/*
+	 * Instances of several machines, by rows; NULL: those of one, by locks on
+	 * files of the state folder alone. BEAT says that we live, every so often;
+	 * LEAVE that we go.
+	 */
+	int (*beat)(struct store *s);
+	void (*leave)(struct store *s);
+	/* Does INSTANCE? 1, 0 or -errno. */
+	int (*lives)(struct store *s, const char *instance);
+	/*
+	 * In a transaction that takes over what INSTANCE had, when it is dead, or is
+	 * known to be: it can write no more. 1; 0: it lives; or -errno.
+	 */
+	int (*bury)(struct store *s, const char *instance, bool is_dead);
 };
 
-extern const struct store_engine store_sqlite;
+extern const struct store_engine store_sqlite, store_postgres;
 
 #endif

@@ -141,7 +141,8 @@ struct store_run *store_req_row(struct store_req *r);
 
 struct store {
 	char *dir;
-	char *db_path;
+	char *url;     /* of the database; NULL: SQLite's, in DIR */
+	char *db_path; /* what it is called where something is said of it */
 	char *instance;
 	pthread_t thread;
 	int event_fd;
@@ -180,6 +181,8 @@ struct store {
 	int64_t backoff_ms;
 	const struct store_engine *engine;
 	void *db;	 /* the engine's own; NULL: it was never opened */
+	bool alone;	 /* one request is tried by itself */
+	int64_t beat_ms; /* when to say next that we live */
 	int instance_fd; /* locked */
 	char errmsg[STORE_WHY_SIZE];
 	int why_rc; /* of the last failure, the text of which is ERRMSG */
@@ -273,7 +276,7 @@ int store_instance_lock(struct store *s);
 void store_instance_unlock(struct store *s); /* and remove its file */
 
 /* Does the instance NAME hold its lock? */
-bool store_instance_lives(const struct store *s, const char *name);
+bool store_instance_lives(struct store *s, const char *name);
 char *store_instance_path(const struct store *s, const char *name);
 
 /*

@@ -41,6 +41,7 @@ my %need = ( # what it is called => what is said without it, whether it is there
 		     sub { program('chromium-headless-shell') || program('chromium') }],
 	compiler => ['there is no compiler', sub { runs("$CC --version") }],
 	pip => ['python3 has no pip (apt install python3-pip)', sub { runs('/usr/bin/python3 -m pip --version') }],
+	postgres => ['there is no PostgreSQL (Debian: postgresql-15)', sub { my @found = glob '/usr/lib/postgresql/*/bin/initdb'; scalar @found }],
 	sqlite3 => ['python3 has no sqlite3', sub { runs(q(python3 -c 'import sqlite3')) }],
 	IPv6 => ['no IPv6 loopback here', \&ipv6],
 	'64 bits' => ['this test is of 64 bits', sub { length(pack 'P', '') == 8 }],

@@ -32,7 +32,7 @@ static const struct store_column columns[] = {
 
 /* ---- what is shown ---- */
 
-static enum store_owner owner(const struct store *s, const char *instance)
+static enum store_owner owner(struct store *s, const char *instance)
 {
 	if (strcmp(instance, s->instance) == 0)
 		return STORE_OWNER_SELF;

@@ -64,16 +64,19 @@ static int lock_file(const char *path, int flags)
 	return rc;
 }
 
-bool store_instance_lives(const struct store *s, const char *name)
+bool store_instance_lives(struct store *s, const char *name)
 {
 	char *path = store_instance_path(s, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool lives =
-	    fd < 0 ? errno != ENOENT : flock(fd, LOCK_SH | LOCK_NB) != 0;
+	bool is_missing = fd < 0 && errno == ENOENT;
+	bool lives = fd < 0 ? !is_missing : flock(fd, LOCK_SH | LOCK_NB) != 0;
 
 	if (fd >= 0)
 		close(fd);
 	free(path);
+	/* one of another machine has its file there */
+	if (is_missing && s->engine->lives != NULL)
+		return s->engine->lives(s, name) != 0;
 	return lives;
 }
 
@@ -307,6 +310,19 @@ static bool is_missing(const struct store *s, const char *instance)
 	return missing;
 }
 
+/* Is NAME dead, so that what it had is whose who takes it? 1, 0 or -errno. */
+static int is_to_claim(struct store *s, const struct store_recovery *v,
+		       const char *name)
+{
+	bool dead = is_dead(v, name, strlen(name));
+
+	if (strcmp(name, s->instance) == 0)
+		return 0;
+	if (s->engine->bury != NULL)
+		return s->engine->bury(s, name, dead);
+	return dead || is_missing(s, name);
+}
+
 static int claim_all(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st = store_sql(s, STMT_INSTANCES);
@@ -319,10 +335,10 @@ static int claim_all(struct store *s, struct store_req *r)
 		names[n++] = xstrdup(store_text(st, 0));
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (rc == 0 && strcmp(names[i], s->instance) != 0 &&
-		    (is_dead(r->recovery, names[i], strlen(names[i])) ||
-		     is_missing(s, names[i])))
-			rc = claim(s, r, names[i]);
+		int dead = rc == 0 ? is_to_claim(s, r->recovery, names[i]) : 0;
+
+		if (dead != 0)
+			rc = dead == 1 ? claim(s, r, names[i]) : dead;
 		free(names[i]);
 	}
 	free(names);

@@ -8,7 +8,7 @@ use lib 'tests/lib';
 use Test::More;
 
 # What a worker must never be linked with: no network, database or TLS code.
-my $foreign = qr{^(?:event2/|sqlite3|openssl/|curl/|json-c/|pcre2|ini\.h)};
+my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|curl/|json-c/|pcre2|ini\.h)};
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
 
@@ -61,6 +61,7 @@ my %below = (
 	'store'         => ['state'],
 	'store/db'      => [qw(store state)],
 	'store/sqlite'  => [qw(store state)],
+	'store/postgres' => [qw(store state)],
 	ids             => [],
 	spawn           => ['ids'],
 	package         => [],

@@ -2,7 +2,60 @@
 /* store_fixture.c - see store_fixture.h. */
 #include "tests/unit/supervisor/store/store_fixture.h"
 
+#include "supervisor/store/postgres/pq_link.h"
+
+#undef store_start
+
 int help_order;
+
+bool help_is_postgres(void)
+{
+	const char *engine = getenv("PADDOCK_TEST_STORE");
+
+	return engine != NULL && strcmp(engine, "postgres") == 0;
+}
+
+/* A schema for STATE_DIR; its URL. */
+static char *help_url(const char *state_dir)
+{
+	const char *url = getenv("PADDOCK_TEST_POSTGRES");
+	struct pq_link link = {0};
+	uint64_t hash = 14695981039346656037U;
+	char *sql;
+
+	for (const char *p = state_dir; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+	sql = xasprintf("CREATE SCHEMA IF NOT EXISTS s%016" PRIx64, hash);
+	if (url == NULL || pq_link_open(&link, url) != 0 ||
+	    pq_link_run(&link, sql) != 0) {
+		printf("Bail out! no PostgreSQL: %s\n", link.words);
+		exit(1);
+	}
+	pq_link_close(&link);
+	free(sql);
+	return xasprintf("%s&options=-csearch_path%%3Ds%016" PRIx64
+			 "&application_name=s%016" PRIx64,
+			 url, hash, hash);
+}
+
+struct store *help_start_beside(const char *state_dir, const char *other,
+				const char *instance)
+{
+	struct store *s = store_start(state_dir, instance);
+	char *url;
+
+	if (s == NULL || !help_is_postgres())
+		return s;
+	url = help_url(other);
+	store_set_url(s, url);
+	free(url);
+	return s;
+}
+
+struct store *help_start(const char *state_dir, const char *instance)
+{
+	return help_start_beside(state_dir, state_dir, instance);
+}
 
 static void help_row(struct answer *a, const struct store_run *run)
 {
@@ -164,12 +217,29 @@ int help_read(struct store *s, struct answer *a, const char *requestor,
 	return a->rc;
 }
 
+static uint32_t commits_of_postgres(const struct store *s)
+{
+	struct pq_link link = {0};
+	char n[32] = "";
+
+	if (pq_link_open(&link, s->url) != 0 ||
+	    pq_link_ask(&link, "SELECT sum(batch) FROM node", n, sizeof(n)) !=
+		0)
+		abort();
+	pq_link_close(&link);
+	return (uint32_t)strtoul(n, NULL, 10);
+}
+
 uint32_t help_commits(const struct store *s)
 {
-	char *path = xasprintf("%s-shm", s->db_path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *path;
+	int fd;
 	uint32_t n = 0;
 
+	if (help_is_postgres())
+		return commits_of_postgres(s);
+	path = xasprintf("%s-shm", s->db_path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || pread(fd, &n, sizeof(n), 8) != sizeof(n))
 		abort();
 	close(fd);
@@ -177,26 +247,60 @@ uint32_t help_commits(const struct store *s)
 	return n;
 }
 
-sqlite3 *help_lock(const char *dir)
-{
-	char *path = xasprintf("%s/paddock.db", dir);
-	sqlite3 *db;
+struct help_db {
+	sqlite3 *sqlite;
+	struct pq_link link; /* or this one */
+};
 
-	sqlite3_open(path, &db);
-	sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+void help_sql(struct help_db *db, const char *sql)
+{
+	if (db->sqlite != NULL)
+		sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
+	else
+		(void)pq_link_run(&db->link, sql);
+}
+
+struct help_db *help_open(const char *dir)
+{
+	struct help_db *db = xcalloc(1, sizeof(*db));
+	char *path = help_is_postgres() ? help_url(dir)
+					: xasprintf("%s/paddock.db", dir);
+
+	if (help_is_postgres())
+		(void)pq_link_open(&db->link, path);
+	else
+		sqlite3_open(path, &db->sqlite);
 	free(path);
 	return db;
 }
 
-void help_unlock(sqlite3 *db)
+void help_close(struct help_db *db)
 {
-	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	sqlite3_close(db);
+	sqlite3_close(db->sqlite);
+	if (db->link.pq != NULL)
+		pq_link_close(&db->link);
+	free(db);
 }
 
-sqlite3 *help_hold(const char *dir, struct store *s)
+struct help_db *help_lock(const char *dir)
 {
-	sqlite3 *db = help_lock(dir);
+	struct help_db *db = help_open(dir);
+
+	help_sql(db, db->sqlite != NULL
+			 ? "BEGIN IMMEDIATE"
+			 : "BEGIN; LOCK TABLE runs IN EXCLUSIVE MODE");
+	return db;
+}
+
+void help_unlock(struct help_db *db)
+{
+	help_sql(db, "ROLLBACK");
+	help_close(db);
+}
+
+struct help_db *help_hold(const char *dir, struct store *s)
+{
+	struct help_db *db = help_lock(dir);
 	struct store_run run = help_run("hold", STORE_RUNNING);
 	bool held = false;
 

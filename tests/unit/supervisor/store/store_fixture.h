@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -46,6 +47,15 @@ struct answer {
 
 extern int help_order;
 
+/* In a database of PostgreSQL's when PADDOCK_TEST_STORE says so: then each state
+ * folder has a schema of its own there. */
+bool help_is_postgres(void);
+struct store *help_start(const char *state_dir, const char *instance);
+/* As of another machine: its own state folder, and the schema of OTHER. */
+struct store *help_start_beside(const char *state_dir, const char *other,
+				const char *instance);
+#define store_start(state_dir, instance) help_start(state_dir, instance)
+
 void help_done(void *arg, const struct store_result *res);
 
 /* Dispatch until A has been told. */
@@ -77,14 +87,18 @@ int help_read(struct store *s, struct answer *a, const char *requestor,
 uint32_t help_commits(const struct store *s);
 
 /* The write lock, as another supervisor might have it. */
-sqlite3 *help_lock(const char *dir);
-void help_unlock(sqlite3 *db);
+struct help_db *help_lock(const char *dir);
+void help_unlock(struct help_db *db);
+/* The database of DIR's store, as somebody else has it. */
+struct help_db *help_open(const char *dir);
+void help_sql(struct help_db *db, const char *sql);
+void help_close(struct help_db *db);
 
 /*
  * Keep S's thread at a write of its own that waits for the lock: what is
  * asked from now until help_unlock() is one batch.
  */
-sqlite3 *help_hold(const char *dir, struct store *s);
+struct help_db *help_hold(const char *dir, struct store *s);
 struct store_artifact help_artifact(const struct store_run *run, int64_t size);
 
 #endif

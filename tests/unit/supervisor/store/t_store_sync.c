@@ -207,6 +207,12 @@ int main(void)
 	struct store_run run = help_run("alice", STORE_QUEUED);
 	struct store_run lazy = help_run("alice", STORE_RUNNING);
 
+	if (help_is_postgres()) {
+		store_stop(s, 0);
+		help_remove(dir);
+		skip("that is SQLite's", "what is written and synced");
+		return tap_done();
+	}
 	help_put(s, &run, STORE_SYNC); /* the file is made, and raised */
 	run.status = STORE_RUNNING;
 	put(s, &run, STORE_SYNC, "a row");

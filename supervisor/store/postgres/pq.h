@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pq.h - libpq, loaded when a database of PostgreSQL's is named and not before:
+ * who has none neither needs the library nor pays for its start.
+ */
+#ifndef SUPERVISOR_STORE_POSTGRES_PQ_H
+#define SUPERVISOR_STORE_POSTGRES_PQ_H
+
+#include <libpq-fe.h>
+
+/* Each is a field of struct pq, without its PQ. */
+#define PQ_FUNCTIONS(X)                                                        \
+	X(clear)                                                               \
+	X(cmdStatus)                                                           \
+	X(cmdTuples)                                                           \
+	X(connectPoll)                                                         \
+	X(connectStartParams)                                                  \
+	X(consumeInput)                                                        \
+	X(enterPipelineMode)                                                   \
+	X(errorMessage)                                                        \
+	X(exitPipelineMode)                                                    \
+	X(finish)                                                              \
+	X(flush)                                                               \
+	X(getResult)                                                           \
+	X(getisnull)                                                           \
+	X(getlength)                                                           \
+	X(getvalue)                                                            \
+	X(isBusy)                                                              \
+	X(nfields)                                                             \
+	X(ntuples)                                                             \
+	X(pipelineSync)                                                        \
+	X(resultErrorField)                                                    \
+	X(resultStatus)                                                        \
+	X(sendPrepare)                                                         \
+	X(sendQuery)                                                           \
+	X(sendQueryParams)                                                     \
+	X(sendQueryPrepared)                                                   \
+	X(serverVersion)                                                       \
+	X(setNoticeProcessor)                                                  \
+	X(setnonblocking)                                                      \
+	X(socket)                                                              \
+	X(status)
+
+struct pq {
+#define PQ_FIELD(name) __typeof__(PQ##name) *name;
+	PQ_FUNCTIONS(PQ_FIELD)
+#undef PQ_FIELD
+};
+
+/* The library's functions; NULL: it is not there, or lacks one. */
+const struct pq *pq_load(void);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pq_link.c - connects to PostgreSQL, sends, and waits with a bound; for
+ * store_postgres.c, on one thread at a time. What fails is -errno and words in one
+ * line; a link that got no answer is broken, since nobody knows what was done.
+ */
+#include "supervisor/store/postgres/pq_link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define CONNECT_MS 5000
+#define ANSWER_MS 8000 /* longer than the server lets a statement take */
+#define STEP_MS 100    /* between two looks at whether it is still wanted */
+
+#define SETTINGS                                                               \
+	"SET statement_timeout = 5000;"                                        \
+	"SET idle_in_transaction_session_timeout = 30000;"                     \
+	"SET client_min_messages = error;"
+
+static void ignore(void *arg, const char *text)
+{
+	(void)arg, (void)text;
+}
+
+/* Many lines of the server's as one, without its end. */
+static void set_words(struct pq_link *l, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0' && n < sizeof(l->words) - 1; text++) {
+		bool space = *text == '\n' || *text == '\t' || *text == ' ';
+
+		if (!space)
+			l->words[n++] = *text;
+		else if (n > 0 && l->words[n - 1] != ' ')
+			l->words[n++] = ' ';
+	}
+	while (n > 0 && l->words[n - 1] == ' ')
+		n--;
+	l->words[n] = '\0';
+}
+
+static int broken(struct pq_link *l, const char *text)
+{
+	set_words(l, text);
+	l->broken = true;
+	return -ENOTCONN;
+}
+
+/* libpq has refused a call: the connection is gone, as a rule. */
+static int refused(struct pq_link *l)
+{
+	return broken(l, l->pq->errorMessage(l->conn));
+}
+
+static bool is_wanted(const struct pq_link *l)
+{
+	return l->lives == NULL || l->lives(l->arg);
+}
+
+/* Until EVENTS of the socket, a step at a time. 0, or the link is broken. */
+static int wait_socket(struct pq_link *l, short events, int64_t until_ms)
+{
+	struct pollfd p = {.fd = l->pq->socket(l->conn), .events = events};
+
+	do {
+		if (!is_wanted(l))
+			return broken(l, "given up, since it is to stop");
+		if (clock_mono_ms() >= until_ms)
+			return broken(l, "no answer in time");
+	} while (poll(&p, 1, STEP_MS) <= 0);
+	return 0;
+}
+
+/* What the server says when it lets nobody in has no SQLSTATE for us. */
+static int connect_fault(const char *text)
+{
+	static const char *const denied[] = {
+	    "authentication", "password",      "pg_hba.conf",
+	    "does not exist", "not permitted", "permission denied"};
+
+	for (size_t i = 0; i < ARRAY_LEN(denied); i++)
+		if (strstr(text, denied[i]) != NULL)
+			return -EKEYREJECTED;
+	return -ENOTCONN;
+}
+
+static int connect_in_time(struct pq_link *l)
+{
+	int64_t until_ms = clock_mono_ms() + CONNECT_MS;
+	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+	int rc = 0;
+
+	while (rc == 0 && state != PGRES_POLLING_OK &&
+	       l->pq->status(l->conn) != CONNECTION_BAD) {
+		rc = wait_socket(
+		    l, state == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+		    until_ms);
+		if (rc == 0)
+			state = l->pq->connectPoll(l->conn);
+		if (state == PGRES_POLLING_FAILED)
+			break;
+	}
+	if (rc != 0 || state == PGRES_POLLING_OK)
+		return rc;
+	refused(l);
+	return connect_fault(l->words);
+}
+
+int pq_link_open(struct pq_link *l, const char *url)
+{
+	static const char *const keys[] = {
+	    "dbname",	       "fallback_application_name",
+	    "client_encoding", "tcp_user_timeout",
+	    "gssencmode",      NULL};
+	const char *const values[] = {url,     "paddockd", "UTF8",
+				      "10000", "disable",  NULL};
+	int rc;
+
+	l->broken = l->is_pipeline = false;
+	l->pq = pq_load();
+	if (l->pq == NULL) {
+		set_words(l, "libpq is not installed (Debian: libpq5)");
+		return -ELIBACC;
+	}
+	l->conn = l->pq->connectStartParams(keys, values, 1);
+	if (l->conn == NULL)
+		return -ENOMEM;
+	l->pq->setNoticeProcessor(l->conn, ignore, NULL);
+	rc = connect_in_time(l);
+	if (rc == 0 && l->pq->setnonblocking(l->conn, 1) != 0)
+		rc = refused(l);
+	return rc == 0 ? pq_link_run(l, SETTINGS) : rc;
+}
+
+void pq_link_close(struct pq_link *l)
+{
+	if (l->conn != NULL)
+		l->pq->finish(l->conn);
+	l->conn = NULL;
+}
+
+/* ---- answers ---- */
+
+/* All that is to go has gone, and a result can be had without waiting. */
+static int wait_result(struct pq_link *l, int64_t until_ms)
+{
+	int left = l->pq->flush(l->conn), rc = 0;
+
+	while (left > 0 || l->pq->isBusy(l->conn)) {
+		if (left < 0)
+			return refused(l);
+		rc = wait_socket(l, left > 0 ? POLLIN | POLLOUT : POLLIN,
+				 until_ms);
+		if (rc != 0)
+			return rc;
+		if (l->pq->consumeInput(l->conn) == 0)
+			return refused(l);
+		left = l->pq->flush(l->conn);
+	}
+	return left < 0 ? refused(l) : 0;
+}
+
+static int failed(struct pq_link *l, const PGresult *res)
+{
+	const char *state = l->pq->resultErrorField(res, PG_DIAG_SQLSTATE);
+	const char *text =
+	    l->pq->resultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+	int rc;
+
+	if (state == NULL || l->pq->status(l->conn) == CONNECTION_BAD)
+		return refused(l);
+	set_words(l, text != NULL ? text : "");
+	rc = pq_fault(state);
+	if (rc == -ENOTCONN)
+		l->broken = true;
+	return rc;
+}
+
+/*
+ * Results to the end of what was sent: of the pipeline its mark, else NULL. RC is
+ * the first error, *LAST what came last.
+ */
+static int read_results(struct pq_link *l, PGresult **last)
+{
+	int64_t until_ms = clock_mono_ms() + ANSWER_MS;
+	int rc = 0, wait_rc;
+	PGresult *res;
+
+	for (int nulls = 0;;) {
+		ExecStatusType status;
+
+		wait_rc = wait_result(l, until_ms);
+		if (wait_rc != 0)
+			return wait_rc;
+		res = l->pq->getResult(l->conn);
+		if (res == NULL) {
+			if (!l->is_pipeline)
+				return rc;
+			if (++nulls > 1 &&
+			    l->pq->status(l->conn) == CONNECTION_BAD)
+				return refused(l);
+			continue;
+		}
+		nulls = 0;
+		status = l->pq->resultStatus(res);
+		if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+			l->pq->clear(*last);
+			*last = res;
+			continue;
+		}
+		if (status == PGRES_FATAL_ERROR && rc == 0)
+			rc = failed(l, res);
+		l->pq->clear(res);
+		if (status == PGRES_PIPELINE_SYNC || l->broken)
+			return rc;
+	}
+}
+
+int pq_link_wait(struct pq_link *l, PGresult **res)
+{
+	int rc = 0;
+
+	*res = NULL;
+	if (l->conn == NULL || l->broken)
+		return -ENOTCONN;
+	if (l->is_pipeline && l->pq->pipelineSync(l->conn) == 0)
+		return refused(l);
+	rc = read_results(l, res);
+	if (rc != 0) {
+		l->pq->clear(*res);
+		*res = NULL;
+	}
+	return rc;
+}
+
+/* ---- what is sent ---- */
+
+static int sent(struct pq_link *l, int done)
+{
+	return done != 0 ? 0 : refused(l);
+}
+
+int pq_link_run(struct pq_link *l, const char *sql)
+{
+	PGresult *res = NULL;
+	int rc = sent(l, l->pq->sendQuery(l->conn, sql));
+
+	if (rc == 0)
+		rc = pq_link_wait(l, &res);
+	l->pq->clear(res);
+	return rc;
+}
+
+int pq_link_ask(struct pq_link *l, const char *sql, char *to, size_t size)
+{
+	PGresult *res = NULL;
+	int rc = sent(l, l->pq->sendQuery(l->conn, sql));
+
+	if (rc == 0)
+		rc = pq_link_wait(l, &res);
+	to[0] = '\0';
+	if (rc == 0 && l->pq->ntuples(res) > 0)
+		snprintf(to, size, "%s", l->pq->getvalue(res, 0, 0));
+	l->pq->clear(res);
+	return rc;
+}
+
+int pq_link_pipeline(struct pq_link *l)
+{
+	int rc = sent(l, l->pq->enterPipelineMode(l->conn));
+
+	l->is_pipeline = rc == 0;
+	return rc;
+}
+
+int pq_link_prepare(struct pq_link *l, const char *name, const char *sql, int n,
+		    const Oid *types)
+{
+	return sent(l, l->pq->sendPrepare(l->conn, name, sql, n, types));
+}
+
+int pq_link_send(struct pq_link *l, const char *name, int n,
+		 const char *const *values)
+{
+	return sent(l, l->pq->sendQueryPrepared(l->conn, name, n, values, NULL,
+						NULL, 0));
+}
+
+int pq_link_send_params(struct pq_link *l, const char *sql, int n,
+			const char *const *values)
+{
+	return sent(l, l->pq->sendQueryParams(l->conn, sql, n, NULL, values,
+					      NULL, NULL, 0));
+}
+
+int pq_link_send_sql(struct pq_link *l, const char *sql)
+{
+	return pq_link_send_params(l, sql, 0, NULL);
+}

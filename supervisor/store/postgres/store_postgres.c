@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgres.c - PostgreSQL as the store's engine (store_engine.h): statements,
+ * which are prepared when first needed, go into a pipeline and are waited for when
+ * somebody asks what came of them. What fails is -errno and a sentence, and rolls
+ * the transaction back.
+ */
+#include "supervisor/store/postgres/store_postgres_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/store/postgres/store_postgres_schema.h"
+
+#define TEXT_OID 25
+#define INT8_OID 20
+#define RESOLVE_MS 3000 /* how long a lost commit is asked after */
+
+static struct cursor *cursor_of(const struct store_cursor *c)
+{
+	return (struct cursor *)(uintptr_t)c;
+}
+
+/* ---- statements ---- */
+
+/* SQL with PostgreSQL's parameters: $1 for ?1. The caller frees it. */
+static char *translated(const char *sql)
+{
+	char *text = xstrdup(sql);
+
+	for (char *p = text; (p = strchr(p, '?')) != NULL; p++)
+		*p = '$';
+	return text;
+}
+
+static void clear(struct cursor *c)
+{
+	if (c->res != NULL)
+		c->pq->clear(c->res);
+	c->res = NULL;
+}
+
+static struct store_cursor *prepare(struct store *s, enum store_stmt which)
+{
+	struct cursor *c = &postgres_of(s)->cursors[which];
+
+	clear(c);
+	c->base.engine = &store_postgres;
+	c->pq = postgres_of(s)->link.pq;
+	c->which = which;
+	c->n = 0;
+	return &c->base;
+}
+
+static void bind(struct store_cursor *base, int at, struct store_value v)
+{
+	struct cursor *c = cursor_of(base);
+
+	c->values[at - 1] = v;
+	if (at > c->n)
+		c->n = at;
+}
+
+/* Of each kind that the values have: a statement is always given the same. */
+static int send_prepare(struct postgres *p, struct cursor *c)
+{
+	char *sql = translated(store_postgres_statements[c->which]);
+	Oid types[PARAMETERS];
+	int rc;
+
+	for (int i = 0; i < c->n; i++)
+		types[i] = c->values[i].is_text ? TEXT_OID : INT8_OID;
+	/* never a name that a failure may have left behind */
+	snprintf(c->name, sizeof(c->name), "s%u", ++p->names);
+	rc = pq_link_prepare(&p->link, c->name, sql, c->n, types);
+	c->state = SENT;
+	free(sql);
+	return rc;
+}
+
+static int send_statement(struct postgres *p, struct cursor *c)
+{
+	const char *values[PARAMETERS];
+	char numbers[PARAMETERS][NUMBER_SIZE];
+	int rc = c->state == NOT_PREPARED ? send_prepare(p, c) : 0;
+
+	for (int i = 0; i < c->n; i++) {
+		values[i] = c->values[i].text;
+		if (c->values[i].is_text)
+			continue;
+		snprintf(numbers[i], NUMBER_SIZE, "%" PRId64,
+			 c->values[i].number);
+		values[i] = numbers[i];
+	}
+	return rc != 0 ? rc : pq_link_send(&p->link, c->name, c->n, values);
+}
+
+/* What was sent to be prepared is, when all went well; else nobody knows. */
+static void note_prepared(struct postgres *p, bool well)
+{
+	for (size_t i = 0; i < STORE_STMTS; i++)
+		if (p->cursors[i].state == SENT)
+			p->cursors[i].state = well ? PREPARED : NOT_PREPARED;
+}
+
+int store_postgres_wait(struct postgres *p, PGresult **res)
+{
+	int rc = pq_link_wait(&p->link, res);
+
+	note_prepared(p, rc == 0);
+	return rc;
+}
+
+/* SQL with N texts, and the text of its one row's first column, or "". */
+int store_postgres_ask(struct postgres *p, const char *sql, int n,
+		       const char *const *values, char *to, size_t size)
+{
+	const struct pq *pq = p->link.pq;
+	int rc = pq_link_send_params(&p->link, sql, n, values);
+	PGresult *res = NULL;
+
+	if (rc == 0)
+		rc = store_postgres_wait(p, &res);
+	if (rc != 0)
+		return rc;
+	snprintf(to, size, "%s",
+		 pq->ntuples(res) > 0 ? pq->getvalue(res, 0, 0) : "");
+	pq->clear(res);
+	return 0;
+}
+
+static void note_result(struct postgres *p, struct cursor *c, PGresult *res)
+{
+	const struct pq *pq = p->link.pq;
+
+	p->changes = strtoll(pq->cmdTuples(res), NULL, 10);
+	c->res = res;
+	c->row = -1;
+	c->rows = pq->ntuples(res);
+}
+
+/* ---- transactions ---- */
+
+static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
+{
+	char number[NUMBER_SIZE];
+	const char *const values[] = {s->instance, number};
+	int rc = send_statement(p, c);
+
+	p->in_transaction = true;
+	p->writes = c->which == STMT_BEGIN_WRITE;
+	if (rc != 0 || !p->writes)
+		return rc;
+	snprintf(number, sizeof(number), "%" PRId64, ++p->batch);
+	return pq_link_send_params(&p->link, "SELECT paddock_write($1, $2)", 2,
+				   values);
+}
+
+/*
+ * The connection went while the commit was awaited. Our row tells whether it was:
+ * it names the batch. 0, or -errno: it was not, or nobody can tell in time.
+ */
+static int resolve(struct store *s, struct postgres *p, int rc)
+{
+	int64_t until_ms = clock_mono_ms() + RESOLVE_MS;
+	char number[NUMBER_SIZE];
+
+	for (int i = 0; clock_mono_ms() < until_ms; i++) {
+		if (store_postgres_connect(s) == 0 &&
+		    store_postgres_ask(p,
+				       "SELECT batch FROM node WHERE id = $1",
+				       1, (const char *const[]){s->instance},
+				       number, sizeof(number)) == 0)
+			return strtoll(number, NULL, 10) == p->batch ? 0 : rc;
+		if (!store_pause(s, i))
+			break;
+	}
+	return rc;
+}
+
+static int commit(struct store *s, struct postgres *p, struct cursor *c)
+{
+	int rc = send_statement(p, c);
+	PGresult *res = NULL;
+
+	if (rc == 0)
+		rc = store_postgres_wait(p, &res);
+	/* of a transaction that failed before it is the rollback */
+	if (rc == 0 && strcmp(p->link.pq->cmdStatus(res), "COMMIT") != 0) {
+		snprintf(p->link.words, sizeof(p->link.words),
+			 "what was written before has failed");
+		rc = -EIO;
+	}
+	if (res != NULL)
+		p->link.pq->clear(res);
+	/* else what failed before it kept it from being done at all */
+	if (rc == 0 || p->link.broken)
+		p->in_transaction = false;
+	return rc == -ENOTCONN && p->writes ? resolve(s, p, rc) : rc;
+}
+
+/* ---- steps ---- */
+
+/* What brings nothing that anybody asks about goes with what comes after it. */
+static bool is_deferred(const struct store *s, enum store_stmt which)
+{
+	if (which == STMT_PUT_RUN || which == STMT_PUT_ARTIFACT)
+		return !s->alone; /* refused, it is told of itself */
+	return which == STMT_EXPIRE_ARTIFACTS || which == STMT_SHOW ||
+	       which == STMT_DROP_SESSION || which == STMT_DROP_SESSIONS;
+}
+
+static int send_and_wait(struct postgres *p, struct cursor *c)
+{
+	PGresult *res = NULL;
+	int rc = send_statement(p, c);
+
+	if (rc == 0)
+		rc = store_postgres_wait(p, &res);
+	if (rc == 0)
+		note_result(p, c, res);
+	return rc;
+}
+
+/* A row that the table refuses leaves the transaction as it was. */
+static int guarded(struct postgres *p, struct cursor *c)
+{
+	char words[PQ_LINK_WORDS];
+	PGresult *res = NULL;
+	int rc = pq_link_send_sql(&p->link, "SAVEPOINT put"), back;
+
+	if (rc == 0)
+		rc = send_and_wait(p, c);
+	if (rc == 0)
+		return pq_link_send_sql(&p->link, "RELEASE SAVEPOINT put");
+	if (!store_is_refused(rc) && rc != -E2BIG)
+		return rc;
+	memcpy(words, p->link.words, sizeof(words));
+	back = pq_link_send_sql(&p->link, "ROLLBACK TO SAVEPOINT put");
+	if (back == 0)
+		back = store_postgres_wait(p, &res);
+	if (res != NULL)
+		p->link.pq->clear(res);
+	memcpy(p->link.words, words, sizeof(words));
+	return back == 0 ? rc : back;
+}
+
+static int execute(struct store *s, struct postgres *p, struct cursor *c)
+{
+	switch (c->which) {
+	case STMT_BEGIN_READ:
+	case STMT_BEGIN_WRITE:
+		return send_begin(s, p, c);
+	case STMT_COMMIT:
+		return commit(s, p, c);
+	case STMT_ROLLBACK:
+		p->in_transaction = false;
+		return send_and_wait(p, c);
+	case STMT_PUT_RUN:
+	case STMT_PUT_ARTIFACT:
+		if (s->alone)
+			return guarded(p, c);
+		break;
+	default:
+		break;
+	}
+	return is_deferred(s, c->which) ? send_statement(p, c)
+					: send_and_wait(p, c);
+}
+
+static int step(struct store *s, struct store_cursor *base)
+{
+	struct postgres *p = postgres_of(s);
+	struct cursor *c = cursor_of(base);
+	int rc = 0;
+
+	if (c->res == NULL)
+		rc = execute(s, p, c);
+	if (p->link.broken)
+		p->in_transaction = false;
+	if (rc != 0)
+		return store_postgres_failed(s, rc);
+	if (c->res != NULL && ++c->row < c->rows)
+		return 1;
+	clear(c);
+	return 0;
+}
+
+static void reset(struct store_cursor *base)
+{
+	clear(cursor_of(base));
+}
+
+static int columns(const struct store_cursor *base)
+{
+	const struct cursor *c = cursor_of(base);
+
+	return c->pq->nfields(c->res);
+}
+
+static bool is_null(const struct store_cursor *base, int at)
+{
+	const struct cursor *c = cursor_of(base);
+
+	return c->pq->getisnull(c->res, c->row, at) != 0;
+}
+
+static const char *text(const struct store_cursor *base, int at)
+{
+	const struct cursor *c = cursor_of(base);
+
+	return is_null(base, at) ? NULL : c->pq->getvalue(c->res, c->row, at);
+}
+
+static size_t length(const struct store_cursor *base, int at)
+{
+	const struct cursor *c = cursor_of(base);
+
+	return (size_t)c->pq->getlength(c->res, c->row, at);
+}
+
+static int64_t number(const struct store_cursor *base, int at)
+{
+	const char *digits = text(base, at);
+
+	return digits != NULL ? strtoll(digits, NULL, 10) : 0;
+}
+
+static bool is_usable(struct store *s)
+{
+	return store_postgres_is_open(s);
+}
+
+/* The transaction has written to our row already. */
+static int touch(struct store *s)
+{
+	(void)s;
+	return 0;
+}
+
+static bool in_transaction(const struct store *s)
+{
+	return postgres_of(s)->in_transaction;
+}
+
+static int64_t changes(const struct store *s)
+{
+	return postgres_of(s)->changes;
+}
+
+static const char *words(const struct store *s)
+{
+	return postgres_of(s)->link.words;
+}
+
+const struct store_engine store_postgres = {
+    .open = store_postgres_open,
+    .close = store_postgres_close,
+    .is_open = store_postgres_is_open,
+    .is_usable = is_usable,
+    .touch = touch,
+    .in_transaction = in_transaction,
+    .changes = changes,
+    .words = words,
+    .prepare = prepare,
+    .bind = bind,
+    .step = step,
+    .reset = reset,
+    .columns = columns,
+    .is_null = is_null,
+    .text = text,
+    .length = length,
+    .number = number,
+    .beat = store_postgres_beat,
+    .leave = store_postgres_leave,
+    .lives = store_postgres_lives,
+    .bury = store_postgres_bury,
+};

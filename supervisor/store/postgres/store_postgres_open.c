@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgres_open.c - the engine's connection, its schema, and our row among the
+ * nodes. A connection that broke is made again by the next batch, at most every so
+ * often; who asks meanwhile is told what the last try was told. A row that another
+ * has removed is not made again: what we had is its.
+ */
+#include "supervisor/store/postgres/store_postgres_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/store/postgres/store_postgres_schema.h"
+
+#define LEAST_SERVER 130000
+#define RETRY_MIN_MS 100
+#define RETRY_MAX_MS 2000
+/*
+ * Without a heartbeat for so long it is dead, of 0 at once; what the database was
+ * down for does not count.
+ */
+#define LEASE "10000"
+#define IS_FRESH                                                               \
+	"(heartbeat_ms > paddock_now() - " LEASE " OR heartbeat_ms > 0"        \
+	" AND pg_postmaster_start_time() > now() - interval '" LEASE "ms')"
+
+int store_postgres_failed(struct store *s, int rc)
+{
+	s->why_rc = rc;
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s; %s", s->db_path,
+		 postgres_of(s)->link.words, store_remedy(rc));
+	return rc;
+}
+
+static bool is_wanted(void *arg)
+{
+	struct store *s = arg;
+	bool abandon;
+
+	pthread_mutex_lock(&s->lock);
+	abandon = s->abandon;
+	pthread_mutex_unlock(&s->lock);
+	return !abandon;
+}
+
+void store_postgres_close(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+
+	if (p == NULL)
+		return;
+	for (size_t i = 0; i < STORE_STMTS; i++) {
+		struct cursor *c = &p->cursors[i];
+
+		if (c->res != NULL)
+			p->link.pq->clear(c->res);
+		c->res = NULL;
+		c->state = NOT_PREPARED;
+	}
+	pq_link_close(&p->link);
+	p->in_transaction = false;
+}
+
+/* Under a lock, since another server may be at the same. */
+static int raise_schema(struct postgres *p)
+{
+	char version[NUMBER_SIZE];
+	int rc = pq_link_run(
+	    &p->link,
+	    "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended("
+	    "'paddock ' || current_schema(), 0));"
+	    "CREATE TABLE IF NOT EXISTS paddock_schema(version bigint NOT NULL);"
+	    "INSERT INTO paddock_schema SELECT 0"
+	    " WHERE NOT EXISTS (SELECT 1 FROM paddock_schema)");
+
+	if (rc == 0)
+		rc = pq_link_ask(&p->link, "SELECT version FROM paddock_schema",
+				 version, sizeof(version));
+	for (int64_t v = rc == 0 ? strtoll(version, NULL, 10) : 0;
+	     rc == 0 && v < STORE_POSTGRES_VERSION; v++)
+		rc = pq_link_run(&p->link, store_postgres_steps[v]);
+	return rc == 0 ? pq_link_run(&p->link, "COMMIT") : rc;
+}
+
+static int check_schema(struct postgres *p)
+{
+	char version[NUMBER_SIZE];
+	int rc = pq_link_ask(&p->link, "SELECT to_regclass('paddock_schema')",
+			     version, sizeof(version));
+
+	if (rc == 0 && version[0] != '\0')
+		rc = pq_link_ask(&p->link, "SELECT version FROM paddock_schema",
+				 version, sizeof(version));
+	if (rc != 0 || strtoll(version, NULL, 10) == STORE_POSTGRES_VERSION)
+		return rc;
+	if (strtoll(version, NULL, 10) < STORE_POSTGRES_VERSION)
+		return raise_schema(p);
+	snprintf(p->link.words, sizeof(p->link.words),
+		 "its schema has version %s, and this paddockd knows %d",
+		 version, STORE_POSTGRES_VERSION);
+	return -EPROTONOSUPPORT;
+}
+
+/* Our row is made once: who has taken us for dead has removed it for good. */
+static int join(struct store *s, struct postgres *p)
+{
+	const char *const name[] = {s->instance};
+	char there[NUMBER_SIZE];
+	int rc = store_postgres_ask(
+	    p,
+	    p->joined ? "SELECT paddock_beat($1)"
+		      : "INSERT INTO node VALUES($1, 0, paddock_now())"
+			" ON CONFLICT (id) DO UPDATE"
+			" SET heartbeat_ms = paddock_now()"
+			" RETURNING 't'",
+	    1, name, there, sizeof(there));
+
+	if (rc == 0 && there[0] != 't') {
+		snprintf(p->link.words, sizeof(p->link.words),
+			 "another server has taken over what this one had");
+		rc = -EOWNERDEAD;
+	}
+	if (rc == 0)
+		p->joined = true;
+	return rc;
+}
+
+int store_postgres_connect(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+	int rc;
+
+	store_postgres_close(s);
+	rc = pq_link_open(&p->link, s->url);
+	if (rc == 0 && p->link.pq->serverVersion(p->link.conn) < LEAST_SERVER) {
+		snprintf(p->link.words, sizeof(p->link.words),
+			 "PostgreSQL there is older than 13");
+		rc = -EPROTONOSUPPORT;
+	}
+	if (rc == 0)
+		rc = check_schema(p);
+	if (rc == 0)
+		rc = pq_link_pipeline(&p->link);
+	if (rc == 0)
+		rc = join(s, p);
+	if (rc != 0)
+		store_postgres_close(s);
+	return rc;
+}
+
+/* Who asks meanwhile is told at once what the last try was told. */
+int store_postgres_open(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+
+	if (p == NULL) {
+		p = s->db = xcalloc(1, sizeof(*p));
+		p->link.lives = is_wanted;
+		p->link.arg = s;
+	}
+	if (clock_mono_ms() >= p->retry_ms) {
+		p->open_rc = store_postgres_connect(s);
+		p->backoff_ms =
+		    p->open_rc == 0
+			? 0
+			: backoff_ms(p->backoff_ms, RETRY_MIN_MS, RETRY_MAX_MS);
+		p->retry_ms = clock_mono_ms() + p->backoff_ms;
+	}
+	return p->open_rc == 0 ? 0 : store_postgres_failed(s, p->open_rc);
+}
+
+bool store_postgres_is_open(const struct store *s)
+{
+	const struct postgres *p = postgres_of(s);
+
+	return p != NULL && p->link.conn != NULL && !p->link.broken;
+}
+
+/* ---- nodes ---- */
+
+int store_postgres_beat(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+	int rc = join(s, p);
+
+	return rc == 0 ? 0 : store_postgres_failed(s, rc);
+}
+
+void store_postgres_leave(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+	char none[NUMBER_SIZE];
+
+	if (store_postgres_is_open(s) && p->joined)
+		(void)store_postgres_ask(p, "DELETE FROM node WHERE id = $1", 1,
+					 (const char *const[]){s->instance},
+					 none, sizeof(none));
+}
+
+int store_postgres_lives(struct store *s, const char *instance)
+{
+	char there[NUMBER_SIZE];
+	int rc = store_postgres_ask(
+	    postgres_of(s),
+	    "SELECT count(*) FROM node WHERE id = $1 AND " IS_FRESH, 1,
+	    (const char *const[]){instance}, there, sizeof(there));
+
+	return rc != 0 ? store_postgres_failed(s, rc) : there[0] != '0';
+}
+
+int store_postgres_bury(struct store *s, const char *instance, bool is_dead)
+{
+	struct postgres *p = postgres_of(s);
+	const char *const values[] = {instance, is_dead ? "1" : "0"};
+	char left[NUMBER_SIZE];
+	int rc = pq_link_send_params(&p->link,
+				     "DELETE FROM node WHERE id = $1"
+				     " AND ($2 = '1' OR NOT " IS_FRESH ")",
+				     2, values);
+
+	if (rc == 0)
+		rc = store_postgres_ask(
+		    p, "SELECT count(*) FROM node WHERE id = $1", 1, values,
+		    left, sizeof(left));
+	return rc != 0 ? store_postgres_failed(s, rc) : left[0] == '0';
+}

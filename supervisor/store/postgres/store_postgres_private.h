@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_postgres_private.h - what the two halves of the engine share. */
+#ifndef SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
+#define SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
+
+#include "supervisor/store/postgres/pq_link.h"
+#include "supervisor/store/store_impl.h"
+
+#define PARAMETERS 40
+#define NUMBER_SIZE 24
+
+struct cursor {
+	struct store_cursor base;
+	const struct pq *pq;
+	enum store_stmt which;
+	char name[24];
+	enum { NOT_PREPARED, SENT, PREPARED } state;
+	struct store_value values[PARAMETERS];
+	int n;
+	PGresult *res; /* NULL: not executed, or read */
+	int row, rows;
+};
+
+/* The store's db. */
+struct postgres {
+	struct pq_link link;
+	bool in_transaction;
+	bool writes;	  /* it does, in this transaction */
+	bool joined;	  /* our row was among the nodes once */
+	int open_rc;	  /* of the last try */
+	int64_t batch;	  /* the number of the transaction that writes */
+	int64_t retry_ms; /* no connection is tried before */
+	int64_t backoff_ms;
+	int64_t changes;
+	unsigned names; /* given to statements */
+	struct cursor cursors[STORE_STMTS];
+};
+
+static inline struct postgres *postgres_of(const struct store *s)
+{
+	return s->db;
+}
+
+/* RC and the link's words, as S->errmsg and the other; RC. */
+int store_postgres_failed(struct store *s, int rc);
+/* All that was sent: as pq_link_wait(), and what was to be prepared is. */
+int store_postgres_wait(struct postgres *p, PGresult **res);
+/* SQL with N texts, and the text of its one row's first column, or "". */
+int store_postgres_ask(struct postgres *p, const char *sql, int n,
+		       const char *const *values, char *to, size_t size);
+
+/* A new connection, now: 0, or -errno and the link's words, and it is closed. */
+int store_postgres_connect(struct store *s);
+
+/* Of the engine. */
+int store_postgres_open(struct store *s);
+void store_postgres_close(struct store *s);
+bool store_postgres_is_open(const struct store *s);
+int store_postgres_beat(struct store *s);
+void store_postgres_leave(struct store *s);
+int store_postgres_lives(struct store *s, const char *instance);
+int store_postgres_bury(struct store *s, const char *instance, bool is_dead);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgres_schema.c - PostgreSQL's tables, indexes and triggers by version of
+ * the schema, and how it says what store_statements.def leaves open. store_postgres.c
+ * runs and prepares them. There is no code here: a wrong statement shows in the tests,
+ * which are the same for each engine.
+ */
+#include "supervisor/store/postgres/store_postgres_schema.h"
+
+/* Texts are compared by their bytes, as in SQLite: an id orders by time. */
+#define TEXT " text COLLATE \"C\""
+#define KEY TEXT " NOT NULL"
+#define NUMBER " bigint NOT NULL"
+#define ZERO NUMBER " DEFAULT 0"
+
+#define ADD_COUNT(row)                                                         \
+	" INSERT INTO counts VALUES(" row ".requestor, " row                   \
+	".template_id, " row                                                   \
+	".status, 1) ON CONFLICT (requestor, template_id, status)"             \
+	" DO UPDATE SET n = counts.n + 1;"
+#define TAKE_COUNT(row)                                                        \
+	" UPDATE counts SET n = n - 1 WHERE requestor = " row ".requestor"     \
+	" AND template_id = " row ".template_id AND status = " row ".status;"
+#define ADD_USAGE(row, artifact, bytes)                                        \
+	" INSERT INTO usage VALUES(" row ".requestor, " artifact ", " bytes    \
+	")"                                                                    \
+	" ON CONFLICT (requestor) DO UPDATE SET"                               \
+	" artifact_bytes = usage.artifact_bytes + excluded.artifact_bytes,"    \
+	" row_bytes = usage.row_bytes + excluded.row_bytes;"
+#define ADD_USED(row, runs_, cpu, bytes_)                                      \
+	" UPDATE used SET runs = runs + " runs_ ", cpu_ms = cpu_ms + " cpu     \
+	", bytes = bytes + " bytes_ " WHERE requestor = " row ".requestor"     \
+	" AND template_id = " row ".template_id"                               \
+	" AND hour = " row ".created_ms / 3600000;"
+/* by the run of an artifact */
+#define ADD_USED_OF(row, bytes_)                                               \
+	" UPDATE used SET bytes = used.bytes + " bytes_ " FROM runs AS r"      \
+	" WHERE r.requestor = " row ".requestor AND r.id = " row ".run_id"     \
+	" AND used.requestor = r.requestor"                                    \
+	" AND used.template_id = r.template_id"                                \
+	" AND used.hour = r.created_ms / 3600000;"
+
+/*
+ * Version 7 of SQLite's file, and node: an instance lives for as long as its row's
+ * heartbeat is fresh, by the database's clock. paddock_write() begins what an
+ * instance writes: once its row is gone, which who takes over removes, it may not.
+ * The number of the batch tells after a lost connection whether it was committed.
+ */
+static const char first[] =
+    "CREATE TABLE node("
+    " id" KEY " PRIMARY KEY,"
+    " batch" NUMBER ","
+    " heartbeat_ms" NUMBER ") WITH (fillfactor = 50);"
+    "CREATE FUNCTION paddock_now() RETURNS bigint LANGUAGE sql AS"
+    " 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint';"
+    "CREATE FUNCTION paddock_beat(name text) RETURNS boolean"
+    " LANGUAGE plpgsql AS $$BEGIN"
+    " PERFORM set_config('synchronous_commit', 'off', true);"
+    " UPDATE node SET heartbeat_ms = paddock_now() WHERE id = name;"
+    " RETURN FOUND; END$$;"
+    "CREATE FUNCTION paddock_write(name text, number bigint) RETURNS void"
+    " LANGUAGE plpgsql AS $$BEGIN"
+    " UPDATE node SET batch = number, heartbeat_ms = paddock_now()"
+    "  WHERE id = name;"
+    " IF NOT FOUND THEN RAISE EXCEPTION 'another server has taken over what"
+    " this one had' USING ERRCODE = 'PD001'; END IF; END$$;"
+
+    "CREATE TABLE runs("
+    " id" KEY ","
+    " requestor" KEY ","
+    " template_id" KEY ","
+    " version" KEY ","
+    " digest" KEY ","
+    " instance" KEY ","
+    " status" NUMBER " CHECK(status BETWEEN 0 AND 5),"
+    " created_ms" NUMBER ","
+    " started_ms" NUMBER ","
+    " updated_ms" NUMBER ","
+    " finished_ms" NUMBER ","
+    " expires_ms" NUMBER ","
+    " ended" NUMBER "," /* is status one of those? */
+    " idem_key" TEXT ","
+    " idem_digest" TEXT ","
+    " inputs" TEXT ","
+    " options" TEXT ","
+    " view" TEXT ","
+    " log" TEXT ","
+    " cancelling" ZERO ","
+    " task" ZERO ","
+    " task_ttl_ms" ZERO ","
+    " task_expires_ms" ZERO ","
+    " task_note" TEXT ","
+    " retried_from" TEXT ","
+    " inputs_lack" TEXT ","
+    " bytes" ZERO ","
+    " cpu_ms" ZERO ","
+    " PRIMARY KEY(requestor, id));"
+    "CREATE INDEX runs_open ON runs(requestor, status, id, template_id)"
+    " WHERE ended = 0;"
+    "CREATE INDEX runs_owner ON runs(instance) WHERE ended = 0;"
+    "CREATE INDEX runs_ended ON runs(requestor, status, id)"
+    " WHERE ended = 1;"
+    "CREATE INDEX runs_template ON runs(requestor, template_id, status, id)"
+    " WHERE ended = 1;"
+    "CREATE UNIQUE INDEX runs_idem ON runs(requestor, template_id, idem_key)"
+    " WHERE idem_key IS NOT NULL;"
+    "CREATE INDEX runs_expiry ON runs(expires_ms) WHERE expires_ms > 0;"
+    "CREATE INDEX runs_tasks ON runs(requestor, id)"
+    " WHERE task_expires_ms > 0;"
+    "CREATE INDEX runs_task_expiry ON runs(task_expires_ms)"
+    " WHERE task_expires_ms > 0;"
+
+    "CREATE TABLE counts("
+    " requestor" KEY ", template_id" KEY ", status" NUMBER ", n" NUMBER ","
+    " PRIMARY KEY(requestor, template_id, status))"
+    " WITH (fillfactor = 70);"
+    "CREATE TABLE usage("
+    " requestor" KEY " PRIMARY KEY,"
+    " artifact_bytes" NUMBER ", row_bytes" ZERO ") WITH (fillfactor = 70);"
+    "CREATE TABLE used("
+    " requestor" KEY ", template_id" KEY ", hour" NUMBER ", runs" NUMBER ","
+    " cpu_ms" NUMBER ", bytes" NUMBER ","
+    " PRIMARY KEY(requestor, template_id, hour)) WITH (fillfactor = 70);"
+    "CREATE INDEX used_hours ON used(hour);"
+
+    "CREATE TABLE artifacts("
+    " id" KEY " PRIMARY KEY,"
+    " run_id" KEY ","
+    " requestor" KEY ","
+    " name" KEY ","
+    " mime_type" KEY ","
+    " sha256" KEY ","
+    " size" NUMBER " CHECK(size >= 0),"
+    " created_ms" NUMBER ","
+    " expires_ms" NUMBER ","
+    " gone" ZERO ");" /* its bytes are */
+    "CREATE INDEX artifacts_run ON artifacts(run_id);"
+    "CREATE INDEX artifacts_expiry ON artifacts(expires_ms)"
+    " WHERE gone = 0 AND expires_ms > 0;"
+
+    "CREATE TABLE mail("
+    " run" KEY ", kind" NUMBER ", instance" KEY ", until_ms" NUMBER ","
+    " PRIMARY KEY(run, kind));"
+    "CREATE INDEX mail_to ON mail(instance);"
+    "CREATE TABLE shown("
+    " run" KEY " PRIMARY KEY, requestor" KEY ", awaiting" NUMBER ","
+    " until_ms" NUMBER ", log_until_ms" NUMBER ", seq" NUMBER ","
+    " log_seq" NUMBER ", note" TEXT ", view" TEXT ", log" TEXT ");"
+
+    "CREATE TABLE sessions("
+    " key" KEY " PRIMARY KEY, requestor" KEY ", credential" KEY ","
+    " revision" KEY ", client" KEY ", uris" KEY ", log_level" NUMBER ","
+    " used_ms" NUMBER ", expires_ms" NUMBER ");"
+    "CREATE INDEX sessions_of ON sessions(requestor, used_ms);"
+    "CREATE INDEX sessions_used ON sessions(used_ms);"
+    "CREATE INDEX sessions_expiry ON sessions(expires_ms);"
+
+    "CREATE FUNCTION runs_added() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" ADD_COUNT("new") ADD_USAGE(
+	"new", "0",
+	"new.bytes") " INSERT INTO used VALUES(new.requestor, new.template_id,"
+		     " new.created_ms / 3600000, 1, new.cpu_ms, new.bytes)"
+		     " ON CONFLICT (requestor, template_id, hour) DO UPDATE SET"
+		     " runs = used.runs + 1, cpu_ms = used.cpu_ms + excluded.cpu_ms,"
+		     " bytes = used.bytes + excluded.bytes;"
+		     " RETURN NULL; END$$;"
+		     "CREATE FUNCTION runs_moved() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+		     " IF old.status <> new.status OR old.template_id <> new.template_id THEN" TAKE_COUNT("old") ADD_COUNT(
+			 "new") " END IF;"
+				" IF old.bytes <> new.bytes THEN"
+				" UPDATE usage SET row_bytes = row_bytes + new.bytes - old.bytes"
+				"  WHERE requestor = new.requestor;"
+				" END IF;"
+				" IF old.bytes <> new.bytes OR old.cpu_ms <> new.cpu_ms THEN" ADD_USED(
+				    "new", "0", "new.cpu_ms - old.cpu_ms",
+				    "new.bytes - old.bytes") " END IF;"
+							     " IF old.ended = 0 AND new.ended = 1 THEN"
+							     " DELETE FROM mail WHERE run = new.id;"
+							     " DELETE FROM shown WHERE run = new.id;"
+							     " END IF;"
+							     " RETURN NULL; END$$;"
+							     "CREATE FUNCTION runs_removed() RETURNS trigger LANGUAGE plpgsql"
+							     " AS $$BEGIN" TAKE_COUNT(
+								 "old") " UPDATE usage SET row_bytes = row_bytes - old.bytes"
+									"  WHERE requestor = old.requestor;" ADD_USED(
+									    "old",
+									    "0",
+									    "0",
+									    "- old.bytes") " RETURN NULL; END$$;"
+											   "CREATE TRIGGER runs_added AFTER INSERT ON runs FOR EACH ROW"
+											   " EXECUTE FUNCTION runs_added();"
+											   "CREATE TRIGGER runs_moved AFTER UPDATE ON runs FOR EACH ROW"
+											   " EXECUTE FUNCTION runs_moved();"
+											   "CREATE TRIGGER runs_removed AFTER DELETE ON runs FOR EACH ROW"
+											   " EXECUTE FUNCTION runs_removed();"
+
+											   "CREATE FUNCTION artifacts_added() RETURNS trigger LANGUAGE plpgsql"
+											   " AS $$BEGIN" ADD_USAGE(
+											       "new",
+											       "new.size",
+											       "0")
+											       ADD_USED_OF(
+												   "new",
+												   "new.size") " RETURN NULL; END$$;"
+													       "CREATE FUNCTION artifacts_gone() RETURNS trigger LANGUAGE plpgsql"
+													       " AS $$BEGIN"
+													       " UPDATE usage SET artifact_bytes = artifact_bytes - old.size"
+													       "  WHERE requestor = old.requestor;" ADD_USED_OF(
+														   "old",
+														   "- old.size") " RETURN NULL; END$$;"
+																 "CREATE TRIGGER artifacts_added AFTER INSERT ON artifacts FOR EACH ROW"
+																 " EXECUTE FUNCTION artifacts_added();"
+																 "CREATE TRIGGER artifacts_gone AFTER UPDATE ON artifacts FOR EACH ROW"
+																 " WHEN (old.gone = 0 AND new.gone = 1)"
+																 " EXECUTE FUNCTION artifacts_gone();"
+																 "CREATE TRIGGER artifacts_removed AFTER DELETE ON artifacts FOR EACH ROW"
+																 " WHEN (old.gone = 0) EXECUTE FUNCTION artifacts_gone();"
+																 "UPDATE paddock_schema SET version = 1;";
+
+const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {first};
+
+/* How PostgreSQL says what databases say each in their own way. */
+#define BEGIN_WRITING "BEGIN"
+#define BY(index) ""
+#define UNINDEXED ""
+#define ROW "ctid"
+#define RUN_ROW "id" /* of a run of requestor ?1: */
+#define IS_RUN_ROW(at) "runs.requestor = ?1 AND runs.id = " at
+#define REST_AFTER(n) " OFFSET " n
+#define GREATER "greatest"
+#define FLAG(condition) "CAST((" condition ") AS int)"
+#define BYTES_OF(text) "octet_length(" text ")"
+
+const char *const store_postgres_statements[STORE_STMTS] = {
+#define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,
+#include "supervisor/store/store_statements.def"
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_postgres_schema.h - the tables in PostgreSQL, and the statements on them. */
+#ifndef SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_SCHEMA_H
+#define SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_SCHEMA_H
+
+#include "supervisor/store/store_impl.h"
+
+#define STORE_POSTGRES_VERSION 1 /* of paddock_schema; not SQLite's */
+
+/* [N] makes version N + 1 of version N; 0 is an empty schema. */
+extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];
+/* Parameters are ?1…, as store_statements.def has them. */
+extern const char *const store_postgres_statements[STORE_STMTS];
+
+#endif

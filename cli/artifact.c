@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/artifact_fetch.h"
+#include "cli/artifact_put.h"
 #include "cli/file_name.h"
 #include "cli/json_io.h"
 #include "cli/artifact_write.h"
@@ -68,10 +69,13 @@ static void show(struct json_object *a)
 static int ls(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
-	struct json_object *view, *list, *none = json_object_new_array();
-	int rc = tool_call_run(cli, c, arg[0], &view);
+	struct json_object *view, *list, *none;
+	int rc;
 
-	(void)n;
+	if (n == 0)
+		return artifact_put_list(cli, c);
+	none = json_object_new_array();
+	rc = tool_call_run(cli, c, arg[0], &view);
 	list = json_member(view, "artifacts");
 	if (!json_object_is_type(list, json_type_array))
 		list = none;
@@ -257,9 +261,9 @@ static int cat(const struct cli *cli, struct client *c, int n,
 
 const struct command cmd_artifact_ls = {
     .name = "artifact ls",
-    .args = "RUN",
-    .summary = "the artifacts of a run",
-    .min = 1,
+    .args = "[RUN]",
+    .summary = "the artifacts of a run, or what you have uploaded",
+    .min = 0,
     .max = 1,
     .call = ls,
 };

@@ -27,6 +27,7 @@
 #include "proto/mcp/mcp_envelope.h"
 
 #define READ_BYTES 65536
+#define BYTES_AT_ONCE (256u << 10) /* where they are no lines */
 #define LINE_MAX_BYTES ((size_t)256 << 20)
 #define NO_REQUEST (-1) /* an id that no answer has */
 #define LIMITED_LEAST_MS 50
@@ -190,6 +191,9 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 
 	if (strcmp(m->method, "notifications/resources/updated") == 0)
 		c->updated = true;
+	if (strcmp(m->method, "notifications/paddock/artifact") == 0 &&
+	    c->told == NULL)
+		c->told = json_object_get(m->params);
 	if (strcmp(m->method, "notifications/progress") != 0 ||
 	    c->progress == NULL || !json_object_is_type(token, json_type_int) ||
 	    json_object_get_int64(token) != c->progress_id)
@@ -211,6 +215,8 @@ static int on_line(struct client *c, const char *text, size_t len)
 		return 0;
 	rpc_parse(&m, text, len);
 	if (m.kind == RPC_RESPONSE && m.id != NULL) {
+		if (c->bytes_id > 0 && strtoll(m.id, NULL, 10) == c->bytes_id)
+			c->bytes = json_member_int(m.result, "follows");
 		e = xcalloc(1, sizeof(*e));
 		e->msg = m;
 		TAILQ_INSERT_TAIL(&c->early, e, link);
@@ -240,8 +246,8 @@ static int cut_lines(struct client *c)
 			? NULL
 			: memchr(data + c->scanned, '\n', len - c->scanned);
 
-		if (end == NULL || rc < 0) {
-			c->scanned = len;
+		if (end == NULL || rc < 0 || c->bytes > 0) {
+			c->scanned = c->bytes > 0 ? 0 : len;
 			return rc;
 		}
 		rc = on_line(c, data, (size_t)(end - data));
@@ -254,8 +260,9 @@ static int cut_lines(struct client *c)
 
 static int read_some(struct client *c)
 {
-	char *room = buf_room(&c->rx, READ_BYTES);
-	ssize_t n = read(c->link.in, room, READ_BYTES);
+	size_t most = c->bytes > 0 ? BYTES_AT_ONCE : READ_BYTES;
+	char *room = buf_room(&c->rx, most);
+	ssize_t n = read(c->link.in, room, most);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -266,7 +273,7 @@ static int read_some(struct client *c)
 	buf_wrote(&c->rx, (size_t)n);
 	if (cut_lines(c) < 0)
 		return -EPIPE;
-	if (buf_len(&c->rx) > LINE_MAX_BYTES)
+	if (c->bytes == 0 && buf_len(&c->rx) > LINE_MAX_BYTES)
 		return gone(c, "it sent a message too large to read");
 	return 0;
 }
@@ -284,7 +291,7 @@ static int write_some(struct client *c)
 }
 
 /* Move bytes, once. 0, -ETIMEDOUT, -EINTR, -EPIPE. MS < 0: for ever. */
-static int pump(struct client *c, int ms)
+int client_pump(struct client *c, int ms)
 {
 	struct pollfd p[3] = {
 	    {.fd = c->link.in, .events = POLLIN},
@@ -339,7 +346,7 @@ int client_wait_message(struct client *c, int64_t id, int ms,
 
 		if (rc < 0)
 			return rc;
-		rc = pump(c, ms >= 0 && left < 0 ? 0 : (int)left);
+		rc = client_pump(c, ms >= 0 && left < 0 ? 0 : (int)left);
 	}
 	return 0;
 }
@@ -435,7 +442,7 @@ int client_wait_update(struct client *c, int ms)
 		int rc;
 
 		left = end - clock_mono_ms();
-		rc = pump(c, left > 0 ? (int)left : 0);
+		rc = client_pump(c, left > 0 ? (int)left : 0);
 		if (rc < 0)
 			return rc;
 	}

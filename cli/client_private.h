@@ -35,6 +35,10 @@ struct client {
 	bool stateless;
 	struct json_object *capabilities; /* that requests declare, or NULL */
 	bool updated;			  /* since client_wait_update() */
+	int64_t bytes_id; /* of a request whose answer bytes follow; or 0 */
+	int64_t bytes;	  /* of these, that are to come before any line */
+	/* what the server said of a file that it was sent; owned, or NULL */
+	struct json_object *told;
 	bool quiet_end; /* a greeting is tried: say nothing when it fails */
 };
 
@@ -45,6 +49,8 @@ int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params);
 void client_notify(struct client *c, const char *method,
 		   struct json_object *params);
+/* Move bytes, once: 0, or as client_wait(). */
+int client_pump(struct client *c, int ms);
 /* client_wait(), for a message as it is. */
 int client_wait_message(struct client *c, int64_t id, int ms,
 			struct rpc_msg *out);

@@ -15,15 +15,18 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text/base64.h"
 #include "base/text/suggest.h"
 #include "base/text/utf8.h"
 #include "base/text/errmsg.h"
 #include "cli/input_type.h"
 #include "cli/json_io.h"
 #include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define NAMED_MAX 8 /* inputs, in a message */
 #define ENVIRONMENT "env:"
+#define ARTIFACT "$artifact"
 
 /* What is being put where. */
 struct put {
@@ -142,6 +145,79 @@ static int put_element(const struct put *p, struct json_object *schema,
 	return json_object_array_add(list, v);
 }
 
+/* ---- files that a run is given ---- */
+
+/* Has SCHEMA a form that names an artifact? */
+static bool takes_files(struct json_object *root, struct json_object *schema)
+{
+	json_each(form, json_member(input_resolve(root, schema), "anyOf"))
+		if (json_member(json_member(form, "properties"), ARTIFACT) !=
+		    NULL)
+			return true;
+	return false;
+}
+
+const char *input_upload(struct json_object *v)
+{
+	/* nothing but upload_later() gives an object of inputs such data */
+	return json_object_is_type(v, json_type_object)
+		   ? json_object_get_userdata(v)
+		   : NULL;
+}
+
+static void forget_path(struct json_object *v, void *path)
+{
+	(void)v;
+	free(path);
+}
+
+static struct json_object *upload_later(const char *path)
+{
+	struct json_object *v = json_object_new_object();
+
+	json_object_set_userdata(v, xstrdup(path), forget_path);
+	return v;
+}
+
+/* JSON that has one of the forms stands for itself; the rest is a file's text. */
+static bool is_form(struct json_object *v)
+{
+	return json_member(v, ARTIFACT) != NULL ||
+	       json_object_is_type(json_member(v, "text"), json_type_string) ||
+	       json_object_is_type(json_member(v, "base64"), json_type_string);
+}
+
+static struct json_object *in_base64(const char *p, size_t n)
+{
+	char *text = xcalloc(BASE64_LEN(n) + 1, 1);
+	struct json_object *v;
+
+	base64_encode(text, p, n);
+	v = json_pack("base64:s", text);
+	free(text);
+	return v;
+}
+
+/* What WORD, which says LEN bytes at TEXT, is as a file. */
+static struct json_object *as_file(const char *word, const char *text,
+				   size_t len)
+{
+	bool of_file = word[0] == '@';
+	const char *slash = strrchr(word, '/');
+	struct json_object *v = NULL;
+
+	if (!of_file && json_parse(&v, text, len, NULL) == 0 && is_form(v))
+		return v;
+	json_object_put(v);
+	if (!of_file)
+		return json_object_new_string_len(text, (int)len);
+	v = utf8_ok(text, len) ? json_pack("text:S", text, len)
+			       : in_base64(text, len);
+	if (strcmp(word, "@-") != 0)
+		json_add(v, "name:s", slash != NULL ? slash + 1 : word + 1);
+	return v;
+}
+
 static int put_value(const struct put *p, struct json_object *schema,
 		     const char *text, size_t len)
 {
@@ -210,13 +286,35 @@ static int take_given(const struct put *p, struct given *g, const char *word)
 	return 0;
 }
 
+/* A list of files gets one more. */
+static int put_file(const struct put *p, bool element, struct json_object *v)
+{
+	struct json_object *list = json_member(p->into, p->key);
+
+	if (!element)
+		return set(p, v);
+	if (!json_object_is_type(list, json_type_array)) {
+		list = json_object_new_array();
+		set(p, list);
+	}
+	return json_object_array_add(list, v);
+}
+
 static int put_text(const struct put *p, struct json_object *schema, bool raw,
 		    const char *word)
 {
+	struct json_object *items = input_items(p->root, schema);
+	bool element = !raw && takes_files(p->root, items);
+	bool file = element || (!raw && takes_files(p->root, schema));
 	struct given g = {0};
-	int rc = take_given(p, &g, word);
+	int rc;
 
-	if (rc == 0)
+	if (file && word[0] == '@' && word[1] == '@')
+		return put_file(p, element, upload_later(word + 2));
+	rc = take_given(p, &g, word);
+	if (rc == 0 && file && !(element && looks_json(g.text)))
+		rc = put_file(p, element, as_file(word, g.text, g.len));
+	else if (rc == 0)
 		rc = raw ? put_json(p, g.text, g.len)
 			 : put_value(p, schema, g.text, g.len);
 	free(g.owned);
@@ -348,7 +446,8 @@ void input_merge(struct json_object *into, struct json_object *from)
 		struct json_object *old = json_member(into, key);
 
 		if (json_object_is_type(old, json_type_object) &&
-		    json_object_is_type(value, json_type_object))
+		    json_object_is_type(value, json_type_object) &&
+		    input_upload(value) == NULL)
 			input_merge(old, value);
 		else
 			json_object_object_add(into, key,

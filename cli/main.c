@@ -33,6 +33,7 @@ static const struct command *const commands[] = {
     &cmd_usage,
     &cmd_artifact_ls,
     &cmd_artifact_get,
+    &cmd_artifact_put,
     &cmd_artifact_cat,
     &cmd_template_ls,
     &cmd_template_show,

@@ -21,6 +21,7 @@
 #include "cli/input.h"
 #include "cli/run_call.h"
 #include "cli/report.h"
+#include "cli/artifact_put.h"
 #include "cli/artifact_write.h"
 #include "cli/terminal.h"
 #include "cli/server_flags.h"
@@ -41,8 +42,9 @@ static const struct opt opts[] = {
     {"input", 0, OPT_TEXT, &flags.file, "FILE",
      "a JSON object of inputs; - is stdin"},
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
-     "one input; KEY=@FILE its text, KEY=env:NAME of the environment, KEY:=JSON "
-     "as it stands; OBJECT.KEY a member"},
+     "one input; KEY=@FILE its text, KEY=@@FILE a file that is uploaded first, "
+     "KEY=env:NAME of the environment, KEY:=JSON as it stands; OBJECT.KEY a "
+     "member"},
     {"answer", 0, OPT_LIST, &flags.answers, "KEY=VALUE",
      "answer what the template asks for by that key (repeatable); else it is "
      "asked for on the terminal"},
@@ -142,7 +144,9 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	if (rc == 0)
 		input_merge(r->inputs, typed);
 	json_object_put(typed);
-	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
+	if (rc < 0)
+		return message_fail(CLI_USAGE, "%s", errmsg);
+	return artifact_put_all(r->cli, r->client, r->inputs);
 }
 
 /* Those that have to be there, of who sits at the terminal. */

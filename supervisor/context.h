@@ -9,6 +9,7 @@
 #define SUPERVISOR_CONTEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct browser;
@@ -50,6 +51,7 @@ struct context {
 	/* of nobody's: what is done in pieces */
 	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* at runs of other instances */
+	size_t uploads;			 /* that are under way */
 	const char *instance;		 /* its id */
 	bool others;  /* it serves every local user, not LOCAL alone */
 	bool passing; /* it ends soon: what waited elsewhere is left waiting */

@@ -23,6 +23,7 @@
 #include "supervisor/tasks/tasks.h"
 #include "supervisor/tasks/tasks_extension.h"
 #include "supervisor/methods/usage.h"
+#include "supervisor/uploads/upload_method.h"
 #include "supervisor/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -180,6 +181,9 @@ static const struct method all[] = {
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
     {"paddock/usage", usage_get, MCP_ALWAYS, false, false},
+    {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},
+    {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
+    {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", delete_runs, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},
 };

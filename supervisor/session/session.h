@@ -26,6 +26,14 @@ struct reply_hint {
 	int64_t retry_ms; /* too much came: more may come after so long; or 0 */
 };
 
+/* Who gets bytes that are no messages. */
+struct session_bytes {
+	/* Where to put *N of them; 0: nowhere, until session_ops.bytes_room(). */
+	char *(*room)(void *arg, size_t *n);
+	void (*wrote)(void *arg, size_t n); /* so many were put there… */
+	void (*end)(void *arg);		    /* …and these were the last */
+};
+
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
  * A STREAM is what the transport gave with the request that a message belongs
@@ -61,6 +69,19 @@ struct session_ops {
 	const char *(*field)(void *arg, const char *name);
 	/* The client's level or subscriptions are others. NULL: not kept. */
 	void (*changed)(void *arg);
+	/*
+	 * The next SIZE bytes (above 0) that its client sends are no messages, but
+	 * TO's (false: they are another's already); and there is room for some
+	 * again. NULL: there is no such way.
+	 */
+	bool (*take_bytes)(void *arg, int64_t size,
+			   const struct session_bytes *to, void *to_arg);
+	void (*bytes_room)(void *arg);
+	/*
+	 * After what was sent SIZE bytes of FD (taken) leave, from AT on. False:
+	 * others are on their way. NULL: no such way.
+	 */
+	bool (*send_bytes)(void *arg, int fd, int64_t at, int64_t size);
 };
 
 /* Who is told what becomes of a session; NULL: nothing is done then. */

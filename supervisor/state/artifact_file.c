@@ -87,6 +87,18 @@ int artifact_file_write(struct artifact_file *b, const void *data, size_t len)
 	return b->rc;
 }
 
+void artifact_file_begin_sync(struct artifact_file *b)
+{
+	(void)sync_file_range(b->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+int artifact_file_sync(struct artifact_file *b)
+{
+	if (b->rc == 0 && fsync(b->fd) != 0)
+		b->rc = -errno;
+	return b->rc;
+}
+
 static int digest_finish(struct artifact_file *b, char hex[65])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];

@@ -18,6 +18,13 @@ int artifact_file_write(struct artifact_file *b, const void *data,
 			size_t len); /* 0 or -errno */
 
 /*
+ * Have the kernel begin to write what has come, so that a sync at the end is
+ * short; and that sync, 0 or -errno. Both may take long: for a thread.
+ */
+void artifact_file_begin_sync(struct artifact_file *b);
+int artifact_file_sync(struct artifact_file *b);
+
+/*
  * Close it and give its path (the caller frees it, and the file is the
  * caller's now) and SHA-256 in hex (65 bytes). B is freed. NULL: the file
  * could not be closed cleanly, and has been removed.

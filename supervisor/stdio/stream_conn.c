@@ -23,6 +23,7 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/dispatch.h"
 #include "supervisor/stdio/line_reader.h"
+#include "supervisor/stdio/stream_bytes.h"
 
 #define READ_BYTES 65536
 #define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
@@ -38,6 +39,7 @@ struct stream_conn {
 	struct line_reader lines;
 	size_t held; /* of these, as counted in requestor.line_bytes */
 	struct buf unsent;
+	struct stream_bytes bytes; /* that are no lines */
 	struct event *readable;
 	struct event *writable;
 	struct event *stalled; /* while stopped */
@@ -85,7 +87,7 @@ static void closed(struct stream_conn *c, const char *what, const char *errmsg)
 /* Is too much unsent, or asked of the store? Then read no more for now. */
 static bool too_much(const struct stream_conn *c, size_t unsent_most)
 {
-	return buf_len(&c->unsent) > unsent_most ||
+	return buf_len(&c->unsent) + buf_len(&c->bytes.after) > unsent_most ||
 	       c->session.n_reads >= SESSION_READS_MAX;
 }
 
@@ -104,12 +106,22 @@ static void read_more(struct stream_conn *c)
 	event_add(c->readable, c->in_file ? CLOCK_TIMEVAL(0) : NULL);
 }
 
+static void count_lines(struct stream_conn *c);
+
 /* What has come is taken in turns; then more is read. */
 static void go_on(struct stream_conn *c)
 {
 	if (c->ended || c->stopped || c->resting || c->parsing != NULL ||
 	    c->session.n_batches > 0 || c->turn.lane != NULL)
 		return;
+	if (c->bytes.coming > 0) {
+		stream_bytes_from(&c->bytes, &c->lines.rest);
+		count_lines(c);
+		if (c->bytes.coming > 0) {
+			read_more(c);
+			return;
+		}
+	}
 	if (line_reader_has_rest(&c->lines))
 		fair_queue_requeue(c->ctx->turns, &c->session.requestor->turns,
 				   &c->turn);
@@ -229,7 +241,7 @@ static void input_ended(struct stream_conn *c, const char *errmsg)
 {
 	c->ended = true; /* first: what it lets go reads nothing more */
 	session_fini(&c->session);
-	if (buf_len(&c->unsent) == 0)
+	if (buf_len(&c->unsent) == 0 && c->bytes.leaving == 0)
 		closed(c, "input", errmsg);
 	else
 		event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
@@ -239,11 +251,21 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static char data[READ_BYTES];
 	struct stream_conn *c = arg;
-	ssize_t n = read(fd, data, sizeof(data));
+	bool bytes = c->bytes.coming > 0;
+	ssize_t n = bytes ? stream_bytes_read(&c->bytes, fd)
+			  : read(fd, data, sizeof(data));
 
 	(void)what;
+	if (bytes && n == -ENOBUFS)
+		return; /* until there is room */
+	if (bytes && n < 0)
+		errno = (int)-n;
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		input_ended(c, n == 0 ? "" : strerror(errno));
+		return;
+	}
+	if (bytes) {
+		go_on(c);
 		return;
 	}
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
@@ -297,9 +319,23 @@ static int write_out(struct stream_conn *c)
 		buf_drop(&c->unsent, (size_t)n);
 		c->written += (size_t)n;
 	}
+	while (c->bytes.leaving > 0) {
+		ssize_t n = c->written < until
+				? stream_bytes_write(&c->bytes, c->out)
+				: -EAGAIN;
+
+		if (n < 0 && n != -EINTR)
+			return (int)n;
+		c->written += n > 0 ? (size_t)n : 0;
+	}
 	if (c->unsent.cap > READ_BYTES)
 		buf_fini(&c->unsent);
-	return 0;
+	if (buf_len(&c->bytes.after) == 0)
+		return 0;
+	buf_fini(&c->unsent);
+	c->unsent = c->bytes.after;
+	c->bytes.after = (struct buf){0};
+	return -EAGAIN;
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -338,9 +374,15 @@ static void wake(void *arg)
 		event_active(c->writable, EV_WRITE, 0);
 }
 
+/* Lines wait for the end of a file that is on its way. */
+static struct buf *lines_out(struct stream_conn *c)
+{
+	return c->bytes.leaving > 0 ? &c->bytes.after : &c->unsent;
+}
+
 static void end_line(struct stream_conn *c)
 {
-	buf_add(&c->unsent, "\n", 1);
+	buf_add(lines_out(c), "\n", 1);
 	wake(c);
 	if (buf_len(&c->unsent) > UNSENT_MAX)
 		c->backlogged = true;
@@ -354,7 +396,7 @@ static void send_line(void *arg, void *stream, const char *text, size_t len)
 	(void)stream; /* there is but one way */
 	if (text == NULL)
 		return; /* an answer that is not wanted any more */
-	buf_add(&c->unsent, text, len);
+	buf_add(lines_out(c), text, len);
 	end_line(c);
 }
 
@@ -370,7 +412,7 @@ static void send_taken(void *arg, void *stream, struct buf *line)
 {
 	struct stream_conn *c = arg;
 
-	if (buf_len(&c->unsent) > 0) {
+	if (buf_len(&c->unsent) > 0 || c->bytes.leaving > 0) {
 		send_line(arg, stream, buf_data(line), buf_len(line));
 		return;
 	}
@@ -395,11 +437,40 @@ static bool is_backlogged(void *arg)
 	return c->backlogged;
 }
 
+static bool take_bytes(void *arg, int64_t size, const struct session_bytes *to,
+		       void *to_arg)
+{
+	struct stream_conn *c = arg;
+
+	if (c->bytes.coming > 0)
+		return false;
+	c->bytes.coming = size;
+	c->bytes.to = to;
+	c->bytes.arg = to_arg;
+	return true;
+}
+
+static bool send_bytes(void *arg, int fd, int64_t at, int64_t size)
+{
+	struct stream_conn *c = arg;
+
+	wake(c);
+	return stream_bytes_send(&c->bytes, fd, at, size);
+}
+
+static void on_bytes_room(void *arg)
+{
+	go_on(arg);
+}
+
 static const struct session_ops session_ops = {.send = send_line,
 					       .answer = send_answer,
 					       .answer_taken = send_taken,
 					       .backlogged = is_backlogged,
-					       .read_done = on_read_done};
+					       .read_done = on_read_done,
+					       .take_bytes = take_bytes,
+					       .bytes_room = on_bytes_room,
+					       .send_bytes = send_bytes};
 
 /* ---- life ---- */
 
@@ -465,6 +536,7 @@ void stream_conn_free(struct stream_conn *c)
 	forget_intake(c);
 	line_reader_fini(&c->lines);
 	count_lines(c);
+	stream_bytes_fini(&c->bytes);
 	buf_fini(&c->unsent);
 	free(c);
 }

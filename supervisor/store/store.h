@@ -5,7 +5,9 @@
  *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
  *   STATE/instances/ID         locked for as long as its supervisor lives;
  *                              touched by another that has written to it
- *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them
+ *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them.
+ *                              What was uploaded has a folder of its requestor's
+ *                              in the place of RUN (state_file_uploads())
  *
  * Calls return at once. One thread owns the database: it takes what has been
  * asked, does it in order in one transaction (reads see earlier writes), and
@@ -185,6 +187,8 @@ struct store_result {
 	int64_t total; /* list: how many match in all; delete: how many went */
 	const char *next; /* delete_ended: where to go on, or NULL */
 	const struct store_artifact *artifact;
+	const struct store_artifact *artifacts; /* list_uploads */
+	size_t n_artifacts;
 	const struct store_session *session; /* get_session */
 	const void *data; /* read_artifact: the bytes of the range */
 	size_t len;
@@ -353,6 +357,14 @@ void store_expire_artifacts(struct store *s, const char *run_id,
 void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 int64_t offset, int64_t limit, store_done done,
 			 void *arg);
+
+/*
+ * What REQUESTOR uploaded and has not expired, newest first, LIMIT at most: older
+ * than the id BEFORE, or all (NULL). In artifacts.
+ */
+void store_list_uploads(struct store *s, const char *requestor,
+			const char *before, int limit, store_done done,
+			void *arg);
 
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg);

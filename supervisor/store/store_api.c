@@ -7,6 +7,8 @@
  */
 #include "supervisor/store/store_impl.h"
 
+#include "base/clock.h"
+
 /* Ask for OP, with DONE and ARG, and what else is given of the request. */
 #define ASK(op, ...)                                                           \
 	store_ask(s, &store_op_##op,                                           \
@@ -84,6 +86,15 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 {
 	ASK(read_artifact, .urgent = true, .requestor = requestor, .id = id,
 	    .offset = offset, .limit = limit);
+}
+
+void store_list_uploads(struct store *s, const char *requestor,
+			const char *before, int limit, store_done done,
+			void *arg)
+{
+	ASK(list_uploads, .urgent = true, .requestor = requestor,
+	    .id = before != NULL ? before : ID_AFTER_ALL, .limit = limit,
+	    .time_ms = clock_wall_ms());
 }
 
 void store_usage(struct store *s, const char *requestor, store_done done,

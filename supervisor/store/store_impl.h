@@ -60,11 +60,12 @@ struct store_op {
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_inputs, store_op_get_task, store_op_list_tasks,
     store_op_find_idem, store_op_list_runs, store_op_put_artifact,
-    store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
-    store_op_put_session, store_op_get_session, store_op_drop_session,
-    store_op_drop_sessions, store_op_recover, store_op_sweep,
-    store_op_send_mail, store_op_read_mail, store_op_show, store_op_probe,
-    store_op_open, store_op_delete_run, store_op_delete_ended, store_op_used;
+    store_op_expire_artifacts, store_op_read_artifact, store_op_list_uploads,
+    store_op_usage, store_op_put_session, store_op_get_session,
+    store_op_drop_session, store_op_drop_sessions, store_op_recover,
+    store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
+    store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
+    store_op_used;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -115,6 +116,8 @@ struct store_req {
 	char *found_text;
 	struct store_letter *letters;
 	struct store_use *uses;
+	struct store_artifact *artifacts;
+	char **artifact_text; /* a block each */
 	void *data;
 	char *errmsg;
 

@@ -76,6 +76,10 @@ void store_req_forget(struct store_req *r)
 		free(r->uses[i].template_id);
 	}
 	free(r->uses);
+	for (size_t i = 0; i < r->res.n_artifacts; i++)
+		free(r->artifact_text[i]);
+	free(r->artifacts);
+	free(r->artifact_text);
 	free(r->data);
 	free(r->errmsg);
 	r->rows = NULL;
@@ -84,6 +88,8 @@ void store_req_forget(struct store_req *r)
 	r->found_text = NULL;
 	r->letters = NULL;
 	r->uses = NULL;
+	r->artifacts = NULL;
+	r->artifact_text = NULL;
 	r->data = NULL;
 	r->errmsg = NULL;
 	r->res = (struct store_result){.errmsg = ""};

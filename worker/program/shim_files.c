@@ -18,7 +18,6 @@
 
 #include "base/mem.h"
 #include "worker/channel.h"
-#include "worker/mime.h"
 #include "worker/progress.h"
 #include "worker/text.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
-#include "worker/mime.h"
+#include "base/text/mime.h"
 #include "worker/progress.h"
 #include "worker/report.h"
 #include "worker/text.h"
@@ -195,6 +195,7 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 	char *mime = string_member(v, "mimeType", &mime_n, "");
 	const char *errmsg = "an artifact's name and mimeType are strings, and "
 			     "only one with a path may lack its name";
+	const char *guess = name != NULL ? mime_of(name, name_n) : "";
 	bool asks = json_view_member(v, "id", &ask);
 
 	s->refused = NOT_REFUSED;
@@ -202,11 +203,11 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 		errmsg = "an artifact's id is a string or a number, of at most "
 			 "256 bytes";
 	else if (name != NULL && mime != NULL)
-		errmsg = make_artifact(
-		    s, v, (struct str){name, name_n},
-		    mime_n > 0 ? (struct str){mime, mime_n}
-			       : mime_of((struct str){name, name_n}),
-		    id);
+		errmsg = make_artifact(s, v, (struct str){name, name_n},
+				       mime_n > 0
+					   ? (struct str){mime, mime_n}
+					   : (struct str){guess, strlen(guess)},
+				       id);
 	if (errmsg != NULL && s->refused == BY_LIMIT)
 		/* it was not sent to the supervisor */
 		report_lost(&(struct msg_lost){.kind = MSG_LOST_LIMIT,

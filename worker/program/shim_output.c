@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "worker/mime.h"
+#include "base/text/mime.h"
 #include "worker/report.h"
 #include "worker/text.h"
 
@@ -177,6 +177,7 @@ static void collect_file(struct shim *s, int at, const char *name,
 {
 	static char id[MSG_TEXT_MAX + 1];
 	struct str as = {path, strlen(path)};
+	const char *type = mime_of(as.p, as.n);
 	const char *errmsg;
 
 	s->refused = UNFIT;
@@ -186,7 +187,8 @@ static void collect_file(struct shim *s, int at, const char *name,
 	} else if ((st->st_mode & (S_ISUID | S_ISGID)) != 0) {
 		errmsg = "it is set-id";
 	} else {
-		errmsg = shim_file_below(s, at, name, as, mime_of(as), id);
+		errmsg = shim_file_below(s, at, name, as,
+					 (struct str){type, strlen(type)}, id);
 	}
 	if (errmsg != NULL)
 		lose(s, path, (uint64_t)st->st_size, errmsg);

@@ -192,6 +192,31 @@ static int read_artifact(struct store *s, struct store_req *r)
 	return 0;
 }
 
+static int list_uploads(struct store *s, struct store_req *r)
+{
+	char folder[ID_SIZE];
+	struct store_cursor *st;
+	int rc;
+
+	state_file_uploads(folder, r->requestor);
+	st = store_query(s, STMT_LIST_UPLOADS, STORE_STR(folder),
+			 STORE_STR(r->requestor), STORE_STR(r->id),
+			 STORE_NUM(r->time_ms), STORE_NUM(r->limit));
+	while ((rc = store_sql_step(s, st)) == 1) {
+		size_t n = r->res.n_artifacts++;
+
+		r->artifacts =
+		    xrealloc(r->artifacts, (n + 1) * sizeof(*r->artifacts));
+		r->artifact_text = xrealloc(
+		    r->artifact_text, (n + 1) * sizeof(*r->artifact_text));
+		r->artifacts[n] = (struct store_artifact){0};
+		r->artifact_text[n] = store_read_row(
+		    st, &r->artifacts[n], columns, ARRAY_LEN(columns));
+	}
+	r->res.artifacts = r->artifacts;
+	return rc;
+}
+
 static int usage(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =
@@ -209,4 +234,5 @@ STORE_OP(put_artifact, .writes = true, .prep = sync_tmp, .undo = take_back,
 	 .drop = remove_tmp);
 STORE_OP(expire_artifacts, .writes = true);
 STORE_OP(read_artifact, .large = true);
+STORE_OP(list_uploads);
 STORE_OP(usage);

@@ -65,7 +65,7 @@ my @alone = ( # without any server
     [0, 'help'], [0, 'help', 'run'], [0, 'run', '--help'], [0, '--version'], [0, 'token'], [0, 'client-config', '--client', 'cursor'],
     [0, 'template', 'check', 'fine'], [0, 'template', 'test', 'fine'], [0, 'template', 'grant', 'fine'], [0, 'schema', 'schema.json', 'one.json'],
     [1, 'template', 'check', 'broken'], [1, 'template', 'test', 'fails'], [1, 'schema', 'schema.json', 'text.json'],
-    [2], [2, 'nosuch'], [2, 'run'], [2, 'template'], [2, 'template', 'nosuch'], [2, 'artifact', 'ls'], [2, 'explain'], [2, 'logs'],
+    [2], [2, 'nosuch'], [2, 'run'], [2, 'template'], [2, 'template', 'nosuch'], [2, 'artifact', 'put'], [2, 'explain'], [2, 'logs'],
     [2, 'cancel'], [2, 'rm'], [2, 'ps', 'x'], [2, 'run', 'x', '--nosuch'], [2, 'template', 'new', 'X'], [2, 'template', 'new', 'fine'], [2, 'token', 'a:b'],
     [2, 'client-config'], [2, 'client-config', '--client', 'nosuch'], [2, 'schema', 'none.json', 'one.json'], [2, 'schema'],
     [2, 'ps', '--config', 'wrong.conf'], [2, 'help', 'nosuch'],

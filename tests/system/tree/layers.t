@@ -80,7 +80,8 @@ my %below = (
 	browser         => [qw(ids session exec worker run requestor grants templates spawn config)],
 	tools           => [qw(inputs browser input session exec worker health run threads requestor grants templates package store state config)],
 	tasks           => [qw(tools input session exec worker run threads requestor templates store config)],
-	methods         => [qw(tasks tools browser input session exec worker run threads requestor templates package store config)],
+	uploads         => [qw(session exec inputs threads requestor store state config)],
+	methods         => [qw(uploads tasks tools browser input session exec worker run threads requestor templates package store config)],
 	stdio           => [qw(session threads requestor spawn state config)],
 	http            => [qw(requestor)],
 	stateless_http  => [qw(http session threads requestor config)],
@@ -92,7 +93,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health warm worker exec session input browser tools tasks methods stdio http stateless_http streamable_http start);
+    qw(health warm worker exec session uploads input browser tools tasks methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -10,7 +10,9 @@
 
 static const char schema_text[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"port\":"
-    "{\"type\":\"integer\"}},\"properties\":{"
+    "{\"type\":\"integer\"},\"file\":{\"anyOf\":[{\"type\":\"string\"},"
+    "{\"type\":\"object\",\"properties\":{\"$artifact\":{}}}]}},"
+    "\"properties\":{"
     "\"n\":{\"type\":\"integer\"},\"x\":{\"type\":\"number\"},"
     "\"s\":{\"type\":\"string\"},\"b\":{\"type\":\"boolean\"},"
     "\"list\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
@@ -22,7 +24,10 @@ static const char schema_text[] =
     "\"either\":{\"type\":[\"integer\",\"string\"]},"
     "\"branch\":{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\"}]},"
     "\"mode\":{\"enum\":[\"fast\",\"slow\"]},\"level\":{\"enum\":[1,2]},"
-    "\"port\":{\"$ref\":\"#/$defs/port\"},\"any\":{}}}";
+    "\"port\":{\"$ref\":\"#/$defs/port\"},\"any\":{},"
+    "\"file\":{\"$ref\":\"#/$defs/file\"},\"files\":{\"type\":\"object\","
+    "\"additionalProperties\":{\"$ref\":\"#/$defs/file\"}},"
+    "\"pile\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/file\"}}}}";
 
 static const struct {
 	const char *words[4];
@@ -52,6 +57,32 @@ static const struct {
      "{\"s\":\"env:T_NUMBER\"}",
      NULL,
      "env:: begins a text with env:"},
+    {{"file=text"}, "{\"file\":\"text\"}", NULL, "a file may be its text"},
+    {{"file={\"a\":1}"},
+     "{\"file\":\"{\\\"a\\\":1}\"}",
+     NULL,
+     "...whatever that looks like"},
+    {{"file={\"$artifact\":\"x\"}"},
+     "{\"file\":{\"$artifact\":\"x\"}}",
+     NULL,
+     "...or name an artifact"},
+    {{"file=@tests/unit/cli/t_file.txt"},
+     "{\"file\":{\"text\":\"a,b\\n\",\"name\":\"t_file.txt\"}}",
+     NULL,
+     "one that is read has its name"},
+    {{"file=@tests/unit/cli/t_file.bin"},
+     "{\"file\":{\"base64\":\"/wA=\",\"name\":\"t_file.bin\"}}",
+     NULL,
+     "...and is in base64 where it is no text"},
+    {{"files.a.csv=x"},
+     "{\"files\":{\"a.csv\":\"x\"}}",
+     NULL,
+     "a file among others"},
+    {{"file=@@/no/such"},
+     "{\"file\":{}}",
+     NULL,
+     "one that is uploaded comes later"},
+    {{"pile=@@a", "pile=b"}, "{\"pile\":[{},\"b\"]}", NULL, "a list of files"},
     {{"s=@@env:x"}, "{\"s\":\"@env:x\"}", NULL, "one escape a text"},
     {{"s=env:T_UNSET"},
      NULL,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mime.c - types of artifacts by the end of their file's name, for the shim. An
+ * mime.c - types of artifacts by the end of their file's name, for the shim
+ * and uploads. An
  * unknown ending is application/octet-stream.
  */
-#include "worker/mime.h"
+#include "base/text/mime.h"
 
 #include <string.h>
 #include <strings.h>
@@ -41,15 +42,14 @@ static const struct {
     {"zip", "application/zip"},
 };
 
-struct str mime_of(struct str name)
+const char *mime_of(const char *name, size_t len)
 {
-	const char *type = "application/octet-stream";
-	const char *dot = memrchr(name.p, '.', name.n);
-	size_t n = dot != NULL ? (size_t)(name.p + name.n - dot) - 1 : 0;
+	const char *dot = memrchr(name, '.', len);
+	size_t n = dot != NULL ? (size_t)(name + len - dot) - 1 : 0;
 
 	for (size_t i = 0; n > 0 && i < ARRAY_LEN(types); i++)
 		if (strlen(types[i].end) == n &&
 		    strncasecmp(types[i].end, dot + 1, n) == 0)
-			type = types[i].type;
-	return (struct str){type, strlen(type)};
+			return types[i].type;
+	return "application/octet-stream";
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_bytes.c - files among lines, for stream_conn.c: read into whoever wants
+ * them, as they have room, and sent from a file without a copy of ours. A file
+ * that turns out shorter than was said breaks its connection.
+ */
+#include "supervisor/stdio/stream_bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "base/os/sys.h"
+
+#define WRITE_BYTES (256u << 10)
+
+void stream_bytes_fini(struct stream_bytes *b)
+{
+	if (b->leaving > 0)
+		close(b->fd);
+	b->leaving = b->coming = 0;
+	buf_fini(&b->after);
+}
+
+/* ---- in ---- */
+
+static void came(struct stream_bytes *b, size_t n)
+{
+	const struct session_bytes *to = b->to;
+	void *arg = b->arg;
+
+	b->coming -= (int64_t)n;
+	to->wrote(arg, n);
+	if (b->coming == 0)
+		to->end(arg);
+}
+
+/* Where to put what comes, and how much of it. */
+static char *room(struct stream_bytes *b, size_t *n)
+{
+	char *p = b->to->room(b->arg, n);
+
+	if ((int64_t)*n > b->coming)
+		*n = (size_t)b->coming;
+	return p;
+}
+
+void stream_bytes_from(struct stream_bytes *b, struct buf *rest)
+{
+	while (b->coming > 0 && buf_len(rest) > 0) {
+		size_t n;
+		char *p = room(b, &n);
+
+		if (n == 0)
+			return;
+		if (n > buf_len(rest))
+			n = buf_len(rest);
+		memcpy(p, buf_data(rest), n);
+		buf_drop(rest, n);
+		came(b, n);
+	}
+}
+
+ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
+{
+	size_t n;
+	char *p = room(b, &n);
+	ssize_t got;
+
+	if (n == 0)
+		return -ENOBUFS;
+	got = read(fd, p, n);
+	if (got < 0)
+		return -errno;
+	if (got > 0)
+		came(b, (size_t)got);
+	return got;
+}
+
+/* ---- out ---- */
+
+bool stream_bytes_send(struct stream_bytes *b, int fd, int64_t at, int64_t size)
+{
+	if (b->leaving > 0 || size == 0) {
+		close(fd);
+		return size == 0;
+	}
+	(void)posix_fadvise(fd, at, size, POSIX_FADV_SEQUENTIAL);
+	b->fd = fd;
+	b->at = at;
+	b->leaving = size;
+	return true;
+}
+
+/* For what sendfile(2) does not write to: a terminal, a file to append to. */
+static ssize_t copy(struct stream_bytes *b, int out, size_t n)
+{
+	char block[1 << 16];
+	ssize_t got =
+	    pread(b->fd, block, n < sizeof(block) ? n : sizeof(block), b->at);
+
+	if (got > 0)
+		got = write(out, block, (size_t)got);
+	if (got > 0)
+		b->at += got;
+	return got;
+}
+
+ssize_t stream_bytes_write(struct stream_bytes *b, int out)
+{
+	size_t n = b->leaving < WRITE_BYTES ? (size_t)b->leaving : WRITE_BYTES;
+	off_t at = b->at;
+	ssize_t got = sendfile(out, b->fd, &at, n);
+
+	if (got < 0 && errno == EINVAL)
+		got = copy(b, out, n);
+	else if (got > 0)
+		b->at = at;
+	if (got < 0)
+		return -errno;
+	if (got == 0)
+		return -EIO; /* it is shorter than it was */
+	b->leaving -= got;
+	if (b->leaving == 0)
+		close(b->fd);
+	return got;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * upload_method.c - serves files over streams of lines, for methods.c. What is
+ * refused before a byte has come is the answer; what fails later is told by a
+ * notification, and the rest of the bytes is let go. Over HTTP there are no such
+ * bytes, and the answer says what there is instead.
+ */
+#include "supervisor/uploads/upload_method.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/state/state_file.h"
+#include "supervisor/uploads/upload.h"
+
+#define LIST_MAX 100
+#define BYTES_MAX ((int64_t)1 << 53) /* no disk has more */
+
+/* One that is under way: its session's, until that or the file has ended. */
+struct receiving {
+	struct session_observer observer;
+	struct session *session; /* NULL: its client has gone */
+	struct upload *upload;	 /* NULL: it is over; what comes is let go */
+	bool coming;		 /* more bytes do */
+	char id[ID_SIZE];
+};
+
+static void refuse(struct request *c, struct tool_error *e)
+{
+	request_error(c, RPC_INVALID_REQUEST,
+		      json_pack("errorCode:s details?O", e->code, e->details),
+		      "%s", e->message);
+	tool_error_fini(e);
+}
+
+/* ---- bytes that come ---- */
+
+static void settle(struct receiving *v)
+{
+	if (v->upload != NULL || (v->coming && v->session != NULL))
+		return;
+	if (v->session != NULL)
+		session_unobserve(v->session, &v->observer);
+	free(v);
+}
+
+static char *room(void *arg, size_t *n)
+{
+	static char nowhere[1 << 16];
+	struct receiving *v = arg;
+
+	if (v->upload != NULL)
+		return upload_room(v->upload, n);
+	*n = sizeof(nowhere);
+	return nowhere;
+}
+
+static void wrote(void *arg, size_t n)
+{
+	struct receiving *v = arg;
+
+	if (v->upload != NULL)
+		upload_wrote(v->upload, n);
+}
+
+static void end(void *arg)
+{
+	struct receiving *v = arg;
+
+	v->coming = false;
+	if (v->upload != NULL)
+		upload_end(v->upload);
+	settle(v);
+}
+
+static const struct session_bytes bytes = {room, wrote, end};
+
+/* ---- what becomes of them ---- */
+
+static void on_room(void *arg)
+{
+	const struct receiving *v = arg;
+
+	v->session->ops->bytes_room(v->session->arg);
+}
+
+static void on_done(void *arg, struct json_object *artifact,
+		    struct tool_error *err)
+{
+	struct receiving *v = arg;
+	struct json_object *told = json_pack("uploadId:s", v->id);
+
+	v->upload = NULL;
+	if (artifact != NULL)
+		json_add(told, "artifact:O", artifact);
+	else
+		json_add(told, "error:s errorCode:s details?O", err->message,
+			 err->code, err->details);
+	session_tell(v->session, NULL, "notifications/paddock/artifact", told);
+	json_object_put(told);
+	if (v->coming)
+		on_room(v); /* what is let go */
+	settle(v);
+}
+
+static const struct upload_ops upload_ops = {on_room, on_done};
+
+static void on_gone(struct session_observer *o)
+{
+	struct receiving *v = CONTAINER(o, struct receiving, observer);
+
+	upload_cancel(v->upload);
+	v->upload = NULL;
+	session_unobserve(v->session, o);
+	free(v);
+}
+
+static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
+
+static bool is_digest(const char *s)
+{
+	return strlen(s) == 64 && strspn(s, "0123456789abcdefABCDEF") == 64;
+}
+
+/* NULL, or what is wrong with PARAMS. */
+static const char *wrong(struct json_object *params)
+{
+	struct json_object *size = json_member(params, "bytes");
+	struct json_object *sha256 = json_member(params, "sha256");
+
+	if (!json_object_is_type(size, json_type_int) ||
+	    json_object_get_int64(size) < 0 ||
+	    json_object_get_int64(size) > BYTES_MAX)
+		return "params.bytes has to be how many bytes are to come";
+	if (sha256 != NULL && (!json_object_is_type(sha256, json_type_string) ||
+			       !is_digest(json_object_get_string(sha256))))
+		return "params.sha256 has to be 64 hexadecimal digits";
+	return NULL;
+}
+
+void upload_method_put(struct request *c)
+{
+	struct json_object *params = c->msg.params;
+	struct session *s = c->session;
+	struct upload_ask ask = {.name = json_member_str(params, "name"),
+				 .mime_type =
+				     json_member_str(params, "mimeType"),
+				 .size = json_member_int(params, "bytes"),
+				 .sha256 = json_member_str(params, "sha256")};
+	const char *errmsg = wrong(params);
+	struct tool_error err = {0};
+	struct receiving *v;
+
+	if (errmsg == NULL && (s->ops->take_bytes == NULL))
+		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
+			 "send them by PUT /artifacts";
+	if (errmsg != NULL) {
+		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
+		return;
+	}
+	v = xcalloc(1, sizeof(*v));
+	v->session = s;
+	v->upload =
+	    upload_begin(c->ctx, c->requestor, &ask, &upload_ops, v, &err);
+	if (v->upload == NULL) {
+		free(v);
+		refuse(c, &err);
+		return;
+	}
+	id_new(v->id, "upl");
+	v->coming = ask.size > 0;
+	if (v->coming && !s->ops->take_bytes(s->arg, ask.size, &bytes, v)) {
+		upload_cancel(v->upload);
+		free(v);
+		request_error(c, RPC_INVALID_REQUEST, NULL,
+			      "another file is on its way by this connection; "
+			      "send this one when it has come");
+		return;
+	}
+	session_observe(s, &v->observer, &observer_ops);
+	request_result(c, json_pack("uploadId:s", v->id));
+	if (!v->coming)
+		upload_end(v->upload);
+}
+
+/* ---- bytes that leave ---- */
+
+static void refuse_artifact(struct request *c, int rc)
+{
+	struct tool_error e = {0};
+
+	if (rc == -ENOENT) {
+		requestor_missed(c->requestor);
+		tool_error_set(&e, "ARTIFACT_NOT_FOUND", NULL,
+			       "you have no artifact \"%.64s\"",
+			       json_member_str(c->msg.params, "artifactId"));
+	} else if (rc == -ESTALE) {
+		tool_error_set(&e, "ARTIFACT_EXPIRED", NULL,
+			       "the artifact has passed its time and is gone");
+	} else if (rc == -ERANGE) {
+		tool_error_set(&e, "INVALID_PARAMETER", NULL,
+			       "params.offset is beyond the artifact's end");
+	} else {
+		tool_error_set(&e, "STORE_UNAVAILABLE", NULL,
+			       "the artifact cannot be read now: %s",
+			       store_says(rc));
+	}
+	refuse(c, &e);
+}
+
+static int open_file(const struct context *ctx, const struct store_artifact *a)
+{
+	char *path =
+	    state_file_artifact(ctx->config->state_dir, a->run_id, a->id);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : fd;
+	struct stat st;
+
+	free(path);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_size != a->size)) {
+		close(fd);
+		rc = -EIO;
+	}
+	return rc;
+}
+
+static void on_found(void *arg, const struct store_result *res)
+{
+	const struct store_artifact *a = res->artifact;
+	struct request *c = arg;
+	int64_t offset;
+	struct session *s;
+	struct json_object *view;
+	int fd;
+
+	if (!request_unref(c))
+		return;
+	fd = res->rc == 0 ? open_file(c->ctx, a) : res->rc;
+	if (fd < 0) {
+		refuse_artifact(c, fd == -ENOENT && res->rc == 0 ? -EIO : fd);
+		return;
+	}
+	s = c->session;
+	offset = json_member_int(c->msg.params, "offset");
+	view = upload_view(a);
+	json_add(view, "follows:i", a->size - offset);
+	request_result(c, view);
+	(void)s->ops->send_bytes(s->arg, fd, offset, a->size - offset);
+}
+
+void upload_method_read(struct request *c)
+{
+	const char *id = json_member_str(c->msg.params, "artifactId");
+	const char *errmsg = NULL;
+
+	if (id == NULL)
+		errmsg = "params.artifactId has to be the id of an artifact";
+	else if (c->session->ops->send_bytes == NULL)
+		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
+			 "get them by GET /artifacts/ID";
+	if (errmsg != NULL) {
+		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
+		return;
+	}
+	request_ref(c);
+	store_read_artifact(c->ctx->store, c->requestor->name, id,
+			    json_member_int(c->msg.params, "offset"), 0,
+			    on_found, c);
+}
+
+/* ---- what there is ---- */
+
+static void on_listed(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *list;
+
+	if (!request_unref(c))
+		return;
+	if (res->rc != 0) {
+		refuse_artifact(c, res->rc);
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < res->n_artifacts; i++)
+		json_object_array_add(list, upload_view(&res->artifacts[i]));
+	request_result(c, json_pack("artifacts:o more:b", list,
+				    res->n_artifacts == LIST_MAX));
+}
+
+void upload_method_list(struct request *c)
+{
+	request_ref(c);
+	store_list_uploads(c->ctx->store, c->requestor->name,
+			   json_member_str(c->msg.params, "before"), LIST_MAX,
+			   on_listed, c);
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Files over a stream of lines: a client is told to send bytes, and they become an
+# artifact of its own; an artifact's bytes follow an answer. What is wrong is told,
+# and the lines go on.
+use lib 'tests/lib';
+use Paddock;
+use Digest::SHA qw(sha256_hex);
+
+my $LUA = "return function(run, i) return {n = #i.f, first = i.f:sub(1, 5)} end\n";
+my %SCHEMA = (inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}});
+
+sub told { # what became of UPLOAD
+	my ($s, $id) = @_;
+	my $said;
+
+	$s->wait_for('an artifact', sub { ($said) = grep { $_->{method} eq 'notifications/paddock/artifact' && $_->{params}{uploadId} eq $id } @{$s->{notes}} });
+	return $said->{params} // {};
+}
+
+sub put {
+	my ($s, $bytes, %o) = @_;
+	my $a = $s->call('paddock/putArtifact', {bytes => length $bytes, %o});
+
+	return $a unless $a->{result}{uploadId};
+	$s->{out} .= $bytes;
+	return told($s, $a->{result}{uploadId});
+}
+
+# The bytes that follow the answer; they are no lines.
+sub bytes_of {
+	my ($s, $id, %o) = @_;
+	my $take = \&Paddock::take_lines;
+	my ($answer, $bytes) = (undef, '');
+
+	no warnings 'redefine';
+	local *Paddock::take_lines = sub {
+		my ($self) = @_;
+
+		if (!$answer && $self->{in} =~ s/\A([^\n]*)\n//) {
+			$answer = json_to($1);
+		}
+	};
+	$s->request('paddock/readArtifact', {artifactId => $id, %o});
+	$s->wait_for('its bytes', sub { $answer && ($answer->{error} || length $s->{in} >= $answer->{result}{follows}) });
+	return $answer if $answer->{error};
+	$bytes = substr $s->{in}, 0, $answer->{result}{follows}, '';
+	return $bytes;
+}
+
+my $s = Paddock->new(templates => {takes => {code => $LUA, %SCHEMA}}, env => {}, config => "[limits]\nartifact_ttl_ms = 3600000\n" .
+    "[requestor \"me\"]\nuid = $>\nartifact_bytes = 4M\n");
+
+$s->init;
+my $text = join '', map { "line $_\n" } 1 .. 100000;
+my $v = put($s, $text, name => 'lines.txt');
+my $a = $v->{artifact};
+
+is($a->{bytes}, length $text, 'all bytes are kept');
+is($a->{sha256}, sha256_hex($text), '…with their digest');
+is("$a->{name} $a->{mimeType}", 'lines.txt text/plain', '…under their name');
+like($a->{artifactId}, qr/^art_[2-7a-z]{26}$/, '…as an artifact');
+like($a->{expiresAt}, qr/^20\d\d-/, '…which expires');
+is_deeply($s->run_sync(takes => {f => {'$artifact' => $a->{artifactId}}})->{result}, {n => length $text, first => 'line '}, 'a run is given it');
+is(bytes_of($s, $a->{artifactId}), $text, 'its bytes come back');
+is(bytes_of($s, $a->{artifactId}, offset => 5), substr($text, 5), '…or the rest of them');
+is($s->tool(get_artifact => {artifactId => $a->{artifactId}, limit => 4})->{view}{sha256}, $a->{sha256}, 'get_artifact knows it');
+is(put($s, '', name => 'none')->{artifact}{sha256}, sha256_hex(''), 'an empty one is one');
+is(put($s, "a\nb", name => "../\x{1}x/..hid\nden")->{artifact}{name}, 'hid_den', 'its name is safe');
+is(put($s, 'x', mimeType => "text/plain\r\nX: y")->{artifact}{mimeType}, 'application/octet-stream', '…and its type');
+is(put($s, 'good', sha256 => uc sha256_hex('good'))->{artifact}{bytes}, 4, 'a digest that holds');
+is(put($s, 'evil', sha256 => sha256_hex('good'))->{errorCode}, 'INVALID_PARAMETER', 'one that does not');
+is_deeply([map { $_->{name} } @{$s->call('paddock/artifacts')->{result}{artifacts}}], ['upload', 'upload', 'hid_den', 'none', 'lines.txt'], 'what was uploaded is listed');
+is($s->call('paddock/putArtifact', $_)->{error}{code}, -32602, json_of($_) . ' is refused') for {}, {bytes => -1}, {bytes => '1'}, {bytes => 1, sha256 => 'x'};
+$v = $s->call('paddock/putArtifact', {bytes => 4 << 20});
+is($v->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'more than its requestor may keep is refused before a byte comes');
+is($v->{error}{data}{details}{limit}, 'artifact_bytes', '…with the limit');
+is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'and so is any size');
+is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUND', 'an unknown one has no bytes');
+is(bytes_of($s, $a->{artifactId}, offset => 1 << 30)->{error}{data}{errorCode}, 'INVALID_PARAMETER', 'none follow its end');
+
+# ---- many at once, and a client that goes ----
+put($s, '') for 1 .. 20;
+is(put($s, 'y')->{artifact}{bytes}, 1, 'those that have ended are no burden');
+my $id = $s->call('paddock/putArtifact', {bytes => 1000})->{result}{uploadId};
+
+$s->{out} .= 'x' x 999;
+$s->turn(50) while length $s->{out};
+like(join(' ', glob "$s->{state}/artifacts/tmp/*"), qr/inst_/, 'one that is on its way has a file');
+close $s->{to};
+$s->{to} = undef;
+waitpid $s->{pid}, 0;
+is(join(' ', glob "$s->{state}/artifacts/tmp/*"), '', 'whose client goes leaves none');
+delete $s->{pid};
+done_testing();

@@ -21,6 +21,8 @@ my %templates = (
 	doze => lua('run.progress(0, 1, "dozing") while not run.cancelled() do run.sleep(20) end'),
 	asks => lua('local a = run.elicit{key = "k", message = "Who?", schema = {type = "object", properties = {name = {type = "string"}}}} ' .
 		    'return {name = a.content.name, n = inputs.n}'),
+	reads => lua('return {text = inputs.file, n = inputs.n}', inputsSchema => {type => 'object', properties => {
+		file => {type => 'string', format => 'paddock-file'}, n => {type => 'integer'}}}),
 	made => lua('run.artifact{name = "a", mimeType = "text/plain", data = inputs.text} return {}'),
 );
 my %token = (ada => 'a' x 43, bob => 'b' x 43);
@@ -133,6 +135,22 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	is(row($more, 'inputs'), 'None', 'the store has none of them');
 	same_json(again($ada, $more, inputs => {n => 5})->{view}{result}, {n => 5}, 'whoever gives them again is served');
 	is(row($large, 'bytes') > 99_000, 1, 'what is kept counts');
+}
+
+# ---- files ----
+
+{
+	my $source = $ada->run_sync(made => {text => 'bytes'});
+	my $first = given($ada, 'reads', {file => {'$artifact' => $source->{artifacts}[0]{artifactId}}, n => 1});
+
+	same_json($ada->get($first)->{result}, {text => 'bytes', n => 1}, 'a run that is given an artifact');
+	same_json(again($ada, $first, inputs => {n => 2})->{view}{result}, {text => 'bytes', n => 2}, 'is given it again');
+	is(json_to(row($first, 'inputs'))->{file}{'$artifact'}, $source->{artifacts}[0]{artifactId}, 'what is kept is its id');
+	$ada->call('paddock/deleteRuns', {runIds => [$source->{runId}]});
+	my $r = again($ada, $first);
+	refused($r, 'ARTIFACT_NOT_FOUND', 'while it is there');
+	like($r->{view}{error}, qr{which /inputs/file names}, 'and else it is said which it was');
+	same_json(again($ada, $first, inputs => {file => {text => 'anew'}})->{view}{result}, {text => 'anew', n => 1}, 'so that another can be given');
 }
 
 # ---- MCP 2026-07-28, and tasks ----

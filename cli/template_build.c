@@ -287,6 +287,7 @@ static int build(const struct cli *cli, int n, const char *const *arg)
 	int rc = open_package(&b);
 
 	(void)n;
+	umask(022); /* workers may be others, who have to read it */
 	if (rc == 0) {
 		b.n = build_lock_read(b.package, b.dir, b.locks);
 		rc = b.n < 0 ? CLI_USAGE : build_all(&b);

@@ -70,7 +70,7 @@ static const char *const pip[] = {"python3",
  */
 static const char *const compileall[] = {
     "python3",	  "-s",	  "-m",
-    "compileall", "-qqf", "--invalidation-mode=unchecked-hash",
+    "compileall", "-qqf", "--invalidation-mode=checked-hash",
     "-s",	  SITE,	  "-p",
     shown_at,	  SITE,	  NULL};
 

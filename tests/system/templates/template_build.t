@@ -154,12 +154,16 @@ SKIP: {
 # ---- as whom ----
 
 SKIP: {
-	skip_lacking(3, 'root', 'pip');
+	skip_lacking(4, 'root', 'pip');
 	my $dir = package_of('user/pip', 'requirements.txt' => lock_of('ours'));
 
 	system("chown -R $NOBODY:$NOBODY $root/user; chmod -R go+rX $cli->{root}");
+	my $mask = umask 077;
 	my $r = $cli->run(['template', 'build', $dir, @index], user => $NOBODY);
+
+	umask $mask;
 	is($r->{status}, 0, 'an ordinary user builds') or diag($r->{err});
+	is((stat "$dir/site-packages/ours")[2] & 0777, 0755, '...what all may read');
 	$r = build($dir);
 	is($r->{status}, 0, 'so does root, what a user has') or diag($r->{err});
 	is((stat "$dir/site-packages/ours")[4], 0, '...and it is root\'s then');

@@ -282,6 +282,40 @@ static void digest_of(char hex[65])
 	template_unref(t);
 }
 
+/* Of many files a package is looked through now and then alone. */
+TEST(many_files)
+{
+	struct template *t;
+	char name[32];
+
+	put_manifest("{\"type\": \"program\", \"entry\": \"main\"}");
+	put("main", "#!/bin/sh\n", 10, 0755);
+	chmod(root, 0755);
+	make_dir("m");
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		put(name, "", 0, 0600);
+	}
+	t = template_load(root, false, errmsg, sizeof(errmsg));
+	ok(t != NULL && template_unchanged(t, errmsg, sizeof(errmsg)),
+	   "a package of many files is as it was");
+	ok(t != NULL && t->unchanged_until_us > 0,
+	   "... and is taken for that for a while");
+	put_text("m/7", "changed");
+	if (t != NULL)
+		t->unchanged_until_us = 0;
+	ok(t != NULL && !template_unchanged(t, errmsg, sizeof(errmsg)),
+	   "... until it is looked through again");
+	template_unref(t);
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		gone(name);
+	}
+	gone("m");
+	gone("main");
+	gone("template.json");
+}
+
 TEST(digests)
 {
 	/* From sha256sum(1), over the bytes that package.h describes. */

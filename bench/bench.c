@@ -17,6 +17,7 @@
 #include "bench/cage.h"
 #include "bench/client.h"
 #include "bench/measure.h"
+#include "bench/target.h"
 
 #define STARTS 20
 #define DEATHS 50
@@ -86,7 +87,8 @@ static void bench_calls(struct client *c, double cage_us)
 {
 	static const struct {
 		int n, window;
-	} rounds[] = {{2000, 1}, {5000, 8}, {10000, 64}};
+		double floors; /* of CPU a run, at most */
+	} rounds[] = {{2000, 1, 2.5}, {5000, 8, 2.0}, {10000, 64, 1.6}};
 	pid_t zygote = zygote_of(c->pid);
 
 	calls(c, WARM_RUNS, 8);
@@ -117,6 +119,9 @@ static void bench_calls(struct client *c, double cage_us)
 		    (double)(b.all - a.all - (b.main - a.main)) / n,
 		    (double)(b.zygote - a.zygote) / n, cage_us,
 		    (double)(b.workers - a.workers) / n - cage_us);
+		target_most(each / floor_us, rounds[i].floors,
+			    "floors: CPU of a run, %d in flight",
+			    rounds[i].window);
 	}
 	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us "
 	     "of "
@@ -192,6 +197,10 @@ static void bench_start(char *const argv[])
 	printf("start to the first initialize answer: %.1f ms (median of %d); "
 	       "idle memory of all processes %ld KB\n",
 	       (double)quantile(took, STARTS, 0.5) / 1e6, STARTS, idle);
+	target_most((double)quantile(took, STARTS, 0.5) / 1e6, 15,
+		    "ms: start to the first initialize");
+	target_most((double)idle / 1024, 15,
+		    "MiB: idle memory of all processes");
 }
 
 int main(int argc, char **argv)

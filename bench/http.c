@@ -21,6 +21,7 @@
 #include "bench/http_client.h"
 #include "bench/http_tasks.h"
 #include "bench/measure.h"
+#include "bench/target.h"
 
 #define WARM_NS 200000000
 #define CALLS_MAX (1 << 20)
@@ -57,10 +58,12 @@ struct subject {
 	enum way way;
 };
 
+#define CAGED "paddock, caged runs"
+
 static const struct subject words[] = {
     {"SDK, JSON answers", WORDS, NINE, SDK_JSON, SDK_PID, IN_SESSION},
     {"SDK, event streams", WORDS, NINE, SDK_SSE, SDK_PID, IN_SESSION},
-    {"paddock, caged runs", WORDS, NINE, PADDOCK, PADDOCK_PID, IN_SESSION},
+    {CAGED, WORDS, NINE, PADDOCK, PADDOCK_PID, IN_SESSION},
     {"paddock, tasks", WORDS, NINE, PADDOCK, PADDOCK_PID, AS_TASK},
 };
 static const struct subject eras[] = {
@@ -169,6 +172,18 @@ static double cpu_each(const struct figures *f)
 	return (double)f->cpu_us / (double)f->n;
 }
 
+/* A caged run is to be no slower than a function of the SDK's own process. */
+static void hold_to_target(const struct subject *s, int window, double rates,
+			   double p50s)
+{
+	if (strcmp(s->name, CAGED) != 0)
+		return;
+	target_least(rates, 1,
+		     "times the SDK's calls/s over HTTP, %d in flight", window);
+	if (window == 1)
+		target_most(p50s, 1.3, "times the SDK's p50, 1 in flight");
+}
+
 static void report(const struct table *t, int window, struct figures *f)
 {
 	double p50[SUBJECTS_MAX], p99[SUBJECTS_MAX];
@@ -185,6 +200,8 @@ static void report(const struct table *t, int window, struct figures *f)
 			       p99[k] / p99[0],
 			       cpu_each(&f[k]) / cpu_each(&f[0]));
 		putchar('\n');
+		hold_to_target(&t->all[k], window, rate(&f[k]) / rate(&f[0]),
+			       p50[k] / p50[0]);
 	}
 	fflush(stdout);
 }

@@ -239,13 +239,20 @@ $(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@.bin $(filter %.o,$^) $(LINK_SERVING)
 	$(Q)printf '#!/bin/sh\nexec %s tests/fuzz/corpus/%s\n' $@.bin $* >$@ && chmod +x $@
 
+# What the command parses.
+$(B)/fuzz/replay_cli_%: $(B)/obj/tests/fuzz/fuzz_cli_%.o $(B)/obj/tests/fuzz/replay.o $(B)/obj/tests/unit/tap.o $(call archives,cli proto base)
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@.bin $^ $(LIBS_PROTO) $(LIBS_CLI)
+	$(Q)printf '#!/bin/sh\nexec %s tests/fuzz/corpus/%s\n' $@.bin cli_$* >$@ && chmod +x $@
+
 FUZZ_SECONDS = 600
 FUZZ_SOURCES = $(foreach r,$(SERVING),$(call sources,$(r)))
 fuzz: deps-lint $(FUZZ:%=fuzz-%)
 fuzz-%: $(LLHTTP)
 	@mkdir -p $(B)/fuzz/found_$*
 	$(CLANG) $(BASEFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(wildcard $(patsubst %.h,%.c,$(shell grep -oE 'tests/unit/.*_fixture\.h' tests/fuzz/fuzz_$*.c))) $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(if $(filter cli_%,$*),$(filter-out cli/main.c,$(call sources,cli))) $(wildcard $(patsubst %.h,%.c,$(shell grep -oE 'tests/unit/.*_fixture\.h' tests/fuzz/fuzz_$*.c))) $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
 

@@ -20,6 +20,7 @@
 
 #define SHOWN_COLUMNS 200 /* of a message that nobody answers */
 #define HINTS_MAX 5
+#define SAID_MAX 5 /* questions that nobody answers; a template may go on */
 #define TASKS "io.modelcontextprotocol/tasks" /* extensions */
 #define LATER "paddock/answersLater"
 #define CONSENT "accept" /* the key of a question without fields */
@@ -61,8 +62,11 @@ struct json_object *answers_capabilities(bool later)
 	return all;
 }
 
-void answers_tell_unused(const struct answers *a)
+void answers_tell_rest(const struct answers *a)
 {
+	if (a->declined > SAID_MAX)
+		message_print("%u more questions were declined",
+			      a->declined - SAID_MAX);
 	for (size_t i = 0; i < a->given->n; i++)
 		if (!a->used[i])
 			message_print("nothing asked for \"%.*s\", which "
@@ -110,8 +114,9 @@ static size_t put_given(struct answers *a, struct json_object *schema,
 		bad = form_check(&f, json_member(content, key), errmsg,
 				 sizeof(errmsg)) < 0;
 	if (bad) {
-		message_print("the answer for \"%s\" does not do: %s", key,
-			      errmsg);
+		if (a->declined < SAID_MAX)
+			message_print("the answer for \"%s\" does not do: %s",
+				      key, errmsg);
 		json_object_object_del(content, key);
 	}
 	return found;
@@ -189,12 +194,14 @@ static void add_hints(struct buf *out, struct json_object *schema,
 	buf_add_str(out, shown > 0 ? "" : " --answer KEY=VALUE");
 }
 
-static void say_declined(const char *who, const char *message,
-			 struct json_object *schema,
+static void say_declined(struct answers *a, const char *who,
+			 const char *message, struct json_object *schema,
 			 struct json_object *content)
 {
 	struct buf words = {0}, hints = {0};
 
+	if (a->declined++ >= SAID_MAX)
+		return;
 	sanitize_add(&words, message, strlen(message), SHOWN_COLUMNS);
 	add_hints(&hints, schema, content);
 	message_print("%s asks \"%.*s\", and there is no terminal to answer "
@@ -226,7 +233,8 @@ static enum ask_end consent(struct answers *a, const char *who,
 	} else if (ask_possible()) {
 		end = ask_consent(who, message, url);
 	} else {
-		say_declined(who, url != NULL ? url : message, NULL, content);
+		say_declined(a, who, url != NULL ? url : message, NULL,
+			     content);
 		end = ASK_DECLINE;
 	}
 	json_object_put(content);
@@ -246,7 +254,7 @@ static enum ask_end fill_in(struct answers *a, const char *who,
 	}
 	if (ask_possible())
 		return ask_form(who, message, schema, content);
-	say_declined(who, message, schema, content);
+	say_declined(a, who, message, schema, content);
 	return ASK_DECLINE;
 }
 

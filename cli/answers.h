@@ -14,6 +14,7 @@
 struct answers {
 	const struct opt_list *given; /* KEY=VALUE, lent */
 	bool *used;		      /* of each, that a form asked for it */
+	unsigned declined;	      /* so far, with nobody to ask */
 };
 
 /* Is each of GIVEN a key and a value? If not, that has been said: false. */
@@ -33,7 +34,7 @@ struct json_object *answers_capabilities(bool later);
 struct json_object *answers_give(struct answers *a, const char *who,
 				 struct json_object *requests);
 
-/* Tell the keys that no form asked for. */
-void answers_tell_unused(const struct answers *a);
+/* Tell the keys that no form asked for, and what was declined without a word. */
+void answers_tell_rest(const struct answers *a);
 
 #endif

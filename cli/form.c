@@ -45,7 +45,8 @@ static struct json_object *options_of(struct json_object *schema)
 static bool is_required(struct json_object *root, const char *key)
 {
 	json_each(one, json_member(root, "required"))
-		if (strcmp(json_object_get_string(one), key) == 0)
+		if (json_object_is_type(one, json_type_string) &&
+		    strcmp(json_object_get_string(one), key) == 0)
 			return true;
 	return false;
 }

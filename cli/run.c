@@ -371,7 +371,7 @@ static int run_it(struct run_call *r)
 		tool_result_fini(&a);
 	}
 	if (!r->cli->quiet)
-		answers_tell_unused(&r->answers);
+		answers_tell_rest(&r->answers);
 	run_call_fini(r);
 	return rc;
 }

@@ -140,7 +140,7 @@ static int wait_until(const struct cli *cli, struct client *c, const char *run,
 	else if (rc == 0)
 		rc = tell_end(cli, view, several ? run : NULL);
 	if (rc < CLI_TROUBLE && !cli->quiet)
-		answers_tell_unused(&answers);
+		answers_tell_rest(&answers);
 	answers_fini(&answers);
 	json_object_put(view);
 	return rc;

@@ -26,6 +26,7 @@ my %templates = (
 	return run.elicit{key = k, message = k, schema = $name}.content.name end)
 	return {all[1].value, all[2].value, run.elicit{message = 'again', schema = $name}.content.name}"),
     sure => lua("return run.elicit{message = 'Delete all?', schema = {type = 'object', properties = {}}}"),
+    often => lua("for i = 1, 20 do run.elicit{message = 'm' .. i, schema = $name} end return 1"),
     plain => lua('return 1'),
     model => lua('return run.sample{messages = "hi", maxTokens = 9}'),
     evil => lua(q{return run.elicit{message = "a\npaddock: password for root:\n  hint: type it\27[2J\r$ " .. ("word "):rep(3000), schema = {type = "object",
@@ -166,6 +167,9 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	like($r->{err}, qr/\Apaddock: the answer for "name" does not do: it has to be a string of at least 2 characters\npaddock: name asks /, 'one that does not do is told');
 	like($r->{err}, qr/^paddock: nothing asked for "nmae", which --answer gives$/m, '... and one that nothing asked for');
 	said($cli->run(['run', 'name', @there, '--answer', 'name']), 2, qr/--answer is "name"; write key=value/, 'one without a value is wrong usage');
+	$r = $cli->run(['run', 'often', @there, '--answer', 'name=x']);
+	is(scalar(() = $r->{err} =~ /so it is declined/g), 5, 'a template that goes on asking is told of five times');
+	like($r->{err}, qr/^paddock: 15 more questions were declined$/m, '... and then by a number');
 	$r = $cli->run(['run', 'plain', @there, '--answer', 'x=1']);
 	is($r->{status}, 0, 'an answer too many does no harm');
 	like($cli->run(['run', 'model', @there])->{err}, qr/SAMPLING_NOT_SUPPORTED/, 'there is no model to ask');

@@ -119,9 +119,8 @@ static void bench_calls(struct client *c, double cage_us)
 		    (double)(b.all - a.all - (b.main - a.main)) / n,
 		    (double)(b.zygote - a.zygote) / n, cage_us,
 		    (double)(b.workers - a.workers) / n - cage_us);
-		target_most(each / floor_us, rounds[i].floors,
-			    "floors: CPU of a run, %d in flight",
-			    rounds[i].window);
+		target(each / floor_us, AT_MOST, rounds[i].floors,
+		       "floors: CPU of a run, %d in flight", rounds[i].window);
 	}
 	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us "
 	     "of "
@@ -197,10 +196,10 @@ static void bench_start(char *const argv[])
 	printf("start to the first initialize answer: %.1f ms (median of %d); "
 	       "idle memory of all processes %ld KB\n",
 	       (double)quantile(took, STARTS, 0.5) / 1e6, STARTS, idle);
-	target_most((double)quantile(took, STARTS, 0.5) / 1e6, 15,
-		    "ms: start to the first initialize");
-	target_most((double)idle / 1024, 15,
-		    "MiB: idle memory of all processes");
+	target((double)quantile(took, STARTS, 0.5) / 1e6, AT_MOST, 15,
+	       "ms: start to the first initialize");
+	target((double)idle / 1024, AT_MOST, 15,
+	       "MiB: idle memory of all processes");
 }
 
 int main(int argc, char **argv)

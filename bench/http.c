@@ -178,10 +178,10 @@ static void hold_to_target(const struct subject *s, int window, double rates,
 {
 	if (strcmp(s->name, CAGED) != 0)
 		return;
-	target_least(rates, 1,
-		     "times the SDK's calls/s over HTTP, %d in flight", window);
+	target(rates, AT_LEAST, 1,
+	       "times the SDK's calls/s over HTTP, %d in flight", window);
 	if (window == 1)
-		target_most(p50s, 1.3, "times the SDK's p50, 1 in flight");
+		target(p50s, AT_MOST, 1.3, "times the SDK's p50, 1 in flight");
 }
 
 static void report(const struct table *t, int window, struct figures *f)

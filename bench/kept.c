@@ -202,11 +202,11 @@ static void compare(struct subject s[2], const struct question *q)
 	printf("%-28s %9.0f us among %zu, %9.0f us among %zu: %.2f\n", q->name,
 	       us[0], s[0].rows, us[1], s[1].rows, us[1] / us[0]);
 	if (q->put == ask_used)
-		target_most(us[1] / 1e3, 100, "ms: %s, among %zu", q->name,
-			    s[1].rows);
+		target(us[1] / 1e3, AT_MOST, 100, "ms: %s, among %zu", q->name,
+		       s[1].rows);
 	else
-		target_most(us[1] / us[0], 1.5, "times that of %d: %s of %zu",
-			    FEW, q->name, s[1].rows);
+		target(us[1] / us[0], AT_MOST, 1.5,
+		       "times that of %d: %s of %zu", FEW, q->name, s[1].rows);
 }
 
 int main(int argc, char **argv)
@@ -244,9 +244,8 @@ int main(int argc, char **argv)
 		kb[k] = family_kb(s[k].client.pid);
 	printf("%-28s %9ld KB among %zu, %9ld KB among %zu\n",
 	       "memory of all processes", kb[0], s[0].rows, kb[1], s[1].rows);
-	target_most((double)kb[1] / (double)kb[0], 1.5,
-		    "times the memory with %d: with %zu runs kept", FEW,
-		    s[1].rows);
+	target((double)kb[1] / (double)kb[0], AT_MOST, 1.5,
+	       "times the memory with %d: with %zu runs kept", FEW, s[1].rows);
 	for (size_t k = 0; k < 2; k++) {
 		client_stop(&s[k].client);
 		free(s[k].state);

@@ -13,36 +13,22 @@
 
 #include "bench/measure.h"
 
-static void say(bool met, double got, double limit, const char *bound,
-		const char *what, va_list ap)
+void target(double got, enum target_bound bound, double limit, const char *what,
+	    ...)
 {
 	const char *path = getenv("PADDOCK_TARGETS");
 	FILE *f = path != NULL ? fopen(path, "ae") : stdout;
+	bool met = bound == AT_MOST ? got <= limit : got >= limit;
+	va_list ap;
 
 	if (f == NULL)
 		die(path);
-	fprintf(f, "%-8s %9.2f  %s %9.2f  ", met ? "met" : "NOT MET", got,
-		bound, limit);
+	fprintf(f, "%-8s %9.2f  at %-5s %9.2f  ", met ? "met" : "NOT MET", got,
+		bound == AT_MOST ? "most" : "least", limit);
+	va_start(ap, what);
 	vfprintf(f, what, ap);
+	va_end(ap);
 	fputc('\n', f);
 	if (path != NULL && fclose(f) != 0)
 		die(path);
-}
-
-void target_most(double got, double limit, const char *what, ...)
-{
-	va_list ap;
-
-	va_start(ap, what);
-	say(got <= limit, got, limit, "at most ", what, ap);
-	va_end(ap);
-}
-
-void target_least(double got, double limit, const char *what, ...)
-{
-	va_list ap;
-
-	va_start(ap, what);
-	say(got >= limit, got, limit, "at least", what, ap);
-	va_end(ap);
 }

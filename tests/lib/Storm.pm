@@ -549,7 +549,7 @@ my @fine = (
 );
 my @of_run = (
 	(map { my $n = $_; sub { ['tools/call', {name => $n, arguments => {runId => $_[0]}}] } }
-	 qw(get_task_run cancel_task_run)),
+	 qw(get_task_run cancel_task_run retry_task_run)),
 	sub { ['resources/read', {uri => "paddock://runs/$_[0]/log"}] },
 	sub { ['resources/subscribe', {uri => "paddock://runs/$_[0]"}] },
 );

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
+#include "cli/ps_warm.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_io.h"
@@ -26,7 +27,7 @@
 #define PAGE 100	    /* as much as list_task_runs gives at once */
 
 static struct {
-	bool all;
+	bool all, warm;
 	const char *template, *status, *since, *most;
 } flags;
 
@@ -40,6 +41,8 @@ static const struct opt opts[] = {
      "only runs of that time: 90m, 7d; a bare number is seconds"},
     {"limit", 'n', OPT_TEXT, &flags.most, "NUMBER",
      "the newest so many; all states, unless --status says which"},
+    {"warm", 0, OPT_FLAG, &flags.warm, NULL,
+     "instead of runs, the workers that wait for them, by template"},
 };
 
 static int64_t since_ms; /* wall; 0: whenever */
@@ -164,6 +167,8 @@ static int ps(const struct cli *cli, struct client *c, int n,
 	(void)n, (void)arg;
 	if (rc != 0)
 		return rc;
+	if (flags.warm)
+		return ps_warm(cli, c);
 	list = json_object_new_array();
 	if (flags.all || flags.status != NULL || flags.most != NULL ||
 	    flags.since != NULL) {

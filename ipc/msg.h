@@ -43,6 +43,7 @@ enum msg_type {
 	MSG_RUN = 1,
 	MSG_CHUNK = 2, /* both ways */
 	MSG_ANSWER = 3,
+	MSG_PREPARE = 4,
 	/* worker to supervisor */
 	MSG_READY = 16,
 	MSG_PROGRESS = 17,
@@ -55,6 +56,7 @@ enum msg_type {
 	MSG_INPUT = 24,
 	MSG_DROP = 25,
 	MSG_LOST = 26,
+	MSG_WAITING = 27,
 };
 
 /* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */

@@ -64,6 +64,23 @@ zygote_proto_spawn_len(const struct zygote_proto_request *r)
 /* The exit status of a worker without a sandbox: this plus the layer's number. */
 #define ZYGOTE_PROTO_EXIT_UNCAGED 100
 
+/*
+ * The exit status of a shim whose program was to wait for a run, and is of no use
+ * for one: this plus why.
+ */
+#define ZYGOTE_PROTO_EXIT_UNFIT 80
+
+enum zygote_proto_unfit {
+	UNFIT_ENDED, /* it could not be started, or exited */
+	UNFIT_SPOKE, /* on 1 or 3, or closed one of its descriptors */
+	UNFIT_SLOW,  /* it does not come to wait */
+	UNFIT_SPINS, /* more CPU time than its start may have, or goes on so */
+	UNFIT_GREW,  /* more memory than it may have, or than it had */
+	UNFIT_CROWD, /* too many processes or descriptors */
+	UNFIT_CALLS, /* a system call that is forbidden */
+	UNFITS
+};
+
 enum zygote_proto_event_type {
 	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: why not (errno) */
 	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */

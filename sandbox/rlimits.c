@@ -102,7 +102,7 @@ int rlimits_program(const struct sandbox_program *p)
 	    {RLIMIT_STACK, PROGRAM_STACK},
 	    /* stacks of threads and reserved memory count in full */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
-	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
+	    {RLIMIT_CPU, (p->w.cpu_ms + p->start_cpu_ms) / 1000 + 2},
 	    {RLIMIT_SIGPENDING, RLIMITS_SIGNALS},
 	    /* the shim is one; the cgroup refuses and counts the last */
 	    {RLIMIT_NPROC, p->limits.processes + 2},

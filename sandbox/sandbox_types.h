@@ -46,8 +46,9 @@ struct sandbox_program {
 	size_t package; /* index into struct rootfs */
 	uint64_t reads; /* a bit for each of its reads */
 	struct program_limits limits;
-	bool locks; /* locks on files that it may read are granted */
-	bool in;    /* it has in/, with these; lent */
+	uint64_t start_cpu_ms; /* beside its run's, if it is started ahead */
+	bool locks;	       /* locks on files that it may read are granted */
+	bool in;	       /* it has in/, with these; lent */
 	const struct shown_file *files;
 	size_t n_files;
 	int in_fd; /* out: in/ as it can be written, or -1 */

@@ -140,6 +140,7 @@ static void on_usr1(struct daemon *d)
 	    : sick != NULL		? sick
 					: "ok",
 	    errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
+	warm_log(ctx->warm);
 	log_requestors(d);
 	thread_pool_log(ctx->thread_pool);
 	browser_log(ctx->browser);

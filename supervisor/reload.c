@@ -152,8 +152,7 @@ static int swap_in(struct reload *r, struct config *config,
 	interpreters_forget(ctx->interpreters);
 	grants_log(catalogue, config);
 	worker_groups_limit(config);
-	warm_renew(ctx->warm, RUNTIME_LUA);
-	warm_renew(ctx->warm, RUNTIME_PROGRAM);
+	warm_reloaded(ctx->warm, catalogue);
 	if (changed) {
 		session_lists_changed(ctx);
 		subscriptions_reloaded(ctx);

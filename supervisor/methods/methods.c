@@ -24,6 +24,7 @@
 #include "supervisor/tasks/tasks_extension.h"
 #include "supervisor/methods/usage.h"
 #include "supervisor/uploads/upload_method.h"
+#include "supervisor/methods/waiting.h"
 #include "supervisor/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -184,6 +185,7 @@ static const struct method all[] = {
     {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
+    {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", delete_runs, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},
 };

@@ -8,7 +8,7 @@
 
 #include "proto/json/json_pack.h"
 
-static bool is_operator(const struct request *c)
+bool usage_is_operator(const struct request *c)
 {
 	const struct context *ctx = c->ctx;
 
@@ -62,6 +62,7 @@ void usage_get(struct request *c)
 		return;
 	}
 	request_ref(c);
-	store_used(c->ctx->store, is_operator(c) ? NULL : c->requestor->name,
+	store_used(c->ctx->store,
+		   usage_is_operator(c) ? NULL : c->requestor->name,
 		   since_of(c), on_used, c);
 }

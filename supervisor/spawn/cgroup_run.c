@@ -103,6 +103,8 @@ static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
 /* Version 2's peak is reset for who did it, in kernels since 6.12. */
 static bool reset_peak_v2(struct slot *s)
 {
+	if (s->peak > 0) /* of one that waited for its run */
+		close(s->peak);
 	s->peak = cgroup_open(cgroups.base[CGROUP_UNIFIED], s->name,
 			      "memory.peak", O_RDWR);
 	if (s->peak >= 0 && write(s->peak, "0", 1) == 1)

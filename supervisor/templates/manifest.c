@@ -277,6 +277,19 @@ static int check_outputs(struct template *t, struct json_object *m,
  * In this order. Each relies on the schema for its members, so it is not asked
  * where an error lies in one of them already.
  */
+static int check_prestart(struct template *t, struct json_object *m,
+			  struct diagnostics *f)
+{
+	struct json_object *o = json_member(m, "prestart");
+
+	t->prestart = o != NULL ? (unsigned)json_object_get_int(o) : 0;
+	if (t->prestart > 0 && t->runtime != RUNTIME_PROGRAM)
+		return fail(f, "/prestart",
+			    "it is for programs: workers of Lua templates are "
+			    "always born ahead of their run");
+	return 0;
+}
+
 static const struct {
 	int (*ask)(struct template *t, struct json_object *m,
 		   struct diagnostics *f);
@@ -288,6 +301,7 @@ static const struct {
     {check_modes,
      {"trustLevelSupport", "executionMode", "taskSupport", "stream",
       "supportsPartialSuccess", "partialSuccessThreshold"}},
+    {check_prestart, {"prestart", "runtime"}},
     {check_auto, {"autoAsync"}},
     {manifest_limits_read, {"limits"}},
     {manifest_permissions_read, {"permissions", "runtime"}},

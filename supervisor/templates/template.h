@@ -72,6 +72,7 @@ struct template
 	/* inputs that HTTP's header repeats, of MCP 2026-07-28 */
 	struct mcp_param_headers mcp_headers;
 	bool stream_poll;
+	unsigned prestart; /* a program's: so many wait for their run */
 	bool shipped; /* it is in the folder of our own: template_shipped.h */
 	struct json_object *manifest;	  /* owned: the whole */
 	struct json_object *limits_json;  /* borrowed; NULL: none */

@@ -70,6 +70,8 @@ void born_free(struct born *b)
 	if (b == NULL)
 		return;
 	count--;
+	if (b->readable != NULL)
+		event_free(b->readable);
 	close(b->fd);
 	free(b);
 }

@@ -25,11 +25,20 @@ struct born {
 	int fd; /* it does not block */
 	const struct born_ops *ops;
 	void *owner;
+	bool held;   /* by a cgroup of its own */
 	bool waited; /* before it got its run, if it has one */
+	/* that its program had used by then, so that no run is charged for it */
+	uint64_t start_cpu_ms;
 	/* warm.c's, of one that waits or did */
 	struct kept *kept; /* NULL: it is to end, or has a run */
 	uint32_t kept_id;
 	pid_t zygote; /* whose clone it is */
+	/* a program's */
+	struct event *readable;
+	bool prepared;	/* it was told what to start… */
+	bool settled;	/* …and has come to wait */
+	uint64_t bytes; /* of prestart_memory, that it may have */
+	int64_t began_ms;
 	TAILQ_ENTRY(born) link;
 };
 

@@ -17,41 +17,22 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/context.h"
+#include "supervisor/config/config.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/templates/template_load.h"
+#include "supervisor/warm/warm_private.h"
 
-#define KEPT_MAX 4	   /* different cages */
+#define LUA_MAX 4 /* different cages */
+#define PROGRAMS_MAX 32
 #define SLOTS_LEFT 32	   /* at least, to runs */
 #define RETRY_FIRST_MS 100 /* after one was lost; doubles */
 #define RETRY_MAX_MS 30000
-#define IDLE_MS (600 * INT64_C(1000)) /* without such a run they go */
-
-TAILQ_HEAD(borns, born);
-
-/* Those that wait in cages that are all the same. */
-struct kept {
-	struct warm *warm;
-	uint32_t id;
-	struct spawner_job job;
-	unsigned want;
-	struct borns waiting; /* the oldest first */
-	unsigned n;
-	uint64_t hits, misses, replaced;
-	int64_t pause_ms;      /* after the last loss; 0: none of late */
-	int64_t not_before_ms; /* monotonic, as used_ms */
-	int64_t used_ms;
-	TAILQ_ENTRY(kept) link;
-};
-
-struct warm {
-	struct context *ctx;
-	TAILQ_HEAD(kepts, kept) kept; /* the one that was used last first */
-	unsigned n_kept;
-	uint32_t last_id;
-	struct borns ending;
-	struct event *fill;
-	int64_t due_ms; /* FILL, while it is pending */
-	bool stopped;
-};
+#define RETRY_MEMORY_MS 500 /* when others have it */
+#define LOOK_MS 60000	    /* whatever happens */
+#define AFTER_MS 20	    /* the run that took one goes first */
+#define FAILURES_MAX 5	    /* of a program, in a row */
+#define START_MAX_MS 40000  /* to its waiting; its shim is stricter */
 
 /* ---- how they come and go ---- */
 
@@ -97,17 +78,41 @@ static void kept_free(struct kept *k)
 {
 	dismiss_all(k);
 	TAILQ_REMOVE(&k->warm->kept, k, link);
-	k->warm->n_kept--;
+	template_unref(k->template);
 	free(k);
 }
 
+static void give_up(struct kept *k, const char *why)
+{
+	k->want = 0;
+	dismiss_all(k);
+	log_warn("warm",
+		 "template=%s version=%s prestart=no why=\"%s\" until=reload",
+		 k->template->id, k->template->version_text, why);
+}
+
 /* One was lost: the next comes later than the last did. */
-static void lost(struct kept *k)
+static void lost(struct kept *k, const char *why)
 {
 	k->replaced++;
+	k->failures++;
 	k->pause_ms = backoff_ms(k->pause_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
 	k->not_before_ms = clock_mono_ms() + k->pause_ms;
+	log_info("warm", "template=%s replaced=%llu why=\"%s\"",
+		 k->template != NULL ? k->template->id : "any of Lua",
+		 (unsigned long long)k->replaced, why);
+	if (k->template != NULL && k->failures >= FAILURES_MAX && k->want > 0)
+		give_up(k, why);
 	fill_in(k->warm, k->pause_ms);
+}
+
+void warm_replace(struct born *b)
+{
+	struct kept *k = b->kept;
+
+	dismiss(b);
+	if (k != NULL)
+		lost(k, "it did not do as its shim was told");
 }
 
 /* ---- what the spawner tells of them ---- */
@@ -116,29 +121,28 @@ static void on_born(struct born *b, int err)
 {
 	struct kept *k = b->kept;
 
-	if (err == 0 && k == NULL)
-		born_signal(b, SIGKILL);
-	if (err == 0) {
-		log_debug("warm", "pid=%d waits=yes", (int)b->child.pid);
+	if (err != 0) {
+		leave(b);
+		born_free(b);
+		if (k != NULL)
+			lost(k, strerror(err));
 		return;
 	}
-	leave(b);
-	born_free(b);
-	if (k != NULL)
-		lost(k);
+	log_debug("warm", "pid=%d waits=yes", (int)b->child.pid);
+	if (k == NULL)
+		born_signal(b, SIGKILL);
+	else if (k->template != NULL)
+		warm_program_begin(b);
 }
 
 static void on_exit_of(struct born *b, int status, const struct rusage *use)
 {
 	struct kept *k = b->kept;
-
 	(void)use;
+	warm_program_end(b);
 	leave(b);
-	if (k != NULL) {
-		log_warn("warm", "pid=gone status=%d replaced=%llu", status,
-			 (unsigned long long)k->replaced + 1);
-		lost(k);
-	}
+	if (k != NULL)
+		lost(k, warm_why(status));
 	born_free(b);
 }
 
@@ -146,39 +150,75 @@ static const struct born_ops ops = {on_born, on_exit_of};
 
 /* ---- as many as are wanted ---- */
 
+/* Of a program's package it is seen each time whether it is what was loaded. */
+static bool may_start(struct kept *k, uint64_t *bytes)
+{
+	char errmsg[1024];
+
+	if (k->template == NULL)
+		return true;
+	*bytes = warm_program_room(k);
+	if (*bytes == 0)
+		return false;
+	if (template_unchanged(k->template, errmsg, sizeof(errmsg)))
+		return true;
+	give_up(k, "its package was changed after it was loaded");
+	return false;
+}
+
 static bool add_one(struct kept *k)
 {
 	struct context *ctx = k->warm->ctx;
+	uint64_t bytes = 0;
 	struct born *b;
 	int rc;
 
+	if (born_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
+	    !may_start(k, &bytes))
+		return false;
 	b = born_ask(ctx->spawner, &k->job, &ops, k->warm, &rc);
 	if (b == NULL)
 		return false;
 	b->waited = true;
 	b->kept = k;
 	b->kept_id = k->id;
+	b->bytes = bytes;
+	b->began_ms = clock_mono_ms();
 	b->zygote = spawner_zygote_pid(ctx->spawner, k->job.kind);
 	TAILQ_INSERT_TAIL(&k->waiting, b, link);
 	k->n++;
 	return true;
 }
 
+static void replace_stuck(struct kept *k, int64_t now)
+{
+	struct born *b, *next;
+
+	for (b = TAILQ_FIRST(&k->waiting); b != NULL; b = next) {
+		next = TAILQ_NEXT(b, link);
+		if (k->template != NULL && !b->settled &&
+		    now - b->began_ms > START_MAX_MS)
+			warm_replace(b);
+	}
+}
+
 /* How long until K is to be looked at again. */
 static int64_t fill(struct kept *k, int64_t now)
 {
-	int64_t idle_ms = k->used_ms + IDLE_MS - now;
+	int64_t idle_ms =
+	    k->used_ms + k->warm->ctx->config->prestart_idle_ms - now;
 
 	if (idle_ms <= 0) {
 		kept_free(k);
-		return IDLE_MS;
+		return LOOK_MS;
 	}
+	replace_stuck(k, now);
 	if (k->not_before_ms > now)
 		return k->not_before_ms - now;
 	while (k->n < k->want)
-		if (born_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
-		    !add_one(k))
-			return RETRY_FIRST_MS;
+		if (!add_one(k))
+			return k->template != NULL ? RETRY_MEMORY_MS
+						   : RETRY_FIRST_MS;
 	return idle_ms;
 }
 
@@ -186,7 +226,7 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 {
 	struct warm *m = arg;
 	struct kept *k, *next;
-	int64_t now = clock_mono_ms(), least = IDLE_MS;
+	int64_t now = clock_mono_ms(), least = LOOK_MS;
 
 	(void)fd, (void)what;
 	if (m->ctx->quiet || m->ctx->draining)
@@ -198,24 +238,30 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 		ms = fill(k, now);
 		least = ms < least ? ms : least;
 	}
-	if (m->n_kept > 0)
+	if (!TAILQ_EMPTY(&m->kept))
 		fill_in(m, least);
 }
 
 /* ---- a run takes one ---- */
 
-static bool is_same(const struct spawner_job *a, const struct spawner_job *b)
+static bool is_same(const struct kept *k, const struct template *t,
+		    const struct spawner_job *job)
 {
-	return a->kind == b->kind && a->cpu_ms == b->cpu_ms &&
-	       a->memory_bytes == b->memory_bytes;
+	const struct spawner_job *own = &k->job;
+
+	return own->kind == job->kind && own->cpu_ms == job->cpu_ms &&
+	       own->memory_bytes == job->memory_bytes && k->template == t &&
+	       (t == NULL ||
+		memcmp(&own->limits, &job->limits, sizeof(own->limits)) == 0);
 }
 
-static struct kept *find(const struct warm *m, const struct spawner_job *job)
+static struct kept *find(const struct warm *m, const struct template *t,
+			 const struct spawner_job *job)
 {
 	struct kept *k;
 
 	TAILQ_FOREACH(k, &m->kept, link)
-		if (is_same(&k->job, job))
+		if (is_same(k, t, job))
 			break;
 	return k;
 }
@@ -230,60 +276,97 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 	return k;
 }
 
-static struct kept *kept_new(struct warm *m, const struct spawner_job *job)
+/* Room for one more of KIND: who was used longest ago goes. */
+static void make_room(struct warm *m, enum runtime kind)
+{
+	unsigned n = 0, most = kind == RUNTIME_LUA ? LUA_MAX : PROGRAMS_MAX;
+	struct kept *k, *last = NULL;
+
+	TAILQ_FOREACH(k, &m->kept, link) {
+		if (k->job.kind != kind)
+			continue;
+		last = k;
+		n++;
+	}
+	if (n >= most)
+		kept_free(last);
+}
+
+static struct kept *kept_new(struct warm *m, struct template *t,
+			     const struct spawner_job *job)
 {
 	struct kept *k = xcalloc(1, sizeof(*k));
 
-	while (m->n_kept >= KEPT_MAX)
-		kept_free(TAILQ_LAST(&m->kept, kepts));
+	make_room(m, job->kind);
 	k->warm = m;
 	k->id = ++m->last_id;
+	k->template = t != NULL ? template_ref(t) : NULL;
 	k->job = *job;
-	k->want = 1;
+	k->want = t != NULL ? t->prestart : 1;
 	TAILQ_INIT(&k->waiting);
 	TAILQ_INSERT_HEAD(&m->kept, k, link);
-	m->n_kept++;
 	return k;
 }
 
-/* The oldest, unless a fresh zygote's clones are to come in their place. */
-static struct born *take_from(struct kept *k)
+/* Of those that a fresh zygote's clones are not to replace, the oldest. */
+static struct born *find_ready(struct kept *k)
 {
 	pid_t zygote = spawner_zygote_pid(k->warm->ctx->spawner, k->job.kind);
-	struct born *b;
+	struct born *b, *next, *best = NULL;
 
-	while ((b = TAILQ_FIRST(&k->waiting)) != NULL && b->zygote != zygote)
-		dismiss(b);
+	for (b = TAILQ_FIRST(&k->waiting); b != NULL; b = next) {
+		next = TAILQ_NEXT(b, link);
+		if (b->zygote != zygote)
+			dismiss(b);
+		else if (k->template == NULL)
+			return b;
+		else if (b->prepared && born_is_alive(b) &&
+			 (best == NULL || (b->settled && !best->settled)))
+			best = b;
+	}
+	return best;
+}
+
+static struct born *take_from(struct kept *k, const struct born_ops *to,
+			      void *owner)
+{
+	struct born *b = find_ready(k);
+
 	if (b == NULL) {
 		k->misses++;
 		return NULL;
 	}
 	leave(b);
 	k->hits++;
+	b->ops = to;
+	b->owner = owner;
+	if (b->readable != NULL)
+		event_free(b->readable);
+	b->readable = NULL;
 	return b;
 }
 
-struct born *warm_take(struct warm *m, const struct spawner_job *job,
-		       const struct born_ops *to, void *owner)
+struct born *warm_take(struct warm *m, struct template *t,
+		       const struct spawner_job *job, const struct born_ops *to,
+		       void *owner)
 {
 	struct kept *k;
 	struct born *b;
 
-	if (m == NULL || m->stopped || job->kind != RUNTIME_LUA)
+	if (job->kind == RUNTIME_LUA)
+		t = NULL;
+	if (m == NULL || m->stopped ||
+	    (t != NULL && (t->prestart == 0 || job->in)))
 		return NULL;
-	k = find(m, job);
+	k = find(m, t, job);
 	if (k == NULL)
-		k = kept_new(m, job);
-	else if (TAILQ_FIRST(&m->kept) != k) {
-		TAILQ_REMOVE(&m->kept, k, link);
-		TAILQ_INSERT_HEAD(&m->kept, k, link);
-	}
+		k = kept_new(m, t, job);
+	TAILQ_REMOVE(&m->kept, k, link);
+	TAILQ_INSERT_HEAD(&m->kept, k, link);
 	k->used_ms = clock_mono_ms();
-	b = take_from(k);
-	if (b != NULL) {
-		b->ops = to;
-		b->owner = owner;
-	}
+	b = take_from(k, to, owner);
+	if (t != NULL && k->not_before_ms < k->used_ms + AFTER_MS)
+		k->not_before_ms = k->used_ms + AFTER_MS;
 	fill_in(m, 0);
 	return b;
 }
@@ -292,16 +375,18 @@ void warm_began(struct warm *m, const struct born *b)
 {
 	struct kept *k = m != NULL ? find_id(m, b->kept_id) : NULL;
 
-	if (k != NULL)
-		k->pause_ms = 0;
+	if (k == NULL)
+		return;
+	k->pause_ms = 0;
+	k->failures = 0;
 }
 
-void warm_was_unfit(struct warm *m, const struct born *b)
+void warm_was_unfit(struct warm *m, const struct born *b, const char *why)
 {
 	struct kept *k = m != NULL ? find_id(m, b->kept_id) : NULL;
 
 	if (k != NULL)
-		lost(k);
+		lost(k, why);
 }
 
 /* ---- all of them ---- */
@@ -330,22 +415,96 @@ void warm_renew(struct warm *m, enum runtime kind)
 	fill_in(m, 0);
 }
 
-struct json_object *warm_view(const struct warm *m)
+/* K is for what ALL has of its template now; false: it has none to be kept. */
+static bool move_on(struct kept *k, const struct catalogue *all)
+{
+	struct template *t =
+	    catalogue_find(all, k->template->id, k->template->version_text);
+
+	if (t == NULL || t->prestart == 0)
+		return false;
+	template_ref(t);
+	template_unref(k->template);
+	k->template = t;
+	k->want = t->prestart;
+	k->failures = 0;
+	k->job.package = t->dir;
+	k->job.package_id = t->folder;
+	k->job.digest = t->digest;
+	k->job.reads = t->reads;
+	k->job.n_reads = t->n_reads;
+	k->job.locks = grants_asks_locks(t);
+	return true;
+}
+
+void warm_reloaded(struct warm *m, const struct catalogue *all)
+{
+	struct kept *k, *next;
+
+	if (m == NULL)
+		return;
+	for (k = TAILQ_FIRST(&m->kept); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		dismiss_all(k);
+		if (k->template != NULL && !move_on(k, all))
+			kept_free(k);
+	}
+	fill_in(m, 0);
+}
+
+static uint64_t bytes_of(const struct kept *k)
+{
+	const struct born *b;
+	uint64_t bytes = 0;
+
+	TAILQ_FOREACH(b, &k->waiting, link)
+		bytes += b->bytes;
+	return bytes;
+}
+
+static struct json_object *view_of(const struct kept *k)
 {
 	static const char *const names[] = {"lua", "program"};
+	const struct template *t = k->template;
+	struct json_object *o = json_pack(
+	    "runtime:s templateId?s version?s waiting:i wanted:i hits:i "
+	    "misses:i replaced:i",
+	    names[k->job.kind], t != NULL ? t->id : NULL,
+	    t != NULL ? t->version_text : NULL, (int64_t)k->n, (int64_t)k->want,
+	    (int64_t)k->hits, (int64_t)k->misses, (int64_t)k->replaced);
+
+	if (t != NULL)
+		json_add(o, "memoryBytes:i", (int64_t)bytes_of(k));
+	return o;
+}
+
+struct json_object *warm_view(const struct warm *m)
+{
 	struct json_object *list = json_object_new_array();
 	const struct kept *k;
 
 	if (m == NULL)
 		return list;
 	TAILQ_FOREACH(k, &m->kept, link)
-		json_object_array_add(
-		    list,
-		    json_pack("runtime:s waiting:i hits:i misses:i replaced:i",
-			      names[k->job.kind], (int64_t)k->n,
-			      (int64_t)k->hits, (int64_t)k->misses,
-			      (int64_t)k->replaced));
+		json_object_array_add(list, view_of(k));
 	return list;
+}
+
+void warm_log(const struct warm *m)
+{
+	unsigned long long waiting = 0, hits = 0, misses = 0, replaced = 0;
+	const struct kept *k;
+
+	if (m == NULL)
+		return;
+	TAILQ_FOREACH(k, &m->kept, link) {
+		waiting += k->n;
+		hits += k->hits;
+		misses += k->misses;
+		replaced += k->replaced;
+	}
+	log_info("warm", "waiting=%llu hits=%llu misses=%llu replaced=%llu",
+		 waiting, hits, misses, replaced);
 }
 
 struct warm *warm_new(struct context *ctx)

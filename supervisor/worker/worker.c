@@ -270,7 +270,7 @@ static void hold(struct worker *w)
 		     : -ENOTSUP;
 
 	w->waits = false;
-	w->held = rc == 0;
+	w->born->held = rc == 0;
 	if (rc == 0 || rc == -ENOTSUP) {
 		worker_send_body(w);
 		return;
@@ -316,24 +316,50 @@ static void on_born(struct born *born, int err)
 
 static int start(const struct worker_env *env, struct run *r, bool fresh);
 
-/* It waited, and died before its run came: that has not begun, and may. */
+/*
+ * It waited, and died before its run came: that has not begun, and may. A shim
+ * says READY when it hands the run over.
+ */
 static bool is_unfit(const struct worker *w)
 {
-	return w->born->waited && w->unread && w->phase == PHASE_BORN &&
-	       !w->killed && w->run->state == RUN_RUNNING;
+	bool begun = w->run->template->runtime == RUNTIME_LUA && !w->unread;
+
+	return w->born->waited && !begun && w->phase == PHASE_BORN &&
+	       !w->killed && w->run->state == RUN_RUNNING &&
+	       w->run->error.code == NULL;
 }
 
-static void start_another(struct worker *w)
+static void start_another(struct worker *w, int status)
 {
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 	int rc;
 
-	warm_was_unfit(env->ctx->warm, w->born);
+	warm_was_unfit(env->ctx->warm, w->born, warm_why(status));
 	worker_free(w);
 	rc = start(env, r, true);
 	if (rc < 0)
 		env->on_not_started(env->arg, r, rc);
+}
+
+/* What was used before its run came is not its requestor's. */
+static void exclude_start(const struct born *b, struct rusage *use)
+{
+	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
+	uint64_t ms = b->start_cpu_ms < WARM_START_CPU_MS ? b->start_cpu_ms
+							  : WARM_START_CPU_MS;
+	int64_t left_us = b->waited ? (int64_t)ms * 1000 : 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		int64_t had =
+		    (int64_t)parts[i]->tv_sec * 1000000 + parts[i]->tv_usec;
+		int64_t cut = had < left_us ? had : left_us;
+
+		left_us -= cut;
+		had -= cut;
+		parts[i]->tv_sec = had / 1000000;
+		parts[i]->tv_usec = had % 1000000;
+	}
 }
 
 static void on_reaped(struct born *born, int status, const struct rusage *use)
@@ -344,17 +370,18 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
-	if (w->held)
+	if (born->held)
 		cgroup_run_end(born->child.slot, &e.group);
 	see_unread(w);
 	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	if (is_unfit(w)) {
-		start_another(w);
+		start_another(w, status);
 		return;
 	}
 	if (born->waited)
 		warm_began(env->ctx->warm, born);
+	exclude_start(born, &e.use);
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
@@ -380,7 +407,7 @@ static struct born *get(const struct worker_env *env, struct run *r,
 	if (*rc < 0)
 		return NULL;
 	if (!fresh)
-		b = warm_take(ctx->warm, job, &ops, w);
+		b = warm_take(ctx->warm, r->template, job, &ops, w);
 	if (b == NULL)
 		b = born_ask(ctx->spawner, job, &ops, w, rc);
 	if (b == NULL)
@@ -415,10 +442,12 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
-	if (born_is_alive(w->born))
-		log_pid(w); /* it waited */
 	w->waits = job.kind == RUNTIME_PROGRAM;
-	if (!w->waits)
+	if (born_is_alive(w->born)) /* it waited */
+		log_pid(w);
+	if (w->waits && born_is_alive(w->born))
+		hold(w);
+	else if (!w->waits)
 		worker_send_body(w);
 	return 0;
 }

@@ -48,7 +48,6 @@ struct worker {
 	size_t sent;		/* of code, inputs and files, as one body */
 	struct worker_files *files; /* NULL: it is given none */
 	bool waits;  /* a program's: for its clone, before anything is sent */
-	bool held;   /* by a cgroup of its own */
 	bool unread; /* it died before it had read what we sent */
 	bool run_sent;
 	bool run_whole; /* and all of its body, or never */

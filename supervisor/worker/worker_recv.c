@@ -35,6 +35,15 @@ static int on_ready(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+/* Of one that waited: what was used before it was its run's. */
+static int on_waiting(struct worker *w, const struct msg *m)
+{
+	if (!w->born->waited)
+		return worker_violation(w, "a message out of turn");
+	w->born->start_cpu_ms = m->waiting.cpu_ms;
+	return 0;
+}
+
 static int on_progress(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
@@ -289,6 +298,7 @@ static const struct {
     [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT) | IN(PHASE_ASK),
 		   on_chunk},
     [MSG_READY] = {IN(PHASE_BORN), on_ready},
+    [MSG_WAITING] = {IN(PHASE_BORN), on_waiting},
     [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
     [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
     [MSG_LOG] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_log},
@@ -362,7 +372,8 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 	w->run->use.messages++;
 	if (msg_get(&m, frame, len, &errmsg) < 0)
 		return worker_violation(w, errmsg);
-	if (w->phase == PHASE_BORN && m.type != MSG_READY && m.type != MSG_FAIL)
+	if (w->phase == PHASE_BORN && m.type != MSG_READY &&
+	    m.type != MSG_FAIL && m.type != MSG_WAITING)
 		on_ready(w, &m); /* it had its RUN before it could say so */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)

@@ -93,6 +93,7 @@ static int send_run(struct worker *w, struct str head)
 		    .artifact_bytes = (uint64_t)r->limits.artifact_bytes,
 		    .messages_per_second =
 			(uint64_t)r->limits.messages_per_second,
+		    .id_by_line = r->template->prestart > 0,
 		    .code_bytes = r->template->code_len,
 		    .inputs_bytes =
 			w->files != NULL ? r->files->inputs_len : r->inputs_len,

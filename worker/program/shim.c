@@ -34,6 +34,7 @@
 #define WATCH_MS 100
 
 static struct shim shim;
+static struct sandbox_program cage;
 
 /* ---- the last message ---- */
 
@@ -73,23 +74,36 @@ void shim_log(unsigned level, const char *p, size_t n)
 
 /* ---- what comes from the supervisor ---- */
 
-static void take_run(void)
+static void take_run(const struct msg_run *r)
 {
-	struct msg m = {.type = MSG_READY};
-	size_t want;
+	size_t want =
+	    (size_t)(r->code_bytes + r->inputs_bytes + r->files_bytes);
 
-	channel_send(&m);
-	channel_recv(&m);
-	if (m.type != MSG_RUN)
-		channel_broken();
-	channel_set_rate(m.run.messages_per_second);
-	shim.run = m.run;
-	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
-	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);
-	want =
-	    (size_t)(m.run.code_bytes + m.run.inputs_bytes + m.run.files_bytes);
+	shim.run = *r;
+	memcpy(shim.run_id, r->run_id.p, r->run_id.n);
+	memcpy(shim.entry, r->entry.p, r->entry.n);
 	shim.body = xcalloc(1, want + 1);
-	channel_recv_body(shim.body, m.run.head, want);
+	channel_recv_body(shim.body, r->head, want);
+	if (!shim.prepared) {
+		shim.args = (struct str){shim.body, (size_t)r->code_bytes};
+		channel_send(&(struct msg){.type = MSG_READY});
+	}
+	channel_set_rate(r->messages_per_second);
+	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
+}
+
+/* It has no run yet: it is told what to start, and nothing else. */
+static struct msg_prepare take_prepare(const struct msg_prepare *p)
+{
+	char *args = xcalloc(1, (size_t)p->total + 1);
+	struct msg_prepare own = *p; /* but for the strings */
+
+	memcpy(shim.entry, p->entry.p, p->entry.n);
+	channel_recv_body(args, p->head, (size_t)p->total);
+	shim.args = (struct str){args, (size_t)own.total};
+	shim.prepared = true;
+	cage.start_cpu_ms = own.cpu_ms;
+	return own;
 }
 
 /*
@@ -251,23 +265,64 @@ static void block_signals(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
+/* Start the program, and close our own cage behind it. */
+static int start(const char **what)
+{
+	int rc = shim_start(&shim, what);
+
+	if (filter_load(&shim.sb->worker_filter) != 0)
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
+	return rc;
+}
+
+/* Have it wait for its run, which is in M then. */
+static void prepare(struct msg *m)
+{
+	const struct msg_prepare limits = take_prepare(&m->prepare);
+	const char *what = "";
+
+	if (start(&what) != 0)
+		shim_unfit(UNFIT_ENDED);
+	shim_wait(&shim, &limits);
+	channel_recv(m);
+}
+
+/* It was started before it could have that in its environment. */
+static void tell_id(void)
+{
+	char line[sizeof(shim.run_id) + 32];
+	int n = snprintf(line, sizeof(line), "{\"run\":{\"id\":\"%s\"}}",
+			 shim.run_id);
+
+	shim_answer(&shim, line, (size_t)n);
+}
+
 void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 		int proc)
 {
-	const char *what = "";
-	int rc;
+	struct msg m;
 
 	block_signals();
-	shim = (struct shim){.sb = sb, .p = p, .proc = proc};
-	take_run();
-	steps_set_grace_ms((int64_t)shim.run.cancel_grace_ms);
-	shim_take_files(&shim);
-	rc = shim_start(&shim, &what);
-	if (filter_load(&sb->worker_filter) != 0)
-		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
-	if (rc != 0)
-		shim_fail("EXECUTION_ERROR", NULL,
-			  "%s could not be started: %s: %s", shim.entry, what,
-			  strerrordesc_np(-rc));
+	cage = *p;
+	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
+	channel_recv(&m);
+	if (m.type == MSG_PREPARE)
+		prepare(&m);
+	if (m.type != MSG_RUN)
+		channel_broken();
+	take_run(&m.run);
+	if (!shim.prepared) {
+		const char *what = "";
+		int rc;
+
+		shim_take_files(&shim);
+		rc = start(&what);
+		if (rc != 0)
+			shim_fail("EXECUTION_ERROR", NULL,
+				  "%s could not be started: %s: %s", shim.entry,
+				  what, strerrordesc_np(-rc));
+	}
+	if (shim.run.id_by_line)
+		tell_id();
 	serve();
 }

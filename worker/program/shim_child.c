@@ -73,7 +73,7 @@ static void reset_signals(void)
 
 static void make_argv(const struct shim *s, char *path, char *argv[])
 {
-	char *p = s->body, *end = s->body + s->run.code_bytes;
+	char *p = (char *)s->args.p, *end = p + s->args.n;
 	size_t n = 0;
 
 	argv[n++] = path;
@@ -101,13 +101,15 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
 	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
 	char *argv[ARGS_MAX + 2];
-	char *envp[] = {id,
-			(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
+	/* who may be started ahead of its run has that by a line */
+	bool by_name = !s->prepared && !s->run.id_by_line;
+	char *envp[] = {(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
 			(char *)"PATH=" SYSTEM_PATHS_ENV,
 			(char *)"HOME=" ROOTFS_WORK,
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",
-			own_modules(),
+			by_name ? id : own_modules(),
+			by_name ? own_modules() : NULL,
 			NULL};
 	struct start started = {0};
 	int rc;

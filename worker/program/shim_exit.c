@@ -136,6 +136,8 @@ static void signalled(const struct shim *s, int sig)
 	/* of all processes, since all have ended */
 	uint64_t ms = shim_rusage_ms(RUSAGE_CHILDREN);
 
+	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
+
 	/* it may have sent that signal to itself */
 	if (sig == SIGXCPU && ms >= s->p->w.cpu_ms)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "ipc/msg.h"
+#include "ipc/zygote_proto.h"
 #include "base/text/json_view.h"
 #include "worker/program/shim.h"
 #include "worker/text.h"
@@ -38,9 +39,12 @@ struct shim {
 	struct msg_run run;
 	char run_id[MSG_NAME_MAX + 1];
 	char entry[MSG_NAME_MAX + 1];
-	/* the arguments, each with its NUL; the inputs; files, until in in/ */
+	struct str args; /* each with its NUL */
+	/* the arguments again; the inputs; files, until in in/ */
 	char *body;
-	pid_t pid; /* the program's */
+	bool prepared; /* its program was started before its run came… */
+	uint64_t start_cpu_ms; /* …and had used so much then */
+	pid_t pid;	       /* the program's */
 	struct shim_pipes pipes;
 	uint64_t artifact_bytes;   /* so far */
 	enum shim_refused refused; /* of the last artifact */
@@ -176,7 +180,28 @@ void shim_collect(struct shim *s);
 /* The program succeeded: report files that a full file system may have cut. */
 void shim_doubt(void);
 
+/* ---- shim_wait.c ---- */
+
+/* Why a program that was to wait for a run is of no use; ipc/zygote_proto.h. */
+_Noreturn void shim_unfit(enum zygote_proto_unfit why);
+
+/*
+ * Until RUN can be received: the program, which was started, may do its imports
+ * within P, and then has to wait for its inputs, in silence. READY is sent.
+ */
+void shim_wait(struct shim *s, const struct msg_prepare *p);
+
 /* ---- shim_watch.c ---- */
+
+/* What all processes of the run use together. */
+struct shim_use {
+	uint64_t cpu_ms;
+	uint64_t own_bytes; /* as far as it is more than LEAST, else 0 */
+	bool too_many;	    /* processes, or open files */
+};
+
+/* Measure that, for one that waits; what is below LEAST_BYTES is not looked at. */
+struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes);
 
 /* Measure what all processes use; a limit that is met ends the run. */
 void shim_watch(const struct shim *s);

@@ -237,6 +237,22 @@ void shim_watch_failed(const struct shim *s)
 	watch_processes(s, u.threads + 1);
 }
 
+struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
+{
+	struct use u = {0};
+	struct shim_use r = {0};
+
+	each_process(s, &u, NULL);
+	if (u.resident > least_bytes)
+		each_process(s, NULL, &r.own_bytes);
+	r.cpu_ms = cpu_ms(&u);
+	r.too_many =
+	    u.threads > s->p->limits.processes ||
+	    (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
+	    u.descriptors > DESCRIPTORS_TIMES * s->p->limits.open_files;
+	return r;
+}
+
 void shim_watch(const struct shim *s)
 {
 	struct use u = {0};
@@ -244,6 +260,7 @@ void shim_watch(const struct shim *s)
 
 	each_process(s, &u, NULL);
 	ms = cpu_ms(&u);
+	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
 	if (ms > s->p->w.cpu_ms)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",

@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import time
+import traceback
+import types
 from select import select
 
 MOST = 65536  # bytes of an output that are told
@@ -30,9 +32,6 @@ def tell_missing(module):
 
 def run(code, args):
     """The code, in this process, as its main module."""
-    import traceback
-    import types
-
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     main.__file__ = "main.py"
     sys.argv = ["main.py", *args]

@@ -28,6 +28,13 @@ const struct msg samples[] = {
     {.type = MSG_ANSWER,
      .answer = {.seq = 7, .ok = true, .total = 90000, .head = S("{\"a")}},
     {.type = MSG_READY},
+    {.type = MSG_PREPARE,
+     .prepare = {.entry = S("main"),
+		 .cpu_ms = 5000,
+		 .memory_bytes = 1 << 20,
+		 .total = 3,
+		 .head = S("-v\0")}},
+    {.type = MSG_WAITING, .waiting = {.cpu_ms = 31, .memory_bytes = 9 << 20}},
     {.type = MSG_PROGRESS,
      .progress = {.done = 1, .total = 9, .message = S("gelesen: \xc3\xa9")}},
     {.type = MSG_STEP, .step = {.index = 3, .count = 7, .name = S("column")}},
@@ -103,6 +110,7 @@ static bool same_run(const struct msg_run *a, const struct msg_run *b)
 	       a->output_bytes == b->output_bytes &&
 	       a->artifact_bytes == b->artifact_bytes &&
 	       a->messages_per_second == b->messages_per_second &&
+	       a->id_by_line == b->id_by_line &&
 	       a->code_bytes == b->code_bytes &&
 	       a->inputs_bytes == b->inputs_bytes &&
 	       a->files_bytes == b->files_bytes && same_str(a->head, b->head);
@@ -132,6 +140,15 @@ bool same(const struct msg *a, const struct msg *b)
 		       same_str(a->answer.head, b->answer.head);
 	case MSG_READY:
 		return true;
+	case MSG_PREPARE:
+		return same_str(a->prepare.entry, b->prepare.entry) &&
+		       a->prepare.cpu_ms == b->prepare.cpu_ms &&
+		       a->prepare.memory_bytes == b->prepare.memory_bytes &&
+		       a->prepare.total == b->prepare.total &&
+		       same_str(a->prepare.head, b->prepare.head);
+	case MSG_WAITING:
+		return a->waiting.cpu_ms == b->waiting.cpu_ms &&
+		       a->waiting.memory_bytes == b->waiting.memory_bytes;
 	case MSG_PROGRESS:
 		return a->progress.done == b->progress.done &&
 		       a->progress.total == b->progress.total &&

@@ -184,7 +184,12 @@ TEST(refuses_wrong_counts)
 		const char *name = msg_type_name(samples[i].type);
 		size_t len = msg_put(frame, &samples[i]);
 
-		frame[0]++;
+		if (frame[0] == 0x9f) { /* the most of its kind */
+			memmove(frame + 3, frame + 1, len - 1);
+			memcpy(frame, "\xdc\0\x0f", 3);
+			len += 2;
+		}
+		frame[frame[0] == 0xdc ? 2 : 0]++;
 		frame[len] = 0;
 		ok(strncmp(offence(frame, len + 1), name, strlen(name)) == 0,
 		   "%s with a field more is refused (%zu)", name, i);

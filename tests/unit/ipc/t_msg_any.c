@@ -125,6 +125,17 @@ static struct msg any_msg(enum msg_type type)
 		break;
 	case MSG_READY:
 		break;
+	case MSG_PREPARE:
+		m.prepare.entry = any_text(1, MSG_NAME_MAX);
+		m.prepare.cpu_ms = any_up_to(MSG_INT_MAX);
+		m.prepare.memory_bytes = any_up_to(MSG_INT_MAX);
+		m.prepare.total = any_up_to(MSG_BODY_MAX);
+		m.prepare.head = any_bytes(0, m.prepare.total);
+		break;
+	case MSG_WAITING:
+		m.waiting.cpu_ms = any_up_to(MSG_INT_MAX);
+		m.waiting.memory_bytes = any_up_to(MSG_INT_MAX);
+		break;
 	case MSG_PROGRESS:
 		m.progress.done = any_up_to(MSG_INT_MAX);
 		m.progress.total = any_up_to(MSG_INT_MAX);
@@ -181,9 +192,9 @@ static struct msg any_msg(enum msg_type type)
 }
 
 static const enum msg_type types[] = {
-    MSG_RUN,  MSG_CHUNK, MSG_ANSWER,   MSG_READY,  MSG_PROGRESS,
-    MSG_STEP, MSG_LOG,	 MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
-    MSG_CALL, MSG_INPUT, MSG_DROP,     MSG_LOST,
+    MSG_RUN,  MSG_CHUNK,    MSG_ANSWER,	 MSG_READY,   MSG_PROGRESS, MSG_STEP,
+    MSG_LOG,  MSG_ARTIFACT, MSG_RESULT,	 MSG_FAIL,    MSG_CALL,	    MSG_INPUT,
+    MSG_DROP, MSG_LOST,	    MSG_PREPARE, MSG_WAITING,
 };
 
 TEST(round_trips_of_any)

@@ -32,7 +32,7 @@ static const struct {
      "description, runtime, trustLevelSupport, supportsPartialSuccess, "
      "partialSuccessThreshold, executionMode, autoAsync, tools, limits, "
      "inputsSchema, outputsSchema, annotations, taskSupport, permissions, "
-     "stream, resources, prompts"},
+     "prestart, stream, resources, prompts"},
     {"runtime", "{\"type\":\"lua\",\"enrty\":\"x\"}",
      "/runtime/enrty: unknown key \"enrty\"; did you mean \"entry\"?"},
     {"annotations", "{\"readOnly\":true}",
@@ -150,6 +150,8 @@ static const struct {
     {"outputsSchema", "{\"minimum\":\"a\"}", "/outputsSchema/minimum"},
     {"annotations", "{\"readOnlyHint\":1}", "/annotations/readOnlyHint"},
     {"taskSupport", "\"no\"", "/taskSupport"},
+    {"prestart", "1", "/prestart"},
+    {"prestart", "9", "/prestart"},
     {"permissions", "{\"readPaths\":[\"etc\"]}", "/permissions/readPaths/0"},
     {"permissions", "{\"readPaths\":[\"/a/../b\"]}",
      "/permissions/readPaths/0"},

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warm_program.c - a program that waits for a run, for warm.c: its group, what its
+ * shim is told to start, and that it has come to wait. What cannot be done, or is
+ * said beside that, ends it; the shim watches the rest, and its exit status says
+ * what was wrong.
+ */
+#include "supervisor/warm/warm_private.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/cgroup.h"
+
+#define LEAST_BYTES (4u << 20)
+#define SHIM_BYTES (16u << 20) /* the shim's own, as programs.c has it */
+/* as worker/program/shim_wait.c holds it to, once it waits */
+#define GROWTH_PART 4
+#define GROWTH_BYTES (4u << 20)
+
+uint64_t warm_program_room(const struct kept *k)
+{
+	const struct context *ctx = k->warm->ctx;
+	uint64_t left = (uint64_t)ctx->config->prestart_memory;
+	const struct kept *other;
+	const struct born *b;
+
+	TAILQ_FOREACH(other, &k->warm->kept, link)
+		TAILQ_FOREACH(b, &other->waiting, link)
+			left -= b->bytes < left ? b->bytes : left;
+	if (left > k->job.memory_bytes)
+		left = k->job.memory_bytes;
+	return left >= LEAST_BYTES ? left : 0;
+}
+
+/* ---- what it says ---- */
+
+static bool is_told(struct born *b, const struct msg *m)
+{
+	uint64_t bytes = m->waiting.memory_bytes;
+
+	if (m->type == MSG_READY)
+		return true;
+	if (m->type != MSG_WAITING)
+		return false;
+	b->settled = true;
+	b->start_cpu_ms = m->waiting.cpu_ms;
+	bytes += bytes / GROWTH_PART + GROWTH_BYTES;
+	if (bytes < b->bytes)
+		b->bytes = bytes;
+	return true;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+	struct born *b = arg;
+	const char *errmsg;
+	struct msg m;
+	ssize_t n = chan_recv(fd, frame);
+
+	(void)what;
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0)
+		event_del(b->readable); /* its exit tells the rest */
+	else if (msg_get(&m, frame, (size_t)n, &errmsg) < 0 || !is_told(b, &m))
+		warm_replace(b);
+}
+
+/* ---- what it is told ---- */
+
+/* All of it fits into a socket that is empty. */
+static int send_args(struct born *b, const struct template *t)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+	struct msg m = {.type = MSG_PREPARE,
+			.prepare = {.entry = {t->entry, strlen(t->entry)},
+				    .cpu_ms = WARM_START_CPU_MS,
+				    .memory_bytes = b->bytes,
+				    .total = t->code_len}};
+	size_t sent = 0;
+	int rc = 0;
+
+	do {
+		size_t n = t->code_len - sent;
+		struct str piece = {t->code + sent,
+				    n < MSG_CHUNK_MAX ? n : MSG_CHUNK_MAX};
+
+		if (sent == 0)
+			m.prepare.head = piece;
+		else
+			m = (struct msg){.type = MSG_CHUNK, .chunk = {piece}};
+		rc = chan_send(b->fd, frame, msg_put(frame, &m));
+		sent += piece.n;
+	} while (rc == 0 && sent < t->code_len);
+	return rc;
+}
+
+static int hold(struct born *b)
+{
+	const struct cgroup_limits limits = {
+	    .memory_bytes = b->bytes + SHIM_BYTES,
+	    .processes = b->kept->job.limits.processes + 1};
+	int rc = cgroup_run_begin(b->child.slot, &limits, b->child.pid);
+
+	b->held = rc == 0;
+	return rc == -ENOTSUP ? 0 : rc;
+}
+
+void warm_program_begin(struct born *b)
+{
+	const struct kept *k = b->kept;
+	int rc = born_is_alive(b) ? hold(b) : -ESRCH;
+
+	if (rc == 0)
+		rc = send_args(b, k->template);
+	if (rc < 0) {
+		log_warn("warm", "template=%s pid=%d err=\"%s\"",
+			 k->template->id, (int)b->child.pid, strerror(-rc));
+		warm_replace(b);
+		return;
+	}
+	b->prepared = true;
+	b->readable = event_new(k->warm->ctx->base, b->fd, EV_READ | EV_PERSIST,
+				on_readable, b);
+	event_add(b->readable, NULL);
+}
+
+const char *warm_why(int status)
+{
+	static const char *const reasons[UNFITS] = {
+	    [UNFIT_ENDED] = "it could not be started, or ended before its run",
+	    [UNFIT_SPOKE] = "it wrote to 1 or 3, or closed one of its "
+			    "descriptors, before it was asked",
+	    [UNFIT_SLOW] = "it did not come to wait for its inputs",
+	    [UNFIT_SPINS] = "it used more CPU time than who waits may",
+	    [UNFIT_GREW] = "it needed more memory than who waits may have",
+	    [UNFIT_CROWD] = "it had too many processes or open files",
+	    [UNFIT_CALLS] = "it made a system call that is forbidden",
+	};
+	int why = WIFEXITED(status)
+		      ? WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNFIT
+		      : -1;
+
+	return why >= 0 && why < UNFITS ? reasons[why] : "its worker was ended";
+}
+
+void warm_program_end(struct born *b)
+{
+	struct cgroup_use use;
+
+	if (b->held)
+		cgroup_run_end(b->child.slot, &use);
+	b->held = false;
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Workers that wait for their run: programs with "prestart", and Lua's. Who waited
+# is taken once and for a run like it alone; what is of no use is replaced; nothing
+# of it is left behind.
+use lib 'tests/lib';
+use Paddock;
+
+# It says what its first line of 4 says, and what it found where others were.
+my $SAYS = <<'PERL';
+#!/usr/bin/perl
+use JSON::PP;
+our $kept = -e 'left' ? 'something' : 'nothing';
+my $in = join '', <STDIN>;
+open my $ids, '<&=4'; my $id = decode_json(scalar <$ids>);
+open my $left, '>', 'left'; open my $tmp, '>', '/tmp/left';
+print encode_json({id => $id->{run}{id}, env => $ENV{PADDOCK_RUN_ID}, in => decode_json($in), left => $kept});
+PERL
+
+sub perl { return "#!/usr/bin/perl\n$_[0]" }
+
+my %templates = (
+	says   => {program => $SAYS, prestart => 2},
+	plain  => {program => $SAYS =~ s/open my \$ids.*//r =~ s/id => \S+, //r},
+	lua    => {code => 'return function(run) return run.id end'},
+	small  => {code => 'return function(run) return run.id end', limits => {maxMemoryBytes => 64 << 20}},
+	# of no use while they wait
+	speaks => {program => perl('$| = 1; print "{}"; <STDIN>'), prestart => 1},
+	ends   => {program => perl('select undef, undef, undef, 0.2; print "1"'), prestart => 1},
+);
+
+# The row of template T (undef: of Lua, the one used last).
+sub row {
+	my ($s, $t) = @_;
+	my $rows = $s->result($s->request('paddock/waiting'))->{workers};
+
+	return (grep { ($_->{templateId} // '') eq ($t // '') } @$rows)[0] // {};
+}
+
+# Wait until N of T wait and are ready: then the next run takes one.
+sub until_waiting {
+	my ($s, $t, $n) = @_;
+
+	return until_true("$n of " . ($t // 'Lua') . ' to wait', sub { (row($s, $t)->{waiting} // 0) == $n })
+	    && (!$t || until_true('it to be settled', sub { row($s, $t)->{memoryBytes} < 128 << 20 }));
+}
+
+for (users()) {
+	my ($who, $user) = @$_;
+	my $s = Paddock->new(user => $user, templates => \%templates, log_level => 'debug');
+
+	$s->init;
+
+	# ---- Lua ----
+	is_deeply($s->result($s->request('paddock/waiting'))->{workers}, [], "$who: none waits before the first run");
+	my $v = $s->run_sync('lua');
+	is($v->{result}, $v->{runId}, 'a run that none waited for');
+	until_waiting($s, undef, 1);
+	$v = $s->run_sync('lua');
+	is($v->{result}, $v->{runId}, '…and one that one waited for');
+	is(row($s)->{hits}, 1, '…is a hit');
+	$s->run_sync('small');
+	is(row($s)->{hits}, 0, 'other limits are another cage');
+	until_waiting($s, undef, 1);
+	my ($waits) = grep { alive($_) } $s->waiting;
+	kill KILL => $waits;
+	until_true('it to be replaced', sub { (grep { $_->{replaced} } @{$s->result($s->request('paddock/waiting'))->{workers}}) });
+	is($s->run_sync($_)->{status}, 'succeeded', "one that died is replaced: $_ runs") for qw(lua small);
+
+	# ---- programs ----
+	$v = $s->run_sync(says => {n => 1});
+	is($v->{result}{id}, $v->{runId}, 'a program has its id by a line');
+	is($v->{result}{env}, undef, '…and not by its environment');
+	ok(until_waiting($s, 'says', 2), 'as many wait as its manifest says');
+	my %pids;
+	for my $n (2 .. 4) {
+		until_waiting($s, 'says', 2);
+		$v = $s->run_sync(says => {n => $n});
+		is($v->{result}{id}, $v->{runId}, 'one that waited has it so, too');
+		is($v->{result}{in}{n}, $n, '…and its own inputs');
+		is($v->{result}{left}, 'nothing', '…and nothing of another\'s');
+		$pids{$s->worker_pid($v->{runId})}++;
+		cmp_ok($v->{metrics}{cpuMs} // 0, '<', 5000, '…and its own CPU time');
+	}
+	is(row($s, 'says')->{hits}, 3, '…which are hits');
+	is_deeply([values %pids], [1, 1, 1], 'each is taken once');
+	$v = $s->run_sync(plain => {});
+	is($v->{result}{env}, $v->{runId}, 'without prestart its id is in the environment');
+	is(row($s, 'plain')->{waiting}, undef, 'without prestart none waits');
+
+	# ---- of no use ----
+	is($s->run_sync('speaks')->{status}, 'succeeded', 'one that speaks before it is asked runs');
+	ok($s->log_has(qr/template=speaks version=\S+ prestart=no/), '…and is kept no more');
+	is($s->run_sync('speaks')->{status}, 'succeeded', '…and still runs');
+	is(row($s, 'speaks')->{hits}, 0, '…with none that waited');
+	is($s->run_sync('ends')->{status}, 'succeeded', 'one that ends by itself runs');
+	ok($s->log_has(qr/template=ends .*replaced=1/), '…and who waits so is replaced');
+
+	# ---- its worker dies while it waits ----
+	until_waiting($s, 'says', 2);
+	kill KILL => grep { alive($_) } $s->waiting;
+	$v = $s->run_sync(says => {n => 9});
+	is($v->{result}{in}{n}, 9, 'those that are killed are missed by nobody');
+	is($s->run_sync('lua')->{status}, 'succeeded', '…in Lua neither');
+	until_waiting($s, 'says', 2);
+	$s->stop("$who: none of them is left");
+}
+
+# ---- a reload ----
+{
+	my $s = Paddock->new(daemon => 1, templates => {says => $templates{says}, lua => $templates{lua}});
+
+	$s->init;
+	$s->run_sync($_) for qw(says lua);
+	until_waiting($s, 'says', 2);
+	until_waiting($s, undef, 1);
+	my %old = map { $_ => 1 } grep { alive($_) } $s->waiting;
+	is(scalar keys %old, 3, 'two programs and one of Lua wait');
+	kill HUP => $s->{pid};
+	until_true('none of these to be left', sub { !grep { alive($_) } keys %old });
+	ok(until_waiting($s, 'says', 2), 'a reload replaces all');
+	is($s->run_sync(says => {n => 7})->{result}{in}{n}, 7, '…and runs go on');
+	until_waiting($s, 'says', 2);
+	my @waits = grep { alive($_) } $s->waiting;
+	kill TERM => $s->{pid};
+	until_true('them to end', sub { !grep { alive($_) } @waits });
+	$s->stop('a drain ends them');
+}
+
+done_testing;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_wait.c - a program that was started before there is a run for it, for
+ * shim.c: it may do its imports and then waits for its inputs. One that does
+ * anything else is of no use; its shim exits with the reason as its status, and
+ * what it started dies with the namespace. The run that it was for gets another.
+ */
+#include "worker/program/shim_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/zygote_proto.h"
+#include "worker/channel.h"
+
+#define START_MS 20000	  /* to its waiting, also on a busy machine */
+#define START_LOOK_MS 100 /* from look to look, until it waits… */
+#define LOOK_MS 1000	  /* …and then */
+#define WAIT_CPU_MS 100	  /* while it waits, and a fiftieth of that time */
+#define WAIT_CPU_PART 50
+#define GROWTH_PART 4 /* of what it had when it came to wait */
+#define GROWTH_BYTES (4u << 20)
+
+enum { AT_RUN, AT_LISTENER, AT_IN, AT_OUT, AT_LINES, WATCHED };
+
+void shim_unfit(enum zygote_proto_unfit why)
+{
+	_exit(ZYGOTE_PROTO_EXIT_UNFIT + (int)why);
+}
+
+/* Its program has to be there, with all its descriptors, and to say nothing. */
+static bool look_at_pipes(const struct shim *s, int timeout_ms)
+{
+	struct timespec ts = {.tv_sec = timeout_ms / 1000,
+			      .tv_nsec = timeout_ms % 1000 * 1000000L};
+	struct pollfd p[WATCHED] = {
+	    [AT_RUN] = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN},
+	    [AT_LISTENER] = {.fd = s->pipes.listener, .events = POLLIN},
+	    [AT_IN] = {.fd = s->pipes.in},
+	    [AT_OUT] = {.fd = s->pipes.out, .events = POLLIN},
+	    [AT_LINES] = {.fd = s->pipes.lines, .events = POLLIN}};
+	sigset_t none;
+	int status;
+	pid_t pid;
+
+	sigemptyset(&none);
+	if (ppoll(p, WATCHED, &ts, &none) < 0)
+		p[AT_RUN].revents = 0;
+	else if (p[AT_LISTENER].revents != 0)
+		shim_unfit(UNFIT_CALLS);
+	else if ((p[AT_IN].revents | p[AT_OUT].revents | p[AT_LINES].revents) !=
+		 0)
+		shim_unfit(UNFIT_SPOKE);
+	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
+		if (pid == s->pid)
+			shim_unfit(UNFIT_ENDED);
+	return p[AT_RUN].revents != 0;
+}
+
+struct wait {
+	int64_t began_ms, settled_ms; /* 0: it does not wait yet */
+	uint64_t cpu_ms; /* when it was looked at last, or settled */
+	uint64_t most_bytes;
+};
+
+static void tell(const struct shim_use *u)
+{
+	channel_send(&(struct msg){
+	    .type = MSG_WAITING,
+	    .waiting = {.cpu_ms = u->cpu_ms, .memory_bytes = u->own_bytes}});
+}
+
+/* It used nothing since the last look: from now on it waits. */
+static void settle(struct wait *w, const struct shim *s, int64_t now)
+{
+	struct shim_use u = shim_measure(s, 0);
+	uint64_t most = u.own_bytes + u.own_bytes / GROWTH_PART + GROWTH_BYTES;
+
+	w->settled_ms = now;
+	if (most < w->most_bytes)
+		w->most_bytes = most;
+	tell(&u);
+}
+
+static uint64_t allowed_cpu_ms(const struct wait *w, int64_t now)
+{
+	return w->cpu_ms + WAIT_CPU_MS +
+	       (uint64_t)(now - w->settled_ms) / WAIT_CPU_PART;
+}
+
+static void look(struct wait *w, const struct shim *s,
+		 const struct msg_prepare *p)
+{
+	struct shim_use u = shim_measure(s, w->most_bytes);
+	int64_t now = clock_mono_ms();
+
+	if (u.too_many)
+		shim_unfit(UNFIT_CROWD);
+	if (u.own_bytes > w->most_bytes)
+		shim_unfit(UNFIT_GREW);
+	if (w->settled_ms != 0) {
+		if (u.cpu_ms > allowed_cpu_ms(w, now))
+			shim_unfit(UNFIT_SPINS);
+		return;
+	}
+	if (u.cpu_ms > p->cpu_ms)
+		shim_unfit(UNFIT_SPINS);
+	if (now - w->began_ms > START_MS)
+		shim_unfit(UNFIT_SLOW);
+	if (u.cpu_ms == w->cpu_ms)
+		settle(w, s, now);
+	w->cpu_ms = u.cpu_ms;
+}
+
+void shim_wait(struct shim *s, const struct msg_prepare *p)
+{
+	struct wait w = {.began_ms = clock_mono_ms(),
+			 .cpu_ms = UINT64_MAX,
+			 .most_bytes = p->memory_bytes};
+	int64_t looked_ms = w.began_ms;
+	struct shim_use u;
+
+	for (;;) {
+		int64_t every = w.settled_ms != 0 ? LOOK_MS : START_LOOK_MS;
+		int64_t left = looked_ms + every - clock_mono_ms();
+
+		if (look_at_pipes(s, left > 0 ? (int)left : 0))
+			break;
+		if (clock_mono_ms() - looked_ms < every)
+			continue;
+		look(&w, s, p);
+		looked_ms = clock_mono_ms();
+	}
+	u = shim_measure(s, UINT64_MAX);
+	s->start_cpu_ms = u.cpu_ms;
+	tell(&u);
+	channel_send(&(struct msg){.type = MSG_READY});
+}

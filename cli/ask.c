@@ -201,7 +201,7 @@ static int take_input(const struct form_field *f, struct json_object *into,
 {
 	int rc = form_put(f, into, false, line, errmsg, size);
 
-	if (rc == 0)
+	if (rc == 0 && input_upload(json_member(into, f->key)) == NULL)
 		rc = form_check(f, json_member(into, f->key), errmsg, size);
 	if (rc < 0)
 		json_object_object_del(into, f->key);

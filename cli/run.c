@@ -144,9 +144,7 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	if (rc == 0)
 		input_merge(r->inputs, typed);
 	json_object_put(typed);
-	if (rc < 0)
-		return message_fail(CLI_USAGE, "%s", errmsg);
-	return artifact_put_all(r->cli, r->client, r->inputs);
+	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
 }
 
 /* Those that have to be there, of who sits at the terminal. */
@@ -205,6 +203,8 @@ static int look_up_template(struct run_call *r)
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0 && ask_possible() && r->again == NULL)
 		rc = ask_for_inputs(r, json_member(t, "inputsSchema"));
+	if (rc == 0)
+		rc = artifact_put_all(r->cli, r->client, r->inputs);
 	if (rc == 0)
 		say_cut(r, t);
 	tool_result_fini(&a);

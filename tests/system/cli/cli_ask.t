@@ -26,6 +26,8 @@ my %templates = (
 	return run.elicit{key = k, message = k, schema = $name}.content.name end)
 	return {all[1].value, all[2].value, run.elicit{message = 'again', schema = $name}.content.name}"),
     sure => lua("return run.elicit{message = 'Delete all?', schema = {type = 'object', properties = {}}}"),
+    file => lua('return inputs.file', inputsSchema => {type => 'object', required => ['file'], properties => {
+	file => {type => 'string', format => 'paddock-file'}}}),
     often => lua("for i = 1, 20 do run.elicit{message = 'm' .. i, schema = $name} end return 1"),
     plain => lua('return 1'),
     model => lua('return run.sample{messages = "hi", maxTokens = 9}'),
@@ -209,6 +211,10 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is($r->{status}, 2, 'who gives none runs nothing');
 	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
 	is(talk(['run', 'needs', @there], qr/"n"/ => "\cC")->{status}, 130, 'ctrl-C leaves');
+	for my $line ('@@text', '@text') {
+		$r = talk(['run', 'file', @there], qr/"file"/ => "$line\n");
+		is($r->{out}, qq("from a file\\n"\n), "a file is asked for, too: $line") or diag($r->{err});
+	}
 	said($cli->run(['run', 'needs', @there, '-i', 'n=3']), 2, qr/the input "token" is missing/, 'without a terminal the server says what is missing');
 }
 

@@ -141,6 +141,7 @@ fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	write_file("$dir/main.lua", "return function() return 1 end\n");
 	shows('template ls, of a broken package', ['template', 'ls', $cli->private], qr/evil/);
 	shows('template check', ['template', 'check', $dir], qr/evil/);
+	shows('artifact put', ['artifact', 'put', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	shows('template build', ['template', 'build', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	shows('template check, of nothing', ['template', 'check', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	Paddock::remove_tree($dir);

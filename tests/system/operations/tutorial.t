@@ -47,14 +47,14 @@ if (!$pid) {
 close $commands;
 $shell->autoflush(1);
 
-# What COMMAND said: {status, out, err}; undef: it does not end.
+# What COMMAND said, in the order in which it did: {status, out}; undef: it does not end.
 sub typed {
 	my ($command) = @_;
 	my $at = "$root/said/" . $n++;
 
-	print {$shell} "{ $command\n} >$at.out 2>$at.err </dev/null; echo \$? >$at.new; mv $at.new $at.status\n";
+	print {$shell} "{ $command\n} >$at.out 2>&1 </dev/null; echo \$? >$at.new; mv $at.new $at.status\n";
 	until_true("the end of $command", sub { -e "$at.status" }) or return undef;
-	return {status => 0 + read_file("$at.status"), out => read_file("$at.out"), err => read_file("$at.err")};
+	return {status => 0 + read_file("$at.status"), out => read_file("$at.out")};
 }
 
 # The same on a terminal, where each line of DIALOGUE that asks has its answer.
@@ -78,7 +78,7 @@ sub talked {
 		$p->type("$answer\n");
 	}
 	my $r = $p->finish;
-	return {status => $r->{status}, out => $r->{err} =~ s/\r+\n/\n/gr =~ s/\r[^\n]*\e\[K//gr, err => ''};
+	return {status => $r->{status}, out => $r->{err} =~ s/\r+\n/\n/gr =~ s/\r[^\n]*\e\[K//gr};
 }
 
 # ---- through it, from its top ----
@@ -91,7 +91,7 @@ sub same_as_shown {
 	my ($shown) = @_;
 	my $re = join '.*', map { quotemeta } split /\xE2\x80\xA6/, $shown, -1;
 
-	like("$last->{out}$last->{err}", qr/\A$re\z/, '... and says what is shown');
+	like($last->{out}, qr/\A$re\z/, '... and says what is shown');
 }
 
 while ($text =~ /\G(?:```(\w*)\n(.*?)^```$|    ([^\n]+)|([^\n]*))\n/gms) {
@@ -120,9 +120,9 @@ while ($text =~ /\G(?:```(\w*)\n(.*?)^```$|    ([^\n]+)|([^\n]*))\n/gms) {
 	$tried++;
 	$named = '';
 	$last = defined $dialogue ? talked($command, $dialogue) : typed($command);
-	$last //= {status => -1, out => '', err => ''};
+	$last //= {status => -1, out => ''};
 	ok($last->{status} == ($command =~ /# ends with (\d+)/ ? $1 : 0), $command)
-	    or diag("status $last->{status}\n$last->{out}$last->{err}");
+	    or diag("status $last->{status}\n$last->{out}");
 	if ($command =~ /&$/) {
 		push @daemons, typed('echo $!')->{out} + 0;
 		ok(until_true('its socket', sub { typed('paddock status')->{out} =~ /^daemon/ }), '... which serves');

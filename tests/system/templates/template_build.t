@@ -151,6 +151,88 @@ SKIP: {
 	unlike(files($root), qr{/above\.js}, '...in its folder');
 }
 
+# ---- a tool that is hostile itself ----
+
+# As npm it tries what no build may do, and leaves what came of it; by the name
+# of the package, something that is no plain file.
+my $evil = <<'PERL';
+#!/usr/bin/perl
+use Socket;
+use JSON::PP;
+use POSIX ();
+my (%did, $fh);
+sub try { my ($what, $good) = @_; $did{$what} = $good ? 'done' : "$!" }
+local $/;
+open $fh, '<', 'package.json';
+my $name = decode_json(<$fh>)->{name};
+close $fh;
+$did{env} = join ' ', sort keys %ENV;
+$did{seen} = join ' ', grep { -e } qw(/root /home /etc/shadow /etc/passwd /var /run /sys /srv ROOT);
+$did{fds} = join ' ', grep { /^\d+$/ && $_ > 2 && -e "/proc/self/fd/$_" } map { m{(\d+)$} } glob '/proc/self/fd/*';
+$did{pids} = join ' ', grep { $_ != $$ } map { m{^/proc/(\d+)$} } glob '/proc/*';
+try("write $_", open $fh, '>', $_) for qw(/usr/x /etc/x /x);
+try('memory of 1', open $fh, '<', '/proc/1/mem');
+try('local socket', socket $fh, AF_UNIX, SOCK_STREAM, 0);
+try('netlink', socket $fh, 16, SOCK_RAW, 0);
+socket $fh, AF_INET, SOCK_STREAM, 0;
+try('port', bind $fh, pack_sockaddr_in(0, INADDR_LOOPBACK));
+try('index', connect $fh, pack_sockaddr_in(PORT, INADDR_LOOPBACK));
+my @mount = ('none', $ENV{HOME}, 'tmpfs');
+try('mount', syscall(MOUNT, @mount, 0, 0) == 0);
+try('namespace', syscall(UNSHARE, 0x10000000) == 0);
+kill KILL => 1;
+mkdir 'node_modules';
+open $fh, '>', 'node_modules/did.json';
+print $fh encode_json(\%did);
+close $fh;
+symlink '/etc/passwd', 'node_modules/link' if $name eq 'link';
+POSIX::mkfifo('node_modules/fifo', 0644) if $name eq 'fifo';
+open $fh, '>', "node_modules/a\nb" if $name eq 'newline';
+if ($name eq 'deep') { my $d = 'node_modules'; for (1 .. 40) { $d .= '/d'; mkdir $d } open $fh, '>', "$d/f" }
+if ($name eq 'large') { open $fh, '>', 'node_modules/f'; truncate $fh, 600 << 20 }
+if ($name eq 'lives') { fork or do { POSIX::setsid(); sleep 1000 } }
+print "\e[2J", 'x' x 100000, "\n";
+exit($name eq 'fails' ? 3 : 0);
+PERL
+
+SKIP: {
+	skip_lacking(14, 'mount', 'npm', 'compiler');
+	my ($port) = $at{url} =~ /(\d+)$/;
+
+	$evil =~ s/ROOT/$root/;
+	$evil =~ s/PORT/$port/;
+	my %nr = system_calls();
+	$evil =~ s/MOUNT/$nr{mount}/;
+	$evil =~ s/UNSHARE/$nr{unshare}/;
+	write_file("$root/npm", $evil);
+	chmod 0755, "$root/npm";
+	my $build = sub {
+		my ($name) = @_;
+		my $dir = package_of("evil/$name", 'package.json' => "{\"name\": \"$name\"}", 'package-lock.json' => '{"packages": {}}');
+		my $out = `unshare -m sh -c 'mount --bind $root/npm /usr/bin/npm && exec $BUILD/paddock template build $dir' 2>&1`;
+
+		return ($? >> 8, $out, $dir);
+	};
+	my ($status, $out, $dir) = $build->('looks');
+	is($status, 0, 'a tool that is hostile is run') or diag($out);
+	my $did = json_to(read_file("$dir/node_modules/did.json") // '{}');
+
+	is($did->{seen}, '', '...where nothing of the machine is but its programs');
+	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED TMPDIR', '...nothing of the environment');
+	is("$did->{fds}/$did->{pids}", '/', '...no descriptor, and no other process');
+	is($did->{index}, 'done', '...from where hosts can be reached');
+	is_deeply({map { ($_ => $did->{$_}) } grep { $did->{$_} eq 'done' } keys %$did}, {index => 'done'}, '...and nothing else is done');
+	unlike($out, qr/\e/, '...and nothing acts on a terminal');
+	for (['link', qr/link is neither a plain file nor a folder/], ['fifo', qr/fifo is neither a plain file nor a folder/],
+	     ['newline', qr/a\?b: /], ['deep', qr/folders lie more than 32 deep/], ['large', qr/more than 536870912 bytes/],
+	     ['fails', qr/npm ended with status 3/]) {
+		($status, $out, $dir) = $build->($_->[0]);
+		ok($status == 1 && $out =~ $_->[1] && !-e "$dir/node_modules", "what leaves $_->[0] is told, and kept out") or diag("$status $out");
+	}
+	($status) = $build->('lives');
+	is($status, 0, 'a process that it leaves ends with it');
+}
+
 # ---- as whom ----
 
 SKIP: {

@@ -16,7 +16,7 @@ enum ask_end {
 	ASK_STOPPED, /* a signal came, which client_signal() tells */
 };
 
-/* Are stdin and stderr a terminal? */
+/* Are stdin and stderr a terminal, and no dumb one? */
 bool ask_possible(void);
 
 /*

@@ -82,6 +82,18 @@ static int send_answers(struct client *c, const char *run,
 	return rc;
 }
 
+/* What is asked of a run's own client is told once. */
+static void say_not_ours(const char *run)
+{
+	static bool said;
+
+	if (!said)
+		message_print("%s waits for an answer that its own client "
+			      "alone can give",
+			      run);
+	said = true;
+}
+
 /* What the run of VIEW asks is answered by who is here, if it can be told. */
 static int answer(struct client *c, const char *run, struct json_object *view,
 		  struct answers *answers)
@@ -97,6 +109,8 @@ static int answer(struct client *c, const char *run, struct json_object *view,
 	if (rc != 0)
 		return rc;
 	requests = a.good ? json_member(a.value, "inputRequests") : NULL;
+	if (!a.good)
+		say_not_ours(run);
 	if (requests != NULL) {
 		responses = answers_give(
 		    answers, json_member_str(view, "templateId"), requests);

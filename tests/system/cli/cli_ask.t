@@ -9,6 +9,7 @@ use lib 'tests/lib';
 use Paddock;
 use Cli;
 use Daemon;
+use Stateless;
 
 my $form = '{type = "object", required = run.array{"name", "colour"}, properties = {
     name = {type = "string", minLength = 2, title = "Full name"},
@@ -196,6 +197,17 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	$cli->run(['cancel', $id, @there]);
 	like($d->client->greeted->run('name', {}, mode => 'async')->{view}{runId}, qr/^run_/, 'who cannot answer later');
 	like($cli->run(['wait', 'last', @there])->{err}, qr/ELICITATION_NOT_SUPPORTED/, '... has no question waiting');
+}
+
+{
+	my $c = $d->client;
+	my $asks = $c->call('tools/call', stateless({name => 'name', arguments => {}}, {elicitation => {}}))->{result};
+	my $p = $cli->start(['wait', 'last', @there], @tty);
+
+	$p->wait_shown(qr/waits for an answer that its own client alone can give/);
+	$c->call('tools/call', stateless({name => 'name', arguments => {}, requestState => $asks->{requestState},
+		inputResponses => {map { $_ => {action => 'accept', content => {name => 'Cy'}} } keys %{$asks->{inputRequests}}}}, {elicitation => {}}));
+	is($p->finish->{out}, "succeeded\n", "what is another client's to answer is left to it");
 }
 
 # ---- inputs that were not given ----

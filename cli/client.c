@@ -161,6 +161,8 @@ int64_t client_request(struct client *c, const char *method,
 	struct buf b = {0};
 	char id[24];
 
+	if (c->stateless && params == NULL)
+		params = json_object_new_object();
 	if (c->stateless)
 		add_terms(c, params);
 	snprintf(id, sizeof(id), "%lld", (long long)++c->last_id);

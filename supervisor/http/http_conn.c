@@ -126,6 +126,11 @@ void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 	c->watcher = watcher;
 }
 
+void *http_conn_watcher(const struct http_conn *c)
+{
+	return c->watcher;
+}
+
 bool http_conn_ended(const struct http_conn *c)
 {
 	return c->ended;
@@ -226,6 +231,55 @@ static void refuse_more(struct http_conn *c)
 			 known ? p->limits.bodies : p->limits.nobodys);
 }
 
+void http_conn_last(struct http_conn *c)
+{
+	c->last = true;
+}
+
+static void on_bytes(void *arg, const char *data, size_t n)
+{
+	struct http_conn *c = arg;
+
+	c->sunk += (int64_t)n;
+	c->sink->bytes(c->sink_arg, data, n);
+}
+
+void http_conn_sink(struct http_conn *c, const struct http_sink *sink,
+		    void *arg)
+{
+	c->sink = sink;
+	c->sink_arg = arg;
+	c->sunk = 0;
+	http_parse_sink(c->parse, on_bytes, c);
+}
+
+/* Some of a body that nobody holds has come, or room for it. */
+static void sink_deadline(struct http_conn *c)
+{
+	int64_t limit = c->pool->limits.body_ms, now = clock_mono_ms();
+	int64_t all = c->told_ms + limit + c->sunk / HTTP_SINK_PER_MS;
+
+	c->deadline_ms = all < now + limit ? all : now + limit;
+}
+
+void http_conn_read_on(struct http_conn *c)
+{
+	if (c->state != READING || c->ended)
+		return;
+	event_add(c->readable, NULL);
+	c->deadline_ms = clock_mono_ms() + c->pool->limits.body_ms;
+}
+
+/* It is for us, not for its client, to go on. */
+static void await_room(struct http_conn *c)
+{
+	sink_deadline(c);
+	if (c->sink->wants(c->sink_arg))
+		return;
+	event_del(c->readable);
+	c->deadline_ms = 0;
+}
+
 /* What has come so far is taken: is it enough for something? */
 static void advance(struct http_conn *c)
 {
@@ -270,6 +324,8 @@ static void take(struct http_conn *c, const char *data, size_t n)
 		used += http_parse_add(c->parse, data + used, n - used);
 		advance(c);
 	}
+	if (c->sink != NULL && c->state == READING)
+		await_room(c);
 	if (used == n)
 		return;
 	buf_add(&c->in, data + used, n - used);
@@ -318,6 +374,7 @@ static void next_request(struct http_conn *c)
 	hold(c, buf_len(&c->in));
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
+	c->sink = NULL;
 	http_conn_enter(c, READING, c->pool->limits.idle_ms);
 	if (buf_len(&c->in) == 0 || c->pool->turns == NULL) {
 		take_rest(c);

@@ -105,6 +105,24 @@ int http_conn_status(struct http_conn *c, int status, int64_t retry_ms);
 void http_conn_retry_after(struct http_conn *c, int64_t ms);
 #define HTTP_RETRY_SOON_MS 1000
 
+/*
+ * Who gets a request's body as it comes, instead of its being held: for on_head().
+ * What is read is given whole, and no more is read while WANTS says no, until
+ * http_conn_read_on(). A client has to send in time: a part each body_ms, and so much
+ * on the average.
+ */
+#define HTTP_SINK_BYTES 65536 /* at once, at the most */
+#define HTTP_SINK_PER_MS 16   /* bytes, on the average */
+struct http_sink {
+	void (*bytes)(void *arg, const char *data, size_t n);
+	bool (*wants)(void *arg);
+};
+void http_conn_sink(struct http_conn *c, const struct http_sink *sink,
+		    void *arg);
+void http_conn_read_on(struct http_conn *c);
+/* C's client may send more of what is refused: it closes with the answer. */
+void http_conn_last(struct http_conn *c);
+
 /* The whole answer; TYPE is the media type, NULL with no body. */
 void http_conn_reply(struct http_conn *c, int status, const char *type,
 		     const char *body, size_t len);
@@ -117,6 +135,10 @@ void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 void http_conn_begin(struct http_conn *c);
 void http_conn_put(struct http_conn *c, const char *text, size_t len);
 void http_conn_end(struct http_conn *c);
+/* Or: its head, a body of LEN bytes as it comes, and its end. */
+void http_conn_begin_body(struct http_conn *c, const char *type, int64_t len);
+void http_conn_put_body(struct http_conn *c, const char *data, size_t n);
+void http_conn_end_body(struct http_conn *c);
 size_t http_conn_unsent(const struct http_conn *c); /* bytes */
 /* The stream has BYTES more, for when that is less. */
 void http_conn_due(struct http_conn *c, size_t bytes);
@@ -135,6 +157,9 @@ struct http_watch {
 };
 void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 		     void *watcher);
+
+/* The WATCHER of that. */
+void *http_conn_watcher(const struct http_conn *c);
 
 /* Has C's client ended its side? A stream of events would end with that. */
 bool http_conn_ended(const struct http_conn *c);

@@ -44,11 +44,15 @@ struct http_conn {
 	struct fair_queue_flow *lane; /* borrowed: whose turn that is */
 	bool my_turn;
 	struct http_usage *usage; /* borrowed; pool.nobody at first */
-	int64_t told_ms;	  /* when its head was there */
-	int64_t deadline_ms;	  /* 0: none */
-	int64_t since_ms;	  /* in this state */
-	int64_t moved_ms;	  /* unsent bytes last left */
-	int64_t put_ms;		  /* somebody last put something */
+	/* who gets the body of this request; or NULL */
+	const struct http_sink *sink;
+	void *sink_arg;
+	int64_t sunk;	     /* bytes of it */
+	int64_t told_ms;     /* when its head was there */
+	int64_t deadline_ms; /* 0: none */
+	int64_t since_ms;    /* in this state */
+	int64_t moved_ms;    /* unsent bytes last left */
+	int64_t put_ms;	     /* somebody last put something */
 	char *fields;
 	const struct http_watch *watch;
 	void *watcher;

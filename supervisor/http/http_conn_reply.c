@@ -47,6 +47,7 @@ static const char *reason(int status)
 		int status;
 		const char *reason;
 	} all[] = {{200, "OK"},
+		   {201, "Created"},
 		   {202, "Accepted"},
 		   {204, "No Content"},
 		   {400, "Bad Request"},
@@ -56,6 +57,8 @@ static const char *reason(int status)
 		   {405, "Method Not Allowed"},
 		   {406, "Not Acceptable"},
 		   {408, "Request Timeout"},
+		   {410, "Gone"},
+		   {411, "Length Required"},
 		   {413, "Content Too Large"},
 		   {414, "URI Too Long"},
 		   {415, "Unsupported Media Type"},
@@ -64,7 +67,8 @@ static const char *reason(int status)
 		   {431, "Request Header Fields Too Large"},
 		   {501, "Not Implemented"},
 		   {503, "Service Unavailable"},
-		   {505, "HTTP Version Not Supported"}};
+		   {505, "HTTP Version Not Supported"},
+		   {507, "Insufficient Storage"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i].status == status)
@@ -77,7 +81,8 @@ static void log_access(const struct http_conn *c, int status)
 	static const char *const names[] = {
 	    [HTTP_OTHER] = "other",	   [HTTP_IS_GET] = "GET",
 	    [HTTP_IS_POST] = "POST",	   [HTTP_IS_DELETE] = "DELETE",
-	    [HTTP_IS_OPTIONS] = "OPTIONS", [HTTP_IS_HEAD] = "HEAD"};
+	    [HTTP_IS_OPTIONS] = "OPTIONS", [HTTP_IS_HEAD] = "HEAD",
+	    [HTTP_IS_PUT] = "PUT"};
 	const struct http_request *r;
 
 	if (!c->head_told) {
@@ -193,6 +198,31 @@ void http_conn_end(struct http_conn *c)
 	http_conn_due(c, 0);
 	if (!c->old)
 		http_conn_put_raw(c, "0\r\n\r\n");
+	c->watch = NULL;
+	http_conn_enter(c, ANSWERED, 0);
+	wake(c);
+}
+
+void http_conn_begin_body(struct http_conn *c, const char *type, int64_t len)
+{
+	char line[512];
+
+	put_head(c, 200);
+	snprintf(line, sizeof(line),
+		 "Content-Type: %.300s\r\nContent-Length: %lld\r\n"
+		 "X-Content-Type-Options: nosniff\r\n\r\n",
+		 type, (long long)len);
+	http_conn_put_raw(c, line);
+	http_conn_enter(c, STREAMING, 0);
+}
+
+void http_conn_put_body(struct http_conn *c, const char *data, size_t n)
+{
+	put(c, data, n);
+}
+
+void http_conn_end_body(struct http_conn *c)
+{
 	c->watch = NULL;
 	http_conn_enter(c, ANSWERED, 0);
 	wake(c);

@@ -31,6 +31,7 @@ static const struct {
     [HTTP_SESSION] = {"Mcp-Session-Id", false},
     [HTTP_REVISION] = {"MCP-Protocol-Version", false},
     [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
+    [HTTP_DIGEST] = {"Content-Digest", true},
     [HTTP_MCP_METHOD] = {"Mcp-Method", false},
     [HTTP_MCP_NAME] = {"Mcp-Name", false},
     [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},

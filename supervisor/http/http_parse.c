@@ -36,6 +36,9 @@ struct http_parse {
 	size_t name_len, value_len;
 	struct http_fields fields;
 	struct http_request req;
+	/* who gets the body instead, or NULL */
+	void (*bytes)(void *arg, const char *data, size_t n);
+	void *bytes_arg;
 };
 
 static int bad(struct http_parse *p, int status, const char *fmt, ...)
@@ -147,6 +150,8 @@ static enum http_method method_of(uint8_t method)
 		return HTTP_IS_OPTIONS;
 	case HTTP_HEAD:
 		return HTTP_IS_HEAD;
+	case HTTP_PUT:
+		return HTTP_IS_PUT;
 	default:
 		return HTTP_OTHER;
 	}
@@ -198,7 +203,10 @@ static int on_head(llhttp_t *ll)
 	p->req.wants_continue = p->fields.expect && !p->req.http_1_0;
 	if (split_target(p) < 0)
 		return -1;
-	if ((ll->flags & F_CONTENT_LENGTH) != 0 &&
+	p->req.chunked = (ll->flags & F_CHUNKED) != 0;
+	p->req.has_length = (ll->flags & F_CONTENT_LENGTH) != 0;
+	p->req.length = p->req.has_length ? ll->content_length : 0;
+	if (p->req.has_length && p->req.method != HTTP_IS_PUT &&
 	    ll->content_length > p->body_max)
 		return bad(p, 413,
 			   "a body of %llu bytes is announced; this "
@@ -213,6 +221,10 @@ static int on_body(llhttp_t *ll, const char *at, size_t n)
 {
 	struct http_parse *p = of(ll);
 
+	if (p->bytes != NULL) {
+		p->bytes(p->bytes_arg, at, n);
+		return 0;
+	}
 	if (buf_len(&p->req.body) + n > p->body_max)
 		return bad(p, 413,
 			   "a body of more than %zu bytes came; this "
@@ -360,11 +372,23 @@ void http_parse_next(struct http_parse *p)
 	p->extra = p->trailers = 0;
 	http_fields_fini(&p->fields);
 	p->req = (struct http_request){0};
+	p->bytes = NULL;
 	if (body.cap > KEEP_BYTES)
 		buf_fini(&body);
 	else
 		buf_drop(&body, buf_len(&body));
 	p->req.body = body;
+}
+
+void http_parse_sink(struct http_parse *p,
+		     void (*bytes)(void *arg, const char *data, size_t n),
+		     void *arg)
+{
+	p->bytes = bytes;
+	p->bytes_arg = arg;
+	if (buf_len(&p->req.body) > 0)
+		bytes(arg, buf_data(&p->req.body), buf_len(&p->req.body));
+	buf_fini(&p->req.body);
 }
 
 char *http_parse_take_body(struct http_parse *p, size_t *len)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -26,6 +27,7 @@ enum http_method {
 	HTTP_IS_DELETE,
 	HTTP_IS_OPTIONS,
 	HTTP_IS_HEAD,
+	HTTP_IS_PUT, /* its body may be of any length: somebody else bounds it */
 };
 
 /* The fields that somebody here asks for; all others are checked and let go. */
@@ -38,6 +40,7 @@ enum http_field {
 	HTTP_SESSION,
 	HTTP_REVISION,
 	HTTP_LAST_EVENT,
+	HTTP_DIGEST, /* Content-Digest; several are joined by ", " */
 	HTTP_MCP_METHOD,
 	HTTP_MCP_NAME,
 	HTTP_WANTS_METHOD, /* Access-Control-Request-Method */
@@ -64,6 +67,9 @@ struct http_request {
 	bool http_1_0;
 	bool keep_alive;     /* the connection may be used again */
 	bool wants_continue; /* Expect: 100-continue */
+	bool chunked;	     /* its body ends by itself… */
+	bool has_length;     /* …or has so many bytes */
+	uint64_t length;
 	struct buf body;
 };
 
@@ -81,6 +87,14 @@ struct http_parse *http_parse_new(size_t body_max);
 /* The body of a request that is whole, NUL-ended, as the caller's. */
 char *http_parse_take_body(struct http_parse *p, size_t *len);
 void http_parse_free(struct http_parse *p); /* NULL is fine */
+
+/*
+ * At HTTP_IN_BODY or HTTP_WHOLE: the body of this request is not kept, but given to
+ * BYTES as it comes, what has come already at once.
+ */
+void http_parse_sink(struct http_parse *p,
+		     void (*bytes)(void *arg, const char *data, size_t n),
+		     void *arg);
 
 /* N bytes came; how many were taken: all, but at HTTP_WHOLE and HTTP_BAD. */
 size_t http_parse_add(struct http_parse *p, const char *data, size_t n);

@@ -20,6 +20,7 @@
 #include "supervisor/http/http_field.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/requestor/requestor.h"
+#include "supervisor/streamable_http/http_artifacts.h"
 #include "supervisor/streamable_http/http_mcp.h"
 
 bool http_routes_token_possible(const struct config *config)
@@ -100,9 +101,10 @@ static struct requestor *requestor_of(struct context *ctx, bool loopback,
 	"Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate, "    \
 	"Retry-After\r\n"
 #define PREFLIGHT                                                              \
-	"Access-Control-Allow-Methods: GET, POST, DELETE\r\n"                  \
+	"Access-Control-Allow-Methods: GET, POST, PUT, DELETE\r\n"             \
 	"Access-Control-Max-Age: 600\r\n"                                      \
 	"Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "  \
+	"Content-Digest, "                                                     \
 	"Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "          \
 	"Mcp-Session-Id"
 
@@ -133,21 +135,45 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 	json_object_put(o);
 }
 
+/* Whose request of C's, which is whole, this is; NULL: it was refused. */
+static struct requestor *asker(struct http_routes *site, struct http_conn *c,
+			       const struct http_request *r)
+{
+	/* its body came after a reload: is the token still good? */
+	if (http_conn_head_ms(c) <= site->looked_ms)
+		return requestor_of(site->ctx, site->addr.loopback, c, r);
+	return http_conn_user(c);
+}
+
 static void mcp(struct http_routes *site, struct http_conn *c,
 		const struct http_request *r)
 {
-	struct requestor *requestor = http_conn_user(c);
+	struct requestor *requestor;
 
 	if (!site->ready) {
 		if (!http_waitq_add(&site->early, c))
 			http_waitq_refuse_one(c, HTTP_ROUTES_STARTS);
 		return;
 	}
-	/* its body came after a reload: is the token still good? */
-	if (http_conn_head_ms(c) <= site->looked_ms)
-		requestor = requestor_of(site->ctx, site->addr.loopback, c, r);
+	requestor = asker(site, c, r);
 	if (requestor != NULL)
 		http_mcp_request(&site->sessions, requestor, c);
+}
+
+static void artifacts(struct http_routes *site, struct http_conn *c,
+		      const struct http_request *r)
+{
+	struct requestor *q;
+
+	if (r->method == HTTP_IS_PUT) {
+		struct requestor *still = asker(site, c, r);
+
+		http_artifacts_whole(still, c);
+		return;
+	}
+	q = asker(site, c, r);
+	if (q != NULL)
+		http_artifacts_get(site->ctx, q, c, r);
 }
 
 /* From now on C is Q's (NULL: nobody knows whose). */
@@ -185,23 +211,46 @@ static bool has_room(const struct http_routes *site, struct http_conn *c,
 	return false;
 }
 
-/* Who asks, and is what it asks for well put? */
-static bool mcp_head(struct http_routes *site, struct http_conn *c,
-		     const struct http_request *r)
+/* Who asks? NULL: C was refused. */
+static struct requestor *take_user(struct http_routes *site,
+				   struct http_conn *c,
+				   const struct http_request *r)
 {
 	struct requestor *requestor;
 
 	requestor = requestor_of(site->ctx, site->addr.loopback, c, r);
 	if (requestor != NULL && !has_room(site, c, requestor))
-		return false;
+		return NULL;
 	set_user(site, c, requestor);
 	http_conn_set_usage(c, requestor != NULL ? &requestor->http : NULL);
 	http_conn_set_flow(c, requestor != NULL ? &requestor->turns : NULL);
-	return requestor != NULL && http_mcp_head(c, r);
+	return requestor;
 }
 
-static const struct pagination {
-	const char *path;
+/* …and is what it asks for well put? */
+static bool mcp_head(struct http_routes *site, struct http_conn *c,
+		     const struct http_request *r)
+{
+	return take_user(site, c, r) != NULL && http_mcp_head(c, r);
+}
+
+static bool artifacts_head(struct http_routes *site, struct http_conn *c,
+			   const struct http_request *r)
+{
+	struct requestor *q = take_user(site, c, r);
+
+	if (q == NULL)
+		return false;
+	if (!site->ready) {
+		http_waitq_refuse_one(c, HTTP_ROUTES_STARTS);
+		return false;
+	}
+	return r->method != HTTP_IS_PUT ||
+	       http_artifacts_begin(site->ctx, q, c, r);
+}
+
+static const struct page {
+	const char *path; /* one that ends in '/': and what is below */
 	unsigned methods; /* of BIT() */
 	const char *allow;
 	bool (*head)(struct http_routes *site, struct http_conn *c,
@@ -209,17 +258,26 @@ static const struct pagination {
 	void (*serve)(struct http_routes *site, struct http_conn *c,
 		      const struct http_request *r);
 } pages[] = {
+    {HTTP_ARTIFACTS, BIT(HTTP_IS_PUT), "Allow: PUT\r\n", artifacts_head,
+     artifacts},
+    {HTTP_ARTIFACTS "/", LOOKS, "Allow: GET, HEAD\r\n", artifacts_head,
+     artifacts},
     {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
      HTTP_MCP_ALLOW, mcp_head, mcp},
     {"/healthz", LOOKS, "Allow: GET, HEAD\r\n", NULL, healthz},
     {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
 };
 
-static const struct pagination *page_of(const struct http_request *r)
+static const struct page *page_of(const struct http_request *r)
 {
-	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
-		if (strcmp(pages[i].path, r->path) == 0)
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		const char *path = pages[i].path;
+		size_t n = strlen(path);
+
+		if (path[n - 1] == '/' ? strncmp(path, r->path, n) == 0
+				       : strcmp(path, r->path) == 0)
 			return &pages[i];
+	}
 	return NULL;
 }
 
@@ -292,7 +350,7 @@ static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
 	struct http_routes *site = arg;
-	const struct pagination *page = page_of(r);
+	const struct page *page = page_of(r);
 
 	set_user(site, c, NULL);
 	if (!may_come(site, c, r))
@@ -320,7 +378,7 @@ static bool on_head(void *arg, struct http_conn *c,
 static void on_request(void *arg, struct http_conn *c,
 		       const struct http_request *r)
 {
-	const struct pagination *page = page_of(r);
+	const struct page *page = page_of(r);
 
 	assert(page != NULL); /* its head was taken */
 	page->serve(arg, c, r);

@@ -161,6 +161,11 @@ static void work(struct thread_pool_job *j, void *arg)
 
 /* ---- on the loop ---- */
 
+static bool is_full(const struct upload *u)
+{
+	return BLOCK_BYTES - u->in.n < UPLOAD_ROOM_LEAST;
+}
+
 static void submit(struct upload *u);
 static void keep(struct upload *u);
 
@@ -200,7 +205,7 @@ static void on_worked(void *arg, const struct thread_pool_result *end)
 		finish(u);
 	} else {
 		u->full = false;
-		if (u->ended || u->in.n == BLOCK_BYTES)
+		if (u->ended || is_full(u))
 			submit(u);
 		if (room && !u->ended)
 			u->ops->on_room(u->arg);
@@ -251,6 +256,17 @@ static void submit(struct upload *u)
 	fail(u);
 }
 
+bool upload_wants(struct upload *u)
+{
+	u->full = u->ended || is_full(u);
+	return !u->full;
+}
+
+bool upload_failed(const struct upload *u)
+{
+	return u->err.code != NULL;
+}
+
 char *upload_room(struct upload *u, size_t *n)
 {
 	*n = u->ended ? 0 : BLOCK_BYTES - u->in.n;
@@ -278,7 +294,7 @@ void upload_wrote(struct upload *u, size_t n)
 	u->got += (int64_t)n;
 	if (!may_grow(u, n))
 		fail(u);
-	else if (u->in.n == BLOCK_BYTES && u->job == NULL)
+	else if (is_full(u) && u->job == NULL)
 		submit(u);
 }
 

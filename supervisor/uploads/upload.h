@@ -51,6 +51,14 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 			    const struct upload_ops *ops, void *arg,
 			    struct tool_error *err);
 
+#define UPLOAD_ROOM_LEAST 65536 /* bytes, for who reads so many at once */
+
+/*
+ * Is there room for so many? If not now on_room() tells; never, when it has failed,
+ * which on_done() is about to tell.
+ */
+bool upload_wants(struct upload *u);
+bool upload_failed(const struct upload *u);
 /* Where to put *N bytes that come; 0: nowhere now. Then so many were put there. */
 char *upload_room(struct upload *u, size_t *n);
 void upload_wrote(struct upload *u, size_t n);

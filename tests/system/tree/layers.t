@@ -85,7 +85,7 @@ my %below = (
 	stdio           => [qw(session threads requestor spawn state config)],
 	http            => [qw(requestor)],
 	stateless_http  => [qw(http session threads requestor config)],
-	streamable_http => [qw(stateless_http http session health threads requestor store config)],
+	streamable_http => [qw(uploads state stateless_http http session health threads requestor store config)],
 );
 $below{start} = [ keys %below ];
 $may{"supervisor/$_"} = [ (map { "supervisor/$_" } @{ $below{$_} }), @proto, 'ipc', @base ] for keys %below;

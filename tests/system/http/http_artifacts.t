@@ -1,0 +1,126 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Files over HTTP: PUT /artifacts and GET /artifacts/ID, by who has a token, each
+# its own; and clients that lie about them, stop in the middle or send too much.
+use lib 'tests/lib';
+use Paddock;
+use Http;
+use Digest::SHA qw(sha256 sha256_hex);
+use MIME::Base64 qw(encode_base64);
+
+my $LUA = "return function(run, i) return {n = #i.f} end\n";
+my $s = Http->new(templates => {takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
+		  config => "[requestor \"cap\"]\nartifact_bytes = 1M\ntoken_sha256 = " . sha256_hex('c') . "\n", tokens => {ada => 'a', bob => 'b'});
+my %ADA = (Authorization => 'Bearer a');
+my %BOB = (Authorization => 'Bearer b');
+my %CAP = (Authorization => 'Bearer c');
+
+sub digest_of_bytes { return {'Content-Digest' => 'sha-256=:' . encode_base64(sha256($_[0]), '') . ':'} }
+sub put { my ($body, $headers, $path) = @_; return $s->fetch('PUT', $path // '/artifacts', {%ADA, %{$headers // {}}}, $body) }
+sub get { my ($id, $headers) = @_; return $s->fetch('GET', "/artifacts/$id", $headers // \%ADA) }
+sub tmp { return join ' ', glob "$s->{state}/artifacts/tmp/*" }
+sub kept { return scalar(() = glob "$s->{state}/artifacts/up_*/*") }
+
+# ---- there and back ----
+my $bytes = join '', map { chr } 0 .. 255;
+my $r = put($bytes, {'Content-Type' => 'image/png', %{digest_of_bytes($bytes)}}, '/artifacts?x=1&name=a%20b%2F..%2Fgr%C3%BCn+1.png');
+my $id = $r->{json}{artifactId};
+
+is($r->{status}, 201, 'a file is put');
+is($r->{headers}{location}, "/artifacts/$id", '…there');
+is("$r->{json}{name} $r->{json}{mimeType} $r->{json}{bytes}", "gr\x{fc}n 1.png image/png 256", '…as what it is');
+is($r->{json}{sha256}, sha256_hex($bytes), '…with its digest');
+$r = get($id);
+is($r->{body}, $bytes, 'it comes back');
+is($r->{headers}{'content-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with its digest');
+is($r->{headers}{'content-disposition'}, "attachment; filename*=UTF-8''gr%C3%BCn%201.png", '…to be kept under its name');
+is("$r->{headers}{'content-type'} $r->{headers}{'x-content-type-options'} $r->{headers}{'content-security-policy'}", 'image/png nosniff sandbox', '…and not to be opened');
+my $conn = $s->connect;
+
+$conn->request('HEAD', "/artifacts/$id", \%ADA);
+is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of it');
+$conn->hang_up;
+is(put('', {'Content-Length' => 0})->{json}{bytes}, 0, 'an empty one');
+my $large = join '', map { "$_\n" } 1 .. 500_000; # of several blocks
+
+$conn = $s->connect;
+$conn->request('PUT', '/artifacts', {%ADA, 'Transfer-Encoding' => 'chunked'});
+for (my ($at, $n) = (0, 1); $at < length $large; $at += $n, $n = $n * 3 % 100_003 + 1) {
+	my $piece = substr $large, $at, $n;
+
+	$conn->put(sprintf("%x\r\n", length $piece) . "$piece\r\n");
+}
+$conn->put("0\r\n\r\n");
+$r = $conn->response;
+is($r->{json}{sha256}, sha256_hex($large), 'in chunks of any size');
+$conn->request('GET', $r->{headers}{location}, \%ADA);
+is(sha256_hex($conn->response->{body}), sha256_hex($large), '…and back, by the same connection');
+$conn->request('PUT', '/artifacts', {%ADA, Expect => '100-continue', 'Content-Length' => 2});
+like($conn->up_to(qr/\r\n\r\n/), qr{^HTTP/1.1 100 Continue\r\n}, 'who asks first is told to go on');
+$conn->put('hi');
+is($conn->response->{status}, 201, '…and does');
+
+# ---- whose ----
+is_deeply([@{get($id, \%BOB)}{qw(status body)}], [404, get('art_' . 'a' x 26, \%BOB)->{body} =~ s/art_a{26}/$id/r], "another's is unknown");
+my ($ada, $bob) = map { $s->client($_)->greeted } qw(ada bob);
+
+is($ada->run_sync(takes => {f => {'$artifact' => $id}})->{result}{n}, 256, 'a run of its own is given it');
+my @said = map { $bob->run(takes => {f => {'$artifact' => $_}}, mode => 'sync')->{view} } $id, 'art_' . 'a' x 26;
+
+is($said[0]{errorCode}, 'ARTIFACT_NOT_FOUND', "a run of another's is not");
+is(json_of($said[0]) =~ s/\Q$id\E/ID/gr, json_of($said[1]) =~ s/art_a{26}/ID/gr, '…and hears what it does of any id');
+is(get($_)->{status}, 404, "$_ is none") for '', '.', '..%2f..%2fpaddock.db', "$id/..", "$id/", uc $id;
+
+# ---- refusals ----
+my $before = kept();
+for (['no token', {Authorization => undef}, 401], ['an unknown one', {Authorization => 'Bearer x'}, 401],
+     ["a page's", {Origin => 'http://evil.example'}, 403], ["another host's", {Host => 'evil.example'}, 403],
+     ['a wrong digest', digest_of_bytes('other'), 400],
+     ['a broken one', {'Content-Digest' => 'sha-256=:AAAA:'}, 400], ['two lengths', {'Content-Length' => '4, 4'}, 400],
+     ['length and chunks', {'Transfer-Encoding' => 'chunked', 'Content-Length' => 4}, 400], ['compressed', {'Content-Encoding' => 'gzip'}, 415], ['no disk', {'Content-Length' => '9' x 18}, 413],
+     ['no number', {'Content-Length' => '9' x 30}, 400], ['too much for it', {%CAP, 'Content-Length' => 2 << 20}, 413]) {
+	my ($what, $headers, $status, $body) = @$_;
+
+	is(put($body // 'evil', {($headers->{'Transfer-Encoding'} ? ('Content-Length' => undef) : ()), %$headers})->{status}, $status, "$what: $status");
+}
+is($s->fetch(@$_)->{status}, 405, "$_->[0] $_->[1]") for ['GET', '/artifacts', \%ADA], ['POST', '/artifacts', \%ADA, 'x'], ['DELETE', "/artifacts/$id", \%ADA],
+    ['PUT', "/artifacts/$id", \%ADA, 'x'], ['PUT', '/mcp', \%ADA, 'x'];
+$conn = $s->connect;
+$conn->put("PUT /artifacts HTTP/1.1\r\nHost: 127.0.0.1:$conn->{port}\r\nAuthorization: Bearer a\r\n\r\n");
+is($conn->head, 411, 'no length: 411');
+$conn->hang_up;
+$r = put('x', {%CAP, 'Content-Length' => 2 << 20, Expect => '100-continue'});
+is("$r->{status} $r->{continued}", '413 0', 'who asks first is spared the body');
+like($r->{json}{error}, qr/artifact_bytes in \[requestor "cap"\]/, '…and told who can raise it');
+$conn = $s->connect;
+$conn->request('PUT', '/artifacts', {%CAP, 'Transfer-Encoding' => 'chunked'});
+$conn->put("10000\r\n" . 'x' x 65536 . "\r\n") or last for 1 .. 40;
+is($conn->head, 413, 'chunks beyond what it may keep are refused as they come');
+$conn->hang_up;
+$r = $s->connect;
+$r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifacts/$id HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
+is(kept(), $before + 1, 'nothing of these is kept but that');
+
+# ---- in the middle ----
+my @open = map { my $c = $s->connect; $c->request('PUT', '/artifacts', {%BOB, 'Content-Length' => 100_000}, 'x' x 1000); $c } 1 .. 16;
+
+ok(until_true('16 files', sub { (() = glob "$s->{state}/artifacts/tmp/*") == 16 }), '16 that do not end');
+is(put('x', {%BOB})->{status}, 429, 'are all that one may have');
+is(put('x')->{status}, 201, 'another has its own');
+$_->hang_up for @open;
+ok(until_true('no file', sub { tmp() eq '' }), 'those whose clients go leave nothing');
+is(until_true('room again', sub { my $got = put('x', {%BOB})->{status}; $got == 201 && $got }), 201, 'and there is room again');
+$conn = $s->connect;
+$conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 1 << 20}, 'x' x 600_000);
+ok(until_true('a file', sub { tmp() ne '' }), 'one is on its way');
+kill KILL => $s->{pid};
+waitpid $s->{pid}, 0;
+ok(tmp() ne '', 'when the server is killed');
+delete $s->{pid};
+$s = $s->again(tokens => undef, args => []);
+$s->ready;
+ok(until_true('no file', sub { tmp() eq '' }), 'the next one removes it');
+is(get($id)->{body}, $bytes, 'and has what was kept');
+$s->stop;
+done_testing();

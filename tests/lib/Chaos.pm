@@ -101,6 +101,15 @@ sub note_end {
 	$self->{ended}{$id} = $status;
 }
 
+# What V, a view of a run or of a task, says of it. A task of 2026-07-28 is completed
+# also when its run has failed: then that is its result's to say, or nothing's.
+sub status_of {
+	my ($v) = @_;
+
+	return $v->{status} if ($v->{status} // '') ne 'completed' || !exists $v->{ttlMs};
+	return ref $v->{result} eq 'HASH' ? $v->{result}{isError} ? 'failed' : 'completed' : undef;
+}
+
 # Any object in what was answered that says how a run or a task is.
 sub tells {
 	my ($self, $owner, $m) = @_;
@@ -113,7 +122,7 @@ sub tells {
 		} elsif (ref $v eq 'HASH') {
 			my $id = $v->{runId} // $v->{taskId};
 
-			$self->note_end($id, $v->{status}) if defined $id && !ref $id && $id =~ /^run_/;
+			$self->note_end($id, status_of($v)) if defined $id && !ref $id && $id =~ /^run_/;
 			push @look, grep { ref eq 'HASH' || ref eq 'ARRAY' } map { $v->{$_} } sort keys %$v;
 		}
 	}

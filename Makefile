@@ -68,7 +68,7 @@ run: deps all
 # time. The others follow one by one, leaks.t the last.
 SIDE = $(B)/tests/unit/** tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
-         runs/answers* runs/contract* runs/writes.t programs/* sessions/* store/* tasks/* templates/*)
+         runs/answers* runs/contract* runs/writes.t programs/* sessions/* store/* tasks/* templates/* redteam/waiting.t)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
 	@tests/tools/in-clean-tmp prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \

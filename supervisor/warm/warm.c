@@ -355,7 +355,7 @@ struct born *warm_take(struct warm *m, struct template *t,
 
 	if (job->kind == RUNTIME_LUA)
 		t = NULL;
-	if (m == NULL || m->stopped ||
+	if (m == NULL || m->stopped || m->ctx->passing ||
 	    (t != NULL && (t->prestart == 0 || job->in)))
 		return NULL;
 	k = find(m, t, job);

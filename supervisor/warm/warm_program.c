@@ -55,6 +55,8 @@ static bool is_told(struct born *b, const struct msg *m)
 	bytes += bytes / GROWTH_PART + GROWTH_BYTES;
 	if (bytes < b->bytes)
 		b->bytes = bytes;
+	log_debug("warm", "template=%s pid=%d settled=yes",
+		  b->kept->template->id, (int)b->child.pid);
 	return true;
 }
 
@@ -77,13 +79,19 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- what it is told ---- */
 
+static uint64_t start_cpu_ms(const struct spawner_job *job)
+{
+	return job->cpu_ms < WARM_START_CPU_MS ? job->cpu_ms
+					       : WARM_START_CPU_MS;
+}
+
 /* All of it fits into a socket that is empty. */
 static int send_args(struct born *b, const struct template *t)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
 	struct msg m = {.type = MSG_PREPARE,
 			.prepare = {.entry = {t->entry, strlen(t->entry)},
-				    .cpu_ms = WARM_START_CPU_MS,
+				    .cpu_ms = start_cpu_ms(&b->kept->job),
 				    .memory_bytes = b->bytes,
 				    .total = t->code_len}};
 	size_t sent = 0;

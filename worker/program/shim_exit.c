@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "base/text/missing_module.h"
 #include "worker/report.h"
 #include "worker/signals.h"
@@ -60,6 +61,22 @@ bool shim_full(struct shim_space *r)
 			close(fd);
 	}
 	return full;
+}
+
+uint64_t shim_written_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(spaces); i++) {
+		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		if (fd >= 0 && fstatfs(fd, &fs) == 0)
+			bytes += (uint64_t)(fs.f_blocks - fs.f_bfree) *
+				 (uint64_t)fs.f_bsize;
+		sys_close(fd);
+	}
+	return bytes;
 }
 
 static void add_tail(struct text *t)

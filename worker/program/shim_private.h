@@ -107,6 +107,8 @@ struct shim_space {
 };
 
 bool shim_full(struct shim_space *r); /* the first that is; false: none */
+/* What is written there, and so lies in memory. */
+uint64_t shim_written_bytes(void);
 
 /* ---- shim_given.c ---- */
 
@@ -196,7 +198,7 @@ void shim_wait(struct shim *s, const struct msg_prepare *p);
 /* What all processes of the run use together. */
 struct shim_use {
 	uint64_t cpu_ms;
-	uint64_t own_bytes; /* as far as it is more than LEAST, else 0 */
+	uint64_t own_bytes; /* with files, if it may be more than LEAST; or 0 */
 	bool too_many;	    /* processes, or open files */
 };
 

@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "worker/channel.h"
 
 #define START_MS 20000	  /* to its waiting, also on a busy machine */
+#define ENDING_MS 50	  /* from its descriptors to its exit */
 #define START_LOOK_MS 100 /* from look to look, until it waits… */
 #define LOOK_MS 1000	  /* …and then */
 #define WAIT_CPU_MS 100	  /* while it waits, and a fiftieth of that time */
@@ -32,8 +34,33 @@ void shim_unfit(enum zygote_proto_unfit why)
 	_exit(ZYGOTE_PROTO_EXIT_UNFIT + (int)why);
 }
 
+/* It ended? It is the first of which that is told. */
+static void reap(const struct shim *s)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
+		if (pid == s->pid)
+			shim_unfit(UNFIT_ENDED);
+}
+
+/* A descriptor was closed, of all that it has perhaps, for it is ending. */
+_Noreturn static void closed(const struct shim *s)
+{
+	const struct timespec ts = {.tv_nsec = 1000000};
+	sigset_t none;
+
+	sigemptyset(&none);
+	for (int i = 0; i < ENDING_MS; i++) {
+		reap(s);
+		(void)ppoll(NULL, 0, &ts, &none);
+	}
+	shim_unfit(UNFIT_SPOKE);
+}
+
 /* Its program has to be there, with all its descriptors, and to say nothing. */
-static bool look_at_pipes(const struct shim *s, int timeout_ms)
+static bool look_at_pipes(struct shim *s, int timeout_ms)
 {
 	struct timespec ts = {.tv_sec = timeout_ms / 1000,
 			      .tv_nsec = timeout_ms % 1000 * 1000000L};
@@ -44,20 +71,21 @@ static bool look_at_pipes(const struct shim *s, int timeout_ms)
 	    [AT_OUT] = {.fd = s->pipes.out, .events = POLLIN},
 	    [AT_LINES] = {.fd = s->pipes.lines, .events = POLLIN}};
 	sigset_t none;
-	int status;
-	pid_t pid;
+	int n;
 
 	sigemptyset(&none);
-	if (ppoll(p, WATCHED, &ts, &none) < 0)
-		p[AT_RUN].revents = 0;
-	else if (p[AT_LISTENER].revents != 0)
+	n = ppoll(p, WATCHED, &ts, &none);
+	reap(s);
+	if (n < 0)
+		return false;
+	if ((p[AT_LISTENER].revents & POLLIN) != 0)
 		shim_unfit(UNFIT_CALLS);
-	else if ((p[AT_IN].revents | p[AT_OUT].revents | p[AT_LINES].revents) !=
-		 0)
+	if (p[AT_LISTENER].revents != 0)
+		sys_drop(&s->pipes.listener);
+	if (((p[AT_OUT].revents | p[AT_LINES].revents) & POLLIN) != 0)
 		shim_unfit(UNFIT_SPOKE);
-	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
-		if (pid == s->pid)
-			shim_unfit(UNFIT_ENDED);
+	if ((p[AT_IN].revents | p[AT_OUT].revents | p[AT_LINES].revents) != 0)
+		closed(s);
 	return p[AT_RUN].revents != 0;
 }
 

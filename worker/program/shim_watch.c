@@ -241,10 +241,13 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 {
 	struct use u = {0};
 	struct shim_use r = {0};
+	uint64_t written = least_bytes < UINT64_MAX ? shim_written_bytes() : 0;
 
 	each_process(s, &u, NULL);
-	if (u.resident > least_bytes)
+	if (u.resident + written > least_bytes) {
 		each_process(s, NULL, &r.own_bytes);
+		r.own_bytes += written;
+	}
 	r.cpu_ms = cpu_ms(&u);
 	r.too_many =
 	    u.threads > s->p->limits.processes ||

@@ -32,6 +32,7 @@
 
 #define PROGRAM "paddock-worker"
 #define WORKER_FD 3 /* as paddock-worker has it */
+#define NOBODY 65534
 #define PATIENCE_MS (INT64_C(15) * 60 * 1000)
 #define LINES_SHOWN 12
 
@@ -130,45 +131,47 @@ static int explain(const struct build_lock *l, const struct file_stream *s,
 
 /* ---- its process ---- */
 
-/* Beside this program, or where it is installed: open, since not all may reach it. */
-static int open_worker(void)
+int build_cage_open(void)
 {
 	static const char *const places[] = {"", "../libexec/paddock/"};
 	char path[PATH_MAX + sizeof(PROGRAM) + 32];
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+	int fd = -1;
 	char *slash;
 
 	path[n > 0 ? n : 0] = '\0';
 	slash = strrchr(path, '/');
-	for (size_t i = 0; slash != NULL && i < ARRAY_LEN(places); i++) {
-		int fd;
-
+	for (size_t i = 0; slash != NULL && fd < 0 && i < ARRAY_LEN(places);
+	     i++) {
 		snprintf(slash + 1, sizeof(PROGRAM) + 32, "%s" PROGRAM,
 			 places[i]);
 		fd = open(path, O_PATH | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
 	}
-	return open("/usr/libexec/paddock/" PROGRAM, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		fd = open("/usr/libexec/paddock/" PROGRAM, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		message_print(PROGRAM " is neither beside this program nor "
+				      "installed");
+	return fd;
 }
 
-static int become_ordinary(const struct build_cage *b)
+/* What is built is no business of root's, who may have called. */
+static int become_ordinary(void)
 {
-	if (geteuid() != 0)
-		return 0;
-	return setgroups(0, NULL) == 0 &&
-		       setresgid(b->gid, b->gid, b->gid) == 0 &&
-		       setresuid(b->uid, b->uid, b->uid) == 0
+	return geteuid() != 0 || (setgroups(0, NULL) == 0 &&
+				  setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+				  setresuid(NOBODY, NOBODY, NOBODY) == 0)
 		   ? 0
 		   : -errno;
 }
 
 _Noreturn static void become(const struct build_cage *b, const char *tool,
-			     int worker, int end)
+			     int end)
 {
 	static char *const none[] = {NULL};
 	char *argv[6] = {(char *)PROGRAM, (char *)"build", (char *)tool};
 	size_t n = 3;
+	int worker;
 
 	signals_reset();
 	if (b->index != NULL)
@@ -178,10 +181,10 @@ _Noreturn static void become(const struct build_cage *b, const char *tool,
 	argv[n] = NULL;
 	setpgid(0, 0); /* ctrl-C is for the command, which ends it */
 	/* of the two numbers one may be the other's */
-	worker = fcntl(worker, F_DUPFD_CLOEXEC, WORKER_FD + 1);
+	worker = fcntl(b->worker, F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	if (worker >= 0 && dup2(end, WORKER_FD) >= 0 &&
 	    close_range(WORKER_FD + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0 &&
-	    become_ordinary(b) == 0)
+	    become_ordinary() == 0)
 		(void)syscall(SYS_execveat, worker, "", argv, none,
 			      AT_EMPTY_PATH);
 	_exit(CLI_TROUBLE);
@@ -189,25 +192,17 @@ _Noreturn static void become(const struct build_cage *b, const char *tool,
 
 static pid_t start(const struct build_cage *b, const char *tool, int ends[2])
 {
-	int worker = open_worker();
 	pid_t pid;
 
-	if (worker < 0) {
-		message_print(PROGRAM " is neither beside this program nor "
-				      "installed");
-		return -1;
-	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
 		message_print("a build cannot begin: %s", strerror(errno));
-		close(worker);
 		return -1;
 	}
 	pid = fork();
 	if (pid == 0)
-		become(b, tool, worker, ends[1]);
+		become(b, tool, ends[1]);
 	if (pid < 0)
 		message_print("a build cannot begin: %s", strerror(errno));
-	close(worker);
 	close(ends[1]);
 	return pid;
 }

@@ -13,13 +13,15 @@ struct build_cage {
 	const char *index; /* URL; NULL: the tool's own */
 	const char *proxy; /* likewise: none */
 	bool verbose;	   /* show what the tool prints */
-	uid_t uid;	   /* not root's: whose the cage is */
-	gid_t gid;
-	int into; /* lent: the empty folder for what is fetched */
+	int worker;	   /* lent: of build_cage_open() */
+	int into;	   /* lent: the empty folder for what is fetched */
 	/* out: */
 	size_t files;
 	uint64_t bytes;
 };
+
+/* The program that builds: a descriptor; or -1, and it was said. */
+int build_cage_open(void);
 
 /* Build from L. 0; or an exit status, and it was said why. */
 int build_cage_run(struct build_cage *b, const struct build_lock *l);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,6 @@
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
-#define NOBODY 65534 /* when a package of root's is built */
-
 static struct {
 	const char *index, *registry, *proxy;
 } given;
@@ -39,6 +38,7 @@ struct build {
 	const char *dir;     /* as it was given */
 	char *real;	     /* where that is */
 	int package, around; /* it, and the folder that it lies in */
+	int worker;	     /* the program that builds */
 	char *stage;	     /* a name in AT: where all is made */
 	int at, stage_fd;    /* AT is one of the two above */
 	struct build_lock locks[BUILD_KINDS];
@@ -112,26 +112,15 @@ static int make_stage(struct build *b)
 
 /* ---- one folder ---- */
 
-static void choose_user(struct build *b, struct build_cage *c)
-{
-	struct stat st;
-
-	c->uid = c->gid = NOBODY;
-	if (fstat(b->package, &st) != 0 || st.st_uid == 0)
-		return;
-	c->uid = st.st_uid;
-	c->gid = st.st_gid;
-}
-
 static int make(struct build *b, const struct build_lock *l)
 {
 	struct build_cage c = {
 	    .index = l->kind == &build_kinds[0] ? given.index : given.registry,
 	    .proxy = given.proxy,
+	    .worker = b->worker,
 	    .verbose = b->cli->verbose};
 	int rc;
 
-	choose_user(b, &c);
 	if (mkdirat(b->stage_fd, l->kind->folder, 0755) != 0)
 		return message_fail(CLI_TROUBLE, "%s: %s", b->dir,
 				    strerror(errno));
@@ -276,18 +265,39 @@ static int open_package(struct build *b)
 	return 0;
 }
 
+/* Root builds as whose the package is, who may have put anything there. */
+static int become_owner(const struct build *b)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		return 0;
+	if (fstat(b->package, &st) == 0 &&
+	    (st.st_uid == 0 ||
+	     (setgroups(0, NULL) == 0 &&
+	      setresgid(st.st_gid, st.st_gid, st.st_gid) == 0 &&
+	      setresuid(st.st_uid, st.st_uid, st.st_uid) == 0)))
+		return 0;
+	return message_fail(CLI_TROUBLE, "%s: %s", b->dir, strerror(errno));
+}
+
 static int build(const struct cli *cli, int n, const char *const *arg)
 {
 	struct build b = {.cli = cli,
 			  .dir = arg[0],
 			  .package = -1,
 			  .around = -1,
+			  .worker = -1,
 			  .stage_fd = -1,
 			  .made = json_object_new_array()};
 	int rc = open_package(&b);
 
 	(void)n;
 	umask(022); /* workers may be others, who have to read it */
+	if (rc == 0)
+		b.worker = build_cage_open();
+	if (rc == 0)
+		rc = b.worker < 0 ? CLI_TROUBLE : become_owner(&b);
 	if (rc == 0) {
 		b.n = build_lock_read(b.package, b.dir, b.locks);
 		rc = b.n < 0 ? CLI_USAGE : build_all(&b);
@@ -295,6 +305,7 @@ static int build(const struct cli *cli, int n, const char *const *arg)
 	for (int i = 0; i < b.n; i++)
 		build_lock_fini(&b.locks[i]);
 	sys_close(b.stage_fd);
+	sys_close(b.worker);
 	sys_close(b.around);
 	sys_close(b.package);
 	json_object_put(b.made);

@@ -236,7 +236,7 @@ SKIP: {
 # ---- as whom ----
 
 SKIP: {
-	skip_lacking(4, 'root', 'pip');
+	skip_lacking(6, 'root', 'pip', 'compiler');
 	my $dir = package_of('user/pip', 'requirements.txt' => lock_of('ours'));
 
 	system("chown -R $NOBODY:$NOBODY $root/user; chmod -R go+rX $cli->{root}");
@@ -248,6 +248,13 @@ SKIP: {
 	is((stat "$dir/site-packages/ours")[2] & 0777, 0755, '...what all may read');
 	$r = build($dir);
 	is($r->{status}, 0, 'so does root, what a user has') or diag($r->{err});
-	is((stat "$dir/site-packages/ours")[4], 0, '...and it is root\'s then');
+	is((stat "$dir/site-packages/ours")[4], $NOBODY, '...and it stays the user\'s');
+	chmod 0700, $cli->{root};
+	is(build($dir)->{status}, 0, '...where that user finds no way, too');
+	chmod 0755, $cli->{root};
+	compile('lib/deny.c', "$cli->{root}/deny", '-lseccomp');
+	my $out = `$cli->{root}/deny userns -- $BUILD/paddock template build $dir 2>&1`;
+
+	like($out, qr/the cage cannot be built: userns: .*allow user namespaces/, 'without user namespaces nothing is built');
 }
 done_testing();

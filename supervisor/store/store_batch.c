@@ -93,10 +93,29 @@ static int execute(struct store *s, struct store_reqs *batch)
 	return rc;
 }
 
+/* Is there one request to be done, and a transaction by itself? */
+static bool is_whole(const struct store_reqs *batch)
+{
+	const struct store_req *r;
+	size_t n = 0;
+
+	STAILQ_FOREACH(r, batch, link) {
+		if (r->decided || r->superseded_by != NULL)
+			continue;
+		if (!r->op->whole || n++ > 0)
+			return false;
+	}
+	return n == 1;
+}
+
+/* Within a transaction SQLite keeps what a statement changes, to undo that. */
 static int transact(struct store *s, struct store_reqs *batch, bool writes)
 {
-	int rc = store_sql_run(s, writes ? STMT_BEGIN_WRITE : STMT_BEGIN_READ);
+	int rc;
 
+	if (is_whole(batch))
+		return execute(s, batch);
+	rc = store_sql_run(s, writes ? STMT_BEGIN_WRITE : STMT_BEGIN_READ);
 	if (rc != 0)
 		return rc;
 	rc = execute(s, batch);

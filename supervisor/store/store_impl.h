@@ -48,6 +48,7 @@ struct store_req;
 struct store_op {
 	bool writes;
 	bool large; /* what it brings may be: it has lanes */
+	bool whole; /* a statement of EXEC's changes all of it, or nothing */
 	int (*prep)(struct store *s, struct store_req *r);
 	int (*exec)(struct store *s, struct store_req *r);
 	void (*keep)(struct store *s, struct store_req *r);

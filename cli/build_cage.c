@@ -92,8 +92,11 @@ static const struct {
 /* The last MOST lines of what was printed, or all. */
 static void show_said(const struct buf *said, size_t most)
 {
-	const char *p = buf_data(said), *end = p + buf_len(said), *from = end;
+	const char *p = buf_data(said), *end, *from;
 
+	if (p == NULL)
+		return;
+	end = from = p + buf_len(said);
 	for (size_t n = 0; from > p; from--)
 		if (from[-1] == '\n' && from != end && ++n == most)
 			break;
@@ -115,7 +118,8 @@ static int explain(const struct build_lock *l, const struct file_stream *s,
 	for (size_t i = 0; i < ARRAY_LEN(absent); i++)
 		if (strcmp(s->errmsg, absent[i].errmsg) == 0)
 			hint = absent[i].hint;
-	for (size_t i = 0; i < ARRAY_LEN(causes) && why == NULL; i++)
+	for (size_t i = 0;
+	     buf_len(&s->said) > 0 && i < ARRAY_LEN(causes) && why == NULL; i++)
 		if (memmem(buf_data(&s->said), buf_len(&s->said),
 			   causes[i].said, strlen(causes[i].said)) != NULL)
 			why = causes[i].why;

@@ -240,7 +240,7 @@ int requirements_parse(const char *text, size_t len, struct buf *out,
 	size_t lines = 0;
 	int rc = 0;
 
-	if (memchr(text, '\0', len) != NULL) {
+	if (len > 0 && memchr(text, '\0', len) != NULL) {
 		*line = 1;
 		return wrong(&c, "this is not text: it has a NUL");
 	}

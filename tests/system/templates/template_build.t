@@ -70,7 +70,7 @@ said(build("$root/nowhere"), 4, qr/nowhere/, 'so is one that is not there');
 # ---- pip ----
 
 SKIP: {
-	skip_lacking(23, 'pip');
+	skip_lacking(24, 'pip');
 	my @two = map { package_of("$_/pip", 'requirements.txt' => lock_of(qw(ours under))) } qw(one two);
 
 	said(build($_), 0, qr/SIGHUP/, 'a lock is built') for @two;
@@ -98,6 +98,9 @@ SKIP: {
 	said($cli->run(['template', 'build', $two[0], '--index-url', "file://$root/"]), 1, qr/requirements\.txt: /, 'no folder of the machine is an index');
 	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://127.0.0.1:1/']), 1, qr/could not be reached.*--index-url/s, 'an index that is not there is told');
 
+	my $bare = package_of('bare', 'requirements.txt' => '');
+
+	is(build($bare)->{out}, "$bare/site-packages: 0 files, 0 bytes\n", 'of nothing there is nothing');
 	write_file("$two[1]/requirements.txt", lock_of(qw(setuid linked)));
 	said(build($two[1]), 0, qr/SIGHUP/, 'hostile wheels are taken apart');
 	is(join(' ', map { sprintf '%o', (stat "$two[1]/site-packages/$_")[2] & 07777 } qw(setuid/tool linked/passwd)), '755 644', 'nobody is another by them');

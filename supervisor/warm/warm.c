@@ -356,7 +356,7 @@ struct born *warm_take(struct warm *m, struct template *t,
 	if (job->kind == RUNTIME_LUA)
 		t = NULL;
 	if (m == NULL || m->stopped || m->ctx->passing ||
-	    (t != NULL && (t->prestart == 0 || job->in)))
+	    (t != NULL && (t->prestart == 0 || job->n_files > 0)))
 		return NULL;
 	k = find(m, t, job);
 	if (k == NULL)
@@ -434,6 +434,7 @@ static bool move_on(struct kept *k, const struct catalogue *all)
 	k->job.reads = t->reads;
 	k->job.n_reads = t->n_reads;
 	k->job.locks = grants_asks_locks(t);
+	k->job.in = t->file_spots != NULL;
 	return true;
 }
 

@@ -186,17 +186,18 @@ struct spawner_job programs_job(const struct run *r)
 {
 	const struct template *t = r->template;
 
-	return (struct spawner_job){.kind = t->runtime,
-				    .cpu_ms = (uint64_t)r->limits.cpu_ms,
-				    .memory_bytes =
-					(uint64_t)r->limits.memory_bytes,
-				    .package = t->dir,
-				    .package_id = t->folder,
-				    .digest = t->digest,
-				    .reads = t->reads,
-				    .n_reads = t->n_reads,
-				    .limits = limits_of_program(r),
-				    .locks = grants_asks_locks(t)};
+	return (struct spawner_job){
+	    .kind = t->runtime,
+	    .cpu_ms = (uint64_t)r->limits.cpu_ms,
+	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
+	    .package = t->dir,
+	    .package_id = t->folder,
+	    .digest = t->digest,
+	    .reads = t->reads,
+	    .n_reads = t->n_reads,
+	    .limits = limits_of_program(r),
+	    .locks = grants_asks_locks(t),
+	    .in = t->prestart > 0 && t->file_spots != NULL};
 }
 
 int programs_hold(const struct run *r, uint32_t slot, pid_t pid)

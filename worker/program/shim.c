@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -303,6 +304,7 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	struct msg m;
 
 	block_signals();
+	umask(022); /* of the files that the run is given */
 	cage = *p;
 	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
 	channel_recv(&m);
@@ -311,11 +313,11 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	if (m.type != MSG_RUN)
 		channel_broken();
 	take_run(&m.run);
+	shim_take_files(&shim);
 	if (!shim.prepared) {
 		const char *what = "";
 		int rc;
 
-		shim_take_files(&shim);
 		rc = start(&what);
 		if (rc != 0)
 			shim_fail("EXECUTION_ERROR", NULL,

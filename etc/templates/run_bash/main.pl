@@ -4,8 +4,10 @@
 # ended.
 use strict;
 use warnings;
+use Cwd qw(getcwd);
 use Encode qw(decode FB_DEFAULT);
 use File::Basename qw(dirname);
+use File::Copy qw(copy);
 use File::Path qw(make_path);
 use IO::Select;
 use JSON::PP;
@@ -13,6 +15,7 @@ use POSIX qw(WNOHANG setsid);
 use Time::HiRes qw(time);
 
 my $MOST = 65536; # bytes of an output that are told
+my $COPIED = 1 << 20; # larger files are not copied, and can only be read
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my $inputs = $json->decode(do { local $/; <STDIN> });
 
@@ -26,7 +29,20 @@ sub put {
 	close $file or die "$name: $!\n";
 }
 
-put($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
+# A file that the run was given: small ones are the script's to change.
+sub place {
+	my ($name, $given) = @_;
+
+	utf8::encode($given);
+	make_path(dirname($name));
+	if (-s $given > $COPIED) {
+		symlink getcwd() . "/$given", $name or die "$name: $!\n";
+	} else {
+		copy($given, $name) or die "$name: $!\n";
+	}
+}
+
+place($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
 put('main.sh', $inputs->{code});
 mkdir 'out'; # where a file is called so, it is refused at the end
 put('.stdin', $inputs->{stdin} // '');

@@ -3,16 +3,21 @@
 // Runs the code that it is given in a Node.js of its own, and tells what that
 // printed and how it ended.
 import {spawn} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {constants} from 'node:os';
-import {dirname} from 'node:path';
+import {dirname, resolve} from 'node:path';
 
 const MOST = 65536; // bytes of an output that are told
+const COPIED = 1 << 20; // larger files are not copied, and can only be read
 const inputs = JSON.parse(readFileSync(0, 'utf8'));
 
-for (const [name, text] of Object.entries(inputs.files ?? {})) {
+// Files that the run was given: small ones are the code's to change.
+for (const [name, given] of Object.entries(inputs.files ?? {})) {
 	mkdirSync(dirname(name), {recursive: true});
-	writeFileSync(name, text);
+	if (statSync(given).size > COPIED)
+		symlinkSync(resolve(given), name);
+	else
+		writeFileSync(name, readFileSync(given));
 }
 
 // Node takes a file for a module by its name alone.

@@ -22,7 +22,11 @@ sub perl { return "#!/usr/bin/perl\n$_[0]" }
 my %templates = (
 	says   => {program => $SAYS, prestart => 2},
 	plain  => {program => $SAYS =~ s/open my \$ids.*//r =~ s/id => \S+, //r},
+	reads  => {program => perl('use JSON::PP; my $in = decode_json(join "", <STDIN>); open my $f, "<", $in->{f} or print "\"$!\"" and exit; ' .
+				   'my $made = open(my $n, ">", "in/new") ? "made" : "$!"; print encode_json([$in->{f}, <$f>, sprintf("%o", (stat $f)[2]), $made])'), prestart => 1,
+		   inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}},
 	lua    => {code => 'return function(run) return run.id end'},
+	artifact => {code => 'return function(run) return run.artifact{name = "m", data = "made"} end'},
 	small  => {code => 'return function(run) return run.id end', limits => {maxMemoryBytes => 64 << 20}},
 	# of no use while they wait
 	speaks => {program => perl('$| = 1; print "{}"; <STDIN>'), prestart => 1},
@@ -83,6 +87,15 @@ for (users()) {
 		cmp_ok($v->{metrics}{cpuMs} // 0, '<', 5000, '…and its own CPU time');
 	}
 	is(row($s, 'says')->{hits}, 3, '…which are hits');
+	$s->run_sync('reads', {f => 'first'});
+	until_waiting($s, 'reads', 1);
+	is_deeply($s->run_sync('reads', {f => {text => 'text', name => 'a.txt'}})->{result}, ['in/a.txt', 'text', '100444', 'Read-only file system'],
+		  'one that waits is given files that came with the call');
+	is(row($s, 'reads')->{hits}, 1, '…as a hit');
+	until_waiting($s, 'reads', 1);
+	my $made = $s->run_sync('artifact')->{result};
+	is($s->run_sync('reads', {f => {'$artifact' => $made}})->{result}[1], 'made', 'an artifact is shown to one that did not wait');
+	is(row($s, 'reads')->{hits}, 1, '…as no hit');
 	is_deeply([values %pids], [1, 1, 1], 'each is taken once');
 	$v = $s->run_sync(plain => {});
 	is($v->{result}{env}, $v->{runId}, 'without prestart its id is in the environment');

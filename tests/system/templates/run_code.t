@@ -17,6 +17,7 @@ my %say = (
     run_python => {fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
 		   syntax => "x = 1\nif x\n", line => qr/"main\.py", line 2\b.*SyntaxError/s,
 		   keeps => "open('out/a.txt', 'w').write('kept')",
+		   reads => "print(open('d/b.txt').read()[:9] + open('a.txt').read())",
 		   looks => "import os\nprint(sorted(os.listdir('.')))",
 		   spawns => "import subprocess\nsubprocess.Popen(['sleep', '600'])\nprint('done')",
 		   both => "import sys\nprint('o')\nprint('e', file=sys.stderr)",
@@ -25,20 +26,21 @@ my %say = (
     run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
 		 keeps => "require('fs').writeFileSync('out/a.txt', 'kept')",
+		 reads => "const fs = require('fs'); console.log(fs.readFileSync('d/b.txt', 'utf8').slice(0, 9) + fs.readFileSync('a.txt', 'utf8'))",
 		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
 		 spawns => "require('child_process').spawn('sleep', ['600'], {stdio: 'inherit'}).unref(); console.log('done')",
 		 both => "console.log('o'); console.error('e')",
 		 nan => "require('fs').writeFileSync('result.json', 'NaN')", waits => 'setTimeout(() => {}, 600000)'},
     run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
-		 keeps => "printf kept >out/a.txt", looks => "ls -A",
+		 keeps => "printf kept >out/a.txt", looks => "ls -A", reads => 'b=$(head -c 9 d/b.txt); echo "$b$(cat a.txt)"',
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
 		 nan => "echo NaN >result.json", waits => 'sleep 600'},
 );
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(14, $needs{$tool});
+		skip_lacking(16, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -49,6 +51,11 @@ for my $tool (sort keys %say) {
 		my $kept = $s->tool($tool => {code => $say->{keeps}});
 		is_deeply([map { $_->{name} } grep { $_->{type} eq 'resource_link' } @{$kept->{content}}],
 		    ['a.txt'], "$tool: what it leaves in out/ is an artifact");
+		my ($id) = map { $_->{uri} =~ m{(art_\w+)} } grep { $_->{type} eq 'resource_link' } @{$kept->{content}};
+		is(code($tool, $say->{reads}, files => {'d/b.txt' => {'$artifact' => $id}, 'a.txt' => {base64 => 'Yg=='}})->{stdout}, "keptb\n",
+		   "$tool: an artifact is a file of the next one's");
+		is(code($tool, $say->{reads}, files => {'d/b.txt' => 'y' x (2 << 20), 'a.txt' => ''})->{stdout} =~ s/y+/y/r, "y\n",
+		   "$tool: ... and so is a large one");
 		my $seen = code($tool, $say->{looks}, files => {'a.csv' => 'x'})->{stdout};
 		like($seen, qr/a\.csv/, "$tool: files are there");
 		unlike($seen, qr/a\.txt|result/, "$tool: ... and nothing of another run");

@@ -100,7 +100,7 @@ DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
-DEPS_BENCH = bubblewrap
+DEPS_BENCH = bubblewrap python3-numpy
 DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev
 
 # Quick when nothing is missing: apt-get is not even asked.

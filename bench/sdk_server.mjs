@@ -12,11 +12,11 @@ import {StreamableHTTPServerTransport} from '@modelcontextprotocol/sdk/server/st
 import {McpServer as StatelessServer, createMcpHandler} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 
-const PROGRAMS = {empty_sh: 'main.sh', empty_python: 'main.py'};
+const PROGRAMS = {empty_sh: 'main.sh', empty_python: 'main.py', empty_numpy_cold: 'main.py'};
 const CAGE = [
 	'--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin',
 	'--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--dev', '/dev',
-	'--tmpfs', '/tmp',
+	'--tmpfs', '/tmp', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives',
 ];
 
 function answer(result) {

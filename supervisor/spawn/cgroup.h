@@ -70,6 +70,11 @@ bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid);
  */
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid);
+/*
+ * SLOT's processes, which waited for their run, are held to LIMITS from now on, and
+ * have used nothing. As above; to be moved again would take them milliseconds.
+ */
+int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits);
 /* What SLOT's processes used; whoever is left of them is killed. */
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use);
 

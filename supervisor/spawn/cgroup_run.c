@@ -165,6 +165,16 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 	return rc;
 }
 
+int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits)
+{
+	struct slot *s = &slots[slot];
+	int rc = s->made ? cgroup_bound(s->name, limits) : -ENOTSUP;
+
+	if (rc == 0)
+		reset(s);
+	return rc;
+}
+
 static bool kill_one(void *arg, pid_t pid)
 {
 	(void)arg;

@@ -200,7 +200,7 @@ struct spawner_job programs_job(const struct run *r)
 	    .in = t->prestart > 0 && t->file_spots != NULL};
 }
 
-int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
+int programs_hold(const struct run *r, const struct born *b)
 {
 	const struct run_limits *l = &r->limits;
 	const struct cgroup_limits limits = {
@@ -209,7 +209,8 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
 		r->inputs_len,
 	    .processes = (uint64_t)l->processes + 1};
 
-	return cgroup_run_begin(slot, &limits, pid);
+	return b->held ? cgroup_run_again(b->child.slot, &limits)
+		       : cgroup_run_begin(b->child.slot, &limits, b->child.pid);
 }
 
 /* ---- by root ---- */

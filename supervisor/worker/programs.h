@@ -12,6 +12,7 @@
 #include "supervisor/spawn/isolation.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
+#include "supervisor/warm/born.h"
 
 /* C's programs see the packages of ALL, and what CONFIG grants them to read. */
 void programs_show(struct spawner *c, const struct catalogue *all,
@@ -34,10 +35,11 @@ struct json_object *programs_view(const struct isolation *iso);
 struct spawner_job programs_job(const struct run *r);
 
 /*
- * PID is the shim of R, a program's, which waits for RUN: hold it and
- * what it starts to R's limits, by a cgroup. As cgroup_run_begin().
+ * B is the shim of R, a program's, which waits for RUN: hold it and
+ * what it starts to R's limits, by a cgroup, also one that was held before it had
+ * a run. As cgroup_run_begin().
  */
-int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
+int programs_hold(const struct run *r, const struct born *b);
 
 /*
  * For who starts zygotes with root's rights: does C allow ARGV? That is, no

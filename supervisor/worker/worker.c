@@ -265,12 +265,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 static void hold(struct worker *w)
 {
 	struct run *r = w->run;
-	int rc = born_is_alive(w->born)
-		     ? programs_hold(r, w->born->child.slot, w->born->child.pid)
-		     : -ENOTSUP;
+	int rc = born_is_alive(w->born) ? programs_hold(r, w->born) : -ENOTSUP;
 
 	w->waits = false;
-	w->born->held = rc == 0;
+	w->born->held |= rc == 0;
 	if (rc == 0 || rc == -ENOTSUP) {
 		worker_send_body(w);
 		return;

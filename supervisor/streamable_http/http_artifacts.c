@@ -167,7 +167,7 @@ static void on_bytes(void *arg, const char *data, size_t n)
 		char *to = upload_room(v->upload, &room);
 
 		if (upload_failed(v->upload))
-			return; /* that is about to be told */
+			return;	  /* that is about to be told */
 		assert(room > 0); /* it was asked for before this was read */
 		room = room < n ? room : n;
 		memcpy(to, data, room);

@@ -62,3 +62,24 @@ TEST(task)
 	   "and it is one that was told");
 	run_free(r);
 }
+
+TEST(try)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .users = 1};
+	struct store_run row = {.inputs = "{\"a\":1}",
+				.retried_from = "run_first"};
+	struct run *r = run_row_revive(&row, &q, &t);
+
+	is_str(r->retried_from, "run_first", "it repeats what it did");
+	is_int(r->kept.bytes, 7, "and its row has its inputs already");
+	ok(store_has_inputs(&row) && store_keeps_inputs(&row),
+	   "which stay there");
+	run_free(r);
+	row.inputs_lack = "[\"password\"]";
+	ok(!store_has_inputs(&row) && store_keeps_inputs(&row),
+	   "without a secret it is not started, but the rest stays");
+	row.inputs_lack = "{\"bytes\":7}";
+	ok(store_has_inputs(&row) && !store_keeps_inputs(&row),
+	   "what is too long starts it, and then goes");
+}

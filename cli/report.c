@@ -266,6 +266,21 @@ static void say_failed(const char *id, const char *message)
 			      message);
 }
 
+void report_success(const struct cli *cli, struct json_object *view)
+{
+	struct json_object *ms =
+	    json_member(json_member(view, "metrics"), "elapsedMs");
+	char time[PROGRESS_BAR_TIME_SIZE];
+
+	if (cli->quiet || !json_member_is(view, "status", "succeeded") ||
+	    lost_artifacts_count(view) > 0 ||
+	    !json_object_is_type(ms, json_type_int))
+		return;
+	progress_bar_time(time, json_object_get_int64(ms));
+	message_print("%s succeeded in %s", json_member_str(view, "runId"),
+		      time);
+}
+
 void report_end(const struct cli *cli, struct json_object *view)
 {
 	const char *id = json_member_str(view, "runId");

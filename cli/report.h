@@ -17,6 +17,8 @@ int report_refusal(struct json_object *refusal, const char *about);
 
 /* The exit status that a run's VIEW stands for. */
 int report_status(struct json_object *view);
+/* Of one that succeeded: that it did, and its time, unless CLI is quiet. */
+void report_success(const struct cli *cli, struct json_object *view);
 /* How a run that did not succeed ended, with its failed steps. */
 void report_end(const struct cli *cli, struct json_object *view);
 /* The last line of one that failed: how to ask more of it, with CLI's flags. */

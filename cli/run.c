@@ -228,22 +228,6 @@ static int write_artifacts(struct run_call *r, struct json_object *view)
 	return rc;
 }
 
-/* What went well is told as well: which run it was, and its time. */
-static void say_success(const struct run_call *r, struct json_object *view)
-{
-	struct json_object *ms =
-	    json_member(json_member(view, "metrics"), "elapsedMs");
-	char time[PROGRESS_BAR_TIME_SIZE];
-
-	if (r->cli->quiet || !json_member_is(view, "status", "succeeded") ||
-	    lost_artifacts_count(view) > 0 ||
-	    !json_object_is_type(ms, json_type_int))
-		return;
-	progress_bar_time(time, json_object_get_int64(ms));
-	message_print("%s succeeded in %s", json_member_str(view, "runId"),
-		      time);
-}
-
 static int show_end(struct run_call *r, struct json_object *view)
 {
 	struct json_object *result;
@@ -254,7 +238,7 @@ static int show_end(struct run_call *r, struct json_object *view)
 	else if (json_object_object_get_ex(view, "result", &result))
 		json_pretty_print(result, false);
 	fflush(stdout); /* what fails is noticed by main() */
-	say_success(r, view);
+	report_success(r->cli, view);
 	report_end(r->cli, view);
 	rc = write_artifacts(r, view);
 	report_explain(r->cli, view);

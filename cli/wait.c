@@ -49,6 +49,7 @@ static int tell_end(const struct cli *cli, struct json_object *view,
 	else
 		safe_printf("%s\n", json_member_str(view, "status"));
 	fflush(stdout); /* what fails is noticed by main() */
+	report_success(cli, view);
 	report_end(cli, view);
 	report_explain(cli, view);
 	return report_status(view);

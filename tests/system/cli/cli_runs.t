@@ -32,6 +32,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 
 	is($r->{out}, "succeeded\n", 'wait tells how the run ended');
 	is($r->{status}, 0, '... with its status');
+	like($r->{err}, qr/\Apaddock: $soon succeeded in [\d.]+ m?s\n\z/, '... and its time on stderr');
 	is(paddock('result', $soon)->{out}, "7\n", 'result gives what the run gave');
 	my $fail = start('fail');
 	$r = paddock('wait', $fail);

@@ -21,8 +21,10 @@ void target(double got, enum target_bound bound, double limit, const char *what,
 	bool met = bound == AT_MOST ? got <= limit : got >= limit;
 	va_list ap;
 
-	if (f == NULL)
-		die(path);
+	if (f == NULL) {
+		perror(path);
+		exit(1);
+	}
 	fprintf(f, "%-8s %9.2f  at %-5s %9.2f  ", met ? "met" : "NOT MET", got,
 		bound == AT_MOST ? "most" : "least", limit);
 	va_start(ap, what);

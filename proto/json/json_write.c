@@ -20,7 +20,9 @@ static char short_escape(unsigned char c)
 	    ['\b'] = 'b', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
 	    ['\f'] = 'f', ['"'] = '"',	['\\'] = '\\'};
 
-	return c < sizeof(escapes) ? escapes[c] : '\0';
+	if (c >= sizeof(escapes))
+		return '\0';
+	return escapes[c];
 }
 
 static void put_escaped(struct buf *out, unsigned char c)

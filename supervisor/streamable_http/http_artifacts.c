@@ -37,19 +37,17 @@
 static bool unescape(struct buf *out, const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		char c = p[i] == '+' ? ' ' : p[i];
+		int c = p[i] == '+' ? ' ' : (unsigned char)p[i];
+		unsigned char byte;
 
 		if (c == '%') {
-			if (i + 2 >= n || hex_value(p[i + 1]) < 0 ||
-			    hex_value(p[i + 2]) < 0)
-				return false;
-			c = (char)(hex_value(p[i + 1]) * 16 +
-				   hex_value(p[i + 2]));
+			c = i + 2 < n ? hex_read(p + i + 1, 2) : -1;
 			i += 2;
 		}
-		if (c == '\0')
+		if (c <= 0)
 			return false;
-		buf_add(out, &c, 1);
+		byte = (unsigned char)c;
+		buf_add(out, &byte, 1);
 	}
 	buf_add(out, "", 1);
 	return utf8_ok(buf_data(out), buf_len(out) - 1);
@@ -97,7 +95,7 @@ int http_artifacts_digest(const char *field, char hex[65])
 		    len != SHA256_BYTES)
 			return -EINVAL;
 		for (size_t i = 0; i < SHA256_BYTES; i++)
-			snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+			snprintf(hex + (size_t)2 * i, 3, "%02x", sum[i]);
 		return 0;
 	}
 	return -ENOENT;
@@ -366,8 +364,7 @@ static void put_fields(struct http_conn *c, const struct store_artifact *a)
 	struct buf b = {0};
 
 	for (size_t i = 0; i < SHA256_BYTES && strlen(a->sha256) == 64; i++)
-		sum[i] = (unsigned char)(hex_value(a->sha256[2 * i]) * 16 +
-					 hex_value(a->sha256[2 * i + 1]));
+		sum[i] = (unsigned char)hex_read(a->sha256 + (size_t)2 * i, 2);
 	base64_encode(digest, sum, sizeof(sum));
 	buf_printf(&b,
 		   "Content-Digest: sha-256=:%s:\r\nCache-Control: private, "

@@ -30,7 +30,7 @@
 #include "supervisor/store/store.h"
 #include "supervisor/threads/thread_pool.h"
 
-#define BLOCK_BYTES (512u << 10)
+#define BLOCK_BYTES (1u << 20)
 #define SYNC_BYTES (8u << 20) /* after which the disk begins with them */
 #define CPU_MS 5000	      /* of one block: far above what it takes */
 #define MIME_MAX 255

@@ -119,14 +119,13 @@ static int open_one(struct run *r, const char *state, const struct run_file *f,
 	return rc;
 }
 
-static int show_one(struct worker_files *w, struct run *r, const char *state,
-		    const struct run_file *f, struct shown_file *to)
+static int show_one(struct run *r, const char *state, const struct run_file *f,
+		    struct shown_file *to)
 {
-	struct stat st;
+	struct stat st = {0};
 	int fd = open_one(r, state, f, &st);
 	int rc;
 
-	(void)w;
 	if (fd < 0)
 		return fd;
 	let_others_read(state, f, fd, st.st_mode);
@@ -176,7 +175,7 @@ static int show_all(struct worker_files *w, struct spawner *spawner,
 	job->files = w->shown;
 	for (size_t i = 0; i < r->files->n && rc == 0; i++)
 		if (r->files->v[i].bytes == NULL)
-			rc = show_one(w, r, config->state_dir, &r->files->v[i],
+			rc = show_one(r, config->state_dir, &r->files->v[i],
 				      &w->shown[job->n_files++]);
 	return rc;
 }

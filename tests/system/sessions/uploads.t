@@ -48,8 +48,10 @@ sub bytes_of {
 	return $bytes;
 }
 
-my $s = Paddock->new(templates => {takes => {code => $LUA, %SCHEMA}}, env => {}, config => "[limits]\nartifact_ttl_ms = 3600000\n" .
-    "[requestor \"me\"]\nuid = $>\nartifact_bytes = 4M\n");
+# It has no room in memory for what it is given, and leaves a part of that.
+my $SUMS = "#!/bin/bash\ncat >/dev/null; mkdir out; head -c 4000000 in/large >out/part; wc -c <in/large\n";
+my $s = Paddock->new(templates => {sums => {program => $SUMS, %SCHEMA, limits => {maxMemoryBytes => 24 << 20}}, takes => {code => $LUA, %SCHEMA}}, env => {}, config => "[limits]\nartifact_ttl_ms = 3600000\n" .
+    "[requestor \"me\"]\nuid = $>\nartifact_bytes = 80M\n");
 
 $s->init;
 my $text = join '', map { "line $_\n" } 1 .. 100000;
@@ -72,12 +74,25 @@ is(put($s, 'good', sha256 => uc sha256_hex('good'))->{artifact}{bytes}, 4, 'a di
 is(put($s, 'evil', sha256 => sha256_hex('good'))->{errorCode}, 'INVALID_PARAMETER', 'one that does not');
 is_deeply([map { $_->{name} } @{$s->call('paddock/artifacts')->{result}{artifacts}}], ['upload', 'upload', 'hid_den', 'none', 'lines.txt'], 'what was uploaded is listed');
 is($s->call('paddock/putArtifact', $_)->{error}{code}, -32602, json_of($_) . ' is refused') for {}, {bytes => -1}, {bytes => '1'}, {bytes => 1, sha256 => 'x'};
-$v = $s->call('paddock/putArtifact', {bytes => 4 << 20});
+$v = $s->call('paddock/putArtifact', {bytes => 80 << 20});
 is($v->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'more than its requestor may keep is refused before a byte comes');
 is($v->{error}{data}{details}{limit}, 'artifact_bytes', '…with the limit');
 is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'and so is any size');
 is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUND', 'an unknown one has no bytes');
 is(bytes_of($s, $a->{artifactId}, offset => 1 << 30)->{error}{data}{errorCode}, 'INVALID_PARAMETER', 'none follow its end');
+
+# ---- one that is large ----
+my $peak = peak_kb($s->{pid});
+my $large = join '', map { pack 'N', $_ } 1 .. 16 << 20;
+my $put = put($s, $large, name => 'large')->{artifact};
+
+is($put->{sha256}, sha256_hex($large), '64 MiB are kept');
+my $run = $s->run_sync(sums => {f => {'$artifact' => $put->{artifactId}}});
+is($run->{result}, 64 << 20, 'a program of 24 MiB is shown them');
+is(sha256_hex(bytes_of($s, $put->{artifactId})), $put->{sha256}, 'they come back');
+is(bytes_of($s, $run->{artifacts}[0]{artifactId}), substr($large, 0, 4_000_000), '…and so does what it left');
+cmp_ok(peak_kb($s->{pid}) - $peak, '<', 8192 * $ROOM, 'and the server never has them in memory');
+undef $large;
 
 # ---- many at once, and a client that goes ----
 put($s, '') for 1 .. 20;

@@ -292,8 +292,10 @@ void daemon_opened(void *arg, int rc, const char *errmsg)
 	if (d->ctx->draining)
 		return;
 	if (status != 0)
-		log_tell(LOG_LEVEL_ERROR, "daemon",
-			 "the state folder cannot be used: %s", errmsg);
+		log_tell(LOG_LEVEL_ERROR, "daemon", "the %s cannot be used: %s",
+			 d->ctx->config->database != NULL ? "database"
+							  : "state folder",
+			 errmsg);
 	else if (rc != 0)
 		log_error("store", "msg=\"%s\"", errmsg);
 	if (status != 0) {

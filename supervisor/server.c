@@ -152,6 +152,13 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	health_watch(ctx);
+	if (store_is_lost(ctx->store)) {
+		/* its runs are another's: none may go on, or be told as ours */
+		log_tell(LOG_LEVEL_ERROR, "server", "%s",
+			 store_failing(ctx->store));
+		ctx->stop(ctx, EX_UNAVAILABLE);
+		return;
+	}
 	if (errmsg == NULL)
 		return;
 	runs_tell_unrecorded(ctx->runs, errmsg);
@@ -260,6 +267,7 @@ static int open_store(struct server *srv)
 			 "the store cannot be started: %s", strerror(errno));
 		return EX_UNAVAILABLE;
 	}
+	store_set_url(ctx->store, ctx->config->database);
 	store_on_begin(ctx->store, on_store_begun, srv);
 	srv->on_store = event_new(ctx->base, store_fd(ctx->store),
 				  EV_READ | EV_PERSIST, on_store, ctx);

@@ -206,6 +206,8 @@ void config_keep_fixed(struct config *now, const struct config *then,
 {
 	if (keep_text(&now->state_dir, then->state_dir))
 		changed("state_dir");
+	if (keep_text(&now->database, then->database))
+		changed("url");
 	if (keep_text(&now->socket, then->socket))
 		changed("socket");
 	if (keep_text(&now->listen, then->listen))

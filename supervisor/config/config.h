@@ -23,7 +23,7 @@ typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_PATHS, *config_PATTERNS, *config_PLACES,
-    *config_NAMES, *config_DIGESTS, **config_DIRS;
+    *config_DATABASE, *config_NAMES, *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
@@ -42,6 +42,7 @@ struct config_grant {
 struct config {
 #define KEY(section, type, key, ...) config_##type key;
 #define BROWSER_KEY(type, key, field, ...) config_##type field;
+#define STORE_KEY(type, key, field, ...) config_##type field;
 #include "supervisor/config/config_keys.def"
 	size_t n_templates;
 	bool templates_given; /* by a file or a flag: each has to exist */

@@ -35,6 +35,7 @@ enum config_type {
 	CONFIG_PLACES,	 /* HOST:PORT, likewise */
 	CONFIG_NAMES,	 /* of secrets, likewise */
 	CONFIG_DIGESTS,	 /* 64 hex digits each, likewise; shown */
+	CONFIG_DATABASE, /* postgresql://…, without a password */
 	CONFIG_DIRS,	 /* the templates of struct config; spaces between */
 };
 

@@ -18,7 +18,7 @@ struct config_section {
 	const char *expected, *too_many;
 };
 
-#define CONFIG_SECTIONS 6
+#define CONFIG_SECTIONS 7
 #define CONFIG_NAMED_MAX 1000 /* of one kind */
 extern const struct config_section config_sections[CONFIG_SECTIONS];
 

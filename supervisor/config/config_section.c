@@ -24,6 +24,7 @@ static bool is_grantee(const char *s, size_t n)
 
 const struct config_section config_sections[CONFIG_SECTIONS] = {
     {.name = "server"},
+    {.name = "store"},
     {.name = "limits"},
     {.name = "sandbox"},
     {.name = "browser"},

@@ -234,6 +234,41 @@ static bool set_hosts(const struct config_key *k, void *field,
 	return all != NULL;
 }
 
+/* One of libpq's parameters that is not to be in a file that is shown. */
+static bool is_shown(const char *name, size_t n)
+{
+	static const char *const hidden[] = {"password", "sslpassword"};
+
+	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
+		if (n == strlen(hidden[i]) && memcmp(name, hidden[i], n) == 0)
+			return false;
+	return memchr(name, '%', n) == NULL; /* it may be one of them */
+}
+
+/* One that libpq knows as such, with no password in it. */
+static bool is_database(const char *value)
+{
+	static const char scheme[] = "postgresql://";
+	const char *at = value + strlen(scheme), *end, *host;
+
+	if (strncmp(value, scheme, strlen(scheme)) != 0)
+		return false;
+	for (const char *p = value; *p != '\0'; p++)
+		if (*p <= ' ' || *p > '~')
+			return false;
+	end = at + strcspn(at, "/?");
+	host = memchr(at, '@', (size_t)(end - at));
+	if (host != NULL && memchr(at, ':', (size_t)(host - at)) != NULL)
+		return false;
+	/* an @ further on might make what is before it a password, after all */
+	if (strchr(host != NULL ? host + 1 : at, '@') != NULL)
+		return false;
+	for (at = strchr(at, '?'); at != NULL; at = strchr(at, '&'))
+		if (at++, !is_shown(at, strcspn(at, "=&")))
+			return false;
+	return true;
+}
+
 /* Adds to what is there. FIELD is templates of a struct config. */
 static bool set_dirs(const struct config_key *k, void *field, const char *value)
 {
@@ -313,6 +348,11 @@ static const struct {
     [CONFIG_PATHS] = {.word = is_path,
 		      .expected = "absolute paths, but for /, with spaces "
 				  "between them"},
+    [CONFIG_DATABASE] = {.text = is_database,
+			 .expected =
+			     "postgresql://USER@HOST:PORT/DATABASE with what "
+			     "else libpq knows behind a question mark, and "
+			     "without a password"},
     [CONFIG_DIRS] = {.set = set_dirs,
 		     .expected = "absolute paths with spaces between them"},
 };
@@ -413,7 +453,8 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 	if (*value != '\0' && set(k, (char *)base + k->offset, value))
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
-	if (k->type == CONFIG_DIGEST) /* it may be the token itself */
+	/* it may be the token itself, or have a password in it */
+	if (k->type == CONFIG_DIGEST || k->type == CONFIG_DATABASE)
 		return errmsg_set(errmsg, size, "%s: expected %s", k->name,
 				  expected);
 	return errmsg_set(errmsg, size, "%s = \"%s\": expected %s", k->name,

@@ -113,7 +113,7 @@ int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s: %s; %s", at, strerror(-rc),
 			 store_remedy(rc));
-	else
+	else if (c->config->database == NULL)
 		rc = store_look(dir, text, sizeof(text));
 	free(at);
 	if (rc == 0)

@@ -100,6 +100,7 @@ static void diagnose(struct store *s)
 		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
 	snprintf(s->failing, sizeof(s->failing), "%s", s->errmsg);
 	s->failing_rc = s->why_rc;
+	s->lost |= failing && s->why_rc == -EOWNERDEAD;
 }
 
 static void enqueue(struct store *s, struct store_req *r)
@@ -258,8 +259,10 @@ static void beat(struct store *s)
 {
 	pthread_mutex_unlock(&s->lock);
 	s->errmsg[0] = '\0';
-	if (store_sql_open(s) == 0)
-		s->engine->beat(s);
+	if (store_sql_open(s) == 0 && s->engine->beat(s) == -ENOTCONN) {
+		s->errmsg[0] = '\0'; /* it is made again, which says it, too */
+		store_sql_open(s);
+	}
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	s->beat_ms = clock_mono_ms() + BEAT_MS;
@@ -395,7 +398,6 @@ void store_set_url(struct store *s, const char *url)
 	free(s->db_path);
 	s->db_path = name_of(url);
 	s->engine = &store_postgres;
-	s->beat_ms = 0;
 }
 
 void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),
@@ -418,6 +420,8 @@ void store_begin(struct store *s)
 		return;
 	s->begun = true;
 	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (s->engine->beat != NULL) /* the first request opens it */
+		s->beat_ms = clock_mono_ms() + BEAT_MS;
 	err = start_thread(s);
 	if (s->on_begin != NULL)
 		s->on_begin(s->on_begin_arg, err);
@@ -513,6 +517,8 @@ void store_stop(struct store *s, int timeout_ms)
 
 	if (s == NULL)
 		return;
+	if (store_is_lost(s)) /* nothing of it can be written any more */
+		until_ms = 0;
 	set_and_wake(s, &s->stopping);
 	do {
 		if (!wait_idle(s, until_ms)) {
@@ -532,7 +538,7 @@ bool store_is_lost(struct store *s)
 	bool lost;
 
 	pthread_mutex_lock(&s->lock);
-	lost = s->failing[0] != '\0' && s->failing_rc == -EOWNERDEAD;
+	lost = s->lost;
 	pthread_mutex_unlock(&s->lock);
 	return lost;
 }

@@ -113,7 +113,7 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 {
 	int rc;
 
-	if (is_whole(batch))
+	if (s->engine->commits_alone && is_whole(batch))
 		return execute(s, batch);
 	rc = store_sql_run(s, writes ? STMT_BEGIN_WRITE : STMT_BEGIN_READ);
 	if (rc != 0)

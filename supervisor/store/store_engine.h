@@ -43,6 +43,9 @@ struct store_cursor {
 };
 
 struct store_engine {
+	/* A statement that writes may be without a transaction around it. */
+	bool commits_alone;
+
 	/* Open what is closed, and raise the schema: 0, or -errno and closed. */
 	int (*open)(struct store *s);
 	void (*close)(struct store *s); /* fine when it is */

@@ -178,6 +178,7 @@ struct store {
 	bool used;		      /* it has been asked before */
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
+	bool lost; /* and will be, whatever else works */
 
 	/* the thread's own */
 	struct store_reqs retry_queue; /* to be tried again, in order */

@@ -363,7 +363,21 @@ sub write_config {
 		$config = join '', "[limits]\n",
 		    map { "$_ = $config->{$_}\n" } sort keys %$config;
 	}
-	write_file("$self->{root}/paddock.conf", $config);
+	$self->put_config($config);
+}
+
+# PADDOCK_TEST_STORE=postgres: its runs are in the database that with-postgres has
+# started, in a schema for its state folder.
+sub put_config {
+	my ($self, $config) = @_;
+	my $conf = "$self->{root}/paddock.conf";
+
+	if (($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres' && $config !~ /^\[store\]/m) {
+		require Postgres;
+		$config .= "\n[store]\nurl = " . Postgres::postgres_url($self->{state}) . "\n";
+	}
+	# another server may be about to read it
+	write_file($conf, $config) unless -e $conf && read_file($conf) eq $config;
 }
 
 sub command {
@@ -403,6 +417,8 @@ sub become {
 sub start {
 	my ($self) = @_;
 	my ($in_r, $in_w, $out_r, $out_w);
+
+	$self->put_config('') if $ENV{PADDOCK_TEST_STORE} && !-e "$self->{root}/paddock.conf";
 
 	if ($self->{stdin}) {
 		$in_r = $self->{stdin};

@@ -433,6 +433,7 @@ static const char *words(const struct store *s)
 }
 
 const struct store_engine store_sqlite = {
+    .commits_alone = true,
     .open = open_or_close,
     .close = close_db,
     .is_open = is_open,

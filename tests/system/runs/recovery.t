@@ -294,7 +294,8 @@ sub all_unavailable {
 		    'a place where nothing can be');
 	$s->stop;
 }
-{
+SKIP: {
+	skip('the rows are not there', 3) if ($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres';
 	my $s = server()->greeted;
 	my $run;
 
@@ -312,6 +313,7 @@ sub all_unavailable {
 
 SKIP: {
 	skip_lacking(1, 'mount');
+	skip('the rows are not there', 1) if ($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres';
 	my $root = Paddock::fresh_root();
 	my (@done, $on, $waiting, $r);
 

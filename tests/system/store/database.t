@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A server whose record is in PostgreSQL: what it says of a database that it cannot
+# use, what it survives, and what another server sees.
+use lib 'tests/lib';
+use Paddock;
+use Daemon;
+
+BEGIN {
+	needs('postgres');
+	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
+}
+use Postgres;
+
+my %templates = (
+	nap  => lua('run.sleep(inputs.ms) return inputs.n'),
+	doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end'),
+);
+my $PASSWORD = 'n0b0dys';
+
+sub server { return Paddock->new( templates => \%templates, config => "[limits]\nmax_concurrent_runs = 3\n", @_ ) }
+
+# ---- a daemon that cannot use it ----
+
+# Exit status and what was said by a daemon with [store] url = URL.
+sub daemon {
+	my ($url) = @_;
+	my $root = Paddock::fresh_root();
+
+	mkdir "$root/templates";
+	write_file( "$root/c.conf", "[store]\nurl = $url\n" );
+	my $said = qx{timeout 50 $BUILD/paddockd --config $root/c.conf --state-dir $root/state \\
+	    --socket $root/sock --templates $root/templates 2>&1 </dev/null};
+	return ( $? >> 8, $said );
+}
+
+{
+	my ( $status, $said ) = daemon('postgresql://ada@/runs?host=/nonexistent/folder');
+
+	is( $status, 69, 'a database that cannot be reached ends the start' );
+	like( $said, qr{the database cannot be used: postgresql:///runs: .*see whether PostgreSQL runs there},
+		'  which says what to see to' );
+
+	my $newer = postgres_url('newer');
+	postgres_sql( 'CREATE TABLE paddock_schema AS SELECT 99 AS version', $newer );
+	( $status, $said ) = daemon($newer);
+	is( $status, 78, 'so does one of a newer paddock' );
+	like( $said, qr/its schema has version 99, and this paddockd knows \d+/, '  which says so' );
+
+	for my $url ( "postgresql://ada:$PASSWORD\@localhost/runs", "postgresql:///runs?user=ada&password=$PASSWORD",
+		"postgresql:///runs?pass%77ord=$PASSWORD", "mysql://$PASSWORD" ) {
+		( $status, $said ) = daemon($url);
+		is( $status, 78, "$url is no url here" =~ s/$PASSWORD/.../r );
+		like( $said, qr/url: expected postgresql:.* without a password/, '  nor is it repeated' );
+		unlike( $said, qr/$PASSWORD/, '  with its password' );
+	}
+}
+
+# ---- one that can ----
+
+{
+	my $s = server();
+	my ( $v, $on );
+
+	$s->init;
+	$v = $s->run_sync( nap => { ms => 1, n => 7 } );
+	is( $v->{result}, 7, 'a run is recorded in the database' );
+	ok( !-e "$s->{state}/paddock.db", '  and not in the state folder' );
+	$on = $s->run_async('doze');
+	$s->saying( $on, 'dozing' );
+	my $url = postgres_url( $s->{state} );
+	postgres_sql( 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity'
+		. ' WHERE pid <> pg_backend_pid() AND application_name = current_schema()', $url );
+	is( $s->run_sync( nap => { ms => 1, n => 8 } )->{result}, 8, 'when its connection is ended, it makes another' );
+	$s->tool( cancel_task_run => { runId => $on } );
+	is( $s->ended($on)->{status}, 'canceled', '  and what ran goes on, to its end' );
+	is( $s->tool('list_task_runs')->{view}{total}, 3, '  nothing is there twice' );
+
+	# another machine: its own state folder, and the same database
+	my $t = Paddock->new( templates => \%templates, config => "[limits]\nmax_concurrent_runs = 3\n[store]\nurl = $url\n" );
+	$t->init;
+	same_json( $t->get( $v->{runId} ), $v, 'another server on it sees the same run' );
+	$on = $s->run_async('doze');
+	$s->saying( $on, 'dozing' );
+	is( $t->get($on)->{status}, 'running', '  one that goes on, too' );
+	$t->tool( cancel_task_run => { runId => $on } );
+	is( $s->ended($on)->{status}, 'canceled', '  and may end it' );
+	$t->stop;
+
+	# taken for dead: it may not write over what another has made of its runs
+	$on = $s->run_async('doze');
+	$s->saying( $on, 'dozing' );
+	postgres_sql( 'DELETE FROM node', $url );
+	until_true( 'the end of who was taken for dead', sub { $s->log_text =~ /another server has taken over/ } );
+	is( $s->wait_exit >> 8, 69, 'who was taken for dead ends' );
+}
+
+done_testing();

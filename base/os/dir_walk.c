@@ -168,22 +168,23 @@ void dir_walk_free(struct dir_walk *f)
  */
 int dir_walk_open_file(int fd, const char *path, struct stat *st)
 {
-	struct file_id seen, got;
+	struct stat seen;
 	int file, rc, at = nofollow_open_here(fd, path, O_PATH | O_NOFOLLOW);
 
 	if (at < 0)
 		return at;
-	rc = fstat(at, st) < 0 || file_id_of(at, &seen) < 0 ? -errno : 0;
+	rc = fstat(at, &seen) < 0 ? -errno : 0;
 	close(at);
-	if (rc == 0 && !S_ISREG(st->st_mode))
-		rc = -EMEDIUMTYPE;
 	if (rc < 0)
 		return rc;
+	*st = seen;
+	if (!S_ISREG(st->st_mode))
+		return -EMEDIUMTYPE;
 	file = nofollow_open_here(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (file < 0)
 		return file;
-	if (fstat(file, st) == 0 && file_id_of(file, &got) == 0 &&
-	    file_id_same(&seen, &got))
+	if (fstat(file, st) == 0 && st->st_dev == seen.st_dev &&
+	    st->st_ino == seen.st_ino)
 		return file;
 	close(file);
 	return -EAGAIN;

@@ -30,7 +30,8 @@ struct listing {
 	size_t n_files;
 	const struct package_bytes *kept;
 	size_t n_replayable;
-	size_t met; /* of those */
+	size_t met;  /* of those */
+	char *block; /* BLOCK_BYTES, for hash_bytes() */
 	char *errmsg;
 	size_t size;
 };
@@ -54,7 +55,7 @@ static bool is_as_kept(const struct listing *l, const char *path,
 static int hash_bytes(const struct listing *l, EVP_MD_CTX *md, const char *path,
 		      int file, uintmax_t want)
 {
-	char *block = xcalloc(1, BLOCK_BYTES);
+	char *block = l->block;
 	uintmax_t at = 0;
 	int rc = 0;
 
@@ -73,7 +74,6 @@ static int hash_bytes(const struct listing *l, EVP_MD_CTX *md, const char *path,
 		EVP_DigestUpdate(md, block, (size_t)n);
 		at += (uintmax_t)n;
 	}
-	free(block);
 	return rc;
 }
 
@@ -145,8 +145,11 @@ static int digest(struct listing *l, hash_one *hash, char hex[65])
 {
 	int rc = dir_walk_list(l->root, &l->f, l->errmsg, l->size);
 
+	if (rc == 0 && hash == hash_file)
+		l->block = xcalloc(1, BLOCK_BYTES);
 	if (rc == 0)
 		rc = hash_all(l, hash, hex);
+	free(l->block);
 	l->n_files = rc == 0 ? l->f->n : 0;
 	dir_walk_free(l->f);
 	if (rc == 0 && l->met != l->n_replayable)

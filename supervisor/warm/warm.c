@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "proto/json/json_pack.h"
 #include "supervisor/config/config.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/templates/catalogue.h"
@@ -28,7 +27,7 @@
 #define SLOTS_LEFT 32	   /* at least, to runs */
 #define RETRY_FIRST_MS 100 /* after one was lost; doubles */
 #define RETRY_MAX_MS 30000
-#define RETRY_MEMORY_MS 500 /* when others have it */
+#define RETRY_MEMORY_MS 500 /* when others have memory or slots */
 #define LOOK_MS 60000	    /* whatever happens */
 #define AFTER_MS 20	    /* the run that took one goes first */
 #define FAILURES_MAX 5	    /* of a program, in a row */
@@ -399,8 +398,9 @@ void warm_give_way(struct warm *m)
 		return;
 	TAILQ_FOREACH(k, &m->kept, link) {
 		dismiss_all(k);
-		k->not_before_ms = clock_mono_ms() + RETRY_FIRST_MS;
+		k->not_before_ms = clock_mono_ms() + RETRY_MEMORY_MS;
 	}
+	fill_in(m, RETRY_MEMORY_MS);
 }
 
 void warm_renew(struct warm *m, enum runtime kind)
@@ -453,61 +453,6 @@ void warm_reloaded(struct warm *m, const struct catalogue *all)
 	fill_in(m, 0);
 }
 
-static uint64_t bytes_of(const struct kept *k)
-{
-	const struct born *b;
-	uint64_t bytes = 0;
-
-	TAILQ_FOREACH(b, &k->waiting, link)
-		bytes += b->bytes;
-	return bytes;
-}
-
-static struct json_object *view_of(const struct kept *k)
-{
-	static const char *const names[] = {"lua", "program"};
-	const struct template *t = k->template;
-	struct json_object *o = json_pack(
-	    "runtime:s templateId?s version?s waiting:i wanted:i hits:i "
-	    "misses:i replaced:i",
-	    names[k->job.kind], t != NULL ? t->id : NULL,
-	    t != NULL ? t->version_text : NULL, (int64_t)k->n, (int64_t)k->want,
-	    (int64_t)k->hits, (int64_t)k->misses, (int64_t)k->replaced);
-
-	if (t != NULL)
-		json_add(o, "memoryBytes:i", (int64_t)bytes_of(k));
-	return o;
-}
-
-struct json_object *warm_view(const struct warm *m)
-{
-	struct json_object *list = json_object_new_array();
-	const struct kept *k;
-
-	if (m == NULL)
-		return list;
-	TAILQ_FOREACH(k, &m->kept, link)
-		json_object_array_add(list, view_of(k));
-	return list;
-}
-
-void warm_log(const struct warm *m)
-{
-	unsigned long long waiting = 0, hits = 0, misses = 0, replaced = 0;
-	const struct kept *k;
-
-	if (m == NULL)
-		return;
-	TAILQ_FOREACH(k, &m->kept, link) {
-		waiting += k->n;
-		hits += k->hits;
-		misses += k->misses;
-		replaced += k->replaced;
-	}
-	log_info("warm", "waiting=%llu hits=%llu misses=%llu replaced=%llu",
-		 waiting, hits, misses, replaced);
-}
-
 struct warm *warm_new(struct context *ctx)
 {
 	struct warm *m = xcalloc(1, sizeof(*m));
@@ -521,12 +466,16 @@ struct warm *warm_new(struct context *ctx)
 
 void warm_stop(struct warm *m)
 {
+	struct kept *k, *next;
+
 	if (m == NULL)
 		return;
 	m->stopped = true;
 	evtimer_del(m->fill);
-	while (!TAILQ_EMPTY(&m->kept))
-		kept_free(TAILQ_FIRST(&m->kept));
+	for (k = TAILQ_FIRST(&m->kept); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		kept_free(k);
+	}
 }
 
 void warm_free(struct warm *m)

@@ -3,7 +3,8 @@
  * warm_private.h - what the parts of warm share; nobody else includes it.
  *
  *   born.c          a worker, whoever has it
- *   warm.c          those that wait: kept, taken, replaced, shown
+ *   warm.c          those that wait: kept, taken, replaced
+ *   warm_view.c     what is shown of them
  *   warm_program.c  what a program that waits is told, held to, and says
  */
 #ifndef SUPERVISOR_WARM_WARM_PRIVATE_H

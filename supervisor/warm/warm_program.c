@@ -146,8 +146,7 @@ const char *warm_why(int status)
 {
 	static const char *const reasons[UNFITS] = {
 	    [UNFIT_ENDED] = "it could not be started, or ended before its run",
-	    [UNFIT_SPOKE] = "it wrote to 1 or 3, or closed one of its "
-			    "descriptors, before it was asked",
+	    [UNFIT_SPOKE] = "it spoke, or closed what it was given, too early",
 	    [UNFIT_SLOW] = "it did not come to wait for its inputs",
 	    [UNFIT_SPINS] = "it used more CPU time than who waits may",
 	    [UNFIT_GREW] = "it needed more memory than who waits may have",

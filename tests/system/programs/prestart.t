@@ -5,6 +5,8 @@
 # of it is left behind.
 use lib 'tests/lib';
 use Paddock;
+use Cli;
+use Http;
 
 # It says what its first line of 4 says, and what it found where others were.
 my $SAYS = <<'PERL';
@@ -34,9 +36,10 @@ my %templates = (
 );
 
 # The row of template T (undef: of Lua, the one used last).
+sub rows { return $_[0]->call('paddock/waiting', {})->{result}{workers} }
 sub row {
 	my ($s, $t) = @_;
-	my $rows = $s->result($s->request('paddock/waiting'))->{workers};
+	my $rows = rows($s);
 
 	return (grep { ($_->{templateId} // '') eq ($t // '') } @$rows)[0] // {};
 }
@@ -56,7 +59,7 @@ for (users()) {
 	$s->init;
 
 	# ---- Lua ----
-	is_deeply($s->result($s->request('paddock/waiting'))->{workers}, [], "$who: none waits before the first run");
+	is_deeply(rows($s), [], "$who: none waits before the first run");
 	my $v = $s->run_sync('lua');
 	is($v->{result}, $v->{runId}, 'a run that none waited for');
 	until_waiting($s, undef, 1);
@@ -68,7 +71,7 @@ for (users()) {
 	until_waiting($s, undef, 1);
 	my ($waits) = grep { alive($_) } $s->waiting;
 	kill KILL => $waits;
-	until_true('it to be replaced', sub { (grep { $_->{replaced} } @{$s->result($s->request('paddock/waiting'))->{workers}}) });
+	until_true('it to be replaced', sub { (grep { $_->{replaced} } @{rows($s)}) });
 	is($s->run_sync($_)->{status}, 'succeeded', "one that died is replaced: $_ runs") for qw(lua small);
 
 	# ---- programs ----
@@ -119,25 +122,37 @@ for (users()) {
 	$s->stop("$who: none of them is left");
 }
 
-# ---- a reload ----
+# ---- a daemon: reload, views, drain ----
 {
-	my $s = Paddock->new(daemon => 1, templates => {says => $templates{says}, lua => $templates{lua}});
+	my $d = Http->new(templates => {says => $templates{says}, lua => $templates{lua},
+		long => {code => 'return function(run) run.sleep(600000) end', limits => {maxTimeoutMs => 700000}}}, tokens => {ada => 'a' x 43});
+	my ($c, $ada) = (Client->new($d)->greeted, $d->client('ada')->greeted);
+	my $cli = Cli->new;
 
-	$s->init;
-	$s->run_sync($_) for qw(says lua);
-	until_waiting($s, 'says', 2);
-	until_waiting($s, undef, 1);
-	my %old = map { $_ => 1 } grep { alive($_) } $s->waiting;
+	$c->run_sync($_) for qw(says lua);
+	until_waiting($c, 'says', 2);
+	until_waiting($c, undef, 1);
+	my %old = map { $_ => 1 } grep { alive($_) } $d->waiting;
 	is(scalar keys %old, 3, 'two programs and one of Lua wait');
-	kill HUP => $s->{pid};
+	kill HUP => $d->{pid};
 	until_true('none of these to be left', sub { !grep { alive($_) } keys %old });
-	ok(until_waiting($s, 'says', 2), 'a reload replaces all');
-	is($s->run_sync(says => {n => 7})->{result}{in}{n}, 7, '…and runs go on');
-	until_waiting($s, 'says', 2);
-	my @waits = grep { alive($_) } $s->waiting;
-	kill TERM => $s->{pid};
+	ok(until_waiting($c, 'says', 2), 'a reload replaces all');
+	is($c->run_sync(says => {n => 7})->{result}{in}{n}, 7, '…and runs go on');
+	until_waiting($c, 'says', 2);
+	my $r = $cli->run(['ps', '--warm', '--socket', $d->{socket}]);
+	like($r->{out}, qr/^TEMPLATE +VERSION +WAITING +HITS +MISSES +REPLACED\nsays +\S+ +2 +1 +1 +0\n(?:any of Lua +- +\d+ +\d+ +\d+ +0\n)*\z/,
+	     'paddock ps --warm shows them');
+	like($cli->run(['ps', '--warm', '--json', '--socket', $d->{socket}])->{out}, qr/"hits": ?1,/, '…as JSON, too');
+	like($ada->call('paddock/waiting', {})->{error}{message}, qr/told to root/, '…to no other requestor');
+	kill USR1 => $d->{pid};
+	ok($d->log_has(qr/part=warm waiting=\d+ hits=\d+ misses=\d+ replaced=0/), '…and SIGUSR1 tells the sum');
+	my $long = $d->worker_pid($c->run_async('long'));
+	my @waits = grep { alive($_) } $d->waiting;
+	kill TERM => $d->{pid};
 	until_true('them to end', sub { !grep { alive($_) } @waits });
-	$s->stop('a drain ends them');
+	ok(alive($long), 'a drain ends who waits, and not who runs');
+	kill TERM => $d->{pid};
+	$d->stop;
 }
 
 done_testing;

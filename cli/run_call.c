@@ -261,6 +261,13 @@ static int give_up(struct run_call *r, struct tool_result *a)
 	return id == NULL || ask_to_cancel(r, id) ? 0 : client_trouble();
 }
 
+/* Is it not waited for any more? The same key tells what became of the run. */
+static bool came_late(const struct tool_result *a)
+{
+	return !a->good &&
+	       json_member_is(a->value, "errorCode", "REQUEST_STATE_REFUSED");
+}
+
 /* A is what the template asks; then the answer to the call that has its answers. */
 static int answer_asked(struct run_call *r, const char *mode,
 			struct tool_result *a)
@@ -275,6 +282,10 @@ static int answer_asked(struct run_call *r, const char *mode,
 	*a = (struct tool_result){0};
 	rc = responses != NULL ? ask_for_run(r, mode, &asked, responses, a)
 			       : give_up(r, a);
+	if (rc == 0 && came_late(a)) {
+		tool_result_fini(a);
+		rc = ask_for_run(r, mode, NULL, NULL, a);
+	}
 	json_object_put(responses);
 	tool_result_fini(&asked);
 	return rc;

@@ -139,6 +139,21 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is(talk(['run', 'name', @there, '--answer', 'name=Bo'])->{json}{content}{name}, 'Bo', 'one that does is not');
 }
 
+{
+	my $hasty = Daemon->new(templates => \%templates, config => {input_wait_ms => 300});
+	my @at = ('--socket', $hasty->{socket});
+
+	$hasty->ready;
+	my $p = $cli->start(['run', 'name', @at], @tty);
+	prompted($p, qr/name"/);
+	until_true('the end of the run', sub { $cli->run(['ps', '-a', @at])->{out} =~ /failed/ });
+	$p->type("Ada\n");
+	my $r = ended($p);
+	is($r->{status}, 1, 'an answer that comes too late');
+	like($r->{err}, qr/failed: no client came back with the answers.*INPUT_TIMEOUT/s, '... ends with what became of the run');
+	$hasty->stop;
+}
+
 # ---- hostile words ----
 
 {

@@ -169,7 +169,7 @@ struct store_use {
 
 #define STORE_USES_MAX 1000		     /* of them in an answer */
 #define STORE_USE_HOUR_MS ((int64_t)3600000) /* it is counted by the hour… */
-#define STORE_USE_KEPT_MS (366 * 24 * STORE_USE_HOUR_MS) /* …for so long */
+#define STORE_USE_KEPT_MS (STORE_USE_HOUR_MS * 24 * 366) /* …for so long */
 
 #define STORE_SESSIONS_EACH 2048 /* of one requestor */
 #define STORE_SESSIONS_MAX 8192

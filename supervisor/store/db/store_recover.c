@@ -80,12 +80,13 @@ bool store_instance_lives(struct store *s, const char *name)
 	return lives;
 }
 
-/* Who has written to us touches our file. */
+/* Who has written to us touches our file; on another machine nobody can. */
 static void recv_nudges(struct store *s, const char *path)
 {
-	atomic_store(&s->nudged,
-		     s->nudge_fd >= 0 &&
-			 inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0);
+	bool watched = s->nudge_fd >= 0 &&
+		       inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0;
+
+	atomic_store(&s->nudged, watched && s->engine->lives == NULL);
 }
 
 int store_instance_lock(struct store *s)

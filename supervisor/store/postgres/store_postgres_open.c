@@ -47,6 +47,12 @@ static bool is_wanted(void *arg)
 	return !abandon;
 }
 
+/* Who has been gone for a day, and left nothing that is to be taken over. */
+#define FORGET_NODES                                                           \
+	"DELETE FROM node WHERE heartbeat_ms < paddock_now() - 86400000"       \
+	" AND NOT EXISTS (SELECT 1 FROM runs WHERE instance = node.id"         \
+	" AND ended = 0)"
+
 void store_postgres_close(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
@@ -68,7 +74,7 @@ void store_postgres_close(struct store *s)
 /* Under a lock, since another server may be at the same. */
 static int raise_schema(struct postgres *p)
 {
-	char version[NUMBER_SIZE];
+	char version[NUMBER_SIZE] = "";
 	int rc = pq_link_run(
 	    &p->link,
 	    "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended("
@@ -88,7 +94,7 @@ static int raise_schema(struct postgres *p)
 
 static int check_schema(struct postgres *p)
 {
-	char version[NUMBER_SIZE];
+	char version[NUMBER_SIZE] = "";
 	int rc = pq_link_ask(&p->link, "SELECT to_regclass('paddock_schema')",
 			     version, sizeof(version));
 
@@ -124,6 +130,8 @@ static int join(struct store *s, struct postgres *p)
 			 "another server has taken over what this one had");
 		rc = -EOWNERDEAD;
 	}
+	if (rc == 0 && !p->joined)
+		rc = pq_link_send_sql(&p->link, FORGET_NODES);
 	if (rc == 0)
 		p->joined = true;
 	return rc;

@@ -91,9 +91,10 @@ my $c = $h->modern;
 
 $c->{capabilities} = \%can;
 is_as_before($h, 'POSTs', $POSTS, $POSTS, sub { many($_[0], 16, sub {
-	my $conn = $c->post_request('tools/call', {name => 'who', arguments => {}}, 1);
+	my $id = $c->request('tools/call', {name => 'who', arguments => {}});
+	my $conn = $c->route($id);
 
-	return sub { my $r = $conn->response; $conn->hang_up; return $r->{json} };
+	return sub { my $r = $c->answer($id); $conn->hang_up; return $r };
 }) });
 $h->stop;
 done_testing();

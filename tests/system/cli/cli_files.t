@@ -1,0 +1,66 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# paddock artifact put, and run -i key=@@FILE: files of this machine that runs are
+# given, by a daemon and by a private server; what is told of them, and of what goes
+# wrong.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+use Daemon;
+use Digest::SHA qw(sha256_hex);
+
+my $FILE = {type => 'string', format => 'paddock-file'};
+my %templates = (
+    sums => lua('local n = #(inputs.f or "") for _, text in pairs(inputs.files or {}) do n = n + #text end for _, text in ipairs(inputs.list or {}) do n = n + #text end return {n = n}',
+	inputsSchema => {type => 'object', properties => {f => $FILE, text => {type => 'string'}, n => {type => 'integer'},
+		list => {type => 'array', items => $FILE}, files => {type => 'object', additionalProperties => $FILE}}, additionalProperties => false}),
+    given => {program => "#!/usr/bin/perl\nuse JSON::PP; my \$in = decode_json(join '', <STDIN>); print encode_json([\$in->{f}, -s \$in->{f}])\n",
+	inputsSchema => {type => 'object', properties => {f => $FILE}}},
+);
+
+for (users()) {
+	my ($who, $user) = @$_;
+	my $d = Daemon->new(templates => \%templates, user => $user);
+	my $cli = Cli->new;
+	my %as = (user => $user);
+	my $id;
+
+	$d->ready;
+	chown $user, $user, $cli->{root}, $cli->{here} if defined $user;
+	write_file("$cli->{here}/a b.csv", "1,2\n" x 100_000);
+	write_file("$cli->{here}/b.bin", "\xff\0");
+	chmod 0755, $cli->{root}, $cli->{here};
+	for (['a daemon', '--socket', $d->{socket}], ['a private server', '--templates', "$d->{root}/templates", '--state-dir', "$cli->{root}/state"]) {
+		my ($what, @there) = @$_;
+		my $paddock = sub { return $cli->run([@_, @there], %as) };
+		my $r = $paddock->('artifact', 'put', 'a b.csv', '-q');
+
+		like($r->{out}, qr/\Aart_[2-7a-z]{26} 400000 @{[sha256_hex("1,2\n" x 100_000)]}\n\z/, "$who, $what: put prints id, bytes and digest");
+		($id) = $r->{out} =~ /(art_\S+)/;
+		$r = $paddock->('artifact', 'put', 'b.bin', '--name', 'x.json', '--mime', 'text/x', '--json', '-q');
+		my $a = json_to($r->{out});
+		is("$a->{name} $a->{mimeType} $a->{bytes}", 'x.json text/x 2', '…under another name, of another type');
+		$r = $cli->run(['artifact', 'put', '-', '--name', 'in.txt', '-q', @there], %as, in => 'from a pipe');
+		like($r->{out}, qr/ 11 @{[sha256_hex('from a pipe')]}$/, '…of standard input');
+		like($paddock->('artifact', 'ls')->{out}, qr/ 11  text\/plain  in\.txt\n.* 2  text\/x  x\.json\n.* 400000  text\/csv  a b\.csv\n\z/, 'ls has them, the newest first');
+		is(scalar @{json_to($paddock->('artifact', 'ls', '--json')->{out})}, 3, '…also in JSON');
+		is($paddock->('artifact', 'cat', $id)->{out}, "1,2\n" x 100_000, 'cat gives one back');
+		$r = $paddock->('run', 'sums', '-i', 'f=@@a b.csv', '-i', 'files.x.csv=@@b.bin', '-i', 'list=@@b.bin', '-i', 'list=text');
+		is($r->{out}, qq({"n": 400008}\n), 'a run is given files that are uploaded for it') or diag $r->{err};
+		like($r->{err}, qr/uploaded a b\.csv as art_/, '…which is told');
+		is($paddock->('run', 'given', '-i', 'f=@@a b.csv', '-q')->{out} =~ s/\s//gr, '["in/ab.csv",400000]', '…a program, too');
+		is($paddock->('run', 'given', '-i', "f:={\"\$artifact\": \"$id\", \"name\": \"c\"}", '-q')->{out} =~ s/\s//gr, '["in/c",400000]', '…by its id');
+		is($paddock->('run', 'given', '-i', 'f=@b.bin', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…or with the call');
+		is($paddock->('retry', 'last', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…and once more') if $what eq 'a daemon';
+		for (['f=@@none', qr/none: No such file/], ['f=@@.', qr/\.: Is a directory/], ['n=@@b.bin', qr/n has to be/],
+		     ["f:={\"\$artifact\": \"art_@{['a' x 26]}\"}", qr/you have no artifact/]) {
+			my ($word, $says) = @$_;
+
+			$r = $paddock->('run', 'sums', '-i', $word);
+			ok($r->{status} =~ /^[24]$/ && $r->{err} =~ $says, "$word is refused") or diag "$r->{status} $r->{err}";
+		}
+		is($paddock->('artifact', 'put', 'none')->{status}, 2, 'and so is what cannot be put');
+	}
+	$d->stop;
+}
+done_testing();

@@ -5,6 +5,7 @@
  * tab there may be a word about it. Nobody waits for a server here, and none
  * is started but to look at templates: who has no answer offers nothing.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,39 @@ static void offer_inputs_of_run(const struct ask_words *w, const char *run)
 	json_object_put(v);
 }
 
+/* Where the file begins in a "key=@FILE" or "key=@@FILE" as far as it is typed. */
+static const char *file_of_input(const char *typed)
+{
+	const char *at = strchr(typed, '=');
+
+	if (at == NULL || at[1] != '@')
+		return NULL;
+	return at + 2 + (at[2] == '@');
+}
+
+/* What lies where the last word points, as that word would be with it. */
+static void offer_files_of_input(const struct ask_words *w, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t in = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	char *folder = in > 0 ? xstrndup(path, in) : xstrdup(".");
+	DIR *d = opendir(folder);
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *word =
+		    xasprintf("%.*s%s%s", (int)(path + in - w->last), w->last,
+			      e->d_name, e->d_type == DT_DIR ? "/" : "");
+
+		if (e->d_name[0] != '.')
+			offer(w, word);
+		free(word);
+	}
+	if (d != NULL)
+		closedir(d);
+	free(folder);
+}
+
 /* ---- values and operands ---- */
 
 /* By what a flag's value is called; BEFORE is the last operand. */
@@ -294,7 +328,9 @@ static void offer_value(const struct ask_words *w, const struct opt *o,
 
 	for (; may != NULL && *may != NULL; may++)
 		offer(w, *may);
-	if (strcmp(o->name, "set") == 0 && strncmp(before, "run_", 4) == 0)
+	if (strcmp(o->name, "set") == 0 && file_of_input(w->last) != NULL)
+		offer_files_of_input(w, file_of_input(w->last));
+	else if (strcmp(o->name, "set") == 0 && strncmp(before, "run_", 4) == 0)
 		offer_inputs_of_run(w, before);
 	else if (strcmp(o->name, "set") == 0 && before[0] != '\0')
 		offer_inputs(w, before);

@@ -2,18 +2,20 @@
 # paddock.bash - completion; paddock itself knows its commands, flags and runs.
 _paddock()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} word line skip
+	local cur=${COMP_WORDS[COMP_CWORD]} word line skip part=
 	local -a words=()
 
-	# bash takes "--status=r" for three words.
+	# bash takes "--status=r", and "f=@@a", for three words.
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-		if ((${#words[@]})) && [[ $word == '=' || ${words[-1]} == --*= ]]; then
+		if ((${#words[@]})) && [[ $word =~ ^[=@]+$ || ${words[-1]} == --*= ||
+			($part =~ ^[=@]+$ && ${words[-1]} == *=@*) ]]; then
 			words[-1]+=$word
 		else
 			words+=("$word")
 		fi
+		part=$word
 	done
-	[[ $cur == '=' ]] && cur=
+	[[ $cur =~ ^[=@]+$ ]] && cur=
 	skip=${words[-1]%"$cur"}
 	COMPREPLY=()
 	while IFS= read -r line; do
@@ -25,7 +27,7 @@ _paddock()
 			;;
 		*)
 			line=${line%%$'\t'*}
-			[[ $line == *= ]] && compopt -o nospace 2>/dev/null
+			[[ $line == *[=/] ]] && compopt -o nospace 2>/dev/null
 			COMPREPLY+=("${line#"$skip"}")
 			;;
 		esac

@@ -43,6 +43,8 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
      [['run', @private, 'good', '-i', 'co'], "count=\n", 'inputs of the template, asked of a private server'],
      [['run', @private, 'good@1.0.0', '--set', 'c'], "count=\ncsv=\tText of a table a table a table a table a table a table a t…\n", 'of a version, with what they are, as of templates'],
      [['run', @private, '-i', ''], '', '... once it is named'],
+     [['run', @private, 'good', '-i', 'csv=@@fi'], "csv=\@\@file.json\n", 'files behind \@\@'],
+     [['run', 'good', '-i', 'csv=@fo'], "csv=\@folder/\n", '... and \@'],
      [['run', '--input', ''], "\@files\n", 'a file is the shell\'s to find'],
      [['run', '-o', ''], "\@dirs\n", 'a folder as well'],
      [['template', 'check', ''], "\@dirs\n", 'a package is one'],
@@ -150,7 +152,7 @@ sub fish {
 my %shells = (bash => \&bash, zsh => \&zsh, fish => \&fish);
 for my $name (sort keys %shells) {
 	SKIP: {
-		skip_lacking(8, $name);
+		skip_lacking(9, $name);
 		my $said = $shells{$name};
 
 		is($said->('expl'), 'explain', "$name completes a command");
@@ -159,6 +161,8 @@ for my $name (sort keys %shells) {
 		is($said->('cancel', @there, ''), $slow, 'a run, without what is said of it');
 		is($said->('schema', 'fi'), 'file.json', 'a file');
 		is($said->('run', 'good', @there, '-i', 'cou'), 'count=', 'an input');
+		is($name eq 'bash' ? bash('run', 'good', '-i', 'csv', '=@@', 'fi') : $said->('run', 'good', '-i', 'csv=@@fi'),
+		   $name eq 'bash' ? 'file.json' : 'csv=@@file.json', 'a file that is uploaded');
 		like($said->('template', 'check', 'fo'), qr{^folder/?$}, 'a folder');
 		is($name eq 'bash' ? bash('ps', '--status', '=', 'f') : $said->('ps', '--status=f'),
 		   $name eq 'bash' ? 'failed' : '--status=failed', 'a value behind a =');

@@ -173,7 +173,9 @@ static int check(const struct build *b)
 {
 	char errmsg[512];
 	struct dir_walk *all = NULL;
-	int rc = dir_walk_list(b->package, &all, errmsg, sizeof(errmsg));
+	const char *but = b->at == b->package ? b->stage : NULL;
+	int rc =
+	    dir_walk_list_but(b->package, but, &all, errmsg, sizeof(errmsg));
 
 	dir_walk_free(all);
 	return rc == 0 ? 0

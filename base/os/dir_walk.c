@@ -21,6 +21,7 @@ struct listing {
 	struct dir_walk *f;
 	char *errmsg;
 	size_t size;
+	const char *but; /* a name at the top that is left out; or NULL */
 };
 
 static int list_dir(struct listing *l, int fd, const char *prefix, int depth);
@@ -87,6 +88,8 @@ static int list_entry(struct listing *l, int at, const char *prefix,
 	struct stat st;
 	char *path;
 
+	if (l->but != NULL && depth == 0 && strcmp(name, l->but) == 0)
+		return 0;
 	if (++l->f->entries > DIR_WALK_ENTRIES_MAX)
 		return errmsg_set(
 		    l->errmsg, l->size,
@@ -134,7 +137,13 @@ static int by_name(const void *a, const void *b)
 
 int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size)
 {
-	struct listing l = {xcalloc(1, sizeof(**f)), errmsg, size};
+	return dir_walk_list_but(fd, NULL, f, errmsg, size);
+}
+
+int dir_walk_list_but(int fd, const char *but, struct dir_walk **f,
+		      char *errmsg, size_t size)
+{
+	struct listing l = {xcalloc(1, sizeof(**f)), errmsg, size, but};
 	int rc, top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (top < 0)

@@ -29,6 +29,9 @@ struct dir_walk {
  * or neither file nor folder.
  */
 int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size);
+/* The same, but for what is called BUT in FD itself. */
+int dir_walk_list_but(int fd, const char *but, struct dir_walk **f,
+		      char *errmsg, size_t size);
 void dir_walk_free(struct dir_walk *f); /* NULL is fine */
 
 /*

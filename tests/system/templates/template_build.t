@@ -239,7 +239,7 @@ SKIP: {
 # ---- as whom ----
 
 SKIP: {
-	skip_lacking(6, 'root', 'pip', 'compiler');
+	skip_lacking(8, 'root', 'pip', 'compiler');
 	my $dir = package_of('user/pip', 'requirements.txt' => lock_of('ours'));
 
 	system("chown -R $NOBODY:$NOBODY $root/user; chmod -R go+rX $cli->{root}");
@@ -255,6 +255,11 @@ SKIP: {
 	chmod 0700, $cli->{root};
 	is(build($dir)->{status}, 0, '...where that user finds no way, too');
 	chmod 0755, $cli->{root};
+	$dir = package_of('alone/pip', 'requirements.txt' => lock_of('ours'));
+	system("chown $NOBODY:$NOBODY $dir");
+	is_deeply([map { $cli->run(['template', 'build', $dir, @index], user => $NOBODY)->{status} } 1 .. 2], [0, 0],
+	   'a user builds where nothing can be put beside the package, and again');
+	is(files($dir) =~ /ours/ ? clean() : 'nothing', '', '...and leaves nothing else in it');
 	compile('lib/deny.c', "$cli->{root}/deny", '-lseccomp');
 	my $out = `$cli->{root}/deny userns -- $BUILD/paddock template build $dir 2>&1`;
 

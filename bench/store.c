@@ -5,6 +5,7 @@
  *
  *   store [DIR [RUNS [ROWS]]]   in a fresh folder below DIR (.), with ROWS
  *                               finished runs there already
+ *   tests/tools/with-postgres store …   the same in PostgreSQL
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static void report(const char *what, size_t runs, int64_t us, int64_t cpu,
 {
 	printf("%-40s %7.1f us  %6.1f us CPU a run  %6.1f runs a commit\n",
 	       what, (double)us / (double)runs, (double)cpu / (double)runs,
-	       (double)runs / (double)commits);
+	       commits > 0 ? (double)runs / (double)commits : 0.0);
 }
 
 /*
@@ -100,7 +101,7 @@ static void report(const char *what, size_t runs, int64_t us, int64_t cpu,
 static uint32_t count_commits(const struct store *s)
 {
 	char *path = xasprintf("%s-shm", s->db_path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC); /* SQLite's alone */
 	uint32_t n = 0;
 
 	if (fd >= 0 && pread(fd, &n, sizeof(n), 8) != sizeof(n))
@@ -249,6 +250,7 @@ int main(int argc, char **argv)
 	memset(inputs, 'i', INPUT_BYTES);
 	runs = (runs + AT_ONCE - 1) / AT_ONCE * AT_ONCE;
 	s = store_start(dir, "inst_bench");
+	store_set_url(s, getenv("PADDOCK_TEST_POSTGRES"));
 	fill(s, rows);
 	bench_pairs(s, runs, false);
 	bench_pairs(s, runs, true);

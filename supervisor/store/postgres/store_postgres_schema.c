@@ -102,6 +102,7 @@ static const char first[] =
     " WHERE ended = 1;"
     "CREATE INDEX runs_template ON runs(requestor, template_id, status, id)"
     " WHERE ended = 1;"
+    "CREATE INDEX runs_of_template ON runs(requestor, template_id, id);"
     "CREATE UNIQUE INDEX runs_idem ON runs(requestor, template_id, idem_key)"
     " WHERE idem_key IS NOT NULL;"
     "CREATE INDEX runs_expiry ON runs(expires_ms) WHERE expires_ms > 0;"
@@ -227,6 +228,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {first};
 #define IS_RUN_ROW(at) "runs.requestor = ?1 AND runs.id = " at
 #define REST_AFTER(n) " OFFSET " n
 #define GREATER "greatest"
+#define ANY_OF_TEMPLATE PICK("", "template_id = ?2")
 #define FLAG(condition) "CAST((" condition ") AS int)"
 #define BYTES_OF(text) "octet_length(" text ")"
 

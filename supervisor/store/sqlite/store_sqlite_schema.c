@@ -294,6 +294,11 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define IS_RUN_ROW(at) "runs.rowid = " at
 #define REST_AFTER(n) " LIMIT -1 OFFSET " n
 #define GREATER "max"
+/* Of each status, by the index that has them in order. */
+#define ANY_OF_TEMPLATE                                                                \
+	OPEN_OF("0")                                                                   \
+	" UNION ALL " OPEN_OF("1") " UNION ALL " ENDED_OF("2") " UNION ALL " ENDED_OF( \
+	    "3") " UNION ALL " ENDED_OF("4") " UNION ALL " ENDED_OF("5")
 #define FLAG(condition) condition
 #define BYTES_OF(text) "length(CAST(" text " AS BLOB))"
 

@@ -138,6 +138,12 @@ static bool is_worker(pid_t pid)
 	return is_called(pid, "paddock-worker");
 }
 
+/* It has a session of its own, in which its clones are. */
+static bool is_zygote(pid_t pid)
+{
+	return is_worker(pid) && getsid(pid) == pid;
+}
+
 size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX])
 {
 	char pattern[64];
@@ -173,25 +179,37 @@ pid_t broker_of(pid_t pid)
 	return 0;
 }
 
+/* The newest: an older one may not be gone yet. */
 pid_t zygote_of(pid_t pid)
-{
-	pid_t all[CHILDREN_MAX];
-	size_t n = children_of(pid, all);
-
-	for (size_t i = 0; i < n; i++)
-		if (is_worker(all[i]))
-			return all[i];
-	return 0;
-}
-
-pid_t worker_of(pid_t pid, pid_t zygote)
 {
 	pid_t all[CHILDREN_MAX];
 
 	for (size_t n = children_of(pid, all); n-- > 0;)
-		if (all[n] != zygote && is_worker(all[n]))
+		if (is_zygote(all[n]))
 			return all[n];
 	return 0;
+}
+
+pid_t worker_of(pid_t pid)
+{
+	pid_t all[CHILDREN_MAX], zygote = zygote_of(pid);
+	size_t n = children_of(pid, all);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i] != zygote && is_worker(all[i]) &&
+		    getsid(all[i]) == zygote)
+			return all[i];
+	return 0;
+}
+
+size_t workers_of(pid_t pid)
+{
+	pid_t all[CHILDREN_MAX];
+	size_t n = children_of(pid, all), workers = 0;
+
+	for (size_t i = 0; i < n; i++)
+		workers += is_worker(all[i]);
+	return workers;
 }
 
 /* What PID has reaped, in us: cutime and cstime of /proc/PID/stat. */

@@ -53,9 +53,10 @@ size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX]);
 
 pid_t broker_of(pid_t pid); /* of the server PID; 0: it has none */
 
-/* The zygote of the server PID, or 0; and its newest worker but that. */
+/* The zygote of the server PID, and its oldest clone; 0: it has none. */
 pid_t zygote_of(pid_t pid);
-pid_t worker_of(pid_t pid, pid_t zygote);
+pid_t worker_of(pid_t pid);
+size_t workers_of(pid_t pid); /* how many of both there are */
 
 /* Sort N times; the one that Q (0..1) of them do not exceed. */
 int64_t quantile(int64_t *times, size_t n, double q);

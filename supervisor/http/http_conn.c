@@ -375,6 +375,7 @@ static void next_request(struct http_conn *c)
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
 	c->sink = NULL;
+	c->plain = false;
 	http_conn_enter(c, READING, c->pool->limits.idle_ms);
 	if (buf_len(&c->in) == 0 || c->pool->turns == NULL) {
 		take_rest(c);

@@ -148,7 +148,8 @@ void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane);
 void http_conn_set_usage(struct http_conn *c, struct http_usage *usage);
 
 /*
- * Until the answer is complete: GONE when the client is, and DRAINED (or NULL)
+ * Until the answer is complete: GONE when the client is, or its body breaks off or
+ * is none, and DRAINED (or NULL)
  * when little is unsent. A NULL watcher takes it off.
  */
 struct http_watch {

@@ -213,6 +213,7 @@ void http_conn_begin_body(struct http_conn *c, const char *type, int64_t len)
 		 "X-Content-Type-Options: nosniff\r\n\r\n",
 		 type, (long long)len);
 	http_conn_put_raw(c, line);
+	c->plain = true;
 	http_conn_enter(c, STREAMING, 0);
 }
 
@@ -249,6 +250,11 @@ void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 
 void http_conn_fail(struct http_conn *c, int status, const char *errmsg)
 {
+	const struct http_watch *watch = c->watch;
+
 	c->last = true;
+	c->watch = NULL;
+	if (watch != NULL) /* who took the body as it came gets no more of it */
+		watch->gone(c->watcher);
 	http_conn_refuse(c, status, "%s", errmsg);
 }

@@ -161,7 +161,7 @@ static void tick(struct http_conn *c, int64_t now)
 				       "the request did not come in time");
 		else
 			http_conn_free(c);
-	} else if (c->state == STREAMING &&
+	} else if (c->state == STREAMING && !c->plain &&
 		   now - c->put_ms >= c->pool->keepalive_ms) {
 		http_conn_put(c, ":\n\n", 3);
 	}

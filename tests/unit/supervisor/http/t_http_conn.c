@@ -380,6 +380,109 @@ TEST(keepalive)
 	end();
 }
 
+TEST(a_body_of_bytes)
+{
+	int64_t until;
+
+	begin(NULL);
+	pool.keepalive_ms = 1;
+	say(HEAD "abcd");
+	http_conn_begin_body(asked, "text/plain", 4);
+	http_conn_put_body(asked, "ab", 2);
+	ok(hears("\r\n\r\nab"), "a body leaves as it comes");
+	until = clock_mono_ms() + 20;
+	while (clock_mono_ms() < until)
+		http_pool_tick(&pool);
+	http_conn_put_body(asked, "cd", 2);
+	http_conn_end_body(asked);
+	ok(hears("\r\n\r\nabcd"), "and nothing comes between its bytes");
+	end();
+}
+
+/* ---- a body that is not held ---- */
+
+static struct {
+	size_t bytes;
+	bool wants, gone;
+} taken;
+
+static void take_bytes(void *arg, const char *data, size_t n)
+{
+	(void)arg, (void)data;
+	taken.bytes += n;
+}
+
+static bool wants_more(void *arg)
+{
+	(void)arg;
+	return taken.wants;
+}
+
+static void on_taker_gone(void *watcher)
+{
+	(void)watcher;
+	taken.gone = true;
+}
+
+static bool on_sink_head(void *arg, struct http_conn *c,
+			 const struct http_request *r)
+{
+	static const struct http_sink sink = {take_bytes, wants_more};
+	static const struct http_watch watch = {.gone = on_taker_gone};
+
+	(void)arg, (void)r;
+	asked = c;
+	http_conn_watch(c, &watch, &taken);
+	http_conn_sink(c, &sink, NULL);
+	return true;
+}
+
+static const struct http_conn_ops to_sink = {
+    .on_head = on_sink_head, .on_request = on_request, .on_closed = on_closed};
+
+#define PUT "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
+
+static void begin_sink(int64_t *limit)
+{
+	begin(limit);
+	pool.ops = &to_sink;
+	taken.bytes = 0;
+	taken.wants = true;
+	taken.gone = false;
+}
+
+TEST(a_body_that_is_not_held)
+{
+	begin_sink(&pool.limits.body_ms);
+	say(PUT "abc");
+	is_int(taken.bytes, 3, "what comes is given away at once");
+	ok(hears(" 408 ") && taken.gone,
+	   "one that stops is refused, and who took it is told");
+	end();
+	begin_sink(&pool.limits.body_ms);
+	taken.wants = false;
+	say(PUT "abc");
+	say("defg");
+	is_int(taken.bytes, 3, "who has no room is given no more");
+	for (int i = 0; i < 100; i++)
+		http_pool_tick(&pool);
+	ok(!taken.gone, "and that is not the client's fault");
+	taken.wants = true;
+	http_conn_read_on(asked);
+	say("hij");
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_int(taken.bytes, 10, "until there is room");
+	http_conn_reply(asked, 204, NULL, NULL, 0);
+	ok(hears(" 204 ") && !taken.gone, "then it is answered");
+	end();
+	begin_sink(NULL);
+	say("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+	    "3\r\nabc\r\n");
+	say("zz\r\n");
+	ok(hears(" 400 ") && taken.gone, "and so is one that breaks off");
+	end();
+}
+
 /* ---- who makes room ---- */
 
 /* A client at 10.0.0.HOST, of whose strangers there may be MOST. */

@@ -55,7 +55,9 @@ my $s = Paddock->new(user => $ORDINARY, templates => {echo => lua('return inputs
 		     wrap => ['prlimit', "--nofile=$LIMIT:$LIMIT"])->greeted;
 
 is($s->tool(echo => {n => 1})->{view}{n}, 1, 'a run');
+until_true('a worker to wait', sub { $s->call('paddock/waiting')->{result}{workers}[0]{waiting} });
 my $end = hog($LIMIT + 250);
+is($s->tool(echo => {n => 2})->{view}{n}, 2, 'a worker that waited is of use');
 my $run = $s->run_async(echo => {n => 2});
 
 ok($s->log_has(qr/worker=none err="ETOOMANYREFS: another program of this server's user/),

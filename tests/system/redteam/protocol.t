@@ -128,7 +128,7 @@ attack_all([
     ['40b', 'a result, then a failure', 'returns 1',
      rogue => [$ready, bytes("\x94\x15\0\x01\xa11"), bytes("\x94\x16\xafEXECUTION_ERROR\xa1x\xa0"), 'exit 0']],
     [41, 'an order with the id of another run', "$bad out of turn", rogue => [$ready,
-	bytes("\x9d\x01\xberun_aaaaaaaaaaaaaaaaaaaaaaaaaa\xa1x\xa1x\x01\x01\x01\x01\x01\x64\x01\x01\xa2xx"), 'stay']],
+	bytes("\x9f\x01\xberun_aaaaaaaaaaaaaaaaaaaaaaaaaa\xa1x\xa1x\x01\x01\x01\x01\x01\x64\0\x01\x01\0\xa2xx"), 'stay']],
     ['41b', 'answers to questions that it did not ask', "$bad",
      rogue => [$ready, bytes("\x95\x03\x01\x01\x02\xa2{}"), 'stay']],
     ['41c', 'a question dropped that was never asked', "$bad",

@@ -304,7 +304,7 @@ void http_artifacts_whole(struct requestor *q, struct http_conn *c)
 struct sending {
 	struct http_conn *conn; /* NULL: its client has gone */
 	char id[ID_SIZE];
-	const struct config *config;
+	const struct context *ctx; /* its configuration may change */
 	int fd;
 	int64_t at, size;
 };
@@ -390,7 +390,7 @@ static void put_fields(struct http_conn *c, const struct store_artifact *a)
 static int open_file(struct sending *v, const struct store_artifact *a)
 {
 	char *path =
-	    state_file_artifact(v->config->state_dir, a->run_id, a->id);
+	    state_file_artifact(v->ctx->config->state_dir, a->run_id, a->id);
 	struct stat st;
 
 	v->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -472,7 +472,7 @@ void http_artifacts_get(struct context *ctx, struct requestor *q,
 	if (!in_rate(q, c))
 		return;
 	v = xcalloc(1, sizeof(*v));
-	*v = (struct sending){.conn = c, .config = ctx->config, .fd = -1};
+	*v = (struct sending){.conn = c, .ctx = ctx, .fd = -1};
 	snprintf(v->id, sizeof(v->id), "%s", id);
 	if (!id_ok(id, "art")) {
 		refuse_get(v, -ENOENT);

@@ -37,7 +37,7 @@ sub view_has {
 }
 
 # No descriptor of the server's but those it has when it is idle.
-sub descriptors {
+sub idle_descriptors {
 	my ($s) = @_;
 	my @fds = glob "/proc/$s->{pid}/fd/*";
 
@@ -154,9 +154,9 @@ attack_all([
      also => sub { $_[0]->log_text =~ /^2026 level=error part=forged|[\x00-\x09\x0b-\x1f]/m
 		       ? 'the log has it as it came' : () }],
     [47, 'descriptors passed, 1,000 times', "returns 0 | returns 1 | $bad",
-     rogue => [$ready, 'rights 1000', 'told'], also => \&descriptors],
+     rogue => [$ready, 'rights 1000', 'told'], also => \&idle_descriptors],
     ['47b', 'descriptors before the first word', "returns 1 | $bad",
-     rogue => ['rights 1', $ready, 'told'], also => \&descriptors],
+     rogue => ['rights 1', $ready, 'told'], also => \&idle_descriptors],
     [48, 'credentials of another', "returns 1 | $bad", rogue => [$ready, 'forge', 'told']],
     [49, 'a socket that it will not read', "returns null",
      rogue => ['shut rd', $ready, $null, 'exit 0'], inputs => {pad => 'x' x 1_000_000}],

@@ -87,6 +87,15 @@ sub daemon {
 	is( $s->ended($on)->{status}, 'canceled', '  and may end it' );
 	$t->stop;
 
+	# one of the database's processes crashes, so all of it begins anew
+	$on = $s->run_async( nap => { ms => 200, n => 9 } );
+	my ($backend) = postgres_sql( 'SELECT pid FROM pg_stat_activity'
+		. ' WHERE pid <> pg_backend_pid() AND application_name = current_schema() LIMIT 1', $url );
+	kill KILL => $backend or die "$backend: $!\n";
+	is( $s->ended($on)->{result}, 9, 'what was promised outlives a crash of the database' );
+	until_true( 'a run after that', sub { ( $s->run_sync( nap => { ms => 1, n => 10 } )->{result} // 0 ) == 10 } );
+	same_json( $s->get($on)->{status}, 'succeeded', '  and is there afterwards' );
+
 	# taken for dead: it may not write over what another has made of its runs
 	$on = $s->run_async('doze');
 	$s->saying( $on, 'dozing' );

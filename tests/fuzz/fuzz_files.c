@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] == 'd')
 		digest(text);
 	else if (data[0] == 'p')
-		parts(text, size - 1);
+		parts((const char *)data + 1, size - 1);
 	else
 		inputs(text);
 	free(text);

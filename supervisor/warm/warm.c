@@ -46,11 +46,15 @@ static void fill_in(struct warm *m, int64_t ms)
 	evtimer_add(m->fill, CLOCK_TIMEVAL(ms));
 }
 
+/* What it says is listened to no more: it has another owner, or is to end. */
 static void leave(struct born *b)
 {
 	struct kept *k = b->kept;
 	struct warm *m = b->owner;
 
+	if (b->readable != NULL)
+		event_free(b->readable);
+	b->readable = NULL;
 	TAILQ_REMOVE(k != NULL ? &k->waiting : &m->ending, b, link);
 	if (k != NULL)
 		k->n--;
@@ -339,9 +343,6 @@ static struct born *take_from(struct kept *k, const struct born_ops *to,
 	k->hits++;
 	b->ops = to;
 	b->owner = owner;
-	if (b->readable != NULL)
-		event_free(b->readable);
-	b->readable = NULL;
 	return b;
 }
 

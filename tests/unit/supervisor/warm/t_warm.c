@@ -11,16 +11,20 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/fdpass.h"
 #include "base/os/log.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
 #include "ipc/zygote_proto.h"
 #include "proto/json/json.h"
 #include "supervisor/config/config.h"
 #include "supervisor/context.h"
-#include "supervisor/warm/warm.h"
+#include "supervisor/warm/warm_private.h"
 #include "tests/unit/tap.h"
 
 /* ---- the zygote ---- */
@@ -233,6 +237,48 @@ TEST(renewed)
 	ctx.passing = true;
 	ok(take(8000) == NULL, "a server that ends soon takes none");
 	ctx.passing = false;
+}
+
+/* A program's shim may say that it waits while a reload lets it go. */
+TEST(late_word)
+{
+	static char id[] = "t", entry[] = "e";
+	struct template t = {.id = id, .version_text = id, .entry = entry};
+	struct kept k = {.warm = ctx.warm,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .used_ms = clock_mono_ms()};
+	struct born *b = xcalloc(1, sizeof(*b));
+	const struct msg word = {.type = MSG_WAITING};
+	uint8_t frame[CHAN_FRAME_MAX];
+	int ends[2] = {-1, -1};
+
+	ok(chan_pair(ends) == 0, "a program that waits has a socket");
+	*b = (struct born){.fd = ends[0], .owner = ctx.warm, .kept = &k};
+	b->child.pid = fork();
+	if (b->child.pid == 0)
+		for (;;)
+			pause();
+	TAILQ_INIT(&k.waiting);
+	TAILQ_INSERT_TAIL(&k.waiting, b, link);
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	k.n = 1;
+	warm_program_begin(b);
+	ok(b->prepared, "and is told what to start");
+	ok(chan_send(ends[1], frame, msg_put(frame, &word)) == 0,
+	   "what it says");
+	warm_renew(ctx.warm, RUNTIME_PROGRAM);
+	event_base_loop(ctx.base, EVLOOP_NONBLOCK);
+	is_int((int)k.n, 0, "when it is let go is not listened to");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+	TAILQ_REMOVE(&ctx.warm->ending, b, link);
+	waitpid(b->child.pid, NULL, 0);
+	b->child.pid = 0;
+	if (b->readable != NULL)
+		event_free(b->readable);
+	close(ends[0]);
+	close(ends[1]);
+	free(b);
 }
 
 TEST(let_go)

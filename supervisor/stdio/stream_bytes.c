@@ -16,6 +16,7 @@
 #include "base/os/sys.h"
 
 #define WRITE_BYTES (256u << 10)
+#define READS 8 /* in a turn; each is what the socket holds */
 
 void stream_bytes_fini(struct stream_bytes *b)
 {
@@ -64,7 +65,7 @@ void stream_bytes_from(struct stream_bytes *b, struct buf *rest)
 	}
 }
 
-ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
+static ssize_t read_once(struct stream_bytes *b, int fd)
 {
 	size_t n;
 	char *p = room(b, &n);
@@ -78,6 +79,18 @@ ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
 	if (got > 0)
 		came(b, (size_t)got);
 	return got;
+}
+
+/* As much as is there: a socket holds little, and each wake costs as much. */
+ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
+{
+	ssize_t n = read_once(b, fd), all = n;
+
+	for (int i = 1; i < READS && n > 0 && b->coming > 0; i++) {
+		n = read_once(b, fd);
+		all += n > 0 ? n : 0; /* what is wrong shows the next time */
+	}
+	return all;
 }
 
 /* ---- out ---- */

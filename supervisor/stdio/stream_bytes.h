@@ -25,7 +25,7 @@ void stream_bytes_fini(struct stream_bytes *b);
 /* Those of REST, which came with lines, that are B's. */
 void stream_bytes_from(struct stream_bytes *b, struct buf *rest);
 /*
- * Read once from FD. How many came; 0: the end; -ENOBUFS: there is no room, until
+ * Read a few times from FD, which does not block. How many came; 0: the end; -ENOBUFS: there is no room, until
  * somebody says so; or -errno.
  */
 ssize_t stream_bytes_read(struct stream_bytes *b, int fd);

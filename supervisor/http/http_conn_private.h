@@ -36,9 +36,9 @@ struct http_conn {
 	bool ended;	/* the client sends no more */
 	bool headless;	/* HEAD: an answer without its body */
 	bool old;	/* HTTP/1.0: no chunks */
-	bool plain;	/* STREAMING is a body of bytes: no events, no comments */
-	size_t held;	/* bytes of requests, as counted in usage.bodies */
-	size_t due;	/* bytes of the stream that are not put yet */
+	bool plain;  /* STREAMING is a body of bytes: no events, no comments */
+	size_t held; /* bytes of requests, as counted in usage.bodies */
+	size_t due;  /* bytes of the stream that are not put yet */
 	size_t counted; /* in usage.unread */
 	/* for a request that is whole, or what came after */
 	struct fair_queue_turn turn;

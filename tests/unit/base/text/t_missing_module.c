@@ -56,7 +56,7 @@ TEST(found)
 						 strlen(texts[i].text), &m);
 
 		is_str(found ? m.name : "", texts[i].name ? texts[i].name : "",
-		       texts[i].text);
+		       "%s", texts[i].text);
 		if (texts[i].debian != NULL)
 			is_str(m.debian, texts[i].debian, "... in Debian");
 	}

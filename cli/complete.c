@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/run_id.h"
 #include "cli/tool_call.h"
 #include "cli/template_findings.h"
 #include "cli/cli.h"
@@ -126,17 +127,36 @@ static struct json_object *ask(struct client *c, const char *tool,
 	return v;
 }
 
-/* The answer of the daemon that the words before mean, if it comes soon. */
+/* The daemon that the words before mean, if it answers soon; or NULL. */
+static struct client *daemon_of(const struct ask_words *w)
+{
+	return w->seen.templates.n == 0 && w->seen.config == NULL &&
+		       w->seen.state_dir == NULL
+		   ? client_open_daemon(&w->seen, SERVER_MS)
+		   : NULL;
+}
+
 static struct json_object *ask_daemon(const struct ask_words *w,
 				      const char *tool,
 				      struct json_object *args)
 {
-	struct client *c = NULL;
+	return ask(daemon_of(w), tool, args, SERVER_MS);
+}
 
-	if (w->seen.templates.n == 0 && w->seen.config == NULL &&
-	    w->seen.state_dir == NULL)
-		c = client_open_daemon(&w->seen, SERVER_MS);
-	return ask(c, tool, args, SERVER_MS);
+/* The daemon's view of a run, as people name it; NULL: there is none. */
+static struct json_object *view_of(const struct ask_words *w, const char *given)
+{
+	struct client *c = daemon_of(w);
+	struct json_object *view = NULL;
+	char *id = NULL;
+
+	if (c != NULL && run_id_find(&w->seen, c, given, &id) == 0)
+		view =
+		    ask(c, "get_task_run", json_pack("runId:s", id), SERVER_MS);
+	else
+		client_close(c);
+	free(id);
+	return view;
 }
 
 static void offer_runs_in(const struct ask_words *w, const char *status)
@@ -165,8 +185,7 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 
 static void offer_ids_of(const struct ask_words *w, const char *run)
 {
-	struct json_object *v =
-	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
+	struct json_object *v = view_of(w, run);
 
 	json_each(a, json_member(v, "artifacts")) {
 		const char *id = json_member_str(a, "artifactId");
@@ -209,8 +228,7 @@ static bool is_more_than_name(const char *name)
 
 static void offer_artifacts(const struct ask_words *w, const char *run)
 {
-	struct json_object *v =
-	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
+	struct json_object *v = view_of(w, run);
 
 	json_each(one, json_member(v, "artifacts")) {
 		const char *name = json_member_str(one, "name");
@@ -277,8 +295,7 @@ static void offer_inputs(const struct ask_words *w, const char *template)
 /* The same of a run's template, which a daemon alone can tell. */
 static void offer_inputs_of_run(const struct ask_words *w, const char *run)
 {
-	struct json_object *v =
-	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
+	struct json_object *v = view_of(w, run);
 
 	if (json_member_str(v, "templateId") != NULL)
 		offer_inputs(w, json_member_str(v, "templateId"));
@@ -320,9 +337,14 @@ static void offer_files_of_input(const struct ask_words *w, const char *path)
 
 /* ---- values and operands ---- */
 
-/* By what a flag's value is called; BEFORE is the last operand. */
-static void offer_value(const struct ask_words *w, const struct opt *o,
-			const char *before)
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* By what a flag's value is called; BEFORE is CMD's last operand. */
+static void offer_value(const struct command *cmd, const struct ask_words *w,
+			const struct opt *o, const char *before)
 {
 	const char *const *may = opt_values(o);
 
@@ -330,21 +352,15 @@ static void offer_value(const struct ask_words *w, const struct opt *o,
 		offer(w, *may);
 	if (strcmp(o->name, "set") == 0 && file_of_input(w->last) != NULL)
 		offer_files_of_input(w, file_of_input(w->last));
-	else if (strcmp(o->name, "set") == 0 && strncmp(before, "run_", 4) == 0)
-		offer_inputs_of_run(w, before);
 	else if (strcmp(o->name, "set") == 0 && before[0] != '\0')
-		offer_inputs(w, before);
+		(begins(cmd->args, "RUN") ? offer_inputs_of_run
+					  : offer_inputs)(w, before);
 	else if (strcmp(o->arg, "TEMPLATE") == 0)
 		offer_templates(w);
 	else if (strcmp(o->arg, "DIR") == 0)
 		safe_printf("%s\n", DIRS);
 	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
 		safe_printf("%s\n", FILES);
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* The operand of that NUMBER, from 0; BEFORE is the one ahead of it. */
@@ -463,7 +479,7 @@ static void offer_next(struct ask_words *w, const struct command *cmd,
 	if (l.open == NULL)
 		l.open = open_within(w, cmd);
 	if (l.open != NULL)
-		offer_value(w, l.open, l.before);
+		offer_value(cmd, w, l.open, l.before);
 	else if (w->last[0] == '-')
 		offer_flags(cmd, w);
 	else

@@ -11,7 +11,7 @@ use Time::HiRes qw(time);
 
 my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
 my %templates = (good => lua("$artifacts return 1", inputsSchema => {type => 'object', properties => {
-	csv => {type => 'string', description => "Text\nof " . 'a table ' x 20}, count => {type => 'integer'}, 'two words' => {}, '$(touch owned)' => {}}}), goes => lua('return 1'), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
+	csv => {type => 'string', description => "Text\nof " . 'a table ' x 20}, count => {type => 'integer'}, 'two words' => {}, '$(touch owned)' => {}}}), goes => lua('return 1'), run_it => lua('return 1', inputsSchema => {type => 'object', properties => {code => {type => 'string'}}}), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
 my $run = qr/run_[a-z2-7]{26}/;
 my $cli = Cli->new(templates => \%templates);
 my $here = $cli->{here};
@@ -87,8 +87,15 @@ is(offered(['artifact', 'get', @there, '']), "$slow\tslow, running\nlast\tslow, 
 like(offered(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'or artifacts by their ids');
 is(offered(['run', 'good', @there, '-i', 'cou']), "count=\n", 'the daemon tells inputs, too');
 is(offered(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
+is(offered(['artifact', 'cat', @there, substr($over, 0, 29), '']), "rows.csv\n", '... of a run by a beginning of its id, too');
+is(offered(['run', 'run_it', @there, '-i', '']), "code=\n", 'a template may be called as runs are');
+is(offered(['retry', @there, $over, '-i', 'cou']), "count=\n", 'inputs of a run\'s template');
 is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'and no more');
 is(join(' ', sort split /\n/, offered(['run', @there, 'go'])), 'goes good', 'templates are the daemon\'s');
+
+$cli->run(['run', 'good', '-q', @there]);
+is(offered(['artifact', 'cat', @there, 'last', '']), "rows.csv\n", 'names of the last run\'s artifacts');
+is(offered(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and its inputs');
 
 # ---- all there is: by help, completion and the manual ----
 

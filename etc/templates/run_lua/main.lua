@@ -57,7 +57,15 @@ return function(run, inputs)
 	end
 
 	if inputs.timeoutMs then
-		run.step("code", go, {timeout = inputs.timeoutMs})
+		local ended, why = pcall(run.step, "code", go, {timeout = inputs.timeoutMs})
+
+		if not ended then
+			if why.code ~= "STEP_TIMEOUT" then
+				error(why)
+			end
+			answer.stderr, answer.result = why.message .. "\n", nil
+			answer.exitCode = 124
+		end
 	else
 		go()
 	end

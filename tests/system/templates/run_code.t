@@ -129,8 +129,8 @@ for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
 	    'run_lua: what is too much to tell is counted');
 	like(code('run_lua', "error({code = 1, message = 'why'})")->{stderr}, qr/why/,
 	    'run_lua: an error that is a table has its message');
-	my $late = $s->tool(run_lua => {code => 'while true do end', timeoutMs => 200});
-	ok($late->{isError}, 'run_lua: code that does not end is ended');
+	my $late = code('run_lua', 'print(1) while true do end', timeoutMs => 200);
+	is_deeply([@$late{qw(stdout exitCode)}], ["1\n", 124], 'run_lua: code that does not end is ended, and what it printed told');
 }
 $s->stop;
 done_testing();

@@ -89,6 +89,29 @@ static const char *value_of(const char *word, const char *key, bool *raw)
 	return *word == '=' ? word + 1 : NULL;
 }
 
+/* Who sees no form is told what there is to choose. */
+static void say_choices(const struct form_field *f)
+{
+	struct buf all = {0}, words = {0};
+
+	for (size_t i = 0; i < form_options(f); i++) {
+		const char *title = NULL;
+		struct json_object *v = form_option(f, i, &title);
+
+		buf_add_str(&all, i > 0 ? ", " : "");
+		if (title != NULL)
+			buf_add_str(&all, title);
+		else
+			form_show_value(&all, v);
+	}
+	sanitize_add(&words, buf_data(&all), buf_len(&all), SHOWN_COLUMNS);
+	if (buf_len(&words) > 0)
+		message_more("  it may be in words, too: %.*s",
+			     (int)buf_len(&words), buf_data(&words));
+	buf_fini(&all);
+	buf_fini(&words);
+}
+
 /* Those of KEY into CONTENT; how many. One that does not do is as if not given. */
 static size_t put_given(struct answers *a, struct json_object *schema,
 			const char *key, struct json_object *content)
@@ -114,9 +137,11 @@ static size_t put_given(struct answers *a, struct json_object *schema,
 		bad = form_check(&f, json_member(content, key), errmsg,
 				 sizeof(errmsg)) < 0;
 	if (bad) {
-		if (a->declined < SAID_MAX)
+		if (a->declined < SAID_MAX) {
 			message_print("the answer for \"%s\" does not do: %s",
 				      key, errmsg);
+			say_choices(&f);
+		}
 		json_object_object_del(content, key);
 	}
 	return found;
@@ -130,7 +155,10 @@ static bool has_fields(struct json_object *schema)
 	       json_object_object_length(all) > 0;
 }
 
-/* How many; *LACKING: of those that have to be there and have no default. */
+/*
+ * How many; *LACKING: of those that have to be there and have no default, and
+ * of those whose answer does not do, which no default makes good.
+ */
 static size_t put_all_given(struct answers *a, struct json_object *schema,
 			    struct json_object *content, size_t *lacking)
 {
@@ -140,13 +168,14 @@ static size_t put_all_given(struct answers *a, struct json_object *schema,
 	json_object_object_foreach(json_member(schema, "properties"), key,
 				   own) {
 		struct form_field f;
+		size_t given = put_given(a, schema, key, content);
 
 		(void)own;
-		found += put_given(a, schema, key, content);
+		found += given;
 		form_field_init(&f, schema, key);
-		if (f.required &&
-		    !json_object_object_get_ex(content, key, NULL) &&
-		    json_member(f.schema, "default") == NULL)
+		if (!json_object_object_get_ex(content, key, NULL) &&
+		    (given > 0 ||
+		     (f.required && json_member(f.schema, "default") == NULL)))
 			++*lacking;
 	}
 	return found;

@@ -146,8 +146,8 @@ static int prune(const struct cli *cli, struct client *c, int n,
 	if (duration_parse(&ms, flags.older) < 0)
 		return message_fail(
 		    CLI_USAGE,
-		    "--older is \"%.64s\"; it has to be a duration up "
-		    "to 366d: 90m, 7d, 1h30m; a bare number is seconds",
+		    "--older is \"%.64s\"; it has to be a duration of "
+		    "more than nothing, up to 366d: 90m, 7d, 1h30m; a bare number is seconds",
 		    flags.older);
 	before_ms = clock_wall_ms() - ms;
 	rc = ask(cli, c,

@@ -86,12 +86,14 @@ char *remedy_who(struct json_object *details)
 static char *inputs(struct json_object *details, const char *about)
 {
 	struct json_object *missing = json_member(details, "missing");
+	const char *pointer = json_member_str(details, "pointer");
 
-	if (json_member_str(details, "pointer") != NULL &&
-	    strcmp(json_member_str(details, "pointer"), IDEM_POINTER) == 0)
+	if (pointer != NULL && strcmp(pointer, IDEM_POINTER) == 0)
 		return xstrdup(
 		    "give the inputs that it was used with, or another "
 		    "--idempotency-key");
+	if (strcmp(pointer != NULL ? pointer : "", "/runId") == 0)
+		return xstrdup("\"paddock wait RUN\" waits for its end");
 	if (json_length(missing) > 0)
 		return xasprintf(
 		    "\"paddock retry RUN -i %s=env:NAME\" gives one that is in "
@@ -127,7 +129,8 @@ static const struct {
     {"TEMPLATE_VERSION_UNSUPPORTED", "template ls",
      "shows all; leave the version out for the newest", NULL},
     {"RUN_NOT_FOUND", "ps -a", "shows your runs", NULL},
-    {"ARTIFACT_NOT_FOUND", "artifact ls RUN", "shows a run's", NULL},
+    {"ARTIFACT_NOT_FOUND", "artifact ls",
+     "shows what you have uploaded, and with a run what that has made", NULL},
     {"INVALID_PARAMETER", NULL, NULL, inputs},
     {"RUN_TIMEOUT", NULL, "ask for less at once, or allow more time", NULL},
     {"RESOURCE_LIMIT", NULL, "ask for less at once, or have the limit raised",

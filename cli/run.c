@@ -277,12 +277,13 @@ static bool leaves(bool async, struct json_object *value)
 
 static int refused(const struct run_call *r, struct json_object *refusal)
 {
+	const char *code = json_member_str(refusal, "errorCode");
 	int status;
 
 	if (r->cli->json)
 		json_pretty_print(refusal, true);
 	status = report_refusal(refusal, r->template);
-	if (status == CLI_ABSENT)
+	if (strcmp(code != NULL ? code : "", "TEMPLATE_NOT_FOUND") == 0)
 		template_locate(r->cli, r->template,
 				client_is_private(r->client));
 	return status;

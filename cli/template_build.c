@@ -220,7 +220,8 @@ static void tell(const struct build *b)
 		    quantity(size, json_member_int(one, "bytes"), "bytes"));
 	if (!b->cli->quiet)
 		message_more("a server that has it loaded takes it by SIGHUP, "
-			     "and its digest is another now");
+			     "and a grant for a digest has to have the one "
+			     "that it has now");
 }
 
 static int build_all(struct build *b)

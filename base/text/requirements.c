@@ -114,8 +114,9 @@ static int check_hashes(struct check *c, const char *name, size_t len, char *at)
 		word = word[n] == '=' ? word + n + 1 : next_word(&at);
 		if (word == NULL || !is_hash(word))
 			return wrong(c,
-				     "%.*s: a --hash is sha256:, sha384: or "
-				     "sha512: and that many digits",
+				     "%.*s: a --hash is sha256: and 64 digits "
+				     "in base 16, or sha384: and 96, or "
+				     "sha512: and 128",
 				     (int)len, name);
 		found++;
 	}

@@ -111,10 +111,11 @@ static void over(struct worker *w, enum limit b, int64_t used, int64_t allowed,
 	char *who = limits_who_can_raise(w->run, b);
 
 	limits_hit(w->run, b, used);
-	tool_error_set(&w->tool_error, "RESOURCE_LIMIT",
-		       limits_details(w->run, b, used),
-		       "%s: %lld, of %lld allowed; who can raise that is %s",
-		       what, (long long)used, (long long)allowed, who);
+	tool_error_set(
+	    &w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, used),
+	    "%s: %lld%s, of %lld allowed; who can raise that is %s", what,
+	    (long long)used, b == LIMIT_ARTIFACT_BYTES ? " bytes" : "",
+	    (long long)allowed, who);
 	free(who);
 }
 

@@ -179,6 +179,9 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	    {action => 'accept', content => {name => 'Ada', colour => 'b', age => 7, tags => ['x', 'z'], ok => JSON::PP::false}}, '--answer fills a form');
 	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=1'],
 	    {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30}}, '... with its defaults');
+	my $bad = $cli->run(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'age=151', 'colour=Blue']);
+	is(json_to($bad->{out})->{action}, 'decline', '... but no default stands for an answer that does not do') or diag($bad->{err});
+	like($cli->run(['run', 'form', @there, '--answer', 'colour=Green'])->{err}, qr/^paddock: the answer for "colour" does not do: [^\n]*\n  it may be in words, too: Dark red, Blue$/m, '... of which the choices are told');
 	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '... or says yes');
 	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '... each that asks for it');
 	$r = $cli->run(['run', 'name', @there, '--answer', 'name=A', '--answer', 'nmae=Al']);

@@ -67,7 +67,7 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	$c->saying($slow, 'dozing');
 	$r = paddock('retry', $slow);
 	is($r->{status}, 2, 'a run that goes on is not run again');
-	like($r->{err}, qr/the run is running: it can be run again once it has ended/, '... which is said');
+	like($r->{err}, qr/the run is running: it can be run again once it has ended\n.*hint: "paddock wait RUN"/s, '... which is said, and how to wait');
 	$c->tool(cancel_task_run => {runId => $slow});
 	$c->ended($slow);
 	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'nor one that there is not');

@@ -82,7 +82,7 @@ TEST(weighs)
 	ok(strstr(
 	       it.line,
 	       "(0 not RESOURCE_LIMIT the run's artifacts would hold more than "
-	       "they may: 11, of 10 allowed;") == it.line,
+	       "they may: 11 bytes, of 10 allowed;") == it.line,
 	   "and not one more");
 	over();
 }
@@ -177,7 +177,7 @@ TEST(claims)
 	start(9, 5);
 	is_int(lost(MSG_LOST_LIMIT, true), 0, "what was too large to be sent");
 	is_str(missing("message"),
-	       "the run's artifacts would hold more than they may: 7, of 5 "
+	       "the run's artifacts would hold more than they may: 7 bytes, of 5 "
 	       "allowed; who can raise that is the template's author: "
 	       "limits.maxArtifactBytes, up to the server's max_artifact_bytes",
 	       "is told in our words");

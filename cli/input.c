@@ -51,7 +51,10 @@ static char *input_read_file(const char *path, size_t *len, char *errmsg,
 	if (rc == 0)
 		return buf_take(&b, len);
 	errmsg_set(errmsg, size, "%s: %s",
-		   strcmp(path, "-") == 0 ? "stdin" : path, strerror(-rc));
+		   strcmp(path, "-") == 0 ? "stdin" : path,
+		   rc == -EFBIG ? "it is too large to be sent with the call; "
+				  "@@ instead of @ uploads it first"
+				: strerror(-rc));
 	buf_fini(&b);
 	return NULL;
 }

@@ -52,7 +52,10 @@ for (users()) {
 		is($paddock->('run', 'given', '-i', "f:={\"\$artifact\": \"$id\", \"name\": \"c\"}", '-q')->{out} =~ s/\s//gr, '["in/c",400000]', '…by its id');
 		is($paddock->('run', 'given', '-i', 'f=@b.bin', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…or with the call');
 		is($paddock->('retry', 'last', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…and once more') if $what eq 'a daemon';
-		for (['f=@@none', qr/none: No such file/], ['f=@@.', qr/\.: Is a directory/], ['n=@@b.bin', qr/n has to be/],
+		write_file("$cli->{here}/huge", '');
+		truncate "$cli->{here}/huge", 300 << 20;
+		for (['f=@huge', qr/huge: it is too large to be sent with the call; @@ instead of @ uploads it first/],
+		     ['f=@@none', qr/none: No such file/], ['f=@@.', qr/\.: Is a directory/], ['n=@@b.bin', qr/n has to be/],
 		     ["f:={\"\$artifact\": \"art_@{['a' x 26]}\"}", qr/you have no artifact/]) {
 			my ($word, $says) = @$_;
 

@@ -176,11 +176,12 @@ TEST(claims)
 	over();
 	start(9, 5);
 	is_int(lost(MSG_LOST_LIMIT, true), 0, "what was too large to be sent");
-	is_str(missing("message"),
-	       "the run's artifacts would hold more than they may: 7 bytes, of 5 "
-	       "allowed; who can raise that is the template's author: "
-	       "limits.maxArtifactBytes, up to the server's max_artifact_bytes",
-	       "is told in our words");
+	is_str(
+	    missing("message"),
+	    "the run's artifacts would hold more than they may: 7 bytes, of 5 "
+	    "allowed; who can raise that is the template's author: "
+	    "limits.maxArtifactBytes, up to the server's max_artifact_bytes",
+	    "is told in our words");
 	is_int(lost(MSG_LOST_UNFIT, false), 0, "a file that cannot be one");
 	is_str(missing("message"), "odd", "is told in the worker's");
 	over();

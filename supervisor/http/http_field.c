@@ -32,6 +32,7 @@ static const struct {
     [HTTP_REVISION] = {"MCP-Protocol-Version", false},
     [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
     [HTTP_DIGEST] = {"Content-Digest", true},
+    [HTTP_CONTENT_RANGE] = {"Content-Range", false},
     [HTTP_MCP_METHOD] = {"Mcp-Method", false},
     [HTTP_MCP_NAME] = {"Mcp-Name", false},
     [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},

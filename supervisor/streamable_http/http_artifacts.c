@@ -245,6 +245,12 @@ static bool check_head(struct http_conn *c, const struct http_request *r,
 		http_conn_refuse(c, 413, "no disk has so many bytes");
 		return false;
 	}
+	if (r->field[HTTP_CONTENT_RANGE] != NULL) {
+		http_conn_refuse(c, 400,
+				 "a file comes as a whole; a part of one, as "
+				 "Content-Range says, is not taken");
+		return false;
+	}
 	sha256[0] = '\0';
 	rc = r->field[HTTP_DIGEST] != NULL
 		 ? http_artifacts_digest(r->field[HTTP_DIGEST], sha256)

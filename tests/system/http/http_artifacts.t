@@ -76,7 +76,7 @@ my $before = kept();
 for (['no token', {Authorization => undef}, 401], ['an unknown one', {Authorization => 'Bearer x'}, 401],
      ["a page's", {Origin => 'http://evil.example'}, 403], ["another host's", {Host => 'evil.example'}, 403],
      ['a wrong digest', digest_of_bytes('other'), 400],
-     ['a broken one', {'Content-Digest' => 'sha-256=:AAAA:'}, 400], ['two lengths', {'Content-Length' => '4, 4'}, 400],
+     ['a broken one', {'Content-Digest' => 'sha-256=:AAAA:'}, 400], ['a part of a file', {'Content-Range' => 'bytes 0-3/8'}, 400], ['two lengths', {'Content-Length' => '4, 4'}, 400],
      ['length and chunks', {'Transfer-Encoding' => 'chunked', 'Content-Length' => 4}, 400], ['compressed', {'Content-Encoding' => 'gzip'}, 415], ['no disk', {'Content-Length' => '9' x 18}, 413],
      ['no number', {'Content-Length' => '9' x 30}, 400], ['too much for it', {%CAP, 'Content-Length' => 2 << 20}, 413]) {
 	my ($what, $headers, $status, $body) = @$_;

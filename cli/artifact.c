@@ -132,7 +132,7 @@ static int pick(struct json_object *view, const char *run, const char *name,
 	if (name == NULL && n > 1)
 		return message_fail(
 		    CLI_USAGE,
-		    "%s has %zu artifacts; name one, as \"paddock artifact ls\" "
+		    "%s has %zu artifacts; name one, as \"paddock artifact ls RUN\" "
 		    "lists them",
 		    run, n);
 	json_each(a, list) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,6 +317,16 @@ static int shown(int status)
 	return status == 0 ? EXIT_FAILURE : status;
 }
 
+/*
+ * What is large goes back to the system once it is freed. By itself malloc(3)
+ * keeps as much as the largest block that it has seen, twice.
+ */
+static void return_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 2 << 20);
+}
+
 int main(int argc, char **argv)
 {
 	struct flags f = {.uid = getuid()};
@@ -323,6 +334,7 @@ int main(int argc, char **argv)
 	char errmsg[1024];
 	int status;
 
+	return_memory();
 	fill_standard_fds();
 	signal(SIGPIPE, SIG_IGN); /* whoever reads stderr may have left */
 	status = flags_read(&f, argc, argv);

@@ -211,15 +211,34 @@ static void answer_view(struct request *c, const char *view)
 		   strlen(view));
 }
 
-/* VIEW, which has no result, is taken. */
-static void answer_going(struct request *c, struct json_object *view)
+/* Of a run that has not ended, and has no result: it is STATUS. */
+static void answer_going(struct request *c, const char *status,
+			 const char *view)
 {
 	if (resource_uri_parse(uri_of(c)).kind == RESOURCE_URI_IS_RESULT)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "this run has no result: it is %s",
-			      json_member_str(view, "status"));
+			      "this run has no result: it is %s", status);
 	else
-		answer_view(c, json_text(view, NULL));
+		answer_view(c, view);
+}
+
+static void give_ours(struct request *c, const struct run *r)
+{
+	char *view;
+
+	if (r->view != NULL) { /* it is being recorded */
+		answer_view(c, r->view);
+		return;
+	}
+	view = run_json_text(r, c->ctx->isolation);
+	answer_going(c, run_status(r), view);
+	free(view);
+}
+
+/* VIEW is taken. */
+static void give_tree(struct request *c, struct json_object *view)
+{
+	answer_going(c, json_member_str(view, "status"), json_text(view, NULL));
 	json_object_put(view);
 }
 
@@ -227,23 +246,19 @@ static void give_run(struct request *c, const struct run_found *f)
 {
 	const struct store_run *row;
 
-	if (f->run != NULL && f->run->view != NULL) { /* it is being recorded */
-		answer_view(c, f->run->view);
-		return;
-	}
 	if (f->run != NULL) {
-		answer_going(c, run_json_make(f->run, c->ctx->isolation));
+		give_ours(c, f->run);
 		return;
 	}
 	if (none(c, f->res))
 		return;
 	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
-		answer_going(c, run_json_open_row(row, f->silent));
+		give_tree(c, run_json_open_row(row, f->silent));
 	else if (row->view != NULL)
 		answer_view(c, row->view);
 	else
-		answer_going(c, run_json_row(row));
+		give_tree(c, run_json_row(row));
 }
 
 static void read_run(struct request *c, const struct resource_uri *u)

@@ -7,7 +7,6 @@
  */
 #include "supervisor/run/run_json.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,19 +196,6 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		json_write_raw(&out, "result", r->result_text, r->result_len);
 	json_close(&out);
 	return buf_take(&out, NULL);
-}
-
-struct json_object *run_json_make(const struct run *r,
-				  const struct isolation *iso)
-{
-	char *text = run_json_text(r, iso);
-	struct json_object *v = NULL;
-	int rc = json_parse(&v, text, strlen(text), NULL);
-
-	assert(rc == 0);
-	(void)rc;
-	free(text);
-	return v;
 }
 
 /* Its server died before it could say more. */

@@ -15,9 +15,6 @@
 
 /* What get_task_run says of R, ended or not; the caller's. */
 char *run_json_text(const struct run *r, const struct isolation *iso);
-/* The same as a tree, of a run that has not ended. */
-struct json_object *run_json_make(const struct run *r,
-				  const struct isolation *iso);
 
 /* The same of a row without a view: another instance's, or interrupted. */
 struct json_object *run_json_row(const struct store_run *row);

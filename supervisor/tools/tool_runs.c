@@ -59,13 +59,16 @@ static void answer_view(struct request *c, const char *id,
 
 static void present_ours(struct request *c, struct run *r)
 {
+	char *text;
+
 	requestor_polled(c->session->requestor, &r->polled_ms,
 			 RUN_JSON_POLL_AFTER_MS);
-	if (r->view != NULL) /* it has ended, and is being recorded */
+	if (r->view != NULL) { /* it has ended, and is being recorded */
 		answer_view(c, r->id, run_stored_status(r), r->view);
-	else
-		response_tool_result(c, run_json_make(r, c->ctx->isolation),
-				     false);
+		return;
+	}
+	text = run_json_text(r, c->ctx->isolation);
+	response_tool_text(c, text, strlen(text));
 }
 
 static void present(struct request *c, const struct run_found *f)

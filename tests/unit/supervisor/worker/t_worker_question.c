@@ -91,16 +91,19 @@ TEST(takes_so_many)
 TEST(shows)
 {
 	const struct isolation iso = {0};
-	struct json_object *v;
+	struct json_object *v = NULL;
+	char *text;
 
 	begin();
 	ask(1, "{}");
-	v = run_json_make(it.r, &iso);
+	text = run_json_text(it.r, &iso);
+	json_parse(&v, text, strlen(text), NULL);
 	is_str(json_object_get_string(json_member(v, "status")), "running",
 	       "a run that awaits input is shown as running");
 	ok(json_object_get_boolean(json_member(v, "awaitingInput")),
 	   "with a word on what it waits for");
 	json_object_put(v);
+	free(text);
 	end();
 }
 

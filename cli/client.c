@@ -103,9 +103,11 @@ static int gone(struct client *c, const char *what)
 	else if (WEXITSTATUS(status) == EX_UNAVAILABLE ||
 		 WEXITSTATUS(status) == EX_NOPERM)
 		message_print("the private server cannot start here");
-	else
+	else if (WEXITSTATUS(status) != 0)
 		message_print("the private server stopped, with status %d: %s",
 			      WEXITSTATUS(status), what);
+	else /* by its own will, which it has told */
+		return message_fail(-EPIPE, "the private server: %s", what);
 	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
 	transport_show_log(&c->link);
 	return -EPIPE;

@@ -189,7 +189,7 @@ static void on_too_long(void *arg)
 {
 	struct stream_conn *c = arg;
 	long long max = (long long)c->ctx->config->max_message_bytes;
-	char errmsg[160];
+	char errmsg[256];
 
 	c->lines.paused = true;
 	if (c->lines.max < (size_t)max)
@@ -200,7 +200,9 @@ static void on_too_long(void *arg)
 	else
 		snprintf(errmsg, sizeof(errmsg),
 			 "a message of more than %lld bytes came; this server "
-			 "takes at most that (its max_message_bytes)",
+			 "takes at most that (its max_message_bytes); larger "
+			 "files are uploaded, and given as artifacts (paddock "
+			 "run: key=@@FILE)",
 			 max);
 	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, errmsg);
 }

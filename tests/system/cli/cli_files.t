@@ -54,13 +54,15 @@ for (users()) {
 		is($paddock->('retry', 'last', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…and once more') if $what eq 'a daemon';
 		write_file("$cli->{here}/huge", '');
 		truncate "$cli->{here}/huge", 300 << 20;
-		for (['f=@huge', qr/huge: it is too large to be sent with the call; @@ instead of @ uploads it first/],
+		write_file("$cli->{here}/large", 'a' x (17 << 20));
+		for (['f=@large', qr/a message of more than 16777216 bytes came; .*larger files are uploaded.* key=\@\@FILE/],
+		     ['f=@huge', qr/huge: it is too large to be sent with the call; @@ instead of @ uploads it first/],
 		     ['f=@@none', qr/none: No such file/], ['f=@@.', qr/\.: Is a directory/], ['n=@@b.bin', qr/n has to be/],
 		     ["f:={\"\$artifact\": \"art_@{['a' x 26]}\"}", qr/you have no artifact/]) {
 			my ($word, $says) = @$_;
 
 			$r = $paddock->('run', 'sums', '-i', $word);
-			ok($r->{status} =~ /^[24]$/ && $r->{err} =~ $says, "$word is refused") or diag "$r->{status} $r->{err}";
+			ok($r->{status} =~ /^(?:2|4|125)$/ && $r->{err} =~ $says, "$word is refused") or diag "$r->{status} $r->{err}";
 		}
 		is($paddock->('artifact', 'put', 'none')->{status}, 2, 'and so is what cannot be put');
 	}

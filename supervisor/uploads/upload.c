@@ -136,8 +136,10 @@ static void not_written(struct upload *u, int rc)
 static bool disk_has_room(const struct context *ctx, int64_t size,
 			  struct tool_error *err)
 {
-	const char *says = disk_space_message(disk_space(ctx->config, size));
+	const char *says = disk_space_message(disk_space(ctx->config, 0));
 
+	if (says == NULL && disk_space(ctx->config, size) != DISK_SPACE_OK)
+		says = "its disk has no room for a file of that size";
 	if (says != NULL)
 		unavailable(err, says);
 	return says == NULL;

@@ -257,10 +257,13 @@ static void on_found(void *arg, const struct store_result *res)
 void upload_method_read(struct request *c)
 {
 	const char *id = json_member_str(c->msg.params, "artifactId");
+	struct json_object *offset = json_member(c->msg.params, "offset");
 	const char *errmsg = NULL;
 
 	if (id == NULL)
 		errmsg = "params.artifactId has to be the id of an artifact";
+	else if (offset != NULL && !json_object_is_type(offset, json_type_int))
+		errmsg = "params.offset has to be a whole number of bytes";
 	else if (c->session->ops->send_bytes == NULL)
 		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
 			 "get them by GET /artifacts/ID";
@@ -270,8 +273,7 @@ void upload_method_read(struct request *c)
 	}
 	request_ref(c);
 	store_read_artifact(c->ctx->store, c->requestor->name, id,
-			    json_member_int(c->msg.params, "offset"), 0,
-			    on_found, c);
+			    json_object_get_int64(offset), 0, on_found, c);
 }
 
 /* ---- what there is ---- */

@@ -79,6 +79,7 @@ is($v->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'more than its requestor may 
 is($v->{error}{data}{details}{limit}, 'artifact_bytes', '…with the limit');
 is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'and so is any size');
 is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUND', 'an unknown one has no bytes');
+like(bytes_of($s, $a->{artifactId}, offset => '5')->{error}{message}, qr/params\.offset has to be/, '…but a text is no number of them');
 is(bytes_of($s, $a->{artifactId}, offset => 1 << 30)->{error}{data}{errorCode}, 'INVALID_PARAMETER', 'none follow its end');
 
 # ---- one that is large ----

@@ -78,12 +78,14 @@ void client_signal_seen(struct client *c)
 
 /* ---- the server has gone ---- */
 
-static int gone(struct client *c, const char *what)
+/* WHAT was the matter (NULL: unknown), which it SAID itself or we saw. */
+static int gone_as(struct client *c, const char *what, bool said)
 {
 	int status;
 
 	if (c->gone)
 		return -EPIPE;
+	said = said && what != NULL;
 	if (what == NULL)
 		what = "it does not say why";
 	c->gone = true;
@@ -103,14 +105,19 @@ static int gone(struct client *c, const char *what)
 	else if (WEXITSTATUS(status) == EX_UNAVAILABLE ||
 		 WEXITSTATUS(status) == EX_NOPERM)
 		message_print("the private server cannot start here");
-	else if (WEXITSTATUS(status) != 0)
+	else if (said && WEXITSTATUS(status) == 0)
+		return message_fail(-EPIPE, "the private server: %s", what);
+	else
 		message_print("the private server stopped, with status %d: %s",
 			      WEXITSTATUS(status), what);
-	else /* by its own will, which it has told */
-		return message_fail(-EPIPE, "the private server: %s", what);
 	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
 	transport_show_log(&c->link);
 	return -EPIPE;
+}
+
+static int gone(struct client *c, const char *what)
+{
+	return gone_as(c, what, false);
 }
 
 /* ---- messages ---- */
@@ -233,7 +240,7 @@ static int on_line(struct client *c, const char *text, size_t len)
 	else if (m.kind == RPC_BROKEN)
 		rc = gone(c, m.text);
 	else if (m.kind == RPC_RESPONSE) /* to what it could not read */
-		rc = gone(c, json_member_str(m.error, "message"));
+		rc = gone_as(c, json_member_str(m.error, "message"), true);
 	rpc_fini(&m);
 	return rc;
 }

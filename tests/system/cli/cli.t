@@ -336,6 +336,16 @@ my %view = (runId => 'run_1', templateId => 't', status => 'succeeded',
 	    progress => {totalSteps => 0, doneSteps => 0},
 	    metrics => {elapsedMs => 1}, result => 1);
 
+{
+	my $dir = "$cli->{root}/beside";
+
+	mkdir $dir;
+	system('cp', "$BUILD/paddock", $dir);
+	write_file("$dir/paddockd", "#!/bin/sh\necho 'level=error msg=\"something went wrong\"' >&2\n");
+	chmod 0755, "$dir/paddockd";
+	like(`$dir/paddock ps --state-dir $dir/state 2>&1`, qr/private server stopped, with status 0: .*something went wrong/s,
+	     'a private server that ends without a word is told of by its log');
+}
 said(with_fake(['run', 't'], run_task_template => sub { return undef }), 125,
      qr/closed the connection/, 'a server that goes away in a call');
 said(with_fake(['run', 't'], run_task_template => sub { $_[1]->("nonsense\n"); {} }),

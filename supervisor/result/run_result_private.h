@@ -7,10 +7,10 @@
  *   run_result_content.c  what comes after that: what failed, and what there is more
  *   run_result_links.c  where the rest is of what a message has no room for
  */
-#ifndef SUPERVISOR_RUN_RUN_RESULT_PRIVATE_H
-#define SUPERVISOR_RUN_RUN_RESULT_PRIVATE_H
+#ifndef SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
+#define SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 
-#include "supervisor/run/run_result.h"
+#include "supervisor/result/run_result.h"
 
 /* A part of a view, as text: the whole need not fit into a tree. */
 struct part {

@@ -4,7 +4,7 @@
  * run_result.c. A result that one message cannot carry is linked to in parts,
  * each of which one answer of resources/read has room for.
  */
-#include "supervisor/run/run_result_private.h"
+#include "supervisor/result/run_result_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * t_run_result.c - what is answered of a run: which items, in which revision, and
  * how it gives way when it is too long.
  */
-#include "supervisor/run/run_result.h"
+#include "supervisor/result/run_result.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * run_result.h - what a tool answers of a run: the same at once, by tasks/result,
  * by get_task_run, and after a restart.
  */
-#ifndef SUPERVISOR_RUN_RUN_RESULT_H
-#define SUPERVISOR_RUN_RUN_RESULT_H
+#ifndef SUPERVISOR_RESULT_RUN_RESULT_H
+#define SUPERVISOR_RESULT_RUN_RESULT_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

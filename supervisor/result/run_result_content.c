@@ -6,7 +6,7 @@
  * call to learn it. All is made of the view, so that it is the same at once and
  * after a restart.
  */
-#include "supervisor/run/run_result_private.h"
+#include "supervisor/result/run_result_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * tool_run.c, tool_runs.c and tasks.c. The first item is what clients
  * expect there: the output, the reply's own, the view, or why it failed.
  */
-#include "supervisor/run/run_result.h"
-#include "supervisor/run/run_result_private.h"
+#include "supervisor/result/run_result.h"
+#include "supervisor/result/run_result_private.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -215,19 +215,15 @@ static int serve(const struct config *config, struct flags *f)
 	struct server srv = {
 	    .context = {.others = !f->stdio, .passing = f->passing}};
 	struct transport t = {0};
-	struct catalogue *cat;
 	int status;
 
 	daemon_hold_signals();
-	cat = catalogue_load_configured(config, privsep_workers_are_others(),
-					NULL, NULL);
 	status = before_start(config, f);
 	if (status != 0) {
-		catalogue_free(cat);
 		config_free(config);
 		return status;
 	}
-	status = server_start(&srv, config, cat, worker_path(), browser_path(),
+	status = server_start(&srv, config, worker_path(), browser_path(),
 			      required(config, f));
 	if (status == 0) {
 		t.daemon = daemon_new(&srv, &srv.context, flags_config, f);
@@ -268,10 +264,8 @@ static int try_cage(const struct config *c, const struct flags *f)
 		return status;
 	}
 	cgroup_init();
-	status = server_start(&srv, c,
-			      catalogue_load_configured(
-				  c, privsep_workers_are_others(), NULL, NULL),
-			      worker_path(), browser_path(), required(c, f));
+	status = server_start(&srv, c, worker_path(), browser_path(),
+			      required(c, f));
 	srv.on_ready = on_measured;
 	srv.arg = &srv.context;
 	if (status == 0)

@@ -320,8 +320,8 @@ static void wire(struct server *srv)
 }
 
 int server_start(struct server *srv, const struct config *config,
-		 struct catalogue *catalogue, const char *worker_path,
-		 const char *browser_path, enum isolation_level require)
+		 const char *worker_path, const char *browser_path,
+		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
 	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop};
@@ -329,7 +329,6 @@ int server_start(struct server *srv, const struct config *config,
 	int status;
 
 	ctx->config = config;
-	ctx->catalogue = catalogue;
 	srv->require = require;
 	wire(srv);
 	/* prctl(2): EINVAL when the kernel has no seccomp filters */
@@ -350,6 +349,9 @@ int server_start(struct server *srv, const struct config *config,
 			 worker_path, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
+	/* while the zygote measures its cage */
+	ctx->catalogue = catalogue_load_configured(
+	    config, privsep_workers_are_others(), NULL, NULL);
 	ctx->warm = warm_new(ctx);
 	status = open_store(srv);
 	if (status != 0)
@@ -357,8 +359,8 @@ int server_start(struct server *srv, const struct config *config,
 	ctx->interpreters = interpreters_new(ctx);
 	ctx->runs = runs_new(ctx, &run_ops);
 	ctx->browser = browser_new(ctx, browser_path);
-	programs_show(ctx->spawner, catalogue, config);
-	grants_log(catalogue, config);
+	programs_show(ctx->spawner, ctx->catalogue, config);
+	grants_log(ctx->catalogue, config);
 	return 0;
 }
 

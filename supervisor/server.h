@@ -33,13 +33,13 @@ struct server {
 };
 
 /*
- * Start the zygote and watch signals; CONFIG and CATALOGUE are taken.
+ * Start the zygote, load the templates, watch signals; CONFIG is taken.
  * WORKER_PATH is the worker program, BROWSER_PATH (lent for good) paddock-browser,
  * which may be missing. 0, or the exit status, after a line that says why.
  */
 int server_start(struct server *srv, const struct config *config,
-		 struct catalogue *catalogue, const char *worker_path,
-		 const char *browser_path, enum isolation_level require);
+		 const char *worker_path, const char *browser_path,
+		 enum isolation_level require);
 
 /* Serve until somebody stops it; the exit status. */
 int server_loop(struct server *srv);

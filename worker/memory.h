@@ -20,8 +20,8 @@
  * Move the program's code and constants into huge pages, where the linker has
  * aligned them for that: a clone inherits each huge page by one entry of its
  * page table, without a fault. It costs the zygote 4 MiB, and profilers no
- * longer see whose code that is. Called before the sandbox, whose filters allow
- * no such mmap(2).
+ * longer see whose code that is. Called before the zygote's own filter, which
+ * allows no such mmap(2).
  */
 void memory_share_text(void);
 

@@ -435,7 +435,7 @@ static void explain_end(int status, struct selftest *found)
 }
 
 int selftest_run(const struct sandbox *sb, pid_t supervisor,
-		 struct selftest *found)
+		 void (*meanwhile)(void), struct selftest *found)
 {
 	struct sandbox_worker w = {.cpu_ms = TEST_CPU_MS,
 				   .memory_bytes = TEST_MEMORY_BYTES};
@@ -448,6 +448,7 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		return -errno;
 	w.run_fd = ends[1];
 	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, measure);
+	meanwhile();
 	rc = selftest_await(pid, ends, 1, found, &status);
 	if (pid > 0 && rc != 0)
 		explain_end(status, found);

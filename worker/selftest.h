@@ -40,10 +40,11 @@ const char *selftest_lost_layer(int status);
 /*
  * Clone a worker as any other, let it measure its sandbox, and take its answer.
  * SUPERVISOR is a process that it must not reach. It is dead and reaped on
- * return. 0, or -errno when there is no answer.
+ * return. 0, or -errno when there is no answer. MEANWHILE is called while it
+ * measures.
  */
 int selftest_run(const struct sandbox *sb, pid_t supervisor,
-		 struct selftest *found);
+		 void (*meanwhile)(void), struct selftest *found);
 
 /*
  * Take ANSWERS answers of the worker PID (or -errno: there is none) over ENDS,

@@ -147,7 +147,6 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	pid_t supervisor = getppid();
 	int rc;
 
-	memory_share_text();
 	rc = runtime->prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
@@ -158,7 +157,7 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
-	rc = selftest_run(sb, supervisor, found);
+	rc = selftest_run(sb, supervisor, memory_share_text, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
 	if ((found->held & SANDBOX_BIT(SANDBOX_SECCOMP)) == 0)

@@ -10,12 +10,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -426,21 +429,6 @@ void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
 			 leaves[leaf], strerror(-rc));
 }
 
-int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
-{
-	int rc = 0;
-
-	if (cgroups.version == CGROUP_NONE || pid <= 0)
-		return 0;
-	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
-		if (cgroups.base[t] != NULL)
-			rc = cgroup_move(cgroups.procs[leaf][t], pid);
-	if (rc < 0)
-		log_warn("server", "cgroup=%s pid=%d moved=no err=\"%s\"",
-			 leaves[leaf], (int)pid, strerror(-rc));
-	return rc;
-}
-
 struct search {
 	pid_t pid;
 	bool found;
@@ -460,6 +448,58 @@ static bool is_member(const char *base, const char *group, pid_t pid)
 
 	cgroup_members(base, group, is_other, &s);
 	return s.found;
+}
+
+int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
+{
+	int rc = 0;
+
+	if (cgroups.version == CGROUP_NONE || pid <= 0)
+		return 0;
+	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
+		if (cgroups.base[t] != NULL &&
+		    !is_member(cgroups.base[t], leaves[leaf], pid))
+			rc = cgroup_move(cgroups.procs[leaf][t], pid);
+	if (rc < 0)
+		log_warn("server", "cgroup=%s pid=%d moved=no err=\"%s\"",
+			 leaves[leaf], (int)pid, strerror(-rc));
+	return rc;
+}
+
+/* The kernel does not wait where a thread moves itself, in version 1. */
+static void enter_v1(enum cgroup_leaf leaf)
+{
+	if (cgroups.version != CGROUP_V1)
+		return;
+	for (int t = 0; t < CGROUP_TREES; t++)
+		if (t != CGROUP_UNIFIED)
+			(void)cgroup_put(cgroups.base[t], leaves[leaf], "tasks",
+					 "0");
+}
+
+pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
+{
+	struct clone_args args = {.flags = flags | CLONE_VFORK,
+				  .exit_signal = SIGCHLD};
+	int fd = cgroup_open(cgroups.base[CGROUP_UNIFIED], leaves[leaf], ".",
+			     O_PATH | O_DIRECTORY);
+	long pid = -1;
+
+	if (fd >= 0) {
+		struct clone_args into = args;
+
+		into.flags |= CLONE_INTO_CGROUP;
+		into.cgroup = (uint64_t)fd;
+		pid = syscall(SYS_clone3, &into, sizeof(into));
+		if (pid != 0)
+			close(fd);
+	}
+	if (pid < 0) /* an older kernel, or a filter around us */
+		pid = syscall(SYS_clone, args.flags | SIGCHLD, NULL, NULL, NULL,
+			      NULL);
+	if (pid == 0)
+		enter_v1(leaf);
+	return pid < 0 ? -errno : (pid_t)pid;
 }
 
 bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)

@@ -133,12 +133,8 @@ int cgroup_make(const char *base, const char *name)
 	char *dir = xasprintf("%s/%s", base, name);
 	int rc = mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : -errno;
 
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(theirs); i++) {
-		char *path = xasprintf("%s/%s", dir, theirs[i]);
-
-		privs_give(path);
-		free(path);
-	}
+	if (rc == 0)
+		privs_give_all(dir, theirs, ARRAY_LEN(theirs));
 	free(dir);
 	return rc == 0 ? cgroup_open(base, name, "cgroup.procs", O_WRONLY) : rc;
 }

@@ -141,32 +141,63 @@ bool privs_theirs(int fd, const struct stat *st)
 	       ((st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0);
 }
 
-/* Through no link that they could have put there, and no file of another's. */
-static int give(const char *path)
+/* The file NAME where W has led; no file of another's that they put there. */
+static int give_at(const struct privs_way *w, const char *name)
 {
-	struct privs_way w;
 	struct stat st;
-	int rc = privs_walk(path, PRIVS_ROOTS_LINKS, &w);
 
-	if (rc == 0 && fstatat(w.fd, w.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		rc = -errno;
-	if (rc == 0 && (w.theirs || w.shared) &&
+	if (fstatat(w->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return -errno;
+	if ((w->theirs || w->shared) &&
 	    (!S_ISREG(st.st_mode) || st.st_nlink != 1))
-		rc = -EPERM;
-	if (rc == 0 && fchownat(w.fd, w.name, them.uid, them.gid,
-				AT_SYMLINK_NOFOLLOW) != 0)
-		rc = -errno;
-	privs_walked(&w);
-	return rc;
+		return -EPERM;
+	return fchownat(w->fd, name, them.uid, them.gid, AT_SYMLINK_NOFOLLOW) ==
+		       0
+		   ? 0
+		   : -errno;
 }
 
-void privs_give(const char *path)
+static void tell(const char *path, int rc)
 {
-	int rc = them.leave && path != NULL ? give(path) : 0;
-
 	if (rc != 0 && rc != -ENOENT)
 		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
 			 strerror(-rc));
+}
+
+/* Through no link that they could have put there. */
+void privs_give(const char *path)
+{
+	struct privs_way w;
+	int rc;
+
+	if (!them.leave || path == NULL)
+		return;
+	rc = privs_walk(path, PRIVS_ROOTS_LINKS, &w);
+	if (rc == 0)
+		rc = give_at(&w, w.name);
+	privs_walked(&w);
+	tell(path, rc);
+}
+
+void privs_give_all(const char *dir, const char *const names[], size_t n)
+{
+	struct privs_way w;
+	char *inside;
+	int rc;
+
+	if (!them.leave)
+		return;
+	inside = xasprintf("%s/", dir);
+	rc = privs_walk(inside, PRIVS_ROOTS_LINKS, &w);
+	tell(dir, rc);
+	free(inside);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		char *path = xasprintf("%s/%s", dir, names[i]);
+
+		tell(path, give_at(&w, names[i]));
+		free(path);
+	}
+	privs_walked(&w);
 }
 
 #define APPEND                                                                 \

@@ -23,6 +23,8 @@ bool privs_leave_root(void);
 
 /* Give them PATH, which may be missing: a file or folder made for us. */
 void privs_give(const char *path);
+/* And of the folder DIR those of N files that are there. */
+void privs_give_all(const char *dir, const char *const names[], size_t n);
 
 /*
  * As root: open PATH for appending, as they could; else with root's rights,

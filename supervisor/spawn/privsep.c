@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -119,13 +118,21 @@ static int take_log(int fd)
 	return privsep.log < 0 ? -EINVAL : 0;
 }
 
+/* A zygote's ARGV tells its kind, as worker/main.c reads it. */
+static enum cgroup_leaf leaf_of(char *const argv[])
+{
+	return argv[1] != NULL && strcmp(argv[1], "program") == 0
+		   ? CGROUP_PROGRAMS
+		   : CGROUP_LUA;
+}
+
 /* A child of the server's, not of ours, which sees its end. */
 static int start(struct request *o, size_t len, int control)
 {
 	bool broker = o->what == START_BROWSER;
 	char *argv[ARGS_MAX + 1];
 	size_t n = 0;
-	long pid;
+	pid_t pid;
 
 	if (control < 0 || len == 0 || o->args[len - 1] != '\0')
 		return -EINVAL;
@@ -139,12 +146,12 @@ static int start(struct request *o, size_t len, int control)
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
 	pid =
-	    syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	    cgroup_clone(broker ? CGROUP_BROWSER : leaf_of(argv), CLONE_PARENT);
 	if (pid == 0 && broker)
 		become_browser(argv, control);
 	if (pid == 0)
 		become_zygote(argv, control);
-	return pid < 0 ? -errno : (int)pid;
+	return pid;
 }
 
 /* Theirs from now on, so that they may read it. */

@@ -249,6 +249,12 @@ static void live(void)
 	waitpid(pid, &status, 0);
 	close(go[1]);
 
+	pid = cgroup_clone(CGROUP_LUA, 0);
+	if (pid == 0)
+		_exit(cgroup_holds(CGROUP_LUA, getpid()) ? 0 : 1);
+	waitpid(pid, &status, 0);
+	is_int(status, 0, "who is cloned into a group is held from birth");
+
 	status = run_in(3, &small, eat, &use);
 	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
 	   "too much memory ends it");

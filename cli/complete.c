@@ -23,8 +23,7 @@
 #define SERVER_MS 500 /* for a daemon to answer */
 #define PATIENCE_S 3  /* then it is all given up */
 #define ABOUT_COLUMNS 60
-#define LOOKED_INTO 10 /* runs, for their artifacts */
-#define RUNS_MAX 50    /* the newest */
+#define RUNS_MAX 50 /* the newest */
 #define FILES "@files"
 #define DIRS "@dirs"
 
@@ -183,30 +182,26 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 	json_object_put(v);
 }
 
-static void offer_ids_of(const struct ask_words *w, const char *run)
+/* The newest artifacts by their ids: uploads, and (ALL) what runs made. */
+static void offer_artifact_ids(const struct ask_words *w, bool all)
 {
-	struct json_object *v = view_of(w, run);
+	struct client *c = daemon_of(w);
+	struct tool_result a = {0};
 
-	json_each(a, json_member(v, "artifacts")) {
-		const char *id = json_member_str(a, "artifactId");
+	if (c == NULL)
+		return;
+	if (client_method(c, "paddock/artifacts",
+			  json_pack("idPrefix?s", all ? "art_" : NULL),
+			  &a) == 0)
+		json_each(one, json_member(a.value, "artifacts")) {
+			const char *id = json_member_str(one, "artifactId");
 
-		if (id != NULL)
-			offer_about(w, id, strlen(id),
-				    json_member_str(a, "name"));
-	}
-	json_object_put(v);
-}
-
-/* Artifacts by their ids, of the newest runs; once somebody begins one. */
-static void offer_artifact_ids(const struct ask_words *w)
-{
-	struct json_object *v =
-	    ask_daemon(w, "list_task_runs", json_pack("limit:i", LOOKED_INTO));
-
-	json_each(r, json_member(v, "runs"))
-		if (json_member_str(r, "runId") != NULL)
-			offer_ids_of(w, json_member_str(r, "runId"));
-	json_object_put(v);
+			if (id != NULL)
+				offer_about(w, id, strlen(id),
+					    json_member_str(one, "name"));
+		}
+	tool_result_fini(&a);
+	client_close(c);
 }
 
 /* Only what is not over can be cancelled. */
@@ -376,8 +371,9 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 		return;
 	else if (number == 1 && begins(args, "ARTIFACT"))
 		offer_artifacts(w, before);
-	else if (begins(args, "ARTIFACT") && begins(w->last, "art_"))
-		offer_artifact_ids(w);
+	else if (begins(args, "ARTIFACT") &&
+		 (cmd->max < 0 || begins(w->last, "art_")))
+		offer_artifact_ids(w, cmd->max >= 0);
 	else if (begins(args, "RUN") || begins(args, "ARTIFACT"))
 		offer_runs(cmd, w);
 	else if (begins(args, "TEMPLATE"))

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/artifact_id.h"
 #include "cli/run_id.h"
 #include "cli/terminal.h"
 #include "cli/server_flags.h"
@@ -34,6 +35,7 @@ static const struct command *const commands[] = {
     &cmd_artifact_ls,
     &cmd_artifact_get,
     &cmd_artifact_put,
+    &cmd_artifact_rm,
     &cmd_artifact_cat,
     &cmd_template_ls,
     &cmd_template_show,
@@ -109,16 +111,34 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	return wrong(errmsg, NULL);
 }
 
-/* Its first operand is a run, or all of them are: it gets their whole ids. */
-static int with_runs(const struct cli *cli, const struct command *cmd,
-		     struct client *c, int n, const char *const *arg)
+/* GIVEN as the whole id that ARGS, of a command, says it is. */
+static int find_id(const struct cli *cli, const char *args, struct client *c,
+		   const char *given, char **id)
+{
+	bool artifact = strncmp(args, "ARTIFACT", 8) == 0;
+	bool run = strstr(args, "RUN") != NULL;
+	int rc;
+
+	if (artifact && (!run || strncmp(given, "art_", 4) == 0))
+		return artifact_id_find(cli, c, given, id);
+	rc = run_id_find(cli, c, given, id);
+	if (rc != 0 || !artifact || strcmp(*id, given) != 0)
+		return rc;
+	free(*id);
+	*id = NULL;
+	return artifact_id_find(cli, c, given, id);
+}
+
+/* Its first operand is a run or an artifact, or all of them are: it gets whole ids. */
+static int with_ids(const struct cli *cli, const struct command *cmd,
+		    struct client *c, int n, const char *const *arg)
 {
 	char **ids = xcalloc((size_t)n, sizeof(*ids));
-	int runs = cmd->max < 0 || n == 0 ? n : 1, rc = 0;
+	int named = cmd->max < 0 || n == 0 ? n : 1, rc = 0;
 
-	for (int i = 0; rc == 0 && i < runs; i++)
-		rc = run_id_find(cli, c, arg[i], &ids[i]);
-	for (int i = runs; i < n; i++)
+	for (int i = 0; rc == 0 && i < named; i++)
+		rc = find_id(cli, cmd->args, c, arg[i], &ids[i]);
+	for (int i = named; i < n; i++)
 		ids[i] = xstrdup(arg[i]);
 	if (rc == 0)
 		rc = cmd->call(cli, c, n, (const char *const *)ids);
@@ -136,8 +156,9 @@ static int with_client(const struct cli *cli, const struct command *cmd, int n,
 
 	if (c == NULL)
 		rc = client_trouble();
-	else if (strstr(cmd->args, "RUN") != NULL)
-		rc = with_runs(cli, cmd, c, n, arg);
+	else if (strstr(cmd->args, "RUN") != NULL ||
+		 strstr(cmd->args, "ARTIFACT") != NULL)
+		rc = with_ids(cli, cmd, c, n, arg);
 	else
 		rc = cmd->call(cli, c, n, arg);
 	client_close(c);

@@ -16,19 +16,19 @@
 
 #define ID_CHARS "234567abcdefghijklmnopqrstuvwxyz"
 #define LEAST_CHARS                                                            \
-	4 /* of a beginning without "run_", so that no word is one */
+	4 /* of a beginning without its kind, so that no word is one */
 
-/* The beginning of an id that GIVEN is, the caller's; NULL: it is none. */
-static char *beginning(const char *given)
+char *run_id_beginning(const char *given, const char *kind)
 {
-	bool whole = strncmp(given, "run_", 4) == 0;
-	const char *chars = whole ? given + 4 : given;
+	size_t n = strlen(kind);
+	bool whole = strncmp(given, kind, n) == 0;
+	const char *chars = whole ? given + n : given;
 	size_t len = strlen(chars);
 
 	if (strspn(chars, ID_CHARS) != len || len >= ID_TEXT("run") - 4 ||
 	    (!whole && len < LEAST_CHARS))
 		return NULL;
-	return whole ? xstrdup(given) : xasprintf("run_%s", given);
+	return whole ? xstrdup(given) : xasprintf("%s%s", kind, given);
 }
 
 static int settle(struct json_object *runs, const char *given, char **id)
@@ -55,7 +55,7 @@ int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		char **id)
 {
 	bool last = strcmp(given, "last") == 0;
-	char *prefix = last ? NULL : beginning(given);
+	char *prefix = last ? NULL : run_id_beginning(given, "run_");
 	struct json_object *page;
 	int rc;
 

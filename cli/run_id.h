@@ -12,4 +12,10 @@
 int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		char **id);
 
+/*
+ * The beginning of an id of KIND ("run_") that GIVEN is, with or without that; the
+ * caller's. NULL: it is none, or a whole one.
+ */
+char *run_id_beginning(const char *given, const char *kind);
+
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage.c - "paddock usage": what runs have used, by requestor and template, as a
- * table or JSON. main.c's table calls it. A server that refuses or is lost ends it;
+ * usage.c - "paddock usage": what runs have used, by requestor and template, and what
+ * was uploaded, as a table or JSON. main.c's table calls it. A server that refuses or is lost ends it;
  * when nothing was used it says so on stderr.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,8 +20,8 @@
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
-#define NAME_COLUMNS 24	 /* off a terminal */
-#define OTHER_COLUMNS 43 /* of the rest, and the last one is left free */
+#define UPLOADS "(uploads)" /* in the place of a template, which is called so */
+#define GAPS 9		    /* between columns, and the last one is left free */
 
 static struct {
 	const char *since;
@@ -31,38 +32,92 @@ static const struct opt opts[] = {
      "only runs of that time: 12h, 7d; it is counted by the hour"},
 };
 
-/* Of each of two names: what there is for both, and no more is needed. */
-static int name_columns(void)
-{
-	size_t left = text_left(OTHER_COLUMNS) / 2;
+enum { REQUESTOR, TEMPLATE, RUNS, CPU, KEPT, COLUMNS };
 
-	return left < NAME_COLUMNS ? (int)left : NAME_COLUMNS;
+/* A line of the table: what each column says, the caller's until the next. */
+struct line {
+	const char *text[COLUMNS];
+	char number[COLUMNS][QUANTITY_SIZE];
+};
+
+static const struct line heads = {
+    .text = {"REQUESTOR", "TEMPLATE", "RUNS", "CPU", "KEPT"}};
+
+static void read_row(struct line *l, struct json_object *row)
+{
+	bool uploads = json_member_str(row, "templateId") == NULL;
+
+	*l = (struct line){0};
+	snprintf(l->number[RUNS], QUANTITY_SIZE, "%" PRId64,
+		 json_member_int(row, uploads ? "uploads" : "runs"));
+	l->text[REQUESTOR] = json_member_str(row, "requestor");
+	l->text[TEMPLATE] =
+	    uploads ? UPLOADS : json_member_str(row, "templateId");
+	l->text[RUNS] = l->number[RUNS];
+	l->text[CPU] = uploads ? "-"
+			       : quantity(l->number[CPU],
+					  json_member_int(row, "cpuMs"), "ms");
+	l->text[KEPT] =
+	    quantity(l->number[KEPT], json_member_int(row, "bytes"), "bytes");
 }
 
-static void show_name(const char *name, int columns)
+static void widen(size_t wide[COLUMNS], const struct line *l)
 {
-	safe_print_cut(name, (size_t)columns,
-		       isatty(STDOUT_FILENO) ? (size_t)columns
-					     : SANITIZE_NO_LIMIT);
-	safe_printf("  ");
+	for (int i = 0; i < COLUMNS; i++) {
+		const char *text = l->text[i] != NULL ? l->text[i] : "";
+		size_t n = sanitize_width(text, strlen(text));
+
+		wide[i] = n > wide[i] ? n : wide[i];
+	}
+}
+
+/* Numbers stay whole: where a line is too long both names give way, the longer first. */
+static void narrow(size_t wide[COLUMNS])
+{
+	size_t left = text_left(wide[RUNS] + wide[CPU] + wide[KEPT] + GAPS);
+	size_t half = left / 2;
+
+	if (left == SANITIZE_NO_LIMIT ||
+	    wide[REQUESTOR] + wide[TEMPLATE] <= left)
+		return;
+	if (wide[REQUESTOR] <= half)
+		wide[TEMPLATE] = left - wide[REQUESTOR];
+	else if (wide[TEMPLATE] <= half)
+		wide[REQUESTOR] = left - wide[TEMPLATE];
+	else
+		wide[REQUESTOR] = wide[TEMPLATE] = half;
+}
+
+static void show_line(const struct line *l, const size_t wide[COLUMNS])
+{
+	for (int i = 0; i < RUNS; i++) {
+		safe_print_cut(l->text[i], wide[i],
+			       isatty(STDOUT_FILENO) ? wide[i]
+						     : SANITIZE_NO_LIMIT);
+		safe_printf("  ");
+	}
+	safe_printf("%*s  %*s  %*s\n", (int)wide[RUNS], l->text[RUNS],
+		    (int)wide[CPU], l->text[CPU], (int)wide[KEPT],
+		    l->text[KEPT]);
 }
 
 static void show(struct json_object *rows)
 {
-	char cpu[QUANTITY_SIZE], bytes[QUANTITY_SIZE];
-	int columns = name_columns();
+	size_t wide[COLUMNS] = {0};
+	struct line l;
 
-	if (json_length(rows) > 0)
-		safe_printf("%-*s  %-*s  %10s  %12s  %12s\n", columns,
-			    "REQUESTOR", columns, "TEMPLATE", "RUNS", "CPU",
-			    "KEPT");
+	if (json_length(rows) == 0)
+		return;
+	widen(wide, &heads);
 	json_each(row, rows) {
-		show_name(json_member_str(row, "requestor"), columns);
-		show_name(json_member_str(row, "templateId"), columns);
-		safe_printf(
-		    "%10" PRId64 "  %12s  %12s\n", json_member_int(row, "runs"),
-		    quantity(cpu, json_member_int(row, "cpuMs"), "ms"),
-		    quantity(bytes, json_member_int(row, "bytes"), "bytes"));
+		read_row(&l, row);
+		widen(wide, &l);
+	}
+	narrow(wide);
+	show_line(&heads, wide);
+	json_each(row, rows) {
+		read_row(&l, row);
+		show_line(&l, wide);
 	}
 	fflush(stdout);
 }
@@ -116,9 +171,11 @@ const struct command cmd_usage = {
     .name = "usage",
     .args = "",
     .summary = "runs, CPU time and bytes by requestor and template",
-    .text = "Runs and CPU time count runs that were deleted, too; KEPT is what "
-	    "is there of\nall of them: records, logs and artifacts. An "
-	    "operator sees all requestors.\n",
+    .text =
+	"Runs and CPU time count runs that were deleted, too; KEPT is what "
+	"is there of\nall of them: records, logs and artifacts. What was "
+	"uploaded has a line of its own,\n" UPLOADS ". An operator sees all "
+	"requestors.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .call = usage,

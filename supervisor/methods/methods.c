@@ -13,7 +13,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/methods/completion.h"
-#include "supervisor/methods/delete_runs.h"
+#include "supervisor/methods/deletion.h"
 #include "supervisor/methods/listen.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
@@ -186,7 +186,8 @@ static const struct method all[] = {
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
     {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
-    {"paddock/deleteRuns", delete_runs, MCP_ALWAYS, false, true},
+    {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},
+    {"paddock/deleteArtifacts", deletion_artifacts, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},
 };
 

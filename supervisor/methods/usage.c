@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * usage.c - serves paddock/usage: runs, CPU time and bytes by requestor and
- * template. methods.c calls it. Who runs this machine or this server, and is here
+ * template, and what was uploaded. methods.c calls it. Who runs this machine or this server, and is here
  * as a local user, is told of all; anybody else of himself alone.
  */
 #include "supervisor/methods/usage.h"
@@ -23,6 +23,17 @@ static int64_t since_of(const struct request *c)
 	       STORE_USE_HOUR_MS;
 }
 
+/* What a requestor uploaded is no template's. */
+static struct json_object *view_of(const struct store_use *u)
+{
+	if (u->template_id[0] == '\0')
+		return json_pack("requestor:s uploads:i bytes:i", u->requestor,
+				 u->runs, u->bytes);
+	return json_pack("requestor:s templateId:s runs:i cpuMs:i bytes:i",
+			 u->requestor, u->template_id, u->runs, u->cpu_ms,
+			 u->bytes);
+}
+
 static void on_used(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
@@ -38,15 +49,8 @@ static void on_used(void *arg, const struct store_result *res)
 		return;
 	}
 	rows = json_object_new_array();
-	for (size_t i = 0; i < res->n_uses; i++) {
-		const struct store_use *u = &res->uses[i];
-
-		json_object_array_add(
-		    rows,
-		    json_pack("requestor:s templateId:s runs:i cpuMs:i bytes:i",
-			      u->requestor, u->template_id, u->runs, u->cpu_ms,
-			      u->bytes));
-	}
+	for (size_t i = 0; i < res->n_uses; i++)
+		json_object_array_add(rows, view_of(&res->uses[i]));
 	request_result(c, json_pack("since:i rows:o more:b", since_of(c), rows,
 				    res->n_uses == STORE_USES_MAX));
 }

@@ -182,6 +182,17 @@ void audit_deleted(const struct requestor *requestor, const char *id,
 		      template_id, status, before_ms, id != NULL ? 0 : n);
 }
 
+void audit_uploads_deleted(const struct requestor *requestor, const char *id,
+			   int64_t before_ms, int64_t n)
+{
+	const char *what =
+	    id != NULL ? "artifact_deleted" : "artifacts_deleted";
+
+	if (may_write(what, requestor))
+		audit(what, requestor, "artifactId?s before?i count?i", id,
+		      before_ms, id != NULL ? 0 : n);
+}
+
 void audit_end(const struct run *r, const struct isolation *iso)
 {
 	if (file.fd >= 0)

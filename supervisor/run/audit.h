@@ -39,6 +39,9 @@ void audit_browser(const struct requestor *requestor, const char *id,
 void audit_deleted(const struct requestor *requestor, const char *id,
 		   const char *template_id, const char *status,
 		   int64_t before_ms, int64_t n);
+/* The same of what it uploaded: that one, or what came before BEFORE_MS. */
+void audit_uploads_deleted(const struct requestor *requestor, const char *id,
+			   int64_t before_ms, int64_t n);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,18 +107,6 @@ bool state_file_name_ok(const char *name)
 	return name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL;
 }
 
-void state_file_uploads(char out[ID_SIZE], const char *requestor)
-{
-	unsigned char sum[EVP_MAX_MD_SIZE];
-	size_t at = (size_t)snprintf(out, ID_SIZE, STATE_FILE_UPLOADS);
-
-	if (EVP_Digest(requestor, strlen(requestor), sum, NULL, EVP_sha256(),
-		       NULL) != 1)
-		abort();
-	for (size_t i = 0; at + 2 < ID_SIZE; i++)
-		at += (size_t)snprintf(out + at, ID_SIZE - at, "%02x", sum[i]);
-}
-
 char *state_file_artifact(const char *state, const char *run, const char *art)
 {
 	return xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s/%s", state, run, art);
@@ -180,9 +167,7 @@ void state_file_remove_dir(const char *state, const char *run)
 {
 	char *dir = run_dir(state, run);
 
-	/* another instance may be about to put a file there */
-	if (strncmp(run, STATE_FILE_UPLOADS, strlen(STATE_FILE_UPLOADS)) != 0)
-		rmdir(dir); /* refuses one that is not empty, as it should */
+	rmdir(dir); /* refuses one that is not empty, as it should */
 	free(dir);
 }
 

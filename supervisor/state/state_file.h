@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/id.h"
-
 #define STORE_DB "paddock.db"
 #define STORE_INSTANCES_DIR "instances"
 #define STORE_ARTIFACTS_DIR "artifacts"
@@ -28,13 +26,6 @@ int state_file_sync(const char *path); /* a file's data, or a folder's names */
 
 /* May NAME be one component of a path? */
 bool state_file_name_ok(const char *name);
-
-/*
- * What stands for a run in the rows and folders of what REQUESTOR uploaded: a
- * folder of its own, by a digest of its name.
- */
-#define STATE_FILE_UPLOADS "up_"
-void state_file_uploads(char out[ID_SIZE], const char *requestor);
 
 /* STATE/artifacts/RUN/ART; the caller frees it. */
 char *state_file_artifact(const char *state, const char *run, const char *art);

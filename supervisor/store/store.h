@@ -6,8 +6,8 @@
  *   STATE/instances/ID         locked for as long as its supervisor lives;
  *                              touched by another that has written to it
  *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them.
- *                              What was uploaded has a folder of its requestor's
- *                              in the place of RUN (state_file_uploads())
+ *                              What was uploaded has a folder of its own: its
+ *                              run_id is its id
  *
  * Calls return at once. One thread owns the database: it takes what has been
  * asked, does it in order in one transaction (reads see earlier writes), and
@@ -161,8 +161,8 @@ struct store_session {
 /* What the runs of a requestor's by one template are and have, together. */
 struct store_use {
 	char *requestor;
-	char *template_id;
-	int64_t runs; /* those that are deleted count, too… */
+	char *template_id; /* "": not runs, but what it uploaded */
+	int64_t runs;	   /* those that are deleted count, too… */
 	int64_t cpu_ms;
 	int64_t bytes; /* …but not here: rows and artifacts that are kept */
 };
@@ -185,9 +185,10 @@ struct store_result {
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
 	int64_t total; /* list: how many match in all; delete: how many went */
-	const char *next; /* delete_ended: where to go on, or NULL */
+	const char *next; /* delete_…: where to go on, or NULL */
 	const struct store_artifact *artifact;
-	const struct store_artifact *artifacts; /* list_uploads */
+	/* list_artifacts; delete_uploads: those whose files would not go */
+	const struct store_artifact *artifacts;
 	size_t n_artifacts;
 	const struct store_session *session; /* get_session */
 	const void *data; /* read_artifact: the bytes of the range */
@@ -359,12 +360,13 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 void *arg);
 
 /*
- * What REQUESTOR uploaded and has not expired, newest first, LIMIT at most: older
- * than the id BEFORE, or all (NULL). In artifacts.
+ * What REQUESTOR has and has not expired, what it uploaded or (ALL) what its runs
+ * made as well, newest first, LIMIT at most: ids from FROM on (NULL: all) that come
+ * before BEFORE (NULL: all). In artifacts.
  */
-void store_list_uploads(struct store *s, const char *requestor,
-			const char *before, int limit, store_done done,
-			void *arg);
+void store_list_artifacts(struct store *s, const char *requestor, bool all,
+			  const char *from, const char *before, int limit,
+			  store_done done, void *arg);
 
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg);
@@ -452,6 +454,25 @@ void store_delete_run(struct store *s, const char *requestor, const char *id,
  */
 void store_delete_ended(struct store *s, const struct store_filter *f,
 			int64_t before_ms, store_done done, void *arg);
+
+/*
+ * Forget what REQUESTOR uploaded as ID. -ENOENT: it has no such artifact, or one
+ * that has expired; -EPERM: it is a run's, and goes with that; -EIO: its file would
+ * not go, and it stays.
+ */
+void store_delete_upload(struct store *s, const char *requestor, const char *id,
+			 store_done done, void *arg);
+/*
+ * The same for what was uploaded before BEFORE_MS, of ids from FROM on, a few at a
+ * time as store_delete_ended(): total, artifacts, next.
+ */
+void store_delete_uploads(struct store *s, const char *requestor,
+			  const char *from, int64_t before_ms, store_done done,
+			  void *arg);
+
+/* How long it is still known of an upload that it has expired; of an artifact of a
+ * run, as long as its run is. */
+#define STORE_UPLOAD_NOTED_MS ((int64_t)30 * 24 * 3600000)
 
 /* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
 void store_sweep(struct store *s, int64_t now_ms);

@@ -88,12 +88,13 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 	    .offset = offset, .limit = limit);
 }
 
-void store_list_uploads(struct store *s, const char *requestor,
-			const char *before, int limit, store_done done,
-			void *arg)
+void store_list_artifacts(struct store *s, const char *requestor, bool all,
+			  const char *from, const char *before, int limit,
+			  store_done done, void *arg)
 {
-	ASK(list_uploads, .urgent = true, .requestor = requestor,
-	    .id = before != NULL ? before : ID_AFTER_ALL, .limit = limit,
+	ASK(list_artifacts, .urgent = true, .requestor = requestor, .all = all,
+	    .id = from != NULL ? from : "",
+	    .key = before != NULL ? before : ID_AFTER_ALL, .limit = limit,
 	    .time_ms = clock_wall_ms());
 }
 
@@ -168,6 +169,20 @@ void store_delete_ended(struct store *s, const struct store_filter *f,
 			int64_t before_ms, store_done done, void *arg)
 {
 	ASK(delete_ended, .urgent = true, .filter = *f, .time_ms = before_ms);
+}
+
+void store_delete_upload(struct store *s, const char *requestor, const char *id,
+			 store_done done, void *arg)
+{
+	ASK(delete_upload, .urgent = true, .requestor = requestor, .id = id);
+}
+
+void store_delete_uploads(struct store *s, const char *requestor,
+			  const char *from, int64_t before_ms, store_done done,
+			  void *arg)
+{
+	ASK(delete_uploads, .urgent = true, .requestor = requestor,
+	    .id = from != NULL ? from : "", .time_ms = before_ms);
 }
 
 void store_send_mail(struct store *s, const char *requestor, const char *id,

@@ -12,6 +12,7 @@
  *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
+ *   store_uploads.c  what belongs to no run
  *   store_used.c     what was used, by the hour
  *   store_mail.c     what instances ask of each other, and show
  *   store_sessions.c  rows of sessions
@@ -61,12 +62,12 @@ struct store_op {
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_inputs, store_op_get_task, store_op_list_tasks,
     store_op_find_idem, store_op_list_runs, store_op_put_artifact,
-    store_op_expire_artifacts, store_op_read_artifact, store_op_list_uploads,
+    store_op_expire_artifacts, store_op_read_artifact, store_op_list_artifacts,
     store_op_usage, store_op_put_session, store_op_get_session,
     store_op_drop_session, store_op_drop_sessions, store_op_recover,
     store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
     store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
-    store_op_used;
+    store_op_used, store_op_delete_upload, store_op_delete_uploads;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -82,6 +83,7 @@ struct store_req {
 	bool deferred; /* in the queue, while the others go */
 	bool decided;  /* its result is settled already: do no more */
 	bool begun;    /* recover: what has begun, alone */
+	bool all;      /* list_artifacts: those of runs, too */
 	bool synced;   /* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
 	bool placed;		  /* put_artifact: the file has its name */
@@ -290,6 +292,19 @@ char *store_instance_path(const struct store *s, const char *name);
  */
 int store_read_shown(struct store *s, struct store_req *r,
 		     struct store_run *run, bool bulk);
+
+/*
+ * Remove the file of the artifact ID in FOLDER; its row says from now on that it is
+ * gone. 1; 0: it would not go, which is logged; or -errno.
+ */
+int store_drop_file(struct store *s, const char *folder, const char *id);
+
+/* What PUT_ARTIFACT binds and others read: a row of st's into A, and its texts, the
+ * caller's; A borrows from them. Columns after these begin at STORE_ARTIFACT_COLUMNS. */
+#define STORE_ARTIFACT_COLUMNS 9
+char *store_artifact_row(struct store_cursor *st, struct store_artifact *a);
+/* One of ST's rows at the end of R's answer. */
+void store_artifact_add(struct store_req *r, struct store_cursor *st);
 
 /*
  * Forget the run ID with its artifacts and their files. 1; 0: a file would not

@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts.c - files over HTTP: a body that becomes an artifact, and an
- * artifact as a body; http_routes.c calls it. A refusal is a status with {error,
- * errorCode, details?}. A client that goes leaves nothing behind; what cannot be
- * sent to its end closes the connection.
+ * http_artifacts.c - files that come over HTTP: a body becomes an artifact;
+ * http_routes.c calls it. A refusal has the form of all of HTTP's, and its code in
+ * error.data. A client that goes leaves nothing behind.
  */
 #include "supervisor/streamable_http/http_artifacts.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/id.h"
 #include "base/mem.h"
 #include "base/text/base64.h"
 #include "base/text/hex.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/rpc.h"
 #include "supervisor/http/http_field.h"
-#include "supervisor/state/state_file.h"
-#include "supervisor/store/store.h"
+#include "supervisor/streamable_http/http_artifacts_private.h"
 #include "supervisor/uploads/upload.h"
 
 #define JSON "application/json"
-#define PIECE_BYTES (256u << 10)
-#define SHA256_BYTES 32
+#define SHA256_BYTES ((size_t)32)
 
 /* ---- what a head says ---- */
 
@@ -110,7 +104,8 @@ static int status_of(const char *code)
 		int status;
 	} all[] = {{"RESOURCE_LIMIT", 413},	{"STORE_UNAVAILABLE", 507},
 		   {"QUOTA_EXCEEDED", 429},	{"RATE_LIMITED", 429},
-		   {"ARTIFACT_NOT_FOUND", 404}, {"ARTIFACT_EXPIRED", 410}};
+		   {"ARTIFACT_NOT_FOUND", 404}, {"ARTIFACT_EXPIRED", 410},
+		   {"ARTIFACT_OF_RUN", 409}};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (strcmp(all[i].code, code) == 0)
@@ -118,24 +113,25 @@ static int status_of(const char *code)
 	return 400;
 }
 
-/* E (let go) is C's answer, and its last where more of what it sends may come. */
-static void refuse(struct http_conn *c, struct tool_error *e)
+void http_artifacts_refuse(struct http_conn *c, struct tool_error *e)
 {
-	struct json_object *o = json_pack("error:s errorCode:s details?O",
-					  e->message, e->code, e->details);
+	struct json_object *data =
+	    json_pack("errorCode:s details?O", e->code, e->details);
 	int status = status_of(e->code);
-	const char *text;
-	size_t len;
+	struct buf out = {0};
 
-	text = json_text(o, &len);
+	rpc_put_error(&out, NULL,
+		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,
+		      e->message, data);
 	if (status == 429)
 		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
-	http_conn_reply(c, status, JSON, text, len);
-	json_object_put(o);
+	http_conn_reply(c, status, JSON, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	json_object_put(data);
 	tool_error_fini(e);
 }
 
-static bool in_rate(struct requestor *q, struct http_conn *c)
+bool http_artifacts_in_rate(struct requestor *q, struct http_conn *c)
 {
 	struct tool_error e = {0};
 	int64_t wait_ms;
@@ -145,7 +141,7 @@ static bool in_rate(struct requestor *q, struct http_conn *c)
 	tool_error_set(&e, "RATE_LIMITED", json_pack("retryAfterMs:i", wait_ms),
 		       "you ask too often; try again in %lld ms",
 		       (long long)wait_ms);
-	refuse(c, &e);
+	http_artifacts_refuse(c, &e);
 	return false;
 }
 
@@ -207,7 +203,7 @@ static void on_done(void *arg, struct json_object *artifact,
 
 		*err = (struct tool_error){0};
 		http_conn_last(c);
-		refuse(c, &e);
+		http_artifacts_refuse(c, &e);
 		return;
 	}
 	line = xasprintf("Location: " HTTP_ARTIFACTS "/%s\r\n",
@@ -271,7 +267,7 @@ bool http_artifacts_begin(struct context *ctx, struct requestor *q,
 	char sha256[65];
 	char *name;
 
-	if (!in_rate(q, c) || !check_head(c, r, sha256))
+	if (!http_artifacts_in_rate(q, c) || !check_head(c, r, sha256))
 		return false;
 	name = http_artifacts_name(r->query);
 	v = xcalloc(1, sizeof(*v));
@@ -287,7 +283,7 @@ bool http_artifacts_begin(struct context *ctx, struct requestor *q,
 	free(name);
 	if (v->upload == NULL) {
 		free(v);
-		refuse(c, &err);
+		http_artifacts_refuse(c, &err);
 		return false;
 	}
 	http_conn_watch(c, &watch_put, v);
@@ -303,187 +299,4 @@ void http_artifacts_whole(struct requestor *q, struct http_conn *c)
 		upload_end(v->upload);
 	else /* C was refused, and with that is watched no more */
 		on_gone(v);
-}
-
-/* ---- GET ---- */
-
-struct sending {
-	struct http_conn *conn; /* NULL: its client has gone */
-	char id[ID_SIZE];
-	const struct context *ctx; /* its configuration may change */
-	int fd;
-	int64_t at, size;
-};
-
-static void sending_free(struct sending *v)
-{
-	if (v->fd >= 0)
-		close(v->fd);
-	free(v);
-}
-
-/* Some more, while little is unsent. */
-static void send_more(void *watcher)
-{
-	struct sending *v = watcher;
-	struct http_conn *c = v->conn;
-	char *piece = xcalloc(1, PIECE_BYTES);
-	ssize_t n = pread(v->fd, piece, PIECE_BYTES, v->at);
-
-	if (n > 0 && n > v->size - v->at)
-		n = (ssize_t)(v->size - v->at);
-	if (n > 0) {
-		v->at += n;
-		http_conn_put_body(c, piece, (size_t)n);
-	} else {
-		http_conn_last(c); /* a body that is too short is cut off */
-		v->at = v->size;
-	}
-	free(piece);
-	if (v->at < v->size)
-		return;
-	http_conn_end_body(c);
-	sending_free(v);
-}
-
-static void on_sender_gone(void *watcher)
-{
-	sending_free(watcher);
-}
-
-static void on_seeker_gone(void *watcher)
-{
-	struct sending *v = watcher;
-
-	v->conn = NULL; /* the store answers yet */
-}
-
-static const struct http_watch watch_seek = {.gone = on_seeker_gone};
-static const struct http_watch watch_send = {.gone = on_sender_gone,
-					     .drained = send_more};
-
-/* What a browser is not to open by itself, with its name. */
-static void put_fields(struct http_conn *c, const struct store_artifact *a)
-{
-	unsigned char sum[SHA256_BYTES] = {0};
-	char digest[BASE64_LEN(SHA256_BYTES) + 1] = "";
-	struct buf b = {0};
-
-	for (size_t i = 0; i < SHA256_BYTES && strlen(a->sha256) == 64; i++)
-		sum[i] = (unsigned char)hex_read(a->sha256 + (size_t)2 * i, 2);
-	base64_encode(digest, sum, sizeof(sum));
-	buf_printf(&b,
-		   "Content-Digest: sha-256=:%s:\r\nCache-Control: private, "
-		   "no-store\r\nContent-Security-Policy: sandbox\r\n"
-		   "Content-Disposition: attachment; filename*=UTF-8''",
-		   digest);
-	for (const char *p = a->name; *p != '\0'; p++) {
-		bool plain = (*p >= 'a' && *p <= 'z') ||
-			     (*p >= 'A' && *p <= 'Z') ||
-			     (*p >= '0' && *p <= '9') || *p == '.' ||
-			     *p == '-' || *p == '_';
-
-		if (plain)
-			buf_add(&b, p, 1);
-		else
-			buf_printf(&b, "%%%02X", (unsigned char)*p);
-	}
-	buf_add(&b, "\r\n", 3); /* with its NUL */
-	http_conn_fields(c, buf_data(&b));
-	buf_fini(&b);
-}
-
-static int open_file(struct sending *v, const struct store_artifact *a)
-{
-	char *path =
-	    state_file_artifact(v->ctx->config->state_dir, a->run_id, a->id);
-	struct stat st;
-
-	v->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	free(path);
-	if (v->fd < 0 || fstat(v->fd, &st) != 0 || st.st_size != a->size)
-		return -EIO;
-	(void)posix_fadvise(v->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	v->size = a->size;
-	return 0;
-}
-
-static void refuse_get(struct sending *v, int rc)
-{
-	struct http_conn *c = v->conn;
-	struct tool_error e = {0};
-
-	if (rc == -ENOENT) {
-		requestor_missed(http_conn_user(c));
-		tool_error_set(&e, "ARTIFACT_NOT_FOUND", NULL,
-			       "you have no artifact \"%.64s\"", v->id);
-	} else if (rc == -ESTALE) {
-		tool_error_set(
-		    &e, "ARTIFACT_EXPIRED", NULL,
-		    "the artifact %s has passed its time and is gone", v->id);
-	} else {
-		tool_error_set(&e, "STORE_UNAVAILABLE", NULL,
-			       "the artifact cannot be read now: %s",
-			       store_says(rc));
-	}
-	http_conn_watch(c, NULL, NULL);
-	sending_free(v);
-	refuse(c, &e);
-}
-
-static bool is_text(const char *s)
-{
-	return utf8_printable(s, strlen(s));
-}
-
-static void on_found(void *arg, const struct store_result *res)
-{
-	const struct store_artifact *a = res->artifact;
-	struct sending *v = arg;
-	struct http_conn *c = v->conn;
-	bool head;
-	int rc = res->rc;
-
-	if (c == NULL) {
-		sending_free(v);
-		return;
-	}
-	if (rc == 0)
-		rc = open_file(v, a);
-	if (rc != 0) {
-		refuse_get(v, rc);
-		return;
-	}
-	head = http_conn_request(c)->method == HTTP_IS_HEAD;
-	put_fields(c, a);
-	http_conn_begin_body(c,
-			     is_text(a->mime_type) ? a->mime_type
-						   : "application/octet-stream",
-			     a->size);
-	if (head || a->size == 0) {
-		http_conn_end_body(c);
-		sending_free(v);
-		return;
-	}
-	http_conn_watch(c, &watch_send, v);
-	send_more(v);
-}
-
-void http_artifacts_get(struct context *ctx, struct requestor *q,
-			struct http_conn *c, const struct http_request *r)
-{
-	const char *id = r->path + strlen(HTTP_ARTIFACTS "/");
-	struct sending *v;
-
-	if (!in_rate(q, c))
-		return;
-	v = xcalloc(1, sizeof(*v));
-	*v = (struct sending){.conn = c, .ctx = ctx, .fd = -1};
-	snprintf(v->id, sizeof(v->id), "%s", id);
-	if (!id_ok(id, "art")) {
-		refuse_get(v, -ENOENT);
-		return;
-	}
-	http_conn_watch(c, &watch_seek, v);
-	store_read_artifact(ctx->store, q->name, id, 0, 0, on_found, v);
 }

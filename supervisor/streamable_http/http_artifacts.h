@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts.h - PUT /artifacts and GET /artifacts/ID: files over HTTP, for
- * who has come past http_routes.c.
+ * http_artifacts.h - PUT /artifacts, GET and DELETE /artifacts/ID: files over HTTP,
+ * for who has come past http_routes.c.
  */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_ARTIFACTS_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_ARTIFACTS_H
@@ -24,6 +24,10 @@ void http_artifacts_whole(struct requestor *q, struct http_conn *c);
 /* C gets the artifact that R's path names, if it is Q's. */
 void http_artifacts_get(struct context *ctx, struct requestor *q,
 			struct http_conn *c, const struct http_request *r);
+
+/* The same of one that Q uploaded, which is forgotten: 204, or C is refused. */
+void http_artifacts_delete(struct context *ctx, struct requestor *q,
+			   struct http_conn *c, const struct http_request *r);
 
 /*
  * Pure, for tests: NAME of a QUERY ("a=b&name=x%20y"), decoded; the caller's, or NULL:

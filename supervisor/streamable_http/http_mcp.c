@@ -429,7 +429,7 @@ static void resume(struct http_session *s, struct http_conn *c,
 	case HTTP_RESUMED:
 		break;
 	case HTTP_RESUME_OVER:
-		http_conn_fields(c, HTTP_MCP_ALLOW);
+		http_conn_fields(c, "Allow: " HTTP_MCP_ALLOW "\r\n");
 		http_conn_refuse(c, 405,
 				 "the stream of that Last-Event-ID is "
 				 "over, and nothing that came after it "

@@ -9,7 +9,7 @@
 #include "supervisor/http/http_conn.h"
 #include "supervisor/streamable_http/http_session.h"
 
-#define HTTP_MCP_ALLOW "Allow: GET, POST, DELETE\r\n"
+#define HTTP_MCP_ALLOW "GET, POST, DELETE"
 
 /* Sessions, none yet. CONNS, lent: what all connections hold. */
 void http_mcp_init(struct http_sessions *all, struct context *ctx,

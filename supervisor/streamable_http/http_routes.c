@@ -173,7 +173,9 @@ static void artifacts(struct http_routes *site, struct http_conn *c,
 	}
 	q = asker(site, c, r);
 	if (q != NULL)
-		http_artifacts_get(site->ctx, q, c, r);
+		(r->method == HTTP_IS_DELETE
+		     ? http_artifacts_delete
+		     : http_artifacts_get)(site->ctx, q, c, r);
 }
 
 /* From now on C is Q's (NULL: nobody knows whose). */
@@ -250,22 +252,21 @@ static bool artifacts_head(struct http_routes *site, struct http_conn *c,
 }
 
 static const struct page {
-	const char *path; /* one that ends in '/': and what is below */
-	unsigned methods; /* of BIT() */
-	const char *allow;
+	const char *path;  /* one that ends in '/': and what is below */
+	unsigned methods;  /* of BIT() */
+	const char *allow; /* the names of those */
 	bool (*head)(struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r); /* NULL: anybody may */
 	void (*serve)(struct http_routes *site, struct http_conn *c,
 		      const struct http_request *r);
 } pages[] = {
-    {HTTP_ARTIFACTS, BIT(HTTP_IS_PUT), "Allow: PUT\r\n", artifacts_head,
-     artifacts},
-    {HTTP_ARTIFACTS "/", LOOKS, "Allow: GET, HEAD\r\n", artifacts_head,
-     artifacts},
+    {HTTP_ARTIFACTS, BIT(HTTP_IS_PUT), "PUT", artifacts_head, artifacts},
+    {HTTP_ARTIFACTS "/", LOOKS | BIT(HTTP_IS_DELETE), "GET, HEAD, DELETE",
+     artifacts_head, artifacts},
     {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
      HTTP_MCP_ALLOW, mcp_head, mcp},
-    {"/healthz", LOOKS, "Allow: GET, HEAD\r\n", NULL, healthz},
-    {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
+    {"/healthz", LOOKS, "GET, HEAD", NULL, healthz},
+    {"/readyz", LOOKS, "GET, HEAD", NULL, readyz},
 };
 
 static const struct page *page_of(const struct http_request *r)
@@ -346,6 +347,16 @@ static void answer_preflight(struct http_conn *c, const struct http_request *r)
 	buf_fini(&out);
 }
 
+static void refuse_method(struct http_conn *c, const struct page *page)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "Allow: %s\r\n", page->allow);
+	http_conn_fields(c, line);
+	http_conn_refuse(c, 405, "the request has another method; %s takes %s",
+			 page->path, page->allow);
+}
+
 static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
@@ -367,9 +378,7 @@ static bool on_head(void *arg, struct http_conn *c,
 		return false;
 	}
 	if ((page->methods & BIT(r->method)) == 0) {
-		http_conn_fields(c, page->allow);
-		http_conn_refuse(c, 405, "%s is not for this method",
-				 page->path);
+		refuse_method(c, page);
 		return false;
 	}
 	return page->head == NULL || page->head(site, c, r);

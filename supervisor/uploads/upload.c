@@ -26,7 +26,6 @@
 #include "supervisor/inputs/file_name.h"
 #include "supervisor/state/artifact_file.h"
 #include "supervisor/state/disk_space.h"
-#include "supervisor/state/state_file.h"
 #include "supervisor/store/store.h"
 #include "supervisor/threads/thread_pool.h"
 
@@ -352,7 +351,7 @@ static struct store_artifact row_of(const struct upload *u)
 					 now + u->ctx->config->artifact_ttl_ms};
 
 	memcpy(row.id, u->id, sizeof(row.id));
-	state_file_uploads(row.run_id, u->requestor->name);
+	memcpy(row.run_id, u->id, sizeof(row.run_id)); /* no run's */
 	return row;
 }
 

@@ -15,6 +15,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
 #include "supervisor/requestor/requestor.h"
+#include "supervisor/store/store.h"
 
 #define UPLOADS_MAX 64	    /* under way at once, of all requestors… */
 #define UPLOADS_EACH 16	    /* …and of one */
@@ -67,8 +68,11 @@ void upload_end(struct upload *u);
 /* Nobody waits for it any more: on_done() is not called. NULL is fine. */
 void upload_cancel(struct upload *u);
 
+/* Forget what Q has uploaded as ID. DONE is told as by store_delete_upload(). */
+void upload_delete(struct context *ctx, struct requestor *q, const char *id,
+		   store_done done, void *arg);
+
 /* How the artifact of a row is told: {artifactId, name, mimeType, …}; the caller's. */
-struct store_artifact;
 struct json_object *upload_view(const struct store_artifact *a);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -278,6 +279,15 @@ void upload_method_read(struct request *c)
 
 /* ---- what there is ---- */
 
+static struct json_object *listed(const struct store_artifact *a)
+{
+	struct json_object *view = upload_view(a);
+
+	if (strcmp(a->run_id, a->id) != 0 && id_ok(a->run_id, "run"))
+		json_add(view, "runId:s", a->run_id);
+	return view;
+}
+
 static void on_listed(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
@@ -291,15 +301,27 @@ static void on_listed(void *arg, const struct store_result *res)
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_artifacts; i++)
-		json_object_array_add(list, upload_view(&res->artifacts[i]));
+		json_object_array_add(list, listed(&res->artifacts[i]));
 	request_result(c, json_pack("artifacts:o more:b", list,
 				    res->n_artifacts == LIST_MAX));
 }
 
 void upload_method_list(struct request *c)
 {
+	const char *prefix = json_member_str(c->msg.params, "idPrefix");
+	const char *before = json_member_str(c->msg.params, "before");
+	char after[ID_SIZE + 1];
+
+	if (prefix != NULL && strlen(prefix) >= ID_SIZE) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.idPrefix has to be how an id begins");
+		return;
+	}
+	if (prefix != NULL && before == NULL) {
+		snprintf(after, sizeof(after), "%s" ID_AFTER_ALL, prefix);
+		before = after;
+	}
 	request_ref(c);
-	store_list_uploads(c->ctx->store, c->requestor->name,
-			   json_member_str(c->msg.params, "before"), LIST_MAX,
-			   on_listed, c);
+	store_list_artifacts(c->ctx->store, c->requestor->name, prefix != NULL,
+			     prefix, before, LIST_MAX, on_listed, c);
 }

@@ -23,7 +23,11 @@ void upload_method_put(struct request *c);
  */
 void upload_method_read(struct request *c);
 
-/* {before?}: {artifacts, more}: what was uploaded, the newest first. */
+/*
+ * {before?, idPrefix?}: {artifacts, more}: what was uploaded, the newest first; with
+ * idPrefix whatever artifacts of its own have ids that begin so, those of runs with
+ * runId.
+ */
 void upload_method_list(struct request *c);
 
 #endif

@@ -20,12 +20,31 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
 
-/* ARTIFACT of store_sqlite_schema.c; STMT_GET_ARTIFACT has one more, "gone" */
+/* ARTIFACT of store_statements.def */
 static const struct store_column columns[] = {
     COLUMN(ID, id),	COLUMN(ID, run_id),	  COLUMN(TEXT, requestor),
     COLUMN(TEXT, name), COLUMN(TEXT, mime_type),  COLUMN(TEXT, sha256),
     COLUMN(TIME, size), COLUMN(TIME, created_ms), COLUMN(TIME, expires_ms),
 };
+
+_Static_assert(ARRAY_LEN(columns) == STORE_ARTIFACT_COLUMNS, "all of them");
+
+char *store_artifact_row(struct store_cursor *st, struct store_artifact *a)
+{
+	return store_read_row(st, a, columns, ARRAY_LEN(columns));
+}
+
+void store_artifact_add(struct store_req *r, struct store_cursor *st)
+{
+	size_t n = r->res.n_artifacts++;
+
+	r->artifacts = xrealloc(r->artifacts, (n + 1) * sizeof(*r->artifacts));
+	r->artifact_text =
+	    xrealloc(r->artifact_text, (n + 1) * sizeof(*r->artifact_text));
+	r->artifacts[n] = (struct store_artifact){0};
+	r->artifact_text[n] = store_artifact_row(st, &r->artifacts[n]);
+	r->res.artifacts = r->artifacts;
+}
 
 /* Is RC a state of the machine, rather than of this one file? */
 static bool may_pass(int rc)
@@ -161,10 +180,9 @@ static int find_artifact(struct store *s, struct store_req *r, bool *gone)
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
-		r->found_text =
-		    store_read_row(st, &r->found, columns, ARRAY_LEN(columns));
+		r->found_text = store_artifact_row(st, &r->found);
 		r->res.artifact = &r->found;
-		*gone = store_number(st, ARRAY_LEN(columns)) != 0;
+		*gone = store_number(st, STORE_ARTIFACT_COLUMNS) != 0;
 	}
 	return rc;
 }
@@ -192,28 +210,16 @@ static int read_artifact(struct store *s, struct store_req *r)
 	return 0;
 }
 
-static int list_uploads(struct store *s, struct store_req *r)
+static int list_artifacts(struct store *s, struct store_req *r)
 {
-	char folder[ID_SIZE];
-	struct store_cursor *st;
+	struct store_cursor *st = store_query(
+	    s, r->all ? STMT_LIST_ARTIFACTS : STMT_LIST_UPLOADS,
+	    STORE_STR(r->requestor), STORE_STR(r->id), STORE_STR(r->key),
+	    STORE_NUM(r->time_ms), STORE_NUM(r->limit));
 	int rc;
 
-	state_file_uploads(folder, r->requestor);
-	st = store_query(s, STMT_LIST_UPLOADS, STORE_STR(folder),
-			 STORE_STR(r->requestor), STORE_STR(r->id),
-			 STORE_NUM(r->time_ms), STORE_NUM(r->limit));
-	while ((rc = store_sql_step(s, st)) == 1) {
-		size_t n = r->res.n_artifacts++;
-
-		r->artifacts =
-		    xrealloc(r->artifacts, (n + 1) * sizeof(*r->artifacts));
-		r->artifact_text = xrealloc(
-		    r->artifact_text, (n + 1) * sizeof(*r->artifact_text));
-		r->artifacts[n] = (struct store_artifact){0};
-		r->artifact_text[n] = store_read_row(
-		    st, &r->artifacts[n], columns, ARRAY_LEN(columns));
-	}
-	r->res.artifacts = r->artifacts;
+	while ((rc = store_sql_step(s, st)) == 1)
+		store_artifact_add(r, st);
 	return rc;
 }
 
@@ -234,5 +240,5 @@ STORE_OP(put_artifact, .writes = true, .prep = sync_tmp, .undo = take_back,
 	 .drop = remove_tmp);
 STORE_OP(expire_artifacts, .writes = true);
 STORE_OP(read_artifact, .large = true);
-STORE_OP(list_uploads);
+STORE_OP(list_artifacts);
 STORE_OP(usage);

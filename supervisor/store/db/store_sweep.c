@@ -56,21 +56,23 @@ static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 	    p);
 }
 
-/*
- * Its row stays, so that it is known to have expired. 1; 0 when the file
- * would not go, so that a later sweep has to try again; or -errno.
- */
-static int drop_file(struct store *s, const struct pair *artifact)
+/* Its row stays, so that it is known to have expired. */
+int store_drop_file(struct store *s, const char *folder, const char *id)
 {
-	int rc = state_file_remove(s->dir, artifact->b, artifact->a);
+	int rc = state_file_remove(s->dir, folder, id);
 
 	if (rc != 0) {
-		log_warn("store", "run=%s artifact=%s remove=\"%s\"",
-			 artifact->b, artifact->a, strerror(-rc));
+		log_warn("store", "run=%s artifact=%s remove=\"%s\"", folder,
+			 id, strerror(-rc));
 		return 0;
 	}
-	rc = store_change(s, STMT_ARTIFACT_GONE, STORE_STR(artifact->a));
+	rc = store_change(s, STMT_ARTIFACT_GONE, STORE_STR(id));
 	return rc == 0 ? 1 : rc;
+}
+
+static int drop_file(struct store *s, const struct pair *artifact)
+{
+	return store_drop_file(s, artifact->b, artifact->a);
 }
 
 int store_drop_run(struct store *s, const char *requestor, const char *id)
@@ -139,6 +141,9 @@ static int sweep(struct store *s, struct store_req *r)
 	if (rc == 0)
 		rc = forget_some(s, STMT_FORGET_USED,
 				 r->time_ms - STORE_USE_KEPT_MS, &more);
+	if (rc == 0)
+		rc = forget_some(s, STMT_FORGET_UPLOADS,
+				 r->time_ms - STORE_UPLOAD_NOTED_MS, &more);
 	if (rc == 0)
 		rc =
 		    read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);

@@ -217,7 +217,40 @@ static const char first[] =
 																 " WHEN (old.gone = 0) EXECUTE FUNCTION artifacts_gone();"
 																 "UPDATE paddock_schema SET version = 1;";
 
-const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {first};
+/* Version 8 of SQLite's file: what was uploaded belongs to no run. */
+static const char uploads[] =
+    "ALTER TABLE artifacts ADD COLUMN upload" ZERO ";"
+    "UPDATE artifacts SET upload = 1 WHERE substr(run_id, 1, 3) = 'up_';"
+    "CREATE INDEX artifacts_own ON artifacts(requestor, id) WHERE gone = 0;"
+    "CREATE INDEX uploads ON artifacts(requestor, id)"
+    " WHERE upload = 1 AND gone = 0;"
+    "CREATE INDEX uploads_over ON artifacts(expires_ms)"
+    " WHERE upload = 1 AND gone = 1;"
+    "INSERT INTO used SELECT requestor, '', created_ms / 3600000, count(*), 0,"
+    " sum(CASE gone WHEN 0 THEN size ELSE 0 END) FROM artifacts"
+    " WHERE upload = 1 GROUP BY 1, 2, 3;"
+    "CREATE FUNCTION uploads_added() RETURNS trigger LANGUAGE plpgsql"
+    " AS $$BEGIN"
+    " INSERT INTO used VALUES(new.requestor, '', new.created_ms / 3600000,"
+    "  1, 0, new.size) ON CONFLICT (requestor, template_id, hour) DO UPDATE"
+    "  SET runs = used.runs + 1, bytes = used.bytes + excluded.bytes;"
+    " RETURN NULL; END$$;"
+    "CREATE FUNCTION uploads_gone() RETURNS trigger LANGUAGE plpgsql"
+    " AS $$BEGIN"
+    " UPDATE used SET bytes = bytes - old.size WHERE requestor = old.requestor"
+    "  AND template_id = '' AND hour = old.created_ms / 3600000;"
+    " RETURN NULL; END$$;"
+    "CREATE TRIGGER uploads_added AFTER INSERT ON artifacts FOR EACH ROW"
+    " WHEN (new.upload = 1) EXECUTE FUNCTION uploads_added();"
+    "CREATE TRIGGER uploads_gone AFTER UPDATE ON artifacts FOR EACH ROW"
+    " WHEN (old.gone = 0 AND new.gone = 1 AND old.upload = 1)"
+    " EXECUTE FUNCTION uploads_gone();"
+    "CREATE TRIGGER uploads_removed AFTER DELETE ON artifacts FOR EACH ROW"
+    " WHEN (old.gone = 0 AND old.upload = 1) EXECUTE FUNCTION uploads_gone();"
+    "UPDATE paddock_schema SET version = 2;";
+
+const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {first,
+								  uploads};
 
 /* How PostgreSQL says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN"

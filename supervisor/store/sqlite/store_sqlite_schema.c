@@ -224,6 +224,9 @@ static const char sessions[] =
 #define USED_BY_OLD                                                            \
 	" WHERE requestor = old.requestor AND template_id = old.template_id"   \
 	" AND hour = old.created_ms / 3600000;"
+#define USED_UPLOAD                                                            \
+	" WHERE requestor = old.requestor AND template_id = ''"                \
+	" AND hour = old.created_ms / 3600000;"
 /* by the run of an artifact */
 #define USED_OF                                                                \
 	" WHERE (requestor, template_id, hour) = (SELECT requestor,"           \
@@ -282,8 +285,38 @@ static const char retries[] = "ALTER TABLE runs ADD COLUMN retried_from TEXT;"
 			      "ALTER TABLE runs ADD COLUMN inputs_lack TEXT;"
 			      "PRAGMA user_version=7;";
 
+/*
+ * What was uploaded belongs to no run: it is found, counted and forgotten by itself.
+ * In "used" it has no template, and is counted where runs are. Before, all of one
+ * requestor's had a folder together, up_ and a digest; theirs stay there.
+ */
+static const char uploads[] =
+    "ALTER TABLE artifacts ADD COLUMN upload INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE artifacts SET upload = 1 WHERE substr(run_id, 1, 3) = 'up_';"
+    "CREATE INDEX artifacts_own ON artifacts(requestor, id) WHERE gone = 0;"
+    "CREATE INDEX uploads ON artifacts(requestor, id)"
+    " WHERE upload = 1 AND gone = 0;"
+    "CREATE INDEX uploads_over ON artifacts(expires_ms)"
+    " WHERE upload = 1 AND gone = 1;"
+    "INSERT INTO used SELECT requestor, '', created_ms / 3600000, count(*), 0,"
+    " sum(CASE gone WHEN 0 THEN size ELSE 0 END) FROM artifacts"
+    " WHERE upload = 1 GROUP BY 1, 2, 3;"
+    "CREATE TRIGGER used_upload AFTER INSERT ON artifacts"
+    " WHEN new.upload = 1 BEGIN"
+    " INSERT INTO used VALUES(new.requestor, '', new.created_ms / 3600000,"
+    "  1, 0, new.size) ON CONFLICT DO UPDATE SET runs = runs + 1,"
+    "  bytes = bytes + new.size;"
+    "END;"
+    "CREATE TRIGGER used_upload_gone AFTER UPDATE OF gone ON artifacts"
+    " WHEN old.gone = 0 AND new.gone = 1 AND old.upload = 1 BEGIN"
+    " UPDATE used SET bytes = bytes - old.size" USED_UPLOAD "END;"
+    "CREATE TRIGGER used_upload_removed AFTER DELETE ON artifacts"
+    " WHEN old.gone = 0 AND old.upload = 1 BEGIN"
+    " UPDATE used SET bytes = bytes - old.size" USED_UPLOAD "END;"
+    "PRAGMA user_version=8;";
+
 const char *const store_steps[STORE_SCHEMA_VERSION] = {
-    first, tasks, account, mail, sessions, used, retries};
+    first, tasks, account, mail, sessions, used, retries, uploads};
 
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"

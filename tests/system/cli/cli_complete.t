@@ -85,6 +85,9 @@ is(offered(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n"
 is(offered(['cancel', @there, '']), "$slow\tslow, running\n", 'of those that can be cancelled');
 is(offered(['artifact', 'get', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
 like(offered(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'or artifacts by their ids');
+my ($put) = $cli->run(['artifact', 'put', 'file.json', '-q', @there])->{out} =~ /(art_\S+)/;
+is(offered(['artifact', 'rm', @there, '']), "$put\tfile.json\n", 'uploads, which can be deleted');
+like(offered(['artifact', 'get', @there, substr $put, 0, 20]), qr/^\Q$put\E\tfile\.json\n/m, '... and all else can be with them');
 is(offered(['run', 'good', @there, '-i', 'cou']), "count=\n", 'the daemon tells inputs, too');
 is(offered(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
 is(offered(['artifact', 'cat', @there, substr($over, 0, 29), '']), "rows.csv\n", '... of a run by a beginning of its id, too');

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Runs that are forgotten before they expire: paddock rm and paddock prune, and
-# paddock/deleteRuns in each revision, over the socket and over HTTP.
+# Runs and uploads that are forgotten before they expire: paddock rm, artifact rm and
+# prune, and paddock/deleteRuns and paddock/deleteArtifacts in each revision, over the
+# socket and over HTTP.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -64,19 +65,56 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	my $slow = $c->run_async('slow');
 
 	$c->saying($slow, 'dozing');
-	is(paddock('prune', '--older', '1h')->{out}, "0 deleted\n", 'nothing is as old as that');
-	like(paddock('prune', '--older', '1h')->{err}, qr/\Apaddock: only runs that ended before \d{4}-\d\d-\d\dT\S+Z were looked at\n\z/, '... and it says since when');
+	is(paddock('prune', '--older', '1h')->{out}, "0 runs and 0 uploads deleted\n", 'nothing is as old as that');
+	like(paddock('prune', '--older', '1h')->{err}, qr/\Apaddock: only runs that ended, and uploads that came, before \d{4}-\d\d-\d\dT\S+Z were looked at\n\z/, '... and it says since when');
 	my $before = time * 1000 + 60000;
 	my $prune = sub { my $r = $c->call('paddock/deleteRuns', {before => $before, @_})->{result}; return $r->{deleted} };
 	is($prune->(templateId => 'other', status => 'failed'), 0, 'of a template and a status');
 	is($prune->(status => 'failed'), 1, 'of a status');
 	is($prune->(templateId => 'makes'), 2, 'of a template');
-	like(paddock('prune', '--older', '1ms')->{out}, qr/^1 deleted$/, 'prune deletes all that ended');
+	like(paddock('prune', '--older', '1ms')->{out}, qr/^1 run and 0 uploads deleted$/, 'prune deletes all that ended');
 	is_deeply([ids($c)], [$slow], '... and nothing that goes on');
 	is(paddock('prune', '--older', '1ms', '--template', 'nosuch')->{status}, 0, 'none is no failure');
 	my ($last) = grep { !defined $_->{runId} && ($_->{template} // '') eq 'makes' } entries();
 	is($last->{count}, 2, 'the audit log says how many');
 	paddock('cancel', $slow);
+}
+
+# ---- uploads ----
+
+{
+	paddock('wait', 'last');
+	paddock('prune', '--older', '1ms');
+	my $empty = bytes();
+	my $put = sub { write_file("$cli->{here}/f", $_[0]); return (split ' ', paddock('artifact', 'put', 'f', '-q')->{out})[0] };
+	my @ids = map { $put->('x' x (100 * $_)) } 1 .. 4;
+	my $made = $c->run_sync('makes');
+	my $of_run = $made->{artifacts}[0]{artifactId};
+	my ($uses) = grep { exists $_->{uploads} } @{$c->call('paddock/usage')->{result}{rows}};
+
+	is_deeply($uses, {requestor => "uid:$>", uploads => 4, bytes => 1000}, 'usage counts them');
+	like(paddock('usage')->{out}, qr/^uid:\d+ +\(uploads\) +4 +- +1000 bytes$/m, '... on a line of its own');
+	my $r = paddock('artifact', 'rm', $ids[0], substr($ids[1], 0, 29), $of_run, 'art_' . 'a' x 26);
+	is($r->{out}, "$ids[0]\n$ids[1]\n", 'artifact rm tells what it deleted, also by the beginning of an id');
+	is($r->{status}, 4, '... and what is not there counts most');
+	like($r->{err}, qr/\Apaddock: 2 deleted\n/, '... how many that were');
+	like($r->{err}, qr/\Q$of_run\E was not deleted: the run \Q$made->{runId}\E made it, and it goes with that one/, '... and what is a run\'s');
+	is(paddock('artifact', 'rm', $of_run)->{status}, 2, 'which is a fault of who asks');
+	is(paddock('artifact', 'cat', $ids[0])->{status}, 4, 'what was deleted is unknown');
+	is(paddock('artifact', 'cat', substr($ids[2], 4, 20))->{out}, 'x' x 300, 'the others are there, by beginnings, too');
+	is(paddock('artifact', 'cat', substr($of_run, 0, 28))->{out}, 'x' x 5000, '... and so is what runs made');
+	$r = paddock('artifact', 'cat', 'art_' . substr($ids[3], 4, 1));
+	is($r->{status}, 2, 'a beginning of several is refused');
+	like($r->{err}, qr/several of your artifacts begin with "art_2"; say more of the id \(paddock artifact ls has them\)/, '... with what would do');
+	is(paddock('prune', '--older', '1h')->{out}, "0 runs and 0 uploads deleted\n", 'prune leaves what is new');
+	is(paddock('prune', '--older', '1ms', '--status', 'failed')->{out}, "0 runs deleted\n", '... and all uploads when it is told which runs');
+	$r = json_to(paddock('prune', '--older', '1ms', '--json')->{out});
+	is_deeply([@$r{qw(deleted uploadsDeleted kept)}], [1, 2, []], 'prune deletes those that are old');
+	is(paddock('artifact', 'ls')->{out}, '', 'none is left');
+	is(bytes(), $empty, 'nor on the account');
+	is_deeply([map { $_->{artifactId} } grep { $_->{event} eq 'artifact_deleted' } entries()], [@ids[0, 1]], 'the audit log has each that was named');
+	is((grep { $_->{event} eq 'artifacts_deleted' } entries())[0]{count}, 2, '... and how many others');
+	is($c->call('paddock/deleteArtifacts', $_)->{error}{code}, -32602, json_of($_) . ' is refused') for {}, {artifactIds => 'x'}, {artifactIds => [1]}, {artifactIds => [], before => 1}, {before => -1};
 }
 
 # ---- whose ----

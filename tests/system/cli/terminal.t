@@ -94,10 +94,11 @@ fake_shows('explain', ['explain', $run], qr/evil/, get_task_run => \%view, %log)
 fake_shows('logs', ['logs', $run], qr/evil/, get_task_run => \%good, %log);
 fake_shows('cancel', ['cancel', $run], qr/evil/,
 	   cancel_task_run => {cancelRequested => JSON::PP::false, currentStatus => $evil, reason => $evil, runId => $evil});
-my %kept = (deleted => 0, kept => [{runId => $evil, errorCode => $evil, reason => $evil}]);
+my %kept = (deleted => 0, kept => [{runId => $evil, artifactId => $evil, errorCode => $evil, reason => $evil}]);
 fake_shows('usage', ['usage'], qr/evil/, 'paddock/usage' => {rows => [{requestor => $evil, templateId => $evil, runs => 1, cpuMs => 1, bytes => 1}]});
 fake_shows('rm', ['rm', $run], qr/evil/, 'paddock/deleteRuns' => \%kept);
-fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept);
+fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept, 'paddock/deleteArtifacts' => \%kept);
+fake_shows('artifact rm', ['artifact', 'rm', 'art_' . 'a' x 26], qr/evil/, 'paddock/deleteArtifacts' => \%kept);
 fake_shows('artifact ls', ['artifact', 'ls', $run], qr/evil/, get_task_run => \%good);
 fake_shows('artifact get', ['artifact', 'get', $run, 'nosuch'], qr/nosuch/, get_task_run => \%good);
 fake_shows('artifact cat', ['artifact', 'cat', $run], qr/evil|art_/, get_task_run => \%good,

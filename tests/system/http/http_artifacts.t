@@ -9,7 +9,7 @@ use Digest::SHA qw(sha256 sha256_hex);
 use MIME::Base64 qw(encode_base64);
 
 my $LUA = "return function(run, i) return {n = #i.f} end\n";
-my $s = Http->new(templates => {takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
+my $s = Http->new(templates => {makes => {code => "return function(run) return run.artifact{name = 'a', data = 'x'} end\n"}, takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
 		  config => "[requestor \"cap\"]\nartifact_bytes = 1M\ntoken_sha256 = " . sha256_hex('c') . "\n", tokens => {ada => 'a', bob => 'b'});
 my %ADA = (Authorization => 'Bearer a');
 my %BOB = (Authorization => 'Bearer b');
@@ -19,7 +19,7 @@ sub digest_of_bytes { return {'Content-Digest' => 'sha-256=:' . encode_base64(sh
 sub put { my ($body, $headers, $path) = @_; return $s->fetch('PUT', $path // '/artifacts', {%ADA, %{$headers // {}}}, $body) }
 sub get { my ($id, $headers) = @_; return $s->fetch('GET', "/artifacts/$id", $headers // \%ADA) }
 sub tmp { return join ' ', glob "$s->{state}/artifacts/tmp/*" }
-sub kept { return scalar(() = glob "$s->{state}/artifacts/up_*/*") }
+sub kept { return scalar(() = glob "$s->{state}/artifacts/art_*/*") }
 
 # ---- there and back ----
 my $bytes = join '', map { chr } 0 .. 255;
@@ -83,7 +83,7 @@ for (['no token', {Authorization => undef}, 401], ['an unknown one', {Authorizat
 
 	is(put($body // 'evil', {($headers->{'Transfer-Encoding'} ? ('Content-Length' => undef) : ()), %$headers})->{status}, $status, "$what: $status");
 }
-is($s->fetch(@$_)->{status}, 405, "$_->[0] $_->[1]") for ['GET', '/artifacts', \%ADA], ['POST', '/artifacts', \%ADA, 'x'], ['DELETE', "/artifacts/$id", \%ADA],
+is($s->fetch(@$_)->{status}, 405, "$_->[0] $_->[1]") for ['GET', '/artifacts', \%ADA], ['POST', '/artifacts', \%ADA, 'x'], ['DELETE', "/artifacts", \%ADA],
     ['PUT', "/artifacts/$id", \%ADA, 'x'], ['PUT', '/mcp', \%ADA, 'x'];
 $conn = $s->connect;
 $conn->put("PUT /artifacts HTTP/1.1\r\nHost: 127.0.0.1:$conn->{port}\r\nAuthorization: Bearer a\r\n\r\n");
@@ -91,7 +91,13 @@ is($conn->head, 411, 'no length: 411');
 $conn->hang_up;
 $r = put('x', {%CAP, 'Content-Length' => 2 << 20, Expect => '100-continue'});
 is("$r->{status} $r->{continued}", '413 0', 'who asks first is spared the body');
-like($r->{json}{error}, qr/artifact_bytes in \[requestor "cap"\]/, '…and told who can raise it');
+like($r->{json}{error}{message}, qr/artifact_bytes in \[requestor "cap"\]/, '…and told who can raise it');
+is($r->{json}{error}{data}{errorCode}, 'RESOURCE_LIMIT', '…with a code for programs');
+$r = $s->fetch('POST', '/artifacts', \%ADA, 'x');
+is("$r->{headers}{allow}: $r->{json}{error}{message}", 'PUT: the request has another method; /artifacts takes PUT', 'who sends a file by POST is told of PUT');
+my @shapes = map { join ' ', sort keys %{$s->fetch(@$_)->{json}} } ['PUT', '/artifacts', {}, 'x'], ['PUT', '/artifacts', {%ADA, 'Content-Range' => 'x'}, 'x'],
+    ['PUT', '/artifacts', {%ADA, %{digest_of_bytes('other')}}, 'x'], ['GET', '/artifacts/x', \%ADA], ['POST', '/artifacts', \%ADA];
+is_deeply(\@shapes, [('error id jsonrpc') x 5], 'each refusal has the form of all others');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%CAP, 'Transfer-Encoding' => 'chunked'});
 $conn->put("10000\r\n" . 'x' x 65536 . "\r\n") or last for 1 .. 40;
@@ -106,6 +112,24 @@ $r = $s->connect;
 $r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifacts/$id HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
 is(kept(), $before + 1, 'nothing of these is kept but that');
+
+# ---- and away ----
+$bob = $s->client('bob')->greeted;
+my $gone = put('to go', {%BOB})->{json}{artifactId};
+my $made = $ada->run_sync('makes')->{artifacts}[0]{artifactId};
+
+is_deeply([@{$s->fetch('DELETE', "/artifacts/$gone", \%ADA)}{qw(status body)}], [404, $s->fetch('DELETE', '/artifacts/art_' . 'a' x 26, \%ADA)->{body} =~ s/art_a{26}/$gone/r], "another's cannot be deleted, and is unknown");
+is($s->fetch('DELETE', "/artifacts/$gone")->{status}, 401, 'nor by nobody');
+is(get($gone, \%BOB)->{body}, 'to go', '…and stays');
+is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 204, 'one\'s own is deleted');
+is(get($gone, \%BOB)->{status}, 404, '…and gone');
+ok(!-e "$s->{state}/artifacts/$gone", '…with its folder');
+is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 404, '…for good');
+is($s->fetch('DELETE', "/artifacts/$_", \%ADA)->{status}, 404, "$_ is none") for '', '..%2fx', "$id/";
+$r = $s->fetch('DELETE', "/artifacts/$made", \%ADA);
+is("$r->{status} $r->{json}{error}{data}{errorCode}", '409 ARTIFACT_OF_RUN', 'what a run made goes with that');
+$r = $s->modern('ada')->call('paddock/deleteArtifacts', {artifactIds => [$made, $gone]})->{result};
+is_deeply([$r->{deleted}, map { @$_{qw(artifactId errorCode)} } @{$r->{kept}}], [0, $made, 'ARTIFACT_OF_RUN', $gone, 'ARTIFACT_NOT_FOUND'], '…also by the method, over HTTP');
 
 # ---- in the middle ----
 my @open = map { my $c = $s->connect; $c->request('PUT', '/artifacts', {%BOB, 'Content-Length' => 100_000}, 'x' x 1000); $c } 1 .. 16;

@@ -21,6 +21,13 @@
 #include "supervisor/store/store.h"
 #include "supervisor/store/store_impl.h"
 
+/* What makes a file of SQLite's one of version 7 again, but for its number. */
+#define HELP_VERSION_7                                                         \
+	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"             \
+	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
+	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
+	"ALTER TABLE artifacts DROP COLUMN upload;"
+
 #define HELP_PAGE 128
 #define HELP_DATA 4096
 #define HELP_WAIT_MS 60000 /* only a broken store takes this long */

@@ -159,9 +159,10 @@ static void test_died(void)
 	help_remove(dir);
 }
 
-static const char version_6[] = "ALTER TABLE runs DROP COLUMN retried_from;"
-				"ALTER TABLE runs DROP COLUMN inputs_lack;"
-				"PRAGMA user_version=6";
+static const char version_6[] =
+    HELP_VERSION_7 "ALTER TABLE runs DROP COLUMN retried_from;"
+		   "ALTER TABLE runs DROP COLUMN inputs_lack;"
+		   "PRAGMA user_version=6";
 
 /* A paddock of before forgot inputs; those of what waits are there. */
 static void test_version_6(void)

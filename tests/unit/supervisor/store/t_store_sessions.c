@@ -139,7 +139,7 @@ static void test_bounds(struct store *s)
 }
 
 /* What the steps since have added. */
-static const char version_4[] =
+static const char version_4[] = HELP_VERSION_7
     "DROP TABLE sessions;"
     "DROP TRIGGER used_run; DROP TRIGGER used_more; DROP TRIGGER used_less;"
     "DROP TRIGGER used_artifact; DROP TRIGGER used_gone;"

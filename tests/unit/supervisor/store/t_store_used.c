@@ -135,6 +135,31 @@ static void test_life(const char *dir, struct store *s)
 	free(tmp);
 }
 
+/* What was uploaded is no run's, and has a line of its own. */
+static void test_uploads(const char *dir, struct store *s)
+{
+	struct store_run run = a_run("ann", "t", NOW, 0);
+	struct store_artifact art = help_artifact(&run, SIZE);
+	struct answer a = {0};
+	char *tmp = help_file(dir, "blob", "0123456789");
+	struct used u;
+
+	art.created_ms = NOW;
+	art.expires_ms = INT64_MAX;
+	memcpy(art.run_id, art.id, sizeof(art.run_id));
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
+	help_wait(s, &a);
+	u = used_by(s, "ann", 0);
+	is_used(&u, 0, "ann ", 1, 0, SIZE);
+	help_clear(&a);
+	store_delete_upload(s, "ann", art.id, help_done, &a);
+	help_wait(s, &a);
+	u = used_by(s, "ann", 0);
+	is_used(&u, 0, "ann ", 1, 0, 0);
+	help_clear(&a);
+	free(tmp);
+}
+
 static void test_forgotten(struct store *s)
 {
 	struct used u;
@@ -149,7 +174,7 @@ static void test_forgotten(struct store *s)
 	is_used(&u, 1, "ada t", 1, 5, STORE_ROW_BYTES);
 }
 
-static const char version_5[] =
+static const char version_5[] = HELP_VERSION_7
     "DROP TRIGGER used_run; DROP TRIGGER used_more; DROP TRIGGER used_less;"
     "DROP TRIGGER used_artifact; DROP TRIGGER used_gone;"
     "DROP TRIGGER used_removed; DROP TABLE used;"
@@ -198,6 +223,7 @@ int main(void)
 
 	test_sums(s);
 	test_life(dir, s);
+	test_uploads(dir, s);
 	test_forgotten(s);
 	store_stop(s, 10000);
 	help_remove(dir);

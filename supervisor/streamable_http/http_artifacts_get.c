@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_artifacts_get.c - artifacts that leave over HTTP: one as a body, and an upload
+ * that is forgotten; http_routes.c calls it. What cannot be sent to its end closes
+ * the connection; an id of another's is answered like one that there is not.
+ */
+#include "supervisor/streamable_http/http_artifacts_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/id.h"
+#include "base/mem.h"
+#include "base/text/base64.h"
+#include "base/text/hex.h"
+#include "base/text/utf8.h"
+#include "supervisor/state/state_file.h"
+#include "supervisor/store/store.h"
+#include "supervisor/uploads/upload.h"
+
+#define PIECE_BYTES (256u << 10)
+#define SHA256_BYTES ((size_t)32)
+
+struct sending {
+	struct http_conn *conn; /* NULL: its client has gone */
+	char id[ID_SIZE];
+	const struct context *ctx; /* its configuration may change */
+	int fd;
+	int64_t at, size;
+};
+
+static void sending_free(struct sending *v)
+{
+	if (v->fd >= 0)
+		close(v->fd);
+	free(v);
+}
+
+/* Some more, while little is unsent. */
+static void send_more(void *watcher)
+{
+	struct sending *v = watcher;
+	struct http_conn *c = v->conn;
+	char *piece = xcalloc(1, PIECE_BYTES);
+	ssize_t n = pread(v->fd, piece, PIECE_BYTES, v->at);
+
+	if (n > 0 && n > v->size - v->at)
+		n = (ssize_t)(v->size - v->at);
+	if (n > 0) {
+		v->at += n;
+		http_conn_put_body(c, piece, (size_t)n);
+	} else {
+		http_conn_last(c); /* a body that is too short is cut off */
+		v->at = v->size;
+	}
+	free(piece);
+	if (v->at < v->size)
+		return;
+	http_conn_end_body(c);
+	sending_free(v);
+}
+
+static void on_sender_gone(void *watcher)
+{
+	sending_free(watcher);
+}
+
+static void on_seeker_gone(void *watcher)
+{
+	struct sending *v = watcher;
+
+	v->conn = NULL; /* the store answers yet */
+}
+
+static const struct http_watch watch_seek = {.gone = on_seeker_gone};
+static const struct http_watch watch_send = {.gone = on_sender_gone,
+					     .drained = send_more};
+
+/* What a browser is not to open by itself, with its name. */
+static void put_fields(struct http_conn *c, const struct store_artifact *a)
+{
+	unsigned char sum[SHA256_BYTES] = {0};
+	char digest[BASE64_LEN(SHA256_BYTES) + 1] = "";
+	struct buf b = {0};
+
+	for (size_t i = 0; i < SHA256_BYTES && strlen(a->sha256) == 64; i++)
+		sum[i] = (unsigned char)hex_read(a->sha256 + (size_t)2 * i, 2);
+	base64_encode(digest, sum, sizeof(sum));
+	buf_printf(&b,
+		   "Content-Digest: sha-256=:%s:\r\nCache-Control: private, "
+		   "no-store\r\nContent-Security-Policy: sandbox\r\n"
+		   "Content-Disposition: attachment; filename*=UTF-8''",
+		   digest);
+	for (const char *p = a->name; *p != '\0'; p++) {
+		bool plain = (*p >= 'a' && *p <= 'z') ||
+			     (*p >= 'A' && *p <= 'Z') ||
+			     (*p >= '0' && *p <= '9') || *p == '.' ||
+			     *p == '-' || *p == '_';
+
+		if (plain)
+			buf_add(&b, p, 1);
+		else
+			buf_printf(&b, "%%%02X", (unsigned char)*p);
+	}
+	buf_add(&b, "\r\n", 3); /* with its NUL */
+	http_conn_fields(c, buf_data(&b));
+	buf_fini(&b);
+}
+
+static int open_file(struct sending *v, const struct store_artifact *a)
+{
+	char *path =
+	    state_file_artifact(v->ctx->config->state_dir, a->run_id, a->id);
+	struct stat st;
+
+	v->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	free(path);
+	if (v->fd < 0 || fstat(v->fd, &st) != 0 || st.st_size != a->size)
+		return -EIO;
+	(void)posix_fadvise(v->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	v->size = a->size;
+	return 0;
+}
+
+/* RUN: whose the artifact is, that is no upload. */
+static void refuse_get(struct sending *v, int rc, const char *run)
+{
+	struct http_conn *c = v->conn;
+	struct tool_error e = {0};
+
+	if (rc == -ENOENT) {
+		requestor_missed(http_conn_user(c));
+		tool_error_set(&e, "ARTIFACT_NOT_FOUND", NULL,
+			       "you have no artifact \"%.64s\"", v->id);
+	} else if (rc == -ESTALE) {
+		tool_error_set(
+		    &e, "ARTIFACT_EXPIRED", NULL,
+		    "the artifact %s has passed its time and is gone", v->id);
+	} else if (rc == -EPERM) {
+		tool_error_set(&e, "ARTIFACT_OF_RUN", NULL,
+			       "the run %s made the artifact %s, and it goes "
+			       "with that one",
+			       run, v->id);
+	} else {
+		tool_error_set(&e, "STORE_UNAVAILABLE", NULL,
+			       "the artifact cannot be read now: %s",
+			       store_says(rc));
+	}
+	http_conn_watch(c, NULL, NULL);
+	sending_free(v);
+	http_artifacts_refuse(c, &e);
+}
+
+static bool is_text(const char *s)
+{
+	return utf8_printable(s, strlen(s));
+}
+
+static void on_found(void *arg, const struct store_result *res)
+{
+	const struct store_artifact *a = res->artifact;
+	struct sending *v = arg;
+	struct http_conn *c = v->conn;
+	bool head;
+	int rc = res->rc;
+
+	if (c == NULL) {
+		sending_free(v);
+		return;
+	}
+	if (rc == 0)
+		rc = open_file(v, a);
+	if (rc != 0) {
+		refuse_get(v, rc, "");
+		return;
+	}
+	head = http_conn_request(c)->method == HTTP_IS_HEAD;
+	put_fields(c, a);
+	http_conn_begin_body(c,
+			     is_text(a->mime_type) ? a->mime_type
+						   : "application/octet-stream",
+			     a->size);
+	if (head || a->size == 0) {
+		http_conn_end_body(c);
+		sending_free(v);
+		return;
+	}
+	http_conn_watch(c, &watch_send, v);
+	send_more(v);
+}
+
+/* Whoever asks in R for the one that its path names; NULL: C was refused. */
+static struct sending *seek(struct context *ctx, struct requestor *q,
+			    struct http_conn *c, const struct http_request *r)
+{
+	const char *id = r->path + strlen(HTTP_ARTIFACTS "/");
+	struct sending *v;
+
+	if (!http_artifacts_in_rate(q, c))
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
+	*v = (struct sending){.conn = c, .ctx = ctx, .fd = -1};
+	snprintf(v->id, sizeof(v->id), "%s", id);
+	if (!id_ok(id, "art")) {
+		refuse_get(v, -ENOENT, "");
+		return NULL;
+	}
+	http_conn_watch(c, &watch_seek, v);
+	return v;
+}
+
+void http_artifacts_get(struct context *ctx, struct requestor *q,
+			struct http_conn *c, const struct http_request *r)
+{
+	struct sending *v = seek(ctx, q, c, r);
+
+	if (v != NULL)
+		store_read_artifact(ctx->store, q->name, v->id, 0, 0, on_found,
+				    v);
+}
+
+/* ---- DELETE ---- */
+
+static void on_deleted(void *arg, const struct store_result *res)
+{
+	struct sending *v = arg;
+	struct http_conn *c = v->conn;
+
+	if (c == NULL) {
+		sending_free(v);
+	} else if (res->rc != 0) {
+		refuse_get(v, res->rc,
+			   res->artifact != NULL ? res->artifact->run_id : "");
+	} else {
+		http_conn_watch(c, NULL, NULL);
+		sending_free(v);
+		http_conn_reply(c, 204, NULL, NULL, 0);
+	}
+}
+
+void http_artifacts_delete(struct context *ctx, struct requestor *q,
+			   struct http_conn *c, const struct http_request *r)
+{
+	struct sending *v = seek(ctx, q, c, r);
+
+	if (v != NULL)
+		upload_delete(ctx, q, v->id, on_deleted, v);
+}

@@ -69,9 +69,23 @@ run: deps all
 SIDE = $(B)/tests/unit/** tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
          runs/answers* runs/contract* runs/writes.t programs/* sessions/* store/* tasks/* templates/* redteam/waiting.t)
+# What depends on the store runs a second time, on PostgreSQL, from store/postgres.t;
+# PADDOCK_TEST_STORE=postgres has all of a check there. Left out: the files that are of
+# something else (browser, input, peers, programs, redteam, requestors, templates and most of
+# cli, which meet the store as these do); runs/writes.t and requestors/disk.t, whose faults are of
+# SQLite's files; operations, of which chaos.t and soak_kills.t have store/cluster*.t as
+# their like; cli/cli_polls.t, 15 s of waiting; runs/recovery.t has store/recovery.t.
+# The longest come first.
+ON_POSTGRES = $(addprefix tests/system/,operations/instances.t sessions/uploads.t http/http_restart.t tasks/*.t cli/cli_runs.t cli/cli_delete.t cli/cli_retry.t cli/cli_usage.t \
+                http/http_artifacts.t requestors/cross_requestor.t \
+                runs/contract.t runs/lifecycle.t runs/promised.t runs/regressions.t runs/retry.t \
+                sessions/lists_large.t sessions/notifications.t sessions/resources.t)
+export PADDOCK_ON_POSTGRES = $(wildcard $(ON_POSTGRES))
+on-postgres:
+	@echo $(PADDOCK_ON_POSTGRES)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
-	@tests/tools/in-clean-tmp prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \
+	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \
 	    $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/tools/leaks.t
 check-unit:
 	+@$(MAKE) check T='tests/unit tests/fuzz'
@@ -339,7 +353,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check check-unit check-system help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint lint-format lint-objects clean
+.PHONY: all run check on-postgres check-unit check-system help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint lint-format lint-objects clean
 
 # ---- install ----
 

@@ -30,6 +30,7 @@ sub new {
 
 	mkdir "$p->{root}/templates";
 	mkdir "$p->{root}/here";
+	$p->put_config('') if on_postgres() && !$o{config};
 	return bless {root => $p->{root}, here => "$p->{root}/here",
 		      n => 0}, $class;
 }
@@ -39,7 +40,7 @@ sub private {
 	my ($self) = @_;
 
 	return ('--templates', "$self->{root}/templates",
-		'--state-dir', "$self->{root}/state");
+		'--state-dir', "$self->{root}/state", on_postgres() ? ('--config', "$self->{root}/paddock.conf") : ());
 }
 
 sub become {

@@ -23,11 +23,12 @@ use File::Temp qw(tempdir);
 use Cpanel::JSON::XS ();
 use JSON::PP ();
 use Needs;
+use Postgres;
 use POSIX qw(WNOHANG :signal_h);
 use Test::More;
 use Time::HiRes qw(time);
 
-our @EXPORT = (@Needs::EXPORT, qw(json_of json_to true false null same_json answer_ok
+our @EXPORT = (@Needs::EXPORT, qw(on_postgres postgres_url postgres_sql postgres_held json_of json_to true false null same_json answer_ok
 		 refused strays_gone children_of read_file write_file
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
@@ -372,9 +373,8 @@ sub put_config {
 	my ($self, $config) = @_;
 	my $conf = "$self->{root}/paddock.conf";
 
-	if (($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres' && $config !~ /^\[store\]/m) {
-		require Postgres;
-		$config .= "\n[store]\nurl = " . Postgres::postgres_url($self->{state}) . "\n";
+	if (on_postgres() && $config !~ /^\[store\]/m) {
+		$config .= "\n[store]\nurl = " . postgres_url($self->{state}) . "\n";
 	}
 	# another server may be about to read it
 	write_file($conf, $config) unless -e $conf && read_file($conf) eq $config;
@@ -418,7 +418,7 @@ sub start {
 	my ($self) = @_;
 	my ($in_r, $in_w, $out_r, $out_w);
 
-	$self->put_config('') if $ENV{PADDOCK_TEST_STORE} && !-e "$self->{root}/paddock.conf";
+	$self->put_config('') if on_postgres() && !-e "$self->{root}/paddock.conf";
 
 	if ($self->{stdin}) {
 		$in_r = $self->{stdin};

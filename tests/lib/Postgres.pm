@@ -6,21 +6,43 @@ use strict;
 use warnings;
 use Exporter 'import';
 use Digest::SHA qw(sha256_hex);
-our @EXPORT = qw(postgres_url postgres_sql);
+use IO::Handle;
+use IPC::Open2 qw(open2);
+our @EXPORT = qw(on_postgres postgres_url postgres_sql postgres_held);
+
+# Have servers that tests start their record there?
+sub on_postgres { return ( $ENV{PADDOCK_TEST_STORE} // '' ) eq 'postgres' }
 
 sub base {
 	return $ENV{PADDOCK_TEST_POSTGRES} // die "tests/tools/with-postgres is not beside\n";
 }
 
+sub psql {
+	my ($url) = @_;
+	my ($psql) = grep { -x } reverse( sort glob '/usr/lib/postgresql/*/bin/psql' ), '/usr/bin/psql';
+
+	return ( $psql, '-XAtq', '-v', 'ON_ERROR_STOP=1', $url // base() );
+}
+
 # What psql prints of SQL, a line a row.
 sub postgres_sql {
 	my ( $sql, $url ) = @_;
-	my ($psql) = grep { -x } reverse( sort glob '/usr/lib/postgresql/*/bin/psql' ), '/usr/bin/psql';
 
-	open my $out, '-|', $psql, '-XAtq', '-v', 'ON_ERROR_STOP=1', $url // base(), '-c', $sql or die "psql: $!\n";
+	open my $out, '-|', psql($url), '-c', $sql or die "psql: $!\n";
 	chomp( my @rows = <$out> );
 	close $out or die "psql: $sql\n";
 	return @rows;
+}
+
+# Nothing can be written into the runs of URL until the code that this gives is called.
+sub postgres_held {
+	my ($url) = @_;
+	my $pid = open2( my $from, my $to, psql($url) );
+
+	print {$to} "BEGIN; LOCK TABLE runs IN EXCLUSIVE MODE; SELECT 'held';\n";
+	$to->flush;
+	<$from> eq "held\n" or die "psql: the runs cannot be locked\n";
+	return sub { close $to; waitpid $pid, 0; close $from };
 }
 
 sub postgres_url {

@@ -36,7 +36,9 @@ sub moved { my ($c) = @_; $c->{server} = $s; $c->{log} = $s->{log}; return $c }
 
 sub status { my ($c) = @_; return $c->post({jsonrpc => '2.0', id => 'p', method => 'ping'})->response->{status} }
 
-sub database { return join '', map { read_file($_) // '' } glob "$s->{root}/state/paddock.db*" }
+sub url { return postgres_url("$s->{root}/state") }
+sub database { return join('', map { postgres_sql("SELECT t::text FROM $_ AS t", url()) } qw(runs sessions)) if on_postgres();
+	return join '', map { read_file($_) // '' } glob "$s->{root}/state/paddock.db*" }
 
 sub hears_of {
 	my ($conn, $method) = @_;
@@ -133,7 +135,7 @@ for my $how (qw(KILL TERM)) {
 	like($all, qr/@{[sha256_hex($ada->{session})]}/, 'it is kept by the hash of its id');
 	unlike($all, qr/\Q$ada->{session}\E/, 'and not by the id');
 	unlike($all, qr/a{40}|@{[sha256_hex($tokens{ada})]}/, 'nor with a token, or its hash');
-	is((stat "$s->{root}/state/paddock.db")[2] & 0777, 0600, 'where nobody else reads');
+	is((stat "$s->{root}/state/paddock.db")[2] & 0777, 0600, 'where nobody else reads') unless on_postgres();
 }
 
 # ---- many come back at once; a batch, a notification; DELETE is for good ----
@@ -185,10 +187,14 @@ for my $how (qw(KILL TERM)) {
 # ---- a store that fails ----
 {
 	my $c = $s->client('bob')->greeted;
-	my $db = "$s->{root}/state/paddock.db";
+	if (on_postgres()) {
+		postgres_sql('ALTER TABLE sessions RENAME TO away', url());
+	} else {
+		my $db = "$s->{root}/state/paddock.db";
 
-	unlink glob "$db*";
-	write_file($db, 'x' x 8192);
+		unlink glob "$db*";
+		write_file($db, 'x' x 8192);
+	}
 	my $new = $s->client('bob')->greeted;
 	is(status($new), 200, 'a session begins though it cannot be kept');
 	is(status($c), 200, 'and one that there was goes on');

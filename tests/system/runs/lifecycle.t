@@ -416,8 +416,10 @@ sub files_with {
 	$s->saying($on, 'dozing');
 	same_json([files_with($s->{root}, $word)], [],
 		  'it is in no file while it runs or waits');
-	like(json_of([files_with($s->{root}, $queued)]), qr/paddock\.db/,
+	my @rows = on_postgres() ? postgres_sql('SELECT r::text FROM runs AS r', postgres_url($s->{state})) : ();
+	like(json_of([files_with($s->{root}, $queued), @rows]), qr/paddock\.db|$queued/,
 	     '(the test would find it there)');
+	unlike("@rows", qr/$word/, 'nor in a row');
 	my $memory = "/proc/$s->{pid}/environ";
 	unlike(read_file($memory) // '', qr/$word/, 'nor in the environment');
 	$s->kill9;

@@ -50,13 +50,9 @@ my %templates = (
 
 # ---- cancelled: on the disk before it is answered ----
 
-SKIP: {
-	skip_lacking(1, 'sqlite3');
-	my $s = Paddock->new(templates => \%templates)->greeted;
-	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
-	$s->saying($task, 'burnt');
-	# another has the database: nothing is written until it lets go
-	my $pid = open2(my $from, my $to, 'python3', '-c', <<'PY', "$s->{state}/paddock.db");
+# Nothing can be written into DB until the code that this gives is called.
+sub held {
+	my $pid = open2(my $from, my $to, 'python3', '-c', <<'PY', @_);
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
 db.execute("BEGIN IMMEDIATE")
@@ -65,13 +61,22 @@ sys.stdin.readline()
 db.execute("ROLLBACK")
 PY
 	is(scalar <$from>, "held\n", 'nothing can be written');
+	return sub { close $to; waitpid $pid, 0; close $from };
+}
+
+SKIP: {
+	skip_lacking(1, 'sqlite3') unless on_postgres();
+	my $s = Paddock->new(templates => \%templates)->greeted;
+	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
+	$s->saying($task, 'burnt');
+	# another has the database: nothing is written until it lets go
+	my $release = on_postgres() ? postgres_held(postgres_url($s->{state})) : held("$s->{state}/paddock.db");
 	my $id = $s->request('tasks/cancel', {taskId => $task});
 	is_deeply($s->call('ping')->{result}, {}, 'the server goes on');
 	# a read of the store comes back in order: by then an answer that waits for none were there
 	my $other = $s->call('tools/list');
 	ok(!exists $s->{answers}{json_of($id)}, 'but says of no task that it is cancelled');
-	close $to;
-	waitpid $pid, 0;
+	$release->();
 	is($s->answer($id)->{result}{status}, 'cancelled', 'until that is written');
 	$s->kill9;
 	strays_gone();

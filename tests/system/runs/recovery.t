@@ -295,7 +295,7 @@ sub all_unavailable {
 	$s->stop;
 }
 SKIP: {
-	skip('the rows are not there', 3) if ($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres';
+	skip('the rows are not there', 3) if on_postgres();
 	my $s = server()->greeted;
 	my $run;
 
@@ -313,7 +313,7 @@ SKIP: {
 
 SKIP: {
 	skip_lacking(1, 'mount');
-	skip('the rows are not there', 1) if ($ENV{PADDOCK_TEST_STORE} // '') eq 'postgres';
+	skip('the rows are not there', 1) if on_postgres();
 	my $root = Paddock::fresh_root();
 	my (@done, $on, $waiting, $r);
 

@@ -10,7 +10,6 @@ BEGIN {
 	needs('postgres');
 	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 }
-use Postgres;
 
 my %templates = (
 	nap  => lua('run.sleep(inputs.ms) return inputs.n'),

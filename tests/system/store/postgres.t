@@ -1,23 +1,63 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The unit tests of the store once more, on PostgreSQL.
+# The unit tests of the store, and the system tests that depend on it, once more with
+# PostgreSQL: ON_POSTGRES in the Makefile lists them. Two at a time; one database serves
+# all, since each state folder has a schema of its own there.
 use strict;
 use warnings;
 use lib 'tests/lib';
+use File::Temp;
 use Needs;
+use POSIX ();
 use Test::More;
 
 needs('postgres');
 exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 
-my $build = $ENV{PADDOCK_BUILD} // 'build';
-my @tests = glob "$build/tests/unit/supervisor/store/t_store*[a-z]";
+my $AT_ONCE = 2;
+my $SECONDS = 600; # a file may take
+my $build   = $ENV{PADDOCK_BUILD} // 'build';
+my @unit    = glob "$build/tests/unit/supervisor/store/t_store*[a-z]";
+my @system  = split ' ', $ENV{PADDOCK_ON_POSTGRES} // qx{make -s on-postgres};
+my ( %running, %said );
 
-cmp_ok( scalar @tests, '>', 10, 'the tests of the store are there' );
-for my $test (@tests) {
-	my @said = qx{timeout 300 $test 2>&1};
+cmp_ok( scalar @unit,   '>', 10, 'the tests of the store are there' );
+cmp_ok( scalar @system, '>', 10, 'so are those of the system' );
 
-	ok( $? == 0 && !grep( /^not ok/, @said ) && grep( /^1\.\./, @said ), $test =~ s{.*/}{}r )
-	    or diag( grep { !/^ok/ } @said );
+sub begin {
+	my ($test) = @_;
+	my $out = File::Temp->new;
+	my $pid = fork // die "fork: $!\n";
+
+	if ( $pid == 0 ) {
+		open STDOUT, '>&', $out      or POSIX::_exit(127);
+		open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
+		exec 'timeout', $SECONDS, $test =~ /\.t\z/ ? $^X : (), $test or POSIX::_exit(127);
+	}
+	$running{$pid} = [ $test, $out, time ];
+}
+
+# TAP that says all is well: a plan that is kept, or a reason to skip.
+sub is_well {
+	my @said = @_;
+	my $done = grep { /^ok / } @said;
+
+	return 0 if $? != 0 || grep { /^not ok|^Bail out!/ } @said;
+	return scalar grep { /^1\.\.(\d+)/ && ( $1 == $done || /^1\.\.0 # SKIP/ ) } @said;
+}
+
+my @left = ( @system, @unit );
+while ( @left || %running ) {
+	begin( shift @left ) while @left && keys %running < $AT_ONCE;
+	my $run = delete $running{ waitpid -1, 0 } // next;
+	my ( $test, $out, $began ) = @$run;
+	my $status = $?;
+	seek $out, 0, 0;
+	my @said = <$out>;
+
+	$? = $status;
+	ok( is_well(@said), $test =~ s{.*(?:/tests/unit|tests/system)/}{}r ) or diag( grep { !/^ok/ } @said );
+	note( time - $began, ' s' );
+	note( grep { /# (?:SKIP|skip)/ } @said );
 }
 done_testing();

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/exec/kept_inputs.h"
 #include "supervisor/requestor/requestor.h"
@@ -91,14 +92,33 @@ static void on_recovered(void *arg, const struct store_result *res)
 	}
 }
 
+/* How long what died is kept: of those with a section as that says. */
+static void set_keep(struct runs *s)
+{
+	const struct config *config = s->ctx->config;
+	struct store_keep *own =
+	    xcalloc(config->n_requestors + 1, sizeof(*own));
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n_requestors; i++) {
+		const char *name = config->requestors[i].name;
+		struct requestor *q = requestors_find(s->ctx->requestors, name);
+
+		if (q != NULL)
+			own[n++] = (struct store_keep){name, runs_ttl(s, q)};
+	}
+	store_keep_lost(s->ctx->store, runs_ttl(s, NULL),
+			config->artifact_ttl_ms, own, n);
+	free(own);
+}
+
 /* Each minute asks for it, and a failure again in a moment: one at a time. */
 void runs_recover(struct runs *s)
 {
 	if (s->recovering)
 		return;
 	s->recovering = true;
-	store_keep_lost(s->ctx->store, s->ctx->config->run_ttl_ms,
-			s->ctx->config->artifact_ttl_ms);
+	set_keep(s);
 	(s->ctx->passing ? store_recover_begun
 			 : store_recover)(s->ctx->store, on_recovered, s);
 }

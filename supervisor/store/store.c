@@ -339,6 +339,7 @@ static void free_store(struct store *s)
 		close(s->event_fd);
 	if (s->nudge_fd >= 0)
 		close(s->nudge_fd);
+	store_keep_lost(s, 0, 0, NULL, 0); /* frees what it has */
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -361,11 +362,11 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->engine = &store_sqlite;
 	s->beat_ms = FOREVER;
 	s->instance_fd = -1;
-	store_keep_lost(s, LOST_MS, LOST_MS);
 	STAILQ_INIT(&s->queue);
 	STAILQ_INIT(&s->finished);
 	STAILQ_INIT(&s->retry_queue);
 	init_waiting(s);
+	store_keep_lost(s, LOST_MS, LOST_MS, NULL, 0);
 	s->nudge_fd = -1;
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd >= 0)

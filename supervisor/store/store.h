@@ -401,8 +401,16 @@ void store_drop_sessions(struct store *s, const char *requestor);
  * inputs and options, but for what was to be cancelled. Stray files are removed.
  */
 void store_recover(struct store *s, store_done done, void *arg);
-/* What they ran is kept so long from then on, and so long its artifacts. */
-void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms);
+/*
+ * What they ran is kept so long from then on, and so long its artifacts; that of
+ * each of N requestors of OWN (copied) as long as that says.
+ */
+struct store_keep {
+	const char *requestor;
+	int64_t run_ms;
+};
+void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms,
+		     const struct store_keep *own, size_t n);
 /* The same, but what they had queued is left to the next that wants it. */
 void store_recover_begun(struct store *s, store_done done, void *arg);
 

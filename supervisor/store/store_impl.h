@@ -165,6 +165,8 @@ struct store {
 	pthread_cond_t idle;  /* there is nothing left to do */
 	struct store_reqs queue;
 	struct store_reqs finished;
+	struct store_keep *lost_own; /* store_keep_lost()'s; owned */
+	size_t n_lost_own;
 	size_t queued;	   /* requests in queue… */
 	size_t n_urgent;   /* …that do not wait… */
 	size_t ends;	   /* …of these, rows of runs that have ended… */

@@ -37,6 +37,8 @@ struct store_recovery {
 	size_t n_strays;
 	char *scanning; /* the run whose folder is being read */
 	bool empty;
+	struct store_keep *own; /* how long whose runs are kept */
+	size_t n_own;
 	struct store *s;
 };
 
@@ -230,11 +232,25 @@ static void end_recovery(struct store *s, struct store_req *r)
 		free(v->strays[i].run);
 		free(v->strays[i].art);
 	}
+	for (size_t i = 0; i < v->n_own; i++)
+		free((char *)(uintptr_t)v->own[i].requestor);
+	free(v->own);
 	free(v->dead);
 	free(v->lock);
 	free(v->strays);
 	free(v);
 	r->recovery = NULL;
+}
+
+static void copy_own(struct store *s, struct store_recovery *v)
+{
+	pthread_mutex_lock(&s->lock);
+	v->own = xcalloc(s->n_lost_own + 1, sizeof(*v->own));
+	for (; v->n_own < s->n_lost_own; v->n_own++)
+		v->own[v->n_own] = (struct store_keep){
+		    .requestor = xstrdup(s->lost_own[v->n_own].requestor),
+		    .run_ms = s->lost_own[v->n_own].run_ms};
+	pthread_mutex_unlock(&s->lock);
 }
 
 /*
@@ -249,6 +265,7 @@ static int find_dead(struct store *s, struct store_req *r)
 
 	v->s = s;
 	r->recovery = v;
+	copy_own(s, v);
 	rc = state_file_each(dir, on_instance, v);
 	if (rc == 0 && v->n_dead > 0) {
 		free(dir);
@@ -261,44 +278,59 @@ static int find_dead(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* WHICH, which claims what INSTANCE had, for R. */
-static struct store_cursor *claim_stmt(struct store *s,
-				       const struct store_req *r,
-				       enum store_stmt which,
-				       const char *instance, int64_t now)
-{
-	return store_query(s, which, STORE_STR(instance),
-			   which == STMT_CLAIM_RUNNING_ARTIFACTS
-			       ? STORE_NUM(now + r->limit)
-			       : STORE_STR(s->instance),
-			   STORE_NUM(now), STORE_NUM(now + r->time_ms));
-}
+/* What is claimed of INSTANCE's, and how long it is kept. */
+struct claim {
+	const char *instance;
+	int64_t now_ms, keep_ms;
+	const char *requestor; /* whose; NULL: of all that are left */
+};
 
-static int claim_rows(struct store *s, const struct store_req *r,
-		      enum store_stmt which, const char *instance, int64_t now)
+/* What of C's had begun, or was to be cancelled, has ended. */
+static int end_runs(struct store *s, struct store_req *r, const struct claim *c)
 {
-	return store_sql_step(s, claim_stmt(s, r, which, instance, now));
+	static const enum store_stmt all[] = {STMT_CLAIM_RUNNING,
+					      STMT_CLAIM_CANCELLED};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(all); i++) {
+		rc = store_change(s, all[i], STORE_STR(c->instance),
+				  STORE_STR(s->instance), STORE_NUM(c->now_ms),
+				  STORE_NUM(c->now_ms + c->keep_ms),
+				  STORE_STR(c->requestor));
+		if (rc == 0 && all[i] == STMT_CLAIM_RUNNING)
+			r->res.interrupted += (size_t)s->engine->changes(s);
+	}
+	return rc;
 }
 
 static int claim(struct store *s, struct store_req *r, const char *instance)
 {
-	int64_t now = clock_wall_ms();
+	const struct store_recovery *v = r->recovery;
+	struct claim c = {.instance = instance, .now_ms = clock_wall_ms()};
 	struct store_cursor *st;
-	int rc = claim_rows(s, r, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now);
+	int rc =
+	    store_change(s, STMT_CLAIM_RUNNING_ARTIFACTS, STORE_STR(instance),
+			 STORE_NUM(c.now_ms + r->limit));
 
-	if (rc == 0)
-		rc = claim_rows(s, r, STMT_CLAIM_RUNNING, instance, now);
-	if (rc == 0) {
-		r->res.interrupted += (size_t)s->engine->changes(s);
-		rc = claim_rows(s, r, STMT_CLAIM_CANCELLED, instance, now);
+	for (size_t i = 0; rc == 0 && i < v->n_own; i++) {
+		c.requestor = v->own[i].requestor;
+		c.keep_ms = v->own[i].run_ms;
+		rc = end_runs(s, r, &c);
 	}
+	c.requestor = NULL;
+	c.keep_ms = r->time_ms;
+	if (rc == 0)
+		rc = end_runs(s, r, &c);
 	if (rc != 0 || r->begun)
 		return rc;
-	st = claim_stmt(s, r, STMT_CLAIM_QUEUED, instance, now);
+	st = store_query(s, STMT_CLAIM_QUEUED, STORE_STR(instance),
+			 STORE_STR(s->instance));
 	while ((rc = store_sql_step(s, st)) == 1)
 		store_run_row(r, st);
 	/* what was asked about those that are ours now is asked of us */
-	return rc == 0 ? claim_rows(s, r, STMT_CLAIM_MAIL, instance, now) : rc;
+	return rc == 0 ? store_change(s, STMT_CLAIM_MAIL, STORE_STR(instance),
+				      STORE_STR(s->instance))
+		       : rc;
 }
 
 /* A row was written after its instance had its file: no file, no life. */

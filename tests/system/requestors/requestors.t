@@ -125,6 +125,20 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	is($ttl, "$most\n", 'no longer than its requestor may ask for');
 }
 
+# ... also when its server dies meanwhile.
+{
+	my $s = server("run_ttl_ms = 3600000\n")->greeted;
+	my $run = $s->run_async('doze');
+
+	$s->saying($run, 'dozing');
+	$s->kill9;
+	my $t = Paddock->new(root => $s->{root}, templates => \%templates, config => me("run_ttl_ms = 3600000\n"))->greeted;
+	my $v = $t->ended($run);
+	is($v->{error}{errorCode}, 'RUN_INTERRUPTED', 'a run that was interrupted');
+	is($v->{expiresAt} - $v->{updatedAt}, 3_600_000, 'is kept as long as any of its requestor\'s');
+	$t->stop;
+}
+
 # ---- CPU time ----
 
 {

@@ -155,6 +155,7 @@ static void test_recovery(void)
 	struct store_run run = a_task(1, STORE_RUNNING);
 	struct store_run asked = a_task(2, STORE_RUNNING);
 	struct store_run waits = a_task(3, STORE_QUEUED);
+	struct store_run bobs = a_task(4, STORE_RUNNING);
 	char *dir = help_dir();
 	struct store *s = store_start(dir, "inst_a");
 	struct answer a = {0};
@@ -166,6 +167,8 @@ static void test_recovery(void)
 	help_put(s, &run, STORE_SYNC);
 	help_put(s, &asked, STORE_SYNC);
 	help_put(s, &waits, STORE_SYNC);
+	bobs.requestor = "bob";
+	help_put(s, &bobs, STORE_SYNC);
 	p = get(s, asked.id);
 	ok(p.rows[0].cancelling, "that it was asked to end is stored");
 	store_stop(s, 10000);
@@ -174,10 +177,15 @@ static void test_recovery(void)
 	help_sql(db, "COMMIT");
 	help_unlock(db);
 	s = store_start(dir, "inst_b");
+	store_keep_lost(s, 1000, 1000, &(struct store_keep){"bob", 77}, 1);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.interrupted, 2, "two were running");
+	is_int(a.interrupted, 3, "three were running");
 	is_int(a.n, 1, "one was waiting");
+	is_int(help_get(s, &a, "bob", bobs.id), 0, "one of them was bob's");
+	is_int(a.expires_ms - a.finished_ms, 77, "whose runs are kept so long");
+	help_get(s, &a, "alice", asked.id);
+	is_int(a.expires_ms - a.finished_ms, 1000, "and others as all are");
 	p = get(s, run.id);
 	is_int(p.rows[0].status, STORE_FAILED, "what ran has failed");
 	ok(p.rows[0].task == STORE_TASK_OUTPUT &&

@@ -402,6 +402,8 @@ static void show(struct json_object *o, struct json_object *advice)
 	struct json_object *profile = json_member(o, "profile");
 	struct json_object *limits = json_member(profile, "limits");
 	const char *socket = json_member_str(o, "socket");
+	const char *database = json_member_str(
+	    json_member(json_member(profile, "health"), "database"), "says");
 
 	line("paddock", json_member_str(o, "paddock"));
 	line("server", json_member_str(o, "serverVersion"));
@@ -411,6 +413,8 @@ static void show(struct json_object *o, struct json_object *advice)
 	line("requestor", json_member_str(profile, "requestor"));
 	line("trust", json_member_str(profile, "trustLevel"));
 	line("ready", takes_runs(o) ? "yes" : "no");
+	if (database != NULL)
+		line("database", database);
 	line("isolation",
 	     json_member_str(json_member(profile, "isolation"), "level"));
 	if (json_member(profile, "programs") != NULL)

@@ -136,6 +136,8 @@ static void show_server(struct client *c, struct json_object *profile)
 	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
 	line("version", json_member_str(profile, "runtimeVersion"));
 	line("ready", tool_call_is_ready(profile) ? "yes" : "no");
+	line("database",
+	     json_member_str(json_member(health, "database"), "says"));
 	show_checks(json_member(health, "checks"));
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
 		 json_member_int(usage, "running"),

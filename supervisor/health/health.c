@@ -167,6 +167,7 @@ static const struct check {
      .stdio_warns = true, .now = state,
      .cure = "the log of the server says where that is, and what would help",
      .where = state_where},
+    {"a database", .before = health_start_database},
     {"room on the disk", .before = health_start_disk, .only_warns = true,
      .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
@@ -256,8 +257,8 @@ struct json_object *health_view(struct context *ctx, bool local)
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
 			json_object_array_add(list, one_view(ctx, i, local));
-	return json_pack("ready:b reason?s checks:o", errmsg == NULL, errmsg,
-			 list);
+	return json_pack("ready:b reason?s checks:o database?o", errmsg == NULL,
+			 errmsg, list, health_database_view(ctx, local));
 }
 
 /* ---- to the log ---- */

@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 
 #include "supervisor/context.h"
+#include "supervisor/store/store.h"
 
 enum health_status {
 	HEALTH_OK,
@@ -50,10 +51,20 @@ const char *health_warning(struct context *ctx);
 const char *health_state(const struct config *config, struct store *store);
 
 /*
- * {ready, reason, checks: [{name, verdict, says, cure}]}. LOCAL: the cure may
- * name paths of this machine.
+ * {ready, reason, checks: [{name, verdict, says, cure}], database}. LOCAL: the cure
+ * may name paths of this machine.
  */
 struct json_object *health_view(struct context *ctx, bool local);
+
+/*
+ * Of a database that is a server, as it was about a second ago: {reachable, standby,
+ * latencyUs, nodes, waiting}, and for LOCAL its name, versions and all in words; or
+ * NULL.
+ */
+struct json_object *health_database_view(struct context *ctx, bool local);
+/* The same in one line, for people; it never has a password. */
+void health_database_text(const struct store_database *d, char *to,
+			  size_t size);
 
 /* Once a second: what is not well any more, or again, is logged once. */
 void health_watch(struct context *ctx);
@@ -66,6 +77,8 @@ void health_watch(struct context *ctx);
 int health_start_templates(const struct health_start *c, char *errmsg,
 			   size_t size);
 int health_start_state(const struct health_start *c, char *errmsg, size_t size);
+int health_start_database(const struct health_start *c, char *errmsg,
+			  size_t size);
 int health_start_disk(const struct health_start *c, char *errmsg, size_t size);
 int health_start_log(const struct health_start *c, char *errmsg, size_t size);
 int health_start_audit(const struct health_start *c, char *errmsg, size_t size);

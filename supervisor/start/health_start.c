@@ -122,6 +122,27 @@ int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 	return store_ends_start(rc);
 }
 
+/* A start opens it in any case, and says the same of it. */
+int health_start_database(const struct health_start *c, char *errmsg,
+			  size_t size)
+{
+	char text[HEALTH_ERRMSG_SIZE / 2];
+	struct store_database about;
+	int rc;
+
+	if (!c->check || c->config->database == NULL)
+		return 0;
+	rc = store_look_database(c->config->database, &about, text,
+				 sizeof(text));
+	if (rc != 0) {
+		snprintf(errmsg, size, "the database cannot be used: %s", text);
+		return store_ends_start(rc);
+	}
+	health_database_text(&about, text, sizeof(text));
+	log_plain("the database %s", text);
+	return 0;
+}
+
 int health_start_disk(const struct health_start *c, char *errmsg, size_t size)
 {
 	enum disk_space room = disk_space(c->config, 0);

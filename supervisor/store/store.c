@@ -263,6 +263,7 @@ static void beat(struct store *s)
 		s->errmsg[0] = '\0'; /* it is made again, which says it, too */
 		store_sql_open(s);
 	}
+	store_note_about(s);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	s->beat_ms = clock_mono_ms() + BEAT_MS;
@@ -377,27 +378,13 @@ struct store *store_start(const char *state_dir, const char *instance)
 	return NULL;
 }
 
-/* URL without what is behind a question mark, and whom it names. */
-static char *name_of(const char *url)
-{
-	const char *host = strstr(url, "://") + strlen("://");
-	const char *at = strchr(host, '@');
-	size_t len = strcspn(host, "?");
-
-	if (at != NULL && at < host + len) {
-		len -= (size_t)(at + 1 - host);
-		host = at + 1;
-	}
-	return xasprintf("postgresql://%.*s", (int)len, host);
-}
-
 void store_set_url(struct store *s, const char *url)
 {
 	if (url == NULL || url[0] == '\0')
 		return;
 	s->url = xstrdup(url);
 	free(s->db_path);
-	s->db_path = name_of(url);
+	s->db_path = store_url_name(url);
 	s->engine = &store_postgres;
 }
 

@@ -29,6 +29,8 @@
 
 struct store;
 
+#define STORE_DATABASE_NAME 256
+
 /* The stored values; never renumber. */
 enum store_status {
 	STORE_QUEUED = 0,
@@ -243,6 +245,29 @@ void store_stop(struct store *s, int timeout_ms);
  * is another's: it can write no more.
  */
 bool store_is_lost(struct store *s);
+
+/* Of a database that is a server of its own: how it was about a second ago. */
+struct store_database {
+	bool reachable;	      /* by the last try; the rest is older if not */
+	bool standby;	      /* it takes no writes */
+	int64_t latency_us;   /* of one round trip; 0: not measured yet */
+	int64_t nodes;	      /* that live, this one among them */
+	int64_t waiting;      /* rows that are kept until they are written */
+	int64_t schema;	      /* the version of its tables; 0: it has none */
+	int64_t schema_known; /* the one that this program makes and reads */
+	char version[32];     /* of the server: "15.13" */
+	char name
+	    [STORE_DATABASE_NAME]; /* its url, with neither user nor options */
+};
+
+/* Fills ABOUT; false: the record is a file in the state folder. */
+bool store_about(struct store *s, struct store_database *about);
+/*
+ * As a start with URL would find it: connects, waiting 5 s at most, and changes
+ * nothing. 0 and ABOUT filled, or -errno with ERRMSG as store_result has both.
+ */
+int store_look_database(const char *url, struct store_database *about,
+			char *errmsg, size_t size);
 
 /* Is the store known to be failing? Its last error's text, or NULL. */
 const char *store_failing(struct store *s);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct store;
+struct store_database;
 struct store_engine;
 
 /* The number that N is defined as, in a statement. */
@@ -81,6 +82,8 @@ struct store_engine {
 	 */
 	int (*beat)(struct store *s);
 	void (*leave)(struct store *s);
+	/* What is known of a server, of ABOUT all but what the queue knows. */
+	void (*about)(struct store *s, struct store_database *about);
 	/* Does INSTANCE? 1, 0 or -errno. */
 	int (*lives)(struct store *s, const char *instance);
 	/*
@@ -91,5 +94,8 @@ struct store_engine {
 };
 
 extern const struct store_engine store_sqlite, store_postgres;
+
+/* Of the database of S->url, without a row or a table made: 0 or -errno, as above. */
+int store_postgres_look(struct store *s, struct store_database *about);
 
 #endif

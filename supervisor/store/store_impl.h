@@ -4,6 +4,7 @@
  *
  *   store.c          the queue and its thread
  *   store_api.c      the calls of store.h that ask for something
+ *   store_about.c     what is told of a database
  *   store_readq.c     reads that wait for others of their requestor
  *   store_engine.h   what a database does for all of these
  *   store_req.c      a request: what it carries, what it brought back
@@ -182,7 +183,8 @@ struct store {
 	bool used;		      /* it has been asked before */
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
-	bool lost; /* and will be, whatever else works */
+	bool lost;		     /* and will be, whatever else works */
+	struct store_database about; /* of an engine that tells that */
 
 	/* the thread's own */
 	struct store_reqs retry_queue; /* to be tried again, in order */
@@ -200,6 +202,11 @@ struct store {
 /* An id ends at random, so its end is as good as a hash. */
 #define STORE_SLOTS 512
 size_t store_slot(const char *id);
+
+/* URL without whom it names and what is behind a question mark; the caller's. */
+char *store_url_name(const char *url);
+/* The thread has beaten, or tried to: what is known of the database now. */
+void store_note_about(struct store *s);
 
 /* When the thread has something to do (monotonic ms). LOCK is held. */
 int64_t store_due_ms(const struct store *s);

@@ -128,8 +128,9 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 	size_t len;
 
 	(void)r;
-	json_add(o, "status:s reason?s warning?s",
-		 errmsg ? "not ready" : "ready", errmsg, warning);
+	json_add(o, "status:s reason?s warning?s database?o",
+		 errmsg ? "not ready" : "ready", errmsg, warning,
+		 health_database_view(site->ctx, false));
 	text = json_text(o, &len);
 	http_conn_reply(c, errmsg != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);

@@ -48,6 +48,9 @@ static const struct pointer_error {
     {-ENOTCONN, EX_UNAVAILABLE, "its database cannot be reached",
      "see whether PostgreSQL runs there and may be reached, or set another "
      "url"},
+    {-EREMOTEIO, EX_UNAVAILABLE, "its database takes no writes",
+     "promote it, or name the one that does in url: of several hosts "
+     "target_session_attrs=read-write finds it"},
     {-EKEYREJECTED, EX_UNAVAILABLE, "its database lets it not in",
      "see its user and password (PGPASSFILE), pg_hba.conf and the rights that "
      "it has there"},

@@ -28,6 +28,7 @@
 	X(isBusy)                                                              \
 	X(nfields)                                                             \
 	X(ntuples)                                                             \
+	X(parameterStatus)                                                     \
 	X(pipelineSync)                                                        \
 	X(resultErrorField)                                                    \
 	X(resultStatus)                                                        \

@@ -22,7 +22,7 @@ static const struct {
     {"53300", -ENOTCONN},     /* too many connections */
     {"53100", -ENOSPC},	      /* its disk is full */
     {"53", -ENOMEM},	      /* other resources */
-    {"25006", -EROFS},	      /* a standby, or it was told so */
+    {"25006", -EREMOTEIO},    /* a standby, or it was told so */
     {"28", -EKEYREJECTED},    /* authorization */
     {"42501", -EKEYREJECTED}, /* no right to this */
     {"3D", -EKEYREJECTED},    /* no such database */

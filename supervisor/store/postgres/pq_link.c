@@ -178,7 +178,8 @@ static int failed(struct pq_link *l, const PGresult *res)
 		return refused(l);
 	set_words(l, text != NULL ? text : "");
 	rc = pq_fault(state);
-	if (rc == -ENOTCONN)
+	/* one that has become a standby: the next may find who is none */
+	if (rc == -ENOTCONN || rc == -EREMOTEIO)
 		l->broken = true;
 	return rc;
 }

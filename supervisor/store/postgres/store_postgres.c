@@ -378,6 +378,7 @@ const struct store_engine store_postgres = {
     .number = number,
     .beat = store_postgres_beat,
     .leave = store_postgres_leave,
+    .about = store_postgres_about,
     .lives = store_postgres_lives,
     .bury = store_postgres_bury,
 };

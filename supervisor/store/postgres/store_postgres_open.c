@@ -16,17 +16,8 @@
 #include "base/mem.h"
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
-#define LEAST_SERVER 130000
 #define RETRY_MIN_MS 100
 #define RETRY_MAX_MS 2000
-/*
- * Without a heartbeat for so long it is dead, of 0 at once; what the database was
- * down for does not count.
- */
-#define LEASE "10000"
-#define IS_FRESH                                                               \
-	"(heartbeat_ms > paddock_now() - " LEASE " OR heartbeat_ms > 0"        \
-	" AND pg_postmaster_start_time() > now() - interval '" LEASE "ms')"
 
 int store_postgres_failed(struct store *s, int rc)
 {
@@ -94,21 +85,14 @@ static int raise_schema(struct postgres *p)
 
 static int check_schema(struct postgres *p)
 {
-	char version[NUMBER_SIZE] = "";
-	int rc = pq_link_ask(&p->link, "SELECT to_regclass('paddock_schema')",
-			     version, sizeof(version));
+	int64_t version = 0;
+	int rc = store_postgres_schema(p, &version);
 
-	if (rc == 0 && version[0] != '\0')
-		rc = pq_link_ask(&p->link, "SELECT version FROM paddock_schema",
-				 version, sizeof(version));
-	if (rc != 0 || strtoll(version, NULL, 10) == STORE_POSTGRES_VERSION)
-		return rc;
-	if (strtoll(version, NULL, 10) < STORE_POSTGRES_VERSION)
-		return raise_schema(p);
-	snprintf(p->link.words, sizeof(p->link.words),
-		 "its schema has version %s, and this paddockd knows %d",
-		 version, STORE_POSTGRES_VERSION);
-	return -EPROTONOSUPPORT;
+	if (rc == 0)
+		rc = store_postgres_schema_ok(p, version);
+	if (rc == 0 && version < STORE_POSTGRES_VERSION)
+		rc = raise_schema(p);
+	return rc;
 }
 
 /* Our row is made once: who has taken us for dead has removed it for good. */
@@ -144,11 +128,8 @@ int store_postgres_connect(struct store *s)
 
 	store_postgres_close(s);
 	rc = pq_link_open(&p->link, s->url);
-	if (rc == 0 && p->link.pq->serverVersion(p->link.conn) < LEAST_SERVER) {
-		snprintf(p->link.words, sizeof(p->link.words),
-			 "PostgreSQL there is older than 13");
-		rc = -EPROTONOSUPPORT;
-	}
+	if (rc == 0)
+		rc = store_postgres_note_server(p);
 	if (rc == 0)
 		rc = check_schema(p);
 	if (rc == 0)

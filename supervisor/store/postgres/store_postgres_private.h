@@ -32,7 +32,8 @@ struct postgres {
 	int64_t retry_ms; /* no connection is tried before */
 	int64_t backoff_ms;
 	int64_t changes;
-	unsigned names; /* given to statements */
+	unsigned names;		     /* given to statements */
+	struct store_database about; /* when it was open last */
 	struct cursor cursors[STORE_STMTS];
 };
 
@@ -48,6 +49,23 @@ int store_postgres_wait(struct postgres *p, PGresult **res);
 /* SQL with N texts, and the text of its one row's first column, or "". */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size);
+
+/*
+ * Without a heartbeat for so long it is dead, of 0 at once; what the database was
+ * down for does not count.
+ */
+#define LEASE "10000"
+#define IS_FRESH                                                               \
+	"(heartbeat_ms > paddock_now() - " LEASE " OR heartbeat_ms > 0"        \
+	" AND pg_postmaster_start_time() > now() - interval '" LEASE "ms')"
+
+/* The server that P->link is of, its schema's version too; 0 or -errno and words. */
+int store_postgres_note_server(struct postgres *p);
+/* The version of its tables, 0: there are none. 0 or -errno and words. */
+int store_postgres_schema(struct postgres *p, int64_t *version);
+/* May VERSION be used, or raised to ours? 0, or -errno and words. */
+int store_postgres_schema_ok(struct postgres *p, int64_t version);
+void store_postgres_about(struct store *s, struct store_database *about);
 
 /* A new connection, now: 0, or -errno and the link's words, and it is closed. */
 int store_postgres_connect(struct store *s);

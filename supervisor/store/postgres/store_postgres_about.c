@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgres_about.c - which server there is, of which version its tables are, and
+ * how it does: for store_postgres_open.c, which refuses what it cannot use, for the
+ * heartbeat, and for who asks before a start. What fails is -errno and words.
+ */
+#include "supervisor/store/postgres/store_postgres_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/store/postgres/store_postgres_schema.h"
+
+#define LEAST_SERVER 130000
+#define COUNT_NODES "SELECT count(*) FROM node WHERE " IS_FRESH
+
+#define WRITES                                                                 \
+	"SELECT CASE WHEN pg_is_in_recovery() THEN 's'"                        \
+	" WHEN current_setting('transaction_read_only') = 'on' THEN 'r'"       \
+	" ELSE 'w' END"
+
+/* One that takes no writes is no use: of several hosts it is not the one. */
+static int check_writable(struct postgres *p)
+{
+	char how[NUMBER_SIZE] = "";
+	int rc = pq_link_ask(&p->link, WRITES, how, sizeof(how));
+
+	p->about.standby = how[0] == 's' || how[0] == 'r';
+	if (rc != 0 || !p->about.standby)
+		return rc;
+	snprintf(p->link.words, sizeof(p->link.words), "%s",
+		 how[0] == 's' ? "it is a standby, which is read-only"
+			       : "it was set read-only");
+	return -EREMOTEIO;
+}
+
+int store_postgres_note_server(struct postgres *p)
+{
+	const struct pq *pq = p->link.pq;
+	const char *version =
+	    pq->parameterStatus(p->link.conn, "server_version");
+
+	p->about =
+	    (struct store_database){.schema_known = STORE_POSTGRES_VERSION};
+	/* "15.13 (Debian 15.13-0+deb12u1)": whose build it is is no matter */
+	if (version != NULL)
+		snprintf(p->about.version, sizeof(p->about.version), "%.*s",
+			 (int)strcspn(version, " "), version);
+	if (pq->serverVersion(p->link.conn) >= LEAST_SERVER)
+		return check_writable(p);
+	snprintf(p->link.words, sizeof(p->link.words),
+		 "PostgreSQL there is older than 13");
+	return -EPROTONOSUPPORT;
+}
+
+int store_postgres_schema(struct postgres *p, int64_t *version)
+{
+	char text[NUMBER_SIZE] = "";
+	int rc = pq_link_ask(&p->link, "SELECT to_regclass('paddock_schema')",
+			     text, sizeof(text));
+
+	if (rc == 0 && text[0] != '\0')
+		rc = pq_link_ask(&p->link, "SELECT version FROM paddock_schema",
+				 text, sizeof(text));
+	*version = p->about.schema = rc == 0 ? strtoll(text, NULL, 10) : 0;
+	return rc;
+}
+
+int store_postgres_schema_ok(struct postgres *p, int64_t version)
+{
+	if (version <= STORE_POSTGRES_VERSION)
+		return 0;
+	snprintf(p->link.words, sizeof(p->link.words),
+		 "its schema has version %" PRId64
+		 ", and this paddockd knows %d",
+		 version, STORE_POSTGRES_VERSION);
+	return -EPROTONOSUPPORT;
+}
+
+/* SQL has how many nodes live, by a round trip that is timed. */
+static int count_nodes(struct postgres *p, const char *sql)
+{
+	char n[NUMBER_SIZE] = "";
+	int64_t us = clock_mono_us();
+	int rc = p->link.is_pipeline
+		     ? store_postgres_ask(p, sql, 0, NULL, n, sizeof(n))
+		     : pq_link_ask(&p->link, sql, n, sizeof(n));
+
+	p->about.latency_us = clock_mono_us() - us;
+	p->about.nodes = strtoll(n, NULL, 10);
+	return rc;
+}
+
+void store_postgres_about(struct store *s, struct store_database *about)
+{
+	struct postgres *p = postgres_of(s);
+
+	if (p == NULL)
+		return;
+	p->about.schema = STORE_POSTGRES_VERSION; /* or it is not open */
+	p->about.reachable =
+	    store_postgres_is_open(s) && count_nodes(p, COUNT_NODES) == 0;
+	*about = p->about;
+}
+
+int store_postgres_look(struct store *s, struct store_database *about)
+{
+	struct postgres *p = s->db = xcalloc(1, sizeof(*p));
+	int64_t version;
+	int rc = pq_link_open(&p->link, s->url);
+
+	if (rc == 0)
+		rc = store_postgres_note_server(p);
+	if (rc == 0)
+		rc = store_postgres_schema(p, &version);
+	if (rc == 0)
+		rc = store_postgres_schema_ok(p, version);
+	if (rc == 0) /* without tables there is none */
+		rc = count_nodes(p, version > 0 ? COUNT_NODES : "SELECT 0");
+	p->about.reachable = rc == 0;
+	memcpy(p->about.name, about->name, sizeof(about->name));
+	*about = p->about;
+	if (rc != 0)
+		store_postgres_failed(s, rc);
+	pq_link_close(&p->link);
+	return rc;
+}

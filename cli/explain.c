@@ -420,12 +420,24 @@ static void about_part(struct story *s)
 	about_steps(s);
 }
 
+/* What its manifest had it tried again for. */
+static void about_attempts(struct story *s)
+{
+	json_each(one, json_member(s->view, "attempts"))
+		tell(s->errmsg,
+		     "Attempt %lld ended with %s, so it was tried again: %s.",
+		     (long long)json_member_int(one, "attempt"),
+		     json_member_str(one, "errorCode"),
+		     json_member_str(one, "message"));
+}
+
 static void about_end(struct story *s, const char *status)
 {
 	const char *from = json_member_str(s->view, "retriedFrom");
 
 	if (from != NULL)
 		tell(s->errmsg, "It is another try of %s.", from);
+	about_attempts(s);
 	about_met(s);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {

@@ -63,7 +63,9 @@ static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
 	(void)w;
-	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED)
+	/* queued: its worker is gone, and another will be */
+	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED ||
+	    r->state == RUN_QUEUED)
 		run_over(r->browser);
 }
 

@@ -24,6 +24,7 @@ struct kept { /* an artifact on its way to the store */
 	struct requestor *requestor;
 	struct run_artifact artifact;
 	char run_id[ID_SIZE];
+	size_t attempt; /* of the run, which may be at another by now */
 	char *tmp_path;
 	char sha256[65];
 };
@@ -36,11 +37,19 @@ static void kept_free(struct kept *k)
 	free(k);
 }
 
+/* The run that made K and goes on, or NULL. */
+static struct run *maker(const struct kept *k)
+{
+	struct run *r = runs_working(k->runs, k->run_id);
+
+	return r != NULL && run_attempts(r) == k->attempt ? r : NULL;
+}
+
 /* Durable, it is the run's, and the template learns its id. */
 static void on_kept(void *arg, const struct store_result *res)
 {
 	struct kept *k = arg;
-	struct run *r = runs_working(k->runs, k->run_id);
+	struct run *r = maker(k);
 
 	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
 	if (res->rc != 0)
@@ -95,7 +104,7 @@ static void put(struct kept *k)
 /* How much its requestor has is known, or cannot be. */
 static void keep(struct kept *k)
 {
-	struct run *r = runs_working(k->runs, k->run_id);
+	struct run *r = maker(k);
 
 	if (r != NULL && requestor_has_room(k->requestor, k->artifact.size)) {
 		r->made_artifacts = true;
@@ -140,6 +149,7 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 			   .store = store,
 			   .requestor = q,
 			   .artifact = *a,
+			   .attempt = run_attempts(r),
 			   .tmp_path = tmp_path};
 	memcpy(k->run_id, r->id, sizeof(k->run_id));
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);

@@ -80,6 +80,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	runs_output_drop(s, r);
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
 	if (r->state == RUN_QUEUED) {
 		runs_finish(s, r, EV_CANCEL);
 		return 0;
@@ -115,7 +116,9 @@ void runs_interrupt(struct runs *s, bool queued)
 		runs_output_drop(s, r);
 		if (r->queued.lane != NULL)
 			sched_remove(&s->sched, &r->queued);
-		runs_finish(s, r, EV_FAIL);
+		runs_retry_forget(s, r);
+		if (!runs_retry(s, r))
+			runs_finish(s, r, EV_FAIL);
 	}
 }
 
@@ -133,7 +136,7 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 
 size_t runs_unrecorded(const struct runs *s)
 {
-	return HASH_COUNT(s->by_id) - s->sched.queued;
+	return HASH_COUNT(s->by_id) - s->sched.queued - s->paused;
 }
 
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)

@@ -26,6 +26,7 @@
 
 void runs_forget(struct runs *s, struct run *r)
 {
+	runs_retry_forget(s, r);
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	if (r->result_text != NULL) {

@@ -8,6 +8,7 @@
  *   runs_output.c  what a worker gave that has ended
  *   runs_finish.c  the end: view, row, who is told
  *   kept_inputs.c  what stays of its inputs
+ *   runs_retry.c   what crashed or was interrupted is tried again
  *   runs_recover.c what instances that died leave to us
  *   runs_remote.c  what other instances on the same state ask of ours
  */
@@ -35,6 +36,7 @@ struct runs {
 	struct event *pause[RUNTIMES];
 	size_t parked;	 /* runs that wait for answers, with nobody there… */
 	size_t stopped;	 /* …and of these, those without a place in SCHED */
+	size_t paused;	 /* wait to be tried again, and not in SCHED */
 	size_t unlisted; /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
@@ -85,6 +87,18 @@ void runs_output_drop(struct runs *s, struct run *r);
 /* EV ends R, which has no worker: steps, view, row; NOTICE_RECORDED follows. */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
 void runs_forget(struct runs *s, struct run *r);
+
+/* ---- runs_retry.c ---- */
+
+/*
+ * R has lost its worker, and its error says how: is it tried again? Then it is
+ * queued once more, with its row, after a pause, or for the next server.
+ */
+bool runs_retry(struct runs *s, struct run *r);
+/* The same of one that is queued already: its last attempt ended as its error says. */
+void runs_try_again(struct runs *s, struct run *r);
+/* R, which may rest before its next attempt, is going on, or over. */
+void runs_retry_forget(struct runs *s, struct run *r);
 
 /* ---- runs_remote.c ---- */
 

@@ -37,6 +37,32 @@ static struct requestor *served(const struct context *ctx, const char *name)
 		   : NULL;
 }
 
+/* ROW's run waits here again. False: it has had all its attempts, and has failed. */
+static bool revive(struct runs *s, const struct store_run *row,
+		   struct requestor *q, struct template *t)
+{
+	struct run *r = run_row_revive(row, q, t);
+	bool was_running = r->attempts.started_ms > 0;
+	bool again = !was_running || run_may_retry(r);
+
+	kept_inputs_settle(r, NULL, s->ctx->config);
+	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+	HASH_ADD_STR(s->by_id, id, r);
+	if (was_running) {
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server that ran this stopped before the run "
+			      "had ended");
+		r->made_artifacts = true; /* it may have */
+	}
+	if (was_running && again)
+		runs_try_again(s, r);
+	else if (again)
+		runs_enqueue(s, r);
+	else
+		runs_finish(s, r, EV_FAIL);
+	return again;
+}
+
 /* The rest of what the dead left: RES brings what they had queued. */
 static void reclaim(struct runs *s, const struct store_result *res)
 {
@@ -47,19 +73,13 @@ static void reclaim(struct runs *s, const struct store_result *res)
 		struct template *t = catalogue_find(
 		    s->ctx->catalogue, row->template_id, row->version);
 		struct requestor *q = served(s->ctx, row->requestor);
-		struct run *r;
 
 		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
 		    !store_has_inputs(row) || q == NULL) {
 			run_row_interrupt(s->ctx->store, row, runs_ttl(s, q));
 			continue;
 		}
-		r = run_row_revive(row, q, t);
-		kept_inputs_settle(r, NULL, s->ctx->config);
-		runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
-		HASH_ADD_STR(s->by_id, id, r);
-		runs_enqueue(s, r);
-		again++;
+		again += revive(s, row, q, t);
 	}
 	if (res->n_runs + res->interrupted > 0)
 		log_info("runs", "recovered queued=%zu interrupted=%zu", again,

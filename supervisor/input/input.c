@@ -86,7 +86,9 @@ static void on_notice(struct run_watch *w, struct run *r,
 {
 	struct input *in = CONTAINER(w, struct input, watch);
 
-	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED) {
+	/* queued: to be tried again, by a worker that has asked nothing yet */
+	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED ||
+	    r->state == RUN_QUEUED) {
 		input_free(in);
 		return;
 	}

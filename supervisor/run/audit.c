@@ -193,6 +193,15 @@ void audit_uploads_deleted(const struct requestor *requestor, const char *id,
 		      before_ms, id != NULL ? 0 : n);
 }
 
+void audit_attempt(const struct run *r)
+{
+	if (file.fd >= 0)
+		audit("run_attempt_ended", r->requestor,
+		      "runId:s template:s attempt:i errorCode?s cpuMs:i", r->id,
+		      r->template->id, run_attempts(r), r->error.code,
+		      r->use.cpu_ms);
+}
+
 void audit_end(const struct run *r, const struct isolation *iso)
 {
 	if (file.fd >= 0)

@@ -42,6 +42,8 @@ void audit_deleted(const struct requestor *requestor, const char *id,
 /* The same of what it uploaded: that one, or what came before BEFORE_MS. */
 void audit_uploads_deleted(const struct requestor *requestor, const char *id,
 			   int64_t before_ms, int64_t n);
+/* An attempt at R has ended, and another is to follow: its number and error. */
+void audit_attempt(const struct run *r);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */

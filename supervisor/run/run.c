@@ -32,10 +32,12 @@ static const enum run_state next[RUN_STATES][RUN_EVENTS] = {
 		     [EV_SUCCEED] = RUN_SUCCEEDED,
 		     [EV_PARTIAL] = RUN_PARTIAL_SUCCESS,
 		     [EV_FAIL] = RUN_FAILED,
-		     [EV_CANCEL] = RUN_CANCELLING},
+		     [EV_CANCEL] = RUN_CANCELLING,
+		     [EV_RETRY] = RUN_QUEUED},
     [RUN_AWAITING_INPUT] = {[EV_ANSWER] = RUN_RUNNING,
 			    [EV_FAIL] = RUN_FAILED,
-			    [EV_CANCEL] = RUN_CANCELLING},
+			    [EV_CANCEL] = RUN_CANCELLING,
+			    [EV_RETRY] = RUN_QUEUED},
     [RUN_CANCELLING] = {[EV_SUCCEED] = RUN_CANCELED,
 			[EV_PARTIAL] = RUN_CANCELED,
 			[EV_FAIL] = RUN_CANCELED},
@@ -61,7 +63,7 @@ static const struct {
 static const char *const events[RUN_EVENTS] = {
     [EV_START] = "start",     [EV_ASK] = "ask",		[EV_ANSWER] = "answer",
     [EV_SUCCEED] = "succeed", [EV_PARTIAL] = "partial", [EV_FAIL] = "fail",
-    [EV_CANCEL] = "cancel",
+    [EV_CANCEL] = "cancel",   [EV_RETRY] = "retry",
 };
 
 enum run_state run_next(enum run_state state, enum run_event ev)
@@ -91,6 +93,8 @@ int run_apply(struct run *r, enum run_event ev)
 	}
 	r->state = to;
 	r->updated_ms = clock_wall_ms();
+	if (ev == EV_START)
+		r->attempts.started_ms = r->updated_ms;
 	if (to == RUN_RUNNING && r->started_ms == 0) {
 		r->started_ms = r->updated_ms;
 		r->started_mono_ms = clock_mono_ms();
@@ -171,6 +175,17 @@ struct run *run_new(struct requestor *requestor, struct template *template)
 	return r;
 }
 
+void run_artifacts_drop(struct run *r)
+{
+	for (size_t i = 0; i < r->n_artifacts; i++) {
+		free(r->artifacts[i].name);
+		free(r->artifacts[i].mime_type);
+	}
+	free(r->artifacts);
+	r->artifacts = NULL;
+	r->n_artifacts = 0;
+}
+
 void run_free(struct run *r)
 {
 	if (r == NULL)
@@ -187,16 +202,13 @@ void run_free(struct run *r)
 	free(r->idem_digest);
 	run_steps_fini(&r->steps);
 	free(r->message);
-	for (size_t i = 0; i < r->n_artifacts; i++) {
-		free(r->artifacts[i].name);
-		free(r->artifacts[i].mime_type);
-	}
-	free(r->artifacts);
+	run_artifacts_drop(r);
 	lost_artifacts_free(r->lost_artifacts);
 	if (r->log != NULL)
 		buf_fini(r->log);
 	free(r->log);
 	json_object_put(r->task.capabilities);
+	json_object_put(r->attempts.ended);
 	json_object_put(r->result);
 	free(r->result_text);
 	free(r->error.code);

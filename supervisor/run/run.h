@@ -41,6 +41,7 @@ enum run_event {
 	EV_PARTIAL, /* a valid result, and enough steps succeeded */
 	EV_FAIL,    /* everything else that ends a run */
 	EV_CANCEL,  /* somebody entitled asked */
+	EV_RETRY,   /* its worker is gone, and it is to be tried again */
 	RUN_EVENTS
 };
 
@@ -104,7 +105,19 @@ struct run_task {
 	struct json_object *capabilities;
 };
 
+/* It may be tried again, as its manifest says; see exec/runs_retry.c. */
+struct run_attempts {
+	struct json_object
+	    *ended;	    /* array of what is told of each; NULL: none */
+	int64_t started_ms; /* wall: of the one that goes on; 0: none */
+	int64_t cpu_ms;	    /* of those that have ended */
+	struct runs *runs;  /* it rests before the next… */
+	struct event *due;  /* …until then; NULL: for another server */
+};
+
 struct worker;
+struct runs;
+struct event;
 struct run_files;
 struct lost_artifacts;
 struct run;
@@ -214,6 +227,7 @@ struct run {
 	char *result_text; /* a large result's, which threads let go; or NULL */
 	size_t result_len;
 	struct run_error error;
+	struct run_attempts attempts;
 	struct run_use use; /* of the worker, once reaped */
 
 	struct input *input;	     /* its questions; input.c's, or NULL */
@@ -250,6 +264,30 @@ static inline bool run_terminal(const struct run *r)
 {
 	return r->state >= RUN_SUCCEEDED;
 }
+
+/* How many attempts at R have ended, so that another was made. */
+static inline size_t run_attempts(const struct run *r)
+{
+	return r->attempts.ended == NULL
+		   ? 0
+		   : json_object_array_length(r->attempts.ended);
+}
+
+/* Is there another, should this one crash? */
+static inline bool run_may_retry(const struct run *r)
+{
+	return run_attempts(r) + 1 < r->template->retry.attempts;
+}
+
+/* Is there another by any server, since R's row has all that it is given? */
+static inline bool run_may_resume(const struct run *r)
+{
+	return (r->template->retry.on & RETRY_INTERRUPTED) != 0 &&
+	       !r->template->secret;
+}
+
+/* Its artifacts are listed no more. */
+void run_artifacts_drop(struct run *r);
 
 /* Copies everything; DETAILS is taken. The first error stays. */
 void run_set_error(struct run *r, const char *code, struct json_object *details,

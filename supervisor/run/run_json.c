@@ -186,6 +186,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		   r->created_ms, r->started_ms, r->updated_ms, r->expires_ms,
 		   retried_from(r), r->session_id, r->message,
 		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
+	json_write(&out, "attempts?O", r->attempts.ended);
 	if (r->steps.n > 0)
 		json_write(&out, "steps:o", run_steps_view(&r->steps));
 	if (run_terminal(r))

@@ -19,6 +19,13 @@
 
 /* ---- a run to its row ---- */
 
+/* May another instance have to start it? It waits, or goes on in vain. */
+static bool is_to_start(const struct run *r)
+{
+	return r->state == RUN_QUEUED ||
+	       (!run_terminal(r) && run_may_resume(r));
+}
+
 /*
  * What is to be written of its inputs: all that is kept, until a row has that; and
  * while it waits what another instance needs to start it.
@@ -29,8 +36,7 @@ static const char *inputs_of(const struct run *r)
 		return r->kept.text;
 	if (r->kept.whole)
 		return r->durable ? NULL : r->inputs;
-	return r->state == RUN_QUEUED && !r->template->secret ? r->inputs
-							      : NULL;
+	return is_to_start(r) && !r->template->secret ? r->inputs : NULL;
 }
 
 /* ROW is on its way. */
@@ -64,7 +70,7 @@ static struct store_run row_of(const struct run *r)
 	    .retried_from = r->retried_from[0] != '\0' ? r->retried_from : NULL,
 	    .inputs_lack = r->kept.lack,
 	    .view = r->view,
-	    .cpu_ms = r->use.cpu_ms,
+	    .cpu_ms = r->attempts.cpu_ms + r->use.cpu_ms,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
@@ -74,16 +80,20 @@ static struct store_run row_of(const struct run *r)
 	return row;
 }
 
-/* What a queued run needs to be started by another instance. */
+/*
+ * What a run needs to be started by another instance. One that goes on has this
+ * in its row only when it may be: store_recover() sees that.
+ */
 static char *options_of(const struct run *r)
 {
 	char *text;
 	struct json_object *o =
 	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O "
-		      "files?o",
+		      "files?o attempts?O attemptStartedAt?i",
 		      r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
 		      trust_name(r->trust), r->task.capabilities,
-		      run_files_describe(r->files));
+		      run_files_describe(r->files), r->attempts.ended,
+		      r->attempts.started_ms);
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -114,7 +124,7 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg)
 {
 	struct store_run row = row_of(r);
-	char *options = r->state == RUN_QUEUED ? options_of(r) : rounds_of(r);
+	char *options = is_to_start(r) ? options_of(r) : rounds_of(r);
 	char *note = task_json_note(r);
 	int64_t bytes;
 
@@ -184,6 +194,8 @@ struct run *run_row_revive(const struct store_run *row,
 					json_member(options, "capabilities"))};
 	r->files = run_files_restore(t->file_spots, row->inputs,
 				     json_member(options, "files"));
+	r->attempts.ended = json_object_get(json_member(options, "attempts"));
+	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
 	json_object_put(options);
 	r->idem_key = xstrdup_opt(row->idem_key);
 	r->idem_digest = xstrdup_opt(row->idem_digest);

@@ -83,8 +83,10 @@ struct store_run {
 	/* JSON: an array, of members of INPUTS that were not kept; an object: they
 	   are here until it begins, and then no more; NULL: they stay */
 	const char *inputs_lack;
-	const char *options;  /* JSON: what a queued run needs to start again */
-	const char *idem_key; /* NULL: none */
+	/* JSON: what a queued run needs to start again; one that runs has it when
+	   it is to be tried again should its instance die */
+	const char *options;
+	const char *idem_key;	 /* NULL: none */
 	const char *idem_digest; /* of the inputs, hex */
 	const char *view;	 /* JSON: the whole terminal view; NULL until
 				   then, and for a run that was interrupted */
@@ -422,8 +424,9 @@ void store_drop_sessions(struct store *s, const char *requestor);
 /*
  * Take over from supervisors that died (their instance file is not locked),
  * each by exactly one survivor: what they ran becomes failed without a view;
- * what they had queued becomes this instance's and comes back in runs, with
- * inputs and options, but for what was to be cancelled. Stray files are removed.
+ * what they had queued, or had to be tried again (it has options), becomes this
+ * instance's, queued, and comes back in runs, with inputs and options, but for what
+ * was to be cancelled. Stray files are removed.
  */
 void store_recover(struct store *s, store_done done, void *arg);
 /*

@@ -27,6 +27,8 @@
 /* What each of its schemas may cost to compile: some 60 ms. */
 #define MANIFEST_SCHEMA_STEPS 3000000
 
+#define RETRY_BACKOFF_MS 1000
+
 #define fail(f, pointer, ...)                                                  \
 	diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,           \
 			__VA_ARGS__)
@@ -46,16 +48,23 @@ static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
 				    [TASK_REQUIRED] = "required",
 				    [TASK_FORBIDDEN] = "forbidden"};
 
-/* Which of NAMES is member KEY of OBJ; the schema allows no other. */
-static unsigned choice(struct json_object *obj, const char *key,
-		       const char *const *names, size_t n, unsigned otherwise)
-{
-	const char *text = json_member_str(obj, key);
+/* the bits of enum template_retry_on, from the lowest on */
+static const char *const causes[] = {"interrupted", "crashed"};
 
+/* Which of NAMES is TEXT, or member KEY of OBJ; the schema allows no other. */
+static unsigned choice_of(const char *text, const char *const *names, size_t n,
+			  unsigned otherwise)
+{
 	for (size_t i = 0; text != NULL && i < n; i++)
 		if (strcmp(text, names[i]) == 0)
 			return (unsigned)i;
 	return otherwise;
+}
+
+static unsigned choice(struct json_object *obj, const char *key,
+		       const char *const *names, size_t n, unsigned otherwise)
+{
+	return choice_of(json_member_str(obj, key), names, n, otherwise);
 }
 
 /* C strings would end there, and so mean something else. */
@@ -290,6 +299,32 @@ static int check_prestart(struct template *t, struct json_object *m,
 	return 0;
 }
 
+/* It is done again only by who says that this does no harm. */
+static int check_retry(struct template *t, struct json_object *m,
+		       struct diagnostics *f)
+{
+	struct json_object *o = json_member(m, "retry");
+	struct json_object *on = json_member(o, "on");
+
+	if (o == NULL)
+		return 0;
+	if (!json_member_bool(json_member(m, "annotations"), "idempotentHint"))
+		return fail(f, "/retry",
+			    "only a template whose \"annotations\" have "
+			    "\"idempotentHint\": true is tried again, since "
+			    "what it does may then be done twice");
+	t->retry.attempts = (unsigned)json_member_int(o, "attempts");
+	t->retry.backoff_ms = json_member(o, "backoffMs") != NULL
+				  ? json_member_int(o, "backoffMs")
+				  : RETRY_BACKOFF_MS;
+	json_each(one, on)
+		t->retry.on |= 1u << choice_of(json_object_get_string(one),
+					       causes, ARRAY_LEN(causes), 0);
+	if (on == NULL)
+		t->retry.on = RETRY_INTERRUPTED | RETRY_CRASHED;
+	return 0;
+}
+
 static const struct {
 	int (*ask)(struct template *t, struct json_object *m,
 		   struct diagnostics *f);
@@ -303,6 +338,7 @@ static const struct {
       "supportsPartialSuccess", "partialSuccessThreshold"}},
     {check_prestart, {"prestart", "runtime"}},
     {check_auto, {"autoAsync"}},
+    {check_retry, {"retry", "annotations"}},
     {manifest_limits_read, {"limits"}},
     {manifest_permissions_read, {"permissions", "runtime"}},
     {check_inputs, {"inputsSchema"}},

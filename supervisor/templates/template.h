@@ -24,6 +24,15 @@ enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
 enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
 enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
 
+/* After what it is tried again (bits). */
+enum template_retry_on { RETRY_INTERRUPTED = 1, RETRY_CRASHED = 2 };
+
+struct template_retry {
+	unsigned attempts;  /* in all; 0: it is not tried again */
+	int64_t backoff_ms; /* before the second; doubles with each */
+	unsigned on;	    /* enum template_retry_on */
+};
+
 #define TEMPLATE_UNSAID (-1) /* the server's default holds */
 
 struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
@@ -72,6 +81,7 @@ struct template
 	/* inputs that HTTP's header repeats, of MCP 2026-07-28 */
 	struct mcp_param_headers mcp_headers;
 	bool stream_poll;
+	struct template_retry retry;
 	unsigned prestart; /* a program's: so many wait for their run */
 	bool shipped; /* it is in the folder of our own: template_shipped.h */
 	struct json_object *manifest;	  /* owned: the whole */

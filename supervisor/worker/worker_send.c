@@ -103,12 +103,15 @@ static int send_run(struct worker *w, struct str head)
 	return worker_send(w, &m);
 }
 
-/* Another worker may need the inputs until this one is known to live. */
+/*
+ * Another worker may need the inputs until this one is known to live, or for the
+ * next attempt.
+ */
 void worker_drop_inputs(struct worker *w)
 {
 	struct run *r = w->run;
 
-	if (w->phase == PHASE_BORN || !w->run_whole)
+	if (w->phase == PHASE_BORN || !w->run_whole || run_may_retry(r))
 		return;
 	free(r->inputs);
 	r->inputs = NULL;

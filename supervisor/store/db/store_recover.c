@@ -303,15 +303,34 @@ static int end_runs(struct store *s, struct store_req *r, const struct claim *c)
 	return rc;
 }
 
+/*
+ * What is to be tried again waits as what had not begun does: both come back in R,
+ * but for who takes no more than what had begun.
+ */
+static int claim_open(struct store *s, struct store_req *r,
+		      enum store_stmt which, const char *instance)
+{
+	struct store_cursor *st =
+	    store_query(s, which, STORE_STR(instance),
+			STORE_STR(r->begun ? instance : s->instance));
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1)
+		if (!r->begun)
+			store_run_row(r, st);
+	return rc;
+}
+
 static int claim(struct store *s, struct store_req *r, const char *instance)
 {
 	const struct store_recovery *v = r->recovery;
 	struct claim c = {.instance = instance, .now_ms = clock_wall_ms()};
-	struct store_cursor *st;
-	int rc =
-	    store_change(s, STMT_CLAIM_RUNNING_ARTIFACTS, STORE_STR(instance),
-			 STORE_NUM(c.now_ms + r->limit));
+	int rc = claim_open(s, r, STMT_CLAIM_RESUMED, instance);
 
+	if (rc == 0)
+		rc = store_change(s, STMT_CLAIM_RUNNING_ARTIFACTS,
+				  STORE_STR(instance),
+				  STORE_NUM(c.now_ms + r->limit));
 	for (size_t i = 0; rc == 0 && i < v->n_own; i++) {
 		c.requestor = v->own[i].requestor;
 		c.keep_ms = v->own[i].run_ms;
@@ -323,10 +342,7 @@ static int claim(struct store *s, struct store_req *r, const char *instance)
 		rc = end_runs(s, r, &c);
 	if (rc != 0 || r->begun)
 		return rc;
-	st = store_query(s, STMT_CLAIM_QUEUED, STORE_STR(instance),
-			 STORE_STR(s->instance));
-	while ((rc = store_sql_step(s, st)) == 1)
-		store_run_row(r, st);
+	rc = claim_open(s, r, STMT_CLAIM_QUEUED, instance);
 	/* what was asked about those that are ours now is asked of us */
 	return rc == 0 ? store_change(s, STMT_CLAIM_MAIL, STORE_STR(instance),
 				      STORE_STR(s->instance))

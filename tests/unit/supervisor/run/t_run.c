@@ -16,12 +16,12 @@
 /* The whole table, written out a second time: what must lead where. */
 static const enum run_state want[RUN_STATES][RUN_EVENTS] = {
     /*		 START    ASK     ANSWER   SUCCEED        PARTIAL
-		 FAIL          CANCEL */
-    [QUEUED] = {RUNNING, 0, 0, 0, 0, RUN_FAILED, RUN_CANCELED},
+		 FAIL          CANCEL       RETRY */
+    [QUEUED] = {RUNNING, 0, 0, 0, 0, RUN_FAILED, RUN_CANCELED, 0},
     [RUNNING] = {0, ASKING, 0, RUN_SUCCEEDED, RUN_PARTIAL_SUCCESS, RUN_FAILED,
-		 CANCELLING},
-    [ASKING] = {0, 0, RUNNING, 0, 0, RUN_FAILED, CANCELLING},
-    [CANCELLING] = {0, 0, 0, RUN_CANCELED, RUN_CANCELED, RUN_CANCELED, 0},
+		 CANCELLING, QUEUED},
+    [ASKING] = {0, 0, RUNNING, 0, 0, RUN_FAILED, CANCELLING, QUEUED},
+    [CANCELLING] = {0, 0, 0, RUN_CANCELED, RUN_CANCELED, RUN_CANCELED, 0, 0},
     /* SUCCEEDED, PARTIAL_SUCCESS, FAILED, CANCELED: nothing at all */
 };
 

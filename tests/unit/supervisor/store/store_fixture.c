@@ -174,7 +174,7 @@ struct store_run help_run(const char *requestor, enum store_status status)
 	    .started_ms = status == STORE_QUEUED ? 0 : 1001,
 	    .updated_ms = 1002,
 	    .inputs = "{\"text\":\"a b\"}",
-	    .options = "{}",
+	    .options = status == STORE_QUEUED ? "{}" : NULL,
 	};
 
 	id_new(run.id, "run");

@@ -381,11 +381,49 @@ static void test_same_instance(const char *dir)
 	free(path);
 }
 
+/* What runs, and is to be tried again, is left with its options. */
+static void test_resumed(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_old");
+	struct store_run again[3];
+	struct answer a = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(again); i++) {
+		again[i] = help_run("alice", STORE_RUNNING);
+		again[i].options = "{\"again\":1}";
+		again[i].cancelling = i == 1;
+		help_put(s, &again[i], STORE_SYNC);
+	}
+	store_stop(s, 10000);
+	s = store_start(dir, "inst_other");
+	store_send_mail(s, "alice", again[2].id, STORE_MAIL_CANCEL, INT64_MAX,
+			NULL, NULL);
+	store_recover_begun(s, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.n, 0, "who takes only what had begun leaves it");
+	is_int(a.interrupted, 2, "but for what was to be cancelled");
+	help_clear(&a);
+	store_recover(s, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.n, 1, "a run that is to be tried again comes back");
+	is_str(a.ids[0], again[0].id, "by its id");
+	is_int(a.status[0], STORE_QUEUED, "queued");
+	is_str(a.inputs, again[0].inputs, "with its inputs");
+	for (size_t i = 1; i < ARRAY_LEN(again); i++) {
+		help_get(s, &a, "alice", again[i].id);
+		is_int(a.status[0], STORE_CANCELED,
+		       "and one that was to be cancelled is");
+	}
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
 int main(void)
 {
 	char *dir = help_dir(), *sub;
-	static void (*const tests[])(const char *) = {
-	    test_kill, test_recover, test_race, test_same_instance};
+	static void (*const tests[])(const char *) = {test_kill, test_recover,
+						      test_race, test_resumed,
+						      test_same_instance};
 
 	for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
 		sub = xasprintf("%s/%zu", dir, i);

@@ -31,7 +31,7 @@ static const struct {
      "/a~1b~0c\x1b: unknown key \"a/b~c?\"; known here: $schema, templateId, version, name, "
      "description, runtime, trustLevelSupport, supportsPartialSuccess, "
      "partialSuccessThreshold, executionMode, autoAsync, tools, limits, "
-     "inputsSchema, outputsSchema, annotations, taskSupport, permissions, "
+     "inputsSchema, outputsSchema, annotations, retry, taskSupport, permissions, "
      "prestart, stream, resources, prompts"},
     {"runtime", "{\"type\":\"lua\",\"enrty\":\"x\"}",
      "/runtime/enrty: unknown key \"enrty\"; did you mean \"entry\"?"},

@@ -1,0 +1,199 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# "retry" in a manifest: a run whose worker crashed, or whose server died, is tried
+# again, and the record has each attempt. Workers and servers are killed by the test,
+# which so knows how often. Over stdio, and as a daemon that is asked to end.
+use lib 'tests/lib';
+use Paddock;
+use Daemon;
+
+my $build = $ENV{PADDOCK_BUILD} // 'build';
+my %again = (annotations => {idempotentHint => true}, limits => {maxTimeoutMs => 600_000});
+sub tried { my ($code, %retry) = @_; return lua($code, %again, retry => {attempts => 3, backoffMs => 1, %retry}) }
+
+my $doze = 'run.log("info", "begun") run.artifact{name = "a", mimeType = "text/plain", data = inputs.text or "x"} ' .
+    'run.step("first", function() end) run.progress(1, 2, "dozing") while true do run.sleep(60000) end';
+my %templates = (
+	doze => tried($doze),
+	once => lua($doze, %again),
+	crashed => tried($doze, on => ['crashed']),
+	interrupted => tried($doze, on => ['interrupted']),
+	late => tried($doze, backoffMs => 60_000),
+	asks => tried('run.elicit{key = "k", message = "Who?", schema = {type = "object", properties = {name = {type = "string"}}}} return 1'),
+	fails => tried('run.error("NO_LUCK", "bad day")'),
+	secret => lua($doze, %again, retry => {attempts => 3, backoffMs => 1},
+		inputsSchema => {type => 'object', properties => {word => {type => 'string', writeOnly => true}, text => {type => 'string'}}}),
+);
+
+sub attempts { return @{$_[0]{attempts} // []} }
+# The worker that RUN, which dozes, has now.
+sub worker_of { my ($s, $run) = @_; return ($s->log_text =~ /run=\Q$run\E pid=(\d+)/g)[-1] }
+# It is at its Nth attempt, in the midst of it.
+sub dozing {
+	my ($s, $run, $n) = @_;
+
+	return $s->get_until($run, "to doze for the ${n}th time", sub {
+		attempts($_) == $n - 1 && ($_->{message} // '') eq 'dozing' || $_->{status} eq 'failed' });
+}
+sub crash { my ($s, $run, $n) = @_; dozing($s, $run, $n); kill SEGV => worker_of($s, $run) }
+sub error_of { return $_[0]{error}{errorCode} // '' }
+
+# ---- a worker that crashes ----
+
+{
+	my $s = Paddock->new(templates => \%templates)->greeted;
+	my $run = $s->run_async(doze => {text => 'abc'});
+
+	crash($s, $run, 1);
+	my $v = dozing($s, $run, 2);
+	my ($first) = attempts($v);
+	is($v->{status}, 'running', 'a run whose worker crashed runs again, under its id');
+	is($first->{attempt}, 1, 'its record has the attempt');
+	is($first->{errorCode}, 'WORKER_CRASHED', '... how it ended');
+	is($first->{details}{signal}, 'SIGSEGV', '... and of what');
+	ok($first->{startedAt} >= $v->{createdAt} && $first->{endedAt} >= $first->{startedAt}, '... from when to when');
+	cmp_ok($first->{maxRssBytes} // 0, '>', 0, '... and what it used');
+	is(scalar @{$v->{steps}}, 1, 'its steps are those of the attempt that goes on');
+	crash($s, $run, 2);
+	crash($s, $run, 3);
+	$v = $s->ended($run);
+	is($v->{status}, 'failed', 'after as many as the manifest has it fails');
+	is(error_of($v), 'WORKER_CRASHED', 'as the last attempt did');
+	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'and the record has those before');
+	is(scalar @{$v->{artifacts}}, 1, 'its artifacts are those of the last attempt');
+	is($v->{artifacts}[0]{size}, 3, 'with the inputs of the first');
+	same_json($s->get($run), $v, 'what is stored is what was told');
+	same_json([map { $_ + 0 } $s->run_log($run) =~ /notice attempt (\d) of 3 ended/g], [1, 2], 'its log says where one ended');
+
+	$run = $s->run_async('doze');
+	crash($s, $run, 1);
+	dozing($s, $run, 2);
+	$s->tool(cancel_task_run => {runId => $run});
+	$v = $s->ended($run);
+	is($v->{status}, 'canceled', 'the second attempt is cancelled as any run');
+	is(scalar attempts($v), 1, 'and is not tried again');
+
+	$run = $s->run_async('late');
+	crash($s, $run, 1);
+	$v = $s->get_until($run, 'to rest', sub { attempts($_) == 1 });
+	is($v->{status}, 'queued', 'it waits in the queue until its backoff is over');
+	like($v->{message}, qr/attempt 1 of 3 ended \(WORKER_CRASHED\), and it is tried again/, '... and says why');
+	$s->tool(cancel_task_run => {runId => $run});
+	is($s->ended($run)->{status}, 'canceled', 'and can be cancelled there');
+
+	$run = $s->run_async(late => {}, timeoutMs => 30_000);
+	crash($s, $run, 1);
+	$v = $s->ended($run);
+	is(error_of($v), 'WORKER_CRASHED', 'one that has no time left after the backoff is not tried again');
+
+	for ([once => 'one whose manifest has no retry'], [interrupted => 'one that is tried again after an interruption alone']) {
+		$run = $s->run_async($_->[0]);
+		crash($s, $run, 1);
+		$v = $s->ended($run);
+		ok(error_of($v) eq 'WORKER_CRASHED' && !attempts($v), "$_->[1] fails at once");
+	}
+	$v = $s->run_sync('fails');
+	ok(error_of($v) eq 'EXECUTION_ERROR' && !attempts($v), 'an error of the template is no crash');
+
+	# who waits for it goes on waiting
+	my %known = map { $_->{runId} => 1 } @{$s->tool('list_task_runs')->{view}{runs}};
+	my $id = $s->ask_run(doze => {}, mode => 'sync');
+	my $on;
+	until_true('the run of the call', sub {
+		($on) = grep { !$known{$_} } $s->log_text =~ /run=(run_\w+) template=doze /g });
+	crash($s, $on, $_) for 1 .. 3;
+	is(error_of($s->result($id)->{view}), 'WORKER_CRASHED', 'a call that waits is answered with the last attempt');
+
+	# secrets are in no row, but in memory
+	$run = $s->run_async(secret => {word => 'sesame', text => 'abc'});
+	crash($s, $run, 1);
+	is(dozing($s, $run, 2)->{status}, 'running', 'one with a secret is tried again by the same server');
+	$s->kill9;
+	strays_gone();
+	my $t = Paddock->new(root => $s->{root})->greeted;
+	is(error_of($t->ended($run)), 'RUN_INTERRUPTED', '... and not by the next, which cannot know the secret');
+	$t->stop;
+}
+
+# ---- a server that dies ----
+
+{
+	my $s = Paddock->new(templates => \%templates)->greeted;
+	my %run = map { $_ => $s->run_async($_ => {text => 'abc'}) } qw(doze once crashed interrupted);
+	my $stopped = $s->run_async('doze');
+	my ($t, $v);
+
+	dozing($s, $_, 1) for values %run, $stopped;
+	$s->kill9;
+	strays_gone();
+	$t = Paddock->new(root => $s->{root})->greeted;
+	for (qw(doze interrupted)) {
+		$v = dozing($t, $run{$_}, 2);
+		is($v->{status}, 'running', "$_: a run of a server that died is tried again by the next");
+		is((attempts($v))[0]{errorCode}, 'RUN_INTERRUPTED', "$_: its record has the attempt");
+		cmp_ok((attempts($v))[0]{startedAt} // 0, '>=', $v->{createdAt}, "$_: ... since when");
+	}
+	for (qw(once crashed)) {
+		$v = $t->ended($run{$_});
+		ok(error_of($v) eq 'RUN_INTERRUPTED' && !attempts($v), "$_: is not tried again");
+	}
+	crash($t, $run{doze}, 2);
+	$v = dozing($t, $run{doze}, 3);
+	same_json([map { $_->{errorCode} } attempts($v)], [qw(RUN_INTERRUPTED WORKER_CRASHED)],
+		  'both count: its last attempt goes on');
+	$t->tool(cancel_task_run => {runId => $stopped});
+	$t->ended($stopped);
+	$t->kill9;
+	strays_gone();
+	$t = Paddock->new(root => $s->{root})->greeted;
+	$v = $t->ended($run{doze});
+	is(error_of($v), 'RUN_INTERRUPTED', 'a run that is interrupted in its last attempt fails');
+	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'and its record has those before');
+	is($t->get($stopped)->{status}, 'canceled', 'what was cancelled is not tried again');
+	$t->tool(cancel_task_run => {runId => $run{interrupted}});
+	is($t->ended($run{interrupted})->{status}, 'canceled', 'the other can be cancelled');
+	$t->stop;
+}
+
+# ---- a daemon that is asked to end ----
+
+{
+	my $d = Daemon->new(templates => \%templates, config => {drain_timeout_ms => 1});
+	my $c = $d->client->greeted;
+	my %run = map { $_ => $c->run_async($_ => {text => 'abc'}) } qw(doze crashed late);
+	my ($next, $v);
+
+	$c->get_until($run{$_}, 'to doze', sub { ($_->{message} // '') eq 'dozing' }) for keys %run;
+	kill SEGV => worker_of($d, $run{late});
+	$c->get_until($run{late}, 'to rest', sub { attempts($_) == 1 });
+	$d->stop;
+	$next = $d->again;
+	$c = $next->client->greeted;
+	$v = $c->get_until($run{doze}, 'to doze again', sub { attempts($_) == 1 && ($_->{message} // '') eq 'dozing' });
+	is((attempts($v))[0]{errorCode}, 'RUN_INTERRUPTED', 'a daemon that ends leaves what it ran to the next');
+	$v = $c->ended($run{crashed});
+	is(error_of($v), 'RUN_INTERRUPTED', 'but for what is to be tried again after a crash alone');
+	$v = $c->get_until($run{late}, 'to doze again', sub { ($_->{message} // '') eq 'dozing' });
+	is((attempts($v))[0]{errorCode}, 'WORKER_CRASHED', 'what rested is there as well');
+	like(join('', `$build/paddock explain $run{late} --socket $next->{socket}`), qr/Attempt 1 ended with WORKER_CRASHED, so it was tried again/,
+	     'explain tells of the attempt');
+	$c->tool(cancel_task_run => {runId => $run{$_}}) for qw(doze late);
+	$c->ended($run{$_}) for qw(doze late);
+	$next->stop;
+}
+
+# ---- what a manifest may not say ----
+
+for (['without the hint', {attempts => 3}, {}, qr/idempotentHint/],
+     ['one attempt', {attempts => 1}, \%again, qr{/retry/attempts}],
+     ['eleven', {attempts => 11}, \%again, qr{/retry/attempts}],
+     ['after anything', {attempts => 2, on => ['failed']}, \%again, qr{/retry/on/0}],
+     ['after nothing', {attempts => 2, on => []}, \%again, qr{/retry/on}]) {
+	my ($what, $retry, $with, $re) = @$_;
+	my $s = Paddock->new(templates => {bad => lua('return 1', %$with, retry => $retry)})->greeted;
+
+	like($s->log_text, $re, "$what: the log says what is wrong");
+	is(scalar(grep { $_->{templateId} eq 'bad' } @{$s->tool('list_task_templates')->{view}{templates} // []}), 0, "$what: it is no template");
+	$s->stop;
+}
+done_testing();

@@ -24,16 +24,25 @@
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
 
+#define BEGIN_BYTES ((size_t)8 << 20)
 #define NAMES_MAX 1000 /* a.csv, a-2.csv, … */
 #define FOLDERS_MAX 32 /* that one is in; those further down are left out */
 
+/* Where an artifact goes. */
+struct sink {
+	int fd;
+	size_t unbegun; /* bytes that the disk has not been told to write */
+};
+
+/* The disk begins meanwhile; what is no file has none, which is no matter. */
 static int write_all(void *arg, const void *p, size_t n)
 {
+	struct sink *to = arg;
 	const char *at = p;
-	int fd = *(int *)arg;
 
+	to->unbegun += n;
 	while (n > 0) {
-		ssize_t wrote = write(fd, at, n);
+		ssize_t wrote = write(to->fd, at, n);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
@@ -41,6 +50,10 @@ static int write_all(void *arg, const void *p, size_t n)
 			return -errno;
 		at += wrote;
 		n -= (size_t)wrote;
+	}
+	if (to->unbegun >= BEGIN_BYTES) {
+		(void)sync_file_range(to->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+		to->unbegun = 0;
 	}
 	return 0;
 }
@@ -132,7 +145,8 @@ static int trouble(const char *path, int rc)
 /* All of artifact ID into FD, which is closed; PATH is told of. */
 static int fill(struct client *c, const char *id, int fd, const char *path)
 {
-	int rc = artifact_fetch(c, id, path, write_all, &fd);
+	struct sink to = {.fd = fd};
+	int rc = artifact_fetch(c, id, path, write_all, &to);
 
 	/* some file systems say only now that the disk is full */
 	if (close(fd) < 0 && rc == 0)
@@ -239,13 +253,12 @@ int artifact_write_all(struct client *c, struct json_object *view,
 
 int artifact_write_file(struct client *c, const char *id, const char *path)
 {
+	struct sink out = {.fd = STDOUT_FILENO};
 	bool ours = true; /* the file was not there before */
 	int fd, rc;
 
-	if (strcmp(path, "-") == 0) {
-		fd = STDOUT_FILENO;
-		return artifact_fetch(c, id, "stdout", write_all, &fd);
-	}
+	if (strcmp(path, "-") == 0)
+		return artifact_fetch(c, id, "stdout", write_all, &out);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) {
 		ours = false;

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "cli/client_private.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -144,6 +145,7 @@ int client_put_bytes(struct client *c, int fd, int64_t size, const char *name,
 		return rc;
 	tool_result_fini(a);
 	*a = (struct tool_result){0};
+	sys_roomy(c->link.out);
 	rc = send_all(c, fd, size);
 	if (rc == -EIO)
 		return message_fail(CLI_TROUBLE,

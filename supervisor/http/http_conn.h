@@ -136,7 +136,8 @@ void http_conn_begin(struct http_conn *c);
 void http_conn_put(struct http_conn *c, const char *text, size_t len);
 void http_conn_end(struct http_conn *c);
 /* Or: its head, a body of LEN bytes as it comes, and its end. */
-void http_conn_begin_body(struct http_conn *c, const char *type, int64_t len);
+void http_conn_begin_body(struct http_conn *c, int status, const char *type,
+			  int64_t len);
 void http_conn_put_body(struct http_conn *c, const char *data, size_t n);
 void http_conn_end_body(struct http_conn *c);
 size_t http_conn_unsent(const struct http_conn *c); /* bytes */

@@ -50,6 +50,7 @@ static const char *reason(int status)
 		   {201, "Created"},
 		   {202, "Accepted"},
 		   {204, "No Content"},
+		   {206, "Partial Content"},
 		   {400, "Bad Request"},
 		   {401, "Unauthorized"},
 		   {403, "Forbidden"},
@@ -62,6 +63,7 @@ static const char *reason(int status)
 		   {413, "Content Too Large"},
 		   {414, "URI Too Long"},
 		   {415, "Unsupported Media Type"},
+		   {416, "Range Not Satisfiable"},
 		   {417, "Expectation Failed"},
 		   {429, "Too Many Requests"},
 		   {431, "Request Header Fields Too Large"},
@@ -203,11 +205,12 @@ void http_conn_end(struct http_conn *c)
 	wake(c);
 }
 
-void http_conn_begin_body(struct http_conn *c, const char *type, int64_t len)
+void http_conn_begin_body(struct http_conn *c, int status, const char *type,
+			  int64_t len)
 {
 	char line[512];
 
-	put_head(c, 200);
+	put_head(c, status);
 	snprintf(line, sizeof(line),
 		 "Content-Type: %.300s\r\nContent-Length: %lld\r\n"
 		 "X-Content-Type-Options: nosniff\r\n\r\n",

@@ -33,6 +33,8 @@ static const struct {
     [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
     [HTTP_DIGEST] = {"Content-Digest", true},
     [HTTP_CONTENT_RANGE] = {"Content-Range", false},
+    [HTTP_RANGE] = {"Range", true},
+    [HTTP_IF_RANGE] = {"If-Range", true},
     [HTTP_MCP_METHOD] = {"Mcp-Method", false},
     [HTTP_MCP_NAME] = {"Mcp-Name", false},
     [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},

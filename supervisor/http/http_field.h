@@ -11,7 +11,7 @@
 
 #include "supervisor/http/http_parse.h"
 
-#define HTTP_SEEN 18 /* fields in the table of http_field.c */
+#define HTTP_SEEN 20 /* fields in the table of http_field.c */
 
 /* All zero is none. */
 struct http_fields {

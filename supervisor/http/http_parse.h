@@ -42,6 +42,8 @@ enum http_field {
 	HTTP_LAST_EVENT,
 	HTTP_DIGEST, /* Content-Digest; several are joined by ", " */
 	HTTP_CONTENT_RANGE,
+	HTTP_RANGE,
+	HTTP_IF_RANGE,
 	HTTP_MCP_METHOD,
 	HTTP_MCP_NAME,
 	HTTP_WANTS_METHOD, /* Access-Control-Request-Method */

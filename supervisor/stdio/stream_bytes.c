@@ -95,13 +95,15 @@ ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
 
 /* ---- out ---- */
 
-bool stream_bytes_send(struct stream_bytes *b, int fd, int64_t at, int64_t size)
+bool stream_bytes_send(struct stream_bytes *b, int out, int fd, int64_t at,
+		       int64_t size)
 {
 	if (b->leaving > 0 || size == 0) {
 		close(fd);
 		return size == 0;
 	}
 	(void)posix_fadvise(fd, at, size, POSIX_FADV_SEQUENTIAL);
+	sys_roomy(out);
 	b->fd = fd;
 	b->at = at;
 	b->leaving = size;

@@ -30,8 +30,11 @@ void stream_bytes_from(struct stream_bytes *b, struct buf *rest);
  */
 ssize_t stream_bytes_read(struct stream_bytes *b, int fd);
 
-/* SIZE bytes of FD (taken) from AT on are to leave. False: others do already. */
-bool stream_bytes_send(struct stream_bytes *b, int fd, int64_t at,
+/*
+ * SIZE bytes of FD (taken) from AT on are to leave by OUT. False: others do
+ * already.
+ */
+bool stream_bytes_send(struct stream_bytes *b, int out, int fd, int64_t at,
 		       int64_t size);
 /* Write some of them to OUT: how many, or -errno. The last one closes the file. */
 ssize_t stream_bytes_write(struct stream_bytes *b, int out);

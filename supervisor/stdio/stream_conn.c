@@ -457,7 +457,7 @@ static bool send_bytes(void *arg, int fd, int64_t at, int64_t size)
 	struct stream_conn *c = arg;
 
 	wake(c);
-	return stream_bytes_send(&c->bytes, fd, at, size);
+	return stream_bytes_send(&c->bytes, c->out, fd, at, size);
 }
 
 static void on_bytes_room(void *arg)

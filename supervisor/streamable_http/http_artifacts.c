@@ -105,7 +105,7 @@ static int status_of(const char *code)
 	} all[] = {{"RESOURCE_LIMIT", 413},	{"STORE_UNAVAILABLE", 507},
 		   {"QUOTA_EXCEEDED", 429},	{"RATE_LIMITED", 429},
 		   {"ARTIFACT_NOT_FOUND", 404}, {"ARTIFACT_EXPIRED", 410},
-		   {"ARTIFACT_OF_RUN", 409}};
+		   {"ARTIFACT_OF_RUN", 409},	{"RANGE_NOT_SATISFIABLE", 416}};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (strcmp(all[i].code, code) == 0)

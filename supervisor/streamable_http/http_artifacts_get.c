@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts_get.c - artifacts that leave over HTTP: one as a body, and an upload
- * that is forgotten; http_routes.c calls it. What cannot be sent to its end closes
+ * http_artifacts_get.c - artifacts that leave over HTTP: one, or a part of it, as a
+ * body, and an upload that is forgotten; http_routes.c calls it. What cannot be sent to its end closes
  * the connection; an id of another's is answered like one that there is not.
  */
 #include "supervisor/streamable_http/http_artifacts_private.h"
@@ -20,6 +20,8 @@
 #include "base/text/base64.h"
 #include "base/text/hex.h"
 #include "base/text/utf8.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/http/http_range.h"
 #include "supervisor/state/state_file.h"
 #include "supervisor/store/store.h"
 #include "supervisor/uploads/upload.h"
@@ -32,7 +34,8 @@ struct sending {
 	char id[ID_SIZE];
 	const struct context *ctx; /* its configuration may change */
 	int fd;
-	int64_t at, size;
+	int64_t at, end; /* what is still to be sent */
+	bool part;	 /* Range asks for that */
 };
 
 static void sending_free(struct sending *v)
@@ -50,17 +53,17 @@ static void send_more(void *watcher)
 	char *piece = xcalloc(1, PIECE_BYTES);
 	ssize_t n = pread(v->fd, piece, PIECE_BYTES, v->at);
 
-	if (n > 0 && n > v->size - v->at)
-		n = (ssize_t)(v->size - v->at);
+	if (n > 0 && n > v->end - v->at)
+		n = (ssize_t)(v->end - v->at);
 	if (n > 0) {
 		v->at += n;
 		http_conn_put_body(c, piece, (size_t)n);
 	} else {
 		http_conn_last(c); /* a body that is too short is cut off */
-		v->at = v->size;
+		v->at = v->end;
 	}
 	free(piece);
-	if (v->at < v->size)
+	if (v->at < v->end)
 		return;
 	http_conn_end_body(c);
 	sending_free(v);
@@ -82,8 +85,12 @@ static const struct http_watch watch_seek = {.gone = on_seeker_gone};
 static const struct http_watch watch_send = {.gone = on_sender_gone,
 					     .drained = send_more};
 
-/* What a browser is not to open by itself, with its name. */
-static void put_fields(struct http_conn *c, const struct store_artifact *a)
+/*
+ * What a browser is not to open by itself, with its name. The digest is that of
+ * the whole, which has another field beside a part (RFC 9530).
+ */
+static void put_fields(struct http_conn *c, const struct store_artifact *a,
+		       const struct sending *v)
 {
 	unsigned char sum[SHA256_BYTES] = {0};
 	char digest[BASE64_LEN(SHA256_BYTES) + 1] = "";
@@ -92,11 +99,16 @@ static void put_fields(struct http_conn *c, const struct store_artifact *a)
 	for (size_t i = 0; i < SHA256_BYTES && strlen(a->sha256) == 64; i++)
 		sum[i] = (unsigned char)hex_read(a->sha256 + (size_t)2 * i, 2);
 	base64_encode(digest, sum, sizeof(sum));
+	if (v->part)
+		buf_printf(&b, "Content-Range: bytes %lld-%lld/%lld\r\n",
+			   (long long)v->at, (long long)v->end - 1,
+			   (long long)a->size);
 	buf_printf(&b,
-		   "Content-Digest: sha-256=:%s:\r\nCache-Control: private, "
-		   "no-store\r\nContent-Security-Policy: sandbox\r\n"
+		   "%s-Digest: sha-256=:%s:\r\nAccept-Ranges: bytes\r\n"
+		   "Cache-Control: private, no-store\r\n"
+		   "Content-Security-Policy: sandbox\r\n"
 		   "Content-Disposition: attachment; filename*=UTF-8''",
-		   digest);
+		   v->part ? "Repr" : "Content", digest);
 	for (const char *p = a->name; *p != '\0'; p++) {
 		bool plain = (*p >= 'a' && *p <= 'z') ||
 			     (*p >= 'A' && *p <= 'Z') ||
@@ -124,8 +136,45 @@ static int open_file(struct sending *v, const struct store_artifact *a)
 	if (v->fd < 0 || fstat(v->fd, &st) != 0 || st.st_size != a->size)
 		return -EIO;
 	(void)posix_fadvise(v->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	v->size = a->size;
 	return 0;
+}
+
+/*
+ * What R wants of A's bytes. 0, or -ERANGE. There are no validators, as If-Range
+ * has one to compare: with that it is the whole.
+ */
+static int take_range(struct sending *v, const struct http_request *r,
+		      const struct store_artifact *a)
+{
+	const char *range = r->field[HTTP_RANGE];
+	int64_t n = a->size;
+	int rc = -ENOENT;
+
+	if (range != NULL && r->method == HTTP_IS_GET &&
+	    r->field[HTTP_IF_RANGE] == NULL)
+		rc = http_range(range, a->size, &v->at, &n);
+	v->part = rc == 0;
+	v->end = v->at + n;
+	return rc == -ERANGE ? rc : 0;
+}
+
+static void refuse_range(struct sending *v, const struct store_artifact *a)
+{
+	struct http_conn *c = v->conn;
+	struct tool_error e = {0};
+	char field[64];
+
+	tool_error_set(
+	    &e, "RANGE_NOT_SATISFIABLE", json_pack("bytes:i", a->size),
+	    "Range is \"%.80s\", and the artifact has %lld bytes; "
+	    "ask for some of those, or without Range for all",
+	    http_conn_request(c)->field[HTTP_RANGE], (long long)a->size);
+	snprintf(field, sizeof(field), "Content-Range: bytes */%lld\r\n",
+		 (long long)a->size);
+	http_conn_watch(c, NULL, NULL);
+	sending_free(v);
+	http_conn_fields(c, field);
+	http_artifacts_refuse(c, &e);
 }
 
 /* RUN: whose the artifact is, that is no upload. */
@@ -180,12 +229,16 @@ static void on_found(void *arg, const struct store_result *res)
 		refuse_get(v, rc, "");
 		return;
 	}
+	if (take_range(v, http_conn_request(c), a) != 0) {
+		refuse_range(v, a);
+		return;
+	}
 	head = http_conn_request(c)->method == HTTP_IS_HEAD;
-	put_fields(c, a);
-	http_conn_begin_body(c,
+	put_fields(c, a, v);
+	http_conn_begin_body(c, v->part ? 206 : 200,
 			     is_text(a->mime_type) ? a->mime_type
 						   : "application/octet-stream",
-			     a->size);
+			     v->end - v->at);
 	if (head || a->size == 0) {
 		http_conn_end_body(c);
 		sending_free(v);

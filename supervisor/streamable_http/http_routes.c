@@ -99,12 +99,12 @@ static struct requestor *requestor_of(struct context *ctx, bool loopback,
 /* For pages of other origins (https://fetch.spec.whatwg.org, CORS). */
 #define EXPOSED                                                                \
 	"Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate, "    \
-	"Retry-After\r\n"
+	"Retry-After, Content-Range\r\n"
 #define PREFLIGHT                                                              \
 	"Access-Control-Allow-Methods: GET, POST, PUT, DELETE\r\n"             \
 	"Access-Control-Max-Age: 600\r\n"                                      \
 	"Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "  \
-	"Content-Digest, "                                                     \
+	"Content-Digest, Range, "                                              \
 	"Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "          \
 	"Mcp-Session-Id"
 

@@ -40,7 +40,33 @@ my $conn = $s->connect;
 $conn->request('HEAD', "/artifacts/$id", \%ADA);
 is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of it');
 $conn->hang_up;
-is(put('', {'Content-Length' => 0})->{json}{bytes}, 0, 'an empty one');
+my $empty = put('', {'Content-Length' => 0})->{json};
+
+is($empty->{bytes}, 0, 'an empty one');
+
+# ---- parts ----
+is(get($id)->{headers}{'accept-ranges'}, 'bytes', 'parts can be asked for');
+for (['bytes=0-0', 0, 0], ['bytes=250-', 250, 255], ['bytes=-3', 253, 255], ['bytes=16-999', 16, 255], ['bytes=0-', 0, 255]) {
+	my ($range, $from, $to) = @$_;
+
+	$r = get($id, {%ADA, Range => $range});
+	is("$r->{status} $r->{headers}{'content-range'}", "206 bytes $from-$to/256", "$range: 206");
+	is($r->{body}, substr($bytes, $from, $to - $from + 1), '…and those bytes');
+	is($r->{headers}{'repr-digest'} . ($r->{headers}{'content-digest'} // ''), digest_of_bytes($bytes)->{'Content-Digest'}, '…with the digest of the whole, as such');
+}
+for (['bytes=256-'], ['bytes=-0'], ['bytes=0-', $empty->{artifactId}, 0]) {
+	my ($range, $of, $size) = @$_;
+
+	$r = get($of // $id, {%ADA, Range => $range});
+	is("$r->{status} $r->{headers}{'content-range'} $r->{json}{error}{data}{details}{bytes}", '416 bytes */' . ($size // 256) . ' ' . ($size // 256), "$range: 416, and how many there are");
+}
+is_deeply([@{get($id, {%ADA, %$_})}{qw(status body)}], [200, $bytes], join(' ', %$_) . ': the whole')
+    for {Range => 'bytes=0-1,4-5'}, {Range => 'lines=1-2'}, {Range => 'bytes=5-3'}, {Range => 'bytes=1-2', 'If-Range' => '"x"'};
+is(get($id, {%BOB, Range => 'bytes=0-0'})->{status}, 404, "another's has no parts");
+$conn = $s->connect;
+$conn->request('HEAD', "/artifacts/$id", {%ADA, Range => 'bytes=0-0'});
+is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of the whole');
+$conn->hang_up;
 my $large = join '', map { "$_\n" } 1 .. 500_000; # of several blocks
 
 $conn = $s->connect;

@@ -387,7 +387,7 @@ TEST(a_body_of_bytes)
 	begin(NULL);
 	pool.keepalive_ms = 1;
 	say(HEAD "abcd");
-	http_conn_begin_body(asked, "text/plain", 4);
+	http_conn_begin_body(asked, 200, "text/plain", 4);
 	http_conn_put_body(asked, "ab", 2);
 	ok(hears("\r\n\r\nab"), "a body leaves as it comes");
 	until = clock_mono_ms() + 20;

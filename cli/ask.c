@@ -439,3 +439,25 @@ enum ask_end ask_inputs(const char *who, struct json_object *schema,
 		     "line what stands in [ ])");
 	return ask_fields(&r);
 }
+
+enum ask_end ask_secrets(const char *who, struct json_object *schema,
+			 struct json_object *names, struct json_object *inputs)
+{
+	enum ask_end end = ASK_ACCEPT;
+
+	forget_typed();
+	message_more("  (nothing of it is shown; ctrl-D leaves, env:NAME takes "
+		     "it from the environment)");
+	json_each(name, names) {
+		struct question q = {.who = who, .is_input = true};
+		const char *key = json_object_get_string(name);
+
+		if (key == NULL || end != ASK_ACCEPT ||
+		    json_object_object_get_ex(inputs, key, NULL))
+			continue;
+		form_field_init(&q.field, schema, key);
+		q.field.required = q.field.secret = true;
+		end = ask_field(&q, inputs);
+	}
+	return end;
+}

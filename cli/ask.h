@@ -34,5 +34,11 @@ enum ask_end ask_consent(const char *who, const char *message, const char *url);
  */
 enum ask_end ask_inputs(const char *who, struct json_object *schema,
 			struct json_object *inputs);
+/*
+ * Those inputs of NAMES that INPUTS lacks, all of them without echo: they were secret
+ * in a run that is tried again, and so were not kept.
+ */
+enum ask_end ask_secrets(const char *who, struct json_object *schema,
+			 struct json_object *names, struct json_object *inputs);
 
 #endif

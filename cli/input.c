@@ -23,6 +23,7 @@
 #include "cli/json_io.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_pointer.h"
 
 #define NAMED_MAX 8 /* inputs, in a message */
 #define ENVIRONMENT "env:"
@@ -373,23 +374,35 @@ static int unknown_key(const struct put *p)
 	return rc;
 }
 
-/* "a.b" where a is an object: IN puts b into it. HEAD is "a", owned. */
-static bool step_into(const struct put *p, struct put *in, char **head)
+/* "a.b" where a is an object of P's: "a", the caller's, and its SCHEMA. */
+static char *head_of(const struct put *p, struct json_object **schema)
 {
 	const char *dot = strchr(p->key, '.');
 	struct json_object *sub;
+	char *head;
 
 	if (dot == NULL || dot[1] == '\0')
+		return NULL;
+	head = xstrndup(p->key, (size_t)(dot - p->key));
+	sub = input_property(p->root, p->schema, head, NULL);
+	*schema = input_resolve(p->root, sub);
+	if ((input_types(p->root, sub) & INPUT_OBJECT) != 0)
+		return head;
+	free(head);
+	return NULL;
+}
+
+/* Likewise: IN puts b into it. HEAD is owned. */
+static bool step_into(const struct put *p, struct put *in, char **head)
+{
+	struct json_object *schema;
+
+	*head = head_of(p, &schema);
+	if (*head == NULL)
 		return false;
-	*head = xstrndup(p->key, (size_t)(dot - p->key));
-	sub = input_property(p->root, p->schema, *head, NULL);
-	if ((input_types(p->root, sub) & INPUT_OBJECT) == 0) {
-		free(*head);
-		return false;
-	}
 	*in = *p;
-	in->key = dot + 1;
-	in->schema = input_resolve(p->root, sub);
+	in->key = p->key + strlen(*head) + 1;
+	in->schema = schema;
 	in->into = json_member(p->into, *head);
 	if (!json_object_is_type(in->into, json_type_object)) {
 		in->into = json_object_new_object();
@@ -417,6 +430,40 @@ static int put_at(const struct put *p, bool raw, const char *value)
 	return put_text(p, leaf, raw, value);
 }
 
+/* The key of WORD, whose "=" is at EQUALS, which has to be there; the caller's. */
+static char *key_of(const char *word, const char *equals)
+{
+	bool raw = equals > word && equals[-1] == ':';
+
+	return xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));
+}
+
+char *input_member(struct json_object *schema, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	struct put p = {.root = schema,
+			.schema = input_resolve(schema, schema)};
+	struct buf pointer = {0};
+	char *key, *head;
+
+	if (equals == NULL)
+		return NULL;
+	p.key = key = key_of(word, equals);
+	while (input_property(p.root, p.schema, p.key, NULL) == NULL &&
+	       (head = head_of(&p, &p.schema)) != NULL) {
+		json_pointer_push(&pointer, head);
+		p.key += strlen(head) + 1;
+		free(head);
+	}
+	if (buf_len(&pointer) > 0)
+		json_pointer_push(&pointer, p.key);
+	free(key);
+	if (buf_len(&pointer) == 0)
+		return NULL;
+	buf_add(&pointer, "", 1);
+	return buf_take(&pointer, NULL);
+}
+
 int input_put(struct json_object *inputs, struct json_object *schema,
 	      const char *word, char *errmsg, size_t size)
 {
@@ -436,8 +483,7 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 		    "-i %s: write key=value, key=@FILE, key=env:NAME or "
 		    "key:=JSON",
 		    word);
-	key = xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));
-	p.key = key;
+	p.key = key = key_of(word, equals);
 	rc = put_at(&p, raw, equals + 1);
 	free(key);
 	return rc;

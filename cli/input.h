@@ -24,6 +24,12 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 	      const char *word, char *errmsg, size_t size);
 
 /*
+ * Where input_put() puts what WORD says: a JSON Pointer, the caller's. NULL: it is a
+ * whole input, or nothing that it takes.
+ */
+char *input_member(struct json_object *schema, const char *word);
+
+/*
  * The file that is to be uploaded in the place of V, an object of input_put()'s; NULL:
  * V is no such place. Lent.
  */

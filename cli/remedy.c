@@ -7,12 +7,14 @@
  */
 #include "cli/remedy.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/quantity.h"
 #include "cli/server_flags.h"
@@ -83,6 +85,31 @@ char *remedy_who(struct json_object *details)
 
 #define IDEM_POINTER "/options/idempotencyKey"
 
+/* "add -i password=env:PASSWORD": words to add for all that is MISSING. */
+static char *give_again(struct json_object *missing)
+{
+	struct buf b = {0};
+
+	buf_add_str(&b, "add");
+	json_each(one, missing) {
+		const char *key = json_object_get_string(one);
+		bool plain = key != NULL && server_flags_is_plain(key) &&
+			     strpbrk(key, ":@,/+") == NULL;
+
+		buf_printf(&b, " -i %s=env:", plain ? key : "KEY");
+		for (const char *c = plain ? key : "NAME"; *c != '\0'; c++)
+			buf_printf(&b, "%c",
+				   isalnum((unsigned char)*c)
+				       ? toupper((unsigned char)*c)
+				       : '_');
+	}
+	buf_add_str(&b,
+		    ", which takes it from the environment; on a terminal it "
+		    "is asked for");
+	buf_add(&b, "", 1);
+	return buf_take(&b, NULL);
+}
+
 static char *inputs(struct json_object *details, const char *about)
 {
 	struct json_object *missing = json_member(details, "missing");
@@ -95,11 +122,7 @@ static char *inputs(struct json_object *details, const char *about)
 	if (strcmp(pointer != NULL ? pointer : "", "/runId") == 0)
 		return xstrdup("\"paddock wait RUN\" waits for its end");
 	if (json_length(missing) > 0)
-		return xasprintf(
-		    "\"paddock retry RUN -i %s=env:NAME\" gives one that is in "
-		    "the environment",
-		    json_object_get_string(
-			json_object_array_get_idx(missing, 0)));
+		return give_again(missing);
 	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
 			 "takes",
 			 about != NULL ? about : "TEMPLATE", server_flags());

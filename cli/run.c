@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/remedy.h"
+#include "cli/retry_inputs.h"
 #include "cli/opt.h"
 #include "cli/json_io.h"
 #include "cli/input.h"
@@ -141,7 +142,9 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	for (size_t i = 0; rc == 0 && i < flags.inputs.n; i++)
 		rc = input_put(typed, schema, flags.inputs.item[i], errmsg,
 			       sizeof(errmsg));
-	if (rc == 0)
+	if (rc == 0 && r->again != NULL)
+		retry_inputs_put(r, schema, &flags.inputs, typed);
+	else if (rc == 0)
 		input_merge(r->inputs, typed);
 	json_object_put(typed);
 	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
@@ -206,7 +209,10 @@ static int look_up_template(struct run_call *r)
 	if (rc == 0)
 		rc = artifact_put_all(r->cli, r->client, r->inputs);
 	if (rc == 0)
+		rc = artifact_put_all(r->cli, r->client, r->members);
+	if (rc == 0)
 		say_cut(r, t);
+	r->schema = json_object_get(json_member(t, "inputsSchema"));
 	tool_result_fini(&a);
 	return rc;
 }
@@ -337,6 +343,19 @@ static int needs_daemon(void)
 	return CLI_TROUBLE;
 }
 
+/* The same call once more, with what it lacked. */
+static int start_again(struct run_call *r, const char *mode,
+		       struct tool_result *a)
+{
+	int rc = retry_inputs_ask(r, a->value);
+
+	tool_result_fini(a);
+	if (rc == 0)
+		rc = artifact_put_all(r->cli, r->client, r->inputs);
+	run_call_fini(r);
+	return rc == 0 ? run_call_start(r, mode, a) : rc;
+}
+
 static int run_it(struct run_call *r)
 {
 	/* who waits can be asked, however long it has been */
@@ -351,6 +370,8 @@ static int run_it(struct run_call *r)
 	if (rc != 0)
 		return rc;
 	rc = run_call_start(r, mode, &a);
+	if (rc == 0 && !a.good && retry_inputs_lack(r, a.value))
+		rc = start_again(r, mode, &a);
 	if (rc == 0) {
 		rc = settle(r, &a, async);
 		tool_result_fini(&a);
@@ -391,6 +412,8 @@ static void free_grants(struct cli *own)
 static void run_fini(struct run_call *r)
 {
 	json_object_put(r->inputs);
+	json_object_put(r->members);
+	json_object_put(r->schema);
 	free(r->template);
 	answers_fini(&r->answers);
 	opt_list_free(&flags.answers);
@@ -469,13 +492,14 @@ const struct command cmd_retry = {
     .name = "retry",
     .args = "RUN",
     .summary = "run again what a run was, with the same inputs",
-    .text = "A new run of the same template, in the same version while that "
-	    "is installed.\n"
-	    "-i and --input give some inputs anew, each as a whole; what was "
-	    "secret has to be\n"
-	    "given again, and so has what was too long to be kept. All else is "
-	    "as of paddock\n"
-	    "run. A run is named by its id, a beginning of it, or last.\n",
+    .text =
+	"A new run of the same template, in the same version while that "
+	"is installed.\n"
+	"-i and --input give some inputs anew, each as a whole, and -i "
+	"OBJECT.KEY a member\n"
+	"of one; what was secret is asked for, or has to be given again, and "
+	"so has what\n"
+	"was too long to be kept. All else is as of paddock run.\n",
     .opts = opts + 1,
     .n_opts = ARRAY_LEN(opts) - 1,
     .min = 1,

@@ -46,9 +46,13 @@ static struct json_object *arguments(const struct run_call *r, const char *mode)
 {
 	if (r->again != NULL)
 		return json_pack(
-		    "runId:s templateVersion?s inputs?O options:o", r->again,
-		    r->version,
+		    "runId:s templateVersion?s inputs?O members?O options:o",
+		    r->again, r->version,
 		    json_object_object_length(r->inputs) > 0 ? r->inputs : NULL,
+		    r->members != NULL &&
+			    json_object_object_length(r->members) > 0
+			? r->members
+			: NULL,
 		    json_pack("timeoutMs?i mode:s idempotencyKey:s",
 			      r->timeout_ms, mode, r->key));
 	return json_pack("templateId:s templateVersion?s inputs:O options:o",

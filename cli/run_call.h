@@ -18,6 +18,9 @@ struct run_call {
 	/* the run that is to be repeated, and its version; or NULL, and a new one */
 	const char *again, *own_version;
 	struct json_object *inputs;
+	/* of what the run had that is repeated: by pointers; NULL: none */
+	struct json_object *members;
+	struct json_object *schema; /* of inputs; owned; NULL: not looked up */
 	int64_t timeout_ms;
 	const char *key; /* finds the run again; NULL: one is made */
 	char made_key[sizeof(RUN_CALL_KEY_PREFIX) + 2 * RUN_CALL_KEY_BYTES];

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_pointer.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/rpc_async.h"
@@ -22,15 +23,18 @@
 #include "supervisor/tools/run_lookup.h"
 
 #define INPUTS "inputs" /* of the message's params, beside its arguments */
+#define DEEPEST 16	/* tokens of a pointer of "members" */
 
 /* The request is held, and lends its message, while a thread has this. */
 struct merging {
 	struct request *request;
-	struct template *template; /* a user of it */
-	char *kept;		   /* JSON; owned; NULL: none are */
-	struct json_object *given; /* lent by the message; or NULL */
-	struct json_object *tree;  /* both; owned, until the message has it */
-	char *text;		   /* TREE's, likewise; NULL: not made */
+	struct template *template;   /* a user of it */
+	char *kept;		     /* JSON; owned; NULL: none are */
+	struct json_object *given;   /* lent by the message; or NULL */
+	struct json_object *members; /* likewise: by pointers */
+	char *wrong;		     /* of these the first that leads nowhere */
+	struct json_object *tree;    /* both; owned, until the message has it */
+	char *text;		     /* TREE's, likewise; NULL: not made */
 	size_t len;
 	bool told;
 };
@@ -156,6 +160,43 @@ static void submit_again(struct request *c, struct template *t)
 		.form = STORE_TASK_VIEW});
 }
 
+static struct json_object *copy_of(struct json_object *value)
+{
+	struct json_object *copy = NULL;
+
+	if (value != NULL && json_object_deep_copy(value, &copy, NULL) < 0)
+		abort();
+	return copy;
+}
+
+/*
+ * VALUE takes the place of what POINTER leads to in TREE, through objects alone, of
+ * which those that are not there are made. False: it leads nowhere.
+ */
+static bool put_member(struct json_object *tree, const char *pointer,
+		       struct json_object *value)
+{
+	for (int depth = 0; pointer[0] == '/' && depth < DEEPEST; depth++) {
+		char *token = json_pointer_token(&pointer);
+		struct json_object *next = json_member(tree, token);
+
+		if (pointer[0] == '\0') {
+			json_object_object_add(tree, token, copy_of(value));
+			free(token);
+			return true;
+		}
+		if (next == NULL) {
+			next = json_object_new_object();
+			json_object_object_add(tree, token, next);
+		}
+		free(token);
+		if (!json_object_is_type(next, json_type_object))
+			return false;
+		tree = next;
+	}
+	return false;
+}
+
 /* Also on a thread, where nobody else touches any of M's trees. */
 static void merge(struct merging *m)
 {
@@ -165,22 +206,41 @@ static void merge(struct merging *m)
 		json_object_put(m->tree);
 		m->tree = json_object_new_object();
 	}
-	if (m->given == NULL)
-		return;
-	json_object_object_foreach(m->given, key, value) {
-		struct json_object *copy = NULL;
-
-		if (value != NULL &&
-		    json_object_deep_copy(value, &copy, NULL) < 0)
-			abort();
-		json_object_object_add(m->tree, key, copy);
+	if (m->given != NULL) {
+		json_object_object_foreach(m->given, key, value)
+			json_object_object_add(m->tree, key, copy_of(value));
 	}
+	if (m->members != NULL) {
+		json_object_object_foreach(m->members, key, value)
+			if (m->wrong == NULL &&
+			    !put_member(m->tree, key, value))
+				m->wrong = xstrdup(key);
+	}
+}
+
+static void refuse_member(struct request *c, const char *pointer)
+{
+	struct schema_error err = {
+	    .pointer = "/members",
+	    .keyword = "members",
+	    .expected = "JSON Pointers through objects of the run's inputs"};
+
+	snprintf(err.text, sizeof(err.text),
+		 "members has \"%.200s\", which leads through no objects of "
+		 "the run's inputs; a JSON Pointer such as /files/data.csv "
+		 "does, of at most %d names",
+		 pointer, DEEPEST);
+	refuse(c, &err, NULL);
 }
 
 static void go_on(struct merging *m)
 {
 	struct request *c = m->request;
 
+	if (m->wrong != NULL) {
+		refuse_member(c, m->wrong);
+		return;
+	}
 	free(c->msg.inputs); /* the call's, which are a part alone */
 	c->msg.inputs = m->text;
 	c->msg.inputs_len = m->len;
@@ -200,6 +260,7 @@ static void merging_free(struct merging *m)
 	template_unref(m->template);
 	json_object_put(m->tree);
 	free(m->kept);
+	free(m->wrong);
 	free(m->text);
 	free(m);
 }
@@ -288,7 +349,8 @@ static void on_inputs(void *arg, const struct store_result *res)
 	*m = (struct merging){.request = c,
 			      .template = template_ref(t),
 			      .kept = xstrdup_opt(row->inputs),
-			      .given = json_member(args_of(c), INPUTS)};
+			      .given = json_member(args_of(c), INPUTS),
+			      .members = json_member(args_of(c), "members")};
 	/* what the message grows by is as dear as if it had come with it */
 	c->msg.bytes += m->kept != NULL ? strlen(m->kept) : 0;
 	if (rpc_async_is_large(c->msg.bytes)) {

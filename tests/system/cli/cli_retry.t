@@ -14,6 +14,11 @@ my %templates = (
 	inputsSchema => {type => 'object', required => ['user', 'password'], properties => {
 		user => {type => 'string'}, password => {type => 'string', writeOnly => true}}}),
     fails => lua('run.error("NO_LUCK", "bad day")'),
+    merges => lua('return inputs', inputsSchema => {type => 'object', additionalProperties => JSON::PP::false, properties => {
+	n => {type => 'integer'}, opts => {type => 'object', properties => {deep => {type => 'object'}, map { $_ => {type => 'integer'} } qw(a b c)}},
+	files => {type => 'object', additionalProperties => {type => 'string', format => 'paddock-file'}}}}),
+    two => lua('return #inputs.key + #inputs["api key"]', inputsSchema => {type => 'object', required => ['key'], properties => {
+	key => {type => 'string', writeOnly => JSON::PP::true, minLength => 3}, 'api key' => {type => 'string', writeOnly => JSON::PP::true}}}),
     slow => lua('run.progress(0, 1, "dozing") run.sleep(600000)'),
 );
 my $d = Http->new(templates => \%templates, tokens => {ada => 'a' x 43});
@@ -60,7 +65,7 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	my $first = newest()->{runId};
 	$r = paddock('retry', $first);
 	is($r->{status}, 2, 'a secret has to be given again');
-	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: "paddock retry RUN -i password=env:NAME"/s, '... which is said, and how');
+	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: add -i password=env:PASSWORD, which takes it from the environment/s, '... which is said, and how');
 	$r = paddock('retry', $first, '-i', 'password=env:PW', {env => {PW => 'other'}});
 	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), '... and the rest is kept');
 	my $slow = $c->run_async('slow');
@@ -72,6 +77,50 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	$c->ended($slow);
 	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'nor one that there is not');
 	is(paddock('retry')->{status}, 2, 'nor none');
+}
+# ---- members of objects ----
+
+{
+	write_file("$cli->{here}/new.csv", 'new');
+	my $first = $c->run_sync('merges', {n => 1, opts => {a => 1, b => 2}, files => {'a.csv' => 'old a', 'b.csv' => 'old b'}})->{runId};
+	my $result = sub { my $r = paddock('retry', $first, '-q', '--no-artifacts', map { ('-i', $_) } @_); return json_to($r->{out}) // $r->{err} };
+
+	same_json($result->('opts.b=7', 'opts.c=8')->{opts}, {a => 1, b => 7, c => 8}, 'a member of an object is given anew, the others stay');
+	same_json($result->('files.b.csv=@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, '... a file among files, too');
+	same_json($result->('files.b.csv=@@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, '... also one that is uploaded');
+	same_json($result->('opts:={"z": 1}')->{opts}, {z => 1}, 'a whole one takes the place of the whole');
+	same_json($result->('opts:={"z": 1}', 'opts.y:=2')->{opts}, {z => 1, y => 2}, '... with members that are given as well');
+	same_json($result->('opts.deep.x:=1')->{opts}, {a => 1, b => 2, deep => {x => 1}}, 'objects that were not there are made');
+}
+
+# ---- secrets, on a terminal ----
+
+{
+	my @tty = (tty => 1, columns => 100, env => {TERM => 'xterm', KEY => 'from env'});
+	my $first = $c->run_sync('two', {key => 'abc', 'api key' => 'defg'})->{runId};
+	my $r = paddock('retry', $first);
+
+	like($r->{err}, qr/hint: add -i KEY=env:NAME -i key=env:KEY, which takes it from the environment; on a terminal it is asked for/, 'each that is missing is said');
+	my $talk = sub {
+		my ($args, @lines) = @_;
+		my $p = $cli->start(['retry', $first, @$args, '--socket', $d->{socket}], @tty);
+		my $at = 0;
+
+		while (my ($re, $line) = splice @lines, 0, 2) {
+			until_true("a prompt that matches $re", sub { substr($p->shown, $at) =~ /$re[^\n]*: \z/s }) or last;
+			$at = length $p->shown;
+			$p->type($line);
+		}
+		return $p->finish;
+	};
+	$r = $talk->([], 'two asks for "api key"', "hij\n", 'asks for "key"', "x\n", 'does not do.*two asks for "key"', "topsecret\n");
+	is($r->{out} =~ s/\s//gr, 12, 'on a terminal what is missing is asked for') or diag $r->{err};
+	unlike($r->{err}, qr/topsecret|hij/, '... and not shown');
+	like($r->{err}, qr/are secret, so they were not kept; give these again: (?:key, api key|api key, key)/, '... with the reason');
+	is($talk->(['-i', 'key=123'], 'asks for "api key"', "env:KEY\n")->{out} =~ s/\s//gr, 11, 'but for what is given');
+	$r = $talk->([], 'asks for "api key"', "\x04");
+	is($r->{status}, 2, 'who leaves runs nothing');
+	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
 }
 {
 	my $id = $c->run_sync('greets', {name => 'x'})->{runId};

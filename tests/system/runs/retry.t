@@ -71,6 +71,17 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	is($same->{view}{runId}, $handle->{view}{runId}, 'the same key gives the same run');
 	refused(again($ada, $first, inputs => {n => 9}, options => {idempotencyKey => 'k1'}), 'INVALID_PARAMETER', 'but not with other inputs');
 
+	my $deep = given($ada, 'echo', {files => {a => 1, 'b/c' => {text => 'old', name => 'x'}}, list => [1], n => 1});
+	$v = again($ada, $deep, members => {'/files/b~1c' => {text => 'new'}, '/files/d' => null, '/more/e/f' => 2, '/n' => 3})->{view};
+	same_json($v->{result}, {files => {a => 1, 'b/c' => {text => 'new'}, d => null}, more => {e => {f => 2}}, list => [1], n => 3},
+		  'members of objects are given anew, the others stay');
+	$v = again($ada, $deep, inputs => {files => {z => 1}}, members => {'/files/y' => 2})->{view};
+	same_json($v->{result}{files}, {z => 1, y => 2}, '... after whole inputs');
+	for my $pointer ('files/a', '', '/list/0', '/n/x', '/files/a/b', '/x' x 17) {
+		my $bad = again($ada, $deep, members => {$pointer => 1});
+		refused($bad, 'INVALID_PARAMETER', "\"$pointer\" leads through no objects");
+		like($bad->{view}{error}, qr{members has "\Q$pointer\E", which leads through no objects of the run's inputs; a JSON Pointer such as /files/data\.csv does}, '... which is said');
+	}
 	my $typed = given($ada, 'typed', {n => 1, text => 'a'});
 	my $bad = again($ada, $typed, inputs => {n => 'x'});
 	refused($bad, 'INVALID_PARAMETER', 'what is given is checked');
@@ -117,6 +128,7 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	like($r->{view}{error}, qr/are secret, so they were not kept; give these again: (?:password, hidden|hidden, password)/, 'they are named');
 	same_json([sort @{$r->{view}{details}{missing}}], ['hidden', 'password'], 'also for programs');
 	refused(again($ada, $first, inputs => {password => 'x' x 5}), 'INVALID_PARAMETER', 'each has to be given');
+	refused(again($ada, $first, inputs => {password => 'x'}, members => {'/hidden/deep' => 'x'}), 'INVALID_PARAMETER', '... as a whole, where a part was secret');
 	my $again = again($ada, $first, inputs => {password => 'x' x 5, hidden => {}});
 	same_json($again->{view}{result}, {user => 'ada', letters => 5, hidden => true}, 'then the others are as they were');
 	is(row($first, 'inputs'), '{"user":"ada"}', 'the store has what is no secret');

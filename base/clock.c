@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock.c - reads CLOCK_MONOTONIC for durations and deadlines, CLOCK_REALTIME
- * for people, for every program. Neither can fail on Linux.
+ * for people, for every program, and follows another clock when the store has one.
+ * None of them can fail on Linux.
  */
 #include "base/clock.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+
+#define NOBODY INT64_MIN
+
+/* how far what is followed is ahead of CLOCK_BOOTTIME */
+static _Atomic int64_t ahead_ms = NOBODY;
 
 static int64_t read_us(clockid_t id)
 {
@@ -26,9 +34,25 @@ int64_t clock_mono_ms(void)
 	return read_us(CLOCK_MONOTONIC) / 1000;
 }
 
+int64_t clock_boot_ms(void)
+{
+	return read_us(CLOCK_BOOTTIME) / 1000;
+}
+
 int64_t clock_wall_ms(void)
 {
-	return read_us(CLOCK_REALTIME) / 1000;
+	int64_t ahead = atomic_load(&ahead_ms);
+
+	return ahead == NOBODY ? read_us(CLOCK_REALTIME) / 1000
+			       : clock_boot_ms() + ahead;
+}
+
+void clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms)
+{
+	int64_t before = atomic_load(&ahead_ms), now = wall_ms - boot_ms;
+
+	if (before == NOBODY || llabs(now - before) > slack_ms)
+		atomic_store(&ahead_ms, now);
 }
 
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h - the two clocks that paddock reads. */
+/* clock.h - the clocks that paddock reads. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -8,7 +8,16 @@
 
 int64_t clock_mono_ms(void); /* CLOCK_MONOTONIC: for durations */
 int64_t clock_mono_us(void);
-int64_t clock_wall_ms(void); /* CLOCK_REALTIME, Unix epoch: for people */
+int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME: as that, in suspend too */
+/* Unix epoch, for people and rows: CLOCK_REALTIME, or what is followed. */
+int64_t clock_wall_ms(void);
+
+/*
+ * From now on clock_wall_ms() is WALL_MS at BOOT_MS, and goes on from there: the
+ * clock of the database, which servers on several machines have in common. What
+ * differs by less than SLACK_MS from what was followed before changes nothing.
+ */
+void clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms);
 
 /* Writes WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
 #define CLOCK_ISO_SIZE 25

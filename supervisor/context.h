@@ -52,7 +52,8 @@ struct context {
 	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* at runs of other instances */
 	size_t uploads;			 /* that are under way */
-	const char *instance;		 /* its id */
+	/* its id: another one once it was taken for dead */
+	const char *instance;
 	bool others;  /* it serves every local user, not LOCAL alone */
 	bool passing; /* it ends soon: what waited elsewhere is left waiting */
 	bool with_client; /* it serves one on stdin, and ends when that goes */

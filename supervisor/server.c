@@ -8,6 +8,7 @@
 #include "supervisor/server.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,13 +153,6 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	health_watch(ctx);
-	if (store_is_lost(ctx->store)) {
-		/* its runs are another's: none may go on, or be told as ours */
-		log_tell(LOG_LEVEL_ERROR, "server", "%s",
-			 store_failing(ctx->store));
-		ctx->stop(ctx, EX_UNAVAILABLE);
-		return;
-	}
 	if (errmsg == NULL)
 		return;
 	runs_tell_unrecorded(ctx->runs, errmsg);
@@ -251,6 +245,7 @@ static void on_store_begun(void *arg, int err)
 	/* one client waits for its first answer: no commit for its sake */
 	(ctx->others ? store_probe : store_open)(ctx->store, on_probed, srv);
 	runs_remote_open(ctx->runs);
+	runs_lease_open(ctx->runs);
 	srv->sweep = every(ctx, SWEEP_EVERY_S, on_sweep);
 	srv->sick = every(ctx, SICK_EVERY_S, on_sick);
 	on_sweep(-1, 0, ctx);
@@ -260,6 +255,7 @@ static void on_store_begun(void *arg, int err)
 static int open_store(struct server *srv)
 {
 	struct context *ctx = &srv->context;
+	char host[HOST_NAME_MAX + 1] = "";
 
 	ctx->store = store_start(ctx->config->state_dir, ctx->instance);
 	if (ctx->store == NULL) {
@@ -268,6 +264,11 @@ static int open_store(struct server *srv)
 		return EX_UNAVAILABLE;
 	}
 	store_set_url(ctx->store, ctx->config->database);
+	if (ctx->config->node_name == NULL)
+		gethostname(host, sizeof(host) - 1);
+	store_set_node_name(ctx->store, ctx->config->node_name != NULL
+					    ? ctx->config->node_name
+					    : host);
 	store_on_begin(ctx->store, on_store_begun, srv);
 	srv->on_store = event_new(ctx->base, store_fd(ctx->store),
 				  EV_READ | EV_PERSIST, on_store, ctx);

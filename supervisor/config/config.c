@@ -208,6 +208,8 @@ void config_keep_fixed(struct config *now, const struct config *then,
 		changed("state_dir");
 	if (keep_text(&now->database, then->database))
 		changed("url");
+	if (keep_text(&now->node_name, then->node_name))
+		changed("node_name");
 	if (keep_text(&now->socket, then->socket))
 		changed("socket");
 	if (keep_text(&now->listen, then->listen))

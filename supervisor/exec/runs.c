@@ -167,6 +167,7 @@ void runs_free(struct runs *s)
 		return;
 	HASH_ITER(hh, s->by_id, r, after)
 		runs_forget(s, r);
+	runs_lease_fini(s);
 	runs_remote_fini(s);
 	runs_queue_fini(s);
 	free(s);

@@ -101,6 +101,9 @@ void runs_pump(struct runs *s);
  */
 void runs_interrupt(struct runs *s, bool queued);
 
+/* The store was asked for something: see from now on whether runs may go on. */
+void runs_lease_open(struct runs *s);
+
 /* Other instances may nudge us, from the store's first request on… */
 void runs_remote_open(struct runs *s);
 /* …until the store is about to close what tells us of it. */

@@ -24,6 +24,7 @@
 #include "supervisor/run/limits.h"
 #include "supervisor/run/run_row.h"
 
+#define NO_LEASE "its database has not heard of it for a while"
 #define CANCEL_GRACE_MAX_MS 60000
 #define LUA_FILES_PART 4		   /* of its memory, one in so many */
 #define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
@@ -104,10 +105,11 @@ static bool may_create(struct runs *s, struct requestor *q,
 				      "the operator: the server is stopping",
 				      ADMISSION_RETRY_MS),
 		    "the server is being shut down and takes no more runs");
-	else if (sick != NULL)
+	else if (sick != NULL || !runs_have_lease(s))
 		tool_error_set(r, "STORE_UNAVAILABLE",
 			       admission_store_details(),
-			       "the server cannot record runs now: %s", sick);
+			       "the server cannot record runs now: %s",
+			       sick != NULL ? sick : NO_LEASE);
 	return r->code == NULL && admission_check_run(&ask, q, r);
 }
 

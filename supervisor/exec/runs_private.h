@@ -10,6 +10,7 @@
  *   kept_inputs.c  what stays of its inputs
  *   runs_retry.c   what crashed or was interrupted is tried again
  *   runs_recover.c what instances that died leave to us
+ *   runs_lease.c   whether they may go on at all
  *   runs_remote.c  what other instances on the same state ask of ours
  */
 #ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
@@ -29,6 +30,11 @@ struct runs {
 	const struct runs_ops *ops;
 	struct runs_remote *mail;
 	struct worker_env workers;
+	struct event *lease;	/* NULL: this machine is alone */
+	char instance[ID_SIZE]; /* ours, when it is not the first */
+	bool fenced;		/* it was over when we looked last */
+	bool
+	    leaving; /* they are others', and no other may be made until all end */
 	bool recovering; /* the store looks for dead instances, or will again */
 	struct run *by_id;
 	struct sched sched;
@@ -99,6 +105,12 @@ bool runs_retry(struct runs *s, struct run *r);
 void runs_try_again(struct runs *s, struct run *r);
 /* R, which may rest before its next attempt, is going on, or over. */
 void runs_retry_forget(struct runs *s, struct run *r);
+
+/* ---- runs_lease.c ---- */
+
+/* May runs begin and go on here, as far as other machines go? */
+bool runs_have_lease(const struct runs *s);
+void runs_lease_fini(struct runs *s);
 
 /* ---- runs_remote.c ---- */
 

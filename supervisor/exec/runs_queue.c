@@ -57,7 +57,7 @@ static void share_places(struct runs *s)
 
 bool runs_can_start(struct runs *s)
 {
-	if (s->ctx->quiet)
+	if (s->ctx->quiet || !runs_have_lease(s))
 		return false;
 	s->sched.waits = missing(s);
 	share_places(s);

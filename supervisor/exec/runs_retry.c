@@ -148,8 +148,9 @@ static bool is_wanted(const struct runs *s, const struct run *r)
 {
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;
 
-	if ((r->template->retry.on & cause) == 0 || !run_may_retry(r) ||
-	    run_next(r->state, EV_RETRY) == RUN_NONE || r->inputs == NULL)
+	if (s->leaving || (r->template->retry.on & cause) == 0 ||
+	    !run_may_retry(r) || run_next(r->state, EV_RETRY) == RUN_NONE ||
+	    r->inputs == NULL)
 		return false;
 	if (cause == RETRY_INTERRUPTED)
 		return s->ctx->others && run_may_resume(r);

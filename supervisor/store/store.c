@@ -100,7 +100,10 @@ static void diagnose(struct store *s)
 		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
 	snprintf(s->failing, sizeof(s->failing), "%s", s->errmsg);
 	s->failing_rc = s->why_rc;
-	s->lost |= failing && s->why_rc == -EOWNERDEAD;
+	if (failing && s->why_rc == -EOWNERDEAD && !s->lost) {
+		s->lost = true;
+		eventfd_write(s->event_fd, 1);
+	}
 }
 
 static void enqueue(struct store *s, struct store_req *r)
@@ -259,6 +262,7 @@ static void beat(struct store *s)
 {
 	pthread_mutex_unlock(&s->lock);
 	s->errmsg[0] = '\0';
+	s->why_rc = 0;
 	if (store_sql_open(s) == 0 && s->engine->beat(s) == -ENOTCONN) {
 		s->errmsg[0] = '\0'; /* it is made again, which says it, too */
 		store_sql_open(s);
@@ -267,6 +271,26 @@ static void beat(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	s->beat_ms = clock_mono_ms() + BEAT_MS;
+}
+
+/* The caller has forgotten whom we were: nothing of that one is left but its file. */
+static void rejoin(struct store *s)
+{
+	char *instance = s->rejoin;
+
+	s->rejoin = NULL;
+	pthread_mutex_unlock(&s->lock);
+	if (s->engine->rejoin != NULL)
+		s->engine->rejoin(s);
+	store_instance_unlock(s);
+	free(s->instance);
+	s->instance = instance;
+	atomic_store(&s->lease_until_ms, STORE_NO_LEASE);
+	pthread_mutex_lock(&s->lock);
+	s->lost = false;
+	s->errmsg[0] = '\0';
+	diagnose(s);
+	s->beat_ms = 0;
 }
 
 static void leave(struct store *s)
@@ -291,10 +315,12 @@ static void *thread_main(void *arg)
 			s->busy = false;
 			pthread_cond_signal(&s->idle);
 		}
-		if (!s->abandon && due <= now)
-			work(s);
+		if (s->rejoin != NULL)
+			rejoin(s);
 		else if (!s->abandon && s->beat_ms <= now)
-			beat(s);
+			beat(s); /* first, however much there is to do */
+		else if (!s->abandon && due <= now)
+			work(s);
 		else
 			rest(s, s->abandon	   ? FOREVER
 				: due < s->beat_ms ? due
@@ -346,6 +372,8 @@ static void free_store(struct store *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->db);
 	free(s->instance);
+	free(s->rejoin);
+	free(s->node_name);
 	free(s->url);
 	free(s->db_path);
 	free(s->dir);
@@ -362,6 +390,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->instance = xstrdup(instance);
 	s->engine = &store_sqlite;
 	s->beat_ms = FOREVER;
+	s->lease_until_ms = STORE_NO_LEASE;
 	s->instance_fd = -1;
 	STAILQ_INIT(&s->queue);
 	STAILQ_INIT(&s->finished);
@@ -447,6 +476,18 @@ bool store_is_nudged(const struct store *s)
 	return atomic_load(&s->nudged);
 }
 
+/* What the caller's thread is to see to, beside answers. */
+static void tell_news(struct store *s)
+{
+	bool news;
+
+	pthread_mutex_lock(&s->lock);
+	news = s->on_news != NULL && (s->death || s->lost);
+	pthread_mutex_unlock(&s->lock);
+	if (news)
+		s->on_news(s->on_news_arg);
+}
+
 void store_dispatch(struct store *s)
 {
 	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
@@ -463,6 +504,7 @@ void store_dispatch(struct store *s)
 		r->done(r->arg, &r->res);
 		store_req_free(r);
 	}
+	tell_news(s);
 }
 
 static bool all_told(struct store *s)
@@ -531,6 +573,75 @@ bool store_is_lost(struct store *s)
 	return lost;
 }
 
+void store_rejoin(struct store *s, const char *instance)
+{
+	atomic_fetch_add(&s->epoch, 1);
+	pthread_mutex_lock(&s->lock);
+	free(s->rejoin);
+	s->rejoin = xstrdup(instance);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int64_t store_lease_left_ms(const struct store *s)
+{
+	int64_t until = atomic_load(&s->lease_until_ms);
+
+	return until == STORE_NO_LEASE ? until : until - clock_boot_ms();
+}
+
+bool store_is_shared(const struct store *s)
+{
+	return s->engine->beat != NULL;
+}
+
+void store_on_news(struct store *s, void (*on_news)(void *arg), void *arg)
+{
+	s->on_news = on_news;
+	s->on_news_arg = arg;
+}
+
+void store_tell_death(struct store *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->death = true;
+	pthread_mutex_unlock(&s->lock);
+	eventfd_write(s->event_fd, 1);
+}
+
+bool store_found_dead(struct store *s)
+{
+	bool death;
+
+	pthread_mutex_lock(&s->lock);
+	death = s->death;
+	s->death = false;
+	pthread_mutex_unlock(&s->lock);
+	return death;
+}
+
+void store_set_node_name(struct store *s, const char *name)
+{
+	s->node_name = xstrdup(name);
+}
+
+void store_tell_load(struct store *s, const struct store_load *load)
+{
+	pthread_mutex_lock(&s->lock);
+	s->load = *load;
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct store_load store_load(struct store *s)
+{
+	struct store_load load;
+
+	pthread_mutex_lock(&s->lock);
+	load = s->load;
+	pthread_mutex_unlock(&s->lock);
+	return load;
+}
+
 const char *store_failing(struct store *s)
 {
 	static _Thread_local char text[STORE_WHY_SIZE];
@@ -557,6 +668,7 @@ void store_ask(struct store *s, const struct store_op *op,
 	struct store_req *r = store_req_new(op, asked);
 
 	store_begin(s);
+	r->epoch = atomic_load(&s->epoch);
 	r->res.errmsg = "";
 	r->asked_ms = clock_mono_ms();
 	if (store_readq_enter(&s->readqs, r))

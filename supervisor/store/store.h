@@ -244,9 +244,39 @@ void store_stop(struct store *s, int timeout_ms);
 
 /*
  * Was this instance taken for dead, since its database did not hear of it? What it had
- * is another's: it can write no more.
+ * is another's: it can write no more. What was asked about runs and artifacts fails
+ * with -EOWNERDEAD, promised or not, until…
  */
 bool store_is_lost(struct store *s);
+/*
+ * …it goes on as INSTANCE (copied), another one, which has no runs: the caller has
+ * forgotten all of them.
+ */
+void store_rejoin(struct store *s, const char *instance);
+
+/* May other machines have the same database, and not the state folder? */
+bool store_is_shared(const struct store *s);
+
+/*
+ * For how many ms what runs may go on: then others may call it interrupted soon. Not
+ * above 0: it is to end now. STORE_NO_LEASE: nobody on another machine can.
+ */
+#define STORE_NO_LEASE INT64_MAX
+int64_t store_lease_left_ms(const struct store *s);
+
+/* ON_NEWS is called when this instance is lost, or another was found dead. */
+void store_on_news(struct store *s, void (*on_news)(void *arg), void *arg);
+/* Was one found since the last time that this was asked? See store_recover(). */
+bool store_found_dead(struct store *s);
+
+/* What people call this instance by (copied), before the first request. */
+void store_set_node_name(struct store *s, const char *name);
+/* What other machines are told of it, from the next heartbeat on. */
+struct store_load {
+	size_t running, queued;
+	bool draining;
+};
+void store_tell_load(struct store *s, const struct store_load *load);
 
 /* Of a database that is a server of its own: how it was about a second ago. */
 struct store_database {

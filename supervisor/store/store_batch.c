@@ -68,13 +68,23 @@ static void merge(struct store_reqs *batch)
 	}
 }
 
+/* Was R asked by whom we were, before store_rejoin()? */
+static bool is_of_another(const struct store *s, const struct store_req *r)
+{
+	return r->epoch != atomic_load(&s->epoch);
+}
+
 static int prepare(struct store *s, struct store_reqs *batch, bool *writes)
 {
 	struct store_req *r;
 	int rc = store_sql_open(s);
 
 	STAILQ_FOREACH(r, batch, link) {
-		if (rc == 0 && r->op->prep != NULL)
+		if (rc == 0 && r->op->ours && is_of_another(s, r))
+			store_req_fail(r, -EOWNERDEAD,
+				       "it was asked for before another server "
+				       "took over");
+		else if (rc == 0 && r->op->prep != NULL)
 			rc = r->op->prep(s, r);
 		if (!r->decided && r->op->writes)
 			*writes = true;
@@ -194,7 +204,7 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 		   struct store_reqs *retry_queue)
 {
 	store_req_forget(r);
-	if (r->retry) {
+	if (r->retry && !(rc == -EOWNERDEAD && r->op->ours)) {
 		STAILQ_INSERT_TAIL(retry_queue, r, link);
 		return;
 	}

@@ -84,6 +84,8 @@ struct store_engine {
 	void (*leave)(struct store *s);
 	/* What is known of a server, of ABOUT all but what the queue knows. */
 	void (*about)(struct store *s, struct store_database *about);
+	/* S has another name, and none of what it was stays. */
+	void (*rejoin)(struct store *s);
 	/* Does INSTANCE? 1, 0 or -errno. */
 	int (*lives)(struct store *s, const char *instance);
 	/*

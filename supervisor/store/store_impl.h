@@ -49,6 +49,8 @@ struct store_req;
  */
 struct store_op {
 	bool writes;
+	bool
+	    ours; /* it writes what is ours alone, for as long as we are who we are */
 	bool large; /* what it brings may be: it has lanes */
 	bool whole; /* a statement of EXEC's changes all of it, or nothing */
 	int (*prep)(struct store *s, struct store_req *r);
@@ -79,13 +81,14 @@ struct store_req {
 	store_done done; /* NULL: nobody is told */
 	void *arg;
 	int64_t asked_ms;
-	bool urgent;   /* does not wait for company */
-	bool retry;    /* is kept when it fails */
-	bool deferred; /* in the queue, while the others go */
-	bool decided;  /* its result is settled already: do no more */
-	bool begun;    /* recover: what has begun, alone */
-	bool all;      /* list_artifacts: those of runs, too */
-	bool synced;   /* put_artifact: the file was, with SYNC_RC */
+	unsigned epoch; /* of the store, when it was asked */
+	bool urgent;	/* does not wait for company */
+	bool retry;	/* is kept when it fails */
+	bool deferred;	/* in the queue, while the others go */
+	bool decided;	/* its result is settled already: do no more */
+	bool begun;	/* recover: what has begun, alone */
+	bool all;	/* list_artifacts: those of runs, too */
+	bool synced;	/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
 	bool placed;		  /* put_artifact: the file has its name */
 	bool again;		  /* sweep: there is more, for a later batch */
@@ -158,6 +161,9 @@ struct store {
 	struct store_lane *readqs; /* the caller's thread's, as these are: */
 	int64_t lost_run_ms, lost_artifact_ms; /* store_keep_lost()'s */
 	bool begun; /* there is a thread, since there was a request */
+	void (*on_news)(void *arg);
+	void *on_news_arg;
+	char *node_name;
 	void (*on_begin)(void *arg, int err);
 	void *on_begin_arg;
 
@@ -183,8 +189,13 @@ struct store {
 	bool used;		      /* it has been asked before */
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
-	bool lost;		     /* and will be, whatever else works */
-	struct store_database about; /* of an engine that tells that */
+	bool lost; /* and will be until store_rejoin(), whatever else works */
+	char *rejoin; /* the id to be known by from now on, or NULL */
+	struct store_load load;
+	bool death;	   /* another was found dead, and nobody was told yet */
+	atomic_uint epoch; /* one more with each store_rejoin() */
+	_Atomic int64_t lease_until_ms; /* CLOCK_BOOTTIME, or STORE_NO_LEASE */
+	struct store_database about;	/* of an engine that tells that */
 
 	/* the thread's own */
 	struct store_reqs retry_queue; /* to be tried again, in order */
@@ -207,6 +218,13 @@ size_t store_slot(const char *id);
 char *store_url_name(const char *url);
 /* The thread has beaten, or tried to: what is known of the database now. */
 void store_note_about(struct store *s);
+/* An instance of several machines' ends its runs so long before others may call
+ * it dead: a quarter of the lease. */
+#define STORE_LEASE_MARGIN 4
+
+/* Another was found dead: the caller's thread is to know. LOCK is not held. */
+void store_tell_death(struct store *s);
+struct store_load store_load(struct store *s);
 
 /* When the thread has something to do (monotonic ms). LOCK is held. */
 int64_t store_due_ms(const struct store *s);

@@ -45,12 +45,16 @@ sub postgres_held {
 	return sub { close $to; waitpid $pid, 0; close $from };
 }
 
+# The database of the schema that STATE stands for. lease_ms: the lease of a server that
+# uses it; name: what its connections are called.
 sub postgres_url {
-	my ($state) = @_;
+	my ( $state, %o ) = @_;
 	my $schema = 'p' . substr sha256_hex($state), 0, 16;
+	my $name   = $o{name} // $schema;
+	my $lease  = $o{lease_ms} ? "%20-cpaddock.lease_ms%3D$o{lease_ms}" : '';
 
 	postgres_sql("SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS $schema");
-	return base() . "&options=-csearch_path%3D$schema&application_name=$schema";
+	return base() . "&options=-csearch_path%3D$schema$lease&application_name=$name";
 }
 
 1;

@@ -236,9 +236,9 @@ static int usage(struct store *s, struct store_req *r)
 	return rc;
 }
 
-STORE_OP(put_artifact, .writes = true, .prep = sync_tmp, .undo = take_back,
-	 .drop = remove_tmp);
-STORE_OP(expire_artifacts, .writes = true);
+STORE_OP(put_artifact, .writes = true, .ours = true, .prep = sync_tmp,
+	 .undo = take_back, .drop = remove_tmp);
+STORE_OP(expire_artifacts, .writes = true, .ours = true);
 STORE_OP(read_artifact, .large = true);
 STORE_OP(list_artifacts);
 STORE_OP(usage);

@@ -242,7 +242,7 @@ static int list_runs(struct store *s, struct store_req *r)
 			STORE_STR(from_of(f)), STORE_STR(before_of(f))));
 }
 
-STORE_OP(put_run, .writes = true, .whole = true);
+STORE_OP(put_run, .writes = true, .ours = true, .whole = true);
 STORE_OP(get_run, .large = true);
 STORE_OP(get_inputs, .large = true);
 STORE_OP(get_task);

@@ -59,7 +59,8 @@ static const struct pointer_error {
     {-ELIBACC, EX_UNAVAILABLE, "it lacks a library",
      "install it, or unset url"},
     {-EOWNERDEAD, EX_UNAVAILABLE, "another server took it for dead",
-     "start it again: its database did not hear of it for too long"},
+     "it goes on as another in a moment; its database did not hear of it for "
+     "too long, so see what is between them"},
     {-EDEADLK, 0, "others write the same in its database", "try again"},
     {-ENOMEM, 0, "it lacks memory", "give the supervisor more memory"},
     {-EMFILE, 0, "it has too many files open",

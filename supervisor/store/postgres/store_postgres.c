@@ -157,6 +157,7 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 	if (rc != 0 || !p->writes)
 		return rc;
 	snprintf(number, sizeof(number), "%" PRId64, ++p->batch);
+	p->sent_ms = clock_boot_ms();
 	return pq_link_send_params(&p->link, "SELECT paddock_write($1, $2)", 2,
 				   values);
 }
@@ -201,7 +202,11 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 	/* else what failed before it kept it from being done at all */
 	if (rc == 0 || p->link.broken)
 		p->in_transaction = false;
-	return rc == -ENOTCONN && p->writes ? resolve(s, p, rc) : rc;
+	if (rc == -ENOTCONN && p->writes)
+		rc = resolve(s, p, rc);
+	if (rc == 0 && p->writes)
+		store_postgres_renew(s, p->sent_ms);
+	return rc;
 }
 
 /* ---- steps ---- */
@@ -379,6 +384,7 @@ const struct store_engine store_postgres = {
     .beat = store_postgres_beat,
     .leave = store_postgres_leave,
     .about = store_postgres_about,
+    .rejoin = store_postgres_rejoin,
     .lives = store_postgres_lives,
     .bury = store_postgres_bury,
 };

@@ -17,7 +17,8 @@
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
 #define LEAST_SERVER 130000
-#define COUNT_NODES "SELECT count(*) FROM node WHERE " IS_FRESH
+#define COUNT_NODES                                                            \
+	"SELECT count(*) FROM node WHERE heartbeat_ms > paddock_now() - lease_ms"
 
 #define WRITES                                                                 \
 	"SELECT CASE WHEN pg_is_in_recovery() THEN 's'"                        \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_open.c - the engine's connection, its schema, and our row among the
- * nodes. A connection that broke is made again by the next batch, at most every so
- * often; who asks meanwhile is told what the last try was told. A row that another
- * has removed is not made again: what we had is its.
+ * store_postgres_open.c - the engine's connection, and its schema. A connection
+ * that broke is made again by the next batch, at most every so often; who asks
+ * meanwhile is told what the last try was told.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -18,7 +17,6 @@
 
 #define RETRY_MIN_MS 100
 #define RETRY_MAX_MS 2000
-
 int store_postgres_failed(struct store *s, int rc)
 {
 	s->why_rc = rc;
@@ -38,12 +36,6 @@ static bool is_wanted(void *arg)
 	return !abandon;
 }
 
-/* Who has been gone for a day, and left nothing that is to be taken over. */
-#define FORGET_NODES                                                           \
-	"DELETE FROM node WHERE heartbeat_ms < paddock_now() - 86400000"       \
-	" AND NOT EXISTS (SELECT 1 FROM runs WHERE instance = node.id"         \
-	" AND ended = 0)"
-
 void store_postgres_close(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
@@ -60,6 +52,7 @@ void store_postgres_close(struct store *s)
 	}
 	pq_link_close(&p->link);
 	p->in_transaction = false;
+	p->n_seen = 0; /* they may have been cut off as we are */
 }
 
 /* Under a lock, since another server may be at the same. */
@@ -95,32 +88,6 @@ static int check_schema(struct postgres *p)
 	return rc;
 }
 
-/* Our row is made once: who has taken us for dead has removed it for good. */
-static int join(struct store *s, struct postgres *p)
-{
-	const char *const name[] = {s->instance};
-	char there[NUMBER_SIZE];
-	int rc = store_postgres_ask(
-	    p,
-	    p->joined ? "SELECT paddock_beat($1)"
-		      : "INSERT INTO node VALUES($1, 0, paddock_now())"
-			" ON CONFLICT (id) DO UPDATE"
-			" SET heartbeat_ms = paddock_now()"
-			" RETURNING 't'",
-	    1, name, there, sizeof(there));
-
-	if (rc == 0 && there[0] != 't') {
-		snprintf(p->link.words, sizeof(p->link.words),
-			 "another server has taken over what this one had");
-		rc = -EOWNERDEAD;
-	}
-	if (rc == 0 && !p->joined)
-		rc = pq_link_send_sql(&p->link, FORGET_NODES);
-	if (rc == 0)
-		p->joined = true;
-	return rc;
-}
-
 int store_postgres_connect(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
@@ -135,7 +102,7 @@ int store_postgres_connect(struct store *s)
 	if (rc == 0)
 		rc = pq_link_pipeline(&p->link);
 	if (rc == 0)
-		rc = join(s, p);
+		rc = store_postgres_join(s);
 	if (rc != 0)
 		store_postgres_close(s);
 	return rc;
@@ -167,53 +134,4 @@ bool store_postgres_is_open(const struct store *s)
 	const struct postgres *p = postgres_of(s);
 
 	return p != NULL && p->link.conn != NULL && !p->link.broken;
-}
-
-/* ---- nodes ---- */
-
-int store_postgres_beat(struct store *s)
-{
-	struct postgres *p = postgres_of(s);
-	int rc = join(s, p);
-
-	return rc == 0 ? 0 : store_postgres_failed(s, rc);
-}
-
-void store_postgres_leave(struct store *s)
-{
-	struct postgres *p = postgres_of(s);
-	char none[NUMBER_SIZE];
-
-	if (store_postgres_is_open(s) && p->joined)
-		(void)store_postgres_ask(p, "DELETE FROM node WHERE id = $1", 1,
-					 (const char *const[]){s->instance},
-					 none, sizeof(none));
-}
-
-int store_postgres_lives(struct store *s, const char *instance)
-{
-	char there[NUMBER_SIZE];
-	int rc = store_postgres_ask(
-	    postgres_of(s),
-	    "SELECT count(*) FROM node WHERE id = $1 AND " IS_FRESH, 1,
-	    (const char *const[]){instance}, there, sizeof(there));
-
-	return rc != 0 ? store_postgres_failed(s, rc) : there[0] != '0';
-}
-
-int store_postgres_bury(struct store *s, const char *instance, bool is_dead)
-{
-	struct postgres *p = postgres_of(s);
-	const char *const values[] = {instance, is_dead ? "1" : "0"};
-	char left[NUMBER_SIZE];
-	int rc = pq_link_send_params(&p->link,
-				     "DELETE FROM node WHERE id = $1"
-				     " AND ($2 = '1' OR NOT " IS_FRESH ")",
-				     2, values);
-
-	if (rc == 0)
-		rc = store_postgres_ask(
-		    p, "SELECT count(*) FROM node WHERE id = $1", 1, values,
-		    left, sizeof(left));
-	return rc != 0 ? store_postgres_failed(s, rc) : left[0] == '0';
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_postgres_private.h - what the two halves of the engine share. */
+/* store_postgres_private.h - what the parts of the engine share. */
 #ifndef SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 #define SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 
@@ -21,15 +21,28 @@ struct cursor {
 	int row, rows;
 };
 
+/* Another node whose heartbeat was not of now when we looked. */
+struct seen {
+	char id[ID_SIZE];
+	int64_t heartbeat_ms; /* the database's… */
+	int64_t since_ms;     /* …seen to be that since; CLOCK_BOOTTIME */
+	int64_t lease_ms;
+};
+
 /* The store's db. */
 struct postgres {
 	struct pq_link link;
 	bool in_transaction;
 	bool writes;	  /* it does, in this transaction */
 	bool joined;	  /* our row was among the nodes once */
-	int open_rc;	  /* of the last try */
-	int64_t batch;	  /* the number of the transaction that writes */
-	int64_t retry_ms; /* no connection is tried before */
+	int64_t lease_ms; /* of our row */
+	int64_t sent_ms; /* CLOCK_BOOTTIME: the transaction that writes began */
+	struct seen *seen;
+	size_t n_seen;
+	int64_t looked_ms; /* CLOCK_BOOTTIME: others were last looked at */
+	int open_rc;	   /* of the last try */
+	int64_t batch;	   /* the number of the transaction that writes */
+	int64_t retry_ms;  /* no connection is tried before */
 	int64_t backoff_ms;
 	int64_t changes;
 	unsigned names;		     /* given to statements */
@@ -50,15 +63,6 @@ int store_postgres_wait(struct postgres *p, PGresult **res);
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size);
 
-/*
- * Without a heartbeat for so long it is dead, of 0 at once; what the database was
- * down for does not count.
- */
-#define LEASE "10000"
-#define IS_FRESH                                                               \
-	"(heartbeat_ms > paddock_now() - " LEASE " OR heartbeat_ms > 0"        \
-	" AND pg_postmaster_start_time() > now() - interval '" LEASE "ms')"
-
 /* The server that P->link is of, its schema's version too; 0 or -errno and words. */
 int store_postgres_note_server(struct postgres *p);
 /* The version of its tables, 0: there are none. 0 or -errno and words. */
@@ -67,6 +71,15 @@ int store_postgres_schema(struct postgres *p, int64_t *version);
 int store_postgres_schema_ok(struct postgres *p, int64_t version);
 void store_postgres_about(struct store *s, struct store_database *about);
 
+/* ---- store_postgres_node.c ---- */
+
+/* Our row, which is made once: who has taken us for dead has removed it for good. */
+int store_postgres_join(struct store *s);
+/* What was sent at SENT_MS (CLOCK_BOOTTIME) has changed our row: we live. */
+void store_postgres_renew(struct store *s, int64_t sent_ms);
+
+/* ---- */
+
 /* A new connection, now: 0, or -errno and the link's words, and it is closed. */
 int store_postgres_connect(struct store *s);
 
@@ -74,6 +87,7 @@ int store_postgres_connect(struct store *s);
 int store_postgres_open(struct store *s);
 void store_postgres_close(struct store *s);
 bool store_postgres_is_open(const struct store *s);
+void store_postgres_rejoin(struct store *s);
 int store_postgres_beat(struct store *s);
 void store_postgres_leave(struct store *s);
 int store_postgres_lives(struct store *s, const char *instance);

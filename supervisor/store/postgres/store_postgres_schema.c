@@ -249,13 +249,46 @@ static const char uploads[] =
     " WHEN (old.gone = 0 AND old.upload = 1) EXECUTE FUNCTION uploads_gone();"
     "UPDATE paddock_schema SET version = 2;";
 
-const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {first,
-								  uploads};
+/*
+ * A node has a name, a load, and a lease, which is ten seconds but for tests. Its
+ * heartbeat brings back its own row, and those of nodes whose heartbeat is not of
+ * now: who looks holds them against what it saw before (store_postgres_node.c).
+ */
+static const char nodes[] =
+    "ALTER TABLE node ADD COLUMN node_name" KEY " DEFAULT '',"
+    " ADD COLUMN version" KEY " DEFAULT '',"
+    " ADD COLUMN started_ms" ZERO ","
+    " ADD COLUMN lease_ms" NUMBER " DEFAULT 10000,"
+    " ADD COLUMN running" ZERO ","
+    " ADD COLUMN queued" ZERO ","
+    " ADD COLUMN draining" ZERO ";"
+    "DROP FUNCTION paddock_beat(text);"
+    "CREATE FUNCTION paddock_beat(name_ text, running_ bigint, queued_ bigint,"
+    " draining_ bigint)"
+    " RETURNS TABLE(node_id text, beat_ms bigint, lease bigint, at_ms bigint)"
+    " LANGUAGE plpgsql AS $$DECLARE now_ms bigint := paddock_now(); BEGIN"
+    " PERFORM set_config('synchronous_commit', 'off', true);"
+    " UPDATE node SET heartbeat_ms = now_ms, running = running_,"
+    "  queued = queued_, draining = draining_ WHERE id = name_;"
+    " RETURN QUERY SELECT id, heartbeat_ms, lease_ms, now_ms FROM node"
+    "  WHERE id = name_ OR heartbeat_ms NOT BETWEEN now_ms - 1200"
+    "  AND now_ms + 1200; END$$;"
+    "UPDATE paddock_schema SET version = 3;";
+
+const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
+    first,
+    uploads,
+    nodes,
+};
 
 /* How PostgreSQL says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN"
 #define BY(index) ""
 #define UNINDEXED ""
+/* also nodes that have no run, and whose heartbeat is not of now */
+#define AND_SILENT                                                             \
+	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \
+	" NOT BETWEEN paddock_now() - 1200 AND paddock_now() + 1200"
 #define ROW "ctid"
 #define RUN_ROW "id" /* of a run of requestor ?1: */
 #define IS_RUN_ROW(at) "runs.requestor = ?1 AND runs.id = " at

@@ -321,6 +321,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
+#define AND_SILENT ""
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"
 #define RUN_ROW "rowid" /* of a run of requestor ?1: */

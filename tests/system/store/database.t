@@ -99,8 +99,11 @@ sub daemon {
 	$on = $s->run_async('doze');
 	$s->saying( $on, 'dozing' );
 	postgres_sql( 'DELETE FROM node', $url );
-	until_true( 'the end of who was taken for dead', sub { $s->log_text =~ /another server has taken over/ } );
-	is( $s->wait_exit >> 8, 69, 'who was taken for dead ends' );
+	$s->log_has(qr/(another server has taken over)/);
+	is( $s->ended($on)->{error}{errorCode}, 'RUN_INTERRUPTED', 'what was run by who was taken for dead has ended' );
+	until_true( 'a run after that', sub { ( $s->run_sync( nap => { ms => 1, n => 11 } )->{result} // 0 ) == 11 } );
+	like( $s->log_text, qr/after="taken for dead"/, '  and it goes on as another, by itself' );
+	$s->stop;
 }
 
 done_testing();

@@ -150,6 +150,7 @@ TEST(clock)
 	ok(us / 1000 >= ms, "both read one monotonic clock");
 	ok(clock_mono_ms() >= ms && clock_mono_us() >= us, "it never falls");
 	ok(clock_wall_ms() > 1600000000000, "the wall clock is of this age");
+	ok(clock_boot_ms() >= ms, "what counts in suspend is not behind");
 }
 
 TEST(mem)
@@ -318,4 +319,17 @@ TEST(log)
 	unlink(path);
 	ok(rmdir(dir) == 0, "nothing is left behind");
 	free(path);
+}
+
+/* The last: from then on the wall clock is of that time. */
+TEST(clock_follow)
+{
+	int64_t ms = clock_boot_ms();
+
+	clock_follow(5000000, ms, 10);
+	ok(clock_wall_ms() - 5000000 < 60000, "another clock is followed…");
+	clock_follow(5000005, ms, 10);
+	ok(clock_wall_ms() - 5000000 < 60000, "…through what is within slack");
+	clock_follow(9000000, ms, 10);
+	ok(clock_wall_ms() >= 9000000, "…and wherever it goes");
 }

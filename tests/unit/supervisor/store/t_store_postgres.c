@@ -84,8 +84,11 @@ static void test_fenced(const char *dir)
 	struct store *s = help_start(dir, "inst_late");
 	struct store_run run = help_run("alice", STORE_RUNNING);
 	struct answer a = {0}, kept = {0};
+	char late[ID_SIZE];
 	struct help_db *db;
+	int rc;
 
+	memcpy(late, run.id, sizeof(late));
 	help_put(s, &run, STORE_SYNC);
 	db = help_open(dir);
 	help_sql(db, "DELETE FROM node WHERE id = 'inst_late'");
@@ -100,10 +103,69 @@ static void test_fenced(const char *dir)
 		help_get(s, &a, "alice", run.id);
 	while (a.rc == 0 || a.rc == -ENOTCONN);
 	is_int(a.rc, -EOWNERDEAD, "nor is it back by a new connection");
-	is_int(kept.calls, 0,
+	is_int(kept.rc, -EOWNERDEAD,
 	       "what was promised is not written over another's");
-	store_stop(s, 0);
+	store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
+	store_rejoin(s, "inst_anew");
+	run = help_run("alice", STORE_RUNNING);
+	do
+		rc = help_put(s, &run, STORE_SYNC);
+	while (rc == -EOWNERDEAD);
+	is_int(rc, 0, "under another name it writes again");
+	ok(!store_is_lost(s), "and is well");
+	help_get(s, &a, "alice", late);
+	is_int(a.status[0], STORE_RUNNING,
+	       "but not what the other one was about to");
+	ok(store_lease_left_ms(s) > 0, "its lease is its own");
+	store_stop(s, 10000);
 	help_clear(&a);
+}
+
+/* By its heartbeat alone, however the database's clock is. */
+static void test_silent(const char *dir)
+{
+	char *one = xasprintf("%s/one", dir), *two = xasprintf("%s/two", dir);
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store *s = help_start_beside(one, dir, "inst_silent"), *t;
+	struct answer a = {0};
+	struct help_db *db;
+
+	help_put(s, &run, STORE_SYNC);
+	is_int(store_lease_left_ms(s) <= 7500, true,
+	       "a node counts a quarter less than its lease");
+	store_stop(s, 10000);
+	t = help_start_beside(two, dir, "inst_hears");
+	help_get(t, &a, "alice", run.id);
+	db = help_open(dir);
+	help_sql(db,
+		 "INSERT INTO node(id, batch, heartbeat_ms, lease_ms) VALUES"
+		 "('inst_silent', 0, paddock_now() + 3600000, 3600000),"
+		 "('inst_dead', 0, paddock_now() - 3600000, 1500)");
+	help_clear(&a);
+	store_recover(t, help_done, &a);
+	help_wait(t, &a);
+	is_int(a.interrupted, 0, "who was not seen to be silent lives");
+	while (!store_found_dead(t))
+		poll(NULL, 0, 5);
+	help_sql(db,
+		 "UPDATE node SET lease_ms = 1000 WHERE id = 'inst_silent'");
+	while (a.interrupted == 0) {
+		help_clear(&a);
+		store_recover(t, help_done, &a);
+		help_wait(t, &a);
+		poll(NULL, 0, 5);
+	}
+	is_int(
+	    a.interrupted, 1,
+	    "who has a heartbeat that never changes is dead, though it is of "
+	    "a time to come");
+	help_sql(db,
+		 "DO $$BEGIN ASSERT (SELECT count(*) FROM node) = 1; END$$");
+	help_close(db);
+	store_stop(t, 10000);
+	help_clear(&a);
+	free(one);
+	free(two);
 }
 
 /* A machine that dies: its folder is nowhere to be seen. */
@@ -186,8 +248,8 @@ static void test_machines(const char *dir)
 
 int main(void)
 {
-	static void (*const tests[])(const char *) = {test_machines, test_away,
-						      test_cut, test_fenced};
+	static void (*const tests[])(const char *) = {
+	    test_machines, test_away, test_cut, test_fenced, test_silent};
 	char *dir;
 
 	if (!help_is_postgres()) {

@@ -269,6 +269,9 @@ static int open_store(struct server *srv)
 	store_set_node_name(ctx->store, ctx->config->node_name != NULL
 					    ? ctx->config->node_name
 					    : host);
+	store_set_artifacts(ctx->store, config_has_rows(ctx->config)
+					    ? NULL
+					    : config_files_dir(ctx->config));
 	store_on_begin(ctx->store, on_store_begun, srv);
 	srv->on_store = event_new(ctx->base, store_fd(ctx->store),
 				  EV_READ | EV_PERSIST, on_store, ctx);

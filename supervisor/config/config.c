@@ -210,10 +210,27 @@ void config_keep_fixed(struct config *now, const struct config *then,
 		changed("url");
 	if (keep_text(&now->node_name, then->node_name))
 		changed("node_name");
+	if (keep_text(&now->artifacts, then->artifacts))
+		changed("artifacts");
 	if (keep_text(&now->socket, then->socket))
 		changed("socket");
 	if (keep_text(&now->listen, then->listen))
 		changed("listen");
+}
+
+const char *config_files_dir(const struct config *c)
+{
+	static const char folder[] = "folder:";
+
+	return c->artifacts != NULL &&
+		       strncmp(c->artifacts, folder, strlen(folder)) == 0
+		   ? c->artifacts + strlen(folder)
+		   : c->state_dir;
+}
+
+bool config_has_rows(const struct config *c)
+{
+	return c->database != NULL && config_files_dir(c) == c->state_dir;
 }
 
 void config_clear_templates(struct config *c)
@@ -266,6 +283,12 @@ int config_check(const struct config *c, const char *file, char *errmsg,
 				  "max_ttl_ms (%" PRId64 "); lower the one or "
 				  "raise the other",
 				  file, c->default_ttl_ms, c->max_ttl_ms);
+	if (c->artifacts != NULL && c->database == NULL)
+		return errmsg_set(errmsg, size,
+				  "%s: artifacts is \"%s\", and there is no "
+				  "url of a database that knows them; set url "
+				  "in [store], or leave artifacts unset",
+				  file, c->artifacts);
 	for (size_t i = 0; i < c->n_requestors; i++)
 		if (check_requestor(c, i, file, errmsg, size) < 0)
 			return -EINVAL;

@@ -23,7 +23,8 @@ typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_PATHS, *config_PATTERNS, *config_PLACES,
-    *config_DATABASE, *config_NAMES, *config_DIGESTS, **config_DIRS;
+    *config_DATABASE, *config_ARTIFACTS, *config_NAMES, *config_DIGESTS,
+    **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
@@ -61,6 +62,14 @@ void config_free(const struct config *c); /* NULL is fine */
  */
 void config_keep_fixed(struct config *now, const struct config *then,
 		       void (*changed)(const char *key));
+
+/*
+ * The folder whose artifacts/ has files of artifacts, and all that are on their
+ * way; lent.
+ */
+const char *config_files_dir(const struct config *c);
+/* Are they in the database instead, once they are whole? */
+bool config_has_rows(const struct config *c);
 
 /*
  * Read FILE, then conf.d/NAME.conf beside it in the order of their names.

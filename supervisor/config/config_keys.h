@@ -31,12 +31,13 @@ enum config_type {
 	CONFIG_HOSTS,	/* base/text/host_list.h's words, spaces between them */
 	CONFIG_GRANTED, /* likewise, that templates may call; all */
 	CONFIG_PATHS,	/* absolute, spaces between them */
-	CONFIG_PATTERNS, /* of ipc/host_pattern.h, likewise */
-	CONFIG_PLACES,	 /* HOST:PORT, likewise */
-	CONFIG_NAMES,	 /* of secrets, likewise */
-	CONFIG_DIGESTS,	 /* 64 hex digits each, likewise; shown */
-	CONFIG_DATABASE, /* postgresql://…, without a password */
-	CONFIG_DIRS,	 /* the templates of struct config; spaces between */
+	CONFIG_PATTERNS,  /* of ipc/host_pattern.h, likewise */
+	CONFIG_PLACES,	  /* HOST:PORT, likewise */
+	CONFIG_NAMES,	  /* of secrets, likewise */
+	CONFIG_DIGESTS,	  /* 64 hex digits each, likewise; shown */
+	CONFIG_DATABASE,  /* postgresql://…, without a password */
+	CONFIG_ARTIFACTS, /* database, or folder:PATH */
+	CONFIG_DIRS,	  /* the templates of struct config; spaces between */
 };
 
 struct config_key {

@@ -269,6 +269,14 @@ static bool is_database(const char *value)
 	return true;
 }
 
+static bool is_artifacts(const char *value)
+{
+	static const char folder[] = "folder:/";
+
+	return strcmp(value, "database") == 0 ||
+	       strncmp(value, folder, strlen(folder)) == 0;
+}
+
 /* Adds to what is there. FIELD is templates of a struct config. */
 static bool set_dirs(const struct config_key *k, void *field, const char *value)
 {
@@ -353,6 +361,9 @@ static const struct {
 			     "postgresql://USER@HOST:PORT/DATABASE with what "
 			     "else libpq knows behind a question mark, and "
 			     "without a password"},
+    [CONFIG_ARTIFACTS] = {.text = is_artifacts,
+			  .expected = "database, or folder:/PATH with an "
+				      "absolute path"},
     [CONFIG_DIRS] = {.set = set_dirs,
 		     .expected = "absolute paths with spaces between them"},
 };

@@ -155,6 +155,7 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	    .arg = s,
 	};
 	runs_queue_init(s);
+	runs_files_init(s);
 	runs_remote_init(s);
 	return s;
 }
@@ -169,6 +170,7 @@ void runs_free(struct runs *s)
 		runs_forget(s, r);
 	runs_lease_fini(s);
 	runs_remote_fini(s);
+	runs_files_fini(s);
 	runs_queue_fini(s);
 	free(s);
 }

@@ -207,7 +207,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	*st = (struct stored){s, r, wish->promised};
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	starts = runs_next(s) == r;
+	starts = runs_next(s) == r && runs_files_here(s, r);
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
 	run_row_put(s->ctx->store, r,

@@ -33,6 +33,7 @@ void runs_forget(struct runs *s, struct run *r)
 		rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
 		r->result = NULL;
 	}
+	runs_files_over(s, r);
 	run_free(r);
 }
 
@@ -158,6 +159,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		run_steps_close(&r->steps, r->error.code, r->error.message);
 	free(r->inputs);
 	r->inputs = NULL;
+	runs_files_over(s, r);
 	run_files_free(r->files);
 	r->files = NULL;
 	set_expiry(s, r);

@@ -5,6 +5,7 @@
  *   runs.c         all of them: look-up, cancelling
  *   runs_create.c  one is made
  *   runs_queue.c   which start, and when
+ *   runs_files.c   those that wait for their artifacts
  *   runs_output.c  what a worker gave that has ended
  *   runs_finish.c  the end: view, row, who is told
  *   kept_inputs.c  what stays of its inputs
@@ -23,6 +24,7 @@
 /* bytes of views: no run begins above */
 #define RUNS_UNRECORDED_MAX (16u << 20)
 
+struct artifact_copies;
 struct runs_remote; /* runs_remote.c */
 
 struct runs {
@@ -35,6 +37,7 @@ struct runs {
 	bool fenced;		/* it was over when we looked last */
 	bool
 	    leaving; /* they are others', and no other may be made until all end */
+	struct artifact_copies *copies; /* runs_files.c */
 	bool recovering; /* the store looks for dead instances, or will again */
 	struct run *by_id;
 	struct sched sched;
@@ -80,6 +83,14 @@ void runs_start(struct runs *s, struct run *r);
 void runs_not_started(struct runs *s, struct run *r, int err);
 /* A worker is gone: there is room again. */
 void runs_resume(struct runs *s);
+
+/* ---- runs_files.c ---- */
+
+void runs_files_init(struct runs *s);
+void runs_files_fini(struct runs *s);
+/* Are R's files here, which is next? Else it waits for them, and not in line. */
+bool runs_files_here(struct runs *s, struct run *r);
+void runs_files_over(struct runs *s, const struct run *r); /* it has ended */
 
 /* ---- runs_output.c ---- */
 

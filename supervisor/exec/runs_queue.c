@@ -147,6 +147,8 @@ void runs_start(struct runs *s, struct run *r)
 	bool first = r->state == RUN_QUEUED;
 	int rc;
 
+	if (!runs_files_here(s, r))
+		return;
 	sched_start(&s->sched, &r->queued);
 	if (r->worker != NULL) {
 		runs_go_on(s, r);

@@ -29,6 +29,9 @@ struct run_file {
 	char artifact[ID_SIZE];
 	char folder[ID_SIZE];
 	int64_t expires_ms; /* 0: with its run's end */
+	/* …or it is a copy of this name, while the run has it; "" and -errno: none */
+	char copy[ID_SIZE + 8];
+	int copy_rc;
 };
 
 struct run_files {

@@ -34,6 +34,8 @@ struct session_bytes {
 	void (*end)(void *arg);		    /* …and these were the last */
 };
 
+struct artifact_source; /* supervisor/artifacts has it */
+
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
  * A STREAM is what the transport gave with the request that a message belongs
@@ -78,10 +80,10 @@ struct session_ops {
 			   const struct session_bytes *to, void *to_arg);
 	void (*bytes_room)(void *arg);
 	/*
-	 * After what was sent SIZE bytes of FD (taken) leave, from AT on. False:
-	 * others are on their way. NULL: no such way.
+	 * After what was sent the bytes of SOURCE (taken) leave. False: others
+	 * are on their way. NULL: no such way.
 	 */
-	bool (*send_bytes)(void *arg, int fd, int64_t at, int64_t size);
+	bool (*send_bytes)(void *arg, struct artifact_source *source);
 };
 
 /* Who is told what becomes of a session; NULL: nothing is done then. */

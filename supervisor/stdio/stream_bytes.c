@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_bytes.c - files among lines, for stream_conn.c: read into whoever wants
- * them, as they have room, and sent from a file without a copy of ours. A file
- * that turns out shorter than was said breaks its connection.
+ * them, as they have room, and sent as artifact_source.c has them. One that turns
+ * out shorter than was said breaks its connection.
  */
 #include "supervisor/stdio/stream_bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/os/sys.h"
 
-#define WRITE_BYTES (256u << 10)
 #define READS 8 /* in a turn; each is what the socket holds */
 
 void stream_bytes_fini(struct stream_bytes *b)
 {
 	if (b->leaving > 0)
-		close(b->fd);
+		artifact_source_close(b->source);
 	b->leaving = b->coming = 0;
 	buf_fini(&b->after);
 }
@@ -95,51 +91,30 @@ ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
 
 /* ---- out ---- */
 
-bool stream_bytes_send(struct stream_bytes *b, int out, int fd, int64_t at,
-		       int64_t size)
+bool stream_bytes_send(struct stream_bytes *b, int out,
+		       struct artifact_source *source,
+		       void (*on_more)(void *arg), void *arg)
 {
+	int64_t size = artifact_source_left(source);
+
 	if (b->leaving > 0 || size == 0) {
-		close(fd);
+		artifact_source_close(source);
 		return size == 0;
 	}
-	(void)posix_fadvise(fd, at, size, POSIX_FADV_SEQUENTIAL);
 	sys_roomy(out);
-	b->fd = fd;
-	b->at = at;
+	artifact_source_watch(source, on_more, arg);
+	b->source = source;
 	b->leaving = size;
 	return true;
 }
 
-/* For what sendfile(2) does not write to: a terminal, a file to append to. */
-static ssize_t copy(struct stream_bytes *b, int out, size_t n)
-{
-	char block[1 << 16];
-	ssize_t got =
-	    pread(b->fd, block, n < sizeof(block) ? n : sizeof(block), b->at);
-
-	if (got > 0)
-		got = write(out, block, (size_t)got);
-	if (got > 0)
-		b->at += got;
-	return got;
-}
-
 ssize_t stream_bytes_write(struct stream_bytes *b, int out)
 {
-	size_t n = b->leaving < WRITE_BYTES ? (size_t)b->leaving : WRITE_BYTES;
-	off_t at = b->at;
-	ssize_t got = sendfile(out, b->fd, &at, n);
+	ssize_t n = artifact_source_write(b->source, out);
 
-	if (got < 0 && errno == EINVAL)
-		got = copy(b, out, n);
-	else if (got > 0)
-		b->at = at;
-	if (got < 0)
-		return -errno;
-	if (got == 0)
-		return -EIO; /* it is shorter than it was */
-	b->leaving -= got;
+	if (n > 0)
+		b->leaving -= n;
 	if (b->leaving == 0)
-		close(b->fd);
-	return got;
+		artifact_source_close(b->source);
+	return n;
 }

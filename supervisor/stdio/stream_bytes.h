@@ -7,6 +7,7 @@
 #define SUPERVISOR_STDIO_STREAM_BYTES_H
 
 #include "base/buf.h"
+#include "supervisor/artifacts/artifact_source.h"
 #include "supervisor/session/session.h"
 
 struct stream_bytes {
@@ -14,9 +15,9 @@ struct stream_bytes {
 	int64_t coming;
 	const struct session_bytes *to;
 	void *arg;
-	/* what leaves: of FD from AT on, and the lines after it */
-	int64_t leaving, at;
-	int fd;
+	/* what leaves: so many of SOURCE, and the lines after it */
+	int64_t leaving;
+	struct artifact_source *source;
 	struct buf after;
 };
 
@@ -31,12 +32,16 @@ void stream_bytes_from(struct stream_bytes *b, struct buf *rest);
 ssize_t stream_bytes_read(struct stream_bytes *b, int fd);
 
 /*
- * SIZE bytes of FD (taken) from AT on are to leave by OUT. False: others do
- * already.
+ * The bytes of SOURCE (taken) are to leave by OUT; ON_MORE is told when there are some, after
+ * there were none. False: others do already.
  */
-bool stream_bytes_send(struct stream_bytes *b, int out, int fd, int64_t at,
-		       int64_t size);
-/* Write some of them to OUT: how many, or -errno. The last one closes the file. */
+bool stream_bytes_send(struct stream_bytes *b, int out,
+		       struct artifact_source *source,
+		       void (*on_more)(void *arg), void *arg);
+/*
+ * Write some of them to OUT: how many; -ENODATA: more come; or -errno. The last one
+ * closes the source.
+ */
 ssize_t stream_bytes_write(struct stream_bytes *b, int out);
 
 #endif

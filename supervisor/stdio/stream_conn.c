@@ -301,8 +301,9 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * 0 when all is written, -EAGAIN, or -errno when nobody reads any more. Who
- * reads as fast as we write gets the rest after others had their turn.
+ * 0 when all is written, -EAGAIN, -ENODATA when what is to be written comes yet, or
+ * -errno when nobody reads any more. Who reads as fast as we write gets the rest
+ * after others had their turn.
  */
 static int write_out(struct stream_conn *c)
 {
@@ -346,7 +347,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	int rc = write_out(c);
 
 	(void)fd, (void)what;
-	if (rc < 0 && rc != -EAGAIN) {
+	if (rc < 0 && rc != -EAGAIN && rc != -ENODATA) {
 		c->lost = rc != -EPIPE && rc != -ECONNRESET;
 		closed(c, "output", strerror(-rc));
 		return;
@@ -452,12 +453,12 @@ static bool take_bytes(void *arg, int64_t size, const struct session_bytes *to,
 	return true;
 }
 
-static bool send_bytes(void *arg, int fd, int64_t at, int64_t size)
+static bool send_bytes(void *arg, struct artifact_source *source)
 {
 	struct stream_conn *c = arg;
 
 	wake(c);
-	return stream_bytes_send(&c->bytes, c->out, fd, at, size);
+	return stream_bytes_send(&c->bytes, c->out, source, wake, c);
 }
 
 static void on_bytes_room(void *arg)

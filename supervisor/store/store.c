@@ -128,7 +128,7 @@ static bool finish(struct store *s, struct store_reqs *batch)
 
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
 		STAILQ_REMOVE_HEAD(batch, link);
-		if (r->again && !s->stopping) {
+		if (r->again && (!s->stopping || r->op->ends)) {
 			store_req_forget(r);
 			enqueue(s, r);
 		} else if (r->done == NULL) {
@@ -376,6 +376,7 @@ static void free_store(struct store *s)
 	free(s->node_name);
 	free(s->url);
 	free(s->db_path);
+	free(s->files);
 	free(s->dir);
 	free(s);
 }
@@ -387,6 +388,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 
 	s->dir = xstrdup(state_dir);
 	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
+	s->files = xstrdup(state_dir);
 	s->instance = xstrdup(instance);
 	s->engine = &store_sqlite;
 	s->beat_ms = FOREVER;
@@ -415,6 +417,15 @@ void store_set_url(struct store *s, const char *url)
 	free(s->db_path);
 	s->db_path = store_url_name(url);
 	s->engine = &store_postgres;
+}
+
+void store_set_artifacts(struct store *s, const char *folder)
+{
+	s->in_rows = folder == NULL && s->engine->chunks != NULL;
+	if (folder == NULL)
+		return;
+	free(s->files);
+	s->files = xstrdup(folder);
 }
 
 void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),

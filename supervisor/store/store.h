@@ -223,6 +223,13 @@ struct store *store_start(const char *state_dir, const char *instance);
 void store_set_url(struct store *s, const char *url);
 
 /*
+ * Where bytes of artifacts are from now on, which is STATE_DIR/artifacts unless it is
+ * said: in FOLDER/artifacts (copied), or in the database (NULL), when it is
+ * PostgreSQL's. After store_set_url().
+ */
+void store_set_artifacts(struct store *s, const char *folder);
+
+/*
  * ON_BEGIN is called with the first request, which goes after what it asks for
  * itself. ERR: there is no thread to be had, and nothing will be answered.
  */

@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 
-#define TRIES 3 /* failures in a row before the rest is not even tried */
+#define PARTS_EACH 8 /* of 1 MiB; others wait for their end */
+#define TRIES 3	     /* failures in a row before the rest is not even tried */
 
 /* May a put before R be done at the place of a put after it? */
 static bool is_barrier(const struct store_req *r)
@@ -153,6 +154,7 @@ static int attempt(struct store *s, struct store_reqs *batch)
 
 	s->errmsg[0] = '\0';
 	s->alone = STAILQ_NEXT(STAILQ_FIRST(batch), link) == NULL;
+	s->parts_left = PARTS_EACH;
 	rc = prepare(s, batch, &writes);
 	if (rc == 0)
 		rc = transact(s, batch, writes);

@@ -43,6 +43,27 @@ struct store_cursor {
 	const struct store_engine *engine;
 };
 
+/*
+ * Bytes of artifacts in rows of a part each. A writer says first of which artifact,
+ * and again in each transaction; no part is anybody's before the last one ends it,
+ * beside the artifact's row. What was begun and not ended, and what was dropped, is
+ * litter: it goes by and by. 0 or -errno.
+ */
+struct store_chunks {
+	/* -ESTALE: what was written AGAIN and again has been taken for litter. */
+	int (*begin)(struct store *s, const char *id, bool again);
+	int (*end)(struct store *s, const char *id);
+	int (*put)(struct store *s, const char *id, int64_t part,
+		   const void *data, size_t len);
+	/* Bytes of a part into TO: *LEN of them from FROM on, or as many as there are. */
+	int (*get)(struct store *s, const char *id, int64_t part, size_t from,
+		   void *to, size_t *len);
+	int (*drop)(struct store *s, const char *id);
+	int (*sweep)(struct store *s, bool *more); /* a little of the litter */
+};
+
+#define STORE_CHUNK_BYTES ((size_t)1 << 20) /* of all parts but the last */
+
 struct store_engine {
 	/* A statement that writes may be without a transaction around it. */
 	bool commits_alone;
@@ -93,6 +114,8 @@ struct store_engine {
 	 * known to be: it can write no more. 1; 0: it lives; or -errno.
 	 */
 	int (*bury)(struct store *s, const char *instance, bool is_dead);
+
+	const struct store_chunks *chunks; /* NULL: artifacts are files */
 };
 
 extern const struct store_engine store_sqlite, store_postgres;

@@ -53,6 +53,7 @@ struct store_op {
 	    ours; /* it writes what is ours alone, for as long as we are who we are */
 	bool large; /* what it brings may be: it has lanes */
 	bool whole; /* a statement of EXEC's changes all of it, or nothing */
+	bool ends; /* what is again to be done, is while the store stops, too */
 	int (*prep)(struct store *s, struct store_req *r);
 	int (*exec)(struct store *s, struct store_req *r);
 	void (*keep)(struct store *s, struct store_req *r);
@@ -90,8 +91,10 @@ struct store_req {
 	bool all;	/* list_artifacts: those of runs, too */
 	bool synced;	/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
-	bool placed;		  /* put_artifact: the file has its name */
-	bool again;		  /* sweep: there is more, for a later batch */
+	bool placed; /* put_artifact: the file has its name */
+	bool again;  /* there is more of it, for a later batch */
+	/* put_artifact: parts of it that the database has, and those of this batch */
+	int64_t parts_kept, parts;
 	struct store_lane *readq; /* its requestor's, of a read; or NULL */
 	/* a later put of the same row does our work */
 	struct store_req *superseded_by;
@@ -153,6 +156,8 @@ struct store {
 	char *dir;
 	char *url;     /* of the database; NULL: SQLite's, in DIR */
 	char *db_path; /* what it is called where something is said of it */
+	char *files;   /* the folder whose artifacts/ has those… */
+	bool in_rows;  /* …unless the database has them in rows */
 	char *instance;
 	pthread_t thread;
 	int event_fd;
@@ -204,6 +209,7 @@ struct store {
 	const struct store_engine *engine;
 	void *db;	 /* the engine's own; NULL: it was never opened */
 	bool alone;	 /* one request is tried by itself */
+	int parts_left;	 /* of artifacts, that this batch may write yet */
 	int64_t beat_ms; /* when to say next that we live */
 	int instance_fd; /* locked */
 	char errmsg[STORE_WHY_SIZE];
@@ -338,6 +344,12 @@ void store_artifact_add(struct store_req *r, struct store_cursor *st);
  * go, which is logged, and the run stays; or -errno.
  */
 int store_drop_run(struct store *s, const char *requestor, const char *id);
+
+/*
+ * The bytes of an artifact are nobody's any more: 0; 1: its file would not go, which
+ * is logged; or -errno.
+ */
+int store_remove_bytes(struct store *s, const char *run_id, const char *id);
 
 /* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
 void store_run_row(struct store_req *r, struct store_cursor *st);

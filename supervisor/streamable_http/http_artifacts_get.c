@@ -7,12 +7,9 @@
 #include "supervisor/streamable_http/http_artifacts_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/id.h"
@@ -21,8 +18,8 @@
 #include "base/text/hex.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/artifacts/artifact_source.h"
 #include "supervisor/http/http_range.h"
-#include "supervisor/state/state_file.h"
 #include "supervisor/store/store.h"
 #include "supervisor/uploads/upload.h"
 
@@ -33,37 +30,36 @@ struct sending {
 	struct http_conn *conn; /* NULL: its client has gone */
 	char id[ID_SIZE];
 	const struct context *ctx; /* its configuration may change */
-	int fd;
-	int64_t at, end; /* what is still to be sent */
-	bool part;	 /* Range asks for that */
+	int64_t at, end;	   /* what of it is asked for */
+	bool part;		   /* by Range */
+	struct artifact_source *source;
 };
 
 static void sending_free(struct sending *v)
 {
-	if (v->fd >= 0)
-		close(v->fd);
+	artifact_source_close(v->source);
 	free(v);
 }
 
-/* Some more, while little is unsent. */
+/* Some more, while little is unsent; when none is here, it is told. */
 static void send_more(void *watcher)
 {
 	struct sending *v = watcher;
 	struct http_conn *c = v->conn;
-	char *piece = xcalloc(1, PIECE_BYTES);
-	ssize_t n = pread(v->fd, piece, PIECE_BYTES, v->at);
+	const char *piece;
+	ssize_t n = artifact_source_peek(v->source, &piece);
 
-	if (n > 0 && n > v->end - v->at)
-		n = (ssize_t)(v->end - v->at);
+	if (n == 0)
+		return;
+	if (n > (ssize_t)PIECE_BYTES)
+		n = (ssize_t)PIECE_BYTES;
 	if (n > 0) {
-		v->at += n;
 		http_conn_put_body(c, piece, (size_t)n);
+		artifact_source_drop(v->source, (size_t)n);
 	} else {
 		http_conn_last(c); /* a body that is too short is cut off */
-		v->at = v->end;
 	}
-	free(piece);
-	if (v->at < v->end)
+	if (n > 0 && artifact_source_left(v->source) > 0)
 		return;
 	http_conn_end_body(c);
 	sending_free(v);
@@ -123,20 +119,6 @@ static void put_fields(struct http_conn *c, const struct store_artifact *a,
 	buf_add(&b, "\r\n", 3); /* with its NUL */
 	http_conn_fields(c, buf_data(&b));
 	buf_fini(&b);
-}
-
-static int open_file(struct sending *v, const struct store_artifact *a)
-{
-	char *path =
-	    state_file_artifact(v->ctx->config->state_dir, a->run_id, a->id);
-	struct stat st;
-
-	v->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	free(path);
-	if (v->fd < 0 || fstat(v->fd, &st) != 0 || st.st_size != a->size)
-		return -EIO;
-	(void)posix_fadvise(v->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	return 0;
 }
 
 /*
@@ -223,14 +205,15 @@ static void on_found(void *arg, const struct store_result *res)
 		sending_free(v);
 		return;
 	}
-	if (rc == 0)
-		rc = open_file(v, a);
-	if (rc != 0) {
-		refuse_get(v, rc, "");
+	if (rc == 0 && take_range(v, http_conn_request(c), a) != 0) {
+		refuse_range(v, a);
 		return;
 	}
-	if (take_range(v, http_conn_request(c), a) != 0) {
-		refuse_range(v, a);
+	if (rc == 0)
+		v->source = artifact_source_open(v->ctx->store, v->ctx->config,
+						 a, v->at, v->end - v->at, &rc);
+	if (rc != 0) {
+		refuse_get(v, rc, "");
 		return;
 	}
 	head = http_conn_request(c)->method == HTTP_IS_HEAD;
@@ -245,6 +228,7 @@ static void on_found(void *arg, const struct store_result *res)
 		return;
 	}
 	http_conn_watch(c, &watch_send, v);
+	artifact_source_watch(v->source, send_more, v);
 	send_more(v);
 }
 
@@ -258,7 +242,7 @@ static struct sending *seek(struct context *ctx, struct requestor *q,
 	if (!http_artifacts_in_rate(q, c))
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
-	*v = (struct sending){.conn = c, .ctx = ctx, .fd = -1};
+	*v = (struct sending){.conn = c, .ctx = ctx};
 	snprintf(v->id, sizeof(v->id), "%s", id);
 	if (!id_ok(id, "art")) {
 		refuse_get(v, -ENOENT, "");

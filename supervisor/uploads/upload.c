@@ -126,8 +126,8 @@ static void unavailable(struct tool_error *err, const char *says)
 static void not_written(struct upload *u, int rc)
 {
 	log_error("upload", "requestor=%s err=\"%s: %s; %s\"",
-		  u->requestor->name, u->ctx->config->state_dir, strerror(-rc),
-		  store_remedy(rc));
+		  u->requestor->name, config_files_dir(u->ctx->config),
+		  strerror(-rc), store_remedy(rc));
 	unavailable(&u->err, store_says(rc));
 	fail(u);
 }
@@ -466,7 +466,7 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 	if (!may_begin(ctx, q, ask, err))
 		return NULL;
 	store_begin(ctx->store);
-	file = artifact_file_new(ctx->config->state_dir, ctx->instance);
+	file = artifact_file_new(config_files_dir(ctx->config), ctx->instance);
 	if (file == NULL) {
 		unavailable(err, store_says(-errno));
 		return NULL;

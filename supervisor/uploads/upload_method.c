@@ -8,16 +8,13 @@
 #include "supervisor/uploads/upload_method.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/artifacts/artifact_source.h"
 #include "supervisor/uploads/upload.h"
 
 #define LIST_MAX 100
@@ -215,44 +212,31 @@ static void refuse_artifact(struct request *c, int rc)
 	refuse(c, &e);
 }
 
-static int open_file(const struct context *ctx, const struct store_artifact *a)
-{
-	char *path =
-	    state_file_artifact(ctx->config->state_dir, a->run_id, a->id);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : fd;
-	struct stat st;
-
-	free(path);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_size != a->size)) {
-		close(fd);
-		rc = -EIO;
-	}
-	return rc;
-}
-
 static void on_found(void *arg, const struct store_result *res)
 {
 	const struct store_artifact *a = res->artifact;
 	struct request *c = arg;
+	struct artifact_source *source = NULL;
 	int64_t offset;
 	struct session *s;
 	struct json_object *view;
-	int fd;
+	int rc = res->rc;
 
 	if (!request_unref(c))
 		return;
-	fd = res->rc == 0 ? open_file(c->ctx, a) : res->rc;
-	if (fd < 0) {
-		refuse_artifact(c, fd == -ENOENT && res->rc == 0 ? -EIO : fd);
+	offset = json_member_int(c->msg.params, "offset");
+	if (rc == 0)
+		source = artifact_source_open(c->ctx->store, c->ctx->config, a,
+					      offset, a->size - offset, &rc);
+	if (rc != 0) {
+		refuse_artifact(c, rc);
 		return;
 	}
 	s = c->session;
-	offset = json_member_int(c->msg.params, "offset");
 	view = upload_view(a);
-	json_add(view, "follows:i", a->size - offset);
+	json_add(view, "follows:i", artifact_source_left(source));
 	request_result(c, view);
-	(void)s->ops->send_bytes(s->arg, fd, offset, a->size - offset);
+	(void)s->ops->send_bytes(s->arg, source);
 }
 
 void upload_method_read(struct request *c)

@@ -47,7 +47,8 @@ static void add_read(struct spawner_rootfs *tree, const char *path)
 
 char *programs_artifacts(const struct config *config)
 {
-	char *dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, config->state_dir);
+	char *dir =
+	    xasprintf("%s/" STORE_ARTIFACTS_DIR, config_files_dir(config));
 	char *real = realpath(dir, NULL);
 
 	free(dir);

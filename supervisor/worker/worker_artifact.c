@@ -49,7 +49,7 @@ static void not_written(struct worker *w, int err)
 		  "run=%s requestor=%s artifact=refused "
 		  "err=\"%s: %s; %s\"",
 		  w->run->id, w->run->requestor->name,
-		  w->env->ctx->config->state_dir, strerror(err),
+		  config_files_dir(w->env->ctx->config), strerror(err),
 		  store_remedy(-err));
 	unavailable(w, store_says(-err));
 }
@@ -156,8 +156,9 @@ int worker_artifact(struct worker *w, const struct msg *m)
 
 	tool_error_fini(&w->tool_error);
 	if (may_have(w, m->artifact.total)) {
-		w->blob = artifact_file_new(w->env->ctx->config->state_dir,
-					    w->env->ctx->instance);
+		w->blob =
+		    artifact_file_new(config_files_dir(w->env->ctx->config),
+				      w->env->ctx->instance);
 		if (w->blob == NULL)
 			not_written(w, errno);
 		w->promised = (int64_t)m->artifact.total;

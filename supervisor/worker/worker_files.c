@@ -72,7 +72,7 @@ static int gone(struct run *r, const struct run_file *f)
 
 static int not_opened(struct run *r, const struct run_file *f, int err)
 {
-	if (err == ENOENT)
+	if (err == ENOENT || err == ESTALE)
 		return gone(r, f);
 	if (err == EMFILE || err == ENFILE)
 		return -err; /* that passes */
@@ -80,6 +80,17 @@ static int not_opened(struct run *r, const struct run_file *f, int err)
 		      "the artifact %s cannot be read now: %s", f->artifact,
 		      store_says(-err));
 	return -err;
+}
+
+static const char *folder_of(const struct run_file *f)
+{
+	return f->copy[0] == '\0' && f->folder[0] != '\0' ? f->folder
+							  : STORE_TMP_NAME;
+}
+
+static const char *name_of(const struct run_file *f)
+{
+	return f->copy[0] != '\0' ? f->copy : f->artifact;
 }
 
 /* An artifact that was kept by an older server, or never shown, is ours alone. */
@@ -91,7 +102,7 @@ static void let_others_read(const char *state, const struct run_file *f, int fd,
 	if ((mode & 07777) == SHOWN_MODE)
 		return;
 	all = xasprintf("%s/" STORE_ARTIFACTS_DIR, state);
-	folder = xasprintf("%s/%s", all, f->folder);
+	folder = xasprintf("%s/%s", all, folder_of(f));
 	(void)chmod(all, FOLDER_MODE);
 	(void)chmod(folder, FOLDER_MODE);
 	(void)fchmod(fd, SHOWN_MODE);
@@ -103,11 +114,11 @@ static void let_others_read(const char *state, const struct run_file *f, int fd,
 static int open_one(struct run *r, const char *state, const struct run_file *f,
 		    struct stat *st)
 {
-	char *path = state_file_artifact(
-	    state, f->folder[0] != '\0' ? f->folder : STORE_TMP_NAME,
-	    f->artifact);
+	char *path = state_file_artifact(state, folder_of(f), name_of(f));
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0 ? not_opened(r, f, errno) : 0;
+	int rc = fd < 0
+		     ? not_opened(r, f, f->copy_rc != 0 ? -f->copy_rc : errno)
+		     : 0;
 
 	free(path);
 	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) ||
@@ -130,7 +141,7 @@ static int show_one(struct run *r, const char *state, const struct run_file *f,
 		return fd;
 	let_others_read(state, f, fd, st.st_mode);
 	rc = file_id_of(fd, &to->id);
-	snprintf(to->path, sizeof(to->path), "%s/%s", f->folder, f->artifact);
+	snprintf(to->path, sizeof(to->path), "%s/%s", folder_of(f), name_of(f));
 	snprintf(to->name, sizeof(to->name), "%s", f->name);
 	close(fd);
 	return rc;
@@ -175,7 +186,8 @@ static int show_all(struct worker_files *w, struct spawner *spawner,
 	job->files = w->shown;
 	for (size_t i = 0; i < r->files->n && rc == 0; i++)
 		if (r->files->v[i].bytes == NULL)
-			rc = show_one(r, config->state_dir, &r->files->v[i],
+			rc = show_one(r, config_files_dir(config),
+				      &r->files->v[i],
 				      &w->shown[job->n_files++]);
 	return rc;
 }
@@ -236,7 +248,7 @@ int worker_files_open(struct worker_files **out, struct spawner *spawner,
 	add_part(w, r->files->inputs, -1, r->files->inputs_len);
 	if (r->template->runtime == RUNTIME_PROGRAM)
 		rc = show_all(w, spawner, config, r, job);
-	return rc == 0 ? add_all(w, r, config->state_dir) : rc;
+	return rc == 0 ? add_all(w, r, config_files_dir(config)) : rc;
 }
 
 uint64_t worker_files_body(const struct worker_files *f)

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/log.h"
 #include "supervisor/state/state_file.h"
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
@@ -77,6 +78,8 @@ static int sync_tmp(struct store *s, struct store_req *r)
 			       r->artifact.id, r->artifact.run_id);
 		return 0;
 	}
+	if (s->in_rows)
+		return 0;
 	if (!r->synced) {
 		r->sync_rc = state_file_sync(r->tmp_path);
 		if (r->sync_rc == -EMFILE || r->sync_rc == -ENFILE)
@@ -92,7 +95,7 @@ static int sync_tmp(struct store *s, struct store_req *r)
 static void take_back(struct store *s, struct store_req *r)
 {
 	if (r->placed)
-		state_file_unplace(s->dir, r->artifact.run_id, r->artifact.id,
+		state_file_unplace(s->files, r->artifact.run_id, r->artifact.id,
 				   r->tmp_path);
 	r->placed = false;
 }
@@ -111,13 +114,28 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 	return store_sql_step(s, st);
 }
 
-static int put_artifact(struct store *s, struct store_req *r)
+/* The row, after its bytes: then they can be read. */
+static int put_row(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
-	int rc = state_file_place(s->dir, a->run_id, a->id, r->tmp_path);
+	int rc = insert_row(s, a);
+
+	if (!store_is_refused(rc))
+		return rc;
+	store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path, a->id,
+		       s->engine->words(s));
+	take_back(s, r);
+	s->errmsg[0] = '\0';
+	return 0;
+}
+
+static int put_file(struct store *s, struct store_req *r)
+{
+	const struct store_artifact *a = &r->artifact;
+	int rc = state_file_place(s->files, a->run_id, a->id, r->tmp_path);
 
 	if (rc != 0) {
-		char *path = state_file_artifact(s->dir, a->run_id, a->id);
+		char *path = state_file_artifact(s->files, a->run_id, a->id);
 
 		store_failed(s, rc, path);
 		free(path);
@@ -129,16 +147,123 @@ static int put_artifact(struct store *s, struct store_req *r)
 		return 0;
 	}
 	r->placed = true;
-	rc = insert_row(s, a);
-	if (store_is_refused(rc)) {
-		store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path,
-			       a->id, s->engine->words(s));
-		take_back(s, r);
-		s->errmsg[0] = '\0';
-		rc = 0;
+	return put_row(s, r);
+}
+
+/* ---- bytes in rows ---- */
+
+/* The next part of R's file, as far as it is there. */
+static int put_part(struct store *s, struct store_req *r, void *block)
+{
+	const struct store_artifact *a = &r->artifact;
+	int64_t at = r->parts * (int64_t)STORE_CHUNK_BYTES;
+	int64_t left = a->size - at;
+	size_t want = left < (int64_t)STORE_CHUNK_BYTES ? (size_t)left
+							: STORE_CHUNK_BYTES;
+	size_t len = want;
+	int rc = state_file_read(r->tmp_path, at, block, &len);
+
+	if (rc == 0 && len < want)
+		rc = -EIO;
+	if (rc != 0) {
+		store_req_fail(r, rc, "%s: %s; %s", r->tmp_path, strerror(-rc),
+			       store_remedy(rc));
+		return 0;
+	}
+	rc = s->engine->chunks->put(s, a->id, r->parts, block, len);
+	if (rc == 0)
+		r->parts++;
+	s->parts_left--;
+	return rc;
+}
+
+/*
+ * As many parts as this batch may have, and after the last of them the row. What
+ * takes several is named as under way, so that it goes if we do.
+ */
+static int put_parts(struct store *s, struct store_req *r)
+{
+	int64_t all = (r->artifact.size + (int64_t)STORE_CHUNK_BYTES - 1) /
+		      (int64_t)STORE_CHUNK_BYTES;
+	bool begun = r->parts_kept > 0;
+	void *block;
+	int rc = 0;
+
+	r->parts = r->parts_kept;
+	r->again = all - r->parts > s->parts_left;
+	if (begun || (r->again && s->parts_left > 0))
+		rc = s->engine->chunks->begin(s, r->artifact.id, begun);
+	if (rc == -ESTALE) { /* it took so long that it was taken for litter */
+		r->parts = 0;
+		r->again = true;
+		return 0;
+	}
+	block = xrealloc(NULL, STORE_CHUNK_BYTES);
+	while (rc == 0 && r->parts < all && s->parts_left > 0 && !r->decided)
+		rc = put_part(s, r, block);
+	free(block);
+	if (r->decided)
+		r->again = false;
+	if (rc != 0 || r->again || r->decided)
+		return rc;
+	if (begun)
+		rc = s->engine->chunks->end(s, r->artifact.id);
+	return rc == 0 ? put_row(s, r) : rc;
+}
+
+static int put_artifact(struct store *s, struct store_req *r)
+{
+	return s->in_rows ? put_parts(s, r) : put_file(s, r);
+}
+
+static void kept(struct store *s, struct store_req *r)
+{
+	r->parts_kept = r->parts;
+	if (s->in_rows && r->res.rc == 0 && !r->again)
+		unlink(r->tmp_path);
+}
+
+static int read_parts(struct store *s, struct store_req *r, size_t want)
+{
+	const struct store_artifact *a = &r->found;
+	int rc = 0;
+
+	for (size_t done = 0, len; rc == 0 && done < want; done += len) {
+		int64_t at = r->offset + (int64_t)done;
+		size_t from = (size_t)(at % (int64_t)STORE_CHUNK_BYTES);
+		size_t most = STORE_CHUNK_BYTES - from;
+
+		len = want - done < most ? want - done : most;
+		most = len;
+		rc = s->engine->chunks->get(s, a->id,
+					    at / (int64_t)STORE_CHUNK_BYTES,
+					    from, (char *)r->data + done, &len);
+		if (rc == 0 && len < most) {
+			store_req_fail(r, -EIO,
+				       "%s: artifact %s: its bytes are not "
+				       "there; someone else removed them, or "
+				       "artifacts was changed, so restore them "
+				       "or run again",
+				       s->db_path, a->id);
+			break;
+		}
 	}
 	return rc;
 }
+
+int store_remove_bytes(struct store *s, const char *run_id, const char *id)
+{
+	int rc = s->in_rows ? s->engine->chunks->drop(s, id)
+			    : state_file_remove(s->files, run_id, id);
+
+	if (rc == 0 || s->in_rows)
+		return rc;
+	log_warn("store", "run=%s artifact=%s remove=\"%s\"", run_id, id,
+		 strerror(-rc));
+	return 1;
+}
+
+/* ---- and what is asked of either ---- */
 
 static int expire_artifacts(struct store *s, struct store_req *r)
 {
@@ -146,19 +271,13 @@ static int expire_artifacts(struct store *s, struct store_req *r)
 			    STORE_NUM(r->time_ms));
 }
 
-/* The bytes, of a file that is there until its row says otherwise. */
-static void read_range(struct store *s, struct store_req *r)
+/* Of a file that is there until its row says otherwise. */
+static void read_file(struct store *s, struct store_req *r, size_t want)
 {
 	const struct store_artifact *a = &r->found;
-	int64_t left = a->size - r->offset;
-	size_t want = (size_t)(r->limit < left ? r->limit : left);
-	char *path = state_file_artifact(s->dir, a->run_id, a->id);
-	int rc = -ENOMEM;
+	char *path = state_file_artifact(s->files, a->run_id, a->id);
+	int rc = state_file_read(path, r->offset, r->data, &r->res.len);
 
-	r->res.len = want;
-	r->data = malloc(want > 0 ? want : 1);
-	if (r->data != NULL)
-		rc = state_file_read(path, r->offset, r->data, &r->res.len);
 	if (rc == 0 && r->res.len < want)
 		rc = -EIO;
 	if (rc == -ENOENT)
@@ -169,8 +288,26 @@ static void read_range(struct store *s, struct store_req *r)
 	else if (rc != 0)
 		store_req_fail(r, rc, "%s: %s; %s", path, strerror(-rc),
 			       store_remedy(rc));
-	r->res.data = r->data;
 	free(path);
+}
+
+static int read_range(struct store *s, struct store_req *r)
+{
+	int64_t left = r->found.size - r->offset;
+	size_t want = (size_t)(r->limit < left ? r->limit : left);
+	int rc = 0;
+
+	r->res.len = want;
+	r->data = malloc(want > 0 ? want : 1);
+	if (r->data == NULL)
+		store_req_fail(r, -ENOMEM, "artifact %s: %s", r->found.id,
+			       store_remedy(-ENOMEM));
+	else if (s->in_rows)
+		rc = read_parts(s, r, want);
+	else
+		read_file(s, r, want);
+	r->res.data = r->data;
+	return rc;
 }
 
 static int find_artifact(struct store *s, struct store_req *r, bool *gone)
@@ -206,8 +343,8 @@ static int read_artifact(struct store *s, struct store_req *r)
 			       "begins at %lld",
 			       (long long)a->size, (long long)r->offset);
 	else
-		read_range(s, r);
-	return 0;
+		rc = read_range(s, r);
+	return rc;
 }
 
 static int list_artifacts(struct store *s, struct store_req *r)
@@ -236,8 +373,8 @@ static int usage(struct store *s, struct store_req *r)
 	return rc;
 }
 
-STORE_OP(put_artifact, .writes = true, .ours = true, .prep = sync_tmp,
-	 .undo = take_back, .drop = remove_tmp);
+STORE_OP(put_artifact, .writes = true, .ours = true, .ends = true,
+	 .prep = sync_tmp, .keep = kept, .undo = take_back, .drop = remove_tmp);
 STORE_OP(expire_artifacts, .writes = true, .ours = true);
 STORE_OP(read_artifact, .large = true);
 STORE_OP(list_artifacts);

@@ -205,7 +205,7 @@ static int on_run_dir(void *arg, const char *name)
 
 	if (strcmp(name, STORE_TMP_NAME) == 0)
 		return 0;
-	dir = xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s", v->s->dir, name);
+	dir = xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s", v->s->files, name);
 	v->scanning = xstrdup(name);
 	v->empty = true;
 	rc = state_file_each(dir, on_artifact, v);
@@ -269,7 +269,7 @@ static int find_dead(struct store *s, struct store_req *r)
 	rc = state_file_each(dir, on_instance, v);
 	if (rc == 0 && v->n_dead > 0) {
 		free(dir);
-		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->dir);
+		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->files);
 		rc = state_file_each(dir, on_run_dir, v);
 	}
 	if (rc != 0 && s->errmsg[0] == '\0')
@@ -406,12 +406,12 @@ static int remove_strays(struct store *s, const struct store_recovery *v)
 		const struct stray *stray = &v->strays[i];
 
 		if (stray->art == NULL) {
-			state_file_remove_dir(s->dir, stray->run);
+			state_file_remove_dir(s->files, stray->run);
 			continue;
 		}
 		rc = lives(s, stray->run, stray->art);
 		if (rc == 0)
-			state_file_remove(s->dir, stray->run, stray->art);
+			state_file_remove(s->files, stray->run, stray->art);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -437,7 +437,7 @@ static int on_tmp(void *arg, const char *name)
 {
 	const struct store_recovery *v = arg;
 	size_t len = strcspn(name, ".");
-	char *path = xasprintf("%s/" STORE_TMP_DIR "/%s", v->s->dir, name);
+	char *path = xasprintf("%s/" STORE_TMP_DIR "/%s", v->s->files, name);
 	char *instance = xstrndup(name, len);
 	struct stat st;
 
@@ -454,7 +454,7 @@ static int on_tmp(void *arg, const char *name)
 static void bury(struct store *s, struct store_req *r)
 {
 	const struct store_recovery *v = r->recovery;
-	char *tmp = xasprintf("%s/" STORE_TMP_DIR, s->dir);
+	char *tmp = xasprintf("%s/" STORE_TMP_DIR, s->files);
 
 	state_file_each(tmp, on_tmp, r->recovery);
 	for (size_t i = 0; i < v->n_dead; i++) {

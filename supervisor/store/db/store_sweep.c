@@ -8,11 +8,8 @@
 #include "supervisor/store/store_impl.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
 
 #define SWEEP_ROWS 128 /* a transaction; others wait for its end */
 
@@ -59,13 +56,10 @@ static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 /* Its row stays, so that it is known to have expired. */
 int store_drop_file(struct store *s, const char *folder, const char *id)
 {
-	int rc = state_file_remove(s->dir, folder, id);
+	int rc = store_remove_bytes(s, folder, id);
 
-	if (rc != 0) {
-		log_warn("store", "run=%s artifact=%s remove=\"%s\"", folder,
-			 id, strerror(-rc));
-		return 0;
-	}
+	if (rc != 0)
+		return rc > 0 ? 0 : rc;
 	rc = store_change(s, STMT_ARTIFACT_GONE, STORE_STR(id));
 	return rc == 0 ? 1 : rc;
 }
@@ -153,6 +147,8 @@ static int sweep(struct store *s, struct store_req *r)
 		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
 	if (rc == 0)
 		rc = drop_all(s, &runs, drop_run, &dropped);
+	if (rc == 0 && s->engine->chunks != NULL)
+		rc = s->engine->chunks->sweep(s, &more);
 	r->again = more || (dropped > 0 &&
 			    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
 	free_pairs(&files);

@@ -6,6 +6,7 @@
  */
 #include "supervisor/store/postgres/pq_link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -304,4 +305,17 @@ int pq_link_send_params(struct pq_link *l, const char *sql, int n,
 int pq_link_send_sql(struct pq_link *l, const char *sql)
 {
 	return pq_link_send_params(l, sql, 0, NULL);
+}
+
+/* What comes back is binary, too. */
+int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
+			const char *const *values, const int *len)
+{
+	int formats[PQ_LINK_PARAMETERS];
+
+	assert(n <= PQ_LINK_PARAMETERS);
+	for (int i = 0; i < n; i++)
+		formats[i] = len[i] > 0;
+	return sent(l, l->pq->sendQueryParams(l->conn, sql, n, NULL, values,
+					      len, formats, 1));
 }

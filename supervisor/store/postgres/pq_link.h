@@ -16,6 +16,7 @@
 #include "supervisor/store/postgres/pq.h"
 
 #define PQ_LINK_WORDS 320
+#define PQ_LINK_PARAMETERS 8 /* of what is sent as binary */
 
 struct pq_link {
 	const struct pq *pq;
@@ -46,6 +47,9 @@ int pq_link_send_sql(struct pq_link *l, const char *sql);
 /* The same with parameters, which are texts. */
 int pq_link_send_params(struct pq_link *l, const char *sql, int n,
 			const char *const *values);
+/* The same; of the values LEN has the lengths of those that are binary, 0 elsewhere. */
+int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
+			const char *const *values, const int *len);
 /*
  * All that was sent is done, or the first that failed is told and none after it
  * was. *RES is what the last brought: the caller clears it.

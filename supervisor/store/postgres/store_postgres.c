@@ -387,4 +387,5 @@ const struct store_engine store_postgres = {
     .rejoin = store_postgres_rejoin,
     .lives = store_postgres_lives,
     .bury = store_postgres_bury,
+    .chunks = &store_postgres_chunks,
 };

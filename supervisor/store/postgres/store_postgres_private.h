@@ -93,4 +93,6 @@ void store_postgres_leave(struct store *s);
 int store_postgres_lives(struct store *s, const char *instance);
 int store_postgres_bury(struct store *s, const char *instance, bool is_dead);
 
+extern const struct store_chunks store_postgres_chunks;
+
 #endif

@@ -275,10 +275,46 @@ static const char nodes[] =
     "  AND now_ms + 1200; END$$;"
     "UPDATE paddock_schema SET version = 3;";
 
+/*
+ * Bytes of artifacts. Parts of what artifact_litter names are nobody's: not yet,
+ * while its writer lives and goes on, or no more.
+ */
+static const char chunks[] =
+    "CREATE TABLE artifact_chunk("
+    " id" KEY ", part" NUMBER ", data bytea NOT NULL,"
+    " PRIMARY KEY(id, part));"
+    /* a range is read from within, and much of it is compressed already */
+    "ALTER TABLE artifact_chunk ALTER data SET STORAGE EXTERNAL;"
+    "CREATE TABLE artifact_litter("
+    " id" KEY " PRIMARY KEY, instance" KEY ", since_ms" NUMBER ");"
+    "CREATE INDEX artifact_litter_since ON artifact_litter(since_ms);"
+    "CREATE FUNCTION paddock_drop_chunks(artifact text) RETURNS void"
+    " LANGUAGE plpgsql AS $$BEGIN"
+    " IF EXISTS (SELECT 1 FROM artifact_chunk WHERE id = artifact"
+    "  AND part >= 4) THEN"
+    "  INSERT INTO artifact_litter VALUES(artifact, '', paddock_now())"
+    "   ON CONFLICT (id) DO NOTHING;"
+    " ELSE DELETE FROM artifact_chunk WHERE id = artifact; END IF; END$$;"
+    "CREATE FUNCTION paddock_sweep_chunks() RETURNS boolean"
+    " LANGUAGE plpgsql AS $$DECLARE one text; gone bigint; BEGIN"
+    " SELECT l.id INTO one FROM artifact_litter AS l WHERE l.instance = ''"
+    "  OR l.since_ms < paddock_now() - 600000 OR NOT EXISTS"
+    "   (SELECT 1 FROM node WHERE node.id = l.instance)"
+    "  ORDER BY l.since_ms LIMIT 1 FOR UPDATE SKIP LOCKED;"
+    " IF NOT FOUND THEN RETURN false; END IF;"
+    " UPDATE artifact_litter SET instance = '' WHERE id = one;"
+    " DELETE FROM artifact_chunk WHERE id = one AND part IN"
+    "  (SELECT part FROM artifact_chunk WHERE id = one LIMIT 32);"
+    " GET DIAGNOSTICS gone = ROW_COUNT;"
+    " IF gone < 32 THEN DELETE FROM artifact_litter WHERE id = one; END IF;"
+    " RETURN true; END$$;"
+    "UPDATE paddock_schema SET version = 4;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
     nodes,
+    chunks,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */

@@ -5,6 +5,7 @@
 use lib 'tests/lib';
 use Paddock;
 use Http;
+use Postgres;
 use Digest::SHA qw(sha256 sha256_hex);
 use MIME::Base64 qw(encode_base64);
 
@@ -19,7 +20,11 @@ sub digest_of_bytes { return {'Content-Digest' => 'sha-256=:' . encode_base64(sh
 sub put { my ($body, $headers, $path) = @_; return $s->fetch('PUT', $path // '/artifacts', {%ADA, %{$headers // {}}}, $body) }
 sub get { my ($id, $headers) = @_; return $s->fetch('GET', "/artifacts/$id", $headers // \%ADA) }
 sub tmp { return join ' ', glob "$s->{state}/artifacts/tmp/*" }
-sub kept { return scalar(() = glob "$s->{state}/artifacts/art_*/*") }
+sub kept {
+	return ( postgres_sql( 'SELECT count(*) FROM artifacts WHERE gone = 0', postgres_url( $s->{state} ) ) )[0]
+	    if ( $ENV{PADDOCK_TEST_STORE} // '' ) eq 'postgres';
+	return scalar(() = glob "$s->{state}/artifacts/art_*/*");
+}
 
 # ---- there and back ----
 my $bytes = join '', map { chr } 0 .. 255;

@@ -66,6 +66,7 @@ my %below = (
 	spawn           => ['ids'],
 	package         => [],
 	inputs          => [],
+	artifacts       => [qw(inputs store state config)],
 	templates       => [qw(inputs package config)],
 	grants          => [qw(templates package config)],
 	requestor       => [qw(grants templates store state config)],
@@ -75,18 +76,18 @@ my %below = (
 	health          => [qw(run requestor store state spawn config)],
 	warm            => [qw(grants templates spawn config)],
 	worker          => [qw(warm inputs run threads requestor grants templates state spawn config)],
-	exec            => [qw(inputs worker health run threads requestor grants templates store state spawn config)],
+	exec            => [qw(artifacts inputs worker health run threads requestor grants templates store state spawn config)],
 	session         => [qw(exec worker result run threads requestor templates store config)],
 	input           => [qw(session exec worker run threads requestor templates state config)],
 	browser         => [qw(ids session exec worker run requestor grants templates spawn config)],
 	tools           => [qw(inputs browser input session exec worker health result run threads requestor grants templates package store state config)],
 	tasks           => [qw(tools input session exec worker result run threads requestor templates store config)],
-	uploads         => [qw(run session exec inputs threads requestor store state config)],
+	uploads         => [qw(artifacts run session exec inputs threads requestor store state config)],
 	methods         => [qw(warm uploads tasks tools browser input session exec worker result run threads requestor templates package store config)],
-	stdio           => [qw(session threads requestor spawn state config)],
+	stdio           => [qw(artifacts session threads requestor spawn state config)],
 	http            => [qw(requestor)],
 	stateless_http  => [qw(http session threads requestor config)],
-	streamable_http => [qw(uploads state stateless_http http session health threads requestor store config)],
+	streamable_http => [qw(artifacts uploads state stateless_http http session health threads requestor store config)],
 );
 $below{start} = [ keys %below ];
 $may{"supervisor/$_"} = [ (map { "supervisor/$_" } @{ $below{$_} }), @proto, 'ipc', @base ] for keys %below;
@@ -94,7 +95,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(health warm worker exec session uploads input browser tools tasks methods stdio http stateless_http streamable_http start);
+    qw(artifacts health warm worker exec session uploads input browser tools tasks methods stdio http stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -260,6 +260,32 @@ void help_sql(struct help_db *db, const char *sql)
 		(void)pq_link_run(&db->link, sql);
 }
 
+/* Of PostgreSQL's alone. */
+long long help_number(struct help_db *db, const char *sql)
+{
+	char text[32] = "";
+
+	if (pq_link_ask(&db->link, sql, text, sizeof(text)) != 0)
+		printf("# %s: %s\n", sql, db->link.words);
+	return strtoll(text, NULL, 10);
+}
+
+/* A sweep that was asked for is over, with what it has to do again. */
+void help_swept(struct store *s)
+{
+	bool busy;
+
+	do {
+		struct answer a = {0};
+
+		store_usage(s, "nobody", help_done, &a);
+		help_wait(s, &a);
+		pthread_mutex_lock(&s->lock);
+		busy = s->busy || !STAILQ_EMPTY(&s->queue);
+		pthread_mutex_unlock(&s->lock);
+	} while (busy);
+}
+
 struct help_db *help_open(const char *dir)
 {
 	struct help_db *db = xcalloc(1, sizeof(*db));

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * artifact_copies.c - fetches artifacts out of the database into files, a part at a
+ * time, for exec/runs_files.c. One that has expired, is another's, does not have its
+ * digest, or finds no room on the disk is -errno for each run that wants it.
+ */
+#include "supervisor/artifacts/artifact_copies.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/mem.h"
+#include "supervisor/config/config.h"
+#include "supervisor/context.h"
+#include "supervisor/inputs/run_files.h"
+#include "supervisor/state/artifact_file.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/store/store.h"
+
+#define PART_BYTES ((int64_t)1 << 20)
+
+struct copy {
+	TAILQ_ENTRY(copy) link; /* in artifact_copies.copies */
+	struct artifact_copies *all;
+	char id[ID_SIZE];
+	char *requestor;
+	size_t users;		    /* runs */
+	struct artifact_file *file; /* it is on its way */
+	bool asking;		    /* the store has yet to answer */
+	int64_t at, size;
+	int rc;	    /* why it is not there */
+	char *path; /* it is */
+};
+
+/* What a run has taken. */
+struct hold {
+	TAILQ_ENTRY(hold) link; /* in artifact_copies.holds */
+	char run_id[ID_SIZE];
+	struct copy **copies;
+	size_t n;
+	bool told;
+};
+
+struct artifact_copies {
+	struct context *ctx;
+	void (*on_here)(void *arg, const char *run_id);
+	void *arg;
+	TAILQ_HEAD(, copy) copies;
+	TAILQ_HEAD(, hold) holds;
+};
+
+struct artifact_copies *
+artifact_copies_new(struct context *ctx,
+		    void (*on_here)(void *arg, const char *run_id), void *arg)
+{
+	struct artifact_copies *all = xcalloc(1, sizeof(*all));
+
+	*all = (struct artifact_copies){
+	    .ctx = ctx, .on_here = on_here, .arg = arg};
+	TAILQ_INIT(&all->copies);
+	TAILQ_INIT(&all->holds);
+	return all;
+}
+
+static bool is_settled(const struct copy *c)
+{
+	return c->path != NULL || c->rc != 0;
+}
+
+/* Nobody has C: its file goes, and C with what it waits for. */
+static void put_away(struct copy *c)
+{
+	if (c->users > 0 || c->asking)
+		return;
+	TAILQ_REMOVE(&c->all->copies, c, link);
+	artifact_file_free(c->file);
+	if (c->path != NULL)
+		unlink(c->path);
+	free(c->path);
+	free(c->requestor);
+	free(c);
+}
+
+static void hold_free(struct artifact_copies *all, struct hold *h)
+{
+	TAILQ_REMOVE(&all->holds, h, link);
+	for (size_t i = 0; i < h->n; i++) {
+		h->copies[i]->users--;
+		put_away(h->copies[i]);
+	}
+	free(h->copies);
+	free(h);
+}
+
+void artifact_copies_free(struct artifact_copies *all)
+{
+	struct hold *h;
+
+	if (all == NULL)
+		return;
+	while ((h = TAILQ_FIRST(&all->holds)) != NULL)
+		hold_free(all, h);
+	free(all);
+}
+
+/* ---- on their way ---- */
+
+static bool is_here(const struct hold *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (!is_settled(h->copies[i]))
+			return false;
+	return true;
+}
+
+static bool has(const struct hold *h, const struct copy *c)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->copies[i] == c)
+			return true;
+	return false;
+}
+
+/* Who is told may release what it has, or others may. */
+static struct hold *next_to_tell(struct artifact_copies *all,
+				 const struct copy *c)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH(h, &all->holds, link)
+		if (!h->told && has(h, c) && is_here(h))
+			return h;
+	return NULL;
+}
+
+static void settle(struct copy *c, int rc)
+{
+	struct artifact_copies *all = c->all;
+	struct hold *h;
+
+	c->rc = rc;
+	artifact_file_free(c->file);
+	c->file = NULL;
+	c->users++; /* while others are told */
+	while ((h = next_to_tell(all, c)) != NULL) {
+		h->told = true;
+		all->on_here(all->arg, h->run_id);
+	}
+	c->users--;
+	put_away(c);
+}
+
+/* All of it has come. Its digest is held against that of the row. */
+static void finish(struct copy *c, const char *wanted)
+{
+	char sha256[65];
+
+	c->path = artifact_file_finish(c->file, sha256);
+	c->file = NULL;
+	if (c->path == NULL) {
+		settle(c, -errno);
+	} else if (strcmp(sha256, wanted) != 0) {
+		unlink(c->path);
+		free(c->path);
+		c->path = NULL;
+		settle(c, -EUCLEAN);
+	} else {
+		settle(c, 0);
+	}
+}
+
+static void ask(struct copy *c);
+
+static void on_part(void *arg, const struct store_result *res)
+{
+	struct copy *c = arg;
+	int rc = res->rc;
+
+	c->asking = false;
+	if (c->users == 0) {
+		put_away(c);
+		return;
+	}
+	if (rc == 0 && res->len == 0 && c->at < c->size)
+		rc = -EIO;
+	if (rc == 0)
+		rc = artifact_file_write(c->file, res->data, res->len);
+	if (rc != 0) {
+		settle(c, rc);
+		return;
+	}
+	c->at += (int64_t)res->len;
+	if (c->at < c->size)
+		ask(c);
+	else
+		finish(c, res->artifact->sha256);
+}
+
+static void ask(struct copy *c)
+{
+	c->asking = true;
+	store_read_artifact(c->all->ctx->store, c->requestor, c->id, c->at,
+			    PART_BYTES, on_part, c);
+}
+
+static void begin(struct copy *c)
+{
+	const struct context *ctx = c->all->ctx;
+
+	if (disk_space(ctx->config, c->size) != DISK_SPACE_OK)
+		c->rc = -ENOSPC;
+	if (c->rc == 0)
+		c->file = artifact_file_new(config_files_dir(ctx->config),
+					    ctx->instance);
+	if (c->rc == 0 && c->file == NULL)
+		c->rc = -errno;
+	if (c->rc == 0)
+		ask(c);
+}
+
+/* ---- for runs ---- */
+
+/* That of F for REQUESTOR, by whom alone it may be read. */
+static struct copy *copy_of(struct artifact_copies *all, const char *requestor,
+			    const struct run_file *f)
+{
+	struct copy *c;
+
+	TAILQ_FOREACH(c, &all->copies, link)
+		if (c->rc == 0 && strcmp(c->id, f->artifact) == 0 &&
+		    strcmp(c->requestor, requestor) == 0)
+			return c;
+	c = xcalloc(1, sizeof(*c));
+	*c = (struct copy){
+	    .all = all, .requestor = xstrdup(requestor), .size = f->size};
+	memcpy(c->id, f->artifact, sizeof(c->id));
+	TAILQ_INSERT_TAIL(&all->copies, c, link);
+	begin(c);
+	return c;
+}
+
+static struct hold *hold_of(struct artifact_copies *all, const char *run_id)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH(h, &all->holds, link)
+		if (strcmp(h->run_id, run_id) == 0)
+			return h;
+	return NULL;
+}
+
+bool artifact_copies_take(struct artifact_copies *all, const char *run_id,
+			  const char *requestor, const struct run_files *files)
+{
+	struct hold *h = hold_of(all, run_id);
+
+	if (h != NULL)
+		return h->told;
+	h = xcalloc(1, sizeof(*h));
+	snprintf(h->run_id, sizeof(h->run_id), "%s", run_id);
+	h->copies = xcalloc(files->n, sizeof(struct copy *));
+	TAILQ_INSERT_TAIL(&all->holds, h, link);
+	for (size_t i = 0; i < files->n; i++) {
+		if (files->v[i].bytes != NULL)
+			continue;
+		h->copies[h->n] = copy_of(all, requestor, &files->v[i]);
+		h->copies[h->n++]->users++;
+	}
+	h->told = is_here(h);
+	return h->told;
+}
+
+void artifact_copies_name(struct artifact_copies *all, const char *run_id,
+			  struct run_files *files)
+{
+	const struct hold *h = hold_of(all, run_id);
+	size_t n = 0;
+
+	for (size_t i = 0; h != NULL && i < files->n; i++) {
+		struct run_file *f = &files->v[i];
+		const struct copy *c;
+
+		if (f->bytes != NULL)
+			continue;
+		c = h->copies[n++];
+		f->copy_rc = c->rc;
+		snprintf(f->copy, sizeof(f->copy), "%s",
+			 c->path != NULL ? strrchr(c->path, '/') + 1 : "");
+	}
+}
+
+void artifact_copies_release(struct artifact_copies *all, const char *run_id)
+{
+	struct hold *h = hold_of(all, run_id);
+
+	if (h != NULL)
+		hold_free(all, h);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Artifacts whose bytes are rows of PostgreSQL's: large ones, broken off, swept. */
+#include "supervisor/state/artifact_file.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define PART ((int64_t)STORE_CHUNK_BYTES)
+#define LARGE (19 * PART + 5) /* of three batches */
+
+static char byte_at(int64_t at)
+{
+	return (char)(at * 31 + at / 4096);
+}
+
+static char *make_file(const char *dir, int64_t size)
+{
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
+	char block[65536], hex[65];
+
+	for (int64_t at = 0; at < size;) {
+		size_t n = 0;
+
+		for (; n < sizeof(block) && at < size; n++, at++)
+			block[n] = byte_at(at);
+		artifact_file_write(b, block, n);
+	}
+	return artifact_file_finish(b, hex);
+}
+
+static struct store *start(const char *dir, const char *instance)
+{
+	struct store *s = store_start(dir, instance);
+
+	store_set_artifacts(s, NULL);
+	return s;
+}
+
+static int put(struct store *s, const char *dir,
+	       const struct store_artifact *art, struct answer *a)
+{
+	char *tmp = make_file(dir, art->size);
+
+	help_clear(a);
+	store_put_artifact(s, art, tmp, STORE_SYNC, help_done, a);
+	help_wait(s, a);
+	ok(access(tmp, F_OK) != 0, "its file is gone");
+	free(tmp);
+	return a->rc;
+}
+
+/* What one number of SQL's is. */
+static long long count(const char *dir, const char *sql)
+{
+	struct help_db *db = help_open(dir);
+	long long n = help_number(db, sql);
+
+	help_close(db);
+	return n;
+}
+
+static void change(const char *dir, const char *sql)
+{
+	struct help_db *db = help_open(dir);
+
+	help_sql(db, sql);
+	help_close(db);
+}
+
+#define PARTS "SELECT count(*) FROM artifact_chunk"
+#define LITTER "SELECT count(*) FROM artifact_litter"
+
+static void test_ranges(struct store *s, const struct store_artifact *art)
+{
+	static const struct {
+		int64_t offset, limit;
+	} ranges[] = {{0, 10},		 {PART - 3, 10},  {PART, 1},
+		      {2 * PART - 1, 1}, {LARGE - 2, 99}, {LARGE, 1}};
+	struct answer a = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		int64_t left = LARGE - ranges[i].offset;
+		size_t wrong = 0;
+
+		help_read(s, &a, "alice", art->id, ranges[i].offset,
+			  ranges[i].limit);
+		is_int((long long)a.len,
+		       left < ranges[i].limit ? left : ranges[i].limit,
+		       "%lld bytes from %lld", (long long)ranges[i].limit,
+		       (long long)ranges[i].offset);
+		for (size_t j = 0; j < a.len; j++)
+			wrong +=
+			    a.data[j] != byte_at(ranges[i].offset + (int64_t)j);
+		is_int((long long)wrong, 0, "are the right ones");
+	}
+	is_int(help_read(s, &a, "bob", art->id, 0, 1), -ENOENT,
+	       "another's are unknown");
+	help_clear(&a);
+}
+
+struct seen {
+	size_t len, wrong;
+	int64_t from;
+	int calls, rc;
+};
+
+static void on_whole(void *arg, const struct store_result *res)
+{
+	struct seen *v = arg;
+
+	v->calls++;
+	v->rc = res->rc;
+	v->len = res->len;
+	for (size_t i = 0; i < res->len; i++)
+		v->wrong += ((const char *)res->data)[i] != byte_at((int64_t)i);
+}
+
+static void is_whole(struct store *s, const struct store_artifact *art,
+		     const char *what)
+{
+	struct seen v = {0};
+	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+
+	store_read_artifact(s, "alice", art->id, 0, INT64_MAX, on_whole, &v);
+	while (v.calls == 0 && poll(&p, 1, HELP_WAIT_MS) > 0)
+		store_dispatch(s);
+	ok(v.rc == 0 && v.len == (size_t)art->size && v.wrong == 0, "%s", what);
+}
+
+/* Others are served while it is written. */
+static void test_large(const char *dir, struct store *s,
+		       const struct store_run *run)
+{
+	struct store_artifact art = help_artifact(run, LARGE);
+	char *tmp = make_file(dir, LARGE);
+	struct store_run other = help_run("bob", STORE_RUNNING);
+	struct answer large = {0}, small = {0};
+
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &large);
+	store_put_run(s, &other, STORE_SYNC, help_done, &small);
+	help_wait(s, &large);
+	is_int(large.rc, 0, "a large artifact is kept");
+	ok(small.order < large.order, "what came after it was not held up");
+	is_int(count(dir, PARTS), 20, "in parts of 1 MiB");
+	is_int(count(dir, LITTER), 0, "none of which is litter");
+	ok(access(tmp, F_OK) != 0, "and its file is gone");
+	free(tmp);
+	test_ranges(s, &art);
+	is_whole(s, &art, "all of it is there");
+	store_delete_run(s, "alice", run->id, help_done, &small);
+	small.calls = 0;
+	help_wait(s, &small);
+	is_int(small.rc, -EBUSY, "while its run goes on, it stays");
+	help_clear(&large);
+	help_clear(&small);
+}
+
+static void test_small(const char *dir, struct store *s,
+		       const struct store_run *run)
+{
+	struct store_artifact empty = help_artifact(run, 0);
+	struct store_artifact one = help_artifact(run, PART);
+	struct answer a = {0};
+	long long before = count(dir, PARTS);
+
+	is_int(put(s, dir, &empty, &a), 0, "an empty one is kept");
+	is_whole(s, &empty, "and read");
+	is_int(put(s, dir, &one, &a), 0, "so is one of 1 MiB");
+	is_whole(s, &one, "which is read");
+	is_int(count(dir, PARTS), before + 1, "of a part");
+	change(dir, "DELETE FROM artifact_chunk WHERE part = 0 AND"
+		    " octet_length(data) = 1048576 AND id ="
+		    " (SELECT max(id) FROM artifact_chunk)");
+	is_int(help_read(s, &a, "alice", one.id, 0, 4), -EIO,
+	       "without its part it is an error");
+	ok(strstr(a.errmsg, one.id) != NULL &&
+	       strstr(a.errmsg, "not there") != NULL,
+	   "which names it");
+	help_clear(&a);
+}
+
+/* All connections but ours end, as an operator or a crash has it. */
+static void cut(const char *dir)
+{
+	change(dir, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+		    " WHERE pid <> pg_backend_pid() AND application_name ="
+		    " current_setting('application_name')");
+}
+
+static void test_cut(const char *dir, struct store *s,
+		     const struct store_run *run)
+{
+	struct store_artifact art = help_artifact(run, LARGE);
+	char *tmp = make_file(dir, LARGE);
+	struct answer a = {0};
+
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
+	while (count(dir, LITTER) == 0)
+		sched_yield();
+	cut(dir);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "one whose connection is cut is kept all the same");
+	is_whole(s, &art, "and whole");
+	is_int(count(dir, LITTER), 0, "with no litter");
+	free(tmp);
+	help_clear(&a);
+}
+
+static void test_full(const char *dir, struct store *s,
+		      const struct store_run *run)
+{
+	struct store_artifact art = help_artifact(run, LARGE);
+	long long before = count(dir, PARTS);
+	struct answer a = {0};
+
+	change(dir, "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE"
+		    " plpgsql AS $$BEGIN IF new.part >= 12 THEN RAISE EXCEPTION"
+		    " 'could not extend file' USING ERRCODE = '53100'; END IF;"
+		    " RETURN new; END$$; CREATE TRIGGER full_disk BEFORE INSERT"
+		    " ON artifact_chunk FOR EACH ROW EXECUTE FUNCTION"
+		    " full_disk()");
+	is_int(put(s, dir, &art, &a), -ENOSPC, "a full disk refuses it");
+	ok(strstr(a.errmsg, "could not extend file") != NULL &&
+	       strstr(a.errmsg, "free space") != NULL,
+	   "in words");
+	is_int(help_read(s, &a, "alice", art.id, 0, 1), -ENOENT,
+	       "nothing is seen of it");
+	is_int(count(dir, LITTER), 1, "what was written is known for litter");
+	change(dir, "DROP TRIGGER full_disk ON artifact_chunk;"
+		    " UPDATE artifact_litter SET since_ms = 0");
+	store_sweep(s, clock_wall_ms());
+	is_int(help_put(s, run, STORE_SYNC), 0, "others go on");
+	help_swept(s);
+	is_int(count(dir, PARTS), before, "and the sweep takes it away");
+	is_int(count(dir, LITTER), 0, "to the last part");
+	help_clear(&a);
+}
+
+/* What another node began, and what it does. */
+static void test_strays(const char *dir, struct store *s)
+{
+	long long before = count(dir, PARTS);
+
+	change(dir, "INSERT INTO node(id, batch, heartbeat_ms)"
+		    " VALUES('inst_lives', 0, paddock_now() + 3600000);"
+		    "INSERT INTO artifact_litter VALUES"
+		    " ('art_lives', 'inst_lives', paddock_now()),"
+		    " ('art_dead', 'inst_dead', paddock_now());"
+		    "INSERT INTO artifact_chunk SELECT a, n, 'x'::bytea FROM"
+		    " unnest(ARRAY['art_lives', 'art_dead']) AS a,"
+		    " generate_series(0, 69) AS n");
+	store_sweep(s, clock_wall_ms());
+	help_swept(s);
+	is_int(count(dir, PARTS), before + 70,
+	       "parts that a dead node left are swept");
+	is_int(count(dir, PARTS " WHERE id = 'art_lives'"), 70,
+	       "those that another is writing stay");
+	change(dir, "DELETE FROM node WHERE id = 'inst_lives'");
+	store_sweep(s, clock_wall_ms());
+	help_swept(s);
+	is_int(count(dir, PARTS), before, "until that is dead");
+}
+
+static void test_end(const char *dir, struct store *s, struct store_run *run)
+{
+	struct answer a = {0};
+
+	run->status = STORE_SUCCEEDED;
+	run->finished_ms = 5;
+	is_int(help_put(s, run, STORE_SYNC), 0, "their run ends");
+	store_delete_run(s, "alice", run->id, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "and is deleted");
+	is_int(help_read(s, &a, "alice", run->id, 0, 1), -ENOENT,
+	       "with its artifacts");
+	store_sweep(s, clock_wall_ms());
+	help_swept(s);
+	is_int(count(dir, PARTS), 0, "and all of their parts");
+	store_usage(s, "alice", help_done, &a);
+	a.calls = 0;
+	help_wait(s, &a);
+	is_int(a.artifact_bytes, 0, "none of which counts any more");
+	help_clear(&a);
+}
+
+/* The server is told to end while one is being written. */
+static void test_stop(const char *dir, const struct store_run *run)
+{
+	struct store *s = start(dir, "inst_b");
+	struct store_artifact art = help_artifact(run, LARGE);
+	char *tmp = make_file(dir, LARGE);
+	struct answer a = {0};
+
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
+	store_stop(s, HELP_WAIT_MS);
+	is_int(a.rc, 0, "one that is being written is, before the end");
+	s = start(dir, "inst_c");
+	is_whole(s, &art, "and is there afterwards");
+	store_stop(s, HELP_WAIT_MS);
+	free(tmp);
+	help_clear(&a);
+}
+
+int main(void)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store *s;
+	char *dir;
+
+	if (!help_is_postgres()) {
+		printf("1..0 # SKIP without PostgreSQL\n");
+		return 0;
+	}
+	dir = help_dir();
+	s = start(dir, "inst_a");
+	is_int(help_put(s, &run, STORE_SYNC), 0, "a run");
+	test_large(dir, s, &run);
+	test_small(dir, s, &run);
+	test_cut(dir, s, &run);
+	test_full(dir, s, &run);
+	test_strays(dir, s);
+	test_end(dir, s, &run);
+	store_stop(s, HELP_WAIT_MS);
+	run.status = STORE_RUNNING;
+	test_stop(dir, &run);
+	help_remove(dir);
+	return tap_done();
+}

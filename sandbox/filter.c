@@ -25,6 +25,9 @@
 
 #define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
 
+/* One comparison after the other, or a binary search over the numbers. */
+enum { SHORT = 1, SEARCH };
+
 #define RUN EQ(0, SANDBOX_RUN_FD)
 
 /* The system calls of a Lua worker, each with its reason. */
@@ -84,7 +87,6 @@ static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(prctl), ALLOW, 1, {EQ(0, PR_SET_PDEATHSIG)}},
     {SCMP_SYS(prctl), ALLOW, 2, {EQ(0, PR_SET_DUMPABLE), EQ(1, 0)}},
     {SCMP_SYS(poll), ALLOW, 0, {}},
-    {SCMP_SYS(ppoll), ALLOW, 0, {}},
     {SCMP_SYS(prlimit64), ALLOW, 1, {EQ(0, 0)}},
     {SCMP_SYS(timer_create), ALLOW, 0, {}},
     {SCMP_SYS(timer_settime), ALLOW, 0, {}},
@@ -232,8 +234,9 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 		return -ENOMEM;
 	rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
 			      SCMP_ACT_KILL_PROCESS);
-	if (rc == 0) /* a binary search over the numbers */
-		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (rc == 0)
+		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE,
+				      kind == FILTER_CLONE ? SHORT : SEARCH);
 	if (rc == 0)
 		rc = add_all(ctx, kind);
 	if (rc == 0)

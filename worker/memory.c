@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - huge pages for the zygote's code and a heap without holes, called
- * by zygote.c before the first clone. Nothing fails: memory that cannot be laid
- * out so stays as it was.
+ * memory.c - huge pages for the zygote's code, a heap without holes and a stack in
+ * few pages, called by zygote.c before the first clone. Nothing fails: memory that
+ * cannot be laid out so stays as it was.
  */
 #include "worker/memory.h"
 
@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define HUGE ((size_t)2 << 20) /* a huge page */
 #define WORTH ((size_t)256 << 10)
@@ -20,6 +25,7 @@
 #endif
 #define LARGEST 65536u	 /* malloc(3) maps larger blocks apart from the heap */
 #define GRAIN 16u	 /* malloc's */
+#define RSEQ_BYTES 32	 /* of struct rseq, as glibc registers it */
 #define REMEMBERED 1040u /* up to here malloc keeps what is freed for itself */
 
 /* ---- code and constants ---- */
@@ -116,4 +122,35 @@ void memory_pack_heap(void)
 	for (size_t size = LARGEST; size > 0; size -= GRAIN)
 		while (take(size, end))
 			;
+}
+
+/* ---- the stack ---- */
+
+#define PAGE ((uintptr_t)4096)
+
+void memory_pack_stack(void (*fn)(void *room, void *arg), size_t size,
+		       size_t front, void *arg)
+{
+	/* from where the stack is now, down to where ROOM is to begin */
+	uintptr_t now = (uintptr_t)__builtin_alloca(1);
+	uintptr_t at = now - size;
+	char *room;
+
+	at -= (at + front) % PAGE;
+	room = __builtin_alloca(now - at);
+	memset(room, 0, size);
+	fn(room, arg);
+}
+
+/* ---- what the kernel writes ---- */
+
+void memory_forget_cpu(void)
+{
+#if defined(RSEQ_SIG) && __has_builtin(__builtin_thread_pointer)
+	char *own = (char *)__builtin_thread_pointer() + __rseq_offset;
+
+	if (__rseq_size > 0) /* else glibc was told not to ask for it */
+		(void)syscall(SYS_rseq, own, RSEQ_BYTES, RSEQ_FLAG_UNREGISTER,
+			      RSEQ_SIG);
+#endif
 }

@@ -3,11 +3,13 @@
  * memory.h - the zygote's memory, laid out for its clones.
  *
  * A page that a clone touches costs it a fault, and one that it writes a copy:
- * about a third of all that a short run costs. Both functions are called once,
- * while there is one thread.
+ * about a third of all that a short run costs. And so does one that the zygote
+ * writes after it. All functions are called once, while there is one thread.
  */
 #ifndef WORKER_MEMORY_H
 #define WORKER_MEMORY_H
+
+#include <stddef.h>
 
 /*
  * The worker's linker sorts variables by their alignment, so that small ones lie
@@ -30,5 +32,18 @@ void memory_share_text(void);
  * clone allocates then lies together at its end.
  */
 void memory_pack_heap(void);
+
+/*
+ * Call FN(room, ARG) so that the first FRONT bytes of its zeroed ROOM, of SIZE
+ * bytes, are the last of a page of the stack, in which all that FN calls begins.
+ */
+void memory_pack_stack(void (*fn)(void *room, void *arg), size_t size,
+		       size_t front, void *arg);
+
+/*
+ * Let the kernel no longer note in our memory which processor we are on (rseq(2)),
+ * which it does, and so copies a page, after each clone. Nothing of ours asks.
+ */
+void memory_forget_cpu(void);
 
 #endif

@@ -61,6 +61,7 @@ static int detach(void)
 	setrlimit(RLIMIT_CORE, &none); /* from the start */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL); /* a shell may have had some ignored */
+	memory_forget_cpu();
 	setsid(); /* fails for a group leader, which has a session already */
 	umask(077);
 	sigfillset(&all);
@@ -304,12 +305,33 @@ static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 	return kinds[runtime->kind].spawn(sb, &w, s);
 }
 
+/* Until the supervisor is gone. What is written for each lies below ORDER's files. */
+static void serve(void *room, void *arg)
+{
+	struct zygote_proto_spawn *order = room;
+	const struct sandbox *sb = arg;
+	int fd = -1;
+
+	while (next_order(order, &fd) > 0) {
+		pid_t pid = spawn(sb, order, fd);
+		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
+						   .seq = order->request.seq,
+						   .pid = pid > 0 ? pid : -1,
+						   .err = pid > 0 ? 0 : -pid};
+
+		if (fd >= 0)
+			close(fd);
+		send_event(&event);
+		/* no later worker is to have the names of this one's */
+		memset(order->files, 0,
+		       order->request.n_files * sizeof(order->files[0]));
+	}
+}
+
 int zygote_run(const struct zygote_runtime *what, unsigned int ids,
 	       const struct rootfs *t)
 {
 	struct sandbox sb;
-	static struct zygote_proto_spawn order;
-	int fd = -1;
 	int rc;
 
 	runtime = what;
@@ -319,19 +341,7 @@ int zygote_run(const struct zygote_runtime *what, unsigned int ids,
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();
-	while (next_order(&order, &fd) > 0) {
-		pid_t pid = spawn(&sb, &order, fd);
-		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
-						   .seq = order.request.seq,
-						   .pid = pid > 0 ? pid : -1,
-						   .err = pid > 0 ? 0 : -pid};
-
-		if (fd >= 0)
-			close(fd);
-		send_event(&event);
-		/* no later worker is to have the names of this one's */
-		memset(order.files, 0,
-		       order.request.n_files * sizeof(order.files[0]));
-	}
+	memory_pack_stack(serve, sizeof(struct zygote_proto_spawn),
+			  sizeof(struct zygote_proto_request), &sb);
 	return EXIT_SUCCESS;
 }

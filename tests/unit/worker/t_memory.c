@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +130,56 @@ static void test_heap(void)
 	}
 }
 
+#define PAGE 4096
+#define FRONT 100
+
+struct seen {
+	uintptr_t room, here;
+	int sum; /* of all bytes */
+};
+
+static void look(void *room, void *arg)
+{
+	struct seen *seen = arg;
+	const unsigned char *p = room;
+
+	seen->room = (uintptr_t)room;
+	seen->here = (uintptr_t)__builtin_frame_address(0);
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		seen->sum += p[i];
+}
+
+static void test_stack(void)
+{
+	struct seen seen = {0};
+	uintptr_t page;
+
+	memory_pack_stack(look, (size_t)3 * PAGE, FRONT, &seen);
+	page = seen.room & ~(uintptr_t)(PAGE - 1);
+	ok(seen.room + FRONT <= page + PAGE &&
+	       seen.room + FRONT + 32 > page + PAGE,
+	   "what is written of a room on the stack ends a page");
+	ok(seen.here < seen.room && seen.here > page + PAGE / 2,
+	   "and who has it begins in that page");
+	is_int(seen.sum, 0, "it is empty");
+}
+
+/* A clone of ours would have to be told of a processor: it is not. */
+static void test_cpu(void)
+{
+#if defined(RSEQ_SIG) && __has_builtin(__builtin_thread_pointer)
+	struct rseq *own =
+	    (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+
+	memory_forget_cpu();
+	is_int((int)own->cpu_id, RSEQ_CPU_ID_UNINITIALIZED,
+	       "the kernel notes our processor no more");
+#else
+	skip("this libc asks for no such note",
+	     "the kernel notes our processor no more");
+#endif
+}
+
 int main(void)
 {
 	if (SANITIZED) {
@@ -136,6 +189,8 @@ int main(void)
 	} else {
 		test_text();
 		test_heap();
+		test_stack();
+		test_cpu();
 	}
 	return tap_done();
 }

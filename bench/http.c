@@ -4,7 +4,7 @@
  * official SDK's server, which calls a function in its own process, and which
  * starts programs by bubblewrap.
  *
- *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS PADDOCK-PID SDK-PID
+ *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS PADDOCK-PID SDK-PID TEMPLATES
  *   http adopt COMMAND...
  *
  * The first four are each 127.0.0.1:PORT/PATH. All are driven in turn, by the
@@ -22,11 +22,13 @@
 #include "bench/http_client.h"
 #include "bench/http_tasks.h"
 #include "bench/measure.h"
+#include "bench/own_work.h"
 #include "bench/target.h"
 
 #define WARM_NS 200000000
 #define CALLS_MAX (1 << 20)
 #define PARAMS_MAX 256
+#define OWN_WORK_TIMES 4 /* a round */
 
 #define WORDS                                                                  \
 	"word_count", "\"text\":\"the quick brown fox jumps over the lazy dog\""
@@ -44,6 +46,7 @@ enum {
 	SDK_STATELESS,
 	PADDOCK_PID,
 	SDK_PID,
+	TEMPLATES,
 	ARGS
 };
 
@@ -101,16 +104,31 @@ struct table {
 	int rounds;
 	int64_t round_ns;  /* no call begins later */
 	unsigned pause_us; /* before each, in which others are started ahead */
+	const char *own;   /* this program's own work is measured beside them */
 };
 
 #define MS INT64_C(1000000)
 
 static const struct table tables[] = {
-    {"a function", words, ARRAY_LEN(words), {1, 8, 64}, 3, 800 * MS, 0},
-    {"either era", eras, ARRAY_LEN(eras), {1, 8, 64}, 12, 400 * MS, 0},
-    {"a shell program", shell, ARRAY_LEN(shell), {1, 8, 32}, 2, 1000 * MS, 0},
-    {"python3", python, ARRAY_LEN(python), {1, 8, 32}, 2, 1000 * MS, 0},
-    {"import numpy", numpy, ARRAY_LEN(numpy), {1}, 1, 15000 * MS, 700000},
+    {"a function", words, ARRAY_LEN(words), {1, 8, 64}, 3, 800 * MS, 0, NULL},
+    {"either era", eras, ARRAY_LEN(eras), {1, 8, 64}, 12, 400 * MS, 0, NULL},
+    {"a shell program",
+     shell,
+     ARRAY_LEN(shell),
+     {1, 8, 32},
+     2,
+     1000 * MS,
+     0,
+     NULL},
+    {"python3", python, ARRAY_LEN(python), {1, 8, 32}, 2, 1000 * MS, 0, NULL},
+    {"import numpy",
+     numpy,
+     ARRAY_LEN(numpy),
+     {1},
+     2,
+     8000 * MS,
+     700000,
+     "empty_numpy_warm/main.py"},
 };
 
 /* What has been measured of one subject, at one number in flight. */
@@ -189,12 +207,8 @@ static double cpu_each(const struct figures *f)
 
 /* A caged run is to be no slower than a function of the SDK's own process. */
 static void hold_to_target(const struct subject *s, int window, double rates,
-			   double p50s, double p50_us)
+			   double p50s)
 {
-	if (strcmp(s->name, STARTED_AHEAD) == 0)
-		target(p50_us / 1e3, AT_MOST, 3,
-		       "ms: call to answer of a program that imports numpy and "
-		       "was started ahead");
 	if (strcmp(s->name, CAGED) != 0)
 		return;
 	target(rates, AT_LEAST, 1,
@@ -203,7 +217,26 @@ static void hold_to_target(const struct subject *s, int window, double rates,
 		target(p50s, AT_MOST, 1.3, "times the SDK's p50, 1 in flight");
 }
 
-static void report(const struct table *t, int window, struct figures *f)
+/*
+ * What of P50_US is ours: beyond what the program takes by itself, to its end, for
+ * an answer waits to know how that ended.
+ */
+static void report_share(double p50_us, struct own_work *own)
+{
+	double result_us = (double)quantile(own->result_ns, own->n, 0.5) / 1e3;
+	double end_us = (double)quantile(own->end_ns, own->n, 0.5) / 1e3;
+
+	printf(
+	    "%-9s %-20s %8s %8.0f   (%.0f us to its result; ours: %.0f us)\n",
+	    "", "  by itself", "", end_us, result_us, p50_us - end_us);
+	target((p50_us - end_us) / 1e3, AT_MOST, 3,
+	       "ms: call to answer of a program that imports numpy and was "
+	       "started ahead, beyond its own %.1f ms",
+	       end_us / 1e3);
+}
+
+static void report(const struct table *t, int window, struct figures *f,
+		   struct own_work *own)
 {
 	double p50[SUBJECTS_MAX], p99[SUBJECTS_MAX];
 
@@ -220,15 +253,20 @@ static void report(const struct table *t, int window, struct figures *f)
 			       cpu_each(&f[k]) / cpu_each(&f[0]));
 		putchar('\n');
 		hold_to_target(&t->all[k], window, rate(&f[k]) / rate(&f[0]),
-			       p50[k] / p50[0], p50[k]);
+			       p50[k] / p50[0]);
+		if (strcmp(t->all[k].name, STARTED_AHEAD) == 0)
+			report_share(p50[k], own);
 	}
 	fflush(stdout);
 }
 
 /* All of T at WINDOW, in turn. */
 static void measure(const struct table *t, struct http **conns, int window,
-		    struct figures *f, char **argv)
+		    struct figures *f, struct own_work *own, char **argv)
 {
+	char *program =
+	    xasprintf("%s/%s", argv[TEMPLATES], t->own != NULL ? t->own : "");
+
 	for (size_t k = 0; k < t->n; k++)
 		f[k] = (struct figures){.took_ns = f[k].took_ns};
 	for (size_t i = 0; i < (size_t)t->rounds * t->n; i++) {
@@ -239,7 +277,11 @@ static void measure(const struct table *t, struct http **conns, int window,
 		drive(conns[k], &t->all[k], window, t->round_ns, t->pause_us,
 		      &f[k]);
 		f[k].cpu_us += server_cpu_us(pid);
+		if (t->own != NULL)
+			own_work_measure(own, program, OWN_WORK_TIMES,
+					 t->pause_us);
 	}
+	free(program);
 }
 
 static struct http *open_all(const struct subject *s, char **argv)
@@ -251,6 +293,7 @@ static struct http *open_all(const struct subject *s, char **argv)
 
 static void run_table(const struct table *t, struct figures *f, char **argv)
 {
+	struct own_work own = {.n = 0};
 	struct http *conns[SUBJECTS_MAX];
 
 	for (size_t k = 0; k < t->n; k++) {
@@ -261,8 +304,8 @@ static void run_table(const struct table *t, struct figures *f, char **argv)
 	       t->title, "calls/s", "p50 us", "p99 us", "CPU us", "rate", "p50",
 	       "p99", "CPU");
 	for (size_t w = 0; w < WINDOWS && t->windows[w] > 0; w++) {
-		measure(t, conns, t->windows[w], f, argv);
-		report(t, t->windows[w], f);
+		measure(t, conns, t->windows[w], f, &own, argv);
+		report(t, t->windows[w], f, &own);
 	}
 	for (size_t k = 0; k < t->n; k++)
 		http_close(conns[k]);
@@ -276,7 +319,7 @@ int main(int argc, char **argv)
 		return adopt_main(argv + 2);
 	if (argc != ARGS) {
 		fputs("usage: http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS "
-		      "PADDOCK-PID SDK-PID\n"
+		      "PADDOCK-PID SDK-PID TEMPLATES\n"
 		      "       http adopt COMMAND...\n",
 		      stderr);
 		return 2;

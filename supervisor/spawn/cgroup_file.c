@@ -92,13 +92,19 @@ int cgroup_get(const char *base, const char *group, const char *file,
 int64_t cgroup_number(const char *base, const char *group, const char *file,
 		      const char *key)
 {
-	char text[CGROUP_TEXT_MAX], *end;
-	const char *p = text;
+	char text[CGROUP_TEXT_MAX];
+
+	cgroup_get(base, group, file, text);
+	return cgroup_number_in(text, key);
+}
+
+int64_t cgroup_number_in(const char *text, const char *key)
+{
 	size_t n = key != NULL ? strlen(key) : 0;
+	const char *p = text;
+	char *end;
 	int64_t v;
 
-	if (cgroup_get(base, group, file, text) <= 0)
-		return -1;
 	while (n > 0 && (strncmp(p, key, n) != 0 || p[n] != ' ')) {
 		p = strchr(p, '\n');
 		if (p == NULL)

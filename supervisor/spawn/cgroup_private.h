@@ -38,6 +38,8 @@ int cgroup_get(const char *base, const char *group, const char *file,
 /* A file of one number, or the line of KEY in one of "key number" lines. */
 int64_t cgroup_number(const char *base, const char *group, const char *file,
 		      const char *key);
+/* The same of such a file's TEXT. */
+int64_t cgroup_number_in(const char *text, const char *key);
 /* Call EACH with who is in GROUP, until it returns false. How many that were. */
 size_t cgroup_members(const char *base, const char *group,
 		      bool (*each)(void *arg, pid_t pid), void *arg);

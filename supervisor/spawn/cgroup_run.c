@@ -71,6 +71,7 @@ static void read_use(const struct slot *s, struct cgroup_use *u)
 	const char *memory = cgroup_base(CGROUP_MEMORY);
 	const char *pids = cgroup_base(CGROUP_PIDS);
 	const char *all = cgroups.base[CGROUP_UNIFIED];
+	char text[CGROUP_TEXT_MAX];
 
 	u->peak_bytes = cgroup_number(
 	    memory, s->name, v1 ? "memory.max_usage_in_bytes" : "memory.peak",
@@ -79,9 +80,9 @@ static void read_use(const struct slot *s, struct cgroup_use *u)
 	    memory, s->name, v1 ? "memory.oom_control" : "memory.events",
 	    "oom_kill");
 	u->refused = cgroup_number(pids, s->name, "pids.events", "max");
-	u->cpu_user_us = cgroup_number(all, s->name, "cpu.stat", "user_usec");
-	u->cpu_system_us =
-	    cgroup_number(all, s->name, "cpu.stat", "system_usec");
+	cgroup_get(all, s->name, "cpu.stat", text);
+	u->cpu_user_us = cgroup_number_in(text, "user_usec");
+	u->cpu_system_us = cgroup_number_in(text, "system_usec");
 }
 
 static int64_t since(int64_t now, int64_t before)

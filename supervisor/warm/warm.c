@@ -61,8 +61,7 @@ static void leave(struct born *b)
 	b->kept = NULL;
 }
 
-/* It is reaped when it comes to that. */
-static void dismiss(struct born *b)
+void warm_dismiss(struct born *b)
 {
 	struct warm *m = b->owner;
 
@@ -74,7 +73,7 @@ static void dismiss(struct born *b)
 static void dismiss_all(struct kept *k)
 {
 	while (!TAILQ_EMPTY(&k->waiting))
-		dismiss(TAILQ_FIRST(&k->waiting));
+		warm_dismiss(TAILQ_FIRST(&k->waiting));
 }
 
 static void kept_free(struct kept *k)
@@ -113,7 +112,7 @@ void warm_replace(struct born *b)
 {
 	struct kept *k = b->kept;
 
-	dismiss(b);
+	warm_dismiss(b);
 	if (k != NULL)
 		lost(k, "it did not do as its shim was told");
 }
@@ -160,7 +159,7 @@ static bool may_start(struct kept *k, uint64_t *bytes)
 
 	if (k->template == NULL)
 		return true;
-	*bytes = warm_program_room(k);
+	*bytes = warm_share_room(k);
 	if (*bytes == 0)
 		return false;
 	if (template_unchanged(k->template, errmsg, sizeof(errmsg)))
@@ -279,28 +278,24 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 	return k;
 }
 
-/* Room for one more of KIND: who was used longest ago goes. */
-static void make_room(struct warm *m, enum runtime kind)
+/* Room for one more of KIND, for USER. */
+static void make_room(struct warm *m, enum runtime kind, const void *user)
 {
 	unsigned n = 0, most = kind == RUNTIME_LUA ? LUA_MAX : PROGRAMS_MAX;
-	struct kept *k, *last = NULL;
+	const struct kept *k;
 
-	TAILQ_FOREACH(k, &m->kept, link) {
-		if (k->job.kind != kind)
-			continue;
-		last = k;
-		n++;
-	}
+	TAILQ_FOREACH(k, &m->kept, link)
+		n += k->job.kind == kind;
 	if (n >= most)
-		kept_free(last);
+		kept_free(warm_share_last(m, kind, user));
 }
 
 static struct kept *kept_new(struct warm *m, struct template *t,
-			     const struct spawner_job *job)
+			     const struct spawner_job *job, const void *user)
 {
 	struct kept *k = xcalloc(1, sizeof(*k));
 
-	make_room(m, job->kind);
+	make_room(m, job->kind, user);
 	k->warm = m;
 	k->id = ++m->last_id;
 	k->template = t != NULL ? template_ref(t) : NULL;
@@ -320,7 +315,7 @@ static struct born *find_ready(struct kept *k)
 	for (b = TAILQ_FIRST(&k->waiting); b != NULL; b = next) {
 		next = TAILQ_NEXT(b, link);
 		if (b->zygote != zygote)
-			dismiss(b);
+			warm_dismiss(b);
 		else if (k->template == NULL)
 			return b;
 		else if (b->prepared && born_is_alive(b) &&
@@ -346,7 +341,7 @@ static struct born *take_from(struct kept *k, const struct born_ops *to,
 	return b;
 }
 
-struct born *warm_take(struct warm *m, struct template *t,
+struct born *warm_take(struct warm *m, const void *user, struct template *t,
 		       const struct spawner_job *job, const struct born_ops *to,
 		       void *owner)
 {
@@ -360,7 +355,8 @@ struct born *warm_take(struct warm *m, struct template *t,
 		return NULL;
 	k = find(m, t, job);
 	if (k == NULL)
-		k = kept_new(m, t, job);
+		k = kept_new(m, t, job, user);
+	k->user = user;
 	TAILQ_REMOVE(&m->kept, k, link);
 	TAILQ_INSERT_HEAD(&m->kept, k, link);
 	k->used_ms = clock_mono_ms();
@@ -429,6 +425,7 @@ static bool move_on(struct kept *k, const struct catalogue *all)
 	k->template = t;
 	k->want = t->prestart;
 	k->failures = 0;
+	k->needs = 0;
 	k->job.package = t->dir;
 	k->job.package_id = t->folder;
 	k->job.digest = t->digest;

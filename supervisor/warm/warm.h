@@ -30,11 +30,12 @@ void warm_stop(struct warm *m);
 void warm_free(struct warm *m);
 
 /*
- * A run of T for JOB begins: a worker that waited for such a one, from now on
+ * A run of T for JOB begins, of USER (whose those that wait for the next are then,
+ * and which is only compared): a worker that waited for such a one, from now on
  * OWNER's by OPS as born_ask() has it, or NULL: ask for one. From now on others
  * are kept: of Lua one for all templates, of a program as its manifest says.
  */
-struct born *warm_take(struct warm *m, struct template *t,
+struct born *warm_take(struct warm *m, const void *user, struct template *t,
 		       const struct spawner_job *job,
 		       const struct born_ops *ops, void *owner);
 

@@ -5,6 +5,7 @@
  *   born.c          a worker, whoever has it
  *   warm.c          those that wait: kept, taken, replaced
  *   warm_view.c     what is shown of them
+ *   warm_share.c    who gives way to whom
  *   warm_program.c  what a program that waits is told, held to, and says
  */
 #ifndef SUPERVISOR_WARM_WARM_PRIVATE_H
@@ -22,6 +23,8 @@ struct kept {
 	uint32_t id;
 	struct template *template; /* of a program: a user of it; else NULL */
 	struct spawner_job job;	   /* it borrows from that */
+	const void *user;	   /* whose run used it last; compared alone */
+	uint64_t needs;		   /* of a program that has waited: as much */
 	unsigned want;		   /* 0: it failed too often */
 	struct borns waiting;	   /* the oldest first */
 	unsigned n;
@@ -50,10 +53,25 @@ struct warm {
 /* B, which waits, is of no use: another comes, later than the last did. */
 void warm_replace(struct born *b);
 
+/* It is reaped when it comes to that. */
+void warm_dismiss(struct born *b);
+
+/* ---- warm_share.c ---- */
+
+/*
+ * Is there enough of prestart_memory for one of K, once others have given way? How
+ * much it may have; or 0.
+ */
+uint64_t warm_share_room(const struct kept *k);
+/*
+ * Of those of KIND, of which USER is to have one more, the one that goes: of who has
+ * the most of them what was used longest ago. NULL: there is none.
+ */
+struct kept *warm_share_last(const struct warm *m, enum runtime kind,
+			     const void *user);
+
 /* ---- warm_program.c ---- */
 
-/* Is there enough of prestart_memory for one of K? How much it may have; or 0. */
-uint64_t warm_program_room(const struct kept *k);
 /* B was cloned: hold it to its bounds, and have its program started. */
 void warm_program_begin(struct born *b);
 /* B, which waited, is reaped: what it left in its group goes, too. */

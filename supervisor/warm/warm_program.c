@@ -19,26 +19,10 @@
 #include "supervisor/config/config.h"
 #include "supervisor/spawn/cgroup.h"
 
-#define LEAST_BYTES (4u << 20)
 #define SHIM_BYTES (16u << 20) /* the shim's own, as programs.c has it */
 /* as worker/program/shim_wait.c holds it to, once it waits */
 #define GROWTH_PART 4
 #define GROWTH_BYTES (4u << 20)
-
-uint64_t warm_program_room(const struct kept *k)
-{
-	const struct context *ctx = k->warm->ctx;
-	uint64_t left = (uint64_t)ctx->config->prestart_memory;
-	const struct kept *other;
-	const struct born *b;
-
-	TAILQ_FOREACH(other, &k->warm->kept, link)
-		TAILQ_FOREACH(b, &other->waiting, link)
-			left -= b->bytes < left ? b->bytes : left;
-	if (left > k->job.memory_bytes)
-		left = k->job.memory_bytes;
-	return left >= LEAST_BYTES ? left : 0;
-}
 
 /* ---- what it says ---- */
 
@@ -55,6 +39,7 @@ static bool is_told(struct born *b, const struct msg *m)
 	bytes += bytes / GROWTH_PART + GROWTH_BYTES;
 	if (bytes < b->bytes)
 		b->bytes = bytes;
+	b->kept->needs = b->bytes;
 	log_debug("warm", "template=%s pid=%d settled=yes",
 		  b->kept->template->id, (int)b->child.pid);
 	return true;

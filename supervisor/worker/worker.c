@@ -405,7 +405,8 @@ static struct born *get(const struct worker_env *env, struct run *r,
 	if (*rc < 0)
 		return NULL;
 	if (!fresh)
-		b = warm_take(ctx->warm, r->template, job, &ops, w);
+		b = warm_take(ctx->warm, r->requestor, r->template, job, &ops,
+			      w);
 	if (b == NULL)
 		b = born_ask(ctx->spawner, job, &ops, w, rc);
 	if (b == NULL)

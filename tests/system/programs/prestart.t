@@ -163,4 +163,22 @@ for (users()) {
 	$d->stop;
 }
 
+# ---- two requestors' ----
+{
+	my %many = map { ("ada_$_" => {program => $SAYS, prestart => 8}) } 1 .. 2;
+	my $d = Http->new(templates => {%many, bob => {program => $SAYS, prestart => 1}}, tokens => {ada => 'a' x 43, bob => 'b' x 43},
+			  config => "[limits]\nprestart_memory = 60M\n");
+	my ($c, $ada, $bob) = (Client->new($d)->greeted, map { $d->client($_)->greeted } qw(ada bob));
+	my $have = sub { my $n = 0; $n += row($c, $_)->{memoryBytes} // 0 for @_; return $n };
+	my $full = sub { my $now = $have->(keys %many); my $was = $d->{was} // 0; $d->{was} = $now; return $now == $was && $now > 40 << 20 };
+
+	$ada->run_sync($_) for keys %many;
+	until_true("ada's to have nearly all of it", $full);
+	$bob->run_sync('bob');
+	ok(until_true('one of bob to wait', sub { (row($c, 'bob')->{waiting} // 0) == 1 }), "one requestor's programs leave room for another's");
+	cmp_ok($have->(keys %many), '>', 0, '…and go on to wait');
+	is($bob->run_sync('bob')->{status}, 'succeeded', '…which a run gets');
+	$d->stop;
+}
+
 done_testing;

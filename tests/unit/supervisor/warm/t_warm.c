@@ -98,7 +98,7 @@ static struct born *take(uint64_t cpu_ms)
 	const struct spawner_job job = {
 	    .kind = RUNTIME_LUA, .cpu_ms = cpu_ms, .memory_bytes = 1 << 20};
 
-	return warm_take(ctx.warm, NULL, &job, &ops, NULL);
+	return warm_take(ctx.warm, NULL, NULL, &job, &ops, NULL);
 }
 
 static void end_run(struct born *b)

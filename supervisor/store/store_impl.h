@@ -154,10 +154,11 @@ struct store_run *store_req_row(struct store_req *r);
 
 struct store {
 	char *dir;
-	char *url;     /* of the database; NULL: SQLite's, in DIR */
-	char *db_path; /* what it is called where something is said of it */
-	char *files;   /* the folder whose artifacts/ has those… */
-	bool in_rows;  /* …unless the database has them in rows */
+	char *url;	 /* of the database; NULL: SQLite's, in DIR */
+	char *db_path;	 /* what it is called where something is said of it */
+	char *files;	 /* the folder whose artifacts/ has those… */
+	bool in_rows;	 /* …unless the database has them in rows */
+	int64_t look_ms; /* when to look for strays there, if others share it */
 	char *instance;
 	pthread_t thread;
 	int event_fd;

@@ -8,10 +8,12 @@
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -132,8 +134,12 @@ static int put_row(struct store *s, struct store_req *r)
 static int put_file(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
-	int rc = state_file_place(s->files, a->run_id, a->id, r->tmp_path);
+	int rc;
 
+	/* others see by that how long it has had no row */
+	if (s->engine->lives != NULL)
+		(void)utimensat(AT_FDCWD, r->tmp_path, NULL, 0);
+	rc = state_file_place(s->files, a->run_id, a->id, r->tmp_path);
 	if (rc != 0) {
 		char *path = state_file_artifact(s->files, a->run_id, a->id);
 

@@ -21,7 +21,8 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-#define ORPHAN_S 3600 /* a blob this old, whose instance has no file */
+#define ORPHAN_S 3600 /* what is this old, and nobody's who lives */
+#define SHARED_MS ((int64_t)3600 * 1000) /* between looks at a shared folder */
 
 struct stray {
 	char *run;
@@ -253,6 +254,17 @@ static void copy_own(struct store *s, struct store_recovery *v)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* A folder that others share is looked at though nobody has died here. */
+static bool is_due(struct store *s)
+{
+	int64_t now = clock_mono_ms();
+
+	if (strcmp(s->files, s->dir) == 0 || now < s->look_ms)
+		return false;
+	s->look_ms = now + SHARED_MS;
+	return true;
+}
+
 /*
  * Who is dead, and which files may be strays? Looked for without the write
  * lock: others may be busy.
@@ -267,7 +279,7 @@ static int find_dead(struct store *s, struct store_req *r)
 	r->recovery = v;
 	copy_own(s, v);
 	rc = state_file_each(dir, on_instance, v);
-	if (rc == 0 && v->n_dead > 0) {
+	if (rc == 0 && (v->n_dead > 0 || is_due(s))) {
 		free(dir);
 		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->files);
 		rc = state_file_each(dir, on_run_dir, v);
@@ -394,10 +406,31 @@ static int claim_all(struct store *s, struct store_req *r)
 	return rc;
 }
 
+static bool is_old(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && time(NULL) - st.st_mtime > ORPHAN_S;
+}
+
 /*
- * Under the write lock, no living supervisor is between giving a file its
- * name and writing the row: what has no row now is a stray for good.
+ * Under the write lock of one file, no living supervisor is between giving a file
+ * its name and writing the row: what has no row now is a stray for good. Where each
+ * writes when it likes, it is one when that is long ago.
  */
+static bool is_settled(const struct store *s, const struct stray *stray)
+{
+	char *path;
+	bool old;
+
+	if (s->engine->lives == NULL)
+		return true;
+	path = state_file_artifact(s->files, stray->run, stray->art);
+	old = is_old(path);
+	free(path);
+	return old;
+}
+
 static int remove_strays(struct store *s, const struct store_recovery *v)
 {
 	int rc = 0;
@@ -410,7 +443,7 @@ static int remove_strays(struct store *s, const struct store_recovery *v)
 			continue;
 		}
 		rc = lives(s, stray->run, stray->art);
-		if (rc == 0)
+		if (rc == 0 && is_settled(s, stray))
 			state_file_remove(s->files, stray->run, stray->art);
 	}
 	return rc < 0 ? rc : 0;
@@ -439,11 +472,9 @@ static int on_tmp(void *arg, const char *name)
 	size_t len = strcspn(name, ".");
 	char *path = xasprintf("%s/" STORE_TMP_DIR "/%s", v->s->files, name);
 	char *instance = xstrndup(name, len);
-	struct stat st;
 
 	if (is_dead(v, name, len) ||
-	    (is_missing(v->s, instance) && stat(path, &st) == 0 &&
-	     time(NULL) - st.st_mtime > ORPHAN_S))
+	    (is_old(path) && !store_instance_lives(v->s, instance)))
 		unlink(path);
 	free(instance);
 	free(path);

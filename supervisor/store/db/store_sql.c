@@ -162,9 +162,9 @@ bool store_pause(struct store *s, int count)
 }
 
 /* Where nothing can be, as in /proc, it is not a row that is not found. */
-static int no_folder(struct store *s, int rc)
+static int no_folder(struct store *s, int rc, const char *path)
 {
-	store_failed(s, rc, s->dir);
+	store_failed(s, rc, path);
 	if (rc == -ENOENT)
 		s->why_rc = rc = -ENXIO;
 	return rc;
@@ -179,7 +179,10 @@ int store_sql_open(struct store *s)
 	s->engine->close(s);
 	rc = state_file_mkdirs(s->dir);
 	if (rc != 0)
-		return no_folder(s, rc);
+		return no_folder(s, rc, s->dir);
+	rc = state_file_folder_ok(s->files);
+	if (rc != 0)
+		return no_folder(s, rc, s->files);
 	rc = store_instance_lock(s);
 	return rc == 0 ? s->engine->open(s) : rc;
 }

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
+#include "cli/ps_nodes.h"
 #include "cli/ps_warm.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
@@ -27,7 +28,7 @@
 #define PAGE 100	    /* as much as list_task_runs gives at once */
 
 static struct {
-	bool all, warm;
+	bool all, warm, nodes;
 	const char *template, *status, *since, *most;
 } flags;
 
@@ -43,6 +44,8 @@ static const struct opt opts[] = {
      "the newest so many; all states, unless --status says which"},
     {"warm", 0, OPT_FLAG, &flags.warm, NULL,
      "instead of runs, the workers that wait for them, by template"},
+    {"nodes", 0, OPT_FLAG, &flags.nodes, NULL,
+     "instead of runs, the servers that have one database"},
 };
 
 static int64_t since_ms; /* wall; 0: whenever */
@@ -169,6 +172,8 @@ static int ps(const struct cli *cli, struct client *c, int n,
 		return rc;
 	if (flags.warm)
 		return ps_warm(cli, c);
+	if (flags.nodes)
+		return ps_nodes(cli, c);
 	list = json_object_new_array();
 	if (flags.all || flags.status != NULL || flags.most != NULL ||
 	    flags.since != NULL) {

@@ -17,9 +17,13 @@
 static const unsigned char *seal_key(const struct context *ctx)
 {
 	static unsigned char key[SEAL_KEY_BYTES];
+	static unsigned char shared[SEAL_KEY_BYTES];
 	static bool loaded;
 	char errmsg[512];
 
+	_Static_assert(SEAL_KEY_BYTES == STORE_SEAL_BYTES, "one key");
+	if (store_seal_key(ctx->store, shared))
+		return shared;
 	if (!loaded && seal_key_load(key, ctx->config->state_dir, errmsg,
 				     sizeof(errmsg)) < 0)
 		log_warn("server", "seal_key=none err=\"%s\"", errmsg);

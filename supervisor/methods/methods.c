@@ -22,6 +22,7 @@
 #include "supervisor/methods/subscriptions.h"
 #include "supervisor/tasks/tasks.h"
 #include "supervisor/tasks/tasks_extension.h"
+#include "supervisor/methods/nodes.h"
 #include "supervisor/methods/usage.h"
 #include "supervisor/uploads/upload_method.h"
 #include "supervisor/methods/waiting.h"
@@ -186,6 +187,7 @@ static const struct method all[] = {
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
     {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
+    {"paddock/nodes", nodes_get, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},
     {"paddock/deleteArtifacts", deletion_artifacts, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},

@@ -636,6 +636,22 @@ void store_set_node_name(struct store *s, const char *name)
 	s->node_name = xstrdup(name);
 }
 
+const char *store_node_name(const struct store *s)
+{
+	return s->node_name != NULL ? s->node_name : "";
+}
+
+bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES])
+{
+	bool sealed;
+
+	pthread_mutex_lock(&s->lock);
+	sealed = s->sealed;
+	memcpy(key, s->seal_key, STORE_SEAL_BYTES);
+	pthread_mutex_unlock(&s->lock);
+	return sealed;
+}
+
 void store_tell_load(struct store *s, const struct store_load *load)
 {
 	pthread_mutex_lock(&s->lock);

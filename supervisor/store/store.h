@@ -171,6 +171,22 @@ struct store_use {
 	int64_t bytes; /* …but not here: rows and artifacts that are kept */
 };
 
+/* What an instance says to others of itself. */
+struct store_load {
+	size_t running, queued;
+	bool draining;
+};
+
+/* One of those that have a database together. */
+struct store_node {
+	char *id;
+	char *name; /* for people */
+	char *version;
+	int64_t started_ms;
+	struct store_load load;
+	int64_t silent_ms; /* since its heartbeat */
+};
+
 #define STORE_USES_MAX 1000		     /* of them in an answer */
 #define STORE_USE_HOUR_MS ((int64_t)3600000) /* it is counted by the hour… */
 #define STORE_USE_KEPT_MS (STORE_USE_HOUR_MS * 24 * 366) /* …for so long */
@@ -199,6 +215,8 @@ struct store_result {
 	size_t len;
 	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
 	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
+	const struct store_node *nodes;
+	size_t n_nodes;
 	const struct store_use *uses;
 	size_t n_uses;
 	size_t interrupted;		 /* recover: runs that were running */
@@ -278,12 +296,18 @@ bool store_found_dead(struct store *s);
 
 /* What people call this instance by (copied), before the first request. */
 void store_set_node_name(struct store *s, const char *name);
+const char *store_node_name(const struct store *s);
 /* What other machines are told of it, from the next heartbeat on. */
-struct store_load {
-	size_t running, queued;
-	bool draining;
-};
 void store_tell_load(struct store *s, const struct store_load *load);
+/* All, with ourselves; none, when no other machine can be one. In nodes. */
+void store_nodes(struct store *s, store_done done, void *arg);
+
+/*
+ * What all instances on several machines seal with, which is in their database. False:
+ * they are of one machine, or the database was not reached yet.
+ */
+#define STORE_SEAL_BYTES 32
+bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES]);
 
 /* Of a database that is a server of its own: how it was about a second ago. */
 struct store_database {

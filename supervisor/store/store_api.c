@@ -113,6 +113,11 @@ void store_used(struct store *s, const char *requestor, int64_t since_ms,
 	ASK(used, .urgent = true, .requestor = requestor, .time_ms = since_ms);
 }
 
+void store_nodes(struct store *s, store_done done, void *arg)
+{
+	ASK(nodes, .urgent = true);
+}
+
 void store_put_session(struct store *s, const struct store_session *session,
 		       enum store_urgency urgency, store_done done, void *arg)
 {

@@ -15,6 +15,7 @@
  *   store_artifacts.c  rows of artifacts, and their files
  *   store_uploads.c  what belongs to no run
  *   store_used.c     what was used, by the hour
+ *   store_nodes.c    servers that have a database together
  *   store_mail.c     what instances ask of each other, and show
  *   store_sessions.c  rows of sessions
  *   store_recover.c  instances: our lock, and what the dead left behind
@@ -71,7 +72,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_drop_session, store_op_drop_sessions, store_op_recover,
     store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
     store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
-    store_op_used, store_op_delete_upload, store_op_delete_uploads;
+    store_op_used, store_op_nodes, store_op_delete_upload,
+    store_op_delete_uploads;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -126,6 +128,7 @@ struct store_req {
 	char *found_text;
 	struct store_letter *letters;
 	struct store_use *uses;
+	struct store_node *nodes;
 	struct store_artifact *artifacts;
 	char **artifact_text; /* a block each */
 	void *data;
@@ -198,6 +201,8 @@ struct store {
 	bool lost; /* and will be until store_rejoin(), whatever else works */
 	char *rejoin; /* the id to be known by from now on, or NULL */
 	struct store_load load;
+	bool sealed; /* SEAL_KEY is there */
+	unsigned char seal_key[STORE_SEAL_BYTES];
 	bool death;	   /* another was found dead, and nobody was told yet */
 	atomic_uint epoch; /* one more with each store_rejoin() */
 	_Atomic int64_t lease_until_ms; /* CLOCK_BOOTTIME, or STORE_NO_LEASE */

@@ -76,6 +76,12 @@ void store_req_forget(struct store_req *r)
 		free(r->uses[i].template_id);
 	}
 	free(r->uses);
+	for (size_t i = 0; i < r->res.n_nodes; i++) {
+		free(r->nodes[i].id);
+		free(r->nodes[i].name);
+		free(r->nodes[i].version);
+	}
+	free(r->nodes);
 	for (size_t i = 0; i < r->res.n_artifacts; i++)
 		free(r->artifact_text[i]);
 	free(r->artifacts);
@@ -88,6 +94,7 @@ void store_req_forget(struct store_req *r)
 	r->found_text = NULL;
 	r->letters = NULL;
 	r->uses = NULL;
+	r->nodes = NULL;
 	r->artifacts = NULL;
 	r->artifact_text = NULL;
 	r->data = NULL;

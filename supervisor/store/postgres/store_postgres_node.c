@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -127,11 +128,44 @@ static int look(struct store *s, const PGresult *res, int64_t sent_ms)
 
 static int add(struct store *s, struct postgres *p)
 {
-	const char *const values[] = {s->instance,
-				      s->node_name != NULL ? s->node_name : "",
+	const char *const values[] = {s->instance, store_node_name(s),
 				      PADDOCK_VERSION};
 
 	return pq_link_send_params(&p->link, ADD_NODE, 3, values);
+}
+
+/* The key that all seal with; the first of them makes it. */
+static int read_seal(struct store *s, struct postgres *p)
+{
+	unsigned char key[STORE_SEAL_BYTES];
+	char hex[2 * STORE_SEAL_BYTES + 1];
+	const char *const values[] = {hex};
+	int rc;
+
+	if (s->sealed)
+		return 0;
+	if (getrandom(key, sizeof(key), 0) != (ssize_t)sizeof(key))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(key); i++)
+		snprintf(hex + 2 * i, 3, "%02x", key[i]);
+	rc = pq_link_send_params(&p->link,
+				 "INSERT INTO secret VALUES('seal', $1)"
+				 " ON CONFLICT (name) DO NOTHING",
+				 1, values);
+	if (rc == 0)
+		rc = store_postgres_ask(
+		    p, "SELECT value FROM secret WHERE name = 'seal'", 0, NULL,
+		    hex, sizeof(hex));
+	for (size_t i = 0; rc == 0 && i < sizeof(key); i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &key[i]) != 1)
+			rc = -EIO;
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&s->lock);
+	memcpy(s->seal_key, key, sizeof(key));
+	s->sealed = true;
+	pthread_mutex_unlock(&s->lock);
+	return 0;
 }
 
 static int beat(struct store *s, struct postgres *p)
@@ -167,6 +201,8 @@ int store_postgres_join(struct store *s)
 
 	if (rc == 0)
 		rc = beat(s, p);
+	if (rc == 0)
+		rc = read_seal(s, p);
 	if (rc == 0)
 		p->joined = true;
 	return rc;

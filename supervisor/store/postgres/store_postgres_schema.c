@@ -310,11 +310,17 @@ static const char chunks[] =
     " RETURN true; END$$;"
     "UPDATE paddock_schema SET version = 4;";
 
+/* What all nodes seal with. */
+static const char seals[] =
+    "CREATE TABLE secret(name" KEY " PRIMARY KEY, value" KEY ");"
+    "UPDATE paddock_schema SET version = 5;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
     nodes,
     chunks,
+    seals,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -322,6 +328,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define BY(index) ""
 #define UNINDEXED ""
 /* also nodes that have no run, and whose heartbeat is not of now */
+#define NODE_ROWS                                                              \
+	"SELECT id, node_name, version, started_ms, running, queued, draining,"\
+	" paddock_now() - heartbeat_ms FROM node ORDER BY node_name, id"
 #define AND_SILENT                                                             \
 	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \
 	" NOT BETWEEN paddock_now() - 1200 AND paddock_now() + 1200"

@@ -322,6 +322,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
 #define AND_SILENT ""
+#define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"
 #define RUN_ROW "rowid" /* of a run of requestor ?1: */

@@ -113,6 +113,7 @@ sub doctor {
 	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
 	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');
 	said(private(['ps', '--warm']), 0, qr/\Apaddock: no worker waits/, 'nor does a worker wait there');
+	is_deeply([map { $_->{running} } @{json_to(private(['ps', '--nodes', '--json'])->{out})}], [0], 'of servers there is the one that is asked');
 	$r = private(['ps', '-a']);
 	like($r->{out}, qr/^$id +good +succeeded /m, 'ps -a does');
 	$r = private(['ps', '-a', '--json']);

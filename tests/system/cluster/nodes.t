@@ -6,6 +6,7 @@ use lib 'tests/lib';
 use Needs;
 BEGIN { needs('postgres') }
 exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
+use Time::Local qw(timegm);
 require Paddock;
 Paddock->import;
 require Nodes;
@@ -114,5 +115,57 @@ for my $how ('stopped', 'cut off') {
 	serves($_, 'and each serves again') for $a, $b;
 	unlike($_->log_text, qr/taken_for_dead/, 'nobody was taken for dead') for $one, $two;
 	$_->stop('both stop') for $one, $two;
+}
+# ---- who is there ----
+{
+	my ($one, $a, $two, $b) = pair('listed');
+	my ($run) = dozing($a);
+	my %row;
+
+	until_true('the load to be told', sub {
+		%row = map { $_->{name} => $_ } @{$b->call('paddock/nodes')->{result}{nodes}};
+		$row{$one->{name}}{running} });
+	is(scalar keys %row, 2, 'operators see all nodes, by name');
+	is($row{$two->{name}}{running}, 0, 'what each runs');
+	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'and which they ask');
+	if (as_root()) {
+		chmod 0777, $two->{socket};
+		chmod 0755, $two->{root};
+		my $other = $two->client($Needs::ORDINARY)->greeted;
+
+		like($other->call('paddock/nodes')->{error}{message}, qr/told to root/, 'nobody else does');
+	}
+	$a->tool(cancel_task_run => {runId => $run});
+	$_->stop('they stop') for $one, $two;
+}
+
+# ---- clocks ----
+SKIP: {
+	my $box = Paddock::fresh_root();
+	my $lib = "$box/clock.so";
+	my $ahead = 90;
+
+	skip('a library cannot be made', 1) if $SANITIZED || !compile('lib/clock.c', $lib, '-shared', '-fPIC');
+	my @nodes = map { node('clocks', templates => \%templates,
+			       $_ ? (env => {LD_PRELOAD => $lib, PADDOCK_CLOCK_AHEAD => $_}) : ()) } 0, $ahead, -$ahead;
+	$_->ready for @nodes;
+	my @c = map { $_->client->greeted } @nodes;
+
+	my ($y, $mo, $d, $h, $m, $s) = $nodes[1]->log_text =~ /^ts=(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)/;
+	cmp_ok(timegm($s, $m, $h, $d, $mo - 1, $y) - time, '>', 60, "a node's clock is ahead of the others'");
+	my @runs = map { (dozing($_))[0] } @c;
+	for my $n (0 .. 2) {
+		my $at = $c[($n + 1) % 3];
+		is($at->saying($runs[$n], 'dozing')->{message}, 'dozing', "node $n shows its run to the next, by whoever's clock");
+		my $v = $at->get($runs[$n]);
+		cmp_ok(abs($v->{createdAt} / 1000 - time), '<', 60, '  made when it was');
+	}
+	for my $n (0 .. 2) {
+		my $at = $c[($n + 2) % 3];
+		$at->tool(cancel_task_run => {runId => $runs[$n]});
+		is($at->ended($runs[$n])->{status}, 'canceled', "node $n ends its run for another");
+	}
+	unlike($_->log_text, qr/taken_for_dead|lease=over|interrupted=[1-9]/, 'nobody was taken for dead') for @nodes;
+	$_->stop('they stop') for @nodes;
 }
 done_testing();

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ps_nodes.c - "paddock ps --nodes": the servers that have a database together, as a
+ * table or JSON. ps.c calls it. A server that refuses or is lost ends it with the
+ * status of such a call.
+ */
+#include "cli/ps_nodes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/json_io.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/terminal.h"
+#include "cli/tool_result.h"
+#include "proto/json/json_pack.h"
+
+#define NAME_COLUMNS 20
+#define LATE_MS 3000 /* a heartbeat comes each second */
+
+static const char *state_of(struct json_object *row)
+{
+	if (json_member_int(row, "heartbeatAgeMs") > LATE_MS)
+		return "silent";
+	return json_member_bool(row, "draining") ? "draining" : "serving";
+}
+
+/* How long ago that is which KEY has, or a dash. */
+static void time_of(char text[PROGRESS_BAR_TIME_SIZE], struct json_object *row,
+		    const char *key, int64_t since_ms)
+{
+	int64_t ms = json_member_int(row, key);
+
+	snprintf(text, PROGRESS_BAR_TIME_SIZE, "-");
+	if (json_member(row, key) == NULL)
+		return;
+	ms = since_ms > 0 ? since_ms - ms : ms;
+	progress_bar_time(text, ms > 0 ? ms : 0);
+}
+
+static void show_row(struct json_object *row)
+{
+	char up[PROGRESS_BAR_TIME_SIZE], beat[PROGRESS_BAR_TIME_SIZE];
+
+	time_of(up, row, "startedAt", clock_wall_ms());
+	time_of(beat, row, "heartbeatAgeMs", 0);
+	safe_print_cut(json_member_str(row, "name"), NAME_COLUMNS,
+		       SANITIZE_NO_LIMIT);
+	safe_printf("  %-8s  %7" PRId64 "  %7" PRId64 "  %-12s  %-12s  %s\n",
+		    state_of(row), json_member_int(row, "running"),
+		    json_member_int(row, "queued"), beat, up,
+		    json_member_str(row, "version"));
+}
+
+static void show(struct json_object *rows)
+{
+	safe_printf("%-*s  %-8s  %7s  %7s  %-12s  %-12s  %s\n", NAME_COLUMNS,
+		    "NODE", "STATE", "RUNNING", "QUEUED", "HEARTBEAT", "UP",
+		    "VERSION");
+	json_each(row, rows)
+		show_row(row);
+	fflush(stdout);
+}
+
+int ps_nodes(const struct cli *cli, struct client *c)
+{
+	struct tool_result a;
+	struct json_object *rows;
+	int rc = client_method(c, "paddock/nodes", NULL, &a);
+
+	if (rc != 0)
+		return rc;
+	rows = json_member(a.value, "nodes");
+	if (!a.good)
+		rc = report_refusal(a.value, NULL);
+	else if (cli->json)
+		json_pretty_print(rows, true);
+	else
+		show(rows);
+	tool_result_fini(&a);
+	return rc;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nodes.h - paddock/nodes, a method of our own: the servers that have a database
+ * together. man/paddockd.8 has its form.
+ */
+#ifndef SUPERVISOR_METHODS_NODES_H
+#define SUPERVISOR_METHODS_NODES_H
+
+#include "supervisor/session/request.h"
+
+void nodes_get(struct request *c);
+
+#endif

@@ -33,7 +33,7 @@
 #define ADD_NODE                                                               \
 	"INSERT INTO node(id, batch, heartbeat_ms, node_name, version,"        \
 	" started_ms, lease_ms) VALUES($1, 0, paddock_now(), $2, $3,"          \
-	" paddock_now(), " LEASE ") ON CONFLICT (id) DO NOTHING"
+	" paddock_now(), " LEASE ") ON CONFLICT (id) DO UPDATE SET batch = 0"
 
 /* ---- ours ---- */
 
@@ -194,6 +194,21 @@ static int beat(struct store *s, struct postgres *p)
 	return rc;
 }
 
+/* What was sent on a connection before this one is done by now, or never is. */
+static int settle(struct store *s, struct postgres *p)
+{
+	char number[NUMBER_SIZE];
+	const char *const values[] = {s->instance, number};
+	int rc;
+
+	snprintf(number, sizeof(number), "%" PRId64, p->batch);
+	rc = store_postgres_ask(p, "SELECT paddock_settle($1, $2)", 2, values,
+				number, sizeof(number));
+	if (rc == 0)
+		p->settled = strtoll(number, NULL, 10);
+	return rc;
+}
+
 int store_postgres_join(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
@@ -201,6 +216,8 @@ int store_postgres_join(struct store *s)
 
 	if (rc == 0)
 		rc = beat(s, p);
+	if (rc == 0 && p->batch > 0)
+		rc = settle(s, p);
 	if (rc == 0)
 		rc = read_seal(s, p);
 	if (rc == 0)

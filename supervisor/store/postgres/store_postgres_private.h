@@ -42,6 +42,7 @@ struct postgres {
 	int64_t looked_ms; /* CLOCK_BOOTTIME: others were last looked at */
 	int open_rc;	   /* of the last try */
 	int64_t batch;	   /* the number of the transaction that writes */
+	int64_t settled;   /* the last that was done before this connection */
 	int64_t retry_ms;  /* no connection is tried before */
 	int64_t backoff_ms;
 	int64_t changes;

@@ -315,12 +315,29 @@ static const char seals[] =
     "CREATE TABLE secret(name" KEY " PRIMARY KEY, value" KEY ");"
     "UPDATE paddock_schema SET version = 5;";
 
+/*
+ * What a connection that ended had sent may still arrive. A transaction whose number
+ * is no newer than one that was done, or asked after, is refused.
+ */
+static const char numbers[] =
+    "CREATE OR REPLACE FUNCTION paddock_write(name text, number bigint)"
+    " RETURNS void LANGUAGE plpgsql AS $$BEGIN"
+    " UPDATE node SET batch = number, heartbeat_ms = paddock_now()"
+    "  WHERE id = name AND batch < number;"
+    " IF NOT FOUND AND EXISTS (SELECT 1 FROM node WHERE id = name) THEN"
+    "  RAISE EXCEPTION 'this has arrived too late' USING ERRCODE = 'PD002';"
+    " ELSIF NOT FOUND THEN RAISE EXCEPTION 'another server has taken over what"
+    " this one had' USING ERRCODE = 'PD001'; END IF; END$$;"
+    /* the number of what was done last; up to NUMBER nothing is any more */
+    "CREATE FUNCTION paddock_settle(name text, number bigint)"
+    " RETURNS bigint LANGUAGE plpgsql AS $$DECLARE was bigint; BEGIN"
+    " SELECT batch INTO was FROM node WHERE id = name FOR UPDATE;"
+    " UPDATE node SET batch = number WHERE id = name AND batch < number;"
+    " RETURN was; END$$;"
+    "UPDATE paddock_schema SET version = 6;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
-    first,
-    uploads,
-    nodes,
-    chunks,
-    seals,
+    first, uploads, nodes, chunks, seals, numbers,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -328,8 +345,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define BY(index) ""
 #define UNINDEXED ""
 /* also nodes that have no run, and whose heartbeat is not of now */
-#define NODE_ROWS                                                              \
-	"SELECT id, node_name, version, started_ms, running, queued, draining,"\
+#define NODE_ROWS                                                               \
+	"SELECT id, node_name, version, started_ms, running, queued, draining," \
 	" paddock_now() - heartbeat_ms FROM node ORDER BY node_name, id"
 #define AND_SILENT                                                             \
 	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \

@@ -15,8 +15,7 @@ bool help_is_postgres(void)
 	return engine != NULL && strcmp(engine, "postgres") == 0;
 }
 
-/* A schema for STATE_DIR; its URL. */
-static char *help_url(const char *state_dir)
+char *help_url(const char *state_dir)
 {
 	const char *url = getenv("PADDOCK_TEST_POSTGRES");
 	struct pq_link link = {0};

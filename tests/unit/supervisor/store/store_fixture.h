@@ -57,6 +57,8 @@ extern int help_order;
 /* In a database of PostgreSQL's when PADDOCK_TEST_STORE says so: then each state
  * folder has a schema of its own there. */
 bool help_is_postgres(void);
+/* Where that is; the caller frees it. */
+char *help_url(const char *state_dir);
 struct store *help_start(const char *state_dir, const char *instance);
 /* As of another machine: its own state folder, and the schema of OTHER. */
 struct store *help_start_beside(const char *state_dir, const char *other,

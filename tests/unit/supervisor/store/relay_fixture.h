@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relay_fixture.h - stands between a store and PostgreSQL, and loses answers, or
+ * keeps what was sent and has it arrive late. A thread of its own moves bytes; each
+ * call below returns once what it asks for is so.
+ */
+#ifndef TESTS_UNIT_SUPERVISOR_STORE_RELAY_FIXTURE_H
+#define TESTS_UNIT_SUPERVISOR_STORE_RELAY_FIXTURE_H
+
+struct relay;
+
+/* Listens in DIR, as PostgreSQL would; URL, which has a host=FOLDER, is where to. */
+struct relay *relay_start(const char *dir, const char *url);
+void relay_stop(struct relay *r);
+/* The same URL, by the relay; the caller frees it. */
+char *relay_url(const struct relay *r);
+
+/* The next commit is done, and its connection ends instead of an answer. */
+void relay_lose_answer(struct relay *r);
+/* The next transaction that writes is kept… */
+void relay_hold(struct relay *r);
+/* …to its end it is; its connection ends, and no other gets through… */
+void relay_cut_held(struct relay *r);
+/* …until now… */
+void relay_pass(struct relay *r);
+/* …and now what was kept arrives, and has been answered. */
+void relay_release(struct relay *r);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of tests/unit/model/, by the store itself and PostgreSQL: answers that are
+ * lost, requests that arrive late, and ends written after a take-over.
+ */
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#undef store_start
+
+/* A store whose connections go by a relay. */
+struct node {
+	struct relay *relay;
+	struct store *store;
+	char *dir;
+};
+
+static struct node start_node(const char *dir, const char *name)
+{
+	struct node n = {.dir = xasprintf("%s/%s", dir, name)};
+	char *url = help_url(dir), *by;
+
+	mkdir(n.dir, 0700);
+	n.relay = relay_start(n.dir, url);
+	n.store = store_start(n.dir, name);
+	by = relay_url(n.relay);
+	store_set_url(n.store, by);
+	free(by);
+	free(url);
+	return n;
+}
+
+static void stop_node(struct node *n)
+{
+	store_stop(n->store, 10000);
+	relay_stop(n->relay);
+	free(n->dir);
+}
+
+static enum store_status status_of(struct store *s, const char *run)
+{
+	struct answer a = {0};
+	enum store_status status;
+
+	help_get(s, &a, "alice", run);
+	status = a.status[0];
+	help_clear(&a);
+	return status;
+}
+
+static void sql(const char *dir, const char *text)
+{
+	struct help_db *db = help_open(dir);
+
+	help_sql(db, text);
+	help_close(db);
+}
+
+/* Whole, up to its commit, in one go: what is alone is asked about before that. */
+static void put(struct node *n, const struct store_run *run, struct answer *a)
+{
+	*a = (struct answer){0};
+	store_put_run(n->store, run, STORE_DEFERRED, help_done, a);
+	store_drop_session(n->store, "none", STORE_SYNC, NULL, NULL);
+}
+
+/* A commit that was done, and whose acknowledgement was lost. */
+static void test_lost_answer(const char *dir)
+{
+	struct node n = start_node(dir, "inst_lost");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a;
+	uint32_t before;
+
+	help_put(n.store, &run, STORE_SYNC);
+	before = help_commits(n.store);
+	run.status = STORE_SUCCEEDED;
+	relay_lose_answer(n.relay);
+	put(&n, &run, &a);
+	help_wait(n.store, &a);
+	is_int(a.rc, 0, "an end whose acknowledgement was lost is kept");
+	is_int(status_of(n.store, run.id), STORE_SUCCEEDED, "it is there");
+	is_int(help_commits(n.store) - before, 1, "by one commit");
+	stop_node(&n);
+}
+
+/* What was sent on a connection that ended arrives after what came later. */
+static void test_late_write(const char *dir)
+{
+	struct node n = start_node(dir, "inst_late");
+	struct store_run run = help_run("alice", STORE_RUNNING), end;
+	struct answer a, b;
+
+	help_put(n.store, &run, STORE_SYNC);
+	end = run;
+	end.status = STORE_SUCCEEDED;
+	relay_hold(n.relay);
+	run.cancelling = true;
+	put(&n, &run, &a);
+	relay_cut_held(n.relay);
+	relay_pass(n.relay);
+	help_wait(n.store, &a);
+	put(&n, &end, &b);
+	help_wait(n.store, &b);
+	is_int(b.rc, 0, "the end of its run does");
+	relay_release(n.relay);
+	is_int(status_of(n.store, run.id), STORE_SUCCEEDED,
+	       "then the first arrives after all, and changes nothing");
+	is_int(help_put(n.store, &end, STORE_SYNC), 0, "and all goes on");
+	stop_node(&n);
+}
+
+static void recover(struct node *n, struct answer *a)
+{
+	*a = (struct answer){0};
+	store_recover(n->store, help_done, a);
+}
+
+/* As if its lease were over for the others. */
+#define IS_OVER(id) "UPDATE node SET heartbeat_ms = 0 WHERE id = '" id "'"
+
+/* The end of a run, from a node that another has taken for dead. */
+static void test_taken_over(const char *dir)
+{
+	struct node one = start_node(dir, "inst_one"),
+		    two = start_node(dir, "inst_two");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a;
+
+	help_put(one.store, &run, STORE_SYNC);
+	recover(&two, &a);
+	help_wait(two.store, &a);
+	is_int(a.interrupted, 0, "a node that lives keeps its run");
+	relay_hold(one.relay);
+	run.status = STORE_SUCCEEDED;
+	put(&one, &run, &a);
+	relay_cut_held(one.relay);
+	sql(dir, IS_OVER("inst_one"));
+	recover(&two, &a);
+	help_wait(two.store, &a);
+	is_int(a.interrupted, 1, "one that is silent loses it");
+	relay_release(one.relay);
+	is_int(status_of(two.store, run.id), STORE_FAILED,
+	       "its end, which arrives late, is no second one");
+	relay_pass(one.relay);
+	while (!store_is_lost(one.store))
+		store_dispatch(one.store);
+	ok(true, "nor by a connection of now: it learns that it was taken for "
+		 "dead");
+	is_int(status_of(two.store, run.id), STORE_FAILED, "the first stays");
+	store_stop(one.store, 0);
+	relay_stop(one.relay);
+	free(one.dir);
+	stop_node(&two);
+}
+
+/* A take-over whose answer is lost, or which arrives twice. */
+static void test_claim(const char *dir)
+{
+	struct node one = start_node(dir, "inst_dead"),
+		    two = start_node(dir, "inst_heir");
+	struct store_run queued = help_run("alice", STORE_QUEUED),
+			 running = help_run("alice", STORE_RUNNING);
+	struct answer a, b;
+
+	help_put(one.store, &queued, STORE_SYNC);
+	help_put(one.store, &running, STORE_SYNC);
+	help_put(two.store, &(struct store_run){0}, STORE_SYNC);
+	sql(dir, IS_OVER("inst_dead"));
+	relay_lose_answer(two.relay);
+	recover(&two, &a);
+	help_wait(two.store, &a);
+	recover(&two, &b);
+	help_wait(two.store, &b);
+	is_int(a.n + b.n, 1, "what waited is told once to who has it now");
+	is_int(a.interrupted + b.interrupted, 1, "as is what ran");
+	is_int(status_of(two.store, running.id), STORE_FAILED,
+	       "which has ended");
+	store_stop(one.store, 0);
+	relay_stop(one.relay);
+	free(one.dir);
+	stop_node(&two);
+}
+
+int main(void)
+{
+	static void (*const tests[])(const char *) = {
+	    test_lost_answer, test_late_write, test_taken_over, test_claim};
+	char *dir;
+
+	if (!help_is_postgres()) {
+		printf("1..0 # SKIP tests/tools/with-postgres is not beside\n");
+		return 0;
+	}
+	dir = help_dir();
+	for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
+		char *sub = xasprintf("%s/%zu", dir, i);
+
+		mkdir(sub, 0700);
+		tests[i](sub);
+		free(sub);
+	}
+	help_remove(dir);
+	return tap_done();
+}

@@ -268,7 +268,30 @@ bool schema_check_members(struct schema_check *c, const struct schema_op *op,
 	return ok;
 }
 
-/* A member's name is an instance of its own, at the member's place. */
+/* NAME is none that OP's schema takes, which may say in words what would be. */
+static void refuse_name(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *at, const char *name)
+{
+	struct json_object *words = NULL;
+	char quoted[100], expected[200] = "a name that propertyNames allows";
+	struct schema_text t;
+
+	schema_text_init(&t, quoted, sizeof(quoted));
+	schema_put_quoted(&t, name, strlen(name));
+	if (json_object_is_type(op->nodes[0]->json, json_type_object) &&
+	    json_object_object_get_ex(op->nodes[0]->json, "description",
+				      &words) &&
+	    json_object_is_type(words, json_type_string)) {
+		schema_text_init(&t, expected, sizeof(expected));
+		schema_put(&t, json_object_get_string(words));
+	}
+	schema_fail_text(c, at, op->keyword, expected,
+			 "has a member that is called %s; what it is called "
+			 "has to be %s",
+			 quoted, expected);
+}
+
+/* A member's name is an instance of its own. */
 bool schema_check_property_names(struct schema_check *c,
 				 const struct schema_op *op,
 				 const struct schema_place *at,
@@ -280,9 +303,6 @@ bool schema_check_property_names(struct schema_check *c,
 	for (struct lh_entry *e = first_member(at); e != NULL;
 	     e = lh_entry_next(e)) {
 		struct schema_place name = member(at, e);
-		char quoted[100];
-		struct schema_text t;
-
 		bool pass;
 
 		if (!schema_step(c,
@@ -296,12 +316,7 @@ bool schema_check_property_names(struct schema_check *c,
 		if (pass)
 			continue;
 		ok = false;
-		name.value = lh_entry_v(e);
-		schema_text_init(&t, quoted, sizeof(quoted));
-		schema_put_quoted(&t, name.key, strlen(name.key));
-		schema_fail_text(
-		    c, &name, op->keyword, "a name that propertyNames allows",
-		    "has the name %s, which propertyNames refuses", quoted);
+		refuse_name(c, op, at, name.key);
 		if (schema_enough(c))
 			return false;
 	}

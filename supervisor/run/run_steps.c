@@ -24,7 +24,8 @@ static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = {[MSG_STEP_RUNNING] = true, [MSG_STEP_SKIPPED] = true},
     [MSG_STEP_RUNNING] = {[MSG_STEP_RUNNING] = true,
 			  [MSG_STEP_SUCCEEDED] = true,
-			  [MSG_STEP_FAILED] = true},
+			  [MSG_STEP_FAILED] = true,
+			  [MSG_STEP_SKIPPED] = true},
 };
 
 void run_steps_fini(struct run_steps *s)

@@ -115,7 +115,10 @@ static int give_up(lua_State *L, struct attempt *a)
 	size_t n;
 	const char *message = lua_tolstring(L, err + 2, &n);
 
-	steps_fail(a->step, lua_tostring(L, err + 1), message, n);
+	if (a->options.optional)
+		steps_skip(a->step);
+	else
+		steps_fail(a->step, lua_tostring(L, err + 1), message, n);
 	lua_error_leave_step(L, a->kind, err, AT_NAME);
 	return leave(L, a, false);
 }
@@ -239,10 +242,13 @@ static void get_options(lua_State *L, int idx, struct lua_step_options *o)
 	luaL_checktype(L, idx, LUA_TTABLE);
 	lua_pushnil(L);
 	while (lua_next(L, idx)) {
-		if (lua_type(L, -2) != LUA_TSTRING ||
-		    !lua_steps_option(L, o, lua_tostring(L, -2)))
+		bool named = lua_type(L, -2) == LUA_TSTRING;
+
+		if (named && strcmp(lua_tostring(L, -2), "optional") == 0)
+			o->optional = lua_toboolean(L, -1);
+		else if (!named || !lua_steps_option(L, o, lua_tostring(L, -2)))
 			luaL_error(L, "run.step takes the options retries, "
-				      "backoff and timeout alone");
+				      "backoff, timeout and optional alone");
 		lua_pop(L, 1);
 	}
 }

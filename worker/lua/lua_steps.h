@@ -15,6 +15,8 @@ struct lua_step_options {
 	/* before the first of them; doubles each time */
 	lua_Integer backoff_ms;
 	lua_Integer timeout_ms; /* of each attempt; 0: none */
+	/* of run.step(): one that fails is skipped, and raises all the same */
+	bool optional;
 };
 
 /*

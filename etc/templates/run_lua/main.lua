@@ -57,13 +57,13 @@ return function(run, inputs)
 	end
 
 	if inputs.timeoutMs then
-		local ended, why = pcall(run.step, "code", go, {timeout = inputs.timeoutMs})
+		local ended, why = pcall(run.step, "code", go, {timeout = inputs.timeoutMs, optional = true})
 
 		if not ended then
 			if why.code ~= "STEP_TIMEOUT" then
 				error(why)
 			end
-			answer.stderr, answer.result = why.message .. "\n", nil
+			answer.stderr, answer.result = "", nil
 			answer.exitCode = 124
 		end
 	else

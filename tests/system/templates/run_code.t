@@ -115,6 +115,7 @@ for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
 	my $r = $s->tool(run_bash => {code => 'true', files => {$name => 'x'}});
 
 	refused($r, 'INVALID_PARAMETER', "a file is not called \"$name\"");
+	like($r->{view}{error}, qr/^\/files has a member that is called "\Q$name\E"; what it is called has to be letters, digits and \. _ - with \/ between folders; no part begins/, '... which is said in words');
 }
 
 # ---- Lua ----
@@ -131,6 +132,8 @@ for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
 	    'run_lua: an error that is a table has its message');
 	my $late = code('run_lua', 'print(1) while true do end', timeoutMs => 200);
 	is_deeply([@$late{qw(stdout exitCode)}], ["1\n", 124], 'run_lua: code that does not end is ended, and what it printed told');
+	my $view = $s->run('run_lua', {code => 'while true do end', timeoutMs => 200}, mode => 'sync')->{view};
+	is("$view->{status} $view->{result}{exitCode}", 'succeeded 124', 'run_lua: ... which is a run that has succeeded, as of the others');
 }
 $s->stop;
 done_testing();

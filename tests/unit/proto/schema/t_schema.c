@@ -265,9 +265,15 @@ TEST(errors)
 	     "the value is \"2026-02-29\"; it must be a date (YYYY-MM-DD)"},
 	    {"{\"properties\":{\"a\":false}}", "{\"a\":1}", "/a", "", "nothing",
 	     "/a must not be there"},
-	    {"{\"propertyNames\":{\"maxLength\":1}}", "{\"ab\":1}", "/ab",
+	    {"{\"propertyNames\":{\"maxLength\":1}}", "{\"ab\":1}", "",
 	     "propertyNames", "a name that propertyNames allows",
-	     "/ab has the name \"ab\", which propertyNames refuses"},
+	     "the value has a member that is called \"ab\"; what it is "
+	     "called has to be a name that propertyNames allows"},
+	    {"{\"properties\":{\"f\":{\"propertyNames\":{\"maxLength\":1,"
+	     "\"description\":\"one letter\"}}}}",
+	     "{\"f\":{\"ab\":1}}", "/f", "propertyNames", "one letter",
+	     "/f has a member that is called \"ab\"; what it is called has "
+	     "to be one letter"},
 	    {"{\"const\":\"a\\\"b\\n\"}", "\"c\\\"\\u0007\"", "", "const",
 	     "\"a\\\"b\\u000a\"",
 	     "the value is \"c\\\"\\u0007\"; it must be \"a\\\"b\\u000a\""},

@@ -42,7 +42,8 @@ TEST(changes)
 		{[MSG_STEP_RUNNING] = true, [MSG_STEP_SKIPPED] = true},
 	    [MSG_STEP_RUNNING] = {[MSG_STEP_RUNNING] = true,
 				  [MSG_STEP_SUCCEEDED] = true,
-				  [MSG_STEP_FAILED] = true},
+				  [MSG_STEP_FAILED] = true,
+				  [MSG_STEP_SKIPPED] = true},
 	};
 	static const char *const names[] = {"pending", "running", "succeeded",
 					    "failed", "skipped"};

@@ -111,6 +111,14 @@ static const struct trial cancels[] = {
        "{retries = 3})"),
      "+0:a >0#1 !0:RUN_CANCELED:* FAIL:RUN_CANCELED:*",
      .poke = SIGTERM},
+    {.name = "an optional step that fails is skipped, and raises",
+     T("local ok, e = pcall(run.step, 'b', function() error('x', 0) end, "
+       "{optional = true, retries = 1}) return {ok, e.code}"),
+     "+0:b >0#1 >0#2 ~0 VALUE:[false,\"ERROR\"]"},
+    {.name = "one that takes too long, too",
+     T("local ok, e = pcall(run.step, 'b', function() while true do end end, "
+       "{optional = true, timeout = 20}) return {ok, e.code}"),
+     "+0:b >0#1 ~0 VALUE:[false,\"STEP_TIMEOUT\"]"},
     {.name = "a map's pending items are skipped, what was done stays",
      T("local r = run.map({1, 2, 3, 4}, {concurrency = 2, step = 'x'}, "
        "function(i) if i == 2 then print('poke') end run.sleep(60000) "

@@ -20,8 +20,11 @@
 
 enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
 
-/* One buffer for both ways: each page that a worker writes to is copied. */
-static char frame[CHAN_FRAME_MAX];
+/*
+ * One buffer for both ways: each page that a worker writes to is copied. It is
+ * aligned least, so it comes last and begins in the page of small variables.
+ */
+static char frame[CHAN_FRAME_MAX] __attribute__((aligned(1)));
 /* channel_last_fail() may interrupt channel_send() */
 static char last[CHAN_FRAME_MAX];
 

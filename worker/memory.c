@@ -23,8 +23,9 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
-#define LARGEST 65536u	 /* malloc(3) maps larger blocks apart from the heap */
-#define GRAIN 16u	 /* malloc's */
+#define LARGEST 65536u /* malloc(3) maps larger blocks apart from the heap */
+#define GRAIN 16u      /* malloc's */
+#define PAGE ((uintptr_t)4096)
 #define RSEQ_BYTES 32	 /* of struct rseq, as glibc registers it */
 #define REMEMBERED 1040u /* up to here malloc keeps what is freed for itself */
 
@@ -124,9 +125,24 @@ void memory_pack_heap(void)
 			;
 }
 
-/* ---- the stack ---- */
+static void keep(size_t size)
+{
+	struct hole *hole = malloc(size);
 
-#define PAGE ((uintptr_t)4096)
+	if (hole == NULL)
+		return;
+	hole->next = taken;
+	taken = hole;
+}
+
+void memory_begin_page(void)
+{
+	memory_pack_heap();
+	keep(GRAIN);
+	keep(PAGE - (uintptr_t)taken % PAGE - GRAIN);
+}
+
+/* ---- the stack ---- */
 
 void memory_pack_stack(void (*fn)(void *room, void *arg), size_t size,
 		       size_t front, void *arg)

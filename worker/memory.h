@@ -33,6 +33,9 @@ void memory_share_text(void);
  */
 void memory_pack_heap(void);
 
+/* The same, and what is allocated next begins a page, or nearly. */
+void memory_begin_page(void);
+
 /*
  * Call FN(room, ARG) so that the first FRONT bytes of its zeroed ROOM, of SIZE
  * bytes, are the last of a page of the stack, in which all that FN calls begins.

@@ -13,6 +13,7 @@
 #include "worker/memory.h"
 
 #define BLOCK_OVERHEAD 16u /* bytes, roughly, that malloc adds */
+#define CALLS_DEEP 4	   /* of what is no template's */
 #define RESERVE 262144u	   /* bytes for the report of a failed run */
 
 /*
@@ -108,13 +109,38 @@ static int on_panic(lua_State *L)
 	abort();
 }
 
+/* Its only upshot is what Lua keeps for the next calls. */
+static int call_deep(lua_State *L)
+{
+	lua_Integer depth = lua_tointeger(L, 1);
+
+	lua_pushcfunction(L, call_deep);
+	lua_pushinteger(L, depth - 1);
+	if (depth > 0)
+		lua_call(L, 1, 0);
+	return 0;
+}
+
+/*
+ * Calls are made in a thread that has been called as deep as it will be before the
+ * libraries come: so all that a call writes lies side by side, and beside the state
+ * itself, where the main thread's would lie among what is only read.
+ */
 lua_State *lua_state_new(lua_CFunction open)
 {
-	lua_State *L = lua_newstate(on_alloc, NULL);
+	lua_State *L, *T;
 
+	memory_begin_page();
+	L = lua_newstate(on_alloc, NULL);
 	if (L == NULL)
 		return NULL;
 	lua_atpanic(L, on_panic);
+	T = lua_newthread(L);
+	lua_pushcfunction(T, call_deep);
+	lua_pushinteger(T, CALLS_DEEP);
+	lua_call(T, 1, 0);
+	/* who asks for the main one is given this one, too: it runs */
+	lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
 	lua_pushcfunction(L, open);
 	if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
 		lua_close(L);
@@ -122,7 +148,7 @@ lua_State *lua_state_new(lua_CFunction open)
 	}
 	lua_gc(L, LUA_GCINC, GC_PAUSE_BORN, GC_STEP_MUL, 0);
 	lua_gc(L, LUA_GCCOLLECT);
-	return L;
+	return T;
 }
 
 void lua_state_limit(lua_State *L, size_t bytes)

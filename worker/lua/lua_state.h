@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * A state that OPEN filled, its garbage collected, not yet limited: made once,
- * in the zygote. NULL: no memory.
+ * A thread of a state that OPEN filled, its garbage collected, not yet limited:
+ * made once, in the zygote. NULL: no memory.
  */
 lua_State *lua_state_new(lua_CFunction open);
 

@@ -16,6 +16,7 @@
 #include "tests/unit/tap.h"
 
 #define HOLES 500
+#define PAGE 4096
 #define SYS_THP "/sys/kernel/mm/transparent_hugepage/enabled"
 
 /* Constants enough to be worth a huge page. */
@@ -107,7 +108,7 @@ static void test_text(void)
 
 static void test_heap(void)
 {
-	void *keep[HOLES], *holes[HOLES];
+	void *keep[HOLES], *holes[HOLES], *page;
 	uintptr_t last = 0;
 	bool beyond = true;
 
@@ -124,13 +125,16 @@ static void test_heap(void)
 		beyond = beyond && (uintptr_t)holes[i] > last;
 	}
 	ok(beyond, "no allocation falls into a hole between others");
+	memory_begin_page();
+	page = malloc(100);
+	ok((uintptr_t)page % PAGE < 64, "the next one can begin a page");
+	free(page);
 	for (size_t i = 0; i < HOLES; i++) {
 		free(holes[i]);
 		free(keep[i]);
 	}
 }
 
-#define PAGE 4096
 #define FRONT 100
 
 struct seen {

@@ -79,6 +79,7 @@ static void on_reloaded(void *arg, const char *errmsg)
 		unix_listen_recheck(d->listener);
 		http_listen_recheck(d->http);
 	}
+	runs_serve(d->ctx->runs);
 	runs_pump(d->ctx->runs); /* limits may be wider */
 	if (d->ready && !d->ctx->draining)
 		tell_manager(d, "READY=1");
@@ -178,6 +179,7 @@ static void on_term(struct daemon *d)
 	sessions_end(ctx->sessions);
 	warm_stop(ctx->warm);
 	runs_drain_parked(ctx->runs);
+	runs_hand_over(ctx->runs);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 runs_running(ctx->runs), runs_queued(ctx->runs));

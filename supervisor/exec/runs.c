@@ -41,7 +41,8 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, id, r);
-	return r != NULL && r->requestor == requestor && !run_terminal(r)
+	return r != NULL && r->requestor == requestor && !run_terminal(r) &&
+		       r->away.place != RUN_ABROAD && !r->away.cancel
 		   ? r
 		   : NULL;
 }
@@ -72,8 +73,10 @@ int runs_cancel(struct runs *s, struct run *r)
 	/* queued, or for a new zygote, or for its output to be checked */
 	bool waits = r->worker == NULL;
 
-	if (run_terminal(r) || r->state == RUN_CANCELLING)
+	if (run_terminal(r) || r->state == RUN_CANCELLING || r->away.cancel)
 		return -EALREADY;
+	if (r->away.place != RUN_HERE)
+		return runs_abroad_cancel(s, r);
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
@@ -105,7 +108,7 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (run_terminal(r) ||
+		if (run_terminal(r) || r->away.place != RUN_HERE ||
 		    (r->state == RUN_QUEUED && (!queued || r->taken_over)))
 			continue;
 		run_set_error(
@@ -134,9 +137,15 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 	}
 }
 
+/* What is another's is waited for by whom somebody here waits for. */
 size_t runs_unrecorded(const struct runs *s)
 {
-	return HASH_COUNT(s->by_id) - s->sched.queued - s->paused;
+	size_t unwatched = 0;
+	const struct run *r;
+
+	TAILQ_FOREACH(r, &s->abroad, away.link)
+		unwatched += TAILQ_EMPTY(&r->watches);
+	return HASH_COUNT(s->by_id) - s->sched.queued - s->paused - unwatched;
 }
 
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
@@ -157,6 +166,8 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	runs_queue_init(s);
 	runs_files_init(s);
 	runs_remote_init(s);
+	runs_claim_init(s);
+	runs_abroad_init(s);
 	return s;
 }
 
@@ -169,6 +180,8 @@ void runs_free(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after)
 		runs_forget(s, r);
 	runs_lease_fini(s);
+	runs_abroad_fini(s);
+	runs_claim_fini(s);
 	runs_remote_fini(s);
 	runs_files_fini(s);
 	runs_queue_fini(s);

@@ -43,9 +43,10 @@ struct run_wish {
 	const char *trace;	   /* traceparent of who asks, or NULL */
 	const char *retried_from;  /* the run that it repeats, or NULL */
 	const char *idem_key;
-	const char *idem_digest; /* with idem_key */
-	enum store_task task;	 /* not _NONE: it is a task as well… */
-	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
+	const char *idem_digest;    /* with idem_key */
+	enum store_task task_later; /* the same, if others may start it */
+	enum store_task task;	    /* not _NONE: it is a task as well… */
+	int64_t task_ttl_ms; /* …for so long; 0: the server's default */
 	struct json_object *task_capabilities; /* run_task's; lent */
 	/* they, as text: taken, when a run is made; or NULL */
 	char *inputs_text;
@@ -73,7 +74,10 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
  */
 void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish);
 
-/* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
+/*
+ * One that has not been recorded as ended, nor is another instance's by now; NULL:
+ * ask the store. Borrowed.
+ */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		      const char *id);
 /* Anybody's that has a worker, or NULL. */
@@ -90,6 +94,11 @@ int runs_cancel(struct runs *s, struct run *r);
  * one that is under way is over.
  */
 void runs_recover(struct runs *s);
+
+/* What this instance serves has changed: others in the queue of all are told. */
+void runs_serve(struct runs *s);
+/* What waits in the queue of all is for others: nothing of it is kept back. */
+void runs_hand_over(struct runs *s);
 
 /* Start what waits, as far as limits and workers go. */
 void runs_pump(struct runs *s);

@@ -86,7 +86,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .config = s->ctx->config,
 	    .sched = &s->sched,
 	    .shared = s->ctx->others,
-	    .starts = runs_can_start(s) &&
+	    .starts = runs_can_start(s) && !runs_claim_waits(s) &&
 		      sched_is_clear(&s->sched, &q->lane, t->runtime),
 	    .bytes = inputs_len,
 	};
@@ -125,6 +125,7 @@ static void on_stored(void *arg, const struct store_result *res)
 	struct run_notice n = {.kind = NOTICE_DURABLE};
 
 	st->run->durable = res->rc == 0;
+	runs_claim_queued(st->runs, st->run, res->rc);
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
 	if (res->rc != 0) /* no row has them */
@@ -161,6 +162,23 @@ static bool files_fit(const struct run *r, const struct run_files *files,
 	return false;
 }
 
+/*
+ * R does not start at once. Where any instance may start it, what may become a task
+ * is one from now on: later its row would be another's to write.
+ */
+static void set_aside(struct runs *s, struct run *r,
+		      const struct run_wish *wish)
+{
+	struct run_wish task = *wish;
+
+	runs_claim_set_aside(s, r);
+	if (r->away.place == RUN_HERE || r->away.pinned ||
+	    wish->task_later == STORE_TASK_NONE)
+		return;
+	task.task = wish->task_later;
+	set_task(s, r, &task);
+}
+
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish,
@@ -168,7 +186,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 {
 	struct stored *st;
 	struct run *r;
-	bool starts;
+	bool starts = false;
 	size_t len = wish->inputs_len;
 	const char *text = wish->inputs_text;
 
@@ -207,12 +225,17 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	*st = (struct stored){s, r, wish->promised};
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	starts = runs_next(s) == r && runs_files_here(s, r);
+	if (runs_claim_waits(s) || runs_next(s) != r)
+		set_aside(s, r, wish);
+	else
+		starts = runs_files_here(s, r);
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
 	run_row_put(s->ctx->store, r,
-		    wish->promised ? STORE_SYNC : STORE_DEFERRED, on_stored,
-		    st);
+		    wish->promised || r->away.place == RUN_QUEUE
+			? STORE_SYNC
+			: STORE_DEFERRED,
+		    on_stored, st);
 	if (starts)
 		runs_start(s, r);
 	return r;
@@ -239,6 +262,13 @@ static void on_task_stored(void *arg, const struct store_result *res)
 
 void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
 {
+	struct run_notice no = {.kind = NOTICE_TASK,
+				.unrecorded = "another server has the run"};
+
+	if (r->away.place == RUN_ABROAD) {
+		run_tell(r, &no);
+		return;
+	}
 	run_clear_task(r); /* one whose time has passed */
 	set_task(s, r, wish);
 	r->task.pending = true;

@@ -50,6 +50,7 @@ static void begin_anew(struct runs *s)
 	store_rejoin(s->ctx->store, s->ctx->instance);
 	s->leaving = false;
 	s->fenced = false;
+	runs_claim_rejoined(s);
 	runs_recover(s);
 }
 
@@ -61,6 +62,10 @@ static void drop_waiting(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (r->worker != NULL || run_terminal(r))
 			continue;
+		if (r->away.place != RUN_HERE) {
+			runs_abroad_follow(s, r);
+			continue;
+		}
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "another server has taken the run over: ask for "
 			      "it by its id");
@@ -98,7 +103,8 @@ static void look(struct runs *s)
 		s->fenced = !lasts;
 		runs_pump(s);
 	}
-	if (s->leaving && s->by_id == NULL && !s->ctx->draining)
+	if (s->leaving && HASH_COUNT(s->by_id) == s->n_abroad &&
+	    !s->ctx->draining)
 		begin_anew(s);
 }
 

@@ -13,6 +13,8 @@
  *   runs_recover.c what instances that died leave to us
  *   runs_lease.c   whether they may go on at all
  *   runs_remote.c  what other instances on the same state ask of ours
+ *   runs_claim.c   the queue of all instances: what waits there, and is claimed
+ *   runs_abroad.c  those of ours that another instance has claimed
  */
 #ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
 #define SUPERVISOR_EXEC_RUNS_PRIVATE_H
@@ -26,11 +28,16 @@
 
 struct artifact_copies;
 struct runs_remote; /* runs_remote.c */
+struct runs_claims; /* runs_claim.c */
 
 struct runs {
 	struct context *ctx;
 	const struct runs_ops *ops;
 	struct runs_remote *mail;
+	struct runs_claims *claims;
+	TAILQ_HEAD(runs_abroad, run) abroad; /* another's now, the next first */
+	size_t n_abroad;
+	struct event *abroad_look; /* at them */
 	struct worker_env workers;
 	struct event *lease;	/* NULL: this machine is alone */
 	char instance[ID_SIZE]; /* ours, when it is not the first */
@@ -58,6 +65,17 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 
 /* How long Q's runs are kept; NULL: of somebody who is not known here. */
 int64_t runs_ttl(const struct runs *s, const struct requestor *q);
+
+/* ---- runs_recover.c ---- */
+
+/*
+ * A run of ROW, which was another's and waits, is ours: queued, or resting before its
+ * next attempt, or over when there is none. NULL: we do not serve it, or it has not
+ * what it needs.
+ */
+struct run *runs_revive(struct runs *s, const struct store_run *row);
+/* The same of R, which we have known since it was queued. */
+void runs_take_back(struct runs *s, struct run *r, const struct store_run *row);
 
 /* ---- runs_park.c ---- */
 
@@ -127,6 +145,45 @@ void runs_lease_fini(struct runs *s);
 
 void runs_remote_init(struct runs *s);
 void runs_remote_fini(struct runs *s);
+/* ---- runs_claim.c ---- */
+
+void runs_claim_init(struct runs *s);
+void runs_claim_fini(struct runs *s);
+/* The store has begun: who serves, and what waits there? */
+void runs_claim_open(struct runs *s);
+/* Does somebody wait in the queue of all whose turn it is before others'? */
+bool runs_claim_waits(const struct runs *s);
+/* R, which waits here, waits there instead: its row, written next, says so. */
+void runs_claim_set_aside(struct runs *s, struct run *r);
+/* R, which nobody starts here any more, waits there: its row, written next, says so. */
+void runs_claim_leave(struct runs *s, struct run *r);
+/* That row is there; or RC: it is not, and R waits here as before. */
+void runs_claim_queued(struct runs *s, struct run *r, int rc);
+/* We are another instance from now on. */
+void runs_claim_rejoined(struct runs *s);
+/* Some may have come to wait there, or may start again. */
+void runs_claim_wake(struct runs *s);
+/* There may be room: get those whose turn it is. */
+void runs_claim_next(struct runs *s);
+
+/* ---- runs_abroad.c ---- */
+
+void runs_abroad_init(struct runs *s);
+void runs_abroad_fini(struct runs *s);
+/*
+ * R is in that queue, or another's, and no news of it comes to who we are now: look
+ * for them.
+ */
+void runs_abroad_follow(struct runs *s, struct run *r);
+/* Another has claimed R, which waited in the queue of all. */
+void runs_abroad_claimed(struct runs *s, struct run *r);
+/* R has another state in its row, perhaps its last: see. */
+void runs_abroad_look(struct runs *s, struct run *r);
+/* R is not another's any more. */
+void runs_abroad_forget(struct runs *s, struct run *r);
+/* R, in that queue or another's, is to end: whoever has it is asked. */
+int runs_abroad_cancel(struct runs *s, struct run *r);
+
 /* There are runs: see now and then what is asked of them. */
 void runs_remote_poll(struct runs *s);
 void runs_remote_read(struct runs *s); /* the same, and at once */

@@ -177,6 +177,7 @@ void runs_pump(struct runs *s)
 			run_row_put(s->ctx->store, r, STORE_DEFERRED, NULL,
 				    NULL);
 	}
+	runs_claim_next(s);
 }
 
 static void on_pause_over(evutil_socket_t fd, short what, void *arg)
@@ -189,6 +190,7 @@ void runs_resume(struct runs *s)
 {
 	for (size_t i = 0; i < RUNTIMES; i++)
 		evtimer_del(s->pause[i]);
+	runs_claim_wake(s);
 	runs_pump(s);
 }
 

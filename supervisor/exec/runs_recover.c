@@ -37,17 +37,12 @@ static struct requestor *served(const struct context *ctx, const char *name)
 		   : NULL;
 }
 
-/* ROW's run waits here again. False: it has had all its attempts, and has failed. */
-static bool revive(struct runs *s, const struct store_run *row,
-		   struct requestor *q, struct template *t)
+/* R waits here again, unless it has had all its attempts, and has failed. */
+static void go_on(struct runs *s, struct run *r)
 {
-	struct run *r = run_row_revive(row, q, t);
 	bool was_running = r->attempts.started_ms > 0;
 	bool again = !was_running || run_may_retry(r);
 
-	kept_inputs_settle(r, NULL, s->ctx->config);
-	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
-	HASH_ADD_STR(s->by_id, id, r);
 	if (was_running) {
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server that ran this stopped before the run "
@@ -60,7 +55,51 @@ static bool revive(struct runs *s, const struct store_run *row,
 		runs_enqueue(s, r);
 	else
 		runs_finish(s, r, EV_FAIL);
-	return again;
+}
+
+static struct run *revive(struct runs *s, const struct store_run *row,
+			  struct requestor *q, struct template *t)
+{
+	struct run *r = run_row_revive(row, q, t);
+
+	kept_inputs_settle(r, NULL, s->ctx->config);
+	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+	HASH_ADD_STR(s->by_id, id, r);
+	go_on(s, r);
+	return r;
+}
+
+void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (r->away.place == RUN_ABROAD)
+		runs_abroad_forget(s, r);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	r->away.place = RUN_HERE;
+	if (r->state == RUN_RUNNING) /* who had claimed it is dead */
+		run_apply(r, EV_RETRY);
+	run_row_attempts(r, row);
+	if (r->state == RUN_QUEUED)
+		go_on(s, r);
+	else
+		runs_finish(s, r, EV_FAIL);
+	if (!r->away.cancel)
+		return;
+	r->away.cancel = false; /* that found it neither there nor elsewhere */
+	runs_cancel(s, r);
+}
+
+struct run *runs_revive(struct runs *s, const struct store_run *row)
+{
+	struct template *t =
+	    catalogue_find(s->ctx->catalogue, row->template_id, row->version);
+	struct requestor *q = served(s->ctx, row->requestor);
+
+	return t == NULL || strcmp(t->digest, row->digest) != 0 ||
+		       !store_has_inputs(row) || q == NULL
+		   ? NULL
+		   : revive(s, row, q, t);
 }
 
 /* The rest of what the dead left: RES brings what they had queued. */
@@ -70,22 +109,20 @@ static void reclaim(struct runs *s, const struct store_result *res)
 
 	for (size_t i = 0; i < res->n_runs; i++) {
 		const struct store_run *row = &res->runs[i];
-		struct template *t = catalogue_find(
-		    s->ctx->catalogue, row->template_id, row->version);
-		struct requestor *q = served(s->ctx, row->requestor);
+		const struct run *r = runs_revive(s, row);
 
-		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
-		    !store_has_inputs(row) || q == NULL) {
-			run_row_interrupt(s->ctx->store, row, runs_ttl(s, q));
-			continue;
-		}
-		again += revive(s, row, q, t);
+		if (r == NULL)
+			run_row_interrupt(
+			    s->ctx->store, row,
+			    runs_ttl(s, served(s->ctx, row->requestor)));
+		again += r != NULL && !run_terminal(r);
 	}
 	if (res->n_runs + res->interrupted > 0)
 		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
 			 res->interrupted + res->n_runs - again);
 	if (again > 0) /* their owners may have died before they were read */
 		runs_remote_read(s);
+	runs_claim_wake(s); /* what they had in the queue of all waits on */
 	runs_pump(s);
 }
 

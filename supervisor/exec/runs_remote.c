@@ -209,9 +209,15 @@ static void take(struct runs *s, const struct store_letter *l)
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, l->run_id, r);
+	if (r == NULL && l->kind == STORE_MAIL_OVER)
+		store_heard(s->ctx->store, l->run_id);
 	if (r == NULL || run_terminal(r))
 		return; /* its end, on its way to the store, takes L away */
-	if (l->kind == STORE_MAIL_CANCEL)
+	if (l->kind == STORE_MAIL_CLAIMED)
+		runs_abroad_claimed(s, r);
+	else if (l->kind == STORE_MAIL_OVER)
+		runs_abroad_look(s, r);
+	else if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
 	else
 		show_until(s, r,
@@ -292,6 +298,7 @@ void runs_remote_open(struct runs *s)
 {
 	int fd = store_nudge_fd(s->ctx->store);
 
+	runs_claim_open(s);
 	if (fd < 0)
 		return;
 	s->mail->nudged = event_new(s->ctx->base, fd, EV_READ | EV_PERSIST,

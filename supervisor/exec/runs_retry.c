@@ -170,6 +170,8 @@ void runs_try_again(struct runs *s, struct run *r)
 	audit_attempt(r);
 	note(r);
 	start_over(s, r);
+	if (!here)
+		runs_claim_leave(s, r);
 	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    NULL, NULL);
 	rest(s, r, here);

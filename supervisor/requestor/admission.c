@@ -146,8 +146,9 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 	const struct sched_lane *l = &q->lane;
 	int64_t own = q->section->max_queued_runs;
 	int64_t most = a->config->max_queued_runs;
-	int64_t mine = (int64_t)l->queued;
-	int64_t runs = share(a, most, (int64_t)a->sched->queued - mine);
+	int64_t mine = (int64_t)(l->queued + l->elsewhere);
+	int64_t all = (int64_t)(a->sched->queued + a->sched->elsewhere);
+	int64_t runs = share(a, most, all - mine);
 	int64_t bytes = share(a, QUEUED_BYTES_MAX,
 			      a->sched->queued_bytes - l->queued_bytes);
 

@@ -35,7 +35,7 @@ void sched_put(struct sched *s, struct sched_lane *lane,
 	       struct sched_item *item)
 {
 	item->lane = lane;
-	if (lane->queued == 0)
+	if (TAILQ_EMPTY(&lane->items))
 		TAILQ_INSERT_TAIL(&s->ring, lane, link);
 	TAILQ_INSERT_TAIL(&lane->items, item, link);
 	count(s, item, 1);
@@ -47,7 +47,7 @@ void sched_put_first(struct sched *s, struct sched_lane *lane,
 	struct sched_item *at;
 
 	item->lane = lane;
-	if (lane->queued == 0)
+	if (TAILQ_EMPTY(&lane->items))
 		TAILQ_INSERT_TAIL(&s->ring, lane, link);
 	TAILQ_FOREACH(at, &lane->items, link)
 		if (at->kind != item->kind)
@@ -59,15 +59,29 @@ void sched_put_first(struct sched *s, struct sched_lane *lane,
 	count(s, item, 1);
 }
 
+void sched_put_aside(struct sched *s, struct sched_lane *lane,
+		     struct sched_item *item)
+{
+	item->lane = lane;
+	item->aside = true;
+	s->aside++;
+	count(s, item, 1);
+}
+
 /* What is left of a round is lost by whom nothing waits for. */
 void sched_remove(struct sched *s, struct sched_item *item)
 {
 	struct sched_lane *lane = item->lane;
 
-	TAILQ_REMOVE(&lane->items, item, link);
 	count(s, item, -1);
 	item->lane = NULL;
-	if (lane->queued > 0)
+	if (item->aside) {
+		item->aside = false;
+		s->aside--;
+		return;
+	}
+	TAILQ_REMOVE(&lane->items, item, link);
+	if (!TAILQ_EMPTY(&lane->items))
 		return;
 	TAILQ_REMOVE(&s->ring, lane, link);
 	lane->turns = 0;
@@ -153,7 +167,7 @@ void sched_start(struct sched *s, struct sched_item *item)
 	lane->turns--;
 	sched_remove(s, item);
 	count_running(s, lane, 1);
-	if (lane->queued > 0 && lane->turns == 0) {
+	if (!TAILQ_EMPTY(&lane->items) && lane->turns == 0) {
 		TAILQ_REMOVE(&s->ring, lane, link);
 		TAILQ_INSERT_TAIL(&s->ring, lane, link);
 	}
@@ -174,7 +188,7 @@ void sched_put_back(struct sched *s, struct sched_lane *lane,
 		    struct sched_item *item)
 {
 	sched_over(s, lane);
-	if (lane->queued > 0)
+	if (!TAILQ_EMPTY(&lane->items))
 		TAILQ_REMOVE(&s->ring, lane, link);
 	TAILQ_INSERT_HEAD(&s->ring, lane, link);
 	TAILQ_INSERT_HEAD(&lane->items, item, link);

@@ -20,14 +20,16 @@ struct sched_item {    /* embedded in what waits; all-zero: it waits nowhere */
 	int64_t bytes; /* of memory that it holds; set before it is put */
 	unsigned kind; /* 0 to 31; set before it is put */
 	struct sched_lane *lane;
-	TAILQ_ENTRY(sched_item) link; /* in lane.items */
+	bool aside;		      /* counted there, but in no line… */
+	TAILQ_ENTRY(sched_item) link; /* …else in lane.items */
 };
 
 struct sched_lane {
 	TAILQ_HEAD(, sched_item) items; /* the oldest first */
 	TAILQ_ENTRY(sched_lane) link;	/* in sched.ring, while it has items */
-	size_t queued;
+	size_t queued;			/* with those that are aside */
 	int64_t queued_bytes;
+	size_t elsewhere;	      /* that others say wait for it there */
 	size_t running;		      /* started, and not over */
 	TAILQ_ENTRY(sched_lane) busy; /* in sched.busy, while some do */
 	int64_t max_running;	      /* 0: no limit of its own; may change */
@@ -40,6 +42,8 @@ struct sched {
 	TAILQ_HEAD(, sched_lane) ring; /* the head has, or gets, its turns */
 	size_t queued;
 	int64_t queued_bytes;
+	size_t aside;	  /* of these */
+	size_t elsewhere; /* of all lanes */
 	size_t running;
 	uint32_t waits; /* a bit for each kind that does not start now */
 	TAILQ_HEAD(, sched_lane) busy; /* lanes of which something runs */
@@ -60,6 +64,9 @@ void sched_put(struct sched *s, struct sched_lane *lane,
 	       struct sched_item *item);
 /* The same, but behind those of its kind alone, which are the first. */
 void sched_put_first(struct sched *s, struct sched_lane *lane,
+		     struct sched_item *item);
+/* ITEM counts as one that waits, but others see to its turn. */
+void sched_put_aside(struct sched *s, struct sched_lane *lane,
 		     struct sched_item *item);
 /* ITEM, which waits, is wanted no more. */
 void sched_remove(struct sched *s, struct sched_item *item);

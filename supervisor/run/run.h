@@ -161,6 +161,13 @@ struct run_waiter {
 	TAILQ_ENTRY(run_waiter) link; /* in run.waiters */
 };
 
+/* Where it is. */
+enum run_place {
+	RUN_HERE,   /* with us */
+	RUN_QUEUE,  /* it waits in the queue of all instances */
+	RUN_ABROAD, /* another has claimed it: we know what that one shows */
+};
+
 enum run_waiter_event {
 	WAITER_CAME,
 	WAITER_LEFT,   /* its stream is still there */
@@ -239,8 +246,21 @@ struct run {
 	struct validation_job *checked; /* …while it is checked, on a thread… */
 	struct runs *checked_by;	/* …for these */
 	bool taken_over;		/* it waited in another instance */
-	unsigned starts;		/* tries to get one that failed */
-	bool durable;			/* a row of it has been committed */
+	struct {			/* where instances share a queue */
+		enum run_place place;
+		bool pinned; /* it can be started here alone */
+		bool cancel; /* its end is asked for, wherever it is */
+		bool looked; /* its row is being read */
+		/* no news of it comes to us, who were another */
+		bool unheard;
+		/* of what was shown of it, the news of which is told */
+		int64_t seq;
+		size_t log_len;
+		int64_t vtime;	       /* its turn in the queue; 0: none yet */
+		TAILQ_ENTRY(run) link; /* in runs.abroad, while it is */
+	} away;
+	unsigned starts;	 /* tries to get one that failed */
+	bool durable;		 /* a row of it has been committed */
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
 	char *view;		 /* ENDED: its terminal view, JSON text */
 	struct run_shown *shown; /* runs_remote.c's, while others ask */

@@ -48,6 +48,13 @@ static void inputs_put(struct run *r, const struct store_run *row)
 	r->kept.text = NULL;
 }
 
+static enum store_wait waits_of(const struct run *r)
+{
+	if (r->away.pinned)
+		return STORE_WAITS_PINNED;
+	return r->taken_over ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
+}
+
 static struct store_run row_of(const struct run *r)
 {
 	struct store_run row = {
@@ -74,6 +81,10 @@ static struct store_run row_of(const struct run *r)
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
+	if (r->away.place == RUN_QUEUE)
+		row.waits = waits_of(r);
+	row.weight = r->requestor->lane.weight;
+	row.vtime = r->away.vtime;
 	row.inputs = inputs_of(r);
 	if (row.inputs == NULL)
 		row.inputs_before = r->kept.bytes;
@@ -99,12 +110,24 @@ static char *options_of(const struct run *r)
 	return text;
 }
 
-/* What a client may still come with when the run has ended. */
+/*
+ * What a client may still come with when the run has ended; and of one that another
+ * instance was asked for, that its result is a whole reply, which no view tells.
+ */
 static char *rounds_of(const struct run *r)
 {
-	return r->rounds == 0 || !run_terminal(r)
-		   ? NULL
-		   : xasprintf("{\"roundsUsed\":%u}", r->rounds_used);
+	bool reply = r->is_reply && r->taken_over;
+
+	if (!run_terminal(r) || (r->rounds == 0 && !reply))
+		return NULL;
+	return xasprintf("{\"roundsUsed\":%u%s}", r->rounds_used,
+			 reply ? ",\"reply\":true" : "");
+}
+
+bool run_row_is_reply(const struct store_run *row)
+{
+	return row->options != NULL &&
+	       strstr(row->options, "\"reply\":true") != NULL;
 }
 
 uint32_t run_row_rounds_used(const struct store_run *row)
@@ -172,6 +195,18 @@ static enum template_trust trust_of(const char *name, const struct template *t)
 							  : TRUST_REMOTE;
 }
 
+void run_row_attempts(struct run *r, const struct store_run *row)
+{
+	struct json_object *options = NULL;
+
+	if (row->options != NULL)
+		json_parse(&options, row->options, strlen(row->options), NULL);
+	json_object_put(r->attempts.ended);
+	r->attempts.ended = json_object_get(json_member(options, "attempts"));
+	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
+	json_object_put(options);
+}
+
 struct run *run_row_revive(const struct store_run *row,
 			   struct requestor *requestor, struct template *t)
 {
@@ -194,9 +229,8 @@ struct run *run_row_revive(const struct store_run *row,
 					json_member(options, "capabilities"))};
 	r->files = run_files_restore(t->file_spots, row->inputs,
 				     json_member(options, "files"));
-	r->attempts.ended = json_object_get(json_member(options, "attempts"));
-	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
 	json_object_put(options);
+	run_row_attempts(r, row);
 	r->idem_key = xstrdup_opt(row->idem_key);
 	r->idem_digest = xstrdup_opt(row->idem_digest);
 	r->inputs = xstrdup(row->inputs);
@@ -209,6 +243,14 @@ struct run *run_row_revive(const struct store_run *row,
 	r->taken_over = true;
 	r->row_bytes = store_row_bytes(row);
 	return r;
+}
+
+void run_row_leave(struct store *s, const struct store_run *row)
+{
+	struct store_run left = *row;
+
+	left.waits = STORE_WAITS_LEFT;
+	store_put_run(s, &left, STORE_RETRY, NULL, NULL);
 }
 
 void run_row_interrupt(struct store *s, const struct store_run *row,

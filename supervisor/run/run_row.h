@@ -11,6 +11,9 @@
 /* Which of a run's rounds had come back when it ended; ROW is a whole one. */
 uint32_t run_row_rounds_used(const struct store_run *row);
 
+/* Is what ROW has ended with a whole reply of its template's? */
+bool run_row_is_reply(const struct store_run *row);
+
 /* Write R's row whole, as R is now. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);
@@ -23,6 +26,12 @@ void run_row_record(struct store *s, struct run *r);
  */
 struct run *run_row_revive(const struct store_run *row,
 			   struct requestor *requestor, struct template *t);
+
+/* What ROW, which is to be tried again, says of attempts becomes R's. */
+void run_row_attempts(struct run *r, const struct store_run *row);
+
+/* ROW, which was claimed, is another's to run: it waits where it did. */
+void run_row_leave(struct store *s, const struct store_run *row);
 
 /* ROW will never be run: it has failed, and is remembered for TTL_MS. */
 void run_row_interrupt(struct store *s, const struct store_run *row,

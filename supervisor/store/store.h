@@ -56,6 +56,16 @@ enum store_owner {
 	STORE_OWNER_SELF,
 	STORE_OWNER_OTHER, /* another instance, which lives */
 	STORE_OWNER_DEAD,  /* store_recover() takes it over */
+	STORE_OWNER_QUEUE, /* nobody's: it waits for any that has room, and
+			      all there is to know of it is its row */
+};
+
+/* Who may start a run that waits, where instances share a queue. */
+enum store_wait {
+	STORE_WAITS_HERE = 0, /* it is in no queue but its instance's own */
+	STORE_WAITS_PINNED,   /* in that of all, for its instance alone */
+	STORE_WAITS_ANYWHERE, /* for any that serves it */
+	STORE_WAITS_LEFT,     /* the same, and its instance knows it no more */
 };
 
 struct store_run {
@@ -93,6 +103,13 @@ struct store_run {
 	const char *log;	 /* text, or NULL */
 	int64_t cpu_ms;		 /* that it has used; written, and not read */
 
+	/* Of a QUEUED one, written: it is put into the queue of all instances,
+	   unless it is there… */
+	enum store_wait waits;
+	int64_t weight; /* …one turn for each of so many: 1 or more… */
+	/* …or at this place, which it had before: claimed, too */
+	int64_t vtime;
+
 	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
 	bool awaiting;		/* it waits for an answer of its client's */
@@ -126,6 +143,9 @@ enum store_mail {
 	STORE_MAIL_CANCEL = 1,
 	STORE_MAIL_WATCH = 2, /* show its view */
 	STORE_MAIL_LOG = 3,   /* show its log */
+	/* nobody asks: of a run that this one has queued for all… */
+	STORE_MAIL_CLAIMED = 4, /* …another has it now */
+	STORE_MAIL_OVER = 5,	/* …the same, and it has ended */
 };
 
 struct store_letter {
@@ -222,6 +242,8 @@ struct store_result {
 	size_t interrupted;		 /* recover: runs that were running */
 	const struct store_letter *mail; /* read_mail */
 	size_t n_mail;
+	bool waits; /* look_at_queue: some would be ours, when asked for… */
+	bool unserved; /* …and some have not been anybody's for long */
 };
 
 typedef void (*store_done)(void *arg, const struct store_result *res);
@@ -504,9 +526,43 @@ void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms,
 void store_recover_begun(struct store *s, store_done done, void *arg);
 
 /*
+ * Where instances share a database (store_is_shared()) there is a queue of all of
+ * them: of a run there, put by store_put_run(), its row says all.
+ */
+
+/*
+ * What this instance runs, for others in the queue: a line each, "template DIGEST",
+ * "requestor NAME", or "uids", which is every requestor that is called uid:N. In
+ * place of what it said before.
+ */
+void store_serve(struct store *s, const char *lines, store_done done,
+		 void *arg);
+/*
+ * Those of the queue whose turn is next, up to LIMIT, are ours: whole rows, with
+ * their vtime, in that order. EXCEPT: requestors, a line each, of whom none is to
+ * come. Two that claim never get the same.
+ */
+void store_claim(struct store *s, int limit, const char *except,
+		 store_done done, void *arg);
+/*
+ * Is there one to be claimed? In waits. With COUNTS also uses: how many (runs) of
+ * each requestor's others have put there; and unserved.
+ */
+void store_look_at_queue(struct store *s, bool counts, store_done done,
+			 void *arg);
+/* Those that nobody serves, and have waited for long, have failed: interrupted. */
+void store_end_unserved(struct store *s);
+/* STORE_MAIL_OVER of the run ID has been heeded: it comes no more. */
+void store_heard(struct store *s, const char *id);
+
+#define STORE_QUEUE_TURN 1000000 /* vtime of a run whose weight is 1 */
+#define STORE_UNSERVED_MS 10000
+
+/*
  * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge
  * it. One row a run and kind, which the run's end removes. DONE (may be NULL):
- * 0 once that is durable, also when there is no such run or it is ours.
+ * 0 once that is durable, also when there is no such run or it is ours. One that
+ * is in the queue of all, and is to be cancelled, leaves it, and has ended.
  */
 void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     enum store_mail kind, int64_t until_ms, store_done done,

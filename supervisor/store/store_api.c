@@ -217,12 +217,40 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     void *arg)
 {
 	ASK(send_mail, .urgent = true, .requestor = requestor, .id = id,
-	    .kind = kind, .time_ms = until_ms);
+	    .kind = kind, .time_ms = until_ms, .limit = s->lost_run_ms);
 }
 
 void store_read_mail(struct store *s, store_done done, void *arg)
 {
 	ASK(read_mail, .urgent = true);
+}
+
+void store_serve(struct store *s, const char *lines, store_done done, void *arg)
+{
+	ASK(serve, .urgent = true, .key = lines);
+}
+
+void store_claim(struct store *s, int limit, const char *except,
+		 store_done done, void *arg)
+{
+	ASK(claim, .urgent = true, .limit = limit, .key = except);
+}
+
+void store_look_at_queue(struct store *s, bool counts, store_done done,
+			 void *arg)
+{
+	ASK(look_at_queue, .urgent = true, .limit = counts);
+}
+
+void store_end_unserved(struct store *s)
+{
+	store_ask(s, &store_op_end_unserved,
+		  &(struct store_req){.time_ms = s->lost_run_ms});
+}
+
+void store_heard(struct store *s, const char *id)
+{
+	store_ask(s, &store_op_heard, &(struct store_req){.id = id});
 }
 
 void store_show(struct store *s, const struct store_run *run)

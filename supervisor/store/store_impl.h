@@ -17,6 +17,7 @@
  *   store_used.c     what was used, by the hour
  *   store_nodes.c    servers that have a database together
  *   store_mail.c     what instances ask of each other, and show
+ *   store_queue.c    runs that wait for any instance
  *   store_sessions.c  rows of sessions
  *   store_recover.c  instances: our lock, and what the dead left behind
  *   store_sweep.c    what has expired
@@ -73,7 +74,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
     store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
     store_op_used, store_op_nodes, store_op_delete_upload,
-    store_op_delete_uploads;
+    store_op_delete_uploads, store_op_serve, store_op_claim,
+    store_op_look_at_queue, store_op_end_unserved, store_op_heard;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -113,7 +115,8 @@ struct store_req {
 	const char *tmp_path;
 	int64_t offset;
 	int64_t limit;	 /* recover: how long the artifacts of such a run are */
-	int64_t time_ms; /* recover: how long a run is kept that was lost */
+	int64_t time_ms; /* recover: how long a run is kept that was lost;
+			    send_mail has that in LIMIT */
 	enum store_mail kind;
 	struct store_recovery *recovery;
 
@@ -356,6 +359,17 @@ int store_drop_run(struct store *s, const char *requestor, const char *id);
  * is logged; or -errno.
  */
 int store_remove_bytes(struct store *s, const char *run_id, const char *id);
+
+/* RUN, whose row was put, waits for any instance. 0 or -errno. */
+int store_enqueue(struct store *s, const struct store_run *run);
+/* R's is to be cancelled: 1, it was in the queue and has ended; 0, or -errno. */
+int store_cancel_queued(struct store *s, const struct store_req *r);
+/*
+ * What INSTANCE had queued, which is dead, waits for any; what nobody else can
+ * start has failed, and is kept for KEPT_MS. 0 or -errno.
+ */
+int store_queue_again(struct store *s, const char *instance, int64_t now_ms,
+		      int64_t kept_ms);
 
 /* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
 void store_run_row(struct store_req *r, struct store_cursor *st);

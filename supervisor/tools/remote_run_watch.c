@@ -85,6 +85,7 @@ static void keep_asking(struct remote_run_lookup *l,
 	    k->kind == STORE_MAIL_LOG ? row->log_until_ms : row->shown_until_ms;
 
 	if (!run_lookup_owner_died(l->row.ctx, row) &&
+	    row->owner != STORE_OWNER_QUEUE &&
 	    until < clock_wall_ms() + RUN_LOOKUP_RENEW_MS)
 		store_send_mail(
 		    l->row.ctx->store, k->requestor->name, k->run_id, k->kind,

@@ -92,7 +92,8 @@ static int64_t fresh_until(const struct store_run *row,
 			   enum run_lookup_want want)
 {
 	if (row->status > STORE_RUNNING ||
-	    (want == RUN_LOOKUP_CANCEL && row->cancelling))
+	    (want == RUN_LOOKUP_CANCEL && row->cancelling) ||
+	    (want != RUN_LOOKUP_CANCEL && row->owner == STORE_OWNER_QUEUE))
 		return FOREVER;
 	if (want == RUN_LOOKUP_CANCEL || row->owner == STORE_OWNER_DEAD)
 		return 0;
@@ -225,21 +226,32 @@ struct run *run_lookup_ours(const struct request *c, const char *id)
 	return runs_find(c->ctx->runs, c->requestor, id);
 }
 
+/* R waits in the queue of all, where others may be about to claim it. */
+static bool is_queued_for_all(const struct run *r)
+{
+	return r->away.place == RUN_QUEUE;
+}
+
 void run_lookup(struct request *c, const struct run_query *q)
 {
 	struct run *r = run_lookup_ours(c, q->id);
 	struct waiting *w;
+	bool cancels =
+	    r != NULL && q->want == RUN_LOOKUP_CANCEL && is_queued_for_all(r);
 
-	if (r != NULL) {
+	if (r != NULL && !cancels) {
 		q->found(c, &(struct run_found){.run = r});
 		return;
 	}
+	if (cancels) /* its row tells what came of that */
+		runs_cancel(c->ctx->runs, r);
 	w = xcalloc(1, sizeof(*w));
 	*w = (struct waiting){.row = {.ctx = c->ctx,
 				      .requestor = c->requestor,
 				      .id = xstrdup(q->id),
 				      .found = on_look},
 			      .request = c,
+			      .asked = cancels,
 			      .ask = *q};
 	request_set_state(c, &waiting_ops, w);
 	look(-1, 0, c);

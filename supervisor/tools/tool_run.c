@@ -276,6 +276,7 @@ void tool_run_create(struct request *c)
 	ask->wish.promised = async;
 	ask->wish.inputs_text = c->msg.inputs;
 	ask->wish.inputs_len = c->msg.inputs_len;
+	tool_run_wish_later(c);
 	r = runs_create(s->ctx->runs, s->requestor, ask->template, ask->inputs,
 			&ask->wish, &tool_error);
 	if (r == NULL) {

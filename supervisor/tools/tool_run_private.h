@@ -120,6 +120,8 @@ const char *tool_run_mortal(const struct request *c);
 
 /* The task that C asks for, or has to be, into its wish. */
 void tool_run_wish_task(struct request *c);
+/* The same of the task that it may become, should its run wait for any server. */
+void tool_run_wish_later(struct request *c);
 /*
  * Does C, whose answer is a handle, say that what its run asks is answered by
  * tasks/update? Then its run is a task as well.

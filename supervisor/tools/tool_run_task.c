@@ -77,6 +77,19 @@ void tool_run_wish_task(struct request *c)
 	c->progress.token = NULL;
 }
 
+/* Where others may start its run, it is to be known at once what it may become. */
+void tool_run_wish_later(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (!c->may_be_task || ask->wish.task != STORE_TASK_NONE ||
+	    !store_is_shared(c->ctx->store))
+		return;
+	ask->wish.task_later = ask->form;
+	if (ask->wish.task_capabilities == NULL)
+		ask->wish.task_capabilities = askable(c->terms);
+}
+
 /* ---- CreateTaskResult ---- */
 
 static void told(const struct request *c, struct run *r)

@@ -34,6 +34,8 @@ static const struct store_column columns[] = {
 
 static enum store_owner owner(struct store *s, const char *instance)
 {
+	if (instance[0] == '\0')
+		return STORE_OWNER_QUEUE;
 	if (strcmp(instance, s->instance) == 0)
 		return STORE_OWNER_SELF;
 	return store_instance_lives(s, instance) ? STORE_OWNER_OTHER
@@ -72,11 +74,16 @@ static int show(struct store *s, struct store_req *r)
 
 static int send_mail(struct store *s, struct store_req *r)
 {
-	struct store_cursor *st = store_query(
-	    s, STMT_SEND_MAIL, STORE_STR(r->requestor), STORE_STR(r->id),
-	    STORE_STR(s->instance), STORE_NUM(r->kind), STORE_NUM(r->time_ms));
-	int rc;
+	struct store_cursor *st;
+	int rc = 0;
 
+	if (r->kind == STORE_MAIL_CANCEL && store_is_shared(s))
+		rc = store_cancel_queued(s, r);
+	if (rc != 0)
+		return rc == 1 ? 0 : rc;
+	st = store_query(s, STMT_SEND_MAIL, STORE_STR(r->requestor),
+			 STORE_STR(r->id), STORE_STR(s->instance),
+			 STORE_NUM(r->kind), STORE_NUM(r->time_ms));
 	while ((rc = store_sql_step(s, st)) == 1) {
 		free(r->found_text);
 		r->found_text = xstrdup(store_text(st, 0));

@@ -317,18 +317,19 @@ static int end_runs(struct store *s, struct store_req *r, const struct claim *c)
 
 /*
  * What is to be tried again waits as what had not begun does: both come back in R,
- * but for who takes no more than what had begun.
+ * but for who takes no more than what had begun, and where any may claim them.
  */
 static int claim_open(struct store *s, struct store_req *r,
 		      enum store_stmt which, const char *instance)
 {
+	bool stays = r->begun || store_is_shared(s);
 	struct store_cursor *st =
 	    store_query(s, which, STORE_STR(instance),
-			STORE_STR(r->begun ? instance : s->instance));
+			STORE_STR(stays ? instance : s->instance));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1)
-		if (!r->begun)
+		if (!stays)
 			store_run_row(r, st);
 	return rc;
 }
@@ -352,6 +353,8 @@ static int claim(struct store *s, struct store_req *r, const char *instance)
 	c.keep_ms = r->time_ms;
 	if (rc == 0)
 		rc = end_runs(s, r, &c);
+	if (rc == 0 && store_is_shared(s))
+		return store_queue_again(s, instance, c.now_ms, r->time_ms);
 	if (rc != 0 || r->begun)
 		return rc;
 	rc = claim_open(s, r, STMT_CLAIM_QUEUED, instance);
@@ -377,8 +380,8 @@ static int is_to_claim(struct store *s, const struct store_recovery *v,
 {
 	bool dead = is_dead(v, name, strlen(name));
 
-	if (strcmp(name, s->instance) == 0)
-		return 0;
+	if (strcmp(name, s->instance) == 0 || name[0] == '\0')
+		return 0; /* of nobody's is what waits for any */
 	if (s->engine->bury != NULL)
 		return s->engine->bury(s, name, dead);
 	return dead || is_missing(s, name);

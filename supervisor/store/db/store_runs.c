@@ -104,6 +104,8 @@ static int put_run(struct store *s, struct store_req *r)
 		run.idem_key = NULL;
 		rc = write_row(s, &run);
 	}
+	if (rc == 0)
+		return store_enqueue(s, &run);
 	if (!store_is_refused(rc) && rc != -E2BIG)
 		return rc;
 	refused(s, r, rc);

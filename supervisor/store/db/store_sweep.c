@@ -130,6 +130,8 @@ static int sweep(struct store *s, struct store_req *r)
 	if (rc == 0)
 		/* few are there at a time: one a run and kind */
 		rc = store_change(s, STMT_EXPIRED_MAIL, STORE_NUM(r->time_ms));
+	if (rc == 0 && store_is_shared(s))
+		rc = store_sql_run(s, STMT_EXPIRED_NEWS);
 	if (rc == 0)
 		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)

@@ -211,8 +211,22 @@ static bool is_deferred(const struct store *s, enum store_stmt which)
 {
 	if (which == STMT_PUT_RUN || which == STMT_PUT_ARTIFACT)
 		return !s->alone; /* refused, it is told of itself */
-	return which == STMT_EXPIRE_ARTIFACTS || which == STMT_SHOW ||
-	       which == STMT_DROP_SESSION || which == STMT_DROP_SESSIONS;
+	switch (which) {
+	case STMT_EXPIRE_ARTIFACTS:
+	case STMT_SHOW:
+	case STMT_DROP_SESSION:
+	case STMT_DROP_SESSIONS:
+	case STMT_ENQUEUE:
+	case STMT_QUEUE_CLOCK:
+	case STMT_FORGET_NEWS:
+	case STMT_FORGET_SERVED:
+	case STMT_SERVE:
+	case STMT_HEARD:
+	case STMT_EXPIRED_NEWS:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static int send_and_wait(struct postgres *p, struct cursor *c)

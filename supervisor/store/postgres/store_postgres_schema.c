@@ -337,7 +337,7 @@ static const char numbers[] =
     "UPDATE paddock_schema SET version = 6;";
 
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
-    first, uploads, nodes, chunks, seals, numbers,
+    first, uploads, nodes, chunks, seals, numbers, store_postgres_queue,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -359,6 +359,12 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define ANY_OF_TEMPLATE PICK("", "template_id = ?2")
 #define FLAG(condition) "CAST((" condition ") AS int)"
 #define BYTES_OF(text) "octet_length(" text ")"
+/* Another may have claimed it since. */
+#define IF_OURS " WHERE runs.instance = excluded.instance"
+/* as enum store_mail has them */
+#define AND_NEWS                                                               \
+	" UNION ALL SELECT run, 4 + over, until_ms FROM news WHERE node = ?1"
+#define SHARED(...) __VA_ARGS__
 
 const char *const store_postgres_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

@@ -5,10 +5,12 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 6 /* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION 7 /* of paddock_schema; not SQLite's */
 
 /* [N] makes version N + 1 of version N; 0 is an empty schema. */
 extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];
+/* Of these, those with a file of their own. */
+extern const char store_postgres_queue[];
 /* Parameters are ?1…, as store_statements.def has them. */
 extern const char *const store_postgres_statements[STORE_STMTS];
 

@@ -336,6 +336,9 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 	    "3") " UNION ALL " ENDED_OF("4") " UNION ALL " ENDED_OF("5")
 #define FLAG(condition) condition
 #define BYTES_OF(text) "length(CAST(" text " AS BLOB))"
+#define IF_OURS ""
+#define AND_NEWS ""
+#define SHARED(...) "SELECT 0" /* its instances share no queue */
 
 const char *const store_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

@@ -180,6 +180,23 @@ struct store_run help_run(const char *requestor, enum store_status status)
 	return run;
 }
 
+void help_claim(struct store *s, struct answer *a)
+{
+	size_t interrupted = a->interrupted;
+	int rc = a->rc;
+
+	if (rc != 0 || !store_is_shared(s))
+		return;
+	help_clear(a);
+	store_serve(s, "template d1\nrequestor alice\nrequestor bob", help_done,
+		    a);
+	help_wait(s, a);
+	help_clear(a);
+	store_claim(s, HELP_PAGE, "", help_done, a);
+	help_wait(s, a);
+	a->interrupted = interrupted;
+}
+
 int help_put(struct store *s, const struct store_run *run,
 	     enum store_urgency urgency)
 {

@@ -80,6 +80,12 @@ bool help_exists(const char *dir, const char *below);
 char *help_file(const char *dir, const char *name, const char *text);
 struct store_run help_run(const char *requestor, enum store_status status);
 
+/*
+ * What A, a recovery's, left waiting for any that shares the database is S's: A has
+ * those, too.
+ */
+void help_claim(struct store *s, struct answer *a);
+
 /* Each asks, and waits for the answer. */
 int help_put(struct store *s, const struct store_run *run,
 	     enum store_urgency urgency);

@@ -302,6 +302,7 @@ static void test_recover(const char *dir)
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
+	help_claim(s, &a);
 	check_claim(&a, &d);
 	check_interrupted(s, &d, before);
 	ok(!help_exists(dir, "instances/inst_dead"), "the dead are buried");
@@ -314,6 +315,7 @@ static void test_recover(const char *dir)
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
+	help_claim(s, &a);
 	is_int(a.n, 3, "what it had claimed goes on to the next");
 	store_stop(s, 10000);
 	help_clear(&a);
@@ -342,6 +344,8 @@ static void test_race(const char *dir)
 		store_recover(s[1 - i % 2], help_done, &a[1 - i % 2]);
 		help_wait(s[0], &a[0]);
 		help_wait(s[1], &a[1]);
+		help_claim(s[0], &a[0]);
+		help_claim(s[1], &a[1]);
 		twice += a[0].interrupted + a[1].interrupted > 1;
 		none += a[0].interrupted + a[1].interrupted < 1;
 		/* what is queued is ended, lest the next round finds it */
@@ -405,6 +409,7 @@ static void test_resumed(const char *dir)
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
+	help_claim(s, &a);
 	is_int(a.n, 1, "a run that is to be tried again comes back");
 	is_str(a.ids[0], again[0].id, "by its id");
 	is_int(a.status[0], STORE_QUEUED, "queued");

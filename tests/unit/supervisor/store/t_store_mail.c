@@ -209,6 +209,8 @@ static int recover(struct store *s,
 
 	how(s, help_done, &a);
 	help_wait(s, &a);
+	if (how == store_recover)
+		help_claim(s, &a);
 	n = a.rc != 0 ? a.rc : (int)a.n;
 	help_clear(&a);
 	return n;
@@ -249,7 +251,8 @@ static void test_death(const char *dir, struct store *other)
 	is_int(status_of(other, &runs[WAITS_TO_CANCEL]), STORE_CANCELED,
 	       "what waits and was to be cancelled is as well");
 	ok(look(other, "alice", runs[WAITS].id, false).run.owner ==
-		   STORE_OWNER_DEAD &&
+		   (help_is_postgres() ? STORE_OWNER_QUEUE
+				       : STORE_OWNER_DEAD) &&
 	       status_of(other, &runs[WAITS]) == STORE_QUEUED,
 	   "the rest waits on");
 	is_int(recover(other, store_recover), 1,

@@ -238,6 +238,7 @@ static void test_machines(const char *dir)
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
+	help_claim(s, &a);
 	is_int(a.interrupted, 1, "when it has died, what it ran has failed");
 	is_int(a.n, 1, "what it had queued is the other's");
 	store_stop(s, 10000);

@@ -180,6 +180,7 @@ static void test_recovery(void)
 	store_keep_lost(s, 1000, 1000, &(struct store_keep){"bob", 77}, 1);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
+	help_claim(s, &a);
 	is_int(a.interrupted, 3, "three were running");
 	is_int(a.n, 1, "one was waiting");
 	is_int(help_get(s, &a, "bob", bobs.id), 0, "one of them was bob's");

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_abroad.c - runs that waited in the queue of all instances, and that another
+ * has claimed: who waits for one here is told what its row, and its owner, say of it.
+ * runs_remote.c brings the news of a claim and of the end; between these it is looked
+ * at once a second, while somebody watches. A look that fails is made again.
+ */
+#include "supervisor/exec/runs_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/run/run_row.h"
+
+#define LOOK_MS 1000
+#define LOOKS_MAX 64 /* each time: who is next is the first the next time */
+#define ASKED_MS 5000
+#define PARSED_MAX (1u << 20) /* bytes of a view that are read on the loop */
+
+/* ---- its end ---- */
+
+static struct json_object *parsed(const char *view)
+{
+	struct json_object *v = NULL;
+	size_t len = view != NULL ? strlen(view) : 0;
+
+	if (len > 0 && len <= PARSED_MAX)
+		json_parse(&v, view, len, NULL);
+	return v;
+}
+
+static void set_error(struct run *r, struct json_object *view)
+{
+	struct json_object *e = json_member(view, "error");
+	const char *code = json_member_str(e, "errorCode");
+	const char *message = json_member_str(e, "message");
+
+	if (r->state != RUN_FAILED && r->state != RUN_CANCELED)
+		return;
+	run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
+		      json_object_get(json_member(e, "details")), "%s",
+		      message != NULL ? message : "");
+}
+
+/* To the state that ROW has, by the events that lead there. */
+static void apply_end(struct run *r, const struct store_run *row)
+{
+	static const enum run_event ends[STORE_STATUSES] = {
+	    [STORE_SUCCEEDED] = EV_SUCCEED,
+	    [STORE_FAILED] = EV_FAIL,
+	    [STORE_PARTIAL_SUCCESS] = EV_PARTIAL,
+	    [STORE_CANCELED] = EV_CANCEL,
+	};
+	enum run_event ev = ends[row->status];
+
+	if (run_next(r->state, ev) == RUN_NONE)
+		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
+	if (!run_terminal(r))
+		run_apply(r, ev);
+	if (!run_terminal(r)) /* it was cancelling */
+		run_apply(r, EV_FAIL);
+}
+
+/* One that never began has ended in the queue, which nobody has noted yet. */
+static void note_end(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (row->started_ms != 0)
+		return;
+	log_info("run", "run=%s template=%s requestor=%s status=%s queue=left",
+		 r->id, r->template->id, r->requestor->name, run_status(r));
+	audit_end(r, s->ctx->isolation);
+}
+
+void runs_abroad_forget(struct runs *s, struct run *r)
+{
+	TAILQ_REMOVE(&s->abroad, r, away.link);
+	s->n_abroad--;
+}
+
+static void end(struct runs *s, struct run *r, const struct store_run *row)
+{
+	struct json_object *view, *made = NULL;
+
+	if (row->view == NULL)
+		made = run_json_row(row);
+	view = made != NULL ? json_object_get(made) : parsed(row->view);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	apply_end(r, row);
+	set_error(r, view);
+	if (run_row_is_reply(row)) {
+		r->is_reply = true;
+		r->result = json_object_get(json_member(view, "result"));
+	}
+	if (r->is_reply && r->result == NULL)
+		r->result = json_object_new_object();
+	r->started_ms = row->started_ms;
+	r->updated_ms = row->updated_ms;
+	r->finished_ms = row->finished_ms;
+	r->expires_ms = row->expires_ms;
+	r->durable = true;
+	r->view = xstrdup(made != NULL ? json_text(made, NULL) : row->view);
+	json_object_put(made);
+	json_object_put(view);
+	note_end(s, r, row);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
+	store_heard(s->ctx->store, r->id);
+	if (r->away.place == RUN_ABROAD)
+		runs_abroad_forget(s, r);
+	runs_forget(s, r);
+}
+
+/* ---- how it goes ---- */
+
+/* A line of its log: its time, its level, what it says. */
+static void tell_line(struct run *r, const char *line, size_t len)
+{
+	const char *level = memchr(line, ' ', len), *text;
+	char name[16] = "";
+	int n;
+
+	text = level != NULL
+		   ? memchr(level + 1, ' ', len - (size_t)(level + 1 - line))
+		   : NULL;
+	if (text == NULL || (size_t)(text - level) > sizeof(name))
+		return;
+	memcpy(name, level + 1, (size_t)(text - level - 1));
+	n = mcp_level_of(name);
+	if (n < 0)
+		return;
+	text++;
+	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
+					 .level = (unsigned)n,
+					 .text = text,
+					 .len = len - (size_t)(text - line)});
+}
+
+/* What has come to the log since. */
+static void tell_log(struct run *r, const char *log)
+{
+	size_t len = log != NULL ? strlen(log) : 0;
+	const char *line = log, *nl;
+
+	if (len <= r->away.log_len)
+		return;
+	line += r->away.log_len;
+	while ((nl = strchr(line, '\n')) != NULL) {
+		tell_line(r, line, (size_t)(nl - line));
+		line = nl + 1;
+	}
+	r->away.log_len = (size_t)(line - log);
+}
+
+static void tell_progress(struct run *r, const struct store_run *row)
+{
+	struct json_object *view, *p;
+	const char *message;
+
+	if (row->shown_seq == r->away.seq)
+		return;
+	r->away.seq = row->shown_seq;
+	view = parsed(row->view);
+	p = json_member(view, "progress");
+	message = json_member_str(view, "message");
+	if (p != NULL) {
+		r->told_progress = true;
+		r->done = (uint64_t)json_member_int(p, "doneSteps");
+		r->total = (uint64_t)json_member_int(p, "totalSteps");
+		free(r->message);
+		r->message = xstrdup_opt(message);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_PROGRESS});
+	}
+	json_object_put(view);
+}
+
+static void ask(struct runs *s, const struct run *r, enum store_mail kind,
+		int64_t until_ms)
+{
+	int64_t now = clock_wall_ms();
+
+	if (until_ms < now + ASKED_MS / 2)
+		store_send_mail(s->ctx->store, r->requestor->name, r->id, kind,
+				now + ASKED_MS, NULL, NULL);
+}
+
+/* Its log is wanted by who waits for it, or was given it as a task. */
+static bool wants_log(const struct run *r)
+{
+	return !TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL;
+}
+
+static void go_on(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (row->owner == STORE_OWNER_DEAD)
+		runs_recover(s);
+	if (row->status != STORE_RUNNING)
+		return;
+	if (r->state == RUN_QUEUED) {
+		run_apply(r, EV_START);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	}
+	if (TAILQ_EMPTY(&r->watches))
+		return;
+	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	if (wants_log(r))
+		ask(s, r, STORE_MAIL_LOG, row->log_until_ms);
+	if (row->cancelling && r->state == RUN_RUNNING) {
+		run_apply(r, EV_CANCEL);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+		return;
+	}
+	tell_log(r, row->log);
+	tell_progress(r, row);
+}
+
+/* ---- looks ---- */
+
+struct look { /* at a row */
+	struct runs *runs;
+	char id[ID_SIZE];
+};
+
+/* Its row is gone: somebody has deleted it. */
+static void end_lost(struct runs *s, struct run *r)
+{
+	struct store_run row = {.requestor = r->requestor->name,
+				.template_id = r->template->id,
+				.version = r->template->version_text,
+				.status = STORE_FAILED,
+				.created_ms = r->created_ms,
+				.started_ms = r->created_ms,
+				.updated_ms = clock_wall_ms()};
+
+	memcpy(row.id, r->id, sizeof(row.id));
+	row.finished_ms = row.expires_ms = row.updated_ms;
+	end(s, r, &row);
+}
+
+static void on_row(void *arg, const struct store_result *res)
+{
+	struct look *l = arg;
+	struct runs *s = l->runs;
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, l->id, r);
+	free(l);
+	if (r == NULL || r->away.place == RUN_HERE)
+		return;
+	r->away.looked = false;
+	if (res->rc == -ENOENT && r->durable)
+		end_lost(s, r);
+	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
+		end(s, r, res->runs);
+	else if (res->rc == 0 && r->away.place == RUN_ABROAD)
+		go_on(s, r, res->runs);
+}
+
+void runs_abroad_look(struct runs *s, struct run *r)
+{
+	struct look *l;
+
+	if (r->away.place == RUN_HERE || r->away.looked)
+		return;
+	r->away.looked = true;
+	l = xcalloc(1, sizeof(*l));
+	l->runs = s;
+	memcpy(l->id, r->id, sizeof(l->id));
+	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row, l);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+	struct run *r, *after, *last = TAILQ_LAST(&s->abroad, runs_abroad);
+	int n = 0;
+
+	(void)fd, (void)what;
+	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
+	     r = after) {
+		after = r == last ? NULL : TAILQ_NEXT(r, away.link);
+		TAILQ_REMOVE(&s->abroad, r, away.link);
+		TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+		if (TAILQ_EMPTY(&r->watches) && !r->away.unheard)
+			continue;
+		runs_abroad_look(s, r);
+		n++;
+	}
+	if (!TAILQ_EMPTY(&s->abroad))
+		evtimer_add(s->abroad_look, CLOCK_TIMEVAL(LOOK_MS));
+}
+
+static void add(struct runs *s, struct run *r)
+{
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	r->away.place = RUN_ABROAD;
+	TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+	s->n_abroad++;
+	if (!evtimer_pending(s->abroad_look, NULL))
+		evtimer_add(s->abroad_look, CLOCK_TIMEVAL(LOOK_MS));
+}
+
+void runs_abroad_follow(struct runs *s, struct run *r)
+{
+	r->away.unheard = true;
+	if (r->away.place == RUN_QUEUE)
+		add(s, r);
+}
+
+void runs_abroad_claimed(struct runs *s, struct run *r)
+{
+	if (r->away.place != RUN_QUEUE)
+		return;
+	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
+		 r->requestor->name);
+	add(s, r);
+	run_apply(r, EV_START);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+/* ---- cancelling ---- */
+
+static void on_asked(void *arg, const struct store_result *res)
+{
+	struct look *l = arg;
+	struct run *r;
+
+	HASH_FIND_STR(l->runs->by_id, l->id, r);
+	if (r != NULL && res->rc == 0)
+		runs_abroad_look(l->runs, r);
+	else if (r != NULL) /* it may be asked for again */
+		r->away.cancel = false;
+	free(l);
+}
+
+int runs_abroad_cancel(struct runs *s, struct run *r)
+{
+	struct look *l = xcalloc(1, sizeof(*l));
+
+	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
+		 r->requestor->name);
+	audit_run("run_cancel_asked", r);
+	r->away.cancel = true;
+	l->runs = s;
+	memcpy(l->id, r->id, sizeof(l->id));
+	store_send_mail(s->ctx->store, r->requestor->name, r->id,
+			STORE_MAIL_CANCEL, INT64_MAX, on_asked, l);
+	return 0;
+}
+
+void runs_abroad_init(struct runs *s)
+{
+	TAILQ_INIT(&s->abroad);
+	s->abroad_look = evtimer_new(s->ctx->base, on_look, s);
+}
+
+void runs_abroad_fini(struct runs *s)
+{
+	event_free(s->abroad_look);
+}

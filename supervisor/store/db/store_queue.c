@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_queue.c - runs that wait for any of the instances that share a database: put
+ * there, claimed, cancelled, given up. Reached by the operations in store_impl.h and
+ * by the files beside this one; where nothing is shared, none is there. What fails
+ * fails the batch.
+ */
+#include "supervisor/store/store_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+int store_enqueue(struct store *s, const struct store_run *run)
+{
+	if (run->status != STORE_QUEUED || run->waits == STORE_WAITS_HERE ||
+	    !store_is_shared(s))
+		return 0;
+	return store_change(
+	    s, STMT_ENQUEUE, STORE_STR(run->id), STORE_STR(run->requestor),
+	    STORE_STR(run->digest), STORE_STR(s->instance),
+	    STORE_NUM(run->waits == STORE_WAITS_PINNED), STORE_NUM(run->vtime),
+	    STORE_NUM(run->weight > 0 ? run->weight : 1),
+	    STORE_STR(run->waits == STORE_WAITS_LEFT ? "" : s->instance));
+}
+
+static int in_turn(const void *a, const void *b)
+{
+	const struct store_run *x = a, *y = b;
+
+	return x->vtime != y->vtime ? (x->vtime > y->vtime ? 1 : -1)
+				    : strcmp(x->id, y->id);
+}
+
+/* What it yields is a run's row, and then its place. */
+static int claim(struct store *s, struct store_req *r)
+{
+	struct store_cursor *st =
+	    store_query(s, STMT_CLAIM, STORE_STR(s->instance),
+			STORE_NUM(r->limit), STORE_STR(r->key));
+	int64_t last = 0;
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		int64_t vtime = store_number(st, s->engine->columns(st) - 1);
+
+		store_run_row(r, st);
+		r->rows[r->res.n_runs - 1].vtime = vtime;
+		last = vtime > last ? vtime : last;
+	}
+	if (rc != 0 || r->res.n_runs == 0)
+		return rc;
+	qsort(r->rows, r->res.n_runs, sizeof(*r->rows), in_turn);
+	return store_change(s, STMT_QUEUE_CLOCK, STORE_NUM(last));
+}
+
+int store_cancel_queued(struct store *s, const struct store_req *r)
+{
+	int64_t now = clock_wall_ms();
+	struct store_cursor *st = store_query(
+	    s, STMT_CANCEL_QUEUED, STORE_STR(r->id), STORE_STR(s->instance),
+	    STORE_NUM(now), STORE_NUM(now + r->limit), STORE_STR(r->requestor));
+	int rc, gone = 0;
+
+	while ((rc = store_sql_step(s, st)) == 1)
+		gone = 1;
+	return rc == 0 ? gone : rc;
+}
+
+int store_queue_again(struct store *s, const char *instance, int64_t now_ms,
+		      int64_t kept_ms)
+{
+	static const enum store_stmt stmts[] = {
+	    STMT_INTERRUPT_QUEUED, STMT_QUEUE_AGAIN, STMT_FORGET_NEWS,
+	    STMT_FORGET_SERVED};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(stmts); i++)
+		rc = stmts[i] == STMT_INTERRUPT_QUEUED
+			 ? store_change(s, stmts[i], STORE_STR(instance),
+					STORE_STR(s->instance),
+					STORE_NUM(now_ms),
+					STORE_NUM(now_ms + kept_ms))
+			 : store_change(s, stmts[i], STORE_STR(instance));
+	return rc;
+}
+
+/* ---- what there is ---- */
+
+static int count(struct store *s, struct store_req *r)
+{
+	struct store_cursor *st =
+	    store_query(s, STMT_QUEUE_COUNTS, STORE_STR(s->instance));
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		size_t n = r->res.n_uses++;
+
+		r->uses = xrealloc(r->uses, (n + 1) * sizeof(*r->uses));
+		r->uses[n] = (struct store_use){
+		    .requestor = xstrdup(store_text(st, 0)),
+		    .runs = store_number(st, 1),
+		};
+		r->res.unserved |= store_number(st, 2) > 0;
+	}
+	r->res.uses = r->uses;
+	return rc;
+}
+
+static int look_at_queue(struct store *s, struct store_req *r)
+{
+	struct store_cursor *st =
+	    store_query(s, STMT_QUEUE_WAITS, STORE_STR(s->instance));
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1)
+		r->res.waits = store_number(st, 0) != 0;
+	return rc == 0 && r->limit != 0 ? count(s, r) : rc;
+}
+
+static int serve(struct store *s, struct store_req *r)
+{
+	int rc = store_change(s, STMT_FORGET_SERVED, STORE_STR(s->instance));
+
+	return rc != 0 ? rc
+		       : store_change(s, STMT_SERVE, STORE_STR(s->instance),
+				      STORE_STR(r->key));
+}
+
+static int end_unserved(struct store *s, struct store_req *r)
+{
+	int64_t now = clock_wall_ms();
+
+	return store_change(s, STMT_END_UNSERVED, STORE_STR(""),
+			    STORE_STR(s->instance), STORE_NUM(now),
+			    STORE_NUM(now + r->time_ms));
+}
+
+static int heard(struct store *s, struct store_req *r)
+{
+	return store_change(s, STMT_HEARD, STORE_STR(r->id),
+			    STORE_STR(s->instance));
+}
+
+STORE_OP(claim, .writes = true, .ours = true);
+STORE_OP(look_at_queue);
+STORE_OP(serve, .writes = true, .ours = true);
+STORE_OP(end_unserved, .writes = true);
+STORE_OP(heard, .writes = true);

@@ -1,0 +1,214 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Several servers on one database: what waits at one is run by any that has room, in
+# an order that is fair over all; and what becomes of it when one of them goes.
+use lib 'tests/lib';
+use Paddock;
+use Daemon;
+
+BEGIN {
+	needs('postgres');
+	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
+}
+use Postgres;
+
+my %templates = (
+	nap  => lua('run.sleep(inputs.ms) return inputs.n'),
+	doze => lua(
+		'run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
+		limits => { cancelGraceMs => 60000, maxTimeoutMs => 600000 }
+	),
+	told => lua('run.progress(1, 3, "begun") run.log("warning", "a line") run.sleep(3000) return "told"'),
+	bad  => lua('run.error("MINE", "it would not")'),
+	kept => lua('run.sleep(1) return inputs.word'),
+);
+my $n = 0;
+
+# A server of a machine of its own, which shares the database of URL.
+sub server {
+	my ( $url, $slots, %o ) = @_;
+	my $limits = "[limits]\nmax_concurrent_runs = $slots\nmax_queued_runs = 200\ndrain_timeout_ms = 60000\n";
+
+	return Daemon->new(
+		templates => \%templates,
+		config    => $limits . ( delete $o{more} // '' ) . "[store]\nurl = $url\n", %o
+	);
+}
+sub database { return postgres_url( 'queue' . $n++ ) }
+
+# One that is full: its only place is taken by a run that does not end.
+sub full {
+	my ( $url, %o ) = @_;
+	my $s  = server( $url, 1, %o );
+	my $c  = $s->client->greeted;
+	my $on = $c->run_async('doze');
+
+	$c->saying( $on, 'dozing' );
+	return ( $s, $c, $on );
+}
+
+# The machine that has RUN is gone, and others see that by its heartbeat: as after a while.
+sub bury {
+	my ( $url, $s, $run ) = @_;
+
+	$s->kill9;
+	strays_gone();
+	postgres_sql( "UPDATE node SET heartbeat_ms = 0 WHERE id = (SELECT instance FROM runs WHERE id = '$run')", $url );
+	return;
+}
+sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .*started=yes/g }
+
+# ---- an idle server runs what a full one was asked for ----
+
+{
+	my $url = database();
+	my ( $full, $c, $on ) = full($url);
+	my $asked = $c->ask_run( nap => { ms => 1, n => 5 }, mode => 'sync' );
+	my $queued = $c->run_async( nap => { ms => 1, n => 6 } );
+	is( $c->get($queued)->{status}, 'queued', 'what a full server is asked for waits' );
+	my $failing = $c->ask_run( bad => {}, mode => 'sync' );
+
+	my $idle = server( $url, 4 );
+	my $d    = $idle->client->greeted;
+	my $v    = $c->result($asked);
+	is( $v->{view}{result}, 5, 'until an idle one runs it, and who waits has the answer' );
+	is( $c->ended($queued)->{result}, 6, 'as has who asks for it later' );
+	$v = $c->result($failing);
+	ok( $v->{isError}, 'an error gets there as one' );
+	is( $v->{view}{error}{errorCode}, 'EXECUTION_ERROR', '  by its name' );
+	same_json( $d->get( $v->{view}{runId} ), $v->{view}, '  as the other server tells it' );
+	my $tool = $c->tool( kept => { word => 'plain' } );
+	is( $tool->{content}[0]{text}, '"plain"', q{a template's own tool gives its plain output} )
+		or diag( json_of($tool) );
+	is( $c->get($on)->{status}, 'running', 'what the full one runs is left to it' );
+
+	# what is told meanwhile
+	my $told = $c->ask_run( told => {}, mode => 'sync', meta => { progressToken => 'p' } );
+	my $note = $c->told('notifications/progress');
+	is( $note->{params}{progress}, 1, 'progress of a run elsewhere is told here' );
+	is( $note->{params}{message}, 'begun', '  with its message' );
+	is( $c->told('notifications/message')->{params}{data}, 'a line', 'so is its log' );
+	is( $c->result($told)->{view}{result}, 'told', '  and then its end' );
+
+	# cancelling
+	my $far = $c->run_async('doze');
+	$c->saying( $far, 'dozing' );
+	ok( $c->tool( cancel_task_run => { runId => $far } )->{view}{cancelRequested},
+		'a run that another has is cancelled by who was asked for it' );
+	is( $c->ended($far)->{status}, 'canceled', '  and ends' );
+	my $dropped = $c->ask_run( doze => {}, mode => 'sync', meta => { progressToken => 'q' } );
+	$note = until_true( 'it to begin', sub {
+		my $m = $c->told('notifications/progress');
+		return ( $m->{params}{progressToken} // '' ) eq 'q' ? $m : undef;
+	} );
+	is( $note->{params}{message}, 'dozing', 'a call whose run is elsewhere' );
+	$c->notify( 'notifications/cancelled', { requestId => $dropped } );
+	ok( until_true( 'its end', sub {
+		$c->tool( list_task_runs => { status => 'canceled' } )->{view}{total} == 2 } ),
+		'  is cancelled with its request' );
+	$c->tool( cancel_task_run => { runId => $on } );
+	$_->stop for $idle, $full;
+}
+
+# ---- fair, in order, by weight ----
+
+{
+	my $url  = database();
+	my $who  = "[requestor \"ann\"]\nuid = 4001\n[requestor \"ben\"]\nuid = 4002\nweight = 3\n";
+	my ( $full, $c, $on ) = full( $url, more => $who );
+	SKIP: {
+		skip( 'other users are root\'s to be', 4 ) if $> != 0;
+		my ( $ann, $ben ) = map { $full->client($_)->greeted } 4001, 4002;
+		my @ann = map { $ann->run_async( nap => { ms => 1, n => $_ } ) } 1 .. 12;
+		my @ben = map { $ben->run_async( nap => { ms => 1, n => $_ } ) } 1 .. 6;
+		my $idle = server( $url, 1, more => $who );
+		$ann->ended( $ann[-1] );
+		my @order = started($idle);
+		my %whose = ( ( map { $_ => 'a' } @ann ), map { $_ => 'b' } @ben );
+		my $turns = join '', map { $whose{$_} } @order;
+		is( length $turns, 18, 'all that wait at a full server are run by an idle one' );
+		is( $turns, 'bbbabbbaaaaaaaaaaa', '  who came later is not behind who asked for more, and has its weight' );
+		same_json( [ grep { $whose{$_} eq 'a' } @order ], \@ann, '  what each asked for is in its order' );
+		$idle->stop;
+	}
+	$c->tool( cancel_task_run => { runId => $on } );
+	$full->stop;
+}
+
+# ---- cancelled by a third, while it waits ----
+
+{
+	my $url = database();
+	my ( $full, $c, $on ) = full($url);
+	my ( $other, $d, $on2 ) = full($url);
+	my $waits  = $c->ask_run( nap => { ms => 1, n => 1 }, mode => 'sync' );
+	my $queued = until_true( 'it to wait', sub {
+		$d->tool( list_task_runs => { status => 'queued' } )->{view}{runs}[0]{runId} } );
+	my $v = $d->tool( cancel_task_run => { runId => $queued } )->{view};
+	is( $v->{currentStatus}, 'canceled', 'a run that waits is cancelled by any server' );
+	is( $d->get($queued)->{status}, 'canceled', '  at once' );
+	is( $c->result($waits)->{view}{status}, 'canceled', '  which who waits for it elsewhere hears' );
+	my $own = $c->run_async( nap => { ms => 1, n => 2 } );
+	is( $c->tool( cancel_task_run => { runId => $own } )->{view}{currentStatus},
+		'canceled', 'who was asked for it cancels it as well' );
+	is( $c->get($own)->{status}, 'canceled', '  for good' );
+	$c->tool( cancel_task_run => { runId => $on } );
+	$d->tool( cancel_task_run => { runId => $on2 } );
+	$_->stop for $full, $other;
+}
+
+# ---- deaths ----
+
+{
+	my $url = database();
+	my ( $full,  $c, $on )  = full($url);
+	my ( $other, $d, $on2 ) = full($url);
+	my @queued = map { $c->run_async( nap => { ms => 1, n => $_ } ) } 1 .. 3;
+	bury( $url, $full, $on );
+	$d->tool( cancel_task_run => { runId => $on2 } );
+	same_json( [ map { $d->ended($_)->{result} } @queued ], [ 1 .. 3 ],
+		'what waited at a server that was killed is run by another' );
+	is( $d->ended($on)->{error}{errorCode}, 'RUN_INTERRUPTED', '  what it ran was interrupted' );
+
+	# who claimed it dies
+	my $third = server( $url, 1 );
+	my $e     = $third->client->greeted;
+	my $hold  = $e->run_async('doze');
+	$e->saying( $hold, 'dozing' );
+	my $wait = $e->ask_run( doze => {}, mode => 'sync' );
+	my $far = until_true( 'it to be claimed', sub {
+		my $l = $e->tool( list_task_runs => { status => 'running' } );
+		diag(json_of($l)) unless $l->{view}{runs};
+		my ($other_one) = grep { $_->{runId} ne $hold } @{ $l->{view}{runs} };
+		return $other_one->{runId};
+	} );
+	$d->saying( $far, 'dozing' );
+	bury( $url, $other, $far );
+	my $v = $e->result($wait)->{view};
+	is( $v->{runId},            $far,              'who waits for a run of a server that was killed' );
+	is( $v->{error}{errorCode}, 'RUN_INTERRUPTED', '  hears that it was interrupted' );
+	$e->tool( cancel_task_run => { runId => $hold } );
+	is( $e->ended($hold)->{status}, 'canceled', 'and all goes on' );
+	$third->stop;
+}
+
+# ---- drain ----
+
+{
+	my $url = database();
+	my ( $full, $c, $on ) = full($url);
+	my @queued = map { $c->run_async( nap => { ms => 1, n => $_ } ) } 1 .. 3;
+	$full->signal('TERM');
+	$full->log_has(qr/drain=started/);
+	my $idle = server( $url, 2 );
+	my $d    = $idle->client->greeted;
+	same_json( [ map { $d->ended($_)->{result} } @queued ], [ 1 .. 3 ],
+		'what waits at a server that drains is run by another at once' );
+	is( $d->get($on)->{status}, 'running', '  while what it runs goes on' );
+	$d->tool( cancel_task_run => { runId => $on } );
+	is( $d->ended($on)->{status}, 'canceled', '  to its end' );
+	$full->{status} //= $full->wait_exit;
+	$full->stop;
+	$idle->stop;
+}
+done_testing;

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs that wait for any instance: order, claims, cancelling, the dead. */
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define ALL "template d1gest\nrequestor alice\nrequestor bob\nuids"
+
+/* What a store was told of the queue. */
+struct look {
+	int calls;
+	bool waits, unserved;
+	int64_t others;
+};
+
+static char *base;
+
+static struct store *node(const char *name, const char *serves)
+{
+	char *own = xasprintf("%s/%s", base, name);
+	struct store *s = help_start_beside(own, base, name);
+	struct answer a = {0};
+
+	store_serve(s, serves, help_done, &a);
+	help_wait(s, &a);
+	help_clear(&a);
+	free(own);
+	return s;
+}
+
+static struct store_run waiting(const char *requestor, int64_t weight)
+{
+	struct store_run run = help_run(requestor, STORE_QUEUED);
+
+	run.digest = "d1gest";
+	run.inputs = "{\"n\":1}";
+	run.waits = STORE_WAITS_ANYWHERE;
+	run.weight = weight;
+	return run;
+}
+
+static void claim(struct store *s, struct answer *a, int limit,
+		  const char *except)
+{
+	help_clear(a);
+	store_claim(s, limit, except, help_done, a);
+	help_wait(s, a);
+}
+
+static void on_look(void *arg, const struct store_result *res)
+{
+	struct look *l = arg;
+
+	l->calls++;
+	l->waits = res->waits;
+	l->unserved = res->unserved;
+	for (size_t i = 0; i < res->n_uses; i++)
+		l->others += res->uses[i].runs;
+}
+
+static struct look look(struct store *s)
+{
+	struct answer a = {0};
+	struct look l = {0};
+
+	store_look_at_queue(s, true, on_look, &l);
+	store_probe(s, help_done, &a); /* it is answered after that */
+	help_wait(s, &a);
+	help_clear(&a);
+	return l;
+}
+
+static void sql(const char *text)
+{
+	struct help_db *db = help_open(base);
+
+	help_sql(db, text);
+	help_close(db);
+}
+
+/* Whose turns they were that A was given: a letter each. */
+static const char *turns(const struct answer *a, const struct store_run *runs,
+			 size_t n)
+{
+	static char text[HELP_PAGE + 1];
+	size_t len = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (strcmp(a->ids[i], runs[k].id) == 0)
+				text[len++] = runs[k].requestor[0];
+	text[len] = '\0';
+	return text;
+}
+
+static void test_order(void)
+{
+	struct store *s = node("inst_a", ALL), *t = node("inst_b", ALL);
+	struct store_run runs[8];
+	struct answer a = {0};
+	struct look l;
+
+	for (int i = 0; i < 8; i++) {
+		runs[i] = i < 5 ? waiting("alice", 1) : waiting("bob", 2);
+		help_put(s, &runs[i], STORE_SYNC);
+	}
+	l = look(s);
+	ok(l.waits && l.others == 0, "what waits is seen, as one's own");
+	l = look(t);
+	ok(l.waits && l.others == 8, "and by others as another's");
+	claim(t, &a, 6, "");
+	is_str(turns(&a, runs, 8), "babbaa",
+	       "who has queued much does not go before others, by weight");
+	is_str(a.ids[1], runs[0].id, "of one requestor the first is first");
+	ok(a.inputs != NULL, "with its inputs");
+	claim(s, &a, 6, "");
+	is_int(a.n, 2, "the rest is another's");
+	claim(s, &a, 6, "");
+	is_int(a.n, 0, "and then none is left");
+	ok(!look(s).waits, "as who looks sees");
+	for (int i = 0; i < 2; i++) {
+		runs[i] = i < 1 ? waiting("alice", 1) : waiting("carol", 1);
+		help_put(s, &runs[i], STORE_SYNC);
+	}
+	claim(s, &a, 6, "");
+	is_str(a.ids[0], runs[0].id,
+	       "who had many turns waits for nobody that comes later");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+	help_clear(&a);
+}
+
+static void test_served(void)
+{
+	struct store *s = node("inst_c", ALL);
+	struct store *t = node("inst_d", "template d1gest\nrequestor alice");
+	struct store_run other = waiting("alice", 1), bob, alice, pinned, uid;
+	struct answer a = {0};
+	struct look l;
+
+	other.digest = "another";
+	help_put(s, &other, STORE_SYNC);
+	bob = waiting("bob", 1);
+	help_put(s, &bob, STORE_SYNC);
+	pinned = waiting("alice", 1);
+	pinned.waits = STORE_WAITS_PINNED;
+	help_put(s, &pinned, STORE_SYNC);
+	uid = waiting("uid:7", 1);
+	help_put(t, &uid, STORE_SYNC);
+	ok(!look(t).waits == false, "one's own is there to be claimed");
+	claim(t, &a, 9, "uid:7\nnobody");
+	is_int(a.n, 0, "not of a requestor that may have no more");
+	alice = waiting("alice", 1);
+	help_put(s, &alice, STORE_SYNC);
+	claim(t, &a, 1, "");
+	is_int(a.n, 1, "one that can be served is given");
+	claim(t, &a, 9, "");
+	is_int(a.n, 1, "and no other, whatever stands before it");
+	claim(s, &a, 9, "");
+	is_int(a.n, 3, "who queued them has the rest");
+	help_put(s, &other, STORE_SYNC);
+	store_stop(s, 10000);
+	s = node("inst_e", ALL);
+	l = look(s);
+	ok(!l.waits && !l.unserved, "what nobody serves waits a while");
+	sql("UPDATE queue SET queued_ms = 1");
+	ok(look(s).unserved, "and then is told of");
+	store_end_unserved(s);
+	help_clear(&a);
+	help_get(s, &a, "alice", other.id);
+	is_int(a.status[0], STORE_FAILED, "it has failed");
+	ok(!look(s).unserved, "and has left the queue");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+	help_clear(&a);
+}
+
+static int letters[8];
+
+static void on_mail(void *arg, const struct store_result *res)
+{
+	memset(letters, 0, sizeof(letters));
+	for (size_t i = 0; i < res->n_mail; i++)
+		letters[res->mail[i].kind]++;
+	((struct answer *)arg)->calls++;
+}
+
+static void read_mail(struct store *s)
+{
+	struct answer a = {0};
+
+	store_read_mail(s, on_mail, &a);
+	help_wait(s, &a);
+}
+
+static void cancel(struct store *s, const struct store_run *run)
+{
+	struct answer a = {0};
+
+	store_send_mail(s, run->requestor, run->id, STORE_MAIL_CANCEL,
+			INT64_MAX, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "cancelling is asked");
+	help_clear(&a);
+}
+
+static void test_cancel(void)
+{
+	struct store *s = node("inst_f", ALL), *t = node("inst_g", ALL);
+	struct store_run run = waiting("alice", 1), claimed, theirs;
+	struct answer a = {0};
+
+	help_put(s, &run, STORE_SYNC);
+	theirs = run;
+	theirs.requestor = "bob";
+	cancel(t, &theirs);
+	ok(look(t).waits, "another's run is not one's to cancel");
+	cancel(t, &run);
+	help_get(t, &a, "alice", run.id);
+	is_int(a.status[0], STORE_CANCELED, "what waits is cancelled by any");
+	claim(t, &a, 1, "");
+	is_int(a.n, 0, "and claimed by none");
+	read_mail(s);
+	is_int(letters[STORE_MAIL_OVER], 1, "who queued it hears of its end");
+	store_heard(s, run.id);
+	read_mail(s);
+	is_int(letters[STORE_MAIL_OVER], 0, "once");
+
+	claimed = waiting("alice", 1);
+	help_put(s, &claimed, STORE_SYNC);
+	claim(t, &a, 1, "");
+	read_mail(s);
+	is_int(letters[STORE_MAIL_CLAIMED], 1, "and that one was claimed");
+	cancel(s, &claimed);
+	read_mail(t);
+	is_int(letters[STORE_MAIL_CANCEL], 1,
+	       "one that was claimed is its claimer's to cancel");
+	claimed.status = STORE_SUCCEEDED;
+	help_put(s, &claimed, STORE_SYNC);
+	help_get(s, &a, "alice", claimed.id);
+	is_int(a.status[0], STORE_QUEUED,
+	       "who queued it writes it no more, however late");
+	help_put(t, &claimed, STORE_SYNC);
+	read_mail(s);
+	ok(letters[STORE_MAIL_OVER] == 1 && letters[STORE_MAIL_CLAIMED] == 0,
+	   "its end is told as well");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+	help_clear(&a);
+}
+
+/* As if NAME's lease were over. */
+static void die(struct store *s, struct store *survivor, const char *name)
+{
+	char *text =
+	    xasprintf("UPDATE node SET heartbeat_ms = 0 WHERE id = '%s'", name);
+	struct answer a = {0};
+
+	sql(text);
+	store_recover(survivor, help_done, &a);
+	help_wait(survivor, &a);
+	is_int(a.rc, 0, "a node that died is taken over");
+	is_int(a.n, 0, "which claims nothing");
+	store_stop(s, 0);
+	help_clear(&a);
+	free(text);
+}
+
+static void test_dead(void)
+{
+	struct store *s = node("inst_h", ALL), *t = node("inst_i", ALL), *u;
+	struct store_run queued, pinned, secret, held, again;
+	struct answer a = {0};
+
+	held = waiting("alice", 1);
+	help_put(s, &held, STORE_SYNC);
+	claim(s, &a, 1, ""); /* and it has not begun */
+	queued = waiting("alice", 1);
+	help_put(s, &queued, STORE_SYNC);
+	pinned = waiting("alice", 1);
+	pinned.waits = STORE_WAITS_PINNED;
+	help_put(s, &pinned, STORE_SYNC);
+	secret = pinned;
+	memcpy(secret.id, help_run("alice", STORE_QUEUED).id,
+	       sizeof(secret.id));
+	secret.inputs = NULL;
+	help_put(s, &secret, STORE_SYNC);
+	again = waiting("alice", 1);
+	die(s, t, "inst_h");
+	u = node("inst_j", ALL);
+	help_put(u, &again, STORE_SYNC);
+	claim(t, &a, 9, "");
+	is_int(a.n, 4, "what it had waiting goes on, pinned or begun by none");
+	is_str(a.ids[3], again.id, "before what came later");
+	help_get(t, &a, "alice", secret.id);
+	is_int(a.status[0], STORE_FAILED, "but for what nobody else can start");
+	claim(u, &a, 9, "");
+	is_int(a.n, 0, "and none is there twice");
+	store_stop(t, 10000);
+	store_stop(u, 10000);
+	help_clear(&a);
+}
+
+/* Many that claim at once: each run is given to one of them. */
+static void test_once(void)
+{
+	enum { RUNS = 60, NODES = 3 };
+	struct store *s[NODES] = {node("inst_k", ALL), node("inst_l", ALL),
+				  node("inst_m", ALL)};
+	struct answer a[NODES] = {{0}, {0}, {0}};
+	char given[RUNS][ID_SIZE];
+	size_t n = 0, twice = 0;
+	bool more = true;
+
+	for (int i = 0; i < RUNS; i++) {
+		struct store_run run = waiting(i % 2 ? "alice" : "bob", 1);
+
+		help_put(s[i % NODES], &run, STORE_SYNC);
+	}
+	while (more) {
+		for (int i = 0; i < NODES; i++) {
+			help_clear(&a[i]);
+			store_claim(s[i], 3, "", help_done, &a[i]);
+		}
+		more = false;
+		for (int i = 0; i < NODES; i++) {
+			help_wait(s[i], &a[i]);
+			for (size_t k = 0; k < a[i].n; k++) {
+				for (size_t j = 0; j < n; j++)
+					twice +=
+					    strcmp(given[j], a[i].ids[k]) == 0;
+				if (n < RUNS)
+					memcpy(given[n++], a[i].ids[k],
+					       ID_SIZE);
+			}
+			more |= a[i].n > 0;
+		}
+	}
+	is_int(n, RUNS, "of many that claim at once, each run is given");
+	is_int(twice, 0, "to one of them");
+	for (int i = 0; i < NODES; i++) {
+		store_stop(s[i], 10000);
+		help_clear(&a[i]);
+	}
+}
+
+static void test_none(void)
+{
+	char *dir = help_dir();
+	struct store *s = help_start(dir, "inst_n");
+	struct store_run run = waiting("alice", 1);
+	struct answer a = {0};
+
+	is_int(store_is_shared(s), 0, "one machine has no queue of all");
+	is_int(help_put(s, &run, STORE_SYNC), 0, "what would wait there");
+	is_int(help_get(s, &a, "alice", run.id), 0, "is a row as any");
+	store_stop(s, 10000);
+	help_clear(&a);
+	help_remove(dir);
+}
+
+int main(void)
+{
+	static void (*const tests[])(void) = {
+	    test_order, test_served, test_cancel, test_dead, test_once};
+
+	if (!help_is_postgres()) {
+		test_none();
+		return tap_done();
+	}
+	for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
+		base = help_dir();
+		tests[i]();
+		help_remove(base);
+	}
+	return tap_done();
+}

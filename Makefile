@@ -19,10 +19,10 @@ ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # What each component links. The worker is static: its start is part of every run.
-LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lcap -lpthread
+LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lnettle -lcap -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
-LIBS_CLI    = -lcrypto
+LIBS_CLI    = -lnettle
 LIBS_BROWSER = -levent_core -ljson-c -lmsgpackc -lseccomp
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
@@ -109,7 +109,7 @@ help:
 
 DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
        libcap-dev libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev \
-       uthash-dev libssl-dev \
+       uthash-dev nettle-dev \
        $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sha256.h - SHA-256 (FIPS 180-4), for the programs that are linked with no
- * cryptographic library because they run others' code. Who may have OpenSSL
+ * cryptographic library because they run others' code. Who may have Nettle
  * uses that.
  */
 #ifndef BASE_SHA256_H

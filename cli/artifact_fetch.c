@@ -8,7 +8,7 @@
 #include "cli/artifact_fetch.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct fetch {
 	const char *to; /* where SINK puts it, for people */
 	artifact_fetch_sink sink;
 	void *arg;
-	EVP_MD_CTX *hash;
+	struct sha256_ctx hash;
 	int64_t at;
 	bool complete;
 	char sha256[SHA256_HEX +
@@ -60,7 +60,7 @@ static int take(struct fetch *f, struct json_object *piece)
 		free(bytes);
 		return bad_piece(f, "the server sent bytes that make no sense");
 	}
-	EVP_DigestUpdate(f->hash, bytes, len);
+	sha256_update(&f->hash, len, (const void *)bytes);
 	f->at += (int64_t)len;
 	rc = f->sink(f->arg, bytes, len);
 	free(bytes);
@@ -86,14 +86,13 @@ static int next_piece(struct fetch *f)
 	return rc;
 }
 
-static int check_hash(const struct fetch *f)
+static int check_hash(struct fetch *f)
 {
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	char hex[2 * EVP_MAX_MD_SIZE + 1];
-	unsigned n = 0;
+	unsigned char digest[SHA256_DIGEST_SIZE];
+	char hex[SHA256_HEX + 1];
 
-	EVP_DigestFinal_ex(f->hash, digest, &n);
-	for (unsigned i = 0; i < n; i++)
+	sha256_digest(&f->hash, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
 		snprintf(hex + (size_t)2 * i, 3, "%02x", digest[i]);
 	if (f->sha256[0] == '\0' || strcmp(f->sha256, hex) == 0)
 		return 0;
@@ -105,7 +104,7 @@ static int take_bytes(void *arg, const void *p, size_t n)
 {
 	struct fetch *f = arg;
 
-	EVP_DigestUpdate(f->hash, p, n);
+	sha256_update(&f->hash, n, p);
 	f->at += (int64_t)n;
 	return f->sink(f->arg, p, n);
 }
@@ -138,10 +137,7 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 	    .client = c, .id = id, .to = to, .sink = sink, .arg = arg};
 	int rc = 0;
 
-	f.hash = EVP_MD_CTX_new();
-	if (f.hash == NULL)
-		abort();
-	EVP_DigestInit_ex(f.hash, EVP_sha256(), NULL);
+	sha256_init(&f.hash);
 	rc = next_piece(&f); /* most are no larger */
 	if (rc == 0 && !f.complete)
 		rc = fetch_bytes(&f);
@@ -151,6 +147,5 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 		rc = next_piece(&f);
 	if (rc == 0)
 		rc = check_hash(&f);
-	EVP_MD_CTX_free(f.hash);
 	return rc;
 }

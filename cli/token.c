@@ -5,7 +5,7 @@
  * configuration would refuse is CLI_USAGE; without random bytes there is no
  * token.
  */
-#include <openssl/sha.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -35,11 +35,14 @@ static void encode(char out[BASE64_LEN(TOKEN_BYTES) + 1],
 	}
 }
 
-static void digest_of(char hex[2 * SHA256_DIGEST_LENGTH + 1], const char *token)
+static void digest_of(char hex[2 * SHA256_DIGEST_SIZE + 1], const char *token)
 {
-	unsigned char digest[SHA256_DIGEST_LENGTH];
+	unsigned char digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx md;
 
-	SHA256((const unsigned char *)token, strlen(token), digest);
+	sha256_init(&md);
+	sha256_update(&md, strlen(token), (const void *)token);
+	sha256_digest(&md, sizeof(digest), digest);
 	for (size_t i = 0; i < sizeof(digest); i++)
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
@@ -49,7 +52,7 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 	const char *name = n > 0 ? arg[0] : DEFAULT_NAME;
 	unsigned char bytes[TOKEN_BYTES];
 	char text[BASE64_LEN(TOKEN_BYTES) + 1];
-	char hex[2 * SHA256_DIGEST_LENGTH + 1];
+	char hex[2 * SHA256_DIGEST_SIZE + 1];
 	struct json_object *o;
 
 	if (!requestor_name_ok(name, strlen(name)) ||

@@ -6,26 +6,31 @@
  */
 #include "proto/json/json_digest.h"
 
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "proto/json/json.h"
 
+static void add(struct sha256_ctx *md, const void *p, size_t n)
+{
+	sha256_update(md, n, p);
+}
+
 /*
  * { then name NUL value for each member in their order, }; [ values ]; and of
  * all else its text and NUL. The next byte tells which it is, so that no two
  * values are fed alike: a name that begins as an end does has a " before it.
  */
-static void feed(EVP_MD_CTX *md, struct json_object *v);
+static void feed(struct sha256_ctx *md, struct json_object *v);
 
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void feed_object(EVP_MD_CTX *md, struct json_object *v)
+static void feed_object(struct sha256_ctx *md, struct json_object *v)
 {
 	size_t n = (size_t)json_object_object_length(v), i = 0;
 	const char **names = xcalloc(n, sizeof(*names));
@@ -35,18 +40,17 @@ static void feed_object(EVP_MD_CTX *md, struct json_object *v)
 		names[i++] = key;
 	}
 	qsort(names, n, sizeof(*names), by_name);
-	EVP_DigestUpdate(md, "{", 1);
+	add(md, "{", 1);
 	for (i = 0; i < n; i++) {
-		EVP_DigestUpdate(md, "\"",
-				 names[i][0] == '}' || names[i][0] == '"');
-		EVP_DigestUpdate(md, names[i], strlen(names[i]) + 1);
+		add(md, "\"", names[i][0] == '}' || names[i][0] == '"');
+		add(md, names[i], strlen(names[i]) + 1);
 		feed(md, json_object_object_get(v, names[i]));
 	}
-	EVP_DigestUpdate(md, "}", 1);
+	add(md, "}", 1);
 	free(names);
 }
 
-static void feed(EVP_MD_CTX *md, struct json_object *v)
+static void feed(struct sha256_ctx *md, struct json_object *v)
 {
 	const char *text;
 	size_t len;
@@ -54,27 +58,24 @@ static void feed(EVP_MD_CTX *md, struct json_object *v)
 	if (json_object_is_type(v, json_type_object)) {
 		feed_object(md, v);
 	} else if (json_object_is_type(v, json_type_array)) {
-		EVP_DigestUpdate(md, "[", 1);
+		add(md, "[", 1);
 		json_each(one, v)
 			feed(md, one);
-		EVP_DigestUpdate(md, "]", 1);
+		add(md, "]", 1);
 	} else {
 		text = json_text(v, &len);
-		EVP_DigestUpdate(md, text, len);
-		EVP_DigestUpdate(md, "", 1);
+		add(md, text, len);
+		add(md, "", 1);
 	}
 }
 
 void json_digest(unsigned char out[JSON_DIGEST_BYTES], const void *prefix,
 		 size_t n, struct json_object *value)
 {
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	struct sha256_ctx md;
 
-	if (md == NULL || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1)
-		abort();
-	EVP_DigestUpdate(md, prefix, n);
-	feed(md, value);
-	if (EVP_DigestFinal_ex(md, out, NULL) != 1)
-		abort();
-	EVP_MD_CTX_free(md);
+	sha256_init(&md);
+	sha256_update(&md, n, prefix);
+	feed(&md, value);
+	sha256_digest(&md, JSON_DIGEST_BYTES, out);
 }

@@ -6,9 +6,8 @@
  */
 #include "proto/mcp/request_state.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +49,11 @@ static uint64_t get_number(const unsigned char *from, size_t n)
 
 static void digest(unsigned char out[32], const char *text)
 {
-	if (EVP_Digest(text, strlen(text), out, NULL, EVP_sha256(), NULL) != 1)
-		abort();
+	struct sha256_ctx md;
+
+	sha256_init(&md);
+	sha256_update(&md, strlen(text), (const void *)text);
+	sha256_digest(&md, SHA256_DIGEST_SIZE, out);
 }
 
 /* The label keeps it apart from whatever else may be sealed by the same key. */
@@ -61,12 +63,13 @@ static void seal(unsigned char out[SEAL],
 {
 	static const char label[] = "paddock requestState";
 	unsigned char all[sizeof(label) + SEALED];
+	struct hmac_sha256_ctx md;
 
 	memcpy(all, label, sizeof(label));
 	memcpy(all + sizeof(label), sealed, SEALED);
-	if (HMAC(EVP_sha256(), key, REQUEST_STATE_KEY, all, sizeof(all), out,
-		 NULL) == NULL)
-		abort();
+	hmac_sha256_set_key(&md, REQUEST_STATE_KEY, key);
+	hmac_sha256_update(&md, sizeof(all), all);
+	hmac_sha256_digest(&md, SEAL, out);
 }
 
 void request_state_call(unsigned char out[REQUEST_STATE_CALL],
@@ -140,7 +143,7 @@ request_state_open(struct request_state *s,
 	if (!unwrap(raw, text, len) || raw[0] != VERSION)
 		return REQUEST_STATE_MALFORMED;
 	seal(good, key, raw);
-	if (CRYPTO_memcmp(good, raw + SEALED, SEAL) != 0)
+	if (!memeql_sec(good, raw + SEALED, SEAL))
 		return REQUEST_STATE_FORGED;
 	digest(requestor, s->requestor);
 	if (memcmp(requestor, raw + REQUESTOR, sizeof(requestor)) != 0)

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,9 +51,14 @@ static bool is_as_kept(const struct listing *l, const char *path,
 	return true;
 }
 
+static void add(struct sha256_ctx *md, const void *p, size_t n)
+{
+	sha256_update(md, n, p);
+}
+
 /* All of FILE, which must be as long as its metadata said. 0 or -errno. */
-static int hash_bytes(const struct listing *l, EVP_MD_CTX *md, const char *path,
-		      int file, uintmax_t want)
+static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
+		      const char *path, int file, uintmax_t want)
 {
 	char *block = l->block;
 	uintmax_t at = 0;
@@ -71,13 +76,13 @@ static int hash_bytes(const struct listing *l, EVP_MD_CTX *md, const char *path,
 			rc = -ESTALE;
 		if (rc < 0 || n == 0)
 			break;
-		EVP_DigestUpdate(md, block, (size_t)n);
+		add(md, block, (size_t)n);
 		at += (uintmax_t)n;
 	}
 	return rc;
 }
 
-static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
+static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 {
 	char head[DIR_WALK_HEAD_MAX];
 	struct stat st;
@@ -88,8 +93,7 @@ static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 		return file;
 	for (size_t i = 0; i < l->n_replayable; i++)
 		l->met += strcmp(l->kept[i].path, path) == 0;
-	EVP_DigestUpdate(md, head,
-			 dir_walk_file_head(head, path, (uint64_t)st.st_size));
+	add(md, head, dir_walk_file_head(head, path, (uint64_t)st.st_size));
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
@@ -100,43 +104,42 @@ static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 }
 
 /* A change of any of these is one of ctime, which nobody can set. */
-static int hash_metadata(struct listing *l, EVP_MD_CTX *md, const char *path)
+static int hash_metadata(struct listing *l, struct sha256_ctx *md,
+			 const char *path)
 {
 	struct stat st;
 
 	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
 				  strerror(errno));
-	EVP_DigestUpdate(md, path, strlen(path) + 1);
-	EVP_DigestUpdate(md, &st.st_dev, sizeof(st.st_dev));
-	EVP_DigestUpdate(md, &st.st_ino, sizeof(st.st_ino));
+	add(md, path, strlen(path) + 1);
+	add(md, &st.st_dev, sizeof(st.st_dev));
+	add(md, &st.st_ino, sizeof(st.st_ino));
 	/* the folder's own times change with what a template has no part in */
 	if (strcmp(path, ".") == 0)
 		return 0;
-	EVP_DigestUpdate(md, &st.st_mode, sizeof(st.st_mode));
-	EVP_DigestUpdate(md, &st.st_size, sizeof(st.st_size));
-	EVP_DigestUpdate(md, &st.st_ctim, sizeof(st.st_ctim));
+	add(md, &st.st_mode, sizeof(st.st_mode));
+	add(md, &st.st_size, sizeof(st.st_size));
+	add(md, &st.st_ctim, sizeof(st.st_ctim));
 	return 0;
 }
 
-typedef int hash_one(struct listing *l, EVP_MD_CTX *md, const char *path);
+typedef int hash_one(struct listing *l, struct sha256_ctx *md,
+		     const char *path);
 
 static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 {
-	unsigned char sum[EVP_MAX_MD_SIZE];
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	unsigned char sum[SHA256_DIGEST_SIZE];
+	struct sha256_ctx md;
 	int rc = 0;
 
-	if (md == NULL)
-		abort();
-	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
+	sha256_init(&md);
 	for (size_t i = 0; rc == 0 && i < l->f->n; i++)
-		rc = hash(l, md, l->f->names[i]);
+		rc = hash(l, &md, l->f->names[i]);
 	if (rc == 0 && hash == hash_metadata)
-		rc = hash(l, md, ".");
-	EVP_DigestFinal_ex(md, sum, NULL);
-	EVP_MD_CTX_free(md);
-	for (size_t i = 0; i < 32; i++)
+		rc = hash(l, &md, ".");
+	sha256_digest(&md, sizeof(sum), sum);
+	for (size_t i = 0; i < sizeof(sum); i++)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 	return rc;
 }

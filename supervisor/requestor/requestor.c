@@ -8,8 +8,8 @@
 #include "supervisor/requestor/requestor.h"
 
 #include <assert.h>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,11 +162,14 @@ struct requestor *requestors_of_token(struct requestors *all, const char *token,
 {
 	unsigned char sum[REQUESTOR_DIGEST];
 	struct requestor *q, *next, *found = NULL;
+	struct sha256_ctx md;
 
-	_Static_assert(REQUESTOR_DIGEST == SHA256_DIGEST_LENGTH, "the same");
-	SHA256((const unsigned char *)token, len, sum);
+	_Static_assert(REQUESTOR_DIGEST == SHA256_DIGEST_SIZE, "the same");
+	sha256_init(&md);
+	sha256_update(&md, len, (const void *)token);
+	sha256_digest(&md, sizeof(sum), sum);
 	HASH_ITER(hh, all->by_name, q, next) {
-		bool match = CRYPTO_memcmp(q->token, sum, sizeof(sum)) == 0;
+		bool match = memeql_sec(q->token, sum, sizeof(sum));
 
 		found = (q->has_token & match) ? q : found;
 	}

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +18,12 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-#define SHA256_BYTES 32
-
 struct artifact_file {
 	char *path;
 	int fd;
 	int rc; /* the first failure; it stays */
-	EVP_MD_CTX *digest;
+	struct sha256_ctx digest;
 };
-
-static int digest_start(struct artifact_file *b)
-{
-	b->digest = EVP_MD_CTX_new();
-	if (b->digest == NULL ||
-	    EVP_DigestInit_ex(b->digest, EVP_sha256(), NULL) != 1)
-		return -ENOMEM;
-	return 0;
-}
 
 static int file_start(struct artifact_file *b, const char *state_dir)
 {
@@ -57,9 +46,8 @@ struct artifact_file *artifact_file_new(const char *state_dir,
 	b->fd = -1;
 	b->path =
 	    xasprintf("%s/" STORE_TMP_DIR "/%s.XXXXXX", state_dir, instance);
-	rc = digest_start(b);
-	if (rc == 0)
-		rc = file_start(b, state_dir);
+	sha256_init(&b->digest);
+	rc = file_start(b, state_dir);
 	if (rc == 0)
 		return b;
 	artifact_file_free(b);
@@ -82,8 +70,8 @@ int artifact_file_write(struct artifact_file *b, const void *data, size_t len)
 			left -= (size_t)n;
 		}
 	}
-	if (b->rc == 0 && EVP_DigestUpdate(b->digest, data, len) != 1)
-		b->rc = -ENOMEM;
+	if (b->rc == 0)
+		sha256_update(&b->digest, len, data);
 	return b->rc;
 }
 
@@ -99,15 +87,13 @@ int artifact_file_sync(struct artifact_file *b)
 	return b->rc;
 }
 
-static int digest_finish(struct artifact_file *b, char hex[65])
+static void digest_finish(struct artifact_file *b, char hex[65])
 {
-	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned char sum[SHA256_DIGEST_SIZE];
 
-	if (EVP_DigestFinal_ex(b->digest, sum, NULL) != 1)
-		return -ENOMEM;
-	for (int i = 0; i < SHA256_BYTES; i++)
-		snprintf(hex + (size_t)2 * i, 3, "%02x", sum[i]);
-	return 0;
+	sha256_digest(&b->digest, sizeof(sum), sum);
+	for (size_t i = 0; i < sizeof(sum); i++)
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 }
 
 char *artifact_file_finish(struct artifact_file *b, char sha256[65])
@@ -116,7 +102,7 @@ char *artifact_file_finish(struct artifact_file *b, char sha256[65])
 	int rc = b->rc;
 
 	if (rc == 0)
-		rc = digest_finish(b, sha256);
+		digest_finish(b, sha256);
 	/* some file systems say only now that the disk is full */
 	if (close(b->fd) != 0 && rc == 0)
 		rc = -errno;
@@ -140,7 +126,6 @@ void artifact_file_free(struct artifact_file *b)
 		close(b->fd);
 		unlink(b->path);
 	}
-	EVP_MD_CTX_free(b->digest);
 	free(b->path);
 	free(b);
 }

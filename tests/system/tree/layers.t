@@ -8,7 +8,7 @@ use lib 'tests/lib';
 use Test::More;
 
 # What a worker must never be linked with: no network, database or TLS code.
-my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|curl/|json-c/|pcre2|ini\.h)};
+my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|nettle/|curl/|json-c/|pcre2|ini\.h)};
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
 

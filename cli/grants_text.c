@@ -135,6 +135,21 @@ void grants_text_print_missing(struct json_object *permissions)
 
 /* ---- template grant ---- */
 
+/* Does T's package ask for anything? If not, that is said. */
+static bool asks(struct json_object *t)
+{
+	struct json_object *asked =
+	    json_member(json_member(t, "permissions"), "asked");
+
+	if (json_object_is_type(asked, json_type_object) &&
+	    json_object_object_length(asked) > 0)
+		return true;
+	message_print("%s %s asks for nothing, so it needs no grant",
+		      json_member_str(t, "templateId"),
+		      json_member_str(t, "version"));
+	return false;
+}
+
 static void show_section(struct json_object *t)
 {
 	safe_printf("# %s %s, as it is in %s\n",
@@ -158,10 +173,14 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 	found = json_length(list);
 	if (cli->json)
 		json_pretty_print(list, true);
-	for (size_t i = 0; !cli->json && i < found; i++) {
-		if (i > 0)
+	for (size_t i = 0, shown = 0; !cli->json && i < found; i++) {
+		struct json_object *t = json_object_array_get_idx(list, i);
+
+		if (!asks(t))
+			continue;
+		if (shown++ > 0)
 			putchar('\n');
-		show_section(json_object_array_get_idx(list, i));
+		show_section(t);
 	}
 	json_object_put(list);
 	if (found > 0)

@@ -158,6 +158,14 @@ static int fault_exit(const char *code)
 	return CLI_TROUBLE;
 }
 
+/* Does ERROR itself say who can raise the limit? */
+static bool names_who(const char *error, struct json_object *details)
+{
+	const char *who = json_member_str(details, "whoCanRaise");
+
+	return error != NULL && who != NULL && strstr(error, who) != NULL;
+}
+
 int report_refusal(struct json_object *refusal, const char *about)
 {
 	const char *code = json_member_str(refusal, "errorCode");
@@ -169,7 +177,8 @@ int report_refusal(struct json_object *refusal, const char *about)
 		    json_member_str(details, "pointer"));
 	if (code != NULL)
 		message_more("  code: %s", code);
-	say_who(details);
+	if (!names_who(error, details))
+		say_who(details);
 	say_retry(details);
 	say_cure(refusal, about, "hint: ");
 	return fault_exit(code);

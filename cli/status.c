@@ -107,7 +107,10 @@ static void show(struct json_object *view)
 	line("message", json_member_str(view, "message"));
 	line_time("created", json_member(view, "createdAt"));
 	line_time("started", json_member(view, "startedAt"));
-	line_span("took", json_member(m, "elapsedMs"));
+	if (!json_member_is(view, "status", "queued"))
+		line_span(json_member_is(view, "status", "running") ? "so far"
+								    : "took",
+			  json_member(m, "elapsedMs"));
 	line_span("cpu", json_member(m, "cpuMs"));
 	line("isolation", json_member_str(iso, "level"));
 	line("error", json_member_str(error, "errorCode"));

@@ -331,6 +331,22 @@ static enum template_task contract_task(const struct contract_tool *tool)
 		   : TASK_FORBIDDEN;
 }
 
+/* An argument of another type is told with what it is. */
+static void say_what_it_is(const struct contract_tool *tool,
+			   struct schema_error *err)
+{
+	struct json_object *all = json_member(
+	    json_member(tool->definition, "inputSchema"), "properties");
+	const char *name = err->pointer + 1, *words;
+	size_t n = strlen(err->text);
+
+	if (err->pointer[0] != '/' || strcmp(err->keyword, "type") != 0)
+		return;
+	words = json_member_str(json_member(all, name), "description");
+	if (words != NULL && n + strlen(words) + 4 < sizeof(err->text))
+		snprintf(err->text + n, sizeof(err->text) - n, " (%s)", words);
+}
+
 static void call_contract(struct request *c, const struct contract_tool *tool,
 			  struct json_object *args)
 {
@@ -345,6 +361,7 @@ static void call_contract(struct request *c, const struct contract_tool *tool,
 		tool->serve(c, args);
 		return;
 	}
+	say_what_it_is(tool, &err);
 	contract_tools_invalid(&r, "", &err);
 	request_tool_error(c, &r);
 }

@@ -136,6 +136,9 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 
 # ---- what cannot be asked ----
 
+like($c->tool(list_task_runs => {since => '1h'})->{view}{error}, qr/since is "1h"; it must be an integer \(Only runs that were created then or later: milliseconds since 1970, such as \d+\.\)/,
+     'who asks since "1h" is told what passes');
+
 for my $case ([{}, 'neither'], [{runIds => 'x'}, 'no list'], [{runIds => [1]}, 'no ids'], [{runIds => [], before => 1}, 'both'],
 	      [{before => -1}, 'no time'], [{before => 1, status => 'running'}, 'what goes on'], [{before => 1, status => 'dead'}, 'no status'],
 	      [{before => 1, templateId => 7}, 'no template'], [{runIds => [($unknown) x 1001]}, 'too many']) {
@@ -160,4 +163,23 @@ for my $case ([{}, 'neither'], [{runIds => 'x'}, 'no list'], [{runIds => [1]}, '
 	$there->stop;
 }
 $d->stop;
+
+# ---- one too many ----
+
+{
+	my $full = Http->new(templates => \%templates, config => "[requestor \"me\"]\nuid = $>\nartifact_bytes = 1000\ntoken_sha256 = " . 'a' x 64 . "\n");
+
+	write_file("$cli->{here}/f", 'x' x 2000);
+	my $r = $cli->run(['artifact', 'put', 'f', '--socket', $full->{socket}]);
+	is($r->{status}, 125, 'more than one may keep is refused');
+	is(() = $r->{err} =~ /artifact_bytes in \[requestor "me"\]/g, 1, '... and who can raise that is said once') or diag $r->{err};
+	my $slow = Client->new($full)->greeted->run_async('slow');
+	$r = $cli->run(['status', $slow, '--socket', $full->{socket}])->{out};
+	unlike($r, qr/^took/m, 'what goes on has taken no time');
+	like($r, qr/^(?:so far|status +queued)/m, '... but so far');
+	$cli->run(['cancel', $slow, '--socket', $full->{socket}]);
+	$cli->run(['wait', $slow, '--socket', $full->{socket}]);
+	like($cli->run(['status', $slow, '--socket', $full->{socket}])->{out}, qr/^took/m, '... until it has ended');
+	$full->stop;
+}
 done_testing();

@@ -278,6 +278,9 @@ subtest 'the command' => sub {
 	same_json(json_to($r->{out})->{grants}[0]{permissions}{missing}, [{key => 'read_paths', asked => ["$room/data"]}],
 		  'in JSON, too');
 	is($do->('template', 'check', "$at/plain-1.0.0")->{out}, "plain 1.0.0 is good\n", 'who asks for nothing has no more to say');
+	$r = $do->('template', 'grant', "$TOP/etc/templates/text_diff");
+	is("$r->{status}$r->{out}", '0', 'of a package that asks for nothing there is no section');
+	like($r->{err}, qr/text_diff 1\.0\.0 asks for nothing, so it needs no grant/, '... which is said');
 	$r = $do->('template', 'grant', "$cli->{root}/nowhere");
 	is($r->{status}, 4, 'no folder');
 	like($r->{err}, qr{nowhere: No such file or directory\n\z}, 'is said not to be there');

@@ -26,6 +26,8 @@
 #include "supervisor/spawn/privs.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
+#include "supervisor/store/import/store_import.h"
+#include "supervisor/store/store.h"
 #include "supervisor/stdio/stdio.h"
 #include "supervisor/ids/uid_range.h"
 
@@ -290,6 +292,42 @@ static int check(const struct config *config, const struct flags *f)
 	return status;
 }
 
+/* Takes CONFIG. */
+static int import_state(const struct config *config, const char *state_dir)
+{
+	struct store_imported done = {0};
+	char errmsg[1024];
+	int rc = 0, status = 0;
+
+	if (config->database == NULL) {
+		log_plain("there is no database to import into: set url in "
+			  "[store] of the configuration");
+		status = EX_CONFIG;
+	} else {
+		rc = store_import(
+		    state_dir, config->database,
+		    config_has_rows(config) ? NULL : config_files_dir(config),
+		    &done, errmsg, sizeof(errmsg));
+	}
+	if (rc != 0) {
+		log_plain("nothing was imported: %s", errmsg);
+		status = store_ends_start(rc) != 0 ? store_ends_start(rc)
+						   : EX_UNAVAILABLE;
+	} else if (status == 0 && done.before > 0) {
+		printf("imported before: %lld runs and artifacts of %s are all "
+		       "there\n",
+		       (long long)done.before, state_dir);
+	} else if (status == 0) {
+		printf("imported %lld runs, %lld artifacts of %lld bytes and "
+		       "%lld sessions of %s\n",
+		       (long long)done.runs, (long long)done.artifacts,
+		       (long long)done.bytes, (long long)done.sessions,
+		       state_dir);
+	}
+	config_free(config);
+	return status;
+}
+
 /* Nothing that is opened later may be taken for one of the first three. */
 static void fill_standard_fds(void)
 {
@@ -345,6 +383,8 @@ int main(int argc, char **argv)
 		return shown(0);
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
+	if (f.import != NULL)
+		return shown(import_state(config, f.import));
 	log_hold(f.check || config->log_file != NULL); /* a check's are told */
 	if (f.check)
 		return shown(check(config, &f));

@@ -35,6 +35,8 @@ static const char usage[] =
     "                             granted, as JSON, then exit\n"
     "  --print-faults             print all that is wrong with each template,\n"
     "                             as JSON, then exit\n"
+    "  --import DIR               copy the state in DIR, which SQLite has, into the\n"
+    "                             database of url, then exit\n"
     "  --print-config             print every setting, then exit\n"
     "  --templates DIR            take templates from DIR (repeatable)\n"
     "  --grant [TEMPLATE:]KEY=VALUE\n"
@@ -57,6 +59,7 @@ enum {
 	OPT_CONFIG,
 	OPT_CHECK,
 	OPT_PRINT,
+	OPT_IMPORT,
 	OPT_PRINT_GRANTS,
 	OPT_PRINT_FAULTS,
 	OPT_TEMPLATES,
@@ -76,6 +79,7 @@ static const struct option options[] = {
     {"no-takeover", no_argument, NULL, OPT_NO_TAKEOVER},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"check", optional_argument, NULL, OPT_CHECK},
+    {"import", required_argument, NULL, OPT_IMPORT},
     {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
     {"print-faults", no_argument, NULL, OPT_PRINT_FAULTS},
     {"print-config", no_argument, NULL, OPT_PRINT},
@@ -197,6 +201,9 @@ int flags_read(struct flags *f, int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			good = set_check(f, optarg);
+			break;
+		case OPT_IMPORT:
+			f->import = optarg;
 			break;
 		case OPT_PRINT:
 			f->print = true;

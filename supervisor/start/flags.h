@@ -20,6 +20,7 @@ struct flags {
 	bool faults;	      /* likewise */
 	bool templates_alone; /* are looked at by that check */
 	const char *config_file;
+	const char *import; /* a state folder that is to be copied; or NULL */
 	enum isolation_level require;
 	struct {
 		const char *key, *value;

@@ -61,6 +61,7 @@ my %below = (
 	'store'         => ['state'],
 	'store/db'      => [qw(store state)],
 	'store/sqlite'  => [qw(store state)],
+	'store/import'  => [qw(store store/sqlite store/postgres state)],
 	'store/postgres' => [qw(store state)],
 	ids             => [],
 	spawn           => ['ids'],

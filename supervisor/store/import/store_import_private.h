@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_import_private.h - what is copied: rows of SQLite's, which stays as it is. */
+#ifndef SUPERVISOR_STORE_IMPORT_STORE_IMPORT_PRIVATE_H
+#define SUPERVISOR_STORE_IMPORT_STORE_IMPORT_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "supervisor/store/postgres/pq_link.h"
+#include "supervisor/store/import/store_import.h"
+
+#define IMPORT_COLUMNS 48
+
+struct import {
+	const char *dir;
+	const char *folder; /* NULL: bytes go to the database */
+	sqlite3 *from;
+	struct pq_link to;
+	struct store_imported *done;
+	char *errmsg;
+	size_t size;
+};
+
+/* RC, and a sentence for it. */
+int import_fail(struct import *im, int rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Open what is to be copied, and keep others from writing to it until it is closed.
+ * 0, or -errno with a sentence.
+ */
+int import_open(struct import *im);
+void import_close(struct import *im);
+/* Each row of SQL to EACH, until that is not 0; 0 or -errno. */
+int import_each(struct import *im, const char *sql,
+		int (*each)(struct import *im, sqlite3_stmt *row));
+
+#endif

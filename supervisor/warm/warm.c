@@ -367,13 +367,6 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 	return b;
 }
 
-void warm_fill(struct warm *m)
-{
-	if (m != NULL && !m->stopped && evtimer_pending(m->fill, NULL) &&
-	    m->due_ms <= clock_mono_ms())
-		on_fill(-1, EV_TIMEOUT, m);
-}
-
 void warm_began(struct warm *m, const struct born *b)
 {
 	struct kept *k = m != NULL ? find_id(m, b->kept_id) : NULL;

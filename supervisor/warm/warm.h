@@ -39,12 +39,6 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 		       const struct spawner_job *job,
 		       const struct born_ops *ops, void *owner);
 
-/*
- * The run that took one is sent: others come at once, and not with the next look of
- * the loop.
- */
-void warm_fill(struct warm *m);
-
 /* B, which waited, has begun its run; or it could not, and was of no use. */
 void warm_began(struct warm *m, const struct born *b);
 void warm_was_unfit(struct warm *m, const struct born *b, const char *why);

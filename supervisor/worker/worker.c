@@ -448,7 +448,6 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 		hold(w);
 	else if (!w->waits)
 		worker_send_body(w);
-	warm_fill(env->ctx->warm);
 	return 0;
 }
 

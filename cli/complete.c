@@ -12,37 +12,20 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/run_id.h"
-#include "cli/tool_call.h"
-#include "cli/template_findings.h"
-#include "cli/cli.h"
+#include "cli/complete_server.h"
 #include "cli/server_flags.h"
 #include "cli/terminal.h"
-#include "proto/json/json_pack.h"
 
-#define SERVER_MS 500 /* for a daemon to answer */
-#define PATIENCE_S 3  /* then it is all given up */
 #define ABOUT_COLUMNS 60
-#define RUNS_MAX 50 /* the newest */
 #define FILES "@files"
 #define DIRS "@dirs"
-
-/* Before the word to complete there are N; each candidate is a line. */
-struct ask_words {
-	const struct cli *cli;
-	const char *const *word;
-	int n;
-	const char *last; /* as far as it is typed */
-	char prefix[64];  /* of each candidate: "--status=" */
-	struct cli seen;  /* what the words before say of a server */
-};
 
 /* Nothing that a shell would act on is put on somebody's line: no artifact's
  * name with a blank or a "$(", say. */
 #define PLAIN SERVER_FLAGS_PLAIN "%="
 
-static void offer_about(const struct ask_words *w, const char *word, size_t len,
-			const char *about)
+void complete_offer_about(const struct complete_words *w, const char *word,
+			  size_t len, const char *about)
 {
 	if (strncmp(word, w->last, strlen(w->last)) != 0 ||
 	    strlen(w->last) > len || len == 0 || strspn(word, PLAIN) < len)
@@ -55,14 +38,14 @@ static void offer_about(const struct ask_words *w, const char *word, size_t len,
 	putchar('\n');
 }
 
-static void offer(const struct ask_words *w, const char *word)
+void complete_offer(const struct complete_words *w, const char *word)
 {
-	offer_about(w, word, strlen(word), NULL);
+	complete_offer_about(w, word, strlen(word), NULL);
 }
 
 /* ---- commands and flags ---- */
 
-static void offer_commands(const struct ask_words *w)
+static void offer_commands(const struct complete_words *w)
 {
 	const struct cli *cli = w->cli;
 	const char *before = "";
@@ -74,12 +57,12 @@ static void offer_commands(const struct ask_words *w)
 		if (cli->commands[i]->hidden ||
 		    (strlen(before) >= len && strncmp(before, name, len) == 0))
 			continue;
-		offer_about(w, name, len, NULL);
+		complete_offer_about(w, name, len, NULL);
 		before = name;
 	}
 }
 
-static void offer_seconds(const struct ask_words *w, const char *first)
+static void offer_seconds(const struct complete_words *w, const char *first)
 {
 	for (size_t i = 0; i < w->cli->n_commands; i++) {
 		const char *name = w->cli->commands[i]->name;
@@ -87,11 +70,12 @@ static void offer_seconds(const struct ask_words *w, const char *first)
 
 		if (name[len] == ' ' && strlen(first) == len &&
 		    strncmp(name, first, len) == 0)
-			offer(w, name + len + 1);
+			complete_offer(w, name + len + 1);
 	}
 }
 
-static void offer_flags(const struct command *cmd, const struct ask_words *w)
+static void offer_flags(const struct command *cmd,
+			const struct complete_words *w)
 {
 	char word[64];
 
@@ -101,201 +85,11 @@ static void offer_flags(const struct command *cmd, const struct ask_words *w)
 					  : &cli_flags[i - cmd->n_opts];
 
 		snprintf(word, sizeof(word), "--%s", o->name);
-		offer(w, word);
+		complete_offer(w, word);
 	}
 }
 
-/* ---- what a server knows ---- */
-
-/* What C (NULL: nobody) answers within MS; ARGS is taken, and C closed. */
-static struct json_object *ask(struct client *c, const char *tool,
-			       struct json_object *args, int ms)
-{
-	struct tool_result a = {0};
-	struct json_object *v = NULL;
-
-	if (c == NULL) {
-		json_object_put(args);
-		return NULL;
-	}
-	if (client_wait(c, client_send_tool(c, tool, args), ms, &a) == 0 &&
-	    a.good)
-		v = json_object_get(a.value);
-	tool_result_fini(&a);
-	client_close(c);
-	return v;
-}
-
-/* The daemon that the words before mean, if it answers soon; or NULL. */
-static struct client *daemon_of(const struct ask_words *w)
-{
-	return w->seen.templates.n == 0 && w->seen.config == NULL &&
-		       w->seen.state_dir == NULL
-		   ? client_open_daemon(&w->seen, SERVER_MS)
-		   : NULL;
-}
-
-static struct json_object *ask_daemon(const struct ask_words *w,
-				      const char *tool,
-				      struct json_object *args)
-{
-	return ask(daemon_of(w), tool, args, SERVER_MS);
-}
-
-/* The daemon's view of a run, as people name it; NULL: there is none. */
-static struct json_object *view_of(const struct ask_words *w, const char *given)
-{
-	struct client *c = daemon_of(w);
-	struct json_object *view = NULL;
-	char *id = NULL;
-
-	if (c != NULL && run_id_find(&w->seen, c, given, &id) == 0)
-		view =
-		    ask(c, "get_task_run", json_pack("runId:s", id), SERVER_MS);
-	else
-		client_close(c);
-	free(id);
-	return view;
-}
-
-static void offer_runs_in(const struct ask_words *w, const char *status)
-{
-	struct json_object *v, *list;
-	bool last = false;
-
-	v = ask_daemon(w, "list_task_runs",
-		       json_pack("status?s limit:i", status, RUNS_MAX));
-	list = json_member(v, "runs");
-	json_each(r, list) {
-		const char *id = json_member_str(r, "runId");
-		char *about =
-		    xasprintf("%s, %s", json_member_str(r, "templateId"),
-			      json_member_str(r, "status"));
-
-		if (id != NULL)
-			offer_about(w, id, strlen(id), about);
-		if (id != NULL && status == NULL && !last) /* the newest */
-			offer_about(w, "last", strlen("last"), about);
-		last = true;
-		free(about);
-	}
-	json_object_put(v);
-}
-
-/* The newest artifacts by their ids: uploads, and (ALL) what runs made. */
-static void offer_artifact_ids(const struct ask_words *w, bool all)
-{
-	struct client *c = daemon_of(w);
-	struct tool_result a = {0};
-
-	if (c == NULL)
-		return;
-	if (client_method(c, "paddock/artifacts",
-			  json_pack("idPrefix?s", all ? "art_" : NULL),
-			  &a) == 0)
-		json_each(one, json_member(a.value, "artifacts")) {
-			const char *id = json_member_str(one, "artifactId");
-
-			if (id != NULL)
-				offer_about(w, id, strlen(id),
-					    json_member_str(one, "name"));
-		}
-	tool_result_fini(&a);
-	client_close(c);
-}
-
-/* Only what is not over can be cancelled. */
-static void offer_runs(const struct command *cmd, const struct ask_words *w)
-{
-	if (strcmp(cmd->name, "cancel") != 0) {
-		offer_runs_in(w, NULL);
-		return;
-	}
-	offer_runs_in(w, "running");
-	offer_runs_in(w, "queued");
-}
-
-/* On a line the one would be a flag, such as -oFILE, and the other our FILES. */
-static bool is_more_than_name(const char *name)
-{
-	return name[0] == '-' || name[0] == '@';
-}
-
-static void offer_artifacts(const struct ask_words *w, const char *run)
-{
-	struct json_object *v = view_of(w, run);
-
-	json_each(one, json_member(v, "artifacts")) {
-		const char *name = json_member_str(one, "name");
-
-		if (name != NULL && !is_more_than_name(name))
-			offer(w, name);
-	}
-	json_object_put(v);
-}
-
-/* Those of the daemon; else their packages are looked at. */
-static void offer_templates(const struct ask_words *w)
-{
-	struct json_object *v =
-	    ask_daemon(w, "list_task_templates", json_object_new_object());
-	bool asked = v != NULL;
-	struct json_object *list;
-
-	if (!asked)
-		v = template_findings_all(&w->seen, NULL);
-	list = json_member(v, "templates");
-	json_each(t, list) {
-		const char *name = asked ? json_member_str(t, "templateId")
-					 : json_object_get_string(t);
-
-		if (name != NULL)
-			offer_about(w, name, strcspn(name, " "), NULL);
-	}
-	json_object_put(v);
-}
-
-static void offer_keys(const struct ask_words *w, struct json_object *all)
-{
-	if (!json_object_is_type(all, json_type_object))
-		return;
-	json_object_object_foreach(all, key, schema) {
-		char *word = xasprintf("%s=", key);
-
-		offer_about(w, word, strlen(word),
-			    json_member_str(schema, "description"));
-		free(word);
-	}
-}
-
-/* "key=", of each input of TEMPLATE; who has no daemon starts a server for it. */
-static void offer_inputs(const struct ask_words *w, const char *template)
-{
-	size_t n = strcspn(template, "@");
-	char *id = xstrndup(template, n);
-	const char *tool = "list_task_templates";
-	struct json_object *v =
-	    ask_daemon(w, tool, json_pack("templateId:s", id));
-
-	if (v == NULL)
-		v = ask(client_open(&w->seen), tool,
-			json_pack("templateId:s", id), PATIENCE_S * 1000);
-	json_each(t, json_member(v, "templates"))
-		offer_keys(w, json_member(json_member(t, "inputsSchema"),
-					  "properties"));
-	json_object_put(v);
-	free(id);
-}
-
-/* The same of a run's template, which a daemon alone can tell. */
-static void offer_inputs_of_run(const struct ask_words *w, const char *run)
-{
-	struct json_object *v = view_of(w, run);
-
-	if (json_member_str(v, "templateId") != NULL)
-		offer_inputs(w, json_member_str(v, "templateId"));
-	json_object_put(v);
-}
+/* ---- files ---- */
 
 /* Where the file begins in a "key=@FILE" or "key=@@FILE" as far as it is typed. */
 static const char *file_of_input(const char *typed)
@@ -308,7 +102,8 @@ static const char *file_of_input(const char *typed)
 }
 
 /* What lies where the last word points, as that word would be with it. */
-static void offer_files_of_input(const struct ask_words *w, const char *path)
+static void offer_files_of_input(const struct complete_words *w,
+				 const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t in = slash != NULL ? (size_t)(slash - path) + 1 : 0;
@@ -322,7 +117,7 @@ static void offer_files_of_input(const struct ask_words *w, const char *path)
 			      e->d_name, e->d_type == DT_DIR ? "/" : "");
 
 		if (e->d_name[0] != '.')
-			offer(w, word);
+			complete_offer(w, word);
 		free(word);
 	}
 	if (d != NULL)
@@ -338,20 +133,21 @@ static bool begins(const char *text, const char *with)
 }
 
 /* By what a flag's value is called; BEFORE is CMD's last operand. */
-static void offer_value(const struct command *cmd, const struct ask_words *w,
-			const struct opt *o, const char *before)
+static void offer_value(const struct command *cmd,
+			const struct complete_words *w, const struct opt *o,
+			const char *before)
 {
 	const char *const *may = opt_values(o);
 
 	for (; may != NULL && *may != NULL; may++)
-		offer(w, *may);
+		complete_offer(w, *may);
 	if (strcmp(o->name, "set") == 0 && file_of_input(w->last) != NULL)
 		offer_files_of_input(w, file_of_input(w->last));
 	else if (strcmp(o->name, "set") == 0 && before[0] != '\0')
-		(begins(cmd->args, "RUN") ? offer_inputs_of_run
-					  : offer_inputs)(w, before);
+		(begins(cmd->args, "RUN") ? complete_inputs_of_run
+					  : complete_inputs)(w, before);
 	else if (strcmp(o->arg, "TEMPLATE") == 0)
-		offer_templates(w);
+		complete_templates(w);
 	else if (strcmp(o->arg, "DIR") == 0)
 		safe_printf("%s\n", DIRS);
 	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
@@ -359,8 +155,9 @@ static void offer_value(const struct command *cmd, const struct ask_words *w,
 }
 
 /* The operand of that NUMBER, from 0; BEFORE is the one ahead of it. */
-static void offer_operand(const struct command *cmd, const struct ask_words *w,
-			  int number, const char *before)
+static void offer_operand(const struct command *cmd,
+			  const struct complete_words *w, int number,
+			  const char *before)
 {
 	const char *args =
 	    cmd->args + strspn(cmd->args, "["); /* it may be left out */
@@ -370,14 +167,14 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	else if (cmd->max >= 0 && number >= cmd->max)
 		return;
 	else if (number == 1 && begins(args, "ARTIFACT"))
-		offer_artifacts(w, before);
+		complete_artifacts(w, before);
 	else if (begins(args, "ARTIFACT") &&
 		 (cmd->max < 0 || begins(w->last, "art_")))
-		offer_artifact_ids(w, cmd->max >= 0);
+		complete_artifact_ids(w, cmd->max >= 0);
 	else if (begins(args, "RUN") || begins(args, "ARTIFACT"))
-		offer_runs(cmd, w);
+		complete_runs(cmd, w);
 	else if (begins(args, "TEMPLATE"))
-		offer_templates(w);
+		complete_templates(w);
 	else if (strstr(args, "DIR") != NULL)
 		safe_printf("%s\n", DIRS);
 	else if (begins(args, "COMMAND") && number == 0)
@@ -406,7 +203,8 @@ static const struct opt *find_opt(const struct command *cmd, const char *word)
 	return NULL;
 }
 
-static void note(struct ask_words *w, const struct opt *o, const char *value)
+static void note(struct complete_words *w, const struct opt *o,
+		 const char *value)
 {
 	if (strcmp(o->name, "socket") == 0)
 		w->seen.socket = value;
@@ -425,8 +223,8 @@ struct line {
 	int operands;
 };
 
-static void read_line(struct ask_words *w, const struct command *cmd, int words,
-		      struct line *l)
+static void read_line(struct complete_words *w, const struct command *cmd,
+		      int words, struct line *l)
 {
 	for (int i = words; i < w->n; i++) {
 		const char *word = w->word[i], *at = strchr(word, '=');
@@ -448,7 +246,7 @@ static void read_line(struct ask_words *w, const struct command *cmd, int words,
 }
 
 /* "--status=r": the value is what is asked for. */
-static const struct opt *open_within(struct ask_words *w,
+static const struct opt *open_within(struct complete_words *w,
 				     const struct command *cmd)
 {
 	const char *equals = strchr(w->last, '=');
@@ -466,7 +264,7 @@ static const struct opt *open_within(struct ask_words *w,
 }
 
 /* WORDS of the line are the command's name. */
-static void offer_next(struct ask_words *w, const struct command *cmd,
+static void offer_next(struct complete_words *w, const struct command *cmd,
 		       int words)
 {
 	struct line l = {.before = ""};
@@ -484,12 +282,12 @@ static void offer_next(struct ask_words *w, const struct command *cmd,
 
 static int complete(const struct cli *cli, int n, const char *const *arg)
 {
-	struct ask_words w = {
+	struct complete_words w = {
 	    .cli = cli, .word = arg, .n = n - 1, .last = arg[n - 1]};
 	const struct command *cmd;
 	int words;
 
-	alarm(PATIENCE_S);
+	alarm(COMPLETE_PATIENCE_S);
 	if (freopen("/dev/null", "w", stderr) == NULL)
 		return CLI_TROUBLE; /* the line is being typed: say nothing */
 	cmd = command_find(cli, w.n, arg, &words);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * complete_server.c - what a server knows that may stand on the line: runs, artifacts,
+ * templates and their inputs; complete.c calls it. Who has no answer soon offers
+ * nothing, and nothing is said.
+ */
+#include "cli/complete_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/run_id.h"
+#include "cli/template_findings.h"
+#include "cli/tool_call.h"
+#include "proto/json/json_pack.h"
+
+#define SERVER_MS 500 /* for a daemon to answer */
+#define RUNS_MAX 50   /* the newest */
+
+/* What C (NULL: nobody) answers within MS; ARGS is taken, and C closed. */
+static struct json_object *ask(struct client *c, const char *tool,
+			       struct json_object *args, int ms)
+{
+	struct tool_result a = {0};
+	struct json_object *v = NULL;
+
+	if (c == NULL) {
+		json_object_put(args);
+		return NULL;
+	}
+	if (client_wait(c, client_send_tool(c, tool, args), ms, &a) == 0 &&
+	    a.good)
+		v = json_object_get(a.value);
+	tool_result_fini(&a);
+	client_close(c);
+	return v;
+}
+
+/* The daemon that the words before mean, if it answers soon; or NULL. */
+static struct client *daemon_of(const struct complete_words *w)
+{
+	return w->seen.templates.n == 0 && w->seen.config == NULL &&
+		       w->seen.state_dir == NULL
+		   ? client_open_daemon(&w->seen, SERVER_MS)
+		   : NULL;
+}
+
+static struct json_object *ask_daemon(const struct complete_words *w,
+				      const char *tool,
+				      struct json_object *args)
+{
+	return ask(daemon_of(w), tool, args, SERVER_MS);
+}
+
+/* The daemon's view of a run, as people name it; NULL: there is none. */
+static struct json_object *view_of(const struct complete_words *w,
+				   const char *given)
+{
+	struct client *c = daemon_of(w);
+	struct json_object *view = NULL;
+	char *id = NULL;
+
+	if (c != NULL && run_id_find(&w->seen, c, given, &id) == 0)
+		view =
+		    ask(c, "get_task_run", json_pack("runId:s", id), SERVER_MS);
+	else
+		client_close(c);
+	free(id);
+	return view;
+}
+
+static void offer_runs_in(const struct complete_words *w, const char *status)
+{
+	struct json_object *v, *list;
+	bool last = false;
+
+	v = ask_daemon(w, "list_task_runs",
+		       json_pack("status?s limit:i", status, RUNS_MAX));
+	list = json_member(v, "runs");
+	json_each(r, list) {
+		const char *id = json_member_str(r, "runId");
+		char *about =
+		    xasprintf("%s, %s", json_member_str(r, "templateId"),
+			      json_member_str(r, "status"));
+
+		if (id != NULL)
+			complete_offer_about(w, id, strlen(id), about);
+		if (id != NULL && status == NULL && !last) /* the newest */
+			complete_offer_about(w, "last", strlen("last"), about);
+		last = true;
+		free(about);
+	}
+	json_object_put(v);
+}
+
+void complete_artifact_ids(const struct complete_words *w, bool all)
+{
+	struct client *c = daemon_of(w);
+	struct tool_result a = {0};
+
+	if (c == NULL)
+		return;
+	if (client_method(c, "paddock/artifacts",
+			  json_pack("idPrefix?s", all ? "art_" : NULL),
+			  &a) == 0)
+		json_each(one, json_member(a.value, "artifacts")) {
+			const char *id = json_member_str(one, "artifactId");
+
+			if (id != NULL)
+				complete_offer_about(
+				    w, id, strlen(id),
+				    json_member_str(one, "name"));
+		}
+	tool_result_fini(&a);
+	client_close(c);
+}
+
+void complete_runs(const struct command *cmd, const struct complete_words *w)
+{
+	if (strcmp(cmd->name, "cancel") != 0) {
+		offer_runs_in(w, NULL);
+		return;
+	}
+	offer_runs_in(w, "running");
+	offer_runs_in(w, "queued");
+}
+
+/* On a line the one would be a flag, such as -oFILE, and the other our FILES. */
+static bool is_more_than_name(const char *name)
+{
+	return name[0] == '-' || name[0] == '@';
+}
+
+void complete_artifacts(const struct complete_words *w, const char *run)
+{
+	struct json_object *v = view_of(w, run);
+
+	json_each(one, json_member(v, "artifacts")) {
+		const char *name = json_member_str(one, "name");
+
+		if (name != NULL && !is_more_than_name(name))
+			complete_offer(w, name);
+	}
+	json_object_put(v);
+}
+
+/* Those of the daemon; else their packages are looked at. */
+void complete_templates(const struct complete_words *w)
+{
+	struct json_object *v =
+	    ask_daemon(w, "list_task_templates", json_object_new_object());
+	bool asked = v != NULL;
+	struct json_object *list;
+
+	if (!asked)
+		v = template_findings_all(&w->seen, NULL);
+	list = json_member(v, "templates");
+	json_each(t, list) {
+		const char *name = asked ? json_member_str(t, "templateId")
+					 : json_object_get_string(t);
+
+		if (name != NULL)
+			complete_offer_about(w, name, strcspn(name, " "), NULL);
+	}
+	json_object_put(v);
+}
+
+static void offer_keys(const struct complete_words *w, struct json_object *all)
+{
+	if (!json_object_is_type(all, json_type_object))
+		return;
+	json_object_object_foreach(all, key, schema) {
+		char *word = xasprintf("%s=", key);
+
+		complete_offer_about(w, word, strlen(word),
+				     json_member_str(schema, "description"));
+		free(word);
+	}
+}
+
+void complete_inputs(const struct complete_words *w, const char *template)
+{
+	size_t n = strcspn(template, "@");
+	char *id = xstrndup(template, n);
+	const char *tool = "list_task_templates";
+	struct json_object *v =
+	    ask_daemon(w, tool, json_pack("templateId:s", id));
+
+	if (v == NULL)
+		v = ask(client_open(&w->seen), tool,
+			json_pack("templateId:s", id),
+			COMPLETE_PATIENCE_S * 1000);
+	json_each(t, json_member(v, "templates"))
+		offer_keys(w, json_member(json_member(t, "inputsSchema"),
+					  "properties"));
+	json_object_put(v);
+	free(id);
+}
+
+void complete_inputs_of_run(const struct complete_words *w, const char *run)
+{
+	struct json_object *v = view_of(w, run);
+
+	if (json_member_str(v, "templateId") != NULL)
+		complete_inputs(w, json_member_str(v, "templateId"));
+	json_object_put(v);
+}

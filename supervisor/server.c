@@ -28,6 +28,7 @@
 #include "supervisor/grants/grants.h"
 #include "supervisor/health/health.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_away.h"
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
@@ -328,7 +329,9 @@ int server_start(struct server *srv, const struct config *config,
 		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
-	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop};
+	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop,
+						input_away_answered,
+						input_away_asked};
 	struct context *ctx = &srv->context;
 	int status;
 

@@ -28,6 +28,10 @@ struct runs_ops {
 	/* what templates ask for; NULL: is refused */
 	worker_on_question on_ask;
 	worker_on_drop on_drop;
+	/* A client answers at another machine what R asks: BODY. NULL: none can. */
+	void (*on_answer)(struct run *r, const char *body);
+	/* What R asks of clients, for those there: JSON, the caller's; NULL: nothing. */
+	char *(*asked)(const struct run *r);
 };
 
 /* CTX and OPS are lent for as long as the runs live. */

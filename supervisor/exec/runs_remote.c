@@ -72,7 +72,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	(void)r;
 	if (n->kind == NOTICE_RELEASED)
 		drop(e);
-	if (n->kind > NOTICE_LOG)
+	if (n->kind > NOTICE_LOG && n->kind != NOTICE_ASKED)
 		return; /* its row says all */
 	e->part[p].changed = true;
 	if (e->part[p].until_ms > clock_wall_ms())
@@ -105,7 +105,7 @@ static size_t show(struct run_shown *e, int64_t now)
 	const struct run *r = e->watch.run;
 	struct store_run row = {.requestor = r->requestor->name,
 				.awaiting = r->state == RUN_AWAITING_INPUT};
-	char *text[PARTS] = {NULL}, *note;
+	char *text[PARTS] = {NULL}, *note, *asked = NULL;
 	bool renewed = false;
 	size_t bytes = 0;
 
@@ -132,7 +132,10 @@ static size_t show(struct run_shown *e, int64_t now)
 	    e->part[PART_VIEW].given ? e->part[PART_VIEW].until_ms : 0;
 	row.log_until_ms =
 	    e->part[PART_LOG].given ? e->part[PART_LOG].until_ms : 0;
+	if (s->ops->asked != NULL && store_is_shared(s->ctx->store))
+		row.asked = asked = s->ops->asked(r);
 	store_show(s->ctx->store, &row);
+	free(asked);
 	free(text[PART_VIEW]);
 	free(text[PART_LOG]);
 	free(note);
@@ -211,6 +214,8 @@ static void take(struct runs *s, const struct store_letter *l)
 	HASH_FIND_STR(s->by_id, l->run_id, r);
 	if (r == NULL && l->kind == STORE_MAIL_OVER)
 		store_heard(s->ctx->store, l->run_id);
+	if (l->kind == STORE_MAIL_ANSWER)
+		store_drop_answer(s->ctx->store, l);
 	if (r == NULL || run_terminal(r))
 		return; /* its end, on its way to the store, takes L away */
 	if (l->kind == STORE_MAIL_CLAIMED)
@@ -219,6 +224,8 @@ static void take(struct runs *s, const struct store_letter *l)
 		runs_abroad_look(s, r);
 	else if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
+	else if (l->kind == STORE_MAIL_ANSWER && s->ops->on_answer != NULL)
+		s->ops->on_answer(r, l->body);
 	else
 		show_until(s, r,
 			   l->kind == STORE_MAIL_LOG ? PART_LOG : PART_VIEW,

@@ -326,14 +326,19 @@ struct json_object *task_json_detailed(const struct run *r,
 	return v;
 }
 
-struct json_object *task_json_detailed_row(const struct store_run *row)
+struct json_object *task_json_detailed_row(const struct store_run *row,
+					   struct json_object *asks)
 {
 	struct task_fields f = row_fields(row);
+	struct json_object *v;
 
-	f.status = detailed_of_row[row->status];
+	f.status =
+	    asks != NULL ? TASK_INPUT_REQUIRED : detailed_of_row[row->status];
 	if (row->cancelling && row->status <= STORE_RUNNING)
 		f.message = cancelling;
-	return detailed(&f);
+	v = detailed(&f);
+	json_add(v, "inputRequests?o", asks);
+	return v;
 }
 
 void task_json_add_end(struct json_object *v, struct json_object *result,

@@ -70,7 +70,8 @@ void task_json_add_related(struct json_object *meta, const char *id);
  */
 struct json_object *task_json_detailed(const struct run *r,
 				       struct json_object *asks);
-struct json_object *task_json_detailed_row(const struct store_run *row);
+struct json_object *task_json_detailed_row(const struct store_run *row,
+					   struct json_object *asks);
 /*
  * DETAILED is of a completed task, which has this RESULT, or failed with ERROR;
  * either is taken, the other NULL.

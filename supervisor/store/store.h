@@ -112,6 +112,8 @@ struct store_run {
 
 	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
+	/* JSON: what it asks of clients; on several machines alone */
+	const char *asked;
 	bool awaiting;		/* it waits for an answer of its client's */
 	int64_t shown_until_ms; /* its owner keeps what it shows fresh until */
 	int64_t log_until_ms;	/* …and its log */
@@ -146,12 +148,15 @@ enum store_mail {
 	/* nobody asks: of a run that this one has queued for all… */
 	STORE_MAIL_CLAIMED = 4, /* …another has it now */
 	STORE_MAIL_OVER = 5,	/* …the same, and it has ended */
+	STORE_MAIL_ANSWER = 16, /* what clients say; such a number each */
 };
 
 struct store_letter {
 	char run_id[ID_SIZE];
 	enum store_mail kind;
 	int64_t until_ms; /* nobody needs it any more then */
+	int64_t number;	  /* an answer's, by which it is dropped… */
+	char *body;	  /* …and what it says: JSON; or NULL */
 };
 
 struct store_artifact {
@@ -567,6 +572,15 @@ void store_heard(struct store *s, const char *id);
 void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     enum store_mail kind, int64_t until_ms, store_done done,
 		     void *arg);
+/*
+ * Tell the owner of REQUESTOR's open run ID what a client answers: BODY, until UNTIL_MS.
+ * As above, but -EOPNOTSUPP when instances are of one machine.
+ */
+void store_send_answer(struct store *s, const char *requestor, const char *id,
+		       const char *body, int64_t until_ms, store_done done,
+		       void *arg);
+/* It was read, and need not be again. */
+void store_drop_answer(struct store *s, const struct store_letter *l);
 /* What this instance is asked for, and may have been before: in mail. */
 void store_read_mail(struct store *s, store_done done, void *arg);
 

@@ -220,6 +220,21 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 	    .kind = kind, .time_ms = until_ms, .limit = s->lost_run_ms);
 }
 
+void store_send_answer(struct store *s, const char *requestor, const char *id,
+		       const char *body, int64_t until_ms, store_done done,
+		       void *arg)
+{
+	ASK(send_answer, .urgent = true, .requestor = requestor, .id = id,
+	    .key = body, .time_ms = until_ms);
+}
+
+void store_drop_answer(struct store *s, const struct store_letter *l)
+{
+	store_ask(s, &store_op_drop_answer,
+		  &(struct store_req){
+		      .urgent = true, .id = l->run_id, .offset = l->number});
+}
+
 void store_read_mail(struct store *s, store_done done, void *arg)
 {
 	ASK(read_mail, .urgent = true);

@@ -23,8 +23,8 @@ static const size_t strings[] = {
     FIELD(run.digest), FIELD(run.retried_from), FIELD(run.inputs),
     FIELD(run.inputs_lack), FIELD(run.options), FIELD(run.idem_key),
     FIELD(run.idem_digest), FIELD(run.view), FIELD(run.task_note),
-    FIELD(run.log), FIELD(artifact.requestor), FIELD(artifact.name),
-    FIELD(artifact.mime_type), FIELD(artifact.sha256),
+    FIELD(run.log), FIELD(run.asked), FIELD(artifact.requestor),
+    FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* what is looked for */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
@@ -70,6 +70,8 @@ void store_req_forget(struct store_req *r)
 	free(r->rows);
 	free(r->row_text);
 	free(r->found_text);
+	for (size_t i = 0; i < r->res.n_mail; i++)
+		free(r->letters[i].body);
 	free(r->letters);
 	for (size_t i = 0; i < r->res.n_uses; i++) {
 		free(r->uses[i].requestor);

@@ -18,6 +18,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_away.h"
 #include "supervisor/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
@@ -373,12 +374,14 @@ static void tell_row(struct task *t, const struct store_run *row)
 	if (row->status <= STORE_RUNNING) {
 		if (t->away == NULL)
 			watch_row(t, row);
-		tell(t, task_json_detailed_row(row));
+		tell(t,
+		     task_json_detailed_row(
+			 row, input_away_requests(row, t->of->request->terms)));
 	} else if (!t->ended) { /* that was its row without the result */
 		t->ended = t->due = true;
 	} else {
 		a = task_lookup_source(t->of->request, row, &made);
-		tell_end(t, task_json_detailed_row(row), &a);
+		tell_end(t, task_json_detailed_row(row, NULL), &a);
 		json_object_put(made);
 	}
 }

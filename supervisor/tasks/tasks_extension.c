@@ -7,6 +7,7 @@
  */
 #include "supervisor/tasks/tasks_extension.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_away.h"
 #include "supervisor/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
@@ -108,10 +110,14 @@ static void show_ours(struct request *c, struct run *r)
 
 static void show_row(struct request *c, const struct store_run *row)
 {
-	struct json_object *task = task_json_detailed_row(row), *made;
+	bool open = row->status <= STORE_RUNNING;
+	struct json_object *task = task_json_detailed_row(
+			       row, open ? input_away_requests(row, c->terms)
+					 : NULL),
+			   *made;
 	struct run_result_source a;
 
-	if (row->status <= STORE_RUNNING) {
+	if (open) {
 		request_result(c, task);
 		return;
 	}
@@ -132,7 +138,7 @@ static void show(struct request *c, const struct run_found *f)
 	}
 	row = f->res->runs[0];
 	if (f->silent != NULL) /* what its owner has shown once is old */
-		row.task_note = NULL;
+		row.task_note = row.asked = NULL;
 	show_row(c, &row);
 }
 
@@ -188,15 +194,31 @@ static struct json_object *responses_of(struct request *c)
 	return NULL;
 }
 
+/* Its owner reads them in a moment. */
+static void on_forwarded(struct request *c, int rc)
+{
+	if (rc == 0)
+		acknowledge(c);
+	else if (rc == -EOPNOTSUPP)
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "another server runs this task, and takes the "
+			      "answers to what it asks: send them there");
+	else
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the answers cannot be given to the server that "
+			      "runs this task now: %s",
+			      store_says(rc));
+}
+
 /* What nobody asks, or no more, is no fault of who answers. */
 static void update(struct request *c, const struct run_found *f)
 {
 	if (task_lookup_missing(c, f))
 		return;
 	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "another server runs this task, and takes the "
-			      "answers to what it asks: send them there");
+		input_away_answer(c, f->res->runs->id,
+				  json_member(c->msg.params, "inputResponses"),
+				  on_forwarded);
 		return;
 	}
 	if (f->run != NULL)

@@ -6,11 +6,13 @@
  */
 #include "supervisor/store/store_impl.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -19,15 +21,11 @@
 
 /* of STMT_SHOWN, after the instance; the last two are the bulk */
 static const struct store_column columns[] = {
-    {STORE_NOT_READ, 0},
-    COLUMN(FLAG, awaiting),
-    COLUMN(TIME, shown_until_ms),
-    COLUMN(TIME, log_until_ms),
-    COLUMN(TIME, shown_seq),
-    COLUMN(TIME, log_seq),
-    COLUMN(TEXT, task_note),
-    COLUMN(TEXT, view),
-    COLUMN(TEXT, log),
+    {STORE_NOT_READ, 0},	  COLUMN(FLAG, awaiting),
+    COLUMN(TIME, shown_until_ms), COLUMN(TIME, log_until_ms),
+    COLUMN(TIME, shown_seq),	  COLUMN(TIME, log_seq),
+    COLUMN(TEXT, task_note),	  COLUMN(TEXT, asked),
+    COLUMN(TEXT, view),		  COLUMN(TEXT, log),
 };
 
 /* ---- what is shown ---- */
@@ -61,13 +59,17 @@ int store_read_shown(struct store *s, struct store_req *r,
 static int show(struct store *s, struct store_req *r)
 {
 	const struct store_run *run = &r->run;
-
-	return store_change(
+	int rc = store_change(
 	    s, STMT_SHOW, STORE_STR(run->requestor), STORE_STR(run->id),
 	    STORE_STR(s->instance), STORE_NUM(run->awaiting),
 	    STORE_NUM(run->shown_until_ms), STORE_NUM(run->log_until_ms),
 	    STORE_STR(run->task_note), STORE_STR(run->view),
 	    STORE_STR(run->log));
+
+	return rc == 0 && store_is_shared(s)
+		   ? store_change(s, STMT_SHOW_ASKED, STORE_STR(run->requestor),
+				  STORE_STR(run->id), STORE_STR(run->asked))
+		   : rc;
 }
 
 /* ---- mail ---- */
@@ -119,7 +121,13 @@ static int read_mail(struct store *s, struct store_req *r)
 			    r->letters, (2 * n + 1) * sizeof(*r->letters));
 		l = &r->letters[n++];
 		snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
-		l->kind = (enum store_mail)store_number(st, 1);
+		l->number = store_number(st, 1);
+		l->kind = l->number < STORE_MAIL_ANSWER
+			      ? (enum store_mail)l->number
+			      : STORE_MAIL_ANSWER;
+		l->body = xstrdup_opt(
+		    l->kind == STORE_MAIL_ANSWER ? store_text(st, 3) : NULL);
+		r->res.n_mail = n;
 		l->until_ms = store_number(st, 2);
 	}
 	r->res.mail = r->letters;
@@ -127,6 +135,32 @@ static int read_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
+/* Each has a number of its own: none takes the place of another. */
+static int send_answer(struct store *s, struct store_req *r)
+{
+	uint64_t number;
+
+	if (!store_is_shared(s)) {
+		store_req_fail(r, -EOPNOTSUPP, "instances of one machine");
+		return 0;
+	}
+	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+		return store_failed(s, -EIO, s->db_path);
+	number = (number >> 2) + STORE_MAIL_ANSWER;
+	return store_change(s, STMT_SEND_ANSWER, STORE_STR(r->requestor),
+			    STORE_STR(r->id), STORE_STR(s->instance),
+			    STORE_NUM((int64_t)number), STORE_NUM(r->time_ms),
+			    STORE_STR(r->key));
+}
+
+static int drop_answer(struct store *s, struct store_req *r)
+{
+	return store_change(s, STMT_DROP_MAIL, STORE_STR(r->id),
+			    STORE_NUM(r->offset));
+}
+
+STORE_OP(send_answer, .writes = true);
+STORE_OP(drop_answer, .writes = true);
 STORE_OP(show, .writes = true);
 STORE_OP(send_mail, .writes = true, .keep = nudge);
 STORE_OP(read_mail);

@@ -91,8 +91,8 @@ static int look(struct store *s, const PGresult *res, int64_t sent_ms)
 	bool own = false, dead = false;
 	size_t n_seen = 0;
 
-	/* whoever was heard of in a gap, we do not know */
-	if (p->looked_ms + p->lease_ms / 2 < now)
+	/* in a gap nobody may have reached the database */
+	if (p->looked_ms + p->lease_ms - p->lease_ms / STORE_LEASE_MARGIN < now)
 		p->n_seen = 0;
 	p->looked_ms = now;
 	for (int i = 0; i < n; i++) {

@@ -336,18 +336,26 @@ static const char numbers[] =
     " RETURN was; END$$;"
     "UPDATE paddock_schema SET version = 6;";
 
+/* What a run asks of clients, which may be at any node, and their answers. */
+static const char questions[] = "ALTER TABLE shown ADD COLUMN asked" TEXT ";"
+				"ALTER TABLE mail ADD COLUMN body" TEXT ";"
+				"UPDATE paddock_schema SET version = 8;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
-    first, uploads, nodes, chunks, seals, numbers, store_postgres_queue,
+    first,     uploads, nodes, chunks, seals, numbers, store_postgres_queue,
+    questions,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN"
 #define BY(index) ""
 #define UNINDEXED ""
-/* also nodes that have no run, and whose heartbeat is not of now */
+#define MAIL_BODY "body"
+#define SHOWN_ASKED "shown.asked"
 #define NODE_ROWS                                                               \
 	"SELECT id, node_name, version, started_ms, running, queued, draining," \
 	" paddock_now() - heartbeat_ms FROM node ORDER BY node_name, id"
+/* also nodes that have no run, and whose heartbeat is not of now */
 #define AND_SILENT                                                             \
 	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \
 	" NOT BETWEEN paddock_now() - 1200 AND paddock_now() + 1200"
@@ -363,7 +371,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define IF_OURS " WHERE runs.instance = excluded.instance"
 /* as enum store_mail has them */
 #define AND_NEWS                                                               \
-	" UNION ALL SELECT run, 4 + over, until_ms FROM news WHERE node = ?1"
+	" UNION ALL SELECT run, 4 + over, until_ms, NULL FROM news"            \
+	" WHERE node = ?1"
 #define SHARED(...) __VA_ARGS__
 
 const char *const store_postgres_statements[STORE_STMTS] = {

@@ -5,7 +5,7 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 7 /* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION 8 /* of paddock_schema; not SQLite's */
 
 /* [N] makes version N + 1 of version N; 0 is an empty schema. */
 extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];

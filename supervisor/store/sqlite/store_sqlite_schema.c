@@ -322,6 +322,8 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
 #define AND_SILENT ""
+#define MAIL_BODY "NULL" /* what several machines say to each other */
+#define SHOWN_ASKED "NULL"
 #define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"

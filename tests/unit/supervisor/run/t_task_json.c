@@ -269,7 +269,7 @@ static void test_detailed_rows(void)
 
 	for (int s = 0; s < STORE_STATUSES; s++) {
 		row.status = (enum store_status)s;
-		v = task_json_detailed_row(&row);
+		v = task_json_detailed_row(&row, NULL);
 		is_str(member(v, "status"), want_detailed_row[s],
 		       "MCP26 16: a row of status %d", s);
 		ok(has_int(v, "ttlMs", 7000), "  lives as long as it says");
@@ -277,12 +277,12 @@ static void test_detailed_rows(void)
 	}
 	row.status = STORE_RUNNING;
 	row.awaiting = true;
-	v = task_json_detailed_row(&row);
+	v = task_json_detailed_row(&row, NULL);
 	is_str(member(v, "status"), "working",
 	       "MCP26 16: one that asks where it cannot be shown works");
 	json_object_put(v);
 	row.cancelling = true;
-	v = task_json_detailed_row(&row);
+	v = task_json_detailed_row(&row, NULL);
 	is_str(member(v, "status"), "working",
 	       "MCP26 18: one that was asked to end works until it has");
 	is_str(member(v, "statusMessage"), "The task is being cancelled.",

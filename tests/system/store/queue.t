@@ -11,6 +11,7 @@ BEGIN {
 	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 }
 use Postgres;
+use Nodes;
 
 my %templates = (
 	nap  => lua('run.sleep(inputs.ms) return inputs.n'),
@@ -190,6 +191,24 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	$e->tool( cancel_task_run => { runId => $hold } );
 	is( $e->ended($hold)->{status}, 'canceled', 'and all goes on' );
 	$third->stop;
+}
+
+# ---- who was asked for it is taken for dead, and comes back ----
+
+{
+	my @nodes = map { node( 'queue_back', templates => \%templates, config => { max_concurrent_runs => 1 } ) } 1, 2;
+	my ( $c, $d ) = map { $_->client->greeted } @nodes;
+	my @on = map { my $on = $_->run_async('doze'); $_->saying( $on, 'dozing' ); $on } $c, $d;
+	my $wait = $c->ask_run( nap => { ms => 1, n => 8 }, mode => 'sync' );
+	until_true( 'it to wait', sub { $d->tool( list_task_runs => { status => 'queued' } )->{view}{total} } );
+	cut_off( $nodes[0] );
+	is( $d->ended( $on[0] )->{error}{errorCode}, 'RUN_INTERRUPTED', 'a server that was cut off is taken for dead' );
+	is( $d->tool( list_task_runs => { status => 'queued' } )->{view}{total}, 1, '  and what waited there waits on' );
+	link_up( $nodes[0] );
+	$nodes[0]->log_has(qr/instance=(inst_\w+) after=/);
+	is( $c->result($wait)->{view}{result}, 8, '  and who waits for it has the answer when it is back' );
+	$d->tool( cancel_task_run => { runId => $on[1] } );
+	$_->stop for @nodes;
 }
 
 # ---- drain ----

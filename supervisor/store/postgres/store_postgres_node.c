@@ -156,9 +156,13 @@ static int read_seal(struct store *s, struct postgres *p)
 		rc = store_postgres_ask(
 		    p, "SELECT value FROM secret WHERE name = 'seal'", 0, NULL,
 		    hex, sizeof(hex));
-	for (size_t i = 0; rc == 0 && i < sizeof(key); i++)
-		if (sscanf(hex + 2 * i, "%2hhx", &key[i]) != 1)
-			rc = -EIO;
+	if (rc == 0 && strlen(hex) != 2 * sizeof(key))
+		rc = -EIO;
+	for (size_t i = 0; rc == 0 && i < sizeof(key); i++) {
+		const char two[] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		key[i] = (unsigned char)strtoul(two, NULL, 16);
+	}
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&s->lock);

@@ -52,6 +52,8 @@ void store_postgres_close(struct store *s)
 	}
 	pq_link_close(&p->link);
 	p->in_transaction = false;
+	free(p->seen);
+	p->seen = NULL;
 	p->n_seen = 0; /* they may have been cut off as we are */
 }
 

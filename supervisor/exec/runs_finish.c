@@ -8,6 +8,7 @@
 #include "supervisor/exec/runs_private.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,17 @@ struct ended { /* of a terminal row's request */
 	struct runs *runs;
 	struct run *run;
 	size_t bytes; /* of its view */
+	bool retried;
 };
+
+/*
+ * Its first row, which was on its way when it ended, was committed since: what is
+ * there has to end, however long that takes.
+ */
+static bool has_row(const struct ended *e, int rc)
+{
+	return rc != 0 && rc != -ECANCELED && e->run->durable && !e->retried;
+}
 
 static void on_ended(void *arg, const struct store_result *res)
 {
@@ -49,6 +60,11 @@ static void on_ended(void *arg, const struct store_result *res)
 	struct run *r = e->run;
 	struct run_notice n = {.kind = NOTICE_RECORDED};
 
+	if (has_row(e, res->rc)) {
+		e->retried = true;
+		run_row_put(e->runs->ctx->store, r, STORE_RETRY, on_ended, e);
+		return;
+	}
 	if (res->rc != 0) {
 		log_error("runs",
 			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
@@ -169,7 +185,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
 			   task_json_status_name(task_json_status(r)));
-	*e = (struct ended){s, r, strlen(r->view)};
+	*e = (struct ended){s, r, strlen(r->view), r->durable};
 	s->unrecorded += e->bytes;
 	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    on_ended, e);

@@ -15,6 +15,7 @@
 
 #define PARTS_EACH 8 /* of 1 MiB; others wait for their end */
 #define TRIES 3	     /* failures in a row before the rest is not even tried */
+#define DEADLOCKS 5  /* in a row, before it is a failure like others */
 
 /* May a put before R be done at the place of a put after it? */
 static bool is_barrier(const struct store_req *r)
@@ -175,6 +176,15 @@ static int attempt_merged(struct store *s, struct store_reqs *batch)
 	return attempt(s, batch);
 }
 
+static int attempt_again(struct store *s, struct store_reqs *batch)
+{
+	struct store_req *r;
+
+	STAILQ_FOREACH(r, batch, link)
+		store_req_forget(r);
+	return attempt_merged(s, batch);
+}
+
 /* What R brought back is final. */
 static void settle(struct store *s, struct store_req *r)
 {
@@ -268,11 +278,11 @@ void store_batch(struct store *s, struct store_reqs *batch,
 	int rc = attempt_merged(s, batch);
 
 	/* a connection that had gone is made again before anybody is refused */
-	if (rc == -ENOTCONN && was_open) {
-		STAILQ_FOREACH(r, batch, link)
-			store_req_forget(r);
-		rc = attempt_merged(s, batch);
-	}
+	if (rc == -ENOTCONN && was_open)
+		rc = attempt_again(s, batch);
+	/* of two servers that wait for each other the database has one give way */
+	for (int i = 0; rc == -EDEADLK && i < DEADLOCKS; i++)
+		rc = attempt_again(s, batch);
 	if (rc != 0) {
 		one_by_one(s, batch, retry_queue, rc);
 		return;

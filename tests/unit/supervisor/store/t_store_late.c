@@ -173,10 +173,12 @@ static void test_claim(const char *dir)
 	help_wait(two.store, &a);
 	recover(&two, &b);
 	help_wait(two.store, &b);
-	is_int(a.n + b.n, 1, "what waited is told once to who has it now");
-	is_int(a.interrupted + b.interrupted, 1, "as is what ran");
+	is_int(a.interrupted + b.interrupted, 1,
+	       "a take-over whose answer was lost is told once");
 	is_int(status_of(two.store, running.id), STORE_FAILED,
-	       "which has ended");
+	       "what ran has ended");
+	is_int(status_of(two.store, queued.id), STORE_QUEUED,
+	       "what waited waits on");
 	store_stop(one.store, 0);
 	relay_stop(one.relay);
 	free(one.dir);

@@ -54,6 +54,7 @@ our $ROOM = $SANITIZED ? 12 : 1; # so many times the usual memory is fine: what 
 
 my $json = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 my %live;    # pid => instance, of servers that we have to reap
+our %beside; # pids of what else a test keeps
 my @roots;   # folders to remove at the end
 my $owner = $$;
 our %said;   # tool => every structuredContent that it gave
@@ -154,7 +155,7 @@ sub until_true {
 
 # Whoever was left by a server that died is ours now: true once all are gone.
 sub strays_gone {
-	my %known = map { $_ => 1 } keys %live;
+	my %known = map { $_ => 1 } keys %live, keys %beside;
 
 	return until_true('an orphan lives on', sub {
 		my @left = grep { !$known{$_} } children_of($$);
@@ -823,7 +824,7 @@ sub stop {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	$self->close_stdin;
 	$status = $self->wait_exit;
-	my %known = map { $_ => 1 } keys %live;
+	my %known = map { $_ => 1 } keys %live, keys %beside;
 	my @left = map { "$_ " . (stat_of($_)->{comm} // '') }
 	    grep { !$known{$_} && (stat_of($_)->{state} // 'Z') ne 'Z' }
 	    children_of($$);

@@ -97,6 +97,17 @@ struct store_engine {
 	int64_t (*number)(const struct store_cursor *c, int at);
 
 	/*
+	 * Runs lie in pieces by the time in their ids: a list looks at the newest
+	 * few of so many ms first. 0: they lie together.
+	 */
+	int64_t piece_ms;
+	/*
+	 * In a sweep's transaction: what has expired of such pieces goes as a whole,
+	 * and those of the time to come are made. NULL: it goes by statements.
+	 */
+	int (*tidy)(struct store *s, int64_t now_ms);
+
+	/*
 	 * Instances of several machines, by rows; NULL: those of one, by locks on
 	 * files of the state folder alone. BEAT says that we live, every so often;
 	 * LEAVE that we go.

@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/id.h"
 #include "base/mem.h"
+
+#define PIECE_STEPS 4 /* 1, 4, 16 and 64 of them, then all that are left */
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
 
@@ -229,6 +233,50 @@ static enum store_stmt list_of(const struct store_filter *f)
 	return lists[f->template_id != NULL][sort];
 }
 
+/* Rows of F from id FROM on, before BEFORE: LIMIT of them. */
+static int list_between(struct store *s, struct store_req *r, const char *from,
+			const char *before, int64_t limit)
+{
+	const struct store_filter *f = &r->filter;
+
+	return read_rows(s, r,
+			 store_query(s, list_of(f), STORE_STR(f->requestor),
+				     STORE_STR(f->template_id),
+				     STORE_NUM(limit), STORE_NUM(f->offset),
+				     STORE_NUM(f->status), STORE_STR(from),
+				     STORE_STR(before)));
+}
+
+/*
+ * Of rows that lie in pieces by time the newest are looked at first, then four times
+ * as far back, until there are WANTED: a plan that has few pieces is cheap.
+ */
+static int list_pieces(struct store *s, struct store_req *r, size_t wanted)
+{
+	const char *from = from_of(&r->filter);
+	char ids[2][ID_SIZE];
+	const char *before = before_of(&r->filter);
+	int64_t back_ms = s->engine->piece_ms, now_ms = clock_wall_ms();
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && r->res.n_runs < wanted; i++) {
+		char *since = ids[i % 2];
+
+		id_since(since, "run", now_ms - back_ms);
+		back_ms *= 4;
+		if (i == PIECE_STEPS || strcmp(since, from) < 0)
+			snprintf(since, ID_SIZE, "%s", from);
+		if (strcmp(since, before) < 0)
+			rc = list_between(s, r, since, before,
+					  (int64_t)(wanted - r->res.n_runs));
+		if (strcmp(since, from) == 0)
+			break;
+		if (strcmp(since, before) < 0)
+			before = since;
+	}
+	return rc;
+}
+
 static int list_runs(struct store *s, struct store_req *r)
 {
 	const struct store_filter *f = &r->filter;
@@ -236,12 +284,13 @@ static int list_runs(struct store *s, struct store_req *r)
 
 	if (rc != 0 || f->offset >= r->res.total || f->limit <= 0)
 		return rc;
-	return read_rows(
-	    s, r,
-	    store_query(s, list_of(f), STORE_STR(f->requestor),
-			STORE_STR(f->template_id), STORE_NUM(f->limit),
-			STORE_NUM(f->offset), STORE_NUM(f->status),
-			STORE_STR(from_of(f)), STORE_STR(before_of(f))));
+	/* what is left out of a page is left out of all pieces together */
+	if (s->engine->piece_ms > 0 && f->offset == 0)
+		return list_pieces(s, r,
+				   (size_t)(f->limit < r->res.total
+						? f->limit
+						: r->res.total));
+	return list_between(s, r, from_of(f), before_of(f), f->limit);
 }
 
 STORE_OP(put_run, .writes = true, .ours = true, .whole = true);

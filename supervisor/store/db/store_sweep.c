@@ -115,7 +115,7 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 	int rc =
 	    store_change(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS));
 
-	*more |= rc == 0 && s->engine->changes(s) == SWEEP_ROWS;
+	*more |= rc == 0 && s->engine->changes(s) >= SWEEP_ROWS;
 	return rc;
 }
 
@@ -145,6 +145,8 @@ static int sweep(struct store *s, struct store_req *r)
 		    read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
 	if (rc == 0)
 		rc = drop_all(s, &files, drop_file, &dropped);
+	if (rc == 0 && s->engine->tidy != NULL)
+		rc = s->engine->tidy(s, r->time_ms);
 	if (rc == 0 && files.n < SWEEP_ROWS)
 		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
 	if (rc == 0)

@@ -372,7 +372,26 @@ static const char *words(const struct store *s)
 	return postgres_of(s)->link.words;
 }
 
+static int tidy(struct store *s, int64_t now_ms)
+{
+	struct postgres *p = postgres_of(s);
+	char now[NUMBER_SIZE], done[NUMBER_SIZE];
+	const char *const values[] = {now};
+	int rc;
+
+	snprintf(now, sizeof(now), "%" PRId64, now_ms);
+	rc = store_postgres_ask(p, "SELECT paddock_make_days($1::bigint)", 1,
+				values, done, sizeof(done));
+	if (rc == 0)
+		rc = store_postgres_ask(p,
+					"SELECT paddock_drop_days($1::bigint)",
+					1, values, done, sizeof(done));
+	return rc == 0 ? 0 : store_postgres_failed(s, rc);
+}
+
 const struct store_engine store_postgres = {
+    .piece_ms = STORE_POSTGRES_DAY_MS,
+    .tidy = tidy,
     .open = store_postgres_open,
     .close = store_postgres_close,
     .is_open = store_postgres_is_open,

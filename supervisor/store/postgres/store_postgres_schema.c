@@ -342,8 +342,15 @@ static const char questions[] = "ALTER TABLE shown ADD COLUMN asked" TEXT ";"
 				"UPDATE paddock_schema SET version = 8;";
 
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
-    first,     uploads, nodes, chunks, seals, numbers, store_postgres_queue,
+    first,
+    uploads,
+    nodes,
+    chunks,
+    seals,
+    numbers,
+    store_postgres_queue,
     questions,
+    store_postgres_days,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -360,8 +367,14 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \
 	" NOT BETWEEN paddock_now() - 1200 AND paddock_now() + 1200"
 #define ROW "ctid"
-#define RUN_ROW "id" /* of a run of requestor ?1: */
-#define IS_RUN_ROW(at) "runs.requestor = ?1 AND runs.id = " at
+#define RUN "requestor, id"
+/* Its rows are read in an index's order: a join would have all of a day's. */
+#define PICKED HEAD("")
+#define PAGE(pick) pick " ORDER BY id DESC LIMIT ?3 OFFSET ?4"
+#define HAS_KEY(template_id_, key)                                             \
+	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \
+	" AND template_id = " template_id_ " AND key = " key ")"
+#define EXPIRED(now_ms, n) "paddock_expired(" now_ms ", " n ")"
 #define REST_AFTER(n) " OFFSET " n
 #define GREATER "greatest"
 #define ANY_OF_TEMPLATE PICK("", "template_id = ?2")

@@ -327,8 +327,20 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"
-#define RUN_ROW "rowid" /* of a run of requestor ?1: */
-#define IS_RUN_ROW(at) "runs.rowid = " at
+#define RUN ROW /* its key: of any requestor's */
+/* A page: its rows are picked in an index alone, and only then read. */
+#define PICKED "id, rowid AS at"
+#define PAGE(pick)                                                             \
+	"SELECT " HEAD(                                                        \
+	    "runs.") " FROM (" pick                                            \
+		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"           \
+		     " CROSS JOIN runs WHERE runs.rowid = page.at ORDER BY page.id DESC"
+#define HAS_KEY(template_id_, key)                                             \
+	"template_id = " template_id_ " AND idem_key = " key                   \
+	" AND idem_key IS NOT NULL"
+#define EXPIRED(now_ms, n)                                                     \
+	"runs INDEXED BY runs_expiry WHERE expires_ms > 0"                     \
+	" AND expires_ms <= " now_ms " AND ended = 1 LIMIT " n
 #define REST_AFTER(n) " LIMIT -1 OFFSET " n
 #define GREATER "max"
 /* Of each status, by the index that has them in order. */

@@ -45,8 +45,8 @@ like( $said, qr{the database cannot be used: postgresql:///runs: .*see whether P
 is( $status, 69, 'so would one that takes no writes' );
 like( $said, qr{it was set read-only; promote it, or name the one that does in url}, '  which says who does' );
 
-postgres_sql( 'CREATE TABLE paddock_schema AS SELECT 99 AS version', postgres_url('newer') );
-( $status, $said ) = check( postgres_url('newer') );
+postgres_sql( 'CREATE TABLE paddock_schema AS SELECT 99 AS version', postgres_url('told newer') );
+( $status, $said ) = check( postgres_url('told newer') );
 is( $status, 78, 'and one of a newer paddock' );
 like( $said, qr/its schema has version 99, and this paddockd knows \d+/, '  with both versions' );
 

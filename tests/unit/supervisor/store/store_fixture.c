@@ -286,6 +286,12 @@ long long help_number(struct help_db *db, const char *sql)
 	return strtoll(text, NULL, 10);
 }
 
+void help_text(struct help_db *db, const char *sql, char *to, size_t size)
+{
+	if (pq_link_ask(&db->link, sql, to, size) != 0)
+		printf("# %s: %s\n", sql, db->link.words);
+}
+
 /* A sweep that was asked for is over, with what it has to do again. */
 void help_swept(struct store *s)
 {

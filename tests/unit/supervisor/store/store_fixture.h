@@ -107,6 +107,8 @@ void help_unlock(struct help_db *db);
 /* The database of DIR's store, as somebody else has it. */
 struct help_db *help_open(const char *dir);
 long long help_number(struct help_db *db, const char *sql);
+/* The same, of a text of any length that fits. */
+void help_text(struct help_db *db, const char *sql, char *to, size_t size);
 void help_swept(struct store *s);
 void help_sql(struct help_db *db, const char *sql);
 void help_close(struct help_db *db);

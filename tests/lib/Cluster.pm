@@ -78,16 +78,19 @@ sub restart_database {
 	my ( $self, $seconds ) = @_;
 
 	kill USR1 => $ENV{PADDOCK_TEST_KEEPER};
-	until_true( 'the end of the database', sub { !eval { $self->asks_database } } );
+	until_true( 'the end of the database', sub { !asks_database() } );
 	select undef, undef, undef, $seconds // 0;
 	kill USR2 => $ENV{PADDOCK_TEST_KEEPER};
-	until_true( 'the database', sub { eval { $self->asks_database } } );
+	until_true( 'the database', sub { asks_database() } );
 }
 
 sub asks_database {
-	local *STDERR;
+	open my $saved, '>&', \*STDERR or die "dup: $!\n";
 	open STDERR, '>', '/dev/null';
-	return ( postgres_sql('SELECT 1') )[0];
+	my ($is_there) = eval { postgres_sql('SELECT 1') };
+
+	open STDERR, '>&', $saved;
+	return $is_there;
 }
 
 # All end, as they do; each is checked by Paddock's stop().

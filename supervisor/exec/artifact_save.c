@@ -153,7 +153,8 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 			   .tmp_path = tmp_path};
 	memcpy(k->run_id, r->id, sizeof(k->run_id));
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
-	if (q->usage_known) {
+	/* what it has elsewhere may have changed since */
+	if (q->usage_known && !store_is_shared(store)) {
 		keep(k);
 		return;
 	}

@@ -167,6 +167,7 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	runs_files_init(s);
 	runs_remote_init(s);
 	runs_claim_init(s);
+	runs_share_init(s);
 	runs_abroad_init(s);
 	return s;
 }
@@ -181,6 +182,7 @@ void runs_free(struct runs *s)
 		runs_forget(s, r);
 	runs_lease_fini(s);
 	runs_abroad_fini(s);
+	runs_share_fini(s);
 	runs_claim_fini(s);
 	runs_remote_fini(s);
 	runs_files_fini(s);

@@ -64,6 +64,7 @@ void runs_claim_set_aside(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 	r->away.place = RUN_QUEUE;
 	r->away.pinned = is_bound(r);
+	runs_share_need(s, r->requestor);
 }
 
 void runs_claim_leave(struct runs *s, struct run *r)
@@ -119,7 +120,8 @@ static char *excepted(struct runs *s)
 	buf_add(&out, buf_data(&s->claims->strangers),
 		buf_len(&s->claims->strangers));
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
-		if ((q->lane.held || q->lane.running > 0) &&
+		if ((q->lane.held || q->lane.running > 0 ||
+		     q->lane.share == 0) &&
 		    !sched_has_room(&s->sched, &q->lane))
 			buf_printf(&out, "%s\n", q->name);
 	s->claims->held = buf_len(&out) > 0;

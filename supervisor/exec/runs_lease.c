@@ -51,6 +51,7 @@ static void begin_anew(struct runs *s)
 	s->leaving = false;
 	s->fenced = false;
 	runs_claim_rejoined(s);
+	runs_share_rejoined(s);
 	runs_recover(s);
 }
 

@@ -10,6 +10,7 @@
  *   runs_finish.c  the end: view, row, who is told
  *   kept_inputs.c  what stays of its inputs
  *   runs_retry.c   what crashed or was interrupted is tried again
+ *   runs_share.c   limits that hold for all instances on one database
  *   runs_recover.c what instances that died leave to us
  *   runs_lease.c   whether they may go on at all
  *   runs_remote.c  what other instances on the same state ask of ours
@@ -28,12 +29,14 @@
 
 struct artifact_copies;
 struct runs_remote; /* runs_remote.c */
+struct runs_shares; /* runs_share.c */
 struct runs_claims; /* runs_claim.c */
 
 struct runs {
 	struct context *ctx;
 	const struct runs_ops *ops;
 	struct runs_remote *mail;
+	struct runs_shares *shares;
 	struct runs_claims *claims;
 	TAILQ_HEAD(runs_abroad, run) abroad; /* another's now, the next first */
 	size_t n_abroad;
@@ -165,6 +168,17 @@ void runs_claim_rejoined(struct runs *s);
 void runs_claim_wake(struct runs *s);
 /* There may be room: get those whose turn it is. */
 void runs_claim_next(struct runs *s);
+
+/* ---- runs_share.c ---- */
+
+void runs_share_init(struct runs *s);
+void runs_share_fini(struct runs *s);
+/* The store has begun: are its limits shared? */
+void runs_share_open(struct runs *s);
+/* We have another name, and so no shares. */
+void runs_share_rejoined(struct runs *s);
+/* A run of Q's has found no place: more of them may be had. */
+void runs_share_need(struct runs *s, struct requestor *q);
 
 /* ---- runs_abroad.c ---- */
 

@@ -306,6 +306,7 @@ void runs_remote_open(struct runs *s)
 	int fd = store_nudge_fd(s->ctx->store);
 
 	runs_claim_open(s);
+	runs_share_open(s);
 	if (fd < 0)
 		return;
 	s->mail->nudged = event_new(s->ctx->base, fd, EV_READ | EV_PERSIST,

@@ -52,16 +52,14 @@ static bool refuse_own(struct tool_error *r, const char *code,
 bool admission_check_cpu(struct requestor *q, struct tool_error *r)
 {
 	int64_t allowed = q->section->cpu_seconds_per_hour;
-	int64_t now = clock_mono_ms();
 	int64_t wait;
 
 	if (allowed == 0)
 		return true;
-	wait = quota_wait(&q->cpu, allowed * 1000, now);
+	wait = requestor_cpu_wait(q);
 	return wait == 0 ||
 	       refuse_own(r, "QUOTA_EXCEEDED", q, "cpu_seconds_per_hour",
-			  quota_used(&q->cpu, now) / 1000, allowed, "seconds",
-			  wait,
+			  requestor_cpu_ms(q) / 1000, allowed, "seconds", wait,
 			  "your runs, and their checks, have had their CPU "
 			  "time of an hour");
 }

@@ -6,41 +6,43 @@
  */
 #include "supervisor/requestor/quota.h"
 
-#define WHOLE 1000 /* thousandths */
+#define WHOLE 1000000		    /* millionths */
+#define LONG_MS INT64_C(1000000000) /* all is paid back by then */
 
-/* By how much one more would be over. Calls a second are thousandths of a call
- * each millisecond. */
-static int64_t over_by(struct quota_rate *q, int64_t per_second, int64_t burst,
+/* By how much one more would be over. RATE is millionths of a call each
+ * millisecond, too. */
+static int64_t over_by(struct quota_rate *q, int64_t rate, int64_t burst,
 		       int64_t now_ms)
 {
-	int64_t most = (burst > 0 ? burst : per_second) * WHOLE;
-	int64_t back = (now_ms - q->then_ms) * per_second;
+	int64_t most = (burst > 0 ? burst : rate) * (WHOLE / QUOTA_CALL);
+	int64_t ms = now_ms - q->then_ms;
+	int64_t back = (ms < LONG_MS ? ms : LONG_MS) * rate;
 
 	q->then_ms = now_ms;
 	q->spent = q->spent > back ? q->spent - back : 0;
 	return q->spent + WHOLE - most;
 }
 
-bool quota_take(struct quota_rate *q, int64_t per_second, int64_t burst,
+bool quota_take(struct quota_rate *q, int64_t rate, int64_t burst,
 		int64_t now_ms, int64_t *retry_after_ms)
 {
-	int64_t over = over_by(q, per_second, burst, now_ms);
+	int64_t over = over_by(q, rate, burst, now_ms);
 
 	if (over > 0) {
-		*retry_after_ms = (over + per_second - 1) / per_second;
+		*retry_after_ms = (over + rate - 1) / rate;
 		return false;
 	}
 	q->spent += WHOLE;
 	return true;
 }
 
-int64_t quota_owe(struct quota_rate *q, int64_t per_second, int64_t burst,
+int64_t quota_owe(struct quota_rate *q, int64_t rate, int64_t burst,
 		  int64_t now_ms)
 {
-	int64_t over = over_by(q, per_second, burst, now_ms);
+	int64_t over = over_by(q, rate, burst, now_ms);
 
 	q->spent += WHOLE;
-	return over > 0 ? (over + per_second - 1) / per_second : 0;
+	return over > 0 ? (over + rate - 1) / rate : 0;
 }
 
 /* Minutes that began since are empty; those of an hour ago are lost. */

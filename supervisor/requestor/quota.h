@@ -12,21 +12,23 @@
 #define QUOTA_MINUTES 60
 #define QUOTA_MINUTE_MS 60000
 
+#define QUOTA_CALL 1000 /* rates and bursts are in thousandths of a call */
+
 struct quota_rate {    /* a token bucket, told by what is missing in it */
-	int64_t spent; /* thousandths of a call, at THEN_MS */
+	int64_t spent; /* millionths of a call, at THEN_MS */
 	int64_t then_ms;
 };
 
 /*
- * Take one of PER_SECOND calls (1 or more), of which BURST (0: PER_SECOND)
- * may come at once. False: not now, but RETRY_AFTER_MS (1 or more) later; it
+ * Take one of RATE calls a second (1 or more), of which BURST (0: RATE) may come at
+ * once. False: not now, but RETRY_AFTER_MS (1 or more) later; it
  * has cost nothing.
  */
-bool quota_take(struct quota_rate *q, int64_t per_second, int64_t burst,
+bool quota_take(struct quota_rate *q, int64_t rate, int64_t burst,
 		int64_t now_ms, int64_t *retry_after_ms);
 
 /* Take one, whether or not it is there: how long (ms) it takes until it is. */
-int64_t quota_owe(struct quota_rate *q, int64_t per_second, int64_t burst,
+int64_t quota_owe(struct quota_rate *q, int64_t rate, int64_t burst,
 		  int64_t now_ms);
 
 struct quota_hour { /* a sliding hour, by the minute */

@@ -203,27 +203,28 @@ bool requestor_is_anonymous(const struct requestor *q)
 	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
 }
 
-/* Before the store has told what it keeps for Q, that is left out. */
+/* Before the store has told what it keeps for Q, that is not known. */
 static void log_one(struct requestor *q)
 {
-	char stored[80] = "";
+	char kept[24] = "-", stored[24] = "-";
 
-	if (q->usage_known)
-		snprintf(stored, sizeof(stored),
-			 "artifact_bytes=%lld store_bytes=%lld ",
-			 (long long)requestor_kept(q),
+	if (q->usage_known) {
+		snprintf(kept, sizeof(kept), "%lld",
+			 (long long)requestor_kept(q));
+		snprintf(stored, sizeof(stored), "%lld",
 			 (long long)requestor_stored(q));
+	}
 	log_info(
 	    "requestor",
 	    "requestor=%s status=%s running=%zu queued=%zu parked=%zu cpu_ms=%lld "
-	    "%srefused=%llu rate_limited=%llu lookups_failed=%llu "
+	    "artifact_bytes=%s store_bytes=%s refused=%llu rate_limited=%llu lookups_failed=%llu "
 	    "overpolls=%llu",
 	    q->name,
 	    q->gone	   ? "gone"
 	    : q->lane.held ? "held"
 			   : "ok",
 	    q->lane.running, q->lane.queued, q->parked,
-	    (long long)requestor_cpu_ms(q), stored,
+	    (long long)requestor_cpu_ms(q), kept, stored,
 	    (unsigned long long)q->refused, (unsigned long long)q->rate_limited,
 	    (unsigned long long)q->lookups_failed,
 	    (unsigned long long)q->overpolls);
@@ -280,15 +281,35 @@ bool requestor_gone(const struct requestor *q)
 
 /* ---- what it uses ---- */
 
+/* Calls a second, and at once (0: as many), that are allowed here. */
+static int64_t rate_of(const struct requestor *q, int64_t *burst)
+{
+	const struct config_requestor *c = q->section;
+	int64_t all = c->rate_per_second * QUOTA_CALL, rate = all;
+
+	*burst = c->burst * QUOTA_CALL;
+	if (!q->share.is_part || all == 0)
+		return all;
+	if (q->share.rate < rate)
+		rate = q->share.rate > 0 ? q->share.rate : 1;
+	*burst = (*burst > 0 ? *burst : all) / QUOTA_CALL * rate /
+		 c->rate_per_second;
+	if (*burst < QUOTA_CALL) /* else there would never be a whole one */
+		*burst = QUOTA_CALL;
+	return rate;
+}
+
 /* TIMES as many as a request is allowed, out of B. */
 static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
 		 int64_t *retry_after_ms)
 {
-	const struct config_requestor *c = q->section;
+	int64_t burst, rate = rate_of(q, &burst), now;
 
-	if (c->rate_per_second == 0 ||
-	    quota_take(b, times * c->rate_per_second, times * c->burst,
-		       clock_mono_ms(), retry_after_ms))
+	if (rate == 0 && !q->share.is_part)
+		return true;
+	q->share.used_ms = now = clock_mono_ms();
+	if (rate == 0 ||
+	    quota_take(b, times * rate, times * burst, now, retry_after_ms))
 		return true;
 	q->rate_limited++;
 	return false;
@@ -296,6 +317,7 @@ static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
 
 bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 {
+	q->share.calls++;
 	return take(q, &q->rate, 1, retry_after_ms);
 }
 
@@ -309,13 +331,12 @@ bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
 
 int64_t requestor_owe_other(struct requestor *q)
 {
-	const struct config_requestor *c = q->section;
-	int64_t wait_ms;
+	int64_t burst, rate = rate_of(q, &burst), wait_ms;
 
-	if (c->rate_per_second == 0)
+	if (rate == 0)
 		return 0;
-	wait_ms = quota_owe(&q->other_rate, OTHERS * c->rate_per_second,
-			    OTHERS * c->burst, clock_mono_ms());
+	wait_ms = quota_owe(&q->other_rate, OTHERS * rate, OTHERS * burst,
+			    clock_mono_ms());
 	if (wait_ms > 0)
 		q->rate_limited++;
 	return wait_ms;
@@ -323,7 +344,18 @@ int64_t requestor_owe_other(struct requestor *q)
 
 int64_t requestor_cpu_ms(struct requestor *q)
 {
-	return quota_used(&q->cpu, clock_mono_ms());
+	return quota_used(&q->cpu, clock_mono_ms()) + q->share.cpu_ms;
+}
+
+int64_t requestor_cpu_wait(struct requestor *q)
+{
+	int64_t allowed = q->section->cpu_seconds_per_hour * 1000;
+
+	if (allowed == 0 || requestor_cpu_ms(q) < allowed)
+		return 0;
+	if (q->share.cpu_ms >= allowed) /* others know when */
+		return QUOTA_MINUTE_MS;
+	return quota_wait(&q->cpu, allowed - q->share.cpu_ms, clock_mono_ms());
 }
 
 void requestor_hold(struct requestor *q)
@@ -333,10 +365,19 @@ void requestor_hold(struct requestor *q)
 	q->lane.held = allowed > 0 && requestor_cpu_ms(q) >= allowed;
 }
 
+static void charge(struct requestor *q, int64_t cpu_ms)
+{
+	int64_t now = clock_mono_ms();
+
+	quota_charge(&q->cpu, cpu_ms, now);
+	q->share.untold_ms += cpu_ms;
+	q->share.used_ms = now;
+	requestor_hold(q);
+}
+
 void requestor_charge(struct requestor *q, int64_t cpu_ms)
 {
-	quota_charge(&q->cpu, cpu_ms + 1, clock_mono_ms());
-	requestor_hold(q);
+	charge(q, cpu_ms + 1);
 }
 
 /* A tenth of the loop's time is one requestor's for checks, at the most. */
@@ -359,11 +400,8 @@ void requestor_stepped(struct requestor *q, uint64_t steps)
 	q->steps_due += steps;
 	q->steps_spent += steps;
 	if (q->steps_due >= SCHEMA_STEPS_PER_MS) {
-		quota_charge(&q->cpu,
-			     (int64_t)(q->steps_due / SCHEMA_STEPS_PER_MS),
-			     clock_mono_ms());
+		charge(q, (int64_t)(q->steps_due / SCHEMA_STEPS_PER_MS));
 		q->steps_due %= SCHEMA_STEPS_PER_MS;
-		requestor_hold(q);
 	}
 	if (q->steps_spent < STEPS_AT_ONCE - UINT64_C(2) * SCHEMA_STEPS_INLINE)
 		return;

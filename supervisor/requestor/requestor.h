@@ -28,6 +28,21 @@
 
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
 
+/*
+ * What this instance may use of limits that hold for all that share a database, where
+ * some do: exec/runs_share.c asks for it. All-zero: there are no others.
+ */
+struct requestor_share {
+	bool is_part;	   /* of the section's limits; runs: lane.share */
+	int64_t rate;	   /* calls a second, as quota.h has them */
+	int64_t cpu_ms;	   /* that others have used in the last hour */
+	int64_t untold_ms; /* of CPU time that they were not told of */
+	int64_t calls;	   /* that came since it was asked for */
+	int64_t asked_ms;  /* monotonic: when that was; 0: never */
+	int64_t used_ms;   /* when it was last of use */
+	bool asking;
+};
+
 struct http_stream;
 struct tool_error;
 
@@ -43,6 +58,7 @@ struct requestor {
 	struct quota_rate rate;
 	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
+	struct requestor_share share;
 	uint64_t steps_spent, steps_due; /* of checks on the loop: lately… */
 	int64_t steps_ms;		 /* …that is, then; and not charged */
 	bool has_made_runs;
@@ -142,6 +158,8 @@ void requestor_stepped(struct requestor *q, uint64_t steps);
 /* Let Q's queue rest, or go on, as its CPU time of this hour says. */
 void requestor_hold(struct requestor *q);
 int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */
+/* How long (ms) until Q may use more, where it has such a limit; 0: it may now. */
+int64_t requestor_cpu_wait(struct requestor *q);
 
 /* The artifacts that Q has, as far as is known; and all that it has stored. */
 int64_t requestor_kept(const struct requestor *q);

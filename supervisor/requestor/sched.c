@@ -19,7 +19,7 @@ void sched_init(struct sched *s)
 
 void sched_lane_init(struct sched_lane *lane)
 {
-	*lane = (struct sched_lane){.weight = 1};
+	*lane = (struct sched_lane){.weight = 1, .share = SCHED_ALL};
 	TAILQ_INIT(&lane->items);
 }
 
@@ -110,6 +110,10 @@ static bool is_full(const struct sched *s, const struct sched_lane *lane)
 {
 	if (lane->held)
 		return true;
+	if (lane->max_running > 0 && lane->share != SCHED_ALL)
+		return lane->running >= (size_t)(lane->share < lane->max_running
+						     ? lane->share
+						     : lane->max_running);
 	if (lane->max_running > 0)
 		return lane->running >= (size_t)lane->max_running;
 	return s->places > 0 && lane->running >= fair_part(s) &&

@@ -24,6 +24,8 @@ struct sched_item {    /* embedded in what waits; all-zero: it waits nowhere */
 	TAILQ_ENTRY(sched_item) link; /* …else in lane.items */
 };
 
+#define SCHED_ALL (-1)
+
 struct sched_lane {
 	TAILQ_HEAD(, sched_item) items; /* the oldest first */
 	TAILQ_ENTRY(sched_lane) link;	/* in sched.ring, while it has items */
@@ -33,9 +35,11 @@ struct sched_lane {
 	size_t running;		      /* started, and not over */
 	TAILQ_ENTRY(sched_lane) busy; /* in sched.busy, while some do */
 	int64_t max_running;	      /* 0: no limit of its own; may change */
-	int64_t weight;		      /* 1 or more; may change */
-	bool held;		      /* nothing of it starts now; may change */
-	int64_t turns;		      /* left in this round */
+	int64_t share;	/* the same, of what several instances may have;
+			  SCHED_ALL: it is not shared */
+	int64_t weight; /* 1 or more; may change */
+	bool held;	/* nothing of it starts now; may change */
+	int64_t turns;	/* left in this round */
 };
 
 struct sched {

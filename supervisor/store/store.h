@@ -219,6 +219,21 @@ struct store_node {
 #define STORE_SESSIONS_EACH 2048 /* of one requestor */
 #define STORE_SESSIONS_MAX 8192
 
+/*
+ * Of limits of a requestor's that hold for all instances together: what this one asks
+ * for, and is given. Runs at a time, and calls a second in thousandths; MOST 0: there
+ * is no such limit.
+ */
+struct store_share {
+	const char *requestor;
+	int64_t runs_used, runs_wanted, runs_most;
+	int64_t rate_wanted, rate_most;
+	int64_t cpu_ms; /* used since that was told last */
+	/* given: */
+	int64_t runs, rate;
+	int64_t cpu_others_ms; /* that all others have used in the last hour */
+};
+
 /* What DONE is told. Only the fields that its request fills are set. */
 struct store_result {
 	int rc;		    /* 0, or -errno: -ENOENT not found, -EIO,
@@ -247,6 +262,7 @@ struct store_result {
 	size_t interrupted;		 /* recover: runs that were running */
 	const struct store_letter *mail; /* read_mail */
 	size_t n_mail;
+	struct store_share share; /* share */
 	bool waits; /* look_at_queue: some would be ours, when asked for… */
 	bool unserved; /* …and some have not been anybody's for long */
 };
@@ -559,6 +575,15 @@ void store_look_at_queue(struct store *s, bool counts, store_done done,
 void store_end_unserved(struct store *s);
 /* STORE_MAIL_OVER of the run ID has been heeded: it comes no more. */
 void store_heard(struct store *s, const char *id);
+
+/*
+ * Ask for SHARE (copied) of its requestor's limits. What is given holds until it is
+ * asked for less, or this instance is dead; what is in use is not taken. The sum of
+ * what all have is never over the limit. -EAGAIN: another is asking, and nothing has
+ * changed.
+ */
+void store_share(struct store *s, const struct store_share *share,
+		 store_done done, void *arg);
 
 #define STORE_QUEUE_TURN 1000000 /* vtime of a run whose weight is 1 */
 #define STORE_UNSERVED_MS 10000

@@ -257,6 +257,13 @@ void store_look_at_queue(struct store *s, bool counts, store_done done,
 	ASK(look_at_queue, .urgent = true, .limit = counts);
 }
 
+void store_share(struct store *s, const struct store_share *share,
+		 store_done done, void *arg)
+{
+	ASK(share, .urgent = true, .requestor = share->requestor,
+	    .share = *share);
+}
+
 void store_end_unserved(struct store *s)
 {
 	store_ask(s, &store_op_end_unserved,

@@ -75,8 +75,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
     store_op_used, store_op_nodes, store_op_send_answer, store_op_drop_answer,
     store_op_delete_upload, store_op_delete_uploads, store_op_serve,
-    store_op_claim, store_op_look_at_queue, store_op_end_unserved,
-    store_op_heard;
+    store_op_claim, store_op_look_at_queue, store_op_share,
+    store_op_end_unserved, store_op_heard;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -110,6 +110,7 @@ struct store_req {
 	struct store_artifact artifact;
 	struct store_session session;
 	struct store_filter filter;
+	struct store_share share;
 	const char *requestor;
 	const char *id;
 	const char *key;

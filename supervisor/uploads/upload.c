@@ -415,7 +415,8 @@ static void on_usage(void *arg, const struct store_result *res)
 /* How much its requestor has is known, or asked for now. */
 static void keep(struct upload *u)
 {
-	if (u->requestor->usage_known) {
+	/* what it has elsewhere may have changed since */
+	if (u->requestor->usage_known && !store_is_shared(u->ctx->store)) {
 		put(u);
 		return;
 	}

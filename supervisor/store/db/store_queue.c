@@ -7,6 +7,7 @@
  */
 #include "supervisor/store/store_impl.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +145,33 @@ static int heard(struct store *s, struct store_req *r)
 			    STORE_STR(s->instance));
 }
 
+/* ---- limits ---- */
+
+static int share(struct store *s, struct store_req *r)
+{
+	const struct store_share *a = &r->share;
+	struct store_share *given = &r->res.share;
+	bool is_told = false;
+	struct store_cursor *st = store_query(
+	    s, STMT_SHARE, STORE_STR(s->instance), STORE_STR(r->requestor),
+	    STORE_NUM(a->runs_used), STORE_NUM(a->runs_wanted),
+	    STORE_NUM(a->runs_most), STORE_NUM(a->rate_wanted),
+	    STORE_NUM(a->rate_most), STORE_NUM(a->cpu_ms));
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		is_told = !st->engine->is_null(st, 2);
+		given->runs = store_number(st, 0);
+		given->rate = store_number(st, 1);
+		given->cpu_others_ms = store_number(st, 2);
+	}
+	if (rc == 0 && !is_told)
+		store_req_fail(r, -EAGAIN, "another asks for its share");
+	return rc;
+}
+
 STORE_OP(claim, .writes = true, .ours = true);
+STORE_OP(share, .writes = true, .ours = true);
 STORE_OP(look_at_queue);
 STORE_OP(serve, .writes = true, .ours = true);
 STORE_OP(end_unserved, .writes = true);

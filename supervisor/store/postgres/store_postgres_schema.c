@@ -351,6 +351,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_queue,
     questions,
     store_postgres_days,
+    store_postgres_share,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */

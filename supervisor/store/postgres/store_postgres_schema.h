@@ -5,15 +5,15 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 9 /* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION 10 /* of paddock_schema; not SQLite's */
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 
 /* [N] makes version N + 1 of version N; 0 is an empty schema. */
 extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];
 /* Of these, those with a file of their own. */
-extern const char store_postgres_queue[];
-extern const char store_postgres_days[];
+extern const char store_postgres_queue[], store_postgres_days[],
+    store_postgres_share[];
 /* Parameters are ?1…, as store_statements.def has them. */
 extern const char *const store_postgres_statements[STORE_STMTS];
 

@@ -11,16 +11,17 @@ TEST(rate)
 	int64_t now = START, wait = 0;
 	int n = 0;
 
-	while (n < 100 && quota_take(&q, 10, 0, now, &wait))
+	while (n < 100 && quota_take(&q, 10000, 0, now, &wait))
 		n++;
 	is_int(n, 10, "without a burst, as many at once as in a second");
 	is_int(wait, 100, "the next after a tenth of it");
-	ok(!quota_take(&q, 10, 0, now + 99, &wait), "not a millisecond before");
+	ok(!quota_take(&q, 10000, 0, now + 99, &wait),
+	   "not a millisecond before");
 	is_int(wait, 1, "which is what is left");
-	ok(quota_take(&q, 10, 0, now + 100, &wait), "but then");
-	ok(!quota_take(&q, 10, 0, now + 100, &wait), "and one alone");
+	ok(quota_take(&q, 10000, 0, now + 100, &wait), "but then");
+	ok(!quota_take(&q, 10000, 0, now + 100, &wait), "and one alone");
 	now += 100000;
-	for (n = 0; n < 100 && quota_take(&q, 10, 0, now, &wait);)
+	for (n = 0; n < 100 && quota_take(&q, 10000, 0, now, &wait);)
 		n++;
 	is_int(n, 10, "silence saves up no more than that");
 }
@@ -31,7 +32,7 @@ TEST(burst)
 	int64_t wait = 0;
 	int n = 0;
 
-	while (n < 100 && quota_take(&q, 3, 5, START, &wait))
+	while (n < 100 && quota_take(&q, 3000, 5000, START, &wait))
 		n++;
 	is_int(n, 5, "a burst is how many may come at once");
 	is_int(wait, 334, "a wait is rounded up");
@@ -39,14 +40,14 @@ TEST(burst)
 	for (n = 0, wait = 0; wait < 10000; wait++) {
 		int64_t unused;
 
-		if (quota_take(&q, 3, 1, START + wait, &unused))
+		if (quota_take(&q, 3000, 1000, START + wait, &unused))
 			n++;
 	}
 	is_int(n, 30, "three a second are thirty in ten, however one asks");
 	q = (struct quota_rate){0};
 	for (n = 0; n < 5; n++)
-		quota_take(&q, 3, 5, START, &wait);
-	ok(!quota_take(&q, 3, 2, START, &wait) && wait == 1334,
+		quota_take(&q, 3000, 5000, START, &wait);
+	ok(!quota_take(&q, 3000, 2000, START, &wait) && wait == 1334,
 	   "a burst that became smaller counts at once");
 }
 
@@ -55,11 +56,15 @@ TEST(owe)
 {
 	struct quota_rate q = {0};
 
-	is_int(quota_owe(&q, 10, 2, START), 0, "within a burst nobody waits");
-	is_int(quota_owe(&q, 10, 2, START), 0, "for all of it");
-	is_int(quota_owe(&q, 10, 2, START), 100, "above it, until it is there");
-	is_int(quota_owe(&q, 10, 2, START), 200, "and what is owed adds up");
-	is_int(quota_owe(&q, 10, 2, START + 400), 0, "until it has passed");
+	is_int(quota_owe(&q, 10000, 2000, START), 0,
+	       "within a burst nobody waits");
+	is_int(quota_owe(&q, 10000, 2000, START), 0, "for all of it");
+	is_int(quota_owe(&q, 10000, 2000, START), 100,
+	       "above it, until it is there");
+	is_int(quota_owe(&q, 10000, 2000, START), 200,
+	       "and what is owed adds up");
+	is_int(quota_owe(&q, 10000, 2000, START + 400), 0,
+	       "until it has passed");
 }
 
 TEST(hour)

@@ -1,0 +1,124 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Limits of a requestor's hold for all servers on one database together: runs at a
+# time, calls a second, CPU time of an hour, bytes of artifacts.
+use lib 'tests/lib';
+use Paddock;
+use Daemon;
+
+BEGIN {
+	needs('postgres');
+	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
+}
+use Postgres;
+
+my %templates = (
+	nap  => lua('run.sleep(inputs.ms or 1) return inputs.n'),
+	doze => lua('run.progress(0, 1, "dozing") while not run.cancelled() do run.sleep(20) end', limits => { maxTimeoutMs => 600_000 }),
+	burn => lua('local t = os.clock() while os.clock() - t < 1.1 do end return 1'),
+	made => lua('run.artifact{name = "a", mimeType = "text/plain", data = string.rep("a", 6000)} return 1'),
+);
+my $n = 0;
+
+# Two servers, and a client of the same requestor's at each.
+sub two {
+	my ($limits) = @_;
+	my $url = postgres_url( 'limits' . $n++, lease_ms => 4000 );
+	my @s   = map {
+		Daemon->new( templates => \%templates,
+			config => "[requestor \"ada\"]\nuid = $>\n$limits" . "[store]\nurl = $url\n" )
+	} 1 .. 2;
+
+	$_->ready for @s;
+	return ( @s, map { $_->client->greeted } @s );
+}
+sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'running' } )->{view}{total} }
+
+# ---- runs at a time ----
+
+{
+	my ( $x, $y, $cx, $cy ) = two("max_concurrent_runs = 3\n");
+	my @first = map { $cx->run_async('doze') } 1 .. 3;
+	$cx->saying( $_, 'dozing' ) for @first;
+	my @second = map { $cy->run_async('doze') } 1 .. 2;
+
+	is( $cy->get( $second[0] )->{status}, 'queued', 'what one server runs counts at the other' );
+	is( running($cy), 3, 'so that no more run than may' );
+	$cx->tool( cancel_task_run => { runId => $first[0] } );
+	$cx->ended( $first[0] );
+	$cy->get_until( $second[0], 'to begin', sub { $_->{status} ne 'queued' } );
+	is( $cy->get( $second[1] )->{status}, 'queued', 'a place that is free is for the next, wherever it was asked for' );
+	is( running($cy), 3, 'and for one alone' );
+	$cx->tool( cancel_task_run => { runId => $_ } ) for @first;
+	$cx->ended($_) for @first;
+	$cy->saying( $_, 'dozing' ) for @second;
+	is( running($cx), 2, 'then all of them run' );
+	$cy->tool( cancel_task_run => { runId => $_ } ) for @second;
+	$cy->ended($_) for @second;
+	my @naps = map { ( $cx->run_async( nap => { n => $_ } ), $cy->run_async( nap => { n => $_ } ) ) } 1 .. 10;
+	is( scalar( grep { $cx->ended($_)->{status} eq 'succeeded' } @naps ), 20, 'many short ones of both all end' );
+
+	# one that dies gives back what it had
+	@first = map { $cx->run_async('doze') } 1 .. 3;
+	$cx->saying( $_, 'dozing' ) for @first;
+	$x->kill9;
+	strays_gone();
+	my $after = $cy->run_async('doze');
+	is( $cy->saying( $after, 'dozing' )->{status}, 'running', 'the places of a server that died are free again' );
+	$cy->tool( cancel_task_run => { runId => $after } );
+	$cy->ended($after);
+	for (@first) { # one may run there
+		$cy->tool( cancel_task_run => { runId => $_ } );
+		$cy->ended($_);
+	}
+	$y->stop;
+}
+
+# ---- calls a second ----
+
+{
+	my ( $x, $y, $cx, $cy ) = two("rate_per_second = 4\nburst = 12\n");
+	my $url = postgres_url( 'limits' . ( $n - 1 ) );
+	until_true( 'both to have their shares',
+		sub { ( postgres_sql( 'SELECT count(*) FROM share WHERE rate > 0', $url ) )[0] == 2 } );
+	my ( $began, $good ) = ( time, 0 );
+
+	for ( 1 .. 30 ) {
+		for my $c ( $cx, $cy ) {
+			my $r = $c->call( 'tools/list' );
+			$good++ if $r->{result};
+		}
+	}
+	my $may = 12 + 2 + 4 * ( time - $began + 1 );
+	cmp_ok( $good, '<=', $may, "of 60 calls at two servers no more are answered than at one ($good, of $may)" );
+	cmp_ok( $good, '>=', 2, 'but some, at each' );
+	cmp_ok( ( postgres_sql( 'SELECT sum(rate) FROM share', $url ) )[0], '<=', 4000, 'the shares are no more than the limit' );
+	$_->stop for $x, $y;
+}
+
+# ---- bytes of artifacts ----
+
+{
+	my ( $x, $y, $cx, $cy ) = two("artifact_bytes = 10000\n");
+
+	is( $cx->run_sync('made')->{status}, 'succeeded', 'an artifact is kept by one' );
+	my $v = $cy->run_sync('made');
+	is( $v->{error}{errorCode} // $v->{status}, 'RESOURCE_LIMIT', 'which counts at the other' );
+	is( $cy->run_sync('nap')->{status}, 'succeeded', 'where other runs are made' );
+	$_->stop for $x, $y;
+}
+
+# ---- CPU time ----
+
+{
+	my ( $x, $y, $cx, $cy ) = two("cpu_seconds_per_hour = 1\n");
+
+	is( $cx->run_sync('burn')->{status}, 'succeeded', 'a second of CPU time is used at one' );
+	my $r;
+	until_true( 'the other to know of it', sub { $r = $cy->run('nap'); $r->{isError} } );
+	refused( $r, 'QUOTA_EXCEEDED', 'which counts at the other, too' );
+	is( $r->{view}{details}{limit}, 'cpu_seconds_per_hour', '  by its name' );
+	cmp_ok( $r->{view}{details}{retryAfterMs}, '>', 0, '  and with a time to come again' );
+	$_->stop for $x, $y;
+}
+done_testing();

@@ -320,7 +320,7 @@ static int copy_used(struct import *im, sqlite3_stmt *row)
 	int rc = run_sql(
 	    im,
 	    "INSERT INTO used AS u VALUES($1, $2, $3, $4, $5, $6)"
-	    " ON CONFLICT (requestor, template_id, hour) DO UPDATE SET"
+	    " ON CONFLICT (requestor, template_id, hour, slot) DO UPDATE SET"
 	    " runs = u.runs + excluded.runs, cpu_ms = u.cpu_ms + excluded.cpu_ms,"
 	    " bytes = u.bytes + excluded.bytes",
 	    n, values, NULL);

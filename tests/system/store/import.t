@@ -93,14 +93,14 @@ is( $status, 0, '  with success' );
 is( "$status $said", "0 imported before: 6 runs and artifacts of $state are all there\n", 'a second time it is there already' );
 
 # Counters, and what they are when all rows are counted anew.
-my @counts = postgres_sql( 'SELECT * FROM counts WHERE n > 0 ORDER BY 1, 2, 3', $url );
+my @counts = postgres_sql( 'SELECT requestor, template_id, status, n FROM counts WHERE n > 0 ORDER BY 1, 2, 3', $url );
 is_deeply( \@counts, [ postgres_sql( 'SELECT requestor, template_id, status, count(*) FROM runs GROUP BY 1, 2, 3 ORDER BY 1, 2, 3', $url ) ], 'runs are counted as they are' );
-is_deeply( [ postgres_sql( 'SELECT * FROM usage ORDER BY 1', $url ) ], [ postgres_sql( 'SELECT q, coalesce((SELECT sum(size) FROM artifacts WHERE requestor = q AND gone = 0), 0),'
+is_deeply( [ postgres_sql( 'SELECT requestor, artifact_bytes, row_bytes FROM usage ORDER BY 1', $url ) ], [ postgres_sql( 'SELECT q, coalesce((SELECT sum(size) FROM artifacts WHERE requestor = q AND gone = 0), 0),'
 	. ' coalesce((SELECT sum(bytes) FROM runs WHERE requestor = q), 0) FROM (SELECT requestor AS q FROM usage) AS v ORDER BY 1', $url ) ], '  and what they have' );
 my @used = qx{python3 -c 'import sqlite3, sys
 for row in sqlite3.connect(sys.argv[1]).execute("SELECT * FROM used ORDER BY 1, 2, 3"): print("|".join(map(str, row)))' $state/paddock.db};
 chomp @used;
-is_deeply( [ postgres_sql( 'SELECT * FROM used ORDER BY 1, 2, 3', $url ) ], \@used, '  and what was used, also by what is gone' );
+is_deeply( [ postgres_sql( 'SELECT requestor, template_id, hour, runs, cpu_ms, bytes FROM used ORDER BY 1, 2, 3', $url ) ], \@used, '  and what was used, also by what is gone' );
 
 # ---- served ----
 my $t = Http->new( %USE, config => "[store]\nurl = $url\n" );

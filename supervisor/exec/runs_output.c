@@ -74,6 +74,7 @@ static void check_later(struct runs *s, struct run *r,
 /* R's output is not awaited any more; it goes with the check. */
 void runs_output_drop(struct runs *s, struct run *r)
 {
+	runs_begin_drop(s, r);
 	if (r->checked == NULL && r->reading == NULL)
 		return;
 	if (r->checked != NULL)

@@ -102,6 +102,8 @@ void runs_await_place(struct runs *s, struct run *r);
 void runs_start(struct runs *s, struct run *r);
 /* R has no worker after all: it is the next to get one, or it failed. */
 void runs_not_started(struct runs *s, struct run *r, int err);
+/* R is over, or others', before it has begun. */
+void runs_begin_drop(struct runs *s, struct run *r);
 /* A worker is gone: there is room again. */
 void runs_resume(struct runs *s);
 

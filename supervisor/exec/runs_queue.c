@@ -8,6 +8,7 @@
 #include "supervisor/exec/runs_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -142,10 +143,22 @@ static bool is_granted(const struct runs *s, struct run *r)
 	return false;
 }
 
+/* R has its place. */
+static void launch(struct runs *s, struct run *r, bool first)
+{
+	int rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
+
+	if (rc < 0) {
+		runs_not_started(s, r, rc);
+		return;
+	}
+	if (first)
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
 void runs_start(struct runs *s, struct run *r)
 {
 	bool first = r->state == RUN_QUEUED;
-	int rc;
 
 	if (!runs_files_here(s, r))
 		return;
@@ -156,27 +169,82 @@ void runs_start(struct runs *s, struct run *r)
 	}
 	if (first)
 		run_apply(r, EV_START);
-	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
-	if (rc < 0) {
-		runs_not_started(s, r, rc);
+	launch(s, r, first);
+}
+
+/* ---- what has waited ---- */
+
+struct beginning {
+	struct runs *runs;
+	char id[ID_SIZE]; /* it may be over before that is known */
+};
+
+void runs_begin_drop(struct runs *s, struct run *r)
+{
+	if (!r->beginning)
+		return;
+	r->beginning = false;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+/* Others may have it, or will: it waits on, for a moment at least. */
+static void wait_on(struct runs *s, struct run *r)
+{
+	runs_begin_drop(s, r);
+	run_apply(r, EV_RETRY);
+	r->attempts.started_ms = 0;
+	runs_enqueue(s, r);
+	evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+}
+
+/*
+ * A record that fails keeps nobody from what was promised, where it is ours alone;
+ * where it is not, another may have R by now.
+ */
+static void on_begun(void *arg, const struct store_result *res)
+{
+	struct beginning *b = arg;
+	struct runs *s = b->runs;
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, b->id, r);
+	free(b);
+	if (r == NULL || !r->beginning)
+		return;
+	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
+	    !runs_have_lease(s)) {
+		wait_on(s, r);
 		return;
 	}
-	if (first)
-		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	r->beginning = false;
+	launch(s, r, true);
+}
+
+/*
+ * Its row says that R waits: who finds it so after our death starts it. So it
+ * begins once that row says that it runs.
+ */
+static void begin(struct runs *s, struct run *r)
+{
+	struct beginning *b;
+
+	if (!runs_files_here(s, r))
+		return;
+	b = xcalloc(1, sizeof(*b));
+	b->runs = s;
+	memcpy(b->id, r->id, sizeof(b->id));
+	sched_start(&s->sched, &r->queued);
+	run_apply(r, EV_START);
+	r->beginning = true;
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_begun, b);
 }
 
 void runs_pump(struct runs *s)
 {
 	struct run *r;
 
-	while ((r = runs_next(s)) != NULL) {
-		bool stored = r->state == RUN_QUEUED;
-
-		runs_start(s, r);
-		if (stored && r->state == RUN_RUNNING)
-			run_row_put(s->ctx->store, r, STORE_DEFERRED, NULL,
-				    NULL);
-	}
+	while ((r = runs_next(s)) != NULL)
+		(r->state == RUN_QUEUED ? begin : runs_start)(s, r);
 	runs_claim_next(s);
 }
 

@@ -245,8 +245,11 @@ struct run {
 	void *reading_arg;		/* runs.c's, with that */
 	struct validation_job *checked; /* …while it is checked, on a thread… */
 	struct runs *checked_by;	/* …for these */
-	bool taken_over;		/* it waited in another instance */
-	struct {			/* where instances share a queue */
+	/* it waited, and that it does no more is on its way to its row: until
+	   that is there, it has its place, and no worker */
+	bool beginning;
+	bool taken_over; /* it waited in another instance */
+	struct {	 /* where instances share a queue */
 		enum run_place place;
 		bool pinned; /* it can be started here alone */
 		bool cancel; /* its end is asked for, wherever it is */

@@ -85,6 +85,25 @@ SKIP: {
 	$t->stop;
 }
 
+# ---- what waited begins once its row says so: whoever finds it waiting starts it ----
+
+SKIP: {
+	skip_lacking(1, 'sqlite3') unless on_postgres();
+	my $s = Paddock->new(templates => \%templates, config => {max_concurrent_runs => 1})->greeted;
+	my $first = $s->run_async('sleeps');
+	my $next = $s->run_async(echo => {n => 1});
+	$s->saying($first, 'burnt');
+	is($s->get($next)->{status}, 'queued', 'a run waits, and its row says so');
+	my $release = on_postgres() ? postgres_held(postgres_url($s->{state})) : held("$s->{state}/paddock.db");
+	kill KILL => $s->worker_pid($first);
+	$s->log_has(qr/run=\Q$first\E .*status=failed/);
+	is_deeply($s->call('ping')->{result}, {}, 'there is room for it');
+	unlike($s->log_text, qr/run=\Q$next\E pid=/, 'but it does not begin while nothing can be written');
+	$release->();
+	same_json($s->ended($next)->{result}, {n => 1}, 'and does then');
+	$s->stop;
+}
+
 # ---- an artifact that lives longer than its run was to ----
 
 {

@@ -413,8 +413,9 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	my $t = ext_until($other, $id, 'to be shown', sub { ($_->{statusMessage} // '') eq 'dozing' });
 
 	is($t->{status}, 'working', "another server's task is shown");
-	is(ext_call($other, 'tasks/update', {taskId => $id, inputResponses => {}})->{error}{code}, -32603,
-	   '  but takes its answers itself');
+	my $r = ext_call($other, 'tasks/update', {taskId => $id, inputResponses => {}});
+	# of several machines each passes them on
+	on_postgres() ? ok($r->{result}, '  and answers reach it by any') : is($r->{error}{code}, -32603, '  but takes its answers itself');
 	acknowledged(cancel($other, $id), '  and cancelled');
 	is(ext_over($other, $id)->{status}, 'cancelled', '  which both tell');
 	is(ext_over($s, $id)->{status}, 'cancelled', '  alike');

@@ -314,7 +314,7 @@ mutate: deps-check all
 	tests/mutate/run '$(M)'
 
 # Programs; the other files of bench/ are what they share.
-BENCH = bench http store browser kept nodes files
+BENCH = bench http store browser kept nodes engines files
 bench: deps-bench all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)

@@ -27,6 +27,7 @@
 #include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/store/import/store_import.h"
+#include "supervisor/store/postgres/pq_password.h"
 #include "supervisor/store/store.h"
 #include "supervisor/stdio/stdio.h"
 #include "supervisor/ids/uid_range.h"
@@ -383,6 +384,7 @@ int main(int argc, char **argv)
 		return shown(0);
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
+	pq_password_file(config->password_file);
 	if (f.import != NULL)
 		return shown(import_state(config, f.import));
 	log_hold(f.check || config->log_file != NULL); /* a check's are told */

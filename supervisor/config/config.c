@@ -210,6 +210,8 @@ void config_keep_fixed(struct config *now, const struct config *then,
 		changed("url");
 	if (keep_text(&now->node_name, then->node_name))
 		changed("node_name");
+	if (keep_text(&now->password_file, then->password_file))
+		changed("password_file");
 	if (keep_text(&now->artifacts, then->artifacts))
 		changed("artifacts");
 	if (keep_text(&now->socket, then->socket))

@@ -51,8 +51,11 @@ static const struct pointer_error {
     {-EREMOTEIO, EX_UNAVAILABLE, "its database takes no writes",
      "promote it, or name the one that does in url: of several hosts "
      "target_session_attrs=read-write finds it"},
+    {-ENOKEY, EX_CONFIG, "it has no password for its database",
+     "give password_file a file with the password in its first line that nobody "
+     "else may read"},
     {-EKEYREJECTED, EX_UNAVAILABLE, "its database lets it not in",
-     "see its user and password (PGPASSFILE), pg_hba.conf and the rights that "
+     "see its user and password (password_file, PGPASSFILE), pg_hba.conf and the rights that "
      "it has there"},
     {-EPROTONOSUPPORT, EX_CONFIG, "its database is of another version",
      "run the paddockd that wrote it, or a newer one, or set another url"},

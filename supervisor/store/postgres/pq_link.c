@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "supervisor/store/postgres/pq_password.h"
 
 #define CONNECT_MS 5000
 #define ANSWER_MS 8000 /* longer than the server lets a statement take */
@@ -124,12 +125,16 @@ static int connect_in_time(struct pq_link *l)
 
 int pq_link_open(struct pq_link *l, const char *url)
 {
-	static const char *const keys[] = {
-	    "dbname",	       "fallback_application_name",
-	    "client_encoding", "tcp_user_timeout",
-	    "gssencmode",      NULL};
-	const char *const values[] = {url,     "paddockd", "UTF8",
-				      "10000", "disable",  NULL};
+	static const char *const keys[] = {"dbname",
+					   "password",
+					   "fallback_application_name",
+					   "client_encoding",
+					   "tcp_user_timeout",
+					   "gssencmode",
+					   NULL};
+	const char *values[] = {url,	 NULL,	    "paddockd", "UTF8",
+				"10000", "disable", NULL};
+	char password[PQ_PASSWORD_SIZE];
 	int rc;
 
 	l->broken = l->is_pipeline = false;
@@ -138,7 +143,12 @@ int pq_link_open(struct pq_link *l, const char *url)
 		set_words(l, "libpq is not installed (Debian: libpq5)");
 		return -ELIBACC;
 	}
+	rc = pq_password_read(password, l->words, sizeof(l->words));
+	if (rc != 0)
+		return rc;
+	values[1] = password[0] != '\0' ? password : NULL;
 	l->conn = l->pq->connectStartParams(keys, values, 1);
+	explicit_bzero(password, sizeof(password));
 	if (l->conn == NULL)
 		return -ENOMEM;
 	l->pq->setNoticeProcessor(l->conn, ignore, NULL);

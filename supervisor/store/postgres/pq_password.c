@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pq_password.c - reads [store] password_file for pq_link.c, such as a credential that
+ * systemd passes. A file that others may read is refused, as libpq refuses such a
+ * PGPASSFILE; what is in it is in no message.
+ */
+#include "supervisor/store/postgres/pq_password.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static struct {
+	char *path; /* NULL: there is none */
+	int fd; /* of it at the start, when root may have read what we cannot */
+	bool was_root;
+} file;
+
+void pq_password_file(const char *path)
+{
+	if (path == NULL || path[0] == '\0')
+		return;
+	file.path = xstrdup(path);
+	file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	file.was_root = geteuid() == 0;
+}
+
+/*
+ * systemd leaves a credential with root and lets the service's user read it by an ACL,
+ * whose mask then is where the group's rights are.
+ */
+static bool is_open_to_others(const struct stat *st)
+{
+	bool is_lent = st->st_uid == 0 && !file.was_root;
+
+	return (st->st_mode & (is_lent ? 037 : 077)) != 0;
+}
+
+/* Whoever was root and is no more reads what was there at the start. */
+static int open_file(void)
+{
+	int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno == EACCES && file.fd >= 0)
+		fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+	return fd;
+}
+
+static int refuse(char *why, size_t size, const char *text)
+{
+	snprintf(why, size, "password_file %s: %s", file.path, text);
+	return -ENOKEY;
+}
+
+/* The first line of FD; false: there is none that would do. */
+static bool read_line(int fd, char to[PQ_PASSWORD_SIZE])
+{
+	ssize_t n = pread(fd, to, PQ_PASSWORD_SIZE - 1, 0);
+
+	if (n < 0)
+		n = 0;
+	to[n] = '\0';
+	to[strcspn(to, "\r\n")] = '\0';
+	return to[0] != '\0' && n < PQ_PASSWORD_SIZE - 1;
+}
+
+int pq_password_read(char to[PQ_PASSWORD_SIZE], char *why, size_t size)
+{
+	struct stat st;
+	int fd, rc = 0;
+
+	to[0] = '\0';
+	if (file.path == NULL)
+		return 0;
+	fd = open_file();
+	if (fd < 0 || fstat(fd, &st) != 0)
+		rc = refuse(why, size, strerror(errno));
+	else if (!S_ISREG(st.st_mode) || is_open_to_others(&st))
+		rc = refuse(why, size,
+			    "it is no file, or others may read it; chmod 600");
+	else if (!read_line(fd, to))
+		rc = refuse(why, size,
+			    "its first line is empty, or too long for a "
+			    "password");
+	if (fd >= 0)
+		close(fd);
+	if (rc != 0)
+		explicit_bzero(to, PQ_PASSWORD_SIZE);
+	return rc;
+}

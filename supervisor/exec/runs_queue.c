@@ -218,6 +218,7 @@ static void on_begun(void *arg, const struct store_result *res)
 	}
 	r->beginning = false;
 	launch(s, r, true);
+	runs_pump(s); /* it may have left its place at once */
 }
 
 /*

@@ -145,7 +145,7 @@ size_t runs_unrecorded(const struct runs *s)
 
 	TAILQ_FOREACH(r, &s->abroad, away.link)
 		unwatched += TAILQ_EMPTY(&r->watches);
-	return HASH_COUNT(s->by_id) - s->sched.queued - s->paused - unwatched;
+	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched;
 }
 
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)

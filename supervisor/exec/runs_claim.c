@@ -173,6 +173,7 @@ static bool is_back_to_give(const struct runs *s, const struct run *r)
 {
 	return r->state == RUN_QUEUED && r->away.place == RUN_HERE &&
 	       r->away.vtime > 0 && r->queued.lane != NULL &&
+	       !r->queued.aside &&
 	       (s->ctx->quiet ||
 		!sched_has_room(&s->sched, &r->requestor->lane));
 }

@@ -17,9 +17,11 @@ static void on_here(void *arg, const char *run_id)
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, run_id, r);
-	if (r == NULL || r->state != RUN_QUEUED || r->queued.lane != NULL)
+	if (r == NULL || r->state != RUN_QUEUED || r->away.place != RUN_HERE ||
+	    !r->queued.aside)
 		return;
 	artifact_copies_name(s->copies, r->id, r->files);
+	sched_remove(&s->sched, &r->queued);
 	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
 	runs_pump(s);
 }
@@ -46,6 +48,7 @@ bool runs_files_here(struct runs *s, struct run *r)
 		return true;
 	}
 	sched_remove(&s->sched, &r->queued);
+	runs_enqueue_aside(s, r);
 	return false;
 }
 

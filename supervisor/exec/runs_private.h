@@ -55,7 +55,6 @@ struct runs {
 	struct event *pause[RUNTIMES];
 	size_t parked;	 /* runs that wait for answers, with nobody there… */
 	size_t stopped;	 /* …and of these, those without a place in SCHED */
-	size_t paused;	 /* wait to be tried again, and not in SCHED */
 	size_t unlisted; /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
@@ -91,6 +90,8 @@ void runs_queue_init(struct runs *s);
 void runs_queue_fini(struct runs *s);
 
 void runs_enqueue(struct runs *s, struct run *r);
+/* R waits for something else than its turn, and counts as one that waits. */
+void runs_enqueue_aside(struct runs *s, struct run *r);
 /* Is there room for one more to run? */
 bool runs_can_start(struct runs *s);
 /* The one to start now, or NULL. */

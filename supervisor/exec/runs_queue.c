@@ -23,14 +23,25 @@
 #define PAUSE_MS 100	 /* …each so long after the last */
 #define RENEWING_MAX 300 /* while there is one, but a new zygote is needed */
 
-void runs_enqueue(struct runs *s, struct run *r)
+static void weigh(struct run *r)
 {
 	r->queued.bytes = (int64_t)r->inputs_len;
 	if (r->files != NULL)
 		r->queued.bytes += (int64_t)r->files->inputs_len +
 				   run_files_bytes(r->files, false);
 	r->queued.kind = r->template->runtime;
+}
+
+void runs_enqueue(struct runs *s, struct run *r)
+{
+	weigh(r);
 	sched_put(&s->sched, &r->requestor->lane, &r->queued);
+}
+
+void runs_enqueue_aside(struct runs *s, struct run *r)
+{
+	weigh(r);
+	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 }
 
 /* A bit for each kind of which there is no worker to be had just now. */

@@ -65,17 +65,21 @@ void runs_retry_forget(struct runs *s, struct run *r)
 	if (r->attempts.runs == NULL)
 		return;
 	r->attempts.runs = NULL;
-	s->paused--;
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
 	if (r->attempts.due != NULL)
 		event_free(r->attempts.due);
 	r->attempts.due = NULL;
 }
 
-/* R has its row, and is nowhere in line: until it is due, or for the next server. */
+/*
+ * R has its row, and is nowhere in line: until it is due, or for the next server. It
+ * counts as one that waits, or there could be any number of them.
+ */
 static void rest(struct runs *s, struct run *r, bool here)
 {
 	r->attempts.runs = s;
-	s->paused++;
+	runs_enqueue_aside(s, r);
 	if (!here)
 		return;
 	r->attempts.due = evtimer_new(s->ctx->base, on_due, r);

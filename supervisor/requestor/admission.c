@@ -165,11 +165,20 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 	return r->code == NULL;
 }
 
+/*
+ * One that starts at once waits for nothing; but what begins, and then rests, does not
+ * make room for more without end.
+ */
+static bool passes_by(const struct admission *a, const struct requestor *q)
+{
+	return a->starts && q->lane.aside == 0;
+}
+
 bool admission_check_run(const struct admission *a, struct requestor *q,
 			 struct tool_error *r)
 {
 	bool ok = admission_check_cpu(q, r) && admit_store(a, q, r) &&
-		  admit_disk(a, r) && (a->starts || admit_wait(a, q, r));
+		  admit_disk(a, r) && (passes_by(a, q) || admit_wait(a, q, r));
 
 	if (!ok)
 		q->refused++;

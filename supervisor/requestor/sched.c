@@ -64,6 +64,7 @@ void sched_put_aside(struct sched *s, struct sched_lane *lane,
 {
 	item->lane = lane;
 	item->aside = true;
+	lane->aside++;
 	s->aside++;
 	count(s, item, 1);
 }
@@ -77,6 +78,7 @@ void sched_remove(struct sched *s, struct sched_item *item)
 	item->lane = NULL;
 	if (item->aside) {
 		item->aside = false;
+		lane->aside--;
 		s->aside--;
 		return;
 	}

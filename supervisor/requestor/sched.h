@@ -29,7 +29,8 @@ struct sched_item {    /* embedded in what waits; all-zero: it waits nowhere */
 struct sched_lane {
 	TAILQ_HEAD(, sched_item) items; /* the oldest first */
 	TAILQ_ENTRY(sched_lane) link;	/* in sched.ring, while it has items */
-	size_t queued;			/* with those that are aside */
+	size_t queued;			/* with those that are aside… */
+	size_t aside;			/* …of which there are so many */
 	int64_t queued_bytes;
 	size_t elsewhere;	      /* that others say wait for it there */
 	size_t running;		      /* started, and not over */

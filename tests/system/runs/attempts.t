@@ -115,6 +115,25 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$t->stop;
 }
 
+# ---- those that rest before their next attempt wait, and count as such ----
+
+{
+	my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_queued_runs = 2\n")->greeted;
+	my @late = map { $s->run_async('late') } 1 .. 2;
+	my $r;
+
+	crash($s, $_, 1) for @late;
+	$s->get_until($_, 'to rest', sub { attempts($_) == 1 }) for @late;
+	same_json($s->tool('get_runtime_profile')->{view}{usage}{queued}, 2, 'what rests is told as waiting');
+	$r = $s->run('late', {}, mode => 'async');
+	refused($r, 'QUEUE_FULL', 'so there are no more of them than may wait');
+	is($r->{view}{details}{limit} // '', 'max_queued_runs', '... by that limit');
+	$s->tool(cancel_task_run => {runId => $_}) for @late;
+	is($s->ended($_)->{status}, 'canceled', 'one that is cancelled') for @late;
+	same_json($s->tool('get_runtime_profile')->{view}{usage}{queued}, 0, '... leaves its place');
+	$s->stop;
+}
+
 # ---- a server that dies ----
 
 {

@@ -178,6 +178,24 @@ subtest 'taken back' => sub {
 	unlink "$room/other/go";
 };
 
+# What fails before it begins keeps nobody waiting who is behind it.
+subtest 'taken back, and others behind' => sub {
+	my $config = "[limits]\nmax_concurrent_runs = 1\n";
+	my $s = Daemon->new(templates => {%templates, doze => lua('while true do run.sleep(60000) end')},
+		config => $config . "[grant \"tabs\"]\ntools = create_tab navigate\n");
+	my $c = $s->client->greeted;
+	my $first = $c->run_async('doze');
+	$c->get_until($first, 'to run', sub { $_->{status} eq 'running' });
+	my @taken = map { $c->run_async('tabs') } 1 .. 3;
+	my $behind = $c->run_async('plain');
+	$s->write_config($config);
+	is($s->reload, 'done', 'it is taken back');
+	$c->tool(cancel_task_run => {runId => $first});
+	is($c->ended($behind)->{status}, 'succeeded', 'who waits behind has its turn');
+	is($c->get($_)->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'after those that have none') for @taken;
+	$s->stop;
+};
+
 subtest 'by digest' => sub {
 	my $s = Daemon->new(templates => \%templates, config => "[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . "\n");
 	(my $c = $s->client)->init;

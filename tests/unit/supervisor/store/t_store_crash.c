@@ -4,6 +4,8 @@
 
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "supervisor/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -277,6 +279,17 @@ static void check_interrupted(struct store *s, const struct dead *d,
 	help_clear(&a);
 }
 
+/* PATH, the caller's no more: where several write, a fresh one has its row to come. */
+static void age(char *path)
+{
+	const struct timespec then = {.tv_sec = time(NULL) - 2 * 3600};
+	const struct timespec both[2] = {then, then};
+
+	if (utimensat(AT_FDCWD, path, both, 0) != 0)
+		exit(1);
+	free(path);
+}
+
 static void test_recover(const char *dir)
 {
 	struct dead d = make_dead();
@@ -294,7 +307,7 @@ static void test_recover(const char *dir)
 	waitpid(pid, NULL, 0);
 	/* a file that was named, but whose row never came; an empty folder */
 	path = xasprintf("%s/artifacts/%s", dir, d.running.id);
-	free(help_file(path, "art_stray", "x"));
+	age(help_file(path, "art_stray", "x"));
 	free(path);
 	path = xasprintf("%s/artifacts/run_empty", dir);
 	mkdir(path, 0700);

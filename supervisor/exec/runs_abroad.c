@@ -313,8 +313,9 @@ static void add(struct runs *s, struct run *r)
 
 void runs_abroad_follow(struct runs *s, struct run *r)
 {
+	run_clear_error(r); /* its row has its own */
 	r->away.unheard = true;
-	if (r->away.place == RUN_QUEUE)
+	if (r->away.place != RUN_ABROAD)
 		add(s, r);
 }
 

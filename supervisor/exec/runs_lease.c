@@ -2,8 +2,9 @@
 /*
  * runs_lease.c - runs of one of several machines, while its database may not hear of
  * it: none begins or goes on once its lease is over, before others may call them
- * interrupted. When others did, all of them are theirs: what we know of them is
- * forgotten, and we go on under another name. server.c begins it.
+ * interrupted. Until the database is heard of they have not ended, for somebody may
+ * have asked to cancel one. When others took them, all of them are theirs: who waits
+ * is told what their rows say, and we go on under another name. server.c begins it.
  */
 #include "supervisor/exec/runs_private.h"
 
@@ -32,15 +33,51 @@ static void end_running(struct runs *s)
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server that ran it did not reach its "
 			      "database for longer than its lease");
+		r->away.fenced = true;
 		worker_end(r);
 		n++;
 	}
 	log_error("runs", "lease=over interrupted=%zu", n);
 }
 
+/* ---- what ended with it ---- */
+
+bool runs_lease_keeps(struct runs *s, struct run *r)
+{
+	if (!r->away.fenced || !r->durable)
+		return false;
+	if (s->leaving) {
+		runs_abroad_follow(s, r);
+		return true;
+	}
+	if (r->state == RUN_CANCELLING)
+		return false;
+	s->cut_short = true;
+	runs_remote_read(s);
+	return true;
+}
+
+/* Who was asked to cancel one has done so; the others were interrupted. */
+void runs_lease_heard(struct runs *s)
+{
+	struct run *r, *after;
+
+	if (!s->cut_short || !runs_have_lease(s))
+		return;
+	s->cut_short = false;
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!r->away.fenced || r->worker != NULL || run_terminal(r))
+			continue;
+		r->away.fenced = false;
+		if (!runs_retry(s, r))
+			runs_finish(s, r, EV_FAIL);
+	}
+	runs_pump(s);
+}
+
 /* ---- taken for dead ---- */
 
-/* All have ended, and nobody was told more than that they cannot be recorded. */
+/* All have ended, or are followed by their rows. */
 static void begin_anew(struct runs *s)
 {
 	id_new(s->instance, "inst");
@@ -50,12 +87,16 @@ static void begin_anew(struct runs *s)
 	store_rejoin(s->ctx->store, s->ctx->instance);
 	s->leaving = false;
 	s->fenced = false;
+	s->cut_short = false;
 	runs_claim_rejoined(s);
 	runs_share_rejoined(s);
 	runs_recover(s);
 }
 
-/* They go on elsewhere; who waits for one here is told that it is not recorded. */
+/*
+ * They go on elsewhere, or have ended there, as their rows say; who waits for one that
+ * has none is told that it is not recorded.
+ */
 static void drop_waiting(struct runs *s)
 {
 	struct run *r, *after;
@@ -63,14 +104,15 @@ static void drop_waiting(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (r->worker != NULL || run_terminal(r))
 			continue;
-		if (r->away.place != RUN_HERE) {
+		runs_output_drop(s, r);
+		if (r->durable) {
+			runs_files_over(s, r);
 			runs_abroad_follow(s, r);
 			continue;
 		}
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "another server has taken the run over: ask for "
 			      "it by its id");
-		runs_output_drop(s, r);
 		if (r->queued.lane != NULL)
 			sched_remove(&s->sched, &r->queued);
 		runs_retry_forget(s, r);

@@ -106,7 +106,8 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 		check_later(s, r, &c);
 	} else {
 		sched_over(&s->sched, &r->requestor->lane);
-		if (ev != EV_FAIL || !runs_retry(s, r))
+		if (!runs_lease_keeps(s, r) &&
+		    (ev != EV_FAIL || !runs_retry(s, r)))
 			runs_finish(s, r, ev);
 	}
 	runs_resume(s);

@@ -45,6 +45,7 @@ struct runs {
 	struct event *lease;	/* NULL: this machine is alone */
 	char instance[ID_SIZE]; /* ours, when it is not the first */
 	bool fenced;		/* it was over when we looked last */
+	bool cut_short;		/* some ended with it, and it is not said how */
 	bool
 	    leaving; /* they are others', and no other may be made until all end */
 	struct artifact_copies *copies; /* runs_files.c */
@@ -145,6 +146,13 @@ void runs_retry_forget(struct runs *s, struct run *r);
 
 /* May runs begin and go on here, as far as other machines go? */
 bool runs_have_lease(const struct runs *s);
+/*
+ * R, whose worker is gone, may have ended with the lease: then it is not over before
+ * it is known whether somebody had asked to cancel it, or what others made of it.
+ */
+bool runs_lease_keeps(struct runs *s, struct run *r);
+/* All that is asked of us has been read, and done. */
+void runs_lease_heard(struct runs *s);
 void runs_lease_fini(struct runs *s);
 
 /* ---- runs_remote.c ---- */
@@ -188,8 +196,8 @@ void runs_share_need(struct runs *s, struct requestor *q);
 void runs_abroad_init(struct runs *s);
 void runs_abroad_fini(struct runs *s);
 /*
- * R is in that queue, or another's, and no news of it comes to who we are now: look
- * for them.
+ * R has its row, and is in that queue, or another's, or was ours before we were taken
+ * for dead: no news of it comes to who we are now, so look for them.
  */
 void runs_abroad_follow(struct runs *s, struct run *r);
 /* Another has claimed R, which waited in the queue of all. */

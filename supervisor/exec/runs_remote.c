@@ -243,6 +243,8 @@ static void on_mail(void *arg, const struct store_result *res)
 		take(m->runs, &res->mail[i]);
 	if (m->again)
 		read_mail(m);
+	else if (res->rc == 0)
+		runs_lease_heard(m->runs);
 }
 
 static void read_mail(struct runs_remote *m)

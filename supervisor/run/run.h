@@ -254,6 +254,7 @@ struct run {
 		bool pinned; /* it can be started here alone */
 		bool cancel; /* its end is asked for, wherever it is */
 		bool looked; /* its row is being read */
+		bool fenced; /* its worker was ended with our lease */
 		/* no news of it comes to us, who were another */
 		bool unheard;
 		/* of what was shown of it, the news of which is told */

@@ -198,7 +198,11 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 {
 	my @nodes = map { node( 'queue_back', templates => \%templates, config => { max_concurrent_runs => 1 } ) } 1, 2;
 	my ( $c, $d ) = map { $_->client->greeted } @nodes;
-	my @on = map { my $on = $_->run_async('doze'); $_->saying( $on, 'dozing' ); $on } $c, $d;
+	my $ran = $c->ask_run( doze => {}, mode => 'sync' );
+	my @on = until_true( 'it to run', sub { ( $c->tool( list_task_runs => { status => 'running' } )->{view}{runs}[0] // {} )->{runId} } );
+	$c->saying( $on[0], 'dozing' );
+	push @on, $d->run_async('doze');
+	$d->saying( $on[1], 'dozing' );
 	my $wait = $c->ask_run( nap => { ms => 1, n => 8 }, mode => 'sync' );
 	until_true( 'it to wait', sub { $d->tool( list_task_runs => { status => 'queued' } )->{view}{total} } );
 	cut_off( $nodes[0] );
@@ -207,6 +211,8 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	link_up( $nodes[0] );
 	$nodes[0]->log_has(qr/instance=(inst_\w+) after=/);
 	is( $c->result($wait)->{view}{result}, 8, '  and who waits for it has the answer when it is back' );
+	my $v = $c->result($ran)->{view};
+	same_json( [ $v->{runId}, $v->{error}{errorCode} ], [ $on[0], 'RUN_INTERRUPTED' ], '  as has who waits for what ran there' );
 	$d->tool( cancel_task_run => { runId => $on[1] } );
 	$_->stop for @nodes;
 }

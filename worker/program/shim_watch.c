@@ -39,6 +39,7 @@ struct use {
 	uint64_t threads;
 	uint64_t resident; /* bytes; shared ones count for each process */
 	uint64_t descriptors;
+	uint64_t memory; /* bytes of addresses; 0: none has any */
 	uint64_t session[SESSIONS_MAX + 1];
 	size_t sessions; /* different ones, up to one more than is allowed */
 };
@@ -89,6 +90,7 @@ static void add_stat(struct use *u, const char *stat)
 		UTIME = 14,
 		CSTIME = 17,
 		THREADS = 20,
+		MEMORY = 23,
 		RSS = 24
 	};
 	static long page;
@@ -109,9 +111,32 @@ static void add_stat(struct use *u, const char *stat)
 			u->cpu_ticks += v;
 		else if (field == THREADS)
 			u->threads += v;
+		else if (field == MEMORY)
+			u->memory += v;
 		else if (field == RSS)
 			u->resident += v * (uint64_t)page;
 	}
+}
+
+/*
+ * Has PID, the last of its threads, ended, so that it only waits to be reaped? Who
+ * hides what it has open has memory still, and so has a thread whose leader ended.
+ */
+static bool has_ended(const struct shim *s, long pid)
+{
+	struct use u = {0};
+	char text[1024];
+
+	if (read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
+		return true;
+	add_stat(&u, text);
+	return u.memory == 0 && u.threads <= 1;
+}
+
+/* What counts for PID, whose descriptors are not to be seen. */
+static uint64_t unseen(const struct shim *s, long pid)
+{
+	return has_ended(s, pid) ? 0 : s->p->limits.open_files;
 }
 
 /* Open descriptors of PID; one that hides them counts with all it may have. */
@@ -125,13 +150,13 @@ static uint64_t descriptors_of(const struct shim *s, long pid)
 
 	snprintf(path, sizeof(path), "%ld/fd", pid);
 	if (fstatat(s->proc, path, &st, 0) != 0)
-		return errno == ENOENT ? 0 : s->p->limits.open_files;
+		return unseen(s, pid);
 	if (st.st_size > 0) /* since Linux 6.2 */
 		return (uint64_t)st.st_size;
 	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d = fd >= 0 ? fdopendir(fd) : NULL;
 	if (d == NULL)
-		return errno == EACCES ? s->p->limits.open_files : 0;
+		return errno == EACCES ? unseen(s, pid) : 0;
 	while (readdir(d) != NULL)
 		n++;
 	closedir(d);

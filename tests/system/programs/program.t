@@ -14,6 +14,8 @@ env | grep -v -e '^_=' -e '^SHLVL=' -e '^PWD=' -e '^OLDPWD=' | sort >&2
 echo "{\"in\":$in,\"pwd\":\"$PWD\",\"uid\":\"$(id -u)\",\"fds\":\"$fds\",\"args\":\"$*\"}"
 SH
     silent => sh('exit 0'),
+    # dash leaves them to sleep, who reaps nobody
+    unreaped => sh('for i in 1 2 3 4 5 6 7 8; do sleep 0.1 & done; echo 1; exec sleep 1', limits => {maxOpenFiles => 16}),
     shout => sh('cat; echo " trailing"'),
     # what it can say
     says => sh(<<'SH'),
@@ -147,6 +149,7 @@ sub given {
 	     'stderr is the log; six variables');
 	is(() = $text =~ /=/g, 6, '…and no more');
 	is(done($s, 'silent')->{result}, undef, 'no output is null');
+	is(done($s, 'unreaped')->{result}, 1, 'what has ended and is not reaped has no file open');
 	is(error_of(done($s, 'shout'))->{errorCode}, 'OUTPUT_INVALID',
 	   'what is not JSON is the program\'s fault');
 }

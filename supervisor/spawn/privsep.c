@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -72,9 +73,11 @@ bool privsep_workers_are_others(void)
 /* In the child: nothing of privsep's but CONTROL, and ERR unless < 0. */
 static void keep_only(int control, int err)
 {
+	const struct rlimit no_core = {0};
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR);
 
+	setrlimit(RLIMIT_CORE, &no_core); /* not even of the start */
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(err >= 0 ? err : null, 2);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/grants/grants.h"
+#include "supervisor/run/audit.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/worker/programs.h"
 
@@ -93,6 +94,29 @@ void runs_claim_queued(struct runs *s, struct run *r, int rc)
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
 		      "the run could not be queued: %s", store_says(rc));
 	runs_finish(s, r, EV_FAIL);
+}
+
+bool runs_claim_is_first(const struct runs *s, const char *key)
+{
+	return key != NULL && is_sharing(s);
+}
+
+void runs_claim_taken(struct runs *s, struct run *r)
+{
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	free(r->idem_key); /* who looks for its run is not to find this one */
+	r->idem_key = NULL;
+	run_tell(r, &(struct run_notice){.kind = NOTICE_TAKEN});
+	run_apply(r, EV_CANCEL);
+	run_set_error(r, "RUN_CANCELED", NULL,
+		      "another server began the run of its idempotency key");
+	r->finished_ms = clock_wall_ms();
+	log_info("run", "run=%s template=%s requestor=%s key=taken", r->id,
+		 r->template->id, r->requestor->name);
+	audit_end(r, s->ctx->isolation);
+	requestor_row(r->requestor, -r->row_bytes);
+	runs_forget(s, r);
 }
 
 /* ---- claims ---- */

@@ -6,6 +6,7 @@
  */
 #include "supervisor/exec/runs_private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,11 @@ static void on_stored(void *arg, const struct store_result *res)
 	struct stored *st = arg;
 	struct run_notice n = {.kind = NOTICE_DURABLE};
 
+	if (res->rc == -EEXIST && st->run->away.place == RUN_QUEUE) {
+		runs_claim_taken(st->runs, st->run);
+		free(st);
+		return;
+	}
 	st->run->durable = res->rc == 0;
 	runs_claim_queued(st->runs, st->run, res->rc);
 	if (res->rc != 0)
@@ -225,7 +231,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	*st = (struct stored){s, r, wish->promised};
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	if (runs_claim_waits(s) || runs_next(s) != r)
+	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem_key) ||
+	    runs_next(s) != r)
 		set_aside(s, r, wish);
 	else
 		starts = runs_files_here(s, r);

@@ -191,6 +191,11 @@ void runs_share_rejoined(struct runs *s);
 /* A run of Q's has found no place: more of them may be had. */
 void runs_share_need(struct runs *s, struct requestor *q);
 
+/* R's idempotency key is another run's, so that R, which waited there, never was. */
+void runs_claim_taken(struct runs *s, struct run *r);
+/* Has a run of KEY (NULL: of none) to be in the queue first, where it is one run's? */
+bool runs_claim_is_first(const struct runs *s, const char *key);
+
 /* ---- runs_abroad.c ---- */
 
 void runs_abroad_init(struct runs *s);

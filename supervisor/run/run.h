@@ -128,6 +128,7 @@ enum run_notice_kind {
 	NOTICE_PROGRESS, /* done, total, message, or a step */
 	NOTICE_LOG,	 /* its template logged TEXT */
 	NOTICE_DURABLE,	 /* a row of it is committed, or cannot be */
+	NOTICE_TAKEN, /* its idempotency key is another run's: there is none of it */
 	NOTICE_TASK,	 /* one that says it is a task is, or cannot be */
 	NOTICE_ASKED,	 /* what it asks of clients is another, in that state */
 	NOTICE_ENDED,	 /* r->state is terminal, which is not recorded yet */

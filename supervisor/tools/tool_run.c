@@ -170,6 +170,11 @@ static void changed(struct request *c, struct run *r,
 		tool_run_asked(c, r);
 		return;
 	}
+	if (n->kind == NOTICE_TAKEN) {
+		request_unwatch(c);
+		tool_run_taken(c);
+		return;
+	}
 	if (n->kind == NOTICE_TASK) {
 		tool_run_task_recorded(c, r, n->unrecorded);
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_run_idempotent.c - a call that brings an idempotencyKey: is there a run
- * of it already, with the same inputs? tool_run.c calls it before it makes one.
+ * of it already, with the same inputs? tool_run.c calls it before it makes one, and
+ * when another server was faster.
  * The same key with other inputs is refused; without the store's answer no run
  * is made.
  */
@@ -20,6 +21,7 @@
 #include "supervisor/exec/runs.h"
 
 #define OTHER_INPUTS "a run with other inputs"
+#define LOOK_MS 250 /* at a run of another server's */
 #define NO_TASK "a run that is no task, or no more"
 
 static void refuse_key(struct request *c, const char *other)
@@ -76,6 +78,23 @@ static void task_again(struct request *c, const struct store_run *row)
 	request_result(c, result);
 }
 
+static void look_again(evutil_socket_t fd, short what, void *arg);
+
+/* ROW goes on at another server: does C, which wants its end, wait for that? */
+static bool waits_for(struct request *c, const struct store_run *row)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (!store_is_shared(c->ctx->store) || ask->mode == MODE_ASYNC ||
+	    row->status > STORE_RUNNING ||
+	    (ask->mode == MODE_AUTO &&
+	     ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))
+		return false;
+	ask->looks++;
+	request_set_timer(c, LOOK_MS, look_again);
+	return true;
+}
+
 static void again(struct request *c, const struct store_run *row)
 {
 	const struct tool_run_args *ask = c->state;
@@ -96,6 +115,8 @@ static void again(struct request *c, const struct store_run *row)
 		tool_run_created_row(c, row);
 		return;
 	}
+	if (waits_for(c, row))
+		return;
 	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
 	    row->status == STORE_RUNNING) {
 		v = run_json_row_handle(row);
@@ -132,7 +153,7 @@ static void on_idem(void *arg, const struct store_result *res)
 		join(c, r);
 	else if (res->rc == 0)
 		again(c, &res->runs[0]);
-	else if (res->rc == -ENOENT)
+	else if (res->rc == -ENOENT && !ask->taken && ask->looks == 0)
 		tool_run_create(c);
 	else {
 		tool_error_set(
@@ -142,6 +163,17 @@ static void on_idem(void *arg, const struct store_result *res)
 		    store_says(res->rc));
 		request_tool_error(c, &tool_error);
 	}
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	const struct tool_run_args *ask = c->state;
+
+	(void)fd, (void)what;
+	request_ref(c);
+	store_find_idem(c->ctx->store, c->session->requestor->name,
+			ask->template->id, ask->wish.idem_key, on_idem, c);
 }
 
 void tool_run_find_or_create(struct request *c)
@@ -158,7 +190,13 @@ void tool_run_find_or_create(struct request *c)
 		join(c, r);
 		return;
 	}
-	request_ref(c);
-	store_find_idem(s->ctx->store, s->requestor->name, ask->template->id,
-			ask->wish.idem_key, on_idem, c);
+	look_again(-1, 0, c);
+}
+
+void tool_run_taken(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	ask->taken = true;
+	look_again(-1, 0, c);
 }

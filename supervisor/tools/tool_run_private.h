@@ -35,6 +35,7 @@ struct tool_run_args {
 	unsigned char call[REQUEST_STATE_CALL]; /* a digest of it… */
 	bool has_call;				/* …once it is made */
 	bool deduplicated;
+	bool taken;		   /* another server made its run first */
 	bool handed_out;	   /* the run is to be, once it is durable */
 	bool asked;		   /* so are the questions of its template… */
 	bool recorded;		   /* …which it is, or cannot be */
@@ -106,6 +107,9 @@ bool tool_run_files(struct request *c);
 void tool_run_create(struct request *c);
 /* The same, unless there is one by its key: then that is what is answered. */
 void tool_run_find_or_create(struct request *c);
+
+/* Another server made it first: that is what is answered. */
+void tool_run_taken(struct request *c);
 
 /* R goes on: C waits for its end, if its mode says so, or for so long. */
 void tool_run_wait(struct request *c, struct run *r);

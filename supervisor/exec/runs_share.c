@@ -3,7 +3,7 @@
  * runs_share.c - limits of requestors that hold for all instances on one database: this
  * one asks for its share of each, ahead of need, and gives back what it does not need, so
  * that a call asks the database for none. Looked at a few times a second, and when
- * a run finds no place. An answer that does not come leaves the share as it is.
+ * a run finds no place. An answer that does not come leaves what was not given back.
  */
 #include "supervisor/exec/runs_private.h"
 
@@ -111,6 +111,9 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 	*a = (struct asked){s, q, share.cpu_ms};
 	if (!q->share.is_part) /* none until it is given some */
 		q->lane.share = 0;
+	/* another may have what is given back before we hear of it */
+	if (share.runs_most > 0 && share.runs_wanted < q->lane.share)
+		q->lane.share = share.runs_wanted;
 	q->share.untold_ms = 0;
 	q->share.calls = 0;
 	q->share.asked_ms = now;

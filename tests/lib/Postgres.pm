@@ -34,14 +34,18 @@ sub postgres_sql {
 	return @rows;
 }
 
-# Nothing can be written into the runs of URL until the code that this gives is called.
+# Nothing can be written into the runs of URL until the code that this gives is called;
+# or what LOCK says is held until then.
 sub postgres_held {
-	my ($url) = @_;
+	my ( $url, $lock ) = @_;
 	my $pid = open2( my $from, my $to, psql($url) );
 
-	print {$to} "BEGIN; LOCK TABLE runs IN EXCLUSIVE MODE; SELECT 'held';\n";
+	$lock //= 'LOCK TABLE runs IN EXCLUSIVE MODE';
+	print {$to} "BEGIN; $lock; SELECT 'held';\n";
 	$to->flush;
-	<$from> eq "held\n" or die "psql: the runs cannot be locked\n";
+	my $line;
+	do { $line = <$from> // '' } while $line eq "\n";
+	$line eq "held\n" or die "psql: the runs cannot be locked\n";
 	return sub { close $to; waitpid $pid, 0; close $from };
 }
 

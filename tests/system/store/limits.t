@@ -74,6 +74,36 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 	$y->stop;
 }
 
+# ---- places on their way back ----
+
+{
+	my ( $x, $y, $cx ) = two("max_concurrent_runs = 3\n");
+	my $url  = postgres_url( 'limits' . ( $n - 1 ) );
+	my $key  = "hashtextextended('back ' || current_schema(), 0)";
+	my @doze = map { $cx->run_async('doze') } 1 .. 3;
+
+	$cx->saying( $_, 'dozing' ) for @doze;
+	postgres_sql( "CREATE FUNCTION wait_back() RETURNS trigger LANGUAGE plpgsql AS"
+			. " \$\$BEGIN PERFORM pg_advisory_xact_lock($key); RETURN new; END\$\$;"
+			. ' CREATE TRIGGER wait_back BEFORE UPDATE ON share FOR EACH ROW'
+			. ' WHEN (new.runs < old.runs) EXECUTE FUNCTION wait_back()', $url );
+	my $free = postgres_held( $url, "SELECT pg_advisory_xact_lock($key)" );
+	kill SEGV => ( $x->log_text =~ /run=$_ pid=(\d+)/ )[0] for @doze;
+	until_true( 'the places to be given back',
+		sub { ( postgres_sql( "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted", $url ) )[0] } );
+	my @next = map { $cx->ask_run( doze => {}, mode => 'async' ) } 1 .. 3;
+	$cx->call('ping');
+	cmp_ok( scalar( () = $x->log_text =~ /template=doze .*started=yes/g ), '<', 6,
+		'what was given back is not used, though the database has yet to answer' );
+	$free->();
+	for ( map { $cx->result($_)->{view}{runId} } @next ) {
+		$cx->saying( $_, 'dozing' );
+		$cx->tool( cancel_task_run => { runId => $_ } );
+		$cx->ended($_);
+	}
+	$_->stop for $x, $y;
+}
+
 # ---- calls a second ----
 
 {

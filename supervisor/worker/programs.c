@@ -303,6 +303,20 @@ static bool has_package(const char *folder, const struct file_id *id,
 
 enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
 
+/* What is behind "DEVICE:INODE:", which is ID; NULL: that is not there. */
+static const char *file_id_read(const char *arg, struct file_id *id)
+{
+	char *end;
+
+	errno = 0;
+	id->dev = strtoull(arg, &end, 16);
+	if (end == arg || *end != ':')
+		return NULL;
+	arg = end + 1;
+	id->ino = strtoull(arg, &end, 16);
+	return end == arg || *end != ':' || errno != 0 ? NULL : end + 1;
+}
+
 /*
  * "DEVICE:INODE:[DIGEST:]PATH": is that what lies at PATH, and what catalogue.h
  * calls a package? Descriptors are compared; and the zygote, which finds another there
@@ -311,17 +325,15 @@ enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
 static enum standing package_stands(const struct config *c, const char *arg)
 {
 	struct file_id want, id, parent;
+	const char *path = file_id_read(arg, &want);
 	bool found = false;
-	int n = 0;
 
-	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &want.dev, &want.ino,
-		   &n) != 2 ||
-	    n == 0)
+	if (path == NULL)
 		return NOT_ALLOWED;
-	n += (int)zygote_proto_digest_len(arg + n);
-	if (!is_plain(arg + n))
+	path += zygote_proto_digest_len(path);
+	if (!is_plain(path))
 		return NOT_ALLOWED;
-	if (!identify(arg + n, &id, &parent) || !file_id_same(&id, &want))
+	if (!identify(path, &id, &parent) || !file_id_same(&id, &want))
 		return NOT_THERE;
 	for (size_t i = 0; i < c->n_templates && !found; i++)
 		found = has_package(c->templates[i], &id, &parent);
@@ -331,11 +343,11 @@ static enum standing package_stands(const struct config *c, const char *arg)
 /* "BYTES:BYTES": how much may be copied, as it is configured. */
 static bool are_bounds(const struct config *c, const char *arg)
 {
-	int64_t one, all;
+	char own[48];
 
-	return sscanf(arg, "%" SCNd64 ":%" SCNd64, &one, &all) == 2 &&
-	       one == c->max_package_copy_bytes &&
-	       all == c->max_package_copies_bytes;
+	snprintf(own, sizeof(own), "%" PRId64 ":%" PRId64,
+		 c->max_package_copy_bytes, c->max_package_copies_bytes);
+	return strcmp(arg, own) == 0;
 }
 
 /* "DEVICE:INODE:DIR": the state's artifacts, and nothing else of the host. */
@@ -343,11 +355,8 @@ static bool are_artifacts(const struct config *c, const char *arg)
 {
 	char *own = programs_artifacts(c);
 	struct file_id id;
-	int n = 0;
-	bool are = own != NULL &&
-		   sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &id.dev, &id.ino,
-			  &n) == 2 &&
-		   n > 0 && strcmp(arg + n, own) == 0;
+	const char *path = file_id_read(arg, &id);
+	bool are = own != NULL && path != NULL && strcmp(path, own) == 0;
 
 	free(own);
 	return are;

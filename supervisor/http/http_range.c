@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_range.c - reads Range for streamable_http/http_artifacts.c: "bytes=4-7",
+ * http_range.c - reads Range for http_artifacts/http_artifacts.c: "bytes=4-7",
  * "bytes=4-" or "bytes=-4". What is none of these is for the caller to pass over:
  * a server may always send the whole.
  */

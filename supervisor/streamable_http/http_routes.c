@@ -20,7 +20,7 @@
 #include "supervisor/http/http_field.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/requestor/requestor.h"
-#include "supervisor/streamable_http/http_artifacts.h"
+#include "supervisor/http_artifacts/http_artifacts.h"
 #include "supervisor/streamable_http/http_mcp.h"
 
 bool http_routes_token_possible(const struct config *config)

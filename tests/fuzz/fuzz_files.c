@@ -11,7 +11,7 @@
 #include "proto/json/json.h"
 #include "supervisor/inputs/file_name.h"
 #include "supervisor/inputs/run_files.h"
-#include "supervisor/streamable_http/http_artifacts.h"
+#include "supervisor/http_artifacts/http_artifacts.h"
 
 static void name(const char *text)
 {

@@ -87,8 +87,9 @@ my %below = (
 	methods         => [qw(warm uploads tasks tools browser input session exec worker result run threads requestor templates package store config)],
 	stdio           => [qw(artifacts session threads requestor spawn state config)],
 	http            => [qw(requestor)],
+	http_artifacts  => [qw(artifacts uploads http requestor store)],
 	stateless_http  => [qw(http session threads requestor config)],
-	streamable_http => [qw(artifacts uploads state stateless_http http session health threads requestor store config)],
+	streamable_http => [qw(http_artifacts artifacts uploads state stateless_http http session health threads requestor store config)],
 );
 $below{start} = [ keys %below ];
 $may{"supervisor/$_"} = [ (map { "supervisor/$_" } @{ $below{$_} }), @proto, 'ipc', @base ] for keys %below;
@@ -96,7 +97,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(artifacts health warm worker exec session uploads input browser tools tasks methods stdio http stateless_http streamable_http start);
+    qw(artifacts health warm worker exec session uploads input browser tools tasks methods stdio http http_artifacts stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -3,8 +3,8 @@
  * http_artifacts.h - PUT /artifacts, GET and DELETE /artifacts/ID: files over HTTP,
  * for who has come past http_routes.c.
  */
-#ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_ARTIFACTS_H
-#define SUPERVISOR_STREAMABLE_HTTP_HTTP_ARTIFACTS_H
+#ifndef SUPERVISOR_HTTP_ARTIFACTS_HTTP_ARTIFACTS_H
+#define SUPERVISOR_HTTP_ARTIFACTS_HTTP_ARTIFACTS_H
 
 #include "supervisor/context.h"
 #include "supervisor/http/http_conn.h"

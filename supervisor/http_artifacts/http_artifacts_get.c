@@ -4,7 +4,7 @@
  * body, and an upload that is forgotten; http_routes.c calls it. What cannot be sent to its end closes
  * the connection; an id of another's is answered like one that there is not.
  */
-#include "supervisor/streamable_http/http_artifacts_private.h"
+#include "supervisor/http_artifacts/http_artifacts_private.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * http_routes.c calls it. A refusal has the form of all of HTTP's, and its code in
  * error.data. A client that goes leaves nothing behind.
  */
-#include "supervisor/streamable_http/http_artifacts.h"
+#include "supervisor/http_artifacts/http_artifacts.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/http/http_field.h"
-#include "supervisor/streamable_http/http_artifacts_private.h"
+#include "supervisor/http_artifacts/http_artifacts_private.h"
 #include "supervisor/uploads/upload.h"
 
 #define JSON "application/json"

@@ -185,6 +185,7 @@ struct store_session {
 	int log_level;
 	int64_t used_ms; /* last; of too many the longest unused go */
 	int64_t expires_ms;
+	bool was_there; /* put: one that is gone was ended, and stays so */
 };
 
 /* What the runs of a requestor's by one template are and have, together. */

@@ -168,7 +168,7 @@ static struct http_session *session_of(struct http_sessions *all,
 	}
 	s = http_session_find(all, requestor, id);
 	if (s != NULL && s->told_id)
-		return s;
+		return http_store_wait_looks(s, c) ? NULL : s;
 	if (s != NULL || !http_store_wait_may(all, id))
 		http_sessions_refuse_unknown(c);
 	else if (is_within_rate(requestor, c))

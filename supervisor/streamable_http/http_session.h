@@ -60,10 +60,12 @@ struct http_session {
 	unsigned tokens; /* of the requestor, when it began */
 	int64_t used_ms;
 	uint64_t last_stream; /* number of the newest */
-	uint64_t lost;	/* streams up to this number were a server's before */
-	bool has_row;	/* the store has it, or was asked to keep it */
-	bool changed;	/* since then */
-	int64_t row_ms; /* when the store was asked last; monotonic */
+	uint64_t lost; /* streams up to this number were a server's before */
+	bool has_row;  /* the store has it, or was asked to keep it */
+	bool recorded; /* the row was there… */
+	int64_t looked_ms; /* …and was looked at; monotonic */
+	bool changed;	   /* since then */
+	int64_t row_ms;	   /* when the store was asked last; monotonic */
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
 	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while it has one */
 	/* of what belongs to no request: whom a client asked for last is first */

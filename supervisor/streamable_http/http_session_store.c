@@ -183,7 +183,9 @@ static void put_row(struct http_session *s, const char *client,
 		.uris = json_text(uris, NULL),
 		.log_level = s->session.terms.log_level,
 		.used_ms = used,
-		.expires_ms = used + idle_ms(s->all) + old_ms(s->all)},
+		.expires_ms = used + idle_ms(s->all) + old_ms(s->all),
+		.was_there =
+		    s->recorded && store_is_shared(s->all->ctx->store)},
 	    urgency, done, arg);
 	json_object_put(uris);
 }
@@ -351,6 +353,8 @@ void http_session_store_restore(struct http_session *s,
 	s->all->ctx->methods->resubscribe(&s->session, uris);
 	json_object_put(uris);
 	stamp(s);
+	s->recorded = true;
+	s->looked_ms = clock_mono_ms();
 	http_session_store_changed(s); /* it lasts longer again */
 	log_info("http", "session=%.8s requestor=%s begun=again", s->id,
 		 s->session.requestor->name);

@@ -97,8 +97,6 @@ static void free_wait(struct http_store_wait *r)
 	free(r);
 }
 
-/* ---- a session that is not here ---- */
-
 static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 {
 	(void)r;
@@ -107,6 +105,76 @@ static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 
 static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
 					      .late = refuse_late};
+
+/* ---- a session that is here, and perhaps was ended elsewhere ---- */
+
+#define LOOK_MS 1000 /* a row is looked at no more often */
+#define LOOK_LATE_MS 1000
+
+/* S goes on, and its request C. */
+static void serve(struct http_session *s, struct http_conn *c)
+{
+	s->looked_ms = clock_mono_ms();
+	http_conn_again(c);
+}
+
+/* Without the store a session works as it is here. */
+static void serve_late(struct http_store_wait *r, struct http_conn *conn)
+{
+	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
+
+	if (s != NULL)
+		serve(s, conn);
+	else
+		http_sessions_refuse_unknown(conn);
+}
+
+static const struct store_wait_kind relook = {.late_ms = LOOK_LATE_MS,
+					      .late = serve_late};
+
+static void on_looked(void *arg, const struct store_result *res)
+{
+	struct http_store_wait *r = arg;
+	struct http_sessions *all = r->all;
+	struct http_conn *c = leave(r);
+	struct http_session *s =
+	    c != NULL ? http_session_find(all, r->requestor, r->id) : NULL;
+
+	if (s != NULL && res->rc == -ENOENT && s->recorded) {
+		http_session_store_leave(s); /* there is none to be dropped */
+		http_session_end(s, "another server ended it");
+		s = NULL;
+	}
+	if (s != NULL) {
+		s->recorded |= res->rc == 0;
+		serve(s, c);
+	} else if (c != NULL) {
+		http_sessions_refuse_unknown(c);
+	}
+	free_wait(r);
+}
+
+bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
+{
+	struct http_sessions *all = s->all;
+	struct requestor *q = s->session.requestor;
+	size_t own = q->http_store_waits;
+	char key[HTTP_SESSION_KEY_SIZE];
+
+	if (!s->has_row || http_session_store_get(all) == NULL ||
+	    !store_is_shared(all->ctx->store) ||
+	    clock_mono_ms() - s->looked_ms < LOOK_MS ||
+	    (int64_t)own >=
+		admission_share(HTTP_STORE_WAITS_MAX,
+				(int64_t)(all->n_store_waits - own)))
+		return false;
+	http_session_store_key(key, s->id);
+	store_get_session(all->ctx->store, key, clock_wall_ms(), on_looked,
+			  enter(all, q, c, s->id, &relook));
+	return true;
+}
+
+/* ---- a session that is not here ---- */
 
 /* The row has been read, or not: R's session is here, or C is refused. */
 static void look_up(struct http_store_wait *r, struct http_conn *c,
@@ -210,7 +278,16 @@ static const struct store_wait_kind farewell = {
 static void on_done(void *arg, const struct store_result *res)
 {
 	struct http_store_wait *r = arg;
+	struct http_sessions *all = r->all;
 	struct http_conn *c = leave(r);
+	struct http_session *s = NULL;
+
+	if (c != NULL && r->kind == &promise && res->rc == 0)
+		s = http_session_find(all, r->requestor, r->id);
+	if (s != NULL) {
+		s->recorded = true;
+		s->looked_ms = clock_mono_ms();
+	}
 
 	if (res->rc != 0)
 		log_rarely("http",
@@ -278,7 +355,7 @@ void http_store_waits_fini(struct http_sessions *all)
 	struct http_store_wait *r;
 
 	while ((r = TAILQ_FIRST(&all->store_waits)) != NULL) {
-		if (r->kind == &lookup)
+		if (r->kind == &lookup || r->kind == &relook)
 			http_waitq_refuse_one(leave(r), ENDS);
 		else
 			answer(r, leave(r));

@@ -14,6 +14,11 @@
 #define HTTP_STORE_WAIT_MS 10000     /* for a session that is not here */
 #define HTTP_STORE_WAIT_SAVE_MS 2000 /* for the disk: then it is told without */
 
+/*
+ * Another server on the store may have ended S, which is here: is that looked up now?
+ * Then C's request is told again, or C is refused. At most once a second of S.
+ */
+bool http_store_wait_looks(struct http_session *s, struct http_conn *c);
 /* May the store have the session ID? Then http_store_wait(). */
 bool http_store_wait_may(const struct http_sessions *all, const char *id);
 /*

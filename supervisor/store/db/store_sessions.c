@@ -34,7 +34,7 @@ static int put_session(struct store *s, struct store_req *r)
 {
 	int rc = write_row(s, STMT_CHANGE_SESSION, &r->session);
 
-	if (rc != 0 || s->engine->changes(s) > 0)
+	if (rc != 0 || s->engine->changes(s) > 0 || r->session.was_there)
 		return rc;
 	rc = write_row(s, STMT_ADD_SESSION, &r->session);
 	if (rc == 0)

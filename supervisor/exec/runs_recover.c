@@ -57,11 +57,24 @@ static void go_on(struct runs *s, struct run *r)
 		runs_finish(s, r, EV_FAIL);
 }
 
+/* Would R, which another server admitted, be admitted here? Never with more trust. */
+static bool is_admitted(struct run *r)
+{
+	if (requestor_trust(r->requestor, r->trust) == TRUST_REMOTE)
+		r->trust = TRUST_REMOTE;
+	return requestor_sees(r->requestor, r->template->id) &&
+	       (r->template->trust & (unsigned)r->trust) != 0;
+}
+
 static struct run *revive(struct runs *s, const struct store_run *row,
 			  struct requestor *q, struct template *t)
 {
 	struct run *r = run_row_revive(row, q, t);
 
+	if (!is_admitted(r)) {
+		run_free(r);
+		return NULL;
+	}
 	kept_inputs_settle(r, NULL, s->ctx->config);
 	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
 	HASH_ADD_STR(s->by_id, id, r);

@@ -111,6 +111,23 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	$_->stop for $idle, $full;
 }
 
+# ---- a server that would not have admitted it leaves it ----
+
+{
+	my $url = database();
+	my ( $full, $c, $on ) = full( $url, more => "[requestor \"me\"]\nuid = $>\n" );
+	my $idle   = server( $url, 4, more => "[requestor \"me\"]\nuid = $>\ntemplates = doze\n" );
+	my $queued = $c->run_async( nap => { ms => 1, n => 7 } );
+
+	$idle->log_has(qr/run=\Q$queued\E requestor=me claimed=left/);
+	is( $c->get($queued)->{status}, 'queued', 'what its requestor may not run at another server is left by it' );
+	$c->tool( cancel_task_run => { runId => $on } );
+	is( $c->ended($queued)->{result}, 7, 'and runs where it may' );
+	unlike( $idle->log_text, qr/run=\Q$queued\E .*started=yes/, '  there alone' );
+	$c->ended($on);
+	$_->stop for $full, $idle;
+}
+
 # ---- fair, in order, by weight ----
 
 {

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "supervisor/store/store_shared.h"
 
 struct store;
 
@@ -197,43 +198,12 @@ struct store_use {
 	int64_t bytes; /* …but not here: rows and artifacts that are kept */
 };
 
-/* What an instance says to others of itself. */
-struct store_load {
-	size_t running, queued;
-	bool draining;
-};
-
-/* One of those that have a database together. */
-struct store_node {
-	char *id;
-	char *name; /* for people */
-	char *version;
-	int64_t started_ms;
-	struct store_load load;
-	int64_t silent_ms; /* since its heartbeat */
-};
-
 #define STORE_USES_MAX 1000		     /* of them in an answer */
 #define STORE_USE_HOUR_MS ((int64_t)3600000) /* it is counted by the hour… */
 #define STORE_USE_KEPT_MS (STORE_USE_HOUR_MS * 24 * 366) /* …for so long */
 
 #define STORE_SESSIONS_EACH 2048 /* of one requestor */
 #define STORE_SESSIONS_MAX 8192
-
-/*
- * Of limits of a requestor's that hold for all instances together: what this one asks
- * for, and is given. Runs at a time, and calls a second in thousandths; MOST 0: there
- * is no such limit.
- */
-struct store_share {
-	const char *requestor;
-	int64_t runs_used, runs_wanted, runs_most;
-	int64_t rate_wanted, rate_most;
-	int64_t cpu_ms; /* used since that was told last */
-	/* given: */
-	int64_t runs, rate;
-	int64_t cpu_others_ms; /* that all others have used in the last hour */
-};
 
 /* What DONE is told. Only the fields that its request fills are set. */
 struct store_result {
@@ -267,8 +237,6 @@ struct store_result {
 	bool waits; /* look_at_queue: some would be ours, when asked for… */
 	bool unserved; /* …and some have not been anybody's for long */
 };
-
-typedef void (*store_done)(void *arg, const struct store_result *res);
 
 /*
  * A store in STATE_DIR (copied), which is created (0700) when missing. Nothing is
@@ -310,48 +278,6 @@ void store_dispatch(struct store *s);
  * dispatch it, release the instance's lock, and free S. NULL is fine.
  */
 void store_stop(struct store *s, int timeout_ms);
-
-/*
- * Was this instance taken for dead, since its database did not hear of it? What it had
- * is another's: it can write no more. What was asked about runs and artifacts fails
- * with -EOWNERDEAD, promised or not, until…
- */
-bool store_is_lost(struct store *s);
-/*
- * …it goes on as INSTANCE (copied), another one, which has no runs: the caller has
- * forgotten all of them.
- */
-void store_rejoin(struct store *s, const char *instance);
-
-/* May other machines have the same database, and not the state folder? */
-bool store_is_shared(const struct store *s);
-
-/*
- * For how many ms what runs may go on: then others may call it interrupted soon. Not
- * above 0: it is to end now. STORE_NO_LEASE: nobody on another machine can.
- */
-#define STORE_NO_LEASE INT64_MAX
-int64_t store_lease_left_ms(const struct store *s);
-
-/* ON_NEWS is called when this instance is lost, or another was found dead. */
-void store_on_news(struct store *s, void (*on_news)(void *arg), void *arg);
-/* Was one found since the last time that this was asked? See store_recover(). */
-bool store_found_dead(struct store *s);
-
-/* What people call this instance by (copied), before the first request. */
-void store_set_node_name(struct store *s, const char *name);
-const char *store_node_name(const struct store *s);
-/* What other machines are told of it, from the next heartbeat on. */
-void store_tell_load(struct store *s, const struct store_load *load);
-/* All, with ourselves; none, when no other machine can be one. In nodes. */
-void store_nodes(struct store *s, store_done done, void *arg);
-
-/*
- * What all instances on several machines seal with, which is in their database. False:
- * they are of one machine, or the database was not reached yet.
- */
-#define STORE_SEAL_BYTES 32
-bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES]);
 
 /* Of a database that is a server of its own: how it was about a second ago. */
 struct store_database {
@@ -546,48 +472,6 @@ void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms,
 		     const struct store_keep *own, size_t n);
 /* The same, but what they had queued is left to the next that wants it. */
 void store_recover_begun(struct store *s, store_done done, void *arg);
-
-/*
- * Where instances share a database (store_is_shared()) there is a queue of all of
- * them: of a run there, put by store_put_run(), its row says all.
- */
-
-/*
- * What this instance runs, for others in the queue: a line each, "template DIGEST",
- * "requestor NAME", or "uids", which is every requestor that is called uid:N. In
- * place of what it said before.
- */
-void store_serve(struct store *s, const char *lines, store_done done,
-		 void *arg);
-/*
- * Those of the queue whose turn is next, up to LIMIT, are ours: whole rows, with
- * their vtime, in that order. EXCEPT: requestors, a line each, of whom none is to
- * come. Two that claim never get the same.
- */
-void store_claim(struct store *s, int limit, const char *except,
-		 store_done done, void *arg);
-/*
- * Is there one to be claimed? In waits. With COUNTS also uses: how many (runs) of
- * each requestor's others have put there; and unserved.
- */
-void store_look_at_queue(struct store *s, bool counts, store_done done,
-			 void *arg);
-/* Those that nobody serves, and have waited for long, have failed: interrupted. */
-void store_end_unserved(struct store *s);
-/* STORE_MAIL_OVER of the run ID has been heeded: it comes no more. */
-void store_heard(struct store *s, const char *id);
-
-/*
- * Ask for SHARE (copied) of its requestor's limits. What is given holds until it is
- * asked for less, or this instance is dead; what is in use is not taken. The sum of
- * what all have is never over the limit. -EAGAIN: another is asking, and nothing has
- * changed.
- */
-void store_share(struct store *s, const struct store_share *share,
-		 store_done done, void *arg);
-
-#define STORE_QUEUE_TURN 1000000 /* vtime of a run whose weight is 1 */
-#define STORE_UNSERVED_MS 10000
 
 /*
  * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge

@@ -68,7 +68,7 @@ run: deps all
 # time. The others follow one by one, leaks.t the last.
 SIDE = $(B)/tests/unit/** tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
-         runs/answers* runs/contract* runs/writes.t programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)
+         runs/* programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)
 # What depends on the store runs a second time, on PostgreSQL, from store/postgres.t;
 # PADDOCK_TEST_STORE=postgres has all of a check there. Left out: the files that are of
 # something else (browser, input, peers, programs, redteam, requestors, templates and most of

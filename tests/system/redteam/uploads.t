@@ -8,15 +8,16 @@ use Paddock;
 
 my $LOOKS = <<'PERL';
 #!/usr/bin/perl
+use Cwd;
 use JSON::PP;
 my $in = decode_json(join '', <STDIN>);
-my %seen;
+my %seen = (here => getcwd);
 for my $at ('/proc/self/mountinfo', '/proc/self/mounts') {
 	open my $f, '<', $at or next;
-	$seen{mounts} .= join '', grep { m{ /work/in|artifacts|art_|up_|run_} } <$f>;
+	$seen{mounts} .= join '', grep { m{ \Q$seen{here}\E/in|artifacts|art_|up_|run_} } <$f>;
 }
-$seen{links} = join ' ', map { readlink($_) // '' } glob '/proc/self/fd/* /work/in/*';
-$seen{dirs} = join ' ', glob '/.paddock/* /.paddock/artifacts/* /.paddock/artifacts/*/* /work/in/../*';
+$seen{links} = join ' ', map { readlink($_) // '' } glob '/proc/self/fd/* in/*';
+$seen{dirs} = join ' ', glob '/.paddock/* /.paddock/artifacts/* /.paddock/artifacts/*/* in/../*';
 $seen{stat} = [(stat $in->{f})[3, 4, 5]];
 print encode_json(\%seen);
 PERL
@@ -38,7 +39,7 @@ for (users()) {
 	my @ids = map { $put->() } 1, 2;
 	my @seen = map { $s->run_sync(looks => {f => {'$artifact' => $_}})->{result} } @ids;
 
-	like($seen[0]{mounts} // '', qr{ /work/in}, "$who: a program sees where its file is mounted");
+	like($seen[0]{mounts} // '', qr{ \Q$seen[0]{here}\E/in}, "$who: a program sees where its file is mounted");
 	for my $i (0, 1) {
 		my $text = json_of($seen[$i]);
 

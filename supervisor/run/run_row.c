@@ -195,6 +195,18 @@ static enum template_trust trust_of(const char *name, const struct template *t)
 							  : TRUST_REMOTE;
 }
 
+/* CPU time of the attempts that have ended, as each says. */
+static int64_t cpu_ms_of(const struct json_object *attempts)
+{
+	size_t n = attempts != NULL ? json_object_array_length(attempts) : 0;
+	int64_t ms = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ms += json_member_int(json_object_array_get_idx(attempts, i),
+				      "cpuMs");
+	return ms;
+}
+
 void run_row_attempts(struct run *r, const struct store_run *row)
 {
 	struct json_object *options = NULL;
@@ -204,6 +216,7 @@ void run_row_attempts(struct run *r, const struct store_run *row)
 	json_object_put(r->attempts.ended);
 	r->attempts.ended = json_object_get(json_member(options, "attempts"));
 	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
+	r->attempts.cpu_ms = cpu_ms_of(r->attempts.ended);
 	json_object_put(options);
 }
 

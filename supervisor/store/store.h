@@ -102,7 +102,9 @@ struct store_run {
 	const char *view;	 /* JSON: the whole terminal view; NULL until
 				   then, and for a run that was interrupted */
 	const char *log;	 /* text, or NULL */
-	int64_t cpu_ms;		 /* that it has used; written, and not read */
+	/* that it has used, as far as who writes knows; not read. What its row
+	   has is never less than before */
+	int64_t cpu_ms;
 
 	/* Of a QUEUED one, written: it is put into the queue of all instances,
 	   unless it is there… */

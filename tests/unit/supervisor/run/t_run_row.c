@@ -83,3 +83,23 @@ TEST(try)
 	ok(store_has_inputs(&row) && !store_keeps_inputs(&row),
 	   "what is too long starts it, and then goes");
 }
+
+TEST(attempts)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .users = 1};
+	struct store_run row = {
+	    .inputs = "{}",
+	    .options = "{\"attempts\":[{\"attempt\":1,\"cpuMs\":70},"
+		       "{\"attempt\":2},{\"attempt\":3,\"cpuMs\":5}],"
+		       "\"attemptStartedAt\":9}"};
+	struct run *r = run_row_revive(&row, &q, &t);
+
+	is_int(run_attempts(r), 3, "its attempts are there again");
+	is_int(r->attempts.started_ms, 9, "with the one that went on");
+	is_int(r->attempts.cpu_ms, 75, "and the CPU time of all of them");
+	row.options = "{}";
+	run_row_attempts(r, &row);
+	is_int(r->attempts.cpu_ms, 0, "one without any has used none yet");
+	run_free(r);
+}

@@ -126,6 +126,10 @@ static void test_life(const char *dir, struct store *s)
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
 	is_used(&u, 0, "eve t", 1, 40, STORE_ROW_BYTES + 2 + SIZE);
+	run.cpu_ms = 0; /* who writes it does not know */
+	help_put(s, &run, STORE_SYNC);
+	u = used_by(s, "eve", 0);
+	is_used(&u, 0, "eve t", 1, 40, STORE_ROW_BYTES + 2 + SIZE);
 	help_clear(&a);
 	store_delete_run(s, "eve", run.id, help_done, &a);
 	help_wait(s, &a);

@@ -208,11 +208,23 @@ static void ask(struct copy *c)
 			    PART_BYTES, on_part, c);
 }
 
+/* Bytes that are yet to be written of those on their way: they are nobody else's. */
+static int64_t to_come(const struct artifact_copies *all)
+{
+	const struct copy *c;
+	int64_t bytes = 0;
+
+	TAILQ_FOREACH(c, &all->copies, link)
+		if (c->file != NULL)
+			bytes += c->size - c->at;
+	return bytes;
+}
+
 static void begin(struct copy *c)
 {
 	const struct context *ctx = c->all->ctx;
 
-	if (disk_space(ctx->config, c->size) != DISK_SPACE_OK)
+	if (disk_space(ctx->config, to_come(c->all) + c->size) != DISK_SPACE_OK)
 		c->rc = -ENOSPC;
 	if (c->rc == 0)
 		c->file = artifact_file_new(config_files_dir(ctx->config),

@@ -143,10 +143,14 @@ void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms)
 	else if (s < 3600)
 		snprintf(out, PROGRESS_BAR_TIME_SIZE,
 			 "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-	else
+	else if (s < 2 * 86400)
 		snprintf(out, PROGRESS_BAR_TIME_SIZE,
 			 "%" PRId64 " h %02" PRId64 " min", s / 3600,
 			 s / 60 % 60);
+	else
+		snprintf(out, PROGRESS_BAR_TIME_SIZE,
+			 "%" PRId64 " d %02" PRId64 " h", s / 86400,
+			 s / 3600 % 24);
 }
 
 static void repeat(struct buf *out, const char *s, uint64_t n)

@@ -24,7 +24,7 @@
 #include "proto/json/json_pack.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */
-#define OTHER_COLUMNS 67    /* of the rest, with "1 min 02 s ago" */
+#define OTHER_COLUMNS 67    /* of the rest, with "366 d 00 h ago" */
 #define PAGE 100	    /* as much as list_task_runs gives at once */
 
 static struct {

@@ -311,7 +311,10 @@ TEST(times)
 		     {59999, "59.9 s"},
 		     {60000, "1 min 00 s"},
 		     {3599999, "59 min 59 s"},
-		     {3600000, "1 h 00 min"}};
+		     {3600000, "1 h 00 min"},
+		     {172799999, "47 h 59 min"},
+		     {172800000, "2 d 00 h"},
+		     {31622400000, "366 d 00 h"}};
 	char out[PROGRESS_BAR_TIME_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -108,9 +108,15 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
+		bool left = !queued || r->taken_over; /* if it waits */
+
 		if (run_terminal(r) || r->away.place != RUN_HERE ||
-		    (r->state == RUN_QUEUED && (!queued || r->taken_over)))
+		    (r->state == RUN_QUEUED && left))
 			continue;
+		if (r->beginning && left) {
+			runs_begin_undo(s, r);
+			continue;
+		}
 		run_set_error(
 		    r, "RUN_INTERRUPTED", NULL,
 		    "the server was stopped before the run had ended");

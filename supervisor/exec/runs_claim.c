@@ -183,7 +183,8 @@ static void take(struct runs *s, const struct store_run *row)
 /* R, whose turn came, has no place here: it waits for all again, where it did. */
 static void give_back(struct runs *s, struct run *r)
 {
-	sched_remove(&s->sched, &r->queued);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 	r->away.place = RUN_QUEUE;
 	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
@@ -379,7 +380,15 @@ void runs_claim_rejoined(struct runs *s)
 	c->serves = NULL;
 }
 
-/* Others are not to wait for us to come to what we have claimed. */
+/* One that rests after an attempt is tried again by who has room, and sooner. */
+static void give_away(struct runs *s, struct run *r)
+{
+	runs_retry_forget(s, r);
+	r->away.pinned = is_bound(r);
+	give_back(s, r);
+}
+
+/* Others are not to wait for us to come to what we have claimed, or tried. */
 void runs_hand_over(struct runs *s)
 {
 	struct run *r, *after;
@@ -387,6 +396,8 @@ void runs_hand_over(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after)
 		if (is_back_to_give(s, r))
 			give_back(s, r);
+		else if (is_sharing(s) && runs_retry_rests(r))
+			give_away(s, r);
 }
 
 void runs_claim_init(struct runs *s)

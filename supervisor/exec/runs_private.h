@@ -8,7 +8,6 @@
  *   runs_files.c   those that wait for their artifacts
  *   runs_output.c  what a worker gave that has ended
  *   runs_finish.c  the end: view, row, who is told
- *   kept_inputs.c  what stays of its inputs
  *   runs_retry.c   what crashed or was interrupted is tried again
  *   runs_share.c   limits that hold for all instances on one database
  *   runs_recover.c what instances that died leave to us
@@ -106,6 +105,9 @@ void runs_start(struct runs *s, struct run *r);
 void runs_not_started(struct runs *s, struct run *r, int err);
 /* R is over, or others', before it has begun. */
 void runs_begin_drop(struct runs *s, struct run *r);
+/* This server ends before R, whose row says that it runs, has begun: it waits on,
+   for others, or the next server. */
+void runs_begin_undo(struct runs *s, struct run *r);
 /* A worker is gone: there is room again. */
 void runs_resume(struct runs *s);
 
@@ -141,6 +143,8 @@ bool runs_retry(struct runs *s, struct run *r);
 void runs_try_again(struct runs *s, struct run *r);
 /* R, which may rest before its next attempt, is going on, or over. */
 void runs_retry_forget(struct runs *s, struct run *r);
+/* Does it, until that is due here? */
+bool runs_retry_rests(const struct run *r);
 
 /* ---- runs_lease.c ---- */
 

@@ -198,14 +198,30 @@ void runs_begin_drop(struct runs *s, struct run *r)
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
-/* Others may have it, or will: it waits on, for a moment at least. */
-static void wait_on(struct runs *s, struct run *r)
+/* R waits again, and has not begun. */
+static void not_begun(struct runs *s, struct run *r)
 {
 	runs_begin_drop(s, r);
 	run_apply(r, EV_RETRY);
 	r->attempts.started_ms = 0;
+	if (run_attempts(r) == 0)
+		r->started_ms = 0;
+}
+
+/* Others may have it, or will: it waits on, for a moment at least. */
+static void wait_on(struct runs *s, struct run *r)
+{
+	not_begun(s, r);
 	runs_enqueue(s, r);
 	evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+}
+
+void runs_begin_undo(struct runs *s, struct run *r)
+{
+	not_begun(s, r);
+	runs_enqueue_aside(s, r);
+	runs_claim_leave(s, r);
+	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
 }
 
 /*
@@ -225,6 +241,10 @@ static void on_begun(void *arg, const struct store_result *res)
 	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
 	    !runs_have_lease(s)) {
 		wait_on(s, r);
+		return;
+	}
+	if (s->ctx->draining && store_is_shared(s->ctx->store)) {
+		runs_begin_undo(s, r);
 		return;
 	}
 	r->beginning = false;

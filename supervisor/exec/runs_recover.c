@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/exec/kept_inputs.h"
 #include "supervisor/requestor/requestor.h"
+#include "supervisor/run/kept_inputs.h"
 #include "supervisor/run/run_row.h"
 
 #define AGAIN_S 5

@@ -72,6 +72,11 @@ void runs_retry_forget(struct runs *s, struct run *r)
 	r->attempts.due = NULL;
 }
 
+bool runs_retry_rests(const struct run *r)
+{
+	return r->attempts.due != NULL;
+}
+
 /*
  * R has its row, and is nowhere in line: until it is due, or for the next server. It
  * counts as one that waits, or there could be any number of them.

@@ -187,7 +187,7 @@ struct run {
 	enum template_trust trust;  /* of who asked for it */
 	char *inputs;		    /* owned JSON text; NULL once sent */
 	size_t inputs_len;
-	struct { /* of these, for another try; see exec/kept_inputs.h */
+	struct { /* of these, for another try; see run/kept_inputs.h */
 		bool whole; /* its row keeps them as they are… */
 		/* …or this, what is no secret; NULL once a row has it; owned */
 		char *text;

@@ -7,8 +7,8 @@
  *   {"bytes":…,"allowed":…,"whoCanRaise":…}  none of it is: there was too much
  *   NULL                              nothing is missing, if there are inputs at all
  */
-#ifndef SUPERVISOR_EXEC_KEPT_INPUTS_H
-#define SUPERVISOR_EXEC_KEPT_INPUTS_H
+#ifndef SUPERVISOR_RUN_KEPT_INPUTS_H
+#define SUPERVISOR_RUN_KEPT_INPUTS_H
 
 #include "supervisor/config/config.h"
 #include "supervisor/run/run.h"

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/exec/kept_inputs.h"
+#include "supervisor/run/kept_inputs.h"
 #include "tests/unit/tap.h"
 
 static struct json_object *tree_of(const char *text)

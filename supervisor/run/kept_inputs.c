@@ -4,7 +4,7 @@
  * none that may be secret. runs_create.c and runs_recover.c call it once a run.
  * Nothing here fails; in doubt an input is secret.
  */
-#include "supervisor/exec/kept_inputs.h"
+#include "supervisor/run/kept_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>

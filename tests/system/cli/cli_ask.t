@@ -159,7 +159,8 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 {
 	my $r = talk(['run', 'evil', @there], qr/"k"/ => "x\n", qr/paddock: your password: [^\n]*/ => "\n", qr/send/ => "y\n");
 
-	unlike($r->{err}, qr/[\e\x{202e}]|\r[^\n]/, 'no word of a template acts');
+	# Where the machine is slow, what the command draws itself comes between.
+	unlike($r->{err} =~ s/\r[^\r\n\e]*\e\[K//gr, qr/[\e\x{202e}]|\r[^\n]/, 'no word of a template acts');
 	my @forged = grep { !/^paddock: (?:evil asks:|run_\w+ succeeded|nothing)/ } $r->{err} =~ /^(paddock.*)/mg;
 	is("@forged", '', 'none begins a line as paddock does');
 	like($r->{err}, qr/^  \(what else it says is left out\)$/m, 'a message of any length leaves the prompt in sight');
@@ -231,13 +232,13 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 # ---- inputs that were not given ----
 
 {
-	my $r = talk(['run', 'needs', @there, '-i', 'more=x'], qr/"n"/ => "12\n", qr/at most 9[\s\S]*"n"/ => "3\n", qr/"token"/ => "hush\n", qr/"text"/ => "\@text\n");
+	my $r = talk(['run', 'needs', @there, '-i', 'more=x'], qr/"n"/ => "12\n", qr/at most 9[\s\S]*"n"/ => "3\n", qr/"token"/ => "HUSH\n", qr/"text"/ => "\@text\n");
 
 	same_json($r->{json}, {n => 3, secret => 4, text => "from a file\n", more => 'x'}, 'inputs are asked for, by the schema') or diag($r->{err});
-	unlike($r->{err}, qr/hush/, 'a secret one is not shown');
+	unlike($r->{err}, qr/HUSH/, 'a secret one is not shown');
 	like($r->{err}, qr/"text", a text: \@text\n/, '... and the next one is again');
 	like($r->{err}, qr/\Apaddock: needs needs inputs that were not given:\n.*^needs asks for "n", an integer, 1 to 9: /ms, 'each is told in words');
-	$r = talk(['run', 'needs', @there, '-i', 'n=3'], qr/"token"/ => "hush\n", qr/"text"/ => "\cD");
+	$r = talk(['run', 'needs', @there, '-i', 'n=3'], qr/"token"/ => "HUSH\n", qr/"text"/ => "\cD");
 	is($r->{status}, 2, 'who gives none runs nothing');
 	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
 	is(talk(['run', 'needs', @there], qr/"n"/ => "\cC")->{status}, 130, 'ctrl-C leaves');

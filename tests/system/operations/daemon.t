@@ -409,7 +409,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	$d->write_config("[server]\naudit_file = $root/audit\n");
 	$d->start;
 	my $c = $d->client->greeted;
-	my $good = $c->run_sync(echo => {secret => 'hush'})->{runId};
+	my $good = $c->run_sync(echo => {secret => 'HUSH'})->{runId};
 	my $trace = '00-' . 'ab' x 16 . '-' . 'cd' x 8 . '-01';
 	my $traced = $c->result($c->ask(run_task_template => {templateId => 'echo', inputs => {}},
 	    {traceparent => $trace}))->{view}{runId};
@@ -454,7 +454,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 		  'who was refused what, and why');
 	ok($by{refused}{get_task_run} && !exists $by{refused}{get_task_run}{id},
 	   'an id that can be none is left out');
-	unlike(join('', @lines), qr/hush/, 'no input is in it');
+	unlike(join('', @lines), qr/HUSH/, 'no input is in it');
 }
 
 # ---- drain ----

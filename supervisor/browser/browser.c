@@ -7,6 +7,7 @@
  */
 #include "supervisor/browser/browser.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,10 @@ const char *browser_lacks(const struct config *config)
 	if (!config->browser_enabled)
 		return "the operator has switched the browser off (enabled in "
 		       "[browser])";
+	if (program != NULL && access(program, X_OK) != 0 && errno == EACCES)
+		return "the program paddock-browser is closed to the user that "
+		       "paddockd runs as: chmod o+rx would do, for it and each "
+		       "folder above it, or another place for it";
 	if (program == NULL || access(program, X_OK) != 0)
 		return "the program paddock-browser is not installed beside "
 		       "paddockd";

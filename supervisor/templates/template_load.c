@@ -9,9 +9,11 @@
 #include "supervisor/templates/template_load.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -56,6 +58,33 @@ static int load_lua(struct template *t, int fd, struct diagnostics *f,
 	return check_text(t, f);
 }
 
+/*
+ * Each folder above FD's has to let others through, too: root's own home does not.
+ * What has no name, or changes meanwhile, is told where it is run.
+ */
+static int can_others_enter(int fd, char *errmsg, size_t size)
+{
+	char link[64], path[PATH_MAX], *end;
+	struct stat st;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	while ((end = strrchr(path, '/')) != NULL) {
+		*end = '\0';
+		if (stat(end > path ? path : "/", &st) == 0 &&
+		    (st.st_mode & S_IXOTH) == 0)
+			return errmsg_set(
+			    errmsg, size,
+			    "the package is below %s, which others may not "
+			    "enter, but workers are others here (chmod o+x "
+			    "would do, or another place for it)",
+			    end > path ? path : "/");
+	}
+	return 0;
+}
+
 /* Workers are somebody else, with the rights of others. */
 static int can_others(int fd, const struct stat *file, const char *entry,
 		      char *errmsg, size_t size)
@@ -65,7 +94,7 @@ static int can_others(int fd, const struct stat *file, const char *entry,
 
 	if (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
 	    (file->st_mode & need) == need)
-		return 0;
+		return can_others_enter(fd, errmsg, size);
 	return errmsg_set(
 	    errmsg, size,
 	    "others may not read and execute the folder and %s, but "

@@ -63,6 +63,16 @@ static void gone(const char *name)
 	free(path);
 }
 
+static void rename_into(const char *from, const char *to)
+{
+	char *old = in_root(from), *new = in_root(to);
+
+	if (rename(old, new) < 0)
+		printf("# cannot move %s\n", old);
+	free(old);
+	free(new);
+}
+
 /* Loading the package fails for the reason WANT. */
 static void refused(const char *want, const char *name)
 {
@@ -280,6 +290,43 @@ static void digest_of(char hex[65])
 
 	snprintf(hex, 65, "%s", t != NULL ? t->digest : "");
 	template_unref(t);
+}
+
+/* Workers of root's server are others: they come as far as the folders above let them. */
+TEST(closed_above)
+{
+	char *room = in_root("room"), *dir = in_root("room/own"), want[512];
+	struct template *t;
+
+	chmod(root, 0755);
+	make_dir("room");
+	make_dir("room/own");
+	chmod(dir, 0755);
+	put_manifest("{\"type\": \"program\", \"entry\": \"main\"}");
+	rename_into("template.json", "room/own/template.json");
+	put("room/own/main", "#!/bin/sh\n", 10, 0755);
+	ok(template_load(dir, true, errmsg, sizeof(errmsg)) == NULL,
+	   "a program in a folder that is closed to others is refused");
+	snprintf(
+	    want, sizeof(want),
+	    "template.json:1:106: the package is below %s, which others may "
+	    "not enter, but workers are others here (chmod o+x would do, "
+	    "or another place for it) (/runtime/entry)",
+	    room);
+	is_str(errmsg, want, "... with the folder that it is");
+	t = template_load(dir, false, errmsg, sizeof(errmsg));
+	ok(t != NULL, "where workers are who started the server it is not");
+	template_unref(t);
+	chmod(room, 0711);
+	t = template_load(dir, true, errmsg, sizeof(errmsg));
+	ok(t != NULL, "nor where others may pass: %s", errmsg);
+	template_unref(t);
+	gone("room/own/main");
+	gone("room/own/template.json");
+	gone("room/own");
+	gone("room");
+	free(room);
+	free(dir);
 }
 
 /* Of many files a package is looked through now and then alone. */

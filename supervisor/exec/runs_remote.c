@@ -70,8 +70,10 @@ static void on_notice(struct run_watch *w, struct run *r,
 	enum part p = n->kind == NOTICE_LOG ? PART_LOG : PART_VIEW;
 
 	(void)r;
-	if (n->kind == NOTICE_RELEASED)
+	if (n->kind == NOTICE_RELEASED) {
 		drop(e);
+		return;
+	}
 	if (n->kind > NOTICE_LOG && n->kind != NOTICE_ASKED)
 		return; /* its row says all */
 	e->part[p].changed = true;

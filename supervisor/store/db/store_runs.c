@@ -172,15 +172,6 @@ static int get_task(struct store *s, struct store_req *r)
 	return get_by_id(s, r, STMT_GET_TASK);
 }
 
-static int list_tasks(struct store *s, struct store_req *r)
-{
-	return read_rows(s, r,
-			 store_query(s, STMT_LIST_TASKS,
-				     STORE_STR(r->requestor), STORE_STR(r->id),
-				     STORE_NUM(r->time_ms),
-				     STORE_NUM(r->limit)));
-}
-
 static int find_idem(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =
@@ -189,6 +180,16 @@ static int find_idem(struct store *s, struct store_req *r)
 
 	return read_one(s, r, st, "idempotency key");
 }
+
+/* ---- pages ---- */
+
+/* LIMIT rows after OFFSET of them, of those that LIST finds from FROM on, before BEFORE. */
+struct page {
+	int (*list)(struct store *s, struct store_req *r, const char *from,
+		    const char *before, int64_t limit, int64_t offset);
+	const char *from, *before;
+	int64_t limit, offset;
+};
 
 static const char *from_of(const struct store_filter *f)
 {
@@ -200,22 +201,39 @@ static const char *before_of(const struct store_filter *f)
 	return f->before != NULL ? f->before : ID_AFTER_ALL;
 }
 
-static int count_matches(struct store *s, struct store_req *r)
+static int read_count(struct store *s, struct store_cursor *st, int64_t *n)
 {
-	const struct store_filter *f = &r->filter;
-	const struct store_value v[] = {
-	    STORE_STR(f->requestor), STORE_STR(f->template_id),
-	    STORE_NUM(f->status), STORE_STR(from_of(f)),
-	    STORE_STR(before_of(f))};
-	bool all = f->from == NULL && f->before == NULL;
-	struct store_cursor *st =
-	    all ? store_query_values(s, STMT_COUNT, v, 3)
-		: store_query_values(s, STMT_COUNT_RANGE, v, ARRAY_LEN(v));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1)
-		r->res.total = store_number(st, 0);
+		*n = store_number(st, 0);
 	return rc;
+}
+
+/* How many of F's rows are from id FROM on, before BEFORE. */
+static int count_between(struct store *s, const struct store_filter *f,
+			 const char *from, const char *before, int64_t *n)
+{
+	return read_count(
+	    s,
+	    store_query(s, STMT_COUNT_RANGE, STORE_STR(f->requestor),
+			STORE_STR(f->template_id), STORE_NUM(f->status),
+			STORE_STR(from), STORE_STR(before)),
+	    n);
+}
+
+static int count_matches(struct store *s, struct store_req *r)
+{
+	const struct store_filter *f = &r->filter;
+
+	if (f->from != NULL || f->before != NULL)
+		return count_between(s, f, from_of(f), before_of(f),
+				     &r->res.total);
+	return read_count(s,
+			  store_query(s, STMT_COUNT, STORE_STR(f->requestor),
+				      STORE_STR(f->template_id),
+				      STORE_NUM(f->status)),
+			  &r->res.total);
 }
 
 static enum store_stmt list_of(const struct store_filter *f)
@@ -233,64 +251,103 @@ static enum store_stmt list_of(const struct store_filter *f)
 	return lists[f->template_id != NULL][sort];
 }
 
-/* Rows of F from id FROM on, before BEFORE: LIMIT of them. */
 static int list_between(struct store *s, struct store_req *r, const char *from,
-			const char *before, int64_t limit)
+			const char *before, int64_t limit, int64_t offset)
 {
 	const struct store_filter *f = &r->filter;
 
 	return read_rows(s, r,
 			 store_query(s, list_of(f), STORE_STR(f->requestor),
 				     STORE_STR(f->template_id),
-				     STORE_NUM(limit), STORE_NUM(f->offset),
+				     STORE_NUM(limit), STORE_NUM(offset),
 				     STORE_NUM(f->status), STORE_STR(from),
 				     STORE_STR(before)));
 }
 
+static int list_tasks_between(struct store *s, struct store_req *r,
+			      const char *from, const char *before,
+			      int64_t limit, int64_t offset)
+{
+	(void)offset; /* whoever goes on names a task */
+	return read_rows(s, r,
+			 store_query(s, STMT_LIST_TASKS,
+				     STORE_STR(r->requestor), STORE_STR(before),
+				     STORE_NUM(r->time_ms), STORE_NUM(limit),
+				     STORE_STR(from)));
+}
+
+/* What P has from FROM on, before BEFORE, and what it leaves out there. */
+static int list_piece(struct store *s, struct store_req *r, struct page *p,
+		      const char *from, const char *before)
+{
+	size_t had = r->res.n_runs;
+	int64_t left_out = 0;
+	int rc =
+	    p->list(s, r, from, before, p->limit - (int64_t)had, p->offset);
+
+	if (rc != 0 || p->offset == 0)
+		return rc;
+	if (r->res.n_runs > had) {
+		p->offset = 0;
+		return 0;
+	}
+	rc = count_between(s, &r->filter, from, before, &left_out);
+	p->offset -= left_out < p->offset ? left_out : p->offset;
+	return rc;
+}
+
 /*
  * Of rows that lie in pieces by time the newest are looked at first, then four times
- * as far back, until there are WANTED: a plan that has few pieces is cheap.
+ * as far back, until P is full: a plan that has few pieces is cheap.
  */
-static int list_pieces(struct store *s, struct store_req *r, size_t wanted)
+static int list_pieces(struct store *s, struct store_req *r, struct page p)
 {
-	const char *from = from_of(&r->filter);
 	char ids[2][ID_SIZE];
-	const char *before = before_of(&r->filter);
 	int64_t back_ms = s->engine->piece_ms, now_ms = clock_wall_ms();
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && r->res.n_runs < wanted; i++) {
+	for (int i = 0; rc == 0 && (int64_t)r->res.n_runs < p.limit; i++) {
 		char *since = ids[i % 2];
 
 		id_since(since, "run", now_ms - back_ms);
 		back_ms *= 4;
-		if (i == PIECE_STEPS || strcmp(since, from) < 0)
-			snprintf(since, ID_SIZE, "%s", from);
-		if (strcmp(since, before) < 0)
-			rc = list_between(s, r, since, before,
-					  (int64_t)(wanted - r->res.n_runs));
-		if (strcmp(since, from) == 0)
+		if (i == PIECE_STEPS || strcmp(since, p.from) < 0)
+			snprintf(since, ID_SIZE, "%s", p.from);
+		if (strcmp(since, p.before) < 0)
+			rc = list_piece(s, r, &p, since, p.before);
+		if (strcmp(since, p.from) == 0)
 			break;
-		if (strcmp(since, before) < 0)
-			before = since;
+		if (strcmp(since, p.before) < 0)
+			p.before = since;
 	}
 	return rc;
+}
+
+static int list_page(struct store *s, struct store_req *r, struct page p)
+{
+	if (s->engine->piece_ms > 0)
+		return list_pieces(s, r, p);
+	return p.list(s, r, p.from, p.before, p.limit, p.offset);
 }
 
 static int list_runs(struct store *s, struct store_req *r)
 {
 	const struct store_filter *f = &r->filter;
 	int rc = count_matches(s, r);
+	int64_t rest = r->res.total - f->offset;
 
-	if (rc != 0 || f->offset >= r->res.total || f->limit <= 0)
+	if (rc != 0 || rest <= 0 || f->limit <= 0)
 		return rc;
-	/* what is left out of a page is left out of all pieces together */
-	if (s->engine->piece_ms > 0 && f->offset == 0)
-		return list_pieces(s, r,
-				   (size_t)(f->limit < r->res.total
-						? f->limit
-						: r->res.total));
-	return list_between(s, r, from_of(f), before_of(f), f->limit);
+	return list_page(s, r,
+			 (struct page){list_between, from_of(f), before_of(f),
+				       f->limit < rest ? f->limit : rest,
+				       f->offset});
+}
+
+static int list_tasks(struct store *s, struct store_req *r)
+{
+	return list_page(
+	    s, r, (struct page){list_tasks_between, "", r->id, r->limit, 0});
 }
 
 STORE_OP(put_run, .writes = true, .ours = true, .whole = true);

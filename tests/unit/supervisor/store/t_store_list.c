@@ -6,12 +6,16 @@
 #include "tests/unit/tap.h"
 
 #define RUNS 240
+#define DAY_MS INT64_C(86400000)
+#define OLDEST_MS (300 * DAY_MS)
 
 static const char *const requestors[] = {"alice", "bob"};
 static const char *const templates[] = {"csv", "word_count", "rare"};
 
 static struct store_run model[RUNS]; /* in the order of their ids */
 static size_t n_model;
+
+static int64_t now_ms; /* of the start */
 
 static uint32_t seed = 42;
 
@@ -25,6 +29,8 @@ static uint32_t draw(uint32_t below)
 static bool matches(const struct store_run *run, const struct store_filter *f)
 {
 	return strcmp(run->requestor, f->requestor) == 0 &&
+	       (f->from == NULL || strcmp(run->id, f->from) >= 0) &&
+	       (f->before == NULL || strcmp(run->id, f->before) < 0) &&
 	       (f->status < 0 || (int)run->status == f->status) &&
 	       (f->template_id == NULL ||
 		strcmp(run->template_id, f->template_id) == 0);
@@ -67,6 +73,19 @@ static bool check_pages(struct store *s, struct store_filter *f)
 	return same;
 }
 
+/* The same of what is between two of them, which need not be there any more. */
+static bool check_ranges(struct store *s, struct store_filter f)
+{
+	bool same = check_pages(s, &f);
+
+	f.from = model[n_model / 4].id;
+	same = check_pages(s, &f) && same;
+	f.before = model[n_model * 3 / 4].id;
+	same = check_pages(s, &f) && same;
+	f.from = NULL;
+	return check_pages(s, &f) && same;
+}
+
 static void check_filters(struct store *s, const char *when)
 {
 	for (size_t q = 0; q < ARRAY_LEN(requestors); q++)
@@ -75,9 +94,9 @@ static void check_filters(struct store *s, const char *when)
 
 			for (int st = -1; st < STORE_STATUSES; st++)
 				same =
-				    check_pages(
+				    check_ranges(
 					s,
-					&(struct store_filter){
+					(struct store_filter){
 					    .requestor = requestors[q],
 					    .status = st,
 					    .template_id =
@@ -91,12 +110,16 @@ static void check_filters(struct store *s, const char *when)
 static void add_run(struct store *s)
 {
 	struct store_run *run = &model[n_model];
+	double left = (double)(RUNS - 1 - n_model) / (RUNS - 1);
+	char since[ID_SIZE];
 
 	*run = help_run(requestors[draw(4) == 0],
 			(enum store_status)draw(STORE_STATUSES));
 	run->template_id = templates[draw(30) == 0 ? 2 : draw(2)];
-	/* ids of one quarter of a millisecond come in any order */
-	snprintf(run->id, sizeof(run->id), "run_%026zu", n_model++);
+	/* most of them lately, the others long ago */
+	id_since(since, "run",
+		 now_ms - (int64_t)(left * left * left * OLDEST_MS));
+	snprintf(run->id, sizeof(run->id), "%.14s%016zu", since, n_model++);
 	store_put_run(s, run, STORE_DEFERRED, NULL, NULL);
 }
 
@@ -131,6 +154,7 @@ int main(void)
 	struct store *s = store_start(dir, "inst_l");
 	struct answer a = {0};
 
+	now_ms = clock_wall_ms();
 	is_int(help_list(s, &a,
 			 &(struct store_filter){
 			     .requestor = "alice", .status = -1, .limit = 9}),

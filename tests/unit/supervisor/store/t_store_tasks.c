@@ -131,6 +131,34 @@ static void test_changes(struct store *s)
 	       "the place of what is no task is a place as well");
 }
 
+/* Where rows lie in pieces by their age a page may have some of each. */
+static void test_ages(struct store *s)
+{
+	static const int days[] = {0, 0, 2, 3, 10, 40, 100, 300};
+	char ids[ARRAY_LEN(days)][ID_SIZE];
+	struct page p = {0};
+	bool same = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(days); i++) {
+		struct store_run run = a_task(1, STORE_FAILED);
+
+		id_since(ids[i], "run",
+			 clock_wall_ms() - days[i] * INT64_C(86400000) -
+			     (int64_t)i);
+		memcpy(run.id, ids[i], ID_SIZE);
+		run.requestor = "dave";
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
+	}
+	do {
+		p = list(s, "dave", n > 0 ? ids[n - 1] : NULL, NOW, 3);
+		for (size_t i = 0; i < p.n && n < ARRAY_LEN(days); i++)
+			same = strcmp(p.rows[i].id, ids[n++]) == 0 && same;
+	} while (p.n > 0 && n < ARRAY_LEN(days));
+	ok(same && n == ARRAY_LEN(days), "tasks of all ages, the newest first");
+	is_int(list(s, "dave", ids[n - 1], NOW, 3).n, 0, "and no more");
+}
+
 static void test_expiry(struct store *s)
 {
 	struct answer a = {0};
@@ -282,6 +310,7 @@ int main(void)
 	fill(s);
 	test_pages(s);
 	test_changes(s);
+	test_ages(s);
 	test_expiry(s);
 	store_stop(s, 10000);
 	help_remove(dir);

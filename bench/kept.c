@@ -5,147 +5,78 @@
  *
  *   kept PADDOCKD TEMPLATES DIR CONFIG [MANY]
  *
- * MANY is 1,000,000, which fills 750 MB in DIR and takes a minute or two.
+ * MANY is 1,000,000, which fills 750 MB in DIR and takes a minute or two. Beside
+ * tests/tools/with-postgres they are in PostgreSQL, and what a claim costs is asked, too.
  */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/client.h"
+#include "bench/kept_fill.h"
 #include "bench/measure.h"
 #include "bench/target.h"
+#include "supervisor/store/postgres/pq_link.h"
 #include "supervisor/store/store.h"
 
 #define FEW 1000
-#define SPAN_MS (30 * INT64_C(86400000)) /* in which they were created */
-#define AT_ONCE 1000			 /* rows of a commit */
-#define TIMES 400			 /* each question is asked */
+#define TIMES KEPT_LOOKED_AT /* each question is asked */
+#define MOST 1.5	     /* times what it takes among few */
+#define USED_MOST_MS 100
 #define REQUEST_MAX 256
-
-/* A view as long as that of a short run. */
-#define VIEW                                                                   \
-	"{\"runId\":\"%s\",\"templateId\":\"word_count\",\"templateVersion\":" \
-	"\"1.0.0\",\"status\":\"succeeded\",\"progress\":{\"totalSteps\":0,"   \
-	"\"doneSteps\":0},\"metrics\":{\"elapsedMs\":2,\"queuedMs\":0,"        \
-	"\"cpuMs\":1,\"cpuUserMs\":1,\"cpuSystemMs\":0,\"maxRssBytes\":"       \
-	"1671168,\"readBytes\":0,\"writtenBytes\":0,\"messages\":1},"          \
-	"\"artifacts\":[],\"result\":{\"words\":9}}"
+#define CLAIMED 10 /* runs at once */
 
 /* A server with so many runs. */
 struct subject {
-	size_t rows;
-	char *state;
-	char (*ids)[ID_SIZE]; /* those that are looked at */
+	struct kept kept;
+	char *state, *url, *config;
 	struct client client;
 };
 
-/* ---- runs that have ended ---- */
-
-static size_t done;
-
-static void on_done(void *arg, const struct store_result *res)
-{
-	(void)arg;
-	done++;
-	if (res->rc != 0) {
-		fprintf(stderr, "bench: %s\n", res->errmsg);
-		exit(1);
-	}
-}
-
-static void wait_for(struct store *s, size_t want)
-{
-	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
-
-	while (done < want) {
-		poll(&p, 1, -1);
-		store_dispatch(s);
-	}
-}
-
-static void put_row(struct store *s, struct subject *of, size_t i)
-{
-	static const char *const names[] = {"csv_profile", "text_stats",
-					    "word_count", "convert"};
-	int64_t now = clock_wall_ms();
-	char requestor[32], view[sizeof(VIEW) + ID_SIZE];
-	struct store_run run = {.requestor = requestor,
-				.template_id = names[i % ARRAY_LEN(names)],
-				.version = "1.0.0",
-				.digest = "0123456789abcdef0123456789abcdef"
-					  "0123456789abcdef0123456789abcdef",
-				.status = i % 16 == 0 ? STORE_FAILED
-						      : STORE_SUCCEEDED,
-				.view = view,
-				.cpu_ms = 1,
-				.expires_ms = now + SPAN_MS};
-
-	id_new(run.id, "run");
-	snprintf(requestor, sizeof(requestor), "uid:%u", (unsigned)geteuid());
-	snprintf(view, sizeof(view), VIEW, run.id);
-	run.created_ms =
-	    now - SPAN_MS + (int64_t)((double)i / (double)of->rows * SPAN_MS);
-	run.started_ms = run.updated_ms = run.finished_ms = run.created_ms;
-	if (i % (of->rows / TIMES) == 0 && i / (of->rows / TIMES) < TIMES)
-		memcpy(of->ids[i / (of->rows / TIMES)], run.id, ID_SIZE);
-	store_put_run(s, &run, STORE_SYNC, on_done, NULL);
-}
-
-static void fill(struct subject *of)
-{
-	struct store *s = store_start(of->state, "inst_bench");
-
-	done = 0;
-	for (size_t i = 0; i < of->rows; i++) {
-		put_row(s, of, i);
-		if (i % AT_ONCE == AT_ONCE - 1)
-			wait_for(s, i + 1 - AT_ONCE / 2);
-	}
-	wait_for(s, of->rows);
-	store_stop(s, 60000);
-}
-
 /* ---- questions ---- */
 
-static void ask_page(char *out, const char *id)
-{
-	(void)id;
-	snprintf(out, REQUEST_MAX,
-		 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-		 "\"params\":{\"name\":\"list_task_runs\",\"arguments\":{"
-		 "\"limit\":20}}}\n");
-}
-
-static void ask_view(char *out, const char *id)
-{
-	snprintf(out, REQUEST_MAX,
-		 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-		 "\"params\":{\"name\":\"get_task_run\",\"arguments\":{"
-		 "\"runId\":\"%s\"}}}\n",
-		 id);
-}
-
-static void ask_used(char *out, const char *id)
-{
-	(void)id;
-	snprintf(out, REQUEST_MAX,
-		 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"paddock/usage\","
-		 "\"params\":{\"since\":%lld}}\n",
-		 (long long)(clock_wall_ms() - SPAN_MS));
-}
+#define CALL(method, params)                                                   \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method                   \
+	"\",\"params\":" params "}\n"
+#define TOOL(name, arguments)                                                  \
+	CALL("tools/call",                                                     \
+	     "{\"name\":\"" name "\",\"arguments\":" arguments "}")
+#define PAGE(filter) TOOL("list_task_runs", "{\"limit\":20" filter "}")
 
 static const struct question {
 	const char *name, *says; /* a right answer has */
-	void (*put)(char *out, const char *id);
+	const char *asks;	 /* %s: an id, or… */
+	bool since;		 /* …%lld: the first time */
 } questions[] = {
-    {"a page of 20 runs", "runId", ask_page},
-    {"the view of one", "words", ask_view},
-    {"what was used in 30 days", "word_count", ask_used},
+    {"a page of 20 runs", "runId", PAGE(""), false},
+    {"a page from within", "runId", PAGE(",\"offset\":400"), false},
+    {"a page of a template", "runId", PAGE(",\"templateId\":\"convert\""),
+     false},
+    {"a page of a status", "runId", PAGE(",\"status\":\"failed\""), false},
+    {"a page of both", "runId",
+     PAGE(",\"templateId\":\"convert\",\"status\":\"succeeded\""), false},
+    {"a page of tasks", "taskId", CALL("tasks/list", "{}"), false},
+    {"the view of one", "words", TOOL("get_task_run", "{\"runId\":\"%s\"}"),
+     false},
+    {"what was used in 30 days", "word_count",
+     CALL("paddock/usage", "{\"since\":%lld}"), true},
 };
+
+static void put(char *out, const struct question *q, const char *id)
+{
+	/* Q's are of this file: each has what it is given, or less */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	if (q->since)
+		snprintf(out, REQUEST_MAX, q->asks,
+			 (long long)(clock_wall_ms() - KEPT_SPAN_MS));
+	else
+		snprintf(out, REQUEST_MAX, q->asks, id);
+#pragma GCC diagnostic pop
+}
 
 static int64_t ask(struct subject *s, const struct question *q, size_t i)
 {
@@ -153,7 +84,7 @@ static int64_t ask(struct subject *s, const struct question *q, size_t i)
 	int64_t start;
 	char *line;
 
-	q->put(text, s->ids[i]);
+	put(text, q, s->kept.ids[i]);
 	start = now_ns();
 	client_send(&s->client, text, strlen(text));
 	line = client_line(&s->client);
@@ -172,46 +103,195 @@ static void start(struct subject *s, char *const argv[])
 	client_hello(&s->client);
 }
 
+/* A schema of S's own, in the database that is there, and a CONFIG that names it. */
+static void prepare_postgres(struct subject *s, const char *dir,
+			     const char *config)
+{
+	const char *base = getenv("PADDOCK_TEST_POSTGRES");
+	struct pq_link l = {0};
+	char *sql, *cat;
+
+	s->config = xstrdup(config);
+	if (base == NULL)
+		return;
+	sql = xasprintf("CREATE SCHEMA kept_%zu", s->kept.rows);
+	s->url = xasprintf("%s&options=-csearch_path%%3Dkept_%zu", base,
+			   s->kept.rows);
+	if (pq_link_open(&l, base) != 0 || pq_link_run(&l, sql) != 0) {
+		fprintf(stderr, "bench: %s\n", l.words);
+		exit(1);
+	}
+	pq_link_close(&l);
+	free(sql);
+	free(s->config);
+	s->config = xasprintf("%s/kept.%zu.conf", dir, s->kept.rows);
+	cat = xasprintf("{ cat '%s'; printf '[store]\\nurl = %%s\\n' '%s'; } "
+			">'%s'",
+			config, s->url, s->config);
+	if (system(cat) != 0)
+		exit(1);
+	free(cat);
+}
+
 /* The folder is made by a server, which may be another user than we are. */
 static void prepare(struct subject *s, const char *dir, char *argv[])
 {
-	static const char list[] =
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\""
-	    ":{\"name\":\"list_task_runs\",\"arguments\":{}}}\n";
+	static const char list[] = TOOL("list_task_runs", "{}");
 
-	s->state = argv[7] = xasprintf("%s/kept.%zu", dir, s->rows);
-	s->ids = xcalloc(TIMES, ID_SIZE);
+	prepare_postgres(s, dir, argv[9]);
+	s->state = xasprintf("%s/kept.%zu", dir, s->kept.rows);
+	s->kept.state = argv[7] = s->state;
+	s->kept.url = s->url;
+	s->kept.ids = xcalloc(TIMES, ID_SIZE);
+	argv[9] = s->config;
 	start(s, argv);
 	client_send(&s->client, list, sizeof(list) - 1);
 	client_line(&s->client);
 	client_stop(&s->client);
-	fill(s);
+	kept_fill(&s->kept);
 	start(s, argv);
+}
+
+static void tell(const char *name, const struct subject s[2],
+		 int64_t took[2][TIMES], size_t n)
+{
+	double us[2];
+
+	for (size_t k = 0; k < 2; k++)
+		us[k] = (double)quantile(took[k], n, 0.5) / 1e3;
+	printf("%-28s %9.0f us among %zu, %9.0f us among %zu: %.2f\n", name,
+	       us[0], s[0].kept.rows, us[1], s[1].kept.rows, us[1] / us[0]);
+	if (strcmp(name, "what was used in 30 days") == 0)
+		target(us[1] / 1e3, AT_MOST, USED_MOST_MS, "ms: %s, among %zu",
+		       name, s[1].kept.rows);
+	else
+		target(us[1] / us[0], AT_MOST, MOST,
+		       "times that of %d: %s of %zu%s", FEW, name,
+		       s[1].kept.rows, s->url != NULL ? " (PostgreSQL)" : "");
 }
 
 static void compare(struct subject s[2], const struct question *q)
 {
 	static int64_t took[2][TIMES];
-	double us[2];
 
 	for (size_t i = 0; i < TIMES; i++)
 		for (size_t k = 0; k < 2; k++)
 			took[k][i] = ask(&s[k], q, i);
+	tell(q->name, s, took, TIMES);
+}
+
+/* ---- claims ---- */
+
+static size_t done;
+static size_t claimed;
+
+static void on_done(void *arg, const struct store_result *res)
+{
+	(void)arg;
+	done++;
+	claimed = res->n_runs;
+	if (res->rc != 0) {
+		fprintf(stderr, "bench: %s\n", res->errmsg);
+		exit(1);
+	}
+}
+
+static void wait_for(struct store *s, size_t want)
+{
+	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+
+	while (done < want) {
+		poll(&p, 1, -1);
+		store_dispatch(s);
+	}
+	done = 0;
+}
+
+static void put_all(struct store *s, struct store_run runs[CLAIMED],
+		    enum store_status status)
+{
+	for (size_t i = 0; i < CLAIMED; i++) {
+		struct store_run *r = &runs[i];
+
+		if (status == STORE_QUEUED)
+			id_new(r->id, "run");
+		r->status = status;
+		r->created_ms = r->updated_ms = clock_wall_ms();
+		r->finished_ms = status == STORE_QUEUED ? 0 : r->updated_ms;
+		store_put_run(s, r, STORE_SYNC, on_done, NULL);
+	}
+	wait_for(s, CLAIMED);
+}
+
+/* One claim of ten that wait, which end then. */
+static int64_t claim(struct store *s)
+{
+	struct store_run runs[CLAIMED];
+	int64_t start;
+
+	for (size_t i = 0; i < CLAIMED; i++)
+		runs[i] = (struct store_run){.requestor = "uid:7",
+					     .template_id = "convert",
+					     .version = "1.0.0",
+					     .digest = "d1gest",
+					     .inputs = "{\"n\":1}",
+					     .options = "{}",
+					     .waits = STORE_WAITS_ANYWHERE,
+					     .weight = 1};
+	put_all(s, runs, STORE_QUEUED);
+	start = now_ns();
+	store_claim(s, CLAIMED, "", on_done, NULL);
+	wait_for(s, 1);
+	start = now_ns() - start;
+	if (claimed != CLAIMED) {
+		fprintf(stderr, "bench: %zu claimed\n", claimed);
+		exit(1);
+	}
+	put_all(s, runs, STORE_SUCCEEDED);
+	return start;
+}
+
+static void compare_claims(struct subject s[2])
+{
+	static int64_t took[2][TIMES];
+	struct store *store[2];
+
+	for (size_t k = 0; k < 2; k++) {
+		char *dir = xasprintf("%s.claims", s[k].state);
+
+		store[k] = store_start(dir, "inst_claims");
+		store_set_url(store[k], s[k].url);
+		store_serve(store[k], "template d1gest\nuids", on_done, NULL);
+		wait_for(store[k], 1);
+		free(dir);
+	}
+	for (size_t i = 0; i < TIMES / 2; i++)
+		for (size_t k = 0; k < 2; k++)
+			took[k][i] = claim(store[k]);
 	for (size_t k = 0; k < 2; k++)
-		us[k] = (double)quantile(took[k], TIMES, 0.5) / 1e3;
-	printf("%-28s %9.0f us among %zu, %9.0f us among %zu: %.2f\n", q->name,
-	       us[0], s[0].rows, us[1], s[1].rows, us[1] / us[0]);
-	if (q->put == ask_used)
-		target(us[1] / 1e3, AT_MOST, 100, "ms: %s, among %zu", q->name,
-		       s[1].rows);
-	else
-		target(us[1] / us[0], AT_MOST, 1.5,
-		       "times that of %d: %s of %zu", FEW, q->name, s[1].rows);
+		store_stop(store[k], 60000);
+	tell("a claim of ten", s, took, TIMES / 2);
+}
+
+/* ---- */
+
+static void compare_memory(const struct subject s[2])
+{
+	long kb[2];
+
+	for (size_t k = 0; k < 2; k++)
+		kb[k] = family_kb(s[k].client.pid);
+	printf("%-28s %9ld KB among %zu, %9ld KB among %zu\n",
+	       "memory of all processes", kb[0], s[0].kept.rows, kb[1],
+	       s[1].kept.rows);
+	target((double)kb[1] / (double)kb[0], AT_MOST, MOST,
+	       "times the memory with %d: with %zu runs kept", FEW,
+	       s[1].kept.rows);
 }
 
 int main(int argc, char **argv)
 {
-	struct subject s[2] = {{.rows = FEW}, {.rows = 1000000}};
+	struct subject s[2] = {{.kept.rows = FEW}, {.kept.rows = 1000000}};
 	char *server[] = {NULL,
 			  (char *)"--stdio",
 			  (char *)"--log-level",
@@ -223,7 +303,6 @@ int main(int argc, char **argv)
 			  (char *)"--config",
 			  NULL,
 			  NULL};
-	long kb[2];
 
 	if (argc < 5) {
 		fputs("usage: kept PADDOCKD TEMPLATES DIR CONFIG [MANY]\n",
@@ -231,25 +310,27 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (argc > 5)
-		s[1].rows = strtoul(argv[5], NULL, 10);
+		s[1].kept.rows = strtoul(argv[5], NULL, 10);
 	server[0] = argv[1];
 	server[5] = argv[2];
-	server[9] = argv[4];
-	for (size_t k = 0; k < 2; k++)
+	for (size_t k = 0; k < 2; k++) {
+		server[9] = argv[4];
 		prepare(&s[k], argv[3], server);
-	printf("\nruns that are kept: %d beside %zu\n", FEW, s[1].rows);
+	}
+	printf("\nruns that are kept in %s: %d beside %zu\n",
+	       s->url != NULL ? "PostgreSQL" : "SQLite", FEW, s[1].kept.rows);
 	for (size_t i = 0; i < ARRAY_LEN(questions); i++)
 		compare(s, &questions[i]);
+	compare_memory(s);
 	for (size_t k = 0; k < 2; k++)
-		kb[k] = family_kb(s[k].client.pid);
-	printf("%-28s %9ld KB among %zu, %9ld KB among %zu\n",
-	       "memory of all processes", kb[0], s[0].rows, kb[1], s[1].rows);
-	target((double)kb[1] / (double)kb[0], AT_MOST, 1.5,
-	       "times the memory with %d: with %zu runs kept", FEW, s[1].rows);
-	for (size_t k = 0; k < 2; k++) {
 		client_stop(&s[k].client);
+	if (s->url != NULL)
+		compare_claims(s);
+	for (size_t k = 0; k < 2; k++) {
 		free(s[k].state);
-		free(s[k].ids);
+		free(s[k].url);
+		free(s[k].config);
+		free(s[k].kept.ids);
 	}
 	return 0;
 }

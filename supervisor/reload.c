@@ -27,7 +27,7 @@
 #include "supervisor/start/worker_groups.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
-#include "supervisor/methods/subscriptions.h"
+#include "supervisor/methods/subscriber.h"
 #include "supervisor/warm/warm.h"
 
 #define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
@@ -155,7 +155,7 @@ static int swap_in(struct reload *r, struct config *config,
 	warm_reloaded(ctx->warm, catalogue);
 	if (changed) {
 		session_lists_changed(ctx);
-		subscriptions_reloaded(ctx);
+		subscribers_reloaded(ctx);
 	}
 	server_look(r->server); /* what was waited for may be gone */
 	return 0;

@@ -15,7 +15,7 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/config/config.h"
 #include "supervisor/tasks/listen_tasks.h"
-#include "supervisor/methods/subscriptions.h"
+#include "supervisor/methods/subscriber.h"
 #include "supervisor/threads/rpc_async.h"
 
 #define TOLD_IN_A_TURN 8

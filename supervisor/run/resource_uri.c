@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resource_uri.c - takes a paddock:// URI apart into kind, ids and range, for
- * resources.c and subscriptions.c. What is no such URI has the kind that says
+ * resources.c and subscriber.c. What is no such URI has the kind that says
  * so; whether a run exists is not looked at.
  */
 #include "supervisor/run/resource_uri.h"

@@ -126,8 +126,9 @@ struct client_terms {
 
 struct client_request;
 struct request;
-struct session_walk; /* session.c */
-struct subscriber;   /* methods/subscriptions.c */
+struct session_walk;	      /* session.c */
+struct subscriber;	      /* methods/subscriber.c */
+struct session_subscriptions; /* methods/subscriptions.c */
 
 struct session {
 	struct context *ctx;	     /* borrowed */
@@ -153,7 +154,7 @@ struct session {
 	struct client_request *client_requests; /* ours to it, by their ids */
 	uint64_t last_asked;			/* the id of the newest */
 	size_t n_client_tasks;			/* its own, for us */
-	struct subscriber *subscriber; /* by resources/subscribe; or NULL */
+	struct session_subscriptions *subscriptions; /* or NULL */
 	LIST_HEAD(, session_observer) observers;
 	struct session_walk *walk; /* while they are told something */
 	bool over; /* it is ending: nothing more is to be asked of it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remote_run_watch.c - a table of the runs of others that somebody watches, each
- * looked at once a second, for subscriptions.c. A look that fails is made again
+ * looked at once a second, for subscriber.c. A look that fails is made again
  * at the next second.
  */
 #include "supervisor/tools/remote_run_watch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_lookup.c - finds a run by its id, for tool_runs.c, tasks.c, resources.c
- * and subscriptions.c. What another instance has is asked of it by the store:
+ * and subscriber.c. What another instance has is asked of it by the store:
  * look at the row, write to its owner, look again until the row says it or
  * patience ends. What fails is told to the request.
  */

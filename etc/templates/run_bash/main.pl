@@ -110,6 +110,8 @@ while ($open->count && (my @ready = $open->can_read(0))) {
 my %answer = (exitCode => $status, map { $_ => decode('UTF-8', $said{$_}, FB_DEFAULT) } keys %said);
 my %cut = map { $_ => $size{$_} } grep { $size{$_} > $MOST } keys %size;
 $answer{truncated} = \%cut if %cut;
+$answer{stderr} .= "killed by SIGKILL: where the code did not ask for that, it took more memory than it may have\n"
+    if $status == 137;
 if (open my $file, '<', 'result.json') {
 	my $result = eval { $json->decode(do { local $/; <$file> }) };
 
@@ -121,4 +123,6 @@ if (open my $file, '<', 'result.json') {
 		$answer{result} = $result;
 	}
 }
-print $json->encode(\%answer);
+# in the order in which its schema has them
+print '{' . join(', ', map { qq("$_": ) . $json->encode($answer{$_}) }
+	grep { exists $answer{$_} } qw(stdout stderr exitCode result truncated)) . '}';

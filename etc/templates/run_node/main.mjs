@@ -6,6 +6,7 @@ import {spawn} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {constants} from 'node:os';
 import {dirname, resolve} from 'node:path';
+import {compileFunction} from 'node:vm';
 
 const MOST = 65536; // bytes of an output that are told
 const COPIED = 1 << 20; // larger files are not copied, and can only be read
@@ -20,8 +21,17 @@ for (const [name, given] of Object.entries(inputs.files ?? {})) {
 		writeFileSync(name, readFileSync(given));
 }
 
-// Node takes a file for a module by its name alone.
-const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code);
+// Node takes a file for a module by its name alone; only a module awaits by itself.
+const isFunction = (code) => {
+	try {
+		compileFunction(code.replace(/^#!.*/, ''), ['exports', 'require', 'module']);
+		return true;
+	} catch {
+		return false;
+	}
+};
+const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code) ||
+	/\bawait\b/.test(inputs.code) && !isFunction(inputs.code);
 const file = isModule ? 'main.mjs' : 'main.cjs';
 writeFileSync(file, inputs.code);
 if (!existsSync('out')) // as a file it is refused at the end
@@ -70,6 +80,8 @@ child.on('close', (code, signal) => {
 		answer.stderr += `${missing[1]} is not installed where this runs; what Node.js brings along is there, ` +
 			'other source can be handed over in files, and the server\'s operator can install a template ' +
 			'that has its own node_modules\n';
+	if (signal === 'SIGKILL' && !late)
+		answer.stderr += 'killed by SIGKILL: where the code did not ask for that, it took more memory than it may have\n';
 	if (existsSync('result.json'))
 		try {
 			answer.result = JSON.parse(readFileSync('result.json', 'utf8'));

@@ -13,6 +13,10 @@ from select import select
 
 MOST = 65536  # bytes of an output that are told
 COPIED = 1 << 20  # larger files are not copied, and can only be read
+KILLED = (
+    "killed by SIGKILL: where the code did not ask for that, it took more memory than "
+    "it may have\n"
+)
 
 
 def put(name, text):
@@ -76,6 +80,7 @@ def start(inputs):
     os.setsid()
     for fd, to in (given, 0), (out[1], 1), (err[1], 2):
         os.dup2(fd, to)
+    sys.stdout.reconfigure(line_buffering=True)  # it may be killed, and that is told
     os.closerange(3, 64)
     run(inputs["code"], inputs.get("args", []))
     sys.exit(0)
@@ -156,6 +161,8 @@ def main():
     child.follow()
     answer = {name: said.decode(errors="replace") for name, said in child.said.items()}
     answer["exitCode"] = child.status if child.status >= 0 else 128 - child.status
+    if child.status == -signal.SIGKILL:
+        answer["stderr"] += KILLED
     cut = {name: n for name, n in child.size.items() if n > MOST}
     if cut:
         answer["truncated"] = cut

@@ -22,6 +22,7 @@ my %say = (
 		   spawns => "import subprocess\nsubprocess.Popen(['sleep', '600'])\nprint('done')",
 		   both => "import sys\nprint('o')\nprint('e', file=sys.stderr)",
 		   nan => "open('result.json', 'w').write('NaN')",
+		   grows => "x = [bytearray(1 << 24) for i in range(1000)]",
 		   waits => "import time\ntime.sleep(600)"},
     run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
@@ -30,17 +31,19 @@ my %say = (
 		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
 		 spawns => "require('child_process').spawn('sleep', ['600'], {stdio: 'inherit'}).unref(); console.log('done')",
 		 both => "console.log('o'); console.error('e')",
+		 grows => 'const x = []; for (;;) x.push(Buffer.alloc(1 << 24, 1))',
 		 nan => "require('fs').writeFileSync('result.json', 'NaN')", waits => 'setTimeout(() => {}, 600000)'},
     run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
 		 keeps => "printf kept >out/a.txt", looks => "ls -A", reads => 'b=$(head -c 9 d/b.txt); echo "$b$(cat a.txt)"',
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
+		 grows => 'tail </dev/zero',
 		 nan => "echo NaN >result.json", waits => 'sleep 600'},
 );
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(16, $needs{$tool});
+		skip_lacking(17, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -69,6 +72,9 @@ for my $tool (sort keys %say) {
 		ok(!exists $nan->{result}, "$tool: a result.json that is no JSON is no result");
 		like($nan->{stderr}, qr/result\.json is no JSON/, "$tool: ... and that is told");
 		unlike($nan->{stderr}, qr{/template|main\.pl}, "$tool: ... without our own places");
+		# the kernel is as quick as the server, or the server as the kernel
+		like(json_of($s->tool($tool => {code => $say->{grows}})), qr/took more memory than it may have\\n|"RESOURCE_LIMIT"/,
+		     "$tool: code that takes all memory is told of that");
 		my @late = map { code($tool, $say->{waits}, timeoutMs => 1)->{exitCode} // 'none' } 1 .. 6;
 		is("@late", '124 124 124 124 124 124', "$tool: code that has no time at all is ended, too");
 	}
@@ -94,7 +100,10 @@ END
 }
 
 SKIP: {
-	skip_lacking(2, 'node');
+	skip_lacking(5, 'node');
+	is(code('run_node', "console.log(await Promise.resolve(3))")->{stdout}, "3\n", 'run_node: code that awaits without a function is a module');
+	is(code('run_node', "#!/usr/bin/env node\nconst f = async () => await 3; f().then(console.log, typeof require)")->{stdout}, "3\n", '... and what awaits within one is none');
+	like(code('run_node', "const f = async () => {\n await 3\n")->{stderr}, qr/main\.mjs:3\b.*SyntaxError/s, '... while what is no code at all has its line');
 	like(code('run_node', "require('nosuch/part')")->{stderr}, qr/\nnosuch is not installed where this runs; .*node_modules\n\z/,
 	     'run_node: who can add a package that is missing is told');
 	unlike(code('run_node', "require('./nosuch')")->{stderr}, qr/is not installed/, '... and not where a file of its own is');

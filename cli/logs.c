@@ -130,17 +130,17 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 }
 
 /* What is logged before the end is read after it is known. */
-static int follow(const struct cli *cli, struct client *c, const char *run)
+static int follow(const struct cli *cli, struct client *c, const char *run,
+		  size_t *seen)
 {
 	int64_t look_ms = 0;
-	size_t seen = 0;
 	bool ended = false;
 	int rc = subscribe(c, run);
 
 	while (rc == 0) {
 		rc = look(cli, c, run, &look_ms, &ended);
 		if (rc == 0)
-			rc = read_on(cli, c, run, &seen);
+			rc = read_on(cli, c, run, seen);
 		if (rc != 0 || ended)
 			break;
 		rc = wait_for_more(c);
@@ -152,10 +152,14 @@ static int logs(const struct cli *cli, struct client *c, int n,
 		const char *const *arg)
 {
 	size_t seen = 0;
+	int rc;
 
 	(void)n;
-	return flags.follow ? follow(cli, c, arg[0])
-			    : read_on(cli, c, arg[0], &seen);
+	rc = flags.follow ? follow(cli, c, arg[0], &seen)
+			  : read_on(cli, c, arg[0], &seen);
+	if (rc == 0 && seen == 0 && !cli->quiet)
+		message_print("%s has logged nothing", arg[0]);
+	return rc;
 }
 
 const struct command cmd_logs = {

@@ -47,7 +47,8 @@ char *remedy_limit(struct json_object *details)
 				 of != NULL ? of : "");
 	quantity(had, json_object_get_int64(used), unit);
 	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
-		snprintf(had, sizeof(had), "%s", json_object_get_string(used));
+		snprintf(had, sizeof(had), "%s %.32s",
+			 json_object_get_string(used), unit);
 		snprintf(most, sizeof(most), "%s %.32s",
 			 json_object_get_string(allowed), unit);
 	}

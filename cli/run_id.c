@@ -15,6 +15,7 @@
 #include "proto/json/json_pack.h"
 
 #define ID_CHARS "234567abcdefghijklmnopqrstuvwxyz"
+#define ID_CHARS_MAX (ID_TEXT("run") - 4)
 #define LEAST_CHARS                                                            \
 	4 /* of a beginning without its kind, so that no word is one */
 
@@ -25,8 +26,8 @@ char *run_id_beginning(const char *given, const char *kind)
 	const char *chars = whole ? given + n : given;
 	size_t len = strlen(chars);
 
-	if (strspn(chars, ID_CHARS) != len || len >= ID_TEXT("run") - 4 ||
-	    (!whole && len < LEAST_CHARS))
+	if (strspn(chars, ID_CHARS) != len || len > ID_CHARS_MAX ||
+	    (whole ? len == ID_CHARS_MAX : len < LEAST_CHARS))
 		return NULL;
 	return whole ? xstrdup(given) : xasprintf("%s%s", kind, given);
 }

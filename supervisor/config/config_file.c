@@ -89,6 +89,32 @@ static const char *name_in(const struct config_section *k, const char *section,
 	return strcmp(s + *n, "\"") == 0 && k->is_name(s, *n) ? s : NULL;
 }
 
+/* "[server]", or "[grant \"TEMPLATE\"]". */
+static void add_section(struct buf *out, const struct config_section *s)
+{
+	buf_printf(out, "[%s", s->name);
+	if (s->names != NULL)
+		buf_printf(out, " \"%s\"", s->names);
+	buf_add_str(out, "]");
+}
+
+static int no_section(struct reading *r, const char *section)
+{
+	struct buf all = {0};
+	int rc;
+
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++) {
+		if (i > 0)
+			buf_add_str(&all,
+				    i + 1 < CONFIG_SECTIONS ? ", " : " or ");
+		add_section(&all, &config_sections[i]);
+	}
+	rc = fail(r, "[%s]: unknown section; expected %.*s", section,
+		  (int)buf_len(&all), buf_data(&all));
+	buf_fini(&all);
+	return rc;
+}
+
 static int unknown_section(struct reading *r, const char *section)
 {
 	const struct config_section *k = kind_of(section);
@@ -102,11 +128,7 @@ static int unknown_section(struct reading *r, const char *section)
 	if (suggest.best != NULL)
 		return fail(r, "[%s]: unknown section; did you mean [%s]?",
 			    section, suggest.best);
-	return fail(r,
-		    "[%s]: unknown section; expected [server], [limits], "
-		    "[sandbox], [browser], [requestor \"NAME\"] or "
-		    "[grant \"TEMPLATE\"]",
-		    section);
+	return no_section(r, section);
 }
 
 /* A section begins. What it names exists from here on, even without a key. */
@@ -226,16 +248,38 @@ static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 	return before;
 }
 
+/* Is NAME a key of another section? The first that has it, into OUT. */
+static bool elsewhere(struct buf *out, const char *name)
+{
+	const char *none;
+	size_t i = 0;
+
+	while (i < CONFIG_SECTIONS &&
+	       config_key_find(config_sections[i].name, name, &none) == NULL)
+		i++;
+	if (i < CONFIG_SECTIONS)
+		add_section(out, &config_sections[i]);
+	return i < CONFIG_SECTIONS;
+}
+
 static int unknown_key(struct reading *r, const char *section, const char *name,
 		       const char *suggest)
 {
 	const char *refused = config_key_refused(section, name);
+	struct buf there = {0};
+	int rc;
 
 	if (refused != NULL)
 		return fail(r, "%s: %s", name, refused);
 	if (suggest != NULL)
 		return fail(r, "%s: unknown key in [%s]; did you mean %s?",
 			    name, section, suggest);
+	if (elsewhere(&there, name)) {
+		rc = fail(r, "%s: unknown key in [%s]; it is one of %.*s", name,
+			  section, (int)buf_len(&there), buf_data(&there));
+		buf_fini(&there);
+		return rc;
+	}
 	return fail(r,
 		    "%s: unknown key in [%s]; paddockd --print-config "
 		    "lists them all",

@@ -43,8 +43,8 @@ static bool refuse_own(struct tool_error *r, const char *code,
 	tool_error_set(
 	    r, code,
 	    admission_details(key, used, allowed, unit, who, retry_after_ms),
-	    "%s: %lld %s are used, %lld are allowed", what, (long long)used,
-	    unit, (long long)allowed);
+	    "%s: %lld of %lld %s are used", what, (long long)used,
+	    (long long)allowed, unit);
 	free(who);
 	return false;
 }
@@ -73,7 +73,7 @@ static bool refuse_store(struct requestor *q, const struct requestor_over *o,
 		       admission_details(o->key, o->used, o->allowed, "bytes",
 					 who, BYTES_RETRY_MS),
 		       "what you have stored fills your share until some of it "
-		       "expires: %lld bytes are used, %lld are allowed",
+		       "expires: %lld of %lld bytes are used",
 		       (long long)o->used, (long long)o->allowed);
 	free(who);
 	return false;

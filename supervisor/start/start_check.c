@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/config/config.h"
 #include "supervisor/grants/package_check.h"
@@ -95,6 +97,24 @@ static void print_grants(const struct catalogue *cat, const struct config *c)
 	print_json(list);
 }
 
+/* A word of "templates" that is no template's: who is meant would see less. */
+static void tell_unknown(const struct config_requestor *r,
+			 const struct catalogue *cat)
+{
+	const char *list = r->templates, *word;
+	size_t n;
+
+	while ((word = words_next(&list, &n)) != NULL) {
+		char *id = xstrndup(word, n);
+
+		if (catalogue_newest(cat, id) == NULL)
+			log_plain("[requestor \"%s\"]: templates has %s, and "
+				  "there is no such template",
+				  r->name, id);
+		free(id);
+	}
+}
+
 static void print_templates(const struct catalogue *cat, const struct config *c)
 {
 	for (size_t i = 0; i < cat->n; i++)
@@ -106,6 +126,8 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 			log_plain("[grant \"%s\"] is not used: %s",
 				  c->grants[i].name, errmsg);
 	}
+	for (size_t i = 0; i < c->n_requestors; i++)
+		tell_unknown(&c->requestors[i], cat);
 }
 
 /* A folder that cannot be read has been told of. */

@@ -92,6 +92,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is(json_to(paddock('result', $given[0])->{out})->{n}, 1, 'a whole id');
 	is(json_to(paddock('result', substr $given[1], 0, 29)->{out})->{n}, 2, 'the beginning of one');
 	is(json_to(paddock('result', substr $given[2], 4, 25)->{out})->{n}, 3, '... without run_');
+	is(json_to(paddock('result', substr $given[2], 4)->{out})->{n}, 3, '... and a whole one without it');
 	my $r = paddock('result', 'run_');
 	is($r->{status}, 2, 'a beginning of several is refused');
 	like($r->{err}, qr/several of your runs begin with "run_"/, '... and says so');
@@ -99,7 +100,10 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is_deeply([$r->{status}, $r->{err} =~ /RUN_NOT_FOUND/ ? 1 : 0], [4, 1],
 	    'a beginning of none');
 	like(paddock('explain', 'last')->{out}, qr/\Q$last\E/, 'explain takes them, too');
-	like(paddock('logs', 'last')->{err}, qr/^$/, '... and logs');
+	my $logs = paddock('logs', 'last');
+	is("$logs->{status}$logs->{out}", '0', '... and logs');
+	is($logs->{err}, "paddock: $last has logged nothing\n", '... which says that there is nothing');
+	is(paddock('logs', '-q', 'last')->{err}, '', '... but with --quiet');
 }
 
 # ---- waiting for answers ----

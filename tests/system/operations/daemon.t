@@ -490,7 +490,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 			  "the next daemon takes up what was queued, $n");
 	}
 	is(scalar(grep { ($_->{result}{n} // 0) == 4 }
-		  map { $c->get($_->{runId}) } grep { $_->{templateId} eq 'echo' }
+		  map { $c->ended($_->{runId}) } grep { $_->{templateId} eq 'echo' }
 		  @{$c->tool('list_task_runs')->{view}{runs}}), 1,
 	   'the one that somebody waited for as well');
 	$d->stop;
@@ -737,6 +737,10 @@ SKIP: {
 	is($out, join('', map { "$_ 1.0.0\n" } sort keys %templates),
 	   'with a list of templates');
 	ok(!-e "$dir/.local", 'and without a trace');
+	write_file("$dir/bob.conf", qq([requestor "bob"]\nuid = 7\ntemplates = ) . join(' ', (sort keys %templates)[0], 'nosuch') . "\n");
+	($status, $out, $err) = paddockd($dir, '--check', @t, '--config', "$dir/bob.conf");
+	is("$status $err", qq(0 paddockd: [requestor "bob"]: templates has nosuch, and there is no such template\n),
+	   'a requestor who may run what is not there: it is told');
 	write_file("$d->{root}/templates/broken/template.json", '{}');
 	($status, $out, $err) = paddockd($dir, '--check', @t);
 	is($status, $EX_CONFIG, 'with a broken template: exit 78');

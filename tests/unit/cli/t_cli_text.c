@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/progress.h"
+#include "cli/remedy.h"
 #include "base/text/utf8.h"
 #include "cli/terminal.h"
 #include "cli/opt.h"
@@ -15,6 +16,35 @@
 #include "cli/report.h"
 #include "proto/json/json_diff.h"
 #include "tests/unit/tap_json.h"
+
+/* ---- limits ---- */
+
+TEST(limits)
+{
+	static const struct {
+		const char *details, *want;
+	} cases[] = {
+	    {"{\"limit\":\"memory\",\"used\":8912896,\"allowed\":8388608,"
+	     "\"unit\":\"bytes\"}",
+	     "it needed 8.5 MiB of memory and may have 8 MiB"},
+	    {"{\"limit\":\"memory\",\"used\":1098907648,\"allowed\":1073741824,"
+	     "\"unit\":\"bytes\"}",
+	     "it needed 1098907648 bytes of memory and may have 1073741824 "
+	     "bytes"},
+	    {"{\"limit\":\"artifacts\",\"used\":3,\"allowed\":2,\"unit\":"
+	     "\"artifacts\"}",
+	     "it needed 3 artifacts and may have 2"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *o = parse(cases[i].details);
+		char *got = remedy_limit(o);
+
+		is_str(got, cases[i].want, "how much it needed");
+		free(got);
+		json_object_put(o);
+	}
+}
 
 /* ---- durations ---- */
 

@@ -38,14 +38,15 @@ static const struct {
      "f:2: frobnicate: unknown key in [server]; paddockd --print-config lists "
      "them all"},
     {"[limits]\nlisten = 127.0.0.1:1\n",
-     "f:2: listen: unknown key in [limits]; paddockd --print-config lists "
-     "them all"},
+     "f:2: listen: unknown key in [limits]; it is one of [server]"},
     {"[browser]\nlisten = 127.0.0.1:1\n",
-     "f:2: listen: unknown key in [browser]; paddockd --print-config lists "
-     "them all"},
+     "f:2: listen: unknown key in [browser]; it is one of [server]"},
+    {"[server]\ntoken_sha256 = 00\n",
+     "f:2: token_sha256: unknown key in [server]; it is one of [requestor "
+     "\"NAME\"]"},
     {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
     {"[x]\n",
-     "f:1: [x]: unknown section; expected [server], [limits], "
+     "f:1: [x]: unknown section; expected [server], [store], [limits], "
      "[sandbox], [browser], [requestor \"NAME\"] or [grant \"TEMPLATE\"]"},
     {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
 		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},

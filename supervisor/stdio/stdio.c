@@ -43,8 +43,7 @@ void stdio_ready(void *stdio)
 {
 	struct stdio *io = stdio;
 
-	io->conn = stream_conn_new(io->ctx, io->ctx->local, STDIN_FILENO,
-				   STDOUT_FILENO, on_closed, io->ctx);
+	stream_conn_serve(io->conn);
 }
 
 struct stdio *stdio_open(struct context *ctx)
@@ -55,6 +54,9 @@ struct stdio *stdio_open(struct context *ctx)
 	io->in_flags = make_nonblocking(STDIN_FILENO);
 	io->out_flags = make_nonblocking(STDOUT_FILENO);
 	ctx->with_client = true;
+	io->conn = stream_conn_new(ctx, ctx->local, STDIN_FILENO, STDOUT_FILENO,
+				   on_closed, ctx);
+	stream_conn_greet(io->conn);
 	return io;
 }
 

@@ -10,7 +10,10 @@
 struct context;
 struct stdio;
 
-/* Takes descriptors 0 and 1. */
+/*
+ * Takes descriptors 0 and 1. Its client is answered initialize while the cage is
+ * measured, which that has no need of; all else waits for stdio_ready().
+ */
 struct stdio *stdio_open(struct context *ctx);
 void stdio_ready(void *stdio); /* the cage has been measured: serve */
 /* what is written is flushed; NULL is fine */

@@ -52,8 +52,12 @@ struct stream_conn {
 	/* nor when its client sends too much that is no request */
 	bool resting;
 	bool backlogged; /* too much is unsent */
-	bool ended;   /* nothing more comes in; what is unsent still leaves */
-	bool in_file; /* always ready, and not for epoll(7) */
+	bool ended;  /* nothing more comes in; what is unsent still leaves */
+	bool greets; /* until stream_conn_serve(): initialize is all it takes */
+	bool waits;  /* for that, with what came otherwise: the end, or… */
+	bool has_first;
+	struct rpc_msg first; /* …this; owned */
+	bool in_file;	      /* always ready, and not for epoll(7) */
 	void (*on_closed)(void *arg, struct stream_conn *c);
 	void *arg;
 };
@@ -111,8 +115,9 @@ static void count_lines(struct stream_conn *c);
 /* What has come is taken in turns; then more is read. */
 static void go_on(struct stream_conn *c)
 {
-	if (c->ended || c->stopped || c->resting || c->parsing != NULL ||
-	    c->session.n_batches > 0 || c->turn.lane != NULL)
+	if (c->ended || c->stopped || c->resting || c->waits ||
+	    c->parsing != NULL || c->session.n_batches > 0 ||
+	    c->turn.lane != NULL)
 		return;
 	if (c->bytes.coming > 0) {
 		stream_bytes_from(&c->bytes, &c->lines.rest);
@@ -144,11 +149,21 @@ static void rest(struct stream_conn *c, int64_t ms)
 	evtimer_add(c->rested, CLOCK_TIMEVAL(ms));
 }
 
+static bool is_greeting(const struct rpc_msg *m)
+{
+	return m->kind == RPC_REQUEST && strcmp(m->method, "initialize") == 0;
+}
+
 /* What is no request is not refused: who sends too much of it is not read. */
 static void take(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;
 
+	if (c->greets && !is_greeting(m)) {
+		c->waits = c->has_first = true;
+		c->first = *m;
+		return;
+	}
 	if (m->kind != RPC_REQUEST)
 		wait_ms = requestor_owe_other(c->session.requestor);
 	session_take(&c->session, NULL, m);
@@ -262,6 +277,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return; /* until there is room */
 	if (bytes && n < 0)
 		errno = (int)-n;
+	if (n == 0 && c->greets) {
+		c->waits = true; /* it will be there again */
+		return;
+	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		input_ended(c, n == 0 ? "" : strerror(errno));
 		return;
@@ -513,6 +532,21 @@ stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 	return c;
 }
 
+void stream_conn_greet(struct stream_conn *c)
+{
+	c->greets = true;
+}
+
+void stream_conn_serve(struct stream_conn *c)
+{
+	bool has_first = c->has_first;
+
+	c->greets = c->waits = c->has_first = false;
+	if (has_first)
+		take(c, &c->first);
+	go_on(c);
+}
+
 bool stream_conn_lost(const struct stream_conn *c)
 {
 	return c->lost;
@@ -537,6 +571,9 @@ void stream_conn_free(struct stream_conn *c)
 	event_free(c->rested);
 	fair_queue_cancel(&c->turn);
 	forget_intake(c);
+	if (c->has_first)
+		rpc_async_free(c->ctx->thread_pool, c->session.requestor,
+			       &c->first);
 	line_reader_fini(&c->lines);
 	count_lines(c);
 	stream_bytes_fini(&c->bytes);

@@ -20,6 +20,13 @@ stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 		int out, void (*on_closed)(void *arg, struct stream_conn *c),
 		void *arg);
 
+/*
+ * From now, when nothing was read yet, until stream_conn_serve(), C answers
+ * initialize, which takes nothing that is to be started; all else waits.
+ */
+void stream_conn_greet(struct stream_conn *c);
+void stream_conn_serve(struct stream_conn *c);
+
 /* Did C's end come of output that could not be written, though nobody left? */
 bool stream_conn_lost(const struct stream_conn *c);
 

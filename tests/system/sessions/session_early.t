@@ -1,0 +1,83 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A client that comes while the cage is measured: it is greeted, and nothing more
+# before it is known that runs would be caged.
+use lib 'tests/lib';
+use Paddock;
+use File::Copy qw(copy);
+
+# Workers begin once there is a file "go"; those that it names a program for are it.
+sub slow {
+	my $s = Paddock->new(templates => {echo => lua('return inputs')}, idle => 1);
+	my $dir = "$s->{root}/build";
+
+	mkdir $dir;
+	copy("$BUILD/paddockd", "$dir/paddockd") or die "copy: $!\n";
+	write_file("$dir/paddock-worker", "#!/bin/sh\nuntil [ -e $dir/go ]; do\n" .
+		   "kill -0 \$PPID 2>/dev/null || exit\nsleep 0.05\ndone\n" .
+		   "read -r worker <$dir/go\nexec \$worker \"\$@\"\n");
+	chmod 0755, $dir, "$dir/paddockd", "$dir/paddock-worker";
+	$s->{build} = $dir;
+	return $s->start;
+}
+
+sub go {
+	my ($s, $worker) = @_;
+
+	write_file("$s->{build}/go.new", "$worker\n");
+	chmod 0644, "$s->{build}/go.new";
+	rename "$s->{build}/go.new", "$s->{build}/go" or die "rename: $!\n";
+}
+
+{
+	my $s = slow();
+	my $a = $s->call(initialize => {protocolVersion => '2025-11-25', capabilities => {},
+					clientInfo => {name => 't', version => '1'}});
+
+	is($a->{result}{protocolVersion}, '2025-11-25', 'initialize is answered while the cage is measured');
+	unlike($s->log_text, qr/isolation=/, '  so before that is known');
+	$s->notify('notifications/initialized');
+	my $run = $s->ask_run('echo', {n => 1});
+	my $ping = $s->request('ping');
+
+	go($s, "$BUILD/paddock-worker");
+	same_json($s->result($run)->{view}{result}, {n => 1}, 'what else came is served once it has been');
+	is_deeply($s->answer($ping)->{result}, {}, '  all of it');
+	like($s->log_text, qr/isolation=\w/, '  when it is known');
+	$s->stop;
+}
+{
+	my $s = slow();
+	my $ping = $s->request('ping');
+
+	go($s, "$BUILD/paddock-worker");
+	is_deeply($s->answer($ping)->{result}, {}, 'what comes before any initialize waits, too');
+	ok($s->init, '  and then that is answered');
+	$s->stop;
+}
+{
+	my $s = slow();
+
+	ok($s->init, 'a client is greeted by a server whose cage will not do');
+	my $lines = $s->{lines};
+	my $list = $s->request('tools/list');
+
+	go($s, '/bin/false');
+	is(($s->wait_exit // -1) >> 8, 69, '  which ends then');
+	is($s->{lines}, $lines, '  and has answered nothing else');
+	like($s->log_text, qr/nothing is run/, '  and says why');
+	$s->close_stdin;
+	ok(strays_gone(), '  and leaves nothing');
+}
+for (['/bin/false', 69, 'fails'], ["$BUILD/paddock-worker", 0, 'ends well']) {
+	my ($worker, $status, $what) = @$_;
+	my $s = slow();
+
+	ok($s->init, 'a client is greeted');
+	$s->close_stdin;
+	go($s, $worker);
+	is(($s->wait_exit // -1) >> 8, $status, "  and leaves before the cage is measured: the server $what");
+	ok(strays_gone(), '  and leaves nothing');
+}
+
+done_testing;

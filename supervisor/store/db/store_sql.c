@@ -51,6 +51,9 @@ static const struct pointer_error {
     {-EREMOTEIO, EX_UNAVAILABLE, "its database takes no writes",
      "promote it, or name the one that does in url: of several hosts "
      "target_session_attrs=read-write finds it"},
+    {-ESTALE, EX_UNAVAILABLE, "its database is an older primary",
+     "another has taken its place since: end it, or make it a standby of that "
+     "one"},
     {-ENOKEY, EX_CONFIG, "it has no password for its database",
      "give password_file a file with the password in its first line that nobody "
      "else may read"},

@@ -25,6 +25,36 @@
 	" WHEN current_setting('transaction_read_only') = 'on' THEN 'r'"       \
 	" ELSE 'w' END"
 
+/* Which database this is a copy of, and how often one of these was promoted. */
+#define LINEAGE                                                                \
+	"SELECT system_identifier || ' ' || ('x' || substr(pg_walfile_name("   \
+	"pg_current_wal_lsn()), 1, 8))::bit(32)::bigint FROM pg_control_system()"
+
+/*
+ * A primary whose standby has been promoted since, and which does not know: what is
+ * written there is lost, and a heartbeat there is seen by nobody. Where nobody may
+ * ask, as some who host databases have it, nothing is known of that.
+ */
+static int check_lineage(struct postgres *p)
+{
+	char text[2 * NUMBER_SIZE] = "", cluster[NUMBER_SIZE] = "";
+	long long timeline = 0;
+	int rc = pq_link_ask(&p->link, LINEAGE, text, sizeof(text));
+
+	if (rc != 0)
+		return p->link.broken ? rc : 0;
+	if (sscanf(text, "%23s %lld", cluster, &timeline) != 2)
+		return 0;
+	if (strcmp(cluster, p->cluster) == 0 && timeline < p->timeline) {
+		snprintf(p->link.words, sizeof(p->link.words),
+			 "it is an older primary");
+		return -ESTALE;
+	}
+	memcpy(p->cluster, cluster, sizeof(p->cluster));
+	p->timeline = timeline;
+	return 0;
+}
+
 /* One that takes no writes is no use: of several hosts it is not the one. */
 static int check_writable(struct postgres *p)
 {
@@ -33,7 +63,7 @@ static int check_writable(struct postgres *p)
 
 	p->about.standby = how[0] == 's' || how[0] == 'r';
 	if (rc != 0 || !p->about.standby)
-		return rc;
+		return rc != 0 ? rc : check_lineage(p);
 	snprintf(p->link.words, sizeof(p->link.words), "%s",
 		 how[0] == 's' ? "it is a standby, which is read-only"
 			       : "it was set read-only");

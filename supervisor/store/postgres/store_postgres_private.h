@@ -40,10 +40,13 @@ struct postgres {
 	struct seen *seen;
 	size_t n_seen;
 	int64_t looked_ms; /* CLOCK_BOOTTIME: others were last looked at */
-	int open_rc;	   /* of the last try */
-	int64_t batch;	   /* the number of the transaction that writes */
-	int64_t settled;   /* the last that was done before this connection */
-	int64_t retry_ms;  /* no connection is tried before */
+	/* of whom we were connected to last, once that is known */
+	char cluster[NUMBER_SIZE];
+	int64_t timeline;
+	int open_rc;	  /* of the last try */
+	int64_t batch;	  /* the number of the transaction that writes */
+	int64_t settled;  /* the last that was done before this connection */
+	int64_t retry_ms; /* no connection is tried before */
 	int64_t backoff_ms;
 	int64_t changes;
 	unsigned names;		     /* given to statements */

@@ -64,11 +64,19 @@ run: deps all
 	@echo
 	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv -i maxDistinct:=3
 
-# These wait more than they work, and each has a server of its own: three at a
-# time. The others follow one by one, leaks.t the last.
-SIDE = $(B)/tests/unit/** tests/peers/* \
-       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/instances.t operations/start.t operations/tutorial.t requestors/requestors* \
-         runs/* programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)
+# Three tests at a time, of three and more lanes: a job that is free takes the
+# first lane in which nothing runs. So what measures, or fills a machine, goes on
+# one by one in the first lane from the start, and beside it whatever waits more
+# than it works and has a server of its own, a lane each, the longest first.
+# leaks.t is in none: it is the last.
+LONG    = $(addprefix tests/system/,store/postgres.t templates/templates.t store/recovery.t operations/instances.t)
+BESIDE  = $(LONG) $(filter-out $(LONG),$(filter $(subst *,%,tests/peers/* \
+       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/start.t operations/tutorial.t requestors/requestors* \
+         runs/* programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)),$(SESSION)))
+FIRST   = $(filter-out $(BESIDE),$(SESSION))
+comma   = ,
+empty   =
+LANES   = $(if $(FIRST),seq={$(subst $(empty) $(empty),$(comma),$(FIRST))}) $(patsubst %,seq=%,$(BESIDE) $(UNIT)) seq=$(B)/fuzz/**
 # What depends on the store runs a second time, on PostgreSQL, from store/postgres.t;
 # PADDOCK_TEST_STORE=postgres has all of a check there. Left out: the files that are of
 # something else (browser, input, peers, programs, redteam, requestors, templates and most of
@@ -85,7 +93,7 @@ on-postgres:
 	@echo $(PADDOCK_ON_POSTGRES)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
-	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \
+	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j3 $(LANES:%='--rules=%') $(PROVE) \
 	    $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/tools/leaks.t
 check-unit:
 	+@$(MAKE) check T='tests/unit tests/fuzz'

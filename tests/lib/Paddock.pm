@@ -48,7 +48,7 @@ use constant { true => JSON::PP::true, false => JSON::PP::false,
 
 our $TOP = abs_path(dirname(__FILE__) . '/../..');
 our $BUILD = abs_path($ENV{PADDOCK_BUILD} // "$TOP/build") // 'build';
-our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 30; # seconds a wait may last
+our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 90; # seconds a wait may last, however busy the machine is
 our $SANITIZED = -e "$BUILD/paddock-sanitized"; # see make asan
 our $ROOM = $SANITIZED ? 12 : 1; # so many times the usual memory is fine: what is freed stays a while, and its shadow
 

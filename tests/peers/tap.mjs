@@ -3,7 +3,7 @@
 // waits for ever, ends in a check that failed.
 import {isDeepStrictEqual, inspect} from 'node:util';
 
-const PATIENCE_MS = 1000 * (process.env.PADDOCK_PATIENCE ?? 30);
+const PATIENCE_MS = 1000 * (process.env.PADDOCK_PATIENCE ?? 90);
 let failed = 0;
 
 const say = (text) => process.stdout.write(text + '\n');

@@ -43,6 +43,7 @@ my $c = $s->client('ada')->greeted;
 sub memory_has {
 	my ($pid, $text) = @_;
 
+	no warnings qw(portable); # an address has 64 bits
 	open my $mem, '<:raw', "/proc/$pid/mem" or return undef;
 	for (split /\n/, read_file("/proc/$pid/maps") // '') {
 		my ($from, $to) = /^([0-9a-f]+)-([0-9a-f]+) r/ or next;

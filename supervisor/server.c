@@ -29,6 +29,7 @@
 #include "supervisor/health/health.h"
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_away.h"
+#include "supervisor/input/input_visit.h"
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
@@ -329,9 +330,9 @@ int server_start(struct server *srv, const struct config *config,
 		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
-	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop,
-						input_away_answered,
-						input_away_asked};
+	static const struct runs_ops run_ops = {
+	    browser_allow,	 on_ask,	   on_drop,
+	    input_away_answered, input_away_asked, input_visit_shown};
 	struct context *ctx = &srv->context;
 	int status;
 

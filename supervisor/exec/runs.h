@@ -28,10 +28,13 @@ struct runs_ops {
 	/* what templates ask for; NULL: is refused */
 	worker_on_question on_ask;
 	worker_on_drop on_drop;
-	/* A client answers at another machine what R asks: BODY. NULL: none can. */
-	void (*on_answer)(struct run *r, const char *body);
+	/* A client says at another machine what BODY has. NULL: none can. */
+	void (*on_answer)(struct context *ctx, struct run *r, const char *body);
 	/* What R asks of clients, for those there: JSON, the caller's; NULL: nothing. */
 	char *(*asked)(const struct run *r);
+	/* ROW of another's run that is watched here was read; ROW NULL: its attempt
+	   is over, and the next one is ours. NULL: nobody cares. */
+	void (*shown)(struct run *r, const struct store_run *row);
 };
 
 /* CTX and OPS are lent for as long as the runs live. */
@@ -84,6 +87,13 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish);
  */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		      const char *id);
+/*
+ * ROW's run, which another instance has, for who is to watch it here at once, as if it
+ * had been made here; T (a reference is kept) is what it is of. NULL: it has come here
+ * since, or has ended. Borrowed.
+ */
+struct run *runs_visit(struct runs *s, struct requestor *requestor,
+		       struct template *t, const struct store_run *row);
 /* Anybody's that has a worker, or NULL. */
 struct run *runs_working(struct runs *s, const char *id);
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,

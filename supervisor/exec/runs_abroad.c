@@ -22,6 +22,8 @@
 #include "supervisor/run/run_row.h"
 
 #define LOOK_MS 1000
+#define LOOK_VISITED_MS 250 /* at those whose clients have come back here… */
+#define VISITED_MS 5000	    /* …lately */
 #define LOOKS_MAX 64 /* each time: who is next is the first the next time */
 #define ASKED_MS 5000
 #define PARSED_MAX (1u << 20) /* bytes of a view that are read on the loop */
@@ -62,6 +64,8 @@ static void apply_end(struct run *r, const struct store_run *row)
 	};
 	enum run_event ev = ends[row->status];
 
+	if (r->state == RUN_AWAITING_INPUT)
+		run_apply(r, EV_ANSWER);
 	if (run_next(r->state, ev) == RUN_NONE)
 		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
 	if (!run_terminal(r))
@@ -73,7 +77,7 @@ static void apply_end(struct run *r, const struct store_run *row)
 /* One that never began has ended in the queue, which nobody has noted yet. */
 static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 {
-	if (row->started_ms != 0)
+	if (row->started_ms != 0 || r->away.visited)
 		return;
 	log_info("run", "run=%s template=%s requestor=%s status=%s queue=left",
 		 r->id, r->template->id, r->requestor->name, run_status(r));
@@ -90,6 +94,8 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 {
 	struct json_object *view, *made = NULL;
 
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, row);
 	if (row->view == NULL)
 		made = run_json_row(row);
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
@@ -203,6 +209,8 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 {
 	if (row->owner == STORE_OWNER_DEAD)
 		runs_recover(s);
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, row);
 	if (row->status != STORE_RUNNING)
 		return;
 	if (r->state == RUN_QUEUED) {
@@ -214,10 +222,15 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
 	if (wants_log(r))
 		ask(s, r, STORE_MAIL_LOG, row->log_until_ms);
-	if (row->cancelling && r->state == RUN_RUNNING) {
+	if (row->cancelling && run_next(r->state, EV_CANCEL) != RUN_NONE) {
 		run_apply(r, EV_CANCEL);
 		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 		return;
+	}
+	if (row->awaiting != (r->state == RUN_AWAITING_INPUT) &&
+	    r->state != RUN_CANCELLING) {
+		run_apply(r, row->awaiting ? EV_ASK : EV_ANSWER);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	}
 	tell_log(r, row->log);
 	tell_progress(r, row);
@@ -272,31 +285,60 @@ void runs_abroad_look(struct runs *s, struct run *r)
 	if (r->away.place == RUN_HERE || r->away.looked)
 		return;
 	r->away.looked = true;
+	r->away.look_ms = clock_mono_ms();
 	l = xcalloc(1, sizeof(*l));
 	l->runs = s;
 	memcpy(l->id, r->id, sizeof(l->id));
 	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row, l);
 }
 
+static bool is_visited(const struct run *r, int64_t now)
+{
+	return r->away.visited && now < r->away.visit_ms + VISITED_MS;
+}
+
+/* Does it have to be looked at in this turn? */
+static bool is_due(const struct run *r, int64_t now)
+{
+	int64_t every = is_visited(r, now) ? LOOK_VISITED_MS : LOOK_MS;
+
+	return (!TAILQ_EMPTY(&r->watches) || r->away.unheard) &&
+	       now >= r->away.look_ms + every - LOOK_VISITED_MS / 2;
+}
+
+static void look_later(struct runs *s, bool visited)
+{
+	evtimer_add(s->abroad_look,
+		    CLOCK_TIMEVAL(visited ? LOOK_VISITED_MS : LOOK_MS));
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct runs *s = arg;
 	struct run *r, *after, *last = TAILQ_LAST(&s->abroad, runs_abroad);
+	int64_t now = clock_mono_ms();
+	bool visited = false;
 	int n = 0;
 
 	(void)fd, (void)what;
 	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
 	     r = after) {
 		after = r == last ? NULL : TAILQ_NEXT(r, away.link);
+		if (r->away.visited && TAILQ_EMPTY(&r->watches)) {
+			runs_abroad_forget(s, r);
+			runs_forget(s, r);
+			continue;
+		}
+		visited |= is_visited(r, now);
 		TAILQ_REMOVE(&s->abroad, r, away.link);
 		TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
-		if (TAILQ_EMPTY(&r->watches) && !r->away.unheard)
+		if (!is_due(r, now))
 			continue;
 		runs_abroad_look(s, r);
 		n++;
 	}
 	if (!TAILQ_EMPTY(&s->abroad))
-		evtimer_add(s->abroad_look, CLOCK_TIMEVAL(LOOK_MS));
+		look_later(s, visited || r != NULL);
 }
 
 static void add(struct runs *s, struct run *r)
@@ -308,7 +350,40 @@ static void add(struct runs *s, struct run *r)
 	TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
 	s->n_abroad++;
 	if (!evtimer_pending(s->abroad_look, NULL))
-		evtimer_add(s->abroad_look, CLOCK_TIMEVAL(LOOK_MS));
+		look_later(s, false);
+}
+
+/* Nobody here has known R. */
+static void add_visited(struct runs *s, struct run *r,
+			const struct store_run *row)
+{
+	memcpy(r->id, row->id, sizeof(r->id));
+	r->created_ms = row->created_ms;
+	r->started_ms = row->started_ms; /* its start is another's to tell */
+	r->durable = true;
+	r->away.visited = true;
+	HASH_ADD_STR(s->by_id, id, r);
+	add(s, r);
+	if (row->status == STORE_RUNNING)
+		run_apply(r, EV_START);
+}
+
+struct run *runs_visit(struct runs *s, struct requestor *requestor,
+		       struct template *t, const struct store_run *row)
+{
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, row->id, r);
+	if (r != NULL && (r->away.place != RUN_ABROAD || run_terminal(r)))
+		return NULL;
+	if (r == NULL) {
+		r = run_new(requestor, t);
+		add_visited(s, r, row);
+	}
+	r->away.visit_ms = clock_mono_ms();
+	look_later(s, true);
+	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	return r;
 }
 
 void runs_abroad_follow(struct runs *s, struct run *r)
@@ -328,6 +403,14 @@ void runs_abroad_claimed(struct runs *s, struct run *r)
 	add(s, r);
 	run_apply(r, EV_START);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+void runs_abroad_end_visit(struct runs *s, struct run *r)
+{
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, NULL);
+	runs_abroad_forget(s, r);
+	runs_forget(s, r);
 }
 
 /* ---- cancelling ---- */

@@ -170,6 +170,10 @@ static void take(struct runs *s, const struct store_run *row)
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, row->id, r);
+	if (r != NULL && r->away.visited && !run_terminal(r)) {
+		runs_abroad_end_visit(s, r);
+		r = NULL;
+	}
 	if (r != NULL && r->away.place != RUN_HERE && !run_terminal(r))
 		runs_take_back(s, r, row);
 	else if (r == NULL)

@@ -213,6 +213,8 @@ void runs_abroad_follow(struct runs *s, struct run *r);
 void runs_abroad_claimed(struct runs *s, struct run *r);
 /* R has another state in its row, perhaps its last: see. */
 void runs_abroad_look(struct runs *s, struct run *r);
+/* R, which is visited, is to be tried again here: who waits is told so. R is gone. */
+void runs_abroad_end_visit(struct runs *s, struct run *r);
 /* R is not another's any more. */
 void runs_abroad_forget(struct runs *s, struct run *r);
 /* R, in that queue or another's, is to end: whoever has it is asked. */

@@ -57,7 +57,7 @@ static void show_soon(struct runs_remote *m)
 {
 	int64_t ms = m->show_ms - clock_mono_ms();
 
-	if (!evtimer_pending(m->show, NULL))
+	if (!evtimer_pending(m->show, NULL) || ms <= 0)
 		evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
@@ -69,7 +69,6 @@ static void on_notice(struct run_watch *w, struct run *r,
 	struct run_shown *e = CONTAINER(w, struct run_shown, watch);
 	enum part p = n->kind == NOTICE_LOG ? PART_LOG : PART_VIEW;
 
-	(void)r;
 	if (n->kind == NOTICE_RELEASED) {
 		drop(e);
 		return;
@@ -77,8 +76,11 @@ static void on_notice(struct run_watch *w, struct run *r,
 	if (n->kind > NOTICE_LOG && n->kind != NOTICE_ASKED)
 		return; /* its row says all */
 	e->part[p].changed = true;
-	if (e->part[p].until_ms > clock_wall_ms())
-		show_soon(e->mail);
+	if (e->part[p].until_ms <= clock_wall_ms())
+		return;
+	if (n->kind == NOTICE_ASKED && r->guests != NULL)
+		e->mail->show_ms = 0; /* a client waits for no more than this */
+	show_soon(e->mail);
 }
 
 /* The owned text of P, which others may have; NULL: not now. */
@@ -227,7 +229,7 @@ static void take(struct runs *s, const struct store_letter *l)
 	else if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
 	else if (l->kind == STORE_MAIL_ANSWER && s->ops->on_answer != NULL)
-		s->ops->on_answer(r, l->body);
+		s->ops->on_answer(s->ctx, r, l->body);
 	else
 		show_until(s, r,
 			   l->kind == STORE_MAIL_LOG ? PART_LOG : PART_VIEW,

@@ -3,7 +3,7 @@
  * input_away.c - questions of a run of one machine, answered at another: the owner
  * shows them beside its run, and reads the answers as mail (runs_remote.c); who has the
  * client filters and forwards. What cannot be sent is told to the request; an answer
- * that nobody waits for any more is passed over.
+ * that nobody waits for any more is passed over, as is a letter that is not to be read.
  */
 #include "supervisor/input/input_away.h"
 
@@ -17,9 +17,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 #include "supervisor/input/input.h"
-
-#define ANSWER_MAX (256u << 10) /* bytes, for its owner reads it at once */
-#define ANSWER_MS 600000	/* an owner that lives reads it in a moment */
+#include "supervisor/input/input_guests.h"
 
 /* Whoever it may be can answer all. */
 static struct client_terms anybody(void)
@@ -40,22 +38,36 @@ char *input_away_asked(const struct run *r)
 {
 	struct client_terms t = anybody();
 	struct json_object *asked = input_requests(r, &t);
-	char *text = asked != NULL ? xstrdup(json_text(asked, NULL)) : NULL;
+	struct json_object *guests = input_guests_shown(r), *all;
+	char *text = NULL;
 
-	json_object_put(asked);
+	if (asked != NULL || guests != NULL) {
+		all = json_pack("requests?o guests?o", asked, guests);
+		text = xstrdup(json_text(all, NULL));
+		json_object_put(all);
+	}
 	json_object_put(t.capabilities);
 	return text;
 }
 
-void input_away_answered(struct run *r, const char *body)
+static struct json_object *parsed(const char *text)
+{
+	struct json_object *o = NULL;
+
+	return json_parse(&o, text, strlen(text), NULL) == 0 ? o : NULL;
+}
+
+void input_away_answered(struct context *ctx, struct run *r, const char *body)
 {
 	size_t len = strlen(body);
-	struct json_object *responses = NULL;
+	struct json_object *letter = parsed(body);
 
-	if (json_parse(&responses, body, len, NULL) != 0)
-		responses = NULL;
-	input_answer_keys(r, r->requestor, responses, len);
-	json_object_put(responses);
+	if (json_member(letter, "guest") != NULL)
+		input_guests_hear(ctx, r, letter, len);
+	else
+		input_answer_keys(r, r->requestor,
+				  json_member(letter, "answers"), len);
+	json_object_put(letter);
 }
 
 /* Which capability answers METHOD? */
@@ -74,16 +86,19 @@ static bool can_answer(const struct client_terms *t, const char *method)
 	return false;
 }
 
+struct json_object *input_away_shown(const struct store_run *row)
+{
+	return row->asked != NULL ? parsed(row->asked) : NULL;
+}
+
 struct json_object *input_away_requests(const struct store_run *row,
 					const struct client_terms *t)
 {
-	struct json_object *all = NULL, *some = NULL;
+	struct json_object *all = input_away_shown(row), *some = NULL;
+	struct json_object *requests = json_member(all, "requests");
 
-	if (row->asked == NULL ||
-	    json_parse(&all, row->asked, strlen(row->asked), NULL) != 0)
-		return NULL;
-	if (json_object_is_type(all, json_type_object)) {
-		json_object_object_foreach(all, key, one) {
+	if (json_object_is_type(requests, json_type_object)) {
+		json_object_object_foreach(requests, key, one) {
 			if (!can_answer(t, json_member_str(one, "method")))
 				continue;
 			if (some == NULL)
@@ -109,15 +124,16 @@ static void on_sent(void *arg, const struct store_result *res)
 	free(s);
 }
 
-void input_away_answer(struct request *c, const char *id,
-		       struct json_object *responses,
-		       void (*then)(struct request *c, int rc))
+void input_away_send(struct request *c, const char *id,
+		     struct json_object *letter,
+		     void (*then)(struct request *c, int rc))
 {
 	struct sent *s;
 	size_t len;
-	const char *text = json_text(responses, &len);
+	const char *text = json_text(letter, &len);
 
-	if (len > ANSWER_MAX) {
+	if (len > INPUT_AWAY_MAX) {
+		json_object_put(letter);
 		then(c, -E2BIG);
 		return;
 	}
@@ -125,5 +141,6 @@ void input_away_answer(struct request *c, const char *id,
 	*s = (struct sent){c, then};
 	request_ref(c);
 	store_send_answer(c->ctx->store, c->requestor->name, id, text,
-			  clock_wall_ms() + ANSWER_MS, on_sent, s);
+			  clock_wall_ms() + INPUT_AWAY_MS, on_sent, s);
+	json_object_put(letter);
 }

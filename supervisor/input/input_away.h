@@ -10,19 +10,29 @@
 #include "supervisor/session/request.h"
 #include "supervisor/exec/runs.h"
 
+#define INPUT_AWAY_MAX (256u << 10) /* bytes: its owner reads it at once */
+#define INPUT_AWAY_MS 600000 /* an owner that lives does so in a moment */
+
 /* For runs_ops. */
 char *input_away_asked(const struct run *r);
-void input_away_answered(struct run *r, const char *body);
+void input_away_answered(struct context *ctx, struct run *r, const char *body);
+
+/*
+ * What ROW's owner shows of its questions: {"requests", "guests"}, the caller's, or
+ * NULL. The first are as input_requests() has them, the others input_guests_shown().
+ */
+struct json_object *input_away_shown(const struct store_run *row);
 
 /* As input_requests(), of ROW's run, whose owner is another. */
 struct json_object *input_away_requests(const struct store_run *row,
 					const struct client_terms *t);
 /*
- * C has RESPONSES (lent) to what ROW's run asks: its owner is told. THEN is called
- * with C, RC 0 once that is durable; or -errno: -E2BIG over 256 KiB. C is held until then.
+ * LETTER (taken), for the owner of run ID: {"answers"}, these by their keys. THEN is called with C, which is held until then: RC 0 once
+ * that is durable, or -errno: -E2BIG over 256 KiB, -EOPNOTSUPP where instances are of
+ * one machine.
  */
-void input_away_answer(struct request *c, const char *id,
-		       struct json_object *responses,
-		       void (*then)(struct request *c, int rc));
+void input_away_send(struct request *c, const char *id,
+		     struct json_object *letter,
+		     void (*then)(struct request *c, int rc));
 
 #endif

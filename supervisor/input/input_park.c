@@ -169,8 +169,7 @@ void input_refuse_all(struct run *r, struct tool_error *e)
 
 /* ---- until all are there ---- */
 
-/* Can a client with the terms T be asked something that waits? */
-static bool may_be_told(const struct input *in, const struct client_terms *t)
+bool input_may_be_told(const struct input *in, const struct client_terms *t)
 {
 	const struct pending_input *p;
 
@@ -187,7 +186,7 @@ static struct request *who_gathers(const struct input *in)
 	TAILQ_FOREACH(w, &in->run->waiters, link)
 		if (w->request->ops->asked != NULL &&
 		    mcp_has(w->request->terms->revision, MCP_STATELESS) &&
-		    may_be_told(in, w->request->terms))
+		    input_may_be_told(in, w->request->terms))
 			return w->request;
 	return NULL;
 }
@@ -201,10 +200,12 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
-	if (c == NULL)
+	if (c != NULL)
+		c->ops->asked(c, r);
+	else if (!input_guests_ask(in))
 		return;
-	c->ops->asked(c, r);
-	if (r->input == in && who_gathers(in) != NULL)
+	if (r->input == in &&
+	    (who_gathers(in) != NULL || input_guests_gather(in)))
 		input_gather(in);
 }
 

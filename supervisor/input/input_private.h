@@ -6,6 +6,7 @@
  *   input_route.c  one question: whom it is asked of, and how it ends
  *   input_reply.c  what a client answered, as the worker is to get it
  *   input_park.c   questions that a client takes along, and comes back with
+ *   input_guests.c those that do so at other machines
  */
 #ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
 #define SUPERVISOR_INPUT_INPUT_PRIVATE_H
@@ -71,6 +72,19 @@ void input_name(struct pending_input *p);
 /* C, who waits for the run, is to take along what IN has, as soon as it is all. */
 void input_gather(struct input *in);
 void input_gather_fini(struct input *in);
+/* Is something of IN asked that who said T can be told? */
+bool input_may_be_told(const struct input *in, const struct client_terms *t);
+
+/* ---- input_guests.c ---- */
+
+#define INPUT_NO_GUEST "" /* nobody waits elsewhere */
+/* NULL: who waits for R at another machine can be asked Q. Else what is missing. */
+const char *input_guests_missing(const struct run *r,
+				 const struct input_request *q);
+/* Is there one who is to take along what IN has? */
+bool input_guests_gather(const struct input *in);
+/* The first of them is told. False: there is none. */
+bool input_guests_ask(struct input *in);
 
 /* ---- */
 

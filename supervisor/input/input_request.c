@@ -432,6 +432,33 @@ const char *input_request_missing(const struct input_request *q,
 	return kinds[q->kind].lacks(q, t);
 }
 
+struct json_object *input_request_askable(const struct client_terms *t)
+{
+	static const struct {
+		const char *name, *inner[2];
+	} known[] = {{"elicitation", {"form", "url"}},
+		     {"sampling", {"tools", "context"}},
+		     {"roots", {NULL}}};
+	struct json_object *all = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		struct json_object *from =
+		    json_member(t->capabilities, known[i].name);
+		struct json_object *o;
+
+		if (!json_object_is_type(from, json_type_object))
+			continue;
+		o = json_object_new_object();
+		for (size_t k = 0; k < 2 && known[i].inner[k] != NULL; k++)
+			if (mcp_declares(from, known[i].inner[k]))
+				json_object_object_add(
+				    o, known[i].inner[k],
+				    json_object_new_object());
+		json_object_object_add(all, known[i].name, o);
+	}
+	return all;
+}
+
 struct json_object *input_request_params(const struct input_request *q,
 					 enum mcp_revision rev,
 					 const char *task_id)

@@ -45,6 +45,9 @@ const char *input_request_method(const struct input_request *q);
 const char *input_request_missing(const struct input_request *q,
 				  const struct client_terms *t);
 
+/* What of T matters to who asks, as capabilities; the caller's. */
+struct json_object *input_request_askable(const struct client_terms *t);
+
 /* Nobody can be asked Q; ERRMSG is for the template's author. */
 void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r);

@@ -192,13 +192,23 @@ void input_reroute(struct pending_input *p)
 	input_send(p, c->session, c);
 }
 
+/* Nobody here can be asked P; can somebody at another machine? Else *ERRMSG not. */
+static bool guest_waits_for(struct pending_input *p, const char **errmsg)
+{
+	const char *lacks = input_guests_missing(p->input->run, &p->q);
+
+	if (lacks != NULL && lacks[0] != '\0')
+		*errmsg = lacks;
+	return lacks == NULL;
+}
+
 static void offer_plain(struct pending_input *p)
 {
 	const char *errmsg = NULL;
 	struct request *c = waiting_for(p, &errmsg);
 	struct tool_error tool_error = {0};
 
-	if (c != NULL && takes_along(c)) {
+	if (c != NULL ? takes_along(c) : guest_waits_for(p, &errmsg)) {
 		p->was_asked = true;
 		input_gather(p->input);
 	} else if (c != NULL) {

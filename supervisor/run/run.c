@@ -210,12 +210,19 @@ void run_free(struct run *r)
 	json_object_put(r->task.capabilities);
 	json_object_put(r->attempts.ended);
 	json_object_put(r->result);
+	json_object_put(r->heard);
 	free(r->result_text);
 	free(r->error.code);
 	free(r->error.message);
 	json_object_put(r->error.details);
 	free(r->view);
 	free(r);
+}
+
+bool run_is_unwanted(const struct run *r)
+{
+	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->parked.is &&
+	       r->n_guests == 0 && !r->away.visited;
 }
 
 int64_t run_left_ms(const struct run *r)

@@ -154,6 +154,8 @@ struct run_watch {
 };
 
 struct request;
+struct run_guests;
+struct input_visit;
 
 /* Who waits for a run's result: it may be asked what the template asks. */
 struct run_waiter {
@@ -258,6 +260,10 @@ struct run {
 		bool fenced; /* its worker was ended with our lease */
 		/* no news of it comes to us, who were another */
 		bool unheard;
+		/* it is known here only for who waits here; the last came then */
+		bool visited;
+		int64_t visit_ms; /* mono */
+		int64_t look_ms;  /* mono: when its row was last read */
 		/* of what was shown of it, the news of which is told */
 		int64_t seq;
 		size_t log_len;
@@ -274,6 +280,12 @@ struct run {
 	/* input.c's, or NULL; WHO NULL: the session that made the task */
 	void (*on_waiter)(struct run *r, enum run_waiter_event ev,
 			  struct request *who);
+	struct run_guests *guests; /* who waits at other instances, or NULL… */
+	size_t n_guests;	   /* …of these, who may be asked or told */
+	/* owned: the names of the last whose round was heard; or NULL */
+	struct json_object *heard;
+	/* of one that is another's: who waits here, and is its guest there */
+	LIST_HEAD(run_visits, input_visit) visits;
 	struct sched_item queued; /* while it waits for a worker */
 	UT_hash_handle hh;	  /* in runs.by_id */
 };
@@ -289,6 +301,9 @@ static inline bool run_terminal(const struct run *r)
 {
 	return r->state >= RUN_SUCCEEDED;
 }
+
+/* Is R no task, and does nobody wait for it, or is to be back with answers? */
+bool run_is_unwanted(const struct run *r);
 
 /* How many attempts at R have ended, so that another was made. */
 static inline size_t run_attempts(const struct run *r)

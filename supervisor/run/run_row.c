@@ -116,12 +116,27 @@ static char *options_of(const struct run *r)
  */
 static char *rounds_of(const struct run *r)
 {
-	bool reply = r->is_reply && r->taken_over;
+	bool reply = r->is_reply && (r->taken_over || r->heard != NULL);
+	const char *heard = r->heard != NULL ? json_text(r->heard, NULL) : "[]";
 
 	if (!run_terminal(r) || (r->rounds == 0 && !reply))
 		return NULL;
-	return xasprintf("{\"roundsUsed\":%u%s}", r->rounds_used,
-			 reply ? ",\"reply\":true" : "");
+	return xasprintf("{\"roundsUsed\":%u,\"heard\":%s%s}", r->rounds_used,
+			 heard, reply ? ",\"reply\":true" : "");
+}
+
+bool run_row_heard(const struct store_run *row, const char *guest)
+{
+	struct json_object *o = NULL;
+	bool found = false;
+
+	if (row->options == NULL ||
+	    json_parse(&o, row->options, strlen(row->options), NULL) < 0)
+		return false;
+	json_each(one, json_member(o, "heard"))
+		found |= strcmp(json_object_get_string(one), guest) == 0;
+	json_object_put(o);
+	return found;
 }
 
 bool run_row_is_reply(const struct store_run *row)

@@ -10,6 +10,8 @@
 
 /* Which of a run's rounds had come back when it ended; ROW is a whole one. */
 uint32_t run_row_rounds_used(const struct store_run *row);
+/* Was one of them GUEST's, who waited at another machine? See run.heard. */
+bool run_row_heard(const struct store_run *row, const char *guest);
 
 /* Is what ROW has ended with a whole reply of its template's? */
 bool run_row_is_reply(const struct store_run *row);

@@ -191,18 +191,13 @@ bool request_unref(struct request *c)
 	return false;
 }
 
-/* R is no task, and nobody waits for it, or is to be back with answers. */
-static bool is_unwanted(const struct run *r)
-{
-	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->parked.is;
-}
-
 void request_drop(struct request *c, bool cancel_run)
 {
 	struct run *r = c->run;
 	struct runs *runs = c->session->ctx->runs;
 
 	c->dropped = true;
+	c->cancels = cancel_run;
 	if (c->ops->dropped != NULL)
 		c->ops->dropped(c);
 	if (c->batch != NULL && !cancel_run)
@@ -216,7 +211,7 @@ void request_drop(struct request *c, bool cancel_run)
 		evtimer_del(c->timer);
 	if (c->refs == 0)
 		request_free(c);
-	if (r != NULL && cancel_run && is_unwanted(r))
+	if (r != NULL && cancel_run && run_is_unwanted(r))
 		runs_cancel(runs, r);
 }
 

@@ -32,6 +32,12 @@ struct request_ops {
 	void (*run_stored)(struct request *c, const struct store_run *row);
 	/* What that run's template asks is C's client to take along (input.h). */
 	void (*asked)(struct request *c, struct run *r);
+	/* The same of a run of another machine: REQUESTS (taken) are ROUND's. */
+	void (*asked_abroad)(struct request *c, struct json_object *requests,
+			     uint32_t round);
+	/* It came back to such a run, and was not heard: RC is 0, for its round was
+	   used, or -errno: its owner cannot be told. */
+	void (*not_heard)(struct request *c, int rc);
 	void (*free)(void *state);
 };
 
@@ -46,7 +52,8 @@ struct request {
 	struct client_terms own_terms;
 	struct batch *batch;	/* NULL: the answer leaves alone… */
 	struct reply_hint hint; /* …with this */
-	bool dropped;		/* cancelled by the client: no answer */
+	bool dropped;		/* cancelled by the client: no answer… */
+	bool cancels;		/* …and what it asked for is to end, too */
 	unsigned refs;		/* see request_ref() */
 	bool reads;		/* and request_ref_large() */
 	bool backlogged;	/* it is in session.backlog */

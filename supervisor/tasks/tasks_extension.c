@@ -216,9 +216,11 @@ static void update(struct request *c, const struct run_found *f)
 	if (task_lookup_missing(c, f))
 		return;
 	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
-		input_away_answer(c, f->res->runs->id,
-				  json_member(c->msg.params, "inputResponses"),
-				  on_forwarded);
+		input_away_send(
+		    c, f->res->runs->id,
+		    json_pack("answers:O",
+			      json_member(c->msg.params, "inputResponses")),
+		    on_forwarded);
 		return;
 	}
 	if (f->run != NULL)

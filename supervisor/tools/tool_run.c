@@ -18,6 +18,7 @@
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_request.h"
 #include "supervisor/input/input_required.h"
+#include "supervisor/input/input_visit.h"
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/templates/catalogue.h"
@@ -30,6 +31,7 @@ static void tool_run_args_free(void *state)
 {
 	struct tool_run_args *ask = state;
 
+	input_visit_leave(ask->visit, false);
 	template_unref(ask->template);
 	run_files_free(ask->files);
 	json_object_put(ask->token);
@@ -248,19 +250,23 @@ void tool_run_wait_durable(struct request *c, struct run *r)
 	request_watch(c, r); /* a cancel finds the run by this */
 }
 
+/* Of one that comes back, to whichever machine. */
+#define TAKES_ALONG                                                            \
+	.dropped = tool_run_dropped, .asked_abroad = tool_run_asked_abroad,    \
+	.not_heard = tool_run_not_heard
+
 static const struct request_ops inline_ops = {.logs = true,
 					      .run_changed = changed,
 					      .run_ended = present,
 					      .run_stored =
 						  tool_run_present_row,
 					      .asked = tool_run_asked,
+					      TAKES_ALONG,
 					      .free = tool_run_args_free};
 
-static const struct request_ops handle_ops = {.run_changed = changed,
-					      .run_ended = present,
-					      .run_stored =
-						  tool_run_present_row,
-					      .free = tool_run_args_free};
+static const struct request_ops handle_ops = {
+    TAKES_ALONG, .run_changed = changed, .run_ended = present,
+    .run_stored = tool_run_present_row, .free = tool_run_args_free};
 
 static const struct request_ops task_ops = {.run_changed = changed,
 					    .run_ended = present_created,

@@ -43,7 +43,8 @@ struct tool_run_args {
 	struct json_object *token; /* owned: a task's, for progress */
 	char run_id[ID_SIZE];	   /* of a call that comes back… */
 	uint32_t round;		   /* …with this */
-	unsigned looks;		   /* for its run */
+	unsigned looks;		   /* for its run… */
+	struct input_visit *visit; /* …which is another machine's; or NULL */
 };
 
 /* Whose inputs they are: a member of the call's message. */
@@ -92,8 +93,12 @@ void tool_run_digest_call(struct request *c);
  * was told of.
  */
 void tool_run_retry(struct request *c);
-/* For request_ops.asked. */
+/* For request_ops. */
 void tool_run_asked(struct request *c, struct run *r);
+void tool_run_asked_abroad(struct request *c, struct json_object *requests,
+			   uint32_t round);
+void tool_run_not_heard(struct request *c, int rc);
+void tool_run_dropped(struct request *c);
 /* R, or its row, is what became of C's call. */
 void tool_run_present_row(struct request *c, const struct store_run *row);
 

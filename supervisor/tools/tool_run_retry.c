@@ -15,11 +15,27 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_away.h"
 #include "supervisor/input/input_required.h"
+#include "supervisor/input/input_visit.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/tools/run_lookup.h"
 
 /* ---- taken along ---- */
+
+static void take_along(struct request *c, const char *run_id,
+		       struct json_object *asked, struct request_state *st)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (!ask->has_call)
+		tool_run_digest_call(c);
+	memcpy(st->call, ask->call, sizeof(st->call));
+	memcpy(st->run, run_id, sizeof(st->run));
+	request_unwatch(c);
+	input_required(c, asked, st);
+}
 
 void tool_run_asked(struct request *c, struct run *r)
 {
@@ -48,13 +64,16 @@ void tool_run_asked(struct request *c, struct run *r)
 		input_refuse_all(r, &e);
 		return;
 	}
-	if (!ask->has_call)
-		tool_run_digest_call(c);
-	memcpy(st.call, ask->call, sizeof(st.call));
-	memcpy(st.run, r->id, sizeof(st.run));
 	input_park(r);
-	request_unwatch(c);
-	input_required(c, asked, &st);
+	take_along(c, r->id, asked, &st);
+}
+
+void tool_run_asked_abroad(struct request *c, struct json_object *requests,
+			   uint32_t round)
+{
+	struct request_state st = {.round = round};
+
+	take_along(c, c->run->id, requests, &st);
 }
 
 /* ---- and come back with ---- */
@@ -81,6 +100,64 @@ static void go_on(struct request *c, struct run *r)
 
 static void look_again(evutil_socket_t fd, short what, void *arg);
 
+/* ROW's run is at another machine, which is told what C brings. */
+static void go_on_abroad(struct request *c, const struct store_run *row)
+{
+	struct tool_run_args *ask = c->state;
+	struct template *t =
+	    catalogue_find(c->ctx->catalogue, row->template_id, row->version);
+	struct run *r = runs_visit(c->ctx->runs, c->requestor,
+				   t != NULL ? t : ask->template, row);
+
+	if (r == NULL) { /* it has just come here, or ended */
+		request_set_timer(c, AGAIN_MS, look_again);
+		return;
+	}
+	tool_run_wait(c, r);
+	ask->visit = input_visit_new(
+	    c, r, ask->round, json_member(c->msg.params, "inputResponses"));
+	if (ask->visit == NULL)
+		tool_run_not_heard(c, -E2BIG);
+}
+
+void tool_run_not_heard(struct request *c, int rc)
+{
+	struct tool_error e = {0};
+
+	request_unwatch(c);
+	if (rc == 0) {
+		input_required_used(c);
+		return;
+	}
+	if (rc == -E2BIG)
+		tool_error_set(&e, "INVALID_PARAMETER", NULL,
+			       "another server runs this, and is given answers "
+			       "of at most %u bytes at once, which is fixed: "
+			       "answer in parts, by this requestState first",
+			       INPUT_AWAY_MAX);
+	else if (rc == -EAGAIN)
+		tool_error_set(&e, "RUN_INTERRUPTED", NULL,
+			       "the server that ran this is gone, and the run "
+			       "is tried again: call anew, or see by "
+			       "get_task_run what becomes of %s",
+			       ((struct tool_run_args *)c->state)->run_id);
+	else
+		tool_error_set(&e, "STORE_UNAVAILABLE",
+			       admission_store_details(),
+			       "the answers cannot be given to the server that "
+			       "runs this now: %s",
+			       store_says(rc));
+	request_tool_error(c, &e);
+}
+
+void tool_run_dropped(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	input_visit_leave(ask->visit, c->cancels);
+	ask->visit = NULL;
+}
+
 /* The run has ended, or another server has it: ROW says what became of it. */
 static void go_on_row(struct request *c, const struct store_run *row)
 {
@@ -94,6 +171,8 @@ static void go_on_row(struct request *c, const struct store_run *row)
 	} else if (ask->looks++ < AGAIN_MOST &&
 		   run_lookup_owner_died(c->ctx, row)) {
 		request_set_timer(c, AGAIN_MS, look_again);
+	} else if (store_is_shared(c->ctx->store)) {
+		go_on_abroad(c, row);
 	} else {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
 			      "the run that this requestState belongs to is at "

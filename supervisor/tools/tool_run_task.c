@@ -13,6 +13,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/input/input.h"
+#include "supervisor/input/input_request.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
@@ -29,34 +30,6 @@ static struct json_object *copy_of(struct json_object *token)
 	return copy;
 }
 
-/* Of what T's client declares, what matters to who asks it; the caller's. */
-static struct json_object *askable(const struct client_terms *t)
-{
-	static const struct {
-		const char *name, *inner[2];
-	} known[] = {{"elicitation", {"form", "url"}},
-		     {"sampling", {"tools", "context"}},
-		     {"roots", {NULL}}};
-	struct json_object *all = json_object_new_object();
-
-	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		struct json_object *from =
-		    json_member(t->capabilities, known[i].name);
-		struct json_object *o;
-
-		if (!json_object_is_type(from, json_type_object))
-			continue;
-		o = json_object_new_object();
-		for (size_t k = 0; k < 2 && known[i].inner[k] != NULL; k++)
-			if (mcp_declares(from, known[i].inner[k]))
-				json_object_object_add(
-				    o, known[i].inner[k],
-				    json_object_new_object());
-		json_object_object_add(all, known[i].name, o);
-	}
-	return all;
-}
-
 bool tool_run_is_answered_later(const struct request *c)
 {
 	return c->may_be_task && mcp_declares(c->terms->capabilities,
@@ -71,7 +44,7 @@ void tool_run_wish_task(struct request *c)
 	ask->wish.task = ask->form;
 	ask->wish.task_ttl_ms = c->task_ttl_ms;
 	if (c->may_be_task)
-		ask->wish.task_capabilities = askable(c->terms);
+		ask->wish.task_capabilities = input_request_askable(c->terms);
 	else
 		ask->token = copy_of(c->progress.token);
 	c->progress.token = NULL;
@@ -87,7 +60,7 @@ void tool_run_wish_later(struct request *c)
 		return;
 	ask->wish.task_later = ask->form;
 	if (ask->wish.task_capabilities == NULL)
-		ask->wish.task_capabilities = askable(c->terms);
+		ask->wish.task_capabilities = input_request_askable(c->terms);
 }
 
 /* ---- CreateTaskResult ---- */
@@ -183,7 +156,7 @@ static void on_long(evutil_socket_t fd, short what, void *arg)
 	}
 	ask->becomes_task = true;
 	if (!r->task.pending) {
-		wish.task_capabilities = askable(c->terms);
+		wish.task_capabilities = input_request_askable(c->terms);
 		runs_make_task(c->ctx->runs, r, &wish);
 		json_object_put(wish.task_capabilities);
 	}

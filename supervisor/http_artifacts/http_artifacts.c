@@ -84,6 +84,7 @@ int http_artifacts_digest(const char *field, char hex[65])
 		v = field + strlen(kind);
 		if (*v != ':' ||
 		    strcspn(v + 1, ":") != BASE64_LEN(SHA256_BYTES) ||
+		    v[1 + BASE64_LEN(SHA256_BYTES)] != ':' ||
 		    base64_decode(sum, &len, v + 1, BASE64_LEN(SHA256_BYTES)) <
 			0 ||
 		    len != SHA256_BYTES)

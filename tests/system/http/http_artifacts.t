@@ -11,7 +11,8 @@ use MIME::Base64 qw(encode_base64);
 
 my $LUA = "return function(run, i) return {n = #i.f} end\n";
 my $s = Http->new(templates => {makes => {code => "return function(run) return run.artifact{name = 'a', data = 'x'} end\n"}, takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
-		  config => "[requestor \"cap\"]\nartifact_bytes = 1M\ntoken_sha256 = " . sha256_hex('c') . "\n", tokens => {ada => 'a', bob => 'b'});
+		  config => "[requestor \"cap\"]\nartifact_bytes = 1M\ntoken_sha256 = " . sha256_hex('c') . "\n" .
+		  "[requestor \"eve\"]\nrate_per_second = 1\nburst = 2\ntoken_sha256 = " . sha256_hex('e') . "\n", tokens => {ada => 'a', bob => 'b'});
 my %ADA = (Authorization => 'Bearer a');
 my %BOB = (Authorization => 'Bearer b');
 my %CAP = (Authorization => 'Bearer c');
@@ -44,6 +45,9 @@ my $conn = $s->connect;
 
 $conn->request('HEAD', "/artifacts/$id", \%ADA);
 is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of it');
+$conn->request('GET', "/artifacts/$id", \%ADA);
+is($conn->head, 200, '…alone: what comes next is the next answer');
+is($conn->body, $bytes, '…which has a body');
 $conn->hang_up;
 my $empty = put('', {'Content-Length' => 0})->{json};
 
@@ -57,7 +61,8 @@ for (['bytes=0-0', 0, 0], ['bytes=250-', 250, 255], ['bytes=-3', 253, 255], ['by
 	$r = get($id, {%ADA, Range => $range});
 	is("$r->{status} $r->{headers}{'content-range'}", "206 bytes $from-$to/256", "$range: 206");
 	is($r->{body}, substr($bytes, $from, $to - $from + 1), '…and those bytes');
-	is($r->{headers}{'repr-digest'} . ($r->{headers}{'content-digest'} // ''), digest_of_bytes($bytes)->{'Content-Digest'}, '…with the digest of the whole, as such');
+	is($r->{headers}{'repr-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with the digest of the whole, as such');
+	is($r->{headers}{'content-digest'}, undef, '…and none of its own');
 }
 for (['bytes=256-'], ['bytes=-0'], ['bytes=0-', $empty->{artifactId}, 0]) {
 	my ($range, $of, $size) = @$_;
@@ -133,6 +138,8 @@ $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%CAP, 'Transfer-Encoding' => 'chunked'});
 $conn->put("10000\r\n" . 'x' x 65536 . "\r\n") or last for 1 .. 40;
 is($conn->head, 413, 'chunks beyond what it may keep are refused as they come');
+$conn->body;
+is($conn->rest, '', '…and the connection closed, for the others come as well');
 $conn->hang_up;
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Transfer-Encoding' => 'chunked'}, "4\r\nevil\r\nzz\r\n");
@@ -143,6 +150,45 @@ $r = $s->connect;
 $r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifacts/$id HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
 is(kept(), $before + 1, 'nothing of these is kept but that');
+
+# Each costs one of what a requestor may ask.
+my %EVE = (Authorization => 'Bearer e');
+for (['PUT', '/artifacts', \%EVE, 'x'], ['GET', '/artifacts/art_none', \%EVE], ['DELETE', '/artifacts/art_none', \%EVE]) {
+	my @ask = @$_;
+	my ($late) = grep { $_->{status} == 429 } map { $s->fetch(@ask) } 1 .. 30;
+
+	is($late->{json}{error}{data}{errorCode}, 'RATE_LIMITED', "$ask[0]: not as often as one likes");
+	cmp_ok($late->{headers}{'retry-after'}, '>', 0, '…with when to try again');
+}
+
+# ---- a file that changes ----
+SKIP: {
+	skip('the bytes are in the database, which nobody cuts', 2) if on_postgres();
+	my $long = put('y' x (24 << 20))->{json}{artifactId};
+	my ($path) = glob "$s->{state}/artifacts/$long/$long*";
+
+	$conn = $s->connect;
+	$conn->request('GET', "/artifacts/$long", \%ADA);
+	is($conn->head, 200, 'a long one begins to come');
+	truncate $path, 100 or die "$path: $!";
+	cmp_ok(length $conn->rest, '<', 24 << 20, '…and the connection closes when somebody cuts it, for it is not whole');
+	$conn->hang_up;
+	$s->fetch('DELETE', "/artifacts/$long", \%ADA);
+}
+
+# ---- a client that goes while its file is looked for ----
+SKIP: {
+	skip('SQLite cannot be held up', 1) unless on_postgres();
+	my $free = postgres_held(postgres_url($s->{state}), 'LOCK TABLE artifacts IN ACCESS EXCLUSIVE MODE');
+
+	for (qw(GET DELETE)) {
+		$conn = $s->connect;
+		$conn->request($_, "/artifacts/$id", \%BOB);
+		$conn->hang_up;
+	}
+	is($s->fetch('GET', '/healthz')->{status}, 200, 'a client goes before its file is found');
+	$free->();
+}
 
 # ---- and away ----
 $bob = $s->client('bob')->greeted;

@@ -74,6 +74,28 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 	$y->stop;
 }
 
+# ---- runs that wait ----
+
+{
+	my ( $x, $y, $cx, $cy ) = two("max_concurrent_runs = 1\nmax_queued_runs = 2\n");
+	my $on = $cx->run_async('doze');
+
+	$cx->saying( $on, 'dozing' );
+	my @wait = map { $cx->run_async( nap => { n => $_ } ) } 1 .. 2;
+	my ( $v, @more );
+	until_true( 'the other to know of them', sub {
+		$v = $cy->run( nap => { n => 3 }, mode => 'async' );
+		push @more, $v->{view}{runId} // ();
+		return $v->{isError};
+	} );
+	refused( $v, 'QUEUE_FULL', 'what waits for one server counts at the other' );
+	is( $v->{view}{details}{limit}, 'max_queued_runs', '  by its name' );
+	cmp_ok( scalar @more, '<=', 2, '  at which no more could wait than at one' );
+	$cx->tool( cancel_task_run => { runId => $on } );
+	is( $cx->ended($_)->{status}, 'succeeded', '  and all that wait are run' ) for @wait, @more;
+	$_->stop for $x, $y;
+}
+
 # ---- places on their way back ----
 
 {

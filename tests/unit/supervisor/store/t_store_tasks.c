@@ -136,7 +136,7 @@ static void test_ages(struct store *s)
 {
 	static const int days[] = {0, 0, 2, 3, 10, 40, 100, 300};
 	char ids[ARRAY_LEN(days)][ID_SIZE];
-	struct page p = {0};
+	struct page p;
 	bool same = true;
 	size_t n = 0;
 

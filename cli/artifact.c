@@ -36,36 +36,6 @@ static const struct opt get_opts[] = {
 
 /* ---- ls ---- */
 
-#define ID_COLUMNS 30
-#define SIZE_COLUMNS 10
-#define TYPE_COLUMNS 40
-
-/* The name is what is looked for: on a narrow terminal the type gives way. */
-static void show(struct json_object *a)
-{
-	const char *type = json_member_str(a, "mimeType");
-	const char *name = json_member_str(a, "name");
-	size_t left = text_left(ID_COLUMNS + SIZE_COLUMNS + 5);
-	size_t wide = name != NULL ? sanitize_width(name, strlen(name)) : 0;
-	size_t most = left < TYPE_COLUMNS ? left : TYPE_COLUMNS;
-
-	type = type != NULL ? type : "-";
-	if (left == SANITIZE_NO_LIMIT)
-		most = left;
-	else if (most + wide > left)
-		most = left > wide + left / 3 ? left - wide : left / 3;
-	safe_printf("%s %*" PRId64 "  ", json_member_str(a, "artifactId"),
-		    SIZE_COLUMNS, json_member_int(a, "size"));
-	safe_print_cut(type, 0, most);
-	safe_printf("  ");
-	wide = sanitize_width(type, strlen(type));
-	safe_print_cut(name, 0,
-		       left == SANITIZE_NO_LIMIT
-			   ? left
-			   : left - (wide < most ? wide : most));
-	putchar('\n');
-}
-
 static int ls(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
@@ -81,9 +51,8 @@ static int ls(const struct cli *cli, struct client *c, int n,
 		list = none;
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);
-	else
-		json_each(one, list)
-			show(one);
+	else if (rc == 0)
+		artifact_put_print(list, "size");
 	if (rc == 0 && json_length(list) == 0 && !cli->quiet)
 		message_print("%s has no artifacts", arg[0]);
 	json_object_put(view);

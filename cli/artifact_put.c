@@ -20,6 +20,7 @@
 #include "cli/input.h"
 #include "cli/json_io.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
@@ -125,14 +126,6 @@ static int put_file(struct client *c, const char *path, const char *name,
 
 /* ---- put ---- */
 
-static void show(struct json_object *a)
-{
-	safe_printf("%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
-		    json_member_int(a, "bytes"));
-	safe_print_cut(json_member_str(a, "mimeType"), 0, 40);
-	safe_printf("  %s\n", json_member_str(a, "name"));
-}
-
 static int put(const struct cli *cli, struct client *c, int n,
 	       const char *const *arg)
 {
@@ -227,6 +220,27 @@ int artifact_put_all(const struct cli *cli, struct client *c,
 
 /* ---- ls ---- */
 
+void artifact_put_print(struct json_object *list, const char *bytes)
+{
+	static const struct table_column columns[] = {{NULL, TABLE_WHOLE, 0},
+						      {NULL, TABLE_NUMBER, 2},
+						      {NULL, TABLE_CUT, 1},
+						      {NULL, TABLE_CUT, 0}};
+	struct table *t = table_new(columns, ARRAY_LEN(columns));
+
+	json_each(a, list) {
+		const char *type = json_member_str(a, "mimeType");
+		char n[24];
+
+		snprintf(n, sizeof(n), "%" PRId64, json_member_int(a, bytes));
+		table_add(
+		    t, (const char *const[]){json_member_str(a, "artifactId"),
+					     n, type != NULL ? type : "-",
+					     json_member_str(a, "name")});
+	}
+	table_print(t);
+}
+
 int artifact_put_list(const struct cli *cli, struct client *c)
 {
 	struct json_object *all = json_object_new_array();
@@ -256,8 +270,7 @@ int artifact_put_list(const struct cli *cli, struct client *c)
 	if (rc == 0 && cli->json)
 		json_pretty_print(all, true);
 	else if (rc == 0)
-		json_each(one, all)
-			show(one);
+		artifact_put_print(all, "bytes");
 	if (rc == 0 && json_length(all) == 0 && !cli->quiet)
 		message_print("you have uploaded nothing that is still kept; "
 			      "\"paddock artifact ls RUN\" shows a run's");

@@ -15,6 +15,9 @@
 int artifact_put_all(const struct cli *cli, struct client *c,
 		     struct json_object *inputs);
 
+/* Print LIST, of artifacts, a row each; BYTES is the key that has how many they are. */
+void artifact_put_print(struct json_object *list, const char *bytes);
+
 /* Print what this user has uploaded, newest first. */
 int artifact_put_list(const struct cli *cli, struct client *c);
 

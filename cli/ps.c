@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/ps_nodes.h"
 #include "cli/ps_warm.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_io.h"
@@ -102,49 +101,30 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
-/* Ids stay whole, to be copied; on a terminal a template's name gives way. */
-static int template_columns(struct json_object *list)
-{
-	size_t left = text_wrap_columns(STDOUT_FILENO),
-	       longest = strlen("TEMPLATE");
-
-	if (!isatty(STDOUT_FILENO))
-		return TEMPLATE_COLUMNS;
-	json_each(one, list) {
-		const char *t = json_member_str(one, "templateId");
-		size_t wide = t != NULL ? sanitize_width(t, strlen(t)) : 0;
-
-		longest = wide > longest ? wide : longest;
-	}
-	left = left > OTHER_COLUMNS + strlen("TEMPLATE") ? left - OTHER_COLUMNS
-							 : strlen("TEMPLATE");
-	return (int)(left < longest ? left : longest);
-}
-
-static void show_row(struct json_object *r, int columns, bool cut)
-{
-	int64_t age = clock_wall_ms() - json_member_int(r, "createdAt");
-	char ago[PROGRESS_BAR_TIME_SIZE];
-
-	progress_bar_time(ago, age > 0 ? age : 0);
-	safe_printf("%-30s  ", json_member_str(r, "runId"));
-	safe_print_cut(json_member_str(r, "templateId"), (size_t)columns,
-		       cut ? (size_t)columns : SANITIZE_NO_LIMIT);
-	safe_printf("  %-15s  %s ago\n", json_member_str(r, "status"), ago);
-}
-
+/* Ids stay whole, to be copied. */
 static void show(struct json_object *list)
 {
-	size_t n = json_object_array_length(list);
-	bool cut = isatty(STDOUT_FILENO);
-	int columns = template_columns(list);
+	static const struct table_column columns[] = {
+	    {"RUN", TABLE_WHOLE, 0},
+	    {"TEMPLATE", TABLE_CUT, 1},
+	    {"STATUS", TABLE_CUT, 0},
+	    {"CREATED", TABLE_WHOLE, 2}};
+	struct table *t = table_new(columns, ARRAY_LEN(columns));
+	int64_t now = clock_wall_ms();
 
-	if (n > 0)
-		safe_printf("%-30s  %-*s  %-15s  %s\n", "RUN", columns,
-			    "TEMPLATE", "STATUS", "CREATED");
-	json_each(one, list)
-		show_row(one, columns, cut);
-	fflush(stdout);
+	json_each(r, list) {
+		int64_t age = now - json_member_int(r, "createdAt");
+		char text[PROGRESS_BAR_TIME_SIZE], *ago;
+
+		progress_bar_time(text, age > 0 ? age : 0);
+		ago = xasprintf("%s ago", text);
+		table_add(t, (const char *const[]){
+				 json_member_str(r, "runId"),
+				 json_member_str(r, "templateId"),
+				 json_member_str(r, "status"), ago});
+		free(ago);
+	}
+	table_print(t);
 }
 
 /* Nothing at all would look like a fault; stdout stays as scripts want it. */

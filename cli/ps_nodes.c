@@ -10,14 +10,15 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/json_io.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/tool_result.h"
 #include "proto/json/json_pack.h"
 
-#define NAME_COLUMNS 20
 #define LATE_MS 3000 /* a heartbeat comes each second */
 
 static const char *state_of(struct json_object *row)
@@ -40,28 +41,35 @@ static void time_of(char text[PROGRESS_BAR_TIME_SIZE], struct json_object *row,
 	progress_bar_time(text, ms > 0 ? ms : 0);
 }
 
-static void show_row(struct json_object *row)
+static const struct table_column columns[] = {
+    {"NODE", TABLE_CUT, 0},	   {"STATE", TABLE_WHOLE, 0},
+    {"RUNNING", TABLE_NUMBER, 1},  {"QUEUED", TABLE_NUMBER, 2},
+    {"HEARTBEAT", TABLE_WHOLE, 3}, {"UP", TABLE_WHOLE, 4},
+    {"VERSION", TABLE_CUT, 5}};
+
+static void add_row(struct table *t, struct json_object *row)
 {
 	char up[PROGRESS_BAR_TIME_SIZE], beat[PROGRESS_BAR_TIME_SIZE];
+	char running[24], queued[24];
 
 	time_of(up, row, "startedAt", clock_wall_ms());
 	time_of(beat, row, "heartbeatAgeMs", 0);
-	safe_print_cut(json_member_str(row, "name"), NAME_COLUMNS,
-		       SANITIZE_NO_LIMIT);
-	safe_printf("  %-8s  %7" PRId64 "  %7" PRId64 "  %-12s  %-12s  %s\n",
-		    state_of(row), json_member_int(row, "running"),
-		    json_member_int(row, "queued"), beat, up,
-		    json_member_str(row, "version"));
+	snprintf(running, sizeof(running), "%" PRId64,
+		 json_member_int(row, "running"));
+	snprintf(queued, sizeof(queued), "%" PRId64,
+		 json_member_int(row, "queued"));
+	table_add(t, (const char *const[]){
+			 json_member_str(row, "name"), state_of(row), running,
+			 queued, beat, up, json_member_str(row, "version")});
 }
 
 static void show(struct json_object *rows)
 {
-	safe_printf("%-*s  %-8s  %7s  %7s  %-12s  %-12s  %s\n", NAME_COLUMNS,
-		    "NODE", "STATE", "RUNNING", "QUEUED", "HEARTBEAT", "UP",
-		    "VERSION");
+	struct table *t = table_new(columns, ARRAY_LEN(columns));
+
 	json_each(row, rows)
-		show_row(row);
-	fflush(stdout);
+		add_row(t, row);
+	table_print(t);
 }
 
 int ps_nodes(const struct cli *cli, struct client *c)

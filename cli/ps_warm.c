@@ -8,45 +8,41 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cli/json_io.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/tool_result.h"
 #include "proto/json/json_pack.h"
 
-#define TEMPLATE_COLUMNS 24
-
-static const char *or_dash(struct json_object *row, const char *key)
-{
-	const char *s = json_member_str(row, key);
-
-	return s != NULL ? s : "-";
-}
+static const struct table_column columns[] = {
+    {"TEMPLATE", TABLE_CUT, 0},	  {"VERSION", TABLE_CUT, 4},
+    {"WAITING", TABLE_NUMBER, 0}, {"HITS", TABLE_NUMBER, 1},
+    {"MISSES", TABLE_NUMBER, 2},  {"REPLACED", TABLE_NUMBER, 3}};
 
 /* Of Lua's there is one kind for all templates whose limits are the same. */
 static void show(struct json_object *rows)
 {
-	if (json_length(rows) > 0)
-		safe_printf("%-*s  %-10s  %7s  %9s  %9s  %9s\n",
-			    TEMPLATE_COLUMNS, "TEMPLATE", "VERSION", "WAITING",
-			    "HITS", "MISSES", "REPLACED");
-	json_each(row, rows) {
-		const char *t = json_member_str(row, "templateId");
+	static const char *const counts[] = {"waiting", "hits", "misses",
+					     "replaced"};
+	struct table *t = table_new(columns, ARRAY_LEN(columns));
 
-		safe_print_cut(t != NULL ? t : "any of Lua", TEMPLATE_COLUMNS,
-			       SANITIZE_NO_LIMIT);
-		safe_printf("  %-10s  %7" PRId64 "  %9" PRId64 "  %9" PRId64
-			    "  %9" PRId64 "\n",
-			    or_dash(row, "version"),
-			    json_member_int(row, "waiting"),
-			    json_member_int(row, "hits"),
-			    json_member_int(row, "misses"),
-			    json_member_int(row, "replaced"));
+	json_each(row, rows) {
+		const char *id = json_member_str(row, "templateId");
+		const char *version = json_member_str(row, "version");
+		char n[ARRAY_LEN(counts)][24];
+
+		for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+			snprintf(n[i], sizeof(n[i]), "%" PRId64,
+				 json_member_int(row, counts[i]));
+		table_add(t,
+			  (const char *const[]){id != NULL ? id : "any of Lua",
+						version != NULL ? version : "-",
+						n[0], n[1], n[2], n[3]});
 	}
-	fflush(stdout);
+	table_print(t);
 }
 
 int ps_warm(const struct cli *cli, struct client *c)

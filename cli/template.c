@@ -16,6 +16,7 @@
 #include "cli/template_findings.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/grants_text.h"
@@ -24,40 +25,35 @@
 #include "cli/server_flags.h"
 #include "proto/json/json_pack.h"
 
-/* ---- ls ---- */
-
 #define LINE_COLUMNS 100
 #define TEXT_COLUMNS 40
-#define ID_COLUMNS 24
-#define VERSION_COLUMNS 10
-#define NAME_LEAST 9 /* so much of it is always there */
 
-static size_t wider(const char *text, size_t least)
-{
-	size_t wide = text != NULL ? sanitize_width(text, strlen(text)) : 0;
+/* ---- ls ---- */
 
-	return wide > least ? wide : least;
-}
+static const struct table_column columns[] = {
+    {NULL, TABLE_CUT, 0}, {NULL, TABLE_WHOLE, 1}, {NULL, TABLE_CUT, 0}};
 
-static void show_row(struct json_object *t)
+static void add_row(struct table *table, struct json_object *t)
 {
 	struct json_object *available = json_member(t, "available");
-	const char *id = json_member_str(t, "templateId");
-	const char *version = json_member_str(t, "version");
 	bool there = available == NULL || json_object_get_boolean(available);
-	size_t wide, most = text_left(VERSION_COLUMNS + 2 + NAME_LEAST);
 	char *text = there ? xstrdup_opt(json_member_str(t, "name"))
 			   : xasprintf("not available: %s",
 				       json_member_str(t, "unavailableReason"));
 
-	safe_print_cut(id, ID_COLUMNS, most);
-	safe_printf(" %-*s ", VERSION_COLUMNS, version);
-	wide = wider(id, ID_COLUMNS);
-	safe_print_cut(text, 0,
-		       text_left((wide < most ? wide : most) +
-				 wider(version, VERSION_COLUMNS) + 2));
-	putchar('\n');
+	table_add(table,
+		  (const char *const[]){json_member_str(t, "templateId"),
+					json_member_str(t, "version"), text});
 	free(text);
+}
+
+static void show_list(struct json_object *list)
+{
+	struct table *table = table_new(columns, ARRAY_LEN(columns));
+
+	json_each(one, list)
+		add_row(table, one);
+	table_print(table);
 }
 
 static int ls(const struct cli *cli, struct client *c, int n,
@@ -73,9 +69,7 @@ static int ls(const struct cli *cli, struct client *c, int n,
 	if (cli->json)
 		json_pretty_print(list, true);
 	else
-		json_each(one, list)
-			show_row(one);
-	fflush(stdout);
+		show_list(list);
 	if (json_length(list) == 0 && !cli->quiet)
 		message_print("there are no templates for you here");
 	if (client_is_private(c))

@@ -20,7 +20,6 @@
 #define ELLIPSIS "\xE2\x80\xA6"
 #define COLUMNS 80 /* of what is no terminal, or does not say */
 #define COLUMNS_MAX 10000
-#define LEFT_LEAST 8 /* in less nothing could be read */
 
 /* How many columns a terminal gives POINT: 1 or 2. */
 static unsigned sanitize_columns(int32_t point)
@@ -323,15 +322,6 @@ size_t text_wrap_columns(int fd)
 		return w.ws_col;
 	columns = said != NULL ? strtoul(said, NULL, 10) : 0;
 	return columns > 0 && columns <= COLUMNS_MAX ? columns : COLUMNS;
-}
-
-size_t text_left(size_t taken)
-{
-	size_t columns = text_wrap_columns(STDOUT_FILENO);
-
-	if (!isatty(STDOUT_FILENO))
-		return SANITIZE_NO_LIMIT;
-	return columns > taken + LEFT_LEAST ? columns - taken : LEFT_LEAST;
 }
 
 static void put_word(const char *word, size_t n, size_t blanks)

@@ -55,12 +55,6 @@ bool message_has_colours(int fd);
 size_t text_wrap_columns(int fd);
 
 /*
- * What a line of stdout has left beside TAKEN columns, 8 at the least; without
- * limit where stdout is no terminal, for nothing is cut in a pipe.
- */
-size_t text_left(size_t taken);
-
-/*
  * TEXT, which may be untrusted, and a newline, from column AT on, where the
  * line stands; it goes on in lines of at most COLUMNS after INDENT blanks.
  */

@@ -6,8 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,11 +15,11 @@
 #include "cli/json_io.h"
 #include "cli/opt.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
 #define UPLOADS "(uploads)" /* in the place of a template, which is called so */
-#define GAPS 9		    /* between columns, and the last one is left free */
 
 static struct {
 	const char *since;
@@ -32,94 +30,35 @@ static const struct opt opts[] = {
      "only runs of that time: 12h, 7d; it is counted by the hour"},
 };
 
-enum { REQUESTOR, TEMPLATE, RUNS, CPU, KEPT, COLUMNS };
+static const struct table_column columns[] = {{"REQUESTOR", TABLE_CUT, 0},
+					      {"TEMPLATE", TABLE_CUT, 0},
+					      {"RUNS", TABLE_NUMBER, 1},
+					      {"CPU", TABLE_NUMBER, 0},
+					      {"KEPT", TABLE_NUMBER, 2}};
 
-/* A line of the table: what each column says, the caller's until the next. */
-struct line {
-	const char *text[COLUMNS];
-	char number[COLUMNS][QUANTITY_SIZE];
-};
-
-static const struct line heads = {
-    .text = {"REQUESTOR", "TEMPLATE", "RUNS", "CPU", "KEPT"}};
-
-static void read_row(struct line *l, struct json_object *row)
+static void add_row(struct table *t, struct json_object *row)
 {
 	bool uploads = json_member_str(row, "templateId") == NULL;
+	char n[24], cpu[QUANTITY_SIZE] = "-", kept[QUANTITY_SIZE];
 
-	*l = (struct line){0};
-	snprintf(l->number[RUNS], QUANTITY_SIZE, "%" PRId64,
+	snprintf(n, sizeof(n), "%" PRId64,
 		 json_member_int(row, uploads ? "uploads" : "runs"));
-	l->text[REQUESTOR] = json_member_str(row, "requestor");
-	l->text[TEMPLATE] =
-	    uploads ? UPLOADS : json_member_str(row, "templateId");
-	l->text[RUNS] = l->number[RUNS];
-	l->text[CPU] = uploads ? "-"
-			       : quantity(l->number[CPU],
-					  json_member_int(row, "cpuMs"), "ms");
-	l->text[KEPT] =
-	    quantity(l->number[KEPT], json_member_int(row, "bytes"), "bytes");
-}
-
-static void widen(size_t wide[COLUMNS], const struct line *l)
-{
-	for (int i = 0; i < COLUMNS; i++) {
-		const char *text = l->text[i] != NULL ? l->text[i] : "";
-		size_t n = sanitize_width(text, strlen(text));
-
-		wide[i] = n > wide[i] ? n : wide[i];
-	}
-}
-
-/* Numbers stay whole: where a line is too long both names give way, the longer first. */
-static void narrow(size_t wide[COLUMNS])
-{
-	size_t left = text_left(wide[RUNS] + wide[CPU] + wide[KEPT] + GAPS);
-	size_t half = left / 2;
-
-	if (left == SANITIZE_NO_LIMIT ||
-	    wide[REQUESTOR] + wide[TEMPLATE] <= left)
-		return;
-	if (wide[REQUESTOR] <= half)
-		wide[TEMPLATE] = left - wide[REQUESTOR];
-	else if (wide[TEMPLATE] <= half)
-		wide[REQUESTOR] = left - wide[TEMPLATE];
-	else
-		wide[REQUESTOR] = wide[TEMPLATE] = half;
-}
-
-static void show_line(const struct line *l, const size_t wide[COLUMNS])
-{
-	for (int i = 0; i < RUNS; i++) {
-		safe_print_cut(l->text[i], wide[i],
-			       isatty(STDOUT_FILENO) ? wide[i]
-						     : SANITIZE_NO_LIMIT);
-		safe_printf("  ");
-	}
-	safe_printf("%*s  %*s  %*s\n", (int)wide[RUNS], l->text[RUNS],
-		    (int)wide[CPU], l->text[CPU], (int)wide[KEPT],
-		    l->text[KEPT]);
+	if (!uploads)
+		quantity(cpu, json_member_int(row, "cpuMs"), "ms");
+	quantity(kept, json_member_int(row, "bytes"), "bytes");
+	table_add(t, (const char *const[]){
+			 json_member_str(row, "requestor"),
+			 uploads ? UPLOADS : json_member_str(row, "templateId"),
+			 n, cpu, kept});
 }
 
 static void show(struct json_object *rows)
 {
-	size_t wide[COLUMNS] = {0};
-	struct line l;
+	struct table *t = table_new(columns, ARRAY_LEN(columns));
 
-	if (json_length(rows) == 0)
-		return;
-	widen(wide, &heads);
-	json_each(row, rows) {
-		read_row(&l, row);
-		widen(wide, &l);
-	}
-	narrow(wide);
-	show_line(&heads, wide);
-	json_each(row, rows) {
-		read_row(&l, row);
-		show_line(&l, wide);
-	}
-	fflush(stdout);
+	json_each(row, rows)
+		add_row(t, row);
+	table_print(t);
 }
 
 static void tell(const struct cli *cli, struct json_object *result)

@@ -126,14 +126,21 @@ sub the_rest {
 	cmp_ok(longest(terminal_lines($cli, 120, \@as, 'ps', '-a')), '>', 95, 'a wider one shows more');
 	like($cli->run_private(['ps', '-a'], @as)->{out}, qr/^$run +a_template_whose_name_is_rather_long_for_a_terminal +succeeded /m, 'and a pipe all');
 	$cli->run_private(['run', 'wide', '--no-artifacts'], @as);
-	for my $list (['template', 'ls'], ['artifact', 'ls', 'last'], ['usage'], ['ps', '-a']) {
-		for my $columns (80, 61) {
-			next if $list->[0] eq 'ps' && $columns < 80;
+	my $last = $cli->run_private(['ps', '-n', '1'], @as)->{out} =~ /^(run_\w+)/m ? $1 : '';
+
+	write_file("$cli->{here}/" . 'n' x 120 . '.csv', 'x');
+	$cli->run_private(['artifact', 'put', 'n' x 120 . '.csv'], @as);
+	for my $list (['template', 'ls'], ['artifact', 'ls', $last], ['artifact', 'ls'], ['usage'], ['ps', '-a'], ['ps', '--nodes']) {
+		for my $columns (200, 80, 61, 40) {
 			@lines = terminal_lines($cli, $columns, \@as, @$list);
-			cmp_ok(columns(@lines), '<=', $columns, "@$list fits $columns columns") or diag(encode('UTF-8', join "\n", @lines));
+			cmp_ok(columns(@lines), '<=', $columns, "@$list fits $columns columns" =~ s/run_\w+/RUN/r) or diag(encode('UTF-8', join "\n", @lines));
 		}
 		unlike($cli->run_private($list, @as)->{out}, qr/\xE2\x80\xA6/, 'and a pipe gets all');
 	}
+	@lines = terminal_lines($cli, 40, \@as, 'ps', '-a');
+	is($lines[0], 'RUN' . ' ' x 29 . 'STATUS', 'in 40 columns ps -a has no other');
+	like($lines[1], qr/^$run  \S{1,8}$/, '... and ids are whole');
+	like(join("\n", terminal_lines($cli, 50, \@as, 'artifact', 'ls')), qr/^art_\w{26}  text\/csv  n{7}\x{2026}$/m, 'of artifacts, too, whose names are not left out');
 	like(encode('UTF-8', join "\n", terminal_lines($cli, 80, \@as, 'artifact', 'ls', 'last')), qr/^art_\S+ +1  text\/x+\xE2\x80\xA6  (?:\xE5\x90\x8D|\xE5\x89\x8D)+\xE2\x80\xA6$/m, 'what is long gives way, cut between characters');
 }
 

@@ -79,8 +79,7 @@ static void on_reloaded(void *arg, const char *errmsg)
 		unix_listen_recheck(d->listener);
 		http_listen_recheck(d->http);
 	}
-	runs_serve(d->ctx->runs);
-	runs_pump(d->ctx->runs); /* limits may be wider */
+	runs_reloaded(d->ctx->runs);
 	if (d->ready && !d->ctx->draining)
 		tell_manager(d, "READY=1");
 }

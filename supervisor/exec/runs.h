@@ -109,6 +109,9 @@ int runs_cancel(struct runs *s, struct run *r);
  */
 void runs_recover(struct runs *s);
 
+/* The configuration, or templates, have changed: what rests of whom that names no more is
+   over, others are told what we serve now, and what waits may start. */
+void runs_reloaded(struct runs *s);
 /* What this instance serves has changed: others in the queue of all are told. */
 void runs_serve(struct runs *s);
 /* What waits in the queue of all is for others: nothing of it is kept back. */

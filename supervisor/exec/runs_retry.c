@@ -77,6 +77,24 @@ bool runs_retry_rests(const struct run *r)
 	return r->attempts.due != NULL;
 }
 
+/* Who is served no more has what goes on, and nothing again. */
+void runs_reloaded(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!runs_retry_rests(r) || !requestor_gone(r->requestor))
+			continue;
+		runs_retry_forget(s, r);
+		run_set_error(r, "WORKER_CRASHED", NULL,
+			      "its worker crashed, and it is not tried again, "
+			      "since its requestor is not served any more");
+		runs_finish(s, r, EV_FAIL);
+	}
+	runs_serve(s);
+	runs_pump(s); /* limits may be wider */
+}
+
 /*
  * R has its row, and is nowhere in line: until it is due, or for the next server. It
  * counts as one that waits, or there could be any number of them.
@@ -157,7 +175,8 @@ static bool is_wanted(const struct runs *s, const struct run *r)
 {
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;
 
-	if (s->leaving || (r->template->retry.on & cause) == 0 ||
+	if (s->leaving || requestor_gone(r->requestor) ||
+	    (r->template->retry.on & cause) == 0 ||
 	    !run_may_retry(r) || run_next(r->state, EV_RETRY) == RUN_NONE ||
 	    r->inputs == NULL)
 		return false;

@@ -88,10 +88,14 @@ static void apply(struct requestor *q, const struct config_requestor *section)
 	requestor_hold(q);
 }
 
-/* Its runs go on, as they were admitted. */
+/* Its runs go on, as they were admitted: with the limits that it had. */
 static void dismiss(struct requestor *q)
 {
-	q->section = &none;
+	q->had = *q->section;
+	q->had.name = q->had.token_sha256 = q->had.trust_level = NULL;
+	q->had.templates = q->had.browser_tools = NULL;
+	q->had.uid = -1;
+	q->section = &q->had;
 	q->gone = true;
 	set_token(q, NULL);
 }
@@ -118,7 +122,7 @@ static bool apply_one(struct requestor *q,
 	const struct config_requestor *was = q->section;
 
 	if (section == NULL) {
-		if (was != &none)
+		if (was != &none && !q->gone)
 			dismiss(q);
 		return false;
 	}

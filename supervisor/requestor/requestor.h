@@ -49,7 +49,10 @@ struct tool_error;
 struct requestor {
 	char *name; /* a section's, "uid:1000" or "anonymous" */
 	const struct config_requestor *section; /* borrowed; 0: no limit */
-	bool gone; /* its section was removed: it may ask for nothing */
+	/* its section was removed: it may ask for nothing, and what it asked for
+	   before is held to the limits that it had */
+	bool gone;
+	struct config_requestor had; /* these, and nothing of who it is */
 	bool has_token;
 	unsigned char token[REQUESTOR_DIGEST];
 	unsigned tokens;	/* it had: what began with another is over */

@@ -201,6 +201,30 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$next->stop;
 }
 
+# ---- a requestor whose section is removed ----
+
+{
+	my $me = "[requestor \"me\"]\nuid = $>\n";
+	my $d = Daemon->new(templates => \%templates, config => $me);
+	my $c = $d->client->greeted;
+	my %run = map { $_ => $c->run_async($_ => {text => 'abc'}) } qw(doze late);
+	my $ends = sub { my ($name) = @_; $d->log_has(qr/run=\Q$run{$name}\E \S+ requestor=me status=failed code=WORKER_CRASHED/) };
+
+	$c->get_until($run{$_}, 'to doze', sub { ($_->{message} // '') eq 'dozing' }) for keys %run;
+	kill SEGV => worker_of($d, $run{late});
+	$c->get_until($run{late}, 'to rest', sub { attempts($_) == 1 });
+	$d->put_config('');
+	is($d->reload, 'done', 'a reload takes a requestor away');
+	kill SEGV => worker_of($d, $run{doze});
+	ok($ends->('doze'), 'a run of its that crashes is not tried again');
+	ok($ends->('late'), 'nor is one that rested');
+	$d->put_config($me);
+	is($d->reload, 'done', 'when it is there again');
+	$c = $d->client->greeted;
+	is(error_of($c->get($run{$_})), 'WORKER_CRASHED', "  $_: it is told how that ended") for qw(doze late);
+	$d->stop;
+}
+
 # ---- what a manifest may not say ----
 
 for (['without the hint', {attempts => 3}, {}, qr/idempotentHint/],

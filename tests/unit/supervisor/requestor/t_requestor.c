@@ -198,6 +198,23 @@ TEST(usage)
 	is_int(requestor_cpu_ms(q), 2000, "a begun millisecond counts whole");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
 	ok(!q->lane.held, "until the limit is raised");
+	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 2\n"
+		  "artifact_bytes = 90\nstore_bytes = 95\n");
+	ok(q->lane.held, "or again when it is lowered");
+	configure("");
+	requestor_hold(q);
+	ok(requestor_gone(q) && q->lane.held,
+	   "who has no section any more is held to what it said");
+	ok(requestor_cpu_wait(q) > 0 && requestor_has_room(q, 10) &&
+	       !requestor_has_room(q, 11),
+	   "as to its other limits");
+	configure("");
+	ok(q->lane.held && !requestor_has_room(q, 11),
+	   "also after another reload");
+	ok(requestors_of_uid(&all, 1) != q, "and is nobody's by its user");
+	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
+	ok(!q->lane.held && requestor_has_room(q, 11),
+	   "until it has one again");
 	requestor_polled(q, &last, 100000);
 	requestor_polled(q, &last, 0);
 	is_int(q->overpolls, 0, "a first look, and one in time");

@@ -95,6 +95,19 @@ static void say_not_ours(const char *run)
 	said = true;
 }
 
+/* As long as it is asked nothing here it would look like work. */
+static void say_nobody(const char *run)
+{
+	static bool said;
+
+	if (!said)
+		message_print("%s waits for an answer, and there is no "
+			      "terminal to ask at; paddock wait %s does on "
+			      "one, or with --answer KEY=VALUE",
+			      run, run);
+	said = true;
+}
+
 /* What the run of VIEW asks is answered by who is here, if it can be told. */
 static int answer(struct client *c, const char *run, struct json_object *view,
 		  struct answers *answers)
@@ -103,9 +116,12 @@ static int answer(struct client *c, const char *run, struct json_object *view,
 	struct tool_result a;
 	int rc;
 
-	if (!json_member_bool(view, "awaitingInput") ||
-	    (flags.answers.n == 0 && !ask_possible()))
+	if (!json_member_bool(view, "awaitingInput"))
 		return 0;
+	if (flags.answers.n == 0 && !ask_possible()) {
+		say_nobody(run);
+		return 0;
+	}
 	rc = client_method(c, "tasks/get", json_pack("taskId:s", run), &a);
 	if (rc != 0)
 		return rc;

@@ -56,6 +56,13 @@ static void add(struct sha256_ctx *md, const void *p, size_t n)
 	sha256_update(md, n, p);
 }
 
+/*
+ * Nothing of this is remembered from one start to the next. Grants are bound to
+ * digests, and who writes a package is not trusted: bytes that are stored through a
+ * mapping which was written to before change neither mtime nor ctime until the kernel
+ * has written them back, on tmpfs never. No time, number or size proves them the same.
+ */
+
 /* All of FILE, which must be as long as its metadata said. 0 or -errno. */
 static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 		      const char *path, int file, uintmax_t want)

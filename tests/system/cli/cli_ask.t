@@ -210,7 +210,10 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'likewise by --answer');
 	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', '... all that it asks');
 	($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
-	is($cli->run(['wait', $id, '-t', '100ms', @there])->{status}, 124, 'without a terminal nothing is answered unasked');
+	until_true('its question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} });
+	$r = $cli->run(['wait', $id, '-t', '100ms', @there]);
+	is($r->{status}, 124, 'without a terminal nothing is answered unasked');
+	like($r->{err}, qr/\Apaddock: \Q$id\E waits for an answer, and there is no terminal to ask at; paddock wait \Q$id\E does on one, or with --answer KEY=VALUE\npaddock: \Q$id\E has not ended in that time, and goes on\n\z/, '... which is said once');
 	is(talk(['wait', $id, @there], qr/name"/ => "\cC")->{status}, 130, 'ctrl-C leaves it');
 	is(json_to($cli->run(['status', $id, '--json', @there])->{out})->{status}, 'running', '... and the run goes on');
 	$cli->run(['cancel', $id, @there]);

@@ -52,6 +52,7 @@ struct context {
 	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* at runs of other instances */
 	size_t uploads;			 /* that are under way */
+	size_t client_requests;		 /* of ours to clients, likewise */
 	/* its id: another one once it was taken for dead */
 	const char *instance;
 	bool others;  /* it serves every local user, not LOCAL alone */

@@ -30,6 +30,7 @@
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_away.h"
 #include "supervisor/input/input_visit.h"
+#include "supervisor/session/client_elsewhere.h"
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
@@ -332,7 +333,8 @@ int server_start(struct server *srv, const struct config *config,
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
 	static const struct runs_ops run_ops = {
 	    browser_allow,	 on_ask,	   on_drop,
-	    input_away_answered, input_away_asked, input_visit_shown};
+	    input_away_answered, input_away_asked, client_elsewhere_hear,
+	    input_visit_shown};
 	struct context *ctx = &srv->context;
 	int status;
 

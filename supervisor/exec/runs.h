@@ -32,6 +32,8 @@ struct runs_ops {
 	void (*on_answer)(struct context *ctx, struct run *r, const char *body);
 	/* What R asks of clients, for those there: JSON, the caller's; NULL: nothing. */
 	char *(*asked)(const struct run *r);
+	/* Another machine says what BODY has, which is about no run. NULL: none can. */
+	void (*on_letter)(struct context *ctx, const char *body);
 	/* ROW of another's run that is watched here was read; ROW NULL: its attempt
 	   is over, and the next one is ours. NULL: nobody cares. */
 	void (*shown)(struct run *r, const struct store_run *row);
@@ -116,6 +118,9 @@ void runs_reloaded(struct runs *s);
 void runs_serve(struct runs *s);
 /* What waits in the queue of all is for others: nothing of it is kept back. */
 void runs_hand_over(struct runs *s);
+
+/* Somebody may write to us: see now and then. */
+void runs_expect_mail(struct runs *s);
 
 /* Start what waits, as far as limits and workers go. */
 void runs_pump(struct runs *s);

@@ -220,6 +220,9 @@ static void take(struct runs *s, const struct store_letter *l)
 		store_heard(s->ctx->store, l->run_id);
 	if (l->kind == STORE_MAIL_ANSWER)
 		store_drop_answer(s->ctx->store, l);
+	if (l->kind == STORE_MAIL_ANSWER && r == NULL &&
+	    s->ops->on_letter != NULL)
+		s->ops->on_letter(s->ctx, l->body);
 	if (r == NULL || run_terminal(r))
 		return; /* its end, on its way to the store, takes L away */
 	if (l->kind == STORE_MAIL_CLAIMED)
@@ -275,8 +278,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	struct runs_remote *m = arg;
 
 	(void)fd, (void)what;
-	if (m->runs->by_id == NULL)
-		return; /* nothing can be asked of us */
+	if (m->runs->by_id == NULL && m->runs->ctx->client_requests == 0)
+		return; /* nothing can be asked of us, or answered */
 	read_mail(m);
 	runs_remote_poll(m->runs);
 }
@@ -288,6 +291,12 @@ void runs_remote_poll(struct runs *s)
 
 	if (!evtimer_pending(s->mail->look, NULL))
 		evtimer_add(s->mail->look, CLOCK_TIMEVAL(ms));
+}
+
+void runs_expect_mail(struct runs *s)
+{
+	if (store_is_shared(s->ctx->store))
+		runs_remote_poll(s);
 }
 
 void runs_remote_read(struct runs *s)

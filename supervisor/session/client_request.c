@@ -8,7 +8,6 @@
 #include "supervisor/session/client_request.h"
 
 #include <event2/event.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,9 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
+#include "supervisor/session/client_elsewhere.h"
 
-#define NAME_BYTES 32 /* of an id: "paddock-N", in its quotes */
+#define NAME_BYTES 80 /* of an id, in its quotes */
 
 struct client_request {
 	struct session *session;
@@ -38,6 +38,7 @@ static void client_request_free(struct client_request *a)
 	session_unobserve(a->session, &a->observer);
 	HASH_DEL(a->session->client_requests, a);
 	event_free(a->deadline);
+	a->session->ctx->client_requests--;
 	free(a);
 }
 
@@ -91,8 +92,8 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct client_request){
 	    .session = s, .stream = stream, .done = done, .arg = arg};
-	snprintf(a->id, sizeof(a->id), "\"paddock-%" PRIu64 "\"",
-		 ++s->last_asked);
+	client_elsewhere_name(a->id, sizeof(a->id), s);
+	s->ctx->client_requests++;
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));
 	session_observe(s, &a->observer, &observer_ops);

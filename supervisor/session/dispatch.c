@@ -17,6 +17,7 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/session/batch.h"
+#include "supervisor/session/client_elsewhere.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/threads/rpc_async.h"
 
@@ -238,7 +239,8 @@ static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 		on_notification(s, m);
 		break;
 	case RPC_RESPONSE:
-		client_request_response(s, m);
+		if (!client_request_response(s, m))
+			client_elsewhere_forward(s, m);
 		break;
 	case RPC_BATCH:
 		break;

@@ -41,6 +41,8 @@ struct artifact_source; /* supervisor/artifacts has it */
  * A STREAM is what the transport gave with the request that a message belongs
  * to; NULL: it belongs to none.
  */
+#define SESSION_KEY_SIZE 65 /* SHA-256 in hex, with NUL */
+
 struct session_ops {
 	void (*send)(void *arg, void *stream, const char *text, size_t len);
 	/*
@@ -69,6 +71,11 @@ struct session_ops {
 	 * case, lent; NULL: it has none. NULL: there are no heads.
 	 */
 	const char *(*field)(void *arg, const char *name);
+	/*
+	 * The hash of the session's name, SESSION_KEY_SIZE, by which another
+	 * machine that takes it over knows it. NULL: none does.
+	 */
+	void (*key)(void *arg, char *out);
 	/* The client's level or subscriptions are others. NULL: not kept. */
 	void (*changed)(void *arg);
 	/*

@@ -155,7 +155,7 @@ enum store_mail {
 };
 
 struct store_letter {
-	char run_id[ID_SIZE];
+	char run_id[ID_SIZE]; /* an answer's may be about none */
 	enum store_mail kind;
 	int64_t until_ms; /* nobody needs it any more then */
 	int64_t number;	  /* an answer's, by which it is dropped… */
@@ -491,6 +491,11 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 void store_send_answer(struct store *s, const char *requestor, const char *id,
 		       const char *body, int64_t until_ms, store_done done,
 		       void *arg);
+/*
+ * Tell INSTANCE, another that lives, BODY, which is about none of its runs; as above.
+ */
+void store_send_to(struct store *s, const char *instance, const char *body,
+		   int64_t until_ms, store_done done, void *arg);
 /* It was read, and need not be again. */
 void store_drop_answer(struct store *s, const struct store_letter *l);
 /* What this instance is asked for, and may have been before: in mail. */

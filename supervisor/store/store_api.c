@@ -228,6 +228,13 @@ void store_send_answer(struct store *s, const char *requestor, const char *id,
 	    .key = body, .time_ms = until_ms);
 }
 
+void store_send_to(struct store *s, const char *instance, const char *body,
+		   int64_t until_ms, store_done done, void *arg)
+{
+	ASK(send_to, .urgent = true, .id = instance, .key = body,
+	    .time_ms = until_ms);
+}
+
 void store_drop_answer(struct store *s, const struct store_letter *l)
 {
 	store_ask(s, &store_op_drop_answer,

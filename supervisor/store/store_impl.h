@@ -73,9 +73,9 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_drop_session, store_op_drop_sessions, store_op_recover,
     store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
     store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
-    store_op_used, store_op_nodes, store_op_send_answer, store_op_drop_answer,
-    store_op_delete_upload, store_op_delete_uploads, store_op_serve,
-    store_op_claim, store_op_look_at_queue, store_op_share,
+    store_op_used, store_op_nodes, store_op_send_answer, store_op_send_to,
+    store_op_drop_answer, store_op_delete_upload, store_op_delete_uploads,
+    store_op_serve, store_op_claim, store_op_look_at_queue, store_op_share,
     store_op_end_unserved, store_op_heard;
 
 struct store_recovery; /* store_recover.c */

@@ -122,6 +122,14 @@ static void on_read_done(void *arg)
 		event_add(s->all->go_on, CLOCK_TIMEVAL(0));
 }
 
+static void key_of(void *arg, char *out)
+{
+	const struct http_session *s = arg;
+
+	_Static_assert(SESSION_KEY_SIZE == HTTP_SESSION_KEY_SIZE, "one key");
+	http_session_store_key(out, s->id);
+}
+
 const struct session_ops http_session_ops = {
     .send = on_send,
     .answer = on_answer,
@@ -130,5 +138,6 @@ const struct session_ops http_session_ops = {
     .has_reader = has_reader,
     .backlogged = is_backlogged,
     .read_done = on_read_done,
+    .key = key_of,
     .changed = http_session_store_changed,
 };

@@ -135,22 +135,42 @@ static int read_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* Each has a number of its own: none takes the place of another. */
-static int send_answer(struct store *s, struct store_req *r)
+/* Each has a number of its own: none takes the place of another. 0: *NUMBER is one. */
+static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 {
-	uint64_t number;
+	uint64_t random;
 
 	if (!store_is_shared(s)) {
 		store_req_fail(r, -EOPNOTSUPP, "instances of one machine");
-		return 0;
+		return 1;
 	}
-	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return store_failed(s, -EIO, s->db_path);
-	number = (number >> 2) + STORE_MAIL_ANSWER;
-	return store_change(s, STMT_SEND_ANSWER, STORE_STR(r->requestor),
-			    STORE_STR(r->id), STORE_STR(s->instance),
-			    STORE_NUM((int64_t)number), STORE_NUM(r->time_ms),
-			    STORE_STR(r->key));
+	*number = (int64_t)(random >> 2) + STORE_MAIL_ANSWER;
+	return 0;
+}
+
+static int send_answer(struct store *s, struct store_req *r)
+{
+	int64_t number;
+	int rc = letter_number(s, r, &number);
+
+	return rc != 0 ? (rc < 0 ? rc : 0)
+		       : store_change(s, STMT_SEND_ANSWER,
+				      STORE_STR(r->requestor), STORE_STR(r->id),
+				      STORE_STR(s->instance), STORE_NUM(number),
+				      STORE_NUM(r->time_ms), STORE_STR(r->key));
+}
+
+static int send_to(struct store *s, struct store_req *r)
+{
+	int64_t number;
+	int rc = letter_number(s, r, &number);
+
+	return rc != 0 ? (rc < 0 ? rc : 0)
+		       : store_change(s, STMT_SEND_TO, STORE_STR(r->id),
+				      STORE_STR(s->instance), STORE_NUM(number),
+				      STORE_NUM(r->time_ms), STORE_STR(r->key));
 }
 
 static int drop_answer(struct store *s, struct store_req *r)
@@ -160,6 +180,7 @@ static int drop_answer(struct store *s, struct store_req *r)
 }
 
 STORE_OP(send_answer, .writes = true);
+STORE_OP(send_to, .writes = true);
 STORE_OP(drop_answer, .writes = true);
 STORE_OP(show, .writes = true);
 STORE_OP(send_mail, .writes = true, .keep = nudge);

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # A session over HTTP that two servers on one database have: ended by one, it is over at
-# the other, which has it in its memory.
+# the other, which has it in its memory; and what the one asks its client may be answered
+# at the other.
 use lib 'tests/lib';
 use Paddock;
 
@@ -11,7 +12,8 @@ BEGIN {
 }
 use Cluster;
 
-my $c = Cluster->new( nodes => 2, templates => { nap => lua('return 1') }, tokens => { ada => 'a' x 40 } );
+my $c = Cluster->new( nodes => 2, templates => { nap => lua('return 1'),
+	who => lua('return {name = run.elicit{message = "who?", schema = {type = "object", properties = {name = {type = "string"}}}}.content.name}') }, tokens => { ada => 'a' x 40 } );
 my ( $ada, $same, $other ) = map { $c->node($_)->client('ada') } 0, 1, 0;
 $_->{token} = 'a' x 40 for $ada, $same, $other;
 $_->greeted for $ada, $other;
@@ -32,6 +34,43 @@ until_true( 'the other to know', sub { ( $said = status($same) ) != 200 } );
 is( $said,           404, '  as it is at the other, which had it in memory' );
 is( status($other),  200, 'one that nobody ended goes on' );
 is( status($same),   404, '  and what is over stays so' );
+
+# ---- a question of the one, answered at the other ----
+
+# CLIENT calls who; (the call's id, what it is asked).
+sub asked {
+	my ( $client ) = @_;
+	my $id = $client->request( 'tools/call', { name => 'who', arguments => {} } );
+
+	my $conn = $client->route($id);
+
+	$conn->head;
+	while ( my $e = $conn->message ) {
+		return ( $id, $e->{json} ) if $e->{json};
+	}
+	return $id;
+}
+sub at { my ( $n, $client ) = @_; my $there = $c->node($n)->client('ada'); $there->{token} = 'a' x 40; $there->{session} = $client->{session} if $client; return $there }
+sub respond { my ( $client, $id, $name ) = @_; return $client->post( { jsonrpc => '2.0', id => $id, result => { action => 'accept', content => { name => $name } } } )->response->{status} }
+{
+	my ( $bea, $cy ) = map { at(0)->greeted( '2025-11-25', { elicitation => {} } ) } 1, 2;
+	my ( $id, $q ) = asked($bea);
+
+	is( $q->{method}, 'elicitation/create', 'a run asks its client at the server that it called' );
+	is( respond( at( 1, $cy ), $q->{id}, 'Cy' ), 202, 'an answer of another session is taken at the other server' );
+	is( respond( at( 1, $bea ), $q->{id}, 'Al' ), 202, '  as is its own' );
+	is( $bea->answer($id)->{result}{structuredContent}{name}, 'Al', '  which alone reaches the run' );
+
+	my ( $next, $one ) = asked($bea);
+	my $there = at( 1, $bea );
+	my ( $other, $two ) = asked($there);
+
+	isnt( $one->{id}, $two->{id}, 'what two servers ask of one client at once has ids of its own' );
+	respond( $there, $one->{id}, 'one' );
+	respond( $bea, $two->{id}, 'two' );
+	is( $bea->answer($next)->{result}{structuredContent}{name},   'one', '  and each answer gets where it belongs,' );
+	is( $there->answer($other)->{result}{structuredContent}{name}, 'two', '  wherever it is brought' );
+}
 $_->stop('a server stops') for $c->nodes;
 
 done_testing();

@@ -7,6 +7,7 @@
  */
 #include "supervisor/tasks/listen_tasks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -416,6 +417,7 @@ void listen_tasks_tell(struct listen_tasks *all)
 	TAILQ_FOREACH(t, &all->all, link)
 		if (t->due && wait_ms(t) == 0)
 			break;
+	assert(t != NULL); /* it is called when there is one */
 	TAILQ_REMOVE(&all->all, t, link);
 	TAILQ_INSERT_TAIL(&all->all, t, link);
 	t->due = false;

@@ -88,7 +88,7 @@ static bool waits_for(struct request *c, const struct store_run *row)
 	if (!store_is_shared(c->ctx->store) || ask->mode == MODE_ASYNC ||
 	    row->status > STORE_RUNNING ||
 	    (ask->mode == MODE_AUTO &&
-	     ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))
+	     (int64_t)ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))
 		return false;
 	ask->looks++;
 	request_set_timer(c, LOOK_MS, look_again);

@@ -90,6 +90,10 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	is( $note->{params}{message}, 'begun', '  with its message' );
 	is( $c->told('notifications/message')->{params}{data}, 'a line', 'so is its log' );
 	is( $c->result($told)->{view}{result}, 'told', '  and then its end' );
+	my %again;
+	$again{ $_->{method} }++ for @{ $c->{notes} };
+	is( $again{'notifications/message'}, undef, '  and no line twice' );
+	is( $again{'notifications/progress'}, undef, '  nor progress that is none' );
 
 	# cancelling
 	my $far = $c->run_async('doze');

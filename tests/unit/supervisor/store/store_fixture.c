@@ -272,8 +272,8 @@ void help_sql(struct help_db *db, const char *sql)
 {
 	if (db->sqlite != NULL)
 		sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
-	else
-		(void)pq_link_run(&db->link, sql);
+	else if (pq_link_run(&db->link, sql) != 0)
+		printf("# %.60s: %s\n", sql, db->link.words);
 }
 
 /* Of PostgreSQL's alone. */

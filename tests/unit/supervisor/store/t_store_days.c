@@ -138,7 +138,22 @@ static void test_rows(const char *dir)
 /* Thirty days of runs, without what makes single ones slow. */
 static void fill(struct help_db *db)
 {
+	static const char runs[] =
+	    "INSERT INTO runs(id, requestor, template_id, version, digest,"
+	    " instance, status, created_ms, started_ms, updated_ms,"
+	    " finished_ms, expires_ms, ended, bytes)"
+	    " SELECT paddock_id(ms) || lpad(i::text, 16, '2'), 'alice',"
+	    " (ARRAY['a', 'b', 'c'])[i % 3 + 1], '1', 'd', 'inst_x',"
+	    " CASE WHEN i % 16 = 0 THEN 3 ELSE 2 END, ms, ms, ms, ms,"
+	    " ms + 86400000 * 30::bigint, 1, 512 FROM (SELECT i,"
+	    " paddock_now() - i * 86000::bigint AS ms"
+	    " FROM generate_series(1, 30000) AS i) AS r";
+	static const char counts[] =
+	    "INSERT INTO counts(requestor, template_id, status, n)"
+	    " SELECT requestor, template_id, status, count(*) FROM runs"
+	    " GROUP BY 1, 2, 3";
 	static const char *const steps[] = {
+	    "SET statement_timeout = 0", /* a busy machine takes its time */
 	    "UPDATE day SET to_ms = 0",
 	    "SELECT paddock_make_days(paddock_now() - 28 * 86400000::bigint)",
 	    "SELECT paddock_make_days(paddock_now() - 24 * 86400000::bigint)",
@@ -148,19 +163,9 @@ static void fill(struct help_db *db)
 	    "SELECT paddock_make_days(paddock_now() - 8 * 86400000::bigint)",
 	    "SELECT paddock_make_days(paddock_now() - 4 * 86400000::bigint)",
 	    "ALTER TABLE runs DISABLE TRIGGER USER",
-	    "INSERT INTO runs(id, requestor, template_id, version, digest,"
-	    " instance, status, created_ms, started_ms, updated_ms,"
-	    " finished_ms, expires_ms, ended, bytes)"
-	    " SELECT paddock_id(ms) || lpad(i::text, 16, '2'), 'alice',"
-	    " (ARRAY['a', 'b', 'c'])[i % 3 + 1], '1', 'd', 'inst_x',"
-	    " CASE WHEN i % 16 = 0 THEN 3 ELSE 2 END, ms, ms, ms, ms,"
-	    " ms + 86400000 * 30::bigint, 1, 512 FROM (SELECT i,"
-	    " paddock_now() - i * 86000::bigint AS ms"
-	    " FROM generate_series(1, 30000) AS i) AS r",
+	    runs,
 	    "ALTER TABLE runs ENABLE TRIGGER USER",
-	    "INSERT INTO counts(requestor, template_id, status, n)"
-	    " SELECT requestor, template_id, status, count(*) FROM runs"
-	    " GROUP BY 1, 2, 3",
+	    counts,
 	    "ANALYZE runs"};
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++)
@@ -201,6 +206,7 @@ static void test_plans(const char *dir)
 	/* with ?6 as it is for the first look of a list */
 	static const char *const list[] = {"'alice'", "'a'", "20", "0",
 					   "3",	      since, "'~'"};
+	static const char *const tasks[] = {"'alice'", "'~'", "1", "20", since};
 	static const char *const one[] = {"'alice'", since, "NULL"};
 	static const char *const drop[] = {since, "'alice'"};
 	static const char *const claim[] = {"'inst_x'", "'inst_y'", "1", "2",
@@ -218,6 +224,7 @@ static void test_plans(const char *dir)
 	    {STMT_LIST_TEMPLATE, "a page of a template", list, 6, false},
 	    {STMT_LIST_TEMPLATE_ENDED, "of both", list, 6, false},
 	    {STMT_LIST_TEMPLATE_OPEN, "of both, that go on", list, 6, true},
+	    {STMT_LIST_TASKS, "a page of tasks", tasks, 6, true},
 	    {STMT_GET_RUN, "a view", one, 1, false},
 	    {STMT_GET_INPUTS, "what a run was given", one, 1, false},
 	    {STMT_STATUS_OF, "its status", one, 1, false},

@@ -163,6 +163,10 @@ static void make_days(const struct kept *k, int64_t since_ms)
 		run(k, sql, NULL, 0);
 		free(sql);
 	}
+	run(k,
+	    "UPDATE day SET to_ms = 1000 * (86400 + extract(epoch FROM"
+	    " to_date(substr(name, 6), 'YYYYMMDD')))",
+	    NULL, 0);
 }
 
 /* Without what makes single rows slow; it is done for all of them then. */

@@ -57,4 +57,9 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 int package_stamp(int fd, char hex[65], size_t *files, char *errmsg,
 		  size_t size);
 
+/* Both at once, in less time: STAMP is from before each file was read. */
+int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
+			   char hex[65], char stamp[65], size_t *files,
+			   char *errmsg, size_t size);
+
 #endif

@@ -30,8 +30,9 @@ struct listing {
 	size_t n_files;
 	const struct package_bytes *kept;
 	size_t n_replayable;
-	size_t met;  /* of those */
-	char *block; /* BLOCK_BYTES, for hash_bytes() */
+	size_t met;		  /* of those */
+	char *block;		  /* BLOCK_BYTES, for hash_bytes() */
+	struct sha256_ctx *stamp; /* of the metadata, meanwhile; or NULL */
 	char *errmsg;
 	size_t size;
 };
@@ -89,6 +90,22 @@ static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 	return rc;
 }
 
+/* A change of any of these is one of ctime, which nobody can set. */
+static void add_metadata(struct sha256_ctx *md, const char *path,
+			 const struct stat *st)
+{
+	add(md, path, strlen(path) + 1);
+	add(md, &st->st_dev, sizeof(st->st_dev));
+	add(md, &st->st_ino, sizeof(st->st_ino));
+	/* the folder's own times change with what a template has no part in */
+	if (strcmp(path, ".") == 0)
+		return;
+	add(md, &st->st_mode, sizeof(st->st_mode));
+	add(md, &st->st_size, sizeof(st->st_size));
+	add(md, &st->st_ctim, sizeof(st->st_ctim));
+}
+
+/* Its metadata are from before it is read: who writes meanwhile changes them. */
 static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 {
 	char head[DIR_WALK_HEAD_MAX];
@@ -100,6 +117,8 @@ static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 		return file;
 	for (size_t i = 0; i < l->n_replayable; i++)
 		l->met += strcmp(l->kept[i].path, path) == 0;
+	if (l->stamp != NULL)
+		add_metadata(l->stamp, path, &st);
 	add(md, head, dir_walk_file_head(head, path, (uint64_t)st.st_size));
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
@@ -110,7 +129,6 @@ static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 	return 0;
 }
 
-/* A change of any of these is one of ctime, which nobody can set. */
 static int hash_metadata(struct listing *l, struct sha256_ctx *md,
 			 const char *path)
 {
@@ -119,24 +137,24 @@ static int hash_metadata(struct listing *l, struct sha256_ctx *md,
 	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
 				  strerror(errno));
-	add(md, path, strlen(path) + 1);
-	add(md, &st.st_dev, sizeof(st.st_dev));
-	add(md, &st.st_ino, sizeof(st.st_ino));
-	/* the folder's own times change with what a template has no part in */
-	if (strcmp(path, ".") == 0)
-		return 0;
-	add(md, &st.st_mode, sizeof(st.st_mode));
-	add(md, &st.st_size, sizeof(st.st_size));
-	add(md, &st.st_ctim, sizeof(st.st_ctim));
+	add_metadata(md, path, &st);
 	return 0;
 }
 
 typedef int hash_one(struct listing *l, struct sha256_ctx *md,
 		     const char *path);
 
-static int hash_all(struct listing *l, hash_one *hash, char hex[65])
+static void end(struct sha256_ctx *md, char hex[65])
 {
 	unsigned char sum[SHA256_DIGEST_SIZE];
+
+	sha256_digest(md, sizeof(sum), sum);
+	for (size_t i = 0; i < sizeof(sum); i++)
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+}
+
+static int hash_all(struct listing *l, hash_one *hash, char hex[65])
+{
 	struct sha256_ctx md;
 	int rc = 0;
 
@@ -145,9 +163,7 @@ static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 		rc = hash(l, &md, l->f->names[i]);
 	if (rc == 0 && hash == hash_metadata)
 		rc = hash(l, &md, ".");
-	sha256_digest(&md, sizeof(sum), sum);
-	for (size_t i = 0; i < sizeof(sum); i++)
-		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+	end(&md, hex);
 	return rc;
 }
 
@@ -178,6 +194,28 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 			    .size = size};
 
 	return digest(&l, hash_file, hex);
+}
+
+int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
+			   char hex[65], char stamp[65], size_t *files,
+			   char *errmsg, size_t size)
+{
+	struct sha256_ctx metadata;
+	struct listing l = {.root = fd,
+			    .kept = kept,
+			    .n_replayable = n,
+			    .stamp = &metadata,
+			    .errmsg = errmsg,
+			    .size = size};
+	int rc;
+
+	sha256_init(&metadata);
+	rc = digest(&l, hash_file, hex);
+	if (rc == 0)
+		rc = hash_metadata(&l, &metadata, ".");
+	end(&metadata, stamp);
+	*files = l.n_files;
+	return rc;
 }
 
 int package_stamp(int fd, char hex[65], size_t *files, char *errmsg,

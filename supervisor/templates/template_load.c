@@ -229,7 +229,8 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	for (size_t i = 0; i < t->n_files; i++)
 		kept[n++] = (struct package_bytes){
 		    t->files[i].path, t->files[i].data, t->files[i].len};
-	rc = package_digest(fd, kept, n, t->digest, errmsg, size);
+	rc = package_digest_stamped(fd, kept, n, t->digest, t->stamp,
+				    &t->n_package, errmsg, size);
 	free(kept);
 	return rc;
 }
@@ -243,9 +244,7 @@ static int load_files(struct template *t, int fd, bool others, const char *text,
 
 	if (template_files_load(t, fd, f) < 0 || rc < 0)
 		return -EINVAL;
-	if (package_stamp(fd, t->stamp, &t->n_package, errmsg, sizeof(errmsg)) <
-		0 ||
-	    take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
+	if (take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
 		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
 				       errmsg);
 	return 0;

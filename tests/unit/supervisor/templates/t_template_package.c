@@ -329,6 +329,26 @@ TEST(closed_above)
 	free(dir);
 }
 
+/* What is taken while the files are read is what is taken without. */
+static void same_stamps(void)
+{
+	char digest[65], stamp[65], digest2[65], stamp2[65];
+	size_t files, files2;
+	int fd = package_open(root, errmsg, sizeof(errmsg));
+
+	is_int(package_digest_stamped(fd, NULL, 0, digest2, stamp2, &files2,
+				      errmsg, sizeof(errmsg)),
+	       0, "digest and stamp at once");
+	is_int(package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)), 0,
+	       "the digest alone");
+	is_int(package_stamp(fd, stamp, &files, errmsg, sizeof(errmsg)), 0,
+	       "the stamp alone");
+	is_str(digest2, digest, "the digest is the same");
+	is_str(stamp2, stamp, "and the stamp");
+	is_int((int)files2, (int)files, "and the number of files");
+	close(fd);
+}
+
 /* Of many files a package is looked through now and then alone. */
 TEST(many_files)
 {
@@ -354,6 +374,7 @@ TEST(many_files)
 	ok(t != NULL && !template_unchanged(t, errmsg, sizeof(errmsg)),
 	   "... until it is looked through again");
 	template_unref(t);
+	same_stamps();
 	for (int i = 0; i < 600; i++) {
 		snprintf(name, sizeof(name), "m/%d", i);
 		gone(name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ps_nodes.c - "paddock ps --nodes": the servers that have a database together, as a
- * table or JSON. ps.c calls it. A server that refuses or is lost ends it with the
- * status of such a call.
+ * table or JSON. ps.c calls it; ps_rows.c says what becomes of a failure.
  */
 #include "cli/ps_nodes.h"
 
@@ -11,12 +10,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/json_io.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "cli/ps_rows.h"
 #include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/tool_result.h"
 #include "proto/json/json_pack.h"
 
 #define LATE_MS 3000 /* a heartbeat comes each second */
@@ -74,19 +70,7 @@ static void show(struct json_object *rows)
 
 int ps_nodes(const struct cli *cli, struct client *c)
 {
-	struct tool_result a;
-	struct json_object *rows;
-	int rc = client_method(c, "paddock/nodes", NULL, &a);
+	size_t n;
 
-	if (rc != 0)
-		return rc;
-	rows = json_member(a.value, "nodes");
-	if (!a.good)
-		rc = report_refusal(a.value, NULL);
-	else if (cli->json)
-		json_pretty_print(rows, true);
-	else
-		show(rows);
-	tool_result_fini(&a);
-	return rc;
+	return ps_rows(cli, c, "paddock/nodes", "nodes", show, &n);
 }

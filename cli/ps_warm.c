@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ps_warm.c - "paddock ps --warm": the workers that wait for runs, by template,
- * as a table or JSON. ps.c calls it. A server that refuses or is lost ends it
- * with the status of such a call; where none waits it says so on stderr.
+ * as a table or JSON. ps.c calls it; ps_rows.c says what becomes of a failure. Where
+ * none waits it says so on stderr.
  */
 #include "cli/ps_warm.h"
 
@@ -10,11 +10,9 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "cli/json_io.h"
-#include "cli/report.h"
+#include "cli/ps_rows.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "cli/tool_result.h"
 #include "proto/json/json_pack.h"
 
 static const struct table_column columns[] = {
@@ -47,22 +45,11 @@ static void show(struct json_object *rows)
 
 int ps_warm(const struct cli *cli, struct client *c)
 {
-	struct tool_result a;
-	struct json_object *rows;
-	int rc = client_method(c, "paddock/waiting", NULL, &a);
+	size_t n = 0;
+	int rc = ps_rows(cli, c, "paddock/waiting", "workers", show, &n);
 
-	if (rc != 0)
-		return rc;
-	rows = json_member(a.value, "workers");
-	if (!a.good)
-		rc = report_refusal(a.value, NULL);
-	else if (cli->json)
-		json_pretty_print(rows, true);
-	else
-		show(rows);
-	if (a.good && json_length(rows) == 0 && !cli->quiet)
+	if (rc == 0 && n == 0 && !cli->quiet)
 		message_print("no worker waits: one does once a template was "
 			      "used, in a server that goes on");
-	tool_result_fini(&a);
 	return rc;
 }

@@ -46,9 +46,7 @@ static bool none(struct request *c, const struct store_result *res)
 	if (res->rc == -ENOENT)
 		resources_not_found(c, uri_of(c));
 	else if (res->rc != 0)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the store cannot be read now: %s",
-			      store_says(res->rc));
+		request_unreadable(c, res->rc);
 	return res->rc != 0;
 }
 

@@ -42,10 +42,7 @@ static void on_used(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	if (res->rc != 0) {
-		request_error(c, RPC_INTERNAL_ERROR,
-			      json_pack("errorCode:s", "STORE_UNAVAILABLE"),
-			      "the store cannot be read now: %s",
-			      store_says(res->rc));
+		request_unreadable(c, res->rc);
 		return;
 	}
 	rows = json_object_new_array();

@@ -296,6 +296,13 @@ void request_error(struct request *c, int code, struct json_object *data,
 	request_send_message(c, &answer);
 }
 
+void request_unreadable(struct request *c, int rc)
+{
+	request_error(c, RPC_INTERNAL_ERROR,
+		      json_pack("errorCode:s", "STORE_UNAVAILABLE"),
+		      "the store cannot be read now: %s", store_says(rc));
+}
+
 void request_notify(struct request *c, const char *method,
 		    struct json_object *params)
 {

@@ -99,6 +99,9 @@ void request_result(struct request *c, struct json_object *result);
 void request_error(struct request *c, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* The store cannot be read, which RC is of: an error that says so. */
+void request_unreadable(struct request *c, int rc);
+
 /*
  * The notification METHOD by C's stream, before its answer: PARAMS (taken, or
  * NULL) get C's id as that of the subscription which C is.

@@ -49,9 +49,7 @@ bool task_lookup_missing(struct request *c, const struct run_found *f)
 	if (f->run != NULL || f->res->rc == 0 || f->res->rc == -ENOENT)
 		not_found(c);
 	else
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the store cannot be read now: %s",
-			      store_says(f->res->rc));
+		request_unreadable(c, f->res->rc);
 	return true;
 }
 

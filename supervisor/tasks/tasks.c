@@ -205,9 +205,7 @@ static void on_list(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	if (res->rc != 0) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			      "the store cannot be read now: %s",
-			      store_says(res->rc));
+		request_unreadable(c, res->rc);
 		return;
 	}
 	list = json_object_new_array();

@@ -113,6 +113,7 @@ static void show(struct json_object *view)
 			  json_member(m, "elapsedMs"));
 	line_span("cpu", json_member(m, "cpuMs"));
 	line("isolation", json_member_str(iso, "level"));
+	line("node", json_member_str(view, "node"));
 	line("error", json_member_str(error, "errorCode"));
 	line("", json_member_str(error, "message"));
 	show_artifacts(json_member(view, "artifacts"));

@@ -10,7 +10,6 @@
 
 #include "proto/json/json_pack.h"
 #include "supervisor/exec/runs.h"
-#include "supervisor/methods/usage.h"
 #include "supervisor/store/store.h"
 
 static struct json_object *view(const struct context *ctx,
@@ -55,7 +54,7 @@ static void on_nodes(void *arg, const struct store_result *res)
 
 void nodes_get(struct request *c)
 {
-	if (!usage_is_operator(c)) {
+	if (!request_is_operator(c)) {
 		request_error(c, RPC_INVALID_REQUEST, NULL,
 			      "which servers there are is told to root and to "
 			      "the user who runs this server, when they are "

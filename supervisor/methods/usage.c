@@ -8,15 +8,6 @@
 
 #include "proto/json/json_pack.h"
 
-bool usage_is_operator(const struct request *c)
-{
-	const struct context *ctx = c->ctx;
-
-	return c->session->via == TRUST_LOCAL &&
-	       (c->requestor == ctx->local ||
-		c->requestor == requestors_of_uid(ctx->requestors, 0));
-}
-
 static int64_t since_of(const struct request *c)
 {
 	return json_member_int(c->msg.params, "since") / STORE_USE_HOUR_MS *
@@ -64,6 +55,6 @@ void usage_get(struct request *c)
 	}
 	request_ref(c);
 	store_used(c->ctx->store,
-		   usage_is_operator(c) ? NULL : c->requestor->name,
+		   request_is_operator(c) ? NULL : c->requestor->name,
 		   since_of(c), on_used, c);
 }

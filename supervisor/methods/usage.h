@@ -8,9 +8,6 @@
 
 #include "supervisor/session/request.h"
 
-/* Is C of who runs this machine or this server, here as a local user? */
-bool usage_is_operator(const struct request *c);
-
 void usage_get(struct request *c);
 
 #endif

@@ -7,12 +7,11 @@
 #include "supervisor/methods/waiting.h"
 
 #include "proto/json/json_pack.h"
-#include "supervisor/methods/usage.h"
 #include "supervisor/warm/warm.h"
 
 void waiting_get(struct request *c)
 {
-	if (!usage_is_operator(c)) {
+	if (!request_is_operator(c)) {
 		request_error(
 		    c, RPC_INVALID_REQUEST, NULL,
 		    "which workers wait is told to root and to the "

@@ -296,6 +296,15 @@ void request_error(struct request *c, int code, struct json_object *data,
 	request_send_message(c, &answer);
 }
 
+bool request_is_operator(const struct request *c)
+{
+	const struct context *ctx = c->ctx;
+
+	return c->session->via == TRUST_LOCAL &&
+	       (c->requestor == ctx->local ||
+		c->requestor == requestors_of_uid(ctx->requestors, 0));
+}
+
 void request_unreadable(struct request *c, int rc)
 {
 	request_error(c, RPC_INTERNAL_ERROR,

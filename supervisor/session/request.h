@@ -99,6 +99,9 @@ void request_result(struct request *c, struct json_object *result);
 void request_error(struct request *c, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Is C of who runs this machine or this server, here as a local user? */
+bool request_is_operator(const struct request *c);
+
 /* The store cannot be read, which RC is of: an error that says so. */
 void request_unreadable(struct request *c, int rc);
 

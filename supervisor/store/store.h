@@ -117,7 +117,8 @@ struct store_run {
 	enum store_owner owner;
 	/* JSON: what it asks of clients; on several machines alone */
 	const char *asked;
-	bool awaiting;		/* it waits for an answer of its client's */
+	const char *node; /* the name of the machine that has it, or NULL */
+	bool awaiting;	  /* it waits for an answer of its client's */
 	int64_t shown_until_ms; /* its owner keeps what it shows fresh until */
 	int64_t log_until_ms;	/* …and its log */
 	int64_t shown_seq, log_seq; /* one more with each change of those */

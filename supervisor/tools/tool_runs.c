@@ -9,13 +9,16 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/store/store_shared.h"
 
 static struct json_object *args_of(const struct request *c)
 {
@@ -57,8 +60,24 @@ static void answer_view(struct request *c, const char *id,
 						    .view = view});
 }
 
+/* Which machine has it is told to who runs them, where there are several. */
+static bool is_told_node(const struct request *c)
+{
+	return store_is_shared(c->ctx->store) && request_is_operator(c);
+}
+
+/* V is of a run that is open, and NODE (may be NULL) has it. */
+static void answer_open(struct request *c, struct json_object *v,
+			const char *node)
+{
+	if (node != NULL && is_told_node(c))
+		json_add(v, "node:s", node);
+	response_tool_result(c, v, false);
+}
+
 static void present_ours(struct request *c, struct run *r)
 {
+	struct json_object *v = NULL;
 	char *text;
 
 	requestor_polled(c->session->requestor, &r->polled_ms,
@@ -68,6 +87,12 @@ static void present_ours(struct request *c, struct run *r)
 		return;
 	}
 	text = run_json_text(r, c->ctx->isolation);
+	if (r->away.place == RUN_HERE && is_told_node(c) &&
+	    json_parse(&v, text, strlen(text), NULL) == 0) {
+		answer_open(c, v, store_node_name(c->ctx->store));
+		free(text);
+		return;
+	}
 	response_tool_text(c, text, strlen(text));
 }
 
@@ -83,8 +108,7 @@ static void present(struct request *c, const struct run_found *f)
 		return;
 	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
-		response_tool_result(c, run_json_open_row(row, f->silent),
-				     false);
+		answer_open(c, run_json_open_row(row, f->silent), row->node);
 	else if (row->view != NULL)
 		answer_view(c, row->id, row->status, row->view);
 	else

@@ -21,11 +21,17 @@
 
 /* of STMT_SHOWN, after the instance; the last two are the bulk */
 static const struct store_column columns[] = {
-    {STORE_NOT_READ, 0},	  COLUMN(FLAG, awaiting),
-    COLUMN(TIME, shown_until_ms), COLUMN(TIME, log_until_ms),
-    COLUMN(TIME, shown_seq),	  COLUMN(TIME, log_seq),
-    COLUMN(TEXT, task_note),	  COLUMN(TEXT, asked),
-    COLUMN(TEXT, view),		  COLUMN(TEXT, log),
+    {STORE_NOT_READ, 0},
+    COLUMN(FLAG, awaiting),
+    COLUMN(TIME, shown_until_ms),
+    COLUMN(TIME, log_until_ms),
+    COLUMN(TIME, shown_seq),
+    COLUMN(TIME, log_seq),
+    COLUMN(TEXT, task_note),
+    COLUMN(TEXT, asked),
+    COLUMN(TEXT, node),
+    COLUMN(TEXT, view),
+    COLUMN(TEXT, log),
 };
 
 /* ---- what is shown ---- */

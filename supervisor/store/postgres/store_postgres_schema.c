@@ -360,6 +360,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define UNINDEXED ""
 #define MAIL_BODY "body"
 #define SHOWN_ASKED "shown.asked"
+#define SHOWN_NODE "(SELECT node_name FROM node WHERE node.id = runs.instance)"
 #define NODE_ROWS                                                               \
 	"SELECT id, node_name, version, started_ms, running, queued, draining," \
 	" paddock_now() - heartbeat_ms FROM node ORDER BY node_name, id"

@@ -324,6 +324,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define AND_SILENT ""
 #define MAIL_BODY "NULL" /* what several machines say to each other */
 #define SHOWN_ASKED "NULL"
+#define SHOWN_NODE "NULL"
 #define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"

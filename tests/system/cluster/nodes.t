@@ -127,6 +127,7 @@ for my $how ('stopped', 'cut off') {
 		$row{$one->{name}}{running} });
 	is(scalar keys %row, 2, 'operators see all nodes, by name');
 	is($row{$two->{name}}{running}, 0, 'what each runs');
+	is($_->get($run)->{node}, $one->{name}, 'and which of them has a run') for $a, $b;
 	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'and which they ask');
 	if (as_root()) {
 		chmod 0777, $two->{socket};
@@ -134,6 +135,10 @@ for my $how ('stopped', 'cut off') {
 		my $other = $two->client($Needs::ORDINARY)->greeted;
 
 		like($other->call('paddock/nodes')->{error}{message}, qr/told to root/, 'nobody else does');
+		my ($theirs) = $other->run_async('doze');
+		is($other->get($theirs)->{node}, undef, '  nor which node a run is at');
+		$other->tool(cancel_task_run => {runId => $theirs});
+		$other->ended($theirs);
 	}
 	$a->tool(cancel_task_run => {runId => $run});
 	$_->stop('they stop') for $one, $two;

@@ -67,10 +67,16 @@ static void test_whole(const char *dir)
 	put(s, ended("bob", 3000));
 	is_int(help_number(db, IS_THERE), 1, "a day has a part of the table");
 	is_int(total_of(s, "alice"), 2, "the runs are there");
+	help_sql(db, "INSERT INTO artifacts(id, run_id, requestor, name,"
+		     " mime_type, sha256, size, created_ms, expires_ms, gone)"
+		     " SELECT 'art_gone', max(id), 'alice', 'n', 'a/b', '', 0,"
+		     " 1, 1, 1 FROM runs");
 	sweep(s, 3 * DAY_MS);
 	is_int(help_number(db, IS_THERE), 0, "when all have expired it goes");
 	is_int(help_number(db, "SELECT count(*) FROM runs"), 0,
 	       "with its rows");
+	is_int(help_number(db, "SELECT count(*) FROM artifacts"), 0,
+	       "and those of files that were gone already");
 	is_int(total_of(s, "alice"), 0, "which count no more");
 	store_usage(s, "alice", help_done, &a);
 	help_wait(s, &a);

@@ -133,6 +133,7 @@ static void test_served(void)
 {
 	struct store *s = node("inst_c", ALL);
 	struct store *t = node("inst_d", "template d1gest\nrequestor alice");
+	struct store *u;
 	struct store_run other = waiting("alice", 1), bob, alice, pinned, uid;
 	struct answer a = {0};
 	struct look l;
@@ -144,6 +145,13 @@ static void test_served(void)
 	pinned = waiting("alice", 1);
 	pinned.waits = STORE_WAITS_PINNED;
 	help_put(s, &pinned, STORE_SYNC);
+	uid = waiting("uid:7", 1);
+	help_put(t, &uid, STORE_SYNC);
+	u = node("inst_u", "template d1gest\nuids");
+	claim(u, &a, 9, "nobody");
+	ok(a.n == 1 && strcmp(a.ids[0], uid.id) == 0,
+	   "who serves all that are uids serves those alone");
+	store_stop(u, 10000);
 	uid = waiting("uid:7", 1);
 	help_put(t, &uid, STORE_SYNC);
 	ok(!look(t).waits == false, "one's own is there to be claimed");
@@ -192,21 +200,29 @@ static void read_mail(struct store *s)
 	help_wait(s, &a);
 }
 
-static void cancel(struct store *s, const struct store_run *run)
+static int send(struct store *s, const struct store_run *run,
+		enum store_mail kind)
 {
 	struct answer a = {0};
+	int rc;
 
-	store_send_mail(s, run->requestor, run->id, STORE_MAIL_CANCEL,
-			INT64_MAX, help_done, &a);
+	store_send_mail(s, run->requestor, run->id, kind, INT64_MAX, help_done,
+			&a);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "cancelling is asked");
+	rc = a.rc;
 	help_clear(&a);
+	return rc;
+}
+
+static void cancel(struct store *s, const struct store_run *run)
+{
+	is_int(send(s, run, STORE_MAIL_CANCEL), 0, "cancelling is asked");
 }
 
 static void test_cancel(void)
 {
 	struct store *s = node("inst_f", ALL), *t = node("inst_g", ALL);
-	struct store_run run = waiting("alice", 1), claimed, theirs;
+	struct store_run run = waiting("alice", 1), claimed, theirs, waits;
 	struct answer a = {0};
 
 	help_put(s, &run, STORE_SYNC);
@@ -243,6 +259,13 @@ static void test_cancel(void)
 	read_mail(s);
 	ok(letters[STORE_MAIL_OVER] == 1 && letters[STORE_MAIL_CLAIMED] == 0,
 	   "its end is told as well");
+	waits = waiting("alice", 1);
+	help_put(s, &waits, STORE_SYNC);
+	send(t, &waits, STORE_MAIL_WATCH);
+	claim(t, &a, 1, "");
+	read_mail(t);
+	is_int(letters[STORE_MAIL_WATCH], 1,
+	       "what was asked about one that waits is its claimer's, too");
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
@@ -301,6 +324,33 @@ static void test_dead(void)
 }
 
 /* Many that claim at once: each run is given to one of them. */
+/* A server that ends leaves the nodes, and may leave runs. */
+static void test_left(void)
+{
+	struct store *s = node("inst_l", ALL), *t = node("inst_m", ALL);
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0};
+	struct help_db *db = help_open(base);
+	unsigned char key[2][STORE_SEAL_BYTES];
+
+	ok(store_seal_key(s, key[0]) && store_seal_key(t, key[1]) &&
+	       memcmp(key[0], key[1], sizeof(key[0])) == 0,
+	   "all nodes seal with one key");
+	is_int(help_number(db, "SELECT count(*) - count(DISTINCT slot)"
+			       " FROM node"),
+	       0, "each node has counters of its own");
+	help_put(s, &run, STORE_SYNC);
+	store_stop(s, 10000);
+	is_int(help_number(db, "SELECT count(*) FROM node WHERE id = 'inst_l'"),
+	       0, "who ends is no node any more");
+	store_recover(t, help_done, &a);
+	help_wait(t, &a);
+	is_int(a.interrupted, 1, "and what it ran is interrupted at once");
+	help_close(db);
+	help_clear(&a);
+	store_stop(t, 10000);
+}
+
 static void test_once(void)
 {
 	enum { RUNS = 60, NODES = 3 };
@@ -360,8 +410,9 @@ static void test_none(void)
 
 int main(void)
 {
-	static void (*const tests[])(void) = {
-	    test_order, test_served, test_cancel, test_dead, test_once};
+	static void (*const tests[])(void) = {test_order,  test_served,
+					      test_cancel, test_dead,
+					      test_left,   test_once};
 
 	if (!help_is_postgres()) {
 		test_none();

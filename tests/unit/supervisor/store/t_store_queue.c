@@ -396,6 +396,7 @@ static void test_once(void)
 static void test_none(void)
 {
 	char *dir = help_dir();
+	unsigned char key[STORE_SEAL_BYTES];
 	struct store *s = help_start(dir, "inst_n");
 	struct store_run run = waiting("alice", 1);
 	struct answer a = {0};
@@ -403,6 +404,7 @@ static void test_none(void)
 	is_int(store_is_shared(s), 0, "one machine has no queue of all");
 	is_int(help_put(s, &run, STORE_SYNC), 0, "what would wait there");
 	is_int(help_get(s, &a, "alice", run.id), 0, "is a row as any");
+	ok(!store_seal_key(s, key), "nor a key that nodes seal with");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_remove(dir);

@@ -39,20 +39,27 @@ int64_t clock_boot_ms(void)
 	return read_us(CLOCK_BOOTTIME) / 1000;
 }
 
-int64_t clock_wall_ms(void)
+int64_t clock_wall_us(void)
 {
 	int64_t ahead = atomic_load(&ahead_ms);
 
-	return ahead == NOBODY ? read_us(CLOCK_REALTIME) / 1000
-			       : clock_boot_ms() + ahead;
+	return ahead == NOBODY ? read_us(CLOCK_REALTIME)
+			       : read_us(CLOCK_BOOTTIME) + ahead * 1000;
 }
 
-void clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms)
+int64_t clock_wall_ms(void)
+{
+	return clock_wall_us() / 1000;
+}
+
+bool clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms)
 {
 	int64_t before = atomic_load(&ahead_ms), now = wall_ms - boot_ms;
 
-	if (before == NOBODY || llabs(now - before) > slack_ms)
-		atomic_store(&ahead_ms, now);
+	if (before != NOBODY && llabs(now - before) <= slack_ms)
+		return false;
+	atomic_store(&ahead_ms, now);
+	return true;
 }
 
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)

@@ -3,6 +3,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/time.h>
 
@@ -11,13 +12,15 @@ int64_t clock_mono_us(void);
 int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME: as that, in suspend too */
 /* Unix epoch, for people and rows: CLOCK_REALTIME, or what is followed. */
 int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
 
 /*
  * From now on clock_wall_ms() is WALL_MS at BOOT_MS, and goes on from there: the
  * clock of the database, which servers on several machines have in common. What
- * differs by less than SLACK_MS from what was followed before changes nothing.
+ * differs by no more than SLACK_MS from what was followed before changes nothing:
+ * false.
  */
-void clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms);
+bool clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms);
 
 /* Writes WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
 #define CLOCK_ISO_SIZE 25

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define ID_CHARS 26   /* of 5 bits each: 130 */
 #define TIME_CHARS 10 /* the first 50 bits */
@@ -23,16 +24,14 @@
 /* In the order of ASCII, so that strcmp(3) orders as the numbers do. */
 static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";
 
+static _Atomic uint64_t last;
+
 /* Quarters of a millisecond; never less than before in this process. */
 static uint64_t tick(void)
 {
-	static _Atomic uint64_t last;
-	uint64_t seen = atomic_load(&last), now;
-	struct timespec ts;
+	uint64_t seen = atomic_load(&last),
+		 now = (uint64_t)clock_wall_us() / TICK_US;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	now = (uint64_t)ts.tv_sec * (1000000 / TICK_US) +
-	      (uint64_t)ts.tv_nsec / (1000 * TICK_US);
 	while (seen < now && !atomic_compare_exchange_weak(&last, &seen, now))
 		;
 	return seen > now ? seen : now;
@@ -68,6 +67,11 @@ static char *put_time(char *out, const char *prefix, uint64_t ticks)
 	out = mempcpy(out, prefix, len);
 	*out++ = '_';
 	return put_bits(out, ticks, TIME_CHARS);
+}
+
+void id_clock_was_set(void)
+{
+	atomic_store(&last, 0);
 }
 
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms)

@@ -17,6 +17,12 @@
 /* Writes a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
+/*
+ * clock_follow() has another clock: ids have its time from now on, though they be
+ * less than those before. Else an id is never less than one before in this process.
+ */
+void id_clock_was_set(void);
+
 /* The least that id_new() could write at WALL_MS, or at its own first or last. */
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms);
 

@@ -103,9 +103,11 @@ static int look(struct store *s, const PGresult *res, int64_t sent_ms)
 			own = true;
 			p->lease_ms =
 			    strtoll(pq->getvalue(res, i, 2), NULL, 10);
-			clock_follow(strtoll(pq->getvalue(res, i, 3), NULL, 10),
-				     sent_ms + (now - sent_ms) / 2,
-				     SLACK_MS + (now - sent_ms) / 2);
+			if (clock_follow(
+				strtoll(pq->getvalue(res, i, 3), NULL, 10),
+				sent_ms + (now - sent_ms) / 2,
+				SLACK_MS + (now - sent_ms) / 2))
+				id_clock_was_set();
 			continue;
 		}
 		*e = look_at(p, res, i, find(p, id));

@@ -165,6 +165,8 @@ SKIP: {
 		my $v = $at->get($runs[$n]);
 		cmp_ok(abs($v->{createdAt} / 1000 - time), '<', 60, '  made when it was');
 	}
+	my $since = sub { return $c[0]->tool(list_task_runs => {status => 'running', since => int(1000 * (time + $_[0]))})->{view}{total} };
+	is($since->(-60) - $since->(30), 3, 'and their ids are of that time, too');
 	for my $n (0 .. 2) {
 		my $at = $c[($n + 2) % 3];
 		$at->tool(cancel_task_run => {runId => $runs[$n]});

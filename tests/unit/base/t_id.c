@@ -112,3 +112,22 @@ TEST(since)
 		ok(strcmp(id, later) < 0, "2^%d ms is after all", bits);
 	}
 }
+
+/* Servers on one database have its clock: their ids are in one order, of one time. */
+TEST(followed)
+{
+	int64_t hour_ago_ms = clock_wall_ms() - 3600000;
+	char before[ID_SIZE], id[ID_SIZE], from[ID_SIZE], later[ID_SIZE];
+
+	id_new(before, "run");
+	ok(clock_follow(hour_ago_ms, clock_boot_ms(), 10), "another clock");
+	id_new(id, "run");
+	ok(strncmp(before, id, 4 + 10) <= 0,
+	   "no id is less than those before by itself");
+	id_clock_was_set();
+	id_since(from, "run", hour_ago_ms);
+	id_new(id, "run");
+	id_since(later, "run", clock_wall_ms() + 1);
+	ok(strcmp(from, id) <= 0 && strcmp(id, later) < 0,
+	   "an id has the time that is followed");
+}

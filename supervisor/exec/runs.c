@@ -135,6 +135,8 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 {
 	struct run *r, *after;
 
+	if (store_is_lost(s->ctx->store)) /* others record them */
+		return;
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
 			continue;

@@ -259,6 +259,17 @@ static void end_lost(struct runs *s, struct run *r)
 	end(s, r, &row);
 }
 
+/* It had ended here, and nobody has a row of it. */
+static void end_unrecorded(struct runs *s, struct run *r)
+{
+	run_apply(r, EV_FAIL);
+	run_tell(r,
+		 &(struct run_notice){.kind = NOTICE_RECORDED,
+				      .unrecorded = store_says(-EOWNERDEAD)});
+	runs_abroad_forget(s, r);
+	runs_forget(s, r);
+}
+
 static void on_row(void *arg, const struct store_result *res)
 {
 	struct look *l = arg;
@@ -272,6 +283,8 @@ static void on_row(void *arg, const struct store_result *res)
 	r->away.looked = false;
 	if (res->rc == -ENOENT && r->durable)
 		end_lost(s, r);
+	else if (res->rc == -ENOENT && r->away.disowned)
+		end_unrecorded(s, r);
 	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
 		end(s, r, res->runs);
 	else if (res->rc == 0 && r->away.place == RUN_ABROAD)

@@ -38,6 +38,14 @@ void runs_forget(struct runs *s, struct run *r)
 	run_free(r);
 }
 
+void runs_drop_result(const struct runs *s, struct run *r)
+{
+	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
+	r->result = NULL;
+	free(r->result_text);
+	r->result_text = NULL;
+}
+
 struct ended { /* of a terminal row's request */
 	struct runs *runs;
 	struct run *run;
@@ -60,6 +68,16 @@ static void on_ended(void *arg, const struct store_result *res)
 	struct run *r = e->run;
 	struct run_notice n = {.kind = NOTICE_RECORDED};
 
+	if (res->rc == -EOWNERDEAD) { /* how it ended is another's to say */
+		e->runs->unrecorded -= e->bytes;
+		runs_drop_result(e->runs, r);
+		run_disown(r);
+		r->away.disowned = true;
+		runs_abroad_follow(e->runs, r);
+		runs_abroad_look(e->runs, r);
+		free(e);
+		return;
+	}
 	if (has_row(e, res->rc)) {
 		e->retried = true;
 		run_row_put(e->runs->ctx->store, r, STORE_RETRY, on_ended, e);
@@ -148,10 +166,7 @@ static enum run_event fit(const struct runs *s, struct run *r,
 		      "the template gave its result of %zu bytes, but this "
 		      "server did not keep it: %s",
 		      len, disk_space_message(room));
-	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
-	r->result = NULL;
-	free(r->result_text);
-	r->result_text = NULL;
+	runs_drop_result(s, r);
 	r->is_reply = false;
 	return EV_FAIL;
 }

@@ -131,6 +131,8 @@ void runs_output_drop(struct runs *s, struct run *r);
 /* EV ends R, which has no worker: steps, view, row; NOTICE_RECORDED follows. */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
 void runs_forget(struct runs *s, struct run *r);
+/* Nobody needs R's result any more, which may be large. */
+void runs_drop_result(const struct runs *s, struct run *r);
 
 /* ---- runs_retry.c ---- */
 

@@ -18,7 +18,6 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/run/lost_artifacts.h"
 #include "supervisor/run/run_row.h"
-#include "supervisor/threads/rpc_async.h"
 
 #define PAUSE_MAX_MS 60000 /* the manifest's, which doubles with each attempt */
 
@@ -160,10 +159,7 @@ static void start_over(struct runs *s, struct run *r)
 	lost_artifacts_free(r->lost_artifacts);
 	r->lost_artifacts = NULL;
 	memset(r->hit, 0, sizeof(r->hit));
-	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
-	r->result = NULL;
-	free(r->result_text);
-	r->result_text = NULL;
+	runs_drop_result(s, r);
 	r->is_reply = false;
 	r->use = (struct run_use){0};
 	r->starts = 0;
@@ -176,9 +172,8 @@ static bool is_wanted(const struct runs *s, const struct run *r)
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;
 
 	if (s->leaving || requestor_gone(r->requestor) ||
-	    (r->template->retry.on & cause) == 0 ||
-	    !run_may_retry(r) || run_next(r->state, EV_RETRY) == RUN_NONE ||
-	    r->inputs == NULL)
+	    (r->template->retry.on & cause) == 0 || !run_may_retry(r) ||
+	    run_next(r->state, EV_RETRY) == RUN_NONE || r->inputs == NULL)
 		return false;
 	if (cause == RETRY_INTERRUPTED)
 		return s->ctx->others && run_may_resume(r);

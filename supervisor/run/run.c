@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - a run's states and the table of what each event leads to; run_apply()
- * is the only function that changes a state. exec/ calls it. An event that the
+ * is the only function that changes a state, but for an end that never was. exec/ calls it. An event that the
  * state refuses is -EPROTO with a line in the log, and nothing has changed. It
  * also tells who watches a run, and who waits for it.
  */
@@ -107,6 +107,19 @@ int run_apply(struct run *r, enum run_event ev)
 	log_debug("run", "run=%s event=%s state=%s", r->id, run_event_name(ev),
 		  run_state_name(to));
 	return 0;
+}
+
+void run_disown(struct run *r)
+{
+	assert(run_terminal(r) && r->worker == NULL);
+	log_info("run", "run=%s requestor=%s state=%s recorded=elsewhere",
+		 r->id, r->requestor->name, run_state_name(r->state));
+	r->state = RUN_RUNNING;
+	r->finished_ms = r->finished_mono_ms = 0;
+	r->is_reply = false;
+	free(r->view);
+	r->view = NULL;
+	run_clear_error(r);
 }
 
 void run_set_error(struct run *r, const char *code, struct json_object *details,

@@ -260,6 +260,7 @@ struct run {
 		bool fenced; /* its worker was ended with our lease */
 		/* no news of it comes to us, who were another */
 		bool unheard;
+		bool disowned; /* it had ended here: run_disown() */
 		/* it is known here only for who waits here; the last came then */
 		bool visited;
 		int64_t visit_ms; /* mono */
@@ -296,6 +297,13 @@ struct run {
  */
 int run_apply(struct run *r, enum run_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
+
+/*
+ * The end of R, which has no worker, is refused by the record, since the run is
+ * another server's: it goes on for us until what its row says is known. Its result
+ * is the caller's to drop.
+ */
+void run_disown(struct run *r);
 
 static inline bool run_terminal(const struct run *r)
 {

@@ -164,15 +164,20 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 
 /*
  * The connection went while the commit was awaited. Our row tells whether it was:
- * it names the batch. 0, or -errno: it was not, or nobody can tell in time.
+ * it names the batch. 0, or -errno: it was not, or nobody can tell in time, or
+ * ever: our row is gone.
  */
 static int resolve(struct store *s, struct postgres *p, int rc)
 {
 	int64_t until_ms = clock_mono_ms() + RESOLVE_MS;
 
 	for (int i = 0; clock_mono_ms() < until_ms; i++) {
-		if (store_postgres_connect(s) == 0)
+		int open_rc = store_postgres_connect(s);
+
+		if (open_rc == 0)
 			return p->settled == p->batch ? 0 : rc;
+		if (open_rc == -EOWNERDEAD)
+			return open_rc;
 		if (!store_pause(s, i))
 			break;
 	}

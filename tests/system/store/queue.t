@@ -238,6 +238,39 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	$_->stop for @nodes;
 }
 
+# ---- who is taken for dead while rows of a run that has ended are on their way ----
+
+for ( [ 'its last', 'UPDATE', 'WHEN (old.status = 1 AND new.status = 2)', 'RUN_INTERRUPTED' ], [ 'all', 'INSERT', '', 'STORE_UNAVAILABLE' ] ) {
+	my ( $rows, $on, $when, $told ) = @$_;
+	my ( $s, $other ) = map { node( "queue_late$on", templates => \%templates ) } 1, 2;
+	my $url  = Postgres::postgres_url("queue_late$on");
+	my $c    = $s->client->greeted;
+	my $d    = $other->client->greeted;
+	my $lock = 77;
+	my $held = postgres_held( $url, "SELECT pg_advisory_lock($lock)" );
+	postgres_sql( "CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN"
+		    . " PERFORM pg_advisory_xact_lock($lock); RETURN NEW; END \$\$;"
+		    . " CREATE TRIGGER held BEFORE $on ON runs FOR EACH ROW $when EXECUTE FUNCTION held()", $url );
+	my $asked = $c->ask_run( nap => { ms => 300, n => 8 }, mode => 'sync' );
+	$s->log_has(qr/template=nap requestor=\S+ status=succeeded/);
+	ok( until_true( 'its row', sub {
+		( postgres_sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = $lock AND NOT granted") )[0] } ),
+		"a run has ended, and of its rows $rows are on their way" );
+	kill STOP => $s->{pid};
+	end_backends( $s->{backend} );
+	$held->();
+	postgres_sql( "DROP TRIGGER held ON runs; UPDATE node SET heartbeat_ms = 0 WHERE node_name = '$s->{name}'", $url );
+	until_true( 'its funeral', sub { !( postgres_sql( "SELECT count(*) FROM node WHERE node_name = '$s->{name}'", $url ) )[0] } );
+	kill CONT => $s->{pid};
+	my $v = $c->result($asked)->{view};
+	is( ref $v->{error} ? $v->{error}{errorCode} : $v->{errorCode}, $told, '  when its server is taken for dead: who waits there is told what the database says' )
+	    or diag( json_of($v) );
+	same_json( [ map { $_->{runId} } @{ $d->tool( list_task_runs => {} )->{view}{runs} } ],
+		[ $on eq 'UPDATE' ? $v->{runId} : () ], '  as is who looks there' );
+	is( $c->run_sync( nap => { ms => 1, n => 9 } )->{result}, 9, '  and the server goes on' );
+	$_->stop for $s, $other;
+}
+
 # ---- drain ----
 
 {

@@ -90,16 +90,17 @@ my @table = (
      sub { my ($s) = @_; written($s, sub { many($s, 10000, {%$json, Authorization => 'Bearer x'}, '{}') }) }],
     [3, 'ten thousand requests that are none', 'a few lines',
      sub { my ($s, $eve) = @_; written($s, sub { many($s, 10000, $eve->headers, '{"jsonrpc":') }) }],
-    [4, 'sessions begun and ended, three thousand times', 'a tenth of a line each',
+    [4, 'sessions begun and ended, three thousand times', '600 lines a minute',
      sub { my ($s, $eve) = @_;
 	   my $hello = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",' .
 	       '"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}';
 	   my %h = %{$eve->headers};
 	   delete $h{'Mcp-Session-Id'};
 	   my $before = () = $s->log_text =~ / begun=yes/g;
+	   my $from = time;
 	   many($s, 3000, \%h, $hello);
 	   my $after = () = $s->log_text =~ / begun=yes/g;
-	   return $after - $before <= 600 ? 'a tenth of a line each' : $after - $before . ' lines' }],
+	   return $after - $before <= 600 * (2 + int((time - $from) / 60)) ? '600 lines a minute' : $after - $before . ' lines' }],
     [5, 'ids that are not one\'s own, three thousand times', 'recorded 600 times at the most, and counted',
      sub { my ($s, $eve) = @_;
 	   my $before = () = read_file($s->{audit}) =~ /RUN_NOT_FOUND/g;
@@ -216,8 +217,8 @@ my @table = (
 		inputResponses => {k => {action => 'decline'}}}, $_) } 1 .. 60;
 	   my %how;
 	   for (@open) {
-		my $r = $_->response->{json};
-		$how{$r->{result}{structuredContent}{action} // $r->{error}{data}{reason} // json_of($r)}++;
+		my $r = $_->response;
+		$how{$r->{json}{result}{structuredContent}{action} // $r->{json}{error}{data}{reason} // json_of($r)}++;
 	   }
 	   return json_of(\%how) eq json_of({decline => 1, used => 59}) ? 'one goes on, 59 are told that it was used' : json_of(\%how) }],
     [11, 'the disk, by artifacts', 'RESOURCE_LIMIT store_bytes',

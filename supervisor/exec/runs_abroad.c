@@ -40,40 +40,6 @@ static struct json_object *parsed(const char *view)
 	return v;
 }
 
-static void set_error(struct run *r, struct json_object *view)
-{
-	struct json_object *e = json_member(view, "error");
-	const char *code = json_member_str(e, "errorCode");
-	const char *message = json_member_str(e, "message");
-
-	if (r->state != RUN_FAILED && r->state != RUN_CANCELED)
-		return;
-	run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
-		      json_object_get(json_member(e, "details")), "%s",
-		      message != NULL ? message : "");
-}
-
-/* To the state that ROW has, by the events that lead there. */
-static void apply_end(struct run *r, const struct store_run *row)
-{
-	static const enum run_event ends[STORE_STATUSES] = {
-	    [STORE_SUCCEEDED] = EV_SUCCEED,
-	    [STORE_FAILED] = EV_FAIL,
-	    [STORE_PARTIAL_SUCCESS] = EV_PARTIAL,
-	    [STORE_CANCELED] = EV_CANCEL,
-	};
-	enum run_event ev = ends[row->status];
-
-	if (r->state == RUN_AWAITING_INPUT)
-		run_apply(r, EV_ANSWER);
-	if (run_next(r->state, ev) == RUN_NONE)
-		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
-	if (!run_terminal(r))
-		run_apply(r, ev);
-	if (!run_terminal(r)) /* it was cancelling */
-		run_apply(r, EV_FAIL);
-}
-
 /* One that never began has ended in the queue, which nobody has noted yet. */
 static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 {
@@ -101,8 +67,7 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
-	apply_end(r, row);
-	set_error(r, view);
+	run_row_end(r, row, view);
 	if (run_row_is_reply(row)) {
 		r->is_reply = true;
 		r->result = json_object_get(json_member(view, "result"));

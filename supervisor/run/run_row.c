@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
@@ -271,6 +272,47 @@ struct run *run_row_revive(const struct store_run *row,
 	r->taken_over = true;
 	r->row_bytes = store_row_bytes(row);
 	return r;
+}
+
+static void set_error(struct run *r, struct json_object *view)
+{
+	struct json_object *e = json_member(view, "error");
+	const char *code = json_member_str(e, "errorCode");
+	const char *message = json_member_str(e, "message");
+
+	if (r->state != RUN_FAILED && r->state != RUN_CANCELED)
+		return;
+	run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
+		      json_object_get(json_member(e, "details")), "%s",
+		      message != NULL ? message : "");
+}
+
+/* To the state that ROW has, by the events that lead there. */
+static void apply_end(struct run *r, const struct store_run *row)
+{
+	static const enum run_event ends[STORE_STATUSES] = {
+	    [STORE_SUCCEEDED] = EV_SUCCEED,
+	    [STORE_FAILED] = EV_FAIL,
+	    [STORE_PARTIAL_SUCCESS] = EV_PARTIAL,
+	    [STORE_CANCELED] = EV_CANCEL,
+	};
+	enum run_event ev = ends[row->status];
+
+	if (r->state == RUN_AWAITING_INPUT)
+		run_apply(r, EV_ANSWER);
+	if (run_next(r->state, ev) == RUN_NONE)
+		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
+	if (!run_terminal(r))
+		run_apply(r, ev);
+	if (!run_terminal(r)) /* it was cancelling */
+		run_apply(r, EV_FAIL);
+}
+
+void run_row_end(struct run *r, const struct store_run *row,
+		 struct json_object *view)
+{
+	apply_end(r, row);
+	set_error(r, view);
 }
 
 void run_row_leave(struct store *s, const struct store_run *row)

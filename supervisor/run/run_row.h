@@ -39,4 +39,8 @@ void run_row_leave(struct store *s, const struct store_run *row);
 void run_row_interrupt(struct store *s, const struct store_run *row,
 		       int64_t ttl_ms);
 
+/* ROW, with its VIEW (NULL: none), has ended: R, another's, ends in that state. */
+void run_row_end(struct run *r, const struct store_run *row,
+		 struct json_object *view);
+
 #endif

@@ -8,7 +8,8 @@
 #	-what stands there once, after the function's name when there is one,
 #	 however it is broken into lines and spaced
 #	+what it becomes; both may have several lines
-#	by test...		which notice it, the quickest first: t_X, or FOLDER/X.t
+#	by test...		which notice it, the quickest first: t_X, or FOLDER/X.t;
+#				@postgres after it: beside a PostgreSQL
 #	survives why		when none can
 package Mutant;
 
@@ -69,6 +70,7 @@ my @tests;
 sub mutant_test {
 	my ($name) = @_;
 
+	$name =~ s/\@postgres\z//;
 	@tests = split /\n/, `find tests -name 't_*.c' -o -name '*.t'` unless @tests;
 	my @found = grep { m{/\Q$name\E(?:\.c)?\z} } @tests;
 

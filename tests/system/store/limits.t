@@ -82,17 +82,16 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 
 	$cx->saying( $on, 'dozing' );
 	my @wait = map { $cx->run_async( nap => { n => $_ } ) } 1 .. 2;
-	my ( $v, @more );
-	until_true( 'the other to know of them', sub {
+	my $v;
+	until_true( 'the other to know of them', sub { # what it takes until then is taken back
 		$v = $cy->run( nap => { n => 3 }, mode => 'async' );
-		push @more, $v->{view}{runId} // ();
+		$cy->tool( cancel_task_run => { runId => $v->{view}{runId} } ) unless $v->{isError};
 		return $v->{isError};
 	} );
 	refused( $v, 'QUEUE_FULL', 'what waits for one server counts at the other' );
 	is( $v->{view}{details}{limit}, 'max_queued_runs', '  by its name' );
-	cmp_ok( scalar @more, '<=', 2, '  at which no more could wait than at one' );
 	$cx->tool( cancel_task_run => { runId => $on } );
-	is( $cx->ended($_)->{status}, 'succeeded', '  and all that wait are run' ) for @wait, @more;
+	is( $cx->ended($_)->{status}, 'succeeded', '  and all that wait are run' ) for @wait;
 	$_->stop for $x, $y;
 }
 

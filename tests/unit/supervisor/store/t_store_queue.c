@@ -324,6 +324,23 @@ static void test_dead(void)
 }
 
 /* Many that claim at once: each run is given to one of them. */
+static void on_owner(void *arg, const struct store_result *res)
+{
+	struct answer *a = arg;
+
+	a->calls++;
+	a->rc = res->rc == 0 ? (int)res->runs->owner : res->rc;
+}
+
+static int owner_of(struct store *s, const struct store_run *run)
+{
+	struct answer a = {0};
+
+	store_get_run(s, run->requestor, run->id, on_owner, &a);
+	help_wait(s, &a);
+	return a.rc;
+}
+
 /* A server that ends leaves the nodes, and may leave runs. */
 static void test_left(void)
 {
@@ -340,7 +357,9 @@ static void test_left(void)
 			       " FROM node"),
 	       0, "each node has counters of its own");
 	help_put(s, &run, STORE_SYNC);
+	is_int(owner_of(t, &run), STORE_OWNER_OTHER, "a run is its node's");
 	store_stop(s, 10000);
+	is_int(owner_of(t, &run), STORE_OWNER_DEAD, "until that is gone");
 	is_int(help_number(db, "SELECT count(*) FROM node WHERE id = 'inst_l'"),
 	       0, "who ends is no node any more");
 	store_recover(t, help_done, &a);

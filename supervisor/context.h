@@ -55,7 +55,8 @@ struct context {
 	size_t client_requests;		 /* of ours to clients, likewise */
 	/* its id: another one once it was taken for dead */
 	const char *instance;
-	bool others;  /* it serves every local user, not LOCAL alone */
+	int64_t started_ms; /* of the wall clock */
+	bool others;	    /* it serves every local user, not LOCAL alone */
 	bool passing; /* it ends soon: what waited elsewhere is left waiting */
 	bool with_client; /* it serves one on stdin, and ends when that goes */
 	bool measured;	  /* it is known how well all that can run is caged */

@@ -317,6 +317,7 @@ static void wire(struct server *srv)
 	ctx->turns = &srv->turns;
 	ctx->chores = &srv->chores;
 	ctx->instance = srv->instance;
+	ctx->started_ms = clock_wall_ms();
 	ctx->stop = stop;
 	fair_queue_init(ctx->turns, ctx->base);
 	fair_queue_flow_init(ctx->chores);

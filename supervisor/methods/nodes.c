@@ -27,10 +27,11 @@ static struct json_object *view(const struct context *ctx,
 static struct json_object *own(const struct context *ctx)
 {
 	return json_pack(
-	    "name:s instance:s version:s running:i queued:i draining:b self:b",
+	    "name:s instance:s version:s startedAt:i running:i queued:i "
+	    "draining:b self:b",
 	    store_node_name(ctx->store), ctx->instance, PADDOCK_VERSION,
-	    runs_running(ctx->runs), runs_queued(ctx->runs), ctx->draining,
-	    true);
+	    ctx->started_ms, runs_running(ctx->runs), runs_queued(ctx->runs),
+	    ctx->draining, true);
 }
 
 static void on_nodes(void *arg, const struct store_result *res)

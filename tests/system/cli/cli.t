@@ -113,7 +113,10 @@ sub doctor {
 	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
 	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');
 	said(private(['ps', '--warm']), 0, qr/\Apaddock: no worker waits/, 'nor does a worker wait there');
-	is_deeply([map { $_->{running} } @{json_to(private(['ps', '--nodes', '--json'])->{out})}], [0], 'of servers there is the one that is asked');
+	my $begun = time;
+	my $nodes = json_to(private(['ps', '--nodes', '--json'])->{out});
+	is_deeply([map { $_->{running} } @$nodes], [0], 'of servers there is the one that is asked');
+	cmp_ok(abs($nodes->[0]{startedAt} / 1000 - $begun), '<', 3600, '... and since when it is up');
 	$r = private(['ps', '-a']);
 	like($r->{out}, qr/^$id +good +succeeded /m, 'ps -a does');
 	$r = private(['ps', '-a', '--json']);

@@ -16,7 +16,6 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/mcp.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/run/run_row.h"
@@ -93,45 +92,6 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 
 /* ---- how it goes ---- */
 
-/* A line of its log: its time, its level, what it says. */
-static void tell_line(struct run *r, const char *line, size_t len)
-{
-	const char *level = memchr(line, ' ', len), *text;
-	char name[16] = "";
-	int n;
-
-	text = level != NULL
-		   ? memchr(level + 1, ' ', len - (size_t)(level + 1 - line))
-		   : NULL;
-	if (text == NULL || (size_t)(text - level) > sizeof(name))
-		return;
-	memcpy(name, level + 1, (size_t)(text - level - 1));
-	n = mcp_level_of(name);
-	if (n < 0)
-		return;
-	text++;
-	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
-					 .level = (unsigned)n,
-					 .text = text,
-					 .len = len - (size_t)(text - line)});
-}
-
-/* What has come to the log since. */
-static void tell_log(struct run *r, const char *log)
-{
-	size_t len = log != NULL ? strlen(log) : 0;
-	const char *line = log, *nl;
-
-	if (len <= r->away.log_len)
-		return;
-	line += r->away.log_len;
-	while ((nl = strchr(line, '\n')) != NULL) {
-		tell_line(r, line, (size_t)(nl - line));
-		line = nl + 1;
-	}
-	r->away.log_len = (size_t)(line - log);
-}
-
 static void tell_progress(struct run *r, const struct store_run *row)
 {
 	struct json_object *view, *p;
@@ -197,7 +157,7 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 		run_apply(r, row->awaiting ? EV_ASK : EV_ANSWER);
 		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	}
-	tell_log(r, row->log);
+	run_row_tell_log(r, row->log);
 	tell_progress(r, row);
 }
 

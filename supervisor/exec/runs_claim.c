@@ -19,8 +19,8 @@
 #include "supervisor/run/run_row.h"
 #include "supervisor/worker/programs.h"
 
-#define LOOK_MS 250
-#define LOOKS_COUNT 4	   /* each so many: how many wait, of whom */
+#define LOOK_MS STORE_POLL_MS
+#define COUNT_MS 1000	   /* how many wait, of whom */
 #define LOOKS_SERVE 20	   /* each so many: has what we serve changed? */
 #define STRANGERS_MAX 2000 /* bytes of their names */
 
@@ -28,11 +28,13 @@ struct runs_claims {
 	struct runs *runs;
 	struct event *look; /* NULL: nothing is shared, or not yet */
 	unsigned looks;
-	char *serves; /* that others were told; or NULL */
-	bool served;  /* that is known there */
-	bool waits;   /* somebody whose turn it is before who comes now */
-	bool held;    /* some were left there for a limit of ours */
-	bool looking, claiming;
+	int64_t looked_ms, counted_ms; /* mono */
+	char *serves;		       /* that others were told; or NULL */
+	bool served;		       /* that is known there */
+	bool waits; /* somebody whose turn it is before who comes now */
+	bool held;  /* some were left there for a limit of ours */
+	bool looking, counting, claiming;
+	bool again; /* look once more: somebody woke us meanwhile */
 	int asked;
 	/* requestors of theirs whom only we took for ours */
 	struct buf strangers;
@@ -121,8 +123,7 @@ void runs_claim_taken(struct runs *s, struct run *r)
 
 /* ---- claims ---- */
 
-/* How many more could start now. */
-static int room(struct runs *s)
+int runs_claim_room(struct runs *s)
 {
 	const struct config *c = s->ctx->config;
 	int64_t waits = (int64_t)(s->sched.queued - s->sched.aside);
@@ -130,9 +131,11 @@ static int room(struct runs *s)
 	int64_t slots =
 	    ZYGOTE_PROTO_SLOTS - (int64_t)(s->sched.running + s->stopped);
 
-	if (!runs_can_start(s) || s->ctx->passing || s->ctx->draining)
-		return 0;
-	return (int)((runs < slots ? runs : slots) - waits);
+	runs = (runs < slots ? runs : slots) - waits;
+	return runs < 0 || !s->claims->served || !runs_can_start(s) ||
+		       s->ctx->passing || s->ctx->draining
+		   ? 0
+		   : (int)runs;
 }
 
 /* Of whom none is to come now: a line each. The caller's. */
@@ -178,10 +181,12 @@ static void take(struct runs *s, const struct store_run *row)
 		runs_take_back(s, r, row);
 	else if (r == NULL)
 		r = runs_revive(s, row);
-	if (r == NULL)
+	if (r == NULL) {
 		leave(s, row);
-	else
-		r->away.vtime = row->vtime;
+		return;
+	}
+	r->away.vtime = row->vtime;
+	memcpy(r->away.home, row->home, sizeof(r->away.home));
 }
 
 /* R, whose turn came, has no place here: it waits for all again, where it did. */
@@ -236,10 +241,10 @@ void runs_claim_next(struct runs *s)
 	struct runs_claims *c = s->claims;
 	char *except;
 
-	if (c->look == NULL || !c->waits || c->claiming || !c->served)
+	if (c->look == NULL || !c->waits || c->claiming)
 		return;
-	c->asked = room(s);
-	if (c->asked <= 0)
+	c->asked = runs_claim_room(s);
+	if (c->asked == 0)
 		return;
 	c->claiming = true;
 	except = excepted(s);
@@ -347,14 +352,46 @@ static void on_looked(void *arg, const struct store_result *res)
 	struct runs *s = c->runs;
 
 	c->looking = false;
-	if (res->rc != 0)
+	if (res->rc == 0) {
+		if (c->counting)
+			count(s, res);
+		if (res->unserved && c->served)
+			store_end_unserved(s->ctx->store);
+		c->waits = res->waits;
+		runs_claim_next(s);
+	}
+	if (c->again)
+		runs_claim_look(s);
+}
+
+/* Of what happens each so often, at looks: is it time again? */
+static bool is_due(int64_t since_ms, int64_t every_ms)
+{
+	return clock_mono_ms() - since_ms >= every_ms - LOOK_MS / 2;
+}
+
+void runs_claim_look(struct runs *s)
+{
+	struct runs_claims *c = s->claims;
+
+	if (c->look == NULL || s->ctx->passing)
 		return;
-	if (c->looks % LOOKS_COUNT == 0)
-		count(s, res);
-	if (res->unserved && c->served)
-		store_end_unserved(s->ctx->store);
-	c->waits = res->waits;
-	runs_claim_next(s);
+	c->again = c->looking;
+	if (c->looking)
+		return;
+	c->looking = true;
+	c->looked_ms = clock_mono_ms();
+	c->counting = is_due(c->counted_ms, COUNT_MS);
+	if (c->counting)
+		c->counted_ms = c->looked_ms;
+	store_look_at_queue(s->ctx->store, c->counting, on_looked, c);
+}
+
+/* Who has nothing to do is woken for what comes, and seldom looks by itself. */
+static bool is_idle(const struct runs *s)
+{
+	return s->sched.running == 0 && s->sched.queued == 0 &&
+	       !s->claims->waits;
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -368,9 +405,9 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	c->looks++;
 	if (c->serves == NULL || c->looks % LOOKS_SERVE == 0)
 		runs_serve(s);
-	c->looking = true;
-	store_look_at_queue(s->ctx->store, c->looks % LOOKS_COUNT == 0,
-			    on_looked, c);
+	if (is_idle(s) && !is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
+		return;
+	runs_claim_look(s);
 }
 
 /* ---- start and end ---- */

@@ -169,6 +169,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	store_tell_load(s->ctx->store,
 			&(struct store_load){.running = runs_running(s),
 					     .queued = runs_queued(s),
+					     .room = (size_t)runs_claim_room(s),
 					     .draining = s->ctx->draining});
 	evtimer_add(s->lease, CLOCK_TIMEVAL(next_ms(s)));
 }
@@ -176,12 +177,17 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 static void on_news(void *arg)
 {
 	struct runs *s = arg;
+	unsigned woken = store_woken(s->ctx->store);
 
 	look(s);
 	if (s->leaving)
 		evtimer_add(s->lease, CLOCK_TIMEVAL(SOON_MS));
 	if (store_found_dead(s->ctx->store))
 		runs_recover(s);
+	if ((woken & STORE_WOKEN_MAIL) != 0)
+		runs_remote_read(s);
+	if ((woken & STORE_WOKEN_QUEUE) != 0)
+		runs_claim_look(s);
 }
 
 void runs_lease_open(struct runs *s)

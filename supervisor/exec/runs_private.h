@@ -183,6 +183,10 @@ void runs_claim_queued(struct runs *s, struct run *r, int rc);
 void runs_claim_rejoined(struct runs *s);
 /* Some may have come to wait there, or may start again. */
 void runs_claim_wake(struct runs *s);
+/* Look at it now. */
+void runs_claim_look(struct runs *s);
+/* For how many of it is there room here? */
+int runs_claim_room(struct runs *s);
 /* There may be room: get those whose turn it is. */
 void runs_claim_next(struct runs *s);
 

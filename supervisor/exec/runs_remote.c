@@ -20,8 +20,6 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 
-#define LOOK_MS 1000	 /* nudges come, as a rule */
-#define LOOK_DEAF_MS 250 /* there are none here */
 #define SHOW_EVERY_MS 1000
 #define SHOW_BYTES (1u << 20) /* each time; after more, it is longer */
 
@@ -43,6 +41,7 @@ struct runs_remote {
 	struct runs *runs;
 	struct event *nudged; /* NULL: nudges are not to be had */
 	struct event *look;
+	int64_t look_ms; /* mono: when it is due */
 	struct event *show;
 	int64_t show_ms; /* mono: not before that */
 	bool reading;	 /* the mail is being read… */
@@ -284,13 +283,16 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	runs_remote_poll(m->runs);
 }
 
+/* Sooner than it was due, when nobody wakes us any more. */
 void runs_remote_poll(struct runs *s)
 {
-	bool nudged = store_is_nudged(s->ctx->store);
-	int64_t ms = nudged ? LOOK_MS : LOOK_DEAF_MS;
+	struct runs_remote *m = s->mail;
+	int64_t ms = store_poll_ms(s->ctx->store), now = clock_mono_ms();
 
-	if (!evtimer_pending(s->mail->look, NULL))
-		evtimer_add(s->mail->look, CLOCK_TIMEVAL(ms));
+	if (evtimer_pending(m->look, NULL) && m->look_ms <= now + ms)
+		return;
+	m->look_ms = now + ms;
+	evtimer_add(m->look, CLOCK_TIMEVAL(ms));
 }
 
 void runs_expect_mail(struct runs *s)

@@ -269,6 +269,7 @@ struct run {
 		int64_t seq;
 		size_t log_len;
 		int64_t vtime;	       /* its turn in the queue; 0: none yet */
+		char home[ID_SIZE];    /* who put it there, another; or "" */
 		TAILQ_ENTRY(run) link; /* in runs.abroad, while it is */
 	} away;
 	unsigned starts;	 /* tries to get one that failed */

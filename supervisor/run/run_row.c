@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "proto/mcp/mcp.h"
 #include "supervisor/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
@@ -86,6 +87,7 @@ static struct store_run row_of(const struct run *r)
 		row.waits = waits_of(r);
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->away.vtime;
+	memcpy(row.home, r->away.home, sizeof(row.home));
 	row.inputs = inputs_of(r);
 	if (row.inputs == NULL)
 		row.inputs_before = r->kept.bytes;
@@ -337,4 +339,44 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	if (dead.expires_ms < dead.task_expires_ms)
 		dead.expires_ms = dead.task_expires_ms;
 	store_put_run(s, &dead, STORE_RETRY, NULL, NULL);
+}
+
+/* ---- the log of one that another has ---- */
+
+/* A line of its log: its time, its level, what it says. */
+static void tell_line(struct run *r, const char *line, size_t len)
+{
+	const char *level = memchr(line, ' ', len), *text;
+	char name[16] = "";
+	int n;
+
+	text = level != NULL
+		   ? memchr(level + 1, ' ', len - (size_t)(level + 1 - line))
+		   : NULL;
+	if (text == NULL || (size_t)(text - level) > sizeof(name))
+		return;
+	memcpy(name, level + 1, (size_t)(text - level - 1));
+	n = mcp_level_of(name);
+	if (n < 0)
+		return;
+	text++;
+	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
+					 .level = (unsigned)n,
+					 .text = text,
+					 .len = len - (size_t)(text - line)});
+}
+
+void run_row_tell_log(struct run *r, const char *log)
+{
+	size_t len = log != NULL ? strlen(log) : 0;
+	const char *line = log, *nl;
+
+	if (len <= r->away.log_len)
+		return;
+	line += r->away.log_len;
+	while ((nl = strchr(line, '\n')) != NULL) {
+		tell_line(r, line, (size_t)(nl - line));
+		line = nl + 1;
+	}
+	r->away.log_len = (size_t)(line - log);
 }

@@ -35,6 +35,9 @@ void run_row_attempts(struct run *r, const struct store_run *row);
 /* ROW, which was claimed, is another's to run: it waits where it did. */
 void run_row_leave(struct store *s, const struct store_run *row);
 
+/* Who watches R, which another has, is told what LOG (or NULL) has more than before. */
+void run_row_tell_log(struct run *r, const char *log);
+
 /* ROW will never be run: it has failed, and is remembered for TTL_MS. */
 void run_row_interrupt(struct store *s, const struct store_run *row,
 		       int64_t ttl_ms);

@@ -48,6 +48,32 @@ static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
 		pthread_cond_timedwait(c, &s->lock, &ts);
 }
 
+/* There is something for the thread to see. */
+void store_wake_thread(struct store *s)
+{
+	if (s->wake_fd < 0)
+		pthread_cond_signal(&s->wake);
+	else if (atomic_load(&s->resting))
+		eventfd_write(s->wake_fd, 1);
+}
+
+/* Until MS, with the lock given back, by an engine that has more to wait for. */
+static void rest_until(struct store *s, int64_t ms)
+{
+	eventfd_t n;
+
+	if (s->wake_fd < 0) {
+		wait_until(s, &s->wake, ms);
+		return;
+	}
+	atomic_store(&s->resting, true);
+	pthread_mutex_unlock(&s->lock);
+	s->engine->rest(s, s->wake_fd, ms);
+	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->resting, false);
+	eventfd_read(s->wake_fd, &n);
+}
+
 /*
  * Many runs are under way, each with its first row here: more of them end in a
  * moment, and a commit costs the same for all of those. Whose row is in a hurry
@@ -252,8 +278,7 @@ static void rest(struct store *s, int64_t due)
 {
 	s->dozing = due == FOREVER && s->worked;
 	s->worked = false;
-	wait_until(s, &s->wake,
-		   s->dozing ? clock_mono_ms() + DEFERRED_MS : due);
+	rest_until(s, s->dozing ? clock_mono_ms() + DEFERRED_MS : due);
 	s->dozing = false;
 }
 
@@ -293,8 +318,23 @@ static void rejoin(struct store *s)
 	s->beat_ms = 0;
 }
 
+/* What is durable, others are to look at. */
+static void wake_others(struct store *s)
+{
+	pthread_mutex_unlock(&s->lock);
+	store_wake_now(s);
+	pthread_mutex_lock(&s->lock);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void leave(struct store *s)
 {
+	if (!s->abandon)
+		store_wake_now(s);
 	if (s->engine->leave != NULL)
 		s->engine->leave(s);
 	store_sql_close(s);
@@ -308,6 +348,7 @@ static void *thread_main(void *arg)
 	pthread_mutex_lock(&s->lock);
 	while (!s->stopped) {
 		int64_t due = store_due_ms(s), now = clock_mono_ms();
+		int64_t wake = store_wake_due_ms(s);
 
 		if (s->abandon)
 			give_up(s);
@@ -319,12 +360,14 @@ static void *thread_main(void *arg)
 			rejoin(s);
 		else if (!s->abandon && s->beat_ms <= now)
 			beat(s); /* first, however much there is to do */
+		else if (!s->abandon && wake <= now)
+			wake_others(s);
 		else if (!s->abandon && due <= now)
 			work(s);
 		else
-			rest(s, s->abandon	   ? FOREVER
-				: due < s->beat_ms ? due
-						   : s->beat_ms);
+			rest(s, s->abandon
+				    ? FOREVER
+				    : least(least(due, wake), s->beat_ms));
 	}
 	pthread_mutex_unlock(&s->lock);
 	leave(s);
@@ -366,6 +409,9 @@ static void free_store(struct store *s)
 		close(s->event_fd);
 	if (s->nudge_fd >= 0)
 		close(s->nudge_fd);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	buf_fini(&s->wakes.nodes);
 	store_keep_lost(s, 0, 0, NULL, 0); /* frees what it has */
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
@@ -399,7 +445,8 @@ struct store *store_start(const char *state_dir, const char *instance)
 	STAILQ_INIT(&s->retry_queue);
 	init_waiting(s);
 	store_keep_lost(s, LOST_MS, LOST_MS, NULL, 0);
-	s->nudge_fd = -1;
+	s->nudge_fd = s->wake_fd = -1;
+	s->poll_ms = STORE_POLL_MS;
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd >= 0)
 		return s;
@@ -448,6 +495,8 @@ void store_begin(struct store *s)
 		return;
 	s->begun = true;
 	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (s->engine->rest != NULL)
+		s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->engine->beat != NULL) /* the first request opens it */
 		s->beat_ms = clock_mono_ms() + BEAT_MS;
 	err = start_thread(s);
@@ -469,7 +518,7 @@ static void submit(struct store *s, struct store_req *r)
 	wakes = wakes || (r->urgent && !is_worth_waiting(s));
 	pthread_mutex_unlock(&s->lock);
 	if (wakes)
-		pthread_cond_signal(&s->wake);
+		store_wake_thread(s);
 }
 
 int store_fd(const struct store *s)
@@ -482,18 +531,13 @@ int store_nudge_fd(const struct store *s)
 	return s->nudge_fd;
 }
 
-bool store_is_nudged(const struct store *s)
-{
-	return atomic_load(&s->nudged);
-}
-
 /* What the caller's thread is to see to, beside answers. */
 static void tell_news(struct store *s)
 {
 	bool news;
 
 	pthread_mutex_lock(&s->lock);
-	news = s->on_news != NULL && (s->death || s->lost);
+	news = s->on_news != NULL && (s->death || s->lost || s->woken != 0);
 	pthread_mutex_unlock(&s->lock);
 	if (news)
 		s->on_news(s->on_news_arg);
@@ -548,7 +592,7 @@ static void set_and_wake(struct store *s, bool *flag)
 	pthread_mutex_lock(&s->lock);
 	*flag = true;
 	s->retry_ms = 0;
-	pthread_cond_signal(&s->wake);
+	store_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 }
 

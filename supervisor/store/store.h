@@ -112,6 +112,8 @@ struct store_run {
 	int64_t weight; /* …one turn for each of so many: 1 or more… */
 	/* …or at this place, which it had before: claimed, too */
 	int64_t vtime;
+	/* …who put it there, another, and is to hear of its end; or "" */
+	char home[ID_SIZE];
 
 	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
@@ -507,8 +509,13 @@ void store_read_mail(struct store *s, store_done done, void *arg);
  * Owned by the store; -1: there are none here.
  */
 int store_nudge_fd(const struct store *s);
-/* Do nudges come? Else the mail is to be looked for more often. */
-bool store_is_nudged(const struct store *s);
+/*
+ * How often mail is to be looked for, and the queue by who has nothing to do: seldom
+ * while nudges come, or others can wake this instance.
+ */
+#define STORE_POLL_MS 250
+#define STORE_POLL_WOKEN_MS 1000
+int64_t store_poll_ms(const struct store *s);
 
 /*
  * Show to other instances how our open RUN goes: id, requestor, awaiting,

@@ -118,6 +118,12 @@ struct store_engine {
 	void (*about)(struct store *s, struct store_database *about);
 	/* S has another name, and none of what it was stays. */
 	void (*rejoin)(struct store *s);
+	/*
+	 * The thread has nothing to do until UNTIL_MS (monotonic), or WAKE_FD is
+	 * readable: then, or sooner, this returns. Whether others wake us it sees
+	 * meanwhile, and tells. NULL: nobody does.
+	 */
+	void (*rest)(struct store *s, int wake_fd, int64_t until_ms);
 	/* Does INSTANCE? 1, 0 or -errno. */
 	int (*lives)(struct store *s, const char *instance);
 	/*

@@ -5,6 +5,7 @@
  *   store.c          the queue and its thread
  *   store_api.c      the calls of store.h that ask for something
  *   store_about.c     what is told of a database
+ *   store_wake.c     whom to wake on other machines, and being woken
  *   store_readq.c     reads that wait for others of their requestor
  *   store_engine.h   what a database does for all of these
  *   store_req.c      a request: what it carries, what it brought back
@@ -35,6 +36,7 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "base/buf.h"
 #include "supervisor/store/store.h"
 #include "supervisor/store/store_engine.h"
 
@@ -170,6 +172,8 @@ struct store {
 	char *instance;
 	pthread_t thread;
 	int event_fd;
+	int wake_fd; /* eventfd: as WAKE, of an engine that rests; or -1 */
+	atomic_bool resting;	   /* the thread waits for that */
 	int nudge_fd;		   /* inotify(7) on our lock's file, or -1… */
 	atomic_bool nudged;	   /* …and it is watched */
 	struct store_lane *readqs; /* the caller's thread's, as these are: */
@@ -208,8 +212,10 @@ struct store {
 	struct store_load load;
 	bool sealed; /* SEAL_KEY is there */
 	unsigned char seal_key[STORE_SEAL_BYTES];
-	bool death;	   /* another was found dead, and nobody was told yet */
-	atomic_uint epoch; /* one more with each store_rejoin() */
+	bool death;	/* another was found dead, and nobody was told yet */
+	unsigned woken; /* STORE_WOKEN_…, and nobody was told yet */
+	_Atomic int64_t poll_ms; /* see store_poll_ms(); of a shared one */
+	atomic_uint epoch;	 /* one more with each store_rejoin() */
 	_Atomic int64_t lease_until_ms; /* CLOCK_BOOTTIME, or STORE_NO_LEASE */
 	struct store_database about;	/* of an engine that tells that */
 
@@ -222,6 +228,12 @@ struct store {
 	bool alone;	 /* one request is tried by itself */
 	int parts_left;	 /* of artifacts, that this batch may write yet */
 	int64_t beat_ms; /* when to say next that we live */
+	struct {	 /* whom to wake */
+		struct buf nodes;  /* a line each, after a newline */
+		char run[ID_SIZE]; /* who may have this one, the last… */
+		int runs;	   /* …of so many */
+		int64_t next_ms;   /* not before */
+	} wakes;
 	int instance_fd; /* locked */
 	char errmsg[STORE_WHY_SIZE];
 	int why_rc; /* of the last failure, the text of which is ERRMSG */
@@ -243,6 +255,23 @@ void store_note_about(struct store *s);
 void store_tell_death(struct store *s);
 struct store_load store_load(struct store *s);
 
+/*
+ * Once all that was written is durable: NODE, unless it is ourselves or "", is to look
+ * at its mail; some that have room are to look at the queue, where RUN is.
+ */
+void store_wake_node(struct store *s, const char *node);
+void store_wake_some(struct store *s, const char *run);
+/* When the thread is to wake them; INT64_MAX: there is none. */
+int64_t store_wake_due_ms(const struct store *s);
+void store_wake_now(struct store *s);
+/* We were woken for WHAT, STORE_WOKEN_…. LOCK is not held. */
+void store_tell_woken(struct store *s, unsigned what);
+/* We can be woken, so that to look each MS is enough; or can no more. */
+void store_hears(struct store *s, int64_t ms);
+void store_is_deaf(struct store *s);
+
+/* There is something for the thread to see. */
+void store_wake_thread(struct store *s);
 /* When the thread has something to do (monotonic ms). LOCK is held. */
 int64_t store_due_ms(const struct store *s);
 
@@ -364,8 +393,8 @@ int store_remove_bytes(struct store *s, const char *run_id, const char *id);
 
 /* RUN, whose row was put, waits for any instance. 0 or -errno. */
 int store_enqueue(struct store *s, const struct store_run *run);
-/* R's is to be cancelled: 1, it was in the queue and has ended; 0, or -errno. */
-int store_cancel_queued(struct store *s, const struct store_req *r);
+/* R's is to be cancelled: 1, it was in the queue, of FOUND_TEXT, and has ended; 0, or -errno. */
+int store_cancel_queued(struct store *s, struct store_req *r);
 /*
  * What INSTANCE had queued, which is dead, waits for any; what nobody else can
  * start has failed, and is kept for KEPT_MS. 0 or -errno.

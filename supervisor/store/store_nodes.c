@@ -29,7 +29,7 @@ void store_rejoin(struct store *s, const char *instance)
 	pthread_mutex_lock(&s->lock);
 	free(s->rejoin);
 	s->rejoin = xstrdup(instance);
-	pthread_cond_signal(&s->wake);
+	store_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -21,6 +21,7 @@ typedef void (*store_done)(void *arg, const struct store_result *res);
 /* What an instance says to others of itself. */
 struct store_load {
 	size_t running, queued;
+	size_t room; /* for so many runs more of the queue of all */
 	bool draining;
 };
 
@@ -56,10 +57,19 @@ bool store_is_shared(const struct store *s);
 #define STORE_NO_LEASE INT64_MAX
 int64_t store_lease_left_ms(const struct store *s);
 
-/* ON_NEWS is called when this instance is lost, or another was found dead. */
+/* ON_NEWS is called when this instance is lost, another was found dead, or it is woken. */
 void store_on_news(struct store *s, void (*on_news)(void *arg), void *arg);
 /* Was one found since the last time that this was asked? See store_recover(). */
 bool store_found_dead(struct store *s);
+
+/*
+ * What this instance was woken for since this was asked last: others that share its
+ * database ask it to look. It may be woken in vain, and what was missed is looked for by
+ * itself, each store_poll_ms().
+ */
+#define STORE_WOKEN_MAIL 1u
+#define STORE_WOKEN_QUEUE 2u
+unsigned store_woken(struct store *s);
 
 /* What people call this instance by (copied), before the first request. */
 void store_set_node_name(struct store *s, const char *name);

@@ -24,7 +24,7 @@ my $clusters = 0;
 our $LEASE_MS = 3000;
 my %limits = ( max_concurrent_runs => 8, max_queued_runs => 100_000 );
 
-# templates, config, tokens as for Http; nodes: how many; lease_ms; limits: {key => value}.
+# templates, config, tokens as for Http; nodes: how many; lease_ms; poll_ms; limits: {key => value}.
 sub new {
 	my ( $class, %o ) = @_;
 	my $n      = delete $o{nodes} // 3;
@@ -33,7 +33,8 @@ sub new {
 	my $config = ( delete $o{config} // '' ) . "[limits]\n" . join '', map { "$_ = $limit{$_}\n" } sort keys %limit;
 
 	for my $i ( 0 .. $n - 1 ) {
-		my $url = postgres_url( $self->{schema}, lease_ms => $self->{lease_ms}, name => $self->backends($i) );
+		my $url = postgres_url( $self->{schema}, lease_ms => $self->{lease_ms},
+			poll_ms => $self->{poll_ms}, name => $self->backends($i) );
 		push @{ $self->{nodes} }, Http->new( %o, config => "$config\n[store]\nurl = $url\n", unready => 1 );
 	}
 	$_->ready for $self->nodes;

@@ -50,15 +50,16 @@ sub postgres_held {
 }
 
 # The database of the schema that STATE stands for. lease_ms: the lease of a server that
-# uses it; name: what its connections are called.
+# uses it; poll_ms: how often one looks by itself that others can wake; name: what its
+# connections are called.
 sub postgres_url {
 	my ( $state, %o ) = @_;
 	my $schema = 'p' . substr sha256_hex($state), 0, 16;
 	my $name   = $o{name} // $schema;
-	my $lease  = $o{lease_ms} ? "%20-cpaddock.lease_ms%3D$o{lease_ms}" : '';
+	my $set    = join '', map { $o{$_} ? "%20-cpaddock.$_%3D$o{$_}" : () } qw(lease_ms poll_ms);
 
 	postgres_sql("SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS $schema");
-	return base() . "&options=-csearch_path%3D$schema$lease&application_name=$name";
+	return base() . "&options=-csearch_path%3D$schema$set&application_name=$name";
 }
 
 1;

@@ -80,6 +80,19 @@ static int show(struct store *s, struct store_req *r)
 
 /* ---- mail ---- */
 
+/* Whom mail is for, which ST has written. */
+static int find_owner(struct store *s, struct store_req *r,
+		      struct store_cursor *st)
+{
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		free(r->found_text);
+		r->found_text = xstrdup(store_text(st, 0));
+	}
+	return rc;
+}
+
 static int send_mail(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st;
@@ -92,11 +105,7 @@ static int send_mail(struct store *s, struct store_req *r)
 	st = store_query(s, STMT_SEND_MAIL, STORE_STR(r->requestor),
 			 STORE_STR(r->id), STORE_STR(s->instance),
 			 STORE_NUM(r->kind), STORE_NUM(r->time_ms));
-	while ((rc = store_sql_step(s, st)) == 1) {
-		free(r->found_text);
-		r->found_text = xstrdup(store_text(st, 0));
-	}
-	return rc;
+	return find_owner(s, r, st);
 }
 
 /* It is durable. An owner that is not nudged looks by itself in a moment. */
@@ -106,6 +115,10 @@ static void nudge(struct store *s, struct store_req *r)
 
 	if (r->found_text == NULL)
 		return;
+	if (store_is_shared(s)) {
+		store_wake_node(s, r->found_text);
+		return;
+	}
 	path = store_instance_path(s, r->found_text);
 	(void)!utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 	free(path);
@@ -161,11 +174,14 @@ static int send_answer(struct store *s, struct store_req *r)
 	int64_t number;
 	int rc = letter_number(s, r, &number);
 
-	return rc != 0 ? (rc < 0 ? rc : 0)
-		       : store_change(s, STMT_SEND_ANSWER,
-				      STORE_STR(r->requestor), STORE_STR(r->id),
-				      STORE_STR(s->instance), STORE_NUM(number),
-				      STORE_NUM(r->time_ms), STORE_STR(r->key));
+	return rc != 0
+		   ? (rc < 0 ? rc : 0)
+		   : find_owner(
+			 s, r,
+			 store_query(s, STMT_SEND_ANSWER,
+				     STORE_STR(r->requestor), STORE_STR(r->id),
+				     STORE_STR(s->instance), STORE_NUM(number),
+				     STORE_NUM(r->time_ms), STORE_STR(r->key)));
 }
 
 static int send_to(struct store *s, struct store_req *r)
@@ -173,10 +189,13 @@ static int send_to(struct store *s, struct store_req *r)
 	int64_t number;
 	int rc = letter_number(s, r, &number);
 
-	return rc != 0 ? (rc < 0 ? rc : 0)
-		       : store_change(s, STMT_SEND_TO, STORE_STR(r->id),
-				      STORE_STR(s->instance), STORE_NUM(number),
-				      STORE_NUM(r->time_ms), STORE_STR(r->key));
+	return rc != 0
+		   ? (rc < 0 ? rc : 0)
+		   : find_owner(
+			 s, r,
+			 store_query(s, STMT_SEND_TO, STORE_STR(r->id),
+				     STORE_STR(s->instance), STORE_NUM(number),
+				     STORE_NUM(r->time_ms), STORE_STR(r->key)));
 }
 
 static int drop_answer(struct store *s, struct store_req *r)
@@ -185,8 +204,8 @@ static int drop_answer(struct store *s, struct store_req *r)
 			    STORE_NUM(r->offset));
 }
 
-STORE_OP(send_answer, .writes = true);
-STORE_OP(send_to, .writes = true);
+STORE_OP(send_answer, .writes = true, .keep = nudge);
+STORE_OP(send_to, .writes = true, .keep = nudge);
 STORE_OP(drop_answer, .writes = true);
 STORE_OP(show, .writes = true);
 STORE_OP(send_mail, .writes = true, .keep = nudge);

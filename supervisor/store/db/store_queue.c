@@ -8,6 +8,7 @@
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static int in_turn(const void *a, const void *b)
 				    : strcmp(x->id, y->id);
 }
 
-/* What it yields is a run's row, and then its place. */
+/* What it yields is a run's row, then its place, and who put it there. */
 static int claim(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =
@@ -45,10 +46,16 @@ static int claim(struct store *s, struct store_req *r)
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
-		int64_t vtime = store_number(st, s->engine->columns(st) - 1);
+		int at = s->engine->columns(st);
+		int64_t vtime = store_number(st, at - 2);
+		struct store_run *run;
 
 		store_run_row(r, st);
-		r->rows[r->res.n_runs - 1].vtime = vtime;
+		run = &r->rows[r->res.n_runs - 1];
+		run->vtime = vtime;
+		if (strcmp(store_text(st, at - 1), s->instance) != 0)
+			snprintf(run->home, sizeof(run->home), "%s",
+				 store_text(st, at - 1));
 		last = vtime > last ? vtime : last;
 	}
 	if (rc != 0 || r->res.n_runs == 0)
@@ -57,7 +64,14 @@ static int claim(struct store *s, struct store_req *r)
 	return store_change(s, STMT_QUEUE_CLOCK, STORE_NUM(last));
 }
 
-int store_cancel_queued(struct store *s, const struct store_req *r)
+/* Who put them there hears who has them. */
+static void tell_homes(struct store *s, struct store_req *r)
+{
+	for (size_t i = 0; i < r->res.n_runs; i++)
+		store_wake_node(s, r->rows[i].home);
+}
+
+int store_cancel_queued(struct store *s, struct store_req *r)
 {
 	int64_t now = clock_wall_ms();
 	struct store_cursor *st = store_query(
@@ -65,8 +79,11 @@ int store_cancel_queued(struct store *s, const struct store_req *r)
 	    STORE_NUM(now), STORE_NUM(now + r->limit), STORE_STR(r->requestor));
 	int rc, gone = 0;
 
-	while ((rc = store_sql_step(s, st)) == 1)
+	while ((rc = store_sql_step(s, st)) == 1) {
+		free(r->found_text);
+		r->found_text = xstrdup(store_text(st, 0));
 		gone = 1;
+	}
 	return rc == 0 ? gone : rc;
 }
 
@@ -170,7 +187,7 @@ static int share(struct store *s, struct store_req *r)
 	return rc;
 }
 
-STORE_OP(claim, .writes = true, .ours = true);
+STORE_OP(claim, .writes = true, .ours = true, .keep = tell_homes);
 STORE_OP(share, .writes = true, .ours = true);
 STORE_OP(look_at_queue);
 STORE_OP(serve, .writes = true, .ours = true);

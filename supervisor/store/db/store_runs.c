@@ -116,6 +116,21 @@ static int put_run(struct store *s, struct store_req *r)
 	return 0;
 }
 
+/* Who can start it, or put it where it was claimed and waits for its end. */
+static void tell_others(struct store *s, struct store_req *r)
+{
+	const struct store_run *run = &r->run;
+
+	if (!store_is_shared(s) || r->res.rc != 0)
+		return;
+	if (run->status > STORE_RUNNING)
+		store_wake_node(s, run->home);
+	else if (run->status == STORE_QUEUED &&
+		 (run->waits == STORE_WAITS_ANYWHERE ||
+		  run->waits == STORE_WAITS_LEFT))
+		store_wake_some(s, run->id);
+}
+
 void store_run_row(struct store_req *r, struct store_cursor *st)
 {
 	struct store_run *run = store_req_row(r);
@@ -350,7 +365,8 @@ static int list_tasks(struct store *s, struct store_req *r)
 	    s, r, (struct page){list_tasks_between, "", r->id, r->limit, 0});
 }
 
-STORE_OP(put_run, .writes = true, .ours = true, .whole = true);
+STORE_OP(put_run, .writes = true, .ours = true, .whole = true,
+	 .keep = tell_others);
 STORE_OP(get_run, .large = true);
 STORE_OP(get_inputs, .large = true);
 STORE_OP(get_task);

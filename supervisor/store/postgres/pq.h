@@ -21,12 +21,14 @@
 	X(exitPipelineMode)                                                    \
 	X(finish)                                                              \
 	X(flush)                                                               \
+	X(freemem)                                                             \
 	X(getResult)                                                           \
 	X(getisnull)                                                           \
 	X(getlength)                                                           \
 	X(getvalue)                                                            \
 	X(isBusy)                                                              \
 	X(nfields)                                                             \
+	X(notifies)                                                            \
 	X(ntuples)                                                             \
 	X(parameterStatus)                                                     \
 	X(pipelineSync)                                                        \

@@ -260,6 +260,24 @@ int pq_link_wait(struct pq_link *l, PGresult **res)
 	return rc;
 }
 
+/* ---- what comes unasked ---- */
+
+int pq_link_read(struct pq_link *l)
+{
+	return l->pq->consumeInput(l->conn) != 0 ? 0 : refused(l);
+}
+
+bool pq_link_notified(struct pq_link *l, char *text, size_t size)
+{
+	PGnotify *n = l->pq->notifies(l->conn);
+
+	if (n == NULL)
+		return false;
+	snprintf(text, size, "%s", n->extra);
+	l->pq->freemem(n);
+	return true;
+}
+
 /* ---- what is sent ---- */
 
 static int sent(struct pq_link *l, int done)

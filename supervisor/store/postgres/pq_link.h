@@ -56,6 +56,11 @@ int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
  */
 int pq_link_wait(struct pq_link *l, PGresult **res);
 
+/* What has come unasked is read, without waiting. */
+int pq_link_read(struct pq_link *l);
+/* One notification that was read, and its text; false: there is none. */
+bool pq_link_notified(struct pq_link *l, char *text, size_t size);
+
 /* What SQLSTATE comes to: -errno. */
 int pq_fault(const char *sqlstate);
 

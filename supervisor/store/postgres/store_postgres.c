@@ -414,6 +414,7 @@ const struct store_engine store_postgres = {
     .text = text,
     .length = length,
     .number = number,
+    .rest = store_postgres_rest,
     .beat = store_postgres_beat,
     .leave = store_postgres_leave,
     .about = store_postgres_about,

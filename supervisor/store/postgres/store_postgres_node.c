@@ -176,9 +176,9 @@ static int read_seal(struct store *s, struct postgres *p)
 
 static int beat(struct store *s, struct postgres *p)
 {
-	char numbers[3][NUMBER_SIZE];
+	char numbers[4][NUMBER_SIZE];
 	const char *const values[] = {s->instance, numbers[0], numbers[1],
-				      numbers[2]};
+				      numbers[2], numbers[3]};
 	int64_t sent_ms = clock_boot_ms();
 	struct store_load load = store_load(s);
 	PGresult *res = NULL;
@@ -187,8 +187,10 @@ static int beat(struct store *s, struct postgres *p)
 	snprintf(numbers[0], NUMBER_SIZE, "%zu", load.running);
 	snprintf(numbers[1], NUMBER_SIZE, "%zu", load.queued);
 	snprintf(numbers[2], NUMBER_SIZE, "%d", load.draining);
+	snprintf(numbers[3], NUMBER_SIZE, "%zu", load.room);
 	rc = pq_link_send_params(
-	    &p->link, "SELECT * FROM paddock_beat($1, $2, $3, $4)", 4, values);
+	    &p->link, "SELECT * FROM paddock_beat($1, $2, $3, $4, $5)", 5,
+	    values);
 	if (rc == 0)
 		rc = store_postgres_wait(p, &res);
 	if (rc == 0)

@@ -51,6 +51,7 @@ void store_postgres_close(struct store *s)
 		c->state = NOT_PREPARED;
 	}
 	pq_link_close(&p->link);
+	store_is_deaf(s);
 	p->in_transaction = false;
 	free(p->seen);
 	p->seen = NULL;
@@ -105,6 +106,8 @@ int store_postgres_connect(struct store *s)
 		rc = pq_link_pipeline(&p->link);
 	if (rc == 0)
 		rc = store_postgres_join(s);
+	if (rc == 0)
+		rc = store_postgres_listen(s);
 	if (rc != 0)
 		store_postgres_close(s);
 	return rc;

@@ -84,10 +84,18 @@ void store_postgres_renew(struct store *s, int64_t sent_ms);
 
 /* ---- */
 
+/* ---- store_postgres_listen.c ---- */
+
+/* The connection is new: others can wake us by it. 0, or -errno and it is broken. */
+int store_postgres_listen(struct store *s);
+
+/* ---- */
+
 /* A new connection, now: 0, or -errno and the link's words, and it is closed. */
 int store_postgres_connect(struct store *s);
 
 /* Of the engine. */
+void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms);
 int store_postgres_open(struct store *s);
 void store_postgres_close(struct store *s);
 bool store_postgres_is_open(const struct store *s);

@@ -341,6 +341,29 @@ static const char questions[] = "ALTER TABLE shown ADD COLUMN asked" TEXT ";"
 				"ALTER TABLE mail ADD COLUMN body" TEXT ";"
 				"UPDATE paddock_schema SET version = 8;";
 
+/*
+ * A node says how many runs more it has room for. paddock_wake() has one look: all that
+ * notify wait for each other's commits, so this one waits for no disk.
+ */
+static const char wakes[] =
+    "ALTER TABLE node ADD COLUMN room" ZERO ";"
+    "CREATE FUNCTION paddock_beat(name_ text, running_ bigint, queued_ bigint,"
+    " draining_ bigint, room_ bigint)"
+    " RETURNS TABLE(node_id text, beat_ms bigint, lease bigint, at_ms bigint)"
+    " LANGUAGE plpgsql AS $$DECLARE now_ms bigint := paddock_now(); BEGIN"
+    " PERFORM set_config('synchronous_commit', 'off', true);"
+    " UPDATE node SET heartbeat_ms = now_ms, running = running_,"
+    "  queued = queued_, draining = draining_, room = room_ WHERE id = name_;"
+    " RETURN QUERY SELECT id, heartbeat_ms, lease_ms, now_ms FROM node"
+    "  WHERE id = name_ OR heartbeat_ms NOT BETWEEN now_ms - 1200"
+    "  AND now_ms + 1200; END$$;"
+    "CREATE FUNCTION paddock_wake(node text, what text) RETURNS void"
+    " LANGUAGE plpgsql AS $$BEGIN"
+    " PERFORM set_config('synchronous_commit', 'off', true);"
+    " PERFORM set_config('lock_timeout', '100', true);"
+    " PERFORM pg_notify(node, what); END$$;"
+    "UPDATE paddock_schema SET version = 11;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
@@ -352,6 +375,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     questions,
     store_postgres_days,
     store_postgres_share,
+    wakes,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */

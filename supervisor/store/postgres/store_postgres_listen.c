@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgres_listen.c - being woken by other nodes, by NOTIFY on a channel that has
+ * the instance's name. store_postgres_open.c has each connection listen, store.c's
+ * thread waits here when it has nothing to do. A connection that ends, or that may not
+ * listen, has the node poll as often as if nobody woke it.
+ */
+#include "supervisor/store/postgres/store_postgres_private.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+/* Tests poll less often, to see who is woken: -cpaddock.poll_ms=… in the URL. */
+#define POLL_MS                                                                \
+	"SELECT coalesce(nullif(current_setting('paddock.poll_ms', true),"     \
+	" '')::bigint, " STORE_TEXT(STORE_POLL_WOKEN_MS) ")"
+
+int store_postgres_listen(struct store *s)
+{
+	struct postgres *p = postgres_of(s);
+	char sql[ID_SIZE + 16], ms[NUMBER_SIZE];
+	int rc;
+
+	snprintf(sql, sizeof(sql), "LISTEN \"%s\"", s->instance);
+	rc = pq_link_send_sql(&p->link, sql);
+	if (rc == 0)
+		rc = store_postgres_ask(p, POLL_MS, 0, NULL, ms, sizeof(ms));
+	if (rc == 0)
+		store_hears(s, strtoll(ms, NULL, 10));
+	return p->link.broken ? rc : 0;
+}
+
+/* Is there anything that has come unasked? */
+static bool was_woken(struct store *s, struct postgres *p)
+{
+	char text[16];
+	unsigned what = 0;
+
+	while (pq_link_notified(&p->link, text, sizeof(text)))
+		what |= strcmp(text, "queue") == 0 ? STORE_WOKEN_QUEUE
+						   : STORE_WOKEN_MAIL;
+	if (what != 0)
+		store_tell_woken(s, what);
+	return what != 0;
+}
+
+static int timeout(int64_t until_ms)
+{
+	int64_t ms;
+
+	if (until_ms == INT64_MAX)
+		return -1;
+	ms = until_ms - clock_mono_ms();
+	return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
+{
+	struct postgres *p = postgres_of(s);
+	bool is_open = store_postgres_is_open(s);
+	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
+			       {.fd = -1, .events = POLLIN}};
+
+	if (is_open) {
+		if (was_woken(s, p)) /* it came beside an answer */
+			return;
+		fds[1].fd = p->link.pq->socket(p->link.conn);
+	} else {
+		store_is_deaf(s);
+	}
+	poll(fds, ARRAY_LEN(fds), timeout(until_ms));
+	if (fds[1].revents == 0)
+		return;
+	if (pq_link_read(&p->link) == 0)
+		was_woken(s, p);
+	else
+		store_is_deaf(s);
+}

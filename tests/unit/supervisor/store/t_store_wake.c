@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes on one database that wake each other: whom, for what, and how often one looks
+ * by itself that can be woken, or can not.
+ */
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define STEP_MS 20
+#define ALL (STORE_WOKEN_MAIL | STORE_WOKEN_QUEUE)
+
+static struct store *node(const char *dir, const char *name)
+{
+	char *own = xasprintf("%s/%s", dir, name);
+	struct store *s = help_start_beside(own, dir, name);
+	struct answer a = {0};
+
+	store_tell_load(s, &(struct store_load){.room = 1});
+	store_serve(s, "template d1gest\nuids\nrequestor alice", help_done, &a);
+	help_wait(s, &a);
+	help_clear(&a);
+	free(own);
+	return s;
+}
+
+/* In time S is woken for WHAT, and for nothing else. */
+static bool is_woken(struct store *s, unsigned what)
+{
+	unsigned woken = 0;
+
+	for (int ms = 0; woken == 0 && ms < HELP_WAIT_MS; ms += STEP_MS) {
+		poll(NULL, 0, STEP_MS);
+		woken = store_woken(s);
+	}
+	return woken == what;
+}
+
+static bool is_polled(struct store *s, int64_t every_ms)
+{
+	for (int ms = 0; store_poll_ms(s) != every_ms && ms < HELP_WAIT_MS;
+	     ms += STEP_MS)
+		poll(NULL, 0, STEP_MS);
+	return store_poll_ms(s) == every_ms;
+}
+
+static struct store_run queued(void)
+{
+	struct store_run run = help_run("alice", STORE_QUEUED);
+
+	run.digest = "d1gest";
+	run.inputs = "{}";
+	run.waits = STORE_WAITS_ANYWHERE;
+	return run;
+}
+
+static void cancel(struct store *s, const struct store_run *run)
+{
+	struct answer a = {0};
+
+	store_send_mail(s, "alice", run->id, STORE_MAIL_CANCEL, INT64_MAX,
+			help_done, &a);
+	help_wait(s, &a);
+}
+
+static void claim(struct store *s, const struct store_run *run)
+{
+	struct answer a = {0};
+
+	store_claim(s, 1, "", help_done, &a);
+	help_wait(s, &a);
+	ok(a.n == 1 && strcmp(a.ids[0], run->id) == 0, "another claims it");
+	help_clear(&a);
+}
+
+static void test_mail(struct store *a, struct store *b)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+
+	ok(is_woken(a, ALL), "who begins to listen looks at all");
+	ok(is_polled(a, STORE_POLL_WOKEN_MS), "and then seldom by itself");
+	(void)is_woken(b, ALL);
+	help_put(a, &run, STORE_SYNC);
+	cancel(b, &run);
+	ok(is_woken(a, STORE_WOKEN_MAIL), "who is written to is woken");
+	cancel(a, &run);
+	run.status = STORE_CANCELED;
+	help_put(a, &run, STORE_SYNC);
+	is_int(store_woken(b), 0, "nobody is who has nothing to look at");
+}
+
+/* The heartbeat tells B of A's room by and by: until then others look by themselves. */
+static void test_queue(struct store *a, struct store *b)
+{
+	struct store_run run;
+	unsigned woken = 0;
+
+	for (int ms = 0; woken == 0 && ms < HELP_WAIT_MS; ms += STEP_MS) {
+		run = queued();
+		help_put(b, &run, STORE_SYNC);
+		poll(NULL, 0, STEP_MS);
+		woken = store_woken(a);
+		if (woken == 0)
+			cancel(b, &run);
+	}
+	is_int(woken, STORE_WOKEN_QUEUE, "who has room is woken for the queue");
+	claim(a, &run);
+	ok(is_woken(b, STORE_WOKEN_MAIL), "who put it there hears of that");
+	run.status = STORE_SUCCEEDED;
+	snprintf(run.home, sizeof(run.home), "%s", "inst_wake_b");
+	help_put(a, &run, STORE_SYNC);
+	ok(is_woken(b, STORE_WOKEN_MAIL), "and of its end");
+	is_int(store_woken(a), 0, "which wakes nobody else");
+}
+
+/* What is asked of A comes to pass, though nobody hears of it. */
+static void test_lost(const char *dir, struct store *a, struct store *b)
+{
+	struct help_db *db = help_open(dir);
+	struct store_run run = help_run("alice", STORE_RUNNING);
+
+	help_sql(db, "CREATE OR REPLACE FUNCTION paddock_wake(node text,"
+		     " what text) RETURNS void LANGUAGE plpgsql AS $$BEGIN"
+		     " RAISE EXCEPTION 'none'; END$$");
+	help_close(db);
+	help_put(a, &run, STORE_SYNC);
+	cancel(b, &run);
+	cancel(b, &run);
+	is_int(store_woken(a), 0, "a wake that fails is lost");
+	ok(store_failing(b) == NULL, "and nothing else is");
+}
+
+static void test_deaf(const char *dir)
+{
+	char *own = xasprintf("%s/far", dir), *url = help_url(dir), *by;
+	struct relay *relay;
+	struct store *s;
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0};
+
+	mkdir(own, 0700);
+	relay = relay_start(own, url);
+#undef store_start
+	s = store_start(own, "inst_wake_far");
+	by = relay_url(relay);
+	store_set_url(s, by);
+	is_int(store_poll_ms(s), STORE_POLL_MS, "who is not heard yet polls");
+	help_put(s, &run, STORE_SYNC);
+	(void)is_woken(s, ALL);
+	is_int(store_poll_ms(s), STORE_POLL_WOKEN_MS, "and then seldom");
+	relay_hold(relay);
+	store_put_run(s, &run, STORE_RETRY, help_done, &a);
+	store_drop_session(s, "none", STORE_SYNC, NULL, NULL);
+	relay_cut_held(relay);
+	ok(is_polled(s, STORE_POLL_MS), "who is cut off polls at once");
+	(void)is_woken(s, ALL);
+	relay_pass(relay);
+	help_wait(s, &a);
+	ok(is_polled(s, STORE_POLL_WOKEN_MS), "until it listens again");
+	ok(is_woken(s, ALL), "and looks at what it has missed");
+	store_stop(s, 10000);
+	relay_stop(relay);
+	free(by);
+	free(url);
+	free(own);
+}
+
+int main(void)
+{
+	char *dir;
+	struct store *a, *b;
+
+	if (!help_is_postgres()) {
+		printf("1..0 # SKIP instances of one machine nudge each other "
+		       "by files\n");
+		return 0;
+	}
+	dir = help_dir();
+	/* an id is a channel of all schemas: other tests may have theirs beside */
+	a = node(dir, "inst_wake_a");
+	b = node(dir, "inst_wake_b");
+	test_mail(a, b);
+	test_queue(a, b);
+	test_lost(dir, a, b);
+	store_stop(a, 10000);
+	store_stop(b, 10000);
+	test_deaf(dir);
+	help_remove(dir);
+	return tap_done();
+}

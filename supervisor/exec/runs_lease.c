@@ -102,8 +102,8 @@ static void drop_waiting(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (r->worker != NULL || run_terminal(r))
-			continue;
+		if (r->worker != NULL || run_terminal(r) || r->away.disowned)
+			continue; /* or it is followed already */
 		runs_output_drop(s, r);
 		if (r->durable) {
 			runs_files_over(s, r);

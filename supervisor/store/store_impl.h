@@ -2,7 +2,8 @@
 /*
  * store_impl.h - what the parts of the store share; nobody else includes it.
  *
- *   store.c          the queue and its thread
+ *   store.c          opening, closing, answers to the caller
+ *   store_thread.c   the queue and its thread
  *   store_api.c      the calls of store.h that ask for something
  *   store_about.c     what is told of a database
  *   store_wake.c     whom to wake on other machines, and being woken
@@ -26,7 +27,8 @@
  *   store_probe.c    can it be used at all
  *   state_file.c     files
  *
- * All but store.c, store_api.c, store_readq.c and store_req.c is run by the store's thread alone.
+ * All but store.c, store_api.c, store_readq.c and store_req.c, and store_submit() of
+ * store_thread.c, is run by the store's thread alone.
  */
 #ifndef SUPERVISOR_STORE_STORE_IMPL_H
 #define SUPERVISOR_STORE_STORE_IMPL_H
@@ -270,6 +272,15 @@ void store_tell_woken(struct store *s, unsigned what);
 void store_hears(struct store *s, int64_t ms);
 void store_is_deaf(struct store *s);
 
+#define STORE_BEAT_MS 1000 /* between heartbeats of an engine that has them */
+#define STORE_FOREVER INT64_MAX
+
+/* Without signals, which are the loop's; pthread_create(3)'s error. */
+int store_thread_start(struct store *s);
+/* To the thread goes R, owned; NULL is fine. */
+void store_submit(struct store *s, struct store_req *r);
+/* On C until MS (monotonic). LOCK is held. */
+void store_wait_until(struct store *s, pthread_cond_t *c, int64_t ms);
 /* There is something for the thread to see. */
 void store_wake_thread(struct store *s);
 /* When the thread has something to do (monotonic ms). LOCK is held. */

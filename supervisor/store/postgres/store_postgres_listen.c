@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_postgres_listen.c - being woken by other nodes, by NOTIFY on a channel that has
- * the instance's name. store_postgres_open.c has each connection listen, store.c's
+ * the instance's name. store_postgres_open.c has each connection listen, the store's
  * thread waits here when it has nothing to do. A connection that ends, or that may not
  * listen, has the node poll as often as if nobody woke it.
  */

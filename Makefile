@@ -68,12 +68,13 @@ run: deps all
 # first lane in which nothing runs. So what measures, or fills a machine, goes on
 # one by one in the first lane from the start, and beside it whatever waits more
 # than it works and has a server of its own, a lane each, the longest first.
-# leaks.t is in none: it is the last.
+# What looks at what all servers of the machine have is in none: it follows alone,
+# leaks.t the last.
 LONG    = $(addprefix tests/system/,store/postgres.t templates/templates.t store/recovery.t operations/instances.t)
 BESIDE  = $(LONG) $(filter-out $(LONG),$(filter $(subst *,%,tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/start.t operations/tutorial.t requestors/requestors* \
          runs/* programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)),$(SESSION)))
-FIRST   = $(filter-out $(BESIDE),$(SESSION))
+FIRST   = $(filter-out $(BESIDE) tests/system/operations/uids.t,$(SESSION))
 comma   = ,
 empty   =
 LANES   = $(if $(FIRST),seq={$(subst $(empty) $(empty),$(comma),$(FIRST))}) $(patsubst %,seq=%,$(BESIDE) $(UNIT)) seq=$(B)/fuzz/**

@@ -155,12 +155,12 @@ static void on_long(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	ask->becomes_task = true;
-	if (!r->task.pending) {
-		wish.task_capabilities = input_request_askable(c->terms);
-		runs_make_task(c->ctx->runs, r, &wish);
-		json_object_put(wish.task_capabilities);
-	}
 	run_waiter_del(&c->waiter); /* what it asks now is the task's */
+	if (r->task.pending)
+		return;
+	wish.task_capabilities = input_request_askable(c->terms);
+	runs_make_task(c->ctx->runs, r, &wish); /* which may say no at once */
+	json_object_put(wish.task_capabilities);
 }
 
 void tool_run_await_task(struct request *c)

@@ -26,7 +26,7 @@ my %templates = (
     dozes => lua("local a = $ask run.log('info', 'I lie down') run.progress(1, 2, 'dozing') while true do run.sleep(60000) end",
 	limits => {maxTimeoutMs => 600000}),
 );
-my @nodes = map { node('rounds', templates => \%templates, config => {max_parked_runs => 8}) } 1, 2;
+my @nodes = map { node('rounds', templates => \%templates, config => {max_parked_runs => 8, task_after_ms => 0}) } 1, 2;
 $_->ready for @nodes;
 my ($c, $d) = map { $_->client } @nodes;
 my %can = (elicitation => {form => {}});
@@ -70,6 +70,16 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 		$r = call($d, 'twice', $r->{requestState}, {$key => name($name)});
 	}
 	is($r->{structuredContent}{all}, 'AlBo', 'all rounds may be there') or diag(json_of($r));
+}
+{
+	my %later = (%can, extensions => {$Stateless::TASKS => {}});
+	my $r = call($c, 'twice');
+	my $next = call($d, 'twice', $r->{requestState}, {k => name('Al')}, \%later);
+	my ($key) = keys %{$next->{inputRequests}};
+	my $last = call($d, 'twice', $next->{requestState}, {$key => name('Bo')}, \%later);
+
+	is($last->{structuredContent}{all}, 'AlBo', 'who would take a task waits, where the run is none that could become one')
+	    or diag(json_of([$next, $last]));
 }
 {
 	my $r = call($c, 'many');

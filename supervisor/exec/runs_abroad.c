@@ -244,10 +244,16 @@ static bool is_due(const struct run *r, int64_t now)
 	       now >= r->away.look_ms + every - LOOK_VISITED_MS / 2;
 }
 
+/* Never later than it was due: who comes often would put it off for all. */
 static void look_later(struct runs *s, bool visited)
 {
-	evtimer_add(s->abroad_look,
-		    CLOCK_TIMEVAL(visited ? LOOK_VISITED_MS : LOOK_MS));
+	int64_t ms = visited ? LOOK_VISITED_MS : LOOK_MS, now = clock_mono_ms();
+
+	if (evtimer_pending(s->abroad_look, NULL) &&
+	    s->abroad_look_ms <= now + ms)
+		return;
+	s->abroad_look_ms = now + ms;
+	evtimer_add(s->abroad_look, CLOCK_TIMEVAL(ms));
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -287,8 +293,7 @@ static void add(struct runs *s, struct run *r)
 	r->away.place = RUN_ABROAD;
 	TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
 	s->n_abroad++;
-	if (!evtimer_pending(s->abroad_look, NULL))
-		look_later(s, false);
+	look_later(s, false);
 }
 
 /* Nobody here has known R. */

@@ -39,7 +39,8 @@ struct runs {
 	struct runs_claims *claims;
 	TAILQ_HEAD(runs_abroad, run) abroad; /* another's now, the next first */
 	size_t n_abroad;
-	struct event *abroad_look; /* at them */
+	struct event *abroad_look; /* at them… */
+	int64_t abroad_look_ms;	   /* …when it is due (mono) */
 	struct worker_env workers;
 	struct event *lease;	/* NULL: this machine is alone */
 	char instance[ID_SIZE]; /* ours, when it is not the first */

@@ -135,6 +135,23 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	ok(until_true('its end', sub { view($c, $run)->{status} eq 'canceled' }), '  and a call that is cancelled there ends it');
 }
 {
+	my $state = call($c, 'twice')->{requestState};
+	call($d, 'twice', $state, {k => name('Al')}); # it is used from now on
+	my $r = call($c, 'dozes');
+	my $run = run_of($c);
+	my $id = $d->request('tools/call', params('dozes', $r->{requestState}, {k => name('Al')}));
+
+	until_true('it goes on', sub { (view($d, $run)->{message} // '') eq 'dozing' });
+	$c->call('tools/call', stateless({name => 'cancel_task_run', arguments => {runId => $run}}));
+	ok(until_true('its end is told', sub {
+		my $again = $d->request('tools/call', params('twice', $state, {k => name('Bo')}));
+
+		view($d, $run);
+		$d->notify('notifications/cancelled', {requestId => $again});
+		return $d->{answers}{json_of($id)};
+	}), 'who comes back there again and again keeps nobody from the end of another run');
+}
+{
 	my %args = (templateId => 'dozes', inputs => {}, options => {idempotencyKey => 'one', mode => 'sync'});
 	my $same = sub {
 		my ($s, $state, %more) = @_;

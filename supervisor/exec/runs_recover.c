@@ -90,7 +90,8 @@ void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
 		sched_remove(&s->sched, &r->queued);
 	runs_retry_forget(s, r);
 	r->away.place = RUN_HERE;
-	if (r->state == RUN_RUNNING) /* who had claimed it is dead */
+	/* who had claimed it is dead, and so is what it asked there */
+	if (run_next(r->state, EV_RETRY) != RUN_NONE)
 		run_apply(r, EV_RETRY);
 	run_row_attempts(r, row);
 	if (r->state == RUN_QUEUED)

@@ -62,7 +62,8 @@ struct run_wish {
 	size_t inputs_len;
 	/* those among them, all found: taken, when a run is made; or NULL */
 	struct run_files *files;
-	bool promised; /* its id is given away before it ends: store at once */
+	bool promised;	/* its id is given away before it ends: store at once */
+	bool asks_here; /* what it asks goes to who waits for this call alone */
 };
 
 /*

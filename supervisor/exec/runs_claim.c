@@ -66,7 +66,7 @@ void runs_claim_set_aside(struct runs *s, struct run *r)
 	sched_remove(&s->sched, &r->queued);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 	r->away.place = RUN_QUEUE;
-	r->away.pinned = is_bound(r);
+	r->away.pinned = is_bound(r) || r->away.asks_here;
 	runs_share_need(s, r->requestor);
 }
 
@@ -75,7 +75,7 @@ void runs_claim_leave(struct runs *s, struct run *r)
 	if (!is_sharing(s))
 		return;
 	r->away.place = RUN_QUEUE;
-	r->away.pinned = is_bound(r);
+	r->away.pinned = is_bound(r) || r->away.asks_here;
 }
 
 /*

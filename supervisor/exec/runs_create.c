@@ -177,6 +177,7 @@ static void set_aside(struct runs *s, struct run *r,
 {
 	struct run_wish task = *wish;
 
+	r->away.asks_here = wish->asks_here;
 	runs_claim_set_aside(s, r);
 	if (r->away.place == RUN_HERE || r->away.pinned ||
 	    wish->task_later == STORE_TASK_NONE)

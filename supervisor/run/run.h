@@ -254,10 +254,11 @@ struct run {
 	bool taken_over; /* it waited in another instance */
 	struct {	 /* where instances share a queue */
 		enum run_place place;
-		bool pinned; /* it can be started here alone */
-		bool cancel; /* its end is asked for, wherever it is */
-		bool looked; /* its row is being read */
-		bool fenced; /* its worker was ended with our lease */
+		bool pinned;	/* it can be started here alone */
+		bool asks_here; /* …since who waits here may be asked */
+		bool cancel;	/* its end is asked for, wherever it is */
+		bool looked;	/* its row is being read */
+		bool fenced;	/* its worker was ended with our lease */
 		/* no news of it comes to us, who were another */
 		bool unheard;
 		bool disowned; /* it had ended here: run_disown() */

@@ -137,6 +137,12 @@ static bool init_roots(struct input_request *q, struct tool_error *r)
 
 /* ---- who can be asked ---- */
 
+bool input_request_any(const struct client_terms *t)
+{
+	return mcp_declares(t->capabilities, "elicitation") ||
+	       mcp_declares(t->capabilities, "sampling");
+}
+
 /* "elicitation": {} means forms, as it did before there were others. */
 static bool has_forms(const struct client_terms *t)
 {

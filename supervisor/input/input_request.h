@@ -45,6 +45,9 @@ const char *input_request_method(const struct input_request *q);
 const char *input_request_missing(const struct input_request *q,
 				  const struct client_terms *t);
 
+/* Could who said T be asked anything at all? */
+bool input_request_any(const struct client_terms *t);
+
 /* What of T matters to who asks, as capabilities; the caller's. */
 struct json_object *input_request_askable(const struct client_terms *t);
 

@@ -50,19 +50,13 @@ void tool_run_wish_task(struct request *c)
 	c->progress.token = NULL;
 }
 
-static bool can_be_asked(const struct client_terms *t)
-{
-	return mcp_declares(t->capabilities, "elicitation") ||
-	       mcp_declares(t->capabilities, "sampling");
-}
-
 /* Where others may start its run, it is to be known at once what it may become. */
 void tool_run_wish_later(struct request *c)
 {
 	struct tool_run_args *ask = c->state;
 
-	ask->wish.asks_here =
-	    !c->may_be_task && !ask->wish.promised && can_be_asked(c->terms);
+	ask->wish.asks_here = !c->may_be_task && !ask->wish.promised &&
+			      input_request_any(c->terms);
 	if (!c->may_be_task || ask->wish.task != STORE_TASK_NONE ||
 	    !store_is_shared(c->ctx->store))
 		return;

@@ -424,6 +424,25 @@ void json_set_mended(struct json_object *o, const char *key, const char *text)
 	free(good);
 }
 
+size_t json_weigh(struct json_object *v, size_t most)
+{
+	size_t n = 1 + (size_t)json_object_get_string_len(v);
+
+	if (json_object_is_type(v, json_type_array))
+		for (size_t i = 0; n <= most && i < json_length(v); i++)
+			n += json_weigh(json_object_array_get_idx(v, i),
+					most - n);
+	if (!json_object_is_type(v, json_type_object))
+		return n;
+	json_object_object_foreach(v, key, member) {
+		if (n > most)
+			break;
+		n += strlen(key);
+		n += n <= most ? json_weigh(member, most - n) : 0;
+	}
+	return n;
+}
+
 size_t json_length(struct json_object *list)
 {
 	return json_object_is_type(list, json_type_array)

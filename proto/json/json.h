@@ -90,6 +90,11 @@ const char *json_error_reason(const struct json_error *err);
 
 /* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
 struct json_object *json_member(struct json_object *obj, const char *key);
+/*
+ * About how many bytes V has as text, and never more than it has; once that is over
+ * MOST no more is looked at.
+ */
+size_t json_weigh(struct json_object *v, size_t most);
 /* How many elements it has when it is an array; else 0. */
 size_t json_length(struct json_object *list);
 /*

@@ -129,8 +129,9 @@ void input_away_send(struct request *c, const char *id,
 		     void (*then)(struct request *c, int rc))
 {
 	struct sent *s;
-	size_t len;
-	const char *text = json_text(letter, &len);
+	size_t len = json_weigh(letter, INPUT_AWAY_MAX);
+	const char *text =
+	    len <= INPUT_AWAY_MAX ? json_text(letter, &len) : NULL;
 
 	if (len > INPUT_AWAY_MAX) {
 		json_object_put(letter);

@@ -79,7 +79,9 @@ static void leave(struct run_guests *all, struct guest *g)
 	bool waited = g->waits;
 
 	stop_waiting(all->run, g);
-	if (waited && g->cancels && run_is_unwanted(all->run))
+	/* of one that is another's by now G may be a guest there */
+	if (waited && g->cancels && all->run->away.place == RUN_HERE &&
+	    run_is_unwanted(all->run))
 		runs_cancel(all->ctx->runs, all->run);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/config/config.h"
 #include "supervisor/exec/runs.h"
@@ -81,25 +82,6 @@ struct json_object *input_requests(const struct run *r,
 
 /* ---- what is answered ---- */
 
-/* About what V has as text; once that is over MOST no more is looked at. */
-static size_t weigh(struct json_object *v, size_t most)
-{
-	size_t n = 1 + (size_t)json_object_get_string_len(v);
-
-	if (json_object_is_type(v, json_type_array))
-		for (size_t i = 0; n <= most && i < json_length(v); i++)
-			n += weigh(json_object_array_get_idx(v, i), most - n);
-	if (!json_object_is_type(v, json_type_object))
-		return n;
-	json_object_object_foreach(v, key, member) {
-		if (n > most)
-			break;
-		n += strlen(key);
-		n += n <= most ? weigh(member, most - n) : 0;
-	}
-	return n;
-}
-
 /*
  * VALUE, of KEY in RESPONSES, answers P, and is its alone when it is large. When
  * too much is read already P is as before, and its client is asked again.
@@ -114,7 +96,7 @@ static void answer(struct pending_input *p, struct requestor *from,
 			    .result = value,
 			    .bytes = bytes};
 
-	if (rpc_async_is_large(bytes) && weigh(value, SMALL) <= SMALL)
+	if (rpc_async_is_large(bytes) && json_weigh(value, SMALL) <= SMALL)
 		m.bytes = SMALL; /* others may make the message large */
 	if (rpc_async_is_large(m.bytes) && !thread_pool_has_room(pool, from)) {
 		json_object_put(m.root);

@@ -91,11 +91,15 @@ static void on_sent(void *arg, const struct store_result *res)
 struct input_visit *input_visit_new(struct request *c, struct run *r,
 				    uint32_t round, struct json_object *answers)
 {
-	struct input_visit *v = xcalloc(1, sizeof(*v));
+	struct input_visit *v;
 	struct json_object *o;
 	const char *text;
 	size_t len;
 
+	/* a message may have 16 MiB, which are not to be made text to be counted */
+	if (json_weigh(answers, INPUT_AWAY_MAX) > INPUT_AWAY_MAX)
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
 	v->request = c;
 	v->run = r;
 	v->round = round;

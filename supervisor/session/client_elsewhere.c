@@ -78,20 +78,21 @@ void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
 
 	if (!is_shared(s) || !asker_of(asker, m->id, s->ctx->instance))
 		return;
-	s->ops->key(s->arg, key);
-	letter = json_pack("session:s requestor:s response:O", key,
-			   s->requestor->name, m->root);
-	text = json_text(letter, &len);
-	if (len <= LETTER_MAX)
-		store_send_to(s->ctx->store, asker, text,
-			      clock_wall_ms() + LETTER_MS, on_sent, NULL);
-	else
+	if (json_weigh(m->root, LETTER_MAX) > LETTER_MAX) {
 		log_rarely(
 		    "session",
 		    "requestor=%s response=lost err=\"it has %zu bytes, "
 		    "and another server than the one that asked is given "
 		    "at most %u, which is fixed\"",
-		    s->requestor->name, len, LETTER_MAX);
+		    s->requestor->name, m->bytes, LETTER_MAX);
+		return;
+	}
+	s->ops->key(s->arg, key);
+	letter = json_pack("session:s requestor:s response:O", key,
+			   s->requestor->name, m->root);
+	text = json_text(letter, &len);
+	store_send_to(s->ctx->store, asker, text, clock_wall_ms() + LETTER_MS,
+		      on_sent, NULL);
 	json_object_put(letter);
 }
 

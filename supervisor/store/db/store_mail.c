@@ -124,7 +124,10 @@ static void nudge(struct store *s, struct store_req *r)
 	free(path);
 }
 
-/* All of it: three letters at most for each run that we have not ended. */
+/*
+ * All of it: three letters at most for each run that we have not ended, and what
+ * clients answered elsewhere, of which nothing here bounds the number.
+ */
 static int read_mail(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =

@@ -15,8 +15,14 @@ bool tap_ok(bool pass, const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
-	if (!pass)
+	if (!pass) {
 		tap_failed++;
+		fprintf(stderr, "#   Failed test %d, ", tap_count);
+		va_start(ap, fmt);
+		vfprintf(stderr, fmt, ap);
+		va_end(ap);
+		fprintf(stderr, "\n#   of %s\n", program_invocation_name);
+	}
 	fflush(stdout);
 	return pass;
 }

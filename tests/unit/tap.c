@@ -2,6 +2,8 @@
 /* tap.c - what tests say to prove(1): a line each, the plan at the end. */
 #include "tests/unit/tap.h"
 
+#include <errno.h>
+
 int tap_count;
 static int tap_failed;
 static struct tap_test *first, **end = &first;

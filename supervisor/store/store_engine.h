@@ -124,6 +124,8 @@ struct store_engine {
 	 * meanwhile, and tells. NULL: nobody does.
 	 */
 	void (*rest)(struct store *s, int wake_fd, int64_t until_ms);
+	/* The same of who never rests: of what came beside answers. */
+	void (*hear)(struct store *s);
 	/* Does INSTANCE? 1, 0 or -errno. */
 	int (*lives)(struct store *s, const char *instance);
 	/*

@@ -239,6 +239,13 @@ static void give_up(struct store *s)
 		eventfd_write(s->event_fd, 1);
 }
 
+/* While there is always something to do it does not rest: then it is woken by this. */
+static void hear(struct store *s)
+{
+	if (s->engine->hear != NULL)
+		s->engine->hear(s);
+}
+
 static void work(struct store *s)
 {
 	struct store_reqs batch;
@@ -247,6 +254,7 @@ static void work(struct store *s)
 	s->busy = s->worked = true;
 	pthread_mutex_unlock(&s->lock);
 	store_batch(s, &batch, &s->retry_queue);
+	hear(s);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	backoff(s);
@@ -283,6 +291,7 @@ static void beat(struct store *s)
 		store_sql_open(s);
 	}
 	store_note_about(s);
+	hear(s);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	s->beat_ms = clock_mono_ms() + STORE_BEAT_MS;

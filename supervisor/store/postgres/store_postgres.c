@@ -415,6 +415,7 @@ const struct store_engine store_postgres = {
     .length = length,
     .number = number,
     .rest = store_postgres_rest,
+    .hear = store_postgres_hear,
     .beat = store_postgres_beat,
     .leave = store_postgres_leave,
     .about = store_postgres_about,

@@ -2,8 +2,9 @@
 /*
  * store_postgres_listen.c - being woken by other nodes, by NOTIFY on a channel that has
  * the instance's name. store_postgres_open.c has each connection listen, the store's
- * thread waits here when it has nothing to do. A connection that ends, or that may not
- * listen, has the node poll as often as if nobody woke it.
+ * thread waits here when it has nothing to do, and else looks after each batch. A
+ * connection that ends, or that may not listen, has the node poll as often as if nobody
+ * woke it.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -58,6 +59,14 @@ static int timeout(int64_t until_ms)
 		return -1;
 	ms = until_ms - clock_mono_ms();
 	return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+void store_postgres_hear(struct store *s)
+{
+	if (store_postgres_is_open(s))
+		was_woken(s, postgres_of(s));
+	else
+		store_is_deaf(s);
 }
 
 void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)

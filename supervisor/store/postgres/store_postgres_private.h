@@ -96,6 +96,7 @@ int store_postgres_connect(struct store *s);
 
 /* Of the engine. */
 void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms);
+void store_postgres_hear(struct store *s);
 int store_postgres_open(struct store *s);
 void store_postgres_close(struct store *s);
 bool store_postgres_is_open(const struct store *s);

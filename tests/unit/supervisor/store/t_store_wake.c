@@ -113,6 +113,58 @@ static void test_queue(struct store *a, struct store *b)
 	is_int(store_woken(a), 0, "which wakes nobody else");
 }
 
+/* DB has the row of RUN, so that who writes it waits. */
+static struct help_db *lock_row(const char *dir, const struct store_run *run)
+{
+	struct help_db *db = help_open(dir);
+	char *sql = xasprintf("BEGIN; UPDATE runs SET cancelling = cancelling"
+			      " WHERE id = '%s'",
+			      run->id);
+
+	help_sql(db, sql);
+	free(sql);
+	return db;
+}
+
+/* S's thread has taken all that it was asked for. */
+static void taken(struct store *s)
+{
+	for (bool is = false; !is; sched_yield()) {
+		pthread_mutex_lock(&s->lock);
+		is = s->busy && STAILQ_EMPTY(&s->queue);
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+/* A's thread goes from one batch to the next without a rest, and stays in the second. */
+static void test_busy(const char *dir, struct store *a)
+{
+	struct store *c = node(dir, "inst_wake_c");
+	struct store_run first = help_run("alice", STORE_RUNNING);
+	struct store_run second = help_run("alice", STORE_RUNNING);
+	struct help_db *locks[2];
+	struct answer done = {0};
+	bool woken;
+
+	help_put(a, &first, STORE_SYNC);
+	help_put(a, &second, STORE_SYNC);
+	locks[0] = lock_row(dir, &first);
+	locks[1] = lock_row(dir, &second);
+	store_woken(a);
+	store_put_run(a, &first, STORE_SYNC, NULL, NULL);
+	taken(a);
+	store_put_run(a, &second, STORE_SYNC, help_done, &done);
+	cancel(c, &second);
+	store_stop(c, 10000); /* it has woken all whom it was to wake */
+	help_unlock(locks[0]);
+	woken = is_woken(a, STORE_WOKEN_MAIL);
+	help_unlock(locks[1]);
+	help_wait(a, &done);
+	/* not by the end of the second, which the database gives up in the end */
+	ok(woken && done.rc == 0,
+	   "who has always something to do is woken between two things");
+}
+
 /* What is asked of A comes to pass, though nobody hears of it. */
 static void test_lost(const char *dir, struct store *a, struct store *b)
 {
@@ -181,6 +233,7 @@ int main(void)
 	b = node(dir, "inst_wake_b");
 	test_mail(a, b);
 	test_queue(a, b);
+	test_busy(dir, a);
 	test_lost(dir, a, b);
 	store_stop(a, 10000);
 	store_stop(b, 10000);

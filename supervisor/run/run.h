@@ -277,7 +277,7 @@ struct run {
 	bool durable;		 /* a row of it has been committed */
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
 	char *view;		 /* ENDED: its terminal view, JSON text */
-	struct run_shown *shown; /* runs_remote.c's, while others ask */
+	struct run_shown *shown; /* run_shown.c's, while others ask */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
 	TAILQ_HEAD(run_waiters, run_waiter) waiters;
 	/* input.c's, or NULL; WHO NULL: the session that made the task */

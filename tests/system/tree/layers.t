@@ -77,7 +77,8 @@ my %below = (
 	health          => [qw(run requestor store state spawn config)],
 	warm            => [qw(grants templates spawn config)],
 	worker          => [qw(warm inputs run threads requestor grants templates state spawn config)],
-	exec            => [qw(artifacts inputs worker health run threads requestor grants templates store state spawn config)],
+	shown           => [qw(run requestor templates store state spawn config)],
+	exec            => [qw(shown artifacts inputs worker health run threads requestor grants templates store state spawn config)],
 	session         => [qw(exec worker result run threads requestor templates store config)],
 	input           => [qw(session exec worker run threads requestor templates state config)],
 	browser         => [qw(ids session exec worker run requestor grants templates spawn config)],
@@ -97,7 +98,7 @@ $may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base
 
 # context.h is pointers alone: those that hold it may read it.
 my %context = map { ("supervisor/$_" => 1) }
-    qw(artifacts health warm worker exec session uploads input browser tools tasks methods stdio http http_artifacts stateless_http streamable_http start);
+    qw(artifacts health warm worker shown exec session uploads input browser tools tasks methods stdio http http_artifacts stateless_http streamable_http start);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/lost_artifacts.h"
@@ -76,20 +77,29 @@ bool runs_retry_rests(const struct run *r)
 	return r->attempts.due != NULL;
 }
 
+/* R, which rests, has failed as its last attempt did. */
+static void fail_as_before(struct runs *s, struct run *r)
+{
+	struct json_object *last =
+	    json_object_array_get_idx(r->attempts.ended, run_attempts(r) - 1);
+
+	runs_retry_forget(s, r);
+	run_set_error(r, json_member_str(last, "errorCode"),
+		      json_object_get(json_member(last, "details")),
+		      "%s; it is not tried again, since its requestor is not "
+		      "served any more",
+		      json_member_str(last, "message"));
+	runs_finish(s, r, EV_FAIL);
+}
+
 /* Who is served no more has what goes on, and nothing again. */
 void runs_reloaded(struct runs *s)
 {
 	struct run *r, *after;
 
-	HASH_ITER(hh, s->by_id, r, after) {
-		if (!runs_retry_rests(r) || !requestor_gone(r->requestor))
-			continue;
-		runs_retry_forget(s, r);
-		run_set_error(r, "WORKER_CRASHED", NULL,
-			      "its worker crashed, and it is not tried again, "
-			      "since its requestor is not served any more");
-		runs_finish(s, r, EV_FAIL);
-	}
+	HASH_ITER(hh, s->by_id, r, after)
+		if (runs_retry_rests(r) && requestor_gone(r->requestor))
+			fail_as_before(s, r);
 	runs_serve(s);
 	runs_pump(s); /* limits may be wider */
 }

@@ -222,6 +222,20 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	is($d->reload, 'done', 'when it is there again');
 	$c = $d->client->greeted;
 	is(error_of($c->get($run{$_})), 'WORKER_CRASHED', "  $_: it is told how that ended") for qw(doze late);
+
+	my $late = $c->run_async(late => {text => 'abc'});
+	$c->get_until($late, 'to doze', sub { ($_->{message} // '') eq 'dozing' });
+	$d->kill9;
+	strays_gone();
+	$d = $d->again;
+	$c = $d->client->greeted;
+	$c->get_until($late, 'to rest', sub { attempts($_) == 1 });
+	$d->put_config('');
+	$d->reload;
+	$d->log_has(qr/run=\Q$late\E \S+ requestor=me (status=failed)/);
+	$d->put_config($me);
+	$d->reload;
+	is(error_of($d->client->greeted->get($late)), 'RUN_INTERRUPTED', 'one that rested since its server died is told that');
 	$d->stop;
 }
 

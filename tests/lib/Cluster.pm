@@ -287,8 +287,7 @@ sub ask {
 sub told {
 	my ( $self, $conn ) = @_;
 	my $r = defined $conn ? $conn->response : {};
-	my ($event) = ( $r->{body} // '' ) =~ /^data: (.+)$/m; # what takes longer comes by a stream
-	my $json = $r->{json} // ( defined $event ? eval { json_to($event) } : undef );
+	my $json = $r->{json};
 
 	$conn->hang_up if $conn;
 	return $r->{status} ? { code => "$r->{status} " . ( $json ? $json->{error}{message} // '' : '' ) } : undef

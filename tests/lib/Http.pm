@@ -235,13 +235,15 @@ sub cut { my ($self) = @_; $self->{done} = $self->{cut} = 1; return 0 }
 
 sub body { my ($self) = @_; 1 while $self->more; return $self->{body} }
 
-# {status, headers, body, json} of a whole response; {} if there is none.
+# {status, headers, body, json} of a whole response; {} if there is none. An answer
+# that took longer came by a stream, as its last message.
 sub response {
 	my ($self) = @_;
 
 	defined $self->head or return {};
 	my $body = $self->body;
-	my $json = length $body ? eval { json_to($body) } : undef;
+	my $json = ($self->{headers}{'content-type'} // '') =~ m{^text/event-stream} ? $self->last_message
+	    : length $body ? eval { json_to($body) } : undef;
 
 	return {status => $self->{status}, headers => $self->{headers},
 		body => $body, json => $json,
@@ -273,6 +275,16 @@ sub message {
 
 	do { $e = $self->event } while ($e && exists $e->{comment});
 	return $e;
+}
+
+sub last_message {
+	my ($self) = @_;
+	my $last;
+
+	while (my $e = $self->message) {
+		$last = $e->{json};
+	}
+	return $last;
 }
 
 sub hang_up { my ($self) = @_; close $self->{fh}; $self->{eof} = 1 }

@@ -55,6 +55,17 @@ sub until_waiting {
 	    && (!$t || until_true('it to be settled', sub { row($s, $t)->{memoryBytes} < 128 << 20 }));
 }
 
+# The last of T that waits has used 0.3 s and sleeps: one that had no turn for a
+# while on a busy machine is taken to wait, too.
+sub has_burnt {
+	my ($s, $t) = @_;
+	my $shim = ($s->log_text =~ /part=warm template=$t pid=(\d+)/g)[-1] // return 0;
+	my ($program) = children_of($shim);
+	my @stat = split ' ', (read_file('/proc/' . ($program // 0) . '/stat') // '') =~ s/.*\) //r;
+
+	return @stat && $stat[0] eq 'S' && $stat[11] + $stat[12] >= 0.3 * POSIX::sysconf(&POSIX::_SC_CLK_TCK);
+}
+
 for (users()) {
 	my ($who, $user) = @$_;
 	my $s = Paddock->new(user => $user, templates => \%templates, log_level => 'debug');
@@ -108,6 +119,7 @@ for (users()) {
 
 	is($s->run_sync('burns')->{error}{errorCode}, 'RESOURCE_LIMIT', 'the CPU time of a start is a run\'s that began with it');
 	until_waiting($s, 'burns', 1);
+	until_true('it to read its inputs', sub { has_burnt($s, 'burns') });
 	$v = $s->run_sync('burns');
 	is($v->{status}, 'succeeded', '…and of one that waited it is not');
 	cmp_ok($v->{metrics}{cpuMs}, '<', 450, '…nor is it charged');

@@ -43,7 +43,7 @@ my %templates = (
 	    {%object, properties => {n => {'$ref' => '#'}}, additionalProperties => false}),
 );
 
-my $s = Paddock->new(templates => \%templates, config => {inline_wait_ms => 300});
+my $s = Paddock->new(templates => \%templates, config => {inline_wait_ms => 3000});
 my %tool; # of the session's revision
 
 sub tools {

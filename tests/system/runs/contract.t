@@ -49,7 +49,7 @@ end
 return {ids = ids}
 LUA
 );
-my %config = (inline_wait_ms => 200, max_ttl_ms => 3_700_000, run_ttl_ms => 7_200_000,
+my %config = (inline_wait_ms => 60_000, max_ttl_ms => 3_700_000, run_ttl_ms => 7_200_000,
 	      default_ttl_ms => 3_600_000, max_queued_runs => 3,
 	      max_concurrent_runs => 2);
 
@@ -87,7 +87,7 @@ sub invalid {
 		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, inputWaitMs => 600000, maxParkedRuns => 64,
-		inlineWaitMs => 200, maxCpuMs => 900000,
+		inlineWaitMs => 60000, maxCpuMs => 900000,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
 		maxOpenFiles => 65536, maxFiles => 1 << 20,
 		maxOutputBytes => 64 << 20, maxLoggedBytes => 16 << 20,
@@ -199,6 +199,7 @@ is($s->run_sync(later => {})->{result}, 'done', 'sync does not');
 is($s->run(nap => {ms => 400})->{view}{result}, 'rested',
    'a template that is sync by itself is waited for');
 {
+	my $s = server(config => {%config, inline_wait_ms => 200})->greeted;
 	my $r = $s->run('doze');
 	my $v = $r->{view};
 
@@ -210,6 +211,7 @@ is($s->run(nap => {ms => 400})->{view}{result}, 'rested',
 	is($own->{view}{mode}, 'async', "likewise by the template's own name");
 	$s->tool(cancel_task_run => {runId => $_->{view}{runId}}) for $r, $own;
 	$s->ended($_->{view}{runId}) for $r, $own;
+	$s->stop;
 }
 {
 	my $r = $s->tool(echo => {a => [1]});

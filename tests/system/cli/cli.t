@@ -419,8 +419,8 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	$r = $cli->run(['run', 'slow', '--mode', 'async', '--json', @there]);
 	is(json_to($r->{out})->{mode}, 'async', 'or the handle as JSON');
 	my $other = json_to($r->{out})->{runId};
-	$r = $cli->run(['ps', '--template', 'slow', @there]);
-	like($r->{out}, qr/^$id +slow +running /m, 'ps shows it running');
+	ok(until_true('it to run', sub { $cli->run(['ps', '--template', 'slow', @there])->{out} =~ /^$id +slow +running /m }),
+	   'ps shows it running');
 	$r = $cli->run(['cancel', $id, $other, @there]);
 	is($r->{out}, "$id\n$other\n", 'cancel tells which it asked to stop');
 	$p = $cli->start(['run', 'slow', @there]);

@@ -57,7 +57,9 @@ static void offer_commands(const struct complete_words *w)
 		if (cli->commands[i]->hidden ||
 		    (strlen(before) >= len && strncmp(before, name, len) == 0))
 			continue;
-		complete_offer_about(w, name, len, NULL);
+		complete_offer_about(
+		    w, name, len,
+		    name[len] == '\0' ? cli->commands[i]->summary : NULL);
 		before = name;
 	}
 }
@@ -70,7 +72,9 @@ static void offer_seconds(const struct complete_words *w, const char *first)
 
 		if (name[len] == ' ' && strlen(first) == len &&
 		    strncmp(name, first, len) == 0)
-			complete_offer(w, name + len + 1);
+			complete_offer_about(w, name + len + 1,
+					     strlen(name + len + 1),
+					     w->cli->commands[i]->summary);
 	}
 }
 
@@ -85,7 +89,7 @@ static void offer_flags(const struct command *cmd,
 					  : &cli_flags[i - cmd->n_opts];
 
 		snprintf(word, sizeof(word), "--%s", o->name);
-		complete_offer(w, word);
+		complete_offer_about(w, word, strlen(word), o->help);
 	}
 }
 

@@ -71,6 +71,18 @@ static struct json_object *view_of(const struct complete_words *w,
 	return view;
 }
 
+/* People may leave out what all ids begin with, and so may what they type. */
+static void offer_id(const struct complete_words *w, const char *id,
+		     const char *about)
+{
+	const char *behind = strchr(id, '_');
+
+	complete_offer_about(w, id, strlen(id), about);
+	if (behind != NULL && w->last[0] != '\0' &&
+	    strncmp(id, w->last, strlen(w->last)) != 0)
+		complete_offer_about(w, behind + 1, strlen(behind + 1), about);
+}
+
 static void offer_runs_in(const struct complete_words *w, const char *status)
 {
 	struct json_object *v, *list;
@@ -86,7 +98,7 @@ static void offer_runs_in(const struct complete_words *w, const char *status)
 			      json_member_str(r, "status"));
 
 		if (id != NULL)
-			complete_offer_about(w, id, strlen(id), about);
+			offer_id(w, id, about);
 		if (id != NULL && status == NULL && !last) /* the newest */
 			complete_offer_about(w, "last", strlen("last"), about);
 		last = true;
@@ -109,9 +121,7 @@ void complete_artifact_ids(const struct complete_words *w, bool all)
 			const char *id = json_member_str(one, "artifactId");
 
 			if (id != NULL)
-				complete_offer_about(
-				    w, id, strlen(id),
-				    json_member_str(one, "name"));
+				offer_id(w, id, json_member_str(one, "name"));
 		}
 	tool_result_fini(&a);
 	client_close(c);

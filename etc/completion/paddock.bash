@@ -2,22 +2,27 @@
 # paddock.bash - completion; paddock itself knows its commands, flags and runs.
 _paddock()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} word line skip part=
+	local cur=${2//[\"\'\\]/} paddock=paddock line=$COMP_LINE word gap skip i
 	local -a words=()
 
-	# bash takes "--status=r", and "f=@@a", for three words.
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-		if ((${#words[@]})) && [[ $word =~ ^[=@]+$ || ${words[-1]} == --*= ||
-			($part =~ ^[=@]+$ && ${words[-1]} == *=@*) ]]; then
+	# bash takes "--status=r", "csv_profile@1" and "http://h" for several words: what no
+	# blank parts on the line is one.
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		gap=${line%%"$word"*}
+		line=${line#"$gap$word"}
+		word=${word//[\"\'\\]/}
+		if [[ $i -gt 0 && -z $gap && -n ${COMP_WORDS[i]} ]]; then
 			words[-1]+=$word
 		else
 			words+=("$word")
 		fi
-		part=$word
 	done
-	[[ $cur =~ ^[=@]+$ ]] && cur=
+	# bash replaces what it takes for the word alone: of "csv=@f" that is "@f".
 	skip=${words[-1]%"$cur"}
+	[[ ${words[0]} == */* ]] && paddock=${words[0]/#\~\//$HOME/}
 	COMPREPLY=()
+	compopt -o nosort 2>/dev/null
 	while IFS= read -r line; do
 		case $line in
 		@files | @dirs)
@@ -31,6 +36,6 @@ _paddock()
 			COMPREPLY+=("${line#"$skip"}")
 			;;
 		esac
-	done < <(paddock complete -- "${words[@]}" 2>/dev/null)
+	done < <("$paddock" complete -- "${words[@]:1}" 2>/dev/null)
 }
 complete -F _paddock paddock

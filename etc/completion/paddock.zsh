@@ -3,16 +3,18 @@
 # _paddock - completion; paddock itself knows its commands, flags and runs.
 _paddock()
 {
-	local line word
+	local line word paddock=paddock
 	local -a found shown keys told
 
+	[[ $words[1] == */* ]] && paddock=${${(Q)words[1]}/#\~\//$HOME/}
 	while IFS= read -r line; do
 		case $line in
-		@files) _files ;;
-		@dirs) _files -/ ;;
+		# Of "--input=FILE" the file is what is looked for.
+		@files) compset -P '--[a-z-]##='; _files ;;
+		@dirs) compset -P '--[a-z-]##='; _files -/ ;;
 		*)
 			word=${line%%$'\t'*}
-			if [[ $word == *= ]]; then
+			if [[ $word == *[=/] ]]; then
 				keys+=("$word")
 				told+=("${line/$'\t'/  -- }")
 			else
@@ -21,8 +23,8 @@ _paddock()
 			fi
 			;;
 		esac
-	done < <(paddock complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
-	(( $#keys )) && compadd -S '' -l -d told -a keys
-	(( $#found )) && compadd -l -d shown -a found
+	done < <("$paddock" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+	(( $#keys )) && compadd -S '' -l -V paddock -d told -a keys
+	(( $#found )) && compadd -l -V paddock -d shown -a found
 }
 _paddock "$@"

@@ -52,7 +52,8 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
      [['doctor', ''], '', 'nothing where nothing belongs'],
      [['template', 'new', ''], '', 'nor a name for what is to be'],
      [['help', 'templ'], "template\n", 'help on commands'],
-     [['help', 'template', 'sh'], "show\n", 'of two words'],
+     [['help', 'template', 'sh'], "show\ta template's inputs, limits, resources and prompts\n", 'of two words, with what they do'],
+     [['ps', '--no'], "--nodes\tinstead of runs, the servers that have one database\n", 'a flag, with what it is for'],
      [['status', ''], '', 'no run without a server'],
      [['cancel', 'run_', '--socket', '/nowhere', ''], '', 'nor where none answers']) {
 	my ($words, $want, $name) = @$_;
@@ -119,18 +120,18 @@ is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and i
 	my $man = read_file("$TOP/man/paddock.1") =~ s/\\-/-/gr =~ s/Fl Fl /--/gr =~ s/Fl (\w)/-$1/gr;
 	my (@unoffered, @untold);
 
-	same_json([sort split /\n/, offered([''])], [sort keys %{{map { (split / /)[0] => 1 } @all}}], 'each command is offered');
+	same_json([sort map { s/\t.*//r } split /\n/, offered([''])], [sort keys %{{map { (split / /)[0] => 1 } @all}}], 'each command is offered');
 	for my $command (@all) {
 		my @words = split / /, $command;
 		my @flags = $cli->run(['help', @words])->{out} =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg;
 		my ($global) = $cli->run(['help', @words])->{out} =~ /explains:([^.]*)/s;
-		my %offered = map { $_ => 1 } split /\n/, $cli->run(['complete', '--', @words, '--'])->{out};
+		my %offered = map { s/\t.*//r => 1 } split /\n/, $cli->run(['complete', '--', @words, '--'])->{out};
 
 		push @unoffered, "$command: $_" for grep { !delete $offered{$_} } @flags, $global =~ /(--[a-z-]+)/g;
 		push @unoffered, "$command: $_ is no flag" for keys %offered;
 		push @untold, "$command $_" for grep { $man !~ /\Q$_\E\b/ } @flags;
 		push @untold, $command if $command ne 'help' && $man !~ /^\.It (?:Xo )?Ic \Q$command\E\b/m;
-		push @unoffered, $command if @words == 2 && (grep { $_ eq $words[1] } split /\n/, $cli->run(['complete', '--', $words[0], ''])->{out}) != 1;
+		push @unoffered, $command if @words == 2 && (grep { s/\t.*//r eq $words[1] } split /\n/, $cli->run(['complete', '--', $words[0], ''])->{out}) != 1;
 	}
 	cmp_ok(scalar @all, '>', 20, @all . ' commands');
 	is(join(', ', @unoffered), '', '... with all their flags, and no others');
@@ -139,55 +140,103 @@ is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and i
 
 # ---- the shells ----
 
-sub shell {
-	my (@command) = @_;
+# What LINE's last word is to the shell COMMAND when it was typed and completed. The shell is
+# a real one, on a terminal of its own.
+our ($as, $path) = ('paddock', "$BUILD:$ENV{PATH}");
 
-	open my $out, '-|', 'sh', '-c', 'cd "$1" && shift && PATH="$1:$PATH" && shift && exec "$@" 2>&1', 'sh', $here, $BUILD, @command
-	    or die "$command[0]: $!";
+sub typed {
+	my ($line, %o) = @_;
+	my ($master, $slave) = Cli::open_pty(200);
+	my $pid = fork // die $!;
+
+	if ($pid == 0) {
+		Cli::enter_pty($master, $slave, 1);
+		chdir $here;
+		%ENV = (PATH => $path, HOME => $cli->{root}, TERM => 'dumb', LC_ALL => 'C', PS1 => 'at your service: ', %{$o{env} // {}});
+		exec @{$o{command}} or POSIX::_exit(127);
+	}
+	close $slave;
+	my $seen = '';
+	local $SIG{ALRM} = sub { die "$o{command}[0] does not answer: $seen\n" };
+	alarm $PATIENCE;
+	while ($seen !~ /at your service: /) {
+		sysread $master, $seen, 65536, length $seen or last;
+	}
+	syswrite $master, "$line\t\001printf '<%s>' \005\nexit\n";
+	1 while sysread $master, $seen, 65536, length $seen;
+	alarm 0;
+	waitpid $pid, 0;
+	my ($words) = $seen =~ /^((?:<[^<>\n]*>)+)/m;
+	return $words ? ($words =~ /<(.*?)>/g)[-1] : "nothing but $seen";
+}
+
+write_file("$cli->{root}/bashrc", "bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; PS1='at your service: '; source $TOP/etc/completion/paddock.bash\n");
+mkdir "$cli->{root}/zsh";
+symlink "$TOP/etc/completion/paddock.zsh", "$cli->{root}/zsh/_paddock" or die $!;
+write_file("$cli->{root}/zsh/.zshrc", "unsetopt beep; fpath=(\$ZDOTDIR \$fpath); autoload -U compinit; compinit -u -D; PS1='at your service: '\n");
+
+sub bash {
+	return typed(join(' ', $as, @_), command => ['bash', '--noprofile', '--rcfile', "$cli->{root}/bashrc", '-i']);
+}
+
+sub zsh {
+	return typed(join(' ', $as, @_), command => ['zsh', '-d', '-i'], env => {ZDOTDIR => "$cli->{root}/zsh"});
+}
+
+# fish tells what it would put there without a terminal.
+sub fish {
+	my (@words) = @_;
+
+	open my $out, '-|', 'env', '-C', $here, "PATH=$path", "HOME=$cli->{root}", 'fish', '--no-config', '-c',
+	    'source $argv[1]; complete -C "$argv[2]" | string replace -r "\\t.*" ""', "$TOP/etc/completion/paddock.fish", join ' ', $as, @words
+	    or die "fish: $!";
 	my @lines = map { chomp; $_ } <$out>;
 	close $out;
 	return join ' ', sort @lines;
 }
 
-sub bash {
-	my (@words) = @_;
+# A daemon that is busy offers nothing at first: the word is what was typed.
+sub busy {
+	my ($said, @words) = @_;
 
-	return shell('bash', '--norc', '-c', 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _paddock; printf "%s\n" "${COMPREPLY[@]}"',
-		     "$TOP/etc/completion/paddock.bash", 'paddock', @words);
+	return until_true("an offer for @words", sub { my $got = $said->(@words); $got ne $words[-1] && $got });
 }
 
-# Outside a completion zsh has no compadd: what it would be given is printed.
-sub zsh {
-	my (@words) = @_;
+sub beside {
+	my ($said) = @_;
 
-	return shell('zsh', '-f', '-c', 'compadd() { print -rl -- ${(P)@[-1]} }; _files() { print -rl -- ${words[CURRENT]}*(N${${1:+/}:-.}) };
-	words=("$@"); CURRENT=$#; source "$0"', "$TOP/etc/completion/paddock.zsh", 'paddock', @words);
-}
-
-sub fish {
-	my (@words) = @_;
-
-	return shell('fish', '--no-config', '-c', 'source $argv[1]; complete -C "$argv[2]" | string replace -r "\\t.*" ""',
-		     "$TOP/etc/completion/paddock.fish", join ' ', 'paddock', @words);
+	local ($as, $path) = ("$BUILD/paddock", $ENV{PATH});
+	return $said->('expl');
 }
 
 my %shells = (bash => \&bash, zsh => \&zsh, fish => \&fish);
+write_file("$here/two words.json", '{}');
 for my $name (sort keys %shells) {
 	SKIP: {
-		skip_lacking(9, $name);
+		skip_lacking(21, $name);
 		my $said = $shells{$name};
 
 		is($said->('expl'), 'explain', "$name completes a command");
 		is($said->('artifact', 'c'), 'cat', 'and the second word of one');
 		is($said->('ps', '--status', 'f'), 'failed', 'a value');
-		is(until_true('a run', sub { $said->('cancel', @there, '') }), $slow, 'a run, without what is said of it');
+		is($said->('ps', '--status=f'), '--status=failed', 'a value behind a =');
+		is(busy($said, 'cancel', @there, substr $slow, 0, 5), $slow, 'a run, without what is said of it');
+		is(busy($said, 'cancel', @there, substr $slow, 4, 20), substr($slow, 4), 'a run, without what each id begins with');
 		is($said->('schema', 'fi'), 'file.json', 'a file');
-		is(until_true('an input', sub { $said->('run', 'good', @there, '-i', 'cou') }), 'count=', 'an input');
-		is($name eq 'bash' ? bash('run', 'good', '-i', 'csv', '=@@', 'fi') : $said->('run', 'good', '-i', 'csv=@@fi'),
-		   $name eq 'bash' ? 'file.json' : 'csv=@@file.json', 'a file that is uploaded');
+		is($said->('schema', 'two\ w'), 'two words.json', 'a file with a blank');
+		is($said->('run', '--input=fi'), '--input=file.json', 'a file behind a =');
 		like($said->('template', 'check', 'fo'), qr{^folder/?$}, 'a folder');
-		is($name eq 'bash' ? bash('ps', '--status', '=', 'f') : $said->('ps', '--status=f'),
-		   $name eq 'bash' ? 'failed' : '--status=failed', 'a value behind a =');
+		like($said->('run', '--out=fo'), qr{^--out=folder/?$}, 'a folder behind a =');
+		like($said->('template', 'build', '--registry', 'http://localhost:1/', 'fo'), qr{^folder/?$}, 'a folder behind a URL');
+		is(busy($said, 'run', 'good', @there, '-i', 'cou'), 'count=', 'an input');
+		is(busy($said, 'run', 'good@1.0.0', @there, '-i', 'cou'), 'count=', 'an input of a version');
+		is(busy($said, 'run', 'good', @there, '-i', 'count:=3', '-i', 'cs'), 'csv=', 'an input behind one of JSON');
+		is(busy($said, 'run', 'good', @there, '-i', 'csv="a b"', '-i', 'cou'), 'count=', 'an input behind one with a blank');
+		is($said->('run', 'good', '-i', 'csv=@fi'), 'csv=@file.json', 'a file of an input');
+		is($said->('run', 'good', '-i', 'csv=@@fi'), 'csv=@@file.json', 'a file that is uploaded');
+		is($said->('run', 'good', '-i', 'csv=@fo'), 'csv=@folder/', 'a folder with files of an input');
+		is(beside($said), 'explain', 'a command of a paddock that is on no path');
+		is(busy($said, 'artifact', 'cat', @there, 'last', 'ro'), 'rows.csv', 'an artifact');
 	}
 }
 ok(!-e "$here/owned", 'no name acted');

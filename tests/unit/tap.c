@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include <errno.h>
-
 int tap_count;
 static int tap_failed;
 static struct tap_test *first, **end = &first;

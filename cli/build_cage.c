@@ -47,9 +47,19 @@
 	"GiB or the files that a build may have"
 #define OTHER_BYTES                                                            \
 	"a file that was fetched is not the one that the lock's hash is of"
-#define NO_WHEEL                                                                \
-	"there is no wheel of that version for this machine's Python; what is " \
-	"only there as source is not built, since that would execute it"
+#define BROKEN                                                                 \
+	"where packages come from answered with an error of its own: try "     \
+	"again later, or name another place by --index-url (of pip) or "       \
+	"--registry (of npm)"
+#define INSECURE                                                               \
+	"an index by http: is taken from this machine alone, since others on " \
+	"the way could change what it says; --index-url names one by https:"
+#define NO_WHEEL                                                                 \
+	"there is no wheel of that version for this machine's Python, or there " \
+	"is no index at that URL; what is only there as source is not built, "   \
+	"since that would execute it"
+#define NO_PACKAGE                                                             \
+	"a package is not where the lock or --registry says that it is"
 #define LOCK_LACKS                                                             \
 	"a package needs another that requirements.txt does not list; "        \
 	"pip-compile --generate-hashes lists them all"
@@ -64,15 +74,20 @@ static const struct {
     {"ENOSPC", TOO_MUCH},
     {"DO NOT MATCH THE HASHES", OTHER_BYTES},
     {"EINTEGRITY", OTHER_BYTES},
+    {"error responses", BROKEN},
+    {"code E5", BROKEN},
+    {"code E404", NO_PACKAGE},
     {"Max retries exceeded", UNREACHED},
     {"NewConnectionError", UNREACHED},
     {"Temporary failure in name resolution", UNREACHED},
     {"ECONNREFUSED", UNREACHED},
+    {"ECONNRESET", UNREACHED},
     {"ENOTFOUND", UNREACHED},
     {"EAI_AGAIN", UNREACHED},
     {"ETIMEDOUT", UNREACHED},
     {"ENETUNREACH", UNREACHED},
     {"versions pinned with ==", LOCK_LACKS},
+    {"not a trusted or secure host", INSECURE},
     {"No matching distribution found", NO_WHEEL},
     {"npm ci can only install packages when",
      "package.json and package-lock.json do not fit each other; npm install "

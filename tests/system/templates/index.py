@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # An index of Python's packages and a registry of Node.js's, on a port of
 # loopback: some of what they have is hostile. The first line printed says where
-# it is, and the hashes; what is asked for below /stall/ never comes.
+# it is, and the hashes; what is asked for below /stall/ never comes, below /cut/ the half
+# of it, and below /broken/ an error.
 import base64
 import hashlib
 import io
@@ -93,13 +94,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path.startswith("/stall/"):
             threading.Event().wait()
-        data = files.get(self.path)
-        self.send_response(200 if data is not None else 404)
+        data = files.get(self.path.removeprefix("/cut"))
+        self.send_response(500 if self.path.startswith("/broken/") else 200 if data is not None else 404)
         if self.path.startswith("/simple/"):
             self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(data or b"")))
         self.end_headers()
-        self.wfile.write(data or b"")
+        self.wfile.write((data or b"")[:50 if self.path.startswith("/cut/") else None])
 
     def log_message(self, *_):
         pass

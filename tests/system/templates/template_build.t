@@ -70,7 +70,7 @@ said(build("$root/nowhere"), 4, qr/nowhere/, 'so is one that is not there');
 # ---- pip ----
 
 SKIP: {
-	skip_lacking(24, 'pip');
+	skip_lacking(26, 'pip');
 	my @two = map { package_of("$_/pip", 'requirements.txt' => lock_of(qw(ours under))) } qw(one two);
 
 	said(build($_), 0, qr/SIGHUP/, 'a lock is built') for @two;
@@ -97,6 +97,8 @@ SKIP: {
 	is(Paddock::digest_of($two[0]), $before, 'what was there has stayed');
 	said($cli->run(['template', 'build', $two[0], '--index-url', "file://$root/"]), 1, qr/requirements\.txt: /, 'no folder of the machine is an index');
 	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://127.0.0.1:1/']), 1, qr/could not be reached.*--index-url/s, 'an index that is not there is told');
+	said($cli->run(['template', 'build', $two[0], '--index-url', "$at{url}/none"]), 1, qr/or there is no index at that URL/, '...and an address that is none of an index');
+	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://index.invalid/']), 1, qr/by http: is taken from this machine alone/, '...and one that pip does not ask');
 
 	my $bare = package_of('bare', 'requirements.txt' => '');
 
@@ -135,7 +137,7 @@ SKIP: {
 # ---- npm ----
 
 SKIP: {
-	skip_lacking(10, 'npm');
+	skip_lacking(14, 'npm');
 	my @two = map { package_of("$_/npm", npm_lock(names => [qw(ours under)])) } qw(one two);
 
 	said(build($_), 0, qr/SIGHUP/, 'a lock of npm is built') for @two;
@@ -146,6 +148,15 @@ SKIP: {
 	write_file("$two[0]/package-lock.json", {npm_lock(names => [qw(ours under)], more => {integrity => 'sha512-' . 'A' x 86 . '=='})}->{'package-lock.json'});
 	said(build($two[0]), 1, qr/not the one that the lock's hash is of/, 'a file that is another fails');
 	is(files("$two[0]/node_modules"), files("$two[1]/node_modules"), '...and what was there stays');
+	for (['broken/', qr/answered with an error of its own.*--registry/], ['cut/npm/', qr/could not be reached.*--registry/s], ['none/', qr/a package is not where the lock or --registry says/]) {
+		my ($path, $why) = @$_;
+
+		write_file("$two[0]/package-lock.json", {npm_lock(names => ['under'], more => {resolved => "$at{url}/${path}under.tgz"})}->{'package-lock.json'});
+		write_file("$two[0]/package.json", {npm_lock(names => ['under'])}->{'package.json'});
+		my $r = build($two[0]);
+		said($r, 1, $why, "what $path answers is told");
+		unlike($r->{err}, qr/complete log/, '...and no log that is gone is named') if $path eq 'none/';
+	}
 	my $hostile = package_of('hostile', npm_lock(names => ['hostile']));
 	my $r = build($hostile);
 

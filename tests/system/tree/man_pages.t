@@ -29,6 +29,11 @@ same_json([sort keys %page],
 	  [qw(paddock-template.5 paddock.1 paddock.conf.5 paddockd.8)],
 	  'four pages');
 
+SKIP: {
+	skip_lacking(scalar keys %page, 'man');
+	is(`MANWIDTH=80 man -l --warnings $TOP/man/$_ 2>&1 >/dev/null`, '', "$_ is set without a warning") for sort keys %page;
+}
+
 my $usage = said("$BUILD/paddockd", '--help');
 page_has('paddockd.8', map { "Fl Fl $_" } $usage =~ /^  --([a-z-]+)/mg);
 

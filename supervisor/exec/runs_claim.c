@@ -177,7 +177,9 @@ static void take(struct runs *s, const struct store_run *row)
 		runs_abroad_end_visit(s, r);
 		r = NULL;
 	}
-	if (r != NULL && r->away.place != RUN_HERE && !run_terminal(r))
+	if (r != NULL && r->away.place == RUN_HERE)
+		return; /* it was ours before */
+	if (r != NULL && !run_terminal(r))
 		runs_take_back(s, r, row);
 	else if (r == NULL)
 		r = runs_revive(s, row);

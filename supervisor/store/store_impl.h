@@ -226,11 +226,12 @@ struct store {
 	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
 	const struct store_engine *engine;
-	void *db;	 /* the engine's own; NULL: it was never opened */
-	bool alone;	 /* one request is tried by itself */
-	int parts_left;	 /* of artifacts, that this batch may write yet */
-	int64_t beat_ms; /* when to say next that we live */
-	struct {	 /* whom to wake */
+	void *db;	   /* the engine's own; NULL: it was never opened */
+	bool alone;	   /* one request is tried by itself */
+	bool claim_failed; /* the last store_claim() */
+	int parts_left;	   /* of artifacts, that this batch may write yet */
+	int64_t beat_ms;   /* when to say next that we live */
+	struct {	   /* whom to wake */
 		struct buf nodes;  /* a line each, after a newline */
 		char run[ID_SIZE]; /* who may have this one, the last… */
 		int runs;	   /* …of so many */

@@ -103,7 +103,8 @@ void store_serve(struct store *s, const char *lines, store_done done,
 /*
  * Those of the queue whose turn is next, up to LIMIT, are ours: whole rows, with
  * their vtime, in that order. EXCEPT: requestors, a line each, of whom none is to
- * come. Two that claim never get the same.
+ * come. Two that claim never get the same. After one that failed, what it had claimed
+ * may be among them, and with it what else of ours waits outside the queue.
  */
 void store_claim(struct store *s, int limit, const char *except,
 		 store_done done, void *arg);

@@ -36,13 +36,10 @@ static int in_turn(const void *a, const void *b)
 				    : strcmp(x->id, y->id);
 }
 
-/* What it yields is a run's row, then its place, and who put it there. */
-static int claim(struct store *s, struct store_req *r)
+/* What ST yields is a run's row, then its place, and who put it there. */
+static int read_claims(struct store *s, struct store_req *r,
+		       struct store_cursor *st, int64_t *last)
 {
-	struct store_cursor *st =
-	    store_query(s, STMT_CLAIM, STORE_STR(s->instance),
-			STORE_NUM(r->limit), STORE_STR(r->key));
-	int64_t last = 0;
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
@@ -56,17 +53,43 @@ static int claim(struct store *s, struct store_req *r)
 		if (strcmp(store_text(st, at - 1), s->instance) != 0)
 			snprintf(run->home, sizeof(run->home), "%s",
 				 store_text(st, at - 1));
-		last = vtime > last ? vtime : last;
+		*last = vtime > *last ? vtime : *last;
 	}
+	return rc;
+}
+
+static int claim(struct store *s, struct store_req *r)
+{
+	int64_t last = 0;
+	int rc = 0;
+
+	if (s->claim_failed)
+		rc = read_claims(
+		    s, r, store_query(s, STMT_CLAIMED, STORE_STR(s->instance)),
+		    &last);
+	if (rc == 0)
+		rc = read_claims(
+		    s, r,
+		    store_query(s, STMT_CLAIM, STORE_STR(s->instance),
+				STORE_NUM(r->limit), STORE_STR(r->key)),
+		    &last);
 	if (rc != 0 || r->res.n_runs == 0)
 		return rc;
 	qsort(r->rows, r->res.n_runs, sizeof(*r->rows), in_turn);
 	return store_change(s, STMT_QUEUE_CLOCK, STORE_NUM(last));
 }
 
+/* It may have been done all the same: nobody could tell, while the database was away. */
+static void claim_failed(struct store *s, struct store_req *r)
+{
+	(void)r;
+	s->claim_failed = true;
+}
+
 /* Who put them there hears who has them. */
 static void tell_homes(struct store *s, struct store_req *r)
 {
+	s->claim_failed = false;
 	for (size_t i = 0; i < r->res.n_runs; i++)
 		store_wake_node(s, r->rows[i].home);
 }
@@ -187,7 +210,8 @@ static int share(struct store *s, struct store_req *r)
 	return rc;
 }
 
-STORE_OP(claim, .writes = true, .ours = true, .keep = tell_homes);
+STORE_OP(claim, .writes = true, .ours = true, .keep = tell_homes,
+	 .undo = claim_failed);
 STORE_OP(share, .writes = true, .ours = true);
 STORE_OP(look_at_queue);
 STORE_OP(serve, .writes = true, .ours = true);

@@ -36,7 +36,7 @@ struct relay {
 	pthread_cond_t changed;
 	char *path, *url, *target;
 	int listener;
-	enum { PASSES, LOSES, HOLDS, BLOCKS } mode;
+	enum { PASSES, LOSES, LOSES_ALL, HOLDS, BLOCKS, REFUSES } mode;
 	bool stops;
 	struct pair pairs[PAIRS];
 	size_t n;
@@ -70,6 +70,10 @@ static void accept_one(struct relay *r)
 	if (r->n == PAIRS)
 		bail("too many connections");
 	*p = (struct pair){.client = accept(r->listener, NULL, NULL)};
+	if (r->mode == REFUSES) {
+		close_fd(&p->client);
+		return;
+	}
 	p->server = unix_socket(r->target, &at);
 	if (connect(p->server, (struct sockaddr *)&at, sizeof(at)) != 0)
 		bail(r->target);
@@ -151,10 +155,11 @@ static void from_server(struct relay *r, struct pair *p)
 	if (n <= 0) {
 		close_fd(&p->client);
 		close_fd(&p->server);
-	} else if (r->mode == LOSES && is_commit(bytes, (size_t)n)) {
+	} else if ((r->mode == LOSES || r->mode == LOSES_ALL) &&
+		   is_commit(bytes, (size_t)n)) {
 		close_fd(&p->client);
 		close_fd(&p->server);
-		r->mode = PASSES;
+		r->mode = r->mode == LOSES ? PASSES : REFUSES;
 	} else if (p->client >= 0) {
 		put(p->client, bytes, (size_t)n);
 	} else if (is_ready(bytes, (size_t)n)) {
@@ -259,6 +264,11 @@ static void set_mode(struct relay *r, int mode)
 void relay_lose_answer(struct relay *r)
 {
 	set_mode(r, LOSES);
+}
+
+void relay_lose_all(struct relay *r)
+{
+	set_mode(r, LOSES_ALL);
 }
 
 void relay_hold(struct relay *r)

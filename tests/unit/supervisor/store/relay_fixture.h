@@ -17,6 +17,8 @@ char *relay_url(const struct relay *r);
 
 /* The next commit is done, and its connection ends instead of an answer. */
 void relay_lose_answer(struct relay *r);
+/* And no other is had until relay_pass(). */
+void relay_lose_all(struct relay *r);
 /* The next transaction that writes is kept… */
 void relay_hold(struct relay *r);
 /* …to its end it is; its connection ends, and no other gets through… */

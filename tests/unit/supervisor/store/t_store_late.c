@@ -185,10 +185,48 @@ static void test_claim(const char *dir)
 	stop_node(&two);
 }
 
+static void claim_one(struct node *n, struct answer *a)
+{
+	*a = (struct answer){0};
+	store_claim(n->store, 1, "", help_done, a);
+	help_wait(n->store, a);
+}
+
+/* A claim that was done, when the database was away for longer than anybody waits. */
+static void test_lost_claim(const char *dir)
+{
+	struct node n = start_node(dir, "inst_claims");
+	struct store_run run = help_run("alice", STORE_QUEUED),
+			 here = help_run("alice", STORE_QUEUED);
+	struct answer a;
+
+	run.digest = here.digest = "d";
+	run.waits = STORE_WAITS_ANYWHERE;
+	help_put(n.store, &run, STORE_SYNC);
+	store_serve(n.store, "template d\nrequestor alice", NULL, NULL);
+	store_probe(n.store, NULL, NULL);
+	relay_lose_all(n.relay);
+	claim_one(&n, &a);
+	ok(a.rc < 0, "a claim whose outcome nobody can tell fails");
+	relay_pass(n.relay);
+	while (help_put(n.store, &here, STORE_SYNC) != 0)
+		usleep(20000);
+	claim_one(&n, &a);
+	is_int(a.n, 2, "the next brings what it had claimed, too");
+	ok(strcmp(a.ids[0], run.id) == 0 || strcmp(a.ids[1], run.id) == 0,
+	   "which nobody else would");
+	help_clear(&a);
+	claim_one(&n, &a);
+	is_int(a.n, 0, "but the one after that does not");
+	help_clear(&a);
+	stop_node(&n);
+}
+
 int main(void)
 {
 	static void (*const tests[])(const char *) = {
-	    test_lost_answer, test_late_write, test_taken_over, test_claim};
+	    test_lost_answer, test_late_write, test_taken_over, test_claim,
+	    test_lost_claim};
 	char *dir;
 
 	if (!help_is_postgres()) {

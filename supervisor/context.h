@@ -18,6 +18,7 @@ struct config;
 struct spawner;
 struct remote_run_lookup;
 struct event_base;
+struct input_letters;
 struct interpreters;
 struct isolation;
 struct methods;
@@ -51,6 +52,7 @@ struct context {
 	/* of nobody's: what is done in pieces */
 	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* at runs of other instances */
+	struct input_letters *letters;	 /* of clients at other machines */
 	size_t uploads;			 /* that are under way */
 	size_t client_requests;		 /* of ours to clients, likewise */
 	/* its id: another one once it was taken for dead */

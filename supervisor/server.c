@@ -29,8 +29,8 @@
 #include "supervisor/health/health.h"
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_away.h"
+#include "supervisor/input/input_letters.h"
 #include "supervisor/input/input_visit.h"
-#include "supervisor/session/client_elsewhere.h"
 #include "supervisor/methods/methods.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
@@ -322,6 +322,7 @@ static void wire(struct server *srv)
 	fair_queue_init(ctx->turns, ctx->base);
 	fair_queue_flow_init(ctx->chores);
 	sessions_init(ctx->sessions);
+	ctx->letters = input_letters_new(ctx);
 	requestors_apply(ctx->requestors, ctx->config);
 	ctx->local = requestors_of_uid(ctx->requestors, getuid());
 	id_new(srv->instance, "inst");
@@ -332,10 +333,13 @@ int server_start(struct server *srv, const struct config *config,
 		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
-	static const struct runs_ops run_ops = {
-	    browser_allow,	 on_ask,	   on_drop,
-	    input_away_answered, input_away_asked, client_elsewhere_hear,
-	    input_visit_shown};
+	static const struct runs_ops run_ops = {browser_allow,
+						on_ask,
+						on_drop,
+						input_letters_wanted,
+						input_letters_take,
+						input_away_asked,
+						input_visit_shown};
 	struct context *ctx = &srv->context;
 	int status;
 
@@ -414,6 +418,7 @@ void server_fini(struct server *srv)
 	if (ctx->runs != NULL)
 		runs_remote_deaf(ctx->runs); /* as is that of its nudges */
 	store_stop(ctx->store, STOP_STORE_MS);
+	input_letters_free(ctx->letters);
 	runs_free(ctx->runs);
 	/* what the store answered at its end has asked it, by the runs */
 	warm_free(ctx->warm);

@@ -28,12 +28,11 @@ struct runs_ops {
 	/* what templates ask for; NULL: is refused */
 	worker_on_question on_ask;
 	worker_on_drop on_drop;
-	/* A client says at another machine what BODY has. NULL: none can. */
-	void (*on_answer)(struct context *ctx, struct run *r, const char *body);
+	/* What clients say at other machines: may any be read, and is in RES. */
+	bool (*wants_letters)(struct context *ctx);
+	void (*on_letters)(struct context *ctx, const struct store_result *res);
 	/* What R asks of clients, for those there: JSON, the caller's; NULL: nothing. */
 	char *(*asked)(const struct run *r);
-	/* Another machine says what BODY has, which is about no run. NULL: none can. */
-	void (*on_letter)(struct context *ctx, const char *body);
 	/* ROW of another's run that is watched here was read; ROW NULL: its attempt
 	   is over, and the next one is ours. NULL: nobody cares. */
 	void (*shown)(struct run *r, const struct store_run *row);
@@ -122,6 +121,7 @@ void runs_hand_over(struct runs *s);
 
 /* Somebody may write to us: see now and then. */
 void runs_expect_mail(struct runs *s);
+void runs_remote_read(struct runs *s); /* the same, and at once */
 
 /* Start what waits, as far as limits and workers go. */
 void runs_pump(struct runs *s);

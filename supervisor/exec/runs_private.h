@@ -229,6 +229,5 @@ int runs_abroad_cancel(struct runs *s, struct run *r);
 
 /* There are runs: see now and then what is asked of them. */
 void runs_remote_poll(struct runs *s);
-void runs_remote_read(struct runs *s); /* the same, and at once */
 
 #endif

@@ -33,11 +33,6 @@ static void take(struct runs *s, const struct store_letter *l)
 	HASH_FIND_STR(s->by_id, l->run_id, r);
 	if (r == NULL && l->kind == STORE_MAIL_OVER)
 		store_heard(s->ctx->store, l->run_id);
-	if (l->kind == STORE_MAIL_ANSWER)
-		store_drop_answer(s->ctx->store, l);
-	if (l->kind == STORE_MAIL_ANSWER && r == NULL &&
-	    s->ops->on_letter != NULL)
-		s->ops->on_letter(s->ctx, l->body);
 	if (r == NULL || run_terminal(r))
 		return; /* its end, on its way to the store, takes L away */
 	if (l->kind == STORE_MAIL_CLAIMED)
@@ -46,9 +41,7 @@ static void take(struct runs *s, const struct store_letter *l)
 		runs_abroad_look(s, r);
 	else if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
-	else if (l->kind == STORE_MAIL_ANSWER && s->ops->on_answer != NULL)
-		s->ops->on_answer(s->ctx, r, l->body);
-	else
+	else if (l->kind != STORE_MAIL_ANSWER)
 		run_show(s->mail->shows, r,
 			 l->kind == STORE_MAIL_LOG ? RUN_SHOWN_LOG
 						   : RUN_SHOWN_VIEW,
@@ -60,23 +53,31 @@ static void read_mail(struct runs_remote *m);
 static void on_mail(void *arg, const struct store_result *res)
 {
 	struct runs_remote *m = arg;
+	bool again = m->again; /* letters may have it read once more, too */
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
 		take(m->runs, &res->mail[i]);
-	if (m->again)
+	if (res->rc == 0 && res->n_mail > 0 && m->runs->ops->on_letters != NULL)
+		m->runs->ops->on_letters(m->runs->ctx, res);
+	if (again && !m->reading)
 		read_mail(m);
-	else if (res->rc == 0)
+	else if (!again && res->rc == 0)
 		runs_lease_heard(m->runs);
 }
 
 static void read_mail(struct runs_remote *m)
 {
+	struct context *ctx = m->runs->ctx;
+	const struct runs_ops *ops = m->runs->ops;
+
 	m->again = m->reading;
 	if (m->reading)
 		return;
 	m->reading = true;
-	store_read_mail(m->runs->ctx->store, on_mail, m);
+	store_read_mail(ctx->store,
+			ops->wants_letters != NULL && ops->wants_letters(ctx),
+			on_mail, m);
 }
 
 static void on_nudge(evutil_socket_t fd, short what, void *arg)

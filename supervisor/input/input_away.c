@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_away.c - questions of a run of one machine, answered at another: the owner
- * shows them beside its run, and reads the answers as mail (runs_remote.c); who has the
+ * shows them beside its run, and reads the answers as mail (input_letters.c); who has the
  * client filters and forwards. What cannot be sent is told to the request; an answer
  * that nobody waits for any more is passed over, as is a letter that is not to be read.
  */
@@ -57,17 +57,14 @@ static struct json_object *parsed(const char *text)
 	return json_parse(&o, text, strlen(text), NULL) == 0 ? o : NULL;
 }
 
-void input_away_answered(struct context *ctx, struct run *r, const char *body)
+void input_away_answered(struct context *ctx, struct run *r,
+			 struct json_object *letter, size_t bytes)
 {
-	size_t len = strlen(body);
-	struct json_object *letter = parsed(body);
-
 	if (json_member(letter, "guest") != NULL)
-		input_guests_hear(ctx, r, letter, len);
+		input_guests_hear(ctx, r, letter, bytes);
 	else
 		input_answer_keys(r, r->requestor,
-				  json_member(letter, "answers"), len);
-	json_object_put(letter);
+				  json_member(letter, "answers"), bytes);
 }
 
 /* Which capability answers METHOD? */

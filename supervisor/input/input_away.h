@@ -10,12 +10,14 @@
 #include "supervisor/session/request.h"
 #include "supervisor/exec/runs.h"
 
-#define INPUT_AWAY_MAX (256u << 10) /* bytes: its owner reads it at once */
+#define INPUT_AWAY_MAX (256u << 10) /* bytes */
 #define INPUT_AWAY_MS 600000 /* an owner that lives does so in a moment */
 
 /* For runs_ops. */
 char *input_away_asked(const struct run *r);
-void input_away_answered(struct context *ctx, struct run *r, const char *body);
+/* LETTER (lent), of BYTES as text, came to R's owner. */
+void input_away_answered(struct context *ctx, struct run *r,
+			 struct json_object *letter, size_t bytes);
 
 /*
  * What ROW's owner shows of its questions: {"requests", "guests"}, the caller's, or
@@ -28,7 +30,8 @@ struct json_object *input_away_requests(const struct store_run *row,
 					const struct client_terms *t);
 /*
  * LETTER (taken), for the owner of run ID: {"answers"}, these by their keys. THEN is called with C, which is held until then: RC 0 once
- * that is durable, or -errno: -E2BIG over 256 KiB, -EOPNOTSUPP where instances are of
+ * that is durable, or -errno: -E2BIG over 256 KiB, -ENOBUFS when too much of C's
+ * requestor is on its way, -EOPNOTSUPP where instances are of
  * one machine.
  */
 void input_away_send(struct request *c, const char *id,

@@ -192,12 +192,15 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 	input_answer_keys(r, r->requestor, answers, bytes);
 }
 
+/* They are in LETTER no more, which a thread may let go. */
 static void take_terms(struct guest *g, struct json_object *letter)
 {
 	struct json_object *can = json_member(letter, "capabilities");
 
-	if (g->terms.capabilities == NULL)
-		g->terms.capabilities = json_object_get(can);
+	if (g->terms.capabilities != NULL)
+		return;
+	g->terms.capabilities = json_object_get(can);
+	json_object_object_del(letter, "capabilities");
 }
 
 void input_guests_hear(struct context *ctx, struct run *r,

@@ -20,7 +20,7 @@
 
 #define INPUT_GUEST_MS 30000 /* without a letter it is gone, as if cancelled */
 
-/* LETTER (lent) is a guest's, of BYTES as text. */
+/* LETTER (lent) is a guest's, of BYTES as text; what is kept of it leaves it. */
 void input_guests_hear(struct context *ctx, struct run *r,
 		       struct json_object *letter, size_t bytes);
 

@@ -88,8 +88,9 @@ struct requestor {
 	size_t http_live_bytes;	  /* that these, and unrelated ones, keep */
 	TAILQ_HEAD(http_streams, http_stream) http_ended; /* the oldest first */
 	size_t http_ended_bytes;
-	size_t uploads;	   /* that it has under way */
-	size_t line_bytes; /* of messages that its streams have not ended */
+	size_t letter_bytes; /* of what it says to other servers, on its way */
+	size_t uploads;	     /* that it has under way */
+	size_t line_bytes;   /* of messages that its streams have not ended */
 	struct http_usage http; /* what its connections hold */
 	UT_hash_handle hh;	/* in requestors.by_name */
 };

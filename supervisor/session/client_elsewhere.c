@@ -9,13 +9,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/mem.h"
 #include "base/os/log.h"
 #include "proto/json/json.h"
-#include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/session/client_request.h"
@@ -23,8 +25,9 @@
 #include "supervisor/threads/rpc_async.h"
 
 #define OURS "paddock-"
-#define LETTER_MAX (1u << 20) /* bytes: it is read at once */
-#define LETTER_MS 60000	      /* nobody who lives takes that long to read it */
+#define LETTER_MS 60000 /* nobody who lives takes that long to read it */
+/* bytes of a requestor's that the database has not taken yet */
+#define ON_THEIR_WAY_MAX (8u << 20)
 
 /* May another machine have S? */
 static bool is_shared(const struct session *s)
@@ -62,72 +65,128 @@ static bool asker_of(char out[ID_SIZE], const char *id, const char *self)
 	return id_ok(out, "inst") && strcmp(out, self) != 0;
 }
 
+struct sent {
+	struct requestor *who;
+	size_t bytes;
+};
+
 static void on_sent(void *arg, const struct store_result *res)
 {
-	(void)arg;
+	struct sent *sent = arg;
+
+	sent->who->letter_bytes -= sent->bytes;
 	if (res->rc != 0)
-		log_rarely("session", "response=lost err=\"%s\"", res->errmsg);
+		log_rarely("session", "requestor=%s response=lost err=\"%s\"",
+			   sent->who->name, res->errmsg);
+	free(sent);
+}
+
+/*
+ * The text of M, lent: of a large one as it came, for to make it anew would take the loop
+ * too long; NULL: it is too long to be sent.
+ */
+static const char *text_of(const struct rpc_msg *m, size_t *len)
+{
+	if (m->inputs != NULL) {
+		*len = m->inputs_len;
+		return m->inputs;
+	}
+	if (json_weigh(m->root, RPC_ASYNC_LARGE) > RPC_ASYNC_LARGE)
+		return NULL;
+	return json_text(m->root, len);
+}
+
+static void post(struct session *s, const char *asker, const char *text,
+		 size_t len)
+{
+	struct sent *sent = xcalloc(1, sizeof(*sent));
+	char key[SESSION_KEY_SIZE];
+	struct buf body = {0};
+
+	*sent = (struct sent){s->requestor, len};
+	s->requestor->letter_bytes += len;
+	s->ops->key(s->arg, key);
+	buf_printf(&body, "%s\n", key);
+	buf_add(&body, text, len);
+	buf_add(&body, "", 1);
+	store_send_to(s->ctx->store, s->requestor->name, asker, buf_data(&body),
+		      clock_wall_ms() + LETTER_MS, on_sent, sent);
+	buf_fini(&body);
 }
 
 void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
 {
-	char asker[ID_SIZE], key[SESSION_KEY_SIZE];
-	struct json_object *letter;
+	char asker[ID_SIZE];
 	const char *text;
-	size_t len;
+	size_t len = 0;
 
 	if (!is_shared(s) || !asker_of(asker, m->id, s->ctx->instance))
 		return;
-	if (json_weigh(m->root, LETTER_MAX) > LETTER_MAX) {
+	text = text_of(m, &len);
+	if (text == NULL)
 		log_rarely(
 		    "session",
 		    "requestor=%s response=lost err=\"it has %zu bytes, "
 		    "and another server than the one that asked is given "
-		    "at most %u, which is fixed\"",
-		    s->requestor->name, m->bytes, LETTER_MAX);
-		return;
-	}
-	s->ops->key(s->arg, key);
-	letter = json_pack("session:s requestor:s response:O", key,
-			   s->requestor->name, m->root);
-	text = json_text(letter, &len);
-	store_send_to(s->ctx->store, asker, text, clock_wall_ms() + LETTER_MS,
-		      on_sent, NULL);
-	json_object_put(letter);
+		    "at most %u, in a batch %u, which is fixed\"",
+		    s->requestor->name, m->bytes, RPC_ASYNC_TEXT_MAX,
+		    RPC_ASYNC_LARGE);
+	else if (s->requestor->letter_bytes + len > ON_THEIR_WAY_MAX)
+		log_rarely("session",
+			   "requestor=%s response=lost err=\"%zu bytes of such "
+			   "are on their way to other servers already, and at "
+			   "most %u may be, which is fixed\"",
+			   s->requestor->name, s->requestor->letter_bytes,
+			   ON_THEIR_WAY_MAX);
+	else
+		post(s, asker, text, len);
 }
 
 /* ---- to here ---- */
 
-static bool is_of(const struct session *s, struct json_object *letter)
+const char *client_elsewhere_open(char key[SESSION_KEY_SIZE],
+				  const struct store_letter *letter)
 {
-	char key[SESSION_KEY_SIZE];
+	const char *body = letter->body;
 
-	if (s->client_requests == NULL || !is_shared(s) ||
-	    !json_member_is(letter, "requestor", s->requestor->name))
-		return false;
-	s->ops->key(s->arg, key);
-	return json_member_is(letter, "session", key);
+	key[0] = '\0';
+	if (strcmp(letter->run_id, STORE_LETTER_TO_SESSION) != 0 ||
+	    strcspn(body, "\n") != SESSION_KEY_SIZE - 1 ||
+	    body[SESSION_KEY_SIZE - 1] == '\0')
+		return body;
+	snprintf(key, SESSION_KEY_SIZE, "%s", body);
+	return body + SESSION_KEY_SIZE;
 }
 
-void client_elsewhere_hear(struct context *ctx, const char *body)
+/* That session, when it has asked its client anything; or NULL. */
+static struct session *find(const struct context *ctx,
+			    const struct requestor *q, const char *key)
 {
-	struct json_object *letter = NULL;
-	struct session *s = NULL;
-	struct rpc_msg m;
-	const char *text;
-	size_t len;
+	char own[SESSION_KEY_SIZE];
+	struct session *s;
 
-	if (json_parse(&letter, body, strlen(body), NULL) != 0)
-		return;
-	LIST_FOREACH(s, &ctx->sessions->all, link)
-		if (is_of(s, letter))
-			break;
-	text = json_text(json_member(letter, "response"), &len);
-	if (s != NULL) {
-		rpc_parse(&m, text, len);
-		if (m.kind == RPC_RESPONSE)
-			client_request_response(s, &m);
-		rpc_async_free(ctx->thread_pool, s->requestor, &m);
+	LIST_FOREACH(s, &ctx->sessions->all, link) {
+		if (s->requestor != q || s->client_requests == NULL ||
+		    !is_shared(s))
+			continue;
+		s->ops->key(s->arg, own);
+		if (strcmp(own, key) == 0)
+			return s;
 	}
-	json_object_put(letter);
+	return NULL;
+}
+
+bool client_elsewhere_awaits(const struct context *ctx,
+			     const struct requestor *q, const char *key)
+{
+	return find(ctx, q, key) != NULL;
+}
+
+void client_elsewhere_hear(const struct context *ctx, const struct requestor *q,
+			   const char *key, struct rpc_msg *m)
+{
+	struct session *s = find(ctx, q, key);
+
+	if (s != NULL && m->kind == RPC_RESPONSE)
+		client_request_response(s, m);
 }

@@ -162,8 +162,18 @@ struct store_letter {
 	enum store_mail kind;
 	int64_t until_ms; /* nobody needs it any more then */
 	int64_t number;	  /* an answer's, by which it is dropped… */
-	char *body;	  /* …and what it says: JSON; or NULL */
+	char *body;	  /* …what it says; or NULL… */
+	char *requestor;  /* …and who */
 };
+
+/* As run_id: the answer is of store_send_to(). */
+#define STORE_LETTER_TO_SESSION "session"
+/* Of answers so many are read at once, or of so many bytes and one more. */
+#define STORE_LETTERS_READ 64
+#define STORE_LETTER_BYTES_READ 1048576
+/* So many of a requestor's may be on their way, of all instances. */
+#define STORE_LETTERS_MAX 1024
+#define STORE_LETTER_BYTES_MAX 16777216
 
 struct store_artifact {
 	char id[ID_SIZE];
@@ -238,6 +248,7 @@ struct store_result {
 	size_t interrupted;		 /* recover: runs that were running */
 	const struct store_letter *mail; /* read_mail */
 	size_t n_mail;
+	bool more;		  /* there may be other answers */
 	struct store_share share; /* share */
 	bool waits; /* look_at_queue: some would be ours, when asked for… */
 	bool unserved; /* …and some have not been anybody's for long */
@@ -489,20 +500,28 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     void *arg);
 /*
  * Tell the owner of REQUESTOR's open run ID what a client answers: BODY, until UNTIL_MS.
- * As above, but -EOPNOTSUPP when instances are of one machine.
+ * As above, but -EOPNOTSUPP when instances are of one machine, and -ENOBUFS when more
+ * of REQUESTOR's (STORE_LETTERS_MAX) would not have been read yet. Each instance counts
+ * for itself at that moment, so that several may go over it together by as much.
  */
 void store_send_answer(struct store *s, const char *requestor, const char *id,
 		       const char *body, int64_t until_ms, store_done done,
 		       void *arg);
 /*
- * Tell INSTANCE, another that lives, BODY, which is about none of its runs; as above.
+ * Tell INSTANCE, another that lives, BODY of REQUESTOR's, which is about none of its
+ * runs; as above. It is forgotten when INSTANCE is gone.
  */
-void store_send_to(struct store *s, const char *instance, const char *body,
-		   int64_t until_ms, store_done done, void *arg);
+void store_send_to(struct store *s, const char *requestor, const char *instance,
+		   const char *body, int64_t until_ms, store_done done,
+		   void *arg);
 /* It was read, and need not be again. */
 void store_drop_answer(struct store *s, const struct store_letter *l);
-/* What this instance is asked for, and may have been before: in mail. */
-void store_read_mail(struct store *s, store_done done, void *arg);
+/*
+ * What this instance is asked for, and may have been before: in mail. With ANSWERS a few
+ * of these, too, of each requestor in turn; more of them are read once those were
+ * dropped.
+ */
+void store_read_mail(struct store *s, bool answers, store_done done, void *arg);
 
 /*
  * Readable after a nudge: the caller reads it empty, then asks for the mail.

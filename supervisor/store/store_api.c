@@ -228,11 +228,12 @@ void store_send_answer(struct store *s, const char *requestor, const char *id,
 	    .key = body, .time_ms = until_ms);
 }
 
-void store_send_to(struct store *s, const char *instance, const char *body,
-		   int64_t until_ms, store_done done, void *arg)
+void store_send_to(struct store *s, const char *requestor, const char *instance,
+		   const char *body, int64_t until_ms, store_done done,
+		   void *arg)
 {
-	ASK(send_to, .urgent = true, .id = instance, .key = body,
-	    .time_ms = until_ms);
+	ASK(send_to, .urgent = true, .requestor = requestor, .id = instance,
+	    .key = body, .time_ms = until_ms);
 }
 
 void store_drop_answer(struct store *s, const struct store_letter *l)
@@ -242,9 +243,9 @@ void store_drop_answer(struct store *s, const struct store_letter *l)
 		      .urgent = true, .id = l->run_id, .offset = l->number});
 }
 
-void store_read_mail(struct store *s, store_done done, void *arg)
+void store_read_mail(struct store *s, bool answers, store_done done, void *arg)
 {
-	ASK(read_mail, .urgent = true);
+	ASK(read_mail, .urgent = true, .limit = answers);
 }
 
 void store_serve(struct store *s, const char *lines, store_done done, void *arg)

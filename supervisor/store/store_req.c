@@ -70,8 +70,10 @@ void store_req_forget(struct store_req *r)
 	free(r->rows);
 	free(r->row_text);
 	free(r->found_text);
-	for (size_t i = 0; i < r->res.n_mail; i++)
+	for (size_t i = 0; i < r->res.n_mail; i++) {
 		free(r->letters[i].body);
+		free(r->letters[i].requestor);
+	}
 	free(r->letters);
 	for (size_t i = 0; i < r->res.n_uses; i++) {
 		free(r->uses[i].requestor);

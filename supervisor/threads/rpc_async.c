@@ -69,6 +69,15 @@ static void trim(size_t bytes)
 		malloc_trim(0);
 }
 
+static void keep_text(struct rpc_async *in)
+{
+	if (in->len > RPC_ASYNC_TEXT_MAX)
+		return;
+	in->m.inputs = in->text;
+	in->m.inputs_len = in->len;
+	in->text = NULL;
+}
+
 /* It cannot be interrupted, but takes a time that its length bounds. */
 static void parse(struct thread_pool_job *j, void *arg)
 {
@@ -79,6 +88,8 @@ static void parse(struct thread_pool_job *j, void *arg)
 		rpc_fini(&in->m);
 	else if (in->m.kind == RPC_REQUEST)
 		keep_inputs(in);
+	else if (in->m.kind == RPC_RESPONSE)
+		keep_text(in);
 	free(in->text);
 	in->text = NULL;
 	if (in->m.root == NULL)

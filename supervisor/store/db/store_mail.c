@@ -80,19 +80,6 @@ static int show(struct store *s, struct store_req *r)
 
 /* ---- mail ---- */
 
-/* Whom mail is for, which ST has written. */
-static int find_owner(struct store *s, struct store_req *r,
-		      struct store_cursor *st)
-{
-	int rc;
-
-	while ((rc = store_sql_step(s, st)) == 1) {
-		free(r->found_text);
-		r->found_text = xstrdup(store_text(st, 0));
-	}
-	return rc;
-}
-
 static int send_mail(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st;
@@ -105,7 +92,11 @@ static int send_mail(struct store *s, struct store_req *r)
 	st = store_query(s, STMT_SEND_MAIL, STORE_STR(r->requestor),
 			 STORE_STR(r->id), STORE_STR(s->instance),
 			 STORE_NUM(r->kind), STORE_NUM(r->time_ms));
-	return find_owner(s, r, st);
+	while ((rc = store_sql_step(s, st)) == 1) {
+		free(r->found_text);
+		r->found_text = xstrdup(store_text(st, 0));
+	}
+	return rc;
 }
 
 /* It is durable. An owner that is not nudged looks by itself in a moment. */
@@ -124,15 +115,34 @@ static void nudge(struct store *s, struct store_req *r)
 	free(path);
 }
 
+/* Is it what a client says? */
+static bool read_letter(struct store_cursor *st, struct store_letter *l)
+{
+	snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
+	l->number = store_number(st, 1);
+	l->kind = l->number < STORE_MAIL_ANSWER ? (enum store_mail)l->number
+						: STORE_MAIL_ANSWER;
+	l->until_ms = store_number(st, 2);
+	l->body = l->requestor = NULL;
+	if (l->kind != STORE_MAIL_ANSWER)
+		return false;
+	l->body = xstrdup(store_text(st, 3));
+	l->requestor = xstrdup(store_text(st, 4));
+	return true;
+}
+
 /*
- * All of it: three letters at most for each run that we have not ended, and what
- * clients answered elsewhere, of which nothing here bounds the number.
+ * Three letters at most for each run that we have not ended, all of them; and of what
+ * clients answered elsewhere, of which there may be much, a few.
  */
 static int read_mail(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =
-	    store_query(s, STMT_READ_MAIL, STORE_STR(s->instance));
-	size_t n = 0;
+	    store_is_shared(s)
+		? store_query(s, STMT_READ_MAIL, STORE_STR(s->instance),
+			      STORE_NUM(r->limit))
+		: store_query(s, STMT_READ_MAIL, STORE_STR(s->instance));
+	size_t n = 0, answers = 0, bytes = 0;
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
@@ -142,18 +152,15 @@ static int read_mail(struct store *s, struct store_req *r)
 			r->letters = xrealloc(
 			    r->letters, (2 * n + 1) * sizeof(*r->letters));
 		l = &r->letters[n++];
-		snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
-		l->number = store_number(st, 1);
-		l->kind = l->number < STORE_MAIL_ANSWER
-			      ? (enum store_mail)l->number
-			      : STORE_MAIL_ANSWER;
-		l->body = xstrdup_opt(
-		    l->kind == STORE_MAIL_ANSWER ? store_text(st, 3) : NULL);
+		if (read_letter(st, l)) {
+			answers++;
+			bytes += strlen(l->body);
+		}
 		r->res.n_mail = n;
-		l->until_ms = store_number(st, 2);
 	}
 	r->res.mail = r->letters;
-	r->res.n_mail = n;
+	r->res.more =
+	    answers >= STORE_LETTERS_READ || bytes >= STORE_LETTER_BYTES_READ;
 	return rc;
 }
 
@@ -172,33 +179,42 @@ static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 	return 0;
 }
 
-static int send_answer(struct store *s, struct store_req *r)
+/* R's letter by HOW, of which both have their parameters in one order. */
+static int send_letter(struct store *s, struct store_req *r,
+		       enum store_stmt how)
 {
-	int64_t number;
+	bool is_full = false;
+	struct store_cursor *st;
+	int64_t number = 0;
 	int rc = letter_number(s, r, &number);
 
-	return rc != 0
-		   ? (rc < 0 ? rc : 0)
-		   : find_owner(
-			 s, r,
-			 store_query(s, STMT_SEND_ANSWER,
-				     STORE_STR(r->requestor), STORE_STR(r->id),
-				     STORE_STR(s->instance), STORE_NUM(number),
-				     STORE_NUM(r->time_ms), STORE_STR(r->key)));
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	st = store_query(s, how, STORE_STR(r->requestor), STORE_STR(r->id),
+			 STORE_STR(s->instance), STORE_NUM(number),
+			 STORE_NUM(r->time_ms), STORE_STR(r->key));
+	while ((rc = store_sql_step(s, st)) == 1) {
+		is_full = store_number(st, 1) == 0;
+		free(r->found_text);
+		r->found_text = is_full ? NULL : xstrdup(store_text(st, 0));
+	}
+	if (rc == 0 && is_full)
+		store_req_fail(r, -ENOBUFS,
+			       "%d messages or %d bytes of %s to other servers "
+			       "have not been read yet, which is the most",
+			       STORE_LETTERS_MAX, STORE_LETTER_BYTES_MAX,
+			       r->requestor);
+	return rc;
+}
+
+static int send_answer(struct store *s, struct store_req *r)
+{
+	return send_letter(s, r, STMT_SEND_ANSWER);
 }
 
 static int send_to(struct store *s, struct store_req *r)
 {
-	int64_t number;
-	int rc = letter_number(s, r, &number);
-
-	return rc != 0
-		   ? (rc < 0 ? rc : 0)
-		   : find_owner(
-			 s, r,
-			 store_query(s, STMT_SEND_TO, STORE_STR(r->id),
-				     STORE_STR(s->instance), STORE_NUM(number),
-				     STORE_NUM(r->time_ms), STORE_STR(r->key)));
+	return send_letter(s, r, STMT_SEND_TO);
 }
 
 static int drop_answer(struct store *s, struct store_req *r)

@@ -41,6 +41,8 @@ static const struct pointer_error {
      "a file is where a folder should be: set another state_dir"},
     {-EBUSY, EX_UNAVAILABLE, "another process holds its state",
      "another process holds it; see which (fuser), and end it"},
+    {-ENOBUFS, 0, "too much of yours waits to be read there",
+     "it is when other servers have read more of it"},
     {-EUCLEAN, EX_UNAVAILABLE, "its record of runs is damaged",
      "it is damaged: stop paddockd, and move it away or restore it"},
     {-ENOTSUP, EX_UNAVAILABLE, "its record of runs is a newer paddock's",

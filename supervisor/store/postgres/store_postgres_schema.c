@@ -364,6 +364,17 @@ static const char wakes[] =
     " PERFORM pg_notify(node, what); END$$;"
     "UPDATE paddock_schema SET version = 11;";
 
+/* What is on its way is counted by whose it is; and of a node that goes, goes. */
+static const char letters[] =
+    "ALTER TABLE mail ADD COLUMN requestor" KEY " DEFAULT '';"
+    "CREATE INDEX mail_of ON mail(requestor) WHERE kind >= 16;"
+    "CREATE FUNCTION node_leaves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+    " DELETE FROM mail WHERE instance = old.id"
+    "  AND run = '" STORE_LETTER_TO_SESSION "'; RETURN NULL; END$$;"
+    "CREATE TRIGGER node_leaves AFTER DELETE ON node FOR EACH ROW"
+    " EXECUTE FUNCTION node_leaves();"
+    "UPDATE paddock_schema SET version = 12;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
@@ -376,13 +387,13 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_days,
     store_postgres_share,
     wakes,
+    letters,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN"
 #define BY(index) ""
 #define UNINDEXED ""
-#define MAIL_BODY "body"
 #define SHOWN_ASKED "shown.asked"
 #define SHOWN_NODE "(SELECT node_name FROM node WHERE node.id = runs.instance)"
 #define NODE_ROWS                                                               \
@@ -408,9 +419,20 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define BYTES_OF(text) "octet_length(" text ")"
 /* Another may have claimed it since. */
 #define IF_OURS " WHERE runs.instance = excluded.instance"
+/* One of each requestor's, then the next of each… */
+#define AND_LETTERS                                                               \
+	" UNION ALL SELECT run, kind, until_ms, body, requestor FROM"             \
+	" (SELECT *, row_number() OVER w AS at, sum(size) OVER w - size AS"       \
+	" before FROM (SELECT *, octet_length(body) AS size, row_number() OVER"   \
+	" (PARTITION BY requestor ORDER BY until_ms, kind) AS turn FROM mail"     \
+	" WHERE instance = ?1 AND kind >= 16) AS waiting"                         \
+	" WINDOW w AS (ORDER BY turn, requestor, kind ROWS UNBOUNDED"             \
+	" PRECEDING)) AS in_turn WHERE ?2 = 1"                                    \
+	" AND at <= " STORE_TEXT(STORE_LETTERS_READ) " AND before < " STORE_TEXT( \
+	    STORE_LETTER_BYTES_READ)
 /* as enum store_mail has them */
 #define AND_NEWS                                                               \
-	" UNION ALL SELECT run, 4 + over, until_ms, NULL FROM news"            \
+	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
 	" WHERE node = ?1"
 #define SHARED(...) __VA_ARGS__
 

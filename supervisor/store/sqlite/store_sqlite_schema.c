@@ -322,7 +322,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
 #define AND_SILENT ""
-#define MAIL_BODY "NULL" /* what several machines say to each other */
+#define AND_LETTERS "" /* what several machines say to each other */
 #define SHOWN_ASKED "NULL"
 #define SHOWN_NODE "NULL"
 #define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */

@@ -11,6 +11,7 @@ BEGIN {
 	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 }
 use Cluster;
+use Postgres;
 
 my $c = Cluster->new( nodes => 2, templates => { nap => lua('return 1'),
 	who => lua('return {name = run.elicit{message = "who?", schema = {type = "object", properties = {name = {type = "string"}}}}.content.name}') }, tokens => { ada => 'a' x 40 } );
@@ -70,6 +71,59 @@ sub respond { my ( $client, $id, $name ) = @_; return $client->post( { jsonrpc =
 	respond( $bea, $two->{id}, 'two' );
 	is( $bea->answer($next)->{result}{structuredContent}{name},   'one', '  and each answer gets where it belongs,' );
 	is( $there->answer($other)->{result}{structuredContent}{name}, 'two', '  wherever it is brought' );
+}
+
+# ---- much of it ----
+
+# CLIENT says BODY, which asks for nothing, of the server.
+sub say { my ( $client, $body ) = @_; return $client->post($body)->response->{status} }
+sub accepts { my ( $id, $name, %o ) = @_; return { jsonrpc => '2.0', id => $id, result => { action => 'accept', content => { name => $name }, %o } } }
+{
+	my $dan   = at(0)->greeted( '2025-11-25', { elicitation => {} } );
+	my $there = at( 1, $dan );
+	my $log   = $c->node(1);
+
+	for my $size ( 100_000, 1_000_000 ) {
+		my ( $id, $q ) = asked($dan);
+		say( $there, accepts( $q->{id}, 'x' x $size ) );
+		is( length( $dan->answer($id)->{result}{structuredContent}{name} // '' ), $size, "an answer of $size bytes gets to the server that asked" );
+	}
+	my ( $id, $q ) = asked($dan);
+	say( $there, accepts( $q->{id}, 'x' x ( 1 << 20 ) ) );
+	$log->log_has(qr/requestor=ada response=lost err="it has \d+ bytes, and another server than the one that asked is given at most 1048576, in a batch 65536, which is fixed"/);
+	say( $there, accepts( $q->{id}, 'y' ) );
+	is( $dan->answer($id)->{result}{structuredContent}{name}, 'y', 'one that is longer is lost, which the log says, and a shorter one may come after it' );
+
+	# what the database does not take
+	( $id, $q ) = asked($dan);
+	my $lock = postgres_held( $c->url, 'LOCK TABLE mail IN EXCLUSIVE MODE' );
+	my $full = qr/requestor=ada response=lost err="\d+ bytes of such are on their way to other servers already, and at most 8388608 may be, which is fixed"/;
+	until_true( 'too much to be on its way', sub {
+		say( $there, accepts( $q->{id}, 'z' x 900_000, none => 1 ) );
+		return $log->log_text =~ $full;
+	} );
+	$lock->();
+	like( $log->log_text, $full, 'more than 8 MiB that the database has not taken are lost' );
+	$dan->answer($id);
+	( $id, $q ) = asked($dan);
+	say( $there, accepts( $q->{id}, 'z' ) );
+	is( $dan->answer($id)->{result}{structuredContent}{name}, 'z', '  and with room there is a way again' );
+}
+
+# ---- answers that nobody asked for ----
+{
+	my ( $eve, $fay ) = map { at(0)->greeted( '2025-11-25', { elicitation => {} } ) } 1, 2;
+	my ( $id,  $q )   = asked($eve);
+	my ( $on,  $one ) = asked($fay);
+	my ( $instance ) = $q->{id} =~ /(inst_\w+)/;
+
+	$c->sql( "INSERT INTO mail SELECT 'session', i, '$instance', 9223372036854775807, repeat('x', CASE WHEN i % 50 = 0 THEN 100000 ELSE 100 END), 'ada'"
+		    . ' FROM generate_series(100, 1100) AS i' );
+	say( at( 1, $fay ), accepts( $one->{id}, 'F' ) );
+	is( $fay->answer($on)->{result}{structuredContent}{name}, 'F', 'among many answers to nothing one that is awaited is heard' );
+	until_true( 'all to be read', sub { !( $c->sql('SELECT count(*) FROM mail') )[0] } );
+	say( at( 1, $eve ), accepts( $q->{id}, 'E' ) );
+	is( $eve->answer($id)->{result}{structuredContent}{name}, 'E', '  as it is when these were read' );
 }
 $_->stop('a server stops') for $c->nodes;
 

@@ -3,6 +3,8 @@
  * t_input.c - a run's questions: whom they are asked of, when they move, are
  * held, taken back and dropped. Sessions and the worker are us.
  */
+#include "proto/json/json_pack.h"
+#include "supervisor/input/input_guests.h"
 #include "tests/unit/supervisor/input/input_fixture.h"
 #include "tests/unit/supervisor/worker/worker_fixture.h"
 
@@ -381,6 +383,22 @@ static void ended_task(void)
 	stop();
 }
 
+/* Of a large one a thread lets go what is left, so that nothing else may refer to it. */
+static void guest_letter(void)
+{
+	struct json_object *letter =
+	    json_pack("guest:s capabilities:o", "guest_a",
+		      json_pack("elicitation:o", json_object_new_object()));
+
+	start(true);
+	input_guests_hear(&ctx, it.r, letter, 100000);
+	is_int(it.r->n_guests, 1, "who writes from another machine waits");
+	ok(json_member(letter, "capabilities") == NULL,
+	   "and nothing of its letter is kept that is still in it");
+	json_object_put(letter);
+	stop();
+}
+
 int main(void)
 {
 	set_up_server();
@@ -394,6 +412,7 @@ int main(void)
 	moves();
 	crowd();
 	ended_task();
+	guest_letter();
 	runs_free(ctx.runs);
 	return done();
 }

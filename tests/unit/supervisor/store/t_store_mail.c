@@ -7,11 +7,17 @@
 
 #define SOON INT64_C(5000)
 #define LETTERS 8
+#define LARGE (STORE_LETTER_BYTES_READ / 2 + 1)
 
 struct mail {
 	int calls;
-	size_t n;
+	size_t n, answers;
+	bool more;
 	struct store_letter all[LETTERS];
+	/* of answers: a letter of whose each is, and what the first says */
+	char whose[STORE_LETTERS_READ + 1], body[64];
+	/* by which they are dropped */
+	struct store_letter read[STORE_LETTERS_READ];
 };
 
 struct seen { /* of a row that was read by its id */
@@ -26,8 +32,20 @@ static void on_mail(void *arg, const struct store_result *res)
 
 	m->calls++;
 	m->n = res->n_mail;
+	m->more = res->more;
 	for (size_t i = 0; i < res->n_mail && i < LETTERS; i++)
 		m->all[i] = res->mail[i];
+	for (size_t i = 0; i < res->n_mail; i++) {
+		const struct store_letter *l = &res->mail[i];
+
+		if (l->kind != STORE_MAIL_ANSWER ||
+		    m->answers >= STORE_LETTERS_READ)
+			continue;
+		if (m->answers == 0)
+			snprintf(m->body, sizeof(m->body), "%s", l->body);
+		m->whose[m->answers] = l->requestor[0];
+		m->read[m->answers++] = *l;
+	}
 }
 
 static void wait_for(struct store *s, const int *calls)
@@ -42,9 +60,15 @@ static struct mail mail_of(struct store *s)
 {
 	struct mail m = {0};
 
-	store_read_mail(s, on_mail, &m);
+	store_read_mail(s, true, on_mail, &m);
 	wait_for(s, &m.calls);
 	return m;
+}
+
+static void drop(struct store *s, const struct mail *m)
+{
+	for (size_t i = 0; i < m->answers; i++)
+		store_drop_answer(s, &m->read[i]);
 }
 
 static void keep(char to[64], const char *text)
@@ -111,6 +135,167 @@ static bool gets_nudged(struct store *s)
 		is = nudged(s);
 	}
 	return is;
+}
+
+/* ---- what clients answer elsewhere ---- */
+
+static int send_to(struct store *s, const char *requestor, const char *instance,
+		   const char *body)
+{
+	struct answer a = {0};
+
+	store_send_to(s, requestor, instance, body, SOON, help_done, &a);
+	help_wait(s, &a);
+	return a.rc;
+}
+
+/* Each is there at once, and its reader is woken. */
+static void test_letters(struct store *owner, struct store *other)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0};
+	struct mail m;
+
+	help_put(owner, &run, STORE_SYNC);
+	gets_nudged(owner);
+	(void)nudged(other);
+	store_send_answer(other, "alice", run.id, "{\"an\":1}", SOON, help_done,
+			  &a);
+	help_wait(other, &a);
+	ok(a.rc == 0 && gets_nudged(owner), "an answer wakes the run's owner");
+	m = mail_of(owner);
+	ok(m.n == 1 && m.answers == 1 && strcmp(m.body, "{\"an\":1}") == 0 &&
+	       strcmp(m.all[0].run_id, run.id) == 0 && m.whose[0] == 'a',
+	   "who reads what it says, and whose it is");
+	drop(owner, &m);
+	is_int(send_to(other, "bob", "inst_mail_owner", "said"), 0,
+	       "another is told something about none of its runs");
+	ok(gets_nudged(owner), "which wakes it");
+	m = mail_of(owner);
+	ok(m.n == 1 && strcmp(m.body, "said") == 0 && m.whose[0] == 'b' &&
+	       strcmp(m.all[0].run_id, STORE_LETTER_TO_SESSION) == 0,
+	   "and is there");
+	drop(owner, &m);
+	is_int(mail_of(owner).n, 0, "until it is dropped");
+	is_int(send_to(other, "bob", "inst_none", "said"), 0,
+	       "nobody is told nothing");
+	ok(!nudged(other), "nor is who says it woken");
+	run.status = STORE_CANCELED;
+	help_put(owner, &run, STORE_SYNC);
+}
+
+/* What lies in DIR's database for inst_mail_owner, put there by many at once. */
+static void put_letters(const char *dir, const char *whose, size_t n,
+			size_t bytes)
+{
+	static int from = 100;
+	struct help_db *db = help_open(dir);
+	char *sql = xasprintf("INSERT INTO mail SELECT 'session', i,"
+			      " 'inst_mail_owner', 9, repeat('x', %zu), '%s'"
+			      " FROM generate_series(%d, %d) AS i",
+			      bytes, whose, from, from + (int)n - 1);
+
+	from += (int)n;
+	help_sql(db, sql);
+	help_close(db);
+	free(sql);
+}
+
+static size_t count(const char *text, char c)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == c;
+	return n;
+}
+
+/* Much of one is read by and by, and keeps nothing else from being read. */
+static void test_many(const char *dir, struct store *owner, struct store *other)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct mail m = {0};
+
+	help_put(owner, &run, STORE_SYNC);
+	put_letters(dir, "alice", 3 * STORE_LETTERS_READ, 1);
+	put_letters(dir, "bob", 2, 1);
+	ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX);
+	m = mail_of(owner);
+	ok(m.answers == STORE_LETTERS_READ && m.n == m.answers + 1 && m.more,
+	   "of many answers some are read at a time, and all that is asked");
+	is_int(count(m.whose, 'b'), 2, "some of each who says any");
+	for (int i = 0; i < 2; i++) {
+		drop(owner, &m);
+		m = mail_of(owner);
+	}
+	drop(owner, &m);
+	m = mail_of(owner);
+	ok(m.answers == 2 && !m.more, "the rest when these were dropped");
+	drop(owner, &m);
+	put_letters(dir, "alice", 3, LARGE);
+	m = (struct mail){0};
+	store_read_mail(owner, false, on_mail, &m);
+	wait_for(owner, &m.calls);
+	ok(m.n == 1 && m.answers == 0, "or none, by who has some yet");
+	m = mail_of(owner);
+	ok(m.answers == 2 && m.more, "of large ones fewer are");
+	drop(owner, &m);
+	m = mail_of(owner);
+	ok(m.answers == 1 && !m.more, "and the rest, too");
+	drop(owner, &m);
+	run.status = STORE_CANCELED;
+	help_put(owner, &run, STORE_SYNC);
+}
+
+/* What a requestor has on its way to all together is bounded, and no other's is. */
+static void test_full(const char *dir, struct store *owner, struct store *other)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0};
+	struct mail m;
+
+	help_put(owner, &run, STORE_SYNC);
+	put_letters(dir, "alice", 1, STORE_LETTER_BYTES_MAX - 4);
+	gets_nudged(owner);
+	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), -ENOBUFS,
+	       "who has too much on its way says no more");
+	store_send_answer(other, "alice", run.id, "12345", SOON, help_done, &a);
+	help_wait(other, &a);
+	ok(a.rc == -ENOBUFS && strstr(a.errmsg, "alice") != NULL,
+	   "nor to a run, by a reason that names it");
+	is_int(send_to(other, "alice", "inst_mail_owner", "1234"), 0,
+	       "what there is room for goes");
+	is_int(send_to(other, "bob", "inst_mail_owner", "12345"), 0,
+	       "as does another's");
+	is_int(ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX), 0,
+	       "what is asked of a run, which has no such bound, …");
+	m = mail_of(owner);
+	ok(m.all[0].kind == STORE_MAIL_CANCEL, "…is read");
+	do {
+		drop(owner, &m);
+		m = mail_of(owner);
+	} while (m.answers > 0);
+	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
+	       "once it was read there is room again");
+	put_letters(dir, "alice", STORE_LETTERS_MAX - 1, 1);
+	is_int(send_to(other, "alice", "inst_mail_owner", "1"), -ENOBUFS,
+	       "many small ones are too many, too");
+	run.status = STORE_CANCELED;
+	help_put(owner, &run, STORE_SYNC);
+	help_swept(owner);
+}
+
+/* OWNER has ended: nobody will read them. */
+static void test_left(const char *dir, struct store *other)
+{
+	struct help_db *db = help_open(dir);
+
+	is_int(help_number(db, "SELECT count(*) FROM mail"
+			       " WHERE instance = 'inst_mail_owner'"),
+	       0, "what nobody will read goes with who was to read it");
+	help_close(db);
+	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
+	       "and is in nobody's way");
 }
 
 static struct store_run shown(const struct store_run *run, const char *view,
@@ -291,7 +476,14 @@ int main(void)
 	test_mail(owner, other);
 	test_shown(owner, other);
 	test_death(dir, other);
+	if (help_is_postgres()) {
+		test_letters(owner, other);
+		test_many(dir, owner, other);
+		test_full(dir, owner, other);
+	}
 	store_stop(owner, 10000);
+	if (help_is_postgres())
+		test_left(dir, other);
 	store_stop(other, 10000);
 	help_remove(dir);
 	return tap_done();

@@ -225,7 +225,7 @@ static void test_machines(const char *dir)
 			clock_wall_ms() + 10000, help_done, &a);
 	help_wait(three, &a);
 	help_clear(&a);
-	store_read_mail(s, on_letters, &a);
+	store_read_mail(s, true, on_letters, &a);
 	help_wait(s, &a);
 	is_int(a.total, 1, "what one asks of another's run gets there");
 	store_stop(three, 10000);

@@ -196,7 +196,7 @@ static void read_mail(struct store *s)
 {
 	struct answer a = {0};
 
-	store_read_mail(s, on_mail, &a);
+	store_read_mail(s, true, on_mail, &a);
 	help_wait(s, &a);
 }
 

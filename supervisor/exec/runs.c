@@ -35,12 +35,36 @@ static void on_not_started(void *arg, struct run *r, int err)
 
 /* ---- look-up, cancel ---- */
 
-struct run *runs_find(struct runs *s, const struct requestor *requestor,
-		      const char *id)
+struct run *runs_by_id(const struct runs *s, const char *id)
 {
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, id, r);
+	return r;
+}
+
+struct run_ref *runs_refer(struct runs *s, const struct run *r)
+{
+	struct run_ref *ref = xcalloc(1, sizeof(*ref));
+
+	ref->runs = s;
+	memcpy(ref->id, r->id, sizeof(ref->id));
+	return ref;
+}
+
+struct run *runs_referred(struct run_ref *ref)
+{
+	struct run *r = runs_by_id(ref->runs, ref->id);
+
+	free(ref);
+	return r;
+}
+
+struct run *runs_find(struct runs *s, const struct requestor *requestor,
+		      const char *id)
+{
+	struct run *r = runs_by_id(s, id);
+
 	return r != NULL && r->requestor == requestor && !run_terminal(r) &&
 		       r->away.place != RUN_ABROAD && !r->away.cancel
 		   ? r
@@ -49,9 +73,8 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 
 struct run *runs_working(struct runs *s, const char *id)
 {
-	struct run *r;
+	struct run *r = runs_by_id(s, id);
 
-	HASH_FIND_STR(s->by_id, id, r);
 	return r != NULL && r->worker != NULL ? r : NULL;
 }
 

@@ -76,6 +76,9 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, struct tool_error *r);
 
+/* R, which goes on, is to have a row; a NOTICE_DURABLE says whether it has. */
+void runs_record(struct runs *s, struct run *r);
+
 /*
  * R, which is no task and has not ended, is to be one, as WISH has it. A
  * NOTICE_TASK follows once that is recorded, or cannot be: then R goes on and is

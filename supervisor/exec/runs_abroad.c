@@ -163,11 +163,6 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 
 /* ---- looks ---- */
 
-struct look { /* at a row */
-	struct runs *runs;
-	char id[ID_SIZE];
-};
-
 /* Its row is gone: somebody has deleted it. */
 static void end_lost(struct runs *s, struct run *r)
 {
@@ -197,13 +192,11 @@ static void end_unrecorded(struct runs *s, struct run *r)
 
 static void on_row(void *arg, const struct store_result *res)
 {
-	struct look *l = arg;
-	struct runs *s = l->runs;
-	struct run *r;
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
 
-	HASH_FIND_STR(s->by_id, l->id, r);
-	free(l);
-	if (r == NULL || r->away.place == RUN_HERE)
+	if (r == NULL || r->away.place == RUN_HERE || run_terminal(r))
 		return;
 	r->away.looked = false;
 	if (res->rc == -ENOENT && r->durable)
@@ -218,16 +211,12 @@ static void on_row(void *arg, const struct store_result *res)
 
 void runs_abroad_look(struct runs *s, struct run *r)
 {
-	struct look *l;
-
 	if (r->away.place == RUN_HERE || r->away.looked)
 		return;
 	r->away.looked = true;
 	r->away.look_ms = clock_mono_ms();
-	l = xcalloc(1, sizeof(*l));
-	l->runs = s;
-	memcpy(l->id, r->id, sizeof(l->id));
-	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row, l);
+	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row,
+		      runs_refer(s, r));
 }
 
 static bool is_visited(const struct run *r, int64_t now)
@@ -268,7 +257,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
 	     r = after) {
 		after = r == last ? NULL : TAILQ_NEXT(r, away.link);
-		if (r->away.visited && TAILQ_EMPTY(&r->watches)) {
+		if (r->away.visited && TAILQ_EMPTY(&r->watches) &&
+		    LIST_EMPTY(&r->visits)) {
 			runs_abroad_forget(s, r);
 			runs_forget(s, r);
 			continue;
@@ -314,9 +304,8 @@ static void add_visited(struct runs *s, struct run *r,
 struct run *runs_visit(struct runs *s, struct requestor *requestor,
 		       struct template *t, const struct store_run *row)
 {
-	struct run *r;
+	struct run *r = runs_by_id(s, row->id);
 
-	HASH_FIND_STR(s->by_id, row->id, r);
 	if (r != NULL && (r->away.place != RUN_ABROAD || run_terminal(r)))
 		return NULL;
 	if (r == NULL) {
@@ -360,29 +349,25 @@ void runs_abroad_end_visit(struct runs *s, struct run *r)
 
 static void on_asked(void *arg, const struct store_result *res)
 {
-	struct look *l = arg;
-	struct run *r;
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
 
-	HASH_FIND_STR(l->runs->by_id, l->id, r);
 	if (r != NULL && res->rc == 0)
-		runs_abroad_look(l->runs, r);
+		runs_abroad_look(s, r);
 	else if (r != NULL) /* it may be asked for again */
 		r->away.cancel = false;
-	free(l);
 }
 
 int runs_abroad_cancel(struct runs *s, struct run *r)
 {
-	struct look *l = xcalloc(1, sizeof(*l));
-
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
 	r->away.cancel = true;
-	l->runs = s;
-	memcpy(l->id, r->id, sizeof(l->id));
 	store_send_mail(s->ctx->store, r->requestor->name, r->id,
-			STORE_MAIL_CANCEL, INT64_MAX, on_asked, l);
+			STORE_MAIL_CANCEL, INT64_MAX, on_asked,
+			runs_refer(s, r));
 	return 0;
 }
 

@@ -170,9 +170,8 @@ static void leave(struct runs *s, const struct store_run *row)
 
 static void take(struct runs *s, const struct store_run *row)
 {
-	struct run *r;
+	struct run *r = runs_by_id(s, row->id);
 
-	HASH_FIND_STR(s->by_id, row->id, r);
 	if (r != NULL && r->away.visited && !run_terminal(r)) {
 		runs_abroad_end_visit(s, r);
 		r = NULL;
@@ -228,7 +227,7 @@ static void on_claimed(void *arg, const struct store_result *res)
 	c->waits = false;
 	runs_pump(s);
 	for (size_t i = 0; i < res->n_runs; i++) {
-		HASH_FIND_STR(s->by_id, res->runs[i].id, r);
+		r = runs_by_id(s, res->runs[i].id);
 		if (r != NULL && is_back_to_give(s, r))
 			give_back(s, r);
 	}

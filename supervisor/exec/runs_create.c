@@ -114,33 +114,52 @@ static bool may_create(struct runs *s, struct requestor *q,
 	return r->code == NULL && admission_check_run(&ask, q, r);
 }
 
-struct stored { /* of a new row's request */
+struct stored { /* of a row's request */
 	struct runs *runs;
-	struct run *run; /* it lives until its terminal row, which is later */
+	char id[ID_SIZE];
 	bool promised;
+	bool awaited; /* somebody is told as well when it is not there */
 };
 
 static void on_stored(void *arg, const struct store_result *res)
 {
-	struct stored *st = arg;
+	struct stored st = *(struct stored *)arg;
+	struct run *r = runs_by_id(st.runs, st.id);
 	struct run_notice n = {.kind = NOTICE_DURABLE};
 
-	if (res->rc == -EEXIST && st->run->away.place == RUN_QUEUE) {
-		runs_claim_taken(st->runs, st->run);
-		free(st);
+	free(arg);
+	if (r == NULL)
+		return;
+	if (res->rc == -EEXIST && r->away.place == RUN_QUEUE) {
+		runs_claim_taken(st.runs, r);
 		return;
 	}
-	st->run->durable = res->rc == 0;
-	runs_claim_queued(st->runs, st->run, res->rc);
+	r->durable |= res->rc == 0;
+	runs_claim_queued(st.runs, r, res->rc);
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
 	if (res->rc != 0) /* no row has them */
-		st->run->kept.bytes = 0;
-	if (res->rc == 0 || st->promised)
-		run_tell(st->run, &n);
-	if (res->rc != 0 && st->promised)
-		runs_cancel(st->runs, st->run);
-	free(st);
+		r->kept.bytes = 0;
+	if (res->rc == 0 || st.promised || st.awaited)
+		run_tell(r, &n);
+	if (res->rc != 0 && st.promised)
+		runs_cancel(st.runs, r);
+}
+
+static void put(struct runs *s, struct run *r, enum store_urgency urgency,
+		bool promised, bool awaited)
+{
+	struct stored *st = xcalloc(1, sizeof(*st));
+
+	*st = (struct stored){
+	    .runs = s, .promised = promised, .awaited = awaited};
+	memcpy(st->id, r->id, sizeof(st->id));
+	run_row_put(s->ctx->store, r, urgency, on_stored, st);
+}
+
+void runs_record(struct runs *s, struct run *r)
+{
+	put(s, r, STORE_SYNC, false, true);
 }
 
 /* A Lua template has them whole, and in its memory, where it needs room as well. */
@@ -191,7 +210,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 			const struct run_wish *wish,
 			struct tool_error *tool_error)
 {
-	struct stored *st;
 	struct run *r;
 	bool starts = false;
 	size_t len = wish->inputs_len;
@@ -228,8 +246,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	set_task(s, r, wish);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
-	st = xcalloc(1, sizeof(*st));
-	*st = (struct stored){s, r, wish->promised};
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
 	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem_key) ||
@@ -239,11 +255,10 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		starts = runs_files_here(s, r);
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
-	run_row_put(s->ctx->store, r,
-		    wish->promised || r->away.place == RUN_QUEUE
-			? STORE_SYNC
-			: STORE_DEFERRED,
-		    on_stored, st);
+	put(s, r,
+	    wish->promised || r->away.place == RUN_QUEUE ? STORE_SYNC
+							 : STORE_DEFERRED,
+	    wish->promised, false);
 	if (starts)
 		runs_start(s, r);
 	return r;
@@ -253,9 +268,11 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 
 static void on_task_stored(void *arg, const struct store_result *res)
 {
-	struct run *r = arg;
+	struct run *r = runs_referred(arg);
 	struct run_notice n = {.kind = NOTICE_TASK};
 
+	if (r == NULL) /* it waits for others again */
+		return;
 	if (res->rc == 0) {
 		r->durable = true;
 	} else {
@@ -280,5 +297,6 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
 	run_clear_task(r); /* one whose time has passed */
 	set_task(s, r, wish);
 	r->task.pending = true;
-	run_row_put(s->ctx->store, r, STORE_SYNC, on_task_stored, r);
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_task_stored,
+		    runs_refer(s, r));
 }

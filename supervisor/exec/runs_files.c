@@ -14,9 +14,8 @@
 static void on_here(void *arg, const char *run_id)
 {
 	struct runs *s = arg;
-	struct run *r;
+	struct run *r = runs_by_id(s, run_id);
 
-	HASH_FIND_STR(s->by_id, run_id, r);
 	if (r == NULL || r->state != RUN_QUEUED || r->away.place != RUN_HERE ||
 	    !r->queued.aside)
 		return;

@@ -48,7 +48,7 @@ void runs_drop_result(const struct runs *s, struct run *r)
 
 struct ended { /* of a terminal row's request */
 	struct runs *runs;
-	struct run *run;
+	char id[ID_SIZE];
 	size_t bytes; /* of its view */
 	bool retried;
 };
@@ -57,17 +57,22 @@ struct ended { /* of a terminal row's request */
  * Its first row, which was on its way when it ended, was committed since: what is
  * there has to end, however long that takes.
  */
-static bool has_row(const struct ended *e, int rc)
+static bool has_row(const struct ended *e, const struct run *r, int rc)
 {
-	return rc != 0 && rc != -ECANCELED && e->run->durable && !e->retried;
+	return rc != 0 && rc != -ECANCELED && r->durable && !e->retried;
 }
 
 static void on_ended(void *arg, const struct store_result *res)
 {
 	struct ended *e = arg;
-	struct run *r = e->run;
+	struct run *r = runs_by_id(e->runs, e->id);
 	struct run_notice n = {.kind = NOTICE_RECORDED};
 
+	if (r == NULL || !run_terminal(r)) {
+		e->runs->unrecorded -= e->bytes;
+		free(e);
+		return;
+	}
 	if (res->rc == -EOWNERDEAD) { /* how it ended is another's to say */
 		e->runs->unrecorded -= e->bytes;
 		runs_drop_result(e->runs, r);
@@ -78,7 +83,7 @@ static void on_ended(void *arg, const struct store_result *res)
 		free(e);
 		return;
 	}
-	if (has_row(e, res->rc)) {
+	if (has_row(e, r, res->rc)) {
 		e->retried = true;
 		run_row_put(e->runs->ctx->store, r, STORE_RETRY, on_ended, e);
 		return;
@@ -200,7 +205,9 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
 			   task_json_status_name(task_json_status(r)));
-	*e = (struct ended){s, r, strlen(r->view), r->durable};
+	*e = (struct ended){
+	    .runs = s, .bytes = strlen(r->view), .retried = r->durable};
+	memcpy(e->id, r->id, sizeof(e->id));
 	s->unrecorded += e->bytes;
 	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    on_ended, e);

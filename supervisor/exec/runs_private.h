@@ -60,6 +60,19 @@ struct runs {
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
 
+/* ---- runs.c ---- */
+
+/* A run that somebody is told of later, when it may be forgotten. */
+struct run_ref {
+	struct runs *runs;
+	char id[ID_SIZE];
+};
+
+struct run_ref *runs_refer(struct runs *s, const struct run *r);
+/* The run of REF, which is freed; or NULL. */
+struct run *runs_referred(struct run_ref *ref);
+struct run *runs_by_id(const struct runs *s, const char *id); /* NULL: none */
+
 /* ---- runs_create.c ---- */
 
 /* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */

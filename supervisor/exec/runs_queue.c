@@ -185,11 +185,6 @@ void runs_start(struct runs *s, struct run *r)
 
 /* ---- what has waited ---- */
 
-struct beginning {
-	struct runs *runs;
-	char id[ID_SIZE]; /* it may be over before that is known */
-};
-
 void runs_begin_drop(struct runs *s, struct run *r)
 {
 	if (!r->beginning)
@@ -230,12 +225,10 @@ void runs_begin_undo(struct runs *s, struct run *r)
  */
 static void on_begun(void *arg, const struct store_result *res)
 {
-	struct beginning *b = arg;
-	struct runs *s = b->runs;
-	struct run *r;
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref); /* it may be over */
 
-	HASH_FIND_STR(s->by_id, b->id, r);
-	free(b);
 	if (r == NULL || !r->beginning)
 		return;
 	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
@@ -258,17 +251,12 @@ static void on_begun(void *arg, const struct store_result *res)
  */
 static void begin(struct runs *s, struct run *r)
 {
-	struct beginning *b;
-
 	if (!runs_files_here(s, r))
 		return;
-	b = xcalloc(1, sizeof(*b));
-	b->runs = s;
-	memcpy(b->id, r->id, sizeof(b->id));
 	sched_start(&s->sched, &r->queued);
 	run_apply(r, EV_START);
 	r->beginning = true;
-	run_row_put(s->ctx->store, r, STORE_SYNC, on_begun, b);
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_begun, runs_refer(s, r));
 }
 
 void runs_pump(struct runs *s)

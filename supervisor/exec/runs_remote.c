@@ -28,9 +28,8 @@ struct runs_remote {
 
 static void take(struct runs *s, const struct store_letter *l)
 {
-	struct run *r;
+	struct run *r = runs_by_id(s, l->run_id);
 
-	HASH_FIND_STR(s->by_id, l->run_id, r);
 	if (r == NULL && l->kind == STORE_MAIL_OVER)
 		store_heard(s->ctx->store, l->run_id);
 	if (r == NULL || run_terminal(r))

@@ -184,23 +184,6 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 	free(note);
 }
 
-static void on_recorded(void *arg, const struct store_result *res)
-{
-	struct run *r = arg;
-	struct run_notice n = {.kind = NOTICE_DURABLE};
-
-	if (res->rc == 0)
-		r->durable = true;
-	else
-		n.unrecorded = store_says(res->rc);
-	run_tell(r, &n);
-}
-
-void run_row_record(struct store *s, struct run *r)
-{
-	run_row_put(s, r, STORE_SYNC, on_recorded, r);
-}
-
 /* ---- and back ---- */
 
 /* A row of an older server says nothing: as little as its template takes. */

@@ -19,8 +19,6 @@ bool run_row_is_reply(const struct store_run *row);
 /* Write R's row whole, as R is now. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);
-/* The same at once; a NOTICE_DURABLE follows, or why that cannot be. */
-void run_row_record(struct store *s, struct run *r);
 
 /*
  * A queued run of ROW, which has inputs. Of its limits, timeout_ms and ttl_ms

@@ -55,7 +55,7 @@ void tool_run_asked(struct request *c, struct run *r)
 		/* who comes back to the next server is to be told what became of it */
 		json_object_put(asked);
 		if (!ask->asked)
-			run_row_record(c->ctx->store, r);
+			runs_record(c->ctx->runs, r);
 		ask->asked = true;
 		return;
 	}

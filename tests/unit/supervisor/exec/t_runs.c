@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_runs.c - runs whose servers are several: what the store says too late of one that
+ * is forgotten, and what becomes of one that another had. No worker is started.
+ */
+#include <malloc.h>
+
+#include "base/os/log.h"
+#include "supervisor/exec/runs_private.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+static struct {
+	struct context ctx;
+	struct config config;
+	struct isolation isolation;
+	struct requestors all;
+	struct template template;
+	char *dir;
+	int notices[NOTICE_RELEASED + 1];
+} it;
+
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
+{
+	(void)r;
+	it.notices[n->kind]++;
+	if (n->kind == NOTICE_RELEASED)
+		run_watch_del(w);
+}
+
+static void begin(void)
+{
+	static const struct runs_ops ops;
+
+	it.dir = help_dir();
+	it.template = (struct template){
+	    .id = (char *)"t",
+	    .version_text = (char *)"1.0.0",
+	    .digest = "d",
+	    .users = 100,
+	    .retry = {.attempts = 3, .on = RETRY_INTERRUPTED}};
+	it.isolation.view = json_object_new_object();
+	it.config.state_dir = it.dir;
+	it.ctx = (struct context){.base = event_base_new(),
+				  .config = &it.config,
+				  .requestors = &it.all,
+				  .isolation = &it.isolation,
+				  .instance = "inst_one",
+				  .store = help_start(it.dir, "inst_one")};
+	it.ctx.runs = runs_new(&it.ctx, &ops);
+}
+
+static void end(void)
+{
+	store_stop(it.ctx.store, 10000);
+	runs_free(it.ctx.runs);
+	event_base_free(it.ctx.base);
+	requestors_fini(&it.all);
+	json_object_put(it.isolation.view);
+	help_remove(it.dir);
+}
+
+/* One that waits here. */
+static struct run *waiting(void)
+{
+	struct run *r = run_new(requestors_of_uid(&it.all, 7), &it.template);
+
+	r->inputs = xstrdup("{}");
+	r->inputs_len = 2;
+	HASH_ADD_STR(it.ctx.runs->by_id, id, r);
+	runs_enqueue(it.ctx.runs, r);
+	return r;
+}
+
+/* All that was asked of the store so far has been answered. */
+static void answered(void)
+{
+	struct answer a = {0};
+
+	help_get(it.ctx.store, &a, "nobody", "run_none");
+	help_clear(&a);
+}
+
+/* Claimed here, where it is to become a task, and given back before that is known. */
+static void test_task_given_back(void)
+{
+	const struct run_wish wish = {.task = STORE_TASK_OUTPUT};
+	struct run *r;
+	char id[ID_SIZE];
+
+	begin();
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	r->durable = r->taken_over = true;
+	r->away.vtime = 1;
+	runs_make_task(it.ctx.runs, r, &wish);
+	it.ctx.quiet = true;
+	runs_hand_over(it.ctx.runs);
+	ok(runs_by_id(it.ctx.runs, id) == NULL,
+	   "a run that waits for others again is forgotten here");
+	answered();
+	ok(true, "and what is said of its row later is nobody's");
+	end();
+}
+
+static void test_forgotten_first(void)
+{
+	struct run *r;
+	struct run_watch w = {.on_notice = on_notice};
+
+	begin();
+	r = waiting();
+	run_watch_add(r, &w);
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	runs_record(it.ctx.runs, r);
+	answered();
+	is_int(it.notices[NOTICE_DURABLE], 1,
+	       "that a run has its row is told to who watches it");
+	ok(r->durable, "and known");
+	runs_record(it.ctx.runs, r);
+	runs_forget(it.ctx.runs, r);
+	answered();
+	is_int(it.notices[NOTICE_DURABLE], 1,
+	       "unless the run is forgotten by then");
+	end();
+}
+
+/* It waited in the queue of all, and asked something at who had claimed it, who died. */
+static void test_asked_elsewhere(void)
+{
+	const struct store_run row = {.options = "{\"attemptStartedAt\":7}"};
+	struct run *r;
+
+	begin();
+	it.ctx.others = true;
+	r = waiting();
+	r->durable = true;
+	r->away.place = RUN_QUEUE;
+	runs_abroad_claimed(it.ctx.runs, r);
+	run_apply(r, EV_ASK);
+	runs_take_back(it.ctx.runs, r, &row);
+	is_str(run_state_name(r->state), "queued",
+	       "a run that asked its client at a server that died is tried "
+	       "again");
+	is_int((int)run_attempts(r), 1, "after an attempt");
+	is_str(r->error.code, NULL, "and has not failed");
+	end();
+}
+
+#define GONE "DELETE FROM node WHERE id = 'inst_one'"
+
+/* It had ended here, and the store has said that it is another's. */
+static void test_disowned_first(void)
+{
+	struct help_db *db;
+	struct run *r;
+	char id[ID_SIZE];
+
+	if (!help_is_postgres())
+		return;
+	begin();
+	answered(); /* that it is shared is known */
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	run_apply(r, EV_START);
+	run_apply(r, EV_SUCCEED);
+	run_disown(r);
+	r->away.disowned = true;
+	runs_abroad_follow(it.ctx.runs, r);
+	runs_lease_open(it.ctx.runs);
+	db = help_open(it.dir);
+	help_sql(db, GONE);
+	help_close(db);
+	while (strcmp(it.ctx.instance, "inst_one") == 0) {
+		struct store_run row = help_run("alice", STORE_RUNNING);
+
+		help_put(it.ctx.store, &row, STORE_SYNC);
+	}
+	r = runs_by_id(it.ctx.runs, id);
+	is_str(r != NULL ? run_state_name(r->state) : "gone", "running",
+	       "who hears afterwards that it was taken for dead ends such a "
+	       "run no second time");
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	mallopt(M_PERTURB, 0x5a); /* what is freed is good for nothing */
+	test_task_given_back();
+	test_forgotten_first();
+	test_asked_elsewhere();
+	test_disowned_first();
+	return tap_done();
+}

@@ -19,7 +19,8 @@ my %templates = (
 		'run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 		limits => { cancelGraceMs => 60000, maxTimeoutMs => 600000 }
 	),
-	told => lua('run.progress(1, 3, "begun") run.log("warning", "a line") run.sleep(3000) return "told"'),
+	told => lua('run.progress(1, 3, "begun") run.log("warning", "a line") while true do run.sleep(60000) end',
+		limits => { maxTimeoutMs => 600000 } ),
 	bad  => lua('run.error("MINE", "it would not")'),
 	kept => lua('run.sleep(1) return inputs.word'),
 );
@@ -46,6 +47,16 @@ sub full {
 
 	$c->saying( $on, 'dozing' );
 	return ( $s, $c, $on );
+}
+
+# Who watches RUN elsewhere has looked at it: it asks to be shown more.
+sub looked {
+	my ( $url, $run ) = @_;
+	my $until = sub { ( postgres_sql( "SELECT until_ms FROM mail WHERE run = '$run' AND kind = 2", $url ) )[0] // 0 };
+	my $at    = $until->();
+
+	until_true( 'another look', sub { $until->() > $at } );
+	return;
 }
 
 # The machine that has RUN is gone, and others see that by its heartbeat: as after a while.
@@ -89,11 +100,15 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	is( $note->{params}{progress}, 1, 'progress of a run elsewhere is told here' );
 	is( $note->{params}{message}, 'begun', '  with its message' );
 	is( $c->told('notifications/message')->{params}{data}, 'a line', 'so is its log' );
-	is( $c->result($told)->{view}{result}, 'told', '  and then its end' );
+	my ($on_told) = map { $_->{runId} } grep { $_->{templateId} eq 'told' } @{ $c->tool( list_task_runs => { status => 'running' } )->{view}{runs} };
+	looked( $url, $on_told ) for 1, 2;
+	$c->call('ping');
 	my %again;
 	$again{ $_->{method} }++ for @{ $c->{notes} };
-	is( $again{'notifications/message'}, undef, '  and no line twice' );
+	is( $again{'notifications/message'}, undef, '  and no line twice, however often it is looked at' );
 	is( $again{'notifications/progress'}, undef, '  nor progress that is none' );
+	$c->tool( cancel_task_run => { runId => $on_told } );
+	is( $c->result($told)->{view}{status}, 'canceled', '  and then its end' );
 
 	# cancelling
 	my $far = $c->run_async('doze');

@@ -55,7 +55,7 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	is($row->{retriedFrom}, $first, 'and so does ps --json');
 	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, ''])->{out}, qr/^\Q$id\E\t/m, 'its completion offers runs');
 	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, $id, '-i', 'na'])->{out}, qr/^name=/m, '... inputs of their template');
-	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version$/m, '... and flags');
+	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version\t/m, '... and flags');
 }
 {
 	my $r = paddock('run', 'fails');

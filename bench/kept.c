@@ -8,7 +8,6 @@
  * MANY is 1,000,000, which fills 750 MB in DIR and takes a minute or two. Beside
  * tests/tools/with-postgres they are in PostgreSQL, and what a claim costs is asked, too.
  */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,31 +181,6 @@ static void compare(struct subject s[2], const struct question *q)
 
 /* ---- claims ---- */
 
-static size_t done;
-static size_t claimed;
-
-static void on_done(void *arg, const struct store_result *res)
-{
-	(void)arg;
-	done++;
-	claimed = res->n_runs;
-	if (res->rc != 0) {
-		fprintf(stderr, "bench: %s\n", res->errmsg);
-		exit(1);
-	}
-}
-
-static void wait_for(struct store *s, size_t want)
-{
-	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
-
-	while (done < want) {
-		poll(&p, 1, -1);
-		store_dispatch(s);
-	}
-	done = 0;
-}
-
 static void put_all(struct store *s, struct store_run runs[CLAIMED],
 		    enum store_status status)
 {
@@ -218,15 +192,16 @@ static void put_all(struct store *s, struct store_run runs[CLAIMED],
 		r->status = status;
 		r->created_ms = r->updated_ms = clock_wall_ms();
 		r->finished_ms = status == STORE_QUEUED ? 0 : r->updated_ms;
-		store_put_run(s, r, STORE_SYNC, on_done, NULL);
+		store_put_run(s, r, STORE_SYNC, kept_done, NULL);
 	}
-	wait_for(s, CLAIMED);
+	kept_wait(s, CLAIMED);
 }
 
 /* One claim of ten that wait, which end then. */
 static int64_t claim(struct store *s)
 {
 	struct store_run runs[CLAIMED];
+	size_t claimed = 0;
 	int64_t start;
 
 	for (size_t i = 0; i < CLAIMED; i++)
@@ -240,8 +215,8 @@ static int64_t claim(struct store *s)
 					     .weight = 1};
 	put_all(s, runs, STORE_QUEUED);
 	start = now_ns();
-	store_claim(s, CLAIMED, "", on_done, NULL);
-	wait_for(s, 1);
+	store_claim(s, CLAIMED, "", kept_done, &claimed);
+	kept_wait(s, 1);
 	start = now_ns() - start;
 	if (claimed != CLAIMED) {
 		fprintf(stderr, "bench: %zu claimed\n", claimed);
@@ -261,8 +236,8 @@ static void compare_claims(struct subject s[2])
 
 		store[k] = store_start(dir, "inst_claims");
 		store_set_url(store[k], s[k].url);
-		store_serve(store[k], "template d1gest\nuids", on_done, NULL);
-		wait_for(store[k], 1);
+		store_serve(store[k], "template d1gest\nuids", kept_done, NULL);
+		kept_wait(store[k], 1);
 		free(dir);
 	}
 	for (size_t i = 0; i < TIMES / 2; i++)

@@ -37,21 +37,24 @@ void kept_requestor(char *name, size_t size)
 	snprintf(name, size, "uid:%u", (unsigned)geteuid());
 }
 
-/* ---- SQLite ---- */
+/* ---- answers of a store ---- */
 
 static size_t done;
 
-static void on_done(void *arg, const struct store_result *res)
+void kept_done(void *arg, const struct store_result *res)
 {
-	(void)arg;
+	size_t *n_runs = arg;
+
 	done++;
+	if (n_runs != NULL)
+		*n_runs = res->n_runs;
 	if (res->rc != 0) {
 		fprintf(stderr, "bench: %s\n", res->errmsg);
 		exit(1);
 	}
 }
 
-static void wait_for(struct store *s, size_t want)
+void kept_wait(struct store *s, size_t want)
 {
 	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
 
@@ -59,7 +62,10 @@ static void wait_for(struct store *s, size_t want)
 		poll(&p, 1, -1);
 		store_dispatch(s);
 	}
+	done -= want;
 }
+
+/* ---- SQLite ---- */
 
 static void put_row(struct store *s, struct kept *k, size_t i)
 {
@@ -91,20 +97,22 @@ static void put_row(struct store *s, struct kept *k, size_t i)
 	}
 	if (i % step == 0 && i / step < KEPT_LOOKED_AT)
 		memcpy(k->ids[i / step], run.id, ID_SIZE);
-	store_put_run(s, &run, STORE_SYNC, on_done, NULL);
+	store_put_run(s, &run, STORE_SYNC, kept_done, NULL);
 }
 
 static void fill_sqlite(struct kept *k)
 {
 	struct store *s = store_start(k->state, "inst_bench");
+	size_t asked = 0;
 
-	done = 0;
 	for (size_t i = 0; i < k->rows; i++) {
 		put_row(s, k, i);
-		if (i % AT_ONCE == AT_ONCE - 1)
-			wait_for(s, i + 1 - AT_ONCE / 2);
+		if (++asked == AT_ONCE + AT_ONCE / 2) {
+			kept_wait(s, AT_ONCE);
+			asked -= AT_ONCE;
+		}
 	}
-	wait_for(s, k->rows);
+	kept_wait(s, asked);
 	store_stop(s, 60000);
 }
 

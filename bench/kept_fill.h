@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "supervisor/store/store.h"
 
 #define KEPT_LOOKED_AT 400		      /* of a thousand runs or more */
 #define KEPT_SPAN_MS (30 * INT64_C(86400000)) /* in which they were created */
@@ -26,5 +27,10 @@ void kept_fill(struct kept *k);
 
 /* The same, as its requestor is called. */
 void kept_requestor(char *name, size_t size);
+
+/* What a store was asked is done, with so many runs as its answer, to ARG unless NULL. */
+void kept_done(void *arg, const struct store_result *res);
+/* WANT of these are, beside those that were waited for before. */
+void kept_wait(struct store *s, size_t want);
 
 #endif

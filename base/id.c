@@ -15,9 +15,10 @@
 
 #include "base/clock.h"
 
-#define ID_CHARS 26   /* of 5 bits each: 130 */
-#define TIME_CHARS 10 /* the first 50 bits */
-#define TICK_US 250L  /* 48 bits of ms and two more below them */
+#define ID_CHARS 26	   /* of 5 bits each: 130 */
+#define TIME_CHARS 10	   /* the first 50 bits */
+#define TICK_US 250L	   /* 48 bits of ms and two more below them */
+#define WAITED_US 1000000L /* for a clock that was set back by less */
 #define MS_END (UINT64_C(1) << 48)
 #define RANDOM_BYTES 10 /* 80 bits: the other 16 characters */
 
@@ -26,15 +27,19 @@ static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";
 
 static _Atomic uint64_t last;
 
-/* Quarters of a millisecond; never less than before in this process. */
+/*
+ * Quarters of a millisecond; never less than before in this process, and one more each
+ * while the clock is behind that: who follows another often learns better by some.
+ */
 static uint64_t tick(void)
 {
-	uint64_t seen = atomic_load(&last),
-		 now = (uint64_t)clock_wall_us() / TICK_US;
+	uint64_t now = (uint64_t)clock_wall_us() / TICK_US,
+		 seen = atomic_load(&last), next;
 
-	while (seen < now && !atomic_compare_exchange_weak(&last, &seen, now))
-		;
-	return seen > now ? seen : now;
+	do
+		next = seen > now ? seen + 1 : now;
+	while (!atomic_compare_exchange_weak(&last, &seen, next));
+	return next;
 }
 
 static void random_bytes(unsigned char *p, size_t n)
@@ -71,7 +76,10 @@ static char *put_time(char *out, const char *prefix, uint64_t ticks)
 
 void id_clock_was_set(void)
 {
-	atomic_store(&last, 0);
+	uint64_t now = (uint64_t)clock_wall_us() / TICK_US;
+
+	if (atomic_load(&last) > now + WAITED_US / TICK_US)
+		atomic_store(&last, 0);
 }
 
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms)

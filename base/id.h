@@ -19,7 +19,8 @@ void id_new(char out[ID_SIZE], const char *prefix);
 
 /*
  * clock_follow() has another clock: ids have its time from now on, though they be
- * less than those before. Else an id is never less than one before in this process.
+ * less than those before. Else, and when it is less than a second behind, the time of
+ * an id is never less than of one before in this process.
  */
 void id_clock_was_set(void);
 

@@ -131,3 +131,23 @@ TEST(followed)
 	ok(strcmp(from, id) <= 0 && strcmp(id, later) < 0,
 	   "an id has the time that is followed");
 }
+
+/* A clock that is followed is better known in time: what is newer comes later all the same. */
+TEST(set_back)
+{
+	char before[ID_SIZE], id[ID_SIZE];
+	size_t falling = 0;
+	int64_t ms;
+
+	id_new(before, "run");
+	ms = clock_wall_ms() - 200;
+	ok(clock_follow(ms, clock_boot_ms(), 10),
+	   "a clock that is 200 ms behind");
+	id_clock_was_set();
+	for (int i = 0; i < 100; i++) {
+		id_new(id, "run");
+		falling += strncmp(before, id, 4 + 10) >= 0;
+		memcpy(before, id, ID_SIZE);
+	}
+	is_int(falling, 0, "ids go on rising, one by one");
+}

@@ -180,6 +180,10 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 		      struct json_object *answers, size_t bytes)
 {
 	g->came = true;
+	if (run_round_is_old(round, r->rounds)) { /* it is asked anew */
+		wait_for_run(r, g);
+		return;
+	}
 	g->used = round <= r->rounds_used || round > r->rounds;
 	if (g->used) {
 		stop_waiting(r, g);

@@ -8,7 +8,8 @@
  *   guest         that name
  *   capabilities  what it can be asked
  *   round         that it comes back with, with…
- *   answers       …these; it is heard once. Without a round it waits already
+ *   answers       …these; it is heard once. Without a round, or with one of a server
+ *                 that had the run before, it waits already
  *   left          it does so no more…
  *   cancels       …nor is its run wanted, unless somebody else waits
  */

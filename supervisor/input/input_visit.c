@@ -175,8 +175,10 @@ static void tell(struct input_visit *v, struct json_object *shown)
 /* The run has ended: ROW says whose answers it had. */
 static void tell_end(struct input_visit *v, const struct store_run *row)
 {
-	if (!v->known && v->round > 0 && v->round <= run_row_rounds_used(row) &&
-	    !run_row_heard(row, v->name))
+	uint32_t used = run_row_rounds_used(row);
+
+	if (!v->known && v->round > 0 && v->round <= used &&
+	    !run_round_is_old(v->round, used) && !run_row_heard(row, v->name))
 		give_up(v, 0);
 	else
 		finish(v);

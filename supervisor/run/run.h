@@ -323,6 +323,18 @@ static inline size_t run_attempts(const struct run *r)
 		   : json_object_array_length(r->attempts.ended);
 }
 
+/*
+ * Rounds of one server's attempts at a run. Who takes the run over cannot know how many
+ * there were: its own begin above, by the number of attempts, of which there are ten.
+ */
+#define RUN_ROUNDS_EACH (UINT32_C(1) << 28)
+
+/* Is ROUND of a server before who gave NEWEST? What it was asked is over then. */
+static inline bool run_round_is_old(int64_t round, uint32_t newest)
+{
+	return round / RUN_ROUNDS_EACH < newest / RUN_ROUNDS_EACH;
+}
+
 /* Is there another, should this one crash? */
 static inline bool run_may_retry(const struct run *r)
 {

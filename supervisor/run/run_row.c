@@ -122,7 +122,7 @@ static char *rounds_of(const struct run *r)
 	bool reply = r->is_reply && (r->taken_over || r->heard != NULL);
 	const char *heard = r->heard != NULL ? json_text(r->heard, NULL) : "[]";
 
-	if (!run_terminal(r) || (r->rounds == 0 && !reply))
+	if (!run_terminal(r) || (r->rounds % RUN_ROUNDS_EACH == 0 && !reply))
 		return NULL;
 	return xasprintf("{\"roundsUsed\":%u,\"heard\":%s%s}", r->rounds_used,
 			 heard, reply ? ",\"reply\":true" : "");
@@ -208,6 +208,16 @@ static int64_t cpu_ms_of(const struct json_object *attempts)
 	return ms;
 }
 
+/* No round of the attempts until now may come back as one of those to come. */
+static void begin_rounds(struct run *r)
+{
+	size_t begun = run_attempts(r) + (r->attempts.started_ms > 0);
+	uint32_t first = (uint32_t)begun * RUN_ROUNDS_EACH;
+
+	if (r->rounds < first)
+		r->rounds = r->rounds_used = first;
+}
+
 void run_row_attempts(struct run *r, const struct store_run *row)
 {
 	struct json_object *options = NULL;
@@ -219,6 +229,7 @@ void run_row_attempts(struct run *r, const struct store_run *row)
 	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
 	r->attempts.cpu_ms = cpu_ms_of(r->attempts.ended);
 	json_object_put(options);
+	begin_rounds(r);
 }
 
 struct run *run_row_revive(const struct store_run *row,

@@ -88,6 +88,10 @@ static void go_on(struct request *c, struct run *r)
 	struct json_object *answers =
 	    json_member(c->msg.params, "inputResponses");
 
+	if (run_round_is_old(ask->round, r->rounds)) { /* it is asked anew */
+		tool_run_wait(c, r);
+		return;
+	}
 	if (ask->round <= r->rounds_used || ask->round > r->rounds) {
 		input_required_used(c);
 		return;
@@ -162,9 +166,10 @@ void tool_run_dropped(struct request *c)
 static void go_on_row(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
+	uint32_t used = run_row_rounds_used(row);
 
 	if (row->status > STORE_RUNNING) {
-		if (ask->round <= run_row_rounds_used(row))
+		if (ask->round <= used && !run_round_is_old(ask->round, used))
 			input_required_used(c);
 		else
 			tool_run_present_row(c, row);

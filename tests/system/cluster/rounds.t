@@ -179,6 +179,32 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 }
 $nodes[1]->stop('it stops');
 
+# ---- a run that the next server tries again, and that asks until somebody is there ----
+{
+	my @all = map { node('again', templates => {who => lua("local ok, a
+		repeat ok, a = pcall(function() return $ask end) if not ok then run.sleep(20) end until ok
+		return {name = a.content.name}", annotations => {idempotentHint => true()}, retry => {attempts => 3, backoffMs => 1},
+		limits => {maxTimeoutMs => 600000})}) } 1, 2;
+	$_->ready for @all;
+	my ($one, $two) = map { $_->client } @all;
+	my $first = call($one, 'who')->{requestState};
+	my $run = run_of($one);
+
+	$all[0]->kill9;
+	strays_gone();
+	until_true('the next attempt', sub { my $v = view($two, $run); $v->{status} eq 'running' && @{$v->{attempts} // []} });
+	my $next = call($two, 'who', $first, {k => name('Al')});
+	my ($key) = keys %{$next->{inputRequests} // {}};
+	ok($key, 'who comes back with what a server asked that died is asked anew') or diag(json_of($next));
+	my $old = $two->request('tools/call', params('who', $first, {$key => name('No')}));
+	my $said = call($two, 'who', $next->{requestState}, {$key => name('Bo')});
+	is($said->{structuredContent}{name}, 'Bo', '  and heard by what it was asked then alone') or diag(json_of($said));
+	is($two->answer($old)->{result}{structuredContent}{name}, 'Bo', '  as is told to who comes with the first again');
+	is(call($two, 'who', $first, {$key => name('No')})->{structuredContent}{name}, 'Bo', '  also afterwards');
+	used(call($two, 'who', $next->{requestState}, {$key => name('No')}), '  while the second is used');
+	$all[1]->stop('the other stops');
+}
+
 # ---- over HTTP: requestors, and connections ----
 {
 	my $all = Cluster->new(nodes => 2, templates => {map { $_ => $templates{$_} } qw(who dozes)},

@@ -41,6 +41,37 @@ TEST(trust)
 	       "a template for the trusted alone was run by one of them");
 }
 
+/* The first round of a server that OPTIONS come to would be above… */
+static uint32_t rounds_before(const char *options)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .users = 1};
+	struct store_run row = {.inputs = "{}", .options = options};
+	struct run *r = run_row_revive(&row, &q, &t);
+	uint32_t rounds = r->rounds;
+
+	is_int(r->rounds_used, rounds, "none of these is awaited");
+	run_free(r);
+	return rounds;
+}
+
+TEST(rounds)
+{
+	const uint32_t one =
+	    rounds_before("{\"attempts\":[],\"attemptStartedAt\":5}");
+	const uint32_t rests = rounds_before("{\"attempts\":[{}]}");
+	const uint32_t two =
+	    rounds_before("{\"attempts\":[{}],\"attemptStartedAt\":5}");
+
+	is_int(rounds_before("{}"), 0, "what has not begun has asked nothing");
+	ok(one > 0 && run_round_is_old(1, one),
+	   "rounds of the attempt that a server died with are over");
+	is_int(rests, one, "so are those of one that has ended");
+	ok(two > one && run_round_is_old(one + 1, two),
+	   "and those of the next server's, when that dies");
+	ok(!run_round_is_old(two + 1, two + 3), "its own are not");
+}
+
 TEST(task)
 {
 	struct requestor q = {.name = (char *)"alice"};

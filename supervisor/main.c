@@ -218,6 +218,7 @@ static int serve(const struct config *config, struct flags *f)
 	struct server srv = {
 	    .context = {.others = !f->stdio, .passing = f->passing}};
 	struct transport t = {0};
+	bool served = false;
 	int status;
 
 	daemon_hold_signals();
@@ -236,12 +237,16 @@ static int serve(const struct config *config, struct flags *f)
 		status = open_logs(config);
 	if (status == 0)
 		status = drop_privileges();
-	if (status == 0)
+	if (status == 0) {
 		status = server_loop(&srv);
+		served = !f->stdio;
+	}
 	close_transport(&srv, &t);
 	server_fini(&srv);
 	if (!privs_leave_root())
 		cgroup_remove();
+	if (served) /* a log without it is of one that was killed */
+		log_info("daemon", "ended=yes status=%d", status);
 	return status;
 }
 

@@ -219,7 +219,11 @@ static char *next_line(char *line, int room, void *arg)
 	n = end != NULL ? (size_t)(end - start) + 1 : r->len - r->at;
 	r->line++;
 	if (n >= (size_t)room) {
-		fail(r, "the line has more than %d bytes", room - 2);
+		fail(r,
+		     "the line has more than %d bytes; a list goes on in a "
+		     "line that begins with a space, and a comment in one of "
+		     "its own",
+		     room - 2);
 		return NULL;
 	}
 	memcpy(line, start, n);

@@ -63,6 +63,8 @@ struct upload {
 	bool storing, canceled;
 	char *path; /* finished, and not the store's yet */
 	char sha256[65];
+	int64_t kept_ms; /* when it went to the store */
+	int64_t expires_ms;
 };
 
 struct job {
@@ -340,15 +342,13 @@ struct json_object *upload_view(const struct store_artifact *a)
 
 static struct store_artifact row_of(const struct upload *u)
 {
-	int64_t now = clock_wall_ms();
 	struct store_artifact row = {.requestor = u->requestor->name,
 				     .name = u->name,
 				     .mime_type = u->mime_type,
 				     .sha256 = u->sha256,
 				     .size = u->got,
-				     .created_ms = now,
-				     .expires_ms =
-					 now + u->ctx->config->artifact_ttl_ms};
+				     .created_ms = u->kept_ms,
+				     .expires_ms = u->expires_ms};
 
 	memcpy(row.id, u->id, sizeof(row.id));
 	memcpy(row.run_id, u->id, sizeof(row.run_id)); /* no run's */
@@ -388,8 +388,11 @@ static void on_put(void *arg, const struct store_result *res)
 
 static void put(struct upload *u)
 {
-	struct store_artifact row = row_of(u);
+	struct store_artifact row;
 
+	u->kept_ms = clock_wall_ms();
+	u->expires_ms = u->kept_ms + u->ctx->config->artifact_ttl_ms;
+	row = row_of(u);
 	u->storing = true;
 	store_put_artifact(u->ctx->store, &row, u->path, STORE_SYNC, on_put, u);
 	free(u->path); /* the file is the store's */

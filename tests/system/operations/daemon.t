@@ -481,6 +481,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	ok($other->drained, 'then connections are closed');
 	ok(!$other->{answers}{$lost}, 'who waited for a queued run hears nothing');
 	$d->stop('and it ends');
+	like($d->log_text, qr/drain=started.*part=daemon ended=yes status=0\n\z/s, 'the last line of the log says that it ended by itself');
 
 	$d = $d->again;
 	$c = $d->client->greeted;

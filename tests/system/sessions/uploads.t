@@ -63,6 +63,7 @@ is($a->{sha256}, sha256_hex($text), '…with their digest');
 is("$a->{name} $a->{mimeType}", 'lines.txt text/plain', '…under their name');
 like($a->{artifactId}, qr/^art_[2-7a-z]{26}$/, '…as an artifact');
 like($a->{expiresAt}, qr/^20\d\d-/, '…which expires');
+is($s->call('paddock/artifacts')->{result}{artifacts}[0]{expiresAt}, $a->{expiresAt}, '…when whoever put it was told');
 is_deeply($s->run_sync(takes => {f => {'$artifact' => $a->{artifactId}}})->{result}, {n => length $text, first => 'line '}, 'a run is given it');
 is(bytes_of($s, $a->{artifactId}), $text, 'its bytes come back');
 is(bytes_of($s, $a->{artifactId}, offset => 5), substr($text, 5), '…or the rest of them');

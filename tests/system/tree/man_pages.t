@@ -17,6 +17,14 @@ sub page_has {
 	    or diag("missing: @missing");
 }
 
+# Each flag that a PAGE names.
+sub named_in {
+	my ($page) = @_;
+	my %flag = map { $_ => 1 } map { /Fl Fl ([a-z-]+)/g } $page{$page};
+
+	return sort map { "--$_" } keys %flag;
+}
+
 sub said { # what CMD prints
 	my (@cmd) = @_;
 
@@ -36,10 +44,13 @@ SKIP: {
 
 my $usage = said("$BUILD/paddockd", '--help');
 page_has('paddockd.8', map { "Fl Fl $_" } $usage =~ /^  --([a-z-]+)/mg);
+same_json([named_in('paddockd.8')], [sort map { "--$_" } $usage =~ /^  --([a-z-]+)/mg], '... and names no other flag');
 
 my $help = said("$BUILD/paddock", 'help');
 my @commands = $help =~ /^  ([a-z][a-z -]*?)  +\S/mg;
 page_has('paddock.1', map { "Ic $_" } @commands);
+my %of_any = map { $_ => 1 } '--version', map { said("$BUILD/paddock", 'help', split) =~ /(--[a-z-]+)/g } @commands;
+same_json([grep { !$of_any{$_} } named_in('paddock.1')], [], 'paddock.1 names no flag that no command has');
 for my $command (@commands) {
 	next if $command =~ /^(?:help|schema)$/;
 	my $text = said("$BUILD/paddock", 'help', split ' ', $command);

@@ -233,8 +233,10 @@ static void odd_bytes(void)
 	memcpy(line, "[server]\nuser = ", 16);
 	line[sizeof(line) - 1] = '\0';
 	is_int(parse(c, line), -EINVAL, "a long line is not cut but refused");
-	ok(strncmp(errmsg, "f:2: the line has more than ", 28) == 0,
-	   "and says so: %s", errmsg);
+	is_str(errmsg,
+	       "f:2: the line has more than 198 bytes; a list goes on in a "
+	       "line that begins with a space, and a comment in one of its own",
+	       "and says what would pass");
 	is_int(parse(c, ""), 0, "nothing is a good file");
 	is_int(parse(c, "\xEF\xBB\xBF[server]\r\nlog_level = warn\r\n"), 0,
 	       "so is one from another editor");

@@ -3,7 +3,7 @@
 import {CallToolResultSchema, CreateTaskResultSchema, TaskStatusNotificationSchema}
 	from '@modelcontextprotocol/sdk/types.js';
 import {client1, http, textOf} from './connect.mjs';
-import {is, main, ok, rejection, signal, until, within} from './tap.mjs';
+import {is, main, ok, rejection, rises, signal, until, within} from './tap.mjs';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 let client, tasks;
@@ -55,8 +55,7 @@ async function stream() {
 	is(last.type, 'result', 'then its result');
 	is(JSON.parse(textOf(last.result)), {counted: 3}, 'that of the call');
 	is(last.result._meta?.[RELATED], {taskId: all[0].task.taskId}, 'which names the task');
-	ok(progress.at(-1) === 3 && progress.every((p, i) => i === 0 || p > progress[i - 1]),
-		'progress is told by the token of the call, all the way', progress);
+	rises(progress, 3, 'progress is told by the token of the call, all the way');
 
 	const id = all[0].task.taskId;
 

@@ -28,6 +28,11 @@ export function is(got, want, name) {
 		`got  ${show(got)}`, `want ${show(want)}`);
 }
 
+// LIST, of progress, rises up to N. What comes too fast for a client is not told.
+export function rises(list, n, name) {
+	return ok(list.at(-1) === n && list.every((v, i) => i === 0 || v > list[i - 1]), name, list);
+}
+
 // What PROMISE was rejected with; a check that failed if it was not.
 export async function rejection(promise, name) {
 	try {

@@ -19,6 +19,9 @@
 
 #define SHOW_EVERY_MS 1000
 #define SHOW_BYTES (1u << 20) /* each time; after more, it is longer */
+/* The same while a client waits for what is asked: clients have that shown, however many. */
+#define EARLY_MS 20
+#define EARLY_BYTES (32u << 10)
 
 struct run_shown {
 	struct run_watch watch;
@@ -36,7 +39,8 @@ struct run_shows {
 	struct context *ctx;
 	char *(*asked)(const struct run *r);
 	struct event *show;
-	int64_t show_ms; /* mono: not before that */
+	int64_t show_ms;  /* mono: not before that… */
+	int64_t early_ms; /* …or this */
 	TAILQ_HEAD(shown_list, run_shown)
 	shown; /* who waits longest is first */
 };
@@ -45,8 +49,8 @@ static void show_soon(struct run_shows *m)
 {
 	int64_t ms = m->show_ms - clock_mono_ms();
 
-	if (!evtimer_pending(m->show, NULL) || ms <= 0)
-		evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
+	/* it may have been due later until now */
+	evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
 static void drop(struct run_shown *e);
@@ -67,8 +71,9 @@ static void on_notice(struct run_watch *w, struct run *r,
 	e->part[p].changed = true;
 	if (e->part[p].until_ms <= clock_wall_ms())
 		return;
-	if (n->kind == NOTICE_ASKED && r->guests != NULL)
-		e->all->show_ms = 0; /* a client waits for no more than this */
+	if (n->kind == NOTICE_ASKED && r->guests != NULL &&
+	    e->all->show_ms > e->all->early_ms)
+		e->all->show_ms = e->all->early_ms;
 	show_soon(e->all);
 }
 
@@ -174,6 +179,8 @@ static void on_show(evutil_socket_t fd, short what, void *arg)
 	}
 	m->show_ms =
 	    clock_mono_ms() + SHOW_EVERY_MS * (int64_t)(1 + bytes / SHOW_BYTES);
+	m->early_ms =
+	    clock_mono_ms() + EARLY_MS * (int64_t)(1 + bytes / EARLY_BYTES);
 	if (e != NULL)
 		show_soon(m);
 }

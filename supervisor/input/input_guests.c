@@ -120,28 +120,39 @@ static struct run_guests *guests_of(struct context *ctx, struct run *r)
 	return all;
 }
 
-/* There is room for one more, unless all that there are wait. */
-static bool make_room(struct run_guests *all)
+/*
+ * Room for one more, unless all that there are wait. Whose round is to be heard has the
+ * place of one who waits, and does so without being a guest: it writes again, and sees
+ * the end in any case. COMES: is it such a one?
+ */
+static bool make_room(struct run_guests *all, bool comes)
 {
-	struct guest *g, *idle = NULL;
+	struct guest *g, *idle = NULL, *waits = NULL;
 
 	if (all->n < GUESTS_MAX)
 		return true;
-	LIST_FOREACH(g, &all->all, link)
-		idle = g->waits ? idle : g;
+	LIST_FOREACH(g, &all->all, link) {
+		if (!g->waits)
+			idle = g;
+		else if (waits == NULL || g->until_ms <= waits->until_ms)
+			waits = g;
+	}
+	if (idle == NULL && comes)
+		idle = waits;
 	if (idle != NULL)
 		forget(all, idle);
 	return idle != NULL;
 }
 
-static struct guest *guest_of(struct run_guests *all, const char *name)
+static struct guest *guest_of(struct run_guests *all, const char *name,
+			      bool comes)
 {
 	struct guest *g;
 
 	LIST_FOREACH(g, &all->all, link)
 		if (strcmp(g->name, name) == 0)
 			return g;
-	if (strlen(name) >= sizeof(g->name) || !make_room(all))
+	if (strlen(name) >= sizeof(g->name) || !make_room(all, comes))
 		return NULL;
 	g = xcalloc(1, sizeof(*g));
 	snprintf(g->name, sizeof(g->name), "%s", name);
@@ -213,7 +224,7 @@ void input_guests_hear(struct context *ctx, struct run *r,
 	const char *name = json_member_str(letter, "guest");
 	int64_t round = json_member_int(letter, "round");
 	struct run_guests *all = guests_of(ctx, r);
-	struct guest *g = name != NULL ? guest_of(all, name) : NULL;
+	struct guest *g = name != NULL ? guest_of(all, name, round > 0) : NULL;
 	bool leaves = json_member_bool(letter, "left");
 
 	if (g == NULL)

@@ -461,6 +461,41 @@ static void test_depth(const char *open, const char *close, size_t levels)
 	free(in), free(out), free(fits), free(deep);
 }
 
+/* What TEXT weighs, of which no more than is over MOST is looked at. */
+static size_t weight(const char *text, size_t most)
+{
+	struct json_object *v;
+	size_t n;
+
+	if (parse(&v, text, strlen(text), NULL) < 0)
+		abort();
+	n = json_weigh(v, most);
+	json_object_put(v);
+	return n;
+}
+
+TEST(weight)
+{
+	static const char *const all[] = {"1",
+					  "null",
+					  "\"\"",
+					  "[]",
+					  "{}",
+					  "[1,2,3]",
+					  "{\"a\":{\"b\":[\"cd\"]}}",
+					  "[[[[]]]]"};
+	char *wide = repeat("\"0123456789\",", 10000, "1]");
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		ok(weight(all[i], 1000) <= strlen(all[i]),
+		   "%s weighs no more than it has", all[i]);
+	wide[0] = '[';
+	wide[1] = '"';
+	ok(weight(wide, 1u << 20) > 100000, "what is long weighs much");
+	ok(weight(wide, 100) < 200, "which is looked at in part");
+	free(wide);
+}
+
 TEST(wide_and_deep)
 {
 	struct json_object *v;

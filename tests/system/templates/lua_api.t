@@ -75,7 +75,7 @@ LUA
     mapped_one => 'return run.map({7}, {step = "only"}, function(v) return v end)',
     parallel => <<'LUA',
 local t = run.deadline()
-run.map({1, 2, 3, 4, 5, 6, 7, 8}, {concurrency = 8}, function() run.sleep(40) end)
+run.map({1, 2, 3, 4, 5, 6, 7, 8}, {concurrency = 8}, function() run.sleep(250) end)
 return t - run.deadline()
 LUA
     no_call => 'return {pcall(run.call, "navigate", {})}',
@@ -254,7 +254,7 @@ is($v{mapped}{steps}[2]{error}{code}, 'THIRTY', "with the item's error");
 gives(mapped_none => [], 'run.map of nothing');
 gives(mapped_one => [{ok => true, value => 7}], 'of one item');
 is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'which has a number, too');
-cmp_ok($v{parallel}{result}, '<', 8 * 40, 'items wait side by side');
+cmp_ok($v{parallel}{result}, '<', 8 * 250, 'items wait side by side');
 
 for (['no_call', 'CALL_NOT_ALLOWED', qr/tools do not list it/],
      ['no_elicit', 'ELICITATION_NOT_SUPPORTED', qr/asked/],

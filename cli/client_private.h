@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client_private.h - what client.c and client_open.c know of a connection. */
+/* client_private.h - what client.c, client_call.c and client_open.c know of a connection. */
 #ifndef CLI_CLIENT_PRIVATE_H
 #define CLI_CLIENT_PRIVATE_H
 

@@ -35,6 +35,14 @@ static const char *draining(struct context *ctx, enum health_status *v)
 			     : NULL;
 }
 
+static const char *quiet(struct context *ctx, enum health_status *v)
+{
+	*v = HEALTH_WARNING;
+	return ctx->quiet && !ctx->draining
+		   ? "the server is quiet: it queues runs, and starts none"
+		   : NULL;
+}
+
 /* As it was at most a quarter of a second ago. */
 static int state_lately(const char *dir, const char **which)
 {
@@ -162,6 +170,8 @@ static const struct check {
     {"a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
     {"a server that stays", .now = draining, .cure = "wait for the next one"},
+    {"a server that starts runs", .now = quiet,
+     .cure = "whoever sent it TSTP sends it CONT"},
     /* one client is answered why, and lists what there is all the same */
     {"a state folder that takes runs", .before = health_start_state,
      .stdio_warns = true, .now = state,

@@ -546,10 +546,13 @@ cut_short('no drain at all', {drain_timeout_ms => 0}, ['TERM']);
 	     [ ]http_connections=0[ ]http_sessions=0[ ]templates=4[ ]zygote=\d+[ ]isolation=\w+[ ]up_s=\d+[ ]disk=ok
 	     [ ]store="ok"[ ]ready=yes[ ]why=""$/x,
 	     'USR1: a line of status');
+	my $told = sub { join '; ', map { "$_->{verdict}: $_->{says}" } grep { $_->{says} } @{$c->tool('get_runtime_profile')->{view}{health}{checks}} };
+	is($told->(), 'warning: the server is quiet: it queues runs, and starts none', 'who waits is told why');
 	$d->reload;
 	is($c->get($run)->{status}, 'queued', 'a reload does not end quiet');
 	$d->signal('CONT');
 	same_json($c->ended($run)->{result}, {a => 1}, 'CONT: it goes on');
+	is($told->(), '', '... and has nothing to tell');
 	$d->signal('USR1');
 	ok($d->log_has(qr/status=serving running=0 queued=0/), 'and says so');
 	$d->stop;

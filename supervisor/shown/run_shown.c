@@ -134,6 +134,7 @@ static size_t show(struct run_shown *e, int64_t now)
 	    e->part[RUN_SHOWN_LOG].given ? e->part[RUN_SHOWN_LOG].until_ms : 0;
 	if (m->asked != NULL && store_is_shared(m->ctx->store))
 		row.asked = asked = m->asked(r);
+	bytes += asked != NULL ? strlen(asked) : 0;
 	store_show(m->ctx->store, &row);
 	free(asked);
 	free(text[RUN_SHOWN_VIEW]);

@@ -9,16 +9,21 @@
 #include "tests/unit/supervisor/worker/worker_fixture.h"
 
 #define TELLS 2000
+#define LONG_MS 200 /* some shows of little, and one of much */
 #define EARLY_MS 20 /* as the source has it */
 #define EARLY_BYTES (32u << 10)
 
 static int shows;
+static size_t question; /* bytes of what is asked */
 
 static char *asked(const struct run *r)
 {
+	char *text = xcalloc(1, question + 1);
+
 	(void)r;
 	shows++;
-	return NULL;
+	memset(text, ' ', question);
+	return text;
 }
 
 static void has_guest(struct run *r)
@@ -31,10 +36,14 @@ static void has_guest(struct run *r)
 	json_object_put(letter);
 }
 
-/* A run whose view has MESSAGE bytes, or more; nothing of it gets anywhere. */
-static void often(size_t message, const char *what)
+/*
+ * A run whose view has MESSAGE bytes, or more, and what it asks ASKS; nothing of it gets
+ * anywhere.
+ */
+static void often(size_t message, size_t asks, const char *what)
 {
-	int64_t each = EARLY_MS * (int64_t)(1 + message / EARLY_BYTES), ms;
+	int64_t each = EARLY_MS * (int64_t)(1 + (message + asks) / EARLY_BYTES);
+	int64_t ms;
 	struct isolation isolation = {0};
 	struct context own;
 	struct run_shows *all;
@@ -49,11 +58,12 @@ static void often(size_t message, const char *what)
 	it.r->message = xcalloc(1, message + 1);
 	memset(it.r->message, 'x', message);
 	shows = 0;
+	question = asks;
 	run_show(all, it.r, RUN_SHOWN_VIEW, clock_wall_ms() + 600000);
 	while (shows == 0)
 		event_base_loop(it.base, EVLOOP_ONCE);
 	ms = clock_mono_ms();
-	for (int i = 0; i < TELLS; i++) {
+	for (int i = 0; i < TELLS || clock_mono_ms() - ms < LONG_MS; i++) {
 		run_tell(it.r, &(struct run_notice){.kind = NOTICE_ASKED});
 		event_base_loop(it.base, EVLOOP_NONBLOCK);
 	}
@@ -69,9 +79,10 @@ static void often(size_t message, const char *what)
 int main(void)
 {
 	set_up_server();
-	often(1,
+	often(1, 1,
 	      "who is told often that clients said something shows it seldom");
-	often(8 * EARLY_BYTES, "and more seldom, when that is much");
+	often(8 * EARLY_BYTES, 1, "and more seldom, when that is much");
+	often(1, 8 * EARLY_BYTES, "or what it asks is");
 	runs_free(ctx.runs);
 	return done();
 }

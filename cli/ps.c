@@ -101,6 +101,15 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
+/* Is it said of some which of several servers has it? */
+static bool has_nodes(struct json_object *list)
+{
+	json_each(r, list)
+		if (json_member(r, "node") != NULL)
+			return true;
+	return false;
+}
+
 /* Ids stay whole, to be copied. */
 static void show(struct json_object *list)
 {
@@ -108,8 +117,10 @@ static void show(struct json_object *list)
 	    {"RUN", TABLE_WHOLE, 0},
 	    {"TEMPLATE", TABLE_CUT, 1},
 	    {"STATUS", TABLE_CUT, 0},
-	    {"CREATED", TABLE_WHOLE, 2}};
-	struct table *t = table_new(columns, ARRAY_LEN(columns));
+	    {"CREATED", TABLE_WHOLE, 2},
+	    {"NODE", TABLE_CUT, 3}};
+	struct table *t =
+	    table_new(columns, ARRAY_LEN(columns) - !has_nodes(list));
 	int64_t now = clock_wall_ms();
 
 	json_each(r, list) {
@@ -118,10 +129,11 @@ static void show(struct json_object *list)
 
 		progress_bar_time(text, age > 0 ? age : 0);
 		ago = xasprintf("%s ago", text);
-		table_add(t, (const char *const[]){
-				 json_member_str(r, "runId"),
-				 json_member_str(r, "templateId"),
-				 json_member_str(r, "status"), ago});
+		table_add(
+		    t, (const char *const[]){json_member_str(r, "runId"),
+					     json_member_str(r, "templateId"),
+					     json_member_str(r, "status"), ago,
+					     json_member_str(r, "node")});
 		free(ago);
 	}
 	table_print(t);

@@ -299,11 +299,13 @@ struct json_object *run_json_ended_handle(const char *id,
 	return json_pack("runId:s status:s mode:s", id, statuses[status], mode);
 }
 
-struct json_object *run_json_summary(const struct store_run *row)
+struct json_object *run_json_summary(const struct store_run *row,
+				     bool with_node)
 {
 	return json_pack("runId:s templateId:s status:s createdAt:i "
-			 "updatedAt:i retriedFrom?s",
+			 "updatedAt:i retriedFrom?s node?s",
 			 row->id, row->template_id,
 			 run_json_status(row->status), row->created_ms,
-			 row->updated_ms, row->retried_from);
+			 row->updated_ms, row->retried_from,
+			 with_node ? row->node : NULL);
 }

@@ -35,7 +35,8 @@ struct json_object *run_json_ended_handle(const char *id,
 					  const char *mode);
 
 /* One line of list_task_runs. */
-struct json_object *run_json_summary(const struct store_run *row);
+struct json_object *run_json_summary(const struct store_run *row,
+				     bool with_node);
 
 const char *run_json_status(enum store_status status);
 /* The status named NAME, or -EINVAL. */

@@ -125,16 +125,16 @@ void tool_runs_get(struct request *c, struct json_object *args)
 static void on_list(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
-	struct json_object *v, *list;
+	struct json_object *list;
 
 	if (!request_unref(c) || tool_runs_failed(c, res))
 		return;
-	v = json_object_new_object();
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_runs; i++)
-		json_object_array_add(list, run_json_summary(&res->runs[i]));
-	json_add(v, "runs:o total:i", list, res->total);
-	response_tool_result(c, v, false);
+		json_object_array_add(
+		    list, run_json_summary(&res->runs[i], is_told_node(c)));
+	response_tool_result(c, json_pack("runs:o total:i", list, res->total),
+			     false);
 }
 
 /* Ids are in the order of time: what is asked for is a range of them. */

@@ -46,6 +46,7 @@ static const struct store_column columns[] = {
     COLUMN(TEXT, options),
     COLUMN(TEXT, view),
     COLUMN(TEXT, log),
+    COLUMN(TEXT, node), /* read alone, of a page */
 };
 
 int64_t store_row_bytes(const struct store_run *run)
@@ -64,9 +65,9 @@ int64_t store_row_bytes(const struct store_run *run)
 static int write_row(struct store *s, const struct store_run *run)
 {
 	struct store_cursor *st = store_sql(s, STMT_PUT_RUN);
-	int rest = (int)ARRAY_LEN(columns);
+	int rest = (int)ARRAY_LEN(columns) - 1;
 
-	store_bind_row(st, run, columns, ARRAY_LEN(columns));
+	store_bind_row(st, run, columns, (size_t)rest);
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
 	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));

@@ -406,8 +406,13 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define ROW "ctid"
 #define RUN "requestor, id"
 /* Its rows are read in an index's order: a join would have all of a day's. */
-#define PICKED HEAD("")
-#define PAGE(pick) pick " ORDER BY id DESC LIMIT ?3 OFFSET ?4"
+#define PICKED HEAD("") ", instance"
+/* A page says as well who has what runs; it has no bulk. */
+#define PAGE(pick)                                                             \
+	"SELECT " HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"              \
+	" CASE WHEN page.status = 1 THEN (SELECT node_name FROM node"          \
+	" WHERE node.id = page.instance) END FROM (" pick                      \
+	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \
 	" AND template_id = " template_id_ " AND key = " key ")"

@@ -12,6 +12,7 @@ Paddock->import;
 require Nodes;
 Nodes->import;
 
+my $build = $ENV{PADDOCK_BUILD} // 'build';
 my %templates = (
     nap => lua('run.sleep(inputs.ms) return inputs.n'),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
@@ -128,6 +129,15 @@ for my $how ('stopped', 'cut off') {
 	is(scalar keys %row, 2, 'operators see all nodes, by name');
 	is($row{$two->{name}}{running}, 0, 'what each runs');
 	is($_->get($run)->{node}, $one->{name}, 'and which of them has a run') for $a, $b;
+	my $listed = sub { my ($s, %f) = @_; return {map { $_->{runId} => $_->{node} } @{$s->tool(list_task_runs => {%f})->{view}{runs}}} };
+	my $done = $a->run_sync(nap => {ms => 1, n => 1})->{runId};
+	for my $f ({}, {status => 'running'}, {templateId => 'doze'}) {
+		is($listed->($_, %$f)->{$run}, $one->{name}, '  also in a list' . (%$f ? " by @{[keys %$f]}" : '')) for $a, $b;
+	}
+	is($listed->($b)->{$done}, undef, '  unless it has ended');
+	my $ps = sub { return join '', `$build/paddock ps @_ --socket $two->{socket} 2>&1` };
+	like($ps->(), qr/\ARUN .* NODE\s*\n\Q$run\E .* \Q$one->{name}\E\s*\n\z/, '  as ps shows');
+	unlike($ps->('--status', 'succeeded'), qr/NODE/, '  where one is');
 	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'and which they ask');
 	if (as_root()) {
 		chmod 0777, $two->{socket};
@@ -137,6 +147,7 @@ for my $how ('stopped', 'cut off') {
 		like($other->call('paddock/nodes')->{error}{message}, qr/told to root/, 'nobody else does');
 		my ($theirs) = $other->run_async('doze');
 		is($other->get($theirs)->{node}, undef, '  nor which node a run is at');
+		is($listed->($other)->{$theirs}, undef, '  by a list either');
 		$other->tool(cancel_task_run => {runId => $theirs});
 		$other->ended($theirs);
 	}

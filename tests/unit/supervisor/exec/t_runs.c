@@ -148,6 +148,28 @@ static void test_asked_elsewhere(void)
 	end();
 }
 
+/* A request of ours may be answered, and still hold what it writes to its owner by. */
+static void test_visited(void)
+{
+	struct store_run row = {.status = STORE_RUNNING,
+				.shown_until_ms = INT64_MAX};
+	struct run_visits one = {(struct input_visit *)&row};
+	struct run *r;
+
+	begin();
+	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
+	r = runs_visit(it.ctx.runs, requestors_of_uid(&it.all, 7), &it.template,
+		       &row);
+	r->visits = one;
+	event_base_loop(it.ctx.base, EVLOOP_ONCE); /* a look at such runs */
+	ok(runs_by_id(it.ctx.runs, row.id) != NULL,
+	   "a run of another is known while somebody may write to its owner");
+	LIST_INIT(&r->visits);
+	event_base_loop(it.ctx.base, EVLOOP_ONCE);
+	ok(runs_by_id(it.ctx.runs, row.id) == NULL, "and no longer");
+	end();
+}
+
 #define GONE "DELETE FROM node WHERE id = 'inst_one'"
 
 /* It had ended here, and the store has said that it is another's. */
@@ -192,6 +214,7 @@ int main(void)
 	test_task_given_back();
 	test_forgotten_first();
 	test_asked_elsewhere();
+	test_visited();
 	test_disowned_first();
 	return tap_done();
 }

@@ -182,6 +182,11 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
+	if (c != NULL &&
+	    !thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
+		input_gather(in); /* else a large answer would be refused */
+		return;
+	}
 	if (c != NULL)
 		c->ops->asked(c, r);
 	else if (!input_guests_ask(in))

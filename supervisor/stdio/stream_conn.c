@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
 #include "supervisor/session/dispatch.h"
 #include "supervisor/stdio/line_reader.h"
 #include "supervisor/stdio/stream_bytes.h"
@@ -29,6 +30,7 @@
 #define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
 #define LINES_EACH 4	      /* largest messages, unended, of one requestor */
 #define LINE_LEAST 65536      /* bytes that each may have */
+#define FULL_MS 5	      /* how often a large message looks for room */
 #define STALL_S 1	      /* how often it is asked who reads no more */
 
 struct stream_conn {
@@ -46,10 +48,12 @@ struct stream_conn {
 	struct event *rested;  /* ends resting */
 	/* of a large message; nothing else meanwhile */
 	struct rpc_async *parsing;
+	char *large; /* one, of LARGE_LEN, that waits for room there */
+	size_t large_len;
 	struct fair_queue_turn turn; /* for the next message that has come */
 	uint64_t written, written_then;
 	bool stopped; /* reads nothing, until what is unsent is less */
-	/* nor when its client sends too much that is no request */
+	/* nor when its client sends too much that is no request, or LARGE waits */
 	bool resting;
 	bool backlogged; /* too much is unsent */
 	bool ended;  /* nothing more comes in; what is unsent still leaves */
@@ -71,6 +75,8 @@ static void forget_intake(struct stream_conn *c)
 {
 	rpc_async_cancel(c->parsing);
 	c->parsing = NULL;
+	free(c->large);
+	c->large = NULL;
 }
 
 static void closed(struct stream_conn *c, const char *what, const char *errmsg)
@@ -134,15 +140,6 @@ static void go_on(struct stream_conn *c)
 		read_more(c);
 }
 
-static void on_rested(evutil_socket_t fd, short what, void *arg)
-{
-	struct stream_conn *c = arg;
-
-	(void)fd, (void)what;
-	c->resting = false;
-	go_on(c);
-}
-
 static void rest(struct stream_conn *c, int64_t ms)
 {
 	c->resting = true;
@@ -181,6 +178,40 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	go_on(c);
 }
 
+/*
+ * TEXT is taken. Where its requestor's jobs leave no room it waits: until it is read
+ * nobody knows the id by which its client could be told to send it again.
+ */
+static void parse(struct stream_conn *c, char *text, size_t len)
+{
+	struct requestor *q = c->session.requestor;
+
+	if (!thread_pool_has_room(c->ctx->thread_pool, q)) {
+		c->large = text;
+		c->large_len = len;
+		rest(c, FULL_MS);
+		return;
+	}
+	c->parsing =
+	    rpc_async_parse(c->ctx->thread_pool, q, text, len, on_parsed, c);
+	if (c->parsing == NULL)
+		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
+			       RPC_ASYNC_FULL);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+	struct stream_conn *c = arg;
+	char *large = c->large;
+
+	(void)fd, (void)what;
+	c->resting = false;
+	c->large = NULL;
+	if (large != NULL)
+		parse(c, large, c->large_len);
+	go_on(c);
+}
+
 static void on_line(void *arg, const char *text, size_t len)
 {
 	struct stream_conn *c = arg;
@@ -192,12 +223,7 @@ static void on_line(void *arg, const char *text, size_t len)
 		take(c, &m);
 		return;
 	}
-	c->parsing = rpc_async_parse(c->ctx->thread_pool, c->session.requestor,
-				     line_reader_take(&c->lines, text, len),
-				     len, on_parsed, c);
-	if (c->parsing == NULL)
-		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
-			       RPC_ASYNC_FULL);
+	parse(c, line_reader_take(&c->lines, text, len), len);
 }
 
 static void on_too_long(void *arg)

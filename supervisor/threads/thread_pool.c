@@ -308,7 +308,10 @@ static bool has_threads(struct thread_pool *o)
 
 bool thread_pool_has_room(struct thread_pool *o, struct requestor *q)
 {
-	return lane_of(o, q)->n < THREAD_POOL_JOBS_MAX;
+	struct lane *lane;
+
+	HASH_FIND_PTR(o->lanes, &q, lane);
+	return lane == NULL || lane->n < THREAD_POOL_JOBS_MAX;
 }
 
 struct thread_pool_job *thread_pool_submit(struct thread_pool *o,

@@ -4,10 +4,8 @@
  * thread reads them: the question waits for that, or ends meanwhile.
  */
 #include "tests/unit/supervisor/input/input_fixture.h"
+#include "tests/unit/supervisor/threads/full_pool_fixture.h"
 #include "tests/unit/supervisor/worker/worker_fixture.h"
-
-#include <semaphore.h>
-#include <stdlib.h>
 
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
@@ -130,30 +128,6 @@ static void large_in_vain(void)
 	}
 }
 
-static sem_t let_them;
-
-static void hold(struct thread_pool_job *j, void *arg)
-{
-	(void)j, (void)arg;
-	sem_wait(&let_them);
-}
-
-static void held(void *arg, const struct thread_pool_result *end)
-{
-	(void)arg, (void)end;
-}
-
-static void let_go(void *arg)
-{
-	(void)arg;
-}
-
-static const struct thread_pool_kind holding = {.name = "hold",
-						.cpu_ms = 60000,
-						.work = hold,
-						.done = held,
-						.drop = let_go};
-
 static bool was_asked;
 
 static void note_asked(struct request *c, struct run *r)
@@ -171,32 +145,26 @@ static void asked_when_there_is_room(void)
 	struct client a;
 	struct request *c;
 
-	sem_init(&let_them, 0, 0);
 	ctx.thread_pool = thread_pool_new(it.base, 1);
 	client_begin(&a, "A");
 	a.session.terms.revision = MCP_LATEST;
 	start(false);
-	for (int i = 0; i < THREAD_POOL_JOBS_MAX; i++)
-		if (thread_pool_submit(ctx.thread_pool, it.r->requestor,
-				       &holding, NULL) == NULL)
-			abort();
+	full_pool_begin(ctx.thread_pool, it.r->requestor);
 	c = call_of(&a, "1", "{}");
 	request_set_state(c, &takes, NULL);
 	request_watch(c, it.r);
 	run_waiter_add(it.r, &c->waiter);
 	ask(1, QUESTION);
-	for (int64_t until = clock_mono_ms() + 60; clock_mono_ms() < until;)
+	for (int i = 0; i < 5 && !was_asked; i++)
 		event_base_loop(it.base, EVLOOP_ONCE);
 	ok(!was_asked, "who could not be heard is not asked");
-	for (int i = 0; i < THREAD_POOL_JOBS_MAX; i++)
-		sem_post(&let_them);
+	full_pool_end();
 	while (!was_asked)
 		event_base_loop(it.base, EVLOOP_ONCE);
 	ok(was_asked, "it is when there is room again");
 	await_threads();
 	client_end(&a);
 	end_large();
-	sem_destroy(&let_them);
 }
 
 static void large_refused(void)

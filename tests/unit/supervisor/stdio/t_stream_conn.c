@@ -6,7 +6,7 @@
 #include "supervisor/stdio/stream_conn.h"
 
 #include <fcntl.h>
-#include <semaphore.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +15,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "tests/unit/supervisor/threads/full_pool_fixture.h"
 #include "tests/unit/tap.h"
 
 #define FLOOD 500
@@ -143,54 +144,27 @@ static void test_flood(struct requestor *of_other, const char *name)
 	end();
 }
 
-static sem_t let_them;
-
-static void hold(struct thread_pool_job *j, void *arg)
-{
-	(void)j, (void)arg;
-	sem_wait(&let_them);
-}
-
-static void held(void *arg, const struct thread_pool_result *end)
-{
-	(void)arg, (void)end;
-}
-
-static void let_go(void *arg)
-{
-	(void)arg;
-}
-
-static const struct thread_pool_kind holding = {.name = "hold",
-						.cpu_ms = 60000,
-						.work = hold,
-						.done = held,
-						.drop = let_go};
-
 /* All that threads may do for one requestor is under way: a large message waits. */
 TEST(large_among_many)
 {
 	size_t len = 70000;
 	char *text = xcalloc(len + 128, 1), in[512] = "";
+	struct pollfd heard;
 	struct client k;
 	ssize_t n;
 
 	begin();
-	sem_init(&let_them, 0, 0);
 	come(&k, &who[0]);
-	for (int i = 0; i < THREAD_POOL_JOBS_MAX; i++)
-		if (thread_pool_submit(ctx.thread_pool, &who[0], &holding,
-				       NULL) == NULL)
-			abort();
+	full_pool_begin(ctx.thread_pool, &who[0]);
 	strcpy(text, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\","
 		     "\"params\":{\"a\":\"");
 	memset(text + strlen(text), 'x', len);
 	strcat(text, "\"}}\n");
 	say(&k, text, strlen(text));
-	for (int i = 0; i < 5; i++) /* it comes, and looks for room */
+	heard = (struct pollfd){.fd = k.ends[0], .events = POLLIN};
+	for (int i = 0; i < 5 && poll(&heard, 1, 0) == 0; i++)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
-	for (int i = 0; i < THREAD_POOL_JOBS_MAX; i++)
-		sem_post(&let_them);
+	full_pool_end();
 	while ((n = read(k.ends[0], in, sizeof(in) - 1)) < 0)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	in[n] = '\0';
@@ -198,7 +172,6 @@ TEST(large_among_many)
 	       "a large message waits until it can be read");
 	go(&k);
 	end();
-	sem_destroy(&let_them);
 	free(text);
 }
 

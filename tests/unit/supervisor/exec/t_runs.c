@@ -46,6 +46,7 @@ static void begin(void)
 				  .config = &it.config,
 				  .requestors = &it.all,
 				  .isolation = &it.isolation,
+				  .quiet = true, /* there is no spawner */
 				  .instance = "inst_one",
 				  .store = help_start(it.dir, "inst_one")};
 	it.ctx.runs = runs_new(&it.ctx, &ops);
@@ -95,7 +96,6 @@ static void test_task_given_back(void)
 	r->durable = r->taken_over = true;
 	r->away.vtime = 1;
 	runs_make_task(it.ctx.runs, r, &wish);
-	it.ctx.quiet = true;
 	runs_hand_over(it.ctx.runs);
 	ok(runs_by_id(it.ctx.runs, id) == NULL,
 	   "a run that waits for others again is forgotten here");

@@ -72,9 +72,8 @@ static void give_up(struct request *c, const struct store_result *res)
 
 	if (w->sent_rc != 0)
 		snprintf(errmsg, sizeof(errmsg),
-			 "the server that runs this cannot be "
-			 "asked now, since this one cannot "
-			 "write to it: %s",
+			 "the server that runs this cannot be asked now, since "
+			 "this one cannot write to it: %s",
 			 store_says(w->sent_rc));
 	finish(c, &(struct run_found){.res = res, .silent = errmsg});
 }
@@ -187,7 +186,8 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 	until = fresh_until(row, w->ask.want);
 	if (until > now && until < now + RUN_LOOKUP_RENEW_MS)
 		send_mail(c, false);
-	if (until > now || row->owner == STORE_OWNER_SELF ||
+	/* ours, but asked for while we claimed it: we read of that in a moment */
+	if (until > now || (row->owner == STORE_OWNER_SELF && !w->asked) ||
 	    is_left(c->ctx, w, row))
 		finish(c, &(struct run_found){.res = res});
 	else if (w->until_ms == 0 || clock_mono_ms() < w->until_ms)

@@ -84,8 +84,9 @@ for my $what (qw(status doctor)) {
 ( $status, $said ) = check($url);
 like( $said, qr/PostgreSQL \d+\.\d+, schema \d+, .*nodes that live: 1$/m, 'so does --check, beside a server that uses it' );
 
-# it goes: what was told last stays, and that it is not reached
-postgres_sql( 'ALTER ROLE paddock NOLOGIN; SELECT pg_terminate_backend(pid) FROM pg_stat_activity'
+# it goes: what was told last stays, and that it is not reached. Nobody gets in before
+# the connections end, since who is quick would be back otherwise.
+postgres_sql( 'BEGIN; ALTER ROLE paddock NOLOGIN; COMMIT; SELECT pg_terminate_backend(pid) FROM pg_stat_activity'
 	. ' WHERE pid <> pg_backend_pid() AND application_name = current_schema()', $url );
 my $r = until_true( 'that it is not reached', sub { my $r = readyz(); $r->{json}{database}{reachable} ? undef : $r } );
 is( $r->{status}, 503, 'one that lets nobody in any more makes it not ready' );

@@ -25,6 +25,8 @@
 
 enum zygote_proto_request_type {
 	ZYGOTE_PROTO_SPAWN = 1,
+	/* no event answers it: what was held of worker SEQ in SLOT is let go */
+	ZYGOTE_PROTO_RELEASE = 2,
 };
 
 struct zygote_proto_request {
@@ -41,6 +43,11 @@ struct zygote_proto_request {
 	/* a program's: 1: locks on what it may read are granted */
 	uint64_t locks;
 	struct program_limits limits;
+	/*
+	 * a program's: 1: the zygote holds its mount namespace until RELEASE, so
+	 * that it takes no time of its end to take that down
+	 */
+	uint64_t hold;
 	uint32_t in; /* a program's: 1: it has in/… */
 	/* …with so many of the state's artifacts in it */
 	uint32_t n_files;

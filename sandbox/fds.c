@@ -45,6 +45,19 @@ int fds_worker(int run_fd)
 	return fds_close_from(SANDBOX_RUN_FD + 1);
 }
 
+int fds_shim(int run_fd, int *hold_fd)
+{
+	const int at = SANDBOX_RUN_FD + 1;
+
+	if (*hold_fd <= 0)
+		return fds_worker(run_fd);
+	if (dup2(run_fd, SANDBOX_RUN_FD) != SANDBOX_RUN_FD ||
+	    dup2(*hold_fd, at) != at)
+		return -errno;
+	*hold_fd = at;
+	return fds_close_from(at + 1);
+}
+
 static bool is_null(int fd)
 {
 	struct stat st;

@@ -13,11 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/fdpass.h"
+#include "base/os/sys.h"
 #include "sandbox/uids.h"
 #include "sandbox/rlimits.h"
 
@@ -246,4 +249,14 @@ int ns_enter_own(int proc)
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 && rc == 0)
 		rc = -errno;
 	return rc;
+}
+
+void ns_hold_mounts(int proc, int sock)
+{
+	int fd = openat(proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)fdpass_send(sock, "", 1, fd, MSG_DONTWAIT);
+	sys_close(fd);
+	close(sock);
 }

@@ -18,4 +18,11 @@ void ns_enter(struct sandbox *sb);
  */
 int ns_enter_own(int proc);
 
+/*
+ * In such a worker: our mount namespace lasts at least until nobody has the other
+ * end of SOCK any more, which is closed here. Where that cannot be had it ends
+ * with us.
+ */
+void ns_hold_mounts(int proc, int sock);
+
 #endif

@@ -152,13 +152,15 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 	int rc;
 
 	*failed = SANDBOX_CLOSED;
-	rc = fds_worker(p->w.run_fd);
+	rc = fds_shim(p->w.run_fd, &p->hold_fd);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_ROOT;
 	rc = enter_tree(sb, p, proc);
 	if (rc != 0)
 		return rc;
+	if (p->hold_fd > 0)
+		ns_hold_mounts(*proc, p->hold_fd);
 	*failed = SANDBOX_UID;
 	rc = uids_worker(sb, p->w.slot);
 	if (rc != 0)

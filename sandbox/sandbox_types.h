@@ -55,6 +55,8 @@ struct sandbox_program {
 	uint64_t
 	    missing; /* out: a bit for each of the files that is not there */
 	bool bare;   /* out: it sees inodes of others, so it may lock none */
+	/* a socket that its mount namespace is sent to, and that is closed; 0: none */
+	int hold_fd;
 };
 
 #define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */

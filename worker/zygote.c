@@ -23,6 +23,7 @@
 #include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
 #include "worker/clone.h"
+#include "worker/held_mounts.h"
 #include "worker/memory.h"
 #include "worker/selftest.h"
 #include "worker/selftest_program.h"
@@ -259,13 +260,20 @@ static pid_t spawn_program(const struct sandbox *sb,
 				    .files = s->files,
 				    .n_files = request->n_files};
 
+	pid_t pid;
+
 	if (request->package >= rootfs.n_packages ||
 	    request->limits.processes == 0)
 		return -EINVAL;
 	if (rootfs.packages[request->package].err != 0)
 		return rootfs.packages[request->package].err;
-	return clone_program(sb, &p, CLONE_OF_SUPERVISOR,
-			     runtime->serve_program);
+	if (request->hold != 0)
+		p.hold_fd = held_mounts_open(request->slot, request->seq);
+	pid =
+	    clone_program(sb, &p, CLONE_OF_SUPERVISOR, runtime->serve_program);
+	if (p.hold_fd > 0)
+		close(p.hold_fd);
+	return pid;
 }
 
 static const struct {
@@ -305,6 +313,17 @@ static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 	return kinds[runtime->kind].spawn(sb, &w, s);
 }
 
+static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
+		   int fd)
+{
+	pid_t pid = spawn(sb, s, fd);
+
+	send_event(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
+						.seq = s->request.seq,
+						.pid = pid > 0 ? pid : -1,
+						.err = pid > 0 ? 0 : -pid});
+}
+
 /* Until the supervisor is gone. What is written for each lies below ORDER's files. */
 static void serve(void *room, void *arg)
 {
@@ -313,15 +332,13 @@ static void serve(void *room, void *arg)
 	int fd = -1;
 
 	while (next_order(order, &fd) > 0) {
-		pid_t pid = spawn(sb, order, fd);
-		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
-						   .seq = order->request.seq,
-						   .pid = pid > 0 ? pid : -1,
-						   .err = pid > 0 ? 0 : -pid};
-
+		if (order->request.type == ZYGOTE_PROTO_RELEASE)
+			held_mounts_release(order->request.slot,
+					    order->request.seq);
+		else
+			answer(sb, order, fd);
 		if (fd >= 0)
 			close(fd);
-		send_event(&event);
 		/* no later worker is to have the names of this one's */
 		memset(order->files, 0,
 		       order->request.n_files * sizeof(order->files[0]));

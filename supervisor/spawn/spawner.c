@@ -98,11 +98,28 @@ void spawner_settle(struct spawner *c)
 	}
 }
 
+/* Worker SEQ of SLOT is over. HOLDER may be gone, and what it held with it. */
+static void release(struct spawner *c, pid_t holder, uint32_t slot,
+		    uint32_t seq)
+{
+	const struct zygote_proto_request request = {
+	    .type = ZYGOTE_PROTO_RELEASE, .slot = slot, .seq = seq};
+	const struct zygote *z = zygote_of_pid(c, holder);
+
+	if (z != NULL) /* if that fails, the slot's next worker does it */
+		(void)fdpass_send(z->control, &request, sizeof(request), -1,
+				  MSG_DONTWAIT);
+}
+
 static void child_report(struct spawner *c, struct spawner_child *child,
 			 int status, const struct rusage *use)
 {
+	const struct spawner_child was = *child;
+
 	c->slot_used[child->slot] = false;
 	child->on_exit(child, status, use);
+	if (was.holder != 0)
+		release(c, was.holder, was.slot, was.seq);
 }
 
 void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
@@ -230,6 +247,8 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	child->pid = 0;
 	request->seq = child->seq = ++c->seq;
 	request->slot = child->slot;
+	request->hold = job->quick_end;
+	child->holder = job->quick_end ? p->current->pid : 0;
 	if (request->n_files > 0)
 		memcpy(s.files, job->files,
 		       request->n_files * sizeof(s.files[0]));

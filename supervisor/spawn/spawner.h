@@ -73,6 +73,8 @@ struct spawner_job {
 	struct program_limits limits;
 	/* it may lock what it reads, as others do on this machine */
 	bool locks;
+	/* its end is not to wait until what it saw of the host is taken down */
+	bool quick_end;
 	bool in; /* it has in/, with these of the tree's artifacts */
 	const struct shown_file *files; /* at most SHOWN_FILES_MAX */
 	size_t n_files;
@@ -91,6 +93,7 @@ struct spawner_child {
 	pid_t pid; /* 0 until it is cloned, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
+	pid_t holder; /* the zygote that holds its mounts, or 0 */
 	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until cloned */
 	UT_hash_handle hh;		 /* in spawner.by_pid while alive */
 };

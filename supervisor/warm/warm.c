@@ -300,6 +300,7 @@ static struct kept *kept_new(struct warm *m, struct template *t,
 	k->id = ++m->last_id;
 	k->template = t != NULL ? template_ref(t) : NULL;
 	k->job = *job;
+	k->job.quick_end = t != NULL;
 	k->want = t != NULL ? t->prestart : 1;
 	TAILQ_INIT(&k->waiting);
 	TAILQ_INSERT_HEAD(&m->kept, k, link);

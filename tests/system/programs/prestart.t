@@ -66,6 +66,14 @@ sub has_burnt {
 	return @stat && $stat[0] eq 'S' && $stat[11] + $stat[12] >= 0.3 * POSIX::sysconf(&POSIX::_SC_CLK_TCK);
 }
 
+# How many mount namespaces the zygotes hold: their sockets but for the first.
+sub held {
+	my ($s) = @_;
+	my @sockets = map { grep { (readlink // '') =~ /^socket:/ } glob "/proc/$_/fd/*" } $s->zygotes;
+
+	return @sockets - $s->zygotes;
+}
+
 for (users()) {
 	my ($who, $user) = @$_;
 	my $s = Paddock->new(user => $user, templates => \%templates, log_level => 'debug');
@@ -103,6 +111,8 @@ for (users()) {
 		$pids{$s->worker_pid($v->{runId})}++;
 	}
 	is(row($s, 'says')->{hits}, 3, '…which are hits');
+	until_waiting($s, 'says', 2);
+	ok(until_true('nothing to be held', sub { held($s) == 2 }), 'what each saw of the host is let go after its run, and not before');
 	$s->run_sync('reads', {f => 'first'});
 	until_waiting($s, 'reads', 1);
 	is_deeply($s->run_sync('reads', {f => {text => 'text', name => 'a.txt'}})->{result}, ['in/a.txt', 'text', '100444', 'Read-only file system'],

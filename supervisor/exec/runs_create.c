@@ -121,6 +121,16 @@ struct stored { /* of a row's request */
 	bool awaited; /* somebody is told as well when it is not there */
 };
 
+/*
+ * What was written of R came to RC. Where a database is asked, what it has done and
+ * could not say any more is there all the same.
+ */
+static void note_row(const struct runs *s, struct run *r, int rc)
+{
+	r->durable |= rc == 0;
+	r->unsure |= rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
+}
+
 static void on_stored(void *arg, const struct store_result *res)
 {
 	struct stored st = *(struct stored *)arg;
@@ -134,7 +144,7 @@ static void on_stored(void *arg, const struct store_result *res)
 		runs_claim_taken(st.runs, r);
 		return;
 	}
-	r->durable |= res->rc == 0;
+	note_row(st.runs, r, res->rc);
 	runs_claim_queued(st.runs, r, res->rc);
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
@@ -268,14 +278,15 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 
 static void on_task_stored(void *arg, const struct store_result *res)
 {
-	struct run *r = runs_referred(arg);
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
 	struct run_notice n = {.kind = NOTICE_TASK};
 
 	if (r == NULL) /* it waits for others again */
 		return;
-	if (res->rc == 0) {
-		r->durable = true;
-	} else {
+	note_row(s, r, res->rc);
+	if (res->rc != 0) {
 		n.unrecorded = store_says(res->rc);
 		log_warn("runs", "run=%s requestor=%s task=no err=\"%s\"",
 			 r->id, r->requestor->name, res->errmsg);

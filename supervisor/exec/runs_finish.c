@@ -54,12 +54,13 @@ struct ended { /* of a terminal row's request */
 };
 
 /*
- * Its first row, which was on its way when it ended, was committed since: what is
- * there has to end, however long that takes.
+ * Its first row, which was on its way when it ended, was committed since, or may have
+ * been: what is there has to end, however long that takes.
  */
 static bool has_row(const struct ended *e, const struct run *r, int rc)
 {
-	return rc != 0 && rc != -ECANCELED && r->durable && !e->retried;
+	return rc != 0 && rc != -ECANCELED && (r->durable || r->unsure) &&
+	       !e->retried;
 }
 
 static void on_ended(void *arg, const struct store_result *res)

@@ -275,6 +275,7 @@ struct run {
 	} away;
 	unsigned starts;	 /* tries to get one that failed */
 	bool durable;		 /* a row of it has been committed */
+	bool unsure;		 /* one may have been, whose answer was lost */
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
 	char *view;		 /* ENDED: its terminal view, JSON text */
 	struct run_shown *shown; /* run_shown.c's, while others ask */

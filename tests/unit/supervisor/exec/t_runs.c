@@ -7,6 +7,7 @@
 
 #include "base/os/log.h"
 #include "supervisor/exec/runs_private.h"
+#include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -17,6 +18,7 @@ static struct {
 	struct requestors all;
 	struct template template;
 	char *dir;
+	struct relay *relay; /* the store's connections go by it; or NULL */
 	int notices[NOTICE_RELEASED + 1];
 } it;
 
@@ -29,11 +31,10 @@ static void on_notice(struct run_watch *w, struct run *r,
 		run_watch_del(w);
 }
 
-static void begin(void)
+static void begin_with(struct store *store)
 {
 	static const struct runs_ops ops;
 
-	it.dir = help_dir();
 	it.template = (struct template){
 	    .id = (char *)"t",
 	    .version_text = (char *)"1.0.0",
@@ -48,13 +49,38 @@ static void begin(void)
 				  .isolation = &it.isolation,
 				  .quiet = true, /* there is no spawner */
 				  .instance = "inst_one",
-				  .store = help_start(it.dir, "inst_one")};
+				  .store = store};
 	it.ctx.runs = runs_new(&it.ctx, &ops);
+}
+
+static void begin(void)
+{
+	it.dir = help_dir();
+	begin_with(help_start(it.dir, "inst_one"));
+}
+
+static void begin_by_relay(void)
+{
+	struct store *store;
+	char *url, *by;
+
+	it.dir = help_dir();
+	url = help_url(it.dir);
+	it.relay = relay_start(it.dir, url);
+	by = relay_url(it.relay);
+	store = (store_start)(it.dir, "inst_one");
+	store_set_url(store, by);
+	free(by);
+	free(url);
+	begin_with(store);
 }
 
 static void end(void)
 {
 	store_stop(it.ctx.store, 10000);
+	if (it.relay != NULL)
+		relay_stop(it.relay);
+	it.relay = NULL;
 	runs_free(it.ctx.runs);
 	event_base_free(it.ctx.base);
 	requestors_fini(&it.all);
@@ -207,6 +233,51 @@ static void test_disowned_first(void)
 	end();
 }
 
+/* The store dispatches until R's end is recorded. */
+static void recorded(const char *id)
+{
+	struct pollfd p = {.fd = store_fd(it.ctx.store), .events = POLLIN};
+
+	while (runs_by_id(it.ctx.runs, id) != NULL) {
+		if (poll(&p, 1, HELP_WAIT_MS) == 0) {
+			printf("Bail out! the end is never recorded\n");
+			exit(1);
+		}
+		store_dispatch(it.ctx.store);
+	}
+}
+
+/* Its first row is committed, but the database goes before it says so. */
+static void test_unsure(void)
+{
+	struct help_db *db;
+	struct run *r;
+	char id[ID_SIZE];
+
+	if (!help_is_postgres())
+		return;
+	begin_by_relay();
+	answered();
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	run_apply(r, EV_START);
+	relay_lose_all(it.relay);
+	runs_record(it.ctx.runs, r);
+	answered();
+	ok(!r->durable, "a row whose answer is lost is not known to be there");
+	runs_finish(it.ctx.runs, r, EV_SUCCEED);
+	answered();
+	relay_pass(it.relay);
+	recorded(id);
+	db = help_open(it.dir);
+	is_int(help_number(db, "SELECT status FROM runs"), STORE_SUCCEEDED,
+	       "its run that ends meanwhile has ended in it as well, once "
+	       "the database is back");
+	help_close(db);
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -216,5 +287,6 @@ int main(void)
 	test_asked_elsewhere();
 	test_visited();
 	test_disowned_first();
+	test_unsure();
 	return tap_done();
 }

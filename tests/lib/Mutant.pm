@@ -17,13 +17,14 @@ use strict;
 use warnings;
 use Exporter qw(import);
 
-our @EXPORT = qw(mutants_read mutant_apply mutant_test);
+our @EXPORT = qw(mutants_read mutant_apply mutant_matches mutant_test);
 
 sub finish {
 	my ($m) = @_;
 
 	die "$m->{at}: no file, no -, or nobody notices it\n"
 	    unless $m->{file} && defined $m->{old} && @{ $m->{by} };
+	mutant_test($_) or die "$m->{at}: there is not one test $_\n" for @{ $m->{by} };
 	$_ //= '' for $m->{new};
 	return $m;
 }
@@ -52,6 +53,13 @@ sub mutants_read {
 		$m = undef;
 	}
 	return @all;
+}
+
+# Is M meant by the regex WANT?
+sub mutant_matches {
+	my ($m, $want) = @_;
+
+	return join(' ', $m->{file}, $m->{function} // '', $m->{name}, @{ $m->{by} }) =~ /$want/;
 }
 
 # A regex for CODE however it is broken into lines and spaced.

@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 use lib 'tests/lib';
+use File::Temp;
 use Mutant;
 use Test::More;
 
@@ -19,6 +20,14 @@ for my $m (@all) {
 
 	ok(defined $text && eval { mutant_apply($m, $text) } && !$seen{"$m->{file} $m->{name}"}++,
 	   "$m->{file}: $m->{name}") or diag($@);
-	ok(mutant_test($_), "$m->{at}: there is $_, once") for @{ $m->{by} };
 }
+for my $want (qw(t_run_shown tell_progress)) {
+	ok((grep { mutant_matches($_, $want) } @all), "a test or a function means its bugs: $want");
+}
+
+my $list = File::Temp->new;
+
+print $list "== x\nproto/x.c f\n-a\n+b\nby t_of_nothing\n";
+close $list;
+is(eval { mutants_read("$list"); 1 } // $@, "$list:1: there is not one test t_of_nothing\n", 'a test that is not there ends all');
 done_testing();

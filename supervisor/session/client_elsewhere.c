@@ -91,9 +91,7 @@ static const char *text_of(const struct rpc_msg *m, size_t *len)
 		*len = m->inputs_len;
 		return m->inputs;
 	}
-	if (json_weigh(m->root, RPC_ASYNC_LARGE) > RPC_ASYNC_LARGE)
-		return NULL;
-	return json_text(m->root, len);
+	return rpc_async_is_large(m->bytes) ? NULL : json_text(m->root, len);
 }
 
 static void post(struct session *s, const char *asker, const char *text,
@@ -128,9 +126,8 @@ void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
 		    "session",
 		    "requestor=%s response=lost err=\"it has %zu bytes, "
 		    "and another server than the one that asked is given "
-		    "at most %u, in a batch %u, which is fixed\"",
-		    s->requestor->name, m->bytes, RPC_ASYNC_TEXT_MAX,
-		    RPC_ASYNC_LARGE);
+		    "at most %u, which is fixed\"",
+		    s->requestor->name, m->bytes, RPC_ASYNC_TEXT_MAX);
 	else if (s->requestor->letter_bytes + len > ON_THEIR_WAY_MAX)
 		log_rarely("session",
 			   "requestor=%s response=lost err=\"%zu bytes of such "

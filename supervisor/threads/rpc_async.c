@@ -69,13 +69,26 @@ static void trim(size_t bytes)
 		malloc_trim(0);
 }
 
-static void keep_text(struct rpc_async *in)
+/* M came as the LEN bytes at TEXT. */
+static void keep_text(struct rpc_msg *m, const char *text, size_t len)
 {
-	if (in->len > RPC_ASYNC_TEXT_MAX)
+	if (m->kind != RPC_RESPONSE || !rpc_async_is_large(len) ||
+	    len > RPC_ASYNC_TEXT_MAX)
 		return;
-	in->m.inputs = in->text;
-	in->m.inputs_len = in->len;
-	in->text = NULL;
+	m->inputs = xstrndup(text, len);
+	m->inputs_len = len;
+}
+
+static void keep_texts(struct rpc_async *in)
+{
+	struct json_span span;
+	size_t at = 0;
+
+	keep_text(&in->m, in->text, in->len);
+	for (size_t i = 0; in->m.parts != NULL && i < in->m.n_parts; i++) {
+		json_next(&span, in->text, in->len, &at);
+		keep_text(&in->m.parts[i], in->text + span.off, span.len);
+	}
 }
 
 /* It cannot be interrupted, but takes a time that its length bounds. */
@@ -88,8 +101,8 @@ static void parse(struct thread_pool_job *j, void *arg)
 		rpc_fini(&in->m);
 	else if (in->m.kind == RPC_REQUEST)
 		keep_inputs(in);
-	else if (in->m.kind == RPC_RESPONSE)
-		keep_text(in);
+	else
+		keep_texts(in);
 	free(in->text);
 	in->text = NULL;
 	if (in->m.root == NULL)

@@ -14,7 +14,8 @@
 #include "proto/mcp/rpc.h"
 
 #define RPC_ASYNC_LARGE 65536 /* bytes of a message; above it, it is large */
-/* A large response has its text as inputs, up to so many bytes: for who passes it on. */
+/* A large response, of a batch as well, has its text as inputs, up to so many bytes: for
+   who passes it on. */
 #define RPC_ASYNC_TEXT_MAX (1u << 20)
 
 struct rpc_async;

@@ -14,6 +14,7 @@ use Cluster;
 use Postgres;
 
 my $c = Cluster->new( nodes => 2, templates => { nap => lua('return 1'),
+	model => lua('return {name = run.sample{messages = "who?", maxTokens = 9}.content.text}'),
 	who => lua('return {name = run.elicit{message = "who?", schema = {type = "object", properties = {name = {type = "string"}}}}.content.name}') }, tokens => { ada => 'a' x 40 } );
 my ( $ada, $same, $other ) = map { $c->node($_)->client('ada') } 0, 1, 0;
 $_->{token} = 'a' x 40 for $ada, $same, $other;
@@ -38,10 +39,10 @@ is( status($same),   404, '  and what is over stays so' );
 
 # ---- a question of the one, answered at the other ----
 
-# CLIENT calls who; (the call's id, what it is asked).
+# CLIENT calls who, or TOOL; (the call's id, what it is asked).
 sub asked {
-	my ( $client ) = @_;
-	my $id = $client->request( 'tools/call', { name => 'who', arguments => {} } );
+	my ( $client, $tool ) = @_;
+	my $id = $client->request( 'tools/call', { name => $tool // 'who', arguments => {} } );
 
 	my $conn = $client->route($id);
 
@@ -90,9 +91,17 @@ sub accepts { my ( $id, $name, %o ) = @_; return { jsonrpc => '2.0', id => $id, 
 	}
 	my ( $id, $q ) = asked($dan);
 	say( $there, accepts( $q->{id}, 'x' x ( 1 << 20 ) ) );
-	$log->log_has(qr/requestor=ada response=lost err="it has \d+ bytes, and another server than the one that asked is given at most 1048576, in a batch 65536, which is fixed"/);
+	$log->log_has(qr/requestor=ada response=lost err="it has \d+ bytes, and another server than the one that asked is given at most 1048576, which is fixed"/);
 	say( $there, accepts( $q->{id}, 'y' ) );
 	is( $dan->answer($id)->{result}{structuredContent}{name}, 'y', 'one that is longer is lost, which the log says, and a shorter one may come after it' );
+
+	# of a batch, which 2025-03-26 has
+	my $eli = at(0)->greeted( '2025-03-26', { sampling => {} } );
+	my ( $call, $asks ) = asked( $eli, 'model' );
+	my %says = ( role => 'assistant', model => 'm', content => { type => 'text', text => 'x' x 100_000 } );
+
+	say( at( 1, $eli ), [ { jsonrpc => '2.0', method => 'notifications/x' }, { jsonrpc => '2.0', id => $asks->{id}, result => \%says } ] );
+	is( $eli->answer($call)->{result}{content}[0]{text} =~ tr/x//, 100_000, 'one of a batch gets there as well' );
 
 	# what the database does not take
 	( $id, $q ) = asked($dan);

@@ -18,6 +18,7 @@
 #include "supervisor/context.h"
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_guests.h"
+#include "supervisor/threads/rpc_async.h"
 
 /* Whoever it may be can answer all. */
 static struct client_terms anybody(void)
@@ -122,23 +123,25 @@ static void on_sent(void *arg, const struct store_result *res)
 }
 
 void input_away_send(struct request *c, const char *id,
-		     struct json_object *letter,
+		     struct json_object *answers,
 		     void (*then)(struct request *c, int rc))
 {
+	size_t len = c->msg.inputs_len;
+	const char *text = c->msg.inputs; /* as they came, in a large message */
 	struct sent *s;
-	size_t len = json_weigh(letter, INPUT_AWAY_MAX);
-	const char *text =
-	    len <= INPUT_AWAY_MAX ? json_text(letter, &len) : NULL;
+	char *letter;
 
-	if (len > INPUT_AWAY_MAX) {
-		json_object_put(letter);
+	if (!rpc_async_is_large(c->msg.bytes))
+		text = json_text(answers, &len);
+	if (text == NULL || len > INPUT_AWAY_MAX) {
 		then(c, -E2BIG);
 		return;
 	}
 	s = xcalloc(1, sizeof(*s));
 	*s = (struct sent){c, then};
 	request_ref(c);
-	store_send_answer(c->ctx->store, c->requestor->name, id, text,
+	letter = xasprintf("{\"answers\":%s}", text);
+	store_send_answer(c->ctx->store, c->requestor->name, id, letter,
 			  clock_wall_ms() + INPUT_AWAY_MS, on_sent, s);
-	json_object_put(letter);
+	free(letter);
 }

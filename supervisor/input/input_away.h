@@ -29,13 +29,13 @@ struct json_object *input_away_shown(const struct store_run *row);
 struct json_object *input_away_requests(const struct store_run *row,
 					const struct client_terms *t);
 /*
- * LETTER (taken), for the owner of run ID: {"answers"}, these by their keys. THEN is called with C, which is held until then: RC 0 once
- * that is durable, or -errno: -E2BIG over 256 KiB, -ENOBUFS when too much of C's
- * requestor is on its way, -EOPNOTSUPP where instances are of
- * one machine.
+ * ANSWERS (lent), which C brings by their keys, for the owner of run ID. THEN is called
+ * with C, which is held until then: RC 0 once that is durable, or -errno: -E2BIG over
+ * 256 KiB, -ENOBUFS when too much of C's requestor is on its way, -EOPNOTSUPP where
+ * instances are of one machine.
  */
 void input_away_send(struct request *c, const char *id,
-		     struct json_object *letter,
+		     struct json_object *answers,
 		     void (*then)(struct request *c, int rc));
 
 #endif

@@ -213,20 +213,17 @@ static void on_forwarded(struct request *c, int rc)
 /* What nobody asks, or no more, is no fault of who answers. */
 static void update(struct request *c, const struct run_found *f)
 {
+	struct json_object *answers =
+	    json_member(c->msg.params, "inputResponses");
+
 	if (task_lookup_missing(c, f))
 		return;
 	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
-		input_away_send(
-		    c, f->res->runs->id,
-		    json_pack("answers:O",
-			      json_member(c->msg.params, "inputResponses")),
-		    on_forwarded);
+		input_away_send(c, f->res->runs->id, answers, on_forwarded);
 		return;
 	}
 	if (f->run != NULL)
-		input_answer_keys(f->run, c->requestor,
-				  json_member(c->msg.params, "inputResponses"),
-				  c->msg.bytes);
+		input_answer_keys(f->run, c->requestor, answers, c->msg.bytes);
 	acknowledge(c);
 }
 

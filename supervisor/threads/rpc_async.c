@@ -44,19 +44,28 @@ static bool enter(struct json_span *span, const char *text, const char *key)
 	return true;
 }
 
-/* The text of what a call gives to a template, which need not be made again. */
+/* Where it is in IN's text what a call gives to a template, or answers; false: nowhere. */
+static bool find_inputs(const struct rpc_async *in, struct json_span *at)
+{
+	const char *tool = json_member_str(in->m.params, "name");
+
+	if (!enter(at, in->text, "params"))
+		return false;
+	if (strcmp(in->m.method, "tasks/update") == 0)
+		return enter(at, in->text, "inputResponses");
+	if (tool == NULL || strcmp(in->m.method, "tools/call") != 0 ||
+	    !enter(at, in->text, "arguments"))
+		return false;
+	return strcmp(tool, "run_task_template") != 0 ||
+	       enter(at, in->text, "inputs");
+}
+
+/* That text, which need not be made again. */
 static void keep_inputs(struct rpc_async *in)
 {
-	struct json_object *params = in->m.params;
-	const char *tool = json_member_str(params, "name");
 	struct json_span at = {0, in->len};
 
-	if (tool == NULL || strcmp(in->m.method, "tools/call") != 0 ||
-	    !enter(&at, in->text, "params") ||
-	    !enter(&at, in->text, "arguments"))
-		return;
-	if (strcmp(tool, "run_task_template") == 0 &&
-	    !enter(&at, in->text, "inputs"))
+	if (!find_inputs(in, &at))
 		return;
 	in->m.inputs = xstrndup(in->text + at.off, at.len);
 	in->m.inputs_len = at.len;

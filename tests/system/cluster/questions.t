@@ -66,11 +66,12 @@ sub over {
 	my $task = ext_task($c, 'asks_twice', {}, \%can);
 	my ($first) = keys %{asked($d, $task)->{inputRequests}};
 
-	update($d, $task, $first => name('x'));
+	is(update($d, $task, $first => name('x' x 300_000))->{error}{code}, -32603, 'answers of more than 256 KiB are refused at another node');
+	update($d, $task, $first => name('x' x 100_000));
 	my $next;
 	until_true('another question', sub { ($next) = grep { $_ ne $first } keys %{get($d, $task)->{inputRequests} // {}}; $next });
 	update($c, $task, $next => name('y'));
-	is(over($d, $task)->{result}{structuredContent}{hello}, 'xy', 'a run that asks twice is answered at two nodes');
+	is(over($d, $task)->{result}{structuredContent}{hello}, 'x' x 100_000 . 'y', 'a run that asks twice is answered at two nodes');
 }
 {
 	my $task = ext_task($c, 'asks', {}, \%can);

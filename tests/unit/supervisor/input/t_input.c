@@ -496,7 +496,7 @@ static void on_refused(struct request *c, int rc)
 static void weighed_first(void)
 {
 	struct client_terms nothing = {0};
-	struct request c = {.terms = &nothing};
+	struct request c = {.terms = &nothing, .msg.bytes = 2 * INPUT_AWAY_MAX};
 	char *long_text = xcalloc(1, 2 * INPUT_AWAY_MAX);
 	struct json_object *o;
 
@@ -510,6 +510,7 @@ static void weighed_first(void)
 	input_away_send(&c, it.r->id, o, on_refused);
 	is_int(refused, -E2BIG, "nor with who updates a task");
 	is_int(written, 0, "and never become text to find that");
+	json_object_put(o);
 	free(long_text);
 	stop();
 }

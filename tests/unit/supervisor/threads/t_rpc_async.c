@@ -90,6 +90,10 @@ static const struct {
      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
      "\"name\":\"run_task_template\",\"arguments\":{\"a\":\"$\"}}}",
      NULL},
+    {"tasks/update",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/update\",\"params\":{"
+     "\"taskId\":\"t\",\"inputResponses\": {\"a\" : {\"b\":\"$\"}}}}",
+     "{\"a\" : {\"b\":\""},
     {"another method",
      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{"
      "\"name\":\"t\",\"arguments\":{\"a\":\"$\"}}}",
@@ -121,6 +125,8 @@ TEST(inputs)
 		   "%s: its inputs as they came, or none", requests[i].name);
 		if (m->inputs != NULL) {
 			args = json_member(m->params, "arguments");
+			if (args == NULL)
+				args = json_member(m->params, "inputResponses");
 			if (json_member(args, "inputs") != NULL)
 				args = json_member(args, "inputs");
 			json_parse(&again, m->inputs, m->inputs_len, NULL);

@@ -182,15 +182,12 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
-	if (c != NULL &&
-	    !thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
-		input_gather(in); /* else a large answer would be refused */
-		return;
+	if (c == NULL) {
+		if (!input_guests_ask(in))
+			return;
+	} else if (thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
+		c->ops->asked(c, r); /* else a large answer would be refused */
 	}
-	if (c != NULL)
-		c->ops->asked(c, r);
-	else if (!input_guests_ask(in))
-		return;
 	if (r->input == in &&
 	    (who_gathers(in) != NULL || input_guests_gather(in)))
 		input_gather(in);

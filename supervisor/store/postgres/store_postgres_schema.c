@@ -408,8 +408,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 /* Its rows are read in an index's order: a join would have all of a day's. */
 #define PICKED HEAD("") ", instance"
 /* A page says as well who has what runs; it has no bulk. */
+#define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
-	"SELECT " HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"              \
+	"SELECT " PAGED                                                        \
 	" CASE WHEN page.status = 1 THEN (SELECT node_name FROM node"          \
 	" WHERE node.id = page.instance) END FROM (" pick                      \
 	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"

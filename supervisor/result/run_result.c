@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_write.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run_json.h"
 
@@ -326,7 +327,7 @@ static struct json_object *slim_view(const struct run_result_source *a,
 	drop_long(view, a->max / 8);
 	if (value.text != NULL)
 		point_to(view, a, value);
-	json_add(view, "deduplicated?b", a->deduplicated);
+	json_add(view, "deduplicated?b node?s", a->deduplicated, a->node);
 	return view;
 }
 
@@ -338,13 +339,15 @@ static struct json_object *viewed(const struct run_result_source *a,
 	bool kept = structured && a->level < 2;
 	struct part given = whole;
 	struct json_object *result;
-	char *again = NULL;
+	struct buf more = {0};
 	size_t len;
 
-	if (a->deduplicated) {
-		again = xasprintf("%.*s,\"deduplicated\":true}",
-				  (int)whole.len - 1, whole.text);
-		given = (struct part){again, strlen(again)};
+	if (a->deduplicated || a->node != NULL) {
+		buf_add(&more, whole.text, whole.len - 1);
+		json_write(&more, "deduplicated?b node?s", a->deduplicated,
+			   a->node);
+		json_close(&more);
+		given = (struct part){buf_data(&more), buf_len(&more)};
 	}
 	len = beginning(a, given);
 	result = mcp_tool_result(given.text, len, kept ? given.text : NULL,
@@ -353,7 +356,7 @@ static struct json_object *viewed(const struct run_result_source *a,
 		say_cut(result, a, len, whole, true, kept, revision);
 	if (structured && !kept)
 		json_add(result, "structuredContent:o", slim_view(a, whole));
-	free(again);
+	buf_fini(&more);
 	return result;
 }
 

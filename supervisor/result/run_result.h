@@ -19,6 +19,7 @@ struct run_result_source {
 	enum store_status status;
 	enum store_task form; /* of the call that asks, not _NONE */
 	const char *view;     /* the view, as a rule the last: JSON text */
+	const char *node;     /* that ran it, for who may know; form _VIEW */
 	bool looked_up;	   /* by who asks how a run went: no error is its own */
 	bool deduplicated; /* another call has made the run; form _VIEW */
 	bool promised;	   /* the tool has an outputSchema; not form _VIEW */

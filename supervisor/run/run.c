@@ -93,8 +93,10 @@ int run_apply(struct run *r, enum run_event ev)
 	}
 	r->state = to;
 	r->updated_ms = clock_wall_ms();
-	if (ev == EV_START)
+	if (ev == EV_START) {
 		r->attempts.started_ms = r->updated_ms;
+		r->attempts.here = r->away.place == RUN_HERE;
+	}
 	if (to == RUN_RUNNING && r->started_ms == 0) {
 		r->started_ms = r->updated_ms;
 		r->started_mono_ms = clock_mono_ms();

@@ -110,6 +110,7 @@ struct run_attempts {
 	struct json_object
 	    *ended;	    /* array of what is told of each; NULL: none */
 	int64_t started_ms; /* wall: of the one that goes on; 0: none */
+	bool here;	    /* the last that began, did so at this server */
 	int64_t cpu_ms;	    /* of those that have ended */
 	struct runs *runs;  /* it rests before the next… */
 	struct event *due;  /* …until then; NULL: for another server */

@@ -34,9 +34,9 @@ struct json_object *run_json_ended_handle(const char *id,
 					  enum store_status status,
 					  const char *mode);
 
-/* One line of list_task_runs. */
+/* One line of list_task_runs; NODE may be NULL. */
 struct json_object *run_json_summary(const struct store_run *row,
-				     bool with_node);
+				     const char *node);
 
 const char *run_json_status(enum store_status status);
 /* The status named NAME, or -EINVAL. */

@@ -80,6 +80,7 @@ static struct store_run row_of(const struct run *r)
 	    .inputs_lack = r->kept.lack,
 	    .view = r->view,
 	    .cpu_ms = r->attempts.cpu_ms + r->use.cpu_ms,
+	    .began_here = r->attempts.here,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
@@ -227,6 +228,7 @@ void run_row_attempts(struct run *r, const struct store_run *row)
 	json_object_put(r->attempts.ended);
 	r->attempts.ended = json_object_get(json_member(options, "attempts"));
 	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
+	r->attempts.here = false;
 	r->attempts.cpu_ms = cpu_ms_of(r->attempts.ended);
 	json_object_put(options);
 	begin_rounds(r);

@@ -130,6 +130,7 @@ static void drop(void *arg)
 	json_object_put(d->m.head);
 	free((char *)d->m.text);
 	free((char *)d->m.answer.id);
+	free((char *)d->m.answer.node);
 	free((char *)d->m.uri);
 	free((char *)d->m.mime_type);
 	free(d);
@@ -157,6 +158,7 @@ static void make_later(struct request *c, const struct response *m)
 	d->m = *m;
 	d->m.text = m->taken ? m->text : copy(m->text, m->len);
 	d->m.answer.id = xstrdup_opt(m->answer.id);
+	d->m.answer.node = xstrdup_opt(m->answer.node);
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
 	request_ref_large(c);

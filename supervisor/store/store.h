@@ -105,6 +105,7 @@ struct store_run {
 	/* that it has used, as far as who writes knows; not read. What its row
 	   has is never less than before */
 	int64_t cpu_ms;
+	bool began_here; /* its last attempt, at who writes; not read */
 
 	/* Of a QUEUED one, written: it is put into the queue of all instances,
 	   unless it is there… */
@@ -119,7 +120,7 @@ struct store_run {
 	enum store_owner owner;
 	/* JSON: what it asks of clients; on several machines alone */
 	const char *asked;
-	const char *node; /* the name of the machine that has it, or NULL */
+	const char *node; /* of the machine that has it, or ran it; or NULL */
 	bool awaiting;	  /* it waits for an answer of its client's */
 	int64_t shown_until_ms; /* its owner keeps what it shows fresh until */
 	int64_t log_until_ms;	/* …and its log */

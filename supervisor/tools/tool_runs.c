@@ -20,18 +20,14 @@
 #include "supervisor/run/run_json.h"
 #include "supervisor/store/store_shared.h"
 
-static struct json_object *args_of(const struct request *c)
+static void refuse_unknown(struct request *c)
 {
-	return json_member(c->msg.params, "arguments");
-}
-
-static void refuse_unknown(struct request *c, const char *id)
-{
+	struct json_object *args = json_member(c->msg.params, "arguments");
 	struct tool_error r = {0};
 
 	requestor_missed(c->session->requestor);
 	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"",
-		       id);
+		       json_member_str(args, "runId"));
 	request_tool_error(c, &r);
 }
 
@@ -40,7 +36,7 @@ bool tool_runs_failed(struct request *c, const struct store_result *res)
 	struct tool_error r = {0};
 
 	if (res->rc == -ENOENT) {
-		refuse_unknown(c, json_member_str(args_of(c), "runId"));
+		refuse_unknown(c);
 	} else if (res->rc != 0) {
 		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
 			       "the store cannot be read now: %s",
@@ -50,46 +46,51 @@ bool tool_runs_failed(struct request *c, const struct store_result *res)
 	return res->rc != 0;
 }
 
+/* NODE, the machine that has a run or ran it, where C is told that: who runs them is. */
+static const char *told(const struct request *c, const char *node)
+{
+	bool is = store_is_shared(c->ctx->store) && request_is_operator(c);
+
+	return is ? node : NULL;
+}
+
 static void answer_view(struct request *c, const char *id,
-			enum store_status status, const char *view)
+			enum store_status status, const char *view,
+			const char *node)
 {
 	response_run(c, &(struct run_result_source){.id = id,
 						    .status = status,
 						    .form = STORE_TASK_VIEW,
 						    .looked_up = true,
-						    .view = view});
+						    .view = view,
+						    .node = told(c, node)});
 }
 
-/* Which machine has it is told to who runs them, where there are several. */
-static bool is_told_node(const struct request *c)
-{
-	return store_is_shared(c->ctx->store) && request_is_operator(c);
-}
-
-/* V is of a run that is open, and NODE (may be NULL) has it. */
-static void answer_open(struct request *c, struct json_object *v,
+/* V is of a run that NODE (may be NULL) has, or had. */
+static void answer_tree(struct request *c, struct json_object *v,
 			const char *node)
 {
-	if (node != NULL && is_told_node(c))
-		json_add(v, "node:s", node);
+	json_add(v, "node?s", told(c, node));
 	response_tool_result(c, v, false);
 }
 
 static void present_ours(struct request *c, struct run *r)
 {
+	const char *node = told(c, store_node_name(c->ctx->store));
 	struct json_object *v = NULL;
 	char *text;
 
 	requestor_polled(c->session->requestor, &r->polled_ms,
 			 RUN_JSON_POLL_AFTER_MS);
 	if (r->view != NULL) { /* it has ended, and is being recorded */
-		answer_view(c, r->id, run_stored_status(r), r->view);
+		answer_view(c, r->id, run_stored_status(r), r->view,
+			    r->attempts.here ? node : NULL);
 		return;
 	}
 	text = run_json_text(r, c->ctx->isolation);
-	if (r->away.place == RUN_HERE && is_told_node(c) &&
+	if (r->away.place == RUN_HERE && node != NULL &&
 	    json_parse(&v, text, strlen(text), NULL) == 0) {
-		answer_open(c, v, store_node_name(c->ctx->store));
+		answer_tree(c, v, node);
 		free(text);
 		return;
 	}
@@ -107,12 +108,10 @@ static void present(struct request *c, const struct run_found *f)
 	if (tool_runs_failed(c, f->res))
 		return;
 	row = f->res->runs;
-	if (row->status <= STORE_RUNNING)
-		answer_open(c, run_json_open_row(row, f->silent), row->node);
-	else if (row->view != NULL)
-		answer_view(c, row->id, row->status, row->view);
+	if (row->status > STORE_RUNNING && row->view != NULL)
+		answer_view(c, row->id, row->status, row->view, row->node);
 	else
-		response_tool_result(c, run_json_row(row), false);
+		answer_tree(c, run_json_open_row(row, f->silent), row->node);
 }
 
 void tool_runs_get(struct request *c, struct json_object *args)
@@ -126,13 +125,14 @@ static void on_list(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
 	struct json_object *list;
+	const struct store_run *row = res->runs;
 
 	if (!request_unref(c) || tool_runs_failed(c, res))
 		return;
 	list = json_object_new_array();
-	for (size_t i = 0; i < res->n_runs; i++)
+	for (; row < res->runs + res->n_runs; row++)
 		json_object_array_add(
-		    list, run_json_summary(&res->runs[i], is_told_node(c)));
+		    list, run_json_summary(row, told(c, row->node)));
 	response_tool_result(c, json_pack("runs:o total:i", list, res->total),
 			     false);
 }

@@ -707,6 +707,8 @@ sub run_async {
 }
 
 sub get { return $_[0]->tool(get_task_run => {runId => $_[1]})->{view} // {} }
+# The same less what operators alone are told, on PostgreSQL.
+sub get_less_node { my $v = get(@_); delete $v->{node}; return $v }
 
 # Ask until CODE likes what get_task_run says; that view.
 sub get_until {

@@ -46,7 +46,7 @@ static const struct store_column columns[] = {
     COLUMN(TEXT, options),
     COLUMN(TEXT, view),
     COLUMN(TEXT, log),
-    COLUMN(TEXT, node), /* read alone, of a page */
+    COLUMN(TEXT, node), /* read alone */
 };
 
 int64_t store_row_bytes(const struct store_run *run)
@@ -72,6 +72,10 @@ static int write_row(struct store *s, const struct store_run *run)
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
 	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));
 	store_bind(st, rest + 4, STORE_NUM(run->inputs_before > 0));
+	store_bind(st, rest + 5,
+		   STORE_STR(run->began_here && store_is_shared(s)
+				 ? store_node_name(s)
+				 : NULL));
 	return store_sql_step(s, st);
 }
 

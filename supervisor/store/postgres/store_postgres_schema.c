@@ -375,6 +375,10 @@ static const char letters[] =
     " EXECUTE FUNCTION node_leaves();"
     "UPDATE paddock_schema SET version = 12;";
 
+/* The name of the node at which a run has begun last: that node's row may be gone. */
+static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
+				"UPDATE paddock_schema SET version = 13;";
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
@@ -388,6 +392,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_share,
     wakes,
     letters,
+    run_nodes,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -406,13 +411,12 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define ROW "ctid"
 #define RUN "requestor, id"
 /* Its rows are read in an index's order: a join would have all of a day's. */
-#define PICKED HEAD("") ", instance"
-/* A page says as well who has what runs; it has no bulk. */
+#define PICKED HEAD("") ", node"
+/* A page says as well who has what runs, or ran it; it has no bulk. */
 #define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
 	"SELECT " PAGED                                                        \
-	" CASE WHEN page.status = 1 THEN (SELECT node_name FROM node"          \
-	" WHERE node.id = page.instance) END FROM (" pick                      \
+	" CASE WHEN page.status > 0 THEN page.node END FROM (" pick            \
 	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \

@@ -5,7 +5,7 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 12 /* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION 13 /* of paddock_schema; not SQLite's */
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 

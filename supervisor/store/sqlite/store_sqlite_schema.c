@@ -315,8 +315,12 @@ static const char uploads[] =
     " UPDATE used SET bytes = bytes - old.size" USED_UPLOAD "END;"
     "PRAGMA user_version=8;";
 
+/* As PostgreSQL has it, which node ran it: here there is one, and it is null. */
+static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node TEXT;"
+				"PRAGMA user_version=9;";
+
 const char *const store_steps[STORE_SCHEMA_VERSION] = {
-    first, tasks, account, mail, sessions, used, retries, uploads};
+    first, tasks, account, mail, sessions, used, retries, uploads, run_nodes};
 
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"

@@ -5,7 +5,7 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_SCHEMA_VERSION 8 /* PRAGMA user_version */
+#define STORE_SCHEMA_VERSION 9 /* PRAGMA user_version */
 
 extern const char store_pragmas[];
 /* [N] makes version N + 1 of version N; 0 is an empty file. */

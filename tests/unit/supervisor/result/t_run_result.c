@@ -61,6 +61,8 @@ static const struct {
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", false},
     {"a view again", OF(VIEW, SUCCEEDED, .deduplicated = true), MCP_2025_11_25,
      "7", "tl", VIEW_HEAD "7,\"deduplicated\":true}", false},
+    {"a view with the node that ran it", OF(VIEW, SUCCEEDED, .node = "a\"b"),
+     MCP_2025_11_25, "7", "tl", VIEW_HEAD "7,\"node\":\"a\\\"b\"}", false},
     {"a long view, once", OF(VIEW, SUCCEEDED, .level = 1), MCP_2025_11_25, NULL,
      "ttll", VIEW_HEAD "{\"s\":\"xxx", false},
     {"a long view without its result", OF(VIEW, SUCCEEDED, .level = 2),

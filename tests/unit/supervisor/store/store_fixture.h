@@ -26,7 +26,8 @@
 	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"             \
 	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
 	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
-	"ALTER TABLE artifacts DROP COLUMN upload;"
+	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
+	"ALTER TABLE runs DROP COLUMN node;"
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096

@@ -158,8 +158,7 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 		return rc;
 	snprintf(number, sizeof(number), "%" PRId64, ++p->batch);
 	p->sent_ms = clock_boot_ms();
-	return pq_link_send_params(&p->link, "SELECT paddock_write($1, $2)", 2,
-				   values);
+	return pq_link_send(&p->link, STORE_POSTGRES_WRITE, 2, values);
 }
 
 /*

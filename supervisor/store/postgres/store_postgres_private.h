@@ -8,6 +8,7 @@
 
 #define PARAMETERS 40
 #define NUMBER_SIZE 24
+#define STORE_POSTGRES_WRITE "write" /* a prepared statement, of connect() */
 
 struct cursor {
 	struct store_cursor base;

@@ -248,8 +248,9 @@ static void recorded(const char *id)
 }
 
 /* Its first row is committed, but the database goes before it says so. */
-static void test_unsure(void)
+static void test_unsure(bool as_task)
 {
+	const struct run_wish wish = {.task = STORE_TASK_OUTPUT};
 	struct help_db *db;
 	struct run *r;
 	char id[ID_SIZE];
@@ -263,7 +264,10 @@ static void test_unsure(void)
 	sched_remove(&it.ctx.runs->sched, &r->queued);
 	run_apply(r, EV_START);
 	relay_lose_all(it.relay);
-	runs_record(it.ctx.runs, r);
+	if (as_task)
+		runs_make_task(it.ctx.runs, r, &wish);
+	else
+		runs_record(it.ctx.runs, r);
 	answered();
 	ok(!r->durable, "a row whose answer is lost is not known to be there");
 	runs_finish(it.ctx.runs, r, EV_SUCCEED);
@@ -272,8 +276,9 @@ static void test_unsure(void)
 	recorded(id);
 	db = help_open(it.dir);
 	is_int(help_number(db, "SELECT status FROM runs"), STORE_SUCCEEDED,
-	       "its run that ends meanwhile has ended in it as well, once "
-	       "the database is back");
+	       "its %s that ends meanwhile has ended in it as well, once the "
+	       "database is back",
+	       as_task ? "task" : "run");
 	help_close(db);
 	end();
 }
@@ -287,6 +292,7 @@ int main(void)
 	test_asked_elsewhere();
 	test_visited();
 	test_disowned_first();
-	test_unsure();
+	test_unsure(false);
+	test_unsure(true);
 	return tap_done();
 }

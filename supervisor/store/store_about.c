@@ -41,6 +41,14 @@ void store_note_about(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* A database that a request has just reached is told of as that before the next beat. */
+void store_note_reached(struct store *s)
+{
+	if (s->engine->about != NULL && !s->about.reachable &&
+	    s->engine->is_open(s))
+		store_note_about(s);
+}
+
 bool store_about(struct store *s, struct store_database *about)
 {
 	if (s->engine->about == NULL)

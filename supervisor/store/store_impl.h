@@ -250,6 +250,7 @@ size_t store_slot(const char *id);
 char *store_url_name(const char *url);
 /* The thread has beaten, or tried to: what is known of the database now. */
 void store_note_about(struct store *s);
+void store_note_reached(struct store *s);
 /* An instance of several machines' ends its runs so long before others may call
  * it dead: a quarter of the lease. */
 #define STORE_LEASE_MARGIN 4

@@ -254,6 +254,7 @@ static void work(struct store *s)
 	s->busy = s->worked = true;
 	pthread_mutex_unlock(&s->lock);
 	store_batch(s, &batch, &s->retry_queue);
+	store_note_reached(s);
 	hear(s);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);

@@ -51,8 +51,11 @@ static void test_cut(const char *dir)
 	struct store_run run = help_run("alice", STORE_RUNNING), end, idle;
 	struct answer a = {0}, kept = {0};
 	struct help_db *hold;
+	struct store_database about;
 
 	help_put(s, &run, STORE_SYNC);
+	ok(store_about(s, &about) && about.reachable && about.nodes == 1,
+	   "what the first request reached is told of before the first beat");
 	cut(dir);
 	idle = help_run("alice", STORE_RUNNING);
 	store_put_run(s, &idle, STORE_RETRY, help_done, &kept);

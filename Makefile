@@ -396,7 +396,7 @@ install: all
 	cd etc && find $(DATA) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	cd etc && find $(DATA) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
-	    $(INSTALL) -m 640 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
+	    $(INSTALL) -m 644 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done
 	$(INSTALL) -m 644 etc/completion/paddock.bash $(D)$(COMPDIR)/paddock
 	$(INSTALL) -m 644 etc/completion/paddock.fish $(D)$(FISHDIR)/paddock.fish

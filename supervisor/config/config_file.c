@@ -400,6 +400,17 @@ static int slurp(const char *path, struct buf *text)
 	return rc;
 }
 
+/* What root has read at the start is read by whom it became at a reload. */
+static int not_read(const char *path, int err, char *errmsg, size_t size)
+{
+	if (err != EACCES)
+		return errmsg_set(errmsg, size, "%s: %s", path, strerror(err));
+	return errmsg_set(errmsg, size,
+			  "%s: %s; the server reads it as user id %u, which "
+			  "has to be let by chmod or chgrp",
+			  path, strerror(err), (unsigned)geteuid());
+}
+
 static int read_file(struct config *c, const char *path, char *errmsg,
 		     size_t size)
 {
@@ -411,7 +422,7 @@ static int read_file(struct config *c, const char *path, char *errmsg,
 			       buf_len(&text) > 0 ? buf_data(&text) : "",
 			       buf_len(&text), errmsg, size);
 	else
-		errmsg_set(errmsg, size, "%s: %s", path, strerror(-rc));
+		not_read(path, -rc, errmsg, size);
 	buf_fini(&text);
 	return rc == 0 || rc == -ENOENT ? rc : -EINVAL;
 }
@@ -435,7 +446,7 @@ static int read_dir(struct config *c, const char *dir, char *errmsg,
 	int rc = 0, n = scandir(dir, &list, is_conf, by_name);
 
 	if (n < 0 && errno != ENOENT)
-		return errmsg_set(errmsg, size, "%s: %s", dir, strerror(errno));
+		return not_read(dir, errno, errmsg, size);
 	for (int i = 0; i < n; i++) {
 		char *path = xasprintf("%s/%s", dir, list[i]->d_name);
 

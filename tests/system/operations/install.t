@@ -84,7 +84,7 @@ sub expected {
 		"$prefix/share/zsh/" . ($prefix eq '/usr' ? 'vendor-completions' : 'site-functions') . '/_paddock' => '644',
 		"$prefix/lib/systemd/system/paddockd.service" => '644',
 		"$prefix/lib/systemd/system/paddockd.socket" => '644',
-		'/etc/paddock/paddock.conf' => '640',
+		'/etc/paddock/paddock.conf' => '644',
 		(map { my $m = $_; ("$prefix/share/man/man" .
 		       substr($m, -1) . "/$m" => '644') } @manuals),
 		(map { my ($folder, $t) = @$_; map { (

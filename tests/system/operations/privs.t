@@ -162,6 +162,9 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 		   "[limits]\nmax_queued_runs = 44\n");
 	is($s->reload, 'done', 'it is changed');
 	is($queued->($c), 44, 'and holds after a reload, too');
+	chmod 0600, "/proc/$s->{pid}/root/etc/paddock/paddock.conf";
+	like($s->reload, qr{\Arefused why=".*paddock\.conf: Permission denied; the server reads it as user id [1-9]\d*, which has to be let},
+	     'one that root alone may read is refused then, and it says whom to let');
 	$s->signal('TERM');
 	$s->stop('the server ends');
 }

@@ -104,7 +104,7 @@ int store_postgres_connect(struct store *s)
 		rc = check_schema(p);
 	if (rc == 0)
 		rc = pq_link_pipeline(&p->link);
-	if (rc == 0) /* each transaction that writes has it: it is parsed once */
+	if (rc == 0) /* each write begins with it: parsed once */
 		rc = pq_link_prepare(&p->link, STORE_POSTGRES_WRITE,
 				     "SELECT paddock_write($1, $2)", 2, NULL);
 	if (rc == 0)

@@ -5,7 +5,7 @@
  *
  *   kept PADDOCKD TEMPLATES DIR CONFIG [MANY]
  *
- * MANY is 1,000,000, which fills 750 MB in DIR and takes a minute or two. Beside
+ * MANY is 1,000,000, which fills 870 MB in DIR and takes a minute or two. Beside
  * tests/tools/with-postgres they are in PostgreSQL, and what a claim costs is asked, too.
  */
 #include <stdio.h>

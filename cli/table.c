@@ -130,7 +130,7 @@ static void print_row(const struct table *t, const char *const *texts)
 
 void table_print(struct table *t)
 {
-	const char *heads[TABLE_COLUMNS_MAX];
+	const char *heads[TABLE_COLUMNS_MAX] = {NULL};
 
 	if (isatty(STDOUT_FILENO))
 		fit(t, text_wrap_columns(STDOUT_FILENO));

@@ -246,7 +246,8 @@ static bool walk(struct mcp_param_headers *h, struct json_object *schema,
 bool mcp_param_headers_read(struct mcp_param_headers *h,
 			    struct json_object *schema, struct pointer_error *f)
 {
-	static const struct place root = {.reached = true};
+	static const struct place root = {
+	    .above = NULL, .property = NULL, .reached = true, .secret = false};
 
 	*h = (struct mcp_param_headers){0};
 	*f = (struct pointer_error){0};

@@ -127,6 +127,8 @@ void order_worker(const struct zygote *z,
 		msg.msg_control = control;
 		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
 		c = CMSG_FIRSTHDR(&msg);
+		if (c == NULL)
+			die("CMSG_FIRSTHDR");
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(n * sizeof(int));

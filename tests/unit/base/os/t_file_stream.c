@@ -166,7 +166,8 @@ static void removed(void)
 	ok(d != NULL && readdir(d) != NULL && readdir(d) != NULL &&
 	       readdir(d) == NULL,
 	   "nothing is left");
-	closedir(d);
+	if (d != NULL)
+		closedir(d);
 	rmdir(root);
 }
 

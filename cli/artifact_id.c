@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cli/report.h"
 #include "cli/run_id.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
@@ -20,8 +21,8 @@ static int settle(struct json_object *found, const char *given, char **id)
 		return message_fail(
 		    CLI_USAGE,
 		    "several of your artifacts begin with \"%s\"; say more of "
-		    "the id (paddock artifact ls has them)",
-		    given);
+		    "the id (paddock artifact ls%s has them)",
+		    given, server_flags());
 	*id = xstrdup(n == 0
 			  ? given
 			  : json_member_str(json_object_array_get_idx(found, 0),

@@ -21,6 +21,7 @@
 #include "cli/json_io.h"
 #include "cli/report.h"
 #include "cli/table.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
@@ -273,7 +274,8 @@ int artifact_put_list(const struct cli *cli, struct client *c)
 		artifact_put_print(all, "bytes");
 	if (rc == 0 && json_length(all) == 0 && !cli->quiet)
 		message_print("you have uploaded nothing that is still kept; "
-			      "\"paddock artifact ls RUN\" shows a run's");
+			      "\"paddock artifact ls RUN%s\" shows a run's",
+			      server_flags());
 	json_object_put(all);
 	return rc;
 }

@@ -16,6 +16,7 @@
 #include "cli/ps_nodes.h"
 #include "cli/ps_warm.h"
 #include "cli/table.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
 #include "cli/cli.h"
 #include "cli/json_io.h"
@@ -149,8 +150,9 @@ static void say_none(void)
 		message_print("there are no runs");
 	else
 		message_print(
-		    "no runs are queued or running; \"paddock ps -a\" shows "
-		    "those that have ended, too");
+		    "no runs are queued or running; \"paddock ps -a%s\" "
+		    "shows those that have ended, too",
+		    server_flags());
 }
 
 static int ps(const struct cli *cli, struct client *c, int n,

@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "base/mem.h"
+#include "cli/server_flags.h"
 #include "cli/terminal.h"
 #include "cli/tool_call.h"
 #include "proto/json/json_pack.h"
@@ -40,8 +41,8 @@ static int settle(struct json_object *runs, const char *given, char **id)
 		return message_fail(
 		    CLI_USAGE,
 		    "several of your runs begin with \"%s\"; say more of the id "
-		    "(paddock ps -a has them)",
-		    given);
+		    "(paddock ps -a%s has them)",
+		    given, server_flags());
 	if (n == 0 && strcmp(given, "last") == 0)
 		return message_fail(CLI_ABSENT,
 				    "there is no last run: you have none");

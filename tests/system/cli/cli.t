@@ -108,7 +108,7 @@ sub doctor {
 	said($r, 0, qr/nothing to cancel/, 'cancelling what has ended is no error');
 	$r = private(['ps']);
 	is($r->{out}, '', 'ps shows nothing that has ended');
-	said($r, 0, qr/\Apaddock: no runs are queued or running; "paddock ps -a" shows those that have ended, too\n\z/,
+	said($r, 0, qr/\Apaddock: no runs are queued or running; "paddock ps -a --state-dir \S+[^"]*" shows those that have ended, too\n\z/,
 	     'and says so on stderr');
 	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
 	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');

@@ -105,7 +105,7 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	is(paddock('artifact', 'cat', substr($of_run, 0, 28))->{out}, 'x' x 5000, '... and so is what runs made');
 	$r = paddock('artifact', 'cat', 'art_' . substr($ids[3], 4, 1));
 	is($r->{status}, 2, 'a beginning of several is refused');
-	like($r->{err}, qr/several of your artifacts begin with "art_2"; say more of the id \(paddock artifact ls has them\)/, '... with what would do');
+	like($r->{err}, qr/several of your artifacts begin with "art_2"; say more of the id \(paddock artifact ls --\S+ .*has them\)/, '... with what would do');
 	is(paddock('prune', '--older', '1h')->{out}, "0 runs and 0 uploads deleted\n", 'prune leaves what is new');
 	is(paddock('prune', '--older', '1ms', '--status', 'failed')->{out}, "0 runs deleted\n", '... and all uploads when it is told which runs');
 	$r = json_to(paddock('prune', '--older', '1ms', '--json')->{out});

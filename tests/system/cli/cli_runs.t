@@ -95,7 +95,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is(json_to(paddock('result', substr $given[2], 4)->{out})->{n}, 3, '... and a whole one without it');
 	my $r = paddock('result', 'run_');
 	is($r->{status}, 2, 'a beginning of several is refused');
-	like($r->{err}, qr/several of your runs begin with "run_"/, '... and says so');
+	like($r->{err}, qr/several of your runs begin with "run_"; say more of the id \(paddock ps -a --socket \S+ has them\)/, '... and says so');
 	$r = paddock('wait', 'run_zzzzzz');
 	is_deeply([$r->{status}, $r->{err} =~ /RUN_NOT_FOUND/ ? 1 : 0], [4, 1],
 	    'a beginning of none');

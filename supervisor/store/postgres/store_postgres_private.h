@@ -8,7 +8,8 @@
 
 #define PARAMETERS 40
 #define NUMBER_SIZE 24
-#define STORE_POSTGRES_WRITE "write" /* a prepared statement, of connect() */
+/* a prepared statement, of connect(); a test knows what writes by that name */
+#define STORE_POSTGRES_WRITE "paddock_write"
 
 struct cursor {
 	struct store_cursor base;

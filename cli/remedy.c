@@ -163,10 +163,8 @@ static const struct {
      "wait until something of yours expires, or have it raised", NULL},
     {"QUEUE_FULL", NULL, "try again when some of the runs that wait have ended",
      NULL},
-    {"STORE_UNAVAILABLE", NULL,
-     "the server's state directory has to be mended, or room made there; then "
-     "try again",
-     NULL},
+    {"STORE_UNAVAILABLE", "status",
+     "says what has to be mended; then try again", NULL},
     {"STEP_EXECUTION_FAILED", NULL,
      "if a step's message names an input, correct that; else the template's "
      "author has to mend it",

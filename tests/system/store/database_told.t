@@ -94,6 +94,8 @@ like( $r->{json}{reason}, qr/^its database /, '  which says why' );
 ( $status, $said ) = command('status');
 like( $said, qr{^database\s+postgresql:///postgres: not reachable}m, '  and so does paddock status' );
 isnt( $status, 0, '  which fails' );
+( $status, $said ) = command('ps');
+like( $said, qr{^  hint: "paddock status --socket \S+" says what has to be mended}m, 'a command that is refused for it leads there' );
 
 $s->stop;
 done_testing();

@@ -250,8 +250,8 @@ static const struct {
     {"PERMISSION_NOT_ALLOWED",
      "the message says who can grant it, if anybody can"},
     {"STORE_UNAVAILABLE",
-     "try again later; the operator has to give the server a state folder "
-     "that it can write to, with room in it"},
+     "try again later; \"paddock status\" tells the operator what keeps the "
+     "record of runs from being read or written"},
     {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own"},
     {"ELEMENT_NOT_FOUND",
      "look at the page again: get_page_info, find_element"},

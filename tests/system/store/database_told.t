@@ -96,6 +96,8 @@ like( $said, qr{^database\s+postgresql:///postgres: not reachable}m, '  and so d
 isnt( $status, 0, '  which fails' );
 ( $status, $said ) = command('ps');
 like( $said, qr{^  hint: "paddock status --socket \S+" says what has to be mended}m, 'a command that is refused for it leads there' );
+( $status, $said ) = command('run echo --json');
+like( $said, qr{"recoverHint":"try again later; \\"paddock status\\" tells the operator}, '  and so does what a client is told' );
 
 $s->stop;
 done_testing();

@@ -54,8 +54,8 @@ static size_t leaves(size_t bytes, const char *text)
 TEST(leaves)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	ctx.store = store_start("/nowhere", ctx.instance);
-	store_set_url(ctx.store, "postgresql:///none?host=/nowhere");
+	ctx.store = store_start("/proc/nowhere", ctx.instance);
+	store_set_url(ctx.store, "postgresql:///none?host=/proc/nowhere");
 	is_int((long long)leaves(100, NULL), 2, "a small response leaves");
 	is_int(written, 1, "as text that is made");
 	is_int((long long)leaves(RPC_ASYNC_LARGE + 1, "{ }"), 3,

@@ -166,8 +166,8 @@ static const struct {
     {"STORE_UNAVAILABLE", "status",
      "says what has to be mended; then try again", NULL},
     {"STEP_EXECUTION_FAILED", NULL,
-     "if a step's message names an input, correct that; else the template's "
-     "author has to mend it",
+     "if a step's message names an input, correct that; if a grant, the "
+     "operator can give it; else the template's author has to mend it",
      NULL},
     {"EXECUTION_ERROR", NULL, NULL, execution},
     {"OUTPUT_INVALID", NULL,

@@ -195,8 +195,9 @@ static const struct {
     {"RUN_TIMEOUT", "whoCanRaise",
      "ask for less at once, or have it given more time, by ", ""},
     {"STEP_EXECUTION_FAILED", "failedStep", "the step ",
-     " failed; if what it says is about the inputs, correct them, else the "
-     "template's author has to mend it"},
+     " failed; if what it says is about the inputs, correct them; if it is "
+     "about a grant, the operator can give that; else the template's author "
+     "has to mend it"},
     {"URL_NOT_ALLOWED", "reason",
      "take another address; this one is ruled out by: ", ""},
     {"PROTOCOL_VIOLATION", "offence",

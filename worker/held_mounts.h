@@ -2,7 +2,8 @@
 /*
  * held_mounts.h - mount namespaces that outlive their shims. To take down what a
  * program looked at takes a millisecond, and a process is not reaped before it
- * has been done; so the zygote does it, when the supervisor has the run's end.
+ * has been done; so a child of the zygote does it, when the supervisor has the run's
+ * end. The caller has no other children.
  */
 #ifndef WORKER_HELD_MOUNTS_H
 #define WORKER_HELD_MOUNTS_H

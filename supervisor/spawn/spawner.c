@@ -106,7 +106,7 @@ static void release(struct spawner *c, pid_t holder, uint32_t slot,
 	    .type = ZYGOTE_PROTO_RELEASE, .slot = slot, .seq = seq};
 	const struct zygote *z = zygote_of_pid(c, holder);
 
-	if (z != NULL) /* if that fails, the slot's next worker does it */
+	if (z != NULL) /* if that fails, the slot's next that is held does it */
 		(void)fdpass_send(z->control, &request, sizeof(request), -1,
 				  MSG_DONTWAIT);
 }

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/os/fdpass.h"
@@ -28,6 +29,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
+#define STUCK_MS 5000	 /* no zygote takes so long for a clone */
 #define SENT_AT_ONCE 256 /* descriptors: the kernel's SCM_MAX_FD is 253 */
 
 /*
@@ -247,6 +249,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	child->pid = 0;
 	request->seq = child->seq = ++c->seq;
 	request->slot = child->slot;
+	child->asked_ms = clock_mono_ms();
 	request->hold = job->quick_end;
 	child->holder = job->quick_end ? p->current->pid : 0;
 	if (request->n_files > 0)
@@ -267,15 +270,21 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	return 0;
 }
 
-void spawner_overdue(struct spawner *c, const struct spawner_child *child)
+/* How long its run may take is a requestor's to say, and the zygote is everybody's. */
+int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child)
 {
+	int64_t left_ms = child->asked_ms + STUCK_MS - clock_mono_ms();
 	const struct spawner_child *h;
 	const struct zygote *z;
+
+	if (left_ms > 0)
+		return left_ms;
 
 	LIST_FOREACH(z, &c->zygotes, link)
 		TAILQ_FOREACH(h, &z->pending, link)
 			if (h == child)
 				kill(z->pid, SIGKILL);
+	return 0;
 }
 
 pid_t spawner_zygote_pid(const struct spawner *c, enum runtime kind)

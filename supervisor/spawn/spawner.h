@@ -93,7 +93,8 @@ struct spawner_child {
 	pid_t pid; /* 0 until it is cloned, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
-	pid_t holder; /* the zygote that holds its mounts, or 0 */
+	int64_t asked_ms; /* of the clock that only goes on */
+	pid_t holder;	  /* the zygote that holds its mounts, or 0 */
 	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until cloned */
 	UT_hash_handle hh;		 /* in spawner.by_pid while alive */
 };
@@ -157,8 +158,11 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 /* SIGCHLD came: reap, and call each on_exit. */
 void spawner_reap(struct spawner *c);
 
-/* CHILD is long overdue: its zygote is stuck, and is replaced. */
-void spawner_overdue(struct spawner *c, const struct spawner_child *child);
+/*
+ * CHILD, which is not cloned, was to have ended by now: after how many ms more its zygote
+ * is taken to be stuck, or 0: that is now, and it is replaced.
+ */
+int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
 void spawner_renew(struct spawner *c, enum runtime kind);

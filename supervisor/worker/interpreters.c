@@ -280,11 +280,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct look *l = arg;
+	int64_t left_ms = 0;
 
 	(void)fd, (void)what;
 	kill_look(l);
 	if (l->child.pid == 0)
-		spawner_overdue(l->of->ctx->spawner, &l->child);
+		left_ms = spawner_overdue(l->of->ctx->spawner, &l->child);
+	if (left_ms > 0)
+		event_add(l->deadline, CLOCK_TIMEVAL(left_ms));
 }
 
 /* In the cage of some program's: its package is not looked at. */

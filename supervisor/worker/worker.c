@@ -104,6 +104,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 	struct run *r = w->run;
+	int64_t left_ms;
 
 	(void)fd, (void)what;
 	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
@@ -113,8 +114,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	else
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
-	if (!born_is_alive(w->born))
-		spawner_overdue(w->env->ctx->spawner, &w->born->child);
+	if (born_is_alive(w->born))
+		return;
+	left_ms = spawner_overdue(w->env->ctx->spawner, &w->born->child);
+	if (left_ms > 0)
+		after_ms(w->deadline, left_ms);
 }
 
 void worker_recv_last(struct worker *w)

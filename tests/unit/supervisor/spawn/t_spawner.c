@@ -272,7 +272,10 @@ static void test_deaths(void)
 	until(&reports, 3);
 	ok(true, "and another zygote comes");
 	ask(&h, STALL);
-	spawner_overdue(spawner, &h.child);
+	ok(spawner_overdue(spawner, &h.child) > 0,
+	   "one that was asked a moment ago is given time");
+	h.child.asked_ms -= 60000;
+	is_int(spawner_overdue(spawner, &h.child), 0, "and then no more");
 	until(&h.born, 1);
 	is_int(h.err, ESRCH, "one that answers no more can be given up");
 	until(&reports, 4);

@@ -143,7 +143,7 @@ void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms)
 	else if (s < 3600)
 		snprintf(out, PROGRESS_BAR_TIME_SIZE,
 			 "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-	else if (s < 2 * 86400)
+	else if (s < INT64_C(2) * 86400)
 		snprintf(out, PROGRESS_BAR_TIME_SIZE,
 			 "%" PRId64 " h %02" PRId64 " min", s / 3600,
 			 s / 60 % 60);

@@ -29,8 +29,9 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-#define STUCK_MS 5000	 /* no zygote takes so long for a clone */
-#define SENT_AT_ONCE 256 /* descriptors: the kernel's SCM_MAX_FD is 253 */
+#define STUCK_MS 5000 /* no zygote takes so long for a clone */
+#define SENT_AT_ONCE                                                           \
+	UINT64_C(256) /* descriptors: the kernel's SCM_MAX_FD is 253 */
 
 /*
  * A zygote that is killed between cloning and telling leaves a child that

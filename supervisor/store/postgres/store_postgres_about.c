@@ -37,14 +37,18 @@
  */
 static int check_lineage(struct postgres *p)
 {
-	char text[2 * NUMBER_SIZE] = "", cluster[NUMBER_SIZE] = "";
-	long long timeline = 0;
+	char text[2 * NUMBER_SIZE] = "", cluster[NUMBER_SIZE] = "", *space;
+	int64_t timeline;
 	int rc = pq_link_ask(&p->link, LINEAGE, text, sizeof(text));
 
 	if (rc != 0)
 		return p->link.broken ? rc : 0;
-	if (sscanf(text, "%23s %lld", cluster, &timeline) != 2)
+	space = strchr(text, ' ');
+	if (space == NULL)
 		return 0;
+	*space = '\0';
+	snprintf(cluster, sizeof(cluster), "%s", text);
+	timeline = strtoll(space + 1, NULL, 10);
 	if (strcmp(cluster, p->cluster) == 0 && timeline < p->timeline) {
 		snprintf(p->link.words, sizeof(p->link.words),
 			 "it is an older primary");

@@ -315,6 +315,29 @@ static void test_poison(struct store *s)
 	help_clear(&c);
 }
 
+/* A file has the pages that it was made with; https://www.sqlite.org/fileformat.html */
+static void test_pages(void)
+{
+	struct store_run run = help_run("x", STORE_RUNNING);
+	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
+	struct store *s = store_start(dir, "inst_p");
+	unsigned char size[2] = {0};
+	int fd;
+
+	is_int(help_put(s, &run, STORE_SYNC), 0, "a run in a new store");
+	store_stop(s, 10000);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!help_is_postgres()) {
+		ok(pread(fd, size, sizeof(size), 16) == sizeof(size) &&
+		       size[0] << 8 == 2048,
+		   "whose pages are small");
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	help_remove(dir);
+}
+
 static void test_version(void)
 {
 	char *dir = help_dir();
@@ -429,6 +452,7 @@ int main(void)
 	test_poison(s);
 	store_stop(s, 10000);
 	help_remove(dir);
+	test_pages();
 	test_version();
 	test_stop();
 	test_two();

@@ -12,14 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/fds.h"
 
-static struct {
+/* By slot; NULL until one is held, for what Lua's zygote has its workers copy. */
+static struct held {
 	int fd; /* 0: none */
 	uint32_t seq;
-} held[ZYGOTE_PROTO_SLOTS];
+} * held;
 
 /* In a child: hold the socket FD alone, until our parent has let go of its own. */
 _Noreturn static void let_go_later(int fd, const int parent[2])
@@ -54,6 +56,8 @@ int held_mounts_open(uint32_t slot, uint32_t seq)
 {
 	int ends[2];
 
+	if (held == NULL)
+		held = xcalloc(ZYGOTE_PROTO_SLOTS, sizeof(*held));
 	held_mounts_release(slot, held[slot].seq);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return 0;
@@ -64,7 +68,7 @@ int held_mounts_open(uint32_t slot, uint32_t seq)
 
 void held_mounts_release(uint32_t slot, uint32_t seq)
 {
-	if (slot >= ZYGOTE_PROTO_SLOTS || held[slot].fd == 0 ||
+	if (held == NULL || slot >= ZYGOTE_PROTO_SLOTS || held[slot].fd == 0 ||
 	    held[slot].seq != seq)
 		return;
 	let_go(held[slot].fd);

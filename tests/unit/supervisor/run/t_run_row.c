@@ -134,3 +134,29 @@ TEST(attempts)
 	is_int(r->attempts.cpu_ms, 0, "one without any has used none yet");
 	run_free(r);
 }
+
+static size_t lines;
+
+static void on_line(struct run_watch *w, struct run *r,
+		    const struct run_notice *n)
+{
+	(void)w, (void)r;
+	lines += n->kind == NOTICE_LOG;
+}
+
+TEST(log_elsewhere)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .users = 1};
+	struct store_run row = {.inputs = "{}", .options = "{}"};
+	struct run *r = run_row_revive(&row, &q, &t);
+	struct run_watch w = {.on_notice = on_line};
+
+	run_watch_add(r, &w);
+	run_row_tell_log(r, "09:00 warning first\n");
+	is_int((long long)lines, 1, "a line of another server's is told");
+	run_row_tell_log(r, "09:00 warning first\n09:01 error second\n");
+	is_int((long long)lines, 2, "and at the next look what is new alone");
+	run_watch_del(&w);
+	run_free(r);
+}

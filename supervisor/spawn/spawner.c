@@ -280,7 +280,6 @@ int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child)
 
 	if (left_ms > 0)
 		return left_ms;
-
 	LIST_FOREACH(z, &c->zygotes, link)
 		TAILQ_FOREACH(h, &z->pending, link)
 			if (h == child)

@@ -479,24 +479,25 @@ static void enter_v1(enum cgroup_leaf leaf)
 
 pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 {
-	struct clone_args args = {.flags = flags | CLONE_VFORK,
-				  .exit_signal = SIGCHLD};
 	int fd = cgroup_open(cgroups.base[CGROUP_UNIFIED], leaves[leaf], ".",
 			     O_PATH | O_DIRECTORY);
 	long pid = -1;
 
+	flags |= CLONE_VFORK;
 	if (fd >= 0) {
-		struct clone_args into = args;
+		struct clone_args into = {.flags = flags | CLONE_INTO_CGROUP,
+					  .cgroup = (uint64_t)fd};
 
-		into.flags |= CLONE_INTO_CGROUP;
-		into.cgroup = (uint64_t)fd;
+		/* for the parent it is our own, and clone3(2) takes no other */
+		if ((flags & CLONE_PARENT) == 0)
+			into.exit_signal = SIGCHLD;
 		pid = syscall(SYS_clone3, &into, sizeof(into));
 		if (pid != 0)
 			close(fd);
 	}
 	if (pid < 0) /* an older kernel, or a filter around us */
-		pid = syscall(SYS_clone, args.flags | SIGCHLD, NULL, NULL, NULL,
-			      NULL);
+		pid =
+		    syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
 		enter_v1(leaf);
 	return pid < 0 ? -errno : (pid_t)pid;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_cgroup.c - where we are in the trees of cgroups; and, as root, limits. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +196,39 @@ static bool is_in(const char *name, pid_t pid)
 	return is;
 }
 
+/* Of each tree? */
+static bool is_in_all(const char *name, pid_t pid)
+{
+	bool is = true;
+
+	for (int t = 0; t < CGROUP_TREES; t++) {
+		char *path =
+		    xasprintf("%s/%s/cgroup.procs", cgroups.base[t], name);
+
+		is &= cgroups.base[t] == NULL || read_number(path) == pid;
+		free(path);
+	}
+	return is;
+}
+
+/* As privsep does it: the parent's child, not its own. Their status. */
+static int clone_for_parent(void)
+{
+	pid_t privsep = fork(), pid;
+	int status = -1, theirs = -1;
+
+	if (privsep == 0) {
+		pid = cgroup_clone(CGROUP_LUA, CLONE_PARENT);
+		if (pid == 0)
+			_exit(is_in_all("lua", getpid()) ? 0 : 1);
+		_exit(pid > 0 ? 0 : 1);
+	}
+	while ((pid = wait(&status)) > 0)
+		if (pid != privsep)
+			theirs = status;
+	return theirs;
+}
+
 /* However many processes a run has, another gets as much as it. */
 static void shares(void)
 {
@@ -254,6 +288,8 @@ static void live(void)
 		_exit(cgroup_holds(CGROUP_LUA, getpid()) ? 0 : 1);
 	waitpid(pid, &status, 0);
 	is_int(status, 0, "who is cloned into a group is held from birth");
+	is_int(clone_for_parent(), 0,
+	       "in all its trees, for a parent that it is to be a child of");
 
 	status = run_in(3, &small, eat, &use);
 	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,

@@ -49,6 +49,7 @@ struct field {
 #define TOTAL 0, MSG_BODY_MAX, "over 1 GiB"
 #define ASK 0, MSG_ASK_MAX, "over 1 MiB"
 #define SEQ 0, MSG_SEQ_MAX, "over 2^32 - 1"
+#define KB 0, MSG_KB_MAX, "over 2^32 - 1"
 #define FLAG 0, 1, "over 1"
 
 /* The kinds of string: of what, the bounds, what is beyond them, and else. */
@@ -72,7 +73,8 @@ _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_CHUNK_MAX == 63 << 10 && MSG_STEPS_MAX == 1000000 &&
 		   MSG_PENDING_MAX == 10000 && MSG_ASK_MAX == 1 << 20 &&
 		   MSG_ANSWER_MAX == 4 << 20 &&
-		   MSG_SEQ_MAX == (1ull << 32) - 1 && MSG_RATE_MIN == 100 &&
+		   MSG_SEQ_MAX == (1ull << 32) - 1 &&
+		   MSG_KB_MAX == MSG_SEQ_MAX && MSG_RATE_MIN == 100 &&
 		   MSG_RATE_MAX == 1000000,
 	       "the offences quote these");
 

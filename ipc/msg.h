@@ -29,6 +29,7 @@
 #define MSG_ASK_MAX (1u << 20)	  /* bytes: CALL's or INPUT's parameters */
 #define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
 #define MSG_SEQ_MAX UINT32_MAX	  /* CALL's or INPUT's number */
+#define MSG_KB_MAX UINT32_MAX	  /* of memory: 4 TiB */
 #define MSG_ASKS_MAX 64u	  /* CALLs and INPUTs that wait at once */
 #define MSG_BURST_S 4u		  /* seconds: see msg_cost() */
 #define MSG_ASK_PACE 1024u	  /* bytes of them that pass for a message */

@@ -37,11 +37,22 @@ void report_lost(const struct msg_lost *lost)
 	channel_send(&m);
 }
 
-void report_result(enum msg_result_kind kind, const char *p, size_t n)
+static uint64_t us_of(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+void report_result(enum msg_result_kind kind, const struct rusage *used,
+		   const char *p, size_t n)
 {
 	struct msg m = {.type = MSG_RESULT};
 
 	m.result.kind = kind;
+	if (used != NULL) {
+		m.result.user_us = us_of(&used->ru_utime);
+		m.result.system_us = us_of(&used->ru_stime);
+		m.result.max_rss_kb = (uint64_t)used->ru_maxrss;
+	}
 	steps_close();
 	progress_flush();
 	channel_send_body(&m, p, n);

@@ -4,6 +4,7 @@
 #define WORKER_REPORT_H
 
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "ipc/msg.h"
 
@@ -17,7 +18,9 @@ void report_lost(const struct msg_lost *lost);
  * The two messages that end a run: steps that are open are closed before, and
  * progress is sent. DETAILS is the text of an object, or empty.
  */
-void report_result(enum msg_result_kind kind, const char *p, size_t n);
+/* USED: by this process until now; NULL: the supervisor counts it alone. */
+void report_result(enum msg_result_kind kind, const struct rusage *used,
+		   const char *p, size_t n);
 void report_fail(const char *code, const char *message, size_t len,
 		 struct str details);
 

@@ -63,11 +63,18 @@ static bool has_row(const struct ended *e, const struct run *r, int rc)
 	       !e->retried;
 }
 
+/* R's end is known to last, or why not; and its worker is gone. */
+static void tell_recorded(struct runs *s, struct run *r)
+{
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
+					 .unrecorded = r->recorded.failed});
+	runs_forget(s, r);
+}
+
 static void on_ended(void *arg, const struct store_result *res)
 {
 	struct ended *e = arg;
 	struct run *r = runs_by_id(e->runs, e->id);
-	struct run_notice n = {.kind = NOTICE_RECORDED};
 
 	if (r == NULL || !run_terminal(r)) {
 		e->runs->unrecorded -= e->bytes;
@@ -94,11 +101,12 @@ static void on_ended(void *arg, const struct store_result *res)
 			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
 			  r->id, r->requestor->name, run_state_name(r->state),
 			  res->errmsg);
-		n.unrecorded = store_says(res->rc);
+		r->recorded.failed = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
-	run_tell(r, &n);
-	runs_forget(e->runs, r);
+	r->recorded.is = true;
+	if (r->worker == NULL) /* else when that has left */
+		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
 		runs_pump(e->runs);
@@ -177,6 +185,15 @@ static enum run_event fit(const struct runs *s, struct run *r,
 	return EV_FAIL;
 }
 
+static void log_and_audit(const struct runs *s, const struct run *r)
+{
+	log_end(r);
+	audit_end(r, s->ctx->isolation);
+	if (r->task.form != STORE_TASK_NONE)
+		audit_task("task_ended", r->requestor, r->id,
+			   task_json_status_name(task_json_status(r)));
+}
+
 void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 {
 	struct ended *e = xcalloc(1, sizeof(*e));
@@ -201,15 +218,32 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	r->files = NULL;
 	set_expiry(s, r);
 	r->view = run_json_text(r, s->ctx->isolation);
-	log_end(r);
-	audit_end(r, s->ctx->isolation);
-	if (r->task.form != STORE_TASK_NONE)
-		audit_task("task_ended", r->requestor, r->id,
-			   task_json_status_name(task_json_status(r)));
+	if (r->worker == NULL)
+		log_and_audit(s, r);
 	*e = (struct ended){
 	    .runs = s, .bytes = strlen(r->view), .retried = r->durable};
 	memcpy(e->id, r->id, sizeof(e->id));
 	s->unrecorded += e->bytes;
 	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    on_ended, e);
+}
+
+/* R's row has what its worker said of itself: should it not be so, this is. */
+static void correct(struct runs *s, struct run *r, const struct run_use *used)
+{
+	if (memcmp(&r->use, used, sizeof(*used)) == 0)
+		return;
+	r->use = *used;
+	free(r->view);
+	r->view = run_json_text(r, s->ctx->isolation);
+	if (r->recorded.failed == NULL)
+		run_row_put(s->ctx->store, r, STORE_DEFERRED, NULL, NULL);
+}
+
+void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
+{
+	correct(s, r, used);
+	log_and_audit(s, r);
+	if (r->recorded.is)
+		tell_recorded(s, r);
 }

@@ -161,16 +161,50 @@ static void read_later(struct runs *s, struct run *r,
 	free(rd);
 }
 
-void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
+/*
+ * R's worker leaves, and R is over unless that is not so simple: it failed, and may be
+ * tried again; its output takes a thread's time; whether it is still ours is known
+ * when its worker is gone.
+ */
+static bool settle_early(struct runs *s, struct run *r,
+			 const struct exit_facts *e)
 {
+	struct validation c;
+	enum run_event ev;
+
+	if (s->lease != NULL || r->parked.is)
+		return false;
+	ev = outcome_of(r, e, &c);
+	if (ev != EV_SUCCEED && ev != EV_PARTIAL)
+		return false;
+	runs_finish(s, r, ev);
+	return true;
+}
+
+void runs_worker_gone(void *arg, struct run *r, const struct exit_facts *e)
+{
+	struct runs *s = arg;
+	struct run_use used = outcome_used(r, e);
+
+	requestor_charge(r->requestor, used.cpu_ms);
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_finish_gone(s, r, &used);
+	runs_resume(s);
+}
+
+bool runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
+{
+	if (e->leaves)
+		return settle_early(arg, r, e);
 	runs_unpark(arg, r);
 	outcome_usage(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&
 	    r->state != RUN_CANCELLING) {
 		read_later(arg, r, e);
-		return;
+		return true;
 	}
 	free(e->output);
 	settle(arg, r, e);
+	return true;
 }

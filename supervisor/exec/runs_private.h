@@ -135,15 +135,21 @@ void runs_files_over(struct runs *s, const struct run *r); /* it has ended */
 
 /* ---- runs_output.c ---- */
 
-/* R's worker is gone, and E all there is to know of it; RUNS are all. */
-void runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
+/* As struct worker_env has them; RUNS are all. */
+bool runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
+void runs_worker_gone(void *runs, struct run *r, const struct exit_facts *e);
 /* R's output is not awaited any more; it goes with the check. */
 void runs_output_drop(struct runs *s, struct run *r);
 
 /* ---- runs_finish.c ---- */
 
-/* EV ends R, which has no worker: steps, view, row; NOTICE_RECORDED follows. */
+/*
+ * EV ends R: steps, view, row; NOTICE_RECORDED follows. R has no worker, or one that
+ * leaves: then that waits for runs_finish_gone(), when it is known what it USED.
+ */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
+void runs_finish_gone(struct runs *s, struct run *r,
+		      const struct run_use *used);
 void runs_forget(struct runs *s, struct run *r);
 /* Nobody needs R's result any more, which may be large. */
 void runs_drop_result(const struct runs *s, struct run *r);

@@ -277,6 +277,14 @@ void outcome_usage(struct run *r, const struct exit_facts *e)
 	weigh_use(&r->use, e);
 }
 
+struct run_use outcome_used(const struct run *r, const struct exit_facts *e)
+{
+	struct run_use used = r->use;
+
+	weigh_use(&used, e);
+	return used;
+}
+
 /* A program's output is its own; Lua's was made by our runtime. */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 {

@@ -11,8 +11,12 @@
 #include "supervisor/threads/validation.h"
 #include "supervisor/run/run.h"
 
-/* What the supervisor knows when a worker has been reaped. */
+/*
+ * What the supervisor knows when a worker has been reaped; or when it has given its
+ * result and only leaves, and then USE is what it says itself.
+ */
 struct exit_facts {
+	bool leaves;
 	bool have_result;  /* a whole RESULT came, and r->result is set */
 	bool reply_failed; /* the reply has isError, or an error */
 	char *output;	   /* on_over()'s: a large result, not read yet; NULL */
@@ -35,6 +39,7 @@ enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 			  struct validation *c);
 /* What R's worker used, which outcome_of() looks at as well. */
 void outcome_usage(struct run *r, const struct exit_facts *e);
+struct run_use outcome_used(const struct run *r, const struct exit_facts *e);
 /* R's error: its worker gave OFFENCE; ERRMSG says more, or is "". */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg);
 enum run_event outcome_validated(struct run *r, const struct validation *c);

@@ -274,9 +274,13 @@ struct run {
 		char home[ID_SIZE];    /* who put it there, another; or "" */
 		TAILQ_ENTRY(run) link; /* in runs.abroad, while it is */
 	} away;
-	unsigned starts;	 /* tries to get one that failed */
-	bool durable;		 /* a row of it has been committed */
-	bool unsure;		 /* one may have been, whose answer was lost */
+	unsigned starts; /* tries to get one that failed */
+	bool durable;	 /* a row of it has been committed */
+	bool unsure;	 /* one may have been, whose answer was lost */
+	struct {	 /* ENDED: while its worker leaves */
+		bool is; /* its row is there… */
+		const char *failed; /* …or is not, and why; static */
+	} recorded;
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
 	char *view;		 /* ENDED: its terminal view, JSON text */
 	struct run_shown *shown; /* run_shown.c's, while others ask */

@@ -229,6 +229,48 @@ static void see_unread(struct worker *w)
 		w->unread = true;
 }
 
+/* What was used before its run came is not its requestor's. */
+static void exclude_start(const struct born *b, struct rusage *use)
+{
+	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
+	uint64_t ms = b->start_cpu_ms < WARM_START_CPU_MS ? b->start_cpu_ms
+							  : WARM_START_CPU_MS;
+	int64_t left_us = b->waited ? (int64_t)ms * 1000 : 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		int64_t had =
+		    (int64_t)parts[i]->tv_sec * 1000000 + parts[i]->tv_usec;
+		int64_t cut = had < left_us ? had : left_us;
+
+		left_us -= cut;
+		had -= cut;
+		parts[i]->tv_sec = had / 1000000;
+		parts[i]->tv_usec = had % 1000000;
+	}
+}
+
+/*
+ * It gave its result, and may only exit: what comes of its run is known, and its
+ * row is written meanwhile. A program's others may have met limits of them all.
+ */
+static void leave(struct worker *w)
+{
+	struct exit_facts e = {.leaves = true,
+			       .use = w->said,
+			       .group = CGROUP_USE_UNKNOWN,
+			       .have_result = true};
+	struct run *r = w->run;
+
+	if (r->template->runtime != RUNTIME_LUA || !w->have_result ||
+	    buf_len(&w->result) > 0 || !w->run_whole || w->killed ||
+	    !born_is_alive(w->born) || r->state != RUN_RUNNING ||
+	    r->error.code != NULL)
+		return;
+	exclude_start(w->born, &e.use);
+	e.reply_failed = r->is_reply && output_parse_reply_failed(r->result);
+	w->over = w->env->on_over(w->env->arg, r, &e);
+}
+
 static void on_turn(void *arg)
 {
 	struct worker *w = arg;
@@ -240,9 +282,11 @@ static void on_turn(void *arg)
 		event_add(w->readable, NULL);
 		return;
 	}
-	event_del(w->readable); /* the outcome waits for its exit */
-	if (!ended)
+	event_del(w->readable);
+	if (!ended) {
+		leave(w); /* else the outcome waits for its exit */
 		return;
+	}
 	w->silent = true;
 	worker_recv_last(w);
 }
@@ -344,26 +388,6 @@ static void start_another(struct worker *w, int status)
 		env->on_not_started(env->arg, r, rc);
 }
 
-/* What was used before its run came is not its requestor's. */
-static void exclude_start(const struct born *b, struct rusage *use)
-{
-	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
-	uint64_t ms = b->start_cpu_ms < WARM_START_CPU_MS ? b->start_cpu_ms
-							  : WARM_START_CPU_MS;
-	int64_t left_us = b->waited ? (int64_t)ms * 1000 : 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		int64_t had =
-		    (int64_t)parts[i]->tv_sec * 1000000 + parts[i]->tv_usec;
-		int64_t cut = had < left_us ? had : left_us;
-
-		left_us -= cut;
-		had -= cut;
-		parts[i]->tv_sec = had / 1000000;
-		parts[i]->tv_usec = had % 1000000;
-	}
-}
-
 static void on_reaped(struct born *born, int status, const struct rusage *use)
 {
 	struct worker *w = born->owner;
@@ -384,6 +408,11 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	if (born->waited)
 		warm_began(env->ctx->warm, born);
 	exclude_start(born, &e.use);
+	if (w->over) {
+		worker_free(w);
+		env->on_gone(env->arg, r, &e);
+		return;
+	}
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);

@@ -69,7 +69,9 @@ struct worker {
 	struct buf result;
 	bool reply;
 	bool have_result;
-	bool silent; /* its end of the socket is closed */
+	struct rusage said; /* with it: what it used */
+	bool over;	    /* its run is, and it leaves */
+	bool silent;	    /* its end of the socket is closed */
 	bool killed;
 	bool late;     /* it spoke after its last word */
 	double tokens; /* of the message rate */

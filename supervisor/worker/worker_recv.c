@@ -203,6 +203,12 @@ static int result_bytes(struct worker *w, struct str s)
 	return w->body_got == w->body_total ? result_done(w) : 0;
 }
 
+static struct timeval timeval_of(uint64_t us)
+{
+	return (struct timeval){.tv_sec = (time_t)(us / 1000000),
+				.tv_usec = (suseconds_t)(us % 1000000)};
+}
+
 static int on_result(struct worker *w, const struct msg *m)
 {
 	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
@@ -210,6 +216,9 @@ static int on_result(struct worker *w, const struct msg *m)
 	worker_question_drop(w);
 	w->phase = PHASE_RESULT;
 	w->reply = m->result.kind == MSG_RESULT_REPLY;
+	w->said.ru_utime = timeval_of(m->result.user_us);
+	w->said.ru_stime = timeval_of(m->result.system_us);
+	w->said.ru_maxrss = (long)m->result.max_rss_kb;
 	w->body_total = m->result.total;
 	w->body_got = 0;
 	return result_bytes(w, m->result.head);

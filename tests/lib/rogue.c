@@ -14,7 +14,7 @@
 #define FRAME_MAX 65536
 #define FLOOD 200000
 #define READY "\x91\x10"
-#define NULL_RESULT "\x94\x15\x00\x04\xa4null"
+#define NULL_RESULT "\x97\x15\x00\x00\x00\x00\x04\xa4null"
 #define DECLARE(at, n) "\x99\x12" at n "\x00\x00\x00\xa1s\xa0\xa0"
 #define INPUT(seq) "\x95\x18" seq "\x00\x02\xa2{}"
 #define CALL(seq) "\x95\x17" seq "\xa1t\x02\xa2{}"
@@ -46,6 +46,10 @@ static const struct rogue {
     {"mute", {{0}}, STAY},
     {"idle", {SAY(READY)}, STAY},
     {"stays", {SAY(READY), SAY(NULL_RESULT)}, STAY},
+    {"boasts",
+     {SAY(READY), SAY("\x97\x15\x00\xcf\x00\x1f\xff\xff\xff\xff\xff\xff\x00"
+		      "\xce\xff\xff\xff\xff\x04\xa4null")},
+     EXIT_0},
     {"crash_after", {SAY(READY), SAY(NULL_RESULT)}, SEGV},
     {"hangs_up", {SAY(READY)}, HANG_UP},
     {"unready", {SAY(NULL_RESULT)}, STAY},
@@ -82,16 +86,23 @@ static const struct rogue {
      EXIT_0},
     {"asks_for_ever", {SAY(READY)}, ASK},
     {"chunk", {SAY(READY), SAY("\x92\x02\xa1x")}, STAY},
-    {"too_long", {SAY(READY), SAY("\x94\x15\x00\x02\xa4null")}, STAY},
+    {"too_long",
+     {SAY(READY), SAY("\x97\x15\x00\x00\x00\x00\x02\xa4null")},
+     STAY},
     {"overflow",
-     {SAY(READY), SAY("\x94\x15\x00\x06\xa4null"), SAY("\x92\x02\xa3xyz")},
+     {SAY(READY), SAY("\x97\x15\x00\x00\x00\x00\x06\xa4null"),
+      SAY("\x92\x02\xa3xyz")},
      STAY},
     {"huge",
-     {SAY(READY), SAY("\x94\x15\x00\xce\x3f\xff\xff\xff\xa4null")},
+     {SAY(READY), SAY("\x97\x15\x00\x00\x00\x00\xce\x3f\xff\xff\xff\xa4null")},
      STAY},
-    {"half", {SAY(READY), SAY("\x94\x15\x00\x06\xa4null")}, EXIT_0},
-    {"not_json", {SAY(READY), SAY("\x94\x15\x00\x04\xa4nope")}, STAY},
-    {"bad_reply", {SAY(READY), SAY("\x94\x15\x01\x02\xa2[]")}, STAY},
+    {"half", {SAY(READY), SAY("\x97\x15\x00\x00\x00\x00\x06\xa4null")}, EXIT_0},
+    {"not_json",
+     {SAY(READY), SAY("\x97\x15\x00\x00\x00\x00\x04\xa4nope")},
+     STAY},
+    {"bad_reply",
+     {SAY(READY), SAY("\x97\x15\x01\x00\x00\x00\x02\xa2[]")},
+     STAY},
     {"step_gap", {SAY(READY), SAY(DECLARE("\x05", "\x01"))}, STAY},
     {"step_many",
      {SAY(READY), SAY(DECLARE("\x00", "\xcd\x27\x10")),

@@ -8,6 +8,7 @@
 
 #include <lauxlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "worker/lua/lua_artifact.h"
 #include "worker/lua/lua_error.h"
@@ -75,6 +76,7 @@ static void push_reply(lua_State *L, int idx)
 void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 {
 	enum msg_result_kind kind = MSG_RESULT_VALUE;
+	struct rusage used;
 	size_t n;
 
 	idx = lua_absindex(L, idx);
@@ -92,7 +94,8 @@ void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 			   "the result is larger than it may be");
 		return;
 	}
-	report_result(kind, lua_tostring(L, -1), n);
+	getrusage(RUSAGE_SELF, &used);
+	report_result(kind, &used, lua_tostring(L, -1), n);
 }
 
 static int encode_details(lua_State *L)

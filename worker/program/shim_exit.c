@@ -187,12 +187,12 @@ _Noreturn static void send_result(void)
 
 	shim_doubt();
 	if (reply != NULL)
-		report_result(MSG_RESULT_REPLY, buf_data(reply),
+		report_result(MSG_RESULT_REPLY, NULL, buf_data(reply),
 			      buf_len(reply));
 	else if (is_blank(output))
-		report_result(MSG_RESULT_VALUE, "null", strlen("null"));
+		report_result(MSG_RESULT_VALUE, NULL, "null", strlen("null"));
 	else
-		report_result(MSG_RESULT_VALUE, buf_data(output),
+		report_result(MSG_RESULT_VALUE, NULL, buf_data(output),
 			      buf_len(output));
 	_exit(SHIM_EXIT_SENT);
 }

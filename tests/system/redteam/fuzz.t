@@ -23,7 +23,7 @@ my $s = Paddock->new(build => $build, config => {max_concurrent_runs => $AT_ONCE
 		     templates => {
 	fuzz => {code => "return function() end\n--rogue\nfuzz\n", limits => \%limits},
 	good => {code => "return function() end\n--rogue\nsend 9110\n" .
-		     "send 94150004a46e756c6c\n"}});
+		     "send 97150000000004a46e756c6c\n"}});
 
 $s->init(undef, {elicitation => {}, sampling => {}});
 note("PADDOCK_SEED=$SEED PADDOCK_ROUNDS=$ROUNDS");

@@ -21,7 +21,7 @@ use File::Copy qw(copy);
 use Redteam;
 
 my $ready = 'send 9110';
-my $null = 'send 94150004a46e756c6c';
+my $null = 'send 97150000000004a46e756c6c';
 
 sub bytes { return 'send ' . unpack 'H*', $_[0] }
 
@@ -78,16 +78,16 @@ attack_all([
     [23, 'a map of 2^28 in 5 bytes', $bad, rogue => [$ready, bytes("\xdf\x10\0\0\0"), 'stay']],
     [24, 'a string of 4 GiB in 7 bytes', $bad,
      rogue => [$ready, bytes("\x93\x13\x06\xdb\xff\xff\xff\xff"), 'stay']],
-    ['24b', 'a body of 4 GiB', "$bad over", rogue => [$ready, bytes("\x94\x15\0\xce\xff\xff\xff\xff\xa0"), 'stay']],
+    ['24b', 'a body of 4 GiB', "$bad over", rogue => [$ready, bytes("\x97\x15\0\0\0\0\xce\xff\xff\xff\xff\xa0"), 'stay']],
     [25, 'arrays in 33 levels', $bad, rogue => [$ready, 'repeat 33 91 91', 'stay']],
     ['25b', 'arrays in 2,000 levels', $bad, rogue => [$ready, 'repeat 2000 91 91', 'stay']],
     ['25c', 'JSON in 2,000 levels', "$bad | OUTPUT_INVALID",
-     rogue => [$ready, 'repeat 2000 5b ' . unpack('H*', "\x94\x15\0\xcd\x07\xd0\xda\x07\xd0"), 'stay']],
+     rogue => [$ready, 'repeat 2000 5b ' . unpack('H*', "\x97\x15\0\0\0\0\xcd\x07\xd0\xda\x07\xd0"), 'stay']],
     [26, 'the byte 0xc1', $bad, rogue => [$ready, bytes("\xc1"), 'stay']],
     [27, 'a frame that is cut, then the end', $bad,
-     rogue => [$ready, bytes("\x94\x15\0\x04\xa4nu"), 'exit 0']],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\x04\xa4nu"), 'exit 0']],
     [28, 'a result a byte at a time', 'RUN_TIMEOUT', limits => {maxTimeoutMs => 300},
-     rogue => [$ready, bytes("\x94\x15\0\xcd\x10\0\xa1\""), 'drip 1 ' . unpack('H*', "\x92\x02\xa1x")]],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\xcd\x10\0\xa1\""), 'drip 1 ' . unpack('H*', "\x92\x02\xa1x")]],
     [29, 'a frame above the cap', $bad, rogue => [$ready, 'big 65537', 'stay']],
     ['29b', 'a frame far above the cap', $bad, rogue => [$ready, 'big 1000000', 'stay'], also => undef],
     ['29c', 'an empty frame', $bad, rogue => [$ready, 'big 0', 'stay']],
@@ -102,13 +102,13 @@ attack_all([
      rogue => [$ready, bytes("\x94\x11\xcb\x7f\xf8\0\0\0\0\0\0\x01\xa0"), 'stay']],
     ['34b', 'progress of infinity', $bad,
      rogue => [$ready, bytes("\x94\x11\x01\xca\x7f\x80\0\0\xa0"), 'stay']],
-    ['34c', 'a result of NaN', $bad, rogue => [$ready, bytes("\x94\x15\0\x03\xa3NaN"), 'stay']],
+    ['34c', 'a result of NaN', $bad, rogue => [$ready, bytes("\x97\x15\0\0\0\0\x03\xa3NaN"), 'stay']],
     [35, 'text that is not UTF-8', "$bad UTF-8", rogue => [$ready, bytes("\x93\x13\x06\xa2\xff\xfe"), 'stay']],
     ['35b', 'text with a NUL', "$bad NUL", rogue => [$ready, bytes("\x93\x13\x06\xa3a\0b"), 'stay']],
     ['35c', 'half a surrogate in UTF-8', "$bad UTF-8",
      rogue => [$ready, bytes("\x94\x11\x01\x01\xa3\xed\xa0\x80"), 'stay']],
     ['35d', 'half a surrogate in a result', "$bad | returns \"x\"",
-     rogue => [$ready, bytes("\x94\x15\0\x08\xa8\"\\ud800\""), 'stay']],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\x08\xa8\"\\ud800\""), 'stay']],
     [36, 'progress of -1', $bad, rogue => [$ready, bytes("\x94\x11\xff\x01\xa0"), 'stay']],
     ['36b', 'progress of 900 %', 'returns null', also => view_has(progress =>
 	{doneSteps => 1, totalSteps => 1}),
@@ -124,9 +124,9 @@ attack_all([
      rogue => [$ready, $null, bytes("\x94\x11\x05\x05\xa4late"), bytes("\xc1"), 'exit 0'],
      also => view_has(message => undef)],
     [40, 'two results', 'returns 1',
-     rogue => [$ready, bytes("\x94\x15\0\x01\xa11"), bytes("\x94\x15\0\x01\xa12"), 'exit 0']],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\x01\xa11"), bytes("\x97\x15\0\0\0\0\x01\xa12"), 'exit 0']],
     ['40b', 'a result, then a failure', 'returns 1',
-     rogue => [$ready, bytes("\x94\x15\0\x01\xa11"), bytes("\x94\x16\xafEXECUTION_ERROR\xa1x\xa0"), 'exit 0']],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\x01\xa11"), bytes("\x94\x16\xafEXECUTION_ERROR\xa1x\xa0"), 'exit 0']],
     [41, 'an order with the id of another run', "$bad out of turn", rogue => [$ready,
 	bytes("\x9f\x01\xberun_aaaaaaaaaaaaaaaaaaaaaaaaaa\xa1x\xa1x\x01\x01\x01\x01\x01\x64\0\x01\x01\0\xa2xx"), 'stay']],
     ['41b', 'answers to questions that it did not ask', "$bad",
@@ -140,7 +140,7 @@ attack_all([
      rogue => [$ready, bytes("\x95\x17\x01\xa1t\x02\xa2{}"), 'many 200000 921901', 'stay']],
     [42, 'a result, then a crash', 'returns null', rogue => [$ready, $null, 'segv']],
     ['42b', 'half a result, then a crash', 'WORKER_CRASHED SIGSEGV',
-     rogue => [$ready, bytes("\x94\x15\0\x06\xa4null"), 'segv']],
+     rogue => [$ready, bytes("\x97\x15\0\0\0\0\x06\xa4null"), 'segv']],
     [43, 'no result, and exit 0', "$bad without a result", rogue => [$ready, 'exit 0']],
     ['43b', 'no word at all, and exit 0', "$bad without a result", rogue => ['exit 0']],
     [44, 'a cancel that races the result', 'returns null', rogue => [$ready, $null, 'exit 0'],
@@ -165,6 +165,6 @@ attack_all([
     [50, 'an order that it does not read', 'RUN_TIMEOUT', inputs => {pad => 'x' x 4_000_000},
      limits => {maxTimeoutMs => 300}, rogue => [$ready, 'stay']],
 ], build => $build,
-	   sibling => {rogue => ['send 9110', 'send 94150004a46e756c6c']},
+	   sibling => {rogue => ['send 9110', 'send 97150000000004a46e756c6c']},
 	   sibling_gives => null,
 	   ticker => {rogue => ['tick'], limits => {cancelGraceMs => 100}});

@@ -70,7 +70,7 @@ my %templates = map {
 	($_->[0] => {code => "return function() end\n-- rogue $_->[0]\n",
 		     # longer than this test may wait: none lasts so long…
 		     limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50}})
-} @ways, ['crash_after'], ['stays'];
+} @ways, ['crash_after'], ['stays'], ['boasts'];
 # …but for these
 $templates{$_}{limits}{maxTimeoutMs} = 500 for 'mute', 'idle';
 # Each is the rogue that its code names.
@@ -104,6 +104,18 @@ for (@ways) {
 	my $run = $s->run_async('mute');
 	$s->tool(cancel_task_run => {runId => $run});
 	is($s->ended($run)->{status}, 'canceled', 'a mute one can be cancelled');
+}
+{
+	my $v = $s->run_sync('boasts');
+	my $kept = $s->tool(get_task_run => {runId => $v->{runId}})->{structuredContent};
+
+	for ([$v, 'is answered'], [$kept, 'is recorded']) {
+		my $m = $_->[0]{metrics};
+
+		ok($m->{cpuMs} < 60_000 && $m->{maxRssBytes} < 1 << 30,
+		   "of one that says it used centuries and all memory, what the kernel counted $_->[1]") ||
+		    diag(json_of($m));
+	}
 }
 my $flooded;
 {

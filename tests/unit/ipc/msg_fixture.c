@@ -57,7 +57,12 @@ const struct msg samples[] = {
 		  .mime_type = S("text/csv"),
 		  .head = S("a,b\n\0\xfe")}},
     {.type = MSG_RESULT,
-     .result = {.kind = MSG_RESULT_REPLY, .total = 2, .head = S("{}")}},
+     .result = {.kind = MSG_RESULT_REPLY,
+		.user_us = 1,
+		.system_us = 2,
+		.max_rss_kb = 3,
+		.total = 2,
+		.head = S("{}")}},
     {.type = MSG_FAIL,
      .fail = {.error_code = S("EXECUTION_ERROR"),
 	      .message = S("main.lua:3: oops"),
@@ -165,6 +170,9 @@ bool same(const struct msg *a, const struct msg *b)
 		       same_str(a->artifact.head, b->artifact.head);
 	case MSG_RESULT:
 		return a->result.kind == b->result.kind &&
+		       a->result.user_us == b->result.user_us &&
+		       a->result.system_us == b->result.system_us &&
+		       a->result.max_rss_kb == b->result.max_rss_kb &&
 		       a->result.total == b->result.total &&
 		       same_str(a->result.head, b->result.head);
 	case MSG_FAIL:

@@ -156,6 +156,9 @@ static struct msg any_msg(enum msg_type type)
 		break;
 	case MSG_RESULT:
 		m.result.kind = (enum msg_result_kind)any(MSG_RESULT_KINDS);
+		m.result.user_us = any_up_to(MSG_INT_MAX);
+		m.result.system_us = any_up_to(MSG_INT_MAX);
+		m.result.max_rss_kb = any_up_to(MSG_KB_MAX);
 		m.result.total = any_up_to(MSG_BODY_MAX);
 		m.result.head = any_bytes(0, m.result.total);
 		break;

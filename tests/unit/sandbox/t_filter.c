@@ -34,7 +34,7 @@
 #define PTR(x) ((long)(x))
 
 static struct sock_fprog filters[FILTER_KINDS];
-static char bytes[64];
+static char bytes[256];
 static long word = 7;
 static struct pollfd polled = {.fd = -1};
 static struct timespec no_time;
@@ -143,6 +143,8 @@ static const struct attempt worker_attempts[] = {
      0,
      {CLOCK_PROCESS_CPUTIME_ID, PTR(bytes)}},
     {"another's CPU clock", SYS_clock_gettime, TRAPPED, {-14, PTR(bytes)}},
+    {"what it used", SYS_getrusage, 0, {RUSAGE_SELF, PTR(bytes)}},
+    {"what others used", SYS_getrusage, TRAPPED, {RUSAGE_CHILDREN, PTR(bytes)}},
     {"the same in 32 bits",
      SYS_clock_gettime,
      TRAPPED,

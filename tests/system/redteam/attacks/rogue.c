@@ -72,13 +72,13 @@ static void pass(int type, const void *what, size_t len)
 
 static void tell(void)
 {
-	char frame[16];
-	int n = snprintf(frame + 5, sizeof(frame) - 5, "%d", last_errno);
+	char frame[24];
+	int n = snprintf(frame + 8, sizeof(frame) - 8, "%d", last_errno);
 
-	memcpy(frame, "\x94\x15\x00", 3);
-	frame[3] = (char)n;
-	frame[4] = (char)(0xa0 + n);
-	say(frame, (size_t)n + 5);
+	memcpy(frame, "\x97\x15\x00\x00\x00\x00", 6);
+	frame[6] = (char)n;
+	frame[7] = (char)(0xa0 + n);
+	say(frame, (size_t)n + 8);
 }
 
 /* ---- what comes to mind ---- */
@@ -210,7 +210,7 @@ static void say_legal(bool changed)
 static void fuzz(uint64_t seed)
 {
 	static const char step[] = "\x99\x12\x00\x03\x00\x00\x00\xa1s\xa0\xa0";
-	static const char result[] = "\x94\x15\x00\x04\xa4null";
+	static const char result[] = "\x97\x15\x00\x00\x00\x00\x04\xa4null";
 	unsigned char in[FRAME_MAX];
 	bool wild;
 

@@ -177,7 +177,8 @@ TEST(nonsense)
 	    {{.type = MSG_READY}, "a worker's word"},
 	    {{.type = MSG_CALL, .call = {1, {"wait", 4}, 2, {"{}", 2}}},
 	     "a call of its own"},
-	    {{.type = MSG_RESULT, .result = {MSG_RESULT_VALUE, 2, {"{}", 2}}},
+	    {{.type = MSG_RESULT,
+	      .result = {MSG_RESULT_VALUE, 0, 0, 0, 2, {"{}", 2}}},
 	     "a result"},
 	};
 	const char *errmsg = NULL;

@@ -185,8 +185,9 @@ TEST(is_dropped)
 
 TEST(ends)
 {
-	struct msg result = {.type = MSG_RESULT,
-			     .result = {MSG_RESULT_VALUE, 4, {"null", 4}}};
+	struct msg result = {
+	    .type = MSG_RESULT,
+	    .result = {MSG_RESULT_VALUE, 0, 0, 0, 4, {"null", 4}}};
 	struct msg fail = {.type = MSG_FAIL,
 			   .fail = {{"EXECUTION_ERROR", 15}, {"m", 1}, {0}}};
 

@@ -483,7 +483,6 @@ pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 			     O_PATH | O_DIRECTORY);
 	long pid = -1;
 
-	flags |= CLONE_VFORK;
 	if (fd >= 0) {
 		struct clone_args into = {.flags = flags | CLONE_INTO_CGROUP,
 					  .cgroup = (uint64_t)fd};

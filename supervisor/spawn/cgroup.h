@@ -62,10 +62,10 @@ void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits);
 /* PID and what it forks from now on is in LEAF. 0 or -errno. */
 int cgroup_place(enum cgroup_leaf leaf, pid_t pid);
 /*
- * For who made the groups: as clone(2) with FLAGS, but the child is in LEAF from its
- * birth. That takes no time; cgroup_place() waits for all processors, milliseconds.
- * What it cannot do is left to that. When the child has a program of its own or has
- * ended, the parent goes on. The child's pid, 0 in the child, or -errno.
+ * For who made the groups: as clone(2) with FLAGS, but the child is in LEAF before this
+ * returns in it. That takes no time; cgroup_place() waits for all processors,
+ * milliseconds. What it cannot do is left to that. The child's pid, 0 in the child, or
+ * -errno.
  */
 pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags);
 /* Is it there, and is LEAF bounded? That is read back. */

@@ -148,8 +148,9 @@ static int start(struct request *o, size_t len, int control)
 	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
-	pid =
-	    cgroup_clone(broker ? CGROUP_BROWSER : leaf_of(argv), CLONE_PARENT);
+	/* who asked for the browser looks at once whether it is in its group */
+	pid = broker ? cgroup_clone(CGROUP_BROWSER, CLONE_PARENT | CLONE_VFORK)
+		     : cgroup_clone(leaf_of(argv), CLONE_PARENT);
 	if (pid == 0 && broker)
 		become_browser(argv, control);
 	if (pid == 0)

@@ -95,9 +95,6 @@ static int launch(const struct spawner *c, enum runtime kind, int control,
 	for (size_t i = 0; argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);
-	if (rc == 0)
-		(void)cgroup_place((enum cgroup_leaf)kind,
-				   *pid); /* whether it is there is measured */
 	return rc;
 }
 
@@ -270,6 +267,8 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 		return;
 	z->ready = true;
 	evtimer_del(z->overdue);
+	/* not before: who is greeted need not wait; whether it is is measured */
+	(void)cgroup_place((enum cgroup_leaf)z->kind, z->pid);
 	p->measured = true;
 	if (z->kind == RUNTIME_PROGRAM)
 		c->shares_uid = event->uid_base < 0;

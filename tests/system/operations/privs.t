@@ -29,6 +29,9 @@ sub echo {
 	return ($s->tool(echo => {n => $n})->{view} // {})->{n};
 }
 
+# Which cgroups hold its workers: v1, v2 or none.
+sub cgroup_of { return $_[0]->tool('get_runtime_profile')->{view}{isolation}{cgroup} }
+
 sub owner { my @st = stat $_[0]; return $st[4] }
 
 # ---- who it is ----
@@ -95,6 +98,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 
 	is(echo($s, 1), 1, 'user = nobody: it serves');
 	like(uids($s->{pid}), qr/^65534\t/, 'as nobody');
+	my $cgroup = cgroup_of($s);
 	$s->stop('and ends');
 	is(owner("$s->{state}/paddock.db"), 65534, 'its files are nobody\'s');
 
@@ -103,6 +107,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			     config => "[server]\nuser = root\n");
 	is(echo($t, 1), 1, 'user = root: it serves');
 	like(uids($t->{pid}), qr/^0\t/, 'and stays root');
+	is(cgroup_of($t), $cgroup, 'its workers are held as anybody\'s');
 	$t->stop('and ends');
 
 	$t = Paddock->new(root => $s->{root}, state => $s->{state}, idle => 1,

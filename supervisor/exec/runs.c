@@ -71,6 +71,13 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		   : NULL;
 }
 
+bool runs_leaving(const struct runs *s, const char *id)
+{
+	const struct run *r = runs_by_id(s, id);
+
+	return r != NULL && run_terminal(r) && r->worker != NULL;
+}
+
 struct run *runs_working(struct runs *s, const char *id)
 {
 	struct run *r = runs_by_id(s, id);

@@ -178,6 +178,10 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 
 	if (!request_unref(c))
 		return;
+	if (res->rc == 0 && runs_leaving(c->ctx->runs, w->row.id)) {
+		look_later(c);
+		return;
+	}
 	if (r != NULL || res->rc != 0 || wants[w->ask.want].patience_ms == 0 ||
 	    (w->ask.fits != NULL && !w->ask.fits(row))) {
 		finish(c, &(struct run_found){.run = r, .res = res});
@@ -226,18 +230,13 @@ struct run *run_lookup_ours(const struct request *c, const char *id)
 	return runs_find(c->ctx->runs, c->requestor, id);
 }
 
-/* R waits in the queue of all, where others may be about to claim it. */
-static bool is_queued_for_all(const struct run *r)
-{
-	return r->away.place == RUN_QUEUE;
-}
-
 void run_lookup(struct request *c, const struct run_query *q)
 {
 	struct run *r = run_lookup_ours(c, q->id);
 	struct waiting *w;
-	bool cancels =
-	    r != NULL && q->want == RUN_LOOKUP_CANCEL && is_queued_for_all(r);
+	/* it waits in the queue of all, and others may be about to claim it */
+	bool cancels = r != NULL && q->want == RUN_LOOKUP_CANCEL &&
+		       r->away.place == RUN_QUEUE;
 
 	if (r != NULL && !cancels) {
 		q->found(c, &(struct run_found){.run = r});

@@ -99,9 +99,16 @@ for (@ways) {
 
 	is($v->{status}, 'succeeded',
 	   'a worker that stays after its result is ended; the result stands');
+	my $pid = $s->worker_pid($v->{runId});
+
+	ok($pid && !kill(0 => $pid), 'and nobody is answered before it is gone');
+	my $run = $s->run_async('stays');
+	$pid = $s->worker_pid($run);
+	is($s->ended($run)->{status}, 'succeeded', 'nor is it seen to have ended');
+	ok(!kill(0 => $pid), 'before that');
 	$v = $s->run_sync('crash_after');
 	is($v->{status}, 'succeeded', 'so it does when that one crashes');
-	my $run = $s->run_async('mute');
+	$run = $s->run_async('mute');
 	$s->tool(cancel_task_run => {runId => $run});
 	is($s->ended($run)->{status}, 'canceled', 'a mute one can be cancelled');
 }

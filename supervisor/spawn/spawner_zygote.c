@@ -267,7 +267,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 		return;
 	z->ready = true;
 	evtimer_del(z->overdue);
-	/* not before: who is greeted need not wait; whether it is is measured */
+	/* not before, so that no greeting waits for it; what holds is measured */
 	(void)cgroup_place((enum cgroup_leaf)z->kind, z->pid);
 	p->measured = true;
 	if (z->kind == RUNTIME_PROGRAM)

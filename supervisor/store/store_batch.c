@@ -120,29 +120,46 @@ static bool is_whole(const struct store_reqs *batch)
 	return n == 1;
 }
 
-/* Within a transaction SQLite keeps what a statement changes, to undo that. */
-static int transact(struct store *s, struct store_reqs *batch, bool writes)
+/* Who stages rows leaves others where they are; any other write moves them first. */
+static int write_all(struct store *s, struct store_reqs *batch)
 {
-	int rc;
+	int rc = store_sql_run(s, STMT_BEGIN_WRITE);
 
-	if (s->engine->commits_alone && is_whole(batch))
-		return execute(s, batch);
-	rc = store_sql_run(s, writes ? STMT_BEGIN_WRITE : STMT_BEGIN_READ);
 	if (rc != 0)
 		return rc;
-	rc = execute(s, batch);
+	if (!s->staging)
+		rc = store_unstage(s);
+	if (rc == 0)
+		rc = execute(s, batch);
 	if (rc == 0)
 		rc = store_sql_run(s, STMT_COMMIT);
-	if (rc != 0 && s->engine->in_transaction(s)) {
-		char errmsg[STORE_WHY_SIZE];
-		int why_rc = s->why_rc;
+	if (rc != 0)
+		store_sql_rollback(s);
+	else if (!s->staging)
+		s->staged = 0;
+	return rc;
+}
 
-		memcpy(errmsg, s->errmsg,
-		       sizeof(errmsg)); /* not the rollback's */
-		store_sql_run(s, STMT_ROLLBACK);
-		memcpy(s->errmsg, errmsg, sizeof(errmsg));
-		s->why_rc = why_rc;
-	}
+/*
+ * Within a transaction SQLite keeps what a statement changes, to undo that. A row that
+ * is put alone reads no other's, so others may stay staged, unless they are ours.
+ */
+static int transact(struct store *s, struct store_reqs *batch, bool writes)
+{
+	size_t stageable = store_stageable(s, batch);
+	int rc;
+
+	if (!writes)
+		return store_read(s, batch, execute);
+	s->staging = stageable > 0;
+	if (s->engine->commits_alone && (s->staging || s->staged == 0) &&
+	    is_whole(batch))
+		rc = execute(s, batch);
+	else
+		rc = write_all(s, batch);
+	s->staging = false;
+	if (rc == 0)
+		s->staged += stageable;
 	return rc;
 }
 

@@ -67,6 +67,17 @@ struct store_chunks {
 struct store_engine {
 	/* A statement that writes may be without a transaction around it. */
 	bool commits_alone;
+	/*
+	 * In a transaction that writes: rows of STMT_STAGE_RUN are put where they
+	 * belong, by STMT_PUT_RUN and in order. NULL: none is ever staged.
+	 */
+	int (*unstage)(struct store *s);
+	/*
+	 * For what only moves what is durable already: until it is said again, without
+	 * RELAXED, a commit is whole or not there, but not durable, nothing of it is
+	 * written before, and others' locks are waited for but briefly.
+	 */
+	void (*relax)(struct store *s, bool relaxed);
 
 	/* Open what is closed, and raise the schema: 0, or -errno and closed. */
 	int (*open)(struct store *s);

@@ -11,6 +11,7 @@
  *   store_engine.h   what a database does for all of these
  *   store_req.c      a request: what it carries, what it brought back
  *   store_batch.c    many requests, one transaction; what to do on failure
+ *   store_staged.c   rows that are committed, and not yet where they belong
  *   store_sql.c      opens what is needed, runs statements; errors in words
  *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
@@ -226,12 +227,17 @@ struct store {
 	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
 	const struct store_engine *engine;
-	void *db;	   /* the engine's own; NULL: it was never opened */
-	bool alone;	   /* one request is tried by itself */
-	bool claim_failed; /* the last store_claim() */
-	int parts_left;	   /* of artifacts, that this batch may write yet */
-	int64_t beat_ms;   /* when to say next that we live */
-	struct {	   /* whom to wake */
+	void *db;     /* the engine's own; NULL: it was never opened */
+	bool alone;   /* one request is tried by itself */
+	bool staging; /* rows are put into staged, instead of runs */
+	bool blind;   /* reads do not find in runs what is staged */
+	int64_t blind_until_ms; /* so long reads do not try to move it */
+	size_t staged;		/* rows: ours, and others' when it was opened */
+	int64_t unstage_ms;	/* not before, after a failure */
+	bool claim_failed;	/* the last store_claim() */
+	int parts_left;	 /* of artifacts, that this batch may write yet */
+	int64_t beat_ms; /* when to say next that we live */
+	struct {	 /* whom to wake */
 		struct buf nodes;  /* a line each, after a newline */
 		char run[ID_SIZE]; /* who may have this one, the last… */
 		int runs;	   /* …of so many */
@@ -296,6 +302,23 @@ int64_t store_due_ms(const struct store *s);
 void store_batch(struct store *s, struct store_reqs *batch,
 		 struct store_reqs *retry_queue);
 
+#define STORE_STAGED_MANY                                                      \
+	64 /* then they are moved, though there is more to do */
+
+/* May all that BATCH has to do be staged? So many rows; 0: it may not. */
+size_t store_stageable(const struct store *s, const struct store_reqs *batch);
+/* In a transaction that writes: what is staged is where it belongs. 0 or -errno. */
+int store_unstage(struct store *s);
+int store_is_staged(struct store *s); /* is there any? 1, 0 or -errno */
+int store_count_staged(struct store *s);
+/* The same in a transaction of its own, which need not be durable. */
+int store_unstage_now(struct store *s);
+/* When the thread is to do so, which has other things to do at DUE; LOCK is held. */
+int64_t store_unstage_due_ms(const struct store *s, int64_t due);
+/* Do BATCH, of reads alone, in a transaction: it sees what is staged. */
+int store_read(struct store *s, struct store_reqs *batch,
+	       int (*execute)(struct store *s, struct store_reqs *batch));
+
 /* Open what is not open: folder, instance lock, database. 0 or -errno. */
 int store_sql_open(struct store *s);
 /*
@@ -322,6 +345,7 @@ struct store_cursor *store_query_values(struct store *s, enum store_stmt which,
 #define store_change(s, which, ...)                                            \
 	store_sql_step(s, store_query(s, which, __VA_ARGS__))
 int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
+void store_sql_rollback(struct store *s); /* if there is a transaction */
 /* Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset. */
 int store_sql_step(struct store *s, struct store_cursor *st);
 void store_sql_reset(struct store_cursor *st); /* before its end */

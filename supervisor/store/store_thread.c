@@ -326,6 +326,22 @@ static void wake_others(struct store *s)
 	pthread_mutex_lock(&s->lock);
 }
 
+/* Behind those who were told: on nobody's way. */
+static void unstage(struct store *s)
+{
+	int rc;
+
+	pthread_mutex_unlock(&s->lock);
+	s->errmsg[0] = '\0';
+	s->why_rc = 0;
+	rc = store_sql_open(s);
+	if (rc == 0)
+		rc = store_unstage_now(s);
+	pthread_mutex_lock(&s->lock);
+	diagnose(s);
+	s->unstage_ms = rc == 0 ? 0 : clock_mono_ms() + BACKOFF_MAX_MS;
+}
+
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -335,6 +351,8 @@ static void leave(struct store *s)
 {
 	if (!s->abandon)
 		store_wake_now(s);
+	if (!s->abandon && s->staged > 0 && s->engine->is_open(s))
+		(void)store_unstage_now(s); /* or who comes next does */
 	if (s->engine->leave != NULL)
 		s->engine->leave(s);
 	store_sql_close(s);
@@ -349,6 +367,7 @@ static void *thread_main(void *arg)
 	while (!s->stopped) {
 		int64_t due = store_due_ms(s), now = clock_mono_ms();
 		int64_t wake = store_wake_due_ms(s);
+		int64_t move = store_unstage_due_ms(s, due);
 
 		if (s->abandon)
 			give_up(s);
@@ -362,12 +381,14 @@ static void *thread_main(void *arg)
 			beat(s); /* first, however much there is to do */
 		else if (!s->abandon && wake <= now)
 			wake_others(s);
+		else if (!s->abandon && move <= now)
+			unstage(s);
 		else if (!s->abandon && due <= now)
 			work(s);
 		else
-			rest(s, s->abandon
-				    ? STORE_FOREVER
-				    : least(least(due, wake), s->beat_ms));
+			rest(s, s->abandon ? STORE_FOREVER
+					   : least(least(due, wake),
+						   least(move, s->beat_ms)));
 	}
 	pthread_mutex_unlock(&s->lock);
 	leave(s);

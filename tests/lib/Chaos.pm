@@ -295,12 +295,12 @@ sub calm {
 
 # ---- what the store has ----
 
-# {run => {status, code}} of all runs.
+# {run => {status, code}} of all runs; of what is staged the last is what holds.
 sub rows {
 	my ($self) = @_;
 	my ($db) = glob "$self->{server}{state}/*.db";
 	my @rows = qx{python3 -c 'import json, sqlite3, sys
-for id, status, view in sqlite3.connect(sys.argv[1]).execute("SELECT id, status, view FROM runs"):
+for id, status, view in sqlite3.connect(sys.argv[1]).execute("SELECT id, status, view FROM (SELECT 0 AS seq, * FROM (SELECT id, status, view FROM runs) UNION ALL SELECT seq, id, status, view FROM staged) ORDER BY seq"):
     error = json.loads(view or "{}").get("error") or {}
     print(id, status, error.get("errorCode", "-"))' $db};
 	my @names = qw(queued running succeeded failed partial_success canceled); # as store.h counts them

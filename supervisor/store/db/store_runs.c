@@ -61,10 +61,11 @@ int64_t store_row_bytes(const struct store_run *run)
 	return bytes;
 }
 
-/* STMT_PUT_RUN with what it has beside the columns. 0 or -errno. */
+/* STMT_PUT_RUN with what it has beside the columns, now or later. 0 or -errno. */
 static int write_row(struct store *s, const struct store_run *run)
 {
-	struct store_cursor *st = store_sql(s, STMT_PUT_RUN);
+	struct store_cursor *st =
+	    store_sql(s, s->staging ? STMT_STAGE_RUN : STMT_PUT_RUN);
 	int rest = (int)ARRAY_LEN(columns) - 1;
 
 	store_bind_row(st, run, columns, (size_t)rest);
@@ -168,10 +169,19 @@ static int read_one(struct store *s, struct store_req *r,
 static int get_by_id(struct store *s, struct store_req *r,
 		     enum store_stmt which)
 {
-	struct store_cursor *st =
-	    store_query(s, which, STORE_STR(r->requestor), STORE_STR(r->id));
-	int rc = read_one(s, r, st, "run");
+	int rc = 0;
 
+	if (s->blind)
+		rc = read_rows(
+		    s, r,
+		    store_query(s, STMT_GET_STAGED, STORE_STR(r->requestor),
+				STORE_STR(r->id),
+				STORE_NUM(which == STMT_GET_INPUTS)));
+	if (rc == 0 && r->res.n_runs == 0)
+		rc = read_one(s, r,
+			      store_query(s, which, STORE_STR(r->requestor),
+					  STORE_STR(r->id)),
+			      "run");
 	if (rc != 0 || r->decided || r->rows[0].status > STORE_RUNNING)
 		return rc;
 	return store_read_shown(s, r, &r->rows[0], which == STMT_GET_RUN);

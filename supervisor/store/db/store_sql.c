@@ -154,6 +154,20 @@ int store_sql_run(struct store *s, enum store_stmt which)
 	return rc < 0 ? rc : 0;
 }
 
+/* The words stay those of what failed before. */
+void store_sql_rollback(struct store *s)
+{
+	char errmsg[STORE_WHY_SIZE];
+	int why_rc = s->why_rc;
+
+	if (!s->engine->is_open(s) || !s->engine->in_transaction(s))
+		return;
+	memcpy(errmsg, s->errmsg, sizeof(errmsg));
+	store_sql_run(s, STMT_ROLLBACK);
+	memcpy(s->errmsg, errmsg, sizeof(errmsg));
+	s->why_rc = why_rc;
+}
+
 bool store_pause(struct store *s, int count)
 {
 	bool abandon;
@@ -192,7 +206,9 @@ int store_sql_open(struct store *s)
 	if (rc != 0)
 		return no_folder(s, rc, s->files);
 	rc = store_instance_lock(s);
-	return rc == 0 ? s->engine->open(s) : rc;
+	if (rc == 0)
+		rc = s->engine->open(s);
+	return rc == 0 ? store_count_staged(s) : rc;
 }
 
 void store_sql_close(struct store *s)

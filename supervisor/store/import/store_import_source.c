@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
+#include "supervisor/store/sqlite/store_sqlite_staged.h"
 #include "supervisor/store/store.h"
 
 int import_fail(struct import *im, int rc, const char *fmt, ...)
@@ -107,6 +108,25 @@ static int on_instance(void *arg, const char *name)
 			   im->dir, name);
 }
 
+/* What a server had not moved is, for as long as we look: none of it is committed. */
+static int unstage(struct import *im)
+{
+	static const enum store_stmt which[] = {STMT_STAGED_ROWS, STMT_PUT_RUN,
+						STMT_FORGET_STAGED};
+	sqlite3_stmt *st[ARRAY_LEN(which)] = {NULL};
+	int code = SQLITE_OK, rc;
+
+	for (size_t i = 0; code == SQLITE_OK && i < ARRAY_LEN(which); i++)
+		code = sqlite3_prepare_v2(im->from, store_statements[which[i]],
+					  -1, &st[i], NULL);
+	if (code == SQLITE_OK)
+		code = store_sqlite_unstage(st[0], st[1], st[2]);
+	rc = code == SQLITE_DONE ? 0 : failed(im);
+	for (size_t i = 0; i < ARRAY_LEN(which); i++)
+		sqlite3_finalize(st[i]);
+	return rc;
+}
+
 int import_open(struct import *im)
 {
 	char *path = xasprintf("%s/" STORE_DB, im->dir);
@@ -128,6 +148,8 @@ int import_open(struct import *im)
 		rc = import_each(im, "PRAGMA user_version", on_version);
 	if (rc == 0)
 		rc = import_each(im, "PRAGMA quick_check(1)", on_check);
+	if (rc == 0)
+		rc = unstage(im);
 	free(instances);
 	free(path);
 	return rc;

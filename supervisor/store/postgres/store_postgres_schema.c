@@ -445,6 +445,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
 	" WHERE node = ?1"
 #define SHARED(...) __VA_ARGS__
+#define STAGED(...) "SELECT 0" /* its log has rows, not pages */
 
 const char *const store_postgres_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

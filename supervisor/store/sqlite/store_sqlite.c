@@ -19,8 +19,10 @@
 #include "base/mem.h"
 #include "supervisor/store/sqlite/store_sqlite_log.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
+#include "supervisor/store/sqlite/store_sqlite_staged.h"
 
-#define BUSY_MS 5000 /* as long as others' transactions take, in all */
+#define BUSY_MS 5000   /* as long as others' transactions take, in all */
+#define BRIEF_TRIES 60 /* half a second */
 
 struct cursor {
 	struct store_cursor base;
@@ -32,6 +34,7 @@ struct sqlite {
 	sqlite3 *db;
 	bool damaged;  /* it is to be opened afresh */
 	bool unsynced; /* its log may have a hole: none of it is believed */
+	bool relaxed;  /* see store_engine.h */
 	struct cursor cursors[STORE_STMTS];
 };
 
@@ -235,6 +238,8 @@ static int64_t number(const struct store_cursor *c, int at)
 
 static int on_busy(void *arg, int count)
 {
+	if (sqlite_of(arg)->relaxed && count >= BRIEF_TRIES)
+		return 0;
 	return store_pause(arg, count);
 }
 
@@ -383,7 +388,7 @@ static void close_db(struct store *s)
 	}
 	sqlite3_close(q->db);
 	q->db = NULL;
-	q->damaged = false;
+	q->damaged = q->relaxed = false;
 }
 
 static int open_or_close(struct store *s)
@@ -432,8 +437,40 @@ static const char *words(const struct store *s)
 	return sqlite3_errmsg(sqlite_of(s)->db);
 }
 
+static int unstage(struct store *s)
+{
+	sqlite3_stmt *rows = stmt_of(prepare(s, STMT_STAGED_ROWS));
+	sqlite3_stmt *put = stmt_of(prepare(s, STMT_PUT_RUN));
+	sqlite3_stmt *forget = stmt_of(prepare(s, STMT_FORGET_STAGED));
+	int rc = 0;
+
+	if (rows == NULL || put == NULL || forget == NULL ||
+	    store_sqlite_unstage(rows, put, forget) != SQLITE_DONE)
+		rc = failed(s);
+	sqlite3_reset(rows);
+	sqlite3_reset(put);
+	sqlite3_reset(forget);
+	return rc;
+}
+
+/* What is not as it was is opened afresh: a commit that is told has to be durable. */
+static void relax(struct store *s, bool relaxed)
+{
+	struct sqlite *q = sqlite_of(s);
+
+	if (!is_open(s))
+		return;
+	q->relaxed = relaxed;
+	store_sqlite_log_synced(!relaxed);
+	if (sqlite3_exec(q->db, relaxed ? store_relaxed : store_strict, NULL,
+			 NULL, NULL) != SQLITE_OK)
+		q->damaged = true;
+}
+
 const struct store_engine store_sqlite = {
     .commits_alone = true,
+    .unstage = unstage,
+    .relax = relax,
     .open = open_or_close,
     .close = close_db,
     .is_open = is_open,

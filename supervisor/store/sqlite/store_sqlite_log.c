@@ -3,8 +3,8 @@
  * store_sqlite_log.c - SQLite writes its log (WAL) by two calls a page, of which
  * a short run's commit has eight. This VFS, over the default one, writes what
  * lies end to end by one call: before anything else is done with the file, which
- * in a commit is its sync. Nobody looks at a frame before that. store_sqlite.c
- * opens the database by it. An error of a write is that of the call before which
+ * in a commit is its sync. Nobody looks at a frame before that; a commit without a
+ * sync is written with its last page. store_sqlite.c opens the database by it. An error of a write is that of the call before which
  * it is made, so that no commit follows.
  */
 #include "supervisor/store/sqlite/store_sqlite_log.h"
@@ -16,17 +16,25 @@
 
 #include "base/mem.h"
 
-#define HELD_MAX 65536 /* bytes: more of them are written in pieces */
+#define HELD_MAX 65536	/* bytes: more of them are written in pieces */
+#define FRAME_HEADER 24 /* https://www.sqlite.org/fileformat2.html#walformat */
 
 struct log_file {
 	sqlite3_file base;
 	char *held;
 	int room, n_held;
+	bool ends;	    /* the page that is written next ends a commit */
 	sqlite3_int64 at;   /* of what is held, in the file */
 	sqlite3_file *real; /* of the VFS below; it lies behind us */
 };
 
 static sqlite3_vfs *below;
+static _Thread_local bool is_synced = true; /* each commit, at its end */
+
+void store_sqlite_log_synced(bool synced)
+{
+	is_synced = synced;
+}
 
 static struct log_file *log_of(sqlite3_file *f)
 {
@@ -41,6 +49,19 @@ static int flush(struct log_file *f)
 	f->n_held = 0;
 	return n == 0 ? SQLITE_OK
 		      : f->real->pMethods->xWrite(f->real, f->held, n, f->at);
+}
+
+/*
+ * Is that the page of a commit that is not synced? The frame's header before it has the
+ * number of the database's pages then, and else nothing there.
+ */
+static bool is_last(struct log_file *f, const unsigned char *p, int n)
+{
+	bool is_last = f->ends && n != FRAME_HEADER;
+
+	f->ends =
+	    n == FRAME_HEADER && !is_synced && memcmp(p + 4, "\0\0\0", 4) != 0;
+	return is_last;
 }
 
 static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
@@ -59,7 +80,7 @@ static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 		f->at = at;
 	memcpy(f->held + f->n_held, p, (size_t)n);
 	f->n_held += n;
-	return SQLITE_OK;
+	return is_last(f, p, n) ? flush(f) : SQLITE_OK;
 }
 
 /* Any other call: what is held is written before it. */

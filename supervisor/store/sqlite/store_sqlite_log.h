@@ -5,6 +5,8 @@
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H
 
+#include <stdbool.h>
+
 #define STORE_SQLITE_LOG_VFS "paddock"
 
 /*
@@ -12,5 +14,11 @@
  * with synchronous=FULL. SQLITE_OK, or SQLite's error.
  */
 int store_sqlite_log_register(void);
+
+/*
+ * On this thread: without SYNCED commits are not, by synchronous=NORMAL; then none may
+ * write a page before its end, by cache_spill=OFF.
+ */
+void store_sqlite_log_synced(bool synced);
 
 #endif

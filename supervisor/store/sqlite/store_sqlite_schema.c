@@ -8,7 +8,7 @@
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 /*
- * FULL: a commit that was reported is on the disk. Memory stays modest. A run's end
+ * FULL: a commit that was reported is on the disk. Memory stays modest. A run's row
  * changes a page in each of eight trees, and its commit writes all of each: half of
  * SQLite's usual size in a file that is new, and as many bytes between checkpoints.
  */
@@ -21,6 +21,17 @@ const char store_pragmas[] = "PRAGMA page_size=2048;"
 			     "PRAGMA temp_store=MEMORY;"
 			     "PRAGMA journal_size_limit=16777216;"
 			     "PRAGMA trusted_schema=OFF;";
+
+/*
+ * What is moved is durable where it was, so that this commit need not be synced: a
+ * power failure takes it from the end of the log as a whole, or leaves it. No page is
+ * written before the commit: a disk that is full keeps nobody from reading what was
+ * moved, until that is undone.
+ */
+const char store_relaxed[] = "PRAGMA main.synchronous=NORMAL;"
+			     "PRAGMA cache_spill=OFF;";
+const char store_strict[] = "PRAGMA main.synchronous=FULL;"
+			    "PRAGMA cache_spill=ON;";
 
 /*
  * Status 0 and 1 are open, few, and passing; the others are for good and
@@ -325,8 +336,48 @@ static const char uploads[] =
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node TEXT;"
 				"PRAGMA user_version=9;";
 
+/*
+ * Rows of runs that have ended, committed and not yet in "runs", in order: a table
+ * without an index or a trigger, for a commit writes each page that it changes. Its
+ * columns are STMT_PUT_RUN's parameters, and what "runs" would refuse it refuses.
+ */
+static const char staged[] =
+    "CREATE TABLE staged("
+    " seq INTEGER PRIMARY KEY,"
+    " id TEXT NOT NULL,"
+    " requestor TEXT NOT NULL,"
+    " template_id TEXT NOT NULL,"
+    " version TEXT NOT NULL,"
+    " digest TEXT NOT NULL,"
+    " status INTEGER NOT NULL CHECK(status BETWEEN 2 AND 5),"
+    " created_ms INTEGER NOT NULL,"
+    " started_ms INTEGER NOT NULL,"
+    " updated_ms INTEGER NOT NULL,"
+    " finished_ms INTEGER NOT NULL,"
+    " expires_ms INTEGER NOT NULL,"
+    " idem_key TEXT CHECK(idem_key IS NULL)," /* that is to be unique */
+    " idem_digest TEXT,"
+    " cancelling INTEGER NOT NULL,"
+    " task INTEGER NOT NULL,"
+    " task_ttl_ms INTEGER NOT NULL,"
+    " task_expires_ms INTEGER NOT NULL,"
+    " task_note TEXT,"
+    " retried_from TEXT,"
+    " inputs TEXT,"
+    " inputs_lack TEXT,"
+    " options TEXT,"
+    " view TEXT,"
+    " log TEXT,"
+    " instance TEXT NOT NULL,"
+    " bytes INTEGER NOT NULL,"
+    " cpu_ms INTEGER NOT NULL,"
+    " keeps_inputs INTEGER NOT NULL,"
+    " node TEXT) STRICT;"
+    "PRAGMA user_version=10;";
+
 const char *const store_steps[STORE_SCHEMA_VERSION] = {
-    first, tasks, account, mail, sessions, used, retries, uploads, run_nodes};
+    first, tasks,   account, mail,	sessions,
+    used,  retries, uploads, run_nodes, staged};
 
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
@@ -364,6 +415,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define IF_OURS ""
 #define AND_NEWS ""
 #define SHARED(...) "SELECT 0" /* its instances share no queue */
+#define STAGED(...) __VA_ARGS__
 
 const char *const store_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

@@ -5,9 +5,11 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_SCHEMA_VERSION 9 /* PRAGMA user_version */
+#define STORE_SCHEMA_VERSION 10 /* PRAGMA user_version */
 
 extern const char store_pragmas[];
+/* For what need not be durable yet, and back. */
+extern const char store_relaxed[], store_strict[];
 /* [N] makes version N + 1 of version N; 0 is an empty file. */
 extern const char *const store_steps[STORE_SCHEMA_VERSION];
 extern const char *const store_statements[STORE_STMTS];

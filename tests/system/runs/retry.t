@@ -36,7 +36,8 @@ sub again { my ($c, $run, %args) = @_; return $c->tool(retry_task_run => {runId 
 sub modern_again { my ($run, %args) = @_;
 	return ext_call($modern, 'tools/call', {name => 'retry_task_run', arguments => {runId => $run, %args}}, {}) }
 sub given { my ($c, $t, $i, %o) = @_; return $c->run($t, $i, mode => 'sync', %o)->{view}{runId} }
-sub row { my ($id, $what) = @_; return join "\n", postgres_sql("SELECT coalesce($what\:\:text, 'None') FROM runs WHERE id = '$id'",
+sub row { my ($id, $what) = @_; $ada->get($id); # whoever asks has it moved from where it was staged
+	return join "\n", postgres_sql("SELECT coalesce($what\:\:text, 'None') FROM runs WHERE id = '$id'",
 	postgres_url("$s->{root}/state")) if on_postgres(); return qx{python3 -c 'import sqlite3, sys
 print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % sys.argv[3], (sys.argv[2],)).fetchone()[0])' '$s->{root}/state/paddock.db' $id '$what'} =~ s/\n\z//r }
 

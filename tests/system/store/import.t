@@ -48,6 +48,15 @@ is( $status, 69, 'a state on which a server lives is not imported' );
 like( $said, qr{^paddockd: nothing was imported: \Q$state\E: a server lives on this state \(inst_\w+\); end it}, '  as is said' );
 kill KILL => $s->{pid}; # so that a run is left as it was
 $s->wait_exit;
+# one that had ended, and was not moved to the others yet
+my $late = $made->{runId} =~ s/.{6}\z/zzzzzz/r;
+qx{python3 -c 'import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+cols = [r[1] for r in c.execute("PRAGMA table_info(staged)")]
+from_run = {"seq": "NULL", "id": "?", "view": "NULL", "keeps_inputs": "0", "bytes": "512 + length(inputs)"}
+c.execute("INSERT INTO staged SELECT %s FROM runs WHERE id = ?" % ", ".join(from_run.get(n, n) for n in cols), (sys.argv[3], sys.argv[2]))
+c.commit()' $state/paddock.db $made->{runId} $late};
+is( $?, 0, 'one is staged' );
 ( $status, $said ) = import_of("$state/none");
 is( "$status $said", "69 paddockd: nothing was imported: $state/none/paddock.db: No such file or directory; name a state folder with a record of runs\n",
 	'nor one that is not there' );
@@ -87,10 +96,10 @@ is( ( postgres_sql( 'SELECT count(*) FROM runs', $url ) )[0], 0, 'one that is ki
 # ---- done ----
 ( $status, $said ) = import_of($state);
 my $bytes = 70000 + length $large;
-is( $said, "imported 3 runs, 3 artifacts of $bytes bytes and 2 sessions of $state\n", 'it is imported' );
+is( $said, "imported 4 runs, 3 artifacts of $bytes bytes and 2 sessions of $state\n", 'it is imported' );
 is( $status, 0, '  with success' );
 ( $status, $said ) = import_of($state);
-is( "$status $said", "0 imported before: 6 runs and artifacts of $state are all there\n", 'a second time it is there already' );
+is( "$status $said", "0 imported before: 7 runs and artifacts of $state are all there\n", 'a second time it is there already' );
 
 # Counters, and what they are when all rows are counted anew.
 my @counts = postgres_sql( 'SELECT requestor, template_id, status, n FROM counts WHERE n > 0 ORDER BY 1, 2, 3', $url );
@@ -98,7 +107,10 @@ is_deeply( \@counts, [ postgres_sql( 'SELECT requestor, template_id, status, cou
 is_deeply( [ postgres_sql( 'SELECT requestor, artifact_bytes, row_bytes FROM usage ORDER BY 1', $url ) ], [ postgres_sql( 'SELECT q, coalesce((SELECT sum(size) FROM artifacts WHERE requestor = q AND gone = 0), 0),'
 	. ' coalesce((SELECT sum(bytes) FROM runs WHERE requestor = q), 0) FROM (SELECT requestor AS q FROM usage) AS v ORDER BY 1', $url ) ], '  and what they have' );
 my @used = qx{python3 -c 'import sqlite3, sys
-for row in sqlite3.connect(sys.argv[1]).execute("SELECT * FROM used ORDER BY 1, 2, 3"): print("|".join(map(str, row)))' $state/paddock.db};
+c = sqlite3.connect(sys.argv[1])
+c.execute("UPDATE used SET runs = used.runs + 1, cpu_ms = used.cpu_ms + s.cpu_ms, bytes = used.bytes + s.bytes FROM (SELECT * FROM staged) AS s"
+          " WHERE used.requestor = s.requestor AND used.template_id = s.template_id AND used.hour = s.created_ms / 3600000")
+for row in c.execute("SELECT * FROM used ORDER BY 1, 2, 3"): print("|".join(map(str, row)))' $state/paddock.db};
 chomp @used;
 is_deeply( [ postgres_sql( 'SELECT requestor, template_id, hour, runs, cpu_ms, bytes FROM used ORDER BY 1, 2, 3', $url ) ], \@used, '  and what was used, also by what is gone' );
 
@@ -107,6 +119,7 @@ my $t = Http->new( %USE, config => "[store]\nurl = $url\n" );
 my $client = $t->client('ada')->greeted;
 same_json( $client->get( $made->{runId} ), $made, 'a server on the database has a run of it' );
 same_json( $client->get( $failed->{runId} ), $failed, '  and one that failed' );
+is( $client->get($late)->{status}, 'succeeded', '  and one that was staged' );
 is( sha256_hex( $t->fetch( 'GET', "/artifacts/$id[0]", {%ADA} )->{body} ), sha256_hex($large), '  with bytes of what was uploaded' );
 is( $t->fetch( 'GET', "/artifacts/$made->{artifacts}[0]{artifactId}", {%ADA} )->{body}, $held, '  and of what a run made' );
 my $bobs = $t->client('bob')->greeted;

@@ -330,6 +330,41 @@ void help_close(struct help_db *db)
 	free(db);
 }
 
+struct store *help_start_still(const char *dir, const char *instance)
+{
+	struct store *s = help_start(dir, instance);
+
+	s->unstage_ms = STORE_FOREVER;
+	return s;
+}
+
+int64_t help_count(const char *dir, const char *sql)
+{
+	struct help_db *db = help_open(dir);
+	sqlite3_stmt *st = NULL;
+	int64_t n = -1;
+
+	sqlite3_busy_timeout(db->sqlite, HELP_WAIT_MS);
+	sqlite3_prepare_v2(db->sqlite, sql, -1, &st, NULL);
+	if (sqlite3_step(st) == SQLITE_ROW)
+		n = sqlite3_column_int64(st, 0);
+	else
+		printf("# %s: %s\n", sql, sqlite3_errmsg(db->sqlite));
+	sqlite3_finalize(st);
+	help_close(db);
+	return n;
+}
+
+int64_t help_staged(const char *dir)
+{
+	return help_count(dir, "SELECT count(*) FROM staged");
+}
+
+int64_t help_moved(const char *dir)
+{
+	return help_count(dir, "SELECT count(*) FROM runs WHERE ended = 1");
+}
+
 struct help_db *help_lock(const char *dir)
 {
 	struct help_db *db = help_open(dir);

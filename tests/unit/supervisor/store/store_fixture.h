@@ -27,7 +27,7 @@
 	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
 	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
 	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
-	"ALTER TABLE runs DROP COLUMN node;"
+	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096
@@ -65,6 +65,13 @@ struct store *help_start(const char *state_dir, const char *instance);
 struct store *help_start_beside(const char *state_dir, const char *other,
 				const char *instance);
 #define store_start(state_dir, instance) help_start(state_dir, instance)
+
+/* Of SQLite's: one that moves nothing that is staged by itself. */
+struct store *help_start_still(const char *dir, const char *instance);
+/* SQL's one number, as somebody else reads it; how many rows are staged, or moved. */
+int64_t help_count(const char *dir, const char *sql);
+int64_t help_staged(const char *dir);
+int64_t help_moved(const char *dir);
 
 void help_done(void *arg, const struct store_result *res);
 

@@ -81,6 +81,28 @@ static void write_for_ever(const char *dir, const char *instance, int out)
 	}
 }
 
+/* The same of ends alone, few at a time, which are staged; now and then one is read. */
+static void end_for_ever(const char *dir, const char *instance, int out)
+{
+	struct store *s = store_start(dir, instance);
+	struct answer a = {0};
+
+	for (size_t n = 0;; n++) {
+		struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+		struct store_run run = help_run("alice", STORE_SUCCEEDED);
+
+		run.expires_ms = INT64_MAX;
+		run.view = "{}";
+		promise(s, &run, out);
+		while (in_flight >= 1 + n % 4) {
+			poll(&p, 1, -1);
+			store_dispatch(s);
+		}
+		if (n % 7 == 0)
+			help_get(s, &a, "alice", run.id);
+	}
+}
+
 /* Read N receipts, kill the writer, read what it had said by then. */
 static size_t kill_after(pid_t pid, int in, size_t n, struct receipt *got,
 			 size_t max)
@@ -165,7 +187,8 @@ static void test_kill(const char *dir)
 		if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0)
 			exit(1);
 		if (pid == 0)
-			write_for_ever(dir, instance, fds[1]);
+			(i % 2 == 0 ? write_for_ever
+				    : end_for_ever)(dir, instance, fds[1]);
 		close(fds[1]);
 		/* at a receipt, and some way on: the writer does not wait */
 		n += kill_after(pid, fds[0], 1 + (size_t)i * 17, got + n,

@@ -200,6 +200,26 @@ static void put_artifact(const char *dir, struct store *s,
 	help_clear(&a);
 }
 
+/* What is moved is on the disk, so that to move it needs no sync; it can be read by
+ * others all the same. */
+static void test_moved(struct store *s, const struct store_run *run)
+{
+	struct store *t = store_start(s->dir, "inst_b");
+	struct answer a = {0};
+
+	help_get(t, &a, "alice", "none"); /* it is open */
+	help_put(s, run, STORE_RETRY);
+	begin();
+	help_get(s, &a, "alice", run->id);
+	end();
+	is_int(a.rc, 0, "what is read is moved");
+	is_int((int)count(WROTE_LOG), 1, "  by one write");
+	is_int((int)count(SYNCED_LOG), 0, "  and no sync");
+	is_int(help_get(t, &a, "alice", run->id), 0, "  where others see it");
+	store_stop(t, 10000);
+	help_clear(&a);
+}
+
 int main(void)
 {
 	char *dir = help_dir();
@@ -221,6 +241,12 @@ int main(void)
 	run.status = STORE_SUCCEEDED;
 	run.finished_ms = 5;
 	put(s, &run, STORE_RETRY, "an end");
+	is_int((int)count(WROTE_LOG), 1, "  all of its pages by one write");
+	id_new(run.id, "run");
+	put(s, &run, STORE_RETRY, "another end");
+	test_moved(s, &run);
+	run.status = STORE_FAILED;
+	put(s, &run, STORE_RETRY, "an end after that");
 	is_int((int)count(WROTE_LOG), 1, "  all of its pages by one write");
 	run.cancelling = true;
 	store_stop(s, 10000);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_sqlite_staged.h - moving rows of runs from where they were staged. */
+#ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_STAGED_H
+#define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_STAGED_H
+
+#include <sqlite3.h>
+
+/*
+ * STMT_STAGED_ROWS, STMT_PUT_RUN and STMT_FORGET_STAGED, in a transaction that writes:
+ * each row is put as its end would have been, in order. SQLITE_DONE, or what failed;
+ * then none of them is reset.
+ */
+int store_sqlite_unstage(sqlite3_stmt *rows, sqlite3_stmt *put,
+			 sqlite3_stmt *forget);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_store_unstage.c - what was staged in SQLite is moved: when, by whom, and what is
+ * seen while it cannot be.
+ */
+#include <signal.h>
+#include <sys/mount.h>
+
+#include "base/os/log.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define FULL_BYTES "size=1m"
+
+static struct store_run ended(const char *requestor)
+{
+	struct store_run run = help_run(requestor, STORE_SUCCEEDED);
+
+	run.finished_ms = 1002;
+	run.expires_ms = INT64_MAX;
+	run.view = "{\"v\":1}";
+	return run;
+}
+
+static struct store_run put_ended(struct store *s)
+{
+	struct store_run run = ended("alice");
+
+	help_put(s, &run, STORE_RETRY);
+	return run;
+}
+
+static void test_due(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_a");
+
+	s->worked = true;
+	s->staged = STORE_STAGED_MANY - 1;
+	is_int(store_unstage_due_ms(s, STORE_FOREVER), STORE_FOREVER,
+	       "a few wait while there may be more");
+	s->staged = STORE_STAGED_MANY;
+	is_int(store_unstage_due_ms(s, 5), 0, "many do not");
+	s->staged = 1;
+	s->worked = false;
+	is_int(store_unstage_due_ms(s, 5), STORE_FOREVER,
+	       "one waits while there is something to do");
+	is_int(store_unstage_due_ms(s, STORE_FOREVER), 0,
+	       "but not when there was nothing for a while");
+	s->unstage_ms = 7;
+	is_int(store_unstage_due_ms(s, STORE_FOREVER), 7,
+	       "after a failure it waits");
+	s->staged = 0;
+	is_int(store_unstage_due_ms(s, STORE_FOREVER), STORE_FOREVER,
+	       "nothing wakes for nothing");
+	store_stop(s, 10000);
+}
+
+static void test_by_itself(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_a");
+	int64_t until_ms = clock_mono_ms() + HELP_WAIT_MS;
+	struct answer a = {0};
+	struct store_run run;
+
+	put_ended(s);
+	while (help_moved(dir) == 0 && clock_mono_ms() < until_ms)
+		sched_yield();
+	is_int(help_moved(dir), 1, "what is left alone is moved");
+	is_int(help_staged(dir), 0, "once");
+	store_stop(s, 10000);
+	s = help_start_still(dir, "inst_b");
+	run = put_ended(s);
+	is_int(help_staged(dir), 1, "another is staged");
+	store_stop(s, 10000);
+	is_int(help_staged(dir), 0, "the end of the store moves it");
+	is_int(help_moved(dir), 2, "beside the first");
+	s = help_start_still(dir, "inst_c");
+	is_int(help_get(s, &a, "alice", run.id), 0, "where it is found");
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
+static void end_some(const char *dir, int out)
+{
+	struct store *s = help_start_still(dir, "inst_dead");
+	struct store_run open = help_run("alice", STORE_RUNNING), run = open;
+
+	help_put(s, &open, STORE_SYNC);
+	run.status = STORE_SUCCEEDED;
+	help_put(s, &run, STORE_RETRY);
+	for (int i = 0; i < 3; i++)
+		put_ended(s);
+	(void)!write(out, run.id, sizeof(run.id));
+	for (;;)
+		pause();
+}
+
+/* Before there are threads: it forks. */
+static void test_killed(const char *dir)
+{
+	char id[ID_SIZE] = "";
+	struct answer a = {0};
+	struct store *s;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0)
+		exit(1);
+	if (pid == 0)
+		end_some(dir, fds[1]);
+	close(fds[1]);
+	(void)!read(fds[0], id, sizeof(id));
+	close(fds[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	is_int(help_staged(dir), 4, "killed with what it had staged");
+	s = store_start(dir, "inst_next");
+	store_recover(s, help_done, &a);
+	help_wait(s, &a);
+	is_int((int64_t)a.interrupted, 0, "who takes over sees that it ended");
+	is_int(help_get(s, &a, "alice", id), 0, "and has it");
+	is_int(a.status[0], STORE_SUCCEEDED, "as it was told");
+	is_int(help_moved(dir), 4, "as all others");
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
+/* ---- when it cannot be ---- */
+
+/* Who holds the lock keeps us from moving; a run is found by its id, as it is. */
+static void test_locked(const char *dir)
+{
+	struct store *s = help_start_still(dir, "inst_a");
+	struct store_filter all = {
+	    .requestor = "alice", .status = -1, .limit = 99};
+	struct store_run run = help_run("alice", STORE_RUNNING), other;
+	struct answer a = {0};
+	struct help_db *hold;
+
+	help_put(s, &run, STORE_SYNC);
+	run.status = STORE_FAILED;
+	run.inputs = NULL;
+	run.inputs_before = 14;
+	help_put(s, &run, STORE_RETRY);
+	run.status = STORE_SUCCEEDED;
+	run.view = "{\"v\":2}";
+	help_put(s, &run, STORE_RETRY);
+	hold = help_lock(dir);
+	is_int(help_get(s, &a, "alice", run.id), 0, "a read is answered,");
+	is_int(a.status[0], STORE_SUCCEEDED, "by what came last");
+	is_str(a.view, run.view, "whole");
+	is_str(a.inputs, NULL, "without inputs");
+	help_clear(&a);
+	store_get_inputs(s, "alice", run.id, help_done, &a);
+	help_wait(s, &a);
+	is_str(a.inputs, "{\"text\":\"a b\"}", "which are still known");
+	is_int(help_get(s, &a, "bob", run.id), -ENOENT, "to its requestor");
+	is_int(help_list(s, &a, &all), 0, "a list is answered, too");
+	is_str(store_failing(s), NULL, "and nothing has failed");
+	is_int(help_staged(dir), 2, "though it is where it was");
+	help_unlock(hold);
+	other = help_run("bob", STORE_RUNNING);
+	help_put(s, &other, STORE_SYNC);
+	is_int(help_staged(dir), 0, "until somebody can write");
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
+/* Our own small file system, seen by this process alone. */
+static bool mount_tmpfs(const char *at)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("tmpfs", at, "tmpfs", 0, FULL_BYTES) == 0;
+}
+
+/* Fill what is left; the file's path. */
+static char *fill_disk(const char *dir)
+{
+	char *path = xasprintf("%s/ballast", dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	static char block[4096];
+
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+	return path;
+}
+
+static void test_full(const char *dir)
+{
+	struct store *s = help_start_still(dir, "inst_a");
+	struct store_filter all = {
+	    .requestor = "alice", .status = -1, .limit = 99};
+	struct store_run runs[5];
+	struct answer a = {0};
+	char *ballast;
+
+	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+		runs[i] = put_ended(s);
+	ballast = fill_disk(dir);
+	for (int i = 0; i < 3; i++) {
+		is_int(help_list(s, &a, &all), 0, "on a full disk,");
+		is_int(a.total, 5, "a list has all that ended");
+		is_int((int64_t)a.n, 5, "each of them");
+		is_int(help_get(s, &a, "alice", runs[i].id), 0,
+		       "and each is found");
+		help_clear(&a);
+		store_usage(s, "alice", help_done, &a);
+		help_wait(s, &a);
+		is_int(a.row_bytes, 5 * (STORE_ROW_BYTES + 14 + 7),
+		       "and counted");
+	}
+	ok(store_failing(s) != NULL &&
+	       strstr(store_failing(s), "free space") != NULL,
+	   "the store says that it is sick");
+	is_int(help_staged(dir), 5, "nothing was moved");
+	unlink(ballast);
+	is_int(help_list(s, &a, &all), 0, "with room again");
+	is_int(a.total, 5, "the list is the same");
+	is_int(help_staged(dir), 0, "and all is moved");
+	is_str(store_failing(s), NULL, "and the store is well");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(ballast);
+}
+
+int main(void)
+{
+	char *dir = help_dir(), *sub;
+	static void (*const tests[])(const char *) = {
+	    test_killed, test_due, test_by_itself, test_locked};
+
+	if (help_is_postgres()) {
+		help_remove(dir);
+		skip("that is SQLite's", "what is staged");
+		return tap_done();
+	}
+	log_set_level(LOG_LEVEL_ERROR);
+	for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
+		sub = xasprintf("%s/%zu", dir, i);
+		mkdir(sub, 0700);
+		tests[i](sub);
+		free(sub);
+	}
+	sub = xasprintf("%s/disk", dir);
+	mkdir(sub, 0700);
+	if (mount_tmpfs(sub)) {
+		test_full(sub);
+		umount2(sub, MNT_DETACH);
+	} else {
+		skip("no right to mount", "a full disk");
+	}
+	free(sub);
+	help_remove(dir);
+	return tap_done();
+}

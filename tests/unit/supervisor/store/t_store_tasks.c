@@ -135,6 +135,7 @@ static void test_changes(struct store *s)
 static void test_ages(struct store *s)
 {
 	static const int days[] = {0, 0, 2, 3, 10, 40, 100, 300};
+	const int64_t now = clock_wall_ms();
 	char ids[ARRAY_LEN(days)][ID_SIZE];
 	struct page p;
 	bool same = true;
@@ -144,8 +145,7 @@ static void test_ages(struct store *s)
 		struct store_run run = a_task(1, STORE_FAILED);
 
 		id_since(ids[i], "run",
-			 clock_wall_ms() - days[i] * INT64_C(86400000) -
-			     (int64_t)i);
+			 now - days[i] * INT64_C(86400000) - (int64_t)i);
 		memcpy(run.id, ids[i], ID_SIZE);
 		run.requestor = "dave";
 		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);

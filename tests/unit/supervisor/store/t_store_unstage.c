@@ -10,7 +10,7 @@
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
-#define FULL_BYTES "size=1m"
+#define FULL_BYTES "size=12m"
 
 static struct store_run ended(const char *requestor)
 {
@@ -225,6 +225,37 @@ static void test_full(const char *dir)
 	free(ballast);
 }
 
+/* More of it than SQLite keeps pages. */
+static void test_full_large(const char *dir)
+{
+	struct store *s = help_start_still(dir, "inst_a");
+	struct store_filter all = {
+	    .requestor = "alice", .status = -1, .limit = 9};
+	static char view[15000];
+	struct answer a = {0};
+	char *ballast;
+
+	memset(view, 'v', sizeof(view) - 1);
+	for (int i = 0; i < 150; i++) {
+		struct store_run run = ended("alice");
+
+		run.view = view;
+		help_put(s, &run, STORE_RETRY);
+	}
+	is_int(help_staged(dir), 150, "much is staged");
+	ballast = fill_disk(dir);
+	is_int(help_list(s, &a, &all), 0, "on a full disk,");
+	is_int(a.total, 150, "a list has all of it");
+	is_int(help_staged(dir), 150, "and nothing was moved");
+	unlink(ballast);
+	help_list(s, &a, &all);
+	is_int(a.total, 150, "with room again, too");
+	is_int(help_staged(dir), 0, "and all is");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(ballast);
+}
+
 int main(void)
 {
 	char *dir = help_dir(), *sub;
@@ -246,7 +277,12 @@ int main(void)
 	sub = xasprintf("%s/disk", dir);
 	mkdir(sub, 0700);
 	if (mount_tmpfs(sub)) {
-		test_full(sub);
+		for (int i = 0; i < 2; i++) {
+			char *state = xasprintf("%s/%d", sub, i);
+
+			(i == 0 ? test_full : test_full_large)(state);
+			free(state);
+		}
 		umount2(sub, MNT_DETACH);
 	} else {
 		skip("no right to mount", "a full disk");

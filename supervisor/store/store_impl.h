@@ -227,10 +227,11 @@ struct store {
 	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
 	const struct store_engine *engine;
-	void *db;     /* the engine's own; NULL: it was never opened */
-	bool alone;   /* one request is tried by itself */
-	bool staging; /* rows are put into staged, instead of runs */
-	bool blind;   /* reads do not find in runs what is staged */
+	void *db;	/* the engine's own; NULL: it was never opened */
+	bool alone;	/* one request is tried by itself */
+	size_t company; /* rows that wait on, while a batch is done */
+	bool staging;	/* rows are put into staged, instead of runs */
+	bool blind;	/* reads do not find in runs what is staged */
 	int64_t blind_until_ms; /* so long reads do not try to move it */
 	size_t staged;		/* rows: ours, and others' when it was opened */
 	int64_t unstage_ms;	/* not before, after a failure */

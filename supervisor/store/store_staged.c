@@ -13,7 +13,8 @@
 
 #include "base/clock.h"
 
-#define ROWS_MAX 6 /* in a batch: more of them share pages of those trees */
+#define ROWS_MAX                                                               \
+	6 /* that end, or will: more of them share pages of those trees */
 #define BYTES_MAX 16384 /* a large one's own pages would be written twice */
 #define STAGED_MAX 512	/* while they cannot be moved */
 #define BLIND_MS 2000	/* until a lock that others have is waited for again */
@@ -35,7 +36,7 @@ size_t store_stageable(const struct store *s, const struct store_reqs *batch)
 	STAILQ_FOREACH(r, batch, link) {
 		if (r->decided || r->superseded_by != NULL)
 			continue;
-		if (!is_stageable(r) || ++n > ROWS_MAX)
+		if (!is_stageable(r) || s->company + ++n > ROWS_MAX)
 			return 0;
 	}
 	return s->staged + n <= STAGED_MAX ? n : 0;

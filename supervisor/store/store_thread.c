@@ -251,6 +251,7 @@ static void work(struct store *s)
 	struct store_reqs batch;
 
 	take_due(s, &batch);
+	s->company = s->queued;
 	s->busy = s->worked = true;
 	pthread_mutex_unlock(&s->lock);
 	store_batch(s, &batch, &s->retry_queue);

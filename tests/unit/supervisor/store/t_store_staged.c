@@ -362,6 +362,13 @@ static void test_many(const char *dir)
 	is_int(staged_of(dir, s, AT_ONCE), AT_ONCE, "a few at once are staged");
 	is_int(staged_of(dir, s, AT_ONCE + 1), 0, "more of them are not");
 	is_int(help_moved(dir), 2 * AT_ONCE + 1, "and what was is moved");
+	for (int i = 0; i < AT_ONCE; i++) {
+		struct store_run run = help_run("alice", STORE_RUNNING);
+
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
+	}
+	put_ended(s);
+	is_int(help_staged(dir), 0, "nor one while many are under way");
 	store_stop(s, 10000);
 }
 

@@ -105,7 +105,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	}
 	e->runs->unrecorded -= e->bytes;
 	r->recorded.is = true;
-	if (r->worker == NULL) /* else when that has left */
+	if (r->worker == NULL && !r->recorded.corrects) /* else it follows */
 		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
@@ -228,7 +228,25 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		    on_ended, e);
 }
 
-/* R's row has what its worker said of itself: should it not be so, this is. */
+/* Where that failed, the row is as it was: with what its worker said of itself. */
+static void on_corrected(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
+
+	(void)res;
+	if (r == NULL)
+		return;
+	r->recorded.corrects = false;
+	if (r->recorded.is)
+		tell_recorded(s, r);
+}
+
+/*
+ * R's row has what its worker said of itself: should it not be so, this is. Nobody is
+ * told before that, and so nobody deletes a row that would be put again.
+ */
 static void correct(struct runs *s, struct run *r, const struct run_use *used)
 {
 	if (memcmp(&r->use, used, sizeof(*used)) == 0)
@@ -236,14 +254,17 @@ static void correct(struct runs *s, struct run *r, const struct run_use *used)
 	r->use = *used;
 	free(r->view);
 	r->view = run_json_text(r, s->ctx->isolation);
-	if (r->recorded.failed == NULL)
-		run_row_put(s->ctx->store, r, STORE_DEFERRED, NULL, NULL);
+	if (r->recorded.failed != NULL)
+		return;
+	r->recorded.corrects = true;
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_corrected,
+		    runs_refer(s, r));
 }
 
 void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
 {
 	correct(s, r, used);
 	log_and_audit(s, r);
-	if (r->recorded.is)
+	if (r->recorded.is && !r->recorded.corrects)
 		tell_recorded(s, r);
 }

@@ -280,6 +280,7 @@ struct run {
 	struct {	 /* ENDED: while its worker leaves */
 		bool is; /* its row is there… */
 		const char *failed; /* …or is not, and why; static */
+		bool corrects;	    /* what that has is being put right */
 	} recorded;
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
 	char *view;		 /* ENDED: its terminal view, JSON text */

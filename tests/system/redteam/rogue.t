@@ -123,6 +123,19 @@ for (@ways) {
 		   "of one that says it used centuries and all memory, what the kernel counted $_->[1]") ||
 		    diag(json_of($m));
 	}
+	my ($used) = grep { $_->{templateId} eq 'boasts' } @{$s->call('paddock/usage', {})->{result}{rows}};
+
+	is($used->{cpuMs}, $kept->{metrics}{cpuMs}, 'and counted as used');
+
+	my $other = Paddock->new(root => $s->{root}, state => $s->{state}, build => $folder, shared => 1);
+	my @ids = map { $s->run_sync('boasts')->{runId} } 1 .. 5;
+
+	$other->init;
+	push @ids, $s->run_sync('boasts')->{runId};
+	$other->call('paddock/deleteRuns', {runIds => \@ids});
+	$s->get($ids[0]); # who is asked writes all that waits first
+	is_deeply([grep { $other->get($_)->{runId} } @ids], [], 'nor is it back when another server has deleted it');
+	$other->stop;
 }
 my $flooded;
 {

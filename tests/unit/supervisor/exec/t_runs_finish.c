@@ -117,8 +117,9 @@ static void test_lies(bool late)
 	if (late)
 		answered();
 	goes(r, 9);
-	if (!late)
-		recorded(id);
+	is_int(told(), 0, "of one that lied nobody is told");
+	recorded(id);
+	is_int(told(), 1, "before its row is right");
 	is_int(recorded_ms(), 9000,
 	       "what the kernel says of it is what the row has then");
 	is_int((int)it.ctx.runs->unrecorded, 0, "and nothing is on its way");

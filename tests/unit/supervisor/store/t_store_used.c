@@ -119,22 +119,24 @@ static void test_life(const char *dir, struct store *s)
 	help_wait(s, &a);
 	u = used_by(s, "eve", 0);
 	is_used(&u, 0, "eve t", 1, 0, STORE_ROW_BYTES + 5 + SIZE);
+	run.cpu_ms = 40;
+	help_put(s, &run, STORE_SYNC);
 	run.status = STORE_SUCCEEDED;
 	run.inputs = NULL;
-	run.cpu_ms = 40;
+	run.cpu_ms = 0; /* who writes it does not know */
 	run.view = "{}";
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
 	is_used(&u, 0, "eve t", 1, 40, STORE_ROW_BYTES + 2 + SIZE);
-	run.cpu_ms = 0; /* who writes it does not know */
+	run.cpu_ms = 30; /* that of its end is put right */
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
-	is_used(&u, 0, "eve t", 1, 40, STORE_ROW_BYTES + 2 + SIZE);
+	is_used(&u, 0, "eve t", 1, 30, STORE_ROW_BYTES + 2 + SIZE);
 	help_clear(&a);
 	store_delete_run(s, "eve", run.id, help_done, &a);
 	help_wait(s, &a);
 	u = used_by(s, "eve", 0);
-	is_used(&u, 0, "eve t", 1, 40, 0);
+	is_used(&u, 0, "eve t", 1, 30, 0);
 	help_clear(&a);
 	free(tmp);
 }

@@ -245,7 +245,7 @@ static void on_corrected(void *arg, const struct store_result *res)
 
 /*
  * R's row has what its worker said of itself: should it not be so, this is. Nobody is
- * told before that, and so nobody deletes a row that would be put again.
+ * told before that.
  */
 static void correct(struct runs *s, struct run *r, const struct run_use *used)
 {
@@ -257,8 +257,7 @@ static void correct(struct runs *s, struct run *r, const struct run_use *used)
 	if (r->recorded.failed != NULL)
 		return;
 	r->recorded.corrects = true;
-	run_row_put(s->ctx->store, r, STORE_SYNC, on_corrected,
-		    runs_refer(s, r));
+	run_row_correct(s->ctx->store, r, on_corrected, runs_refer(s, r));
 }
 
 void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)

@@ -162,14 +162,15 @@ uint32_t run_row_rounds_used(const struct store_run *row)
 	return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
-		 store_done done, void *arg)
+static void put(struct store *s, struct run *r, bool corrects,
+		enum store_urgency urgency, store_done done, void *arg)
 {
 	struct store_run row = row_of(r);
 	char *options = is_to_start(r) ? options_of(r) : rounds_of(r);
 	char *note = task_json_note(r);
 	int64_t bytes;
 
+	row.corrects = corrects;
 	row.options = options;
 	row.task_note = note;
 	if (r->log != NULL && run_terminal(r)) {
@@ -183,6 +184,17 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 	inputs_put(r, &row);
 	free(options);
 	free(note);
+}
+
+void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
+		 store_done done, void *arg)
+{
+	put(s, r, false, urgency, done, arg);
+}
+
+void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
+{
+	put(s, r, true, STORE_SYNC, done, arg);
 }
 
 /* ---- and back ---- */

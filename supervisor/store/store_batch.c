@@ -65,6 +65,7 @@ static void merge(struct store_reqs *batch)
 		    strcmp((*before)->run.id, r->run.id) == 0) {
 			(*before)->superseded_by = r;
 			carry_inputs(*before, r);
+			r->run.corrects &= (*before)->run.corrects;
 		}
 		*before = r;
 	}

@@ -23,7 +23,8 @@
 static bool is_stageable(const struct store_req *r)
 {
 	return r->op == &store_op_put_run && r->run.status > STORE_RUNNING &&
-	       r->run.idem_key == NULL && store_row_bytes(&r->run) <= BYTES_MAX;
+	       r->run.idem_key == NULL && !r->run.corrects &&
+	       store_row_bytes(&r->run) <= BYTES_MAX;
 }
 
 size_t store_stageable(const struct store *s, const struct store_reqs *batch)

@@ -64,10 +64,15 @@ int64_t store_row_bytes(const struct store_run *run)
 /* STMT_PUT_RUN with what it has beside the columns, now or later. 0 or -errno. */
 static int write_row(struct store *s, const struct store_run *run)
 {
-	struct store_cursor *st =
-	    store_sql(s, s->staging ? STMT_STAGE_RUN : STMT_PUT_RUN);
+	struct store_cursor *st;
 	int rest = (int)ARRAY_LEN(columns) - 1;
 
+	if (run->corrects)
+		return store_change(
+		    s, STMT_CORRECT_RUN, STORE_STR(run->requestor),
+		    STORE_STR(run->id), STORE_STR(run->view),
+		    STORE_NUM(store_row_bytes(run)), STORE_NUM(run->cpu_ms));
+	st = store_sql(s, s->staging ? STMT_STAGE_RUN : STMT_PUT_RUN);
 	store_bind_row(st, run, columns, (size_t)rest);
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));

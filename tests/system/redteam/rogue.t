@@ -132,6 +132,10 @@ for (@ways) {
 
 	$other->init;
 	push @ids, $s->run_sync('boasts')->{runId};
+	my $leaves = $s->run_async('stays');
+
+	$other->get_until($leaves, 'it is recorded', sub { $_[0]{status} eq 'succeeded' });
+	push @ids, $leaves;
 	$other->call('paddock/deleteRuns', {runIds => \@ids});
 	$s->get($ids[0]); # who is asked writes all that waits first
 	is_deeply([grep { $other->get($_)->{runId} } @ids], [], 'nor is it back when another server has deleted it');

@@ -128,7 +128,8 @@ static void test_life(const char *dir, struct store *s)
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
 	is_used(&u, 0, "eve t", 1, 40, STORE_ROW_BYTES + 2 + SIZE);
-	run.cpu_ms = 30; /* that of its end is put right */
+	run.cpu_ms = 30;
+	run.corrects = true;
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
 	is_used(&u, 0, "eve t", 1, 30, STORE_ROW_BYTES + 2 + SIZE);

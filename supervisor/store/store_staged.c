@@ -13,8 +13,7 @@
 
 #include "base/clock.h"
 
-#define ROWS_MAX                                                               \
-	6 /* that end, or will: more of them share pages of those trees */
+#define ROWS_MAX 6	/* that end, or will: more share pages of those trees */
 #define BYTES_MAX 16384 /* a large one's own pages would be written twice */
 #define STAGED_MAX 512	/* while they cannot be moved */
 #define BLIND_MS 2000	/* until a lock that others have is waited for again */

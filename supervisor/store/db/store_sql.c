@@ -160,7 +160,7 @@ void store_sql_rollback(struct store *s)
 	char errmsg[STORE_WHY_SIZE];
 	int why_rc = s->why_rc;
 
-	if (!s->engine->is_open(s) || !s->engine->in_transaction(s))
+	if (!s->engine->in_transaction(s))
 		return;
 	memcpy(errmsg, s->errmsg, sizeof(errmsg));
 	store_sql_run(s, STMT_ROLLBACK);

@@ -465,6 +465,9 @@ static void relax(struct store *s, bool relaxed)
 	if (sqlite3_exec(q->db, relaxed ? store_relaxed : store_strict, NULL,
 			 NULL, NULL) != SQLITE_OK)
 		q->damaged = true;
+	/* a checkpoint's, of which SQLite says nothing to who commits */
+	if (store_sqlite_log_failed())
+		q->unsynced = q->damaged = true;
 }
 
 const struct store_engine store_sqlite = {

@@ -31,6 +31,16 @@ struct log_file {
 static sqlite3_vfs *below;
 static _Thread_local bool is_synced = true; /* each commit, at its end */
 
+static _Thread_local bool has_failed; /* a sync of a log */
+
+bool store_sqlite_log_failed(void)
+{
+	bool failed = has_failed;
+
+	has_failed = false;
+	return failed;
+}
+
 void store_sqlite_log_synced(bool synced)
 {
 	is_synced = synced;
@@ -101,9 +111,17 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 	AFTER_FLUSH(xTruncate, size);
 }
 
-static int log_sync(sqlite3_file *file, int flags)
+static int sync_file(sqlite3_file *file, int flags)
 {
 	AFTER_FLUSH(xSync, flags);
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+	int rc = sync_file(file, flags);
+
+	has_failed |= rc != SQLITE_OK;
+	return rc;
 }
 
 static int log_size(sqlite3_file *file, sqlite3_int64 *size)

@@ -21,4 +21,7 @@ int store_sqlite_log_register(void);
  */
 void store_sqlite_log_synced(bool synced);
 
+/* Has a sync of a log failed on this thread since that was asked last? */
+bool store_sqlite_log_failed(void);
+
 #endif

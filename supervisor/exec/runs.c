@@ -198,6 +198,7 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	    .on_ask = ops->on_ask,
 	    .on_drop = ops->on_drop,
 	    .on_over = runs_worker_ended,
+	    .on_leaving = runs_worker_leaving,
 	    .on_gone = runs_worker_gone,
 	    .on_not_started = on_not_started,
 	    .arg = s,

@@ -104,7 +104,7 @@ static void on_ended(void *arg, const struct store_result *res)
 		r->recorded.failed = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
-	r->recorded.is = true;
+	r->recorded.known = true;
 	if (r->worker == NULL && !r->recorded.corrects) /* else it follows */
 		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
@@ -239,7 +239,7 @@ static void on_corrected(void *arg, const struct store_result *res)
 	if (r == NULL)
 		return;
 	r->recorded.corrects = false;
-	if (r->recorded.is)
+	if (r->recorded.known)
 		tell_recorded(s, r);
 }
 
@@ -264,6 +264,6 @@ void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
 {
 	correct(s, r, used);
 	log_and_audit(s, r);
-	if (r->recorded.is && !r->recorded.corrects)
+	if (r->recorded.known && !r->recorded.corrects)
 		tell_recorded(s, r);
 }

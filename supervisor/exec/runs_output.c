@@ -162,13 +162,12 @@ static void read_later(struct runs *s, struct run *r,
 }
 
 /*
- * R's worker leaves, and R is over unless that is not so simple: it failed, and may be
- * tried again; its output takes a thread's time; whether it is still ours is known
- * when its worker is gone.
+ * R is over unless that is not so simple: it failed, and may be tried again; its output
+ * takes a thread's time; whether it is still ours is known when its worker is gone.
  */
-static bool settle_early(struct runs *s, struct run *r,
-			 const struct exit_facts *e)
+bool runs_worker_leaving(void *arg, struct run *r, const struct exit_facts *e)
 {
+	struct runs *s = arg;
 	struct validation c;
 	enum run_event ev;
 
@@ -192,19 +191,16 @@ void runs_worker_gone(void *arg, struct run *r, const struct exit_facts *e)
 	runs_resume(s);
 }
 
-bool runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
+void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 {
-	if (e->leaves)
-		return settle_early(arg, r, e);
 	runs_unpark(arg, r);
 	outcome_usage(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&
 	    r->state != RUN_CANCELLING) {
 		read_later(arg, r, e);
-		return true;
+		return;
 	}
 	free(e->output);
 	settle(arg, r, e);
-	return true;
 }

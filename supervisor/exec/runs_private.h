@@ -136,7 +136,8 @@ void runs_files_over(struct runs *s, const struct run *r); /* it has ended */
 /* ---- runs_output.c ---- */
 
 /* As struct worker_env has them; RUNS are all. */
-bool runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
+void runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
+bool runs_worker_leaving(void *runs, struct run *r, const struct exit_facts *e);
 void runs_worker_gone(void *runs, struct run *r, const struct exit_facts *e);
 /* R's output is not awaited any more; it goes with the check. */
 void runs_output_drop(struct runs *s, struct run *r);

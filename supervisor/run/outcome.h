@@ -13,10 +13,9 @@
 
 /*
  * What the supervisor knows when a worker has been reaped; or when it has given its
- * result and only leaves, and then USE is what it says itself.
+ * result and leaves: then nothing of its exit, and USE is what it says itself.
  */
 struct exit_facts {
-	bool leaves;
 	bool have_result;  /* a whole RESULT came, and r->result is set */
 	bool reply_failed; /* the reply has isError, or an error */
 	char *output;	   /* on_over()'s: a large result, not read yet; NULL */

@@ -274,11 +274,11 @@ struct run {
 		char home[ID_SIZE];    /* who put it there, another; or "" */
 		TAILQ_ENTRY(run) link; /* in runs.abroad, while it is */
 	} away;
-	unsigned starts; /* tries to get one that failed */
-	bool durable;	 /* a row of it has been committed */
-	bool unsure;	 /* one may have been, whose answer was lost */
-	struct {	 /* ENDED: while its worker leaves */
-		bool is; /* its row is there… */
+	unsigned starts;    /* tries to get one that failed */
+	bool durable;	    /* a row of it has been committed */
+	bool unsure;	    /* one may have been, whose answer was lost */
+	struct {	    /* ENDED: while its worker leaves */
+		bool known; /* its row is there… */
 		const char *failed; /* …or is not, and why; static */
 		bool corrects;	    /* what that has is being put right */
 	} recorded;

@@ -255,10 +255,8 @@ static void exclude_start(const struct born *b, struct rusage *use)
  */
 static void leave(struct worker *w)
 {
-	struct exit_facts e = {.leaves = true,
-			       .use = w->said,
-			       .group = CGROUP_USE_UNKNOWN,
-			       .have_result = true};
+	struct exit_facts e = {
+	    .use = w->said, .group = CGROUP_USE_UNKNOWN, .have_result = true};
 	struct run *r = w->run;
 
 	if (r->template->runtime != RUNTIME_LUA || !w->have_result ||
@@ -268,7 +266,7 @@ static void leave(struct worker *w)
 		return;
 	exclude_start(w->born, &e.use);
 	e.reply_failed = r->is_reply && output_parse_reply_failed(r->result);
-	w->over = w->env->on_over(w->env->arg, r, &e);
+	w->over = w->env->on_leaving(w->env->arg, r, &e);
 }
 
 static void on_turn(void *arg)

@@ -60,12 +60,14 @@ struct worker_env {
 			    char *tmp_path, const char *sha256);
 	worker_on_question on_ask; /* NULL: each is refused */
 	worker_on_drop on_drop;	   /* NULL when on_ask is */
+	/* R's worker is gone, and E is how. */
+	void (*on_over)(void *arg, struct run *r, const struct exit_facts *e);
 	/*
-	 * R's worker is gone, and E is how. Or it leaves, with nothing more to say
-	 * that could matter: true, R is over by that, and on_gone() comes when the
-	 * worker is reaped; false, this comes again then.
+	 * R's worker has given its result, and can only leave. Is R over by that?
+	 * Then on_gone() comes when the worker is gone, instead of on_over().
 	 */
-	bool (*on_over)(void *arg, struct run *r, const struct exit_facts *e);
+	bool (*on_leaving)(void *arg, struct run *r,
+			   const struct exit_facts *e);
 	void (*on_gone)(void *arg, struct run *r, const struct exit_facts *e);
 	/* There is no worker for R after all (-EAGAIN: queue it again). */
 	void (*on_not_started)(void *arg, struct run *r, int err);

@@ -14,10 +14,9 @@ static struct worker *const somebody = (struct worker *)&it;
 static struct run_watch watch;
 static char id[ID_SIZE];
 
-static struct exit_facts used(bool leaves, int cpu_s)
+static struct exit_facts used(int cpu_s)
 {
-	return (struct exit_facts){.leaves = leaves,
-				   .have_result = true,
+	return (struct exit_facts){.have_result = true,
 				   .use.ru_utime.tv_sec = cpu_s,
 				   .use.ru_maxrss = 1000,
 				   .group = CGROUP_USE_UNKNOWN};
@@ -43,14 +42,14 @@ static struct run *running(const char *text)
 
 static bool gives(struct run *r)
 {
-	struct exit_facts e = used(true, 7);
+	struct exit_facts e = used(7);
 
-	return runs_worker_ended(it.ctx.runs, r, &e);
+	return runs_worker_leaving(it.ctx.runs, r, &e);
 }
 
 static void goes(struct run *r, int cpu_s)
 {
-	struct exit_facts e = used(false, cpu_s);
+	struct exit_facts e = used(cpu_s);
 
 	r->worker = NULL;
 	runs_worker_gone(it.ctx.runs, r, &e);
@@ -129,16 +128,15 @@ static void test_lies(bool late)
 static void test_fails(void)
 {
 	struct run *r = running("{\"isError\":true}");
-	struct exit_facts e = used(true, 1);
+	struct exit_facts e = used(1);
 
 	r->is_reply = e.reply_failed = true;
-	ok(!runs_worker_ended(it.ctx.runs, r, &e),
+	ok(!runs_worker_leaving(it.ctx.runs, r, &e),
 	   "a run that failed, and may be tried again, is not over by that");
 	is_str(run_state_name(r->state), "running", "it runs");
-	e.leaves = false;
 	r->worker = NULL;
-	ok(runs_worker_ended(it.ctx.runs, r, &e), "until its worker is gone");
-	is_str(run_state_name(r->state), "failed", "and has failed then");
+	runs_worker_ended(it.ctx.runs, r, &e);
+	is_str(run_state_name(r->state), "failed", "until its worker is gone");
 	recorded(id);
 	end();
 }

@@ -104,23 +104,25 @@ static void on_broken(void *arg, enum runtime kind, const char *errmsg)
 	(void)arg, (void)kind, (void)errmsg;
 }
 
-static bool on_over(void *arg, struct run *r, const struct exit_facts *e)
+static void on_over(void *arg, struct run *r, const struct exit_facts *e)
 {
-	(void)arg;
-	if (e->leaves) {
-		left.leavings++;
-		left.alive = worker_is_alive(r);
-		left.was_told = e->have_result && r->result != NULL;
-		left.said_ms = e->use.ru_utime.tv_sec * 1000 +
-			       e->use.ru_utime.tv_usec / 1000;
-		left.said_kb = e->use.ru_maxrss;
-		if (left.takes_early)
-			run_apply(r, EV_SUCCEED);
-		return left.takes_early;
-	}
+	(void)arg, (void)r;
 	overs++;
 	ended_by = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
-	return true;
+}
+
+static bool on_leaving(void *arg, struct run *r, const struct exit_facts *e)
+{
+	(void)arg;
+	left.leavings++;
+	left.alive = worker_is_alive(r);
+	left.was_told = e->have_result && r->result != NULL;
+	left.said_ms =
+	    e->use.ru_utime.tv_sec * 1000 + e->use.ru_utime.tv_usec / 1000;
+	left.said_kb = e->use.ru_maxrss;
+	if (left.takes_early)
+		run_apply(r, EV_SUCCEED);
+	return left.takes_early;
 }
 
 static void on_gone(void *arg, struct run *r, const struct exit_facts *e)
@@ -148,8 +150,10 @@ static int end_of(void (*decide)(struct run *r))
 			      .config = &config,
 			      .spawner = spawner,
 			      .instance = "none"};
-	struct worker_env env = {
-	    .ctx = &ctx, .on_over = on_over, .on_gone = on_gone};
+	struct worker_env env = {.ctx = &ctx,
+				 .on_over = on_over,
+				 .on_leaving = on_leaving,
+				 .on_gone = on_gone};
 	struct run *r = run_new(requestors_of_uid(&requestors, 7), template);
 
 	r->limits.timeout_ms = 3600000;	  /* nothing else ends it */

@@ -96,15 +96,25 @@ void answered(void)
 }
 
 /* The store dispatches until R's end is recorded. */
-void recorded(const char *id)
+static void hear_of_store(void)
 {
 	struct pollfd p = {.fd = store_fd(it.ctx.store), .events = POLLIN};
 
-	while (runs_by_id(it.ctx.runs, id) != NULL) {
-		if (poll(&p, 1, HELP_WAIT_MS) == 0) {
-			printf("Bail out! the end is never recorded\n");
-			exit(1);
-		}
-		store_dispatch(it.ctx.store);
+	if (poll(&p, 1, HELP_WAIT_MS) == 0) {
+		printf("Bail out! the end is never recorded\n");
+		exit(1);
 	}
+	store_dispatch(it.ctx.store);
+}
+
+void row_written(const struct run *r)
+{
+	while (!r->recorded.known)
+		hear_of_store();
+}
+
+void recorded(const char *id)
+{
+	while (runs_by_id(it.ctx.runs, id) != NULL)
+		hear_of_store();
 }

@@ -32,7 +32,9 @@ void end(void);
 struct run *waiting(void);
 /* All that was asked of the store so far has been answered. */
 void answered(void);
-/* The store dispatches until the end of that run is recorded. */
+/* The store dispatches, and is asked for nothing, until R's end has its row… */
+void row_written(const struct run *r);
+/* …or until that run is forgotten. */
 void recorded(const char *id);
 
 #endif

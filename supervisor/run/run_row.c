@@ -162,15 +162,13 @@ uint32_t run_row_rounds_used(const struct store_run *row)
 	return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static void put(struct store *s, struct run *r, bool corrects,
+static void put(struct store *s, struct run *r, struct store_run row,
 		enum store_urgency urgency, store_done done, void *arg)
 {
-	struct store_run row = row_of(r);
 	char *options = is_to_start(r) ? options_of(r) : rounds_of(r);
 	char *note = task_json_note(r);
 	int64_t bytes;
 
-	row.corrects = corrects;
 	row.options = options;
 	row.task_note = note;
 	if (r->log != NULL && run_terminal(r)) {
@@ -189,12 +187,24 @@ static void put(struct store *s, struct run *r, bool corrects,
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg)
 {
-	put(s, r, false, urgency, done, arg);
+	put(s, r, row_of(r), urgency, done, arg);
+}
+
+void run_row_end_if_there(struct store *s, struct run *r, store_done done,
+			  void *arg)
+{
+	struct store_run row = row_of(r);
+
+	row.if_there = true;
+	put(s, r, row, STORE_RETRY, done, arg);
 }
 
 void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
 {
-	put(s, r, true, STORE_SYNC, done, arg);
+	struct store_run row = row_of(r);
+
+	row.corrects = true;
+	put(s, r, row, STORE_SYNC, done, arg);
 }
 
 /* ---- and back ---- */

@@ -106,8 +106,9 @@ struct store_run {
 	   has is never less than before */
 	int64_t cpu_ms;
 	bool began_here; /* its last attempt, at who writes; not read */
-	/* it has ended, and its row is put right: view and cpu_ms, which may be less;
-	   where there is none, none is made */
+	/* where there is no row of it, none is made… */
+	bool if_there;
+	/* …nor then, and it has ended: view and cpu_ms, which may be less, are put right */
 	bool corrects;
 
 	/* Of a QUEUED one, written: it is put into the queue of all instances,

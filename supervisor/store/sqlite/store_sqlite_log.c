@@ -111,15 +111,15 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 	AFTER_FLUSH(xTruncate, size);
 }
 
-static int sync_file(sqlite3_file *file, int flags)
-{
-	AFTER_FLUSH(xSync, flags);
-}
-
+/* A page that cannot be written, as on a full disk, is no hole: there is no commit. */
 static int log_sync(sqlite3_file *file, int flags)
 {
-	int rc = sync_file(file, flags);
+	struct log_file *f = log_of(file);
+	int rc = flush(f);
 
+	if (rc != SQLITE_OK)
+		return rc;
+	rc = f->real->pMethods->xSync(f->real, flags);
 	has_failed |= rc != SQLITE_OK;
 	return rc;
 }

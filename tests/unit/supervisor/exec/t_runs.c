@@ -170,6 +170,37 @@ static void test_unsure(bool as_task)
 	end();
 }
 
+/* Its first row was not committed, and who asked for it was told so. */
+static void test_unsure_in_vain(void)
+{
+	struct help_db *db;
+	struct run *r;
+	char id[ID_SIZE];
+
+	if (!help_is_postgres())
+		return;
+	begin_by_relay();
+	answered();
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	run_apply(r, EV_START);
+	relay_hold(it.relay);
+	runs_record(it.ctx.runs, r);
+	relay_cut_held(it.relay);
+	answered();
+	runs_finish(it.ctx.runs, r, EV_SUCCEED);
+	answered();
+	relay_pass(it.relay);
+	recorded(id);
+	db = help_open(it.dir);
+	is_int(help_number(db, "SELECT count(*) FROM runs"), 0,
+	       "a run that was refused, for it could not be recorded, has no "
+	       "row when it has ended");
+	help_close(db);
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -181,5 +212,6 @@ int main(void)
 	test_disowned_first();
 	test_unsure(false);
 	test_unsure(true);
+	test_unsure_in_vain();
 	return tap_done();
 }

@@ -84,8 +84,8 @@ void runs_claim_leave(struct runs *s, struct run *r)
  */
 void runs_claim_queued(struct runs *s, struct run *r, int rc)
 {
-	if (r->away.place != RUN_QUEUE)
-		return;
+	if (r->away.place != RUN_QUEUE || run_terminal(r))
+		return; /* it is here, or has ended with our lease */
 	if (rc == 0) {
 		runs_claim_wake(s);
 		runs_claim_next(s);

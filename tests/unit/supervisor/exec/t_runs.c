@@ -201,6 +201,33 @@ static void test_unsure_in_vain(void)
 	end();
 }
 
+/* It waited for others when its server was taken for dead, and its row on its way. */
+static void test_ended_unqueued(void)
+{
+	struct run *r;
+	char id[ID_SIZE];
+
+	if (!help_is_postgres())
+		return;
+	begin_by_relay();
+	answered();
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	r->away.place = RUN_QUEUE;
+	relay_hold(it.relay);
+	runs_record(it.ctx.runs, r);
+	relay_cut_held(it.relay);
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	run_set_error(r, "RUN_INTERRUPTED", NULL, "it was taken over");
+	runs_finish(it.ctx.runs, r, EV_FAIL);
+	answered();
+	relay_pass(it.relay);
+	recorded(id);
+	ok(true, "a run that ends before it is known that it cannot be queued "
+		 "ends once");
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -213,5 +240,6 @@ int main(void)
 	test_unsure(false);
 	test_unsure(true);
 	test_unsure_in_vain();
+	test_ended_unqueued();
 	return tap_done();
 }

@@ -93,7 +93,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	}
 	if (has_row(e, r, res->rc)) {
 		e->retried = true;
-		run_row_end_if_there(e->runs->ctx->store, r, on_ended, e);
+		run_row_put_again(e->runs->ctx->store, r, on_ended, e);
 		return;
 	}
 	if (res->rc != 0) {

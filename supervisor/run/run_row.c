@@ -190,12 +190,12 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 	put(s, r, row_of(r), urgency, done, arg);
 }
 
-void run_row_end_if_there(struct store *s, struct run *r, store_done done,
-			  void *arg)
+void run_row_put_again(struct store *s, struct run *r, store_done done,
+		       void *arg)
 {
 	struct store_run row = row_of(r);
 
-	row.if_there = true;
+	row.unsure = !r->durable;
 	put(s, r, row, STORE_RETRY, done, arg);
 }
 

@@ -19,9 +19,12 @@ bool run_row_is_reply(const struct store_run *row);
 /* Write R's row whole, as R is now. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);
-/* R has ended, and so has its row, if there is one, however long that takes. */
-void run_row_end_if_there(struct store *s, struct run *r, store_done done,
-			  void *arg);
+/*
+ * R has ended, and its row as well, however long that takes; unless another run has its
+ * key by now, and so R never had one.
+ */
+void run_row_put_again(struct store *s, struct run *r, store_done done,
+		       void *arg);
 /* R has ended, and its row, if it is still there, is put right: what R used. */
 void run_row_correct(struct store *s, struct run *r, store_done done,
 		     void *arg);

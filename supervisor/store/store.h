@@ -106,9 +106,11 @@ struct store_run {
 	   has is never less than before */
 	int64_t cpu_ms;
 	bool began_here; /* its last attempt, at who writes; not read */
-	/* where there is no row of it, none is made… */
-	bool if_there;
-	/* …nor then, and it has ended: view and cpu_ms, which may be less, are put right */
+	/* its first row may not be there: where another has its key by now, it is not,
+	   and none is made */
+	bool unsure;
+	/* it has ended, and its row is put right: view and cpu_ms, which may be less;
+	   where there is none, none is made */
 	bool corrects;
 
 	/* Of a QUEUED one, written: it is put into the queue of all instances,

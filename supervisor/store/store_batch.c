@@ -66,7 +66,6 @@ static void merge(struct store_reqs *batch)
 			(*before)->superseded_by = r;
 			carry_inputs(*before, r);
 			r->run.corrects &= (*before)->run.corrects;
-			r->run.if_there &= (*before)->run.if_there;
 		}
 		*before = r;
 	}

@@ -61,31 +61,17 @@ int64_t store_row_bytes(const struct store_run *run)
 	return bytes;
 }
 
-/* Has RUN a row? In a transaction that writes: one whose answer was lost is over. */
-static int is_there(struct store *s, const struct store_run *run)
-{
-	struct store_cursor *st = store_query(
-	    s, STMT_STATUS_OF, STORE_STR(run->requestor), STORE_STR(run->id));
-	int rc = store_sql_step(s, st);
-
-	if (rc == 1)
-		store_sql_reset(st);
-	return rc;
-}
-
 /* STMT_PUT_RUN with what it has beside the columns, now or later. 0 or -errno. */
 static int write_row(struct store *s, const struct store_run *run)
 {
 	struct store_cursor *st;
-	int rest = (int)ARRAY_LEN(columns) - 1, rc;
+	int rest = (int)ARRAY_LEN(columns) - 1;
 
 	if (run->corrects)
 		return store_change(
 		    s, STMT_CORRECT_RUN, STORE_STR(run->requestor),
 		    STORE_STR(run->id), STORE_STR(run->view),
 		    STORE_NUM(store_row_bytes(run)), STORE_NUM(run->cpu_ms));
-	if (run->if_there && (rc = is_there(s, run)) <= 0)
-		return rc;
 	st = store_sql(s, s->staging ? STMT_STAGE_RUN : STMT_PUT_RUN);
 	store_bind_row(st, run, columns, (size_t)rest);
 	store_bind(st, rest + 1, STORE_STR(s->instance));
@@ -127,6 +113,10 @@ static int put_run(struct store *s, struct store_req *r)
 	if (run.inputs == NULL)
 		run.inputs = r->inputs_carried;
 	rc = write_row(s, &run);
+	if (rc == -EEXIST && r->retry && run.unsure) {
+		s->errmsg[0] = '\0';
+		return 0;
+	}
 	if (rc == -EEXIST && r->retry) {
 		/* the run was promised, its key was not */
 		s->errmsg[0] = '\0';

@@ -75,7 +75,8 @@ bool runs_leaving(const struct runs *s, const char *id)
 {
 	const struct run *r = runs_by_id(s, id);
 
-	return r != NULL && run_terminal(r) && r->worker != NULL;
+	return r != NULL && run_terminal(r) &&
+	       (r->worker != NULL || r->recorded.corrects);
 }
 
 struct run *runs_working(struct runs *s, const char *id)

@@ -99,7 +99,7 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
  */
 struct run *runs_visit(struct runs *s, struct requestor *requestor,
 		       struct template *t, const struct store_run *row);
-/* Is it over, and its worker not gone yet? Then it is not to be told of. */
+/* Is it over, and its worker not gone, or its row not right yet? Then it is not told of. */
 bool runs_leaving(const struct runs *s, const char *id);
 /* Anybody's that has a worker, or NULL. */
 struct run *runs_working(struct runs *s, const char *id);

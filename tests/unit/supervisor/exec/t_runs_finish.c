@@ -117,8 +117,10 @@ static void test_lies(bool late)
 		row_written(r);
 	goes(r, 9);
 	is_int(told(), 0, "of one that lied nobody is told");
+	ok(runs_leaving(it.ctx.runs, id), "nor is it seen");
 	recorded(id);
 	is_int(told(), 1, "before its row is right");
+	ok(!runs_leaving(it.ctx.runs, id), "but then");
 	is_int(recorded_ms(), 9000,
 	       "what the kernel says of it is what the row has then");
 	is_int((int)it.ctx.runs->unrecorded, 0, "and nothing is on its way");

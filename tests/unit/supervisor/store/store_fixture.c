@@ -207,6 +207,24 @@ int help_put(struct store *s, const struct store_run *run,
 	return a.rc;
 }
 
+struct store_run help_ended(const char *requestor)
+{
+	struct store_run run = help_run(requestor, STORE_SUCCEEDED);
+
+	run.finished_ms = 1002;
+	run.expires_ms = INT64_MAX;
+	run.view = "{\"v\":1}";
+	return run;
+}
+
+struct store_run help_put_ended(struct store *s)
+{
+	struct store_run run = help_ended("alice");
+
+	help_put(s, &run, STORE_RETRY);
+	return run;
+}
+
 int help_get(struct store *s, struct answer *a, const char *requestor,
 	     const char *id)
 {

@@ -97,6 +97,9 @@ void help_claim(struct store *s, struct answer *a);
 /* Each asks, and waits for the answer. */
 int help_put(struct store *s, const struct store_run *run,
 	     enum store_urgency urgency);
+/* One that has ended, with a view; and the same of alice's, put. */
+struct store_run help_ended(const char *requestor);
+struct store_run help_put_ended(struct store *s);
 int help_get(struct store *s, struct answer *a, const char *requestor,
 	     const char *id);
 int help_list(struct store *s, struct answer *a, const struct store_filter *f);

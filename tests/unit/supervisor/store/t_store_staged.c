@@ -11,33 +11,15 @@
 
 #define AT_ONCE 6 /* as many of a batch are staged */
 
-static struct store_run ended(const char *requestor)
-{
-	struct store_run run = help_run(requestor, STORE_SUCCEEDED);
-
-	run.finished_ms = 1002;
-	run.expires_ms = INT64_MAX;
-	run.view = "{\"v\":1}";
-	return run;
-}
-
-static struct store_run put_ended(struct store *s)
-{
-	struct store_run run = ended("alice");
-
-	help_put(s, &run, STORE_RETRY);
-	return run;
-}
-
 static void test_staged(const char *dir)
 {
 	struct store *s = help_start_still(dir, "inst_a");
-	struct store_run runs[3], large = ended("alice"), key = large;
+	struct store_run runs[3], large = help_ended("alice"), key = large;
 	static char view[20000];
 	struct answer a = {0};
 
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
-		runs[i] = put_ended(s);
+		runs[i] = help_put_ended(s);
 	is_int(help_staged(dir), 3, "what ended is staged");
 	is_int(help_moved(dir), 0, "and not yet among all others");
 	is_int(help_get(s, &a, "alice", runs[1].id), 0, "who asks finds it");
@@ -48,7 +30,7 @@ static void test_staged(const char *dir)
 	large.view = view;
 	help_put(s, &large, STORE_RETRY);
 	is_int(help_staged(dir), 0, "a large one is not staged");
-	runs[0] = put_ended(s);
+	runs[0] = help_put_ended(s);
 	runs[0].view = view;
 	help_put(s, &runs[0], STORE_RETRY);
 	help_get(s, &a, "alice", runs[0].id);
@@ -188,13 +170,13 @@ static void test_other(const char *dir)
 
 	is_int(help_get(t, &a, "alice", run.id), -ENOENT, "two on one state");
 	for (int i = 0; i < 3; i++) {
-		run = put_ended(s);
+		run = help_put_ended(s);
 		is_int(help_get(t, &a, "alice", run.id), 0,
 		       "one sees what the other staged");
 		is_int(help_get(s, &a, "alice", run.id), 0,
 		       "the other what that one moved");
-		run = put_ended(s);
-		other = put_ended(t);
+		run = help_put_ended(s);
+		other = help_put_ended(t);
 		is_int(help_list(s, &a, &all), 0, "both stage,");
 		is_int(a.total, 3 * (i + 1), "and all is seen");
 		is_int(help_get(t, &a, "alice", run.id), 0, "by both");
@@ -310,17 +292,17 @@ static void test_same(const char *dir)
 static void test_refused(const char *dir)
 {
 	struct store *s = help_start_still(dir, "inst_a");
-	struct store_run run = ended("alice"), next;
+	struct store_run run = help_ended("alice"), next;
 	struct answer a = {0}, good = {0};
 	struct help_db *hold;
 
-	put_ended(s);
+	help_put_ended(s);
 	run.status = (enum store_status)9;
 	is_int(help_put(s, &run, STORE_RETRY), -EINVAL, "no such status");
-	run = ended("alice");
+	run = help_ended("alice");
 	run.digest = NULL;
 	is_int(help_put(s, &run, STORE_RETRY), -EINVAL, "no digest");
-	next = ended("alice");
+	next = help_ended("alice");
 	hold = help_hold(dir, s);
 	store_put_run(s, &run, STORE_RETRY, help_done, &a);
 	store_put_run(s, &next, STORE_RETRY, help_done, &good);
@@ -343,7 +325,7 @@ static int64_t staged_of(const char *dir, struct store *s, size_t n)
 	struct help_db *hold = help_hold(dir, s);
 
 	for (size_t i = 0; i < n; i++) {
-		struct store_run run = ended("alice");
+		struct store_run run = help_ended("alice");
 
 		store_put_run(s, &run, STORE_RETRY, help_done, &a[i]);
 	}
@@ -367,7 +349,7 @@ static void test_many(const char *dir)
 
 		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 	}
-	put_ended(s);
+	help_put_ended(s);
 	is_int(help_staged(dir), 0, "nor one while many are under way");
 	store_stop(s, 10000);
 }

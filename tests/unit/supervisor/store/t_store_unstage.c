@@ -12,24 +12,6 @@
 
 #define FULL_BYTES "size=12m"
 
-static struct store_run ended(const char *requestor)
-{
-	struct store_run run = help_run(requestor, STORE_SUCCEEDED);
-
-	run.finished_ms = 1002;
-	run.expires_ms = INT64_MAX;
-	run.view = "{\"v\":1}";
-	return run;
-}
-
-static struct store_run put_ended(struct store *s)
-{
-	struct store_run run = ended("alice");
-
-	help_put(s, &run, STORE_RETRY);
-	return run;
-}
-
 static void test_due(const char *dir)
 {
 	struct store *s = store_start(dir, "inst_a");
@@ -62,14 +44,14 @@ static void test_by_itself(const char *dir)
 	struct answer a = {0};
 	struct store_run run;
 
-	put_ended(s);
+	help_put_ended(s);
 	while (help_moved(dir) == 0 && clock_mono_ms() < until_ms)
 		sched_yield();
 	is_int(help_moved(dir), 1, "what is left alone is moved");
 	is_int(help_staged(dir), 0, "once");
 	store_stop(s, 10000);
 	s = help_start_still(dir, "inst_b");
-	run = put_ended(s);
+	run = help_put_ended(s);
 	is_int(help_staged(dir), 1, "another is staged");
 	store_stop(s, 10000);
 	is_int(help_staged(dir), 0, "the end of the store moves it");
@@ -89,7 +71,7 @@ static void end_some(const char *dir, int out)
 	run.status = STORE_SUCCEEDED;
 	help_put(s, &run, STORE_RETRY);
 	for (int i = 0; i < 3; i++)
-		put_ended(s);
+		help_put_ended(s);
 	(void)!write(out, run.id, sizeof(run.id));
 	for (;;)
 		pause();
@@ -197,7 +179,7 @@ static void test_full(const char *dir)
 	char *ballast;
 
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
-		runs[i] = put_ended(s);
+		runs[i] = help_put_ended(s);
 	ballast = fill_disk(dir);
 	for (int i = 0; i < 3; i++) {
 		is_int(help_list(s, &a, &all), 0, "on a full disk,");
@@ -237,7 +219,7 @@ static void test_full_large(const char *dir)
 
 	memset(view, 'v', sizeof(view) - 1);
 	for (int i = 0; i < 150; i++) {
-		struct store_run run = ended("alice");
+		struct store_run run = help_ended("alice");
 
 		run.view = view;
 		help_put(s, &run, STORE_RETRY);

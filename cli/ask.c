@@ -87,24 +87,6 @@ static enum line_end read_line(char **line)
 	return LINE_TYPED;
 }
 
-/* Likewise; nothing of it is shown. */
-static enum line_end read_secret(char **line)
-{
-	struct termios was, mute;
-	enum line_end end;
-
-	if (tcgetattr(STDIN_FILENO, &was) < 0)
-		return LINE_NONE;
-	mute = was;
-	mute.c_lflag &= ~(tcflag_t)ECHO;
-	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &mute) < 0)
-		return LINE_NONE;
-	end = read_line(line);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &was);
-	safe_fprintf(stderr, "\n");
-	return end;
-}
-
 /* ---- one field ---- */
 
 static void quote_option(size_t number, const char *title,
@@ -169,6 +151,34 @@ static void prompt(const struct question *q)
 	}
 	safe_fprintf(stderr, "%.*s: ", (int)buf_len(&line), buf_data(&line));
 	buf_fini(&line);
+}
+
+/* The terminal is mute before it is asked for: a quick answer would else be
+   shown, and be flushed. */
+static enum line_end ask_secret(const struct question *q, char **line)
+{
+	struct termios was, mute;
+	enum line_end end;
+
+	if (tcgetattr(STDIN_FILENO, &was) < 0)
+		return LINE_NONE;
+	mute = was;
+	mute.c_lflag &= ~(tcflag_t)ECHO;
+	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &mute) < 0)
+		return LINE_NONE;
+	prompt(q);
+	end = read_line(line);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &was);
+	safe_fprintf(stderr, "\n");
+	return end;
+}
+
+static enum line_end ask_once(const struct question *q, char **line)
+{
+	if (q->field.secret)
+		return ask_secret(q, line);
+	prompt(q);
+	return read_line(line);
 }
 
 /* An empty line: the default, nothing, or an empty list where that does. */
@@ -247,8 +257,7 @@ static enum ask_end ask_field(const struct question *q,
 		bool declines, cancels;
 		int rc = -EINVAL;
 
-		prompt(q);
-		end = q->field.secret ? read_secret(&line) : read_line(&line);
+		end = ask_once(q, &line);
 		if (end != LINE_TYPED)
 			return unusual(end);
 		declines = strcmp(line, "!decline") == 0;

@@ -207,6 +207,14 @@ use Time::HiRes qw(time);
 sub signal { kill $_[1] => $_[0]{pid}; return $_[0] }
 sub type { syswrite $_[0]{master}, $_[1]; return $_[0] }
 
+# Whether the terminal shows what is typed.
+sub echoes {
+	my $termios = POSIX::Termios->new;
+
+	$termios->getattr(fileno $_[0]{master}) or die "tcgetattr: $!\n";
+	return $termios->getlflag & POSIX::ECHO();
+}
+
 # What the terminal, or else stderr, has shown so far.
 sub shown {
 	my ($self) = @_;

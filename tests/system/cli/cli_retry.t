@@ -105,17 +105,20 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 		my ($args, @lines) = @_;
 		my $p = $cli->start(['retry', $first, @$args, '--socket', $d->{socket}], @tty);
 		my $at = 0;
+		my $echoed = 0;
 
 		while (my ($re, $line) = splice @lines, 0, 2) {
 			until_true("a prompt that matches $re", sub { substr($p->shown, $at) =~ /$re[^\n]*: \z/s }) or last;
 			$at = length $p->shown;
+			$echoed++ if $p->echoes;
 			$p->type($line);
 		}
-		return $p->finish;
+		return {%{$p->finish}, echoed => $echoed};
 	};
 	$r = $talk->([], 'two asks for "api key"', "h1j\n", 'asks for "key"', "x\n", 'does not do.*two asks for "key"', "topsecret\n");
 	is($r->{out} =~ s/\s//gr, 12, 'on a terminal what is missing is asked for') or diag $r->{err};
 	unlike($r->{err}, qr/topsecret|h1j/, '... and not shown');
+	is($r->{echoed}, 0, '... the terminal is mute before it is asked for');
 	like($r->{err}, qr/are secret, so they were not kept; give these again: (?:key, api key|api key, key)/, '... with the reason');
 	is($talk->(['-i', 'key=123'], 'asks for "api key"', "env:KEY\n")->{out} =~ s/\s//gr, 11, 'but for what is given');
 	$r = $talk->([], 'asks for "api key"', "\x04");

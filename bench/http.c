@@ -7,9 +7,10 @@
  *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS PADDOCK-PID SDK-PID TEMPLATES
  *   http adopt COMMAND...
  *
- * The first four are each 127.0.0.1:PORT/PATH. All are driven in turn, by the
- * same client, over kept connections; the ratios are the point. An SDK-PID is
- * that of an "adopt", which has the server as its child.
+ * The first four are each 127.0.0.1:PORT/PATH. All are driven in turn, each
+ * when the last one rests, by the same client, over kept connections; the ratios
+ * are the point. An SDK-PID is that of an "adopt", which has the server as its
+ * child.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -260,7 +261,10 @@ static void report(const struct table *t, int window, struct figures *f,
 	fflush(stdout);
 }
 
-/* All of T at WINDOW, in turn. */
+/*
+ * All of T at WINDOW, in turn. What one has left to do after its last answer is
+ * its own CPU, and done before the next one begins.
+ */
 static void measure(const struct table *t, struct http **conns, int window,
 		    struct figures *f, struct own_work *own, char **argv)
 {

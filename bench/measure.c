@@ -248,6 +248,20 @@ int64_t server_cpu_us(pid_t pid)
 	return us;
 }
 
+void await_rest(pid_t pid)
+{
+	int64_t before = server_cpu_us(pid);
+
+	for (int looks = 0, still = 0; looks < 100 && still < 3; looks++) {
+		int64_t us;
+
+		usleep(20000);
+		us = server_cpu_us(pid);
+		still = us - before < 1000 ? still + 1 : 0;
+		before = us;
+	}
+}
+
 int adopt_main(char *const command[])
 {
 	pid_t pid;

@@ -37,6 +37,10 @@ int64_t reaped_us(pid_t pid); /* of children that it has reaped */
  * or were reaped by one of them. */
 int64_t server_cpu_us(pid_t pid);
 
+/* Wait until the server PID has nothing left to do of what it was asked (to
+ * collect garbage, say), for two seconds at most. */
+void await_rest(pid_t pid);
+
 /*
  * Run COMMAND, until it and all that it leaves behind has ended, which is reaped
  * here: the CPU time of bubblewrap's init, which it does not wait for, would be

@@ -207,10 +207,10 @@ static int64_t due(size_t queued, size_t n_urgent, size_t ends, bool stopping)
 static void test_due(void)
 {
 	is_int(due(2, 1, 1, false), 0, "a run alone is committed at once");
-	is_int(due(17, 1, 1, false), 0, "so is one with 15 others under way");
-	is_int(due(18, 1, 1, false), 1003,
-	       "with 16, some of them are waited for");
-	is_int(due(80, 33, 33, false), 0, "unless most have ended");
+	is_int(due(5, 1, 1, false), 0, "so is one with 3 others under way");
+	is_int(due(6, 1, 1, false), 1002,
+	       "with 4, some of them are waited for");
+	is_int(due(69, 33, 33, false), 0, "unless most have ended");
 	is_int(due(80, 2, 1, false), 0, "or one is no end: a task is made");
 	is_int(due(80, 2, 2, true), 0, "or the store stops");
 	is_int(due(80, 0, 0, false), INT64_MAX,

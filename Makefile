@@ -323,13 +323,17 @@ mutate: deps-check all
 	tests/mutate/run '$(M)'
 
 # Programs; the other files of bench/ are what they share.
-BENCH = bench http store browser kept nodes engines files
+BENCH = bench http store browser kept nodes engines files least
 bench: deps-bench all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter %.o,$^) $(LINK_SERVING)
+$(B)/bench/least: $(B)/obj/bench/least.o
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) -static $(LDFLAGS) -o $@ $<
 
 # ---- lint ----
 

@@ -2,12 +2,13 @@
 /*
  * http.c - calls over HTTP: paddock, each run in a cage of its own, beside the
  * official SDK's server, which calls a function in its own process, and which
- * starts programs by bubblewrap.
+ * starts programs by bubblewrap; and beside the least that a run is (least.c).
  *
- *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS PADDOCK-PID SDK-PID TEMPLATES
+ *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS LEAST
+ *        PADDOCK-PID SDK-PID LEAST-PID TEMPLATES
  *   http adopt COMMAND...
  *
- * The first four are each 127.0.0.1:PORT/PATH. All are driven in turn, each
+ * The first five are each 127.0.0.1:PORT/PATH. All are driven in turn, each
  * when the last one rests, by the same client, over kept connections; the ratios
  * are the point. An SDK-PID is that of an "adopt", which has the server as its
  * child.
@@ -45,8 +46,10 @@ enum {
 	SDK_JSON,
 	SDK_SSE,
 	SDK_STATELESS,
+	LEAST,
 	PADDOCK_PID,
 	SDK_PID,
+	LEAST_PID,
 	TEMPLATES,
 	ARGS
 };
@@ -71,6 +74,7 @@ struct subject {
 static const struct subject words[] = {
     {"SDK, JSON answers", WORDS, NINE, SDK_JSON, SDK_PID, IN_SESSION},
     {"SDK, event streams", WORDS, NINE, SDK_SSE, SDK_PID, IN_SESSION},
+    {"a process, a row", WORDS, NINE, LEAST, LEAST_PID, IN_SESSION},
     {CAGED, WORDS, NINE, PADDOCK, PADDOCK_PID, IN_SESSION},
     {"paddock, tasks", WORDS, NINE, PADDOCK, PADDOCK_PID, AS_TASK},
 };
@@ -93,7 +97,7 @@ static const struct subject numpy[] = {
     {STARTED_AHEAD, NUMPY_WARM, EMPTY, PADDOCK, PADDOCK_PID, IN_SESSION},
 };
 
-#define SUBJECTS_MAX 4
+#define SUBJECTS_MAX 5
 #define WINDOWS 3
 
 /* What is held against each other: all against the first. */
@@ -111,7 +115,7 @@ struct table {
 #define MS INT64_C(1000000)
 
 static const struct table tables[] = {
-    {"a function", words, ARRAY_LEN(words), {1, 8, 64}, 3, 800 * MS, 0, NULL},
+    {"a function", words, ARRAY_LEN(words), {1, 8, 64}, 8, 800 * MS, 0, NULL},
     {"either era", eras, ARRAY_LEN(eras), {1, 8, 64}, 12, 400 * MS, 0, NULL},
     {"a shell program",
      shell,
@@ -158,6 +162,13 @@ static void check(const struct subject *s, const char *body)
 	exit(1);
 }
 
+/* usleep(0) sleeps for as long as the timer's slack. */
+static void pause_for(unsigned us)
+{
+	if (us > 0)
+		usleep(us);
+}
+
 /* Calls of S for NS, WINDOW of them under way, into F (NULL: a warm-up). */
 static void drive(struct http *h, const struct subject *s, int window,
 		  int64_t ns, unsigned pause_us, struct figures *f)
@@ -167,7 +178,7 @@ static void drive(struct http *h, const struct subject *s, int window,
 	int under_way = window;
 
 	for (int i = 0; i < window; i++) {
-		usleep(pause_us);
+		pause_for(pause_us);
 		began[i] = now_ns();
 		ask(h, i, s);
 	}
@@ -185,7 +196,7 @@ static void drive(struct http *h, const struct subject *s, int window,
 		if (f != NULL && f->n < CALLS_MAX)
 			f->took_ns[f->n++] = now_ns() - began[i];
 		if (now_ns() - start < ns) {
-			usleep(pause_us);
+			pause_for(pause_us);
 			began[i] = now_ns();
 			ask(h, i, s);
 		} else {
@@ -323,7 +334,7 @@ int main(int argc, char **argv)
 		return adopt_main(argv + 2);
 	if (argc != ARGS) {
 		fputs("usage: http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS "
-		      "PADDOCK-PID SDK-PID TEMPLATES\n"
+		      "LEAST PADDOCK-PID SDK-PID LEAST-PID TEMPLATES\n"
 		      "       http adopt COMMAND...\n",
 		      stderr);
 		return 2;
@@ -336,7 +347,9 @@ int main(int argc, char **argv)
 	puts(
 	    "(over HTTP; the last four columns: ratios to the table's first "
 	    "subject\nCPU: of all processes of the server, a call; a task is "
-	    "two requests: the call\nthat makes it, and tasks/result; stateless: as MCP 2026-07-28 has "
+	    "two requests: the call\nthat makes it, and tasks/result; a process, a "
+	    "row: an empty process a call, forked\nahead, and an fdatasync, "
+	    "without cage, protocol or limits; stateless: as MCP\n2026-07-28 has "
 	    "it)\n");
 	http_tasks(argv[PADDOCK]);
 	for (size_t k = 0; k < SUBJECTS_MAX; k++)

@@ -153,8 +153,10 @@ static void prompt(const struct question *q)
 	buf_fini(&line);
 }
 
-/* The terminal is mute before it is asked for: a quick answer would else be
-   shown, and be flushed. */
+/*
+ * The terminal is mute before it is asked for: a quick answer would else be shown,
+ * and lost.
+ */
 static enum line_end ask_secret(const struct question *q, char **line)
 {
 	struct termios was, mute;

@@ -134,6 +134,18 @@ static void test_disowned_first(void)
 	end();
 }
 
+/* Of a server that reaches its database by the relay. */
+static struct run *waiting_by_relay(char id[ID_SIZE])
+{
+	struct run *r;
+
+	begin_by_relay();
+	answered(); /* that it is shared is known */
+	r = waiting();
+	memcpy(id, r->id, ID_SIZE);
+	return r;
+}
+
 /* Its first row is committed, but the database goes before it says so. */
 static void test_unsure(bool as_task)
 {
@@ -144,10 +156,7 @@ static void test_unsure(bool as_task)
 
 	if (!help_is_postgres())
 		return;
-	begin_by_relay();
-	answered();
-	r = waiting();
-	memcpy(id, r->id, sizeof(id));
+	r = waiting_by_relay(id);
 	sched_remove(&it.ctx.runs->sched, &r->queued);
 	run_apply(r, EV_START);
 	relay_lose_all(it.relay);
@@ -180,14 +189,11 @@ static void test_unsure_in_vain(void)
 
 	if (!help_is_postgres())
 		return;
-	begin_by_relay();
-	answered();
+	r = waiting_by_relay(id);
 	other.template_id = "t";
 	other.idem_key = "key";
 	other.idem_digest = "digest";
 	help_put(it.ctx.store, &other, STORE_SYNC);
-	r = waiting();
-	memcpy(id, r->id, sizeof(id));
 	r->idem_key = xstrdup("key");
 	sched_remove(&it.ctx.runs->sched, &r->queued);
 	run_apply(r, EV_START);
@@ -215,10 +221,7 @@ static void test_ended_unqueued(void)
 
 	if (!help_is_postgres())
 		return;
-	begin_by_relay();
-	answered();
-	r = waiting();
-	memcpy(id, r->id, sizeof(id));
+	r = waiting_by_relay(id);
 	r->away.place = RUN_QUEUE;
 	relay_hold(it.relay);
 	runs_record(it.ctx.runs, r);

@@ -72,7 +72,7 @@ run: deps all
 # leaks.t the last.
 LONG    = $(addprefix tests/system/,store/postgres.t templates/templates.t store/recovery.t operations/instances.t)
 BESIDE  = $(LONG) $(filter-out $(LONG),$(filter $(subst *,%,tests/peers/* \
-       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/start.t operations/tutorial.t requestors/requestors* \
+       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/loop_guard.t operations/start.t operations/tutorial.t requestors/requestors* \
          runs/* programs/* sessions/* store/* tasks/* templates/* cluster/* redteam/waiting.t)),$(SESSION)))
 FIRST   = $(filter-out $(BESIDE) tests/system/operations/uids.t,$(SESSION))
 comma   = ,
@@ -101,18 +101,26 @@ check-unit:
 check-system:
 	+@$(MAKE) check T='tests/system tests/peers'
 
+# Debian's own kernel, systemd and cgroup v2, with what is shipped, in a virtual machine;
+# no part of a check: Debian's packages are fetched, and an emulated processor takes its time.
+check-vm: deps-vm all
+	prove -v $(PROVE) tests/vm/run
+
 help:
 	@echo 'make run     install what is missing, build, profile a CSV file'
 	@echo 'make check   install what is missing for tests, build, test'
 	@echo 'make check T=tests/system/http    the tests of a folder, or of a file; check-unit, check-system'
+	@echo 'make check-vm  boot Debian in a virtual machine, and test there what is installed'
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
 	@echo 'make lint    the format, other compilers, and analyzers'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    the tests under AddressSanitizer and UBSan'
+	@echo 'make check-guard  the tests with a paddockd that ends when its loop does what may take long'
 	@echo 'make soak    the long forms of the tests that have one'
 	@echo 'make mutate  put in small bugs, one at a time, and see which tests notice'
+	@echo 'make mutate-made SEED=7 SAMPLE=200   the same with bugs made from the source'
 
 # ---- what is needed, from Debian's packages ----
 
@@ -123,6 +131,7 @@ DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+DEPS_VM    = mmdebstrap qemu-system-x86 e2fsprogs
 DEPS_BENCH = bubblewrap python3-numpy
 DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev
 
@@ -146,6 +155,8 @@ deps-debian:
 	$(call install,$(DEPS) $(DEPS_CHECK))
 deps-browser:
 	$(call install,chromium-headless-shell)
+deps-vm:
+	$(call install,$(DEPS) $(DEPS_VM))
 deps-bench: deps-check
 	$(call install,$(DEPS_BENCH))
 deps-lint:
@@ -236,7 +247,7 @@ SERVING      = $(filter-out cli,$(COMPONENTS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
                $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 
-tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite
+tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite $(if $(filter tests/system/operations/loop_guard.t,$(SESSION)),$(B)/tests/guard/paddockd)
 
 # Each is linked with the fixtures whose headers it includes.
 define fixture
@@ -293,7 +304,7 @@ asan: asan-built
 	PADDOCK_BUILD=$(B)/asan PADDOCK_PATIENCE=$${PADDOCK_PATIENCE:-120} tests/tools/in-clean-tmp prove $(PROVE) \
 	    $(patsubst $(B)/tests/%,$(B)/asan/tests/%,$(ASAN_UNIT)) $(ASAN_TESTS); status=$$?; \
 	tests/tools/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
-ASAN_UNIT ?= $(filter-out %/t_privsep %/t_filter_table %/t_sandbox %/t_browser_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
+ASAN_UNIT ?= $(filter-out %/t_privsep %/t_filter_table %/t_sandbox %/t_browser_sandbox %/t_filter %/t_listener %/t_zygote %/t_zygote_report,$(UNIT))
 asan-built: deps-check all
 	+$(MAKE) B=$(B)/asan CFLAGS='$(ASAN_CFLAGS)' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
 	    SANITIZED='$(B)/asan/obj/tests/tools/sanitized.o' REPORTS='$(REPORTS)' asan-programs
@@ -301,6 +312,27 @@ asan-built: deps-check all
 	touch $(B)/asan/paddock-sanitized
 asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT) $(B)/tests/unit/proto/schema/suite
 $(B)/obj/tests/tools/sanitized.o: override EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
+
+# The system tests of GUARD_TESTS with a paddockd that ends when its loop calls a file, hashes
+# much, waits, or takes long: the same archives, linked with tests/tools/loop_guard.c.
+GUARD_TESTS = $(filter-out tests/system/tree/% tests/system/operations/install.t tests/peers/conformance%,$(SESSION))
+GUARDED    := /tmp/paddock-guard.$(shell printf %s '$(CURDIR)/$(B)' | cksum | cut -d' ' -f1)
+check-guard: guard-built
+	rm -rf $(GUARDED) && mkdir -m 1777 $(GUARDED) $(if $(GUARD_GOES_ON),&& touch $(GUARDED)/goes-on)
+	PADDOCK_BUILD=$(B)/guard tests/tools/in-clean-tmp prove $(PROVE) $(GUARD_TESTS); status=$$?; \
+	tests/tools/guarded $(GUARDED) $(B)/guard/paddockd && rm -rf $(GUARDED) && exit $$status
+guard-built: deps-check all tests
+	@mkdir -p $(B)/guard
+	cp -r $(PROGRAMS) $(B)/templates $(B)/tests $(B)/guard
+	cp -f $(B)/tests/guard/paddockd $(B)/guard
+# operations/loop_guard.t has it, too, for a part of those tests.
+$(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -Wl,--wrap=nofollow_open,--wrap=nofollow_open_here -o $@ $(filter-out $(LLHTTP),$^) \
+	    $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
+# What stands in for the C library's own is declared without its checks.
+$(B)/obj/tests/tools/loop_guard.o: override EXTRA_CFLAGS += -DREPORTS='"$(GUARDED)"' -U_FORTIFY_SOURCE -fno-builtin
 
 # Of three nodes on one database: the time ends it, after more than 100,000 runs.
 SOAK_SECONDS = 1800
@@ -321,6 +353,12 @@ soak: deps-check all tests asan
 # Small bugs, put in one at a time; M='sandbox/' tries those alone.
 mutate: deps-check all
 	tests/mutate/run '$(M)'
+# Bugs that are made from the source, and the rate of those that are noticed, by folder.
+# CHANGED=REV draws them from the files that changed since.
+SEED   = 1
+SAMPLE = 200
+mutate-made: deps-check all
+	tests/mutate/run --made --seed $(SEED) --sample $(SAMPLE) $(CHANGED:%=--changed %) '$(M)'
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store browser kept nodes engines files least
@@ -368,9 +406,9 @@ lint-objects: $(TESTS_C:%.c=$(B)/obj/%.o)
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check on-postgres check-unit check-system help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint lint-format lint-objects clean
+.PHONY: all run check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench lint lint-format lint-objects clean
 
 # ---- install ----
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff.h - waits between tries, each twice as long as the last. */
+/* backoff.h - waits between tries, each twice as long as the last wait. */
 #ifndef BASE_BACKOFF_H
 #define BASE_BACKOFF_H
 
 #include <stdint.h>
 
-/* The wait after LAST_MS (0: none was yet), from LEAST_MS up to MOST_MS. */
+/*
+ * Return the wait after LAST_MS (0: there was no wait yet), from LEAST_MS up to
+ * MOST_MS.
+ */
 static inline int64_t backoff_ms(int64_t last_ms, int64_t least_ms,
 				 int64_t most_ms)
 {

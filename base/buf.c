@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.c - the byte buffer that parsers and writers of every program fill. Bytes
- * beyond its limit are refused with -EMSGSIZE; where memory runs out the
- * process aborts, as in mem.c.
+ * buf.c - the byte buffer of the parsers and writers of every program. Bytes
+ * beyond a buffer's limit are refused with -EMSGSIZE; memory that runs out
+ * aborts the process, as in mem.c.
  */
 #include "base/buf.h"
 
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 
 #define BUF_MIN 256u
-#define BLOCK_BYTES ((size_t)65536) /* that one read gets of a long file */
+#define BLOCK_BYTES ((size_t)65536) /* read at a time from a long file */
 
 void buf_fini(struct buf *b)
 {

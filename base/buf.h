@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 /*
- * Bytes [off, len) are held. An all-zero buf is empty and unbounded;
- * set max to refuse more than that many held bytes.
+ * Bytes [off, len) are held. An all-zero buf is empty and unbounded; set max to
+ * refuse more than that many held bytes.
  */
 struct buf {
 	char *data;
 	size_t off;
 	size_t len;
 	size_t cap;
-	size_t max; /* 0: no bound */
+	size_t max; /* the most bytes held; 0: no bound */
 };
 
-void buf_fini(struct buf *b); /* frees the bytes; B is empty again */
+void buf_fini(struct buf *b); /* frees the bytes and empties B */
 
 static inline const char *buf_data(const struct buf *b)
 {
@@ -30,30 +30,35 @@ static inline size_t buf_len(const struct buf *b)
 	return b->len - b->off;
 }
 
-/* Copies N bytes in. 0, or -EMSGSIZE when more than max would be held. */
+/* Copy N bytes in. 0, or -EMSGSIZE when B would hold more than max. */
 int buf_add(struct buf *b, const void *p, size_t n);
 int buf_add_str(struct buf *b, const char *s);
 int buf_printf(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Lends at least N writable bytes; buf_wrote() then says how many are good. */
+/*
+ * Lend at least N writable bytes; then buf_wrote() says how many were written.
+ */
 char *buf_room(struct buf *b, size_t n);
 void buf_wrote(struct buf *b, size_t n);
 
-void buf_drop(struct buf *b, size_t n); /* forgets the first N bytes */
+void buf_drop(struct buf *b, size_t n); /* removes the first N bytes */
 
-/* Gives the bytes away, NUL-terminated; the caller owns them. B is empty. */
+/*
+ * Give the bytes away, NUL-terminated; the caller owns them. B becomes empty.
+ */
 char *buf_take(struct buf *b, size_t *len);
 
 /*
- * Append what FD has, to its end. 0; -EFBIG: that is more than MAX bytes, about
- * so many of which are held; or another -errno.
+ * Append the bytes of FD up to its end. 0; -EFBIG when B then holds more than
+ * MAX bytes, with about MAX kept; or another -errno.
  */
 int buf_read(struct buf *b, int fd, size_t max);
 
 /*
- * The text, to about MAX bytes and as far as it can be read, of a file whose
- * size is not known before, as in /proc. The caller's; "" when there is none.
+ * Return the text of a file of unknown size, such as in /proc, as far as
+ * readable and cut at about MAX bytes. The caller owns the text; "" when there
+ * is no file.
  */
 char *buf_file(const char *path, size_t max);
 

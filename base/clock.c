@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.c - reads CLOCK_MONOTONIC for durations and deadlines, CLOCK_REALTIME
- * for people, for every program, and follows another clock when the store has one.
- * None of them can fail on Linux.
+ * clock.c - reads CLOCK_MONOTONIC for durations and deadlines and
+ * CLOCK_REALTIME for people, for every program, and follows the store's clock
+ * when there is one. Reading a clock cannot fail on Linux.
  */
 #include "base/clock.h"
 
@@ -13,7 +13,7 @@
 
 #define NOBODY INT64_MIN
 
-/* how far what is followed is ahead of CLOCK_BOOTTIME */
+/* the followed clock minus CLOCK_BOOTTIME */
 static _Atomic int64_t ahead_ms = NOBODY;
 
 static int64_t read_us(clockid_t id)

@@ -9,25 +9,26 @@
 
 int64_t clock_mono_ms(void); /* CLOCK_MONOTONIC: for durations */
 int64_t clock_mono_us(void);
-int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME: as that, in suspend too */
-/* Unix epoch, for people and rows: CLOCK_REALTIME, or what is followed. */
+int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME: also counts in suspend */
+/* Unix epoch, for people and rows: CLOCK_REALTIME, or the followed clock. */
 int64_t clock_wall_ms(void);
 int64_t clock_wall_us(void);
 
 /*
- * From now on clock_wall_ms() is WALL_MS at BOOT_MS, and goes on from there: the
- * clock of the database, which servers on several machines have in common. What
- * differs by no more than SLACK_MS from what was followed before changes nothing:
- * false.
+ * Follow the database's clock, shared by servers on several machines: from now
+ * on clock_wall_ms() is WALL_MS at BOOT_MS, and goes on from there. A
+ * difference of SLACK_MS or less from the clock followed before changes
+ * nothing: false.
  */
 bool clock_follow(int64_t wall_ms, int64_t boot_ms, int64_t slack_ms);
 
-/* Writes WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
+/* Write WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
 #define CLOCK_ISO_SIZE 25
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
 
 /*
- * For a timer or the timeout of a socket; it lives as long as the block around.
+ * A struct timeval for a timer or a socket's timeout, valid in the block
+ * around.
  */
 #define CLOCK_TIMEVAL(ms)                                                      \
 	(&(struct timeval){.tv_sec = (ms) / 1000,                              \

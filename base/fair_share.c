@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fair_share.c - the rule by which queues, connections, sessions and calls are
- * shared between requestors. A refusal shows what the requestor itself has and
- * MOST, never the result, which depends on others.
+ * fair_share.c - the rule by which requestors share queues, connections,
+ * sessions and calls. A refusal shows the requestor's own use and MOST, never
+ * the result, which depends on other requestors.
  */
 #include "base/fair_share.h"
 
-#define RESERVE 10 /* one part in so many of the space is left for others */
+#define RESERVE 10 /* a tenth of the space is left for other requestors */
 #define STEPS 8
 
 /*
- * From the time of its refusals a requestor could count what others have. So a
- * share is rounded to steps: eighths of MOST, below the first of them eighths
- * of that, and so on. Some space stays unused for that.
+ * Round ROOM down to a step: eighths of MOST; below the first eighth, eighths
+ * of that; and so on. Otherwise a requestor could count the use of other
+ * requestors from the time of its refusals. The rounding leaves some space
+ * unused.
  */
 static int64_t in_steps(int64_t most, int64_t room)
 {

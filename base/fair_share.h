@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fair_share.h - what one may have of something that is there for all. Pure. */
+/* fair_share.h - a requestor's share of a common resource. Pure. */
 #ifndef BASE_FAIR_SHARE_H
 #define BASE_FAIR_SHARE_H
 
 #include <stdint.h>
 
 /*
- * What one may have of MOST, of which others have THEIRS: nine tenths of what
- * they leave, so that some is left for the next one; rounded down to eighths of
- * MOST, so that it shows little of the others.
+ * Return the share of a requestor in MOST when other requestors use THEIRS:
+ * nine tenths of the rest, so the next requestor finds some left, rounded down
+ * to eighths of MOST, so the share tells little of other requestors.
  */
 int64_t fair_share(int64_t most, int64_t theirs);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * id.c - makes the ids of runs, artifacts, sessions, tabs and instances, and
- * checks the shape of those that clients send. Without getrandom(2) it aborts:
- * an id that can be guessed is worse than none.
+ * checks the shape of ids from clients. Without getrandom(2) the process
+ * aborts: a guessable id is worse than no id.
  */
 #include "base/id.h"
 
@@ -15,21 +15,23 @@
 
 #include "base/clock.h"
 
-#define ID_CHARS 26	   /* of 5 bits each: 130 */
-#define TIME_CHARS 10	   /* the first 50 bits */
-#define TICK_US 250L	   /* 48 bits of ms and two more below them */
-#define WAITED_US 1000000L /* for a clock that was set back by less */
+#define ID_CHARS 26   /* characters of 5 bits each: 130 bits */
+#define TIME_CHARS 10 /* characters of the time: the first 50 bits */
+/* a quarter of a millisecond: 48 bits of ms and 2 more */
+#define TICK_US 250L
+#define WAITED_US 1000000L /* a clock set back by less is waited for */
 #define MS_END (UINT64_C(1) << 48)
-#define RANDOM_BYTES 10 /* 80 bits: the other 16 characters */
+#define RANDOM_BYTES 10 /* bytes of the other 16 characters: 80 bits */
 
-/* In the order of ASCII, so that strcmp(3) orders as the numbers do. */
+/* In ASCII order, so strcmp(3) orders ids as their numbers. */
 static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";
 
 static _Atomic uint64_t last;
 
 /*
- * Quarters of a millisecond; never less than before in this process, and one more each
- * while the clock is behind that: who follows another often learns better by some.
+ * Return the time in quarters of a millisecond. The result never decreases in
+ * this process: while the clock is behind the last result, each call adds 1. (A
+ * process that follows another clock often learns a slightly earlier time.)
  */
 static uint64_t tick(void)
 {
@@ -48,7 +50,7 @@ static void random_bytes(unsigned char *p, size_t n)
 		ssize_t got = getrandom(p, n, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort(); /* a guessable id is worse than none */
+			abort(); /* a guessable id is worse than no id */
 		if (got > 0) {
 			p += got;
 			n -= (size_t)got;
@@ -56,7 +58,7 @@ static void random_bytes(unsigned char *p, size_t n)
 	}
 }
 
-/* The lowest N * 5 bits of V, highest first. */
+/* Write the lowest N * 5 bits of V, highest first; return the end. */
 static char *put_bits(char *out, uint64_t v, int n)
 {
 	while (n-- > 0)
@@ -64,7 +66,7 @@ static char *put_bits(char *out, uint64_t v, int n)
 	return out;
 }
 
-/* PREFIX_ and the time; where the rest is to go. */
+/* Write PREFIX_ and the time; return the end. */
 static char *put_time(char *out, const char *prefix, uint64_t ticks)
 {
 	size_t len = strnlen(prefix, ID_SIZE - ID_CHARS - 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * id.h - names that order by time and cannot be guessed.
+ * id.h - unguessable names that order by time.
  *
- * PREFIX_ and 26 characters of lower-case base32 (those of RFC 4648, but
- * 2-7 before a-z, so that strcmp(3) orders by time): 48 bits of Unix
- * milliseconds, 2 more of its quarters, then 80 random bits of getrandom(2).
+ * An id is PREFIX_ and 26 characters of lower-case base32 (the letters of RFC
+ * 4648, but 2-7 before a-z, so strcmp(3) orders by time): 48 bits of Unix
+ * milliseconds, 2 bits of quarters, then 80 random bits of getrandom(2).
  */
 #ifndef BASE_ID_H
 #define BASE_ID_H
@@ -12,25 +12,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ID_SIZE 32 /* the longest prefix is "sess"; with NUL */
+#define ID_SIZE 32 /* bytes of an id with NUL; the longest prefix is "sess" */
 
-/* Writes a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
+/* Write a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
 /*
- * clock_follow() has another clock: ids have its time from now on, though they be
- * less than those before. Else, and when it is less than a second behind, the time of
- * an id is never less than of one before in this process.
+ * Use the time of the clock that clock_follow() has set, even when ids become
+ * less than earlier ids. But when the new clock is less than a second behind,
+ * ids never decrease in this process.
  */
 void id_clock_was_set(void);
 
-/* The least that id_new() could write at WALL_MS, or at its own first or last. */
+/*
+ * Write the least id that id_new() could write at WALL_MS, cut to its time
+ * range.
+ */
 void id_since(char out[ID_SIZE], const char *prefix, int64_t wall_ms);
 
-#define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */
-#define ID_AFTER_ALL "~"			  /* orders after every id */
+/* length of an id, as by strlen(3) */
+#define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27)
+/* a text that orders after every id */
+#define ID_AFTER_ALL "~"
 
-/* Could S be an id with PREFIX? Shape alone; says nothing of existence. */
+/* Could S be an id with PREFIX? The shape is checked, not the existence. */
 bool id_ok(const char *s, const char *prefix);
 
 #endif

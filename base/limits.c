@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.c - the rows of limits.def as a table that can be asked by a limit's
- * number or name: the server does for its details, the command to explain
- * them. A name that is no limit's is no error here.
+ * limits.c - the rows of limits.def as a table, found by a limit's number or
+ * name: the server asks for its error details, the command to explain a limit.
+ * An unknown name is not an error here.
  */
 #include "base/limits.h"
 

@@ -23,16 +23,19 @@ struct program_limits {
 };
 
 struct limit_info {
-	const char *name, *unit;	   /* in the details of an error */
-	const char *manifest;		   /* in a manifest's limits */
-	const char *max_key, *default_key; /* in [limits] of paddock.conf */
-	bool of_programs;		   /* Lua has none of it */
-	const char *noun, *what;	   /* for people: limits.def */
+	const char *name, *unit;	   /* the name and unit in an error's
+					      details */
+	const char *manifest;		   /* the key in a manifest's limits */
+	const char *max_key, *default_key; /* the keys in [limits] of
+					      paddock.conf */
+	bool of_programs;		   /* Lua has no such limit */
+	const char *noun, *what;	   /* the words for people:
+					      limits.def */
 };
 
 extern const struct limit_info limit_info[LIMITS];
 
-/* The limit called NAME, or NULL. */
+/* Return the limit called NAME, or NULL. */
 const struct limit_info *limit_find(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem.c - calloc(3) and its like for sizes that are ours, for every program. It
- * aborts where they would return NULL, so no caller looks; sizes that a peer
- * chose are bounded before.
+ * mem.c - calloc(3) and similar functions for every program, for sizes of our
+ * own choice. They abort in place of returning NULL, so no caller checks. A
+ * size chosen by a peer is bounded before the call.
  */
 #include "base/mem.h"
 
@@ -40,7 +40,11 @@ char *xstrdup_opt(const char *s)
 
 char *xstrndup(const char *s, size_t len)
 {
-	return alive(strndup(s, len));
+	char *copy = alive(malloc(len + 1));
+
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
 }
 
 char *xvasprintf(const char *fmt, va_list ap)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SHA-256 as FIPS 180-4 describes it. The zygote of programs calls it for
- * packages that are granted by their digest. It cannot fail.
+ * sha256.c - SHA-256 by FIPS 180-4, for the zygote of programs, which checks
+ * packages granted by digest. Cannot fail.
  */
 #include "base/sha256.h"
 
@@ -26,7 +26,7 @@ static uint32_t turn(uint32_t x, unsigned n)
 	return x >> n | x << (32 - n);
 }
 
-/* The words of a block, and those that are made of them. */
+/* Make the 64 words of a round from the 16 words of the block P. */
 static void expand(const unsigned char *p, uint32_t w[64])
 {
 	for (size_t i = 0; i < 16; i++, p += 4)

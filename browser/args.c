@@ -2,7 +2,7 @@
 /*
  * args.c - checks a call's caller and arguments, for call.c, by the table of
  * ipc/browser_proto.c. A wrong argument is the call's fault INVALID_PARAMETER,
- * with a pointer to it and what would pass.
+ * with a pointer to the argument and what would pass.
  */
 #include "browser/args.h"
 
@@ -75,14 +75,14 @@ static int check_integer(struct call *c, const struct browser_proto_arg *a,
 		 "an integer from %" PRId64 " to %" PRId64, a->min, a->max);
 	if (json_object_is_type(v, json_type_double) &&
 	    json_object_get_double(v) == (double)n)
-		; /* 5.0 is an integer, too */
+		; /* a double such as 5.0 is an integer, too */
 	else if (!json_object_is_type(v, json_type_int))
 		return wrong(c, a->name, "type", expected);
 	return n < a->min || n > a->max ? wrong(c, a->name, "range", expected)
 					: 0;
 }
 
-/* Is S one of the words of LIST? */
+/* Is S a word of LIST? */
 static bool listed(const char *list, const char *s)
 {
 	size_t n = strlen(s);
@@ -185,8 +185,8 @@ const char *arg_str(struct call *c, const char *name)
 }
 
 /*
- * Without hosts a run reaches nothing, and a client what its trust level
- * allows.
+ * Take the call's hosts. Without hosts a run reaches nothing, and a client all
+ * that its trust level allows.
  */
 static int take_hosts(struct call *c, struct json_object *list)
 {
@@ -220,7 +220,7 @@ int args_take(struct call *c, struct json_object *body)
 	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
 	c->of_run = xstrdup_opt(json_member_str(body, "run"));
 	c->in_session = xstrdup_opt(json_member_str(body, "session"));
-	c->deadline = clock_mono_ms() + timeout;
+	c->last = c->deadline = clock_mono_ms() + timeout;
 	if (take_hosts(c, json_member(body, "hosts")) < 0)
 		return -1;
 	if (args != NULL && !json_object_is_type(args, json_type_object))
@@ -228,5 +228,8 @@ int args_take(struct call *c, struct json_object *body)
 				  "args must be an object");
 	c->args =
 	    args == NULL ? json_object_new_object() : json_object_get(args);
-	return check_all(c);
+	if (check_all(c) < 0)
+		return -1;
+	call_begin(c);
+	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.c - the life of a call, started by rpc_server.c: arguments, quota, a
- * fiber that runs the action, the answer. What an action cannot do is a fault,
- * which is answered; a call is never lost.
+ * fiber for the action, the answer. An action's failure is a fault, which is
+ * the answer; a call is never lost.
  */
 #include "browser/browser.h"
 
@@ -23,7 +23,10 @@
 #include "proto/json/json_pack.h"
 #include "browser/rpc_server.h"
 
-/* The function of each action. */
+#define ACTION_MS 30000 /* time of an action without timeoutMs */
+#define REST_MS 5000	/* time to begin and to answer, beside timeoutMs */
+
+/* The functions of the actions. */
 static const struct {
 	const char *name;
 	int (*run)(struct call *c);
@@ -58,7 +61,7 @@ int call_fault(struct call *c, const char *code, struct json_object *details,
 	}
 	va_start(ap, fmt);
 	if (vasprintf(&c->fault.message, fmt, ap) < 0)
-		abort(); /* as xcalloc() does */
+		abort(); /* out of memory, as in xcalloc() */
 	va_end(ap);
 	c->fault.code = code;
 	c->fault.details = details;
@@ -68,6 +71,20 @@ int call_fault(struct call *c, const char *code, struct json_object *details,
 void call_wake(struct call *c)
 {
 	event_active(c->wake, EV_TIMEOUT, 0);
+}
+
+/*
+ * Set the end of the action: the time it waits for itself, and a little for the
+ * rest, whatever Chromium does. So a call of Chromium needs no bound of its
+ * own.
+ */
+void call_begin(struct call *c)
+{
+	bool own = browser_proto_arg(c->action, "timeoutMs", 9) != NULL;
+	int64_t ms = own ? arg_int(c, "timeoutMs") + REST_MS : ACTION_MS;
+	int64_t until = clock_mono_ms() + ms;
+
+	c->deadline = until < c->last ? until : c->last;
 }
 
 void calls_wake(struct browser *b, const struct session *s, const struct tab *t)
@@ -120,7 +137,7 @@ int call_wait(struct call *c, int64_t until)
 			  c->action->name);
 }
 
-/* A call of Chromium that a fiber waits for; on its stack. */
+/* A call of Chromium that a fiber waits for; on the fiber's stack. */
 struct cdp_wait {
 	struct call *call;
 	bool answered;
@@ -208,7 +225,7 @@ void send_cdp(struct browser *b, const char *session, const char *method,
 		json_object_put(params);
 }
 
-/* ---- a call's life ---- */
+/* ---- the life of a call ---- */
 
 static void call_free(struct call *c)
 {
@@ -259,7 +276,8 @@ static void in_fiber(void *arg)
 	if (browser_proto_arg(c->action, "tabId", 5) != NULL) {
 		if (tab_take(c) < 0)
 			return;
-		if (!c->action->read_only) /* a click may navigate */
+		if (!c->action->read_only) /* the action may navigate, such
+					      as a click */
 			session_access_led(c, false);
 	}
 	if (c->run(c) < 0)

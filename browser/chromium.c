@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium.c - starts, watches and stops Chromium, for calls that need it and
- * for the sweep of main.c. A start that fails is the fault BROWSER_UNAVAILABLE
- * of those that wait, and the next one is delayed, longer each time.
+ * chromium.c - starts, watches and stops Chromium, for calls and for the sweep
+ * of main.c. A failed start is the fault BROWSER_UNAVAILABLE of the waiting
+ * calls, and the next start is delayed, longer each time.
  */
 #include "browser/chromium.h"
 
@@ -25,9 +25,13 @@
 #include "browser/process/chromium_process.h"
 
 #define START_MS 30000
-/* from the event of its PID 1 to Chromium's own about a process */
+/* most between PID 1's event on a process and Chromium's own */
 #define BLAME_MS 5000
-#define BACKOFF_FIRST_MS 500 /* after the second early death in a row */
+#define BEAT_MS 500
+#define SILENT_MS 2000 /* silence after which a page may be at fault */
+#define DEAD_MS 30000  /* silence after which Chromium counts as dead */
+/* first wait, after the second early death in a row */
+#define BACKOFF_FIRST_MS 500
 #define BACKOFF_MAX_MS 30000
 
 enum state { OFF, STARTING, UP };
@@ -35,22 +39,24 @@ enum state { OFF, STARTING, UP };
 struct chromium {
 	struct browser *b;
 	enum state state;
-	const char *path; /* NULL: none was found */
+	const char *path; /* NULL: no program was found */
 	char *version;
 	struct chromium_process *process;
 	struct cdp *cdp;
 	struct proxy *proxy;
-	struct event *start_timeout; /* the timeout of a start */
+	struct event *start_timeout; /* the timer of a start */
+	struct event *beat;	     /* the timer of questions while up */
+	int64_t asked_at; /* time of an unanswered question; 0: none */
 	uint64_t starts, crashes;
-	bool early; /* it died, and no action has succeeded since */
+	bool early; /* died, and no action has succeeded since */
 	int64_t wait_ms, not_before;
 	int64_t idle_since;
-	char errmsg[300]; /* why it is not up */
+	char errmsg[300]; /* why Chromium is not up */
 };
 
-/* ---- up and down ---- */
+/* ---- start and stop ---- */
 
-/* Not to be called from an event or answer of its own connection. */
+/* Stop Chromium. Not to be called from an event or answer of its connection. */
 static void stop(struct chromium *ch)
 {
 	ch->state = OFF;
@@ -58,6 +64,10 @@ static void stop(struct chromium *ch)
 	if (ch->start_timeout != NULL)
 		event_free(ch->start_timeout);
 	ch->start_timeout = NULL;
+	if (ch->beat != NULL)
+		event_free(ch->beat);
+	ch->beat = NULL;
+	ch->asked_at = 0;
 	cdp_free(ch->cdp);
 	ch->cdp = NULL;
 	proxy_free(ch->proxy);
@@ -103,6 +113,41 @@ static void on_cdp_event(void *arg, const char *attached, const char *method,
 	tab_event(ch->b, attached, method, params);
 }
 
+/* ---- does Chromium answer? ---- */
+
+static void on_beat_answer(void *arg, struct json_object *result,
+			   const char *error)
+{
+	struct chromium *ch = arg;
+
+	(void)result, (void)error;
+	ch->asked_at = 0;
+}
+
+/*
+ * Ask Chromium for a sign of life. A single thread of Chromium answers for all
+ * sessions. A page can keep that thread busy, or take its CPU: then PID 1 ends
+ * the page.
+ */
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	struct chromium *ch = arg;
+	int64_t now = clock_mono_ms();
+
+	(void)fd, (void)what;
+	if (ch->asked_at == 0) {
+		if (ch->b->n_sessions == 0 && ch->b->n_calls == 0)
+			return;
+		ch->asked_at = now;
+		cdp_call(ch->cdp, NULL, "Browser.getVersion", NULL,
+			 on_beat_answer, ch);
+	} else if (now - ch->asked_at >= DEAD_MS) {
+		on_death(ch, "no answer in 30 s");
+	} else if (now - ch->asked_at >= SILENT_MS) {
+		chromium_process_silent(ch->process, now - ch->asked_at);
+	}
+}
+
 static void on_version(void *arg, struct json_object *result, const char *error)
 {
 	struct chromium *ch = arg;
@@ -113,6 +158,8 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 	event_free(ch->start_timeout);
 	ch->start_timeout = NULL;
 	ch->state = UP;
+	ch->beat = event_new(ch->b->base, -1, EV_PERSIST, on_beat, ch);
+	event_add(ch->beat, CLOCK_TIMEVAL(BEAT_MS));
 	ch->errmsg[0] = '\0';
 	ch->idle_since = clock_mono_ms();
 	log_info("chromium", "up=%s pid=%d",
@@ -202,7 +249,7 @@ static void on_ended(void *arg, int status)
 }
 
 /*
- * Chromium can be started no more: exit, and paddockd starts another
+ * Exit when Chromium's starter has ended; paddockd then starts another
  * paddock-browser.
  */
 static void on_lost(void *arg)
@@ -234,11 +281,14 @@ static int unavailable(struct call *c, struct chromium *ch)
 	return call_fault(c, "BROWSER_UNAVAILABLE", NULL, "%s", ch->errmsg);
 }
 
+/* Wait for Chromium. A start has its own time, outside the action's time. */
 int chromium_ready(struct call *c)
 {
 	struct chromium *ch = c->b->chromium;
 	uint64_t tried = 0;
 
+	if (ch->state != UP)
+		c->deadline = c->last;
 	while (ch->state != UP) {
 		if (ch->state == OFF) {
 			if (ch->path == NULL || tried == ch->starts + 1)
@@ -250,11 +300,13 @@ int chromium_ready(struct call *c)
 			}
 			if (start(ch) < 0)
 				return unavailable(c, ch);
-			tried = ch->starts + 1; /* one attempt for each call */
+			/* a single attempt for each call */
+			tried = ch->starts + 1;
 		}
 		if (call_wait(c, INT64_MAX) < 0)
 			return -1;
 	}
+	call_begin(c);
 	return 0;
 }
 
@@ -287,31 +339,47 @@ void chromium_sweep(struct chromium *ch)
 	}
 }
 
-/* The figure is the process's own: it shows nothing of other sessions. */
+/* The limits for which PID 1 ends a process: key, unit, who can raise it. */
+static const struct {
+	const char *key, *unit, *who, *why;
+} ends[] = {
+    [CHROMIUM_INIT_MEMORY] = {"max_memory", "bytes",
+			      "the operator: max_memory in [browser]",
+			      "for it used the most, %llu bytes, when all that "
+			      "the browser may have, %llu, was used"},
+    [CHROMIUM_INIT_TASKS] = {"max_processes", "threads",
+			     "the operator: max_processes in [browser]",
+			     "for it used the most, %llu threads, when all "
+			     "that the browser may have, %llu, was used"},
+    [CHROMIUM_INIT_THREADS] = {"threads of a page", "threads",
+			       "nobody: it is fixed",
+			       "for it had %llu threads, such as workers; a "
+			       "page may have %llu"},
+    [CHROMIUM_INIT_BUSY] = {"an answer of the browser", "ms",
+			    "nobody: it is fixed",
+			    "for it had %llu ms of CPU time while it kept "
+			    "the browser from answering anybody, for %llu ms"},
+};
+
+/* The figure is the process's own, so it tells nothing of other sessions. */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 {
 	const struct chromium_init_event *n =
 	    ch->process == NULL ? NULL
 				: chromium_process_over(ch->process, BLAME_MS);
-	bool memory = n != NULL && n->kind == CHROMIUM_INIT_MEMORY;
-	const char *key = memory ? "max_memory" : "max_processes";
-	const char *unit = memory ? "bytes" : "threads";
+	char why[200];
 
-	if (n == NULL)
+	if (n == NULL || n->kind >= ARRAY_LEN(ends))
 		return NULL;
-	if (details != NULL) {
-		char *who = xasprintf("the operator: %s in [browser]", key);
-
+	snprintf(why, sizeof(why), ends[n->kind].why,
+		 (unsigned long long)n->used, (unsigned long long)n->allowed);
+	if (details != NULL)
 		*details =
 		    json_pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
-			      key, n->used, n->allowed, unit, who);
-		free(who);
-	}
-	return xasprintf("the page's process was ended, for it used the most, "
-			 "%llu %s, when all that the browser may have, %llu, "
-			 "was used; its tab is closed",
-			 (unsigned long long)n->used, unit,
-			 (unsigned long long)n->allowed);
+			      ends[n->kind].key, n->used, n->allowed,
+			      ends[n->kind].unit, ends[n->kind].who);
+	return xasprintf("the page's process was ended, %s; its tab is closed",
+			 why);
 }
 
 const char *chromium_death_code(struct chromium *ch)
@@ -349,7 +417,7 @@ void chromium_free(struct chromium *ch)
 	free(ch);
 }
 
-/* ---- whether there is one ---- */
+/* ---- the program ---- */
 
 struct chromium *chromium_new(struct browser *b, const char *path, int starter)
 {

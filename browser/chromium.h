@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium.h - the one Chromium: started when something needs it, stopped
- * when nothing has for a while, started again when it died.
+ * chromium.h - the only Chromium: started on demand, stopped after a time
+ * without use, started again after a crash.
  */
 #ifndef BROWSER_CHROMIUM_H
 #define BROWSER_CHROMIUM_H
@@ -10,31 +10,37 @@
 
 struct cdp;
 
-/* The program to start, WANTED or a usual one, without links; NULL: none. */
+/*
+ * Return the program: WANTED or a usual name, links resolved; NULL: not found.
+ */
 char *chromium_find(const char *wanted);
-/* Its arguments, PATH being the first; the caller frees the array. */
+/* Return the program's arguments, PATH first; the caller frees the array. */
 char **chromium_argv(char *path);
 
-/* Lends PATH, which may be NULL; takes STARTER (chromium_starter.h; -1: none). */
+/* Lends PATH (may be NULL); takes STARTER (chromium_starter.h; -1: none). */
 struct chromium *chromium_new(struct browser *b, const char *path, int starter);
-void chromium_free(struct chromium *ch); /* and nothing of it is left */
+void chromium_free(struct chromium *ch); /* ends Chromium and all its
+					    processes */
 
-/* Wait, in C's fiber, until it is up. 0, or -1 and a fault. */
+/* Wait in C's fiber until Chromium is up. 0, or -1 and a fault. */
 int chromium_ready(struct call *c);
-struct cdp *chromium_cdp(struct chromium *ch); /* NULL: it is not up */
+/* returns NULL unless Chromium is up */
+struct cdp *chromium_cdp(struct chromium *ch);
 uint64_t chromium_starts(const struct chromium *ch);
-void chromium_worked(struct chromium *ch); /* an action went well */
+void chromium_worked(struct chromium *ch); /* to be called after a successful
+					      action */
 void chromium_sweep(struct chromium *ch);
 
 /*
- * If its PID 1 just killed a process for its use: a fault's message and DETAILS
- * (NULL: not wanted), both the caller's; else NULL.
+ * chromium_ended_one(): when PID 1 just killed a process for its use, return
+ * the fault's message and DETAILS (NULL: not wanted), both the caller's; else
+ * NULL.
  */
 const char *
-chromium_death_code(struct chromium *ch); /* of the fault of its tabs */
+chromium_death_code(struct chromium *ch); /* code of the fault of its tabs */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details);
 
-/* What `status' says of it, into O. */
+/* Add Chromium's part of `status' to O. */
 void chromium_view(const struct chromium *ch, struct json_object *o);
 
 #endif

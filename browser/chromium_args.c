@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chromium_args.c - finds Chromium and makes its arguments, for main.c, before
- * the process confines itself. A program that is not found is reported when it
- * is needed.
+ * the process is confined. A missing program is reported when Chromium is first
+ * needed.
  */
 #include "browser/chromium.h"
 
@@ -13,12 +13,12 @@
 #include "base/mem.h"
 
 static const char *const names[] = {"chromium-headless-shell", "chromium"};
-/* Folders of the programs themselves: those in bin are scripts. */
+/* Folders of the programs: bin has only scripts. */
 static const char *const homes[] = {"/usr/lib/chromium"};
 
 /*
- * The proxy is the only connection, and Chromium itself makes none: no updates,
- * no sync, no pings. Its sandbox is on.
+ * Flags: the proxy is the only connection, and Chromium itself makes none: no
+ * updates, no sync, no pings. Chromium's own sandbox is on.
  */
 static const char *const flags[] = {
     "--headless",
@@ -27,7 +27,8 @@ static const char *const flags[] = {
     "--no-first-run",
     "--no-default-browser-check",
     "--no-pings",
-    "--proxy-server=socks5://127.0.0.1:1080", /* of no session: refused */
+    /* an address of no session: refused */
+    "--proxy-server=socks5://127.0.0.1:1080",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
@@ -45,12 +46,6 @@ static const char *const flags[] = {
     "--disable-print-preview",
     "--disable-search-engine-choice-screen",
     "--disable-sync",
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-renderer-backgrounding",
-    "--disable-ipc-flooding-protection",
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
     "--hide-scrollbars",
     "--metrics-recording-only",
     "--mute-audio",
@@ -83,7 +78,10 @@ static char *in_path(const char *name)
 	return found != NULL ? found : in_folder("/usr/bin", 8, name);
 }
 
-/* Its real path: links to it are not in its namespace. */
+/*
+ * Return the real PATH (taken): Chromium's namespace lacks links to the
+ * program.
+ */
 static char *resolved(char *path)
 {
 	char *real = path == NULL ? NULL : realpath(path, NULL);

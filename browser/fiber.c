@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fiber.c - stacks for calls, by ucontext(3), for call.c. A stack that cannot
- * be allocated aborts the process, as xcalloc() does.
+ * fiber.c - stacks for calls, by ucontext(3), for call.c. A failed allocation
+ * of a stack aborts the process, as in xcalloc().
  */
 #include "browser/fiber.h"
 
@@ -17,7 +17,7 @@
 struct fiber {
 	ucontext_t here;
 	ucontext_t loop;
-	char *stack; /* with its guard page */
+	char *stack; /* the stack with its guard page */
 	size_t size;
 	void (*fn)(void *arg);
 	void *arg;
@@ -33,7 +33,7 @@ static void enter(void)
 	f->fn(f->arg);
 	f->returned = true;
 	swapcontext(&f->here, &f->loop);
-	abort(); /* a fiber that returned is not resumed */
+	abort(); /* a returned fiber is never resumed */
 }
 
 struct fiber *fiber_new(void (*fn)(void *arg), void *arg)
@@ -45,7 +45,7 @@ struct fiber *fiber_new(void (*fn)(void *arg), void *arg)
 	f->stack = mmap(NULL, f->size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (f->stack == MAP_FAILED || mprotect(f->stack, page, PROT_NONE) != 0)
-		abort(); /* as xcalloc() does */
+		abort(); /* out of memory, as in xcalloc() */
 	f->fn = fn;
 	f->arg = arg;
 	getcontext(&f->here);

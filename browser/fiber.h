@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fiber.h - a call's own stack, so that an action reads from top to bottom
- * while the loop does other things.
+ * fiber.h - a call's own stack, so an action reads from top to bottom while the
+ * loop does other work.
  */
 #ifndef BROWSER_FIBER_H
 #define BROWSER_FIBER_H
@@ -10,13 +10,13 @@
 
 struct fiber;
 
-/* A fiber that will run FN(ARG) at its first fiber_resume(). Never NULL. */
+/* Make a fiber that runs FN(ARG) from its first fiber_resume(). Never NULL. */
 struct fiber *fiber_new(void (*fn)(void *arg), void *arg);
-void fiber_free(struct fiber *f); /* one that has returned, or NULL */
+void fiber_free(struct fiber *f); /* a fiber that has returned, or NULL */
 
-/* From the loop alone: run F until it yields or returns. True: it returned. */
+/* Run F until it yields or returns; only from the loop. True: F returned. */
 _Bool fiber_resume(struct fiber *f);
-/* From within a fiber alone: back to the loop, until it is resumed. */
+/* Go back to the loop until resumed; only from within a fiber. */
 void fiber_yield(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - paddock-browser: flags, giving up root, its helper processes and the
- * loop. paddockd starts it, and starts another one when it exits: it does so
- * without its filter, or when a helper process is lost.
+ * main.c - paddock-browser: flags, giving up root, the helper processes and the
+ * loop. paddockd starts the process, and restarts it after an exit. The process
+ * exits when the filter cannot be loaded, or when a helper process is lost.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -16,12 +16,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/os/fdpass.h"
+#include "base/os/errname.h"
 #include "base/os/log.h"
+#include "base/os/no_core.h"
 #include "base/mem.h"
 #include "browser/browser.h"
 #include "browser/process/browser_sandbox.h"
@@ -34,12 +37,12 @@
 
 #define EXIT_USAGE 2
 #define TICK_MS 1000
-/* so many numbers are counts; the others are times and sizes */
+/* numbers before are counts; later numbers are times and sizes */
 #define COUNTS 3
 
-/* The uid that root changes to by default: an unused one, or nobody. */
+/* The default uids to change to from root: first unused uids, then nobody's. */
 static const unsigned ids[] = {1879048191, 60512, 65534};
-static int64_t own_uid; /* 0: not given */
+static int64_t own_uid; /* value of --uid; 0: not given */
 
 static const char usage[] =
     "usage: paddock-browser [option]...\n"
@@ -73,7 +76,7 @@ static struct browser broker = {
 	       .processes = 2000},
 };
 
-static const char *deny; /* NULL: none */
+static const char *deny; /* value of --deny; NULL: not given */
 
 enum {
 	OPT_LEVEL = 256,
@@ -104,7 +107,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* Set the limit of flag WHICH. */
+/* Set the limit of the flag number WHICH. */
 static void set_number(int which, long long n)
 {
 	struct limits *l = &broker.limits;
@@ -154,7 +157,7 @@ static bool take_level(const char *name)
 	return true;
 }
 
-/* -1: go on; else the exit status. */
+/* Return -1: go on; else the exit status. */
 static int take_flag(int opt)
 {
 	switch (opt) {
@@ -176,7 +179,7 @@ static int take_flag(int opt)
 		fputs(usage, stdout);
 		return EXIT_SUCCESS;
 	case '?':
-		return EXIT_USAGE; /* getopt_long() has said what is wrong */
+		return EXIT_USAGE; /* getopt_long() has reported the fault */
 	default:
 		return take_number(opt - OPT_NUMBERS, optarg) ? -1 : EXIT_USAGE;
 	}
@@ -187,7 +190,7 @@ static bool become(unsigned id)
 	return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
 
-/* Neither this process nor Chromium runs as root. */
+/* Give up root, for this process and Chromium. 0 or -errno. */
 static int give_up_root(void)
 {
 	if (geteuid() != 0)
@@ -208,7 +211,10 @@ static void on_signal(evutil_socket_t sig, short what, void *arg)
 	event_base_loopbreak(broker.base);
 }
 
-/* Names can be resolved no more: exit, and paddockd starts another process. */
+/*
+ * Exit when the process that resolves names has ended; paddockd then restarts
+ * paddock-browser.
+ */
 static void on_no_names(void *arg)
 {
 	(void)arg;
@@ -223,9 +229,9 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	chromium_sweep(broker.chromium);
 }
 
-/* The helper processes, each at the other end of its socket. */
+/* The helper processes, and our ends of the sockets. */
 static struct {
-	char *chromium; /* NULL: there is none */
+	char *chromium; /* path of Chromium; NULL: not found */
 	int starter, names;
 	pid_t pids[2];
 } helpers = {.starter = -1, .names = -1};
@@ -251,7 +257,9 @@ static int fork_helpers(void)
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
-/* They end, with all that they started, because their sockets are closed. */
+/*
+ * Wait for the helpers to end, with all children, after the sockets are closed.
+ */
 static void await_helpers(void)
 {
 	int status;
@@ -270,7 +278,7 @@ static void prepare(void)
 
 	broker.base = event_base_new();
 	if (broker.base == NULL)
-		abort(); /* as xcalloc() does */
+		abort(); /* out of memory, as in xcalloc() */
 	TAILQ_INIT(&broker.calls);
 	TAILQ_INIT(&broker.sessions);
 	broker.resolver = resolver_new(broker.base, helpers.names, broker.alone,
@@ -285,7 +293,7 @@ static void prepare(void)
 	event_add(broker.tick, CLOCK_TIMEVAL(TICK_MS));
 }
 
-/* Confine this process, before it reads anything from Chromium. */
+/* Confine the process, before reading anything from Chromium. */
 static int confine(void)
 {
 	const char *step;
@@ -293,7 +301,7 @@ static int confine(void)
 
 	if (rc < 0)
 		log_error("main", "cage=none step=\"%s\" err=\"%s\"", step,
-			  strerror(-rc));
+			  errname_text(-rc));
 	else
 		log_info("main", "seccomp=%s limits=%s landlock=%d uid=%u",
 			 broker.cage.seccomp ? "yes" : "no",
@@ -302,7 +310,7 @@ static int confine(void)
 	return rc;
 }
 
-/* End the calls that wait in fibers; nobody reads their answers. */
+/* End the calls waiting in fibers; the answers are not read. */
 static void end_calls(void)
 {
 	struct call *c;
@@ -324,7 +332,7 @@ static void run(void)
 	await_helpers();
 }
 
-/* Wait for the first request: by then paddockd has put us into our cgroup. */
+/* Wait for the first request: then paddockd has put us into our cgroup. */
 static void await_request(void)
 {
 	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};
@@ -337,6 +345,8 @@ int main(int argc, char **argv)
 {
 	int opt, rc;
 
+	(void)no_core(); /* the children inherit the limit */
+	umask(0);	 /* every file is created with an explicit mode */
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		rc = take_flag(opt);
 		if (rc >= 0)

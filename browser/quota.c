@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quota.c - how many sessions, tabs and calls a requestor has, and whether it
- * may have one more, for session.c, tab.c and call.c. A refusal is the call's
- * fault; it shows figures of its own requestor and the configured limit, never
- * those of others.
+ * quota.c - counts a requestor's sessions, tabs and calls, and decides on one
+ * more, for session.c, tab.c and call.c. A refusal is the call's fault, with
+ * the requestor's own figures and the configured limit, never other requestors'
+ * figures.
  */
 #include "browser/browser.h"
 
@@ -14,7 +14,7 @@
 #include "base/fair_share.h"
 #include "proto/json/json_pack.h"
 
-#define RETRY_MS 1000 /* a guess: the space is taken by others */
+#define RETRY_MS 1000 /* a guess: other requestors hold the space */
 
 static const struct {
 	const char *code, *limit, *unit, *what, *who, *advice;
@@ -64,7 +64,7 @@ static unsigned own_calls(const struct browser *b, const char *requestor)
 	return n;
 }
 
-/* Does a requestor with MINE of ALL have its share of MOST? */
+/* Does a requestor with MINE of ALL already have a full share of MOST? */
 static bool has_share(const struct browser *b, unsigned mine, unsigned all,
 		      unsigned most)
 {
@@ -110,12 +110,12 @@ int quota_claim(struct call *c, enum quota_kind kind)
 		all = b->n_tabs;
 		most = l->tabs;
 		break;
-	case QUOTA_CALLS: /* it is counted already */
+	case QUOTA_CALLS: /* the call C is counted already */
 		mine = own_calls(b, c->requestor) - 1;
 		all = b->n_calls - 1;
 		most = BROWSER_PROTO_CALLS_MAX;
 		break;
-	default: /* of one session, which has one requestor */
+	default: /* a session has only its own requestor */
 		mine = c->session->n_tabs;
 		most = l->tabs_per_session;
 		return mine < most ? 0 : refuse(c, kind, mine, most);

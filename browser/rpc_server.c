@@ -2,7 +2,7 @@
 /*
  * rpc_server.c - the socket to the supervisor: calls and requests in, answers
  * out, for main.c's loop. Requests about calls, sessions and status are
- * answered at once, and none fails. When the supervisor is gone or breaks the
+ * answered at once, and never fail. When the supervisor is gone or breaks the
  * protocol, the loop ends and with it the process.
  */
 #include "browser/rpc_server.h"
@@ -39,7 +39,7 @@ struct rpc_server {
 	unsigned char frame[CHAN_FRAME_MAX];
 };
 
-/* ---- requests that are no actions ---- */
+/* ---- requests, without a fiber ---- */
 
 static struct json_object *cancel(struct browser *b, struct json_object *body)
 {
@@ -94,7 +94,7 @@ static struct json_object *list(struct browser *b, struct json_object *body)
 	return json_pack("sessions:o", all);
 }
 
-/* {NAME: {sessions, tabs}} */
+/* Return {NAME: {sessions, tabs}}. */
 static struct json_object *by_requestor(const struct browser *b)
 {
 	struct json_object *all = json_object_new_object(), *o;
@@ -141,7 +141,7 @@ static const struct {
     {"status", status},
 };
 
-/* Is TOOL one of them? Then it is answered, and BODY is taken. */
+/* Answer a request; takes BODY. False: TOOL is not a request. */
 static bool control(struct browser *b, uint32_t seq, const char *tool,
 		    struct json_object *body)
 {
@@ -158,7 +158,7 @@ static bool control(struct browser *b, uint32_t seq, const char *tool,
 
 /* ---- the socket ---- */
 
-/* The supervisor is the only client. */
+/* End the process: the supervisor is the only client. */
 static void quit(struct rpc_server *w, const char *errmsg)
 {
 	if (errmsg != NULL)
@@ -202,7 +202,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- out ---- */
 
-/* Make the next frame of A in W->frame; *CARRIED bytes of A are in it. */
+/*
+ * Make the next frame of A in W->frame; *CARRIED bytes of A are in the frame.
+ */
 static size_t frame(struct rpc_server *w, struct answer *a, size_t *carried)
 {
 	size_t left = a->len - a->at;
@@ -243,7 +245,7 @@ static void flush(struct rpc_server *w)
 	if (rc == -EAGAIN)
 		event_add(w->writable, NULL);
 	else if (rc < 0)
-		quit(w, NULL); /* gone */
+		quit(w, NULL); /* the supervisor is gone */
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)

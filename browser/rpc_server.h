@@ -10,10 +10,12 @@
 
 struct rpc_server;
 
-/* The loop ends when the supervisor is gone, or breaks the protocol. */
+/*
+ * Serve FD. The loop ends when the supervisor is gone, or breaks the protocol.
+ */
 struct rpc_server *rpc_server_new(struct browser *b, int fd);
 void rpc_server_free(struct rpc_server *w);
-/* Takes BODY, an object. */
+/* Answer the CALL SEQ; takes BODY, an object. */
 void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 		      struct json_object *body);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc_server_parse.c - CALLs and their CHUNKs, for rpc_server.c. A frame that
- * breaks the protocol is -EPROTO with the reason.
+ * rpc_server_parse.c - joins CALLs and their CHUNKs, for rpc_server.c. A frame
+ * that breaks the protocol is -EPROTO with the reason.
  */
 #include "browser/rpc_server_parse.h"
 

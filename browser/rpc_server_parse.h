@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * rpc_server_parse.h - whole CALLs out of the supervisor's frames. Pure.
- */
+/* rpc_server_parse.h - joins the supervisor's frames to whole CALLs. Pure. */
 #ifndef BROWSER_RPC_SERVER_PARSE_H
 #define BROWSER_RPC_SERVER_PARSE_H
 
@@ -13,7 +11,7 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 
-/* All-zero: nothing was read. The CALL that is being read, or the last. */
+/* The CALL being read, or the last. Zeroed: nothing was read. */
 struct rpc_server_parse {
 	bool under_way;
 	uint32_t seq;
@@ -24,8 +22,8 @@ struct rpc_server_parse {
 
 /*
  * Take the next frame, of LEN bytes. 1: P->seq and P->tool are a CALL with
- * *BODY, an object, the caller's; 0: more is to come; -EPROTO: *ERRMSG (static)
- * says how the supervisor broke the protocol.
+ * *BODY, an object, the caller's; 0: incomplete; -EPROTO: *ERRMSG (static) says
+ * how the supervisor broke the protocol.
  */
 int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 		     struct json_object **body, const char **errmsg);

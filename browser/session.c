@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - browser sessions: made when a call needs one, found again by id
- * or run, closed by calls, ends of runs, time, or the end of Chromium. What
+ * session.c - browser sessions: made when a call needs one, found by id or run,
+ * closed by calls, ends of runs, time, or the end of Chromium. A session that
  * cannot be made or found is the call's fault.
  */
 #include "browser/browser.h"
@@ -20,8 +20,8 @@
 #include "proto/json/json_pack.h"
 
 /*
- * From 127.1.0.0 on: the proxy knows a session by the address that it connects
- * to.
+ * Addresses from 127.1.0.0 on: the proxy knows a session by the address that a
+ * connection comes to.
  */
 #define PROXY_IP_FIRST 0x7F010000u
 #define PROXY_IPS 0xFE0000u
@@ -161,7 +161,7 @@ static struct session *session_new(struct call *c)
 	return s;
 }
 
-/* Pages have no permissions, and no downloads. */
+/* Give pages of CONTEXT no permissions and no downloads. */
 static void lock_down(struct browser *b, const char *context)
 {
 	send_cdp(b, NULL, "Browser.setDownloadBehavior",
@@ -223,7 +223,8 @@ static int session_make(struct call *c)
 	memcpy(id, c->session->id, sizeof(id));
 	if (make_context(c) == 0)
 		return 0;
-	session_undo(c, id); /* and fail all calls that wait for it */
+	session_undo(c, id); /* fails all calls that wait for the session,
+				too */
 	return -1;
 }
 
@@ -234,8 +235,13 @@ bool session_is_of(const struct session *s, const struct call *c)
 	if (strcmp(s->requestor, c->requestor) != 0 ||
 	    (s->trust == URL_LOCAL && c->trust != URL_LOCAL))
 		return false;
-	return s->kept || (s->of_run != NULL && c->of_run != NULL &&
-			   strcmp(s->of_run, c->of_run) == 0);
+	if (c->of_run == NULL)
+		return s->kept;
+	if (s->of_run != NULL && strcmp(s->of_run, c->of_run) == 0)
+		return true;
+	/* a template has no business with other sessions of the requestor */
+	return s->kept && c->in_session != NULL &&
+	       strcmp(s->id, c->in_session) == 0;
 }
 
 struct session *session_by_proxy_ip(struct browser *b, uint32_t proxy_ip)
@@ -280,7 +286,9 @@ int session_enter(struct call *c, const char *id, bool make)
 	if (c->session == NULL && id == NULL && make) {
 		if (chromium_ready(c) < 0)
 			return -1;
-		/* another call of the run may have made it meanwhile */
+		/*
+		 * meanwhile another call of the run may have made the session
+		 */
 		c->session = session_of_run(c);
 		if (c->session == NULL)
 			return session_make(c);
@@ -300,7 +308,7 @@ int session_enter(struct call *c, const char *id, bool make)
 	return 0;
 }
 
-/* ---- what was not reached ---- */
+/* ---- failures to reach a host ---- */
 
 void session_failed(struct session *s, const char *host, unsigned port,
 		    const char *errmsg, bool policy)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session_access.c - the hosts that pages of a session may reach, by the grants
- * of the runs that use it. Calls, tabs, ends of runs and the proxy ask it; a
- * host that no grant has is a static text that says why not.
+ * of the runs using it. Calls, tabs, ends of runs and the proxy ask. For a host
+ * without a grant the answer is a static text with the reason.
  */
 #include "browser/session_access.h"
 
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "browser/net/host_grants.h"
 
-/* A run that uses, or used, a session that another one made. */
+/* A run with past or present use of a session made by another run or client. */
 struct joined_run {
 	char *run;
 	bool over;
@@ -21,7 +21,7 @@ struct joined_run {
 	LIST_ENTRY(joined_run) link;
 };
 
-/* Hosts that a session reached before it was joined, the latest first. */
+/* A host reached by a session before any run joined; the latest is first. */
 struct reached {
 	char *host;
 	unsigned port;
@@ -48,7 +48,9 @@ static void leave(struct joined_run *g)
 	free(g);
 }
 
-/* Forget a run that is over, unless a tab is where it navigated it. */
+/*
+ * Forget a run that is over, unless a tab still shows a page it navigated to.
+ */
 static void look(const struct session *s, struct joined_run *g)
 {
 	const struct tab *t;
@@ -81,7 +83,7 @@ void session_access_enter(struct session *s, const struct call *c)
 	struct host_grants **hosts;
 	struct joined_run *g;
 
-	if (c->of_run == NULL || c->aborted) /* its run may be over */
+	if (c->of_run == NULL || c->aborted) /* the call's run may be over */
 		return;
 	hosts = &s->hosts;
 	if (!made(s, c)) {
@@ -132,7 +134,7 @@ void session_access_run_ended(struct browser *b, const char *run)
 	}
 }
 
-/* ---- what was reached ---- */
+/* ---- hosts reached ---- */
 
 static struct reached *reached(const struct session *s, const char *host,
 			       unsigned port)
@@ -177,7 +179,7 @@ void session_access_sent(const struct call *c, const char *host, unsigned port)
 		note(c->session, host, port);
 }
 
-/* ---- asked ---- */
+/* ---- the decision ---- */
 
 static const char *may(const struct host_grants *g, const char *host,
 		       unsigned port, const struct sockaddr *address)

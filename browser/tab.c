@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab.c - tabs of sessions: opened, found by id, closed, and the DevTools
- * sessions that belong to them. A tab that cannot be opened is the call's
- * fault, and nothing is left of it.
+ * tab.c - tabs of sessions: opened, found by id, closed, and the tabs' DevTools
+ * sessions. A tab that cannot be opened is the call's fault, and is removed.
  */
 #include "browser/browser.h"
 
@@ -15,11 +14,11 @@
 #include "proto/json/json_pack.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses what is in uthash's tables */
+/* gcc 12's analyzer loses the elements of uthash's tables */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-/* A DevTools session: a tab's own, or one of a frame of another process. */
+/* A DevTools session of a tab, or of a frame in another process. */
 struct hook {
 	char *attached;
 	struct tab *tab;
@@ -57,7 +56,7 @@ void tab_hook(struct tab *t, const char *attached)
 
 static void unhook(struct browser *b, struct hook *h)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves the table */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): HASH_DEL() unlinks */
 	HASH_DEL(b->hooks, h);
 	free(h->attached);
 	free(h);
@@ -206,7 +205,7 @@ int tab_open(struct call *c)
 	return -1;
 }
 
-/* The status of the last request, if that document is the present one. */
+/* Return the last request's status, if for the present document; else 0. */
 int tab_status(const struct tab *t)
 {
 	bool here = t->loader != NULL && t->asked_loader != NULL &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab_event.c - events of Chromium about tabs, from cdp.c by chromium.c. They
- * update struct tab and wake its calls; events of unknown tabs, and values that
- * are missing, are ignored.
+ * tab_event.c - handles Chromium's events about tabs, from cdp.c through
+ * chromium.c. Events update struct tab and wake waiting calls; events of
+ * unknown tabs, and missing values, are ignored.
  */
 #include "browser/browser.h"
 
@@ -14,7 +14,7 @@
 #include "browser/chromium.h"
 #include "proto/json/json_pack.h"
 
-#define ID_BYTES_MAX 256 /* of Chromium's ids that we store */
+#define ID_BYTES_MAX 256 /* bytes of an id stored from Chromium */
 
 static void set(char **to, const char *value)
 {
@@ -52,7 +52,7 @@ static void on_request(struct tab *t, const char *attached,
 		    json_member_str(json_member(p, "request"), "url"));
 		t->status = 0;
 	}
-	/* These may stay open as long as the page wants. */
+	/* requests that may stay open as long as the page wants */
 	if (type != NULL &&
 	    (strcmp(type, "EventSource") == 0 ||
 	     strcmp(type, "WebSocket") == 0 || strcmp(type, "Ping") == 0 ||
@@ -86,7 +86,7 @@ static void on_request_end(struct tab *t, const char *attached,
 		calls_wake(t->session->b, NULL, t);
 }
 
-/* A new document: requests of the old one are forgotten. */
+/* Begin a new document: requests of the old document are forgotten. */
 static void on_navigated(struct tab *t, const char *attached,
 			 struct json_object *p)
 {
@@ -120,7 +120,7 @@ static void on_lifecycle(struct tab *t, const char *attached,
 	calls_wake(t->session->b, NULL, t);
 }
 
-/* A frame in another process: its requests are the page's. */
+/* Attach a frame in another process, whose requests belong to the page. */
 static void on_attached(struct tab *t, const char *attached,
 			struct json_object *p)
 {
@@ -162,7 +162,7 @@ static struct tab *tab_of_target(struct browser *b, const char *target)
 	return NULL;
 }
 
-/* Is it a page of a session that is making no tab? */
+/* Is the page in CONTEXT a stray: does no tab of its session await a page? */
 static bool is_stray(struct browser *b, const char *context)
 {
 	struct session *s;
@@ -180,10 +180,7 @@ static bool is_stray(struct browser *b, const char *context)
 	return true;
 }
 
-/*
- * Popups are closed at once, and the answer of the call that opened one says
- * so.
- */
+/* Close a popup at once, and record it for the answer of the call. */
 static void on_created(struct browser *b, struct json_object *p)
 {
 	struct json_object *info = json_member(p, "targetInfo");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab_request.c - requests of a tab's page that are pending, for tab_event.c
- * and wait_for_stable. Beyond TAB_REQUESTS_MAX no more are tracked.
+ * tab_request.c - pending requests of a tab's page, for tab_event.c and
+ * wait_for_stable. Beyond TAB_REQUESTS_MAX no more are tracked.
  */
 #include "browser/browser.h"
 
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses what is in uthash's tables */
+/* gcc 12's analyzer loses the elements of uthash's tables */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
@@ -26,7 +26,7 @@ struct request {
 
 static void end(struct tab *t, struct request *r)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves the table */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): HASH_DEL() unlinks */
 	HASH_DEL(t->requests, r);
 	free(r->id);
 	free(r->loader);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answers.c - what a template asks, answered by --answer, by ask.c, or by a decline
- * that says on stderr what was asked and how to answer; run_call.c and wait.c call
- * it. An answer that does not do is told, and asked for where that can be.
+ * answers.c - answers a template's questions: by --answer, by asking through
+ * ask.c, or by declining with a message on stderr that shows the question and
+ * how to answer. run_call.c and wait.c call it. An invalid answer is reported,
+ * and asked for again if there is a terminal.
  */
 #include "cli/answers.h"
 
@@ -20,7 +21,7 @@
 
 #define SHOWN_COLUMNS 200 /* of a message that nobody answers */
 #define HINTS_MAX 5
-#define SAID_MAX 5 /* questions that nobody answers; a template may go on */
+#define SAID_MAX 5 /* declined questions shown; a template may ask on */
 #define TASKS "io.modelcontextprotocol/tasks" /* extensions */
 #define LATER "paddock/answersLater"
 #define CONSENT "accept" /* the key of a question without fields */
@@ -75,9 +76,12 @@ void answers_tell_rest(const struct answers *a)
 				      a->given->item[i]);
 }
 
-/* ---- those that were given ---- */
+/* ---- given answers ---- */
 
-/* Is WORD's key KEY? Then its value, and whether it is JSON as it stands. */
+/*
+ * Return the value in WORD, if the key in WORD is KEY; *RAW: the value is JSON
+ * (":="). Else NULL.
+ */
 static const char *value_of(const char *word, const char *key, bool *raw)
 {
 	size_t n = strlen(key);
@@ -89,7 +93,7 @@ static const char *value_of(const char *word, const char *key, bool *raw)
 	return *word == '=' ? word + 1 : NULL;
 }
 
-/* Who sees no form is told what there is to choose. */
+/* Print the choices of F, which the user has not seen without a form. */
 static void say_choices(const struct form_field *f)
 {
 	struct buf all = {0}, words = {0};
@@ -112,7 +116,10 @@ static void say_choices(const struct form_field *f)
 	buf_fini(&words);
 }
 
-/* Those of KEY into CONTENT; how many. One that does not do is as if not given. */
+/*
+ * Put the given answers for KEY into CONTENT. Returns how many there were. An
+ * invalid answer is reported and counts, but is not put.
+ */
 static size_t put_given(struct answers *a, struct json_object *schema,
 			const char *key, struct json_object *content)
 {
@@ -156,8 +163,9 @@ static bool has_fields(struct json_object *schema)
 }
 
 /*
- * How many; *LACKING: of those that have to be there and have no default, and
- * of those whose answer does not do, which no default makes good.
+ * Put all given answers into CONTENT. Returns how many there were; *LACKING:
+ * the fields without an answer, required and without a default, or with an
+ * invalid answer, which no default replaces.
  */
 static size_t put_all_given(struct answers *a, struct json_object *schema,
 			    struct json_object *content, size_t *lacking)
@@ -195,9 +203,9 @@ static void put_defaults(struct json_object *schema,
 	}
 }
 
-/* ---- nobody is there ---- */
+/* ---- no terminal to ask at ---- */
 
-/* " --answer name=VALUE", of what has to be there and CONTENT lacks. */
+/* Append " --answer name=VALUE" for required fields that CONTENT lacks. */
 static void add_hints(struct buf *out, struct json_object *schema,
 		      struct json_object *content)
 {
@@ -243,7 +251,7 @@ static void say_declined(struct answers *a, const char *who,
 	buf_fini(&hints);
 }
 
-/* ---- one question ---- */
+/* ---- a single question ---- */
 
 static enum ask_end consent(struct answers *a, const char *who,
 			    const char *message, const char *url)
@@ -287,7 +295,7 @@ static enum ask_end fill_in(struct answers *a, const char *who,
 	return ASK_DECLINE;
 }
 
-/* The response to an elicitation of PARAMS, the caller's; NULL: a signal came. */
+/* Return the response to an elicitation, the caller's; NULL: a signal came. */
 static struct json_object *answer(struct answers *a, const char *who,
 				  struct json_object *params)
 {
@@ -322,7 +330,7 @@ static struct json_object *answer(struct answers *a, const char *who,
 		   : json_pack("action:s content?o", actions[end], content);
 }
 
-/* ---- all of them ---- */
+/* ---- every question ---- */
 
 struct json_object *answers_give(struct answers *a, const char *who,
 				 struct json_object *requests)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact.c - "paddock artifact ls", "get" and "cat": names the artifact of a
- * run, then has artifact_fetch.c bring its bytes. main.c's table calls it. What
- * is not there is CLI_ABSENT with the nearest name; a file that is there
- * already is written over only when it was named.
+ * artifact.c - "paddock artifact ls", "get" and "cat": finds the artifact of a
+ * run, then has artifact_fetch.c get the bytes. main.c's table calls it. A
+ * missing artifact is CLI_ABSENT with the nearest name; only --output
+ * overwrites an existing file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static int ls(const struct cli *cli, struct client *c, int n,
 	return rc;
 }
 
-/* ---- which one ---- */
+/* ---- choosing an artifact ---- */
 
 static bool is_run(const char *id)
 {
@@ -87,7 +87,10 @@ static int no_such_name(struct json_object *list, const char *run,
 	return message_fail(CLI_ABSENT, "%s has no artifact \"%s\"", run, name);
 }
 
-/* Of RUN the one called NAME; without NAME the only one. Copies to *OUT. */
+/*
+ * Find in the VIEW of RUN the artifact called NAME; without NAME the only
+ * artifact. *OUT is the caller's. 0 or an exit status.
+ */
 static int pick(struct json_object *view, const char *run, const char *name,
 		struct json_object **out)
 {
@@ -127,16 +130,19 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 
 /* ---- get, cat ---- */
 
-/* Under its own name it goes here, and over nothing that is here. */
+/*
+ * Write the artifact into the current folder under its own name, or a numbered
+ * name if that is taken.
+ */
 static int get_here(const struct cli *cli, struct client *c,
-		    struct json_object *artifact)
+		    struct json_object *artifact, bool named)
 {
 	struct json_object *list = json_object_new_array();
 	struct json_object *view = json_pack("artifacts:o", list);
 	int rc;
 
 	json_object_array_add(list, json_object_get(artifact));
-	rc = artifact_write_all(c, view, ".", cli->quiet);
+	rc = artifact_write_all(c, view, ".", cli->quiet, named);
 	json_object_put(view);
 	return rc;
 }
@@ -170,7 +176,7 @@ static int get(const struct cli *cli, struct client *c, int n,
 		rc = artifact_write_file(c, json_member_str(a, "artifactId"),
 					 flags.out);
 	else if (rc == 0)
-		rc = get_here(cli, c, a);
+		rc = get_here(cli, c, a, n > 1);
 	json_object_put(a);
 	return rc;
 }
@@ -180,14 +186,17 @@ static int collect(void *arg, const void *p, size_t n)
 	return buf_add(arg, p, n);
 }
 
-/* A text has lines and tabs; a return is one's end, or goes back over it. */
+/*
+ * Is POINT a line break or a tab of a text? A return is, before a newline;
+ * alone it would go back over the line.
+ */
 static bool is_layout(const char *p, size_t n, int32_t point)
 {
 	return point == '\n' || point == '\t' ||
 	       (point == '\r' && n > 1 && p[1] == '\n');
 }
 
-/* On a terminal what acts there is shown, not obeyed. */
+/* Print B on a terminal, with '?' for characters that act there. */
 static void show_text(const struct buf *b)
 {
 	const char *data = buf_data(b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_fetch.c - an artifact's bytes in as many reads as it takes, checked
- * by size and SHA-256 at the end; for artifact.c and artifact_write.c. A
- * refusal, a lost server, bytes that differ or a sink that fails end it with an
+ * artifact_fetch.c - gets an artifact's bytes in as many reads as needed and
+ * checks the SHA-256 at the end; for artifact.c and artifact_write.c. A
+ * refusal, a lost server, a wrong hash or a failing sink end the fetch with an
  * exit status, and the reason on stderr.
  */
 #include "cli/artifact_fetch.h"
@@ -25,17 +25,16 @@
 struct fetch {
 	struct client *client;
 	const char *id;
-	const char *to; /* where SINK puts it, for people */
+	const char *to; /* the destination, for messages */
 	artifact_fetch_sink sink;
 	void *arg;
 	struct sha256_ctx hash;
 	int64_t at;
 	bool complete;
-	char sha256[SHA256_HEX +
-		    1]; /* as the server says; "" when it does not */
+	char sha256[SHA256_HEX + 1]; /* from the server; "" for none */
 };
 
-/* ---- one piece ---- */
+/* ---- reading a piece ---- */
 
 static int bad_piece(const struct fetch *f, const char *what)
 {
@@ -109,7 +108,7 @@ static int take_bytes(void *arg, const void *p, size_t n)
 	return f->sink(f->arg, p, n);
 }
 
-/* The rest of it at once, as it is; -ENOTSUP: in pieces. */
+/* Get the rest of the artifact as raw bytes; -ENOTSUP: get it in pieces. */
 static int fetch_bytes(struct fetch *f)
 {
 	struct tool_result a = {0};
@@ -138,7 +137,7 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 	int rc = 0;
 
 	sha256_init(&f.hash);
-	rc = next_piece(&f); /* most are no larger */
+	rc = next_piece(&f); /* most artifacts are no larger */
 	if (rc == 0 && !f.complete)
 		rc = fetch_bytes(&f);
 	if (rc == -ENOTSUP)

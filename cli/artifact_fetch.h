@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifact_fetch.h - the bytes of an artifact, piece by piece, checked at the end. */
+/*
+ * artifact_fetch.h - the bytes of an artifact, piece by piece, checked at the
+ * end.
+ */
 #ifndef CLI_ARTIFACT_FETCH_H
 #define CLI_ARTIFACT_FETCH_H
 
@@ -11,9 +14,8 @@
 typedef int (*artifact_fetch_sink)(void *arg, const void *p, size_t n);
 
 /*
- * Give every byte of artifact ID to SINK, which puts it into what people call
- * TO. 0, or an exit status, and then it has been said why; for what SINK
- * returned, too.
+ * Give every byte of artifact ID to SINK. TO names the destination in messages.
+ * 0, or an exit status, the reason printed, also for an error of SINK.
  */
 int artifact_fetch(struct client *c, const char *id, const char *to,
 		   artifact_fetch_sink sink, void *arg);

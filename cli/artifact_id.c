@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_id.c - the whole id of an artifact that is named by its beginning; main.c
- * calls it for each command that takes artifacts. Several that begin so are told with
- * what would do; none is the server's to refuse.
+ * artifact_id.c - finds the whole id of an artifact from the beginning of the
+ * id, for commands of main.c's table with artifacts as operands. If several
+ * artifacts fit, a message asks for more of the id; if none does, the server
+ * refuses.
  */
 #include "cli/artifact_id.h"
 

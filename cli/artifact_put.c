@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * artifact_put.c - "paddock artifact put", and the uploads of "paddock run" and
- * "paddock artifact ls"; main.c's table, run.c and artifact.c call it. What cannot
- * be read or is refused ends it with an exit status, and the reason on stderr.
+ * "paddock artifact ls"; main.c's table, run.c and artifact.c call it. A file
+ * that cannot be read or is refused ends the command with an exit status, and
+ * the reason on stderr.
  */
 #include "cli/artifact_put.h"
 
@@ -38,9 +39,23 @@ static const struct opt opts[] = {
      "its media type, instead of what its name tells"},
 };
 
-/* ---- the file ---- */
+/* ---- opening the file ---- */
 
-/* What FROM has, in a file that has no name: how much that is is told first. */
+/* A disk that gets full takes a part of a block first. 0, or -errno. */
+static int write_block(int fd, const char *block, size_t n)
+{
+	ssize_t done;
+
+	for (; n > 0; block += done, n -= (size_t)done)
+		if ((done = write(fd, block, n)) < 0)
+			return -errno;
+	return 0;
+}
+
+/*
+ * Copy FROM into an unlinked temporary file, since the size has to be sent
+ * first. Returns its descriptor, or -errno.
+ */
 static int spool(int from)
 {
 	const char *dir = getenv("TMPDIR");
@@ -54,8 +69,7 @@ static int spool(int from)
 		unlink(path);
 	free(path);
 	while (rc == 0 && (n = read(from, block, sizeof(block))) > 0)
-		if (write(fd, block, (size_t)n) != n)
-			rc = errno != 0 ? -errno : -ENOSPC;
+		rc = write_block(fd, block, (size_t)n);
 	if (rc == 0 && n < 0)
 		rc = -errno;
 	if (rc == 0)
@@ -65,7 +79,18 @@ static int spool(int from)
 	return rc;
 }
 
-/* PATH ("-": stdin) and its size: a descriptor, or -errno. */
+static int close_failed(int fd)
+{
+	int rc = -errno;
+
+	close(fd);
+	return rc;
+}
+
+/*
+ * Open PATH ("-": stdin), a copy if it is no regular file. Returns a descriptor
+ * and *SIZE, or -errno.
+ */
 static int open_file(const char *path, int64_t *size)
 {
 	bool in = strcmp(path, "-") == 0;
@@ -74,8 +99,10 @@ static int open_file(const char *path, int64_t *size)
 	struct stat st;
 	int whole;
 
-	if (fd < 0 || fstat(fd, &st) != 0)
+	if (fd < 0)
 		return -errno;
+	if (fstat(fd, &st) != 0)
+		return close_failed(fd);
 	if (S_ISDIR(st.st_mode)) {
 		close(fd);
 		return -EISDIR;
@@ -87,7 +114,7 @@ static int open_file(const char *path, int64_t *size)
 			return whole;
 		fd = whole;
 		if (fstat(fd, &st) != 0)
-			return -errno;
+			return close_failed(fd);
 	}
 	*size = st.st_size;
 	return fd;
@@ -102,7 +129,10 @@ static const char *base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* 0 and *OUT, the caller's; or the exit status, all said. */
+/*
+ * Upload the file PATH. 0 and the artifact in *OUT, the caller's; or the exit
+ * status, the reason printed.
+ */
 static int put_file(struct client *c, const char *path, const char *name,
 		    const char *mime, struct json_object **out)
 {
@@ -125,7 +155,7 @@ static int put_file(struct client *c, const char *path, const char *name,
 	return rc;
 }
 
-/* ---- put ---- */
+/* ---- paddock artifact put ---- */
 
 static int put(const struct cli *cli, struct client *c, int n,
 	       const char *const *arg)
@@ -147,7 +177,7 @@ static int put(const struct cli *cli, struct client *c, int n,
 	return rc;
 }
 
-/* ---- of a run's inputs ---- */
+/* ---- files in a run's inputs ---- */
 
 static int put_one(const struct cli *cli, struct client *c, const char *path,
 		   struct json_object **v)
@@ -167,7 +197,7 @@ static int put_one(const struct cli *cli, struct client *c, const char *path,
 static int put_members(const struct cli *cli, struct client *c,
 		       struct json_object *in);
 
-/* V, or what it becomes in *INSTEAD. */
+/* Upload the files below V. If V itself is a file, *INSTEAD is its artifact. */
 static int put_below(const struct cli *cli, struct client *c,
 		     struct json_object *v, struct json_object **instead)
 {
@@ -207,7 +237,7 @@ static int put_members(const struct cli *cli, struct client *c,
 
 		if (rc == 0)
 			rc = put_below(cli, c, v, &instead);
-		if (instead != NULL) /* in its place: the walk goes on */
+		if (instead != NULL) /* replaces a value: safe in the loop */
 			json_object_object_add(in, key, instead);
 	}
 	return rc;
@@ -219,7 +249,7 @@ int artifact_put_all(const struct cli *cli, struct client *c,
 	return put_members(cli, c, inputs);
 }
 
-/* ---- ls ---- */
+/* ---- listing uploads ---- */
 
 void artifact_put_print(struct json_object *list, const char *bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - the dialogue of a form on the terminal, a line at a time; answers.c and
- * run.c call it. What does not do is told and asked for again; ctrl-D, a signal
- * and a terminal that goes end it.
+ * ask.c - the dialogue of a form on the terminal, a line at a time; answers.c,
+ * run.c and artifact_write.c call it. An invalid line is reported and asked for
+ * again; ctrl-D, a signal and a lost terminal end the dialogue.
  */
 #include "cli/ask.h"
 
@@ -29,21 +29,21 @@
 #define KEY_COLUMNS 40
 #define RULE_COLUMNS 120
 
-#define ASK_AGAIN ((enum ask_end)(ASK_STOPPED + 1)) /* from ask_word() alone */
+#define ASK_AGAIN ((enum ask_end)(ASK_STOPPED + 1)) /* only from ask_word() */
 
-/* How a line of input ended. */
+/* How reading a line ended. */
 enum line_end { LINE_TYPED, LINE_NONE, LINE_SIGNAL };
 
 bool ask_possible(void)
 {
-	return isatty(STDIN_FILENO) && message_is_terminal(STDERR_FILENO);
+	return isatty(STDIN_FILENO) && message_is_person(STDERR_FILENO);
 }
 
-/* ---- what is typed ---- */
+/* ---- lines from stdin ---- */
 
-static struct buf typed; /* and not taken yet */
+static struct buf typed; /* bytes read from stdin, not yet taken */
 
-/* What was typed before somebody could know that they would be asked. */
+/* Drop input that was typed before the question was shown. */
 static void forget_typed(void)
 {
 	tcflush(STDIN_FILENO, TCIFLUSH);
@@ -62,7 +62,7 @@ static bool take_line(char **line)
 	return true;
 }
 
-/* The next line, the caller's. */
+/* Read the next line into *LINE, the caller's. */
 static enum line_end read_line(char **line)
 {
 	while (!take_line(line)) {
@@ -87,7 +87,7 @@ static enum line_end read_line(char **line)
 	return LINE_TYPED;
 }
 
-/* ---- one field ---- */
+/* ---- a field ---- */
 
 static void quote_option(size_t number, const char *title,
 			 struct json_object *value)
@@ -154,8 +154,8 @@ static void prompt(const struct question *q)
 }
 
 /*
- * The terminal is mute before it is asked for: a quick answer would else be shown,
- * and lost.
+ * Echo is switched off before the prompt: an answer typed at once would be
+ * shown otherwise, and then lost by the flush.
  */
 static enum line_end ask_secret(const struct question *q, char **line)
 {
@@ -183,7 +183,7 @@ static enum line_end ask_once(const struct question *q, char **line)
 	return read_line(line);
 }
 
-/* An empty line: the default, nothing, or an empty list where that does. */
+/* Take an empty line: the default, no value, or an empty list where valid. */
 static int take_nothing(const struct form_field *f, struct json_object *into,
 			char *errmsg, size_t size)
 {
@@ -246,7 +246,7 @@ static enum ask_end unusual(enum line_end end)
 	return end == LINE_SIGNAL ? ASK_STOPPED : ASK_CANCEL;
 }
 
-/* Until the line does. */
+/* Ask for a field until the line is valid, or the user ends the dialogue. */
 static enum ask_end ask_field(const struct question *q,
 			      struct json_object *into)
 {
@@ -275,7 +275,7 @@ static enum ask_end ask_field(const struct question *q,
 	}
 }
 
-/* ---- all of a form ---- */
+/* ---- a whole form ---- */
 
 static void say_how(void)
 {
@@ -283,15 +283,15 @@ static void say_how(void)
 		     "what stands in [ ])");
 }
 
-/* What is asked for, of whom, and where it goes. */
+/* A pass over the fields of a form. */
 struct round {
 	const char *who;
 	struct json_object *schema, *into;
-	bool inputs; /* of these the required ones alone */
+	bool inputs; /* ask for required fields only */
 	size_t asked;
 };
 
-/* KEY, unless it is there, or is not one of those that are REQUIRED. */
+/* Ask for KEY, unless a value is there or its field is not as REQUIRED. */
 static enum ask_end ask_key(struct round *r, const char *key, bool required)
 {
 	struct question q = {.who = r->who, .is_input = r->inputs};
@@ -304,7 +304,7 @@ static enum ask_end ask_key(struct round *r, const char *key, bool required)
 	return ask_field(&q, r->into);
 }
 
-/* First what has to be there, in the order in which the schema says so. */
+/* Ask for all fields: first the required ones, in the schema's order. */
 static enum ask_end ask_fields(struct round *r)
 {
 	struct json_object *all = json_member(r->schema, "properties");
@@ -323,7 +323,7 @@ static enum ask_end ask_fields(struct round *r)
 	return end;
 }
 
-/* A word that answers; with AGAIN the last one, too. */
+/* Ask for a word: y or n, with AGAIN also a. */
 static enum ask_end ask_word(const char *who, const char *what, bool again)
 {
 	static const struct {
@@ -353,6 +353,12 @@ static enum ask_end ask_word(const char *who, const char *what, bool again)
 	}
 }
 
+bool ask_yes(const char *what)
+{
+	forget_typed();
+	return ask_word("paddock", what, false) == ASK_ACCEPT;
+}
+
 static struct json_object *copy(struct json_object *from)
 {
 	struct json_object *to = json_object_new_object();
@@ -362,7 +368,10 @@ static struct json_object *copy(struct json_object *from)
 	return to;
 }
 
-/* Several answers are sent once who gave them says so. */
+/*
+ * Ask for all fields. Several answers are sent only after the user confirms
+ * them; "a" asks for all again.
+ */
 static enum ask_end ask_all(const char *who, struct json_object *schema,
 			    struct json_object *content)
 {
@@ -392,7 +401,10 @@ enum ask_end ask_form(const char *who, const char *message,
 	return ask_all(who, schema, content);
 }
 
-/* "https://user@host:1/p": where it leads, whatever else it looks like. */
+/*
+ * Find the host in URL: "https://user@host:1/p" leads to "host:1", however it
+ * looks. False: no URL of the web.
+ */
 static bool host_of(const char *url, const char **host, size_t *len)
 {
 	bool secure = strncasecmp(url, "https://", 8) == 0;
@@ -447,7 +459,7 @@ enum ask_end ask_inputs(const char *who, struct json_object *schema,
 	forget_typed();
 	message_print("%s needs inputs that were not given:", who);
 	message_more("  (ctrl-D leaves, @FILE takes a file's text, an empty "
-		     "line what stands in [ ])");
+		     "line takes what stands in [ ])");
 	return ask_fields(&r);
 }
 

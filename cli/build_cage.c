@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_cage.c - starts paddock-worker as an ordinary user, sends it a lock and
- * keeps the files that come back, for template_build.c. What comes is checked by
- * file_stream.c; a build that takes too long, or is interrupted, is killed.
+ * build_cage.c - starts paddock-worker as an ordinary user, sends a lock and
+ * keeps the files that come back, for template_build.c. file_stream.c checks
+ * the files; a build that takes too long, or is interrupted, is killed.
  */
 #include "cli/build_cage.h"
 
@@ -31,12 +31,12 @@
 #include "cli/terminal.h"
 
 #define PROGRAM "paddock-worker"
-#define WORKER_FD 3 /* as paddock-worker has it */
+#define WORKER_FD 3 /* as in paddock-worker */
 #define NOBODY 65534
 #define PATIENCE_MS (INT64_C(15) * 60 * 1000)
 #define LINES_SHOWN 12
 
-/* ---- why it failed ---- */
+/* ---- why a build failed ---- */
 
 #define UNREACHED                                                               \
 	"where packages come from could not be reached: is there a network? "   \
@@ -64,7 +64,7 @@
 	"a package needs another that requirements.txt does not list; "        \
 	"pip-compile --generate-hashes lists them all"
 
-/* The first of these that was printed says it; in this order. */
+/* Causes by the tool's words; the first row whose words were printed counts. */
 static const struct {
 	const char *said, *why;
 } causes[] = {
@@ -104,7 +104,7 @@ static const struct {
     {"there is no npm", "apt install npm"},
 };
 
-/* The last MOST lines of what was printed, or all. */
+/* Print the last MOST lines of SAID, the output of the tool. */
 static void show_said(const struct buf *said, size_t most)
 {
 	const char *p = buf_data(said), *end, *from;
@@ -148,7 +148,7 @@ static int explain(const struct build_lock *l, const struct file_stream *s,
 	return CLI_FAILED;
 }
 
-/* ---- its process ---- */
+/* ---- the worker's process ---- */
 
 int build_cage_open(void)
 {
@@ -174,7 +174,7 @@ int build_cage_open(void)
 	return fd;
 }
 
-/* What is built is no business of root's, who may have called. */
+/* Give up root's rights, if the user is root: a build needs none of them. */
 static int become_ordinary(void)
 {
 	return geteuid() != 0 || (setgroups(0, NULL) == 0 &&
@@ -198,8 +198,8 @@ _Noreturn static void become(const struct build_cage *b, const char *tool,
 	if (b->proxy != NULL)
 		argv[n++] = xasprintf("proxy=%s", b->proxy);
 	argv[n] = NULL;
-	setpgid(0, 0); /* ctrl-C is for the command, which ends it */
-	/* of the two numbers one may be the other's */
+	setpgid(0, 0); /* ctrl-C goes to the command, which kills the build */
+	/* so that dup2() cannot overwrite the worker's descriptor */
 	worker = fcntl(b->worker, F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	if (worker >= 0 && dup2(end, WORKER_FD) >= 0 &&
 	    close_range(WORKER_FD + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0 &&
@@ -226,7 +226,7 @@ static pid_t start(const struct build_cage *b, const char *tool, int ends[2])
 	return pid;
 }
 
-/* ---- what comes ---- */
+/* ---- lock out, files in ---- */
 
 static int send_lock(int fd, const struct build_lock *l)
 {
@@ -240,7 +240,7 @@ static int send_lock(int fd, const struct build_lock *l)
 	return rc == 0 ? file_stream_put(fd, FILE_STREAM_DONE, "", 0) : rc;
 }
 
-/* 0: there is something to read; else an exit status. */
+/* Wait until FD is readable: 0. At UNTIL or a signal: an exit status. */
 static int wait_for(int fd, int64_t until)
 {
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
@@ -299,7 +299,7 @@ int build_cage_run(struct build_cage *b, const struct build_lock *l)
 	if (pid < 0)
 		return CLI_TROUBLE;
 	file_stream_init(&s, b->into);
-	(void)send_lock(ends[0], l); /* one that is gone is found out below */
+	(void)send_lock(ends[0], l); /* receive() notices a lost worker */
 	rc = receive(ends[0], &s);
 	close(ends[0]);
 	kill(pid, SIGKILL);

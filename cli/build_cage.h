@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build_cage.h - paddock-worker, which fetches what a lock names in a cage. */
+/*
+ * build_cage.h - runs paddock-worker in a cage, to fetch the packages of a
+ * lock.
+ */
 #ifndef CLI_BUILD_CAGE_H
 #define CLI_BUILD_CAGE_H
 
@@ -11,19 +14,19 @@
 
 struct build_cage {
 	const char *index; /* URL; NULL: the tool's own */
-	const char *proxy; /* likewise: none */
+	const char *proxy; /* URL; NULL: none */
 	bool verbose;	   /* show what the tool prints */
-	int worker;	   /* lent: of build_cage_open() */
-	int into;	   /* lent: the empty folder for what is fetched */
-	/* out: */
+	int worker;	   /* lent: from build_cage_open() */
+	int into;	   /* lent: the empty folder for fetched files */
+	/* results of build_cage_run(): */
 	size_t files;
 	uint64_t bytes;
 };
 
-/* The program that builds: a descriptor; or -1, and it was said. */
+/* Open paddock-worker. Returns a descriptor; or -1, the reason printed. */
 int build_cage_open(void);
 
-/* Build from L. 0; or an exit status, and it was said why. */
+/* Fetch the packages of L. 0; or an exit status, the reason printed. */
 int build_cage_run(struct build_cage *b, const struct build_lock *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_lock.c - requirements.txt and package-lock.json, for template_build.c: a
- * lock that does not say by a hash what each file has to be is no lock, and what
- * it lacks is told with how it is made. Others wrote them.
+ * build_lock.c - reads requirements.txt and package-lock.json, for
+ * template_build.c. The files are untrusted. A lock without a hash for each
+ * file is refused, with a hint on how to make a valid lock.
  */
 #include "cli/build_lock.h"
 
@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os/dir_walk.h"
 #include "base/text/requirements.h"
+#include "cli/npm_lock.h"
 #include "cli/terminal.h"
 #include "proto/json/json.h"
 
@@ -31,65 +32,75 @@ const struct build_kind build_kinds[BUILD_KINDS] = {
 
 /* ---- package-lock.json ---- */
 
-/* Of packages that others bring along, and of the package itself. */
-static bool has_no_file(const char *path, struct json_object *p)
-{
-	return *path == '\0' || json_member_bool(p, "inBundle");
-}
-
-static int check_npm_package(const char *at, const char *path,
-			     struct json_object *p)
-{
-	const char *from = json_member_str(p, "resolved");
-
-	if (has_no_file(path, p) || json_member_bool(p, "dev"))
-		return 0;
-	if (json_member_bool(p, "link"))
-		message_print("%s: %s is a link to a folder, and a package has "
-			      "no links",
-			      at, path);
-	else if (from != NULL && strncmp(from, "https://", 8) != 0 &&
-		 strncmp(from, "http://", 7) != 0)
-		message_print("%s: %s comes from %s, which is no registry", at,
-			      path, from);
-	else if (json_member_str(p, "integrity") == NULL)
-		message_print("%s: %s has no \"integrity\", so that nothing "
-			      "says what its file has to be",
-			      at, path);
-	else
-		return 0;
-	return -1;
-}
-
-static int check_npm(struct build_lock *l, const char *at)
+/*
+ * Parse TEXT of the file AT into an object, the caller's; NULL: invalid, the
+ * reason printed.
+ */
+static struct json_object *parse(const struct buf *text, const char *at)
 {
 	struct json_error err;
-	struct json_object *o = NULL, *packages;
-	char *text = buf_take(&l->text[0], NULL);
-	int rc = json_parse(&o, text, strlen(text), &err);
+	struct json_object *o = NULL;
+	const char *bytes = buf_len(text) > 0 ? buf_data(text) : "";
+	char *copy = xasprintf("%.*s", (int)buf_len(text), bytes);
 
-	buf_add_str(&l->text[0], text);
-	if (rc < 0) {
-		json_error_place(&err, text);
+	if (json_parse(&o, bytes, buf_len(text), &err) < 0) {
+		json_error_place(&err, copy);
 		message_print("%s: %s", at, err.text);
+	} else if (!json_object_is_type(o, json_type_object)) {
+		message_print("%s is no object", at);
+		json_object_put(o);
+		o = NULL;
 	}
-	free(text);
-	if (rc < 0)
-		return -1;
-	packages = json_member(o, "packages");
-	if (!json_object_is_type(packages, json_type_object)) {
+	free(copy);
+	return o;
+}
+
+static void put_tree(struct buf *text, struct json_object *o)
+{
+	size_t n;
+	const char *s =
+	    json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &n);
+
+	buf_drop(text, buf_len(text));
+	buf_add(text, s, n);
+}
+
+/* Check both files, and keep in L only checked members, for npm. 0 or -1. */
+static int check_trees(struct build_lock *l, struct json_object *lock,
+		       struct json_object *about, const char *at)
+{
+	struct json_object *lock_out, *about_out;
+	char errmsg[1024];
+
+	if (!json_object_is_type(json_member(lock, "packages"),
+				 json_type_object)) {
 		message_print("%s has no \"packages\", as one of npm 7 or "
 			      "later has",
 			      at);
 		message_more("  hint: " NPM_LOCK);
-		rc = -1;
-	} else {
-		json_object_object_foreach(packages, path, p) {
-			if (rc == 0)
-				rc = check_npm_package(at, path, p);
-		}
+		return -1;
 	}
-	json_object_put(o);
+	if (npm_lock_check(lock, about, l->kind->files[1], &lock_out,
+			   &about_out, errmsg, sizeof(errmsg)) < 0) {
+		message_print("%s: %s", at, errmsg);
+		return -1;
+	}
+	put_tree(&l->text[0], lock_out);
+	put_tree(&l->text[1], about_out);
+	json_object_put(lock_out);
+	json_object_put(about_out);
+	return 0;
+}
+
+static int check_npm(struct build_lock *l, const char *at)
+{
+	struct json_object *lock = parse(&l->text[0], at);
+	struct json_object *about =
+	    lock != NULL ? parse(&l->text[1], l->kind->files[1]) : NULL;
+	int rc = about != NULL ? check_trees(l, lock, about, at) : -1;
+
+	json_object_put(lock);
+	json_object_put(about);
 	return rc;
 }
 
@@ -113,9 +124,12 @@ static int check_pip(struct build_lock *l, const char *at)
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- either lock ---- */
 
-/* 1: it is there; 0: it is not; -1: it was said why not. */
+/*
+ * Read the file NAME of FD into TO. 1: read; 0: no such file; -1: failed, the
+ * reason printed.
+ */
 static int read_one(int fd, const char *dir, const char *name, struct buf *to)
 {
 	struct stat st;

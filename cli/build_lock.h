@@ -7,12 +7,12 @@
 
 #define BUILD_LOCK_FILES 2
 
-/* What one tool builds from, and where to. */
+/* A package tool: the files to build from, and the folder to fill. */
 struct build_kind {
 	const char *tool;   /* as paddock-worker calls it */
-	const char *folder; /* of the package, which it fills */
+	const char *folder; /* in the package, filled by the tool */
 	const char *files[BUILD_LOCK_FILES]; /* the lock first; or NULL */
-	const char *made_by;		     /* how the lock is made */
+	const char *made_by;		     /* a hint: how to make the lock */
 };
 
 #define BUILD_KINDS 2
@@ -24,9 +24,9 @@ struct build_lock {
 };
 
 /*
- * Read those that lie in the package FD, which is DIR to people, to LOCKS: how
- * many; build_lock_fini() each. Or -1, and it was said what is wrong with one,
- * or that there is none.
+ * Read the lock files of the package FD (DIR in messages) into LOCKS. Returns
+ * how many; the caller frees each by build_lock_fini(). Or -1: a lock is
+ * invalid, or there is none, which was printed.
  */
 int build_lock_read(int fd, const char *dir,
 		    struct build_lock locks[BUILD_KINDS]);

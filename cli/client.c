@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client.c - messages over a connection that client_open.c made: requests,
- * answers and notifications, which client_call.c makes calls of. A server that goes, or talks nonsense, is told of once;
- * every wait then ends with -EPIPE.
+ * answers and notifications, from which client_call.c makes calls. When the
+ * server leaves or sends nonsense, one message is printed; every wait then ends
+ * with -EPIPE.
  */
 #include "cli/client.h"
 
@@ -26,7 +27,7 @@
 #include "proto/mcp/mcp_envelope.h"
 
 #define READ_BYTES 65536
-#define BYTES_AT_ONCE (256u << 10) /* where they are no lines */
+#define BYTES_AT_ONCE (256u << 10) /* for raw bytes */
 #define LINE_MAX_BYTES ((size_t)256 << 20)
 
 bool client_is_private(const struct client *c)
@@ -57,13 +58,19 @@ int client_signal(void)
 	return signals_noted();
 }
 
-static bool misled; /* a private server, by flags or a configuration */
+static bool misled;	   /* a private server by its flags or configuration */
+static bool sent_too_much; /* a message was longer than the server takes */
 
 int client_trouble(void)
 {
 	if (signals_noted() != 0)
 		return CLI_SIGNALED + signals_noted();
-	return misled ? CLI_USAGE : CLI_TROUBLE;
+	return misled || sent_too_much ? CLI_USAGE : CLI_TROUBLE;
+}
+
+bool client_sent_too_much(void)
+{
+	return sent_too_much;
 }
 
 void client_signal_seen(struct client *c)
@@ -74,7 +81,10 @@ void client_signal_seen(struct client *c)
 
 /* ---- the server has gone ---- */
 
-/* WHAT was the matter (NULL: unknown), which it SAID itself or we saw. */
+/*
+ * End the connection and print why. WHAT is the reason, or NULL for unknown;
+ * SAID: the server gave the reason. Returns -EPIPE.
+ */
 static int gone_as(struct client *c, const char *what, bool said)
 {
 	int status;
@@ -87,6 +97,15 @@ static int gone_as(struct client *c, const char *what, bool said)
 	c->gone = true;
 	if (c->quiet_end)
 		return -EPIPE;
+	if (said && strstr(what, "max_message_bytes") != NULL) {
+		sent_too_much = true;
+		if (client_is_private(c))
+			(void)transport_end(&c->link);
+		message_print("what is given is too large to be sent with the "
+			      "call: use @@ instead of @, KEY=@@FILE, which "
+			      "uploads the file first");
+		return -EPIPE;
+	}
 	if (!client_is_private(c))
 		return message_fail(-EPIPE, "no more from the server at %s: %s",
 				    c->link.peer, what);
@@ -140,7 +159,7 @@ struct json_object *client_info(void)
 	return json_pack("name:s version:s", "paddock", PADDOCK_VERSION);
 }
 
-/* What goes with each request where there is no session. */
+/* Add the _meta of a request without session: version, client, abilities. */
 static void add_terms(const struct client *c, struct json_object *params)
 {
 	struct json_object *meta = json_member(params, "_meta");
@@ -159,7 +178,6 @@ static void add_terms(const struct client *c, struct json_object *params)
 				   : json_object_new_object());
 }
 
-/* Takes PARAMS. */
 int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params)
 {
@@ -211,7 +229,7 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 		    json_member_str(m->params, "message"));
 }
 
-/* 0, or -EPIPE: the two do not understand each other. */
+/* Handle a line of the server's. 0, or -EPIPE: the line is no valid message. */
 static int on_line(struct client *c, const char *text, size_t len)
 {
 	struct rpc_msg m;
@@ -235,7 +253,7 @@ static int on_line(struct client *c, const char *text, size_t len)
 		on_notification(c, &m);
 	else if (m.kind == RPC_BROKEN)
 		rc = gone(c, m.text);
-	else if (m.kind == RPC_RESPONSE) /* to what it could not read */
+	else if (m.kind == RPC_RESPONSE) /* to a message it could not read */
 		rc = gone_as(c, json_member_str(m.error, "message"), true);
 	rpc_fini(&m);
 	return rc;
@@ -292,12 +310,11 @@ static int write_some(struct client *c)
 	if (n >= 0)
 		buf_drop(&c->tx, (size_t)n);
 	else if (errno != EAGAIN && errno != EINTR)
-		/* what it said before it went may be there to be read */
+		/* the server's last words may still be there to read */
 		buf_drop(&c->tx, buf_len(&c->tx));
 	return 0;
 }
 
-/* Move bytes, once. 0, -ETIMEDOUT, -EINTR, -EPIPE. MS < 0: for ever. */
 int client_pump(struct client *c, int ms)
 {
 	struct pollfd p[3] = {
@@ -327,7 +344,10 @@ static bool take_early(struct client *c, int64_t id, struct rpc_msg *out)
 	struct early *e;
 
 	TAILQ_FOREACH(e, &c->early, link) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): those have left */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): freed ones are
+		 * off the list
+		 */
 		const char *its = e->msg.id; /* cppcheck-suppress uninitvar */
 
 		if (strtoll(its, NULL, 10) != id)

@@ -3,8 +3,8 @@
  * client.h - paddock as an MCP client: newline-delimited JSON-RPC with the
  * daemon, over its socket, or with a private server, over pipes.
  *
- * https://modelcontextprotocol.io/specification/2026-07-28, or with a server that
- * has not that, 2025-11-25.
+ * Protocol: https://modelcontextprotocol.io/specification/2026-07-28, or
+ * 2025-11-25 with a server that lacks 2026-07-28.
  */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
@@ -19,102 +19,128 @@
 struct client; /* opaque */
 
 /*
- * Connect and greet: to CLI's socket; or, where nothing in CLI asks for a private
- * server, to the one that PADDOCK_SOCKET names, to this user's daemon, or root's;
- * else to a private one, which ends with the client. NULL: it has been said why.
+ * Connect and greet. The server is the socket of CLI; else, unless CLI has
+ * flags for a private server, the socket of PADDOCK_SOCKET, this user's daemon,
+ * or root's; else a private server, which ends with the client. NULL: failed,
+ * the reason was printed.
  */
 struct client *client_open(const struct cli *cli);
 /*
- * To the daemon alone, likewise, which has MS to answer. NULL, and nothing is
- * said: there is none.
+ * Connect to a daemon as client_open() does, but never start a private server.
+ * The daemon has MS to answer. NULL: no daemon answers; nothing is printed,
+ * unless a daemon refuses the greeting.
  */
 struct client *client_open_daemon(const struct cli *cli, int ms);
-/* Ends the private server and waits for it. NULL is fine. */
+/*
+ * Start a private server, whether there is a daemon or not. NULL: failed, the
+ * reason was printed.
+ */
+struct client *client_open_private(const struct cli *cli);
+/* Free C. Ends a private server and waits for it. NULL is fine. */
 void client_close(struct client *c);
 
 bool client_is_private(const struct client *c);
-/* The version that the server told of itself; "" when it did not. */
+/* Return the version that the server gave in its greeting; "" for none. */
 const char *client_server_version(const struct client *c);
-/* The socket's path, or the path of the private server's program. */
+/* Return the socket's path, or the path of the private server's program. */
 const char *client_peer(const struct client *c);
 
-/* What the server says of the call whose progressToken is ID. */
+/* Receives progress of the call ID, which is its progressToken. */
 typedef void (*client_progress)(void *arg, uint64_t done, uint64_t total,
 				const char *message);
 void client_on_progress(struct client *c, int64_t id, client_progress fn,
 			void *arg);
 
 /*
- * What requests declare from now on that this client can do (taken; NULL: nothing),
- * where each has its own terms: a session has told that nothing is.
+ * Set the client capabilities that each further request declares; takes
+ * CAPABILITIES, NULL for none. Effective only with a server of 2026-07-28: a
+ * session of 2025-11-25 has declared none in initialize.
  */
 void client_declare(struct client *c, struct json_object *capabilities);
 
 #define CLIENT_FOREVER (-1)
 
-/* Call a tool; ARGS is taken. The request's id, which is its progressToken. */
+/*
+ * Send a call of TOOL; takes ARGS. Returns the request's id, which is also the
+ * progressToken.
+ */
 int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args);
 /*
- * The same call again with RESPONSES (taken) to what its answer asked for, and the
- * STATE that it gave.
+ * Repeat a call with RESPONSES (taken) to the input requests of its answer, and
+ * the STATE of that answer. Returns the new id.
  */
 int64_t client_send_answers(struct client *c, const char *tool,
 			    struct json_object *args, const char *state,
 			    struct json_object *responses);
-/* Read the resource URI; the answer's value is its one content. */
+/*
+ * Send resources/read of URI; the answer's value is the one content. Returns
+ * the request's id.
+ */
 int64_t client_send_read(struct client *c, const char *uri);
-/* Sends notifications/cancelled for ID. */
+/* Send notifications/cancelled for the request ID. */
 void client_cancel(struct client *c, int64_t id);
 /*
- * Wait for the answer to ID. 0; -ETIMEDOUT after MS; -EINTR once a signal has
- * come that client_signal() then tells; -EPIPE when the server has gone,
- * which has been said then.
+ * Wait for the answer to ID. 0 and A; -ETIMEDOUT after MS; -EINTR after a
+ * signal, which client_signal() returns; -EPIPE when the server has gone, after
+ * a message on stderr.
  */
 int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a);
 
 /*
- * Be told by client_wait_update() when one of N resources has changed, if the
- * server tells that. 0, or as client_wait().
+ * Have client_wait_update() report changes of N resources, if the server
+ * supports subscriptions. 0, or as client_wait().
  */
 int client_subscribe(struct client *c, const char *const *uris, size_t n);
 /*
- * Until something that was subscribed to has changed since the last time: 0;
- * else as client_wait().
+ * Wait at most MS until a subscribed resource has changed since the last call.
+ * 0, or as client_wait().
  */
 int client_wait_update(struct client *c, int ms);
-/* Nothing but time is waited for: 0, or as client_wait(). */
+/* Let MS pass, handling messages. 0, or as client_wait(). */
 int client_pause(struct client *c, int64_t ms);
-/* Asked too often: after how many ms A says to ask again; 0: it is another. */
-int64_t client_limited(const struct tool_result *a);
-#define CLIENT_PATIENCE_MS 60000 /* how long who asks too often goes on so */
 /*
- * Does A say so, and is UNTIL_MS (monotonic) not over yet? Then A is let go, that
- * time is waited, and it is to be asked again: 1. 0: A is the answer; or as
- * client_wait().
+ * Return after how many ms to ask again when A is the refusal RATE_LIMITED; 0:
+ * A is another answer.
+ */
+int64_t client_limited(const struct tool_result *a);
+#define CLIENT_PATIENCE_MS 60000 /* for how long calls are repeated */
+/*
+ * If A is RATE_LIMITED, and UNTIL_MS (monotonic) has not passed, free A, wait
+ * as long as A says, and return 1: the caller asks again. 0: A is the answer;
+ * or as client_wait().
  */
 int client_ask_again(struct client *c, int64_t until_ms, struct tool_result *a);
 
 /*
- * Both in one; who asks too often waits and asks again, for a while. 0, also
- * for a refusal; else the exit status: the server has gone, or a signal came.
+ * Call TOOL (takes ARGS) and wait for the answer; after RATE_LIMITED ask again
+ * for up to CLIENT_PATIENCE_MS. 0, also for a refusal; else the exit status:
+ * the server has gone, or a signal came.
  */
 int client_tool(struct client *c, const char *tool, struct json_object *args,
 		struct tool_result *a);
 
 /*
- * The same for METHOD, which is no tool: A's value is its whole result. PARAMS is
- * taken.
+ * Do as client_tool() for METHOD, which is no tool: A's value is the whole
+ * result. Takes PARAMS.
  */
 int client_method(struct client *c, const char *method,
 		  struct json_object *params, struct tool_result *a);
 
-/* The exit status after NULL, -EPIPE or -EINTR: CLI_TROUBLE, or the signal's. */
+/*
+ * Return the exit status after NULL, -EPIPE or -EINTR: the signal's, CLI_USAGE
+ * when flags or inputs were at fault, or CLI_TROUBLE.
+ */
 int client_trouble(void);
+/* Did the server leave because a message was longer than it accepts? */
+bool client_sent_too_much(void);
 
-/* The signal that asks paddock to stop, or 0. A second one ends it at once. */
+/*
+ * Return the signal that asks paddock to stop, or 0. A second signal ends
+ * paddock at once.
+ */
 int client_signal(void);
-/* Let client_wait() wait again although that signal came. */
+/* Let client_wait() wait again after the first signal. */
 void client_signal_seen(struct client *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_bytes.c - a file's bytes among the lines of a connection, for artifact_put.c
- * and artifact_fetch.c. Nothing else is asked meanwhile. A transfer that ends early
- * leaves a connection that can be used no more.
+ * client_bytes.c - a file's bytes between the lines of a connection, for
+ * artifact_put.c and artifact_fetch.c. No other request runs meanwhile. After a
+ * transfer that ends early the connection cannot be used any more.
  */
 #include "cli/client_bytes.h"
 
@@ -45,7 +45,10 @@ static int ask_once(struct client *c, const char *method,
 	return 0;
 }
 
-/* PARAMS is taken. 0, also for a refusal, which is A's; else the exit status. */
+/*
+ * Call METHOD; takes PARAMS. 0, with the answer or the refusal in A; else the
+ * exit status.
+ */
 static int ask(struct client *c, const char *method, struct json_object *params,
 	       struct tool_result *a)
 {
@@ -61,9 +64,9 @@ static int ask(struct client *c, const char *method, struct json_object *params,
 	return rc < 0 ? client_trouble() : 0;
 }
 
-/* ---- there ---- */
+/* ---- files to the server ---- */
 
-/* Until what is to be said is written, or the server can take a byte more. */
+/* Wait until the server can take bytes again, handling a message that came. */
 static int wait_writable(struct client *c)
 {
 	struct pollfd p[3] = {{.fd = c->link.out, .events = POLLOUT},
@@ -74,7 +77,7 @@ static int wait_writable(struct client *c)
 		return errno == EINTR ? 0 : -errno;
 	if (p[2].revents != 0)
 		return -EINTR;
-	/* it is told early that the file is not wanted */
+	/* the server may refuse the rest of the file early */
 	return p[1].revents != 0 ? client_pump(c, 0) : 0;
 }
 
@@ -97,7 +100,7 @@ static ssize_t send_some(int out, int fd, off_t at, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-/* 0, or -errno: -EIO: FD has fewer bytes than it had. */
+/* Send SIZE bytes of FD. 0, or -errno; -EIO: FD has fewer bytes now. */
 static int send_all(struct client *c, int fd, int64_t size)
 {
 	int64_t at = 0;
@@ -117,7 +120,10 @@ static int send_all(struct client *c, int fd, int64_t size)
 	return rc;
 }
 
-/* What the server says of the file in the end. 0 or -errno. */
+/*
+ * Wait for the server's notification about the uploaded file; A is the artifact
+ * or the refusal. 0 or -errno.
+ */
 static int wait_told(struct client *c, struct tool_result *a)
 {
 	int rc = 0;
@@ -155,14 +161,14 @@ int client_put_bytes(struct client *c, int fd, int64_t size, const char *name,
 	return rc < 0 ? client_trouble() : 0;
 }
 
-/* ---- and back ---- */
+/* ---- files from the server ---- */
 
 int client_get_bytes(struct client *c, const char *id, int64_t at,
 		     client_bytes_sink sink, void *arg, struct tool_result *a)
 {
 	int rc = ask(c, READ, json_pack("artifactId:s offset?i", id, at), a);
 
-	/* an older server's, or one that is talked to in another way */
+	/* an older server, or a transport without raw bytes */
 	if (rc == 0 && !a->good &&
 	    (json_member_is(a->value, "errorCode", "JSON-RPC -32601") ||
 	     json_member_is(a->value, "errorCode", "JSON-RPC -32602")))

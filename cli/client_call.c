@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_call.c - what the commands ask a server: tools, methods, resources and
- * what changes of them, and when to ask again. client.c carries the messages,
- * and has told of it when the connection ends: then each of these is negative.
+ * client_call.c - the commands' questions to a server: tools, methods,
+ * resources and their changes, and when to ask again. client.c carries the
+ * messages. When the connection ends, client.c prints the reason, and each
+ * function here is negative or returns the exit status.
  */
 #include "cli/client.h"
 
@@ -17,7 +18,7 @@
 #define LIMITED_LEAST_MS 50
 #define LIMITED_MOST_MS 10000
 
-/* ---- what is sent ---- */
+/* ---- sending ---- */
 
 static struct json_object *tool_params(const struct client *c, const char *tool,
 				       struct json_object *args)
@@ -59,7 +60,7 @@ void client_cancel(struct client *c, int64_t id)
 		      json_pack("requestId:i", id));
 }
 
-/* ---- what is waited for ---- */
+/* ---- waiting ---- */
 
 int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a)
 {
@@ -76,7 +77,10 @@ int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a)
 	return rc;
 }
 
-/* A session's client is answered; any other is told by a request that lasts. */
+/*
+ * In a session each subscription is a request that is answered; without a
+ * session one subscriptions/listen stays open.
+ */
 int client_subscribe(struct client *c, const char *const *uris, size_t n)
 {
 	struct json_object *all = json_object_new_array();
@@ -126,7 +130,7 @@ int client_pause(struct client *c, int64_t ms)
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
 
-/* ---- asked until it is answered ---- */
+/* ---- asking until there is an answer ---- */
 
 int64_t client_limited(const struct tool_result *a)
 {
@@ -169,7 +173,7 @@ int client_tool(struct client *c, const char *tool, struct json_object *args,
 	return rc < 0 ? client_trouble() : 0;
 }
 
-/* Its result, or why there is none. */
+/* Wait for the result of request ID, or for the error. */
 static int wait_method(struct client *c, int64_t id, struct tool_result *a)
 {
 	struct rpc_msg m;

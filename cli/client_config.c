@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_config.c - "paddock client-config": the entry that an MCP client's own
- * configuration needs to start paddockd or to reach a daemon. main.c's table
- * calls it. CLI_USAGE for a URL that is none or that the client's file cannot
- * hold, and for folders that are not there; it only prints.
+ * client_config.c - "paddock client-config": prints the entry that an MCP
+ * client's own configuration needs to start paddockd or to reach a daemon, or
+ * has client_config_write.c write it. main.c's table calls it. CLI_USAGE for an
+ * invalid URL, a client whose file takes no URL, and for missing folders.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/client_config_write.h"
 #include "cli/transport.h"
 #include "cli/json_io.h"
 #include "cli/terminal.h"
@@ -21,6 +22,8 @@
 static struct {
 	const char *client;
 	const char *url;
+	const char *token_env;
+	const char *write;
 } flags;
 
 static const struct opt opts[] = {
@@ -28,22 +31,29 @@ static const struct opt opts[] = {
      "claude-code, claude-desktop, vscode or cursor"},
     {"url", 0, OPT_TEXT, &flags.url, "URL",
      "a daemon's, such as http://127.0.0.1:8080/mcp"},
+    {"token-env", 0, OPT_TEXT, &flags.token_env, "NAME",
+     "with --url: the variable of the client's environment that has the token"},
+    {"write", 0, OPT_TEXT, &flags.write, "FILE",
+     "write it into this file of the client's, beside what is there"},
 };
 
 static const struct {
 	const char *name;
-	const char *key; /* that its servers stand under */
-	bool typed;	 /* a server says that it is "stdio" or "http" */
-	bool no_url;	 /* its file knows programs alone */
+	const char *key;      /* under which the client's servers stand */
+	bool typed;	      /* an entry has a type: "stdio" or "http" */
+	bool no_url;	      /* the client's file has no entries with a URL */
+	const char *variable; /* how the file refers to a variable */
 	const char *file;
 } clients[] = {
-    {"claude-code", "mcpServers", true, false, ".mcp.json of a project"},
-    {"claude-desktop", "mcpServers", false, true, "claude_desktop_config.json"},
-    {"vscode", "servers", true, false, ".vscode/mcp.json"},
-    {"cursor", "mcpServers", false, false, "~/.cursor/mcp.json"},
+    {"claude-code", "mcpServers", true, false, "${%s}",
+     ".mcp.json of a project"},
+    {"claude-desktop", "mcpServers", false, true, NULL,
+     "claude_desktop_config.json"},
+    {"vscode", "servers", true, false, "${env:%s}", ".vscode/mcp.json"},
+    {"cursor", "mcpServers", false, false, "${env:%s}", "~/.cursor/mcp.json"},
 };
 
-/* Which of clients[]; opt.c lets no other name through. */
+/* Return the index of NAME in clients[]; -1: no name was given. */
 static int find(const char *name)
 {
 	if (name == NULL)
@@ -57,7 +67,7 @@ static int find(const char *name)
 	return -1;
 }
 
-/* A client starts it from anywhere, so that a path has to be absolute. */
+/* Paths are made absolute, since a client starts the server from any folder. */
 static void add_path(struct json_object *args, const char *flag,
 		     const char *path)
 {
@@ -86,10 +96,26 @@ static struct json_object *server(const struct cli *cli, bool typed,
 			 program, args);
 }
 
-/* The daemon at URL; a token is for its owner to add. */
-static struct json_object *remote(bool typed, const char *url)
+/* Return the headers for client I with the token of the variable NAME. */
+static struct json_object *headers(int i, const char *name)
 {
-	return json_pack("type?s url:s", typed ? "http" : NULL, url);
+	const char *before = strchr(clients[i].variable, '%');
+	char *text =
+	    xasprintf("Bearer %.*s%s%s", (int)(before - clients[i].variable),
+		      clients[i].variable, name, before + 2);
+	struct json_object *o = json_pack("Authorization:s", text);
+
+	free(text);
+	return o;
+}
+
+/* Return the entry for --url; without --token-env the user adds a token. */
+static struct json_object *remote(int i)
+{
+	return json_pack("type?s url:s headers?o",
+			 clients[i].typed ? "http" : NULL, flags.url,
+			 flags.token_env != NULL ? headers(i, flags.token_env)
+						 : NULL);
 }
 
 static struct json_object *local(const struct cli *cli, bool typed)
@@ -105,7 +131,10 @@ static struct json_object *local(const struct cli *cli, bool typed)
 	return o;
 }
 
-/* A client that cannot start it seldom says why. */
+/*
+ * Refuse missing files and folders here: a client that cannot start a server
+ * seldom says why.
+ */
 static bool are_there(const struct cli *cli)
 {
 	if (cli->config != NULL && access(cli->config, F_OK) != 0)
@@ -130,25 +159,56 @@ static bool is_url(const char *url)
 	    url);
 }
 
-static int config(const struct cli *cli, int n, const char *const *arg)
+static bool is_variable(const char *name)
 {
-	int i = find(flags.client);
-	struct json_object *o, *servers;
+	size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				"abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	(void)n, (void)arg;
-	if (i < 0)
-		return CLI_USAGE;
+	if (n > 0 && name[n] == '\0' && strchr("0123456789", name[0]) == NULL)
+		return true;
+	return message_fail(
+	    false,
+	    "--token-env is \"%.64s\"; it has to be the name of a variable, of "
+	    "letters, digits and _, such as PADDOCK_TOKEN, and not the token",
+	    name);
+}
+
+/* Do the flags fit each other and the client I? If not, print why. */
+static bool are_good(const struct cli *cli, int i)
+{
 	if (flags.url != NULL && clients[i].no_url)
 		return message_fail(
-		    CLI_USAGE,
+		    false,
 		    "the configuration file of %s takes no URL; add it there "
 		    "as a connector, in its settings",
 		    clients[i].name);
-	if (flags.url != NULL ? !is_url(flags.url) : !are_there(cli))
+	if (flags.token_env != NULL && flags.url == NULL)
+		return message_fail(
+		    false, "--token-env goes with --url: a server that the "
+			   "client starts itself wants no token");
+	if (flags.token_env != NULL && !is_variable(flags.token_env))
+		return false;
+	return flags.url != NULL ? is_url(flags.url) : are_there(cli);
+}
+
+static int config(const struct cli *cli, int n, const char *const *arg)
+{
+	int i = find(flags.client);
+	struct json_object *o, *servers, *entry;
+	int rc;
+
+	(void)n, (void)arg;
+	if (i < 0 || !are_good(cli, i))
 		return CLI_USAGE;
-	servers = json_pack(
-	    "paddock:o", flags.url != NULL ? remote(clients[i].typed, flags.url)
-					   : local(cli, clients[i].typed));
+	entry = flags.url != NULL ? remote(i) : local(cli, clients[i].typed);
+	if (flags.write != NULL) {
+		rc = client_config_write(flags.write, clients[i].key, entry,
+					 cli->quiet);
+		json_object_put(entry);
+		return rc;
+	}
+	servers = json_object_new_object();
+	json_object_object_add(servers, CLIENT_CONFIG_NAME, entry);
 	o = json_object_new_object();
 	json_object_object_add(o, clients[i].key, servers);
 	json_pretty_print(o, cli->json);
@@ -162,10 +222,12 @@ const struct command cmd_client_config = {
     .name = "client-config",
     .args = "--client CLIENT",
     .summary = "what to write into an MCP client's configuration",
-    .text = "Nothing is changed; the JSON is for you to merge. --templates, "
-	    "--state-dir and\n--config are taken over. With --url the client "
-	    "calls a daemon over HTTP; when that\nwants a token, add "
-	    "\"headers\": {\"Authorization\": \"Bearer TOKEN\"}.\n",
+    .text =
+	"The JSON is printed; with --write it goes into the client's own "
+	"file, whose other\nservers stay. --templates, --state-dir and "
+	"--config are taken over. With --url the\nclient calls a daemon "
+	"over HTTP; when that wants a token, --token-env names the\nvariable "
+	"in which the client finds it, so that no file has it.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .run = config,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_open.c - the beginning and the end of a connection: which server, the
- * greeting, and for a private one its end. client.c has what lies between. Who
- * gets no connection has been told why, but for client_open_daemon().
+ * client_open.c - opens and closes connections: chooses the server, greets it,
+ * and ends a private server. client.c has the messages in between. When no
+ * connection can be made the reason is printed, but not by
+ * client_open_daemon().
  */
 #include "cli/client_private.h"
 
@@ -22,7 +23,7 @@
 #define SOCKET_VARIABLE "PADDOCK_SOCKET"
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
-/* A server is asked what it speaks, or else greeted as it was done before. */
+/* Send server/discover (2026-07-28), or initialize (2025-11-25). */
 static int64_t send_greeting(struct client *c)
 {
 	if (c->stateless)
@@ -35,7 +36,10 @@ static int64_t send_greeting(struct client *c)
 		      json_object_new_object(), client_info()));
 }
 
-/* Who asks too often waits, here, too: 0 and the answer in *M. */
+/*
+ * Send the greeting and wait for the answer in *M; after RATE_LIMITED wait and
+ * ask again. 0 or -errno.
+ */
 static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 {
 	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
@@ -65,7 +69,10 @@ static struct json_object *server_info(const struct client *c,
 			    : json_member(m->result, "serverInfo");
 }
 
-/* Does what came say that each request may bring its terms? */
+/*
+ * Does the answer M support 2026-07-28, where each request carries version and
+ * capabilities?
+ */
 static bool is_stateless(const struct rpc_msg *m)
 {
 	struct json_object *all = json_member(m->result, "supportedVersions");
@@ -117,7 +124,7 @@ static struct client *client_new(void)
 	return c;
 }
 
-/* NULL: nothing answers at PATH; *ERRMSG is then -errno. */
+/* Connect to PATH and greet. NULL: no answer; *ERRMSG is then -errno. */
 static struct client *open_socket(const char *path, int ms, int *errmsg)
 {
 	struct client *c = client_new();
@@ -133,11 +140,12 @@ static struct client *open_socket(const char *path, int ms, int *errmsg)
 	return NULL;
 }
 
-static struct client *open_private(const struct cli *cli)
+struct client *client_open_private(const struct cli *cli)
 {
 	struct client *c = client_new();
 	char errmsg[512];
 
+	signals_watch();
 	if (transport_spawn(&c->link, cli, errmsg, sizeof(errmsg)) < 0) {
 		message_print("%s", errmsg);
 		client_close(c);
@@ -156,7 +164,7 @@ static bool wants_private(const struct cli *cli)
 	       cli->config != NULL || cli->grants.n > 0;
 }
 
-/* The one that FLAG or the environment names is meant, and no other. */
+/* Connect to the server that FLAG or the environment names, and to no other. */
 static struct client *open_named(const char *path, const char *flag)
 {
 	int errmsg = 0;
@@ -179,7 +187,10 @@ static struct client *open_named(const char *path, const char *flag)
 	return c;
 }
 
-/* The group that root's daemon lets in; NULL: none but root's, or nobody knows. */
+/*
+ * Return the group that may write to the socket of root's daemon; NULL: only
+ * root, or an unknown group.
+ */
 static const char *group_let_in(void)
 {
 	const struct group *group = NULL;
@@ -191,7 +202,10 @@ static const char *group_let_in(void)
 	return group != NULL ? group->gr_name : NULL;
 }
 
-/* Is there none at PATH, so that another is looked for? Else it is told. */
+/*
+ * Is no daemon at PATH, so that the next path is tried? If a daemon is there
+ * but does not answer, print that.
+ */
 static bool none_there(const struct cli *cli, const char *path, int errmsg)
 {
 	const char *group;
@@ -206,7 +220,7 @@ static bool none_there(const struct cli *cli, const char *path, int errmsg)
 			      path, strerror(-errmsg));
 		return false;
 	}
-	group = group_let_in(); /* where no group is, it is root's alone */
+	group = group_let_in(); /* NULL: the daemon is root's alone */
 	if (group != NULL)
 		message_print("the daemon at %s is for the group %s: root can "
 			      "add you to it; using a private server",
@@ -214,7 +228,7 @@ static bool none_there(const struct cli *cli, const char *path, int errmsg)
 	return false;
 }
 
-/* This user's daemon, else root's; NULL and *ERRMSG: none that answers. */
+/* Connect to this user's daemon, else root's; NULL and *ERRMSG: neither. */
 static struct client *open_usual(const struct cli *cli, int *errmsg)
 {
 	char *own = transport_usual_socket();
@@ -246,11 +260,11 @@ struct client *client_open(const struct cli *cli)
 	if (cli->socket != NULL)
 		return open_named(cli->socket, "--socket");
 	if (wants_private(cli))
-		return open_private(cli);
+		return client_open_private(cli);
 	if (named_by_environment() != NULL)
 		return open_named(named_by_environment(), NULL);
 	c = open_usual(cli, &errmsg);
-	return c != NULL || errmsg == -EINTR ? c : open_private(cli);
+	return c != NULL || errmsg == -EINTR ? c : client_open_private(cli);
 }
 
 struct client *client_open_daemon(const struct cli *cli, int ms)
@@ -291,6 +305,7 @@ void client_close(struct client *c)
 	buf_fini(&c->rx);
 	buf_fini(&c->tx);
 	json_object_put(c->capabilities);
+	json_object_put(c->told);
 	free(c->server_version);
 	free(c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client_private.h - what client.c, client_call.c and client_open.c know of a connection. */
+/* client_private.h - the members of a connection, for the client_*.c files. */
 #ifndef CLI_CLIENT_PRIVATE_H
 #define CLI_CLIENT_PRIVATE_H
 
@@ -12,7 +12,7 @@
 #include "cli/transport.h"
 #include "proto/mcp/rpc.h"
 
-/* An answer that came while another was waited for. */
+/* A response that came while the caller waited for another response. */
 struct early {
 	TAILQ_ENTRY(early) link;
 	struct rpc_msg msg;
@@ -22,36 +22,42 @@ TAILQ_HEAD(early_list, early);
 struct client {
 	struct transport link;
 	bool is_private;
-	bool gone; /* and that has been said */
+	bool gone; /* the server has left, and the message was printed */
 	struct buf rx, tx;
-	size_t scanned; /* bytes of rx without a newline */
+	size_t scanned; /* bytes at the start of rx that hold no newline */
 	int64_t last_id;
 	struct early_list early;
 	client_progress progress;
 	void *progress_arg;
 	int64_t progress_id;
 	char *server_version;
-	/* its terms go with each request; else it was told them once */
+	/* requests carry version and capabilities; false: a session */
 	bool stateless;
-	struct json_object *capabilities; /* that requests declare, or NULL */
+	struct json_object *capabilities; /* declared by requests, or NULL */
 	bool updated;			  /* since client_wait_update() */
-	int64_t bytes_id; /* of a request whose answer bytes follow; or 0 */
-	int64_t bytes;	  /* of these, that are to come before any line */
-	/* what the server said of a file that it was sent; owned, or NULL */
+	int64_t bytes_id; /* the request whose answer bytes follow, or 0 */
+	int64_t bytes;	  /* raw bytes that come before the next line */
+	/* owned, or NULL: the server's last notification about an upload */
 	struct json_object *told;
-	bool quiet_end; /* a greeting is tried: say nothing when it fails */
+	bool quiet_end; /* during a greeting: print nothing when it fails */
 };
 
-/* {name, version}: what paddock says of itself; the caller's. */
+/* Return {name, version} of paddock for greetings. The caller frees it. */
 struct json_object *client_info(void);
-/* Send a request, whose id this is, or a notification; PARAMS is taken. */
+/*
+ * Send a request, or a notification. Take PARAMS. client_request() returns the
+ * request's id.
+ */
 int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params);
 void client_notify(struct client *c, const char *method,
 		   struct json_object *params);
-/* Move bytes, once: 0, or as client_wait(). */
+/*
+ * Poll once, then read and write as far as possible. 0, or as client_wait(). MS
+ * below 0: no time limit.
+ */
 int client_pump(struct client *c, int ms);
-/* client_wait(), for a message as it is. */
+/* Do as client_wait(), but return the message undecoded. */
 int client_wait_message(struct client *c, int64_t id, int ms,
 			struct rpc_msg *out);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * command.c - finds a subcommand by its words, and prints help from the tables
- * of flags. main.c and complete.c call it. A word that is no command is NULL,
- * and main.c then says which one is near.
+ * of flags. main.c and complete.c call it. An unknown command is NULL; main.c
+ * then names a near command.
  */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,7 +111,7 @@ static void show_opt(const struct opt *o)
 			text_wrap_columns(STDOUT_FILENO));
 }
 
-/* The flags that go with all, by name: each help would be theirs else. */
+/* Print the flags of all commands by name alone, to keep each help short. */
 static void name_global(void)
 {
 	struct buf b = {0};
@@ -125,17 +126,41 @@ static void name_global(void)
 	buf_fini(&b);
 }
 
+#define TEXT_COLUMNS 80 /* the width that our texts are broken for */
+
+/* Print TEXT, folded again paragraph by paragraph if the terminal is narrow. */
+static void show_text(const char *text)
+{
+	size_t columns = text_wrap_columns(STDOUT_FILENO);
+
+	while (columns < TEXT_COLUMNS && *text != '\0') {
+		const char *end = strstr(text, "\n\n");
+		size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
+		char *paragraph = xstrndup(text, n);
+
+		for (char *p = paragraph; (p = strchr(p, '\n')) != NULL;)
+			*p = p[1] != '\0' ? ' ' : '\0';
+		text_wrap_print(paragraph, 0, 0, columns);
+		free(paragraph);
+		text += n;
+		if (end != NULL)
+			puts(""), text += 2;
+	}
+	fputs(text, stdout);
+}
+
 void help_command(const struct cli *cli, const struct command *cmd)
 {
 	(void)cli;
-	safe_printf("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
-		    cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
+	safe_printf("usage: paddock %s%s%s [FLAG]...\n\n", cmd->name,
+		    cmd->args[0] != '\0' ? " " : "", cmd->args);
+	text_wrap_print(cmd->summary, 0, 0, text_wrap_columns(STDOUT_FILENO));
 	if (cmd->n_opts > 0)
 		puts("");
 	for (size_t i = 0; i < cmd->n_opts; i++)
 		show_opt(&cmd->opts[i]);
 	if (cmd->text != NULL)
-		puts(""), fputs(cmd->text, stdout); /* ours, with its lines */
+		puts(""), show_text(cmd->text);
 	puts("");
 	name_global();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complete.c - what the shells' completions ask; see etc/completion. A line is
- * a candidate, or "@files" or "@dirs", which the shell knows better; behind a
- * tab there may be a word about it. Nobody waits for a server here, and none
- * is started but to look at templates: who has no answer offers nothing.
+ * complete.c - "paddock complete", which the shells' completions call; see
+ * etc/completion. Each line of output is a candidate, or "@files" or "@dirs"
+ * for the shell to expand; a description may follow after a tab. The command
+ * never waits long for a server and starts one only to look at templates,
+ * inputs, runs or artifacts. Without an answer nothing is offered.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -20,8 +21,10 @@
 #define FILES "@files"
 #define DIRS "@dirs"
 
-/* Nothing that a shell would act on is put on somebody's line: no artifact's
- * name with a blank or a "$(", say. */
+/*
+ * A candidate has only these characters: names with a blank or "$(", as an
+ * artifact may have, would act in the user's shell.
+ */
 #define PLAIN SERVER_FLAGS_PLAIN "%="
 
 void complete_offer_about(const struct complete_words *w, const char *word,
@@ -95,7 +98,7 @@ static void offer_flags(const struct command *cmd,
 
 /* ---- files ---- */
 
-/* Where the file begins in a "key=@FILE" or "key=@@FILE" as far as it is typed. */
+/* Return where the file begins in "key=@FILE" or "key=@@FILE", or NULL. */
 static const char *file_of_input(const char *typed)
 {
 	const char *at = strchr(typed, '=');
@@ -105,7 +108,10 @@ static const char *file_of_input(const char *typed)
 	return at + 2 + (at[2] == '@');
 }
 
-/* What lies where the last word points, as that word would be with it. */
+/*
+ * Offer the files of PATH's folder, each as the last word with the file's name
+ * filled in.
+ */
 static void offer_files_of_input(const struct complete_words *w,
 				 const char *path)
 {
@@ -136,7 +142,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* By what a flag's value is called; BEFORE is CMD's last operand. */
+/* Offer values for the flag O, by O->arg. BEFORE is CMD's last operand. */
 static void offer_value(const struct command *cmd,
 			const struct complete_words *w, const struct opt *o,
 			const char *before)
@@ -158,13 +164,13 @@ static void offer_value(const struct command *cmd,
 		safe_printf("%s\n", FILES);
 }
 
-/* The operand of that NUMBER, from 0; BEFORE is the one ahead of it. */
+/* Offer the operand NUMBER, from 0. BEFORE is the operand ahead of it. */
 static void offer_operand(const struct command *cmd,
 			  const struct complete_words *w, int number,
 			  const char *before)
 {
 	const char *args =
-	    cmd->args + strspn(cmd->args, "["); /* it may be left out */
+	    cmd->args + strspn(cmd->args, "["); /* optional: in brackets */
 
 	if (strstr(args, ".json") != NULL || begins(args, "FILE"))
 		safe_printf("%s\n", FILES);
@@ -187,7 +193,7 @@ static void offer_operand(const struct command *cmd,
 		offer_seconds(w, before);
 }
 
-/* ---- the words before ---- */
+/* ---- the words before the last ---- */
 
 static const struct opt *find_opt(const struct command *cmd, const char *word)
 {
@@ -220,9 +226,9 @@ static void note(struct complete_words *w, const struct opt *o,
 		opt_list_add(&w->seen.templates, value);
 }
 
-/* What stands on the line behind the command's name. */
+/* The words after the command's name. */
 struct line {
-	const struct opt *open; /* its value comes next; NULL: none does */
+	const struct opt *open; /* the flag whose value comes next, or NULL */
 	const char *before;	/* the last operand */
 	int operands;
 };
@@ -249,7 +255,10 @@ static void read_line(struct complete_words *w, const struct command *cmd,
 	}
 }
 
-/* "--status=r": the value is what is asked for. */
+/*
+ * If the last word is a flag with part of its value, "--status=r", make the
+ * value the word to complete. Returns the flag, or NULL.
+ */
 static const struct opt *open_within(struct complete_words *w,
 				     const struct command *cmd)
 {
@@ -267,7 +276,7 @@ static const struct opt *open_within(struct complete_words *w,
 	return o;
 }
 
-/* WORDS of the line are the command's name. */
+/* Offer the next word. The first WORDS words are the command's name. */
 static void offer_next(struct complete_words *w, const struct command *cmd,
 		       int words)
 {
@@ -293,7 +302,7 @@ static int complete(const struct cli *cli, int n, const char *const *arg)
 
 	alarm(COMPLETE_PATIENCE_S);
 	if (freopen("/dev/null", "w", stderr) == NULL)
-		return CLI_TROUBLE; /* the line is being typed: say nothing */
+		return CLI_TROUBLE; /* no message: the user is typing */
 	cmd = command_find(cli, w.n, arg, &words);
 	if (w.n == 0)
 		offer_commands(&w);

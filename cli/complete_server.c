@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complete_server.c - what a server knows that may stand on the line: runs, artifacts,
- * templates and their inputs; complete.c calls it. Who has no answer soon offers
- * nothing, and nothing is said.
+ * complete_server.c - candidates that a server knows: runs, artifacts,
+ * templates and their inputs; complete.c calls it. Without an answer in time
+ * nothing is offered or printed.
  */
 #include "cli/complete_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/run_id.h"
@@ -19,7 +20,10 @@
 #define SERVER_MS 500 /* for a daemon to answer */
 #define RUNS_MAX 50   /* the newest */
 
-/* What C (NULL: nobody) answers within MS; ARGS is taken, and C closed. */
+/*
+ * Return the answer of C (NULL: none) within MS, the caller's; NULL: no good
+ * answer. Takes ARGS and closes C.
+ */
 static struct json_object *ask(struct client *c, const char *tool,
 			       struct json_object *args, int ms)
 {
@@ -38,13 +42,41 @@ static struct json_object *ask(struct client *c, const char *tool,
 	return v;
 }
 
-/* The daemon that the words before mean, if it answers soon; or NULL. */
+/*
+ * Connect to the daemon that the words mean; NULL: flags for a private server
+ * are given, or no daemon answers soon.
+ */
 static struct client *daemon_of(const struct complete_words *w)
 {
 	return w->seen.templates.n == 0 && w->seen.config == NULL &&
 		       w->seen.state_dir == NULL
 		   ? client_open_daemon(&w->seen, SERVER_MS)
 		   : NULL;
+}
+
+/*
+ * Connect to the daemon, or else start a private server, which has the record
+ * of runs, too. No private server is started when a flag or the environment
+ * names a socket, nor for a missing state folder, which the server would
+ * create.
+ */
+static struct client *server_of(const struct complete_words *w)
+{
+	const char *named = getenv("PADDOCK_SOCKET");
+	struct client *c = daemon_of(w);
+
+	if (c != NULL || w->seen.socket != NULL ||
+	    (named != NULL && *named != '\0') ||
+	    (w->seen.state_dir != NULL && access(w->seen.state_dir, F_OK) != 0))
+		return c;
+	return client_open_private(&w->seen);
+}
+
+static struct json_object *ask_server(const struct complete_words *w,
+				      const char *tool,
+				      struct json_object *args)
+{
+	return ask(server_of(w), tool, args, COMPLETE_PATIENCE_S * 1000);
 }
 
 static struct json_object *ask_daemon(const struct complete_words *w,
@@ -54,24 +86,24 @@ static struct json_object *ask_daemon(const struct complete_words *w,
 	return ask(daemon_of(w), tool, args, SERVER_MS);
 }
 
-/* The daemon's view of a run, as people name it; NULL: there is none. */
+/* Return the view of a run that the user names by GIVEN; NULL: no such run. */
 static struct json_object *view_of(const struct complete_words *w,
 				   const char *given)
 {
-	struct client *c = daemon_of(w);
+	struct client *c = server_of(w);
 	struct json_object *view = NULL;
 	char *id = NULL;
 
 	if (c != NULL && run_id_find(&w->seen, c, given, &id) == 0)
-		view =
-		    ask(c, "get_task_run", json_pack("runId:s", id), SERVER_MS);
+		view = ask(c, "get_task_run", json_pack("runId:s", id),
+			   COMPLETE_PATIENCE_S * 1000);
 	else
 		client_close(c);
 	free(id);
 	return view;
 }
 
-/* People may leave out what all ids begin with, and so may what they type. */
+/* Offer ID; also without its prefix ("run_") if the user typed none. */
 static void offer_id(const struct complete_words *w, const char *id,
 		     const char *about)
 {
@@ -88,7 +120,7 @@ static void offer_runs_in(const struct complete_words *w, const char *status)
 	struct json_object *v, *list;
 	bool last = false;
 
-	v = ask_daemon(w, "list_task_runs",
+	v = ask_server(w, "list_task_runs",
 		       json_pack("status?s limit:i", status, RUNS_MAX));
 	list = json_member(v, "runs");
 	json_each(r, list) {
@@ -99,7 +131,7 @@ static void offer_runs_in(const struct complete_words *w, const char *status)
 
 		if (id != NULL)
 			offer_id(w, id, about);
-		if (id != NULL && status == NULL && !last) /* the newest */
+		if (id != NULL && status == NULL && !last) /* the newest run */
 			complete_offer_about(w, "last", strlen("last"), about);
 		last = true;
 		free(about);
@@ -109,7 +141,7 @@ static void offer_runs_in(const struct complete_words *w, const char *status)
 
 void complete_artifact_ids(const struct complete_words *w, bool all)
 {
-	struct client *c = daemon_of(w);
+	struct client *c = server_of(w);
 	struct tool_result a = {0};
 
 	if (c == NULL)
@@ -137,7 +169,10 @@ void complete_runs(const struct command *cmd, const struct complete_words *w)
 	offer_runs_in(w, "queued");
 }
 
-/* On a line the one would be a flag, such as -oFILE, and the other our FILES. */
+/*
+ * A name that begins with '-' would be a flag, such as -oFILE, and "@files" has
+ * a meaning of its own.
+ */
 static bool is_more_than_name(const char *name)
 {
 	return name[0] == '-' || name[0] == '@';
@@ -156,7 +191,7 @@ void complete_artifacts(const struct complete_words *w, const char *run)
 	json_object_put(v);
 }
 
-/* Those of the daemon; else their packages are looked at. */
+/* Offer the templates of the daemon, or else the packages in the folders. */
 void complete_templates(const struct complete_words *w)
 {
 	struct json_object *v =

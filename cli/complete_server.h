@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complete_server.h - the words before the one that is to be completed, candidates for
- * it, and those that a server knows.
+ * complete_server.h - the words before the word to complete, and candidates
+ * that a server knows.
  */
 #ifndef CLI_COMPLETE_SERVER_H
 #define CLI_COMPLETE_SERVER_H
@@ -10,33 +10,33 @@
 
 #include "cli/cli.h"
 
-#define COMPLETE_PATIENCE_S 3 /* then it is all given up */
+#define COMPLETE_PATIENCE_S 3 /* then the process ends */
 
-/* Before the word to complete there are N; each candidate is a line. */
+/* The command line: N words before the word to complete. */
 struct complete_words {
 	const struct cli *cli;
 	const char *const *word;
 	int n;
-	const char *last; /* as far as it is typed */
-	char prefix[64];  /* of each candidate: "--status=" */
-	struct cli seen;  /* what the words before say of a server */
+	const char *last; /* the word to complete, as typed so far */
+	char prefix[64];  /* printed before each candidate: "--status=" */
+	struct cli seen;  /* the flags about the server among the words */
 };
 
-/* complete.c: LEN bytes of WORD are a candidate, if that is how it goes on. */
+/* In complete.c: print LEN bytes of WORD, if they continue the last word. */
 void complete_offer_about(const struct complete_words *w, const char *word,
 			  size_t len, const char *about);
 void complete_offer(const struct complete_words *w, const char *word);
 
-/* Those that CMD takes: only what is not over can be cancelled. */
+/* Offer the runs that CMD takes: for "cancel" only runs that have not ended. */
 void complete_runs(const struct command *cmd, const struct complete_words *w);
-/* The newest artifacts by their ids: uploads, and (ALL) what runs made. */
+/* Offer the newest artifacts by id: uploads, and (ALL) those of runs. */
 void complete_artifact_ids(const struct complete_words *w, bool all);
-/* Those of RUN, by their names. */
+/* Offer the artifacts of RUN by their names. */
 void complete_artifacts(const struct complete_words *w, const char *run);
 void complete_templates(const struct complete_words *w);
-/* "key=", of each input of TEMPLATE; who has no daemon starts a server for it. */
+/* Offer "key=" for each input of TEMPLATE, by a private server if need be. */
 void complete_inputs(const struct complete_words *w, const char *template);
-/* The same of RUN's template, which a daemon alone can tell. */
+/* Offer "key=" for each input of the template of RUN. */
 void complete_inputs_of_run(const struct complete_words *w, const char *run);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delete.c - "paddock rm", "paddock artifact rm" and "paddock prune": runs that have
- * ended, with their artifacts and logs, and uploads are forgotten before they expire.
- * main.c's table calls them. What the server keeps is told with the reason, and the
- * worst of all such reasons counts; the others are deleted all the same.
+ * delete.c - "paddock rm", "paddock artifact rm" and "paddock prune": delete
+ * ended runs, with their artifacts and logs, and uploads before they expire.
+ * main.c's table calls them. Each item that the server keeps is reported with
+ * the reason, and the worst reason gives the exit status; the other items are
+ * deleted all the same.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,11 +32,11 @@ static const struct opt opts[] = {
     {"status", 0, OPT_TEXT, &flags.status, "END", "only runs that ended so"},
 };
 
-/* What is deleted: how that is asked for and told. */
+/* A kind of item: the words of its method and messages. */
 struct kind {
 	const char *method, *ids, *id;
 	const char *absent;
-	const char *with; /* them */
+	const char *with; /* deleted along with a run */
 };
 
 static const struct kind runs = {"paddock/deleteRuns", "runIds", "runId",
@@ -43,7 +44,7 @@ static const struct kind runs = {"paddock/deleteRuns", "runIds", "runId",
 static const struct kind uploads = {"paddock/deleteArtifacts", "artifactIds",
 				    "artifactId", "ARTIFACT_NOT_FOUND", ""};
 
-/* The status that one which is kept stands for. */
+/* Return the exit status for an item KEPT by the server. */
 static int status_of(const struct kind *k, struct json_object *kept)
 {
 	if (json_member_is(kept, "errorCode", k->absent))
@@ -53,7 +54,7 @@ static int status_of(const struct kind *k, struct json_object *kept)
 		   : CLI_USAGE;
 }
 
-/* What RESULT says was kept; the exit status. */
+/* Print the items that RESULT says were kept. Returns the exit status. */
 static int tell_kept(const struct kind *k, struct json_object *result)
 {
 	int worst = CLI_OK;
@@ -69,7 +70,10 @@ static int tell_kept(const struct kind *k, struct json_object *result)
 	return worst;
 }
 
-/* Takes PARAMS. 0 and *RESULT, the caller's; or the exit status, all said. */
+/*
+ * Call the method of K; takes PARAMS. 0 and *RESULT, the caller's; or the exit
+ * status, the reason printed.
+ */
 static int ask(const struct cli *cli, struct client *c, const struct kind *k,
 	       struct json_object *params, struct json_object **result)
 {
@@ -98,7 +102,7 @@ static bool is_kept(const struct kind *k, struct json_object *result,
 	return false;
 }
 
-/* Is ARG[I] named before? It can go but once. */
+/* Was ARG[I] named before? An item is deleted once. */
 static bool is_repeated(const char *const *arg, int i)
 {
 	for (int k = 0; k < i; k++)
@@ -149,7 +153,7 @@ static int artifact_rm(const struct cli *cli, struct client *c, int n,
 	return delete (cli, c, &uploads, n, arg);
 }
 
-/* Which those were, by the day that --older meant. */
+/* Print the time that --older meant. */
 static void say_before(const struct cli *cli, int64_t before_ms, bool all)
 {
 	char iso[CLOCK_ISO_SIZE];
@@ -160,7 +164,7 @@ static void say_before(const struct cli *cli, int64_t before_ms, bool all)
 			      all ? ", and uploads that came," : "", iso);
 }
 
-/* UPLOADS -1: they stayed. */
+/* Print the counts. OF_UPLOADS -1: uploads were not pruned. */
 static void tell_counts(int64_t n, int64_t of_uploads)
 {
 	safe_printf("%" PRId64 " run%s", n, n == 1 ? "" : "s");
@@ -170,7 +174,10 @@ static void tell_counts(int64_t n, int64_t of_uploads)
 	safe_printf(" deleted\n");
 }
 
-/* Of RUNS and UPLOADS (NULL: they were not asked for) one answer. */
+/*
+ * Print the result of both prunings; OF_UPLOADS is NULL if only runs were
+ * pruned. Returns the exit status.
+ */
 static int tell_pruned(const struct cli *cli, struct json_object *of_runs,
 		       struct json_object *of_uploads, int64_t before_ms)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor.c - "paddock doctor": asks a server what works, how runs are isolated
- * and how the browser is, and says what would help. main.c's table calls it.
- * CLI_TROUBLE when runs do not work here; what cannot be asked is left out or
- * told as a finding.
+ * doctor.c - "paddock doctor": asks a server whether runs and the browser work
+ * and how they are isolated, and prints advice. main.c's table calls it.
+ * CLI_TROUBLE when runs do not work here; a check that cannot be made is left
+ * out or told.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,13 +19,14 @@
 #include "cli/template_findings.h"
 #include "cli/cli.h"
 #include "cli/grants_text.h"
+#include "cli/doctor_templates.h"
 #include "cli/doctor_uids.h"
 #include "cli/transport.h"
 #include "cli/json_io.h"
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
-/* By the names in the profile's isolation.missing. */
+/* by the names in the profile's isolation.missing */
 static const struct {
 	const char *missing, *remedy;
 } remedies[] = {
@@ -99,13 +100,13 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 		add(advice, "programs, which run weakly caged", weak);
 }
 
-/* What readyz would say. */
+/* Does the server take runs, as readyz reports? */
 static bool takes_runs(struct json_object *o)
 {
 	return tool_call_is_ready(json_member(o, "profile"));
 }
 
-/* All that keeps runs from being started, or may soon. */
+/* Report each cause why runs are not started, or soon may not be. */
 static void check_health(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
@@ -146,7 +147,7 @@ static void check_packages(const struct cli *cli, struct json_object *advice)
 
 /* ---- grants ---- */
 
-/* [{templateId, version, missing}]: of those that ask for more than they have. */
+/* Put notGranted into O, a list of {templateId, version, missing}. */
 static int take_grants(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
@@ -200,7 +201,7 @@ static bool is_sandboxed(struct json_object *o)
 	return json_member_bool(browser_of(o), "sandboxed");
 }
 
-/* A tab is opened, so that the server's profile tells of one that runs. */
+/* Open a tab, so that the profile shows a running browser. */
 static int try_browser(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
@@ -219,14 +220,14 @@ static const char *refusal_of(struct json_object *o, const char *key)
 	return json_member_str(json_member(o, "browserRefusal"), key);
 }
 
-/* It is there, and was tried in vain. */
+/* Did a browser fail to start when tried? */
 static bool is_broken(struct json_object *o)
 {
 	return json_member_is(json_member(o, "browserRefusal"), "errorCode",
 			      "BROWSER_UNAVAILABLE");
 }
 
-/* What its broker lacks; the caller's, or NULL. */
+/* Return the parts missing from the broker's cage, the caller's; NULL: none. */
 static char *broker_lacks(struct json_object *cage)
 {
 	static const struct {
@@ -296,12 +297,49 @@ static int examine(const struct cli *cli, struct json_object *o,
 		rc = take_grants(cli, c, o);
 	if (rc == 0)
 		rc = try_browser(cli, c, o);
-	doctor_uids(o, bad_range, advice); /* while a private server lives */
+	if (rc == 0 && takes_runs(o))
+		rc = doctor_templates(cli, c, o);
+	doctor_uids(o, bad_range, advice); /* before a private server ends */
 	client_close(c);
 	return rc;
 }
 
-/* ---- for people ---- */
+/* ---- the templates that ship ---- */
+
+static size_t works_of(struct json_object *tried)
+{
+	size_t n = 0;
+
+	json_each(one, tried)
+		n += json_member_bool(one, "works");
+	return n;
+}
+
+static void check_templates(struct json_object *o, struct json_object *advice)
+{
+	json_each(one, json_member(o, DOCTOR_TEMPLATES)) {
+		const char *why = json_member_str(one, "why");
+		char *what = xasprintf("the template %s",
+				       json_member_str(one, "templateId"));
+
+		if (why != NULL)
+			add(advice, what, why);
+		else if (json_member(one, "works") == NULL)
+			add(advice, what,
+			    "not tried, or no answer came: two minutes were "
+			    "over, which is for all that ship");
+		free(what);
+	}
+}
+
+static void line_templates(struct json_object *tried)
+{
+	if (json_length(tried) > 0)
+		safe_printf("%-12s %zu of %zu that ship work here\n",
+			    "templates", works_of(tried), json_length(tried));
+}
+
+/* ---- the report for people ---- */
 
 static void line(const char *name, const char *value)
 {
@@ -314,14 +352,14 @@ static void line_int(const char *name, struct json_object *limits,
 	safe_printf("%-12s %" PRId64 "\n", name, json_member_int(limits, key));
 }
 
-/* Of all servers that root has started. */
+/* Print the uid ranges of all servers that root has started. */
 static void line_ids(struct json_object *ranges)
 {
 	json_each(one, ranges)
 		line("uids of runs", json_object_get_string(one));
 }
 
-/* "Python 3.11.2 (numpy, pandas)", in as many lines as that takes. */
+/* Print "Python 3.11.2, bash 5.2", and Python's modules, folded. */
 static void lines_interpreters(struct json_object *found)
 {
 	static const struct {
@@ -432,6 +470,7 @@ static void show(struct json_object *o, struct json_object *advice)
 		line_browser(o);
 	if (json_member(browser_of(o), "cage") != NULL)
 		line_broker(json_member(browser_of(o), "cage"));
+	line_templates(json_member(o, DOCTOR_TEMPLATES));
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	line_ids(json_member(o, DOCTOR_UIDS));
 	json_each(a, advice) {
@@ -460,6 +499,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		check_version(o, advice);
 		check_packages(cli, advice);
 		check_grants_of(o, advice);
+		check_templates(o, advice);
 	}
 	if (rc == 0 && !cli->json)
 		show(o, advice);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_uids.c - for "paddock doctor": the locks of base/os/id_range.c, beside what
- * the files of users say now. A server looks at these when it starts; a range
- * that is given to somebody later is found here. Without locks, or as an
- * ordinary user, nothing is told.
+ * doctor_uids.c - for "paddock doctor": compares the locks of
+ * base/os/id_range.c with the files of users. A server checks its range only
+ * when it starts; a range given to a user later is found here. Without locks,
+ * or as an ordinary user, nothing is reported.
  */
 #include "cli/doctor_uids.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/os/id_range.h"
 
-#define RANGES_MAX 64 /* servers on one machine */
+#define RANGES_MAX 64 /* servers on a machine */
 
 struct held {
 	struct {
@@ -23,7 +23,10 @@ struct held {
 	size_t n;
 };
 
-/* The kernel tells any that it finds: then what is before and behind it. */
+/*
+ * Collect the ranges held within [FROM, END). The kernel reports any range in
+ * it: the parts before and after follow by recursion.
+ */
 static void find_held(int fd, uint64_t from, uint64_t end, struct held *h)
 {
 	uint32_t first, count;

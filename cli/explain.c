@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - "paddock explain": why a run ended as it did and what would help,
- * by its error code, details and log. main.c's table calls it. A run that is
- * not there is a refusal by report.c; a code that it does not know is told in
- * the server's words.
+ * explain.c - "paddock explain": why a run ended as it did, and advice, by the
+ * error code, details and log. main.c's table calls it. For a missing run
+ * report.c prints a refusal; for an unknown code the server's words are
+ * printed.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@
 #define LINES_MAX 20 /* of a message */
 
 struct story {
-	const char *words; /* that name the run to a further command */
+	const char *words; /* name the run in further commands */
 	struct json_object *view, *error, *details;
 	struct json_object *errmsg, *help; /* arrays of sentences */
 };
@@ -37,7 +37,7 @@ struct story {
 static void tell(struct json_object *list, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What is quoted in a sentence is untrusted. */
+/* Append a sentence to LIST, cleaned: it quotes untrusted words. */
 static void tell(struct json_object *list, const char *fmt, ...)
 {
 	struct buf clean = {0};
@@ -55,7 +55,10 @@ static void tell(struct json_object *list, const char *fmt, ...)
 	free(text);
 }
 
-/* TEXT begins small and has no full stop, as report.c shows it. */
+/*
+ * Append TEXT with a capital letter and a full stop; TEXT is worded for
+ * report.c, without either.
+ */
 static void tell_sentence(struct json_object *list, const char *text)
 {
 	size_t n = strlen(text);
@@ -70,7 +73,7 @@ static const char *detail(const struct story *s, const char *key)
 	return json_member_str(s->details, key);
 }
 
-/* ---- by code ---- */
+/* ---- explanations by error code ---- */
 
 static void about_step(struct story *s)
 {
@@ -115,10 +118,13 @@ static void about_output(struct story *s)
 		     "promises.");
 	else
 		tell(s->errmsg, "What it returned is no result.");
+	if (json_member(s->view, "result") != NULL)
+		tell(s->help, "What it returned is shown by: paddock result %s",
+		     s->words);
 	tell(s->help, "The template's author has to mend it.");
 }
 
-/* What else a signal may mean than that the code is wrong. */
+/* Meanings of signals, apart from a fault in the code. */
 static const struct {
 	const char *name, *errmsg, *help;
 } signals[] = {
@@ -159,9 +165,9 @@ static void about_crash(struct story *s)
 	     s->words);
 }
 
-/* What a forbidden call is for, and what is offered instead of it. */
+/* Forbidden system calls: their purpose, and what to use instead. */
 static const struct {
-	const char *calls; /* with a blank before and behind each */
+	const char *calls; /* a blank before and after each */
 	const char *is, *instead;
 } forbidden[] = {
     {" ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd "
@@ -187,7 +193,7 @@ static const struct {
      "A Lua template has one; a program can start others."},
 };
 
-/* With what it was called, and by whom; a Lua template is one process. */
+/* Tell a forbidden call's arguments and, for a program, its process. */
 static void about_call(struct story *s)
 {
 	struct json_object *args = json_member(s->details, "args");
@@ -233,7 +239,7 @@ static void about_sandbox(struct story *s)
 	     "here. If you do not know the template, do not trust it.");
 }
 
-/* What else to do about INFO, which is a limit of ours; or NULL. */
+/* Return further advice on INFO, a limit of ours; or NULL. */
 static const char *limit_help(const struct limit_info *info)
 {
 	switch ((enum limit)(info - limit_info)) {
@@ -309,10 +315,11 @@ static void about_interrupted(struct story *s)
 static void about_canceled(struct story *s)
 {
 	tell(s->errmsg, "Somebody asked for that.");
-	tell(s->help,
-	     "What it had produced can still be read: paddock artifact "
-	     "ls %s",
-	     s->words);
+	if (json_length(json_member(s->view, "artifacts")) > 0)
+		tell(s->help,
+		     "What it had produced can still be read: paddock artifact "
+		     "ls %s",
+		     s->words);
 }
 
 static const struct {
@@ -331,7 +338,7 @@ static const struct {
     {"RUN_INTERRUPTED", about_interrupted},
 };
 
-/* ---- in general ---- */
+/* ---- explanations of any run ---- */
 
 static void about_steps(struct story *s)
 {
@@ -348,7 +355,7 @@ static void about_steps(struct story *s)
 	}
 }
 
-/* With the way to an error in Lua, a line each. */
+/* Append the message, with a line for each line of a Lua traceback. */
 static void tell_message(struct json_object *list, const char *code,
 			 const char *message)
 {
@@ -379,7 +386,7 @@ static void about_error(struct story *s)
 		tell_sentence(s->help, hint);
 }
 
-/* The limits that it met and was not ended for. */
+/* Tell the limits that the run reached without being ended. */
 static void about_met(struct story *s)
 {
 	const char *ended = detail(s, "limit");
@@ -410,7 +417,7 @@ static void tell_missing(void *arg, const char *line)
 	tell(s->errmsg, "Of what it made, %s", line);
 }
 
-/* It is no whole success for steps that failed, for what was not kept, or both. */
+/* Tell why a run succeeded in part: failed steps, or missing artifacts. */
 static void about_part(struct story *s)
 {
 	if (lost_artifacts_count(s->view) == 0)
@@ -420,7 +427,7 @@ static void about_part(struct story *s)
 	about_steps(s);
 }
 
-/* What its manifest had it tried again for. */
+/* Tell the earlier attempts, after which the server tried again. */
 static void about_attempts(struct story *s)
 {
 	json_each(one, json_member(s->view, "attempts"))

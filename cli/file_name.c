@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_name.c - a harmless file name of an artifact's untrusted one, for
+ * file_name.c - makes a harmless file name of an artifact's untrusted name, for
  * artifact_write.c. A pure function that always gives a name: "artifact" when
- * nothing is left of it.
+ * nothing is left.
  */
 #include "cli/file_name.h"
 
@@ -13,7 +13,7 @@
 #include "base/text/utf8.h"
 #include "cli/terminal.h"
 
-#define EXTENSION_MAX 16 /* bytes with its dot; a longer one is just name */
+#define EXTENSION_MAX 16 /* bytes with the dot; longer: no extension */
 
 static const char *last_part(const char *name)
 {
@@ -25,7 +25,7 @@ static const char *last_part(const char *name)
 	return part + strspn(part, ". ");
 }
 
-/* Where the extension begins, or the end when there is none. */
+/* Return where the extension begins in NAME, or LEN when there is none. */
 static size_t stem(const char *name, size_t len)
 {
 	for (size_t i = len; i > 1 && len - i < EXTENSION_MAX; i--)

@@ -8,14 +8,15 @@
 #define FILE_NAME_SIZE 201 /* with the NUL; leaves room for a number */
 
 /*
- * One harmless path component for NAME: what follows its last slash or
- * backslash, without leading dots; '_' for what is not UTF-8, acts on a
- * terminal or would make it look like a flag; "artifact" when nothing is left.
- * A long one keeps its extension.
+ * Make one harmless path component of NAME: the part after the last slash or
+ * backslash, without leading dots; '_' for bytes that are not UTF-8, for
+ * characters that act on a terminal, and for a '-' in front, which would look
+ * like a flag; "artifact" when nothing is left. A long name keeps its
+ * extension.
  */
 void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name);
 
-/* "a.csv" and 2 make "a-2.csv". OUT has room for FILE_NAME_SIZE + 12. */
+/* Put the number N before the extension: "a.csv" and 2 make "a-2.csv". */
 #define FILE_NAME_NUMBERED_SIZE (FILE_NAME_SIZE + 12)
 void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name,
 			unsigned n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * form.c - one field of a form by its schema: its words, and the value of a typed
- * line; ask.c and answers.c call it. A line that does not do is -EINVAL with what
- * would; a schema that says nothing takes JSON, or else the line as text.
+ * form.c - a field of a form by its schema: its description, and the value of a
+ * typed line; ask.c and answers.c call it. An invalid line is -EINVAL with what
+ * would be valid; a schema without a type takes JSON, or else the line as text.
  */
 #include "cli/form.h"
 
@@ -19,9 +19,9 @@
 #include "proto/json/json_pack.h"
 #include "proto/schema/schema.h"
 
-/* ---- what there is to choose from ---- */
+/* ---- choices ---- */
 
-/* Are all of LIST {const, …}? */
+/* Is every item of LIST an object with "const"? */
 static bool is_titled(struct json_object *list)
 {
 	json_each(one, list)
@@ -97,9 +97,9 @@ struct json_object *form_option(const struct form_field *f, size_t i,
 	return value;
 }
 
-/* ---- in words ---- */
+/* ---- descriptions ---- */
 
-/* ", 2 to 20 characters", of what there is of LEAST and MOST. */
+/* Append ", 2 to 20 characters" by SCHEMA's bounds LEAST and MOST, if any. */
 static void add_range(struct buf *out, struct json_object *schema,
 		      const char *least, const char *most, const char *unit)
 {
@@ -161,6 +161,9 @@ void form_describe(struct buf *out, const struct form_field *f)
 		describe_text(out, f->schema);
 	} else if (f->types == INPUT_BOOLEAN) {
 		buf_add_str(out, "yes or no");
+	} else if (f->types == INPUT_ARRAY) {
+		buf_add_str(out, "values with commas between, or a JSON array");
+		add_range(out, f->schema, "minItems", "maxItems", " of them");
 	} else {
 		input_type_names(names, f->types);
 		buf_add_str(out, names);
@@ -186,7 +189,7 @@ void form_show_value(struct buf *out, struct json_object *value)
 	}
 }
 
-/* ---- a line that was typed ---- */
+/* ---- typed lines ---- */
 
 static int not_so(const struct form_field *f, char *errmsg, size_t size)
 {
@@ -200,7 +203,7 @@ static int not_so(const struct form_field *f, char *errmsg, size_t size)
 	return rc;
 }
 
-/* Are LEN bytes of WORD those of TEXT (may be NULL)? */
+/* Is TEXT (may be NULL) the LEN bytes of WORD? */
 static bool is_word(const char *text, const char *word, size_t len)
 {
 	return text != NULL && strlen(text) == len &&
@@ -208,8 +211,8 @@ static bool is_word(const char *text, const char *word, size_t len)
 }
 
 /*
- * Which option LEN bytes of WORD are the number, the value or the title of, counted
- * from 1; 0: none.
+ * Return the option, counted from 1, whose number, value or title is WORD (LEN
+ * bytes); 0: none.
  */
 static size_t chosen(const struct form_field *f, const char *word, size_t len)
 {
@@ -269,7 +272,41 @@ static int take_switch(const char *line, struct json_object **value)
 	return -EINVAL;
 }
 
-/* Text where the schema takes no other; else JSON, or text if that may be. */
+/* Return an element of TYPES: a string if allowed, else JSON. */
+static struct json_object *word_of(unsigned types, const char *text, size_t len)
+{
+	struct json_object *v = NULL;
+
+	if (types != 0 && (types & INPUT_STRING) == 0 &&
+	    json_parse(&v, text, len, NULL) == 0)
+		return v;
+	return json_object_new_string_len(text, (int)len);
+}
+
+/* Split "a, b c" into two elements. Elements with a comma need JSON. */
+static struct json_object *words_of(const struct form_field *f,
+				    const char *line)
+{
+	unsigned types = input_types(f->root, input_items(f->root, f->schema));
+	struct json_object *list = json_object_new_array();
+
+	while (*line != '\0') {
+		size_t n = strcspn(line, ","), len = n;
+
+		while (len > 0 && line[len - 1] == ' ')
+			len--;
+		if (len > 0)
+			json_object_array_add(list, word_of(types, line, len));
+		line += n;
+		line += strspn(line, ", ");
+	}
+	return list;
+}
+
+/*
+ * Convert LINE: text if the schema allows only strings; else JSON, or text if
+ * strings are allowed.
+ */
 static int take_typed(const struct form_field *f, const char *line,
 		      struct json_object **value)
 {
@@ -283,10 +320,8 @@ static int take_typed(const struct form_field *f, const char *line,
 		}
 		json_object_put(v);
 	}
-	if (f->types == INPUT_ARRAY) { /* a list of one */
-		v = json_object_new_array();
-		json_object_array_add(v, json_object_new_string(line));
-		*value = v;
+	if (f->types == INPUT_ARRAY && line[0] != '[') {
+		*value = words_of(f, line);
 		return 0;
 	}
 	if (f->types != 0 && (f->types & INPUT_STRING) == 0)
@@ -295,7 +330,7 @@ static int take_typed(const struct form_field *f, const char *line,
 	return 0;
 }
 
-/* By the words alone; whether it is allowed is looked at later. */
+/* Convert LINE by choices and types; form_check() comes later. */
 static int read_words(const struct form_field *f, const char *line,
 		      struct json_object **value, char *errmsg, size_t size)
 {
@@ -334,9 +369,9 @@ int form_take(const struct form_field *f, const char *line,
 	return rc;
 }
 
-/* ---- as -i has it ---- */
+/* ---- values in the form of -i ---- */
 
-/* LIST is taken; it comes behind what there is already. */
+/* Add the elements of MORE (taken) to the list in INTO. */
 static void put_more(const struct form_field *f, struct json_object *into,
 		     struct json_object *more)
 {
@@ -372,9 +407,9 @@ int form_put(const struct form_field *f, struct json_object *into, bool raw,
 	return rc;
 }
 
-/* ---- by the schema ---- */
+/* ---- checks by the schema ---- */
 
-/* The schema of an object that this field alone is looked at in; the caller's. */
+/* Return a schema that requires only this field to be valid; the caller's. */
 static struct json_object *alone(const struct form_field *f)
 {
 	static const char *const kept[] = {"$schema", "$id", "$defs",
@@ -407,7 +442,7 @@ int form_check(const struct form_field *f, struct json_object *value,
 	json_object_put(o);
 	json_object_put(doc);
 	if (rc != -EINVAL)
-		return 0; /* the server has the last word */
+		return 0; /* the server checks the whole schema */
 	return err.pointer[0] == '/' && err.expected[0] != '\0' &&
 		       strchr(err.pointer + 1, '/') == NULL
 		   ? errmsg_set(errmsg, size, "it has to be %s", err.expected)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * form.h - one field that somebody is asked for: what its schema says of it in
- * words, and what a line that was typed is by it. Of a template's questions, and
- * of inputs that were not given.
+ * form.h - a field that the user is asked for, of a template's questions or of
+ * missing inputs: a description by its schema, and a typed line as a value.
  */
 #ifndef CLI_FORM_H
 #define CLI_FORM_H
@@ -14,44 +13,51 @@
 #include "base/buf.h"
 
 struct form_field {
-	const char *key;	    /* lent, as all of it is */
-	struct json_object *root;   /* the schema of the whole */
-	struct json_object *schema; /* of this */
-	/* what can be chosen: values, or {const, title}; NULL: no choice */
+	const char *key;	    /* lent, as all members */
+	struct json_object *root;   /* the whole schema */
+	struct json_object *schema; /* the field's schema */
+	/* the choices: values, or {const, title}; NULL: no choice */
 	struct json_object *options;
-	struct json_object *names; /* titles of the former, or NULL */
-	unsigned types;		   /* INPUT_…, of input_type.h */
-	bool several;		   /* of the options */
+	struct json_object *names; /* titles for plain options, or NULL */
+	unsigned types;		   /* INPUT_ flags of input_type.h */
+	bool several;		   /* more than one option may be chosen */
 	bool required, secret;
 };
 
-/* Member KEY of an object of ROOT. */
+/* Set F to the member KEY of an object of schema ROOT. */
 void form_field_init(struct form_field *f, struct json_object *root,
 		     const char *key);
 
 size_t form_options(const struct form_field *f);
-/* The value of option I, lent, and its title, or NULL. */
+/* Return the value of option I, lent; *TITLE is its title, or NULL. */
 struct json_object *form_option(const struct form_field *f, size_t i,
 				const char **title);
 
-/* Append what would do: "an integer, 1 to 10". Untrusted words are in it. */
+/*
+ * Append a description of valid values: "an integer, 1 to 10". Untrusted words
+ * are in it.
+ */
 void form_describe(struct buf *out, const struct form_field *f);
-/* Append VALUE as it would be typed. */
+/* Append VALUE as a user would type it. */
 void form_show_value(struct buf *out, struct json_object *value);
 
 /*
- * LINE as a value that the schema takes, which the caller owns. 0, or -EINVAL and a
- * sentence that says what would do.
+ * Convert LINE to a valid value of the field, which the caller owns. 0, or
+ * -EINVAL and a sentence with what would be valid.
  */
 int form_take(const struct form_field *f, const char *line,
 	      struct json_object **value, char *errmsg, size_t size);
 /*
- * The same for what -i takes behind its "=", TEXT: also @FILE and env:NAME, and RAW
- * is JSON as it stands. It becomes INTO's member, unchecked; a list gets all.
+ * Convert TEXT, as -i takes it after "=": also @FILE and env:NAME; RAW: TEXT is
+ * JSON. The value becomes INTO's member, unchecked; values of a list are added
+ * to earlier ones. 0, or -EINVAL and a sentence.
  */
 int form_put(const struct form_field *f, struct json_object *into, bool raw,
 	     const char *text, char *errmsg, size_t size);
-/* Is VALUE one? Likewise. What cannot be checked here passes. */
+/*
+ * Is VALUE valid for the field? 0, or -EINVAL and a sentence. A schema that
+ * cannot be checked here passes.
+ */
 int form_check(const struct form_field *f, struct json_object *value,
 	       char *errmsg, size_t size);
 

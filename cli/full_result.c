@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * full_result.c - a server sends no message beyond its max_answer_bytes: what is longer
- * it names by a URI, which is read here in parts, for client.c and logs.c.
+ * full_result.c - reads long results in parts: a server sends no message beyond
+ * its max_answer_bytes and names a longer result by a URI. client_call.c and
+ * logs.c call it.
  */
 #include "cli/full_result.h"
 
@@ -11,7 +12,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 
-/* The part at FROM, to OUT: how many bytes. */
+/* Append the part in CONTENTS to OUT. Returns its length. */
 static size_t take_part(struct buf *out, struct json_object *contents)
 {
 	struct json_object *text = json_member(contents, "text");
@@ -21,7 +22,10 @@ static size_t take_part(struct buf *out, struct json_object *contents)
 	return n;
 }
 
-/* Who asks too often is told when to ask again, and does. */
+/*
+ * Read the part of URI from byte FROM on. While the server limits the rate,
+ * wait and ask again.
+ */
 static int read_part(struct client *c, const char *uri, size_t from,
 		     struct tool_result *a)
 {
@@ -69,7 +73,7 @@ static int add_result(struct client *c, struct tool_result *a, const char *uri)
 	}
 	if (part.good &&
 	    json_parse(&result, buf_data(&text), buf_len(&text), NULL) < 0)
-		part.good = false; /* it cannot be: it was parsed there */
+		part.good = false; /* never: the server parsed the result */
 	buf_fini(&text);
 	if (!part.good) {
 		tool_result_fini(a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* full_result.h - what one answer has no room for, read in parts. */
+/* full_result.h - results too long for one answer, read in parts. */
 #ifndef CLI_FULL_RESULT_H
 #define CLI_FULL_RESULT_H
 
@@ -9,16 +9,17 @@
 #include "cli/client.h"
 
 /*
- * The text of the resource URI from byte FROM on, to OUT. 0 and *A, the last
- * answer: good, or the refusal; or -errno, and the server is gone. The caller
- * ends *A.
+ * Append the text of the resource URI from byte FROM on to OUT. 0 and *A, the
+ * last answer: good, or the refusal; or -errno: the server is gone. The caller
+ * frees *A.
  */
 int full_result_text(struct client *c, const char *uri, size_t from,
 		     struct buf *out, struct tool_result *a);
 
 /*
- * A is a run whose result has to be read by its resultUri? Then it gets that,
- * or is the refusal. 0, or -errno, and the server is gone.
+ * If A is a run whose result is only named by a resultUri, read the result and
+ * put it into A; on a refusal A becomes the refusal. 0, or -errno: the server
+ * is gone.
  */
 int full_result(struct client *c, struct tool_result *a);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grants_text.c - "paddock template grant", and asked and granted for "template
- * show" and "template check". What packages say goes through sanitize_add(): a
- * line that would look like another is not shown as something to copy.
+ * grants_text.c - "paddock template grant", and the permissions in "template
+ * show" and "template check". Words of packages go through sanitize_add(): a
+ * line that cleaning changes is shown as a remark, not as a line to copy.
  */
 #include "cli/grants_text.h"
 
@@ -23,7 +23,7 @@ static const char *item(struct json_object *list, size_t i)
 	return json_object_get_string(json_object_array_get_idx(list, i));
 }
 
-/* ---- for show ---- */
+/* ---- permissions asked and granted ---- */
 
 static bool has(struct json_object *list, const char *word)
 {
@@ -33,7 +33,7 @@ static bool has(struct json_object *list, const char *word)
 	return false;
 }
 
-/* Why none can be granted, of KEY; NULL: it can. */
+/* Return why the permission SHOWN cannot be granted; NULL: it can be. */
 static const char *reason(struct json_object *permissions, const char *shown)
 {
 	json_each(o, json_member(permissions, "missing"))
@@ -68,7 +68,7 @@ static void show_kind(struct json_object *permissions, const char *what,
 static void show_hosts(struct json_object *hosts)
 {
 	if (hosts == NULL)
-		return; /* it is not ours to know */
+		return; /* the server does not tell the hosts */
 	for (size_t i = 0; i < json_length(hosts); i++)
 		show_word("hosts", item(hosts, i), true, NULL);
 	if (json_length(hosts) == 0)
@@ -94,7 +94,7 @@ void grants_text_print(struct json_object *permissions)
 
 /* ---- lines for paddock.conf ---- */
 
-/* TEXT is lines; each that would not be shown as it is becomes a remark. */
+/* Print the lines of TEXT. A line that cleaning changes becomes a remark. */
 static void put_lines(const char *text)
 {
 	char *copy = xstrdup(text), *at = copy, *line;
@@ -135,7 +135,7 @@ void grants_text_print_missing(struct json_object *permissions)
 
 /* ---- template grant ---- */
 
-/* Does T's package ask for anything? If not, that is said. */
+/* Does T's package ask for any permission? If not, print that. */
 static bool asks(struct json_object *t)
 {
 	struct json_object *asked =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input.c - "-i key=value" to a run's inputs, typed by the template's schema;
- * run.c calls it for each. What does not fit is -EINVAL with a sentence that
- * names the key and what would pass; nothing was put then.
+ * input.c - turns "-i key=value" into a run's inputs, typed by the template's
+ * schema; run.c calls it for each -i. A word that does not fit is -EINVAL with
+ * a sentence on the key and the valid values.
  */
 #include "cli/input.h"
 
@@ -29,10 +29,10 @@
 #define ENVIRONMENT "env:"
 #define ARTIFACT "$artifact"
 
-/* What is being put where. */
+/* A value to put, with its place. */
 struct put {
 	struct json_object *root;   /* the whole schema, for its $refs */
-	struct json_object *schema; /* of the object that is put into */
+	struct json_object *schema; /* of the object INTO */
 	struct json_object *into;
 	const char *key;
 	char *errmsg;
@@ -41,8 +41,7 @@ struct put {
 
 /* ---- files ---- */
 
-/* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
-   and ERRMSG. */
+/* Return the file at PATH ("-": stdin), NUL-ended; or NULL and ERRMSG. */
 static char *input_read_file(const char *path, size_t *len, char *errmsg,
 			     size_t size)
 {
@@ -70,14 +69,14 @@ static int no_json(const struct put *p, const char *text,
 			  err->text);
 }
 
-/* Was TEXT meant to be a list or an object? Then its fault is worth telling. */
+/* Does TEXT look like a list or an object? Then its JSON error is told. */
 static bool looks_json(const char *text)
 {
 	text += strspn(text, " \t\r\n");
 	return *text == '[' || *text == '{';
 }
 
-/* ERR with a text: it is not JSON at all. */
+/* Refuse TEXT, of none of the TYPES. ERR has a text if TEXT is not JSON. */
 static int no_type(const struct put *p, unsigned types, const char *text,
 		   struct json_error *err)
 {
@@ -92,7 +91,7 @@ static int no_type(const struct put *p, unsigned types, const char *text,
 			  broken ? err->text : "");
 }
 
-/* Text where the schema takes text, and JSON is not wanted there as well. */
+/* Convert TEXT into *OUT: JSON if SCHEMA allows it, else a string. */
 static int typed(const struct put *p, struct json_object **out,
 		 struct json_object *schema, const char *text, size_t len)
 {
@@ -128,7 +127,29 @@ static int set(const struct put *p, struct json_object *v)
 	return 0;
 }
 
-/* A list: JSON as a whole, or one more element. */
+/* Refuse TEXT: neither a list of SCHEMA's elements nor an element. */
+static int no_element(const struct put *p, struct json_object *schema,
+		      const char *text)
+{
+	char names[INPUT_TYPES_SIZE];
+	struct json_error err;
+	struct json_object *v = NULL;
+
+	input_type_names(names,
+			 input_types(p->root, input_items(p->root, schema)));
+	if (!looks_json(text) ||
+	    json_parse(&v, text, strlen(text), &err) == 0) {
+		json_object_put(v);
+		return errmsg_set(p->errmsg, p->size,
+				  "%s is a list, and each element has to be "
+				  "%s: write %s=ELEMENT once for each, or all "
+				  "of it as a JSON array",
+				  p->key, names, p->key);
+	}
+	return no_json(p, text, &err);
+}
+
+/* Put TEXT into a list: a JSON array is the whole list, else an element. */
 static int put_element(const struct put *p, struct json_object *schema,
 		       const char *text, size_t len)
 {
@@ -141,7 +162,7 @@ static int put_element(const struct put *p, struct json_object *schema,
 	json_object_put(v);
 	rc = typed(p, &v, input_items(p->root, schema), text, len);
 	if (rc < 0)
-		return rc;
+		return utf8_ok(text, len) ? no_element(p, schema, text) : rc;
 	if (!json_object_is_type(list, json_type_array)) {
 		list = json_object_new_array();
 		set(p, list);
@@ -149,9 +170,9 @@ static int put_element(const struct put *p, struct json_object *schema,
 	return json_object_array_add(list, v);
 }
 
-/* ---- files that a run is given ---- */
+/* ---- files as inputs ---- */
 
-/* Has SCHEMA a form that names an artifact? */
+/* Does SCHEMA have a form with "$artifact"? */
 static bool takes_files(struct json_object *root, struct json_object *schema)
 {
 	json_each(form, json_member(input_resolve(root, schema), "anyOf"))
@@ -163,7 +184,7 @@ static bool takes_files(struct json_object *root, struct json_object *schema)
 
 const char *input_upload(struct json_object *v)
 {
-	/* nothing but upload_later() gives an object of inputs such data */
+	/* only upload_later() sets userdata on an object of inputs */
 	return json_object_is_type(v, json_type_object)
 		   ? json_object_get_userdata(v)
 		   : NULL;
@@ -183,7 +204,7 @@ static struct json_object *upload_later(const char *path)
 	return v;
 }
 
-/* JSON that has one of the forms stands for itself; the rest is a file's text. */
+/* Is V one of the JSON forms of a file? Other text is a file's content. */
 static bool is_form(struct json_object *v)
 {
 	return json_member(v, ARTIFACT) != NULL ||
@@ -202,7 +223,7 @@ static struct json_object *in_base64(const char *p, size_t n)
 	return v;
 }
 
-/* What WORD, which says LEN bytes at TEXT, is as a file. */
+/* Return the file input for WORD, whose value is LEN bytes at TEXT. */
 static struct json_object *as_file(const char *word, const char *text,
 				   size_t len)
 {
@@ -244,14 +265,14 @@ static int put_json(const struct put *p, const char *text, size_t len)
 	return set(p, v);
 }
 
-/* A value as it was meant. */
+/* A value, read from its source. */
 struct given {
 	const char *text; /* LEN bytes */
 	size_t len;
 	char *owned; /* or NULL */
 };
 
-/* "env:NAME": what NAME has, as it is; it is in no message. */
+/* Take the variable NAME of the environment. No message has its value. */
 static int from_environment(const struct put *p, struct given *g,
 			    const char *name)
 {
@@ -272,7 +293,7 @@ static int from_file(const struct put *p, struct given *g, const char *path)
 	return g->text != NULL ? 0 : -EINVAL;
 }
 
-/* The word behind the "=": a file's name, a variable's, or the value itself. */
+/* Read the WORD after "=": a file's name, a variable's, or the value. */
 static int take_given(const struct put *p, struct given *g, const char *word)
 {
 	const char *at = word + strlen(ENVIRONMENT);
@@ -290,7 +311,7 @@ static int take_given(const struct put *p, struct given *g, const char *word)
 	return 0;
 }
 
-/* A list of files gets one more. */
+/* Put the file V, as a further ELEMENT of a list if so. */
 static int put_file(const struct put *p, bool element, struct json_object *v)
 {
 	struct json_object *list = json_member(p->into, p->key);
@@ -327,7 +348,7 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 
 /* ---- keys ---- */
 
-/* To B: that there is no such input, and the first of those that there are. */
+/* Write to B that there is no such input, and some names of KNOWN. */
 static const char *no_input(const struct put *p, struct json_object *known,
 			    struct buf *b)
 {
@@ -374,7 +395,7 @@ static int unknown_key(const struct put *p)
 	return rc;
 }
 
-/* "a.b" where a is an object of P's: "a", the caller's, and its SCHEMA. */
+/* For "a.b" with an object a, return "a", the caller's, and its SCHEMA. */
 static char *head_of(const struct put *p, struct json_object **schema)
 {
 	const char *dot = strchr(p->key, '.');
@@ -392,7 +413,7 @@ static char *head_of(const struct put *p, struct json_object **schema)
 	return NULL;
 }
 
-/* Likewise: IN puts b into it. HEAD is owned. */
+/* Step into that object: make IN put "b" into "a". HEAD is the caller's. */
 static bool step_into(const struct put *p, struct put *in, char **head)
 {
 	struct json_object *schema;
@@ -430,7 +451,7 @@ static int put_at(const struct put *p, bool raw, const char *value)
 	return put_text(p, leaf, raw, value);
 }
 
-/* The key of WORD, whose "=" is at EQUALS, which has to be there; the caller's. */
+/* Return the key of WORD, the caller's. EQUALS points to the "=" in WORD. */
 static char *key_of(const char *word, const char *equals)
 {
 	bool raw = equals > word && equals[-1] == ':';

@@ -7,15 +7,16 @@
 #include <stddef.h>
 
 /*
- * Put what WORD says into INPUTS, an object. WORD is one of
+ * Put the value in WORD into INPUTS, an object. WORD is one of
  *
- *   key=value    typed by SCHEMA: text where that says string, else JSON; a
- *                list may be given element by element
- *   key=@FILE    the file's text likewise; - is stdin; @@ begins text with @
+ *   key=value    text where SCHEMA has a string, else JSON; a list may be
+ *                given element by element
+ *   key=@FILE    the file's text, typed in the same way; - is stdin; @@ begins
+ *                text with @
  *   key=@@FILE   where SCHEMA takes files: the file is to be uploaded, and its
  *                artifact is the input (input_upload())
- *   key=env:NAME what the environment has as NAME; env:: begins text with env:
- *   key:=JSON    as it stands, or from a file (:=@FILE) or the environment
+ *   key=env:NAME the environment's variable NAME; env:: begins text with env:
+ *   key:=JSON    JSON as it stands, or from a file (:=@FILE) or the environment
  *
  * A key with dots leads into objects where SCHEMA knows no such key. SCHEMA
  * may be NULL. 0, or -EINVAL and ERRMSG.
@@ -24,18 +25,18 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 	      const char *word, char *errmsg, size_t size);
 
 /*
- * Where input_put() puts what WORD says: a JSON Pointer, the caller's. NULL: it is a
- * whole input, or nothing that it takes.
+ * Return the JSON Pointer of the member to which input_put() would put the
+ * value of WORD, the caller's; NULL: WORD gives a whole input, or is invalid.
  */
 char *input_member(struct json_object *schema, const char *word);
 
 /*
- * The file that is to be uploaded in the place of V, an object of input_put()'s; NULL:
- * V is no such place. Lent.
+ * Return the path of the file to upload in place of V, lent, if input_put()
+ * made V for an upload; else NULL.
  */
 const char *input_upload(struct json_object *v);
 
-/* Put FROM's members into INTO; objects that both have are merged, too. */
+/* Put FROM's members into INTO; objects in both are merged, too. */
 void input_merge(struct json_object *into, struct json_object *from);
 
 #endif

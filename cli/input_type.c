@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_type.c - what a schema says of types, members and elements, following
- * $ref and alternatives, for input.c and schema_outline.c. It only reads; where
- * the schema does not say there are no types, and the server decides.
+ * input_type.c - reads types, members and elements from a schema, following
+ * $ref and alternatives, for input.c and schema_outline.c. If the schema does
+ * not say, the result is empty, and the server decides.
  */
 #include "cli/input_type.h"
 
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 
-#define REFS_MAX 16 /* that follow each other, or alternatives in each other */
+#define REFS_MAX 16 /* references in a row, or nested alternatives */
 
 static const struct {
 	const char *name;
@@ -70,7 +70,7 @@ unsigned input_type_of(struct json_object *v)
 
 /* ---- $ref ---- */
 
-/* What POINTER ("/$defs/a") leads to in ROOT; escapes are not looked at. */
+/* Return the target of POINTER ("/$defs/a") in ROOT; no escapes decoded. */
 static struct json_object *walk(struct json_object *root, const char *pointer)
 {
 	struct json_object *at = root;
@@ -129,7 +129,10 @@ static unsigned of_all(struct json_object *list,
 static unsigned types_at(struct json_object *root, struct json_object *schema,
 			 int depth);
 
-/* anyOf, oneOf: what any lets through; one that does not say counts not. */
+/*
+ * Return the types that any branch of LIST (anyOf, oneOf, allOf) allows; a
+ * branch without types is ignored.
+ */
 static unsigned of_branches(struct json_object *root, struct json_object *list,
 			    int depth)
 {

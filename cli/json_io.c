@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json_io.c - JSON of files that the user names, new files, and JSON on a
- * terminal: indented, short values on one line, and nothing in it that acts
- * there. A file that cannot be had, or is no JSON, is said on stderr with its
- * line; printing cannot fail but for stdout, which main.c looks at in the end.
+ * terminal: indented, short values on one line, characters that act on a
+ * terminal escaped. For a file that cannot be read or is not JSON a line on
+ * stderr says why. Printing fails only if stdout does, which main.c checks at
+ * the end.
  */
 #include "cli/json_io.h"
 
@@ -75,9 +76,12 @@ int json_file_create(const char *dir, const char *name, const char *text)
 #define LINE_COLUMNS ((size_t)78)
 #define INDENT 2
 
-/* ---- one line ---- */
+/* ---- values on one line ---- */
 
-/* What JSON lets stand in a string, but a terminal may act on. */
+/*
+ * Append TEXT with escapes for characters allowed in JSON strings on which a
+ * terminal may act.
+ */
 static void add_escaped(struct buf *out, const char *text, size_t n)
 {
 	size_t len;
@@ -113,7 +117,7 @@ static void add_string(struct buf *out, const char *s)
 	json_object_put(v);
 }
 
-/* With blanks after commas and colons. */
+/* Append V on one line, with blanks after commas and colons. */
 static void add_line(struct buf *out, struct json_object *v)
 {
 	const char *comma = "";
@@ -140,7 +144,7 @@ static void add_line(struct buf *out, struct json_object *v)
 	}
 }
 
-/* ---- many ---- */
+/* ---- values on many lines ---- */
 
 static bool is_container(struct json_object *v)
 {
@@ -148,7 +152,7 @@ static bool is_container(struct json_object *v)
 	       json_object_is_type(v, json_type_object);
 }
 
-/* A bound on how long it is as one line, without writing it: at most MAX+1. */
+/* Return about how many bytes V has on one line; more than MAX: too long. */
 static size_t measure(struct json_object *v, size_t max)
 {
 	size_t sum = 2;
@@ -172,7 +176,7 @@ static size_t measure(struct json_object *v, size_t max)
 	return sum;
 }
 
-/* Does V fit on the line at column AT? */
+/* Does V fit on the line from column AT on? */
 static bool fits(struct json_object *v, size_t at)
 {
 	struct buf line = {0};
@@ -193,7 +197,7 @@ static void new_line(struct buf *out, unsigned depth)
 	buf_printf(out, "\n%*s", (int)(depth * INDENT), "");
 }
 
-/* AT is where V begins; more follows it on its last line. */
+/* Append V from column AT on; the caller continues the last line. */
 static void add_at(struct buf *out, struct json_object *v, unsigned depth,
 		   size_t at);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * logs.c - "paddock logs": a run's log by its resource, and with --follow what
- * is added until it ends. main.c's table calls it. A server that does not tell
- * of changes is asked now and then; what is not there is CLI_ABSENT.
+ * logs.c - "paddock logs": prints a run's log, and with --follow what is added
+ * until the run ends. main.c's table calls it. A server that sends no
+ * notifications of changes is polled; a missing run is CLI_ABSENT.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@
 #include "proto/json/json_pack.h"
 
 /*
- * The server tells when there is more; what it tells of often is read so often.
- * A server may not tell (of a run that another one has): asked now and then.
+ * After a notification the log is read at most this often. A server may send
+ * none (of a run on another node): then the log is polled.
  */
 #define READ_EVERY_MS 250
 #define VIEW_EVERY_MS 1000 /* pollAfterMs of the contract */
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
      "go on until the run has ended"},
 };
 
-/* Line by line: its control characters must not act on a terminal. */
+/* Print whole lines, cleaned of control characters that act on a terminal. */
 static void show(const char *text, size_t len)
 {
 	const char *end;
@@ -55,7 +55,10 @@ static void show(const char *text, size_t len)
 	fflush(stdout);
 }
 
-/* A resource that is not there has no words of its own, a run has. */
+/*
+ * Print the refusal of a run that does not exist: more helpful than the refusal
+ * of its log. Else print REFUSAL.
+ */
 static int refused(const struct cli *cli, struct client *c, const char *run,
 		   struct json_object *refusal)
 {
@@ -66,7 +69,7 @@ static int refused(const struct cli *cli, struct client *c, const char *run,
 	return rc != 0 ? rc : report_refusal(refusal, run);
 }
 
-/* Show what is new since *SEEN. 0, or the exit status. */
+/* Print the log from *SEEN on. 0, or the exit status. */
 static int read_on(const struct cli *cli, struct client *c, const char *run,
 		   size_t *seen)
 {
@@ -91,7 +94,7 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 	return rc;
 }
 
-/* A server that refuses to tell is asked now and then. */
+/* Subscribe to the run and its log. A refusal is ignored: the log is polled. */
 static int subscribe(struct client *c, const char *run)
 {
 	char *view = xasprintf("paddock://runs/%s", run);
@@ -103,7 +106,7 @@ static int subscribe(struct client *c, const char *run)
 	return rc < 0 ? client_trouble() : 0;
 }
 
-/* Until there may be more to read, and then as long as one should wait. */
+/* Wait for a notification (then READ_EVERY_MS more), or UNASKED_MS. */
 static int wait_for_more(struct client *c)
 {
 	int rc = client_wait_update(c, UNASKED_MS);
@@ -113,7 +116,7 @@ static int wait_for_more(struct client *c)
 	return rc < 0 && rc != -ETIMEDOUT ? client_trouble() : 0;
 }
 
-/* Has RUN ended? Asked no more often than once in VIEW_EVERY_MS. */
+/* Look whether RUN has ended, at most once in VIEW_EVERY_MS. */
 static int look(const struct cli *cli, struct client *c, const char *run,
 		int64_t *next_ms, bool *ended)
 {
@@ -129,7 +132,7 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 	return rc;
 }
 
-/* What is logged before the end is read after it is known. */
+/* The log is read once more after the end is known, for the last lines. */
 static int follow(const struct cli *cli, struct client *c, const char *run,
 		  size_t *seen)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A template of our own takes the code of another as its input, and loads it:
- * what that does meanwhile, it does in a worker that is caged and bounded, and
- * what it says is shown to people as what a template says. "template check"
- * calls it for each package with Lua; it fails when no run can be had at all.
+ * lua_check.c - tries a package's Lua in a template of our own with the code as
+ * its input, so that untrusted code runs only in a caged, bounded worker, and
+ * its messages are shown as a template's words. template_check.c calls it for
+ * each package with Lua; CLI_TROUBLE when no run can be made at all.
  */
 #include "cli/lua_check.h"
 
@@ -24,9 +24,9 @@
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"
 
-#define CODE_BYTES_MAX (1 << 20) /* as a server reads */
-#define WHY_SHOWN "400"		 /* bytes of what a template says */
-#define CHUNK "e:" /* what Lua puts before its complaints: the chunk's name */
+#define CODE_BYTES_MAX (1 << 20) /* the server's own bound on Lua code */
+#define WHY_SHOWN "400"		 /* bytes of a template's message */
+#define CHUNK "e:" /* the chunk's name, with which Lua's messages begin */
 
 struct lua_check {
 	struct client *client;
@@ -43,7 +43,7 @@ static const char manifest[] =
     "\"inputsSchema\":{\"type\":\"object\",\"required\":[\"code\"],"
     "\"properties\":{\"code\":{\"type\":\"string\"}}}}";
 
-/* What it loads may put other functions in the place of these. */
+/* The loaded code may replace these functions: keep locals. */
 static const char loader[] =
     "local load, pcall, type, tostring = load, pcall, type, tostring\n"
     "return function(run, inputs)\n"
@@ -96,9 +96,12 @@ void lua_check_close(struct lua_check *p)
 	free(p);
 }
 
-/* ---- its code ---- */
+/* ---- the package's code ---- */
 
-/* Through no link, as the server reads it: the caller's, or NULL with errno. */
+/*
+ * Return the text of ENTRY, read through no link, as the server reads it: the
+ * caller's, or NULL with errno.
+ */
 static char *open_code(const char *dir, const char *entry)
 {
 	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), file, rc;
@@ -118,13 +121,13 @@ static char *open_code(const char *dir, const char *entry)
 	if (rc == 0 && strlen(text) == len && utf8_ok(text, len))
 		return text;
 	free(text);
-	errno = rc < 0 ? -rc : EAGAIN; /* it was text a moment ago */
+	errno = rc < 0 ? -rc : EAGAIN; /* the file has changed since */
 	return NULL;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* ERRMSG is Lua's: "e:3: what", or without a place. */
+/* Return the fault of Lua's message ERRMSG: "e:3: what", or no place. */
 static struct json_object *fault(const char *entry, const char *said,
 				 const char *errmsg)
 {
@@ -146,7 +149,7 @@ static struct json_object *fault(const char *entry, const char *said,
 	return o;
 }
 
-/* It was loaded, or not, and that is what the probe says. */
+/* Return the fault in the probe's result R; NULL: the code is good. */
 static struct json_object *of_result(const char *entry, struct json_object *r)
 {
 	const char *stage = json_member_str(r, "stage");
@@ -171,7 +174,7 @@ static struct json_object *of_result(const char *entry, struct json_object *r)
 	return o;
 }
 
-/* The run failed: what it was that met its end. */
+/* Return the fault of a run of the probe that failed with the error E. */
 static struct json_object *of_error(const char *entry, struct json_object *e)
 {
 	const char *code = json_member_str(e, "errorCode");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - paddock: the table of subcommands, the flags that all have, and
- * which command is meant. A wrong word or flag ends with CLI_USAGE and what is
- * near; each command's status is the process's.
+ * main.c - paddock: the table of subcommands, the flags of all commands, and
+ * the choice of the command. A wrong word or flag ends with CLI_USAGE and a
+ * near one as a hint; otherwise the command's status is the process's.
  */
 #include <locale.h>
 #include <poll.h>
@@ -47,6 +47,7 @@ static const struct command *const commands[] = {
     &cmd_schema,
     &cmd_token,
     &cmd_client_config,
+    &cmd_reload,
     &cmd_doctor,
     &cmd_selftest,
     &cmd_help,
@@ -63,7 +64,10 @@ static int wrong(const char *errmsg, const struct command *cmd)
 	return CLI_USAGE;
 }
 
-/* "template", or "template shw": WORD begins the names of several. */
+/*
+ * Refuse WORD, the first word of commands of two words ("template"), without a
+ * known SECOND ("template shw").
+ */
 static int no_subcommand(const struct cli *cli, const char *word,
 			 const char *second)
 {
@@ -98,8 +102,9 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 		    cli, word, argc > 1 && argv[1][0] != '-' ? argv[1] : NULL);
 	if (word[0] == '-')
 		snprintf(errmsg, sizeof(errmsg),
-			 "\"%.64s\" came before a command; flags follow it: "
-			 "paddock run TEMPLATE --templates DIR",
+			 "\"%.64s\" came before a command, and is no flag of "
+			 "all commands; others follow theirs: paddock run "
+			 "TEMPLATE --timeout 5s",
 			 word);
 	else if (suggest != NULL)
 		snprintf(errmsg, sizeof(errmsg),
@@ -111,7 +116,10 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	return wrong(errmsg, NULL);
 }
 
-/* GIVEN as the whole id that ARGS, of a command, says it is. */
+/*
+ * Complete GIVEN to a whole id in *ID, of the kind that ARGS, the operands of a
+ * command, name. 0 or an exit status.
+ */
 static int find_id(const struct cli *cli, const char *args, struct client *c,
 		   const char *given, char **id)
 {
@@ -129,7 +137,10 @@ static int find_id(const struct cli *cli, const char *args, struct client *c,
 	return artifact_id_find(cli, c, given, id);
 }
 
-/* Its first operand is a run or an artifact, or all of them are: it gets whole ids. */
+/*
+ * Call CMD with whole ids: its first operand, or every operand, names a run or
+ * an artifact.
+ */
 static int with_ids(const struct cli *cli, const struct command *cmd,
 		    struct client *c, int n, const char *const *arg)
 {
@@ -184,17 +195,43 @@ static int call(const struct cli *cli, const struct command *cmd,
 	return CLI_USAGE;
 }
 
+/*
+ * Return how many words before the command are flags, of all commands, with
+ * their values.
+ */
+static int leading_flags(int argc, const char *const *words)
+{
+	int n = 0;
+
+	while (n < argc && words[n][0] == '-') {
+		bool alone = true;
+		size_t i = 0;
+
+		while (i < CLI_FLAGS &&
+		       !opt_is(&cli_flags[i], words[n], &alone))
+			i++;
+		if (i == CLI_FLAGS)
+			break;
+		n += alone ? 1 : 2;
+	}
+	return n < argc ? n : argc;
+}
+
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
-	const char *const *words = (const char *const *)argv;
+	const char **words = (const char **)argv;
+	int lead = leading_flags(argc, words), skip, rc;
 	struct opt_list operands = {0};
 	const struct command *cmd;
 	char errmsg[256];
-	int skip, rc;
 
-	cmd = command_find(cli, argc, words, &skip);
+	if (lead == argc)
+		return wrong("say what to do: paddock COMMAND", NULL);
+	cmd = command_find(cli, argc - lead, words + lead, &skip);
 	if (cmd == NULL)
-		return no_command(cli, argc, argv);
+		return no_command(cli, argc - lead, argv + lead);
+	/* move the flags behind the command's words, to be parsed there */
+	memmove(words + skip, words, (size_t)lead * sizeof(*words));
 	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
 					  {cli_flags, CLI_FLAGS}},
 		       2, &operands, argc - skip, words + skip, errmsg,
@@ -206,7 +243,10 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	return rc;
 }
 
-/* "paddock ps -a | head -1": who has read enough needs no message. */
+/*
+ * Has the reader of stdout left, as head(1) after the first line? Such a reader
+ * needs no message.
+ */
 static bool reader_left(void)
 {
 	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};

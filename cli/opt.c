@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opt.c - parses flags by tables, which help and completion read as well, and
- * durations as people write them; main.c and run.c call it. A flag or value
- * that does not pass is -EINVAL with the nearest flag, or what would pass.
+ * opt.c - parses flags by tables that help and completion read as well, and
+ * durations as people write them. main.c calls opt_parse(), commands call
+ * duration_parse(). A flag or value that does not pass gives -EINVAL with a
+ * sentence: the nearest flag or value, or all values that would pass.
  */
 #include "cli/opt.h"
 
@@ -37,7 +38,10 @@ void opt_list_free(struct opt_list *list)
 	*list = (struct opt_list){0};
 }
 
-/* By NAME (LEN bytes), or by LETTER where that is not 0. */
+/*
+ * Return the flag NAME (LEN bytes), or the flag LETTER if LETTER is not 0;
+ * NULL: no such flag.
+ */
 static const struct opt *find(const struct parse *p, const char *name,
 			      size_t len, char letter)
 {
@@ -52,6 +56,21 @@ static const struct opt *find(const struct parse *p, const char *name,
 		}
 	}
 	return NULL;
+}
+
+bool opt_is(const struct opt *o, const char *word, bool *alone)
+{
+	size_t n = strlen(o->name);
+
+	if (word[0] != '-' || word[1] == '\0')
+		return false;
+	if (word[1] != '-') {
+		*alone = o->kind == OPT_FLAG || word[2] != '\0';
+		return o->letter != 0 && word[1] == o->letter;
+	}
+	*alone = o->kind == OPT_FLAG || word[2 + n] == '=';
+	return strncmp(word + 2, o->name, n) == 0 &&
+	       (word[2 + n] == '\0' || word[2 + n] == '=');
 }
 
 static int unknown(const struct parse *p, const char *name, size_t len)
@@ -98,7 +117,10 @@ const char *const *opt_values(const struct opt *o)
 	return NULL;
 }
 
-/* "--mode is "asynk"; it has to be sync, async or auto" */
+/*
+ * Refuse a VALUE of O that opt_values() does not list: "--mode cannot be
+ * "asynk"; did you mean "async"?". 0 or -EINVAL.
+ */
 static int check_value(const struct parse *p, const struct opt *o,
 		       const char *value)
 {
@@ -133,7 +155,10 @@ static int check_value(const struct parse *p, const struct opt *o,
 	return rc;
 }
 
-/* VALUE NULL: none was attached, so the next word is taken. */
+/*
+ * Store VALUE for the flag O. With VALUE NULL a flag that needs a value takes
+ * the next word of the command line.
+ */
 static int apply(struct parse *p, const struct opt *o, const char *value)
 {
 	if (o->kind == OPT_FLAG) {
@@ -167,7 +192,7 @@ static int parse_long(struct parse *p, const char *word)
 	return apply(p, o, word[len] == '=' ? word + len + 1 : NULL);
 }
 
-/* "-qv", "-ikey=value" */
+/* Parse short flags: "-qv", "-ikey=value". WORD begins after the dash. */
 static int parse_letters(struct parse *p, const char *word)
 {
 	for (; *word != '\0'; word++) {
@@ -219,9 +244,13 @@ static const struct {
 } units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 
-#define SECONDS 3 /* in units[] */
+#define SECONDS 3 /* index of "s" in units[] */
 
-/* "1.5": digits and perhaps a fraction; no sign, exponent, hexadecimal. */
+/*
+ * Read digits and perhaps a fraction ("1.5") at *AT into *OUT and step over
+ * them. A sign, an exponent or hexadecimal is -EINVAL; more than 15 digits
+ * before the point are -ERANGE.
+ */
 static int number(double *out, const char **at)
 {
 	size_t whole = strspn(*at, "0123456789"), n = whole;
@@ -240,7 +269,10 @@ static int number(double *out, const char **at)
 	return 0;
 }
 
-/* The index in units[]; FIRST: an earlier one has been used already. */
+/*
+ * Read a unit at *AT and return its index in units[], at least FIRST: a larger
+ * unit than the last must not follow. Else -EINVAL.
+ */
 static int unit(const char **at, int first)
 {
 	size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz");

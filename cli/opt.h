@@ -4,6 +4,7 @@
 #define CLI_OPT_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct opt_list {
@@ -12,21 +13,24 @@ struct opt_list {
 };
 
 enum opt_kind {
-	OPT_FLAG, /* bool */
-	OPT_TEXT, /* const char *, borrowed from argv; the last one counts */
-	OPT_LIST, /* struct opt_list */
+	OPT_FLAG, /* to: bool */
+	OPT_TEXT, /* to: const char *, from argv; the last use counts */
+	OPT_LIST, /* to: struct opt_list */
 };
 
 struct opt {
-	const char *name; /* without its dashes */
-	char letter;	  /* 0: it has none */
+	const char *name; /* without the dashes */
+	char letter;	  /* 0: no short form */
 	enum opt_kind kind;
 	void *to;
-	const char *arg; /* what its value is called; NULL for a flag */
+	const char *arg; /* the value's name in help; NULL for OPT_FLAG */
 	const char *help;
 };
 
-/* What the value of O may be, to its NULL, by what it is called; NULL: anything. */
+/*
+ * Return the values that O accepts, found by O->arg, with NULL at the end; or
+ * NULL: any value.
+ */
 const char *const *opt_values(const struct opt *o);
 
 struct opt_set {
@@ -40,14 +44,21 @@ struct opt_set {
  */
 int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
 	      int argc, const char *const *argv, char *errmsg, size_t size);
+/*
+ * Is WORD, from the command line, the flag O? *ALONE: the next word is no value
+ * of O, since O takes none or WORD holds the value as well.
+ */
+bool opt_is(const struct opt *o, const char *word, bool *alone);
+
 void opt_list_add(struct opt_list *list, const char *item);
 void opt_list_free(struct opt_list *list);
 
 #define DURATION_MAX_MS ((int64_t)366 * 24 * 3600 * 1000)
 
 /*
- * Units are ms, s, m, h, d, largest first; a bare number is seconds. 0 and
- * *MS, at least 1; -EINVAL, or -ERANGE for none or more than DURATION_MAX_MS.
+ * Parse a duration. Units are ms, s, m, h, d, largest first; a bare number is
+ * seconds. 0 and *MS, at least 1; -EINVAL, or -ERANGE for a duration below 1 ms
+ * or above DURATION_MAX_MS.
  */
 int duration_parse(int64_t *ms, const char *text);
 

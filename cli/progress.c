@@ -19,7 +19,7 @@
 #include "cli/terminal.h"
 
 #define TICK_MS 100
-#define SHOW_AFTER_MS 150 /* a run that is over at once needs no bar */
+#define SHOW_AFTER_MS 150 /* a shorter run needs no bar */
 #define LINE_EVERY_MS 1000
 
 void progress_init(struct progress *p, const char *name, bool quiet)
@@ -54,7 +54,10 @@ static void draw(struct progress *p)
 	p->drawn = true;
 }
 
-/* Off a terminal: each tenth once, and messages, but not too many. */
+/*
+ * Print a line, off a terminal: for each tenth once, and for a new message at
+ * most once in LINE_EVERY_MS.
+ */
 static void tell_out(struct progress *p, bool new_message)
 {
 	int64_t now = clock_mono_ms();
@@ -124,7 +127,7 @@ void progress_fini(struct progress *p)
 
 #define PROGRESS_BAR_COLUMNS 24
 #define NAME_COLUMNS 24
-#define TEXT_COLUMNS_MIN 8 /* in less a text would say nothing */
+#define TEXT_COLUMNS_MIN 8 /* a shorter text is not worth printing */
 #define SPIN_MS 100
 
 #define GREEN "\033[32m"
@@ -188,7 +191,7 @@ static void add_spinner(struct buf *out, const struct progress_bar *b)
 	buf_add_str(out, " ");
 }
 
-/* "3/10 " or, without a total, "3 ". */
+/* Append "3/10 " or, without a total, "3 ". */
 static void add_count(struct buf *out, const struct progress_bar *b)
 {
 	if (b->total > 0)
@@ -197,7 +200,7 @@ static void add_count(struct buf *out, const struct progress_bar *b)
 		buf_printf(out, "%" PRIu64 " ", b->done);
 }
 
-/* TEXT and a blank, within *LEFT columns. */
+/* Append TEXT, at most MOST columns, and a blank, within *LEFT columns. */
 static void add_text(struct buf *out, const char *text, size_t most,
 		     size_t *left)
 {
@@ -210,7 +213,7 @@ static void add_text(struct buf *out, const char *text, size_t most,
 	*left -= sanitize_width(buf_data(out) + start, buf_len(out) - start);
 }
 
-/* True, and it is taken off *LEFT, when that much is left. */
+/* Take COLUMNS off *LEFT; false: less is left. */
 static bool room(size_t *left, size_t columns)
 {
 	if (columns > *left)
@@ -219,7 +222,10 @@ static bool room(size_t *left, size_t columns)
 	return true;
 }
 
-/* What matters most gets its room first; then all goes in its order. */
+/*
+ * Space is given to the most important parts first; then all parts are printed
+ * in their order.
+ */
 void progress_bar_render(struct buf *out, const struct progress_bar *b)
 {
 	size_t left = b->columns > 0 ? b->columns - 1 : 0;

@@ -14,16 +14,16 @@ struct progress {
 	uint64_t done, total;
 	int64_t start_ms;
 	bool quiet, draws, drawn;
-	uint64_t told; /* tenths, plus one; off a terminal */
+	uint64_t told; /* last tenth printed, plus one; off a terminal */
 	int64_t told_ms;
 };
 
 void progress_init(struct progress *p, const char *name, bool quiet);
 void progress_set(struct progress *p, uint64_t done, uint64_t total,
 		  const char *message);
-/* Draw again, for the time that goes by. How many ms until the next. */
+/* Draw the bar again with the new time. Returns the ms until the next call. */
 int progress_tick(struct progress *p);
-/* Wipe the bar, so that something else can be written. */
+/* Wipe the bar, so that other text can be written. */
 void progress_hide(struct progress *p);
 void progress_fini(struct progress *p);
 
@@ -32,15 +32,15 @@ struct progress_bar {
 	const char *message;  /* untrusted; may be NULL */
 	uint64_t done, total; /* total 0: not known */
 	int64_t elapsed_ms;
-	unsigned columns; /* of the terminal; never filled to the last one */
+	unsigned columns; /* of the terminal; the last column stays empty */
 	bool colour;
 	bool utf8;
 };
 
-/* Append the line, without control characters other than those of colour. */
+/* Append the line, without control characters except colours. */
 void progress_bar_render(struct buf *out, const struct progress_bar *b);
 
-/* "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min", "12 d 04 h" */
+/* Write "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min", "12 d 04 h". */
 #define PROGRESS_BAR_TIME_SIZE 32
 void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ps.c - "paddock ps": the runs there are, as a table or JSON, page by page.
- * main.c's table calls it. A server that refuses or is lost ends it with
- * tool_call.c's status; with no runs it says so on stderr.
+ * ps.c - "paddock ps": prints the runs as a table or JSON, page by page.
+ * main.c's table calls it. When the server refuses or is lost, tool_call.c's
+ * status ends the command; without runs a line on stderr says so.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,9 +23,7 @@
 #include "cli/opt.h"
 #include "proto/json/json_pack.h"
 
-#define TEMPLATE_COLUMNS 24 /* off a terminal */
-#define OTHER_COLUMNS 67    /* of the rest, with "366 d 00 h ago" */
-#define PAGE 100	    /* as much as list_task_runs gives at once */
+#define PAGE 100 /* the most that list_task_runs returns at once */
 
 static struct {
 	bool all, warm, nodes;
@@ -48,7 +46,7 @@ static const struct opt opts[] = {
      "instead of runs, the servers that have one database"},
 };
 
-static int64_t since_ms; /* wall; 0: whenever */
+static int64_t since_ms; /* wall clock; 0: no bound */
 static size_t most = SIZE_MAX;
 
 static int read_flags(void)
@@ -74,7 +72,7 @@ static int read_flags(void)
 			    flags.most);
 }
 
-/* All runs in STATUS (NULL: any), page by page, onto LIST. */
+/* Append all runs in STATUS (NULL: any) to LIST, page by page. */
 static int gather(const struct cli *cli, struct client *c, const char *status,
 		  struct json_object *list)
 {
@@ -102,7 +100,7 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
-/* Is it said of some which of several servers has it? */
+/* Does any run name its node, one of several servers? */
 static bool has_nodes(struct json_object *list)
 {
 	json_each(r, list)
@@ -111,7 +109,7 @@ static bool has_nodes(struct json_object *list)
 	return false;
 }
 
-/* Ids stay whole, to be copied. */
+/* Print the runs as a table. Ids stay whole, to be copied. */
 static void show(struct json_object *list)
 {
 	static const struct table_column columns[] = {
@@ -140,7 +138,10 @@ static void show(struct json_object *list)
 	table_print(t);
 }
 
-/* Nothing at all would look like a fault; stdout stays as scripts want it. */
+/*
+ * Say on stderr that there are no runs: no output at all would look like a
+ * fault, and scripts read stdout.
+ */
 static void say_none(void)
 {
 	if (flags.template != NULL || flags.status != NULL ||

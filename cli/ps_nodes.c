@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ps_nodes.c - "paddock ps --nodes": the servers that have a database together, as a
- * table or JSON. ps.c calls it; ps_rows.c says what becomes of a failure.
+ * ps_nodes.c - "paddock ps --nodes": prints the servers that share a database,
+ * as a table or JSON. ps.c calls it; ps_rows.c handles failures.
  */
 #include "cli/ps_nodes.h"
 
@@ -24,7 +24,10 @@ static const char *state_of(struct json_object *row)
 	return json_member_bool(row, "draining") ? "draining" : "serving";
 }
 
-/* How long ago that is which KEY has, or a dash. */
+/*
+ * Write the duration in KEY, or since the time in KEY if SINCE_MS is given; a
+ * dash if KEY is missing.
+ */
 static void time_of(char text[PROGRESS_BAR_TIME_SIZE], struct json_object *row,
 		    const char *key, int64_t since_ms)
 {

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 
-/* Show the servers that have a database together with C's. The exit status. */
+/* Print the servers that share the database of C's. Returns the status. */
 int ps_nodes(const struct cli *cli, struct client *c);
 
 #endif

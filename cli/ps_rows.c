@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ps_rows.c - asks the server for rows by a method of ours, and shows them, for
- * ps_nodes.c and ps_warm.c. A server that refuses or is lost ends it with the status
- * of such a call.
+ * ps_rows.c - asks the server for rows by a method of ours and prints them, for
+ * ps_nodes.c and ps_warm.c. When the server refuses or is lost, the status of
+ * the call is returned.
  */
 #include "cli/ps_rows.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ps_rows.h - what "paddock ps" shows instead of runs. */
+/*
+ * ps_rows.h - rows of the server's, printed by "paddock ps" in place of runs.
+ */
 #ifndef CLI_PS_ROWS_H
 #define CLI_PS_ROWS_H
 
@@ -9,8 +11,8 @@
 #include "cli/client.h"
 
 /*
- * The array MEMBER of METHOD's result, as JSON or by SHOW, with *N of them. The exit
- * status; that of the call, when there is none.
+ * Call METHOD and print the array MEMBER of the result, as JSON or by SHOW; *N
+ * is the array's length. Returns the exit status.
  */
 int ps_rows(const struct cli *cli, struct client *c, const char *method,
 	    const char *member, void (*show)(struct json_object *rows),

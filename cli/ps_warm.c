@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ps_warm.c - "paddock ps --warm": the workers that wait for runs, by template,
- * as a table or JSON. ps.c calls it; ps_rows.c says what becomes of a failure. Where
- * none waits it says so on stderr.
+ * ps_warm.c - "paddock ps --warm": prints the workers that wait for runs, by
+ * template, as a table or JSON. ps.c calls it; ps_rows.c handles failures.
+ * Without such workers a line on stderr says so.
  */
 #include "cli/ps_warm.h"
 
@@ -20,7 +20,7 @@ static const struct table_column columns[] = {
     {"WAITING", TABLE_NUMBER, 0}, {"HITS", TABLE_NUMBER, 1},
     {"MISSES", TABLE_NUMBER, 2},  {"REPLACED", TABLE_NUMBER, 3}};
 
-/* Of Lua's there is one kind for all templates whose limits are the same. */
+/* Lua templates with the same limits share a row, without templateId. */
 static void show(struct json_object *rows)
 {
 	static const char *const counts[] = {"waiting", "hits", "misses",

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 
-/* Show C's workers that wait for runs. The exit status. */
+/* Print C's workers that wait for runs. Returns the exit status. */
 int ps_warm(const struct cli *cli, struct client *c);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quote.c - what a template says, as a quotation; ask.c calls it. Nothing here can
- * fail: what is too long is cut, and what would act is taken out by terminal.c.
+ * quote.c - prints the words of a template as a quotation, for ask.c. Nothing
+ * here can fail: a text too long is cut, and terminal.c takes out characters
+ * that act on a terminal.
  */
 #include "cli/quote.h"
 
@@ -10,10 +11,12 @@
 
 #include "cli/terminal.h"
 
-#define QUOTE_LINES 100 /* of a message; what is more is told */
+#define QUOTE_LINES 100 /* lines of a message; a longer message is cut */
 
-/* Where a line of at most COLUMNS ends in TEXT (clean, N bytes), at a blank if
-   there is one. */
+/*
+ * Return where a line of at most COLUMNS ends in TEXT (clean, N bytes): at the
+ * last blank that fits, else at the last whole character.
+ */
 static size_t fit(const char *text, size_t n, size_t columns)
 {
 	size_t end = 0, blank = 0;
@@ -30,7 +33,6 @@ static size_t fit(const char *text, size_t n, size_t columns)
 	return blank;
 }
 
-/* A line of WORDS, N bytes, folded, MARK before each; *LEFT lines are left. */
 void quote_line(const char *mark, const char *words, size_t n, size_t *left)
 {
 	size_t columns = text_wrap_columns(STDERR_FILENO);
@@ -52,7 +54,7 @@ void quote_line(const char *mark, const char *words, size_t n, size_t *left)
 	buf_fini(&clean);
 }
 
-/* Each line that the template wrote, so that none can pass for another's. */
+/* Mark each line of the template's, so that none can pass for paddock's. */
 void quote(const char *words)
 {
 	size_t left = QUOTE_LINES;

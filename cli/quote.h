@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quote.h - words of a template on stderr, marked as such: each line of them has a
- * mark before it that no line of paddock's own has.
+ * quote.h - prints words of a template on stderr as a quotation: each line has
+ * a mark that no line of paddock's own has.
  */
 #ifndef CLI_QUOTE_H
 #define CLI_QUOTE_H
@@ -10,16 +10,19 @@
 
 #include "base/buf.h"
 
-/* WORDS, NULL or any length; what is more than fits a page is left out, and told. */
+/*
+ * Quote WORDS: NULL or a text of any length. After 100 lines the rest is left
+ * out, and a line says so.
+ */
 void quote(const char *words);
 /*
- * A line of WORDS, N bytes, folded to the terminal, MARK before each part; of *LEFT
- * lines, those that it took are taken off.
+ * Print a line of WORDS, N bytes, folded to the terminal, MARK before each
+ * part. *LEFT is how many lines may still be printed; each part takes one off.
  */
 void quote_line(const char *mark, const char *words, size_t n, size_t *left);
 /*
- * Append N bytes of TEXT in at most COLUMNS, with nothing that could end the quotes
- * or brackets around it.
+ * Append N bytes of TEXT in at most COLUMNS, without characters that could end
+ * the quotes or brackets around the text.
  */
 void quote_within(struct buf *out, const char *text, size_t n, size_t columns);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remedy.c - the server's hints name tools and their arguments; these name
- * commands, flags and keys, and what a program means that complains in its
- * cage. report.c and explain.c show them. What comes from the server is a
- * stranger's text: who prints it cleans it.
+ * remedy.c - hints for errors: the server's hints name tools and their
+ * arguments; the hints here name commands, flags and keys, and explain
+ * complaints of programs in their cage. report.c and explain.c print them.
+ * Words from the server are untrusted: the caller cleans the hint before
+ * printing.
  */
 #include "cli/remedy.h"
 
@@ -46,19 +47,22 @@ char *remedy_limit(struct json_object *details)
 				 of != NULL ? " of " : "",
 				 of != NULL ? of : "");
 	quantity(had, json_object_get_int64(used), unit);
-	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
+	if (strcmp(had, most) == 0) { /* the two figures round to the same */
 		snprintf(had, sizeof(had), "%s %.32s",
 			 json_object_get_string(used), unit);
 		snprintf(most, sizeof(most), "%s %.32s",
 			 json_object_get_string(allowed), unit);
 	}
-	if (of == NULL) /* its unit is its name */
+	if (of == NULL) /* the unit names the limit, so say it once */
 		most[strcspn(most, " ")] = '\0';
 	return xasprintf("it needed %s%s%s and may have %s", had,
 			 of != NULL ? " of " : "", of != NULL ? of : "", most);
 }
 
-/* What a caller of tools gives as an argument, one of the command as a flag. */
+/*
+ * Replace "the caller" of tools, with an argument, by the user of this command,
+ * with a flag.
+ */
 static const struct {
 	const char *theirs, *ours;
 } words[] = {{"the caller: options.timeoutMs", "you can raise it: --timeout"}};
@@ -86,7 +90,7 @@ char *remedy_who(struct json_object *details)
 
 #define IDEM_POINTER "/options/idempotencyKey"
 
-/* "add -i password=env:PASSWORD": words to add for all that is MISSING. */
+/* Return flags for all MISSING inputs: "add -i password=env:PASSWORD". */
 static char *give_again(struct json_object *missing)
 {
 	struct buf b = {0};
@@ -129,9 +133,14 @@ static char *inputs(struct json_object *details, const char *about)
 			 about != NULL ? about : "TEMPLATE", server_flags());
 }
 
-/* Who ended the run: the template by a code of its own, a program, a fault. */
+/*
+ * Hint for EXECUTION_ERROR: the template ended the run by a code of its own, or
+ * a program exited, or a fault occurred.
+ */
 static char *execution(struct json_object *details, const char *about)
 {
+	if (json_member_str(details, "cure") != NULL)
+		return xstrdup(json_member_str(details, "cure"));
 	if (json_member(details, "templateCode") != NULL)
 		return xstrdup("the template ended the run itself; its message "
 			       "says why");
@@ -140,11 +149,27 @@ static char *execution(struct json_object *details, const char *about)
 		    "\"paddock logs %s\" shows all that the program "
 		    "wrote to stderr",
 		    about != NULL ? about : "RUN");
-	return xstrdup("if the message names an input, correct that; else the "
-		       "template's author has to mend it");
+	return xstrdup("if the message is about what you gave, such as an "
+		       "input or code, correct it; else the template's author "
+		       "has to mend it");
 }
 
-/* LOOK is a command, and the hint what that shows. */
+static char *quota(struct json_object *details, const char *about)
+{
+	const char *limit = json_member_str(details, "limit");
+	int64_t ms = json_member_int(details, "retryAfterMs");
+	char time[QUANTITY_SIZE];
+
+	(void)about;
+	if (limit != NULL && strcmp(limit, "cpu_seconds_per_hour") == 0 &&
+	    ms > 0)
+		return xasprintf("try again in %s, or have it raised",
+				 quantity(time, ms, "ms"));
+	return xstrdup("wait until something of yours expires, or have it "
+		       "raised");
+}
+
+/* LOOK is a command to name; HINT says what LOOK shows. */
 static const struct {
 	const char *code, *look, *hint;
 	char *(*of)(struct json_object *details, const char *about);
@@ -159,8 +184,7 @@ static const struct {
     {"RUN_TIMEOUT", NULL, "ask for less at once, or allow more time", NULL},
     {"RESOURCE_LIMIT", NULL, "ask for less at once, or have the limit raised",
      NULL},
-    {"QUOTA_EXCEEDED", NULL,
-     "wait until something of yours expires, or have it raised", NULL},
+    {"QUOTA_EXCEEDED", NULL, NULL, quota},
     {"QUEUE_FULL", NULL, "try again when some of the runs that wait have ended",
      NULL},
     {"STORE_UNAVAILABLE", "status",
@@ -248,7 +272,7 @@ static const struct {
     {"name resolution", &network},
     {"EAI_AGAIN", &network},
     {"EAFNOSUPPORT", &network},
-    {"in shebang lines", &head}, /* env(1) */
+    {"in shebang lines", &head}, /* of env(1) */
     {"\\r': No such file", &head},
     {"Read-only file system", &reads},
     {"No such file or directory", &reads},

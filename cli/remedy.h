@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remedy.h - what would help, in flags of this command and keys of files. */
+/*
+ * remedy.h - hints in terms of this command's flags and of keys of files. The
+ * caller frees each text of a remedy_ function.
+ */
 #ifndef CLI_REMEDY_H
 #define CLI_REMEDY_H
 
 #include <json-c/json.h>
 
 /*
- * "it needed 8.5 MiB of memory and may have 7.6 MiB", from the DETAILS of a
- * limit; NULL: they are of none. The caller's, as all of these are.
+ * Return "it needed 8.5 MiB of memory and may have 7.6 MiB", for the DETAILS of
+ * an error about a limit; NULL: another error.
  */
 char *remedy_limit(struct json_object *details);
-/* "the operator can raise it: max_cpu_ms in [limits]"; NULL: nobody is named. */
+/* Return "the operator can raise it: max_cpu_ms in [limits]"; or NULL. */
 char *remedy_who(struct json_object *details);
 
 /*
- * What the user of this command can do about CODE. ABOUT is the template or
- * the run that it was of; NULL: neither is known. NULL: nothing is known.
+ * Return advice to the user of this command on the error CODE, or NULL if no
+ * hint is known. ABOUT is the template or run in question, or NULL.
  */
 char *remedy_hint(const char *code, struct json_object *details,
 		  const char *about);
@@ -24,7 +27,10 @@ struct cage_hints {
 	const char *errmsg, *help; /* sentences; static */
 };
 
-/* The first meaning of TEXT, the end of a program's standard error; or NULL. */
+/*
+ * Return the meaning of the first known complaint in TEXT, the end of a
+ * program's standard error; or NULL.
+ */
 const struct cage_hints *cage_hints(const char *text);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - refusals, ended runs and artifacts that were not kept as sentences
- * on stderr, and the exit status that each stands for. run.c, logs.c, explain.c
- * and tool_call.c call it. A refusal that it does not know is shown in the
- * server's words; what a server left out is left out.
+ * report.c - prints refusals, ended runs and artifacts that were not kept as
+ * sentences on stderr, and gives the exit status for each. run.c, wait.c,
+ * explain.c and tool_call.c are among the callers. A code unknown here is shown
+ * in the server's words; a member that the server left out is not shown.
  */
 #include "cli/report.h"
 
@@ -25,8 +25,9 @@
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:-"
 
 /*
- * What is not granted, but can be, a server of one's own can be told to grant.
- * Templates choose the words: nothing that acts in a shell is shown to copy.
+ * Show the --grant flag for the grant that a run lacked, for a private server.
+ * Templates choose the words of a grant, and users copy the hint, so words with
+ * characters that act in a shell are not shown. False: nothing was printed.
  */
 static bool say_grant(struct json_object *details)
 {
@@ -55,7 +56,10 @@ static bool say_grant(struct json_object *details)
 	return plain;
 }
 
-/* What would help; as a hint, or as a line of a run's end. */
+/*
+ * Print what would help against the error FROM, after PREFIX: a flag, our own
+ * hint, or else the server's.
+ */
 static void say_cure(struct json_object *from, const char *about,
 		     const char *prefix)
 {
@@ -74,7 +78,10 @@ static void say_cure(struct json_object *from, const char *about,
 	free(own);
 }
 
-/* "/inputs/o/deep" as -i takes it: "o.deep". NULL: it is no input. */
+/*
+ * Return the input's name as -i takes it: "/inputs/o/deep" is "o.deep". NULL:
+ * POINTER names no input.
+ */
 static char *input_name(const char *pointer)
 {
 	static const char inputs[] = "/inputs/";
@@ -89,12 +96,15 @@ static char *input_name(const char *pointer)
 	return name;
 }
 
-/* The server's sentence, which names inputs as its schemas do: "/n is 0". */
+/*
+ * Print the server's sentence. An input named as schemas name inputs ("/n is
+ * 0") gets the name of -i ("the input n is 0").
+ */
 static void say_refusal(const char *error, const char *pointer)
 {
 	static const char whole[] = "the value lacks the member ";
 	char *name = input_name(pointer);
-	size_t n = name != NULL ? strlen(name) + 1 : 0; /* with its "/" */
+	size_t n = name != NULL ? strlen(name) + 1 : 0; /* with the "/" */
 
 	if (name != NULL && pointer != NULL &&
 	    strncmp(error, pointer + strlen("/inputs"), n) == 0)
@@ -137,7 +147,7 @@ static void say_limit(struct json_object *details)
 	say_who(details);
 }
 
-/* Whose fault a refusal is; any other is paddock's own, or the server's. */
+/* Exit statuses of refusals; a code that is not listed is CLI_TROUBLE. */
 static const struct {
 	const char *code;
 	int exit;
@@ -148,7 +158,7 @@ static const struct {
 	      {"ARTIFACT_NOT_FOUND", CLI_ABSENT},
 	      {"ARTIFACT_EXPIRED", CLI_ABSENT},
 	      {"SESSION_NOT_FOUND", CLI_ABSENT},
-	      {"JSON-RPC -32002", CLI_ABSENT}}; /* a resource */
+	      {"JSON-RPC -32002", CLI_ABSENT}}; /* resource not found */
 
 static int fault_exit(const char *code)
 {
@@ -158,7 +168,7 @@ static int fault_exit(const char *code)
 	return CLI_TROUBLE;
 }
 
-/* Does ERROR itself say who can raise the limit? */
+/* Does ERROR itself name who can raise the limit? */
 static bool names_who(const char *error, struct json_object *details)
 {
 	const char *who = json_member_str(details, "whoCanRaise");
@@ -204,7 +214,7 @@ int report_status(struct json_object *view)
 	for (size_t i = 0; status != NULL && i < ARRAY_LEN(ends); i++)
 		if (strcmp(ends[i].status, status) == 0)
 			return ends[i].exit;
-	return CLI_OK; /* it has not ended */
+	return CLI_OK; /* the run has not ended */
 }
 
 static void say_step(struct json_object *step)
@@ -241,7 +251,10 @@ static void say_line(void *arg, const char *line)
 	message_more("  %s", line);
 }
 
-/* What explains itself by the line before is not said twice. */
+/*
+ * Print why a run failed beyond the message above: of a timeout only who can
+ * raise the limit.
+ */
 static void say_why(const struct cli *cli, struct json_object *error,
 		    const char *id)
 {
@@ -260,7 +273,10 @@ static void say_why(const struct cli *cli, struct json_object *error,
 	}
 }
 
-/* Of an error in Lua the way to it is for "paddock explain". */
+/*
+ * Print the message of a failed run without Lua's stack traceback, which
+ * "paddock explain" shows.
+ */
 static void say_failed(const char *id, const char *message)
 {
 	const char *trace =
@@ -275,19 +291,40 @@ static void say_failed(const char *id, const char *message)
 			      message);
 }
 
+/*
+ * The result of any template may hold an exitCode, of given code or not.
+ * Numbers beyond 0 to 255 count as 1.
+ */
+int report_exit_code(struct json_object *view)
+{
+	struct json_object *code =
+	    json_member(json_member(view, "result"), "exitCode");
+	int64_t n = json_object_is_type(code, json_type_int)
+			? json_object_get_int64(code)
+			: 0;
+
+	return n >= 0 && n <= 255 ? (int)n : 1;
+}
+
 void report_success(const struct cli *cli, struct json_object *view)
 {
 	struct json_object *ms =
 	    json_member(json_member(view, "metrics"), "elapsedMs");
 	char time[PROGRESS_BAR_TIME_SIZE];
+	int code;
 
 	if (cli->quiet || !json_member_is(view, "status", "succeeded") ||
 	    lost_artifacts_count(view) > 0 ||
 	    !json_object_is_type(ms, json_type_int))
 		return;
 	progress_bar_time(time, json_object_get_int64(ms));
-	message_print("%s succeeded in %s", json_member_str(view, "runId"),
-		      time);
+	code = report_exit_code(view);
+	if (code != 0)
+		message_print("%s succeeded in %s; the code's exit code is %d",
+			      json_member_str(view, "runId"), time, code);
+	else
+		message_print("%s succeeded in %s",
+			      json_member_str(view, "runId"), time);
 }
 
 void report_end(const struct cli *cli, struct json_object *view)
@@ -295,7 +332,7 @@ void report_end(const struct cli *cli, struct json_object *view)
 	const char *id = json_member_str(view, "runId");
 	const char *status = json_member_str(view, "status");
 	struct json_object *error = json_member(view, "error");
-	const char *own; /* what run.error() of the template was given */
+	const char *own; /* the code that the template passed to run.error() */
 
 	if (status == NULL || (strcmp(status, "succeeded") == 0 &&
 			       lost_artifacts_count(view) == 0))
@@ -336,7 +373,7 @@ void report_explain(const struct cli *cli, struct json_object *view)
 	free(words);
 }
 
-#define NAMED_MAX 5 /* in a line */
+#define NAMED_MAX 5 /* artifacts that one line names */
 
 static uint64_t count_of(struct json_object *item)
 {
@@ -356,7 +393,7 @@ uint64_t lost_artifacts_count(struct json_object *view)
 	return sum;
 }
 
-/* Is B missing for A's reason? Its figures may be others. */
+/* Are A and B missing for the same reason, apart from figures? */
 static bool alike(struct json_object *a, struct json_object *b)
 {
 	const char *one = json_member_str(a, "errorCode");
@@ -373,8 +410,11 @@ static bool alike(struct json_object *a, struct json_object *b)
 	return one != NULL && other != NULL && strcmp(one, other) == 0;
 }
 
-/* The line of those from I on that are alike; where the next begins. SAID has
- * been read before. */
+/*
+ * Append a line for artifact I of LIST and the next ones missing for the same
+ * reason. Returns the index after the last. SAID, the run's message, has been
+ * printed before and is not repeated.
+ */
 static size_t add_line(struct buf *out, struct json_object *list, size_t i,
 		       size_t n, const char *said)
 {
@@ -403,7 +443,7 @@ static size_t add_line(struct buf *out, struct json_object *list, size_t i,
 	return i;
 }
 
-/* Is there but one, of which the run's error speaks? */
+/* Is there a single missing artifact, and is the run's error about it? */
 static bool is_said(struct json_object *view)
 {
 	struct json_object *error = json_member(view, "error");

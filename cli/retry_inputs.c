@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retry_inputs.c - what run.c gives anew when a run is tried again: inputs by -i,
- * sorted into whole ones and members of objects, and what the server did not keep,
- * asked for on the terminal. Who leaves the dialogue runs nothing.
+ * retry_inputs.c - inputs given anew when run.c tries a run again: from -i,
+ * sorted into whole inputs and members of objects, and inputs that the server
+ * did not keep, asked for on the terminal. If the user leaves the dialogue
+ * nothing is run.
  */
 #include "cli/retry_inputs.h"
 
@@ -36,7 +37,7 @@ static bool is_whole(struct json_object *schema, const struct opt_list *words,
 	return false;
 }
 
-/* What POINTER leads to in TREE, lent, where it does lead somewhere. */
+/* Return the value at POINTER in TREE, lent; NULL: none. */
 static struct json_object *at(struct json_object *tree, const char *pointer)
 {
 	while (pointer[0] == '/') {
@@ -79,7 +80,7 @@ void retry_inputs_put(struct run_call *r, struct json_object *schema,
 	json_object_put(rest);
 }
 
-/* ---- what was not kept ---- */
+/* ---- inputs that were not kept ---- */
 
 bool retry_inputs_lack(const struct run_call *r, struct json_object *refusal)
 {

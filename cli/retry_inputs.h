@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retry_inputs.h - the inputs that "paddock retry" gives anew: whole ones, members of
- * objects that the run had, and those that were not kept.
+ * retry_inputs.h - inputs given anew for "paddock retry": whole inputs, members
+ * of objects of the earlier run, and inputs that were not kept.
  */
 #ifndef CLI_RETRY_INPUTS_H
 #define CLI_RETRY_INPUTS_H
@@ -9,15 +9,19 @@
 #include "cli/run_call.h"
 
 /*
- * TYPED has what WORDS, of -i, give by SCHEMA: to R's inputs what is whole, or a part
- * of what is there, and to R's members what is a member of what the run had.
+ * Sort the inputs TYPED, from WORDS of -i by SCHEMA: whole inputs, and parts of
+ * inputs already in R, go to R's inputs; members of the earlier run's objects
+ * go to R's members.
  */
 void retry_inputs_put(struct run_call *r, struct json_object *schema,
 		      const struct opt_list *words, struct json_object *typed);
 
-/* Was R's call refused, by REFUSAL, for inputs that somebody here can be asked for? */
+/* Was R's call refused for missing inputs, and can the user be asked? */
 bool retry_inputs_lack(const struct run_call *r, struct json_object *refusal);
-/* They are asked for and put to R's inputs. 0, or an exit status and that is said. */
+/*
+ * Ask for the missing inputs and put them into R's inputs. 0, or an exit
+ * status, the reason printed.
+ */
 int retry_inputs_ask(struct run_call *r, struct json_object *refusal);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - "paddock run" and "paddock retry": inputs, then the call by run_call.c,
- * the result and its artifacts. main.c's table calls them. The status is the run's own by
- * report.c, or what run_call.c gives of a lost server.
+ * run.c - "paddock run" and "paddock retry": inputs, the call by run_call.c,
+ * the result and its artifacts. main.c's table calls them. The status is the
+ * run's own by report.c, or run_call.c's when the server is lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,10 +33,10 @@
 static struct {
 	struct opt_list inputs, grants, answers;
 	const char *file, *timeout, *mode, *out, *key, *version;
-	bool no_artifacts, detach;
+	bool no_artifacts, detach, exit_code;
 } flags;
 
-/* Of run all but the last, of retry all but the first. */
+/* "run" has all but the last, "retry" all but the first. */
 static const struct opt opts[] = {
     {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
      "use a private server that grants this to the template"},
@@ -57,6 +57,9 @@ static const struct opt opts[] = {
      "print the run's id and leave; it goes on in the daemon"},
     {"out", 'o', OPT_TEXT, &flags.out, "DIR",
      "write artifacts here, not to ./" DEFAULT_OUT "/RUN"},
+    {"exit-code", 0, OPT_FLAG, &flags.exit_code, NULL,
+     "end with the exit code of the code that the run was given, where it "
+     "succeeded"},
     {"no-artifacts", 0, OPT_FLAG, &flags.no_artifacts, NULL,
      "leave artifacts on the server"},
     {"idempotency-key", 0, OPT_TEXT, &flags.key, "KEY",
@@ -65,7 +68,7 @@ static const struct opt opts[] = {
      "that version of the template, and not the run's own"},
 };
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 static int read_flags(struct run_call *r, const char *operand)
 {
@@ -102,7 +105,7 @@ static int read_flags(struct run_call *r, const char *operand)
 	return 0;
 }
 
-/* The inputs of --input; typed ones wait for the schema. */
+/* Read the inputs of --input; -i waits for the schema. */
 static int read_input_file(struct run_call *r)
 {
 	r->inputs = json_object_new_object();
@@ -118,7 +121,7 @@ static int read_input_file(struct run_call *r)
 	return 0;
 }
 
-/* The template's entry in the list: that version, else the first. Borrowed. */
+/* Return the template's entry in LIST: the wanted version, or the first. */
 static struct json_object *pick(const struct run_call *r,
 				struct json_object *list)
 {
@@ -150,7 +153,7 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
 }
 
-/* Those that have to be there, of who sits at the terminal. */
+/* Ask the user for required inputs that are missing. */
 static int ask_for_inputs(struct run_call *r, struct json_object *schema)
 {
 	switch (ask_inputs(r->template, schema, r->inputs)) {
@@ -166,8 +169,8 @@ static int ask_for_inputs(struct run_call *r, struct json_object *schema)
 }
 
 /*
- * Of T, a template's entry, LIMIT is the most time that a run may have. Said
- * before it runs, not when its time is over.
+ * Say, before the run starts, if --timeout is longer than T (the template's
+ * entry) allows.
  */
 static void say_cut(const struct run_call *r, struct json_object *t)
 {
@@ -186,8 +189,8 @@ static void say_cut(const struct run_call *r, struct json_object *t)
 }
 
 /*
- * What the template takes, for -i, and the most time it may have, for -t; the
- * server checks all of it again.
+ * Look up the template: the schema for -i, the longest time for -t. The server
+ * checks both again.
  */
 static int look_up_template(struct run_call *r)
 {
@@ -202,7 +205,7 @@ static int look_up_template(struct run_call *r)
 	if (rc != 0)
 		return rc;
 	t = a.good ? pick(r, json_member(a.value, "templates")) : NULL;
-	/* an unknown template: let run_task_template say what is near */
+	/* unknown template: run_task_template names the nearest */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0 && ask_possible() && r->again == NULL)
 		rc = ask_for_inputs(r, json_member(t, "inputsSchema"));
@@ -217,7 +220,7 @@ static int look_up_template(struct run_call *r)
 	return rc;
 }
 
-/* ---- the end ---- */
+/* ---- the result ---- */
 
 static int write_artifacts(struct run_call *r, struct json_object *view)
 {
@@ -229,9 +232,16 @@ static int write_artifacts(struct run_call *r, struct json_object *view)
 		return 0;
 	dir = flags.out != NULL ? xstrdup(flags.out)
 				: xasprintf(DEFAULT_OUT "/%s", id);
-	rc = artifact_write_all(r->client, view, dir, r->cli->quiet);
+	rc = artifact_write_all(r->client, view, dir, r->cli->quiet, false);
 	free(dir);
 	return rc;
+}
+
+/* A result that breaks its schema is not printed; "paddock result" shows it. */
+static bool is_refused(struct json_object *view)
+{
+	return json_member_is(json_member(view, "error"), "errorCode",
+			      "OUTPUT_INVALID");
 }
 
 static int show_end(struct run_call *r, struct json_object *view)
@@ -241,16 +251,19 @@ static int show_end(struct run_call *r, struct json_object *view)
 
 	if (r->cli->json)
 		json_pretty_print(view, true);
-	else if (json_object_object_get_ex(view, "result", &result))
+	else if (!is_refused(view) &&
+		 json_object_object_get_ex(view, "result", &result))
 		json_pretty_print(result, false);
-	fflush(stdout); /* what fails is noticed by main() */
+	fflush(stdout); /* main() reports a failed write */
 	report_success(r->cli, view);
 	report_end(r->cli, view);
 	rc = write_artifacts(r, view);
 	report_explain(r->cli, view);
 	if (client_signal() != 0 && status == CLI_CANCELED)
 		status = CLI_SIGNALED + client_signal();
-	/* a result without its artifacts is neither success nor part of one */
+	if (flags.exit_code && status == CLI_OK && rc == 0)
+		return report_exit_code(view);
+	/* without its artifacts a result is no success */
 	return rc != 0 && (status == CLI_OK || status == CLI_PARTIAL) ? rc
 								      : status;
 }
@@ -275,7 +288,7 @@ static int show_handle(const struct run_call *r, struct json_object *handle)
 	return 0;
 }
 
-/* Is the id all that is wanted? It may have ended by then. */
+/* Is the run's id all to print? With --detach even if the run has ended. */
 static bool leaves(bool async, struct json_object *value)
 {
 	return flags.detach || (async && !run_call_ended(value));
@@ -295,7 +308,7 @@ static int refused(const struct run_call *r, struct json_object *refusal)
 	return status;
 }
 
-/* The run that is repeated was of a version that is not there any more. */
+/* Say that the repeated run's version is not installed any more. */
 static void say_version(const struct run_call *r, struct json_object *view)
 {
 	const char *now = json_member_str(view, "templateVersion");
@@ -325,7 +338,7 @@ static int settle(struct run_call *r, struct tool_result *a, bool async)
 	return show_end(r, a->value);
 }
 
-/* What goes on without this command cannot on a server that ends with it. */
+/* Refuse --detach and --mode async: the private server ends with us. */
 static int needs_daemon(void)
 {
 	const char *flag = flags.detach ? "--detach" : "--mode async";
@@ -343,7 +356,7 @@ static int needs_daemon(void)
 	return CLI_TROUBLE;
 }
 
-/* The same call once more, with what it lacked. */
+/* Repeat the call, with the missing inputs asked for. */
 static int start_again(struct run_call *r, const char *mode,
 		       struct tool_result *a)
 {
@@ -358,7 +371,7 @@ static int start_again(struct run_call *r, const char *mode,
 
 static int run_it(struct run_call *r)
 {
-	/* who waits can be asked, however long it has been */
+	/* sync: a client that waits can be asked questions */
 	const char *mode = flags.mode != NULL ? flags.mode : "sync";
 	bool async = strcmp(mode, "async") == 0;
 	struct tool_result a;
@@ -382,7 +395,7 @@ static int run_it(struct run_call *r)
 	return rc;
 }
 
-/* A server of our own can be told what it grants; the daemon's operator is. */
+/* Pass --grant to the private server; a daemon grants what is configured. */
 static int put_grants(struct cli *own, const struct run_call *r)
 {
 	if (flags.grants.n > 0 && own->socket != NULL)
@@ -463,7 +476,7 @@ const struct command cmd_run = {
     .run = run,
 };
 
-/* The run's template is asked for first: its schema says what -i means. */
+/* Retry a run; its template is read first, since the schema types -i. */
 static int retry(const struct cli *cli, struct client *c, int n,
 		 const char *const *arg)
 {

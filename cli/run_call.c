@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_call.c - the call of run_task_template, or retry_task_run, for run.c, which waits for the
- * run's end with its progress, and cancels it by ctrl-C. A server that is lost
- * is CLI_TROUBLE, and says how to find the run again.
+ * run_call.c - the call of run_task_template or retry_task_run, for run.c:
+ * waits for the run's end, shows its progress, and cancels it on ctrl-C. When
+ * the server is lost the functions return CLI_TROUBLE and print how to find the
+ * run again.
  */
 #include "cli/run_call.h"
 
@@ -20,7 +21,7 @@
 
 #define POLL_MS 1000	     /* pollAfterMs of the contract */
 #define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
-#define ID_WAIT_MS 250	     /* for the run's id once it is to be cancelled */
+#define ID_WAIT_MS 250	     /* for the run's id before cancelling */
 
 static void make_key(struct run_call *r)
 {
@@ -74,9 +75,10 @@ static bool ask_to_cancel(struct run_call *r, const char *id)
 }
 
 /*
- * A call under way does not tell its run's id. The same key does, without
- * making a second run. Where the answer is late, the request is cancelled
- * instead, and the call with the same key sees the end.
+ * Cancel the run of a CALL under way. The run's id is not known yet, but a
+ * second call with the same key returns the id without making another run. If
+ * that answer is late, the request is cancelled instead. Returns the id of the
+ * call to wait for.
  */
 static int64_t cancel_call(struct run_call *r, int64_t call)
 {
@@ -112,7 +114,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total,
 		progress_set(&r->progress, done, total, message);
 }
 
-/* The answer to CALL, however long that takes. 0 or an exit status. */
+/* Wait for the answer to CALL, without a time limit. 0 or an exit status. */
 static int wait_answer(struct run_call *r, int64_t call, struct tool_result *a)
 {
 	for (;;) {
@@ -122,6 +124,8 @@ static int wait_answer(struct run_call *r, int64_t call, struct tool_result *a)
 
 		if (rc == 0)
 			return 0;
+		if (rc == -EPIPE && client_sent_too_much())
+			return client_trouble();
 		if (rc == -EPIPE) {
 			message_more(
 			    "  hint: \"paddock ps -a%s\" tells what became "
@@ -158,7 +162,7 @@ static void show_progress(struct run_call *r, struct json_object *view)
 		    json_member_str(view, "message"));
 }
 
-/* Nothing is waited for but time; a signal cancels the run. */
+/* Wait POLL_MS; a signal cancels the run meanwhile. 0 or an exit status. */
 static int pause_a_while(struct run_call *r, const char *id)
 {
 	int64_t end = clock_mono_ms() + POLL_MS;
@@ -210,7 +214,10 @@ int run_call_follow(struct run_call *r, struct tool_result *a)
 	return rc;
 }
 
-/* The call, or the same again with what was ASKED and the RESPONSES (lent) to it. */
+/*
+ * Send the call, or, with ASKED (the answer with questions), the same call with
+ * RESPONSES (lent).
+ */
 static int64_t send_call(struct run_call *r, const char *mode,
 			 const struct tool_result *asked,
 			 struct json_object *responses)
@@ -226,8 +233,8 @@ static int64_t send_call(struct run_call *r, const char *mode,
 }
 
 /*
- * Who asks too often is told when to ask again, and does; the key sees to it
- * that there is one run. 0 and the answer, or an exit status.
+ * Call, and after RATE_LIMITED call again for a while; the key ensures that
+ * only one run is made. 0 and the answer, or an exit status.
  */
 static int ask_for_run(struct run_call *r, const char *mode,
 		       const struct tool_result *asked,
@@ -247,7 +254,7 @@ static int ask_for_run(struct run_call *r, const char *mode,
 	return rc < 0 ? client_trouble() : 0;
 }
 
-/* Nobody answers: the run is cancelled, and A is its handle. */
+/* Cancel the run, since its question is not answered; A is then its handle. */
 static int give_up(struct run_call *r, struct tool_result *a)
 {
 	const char *id;
@@ -265,14 +272,17 @@ static int give_up(struct run_call *r, struct tool_result *a)
 	return id == NULL || ask_to_cancel(r, id) ? 0 : client_trouble();
 }
 
-/* Is it not waited for any more? The same key tells what became of the run. */
+/*
+ * Did the answer come too late, so that the request state was refused? A call
+ * with the same key then tells the run's end.
+ */
 static bool came_late(const struct tool_result *a)
 {
 	return !a->good &&
 	       json_member_is(a->value, "errorCode", "REQUEST_STATE_REFUSED");
 }
 
-/* A is what the template asks; then the answer to the call that has its answers. */
+/* Answer the questions in A; A is then the answer to the repeated call. */
 static int answer_asked(struct run_call *r, const char *mode,
 			struct tool_result *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_call.h - a run that is asked for, shown as it goes on, and waited for. */
+/* run_call.h - starts a run, shows its progress, and waits for its end. */
 #ifndef CLI_RUN_CALL_H
 #define CLI_RUN_CALL_H
 
@@ -14,26 +14,29 @@ struct run_call {
 	const struct cli *cli;
 	struct client *client;
 	char *template;	     /* owned */
-	const char *version; /* within its text, after the @; or NULL */
-	/* the run that is to be repeated, and its version; or NULL, and a new one */
+	const char *version; /* within template's text, after the @; or NULL */
+	/* the run to repeat, and its version; or NULL for a new run */
 	const char *again, *own_version;
 	struct json_object *inputs;
-	/* of what the run had that is repeated: by pointers; NULL: none */
+	/* members to change in the repeated run's inputs, by pointer */
 	struct json_object *members;
-	struct json_object *schema; /* of inputs; owned; NULL: not looked up */
+	struct json_object *schema; /* of inputs; owned; NULL: unknown */
 	int64_t timeout_ms;
-	const char *key; /* finds the run again; NULL: one is made */
+	const char *key; /* the idempotency key; NULL: make a key */
 	char made_key[sizeof(RUN_CALL_KEY_PREFIX) + 2 * RUN_CALL_KEY_BYTES];
-	struct answers answers; /* to what the template asks */
+	struct answers answers; /* to the template's questions */
 	struct progress progress;
 	bool cancelling;
 };
 
-/* Ask for it in MODE. 0 and the answer, or an exit status; then _fini(). */
+/*
+ * Call the tool in MODE and answer the template's questions. 0 and the answer
+ * in A, or an exit status; in both cases run_call_fini() comes next.
+ */
 int run_call_start(struct run_call *r, const char *mode, struct tool_result *a);
 /*
- * Where A is a handle: ask until the run has ended, and A is its view. 0, or an
- * exit status.
+ * If A is the handle of a run that goes on, ask until the run has ended; A is
+ * then its view. 0, or an exit status.
  */
 int run_call_follow(struct run_call *r, struct tool_result *a);
 void run_call_fini(struct run_call *r);

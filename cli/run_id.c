@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_id.c - the whole id of a run that is named by its beginning, or as the
- * last one; main.c calls it for each command that takes runs. Several that begin
- * so are told with what would do; none is the server's to refuse.
+ * run_id.c - finds the whole id of a run from its beginning or from "last";
+ * main.c calls it for each command with runs as operands. If several runs fit,
+ * a message asks for more of the id; if no run fits, GIVEN is copied, for the
+ * server to refuse.
  */
 #include "cli/run_id.h"
 
@@ -18,7 +19,7 @@
 #define ID_CHARS "234567abcdefghijklmnopqrstuvwxyz"
 #define ID_CHARS_MAX (ID_TEXT("run") - 4)
 #define LEAST_CHARS                                                            \
-	4 /* of a beginning without its kind, so that no word is one */
+	4 /* least length without the prefix, so that few words look like ids */
 
 char *run_id_beginning(const char *given, const char *kind)
 {

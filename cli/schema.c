@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.c - "paddock schema": is a file valid by a schema, with each error and
- * its place. main.c's table calls it. 0 when all are valid, 1 when one is not,
- * 2 for files that cannot be read or are no schema.
+ * schema.c - "paddock schema": validates files by a schema and prints each
+ * error with its place. main.c's table calls it. CLI_OK when all files are
+ * valid, CLI_FAILED for an invalid file, CLI_USAGE for unreadable files or an
+ * invalid schema.
  */
 #include "cli/cli.h"
 
@@ -29,7 +30,7 @@ static const struct opt opts[] = {
      "check what \"format\" says, too"},
 };
 
-/* One line an error: where, what. */
+/* Print an error on one line: place and cause. */
 static void show(const char *file, const struct schema_error *e)
 {
 	safe_fprintf(stderr, "%s: %s", file, e->text);
@@ -56,7 +57,7 @@ static int check(const struct schema *s, const char *file)
 	return n == 0 ? CLI_OK : CLI_FAILED;
 }
 
-/* The worst answer of all files counts. */
+/* Check each file; the worst result is returned. */
 static int check_files(const struct cli *cli, int n, const char *const *arg)
 {
 	const struct schema_options opt = {.assert_formats = flags.formats};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_outline.c - for "template show". Schemas are a stranger's: what they name is
- * cleaned and folded, and a schema that leads into itself is opened so far and
- * no further. What cannot be said in a line (not, if, dependentSchemas) is not
- * shown; --json shows all.
+ * schema_outline.c - prints schemas for "template show". Schemas are untrusted:
+ * their words are cleaned and folded, and a schema inside itself is opened only
+ * so far. Keywords without a short form (not, if, dependentSchemas) are left
+ * out; --json shows everything.
  */
 #include "cli/schema_outline.h"
 
@@ -20,22 +20,22 @@
 #include "proto/json/json.h"
 
 #define DEPTH_MAX 6
-#define OPEN_MAX 32 /* within each other, alternatives among them */
+#define OPEN_MAX 32 /* nested schemas, alternatives included */
 #define MEMBERS_MAX 1000
-#define INDENT 2	/* a level */
-#define NOTE_INDENT 4	/* of what explains a name, from the name */
-#define TEXT_COLUMNS 40 /* of one value, name or pattern */
+#define INDENT 2	/* per level */
+#define NOTE_INDENT 4	/* of a description, from the name */
+#define TEXT_COLUMNS 40 /* of a value, name or pattern */
 
 struct outline {
 	struct json_object *root;
 	size_t columns;
 	unsigned left; /* members that may still be shown */
-	/* what leads here, outermost first */
+	/* the schemas around this place, outermost first */
 	struct json_object *open[OPEN_MAX];
 	unsigned n_open;
 };
 
-/* ---- what a value may be, in a phrase ---- */
+/* ---- the description of a value ---- */
 
 static void add_cut(struct buf *b, const char *text)
 {
@@ -51,7 +51,7 @@ static void add_choices(struct buf *b, struct json_object *list)
 	}
 }
 
-/* ", at least 1 character", ", 1 to 5 elements": what FROM and TO say. */
+/* Append the bounds of S: ", 1 to 5 elements", ", at least 1 characters". */
 static void add_range(struct buf *b, struct json_object *s, const char *from,
 		      const char *to, const char *of)
 {
@@ -60,7 +60,7 @@ static void add_range(struct buf *b, struct json_object *s, const char *from,
 	const char *low = least != NULL ? json_text(least, NULL) : NULL;
 
 	if (low != NULL && strcmp(low, "0") == 0 && of[0] != '\0')
-		low = NULL; /* no count is below it */
+		low = NULL; /* 0 says nothing about a count */
 	if (low != NULL && most != NULL &&
 	    strcmp(low, json_text(most, NULL)) == 0)
 		buf_printf(b, ", exactly %s%s", low, of);
@@ -142,7 +142,7 @@ static bool in_list(struct json_object *list, const char *name)
 	return false;
 }
 
-/* "  name  an integer, 1 to 5, else 3", and what is said of it. */
+/* Print "  name  an integer, 1 to 5, else 3", description and members. */
 static void show_member(struct outline *o, struct json_object *of,
 			const char *name, struct json_object *schema,
 			unsigned depth)
@@ -219,7 +219,7 @@ static bool has_members(const struct outline *o, struct json_object *schema)
 	       json_member(s, "patternProperties") != NULL;
 }
 
-/* Alternatives that have members; a mere type the phrase has said. */
+/* Print alternatives that have members; types are described already. */
 static void show_branches(struct outline *o, struct json_object *list,
 			  unsigned depth)
 {
@@ -238,7 +238,7 @@ static void show_branches(struct outline *o, struct json_object *list,
 	}
 }
 
-/* Does S lie within itself, or too deep to be opened again? */
+/* Is S inside itself, or nested too deep to be opened? */
 static bool goes_round(const struct outline *o, struct json_object *s,
 		       unsigned depth)
 {
@@ -248,7 +248,7 @@ static bool goes_round(const struct outline *o, struct json_object *s,
 	return depth > DEPTH_MAX || o->n_open == OPEN_MAX;
 }
 
-/* What lies within a value of SCHEMA: members, elements' members. */
+/* Print the members within a value of SCHEMA, or within its elements. */
 static void show_value(struct outline *o, struct json_object *schema,
 		       unsigned depth)
 {

@@ -6,8 +6,8 @@
 #include <json-c/json.h>
 
 /*
- * TITLE and, on stdout, the members of SCHEMA's objects, opened as deep as they
- * go, within a bound. Nothing, when it says nothing of any member.
+ * Print TITLE and the members of SCHEMA's objects on stdout, nested members
+ * included, up to a bound. Prints nothing for a schema without members.
  */
 void schema_outline_print(const char *title, struct json_object *schema);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * selftest.c - "paddock selftest": runs attacks in a private server's cages and
- * compares how they end with selftest_table.c. main.c's table calls it.
- * CLI_FAILED when one got through; one that cannot be tried here is skipped
- * with the reason.
+ * compares their ends with selftest_table.c. main.c's table calls it.
+ * CLI_FAILED when an attack got through; an attack that cannot be tried here is
+ * skipped with the reason.
  */
 #include "cli/selftest.h"
 
@@ -22,7 +22,7 @@
 #include "cli/state_dir.h"
 #include "proto/json/json_pack.h"
 
-#define SHOWN 400 /* columns of an outcome that is not what it should be */
+#define SHOWN 400 /* columns of an unexpected outcome */
 #define DATA "/usr/share/paddock/selftest"
 
 /* By enum selftest_by. */
@@ -30,7 +30,9 @@ static const struct {
 	const char *name, *template, *interpreter;
 } by[] = {
     [SELFTEST_LUA] = {"lua", "selftest_lua", NULL},
+    [SELFTEST_LUA_CPU] = {"lua", "selftest_lua_cpu", NULL},
     [SELFTEST_SH] = {"sh", "selftest_sh", "/bin/sh"},
+    [SELFTEST_SH_CPU] = {"sh", "selftest_sh_cpu", "/bin/sh"},
     [SELFTEST_PYTHON] = {"python", "selftest_python", "/usr/bin/python3"},
     [SELFTEST_ASKS] = {"manifest", "selftest_asks", NULL},
 };
@@ -42,7 +44,10 @@ struct suite {
 
 /* ---- where the attacks are ---- */
 
-/* Beside the folder that this program was built or installed into. */
+/*
+ * Return the folder of the attacks, relative to the folder that this program
+ * was built or installed into.
+ */
 static char *find_templates(void)
 {
 	static const struct {
@@ -73,7 +78,7 @@ static char *find_templates(void)
 	return xstrdup(DATA);
 }
 
-/* ---- one attack ---- */
+/* ---- an attack ---- */
 
 static int call(struct suite *s, const struct selftest *t,
 		struct tool_result *a)
@@ -86,7 +91,7 @@ static int call(struct suite *s, const struct selftest *t,
 	    a);
 }
 
-/* Why it cannot be tried here, or NULL. */
+/* Return why T cannot be tried here, or NULL. VIEW is NULL before the call. */
 static const char *reason(const struct selftest *t, struct json_object *view)
 {
 	const char *code = json_member_str(view, "errorCode");
@@ -199,7 +204,7 @@ static int attempt(struct suite *s, size_t i)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- every attack ---- */
 
 static int with_server(const struct cli *cli, const char *templates,
 		       const char *state_dir)

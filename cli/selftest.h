@@ -9,21 +9,23 @@
 
 enum selftest_by {
 	SELFTEST_LUA,
+	SELFTEST_LUA_CPU,
 	SELFTEST_SH,
+	SELFTEST_SH_CPU,
 	SELFTEST_PYTHON,
-	SELFTEST_ASKS, /* a manifest alone: there is to be no run */
+	SELFTEST_ASKS, /* by the manifest: no run may start */
 };
 
-#define SELFTEST_ENDS "*" /* however it ends, as long as it does */
+#define SELFTEST_ENDS "*" /* any end, as long as the run ends */
 
 struct selftest {
 	enum selftest_by by;
 	const char *try, *what; /* the template's input; for people */
-	const char *code; /* the run's errorCode, or the refusal's; NULL: it
-				   succeeds */
-	const char *text; /* its result as JSON; of a failure, a piece of
-				   its details or message */
-	int timeout_ms;	  /* of the run; 0: the template's own */
+	/* expected: the errorCode of run or refusal; NULL: success */
+	const char *code;
+	/* expected: the JSON result; of a failure, a piece of its details */
+	const char *text;
+	int timeout_ms; /* of the run; 0: the template's own */
 };
 
 extern const struct selftest selftests[];
@@ -32,8 +34,8 @@ extern const size_t selftests_n;
 extern const size_t selftest_browser_n;
 
 /*
- * Try them, as the TAP lines FIRST and on. 0, with *FAILED and *SKIPPED more by
- * what did not hold, and what could not be tried; or the exit status.
+ * Try the attacks by the browser, with TAP lines numbered from FIRST. 0, with
+ * *FAILED and *SKIPPED increased; or the exit status.
  */
 int selftest_browser(const struct cli *cli, struct client *c, size_t first,
 		     int *failed, int *skipped);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selftest_browser.c - selftest.c calls it last. Addresses that no page may
- * reach are asked for, then a tab is opened, and the server asked how what
- * speaks to the browser is locked in, as that has measured it. Without a
- * browser all are skipped, with the reason.
+ * selftest_browser.c - the attacks by the browser, which selftest.c tries last:
+ * addresses that no page may reach are requested; then a tab is opened, and the
+ * server's profile says how the broker and Chromium are locked in, as measured
+ * there. Without a browser each is skipped, with the reason.
  */
 #include "cli/selftest.h"
 
@@ -17,9 +17,9 @@
 
 static const struct {
 	const char *what;
-	const char *url;  /* that must be refused; or */
-	const char *cage; /* this member of the profile's cage must hold; or */
-	const char *is;	  /* this one of its browser */
+	const char *url;  /* URL that must be refused; or */
+	const char *cage; /* member of browser.cage that must hold; or */
+	const char *is;	  /* member of browser that must hold */
 } tries[] = {
     {"a cloud's metadata", "http://169.254.169.254/", NULL, NULL},
     {"a file", "file:///etc/passwd", NULL, NULL},
@@ -68,7 +68,7 @@ int selftest_browser(const struct cli *cli, struct client *c, size_t first,
 	there = json_member_bool(browser, "available");
 	if (rc == 0 && there)
 		rc = tool_call_tab(cli, c, &open, &refusal);
-	if (refusal != NULL) /* it is there, and does not start */
+	if (refusal != NULL) /* the browser does not start */
 		errmsg = json_member_str(refusal, "error");
 	browser = json_member(open, "browser");
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(tries); i++) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selftest_table.c - the table of attacks: template, inputs, the outcome that
- * the cage must have, and which layer it shows. selftest.c tries each row.
- * There is no code here.
+ * selftest_table.c - the table of attacks: template, input, words for people,
+ * and the outcome by which the cage holds. selftest.c tries each row. There is
+ * no code here.
  */
 #include "cli/selftest.h"
 
 #define LUA SELFTEST_LUA
+#define LUA_CPU SELFTEST_LUA_CPU /* with little CPU time */
 #define SH SELFTEST_SH
+#define SH_CPU SELFTEST_SH_CPU
 #define PYTHON SELFTEST_PYTHON
 
 #define LIMIT "RESOURCE_LIMIT"
@@ -15,7 +17,7 @@
 #define CPU "\"limit\":\"cpu\""
 #define OUTPUT "\"limit\":\"output_bytes\""
 
-/* A system call that ends the run, by its name. */
+/* A system call that ends the run, named in its error. */
 #define VIOLATION(call)                                                        \
 	{                                                                      \
 		PYTHON, #call, #call, "SANDBOX_VIOLATION",                     \
@@ -23,11 +25,12 @@
 	}
 
 const struct selftest selftests[] = {
-    {LUA, "spin", "a loop without end", LIMIT, CPU, 0},
-    {LUA, "pattern", "a pattern that backtracks for ever", LIMIT, CPU, 0},
-    {LUA, "pcall_spin", "a loop within pcall", LIMIT, CPU, 0},
-    {LUA, "finalizer", "a finalizer without end", LIMIT, CPU, 0},
-    {LUA, "last_finalizer", "a finalizer at the end", NULL, "\"returned\"", 0},
+    {LUA_CPU, "spin", "a loop without end", LIMIT, CPU, 0},
+    {LUA_CPU, "pattern", "a pattern that backtracks for ever", LIMIT, CPU, 0},
+    {LUA_CPU, "pcall_spin", "a loop within pcall", LIMIT, CPU, 0},
+    {LUA_CPU, "finalizer", "a finalizer without end", LIMIT, CPU, 0},
+    {LUA_CPU, "last_finalizer", "a finalizer at the end", NULL, "\"returned\"",
+     0},
     {LUA, "sleep", "sleep without end", "RUN_TIMEOUT", "", 300},
     {LUA, "memory", "all memory", NULL, "\"not enough memory\"", 0},
     {LUA, "doubling", "a string that doubles", NULL, "\"not enough memory\"",
@@ -63,7 +66,7 @@ const struct selftest selftests[] = {
     {SH, "kernel", "the kernel's switches", NULL, "false", 0},
     {SH, "execute_tmp", "a program of its own in /tmp", NULL, "false", 0},
     {SH, "hostname", "the host's name", NULL, "true", 0},
-    {SH, "spin", "a loop without end", LIMIT, CPU, 0},
+    {SH_CPU, "spin", "a loop without end", LIMIT, CPU, 0},
     {SH, "sleep", "sleep without end", "RUN_TIMEOUT", "", 300},
     {SH, "deaf", "a loop that ignores signals", "RUN_TIMEOUT", "", 300},
     {SH, "output", "output without end", LIMIT, OUTPUT, 0},
@@ -118,6 +121,19 @@ const struct selftest selftests[] = {
      "\"ENOSYS\"", 0},
     {PYTHON, "io_setup", "asynchronous reads, which are counted by machine",
      NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "timerfd_create", "timers that fire in nobody's account", NULL,
+     "\"ENOSYS\"", 0},
+    {PYTHON, "signalfd4", "signals as files", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "ranges", "locks without end, which nobody is charged for", NULL,
+     "\"ENOLCK\"", 0},
+    {PYTHON, "watches", "watches without end", NULL, "\"ENOSPC\"", 0},
+    {PYTHON, "many_polled", "too many descriptors to wait for", NULL,
+     "\"EINVAL\"", 0},
+    {PYTHON, "socket_filter",
+     "filters on a socket, which are counted by machine", NULL,
+     "\"ENOPROTOOPT\"", 0},
+    {PYTHON, "cached_pages", "what others have read of a file", NULL,
+     "\"EOPNOTSUPP\"", 0},
     {PYTHON, "memory", "all memory, by several processes", LIMIT, MEMORY, 0},
     {PYTHON, "threads", "a thread bomb", SELFTEST_ENDS, NULL, 3000},
 

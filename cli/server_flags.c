@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_flags.c - hints are commands to be copied: a run of a private server is found
- * by the flags alone that it was made with. report.c, explain.c and remedy.c use it.
+ * server_flags.c - flags for hints, which are commands to be copied: a run of a
+ * private server is only found with the flags that the server was started with.
+ * report.c, explain.c and remedy.c use them.
  */
 #include "cli/server_flags.h"
 
@@ -10,7 +11,7 @@
 #include "base/buf.h"
 
 static const struct cli *told;
-static char *flags; /* as there() was first asked for them */
+static char *flags; /* made by the first call of server_flags() */
 
 bool server_flags_is_plain(const char *word)
 {
@@ -18,7 +19,7 @@ bool server_flags_is_plain(const char *word)
 	       word[strspn(word, SERVER_FLAGS_PLAIN)] == '\0';
 }
 
-/* As it is where a shell leaves it so, else in single quotes. */
+/* Append WORD, in single quotes if a shell would change it. */
 static void add_word(struct buf *b, const char *word)
 {
 	bool plain = server_flags_is_plain(word);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_flags.h - the flags that lead a further command to the same server. */
+/*
+ * server_flags.h - flags for hints, to reach the same server by a further
+ * command.
+ */
 #ifndef CLI_SERVER_FLAGS_H
 #define CLI_SERVER_FLAGS_H
 
@@ -8,20 +11,20 @@
 #include "cli/cli.h"
 
 /*
- * RUN, and CLI's flags that say where runs are kept, as words for a shell:
- * "run_… --state-dir DIR". The caller's.
+ * Return RUN and the flags of CLI about the server, as words for a shell:
+ * "run_abc --state-dir DIR". The caller's.
  */
 char *server_flags_for_run(const struct cli *cli, const char *run);
 
-/* Once the flags of all commands are read. CLI outlives the last there(). */
+/* Set the flags for server_flags(), parsed from the words. Borrows CLI. */
 void server_flags_set(const struct cli *cli);
-/* Those flags alone: " --state-dir DIR"; "" of the usual server. */
+/* Return CLI's flags alone: " --state-dir DIR"; "" for the usual server. */
 const char *server_flags(void);
 
-/* What a shell leaves as it is. */
+/* Characters without a special meaning in a shell. */
 #define SERVER_FLAGS_PLAIN                                                     \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-"
-/* May WORD stand in a shell as it is? */
+/* Has WORD at least one character, and all of SERVER_FLAGS_PLAIN? */
 bool server_flags_is_plain(const char *word);
 
 #endif

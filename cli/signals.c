@@ -2,7 +2,7 @@
 /*
  * signals.c - turns SIGINT, SIGTERM and SIGHUP into a descriptor that client.c
  * polls, so that a run is cancelled in order. The second signal ends the
- * process at once; without an eventfd(2) for it the process aborts.
+ * process at once. Without an eventfd(2) the process aborts.
  */
 #include "cli/signals.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signals.h - SIGINT, SIGTERM and SIGHUP as something that poll() sees. */
+/* signals.h - SIGINT, SIGTERM and SIGHUP as a descriptor for poll(). */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
 /*
- * From now on the first of them is noted, and the second ends the process at
- * once with 128 + its number. SIGPIPE is ignored.
+ * From now on note the first of these signals; the second ends the process at
+ * once with status 128 + the signal's number. SIGPIPE is ignored.
  */
 void signals_watch(void);
-/* readable once one was noted; -1 before signals_watch() */
+/* Return a descriptor, readable after the first signal; or -1 before. */
 int signals_fd(void);
-int signals_noted(void); /* its number, or 0 */
-void signals_seen(void); /* SIGNALS_FD becomes unreadable again */
-/* In a child before exec: everything as it is by default. */
+int signals_noted(void); /* the first signal's number, or 0 */
+void signals_seen(void); /* signals_fd() becomes unreadable again */
+/* Restore default actions, in a child before exec. */
 void signals_reset(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_dir.c - a temporary state folder for a private server, for selftest,
- * template tests and the Lua check. NULL when none can be made, which was said;
- * what cannot be removed stays in the temporary folder.
+ * template tests and the Lua check. If none can be made the reason is printed;
+ * files that cannot be removed stay in the temporary folder.
  */
 #include "cli/state_dir.h"
 

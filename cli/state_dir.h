@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state_dir.h - a folder for a private server's state, while it lives. */
+/* state_dir.h - temporary folders for private servers' state. */
 #ifndef CLI_STATE_DIR_H
 #define CLI_STATE_DIR_H
 
-/* A new one. The caller frees it; NULL, and it has been said why. */
+/* Make a folder, whose path the caller frees; NULL: the reason printed. */
 char *state_dir_make(void);
-/* Remove PATH and all that is in it, and free it. */
+/* Remove PATH with its content, and free PATH. */
 void state_dir_remove(char *path);
 
 #endif

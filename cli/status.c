@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.c - "paddock status" and "paddock cancel": how the server is, and the
- * end of a run. main.c's table calls them. A server of another version may not
- * tell something, which is then left out; a run that is not there is
+ * status.c - "paddock status" and "paddock cancel": the state of the server or
+ * of a run, and the end of runs. main.c's table calls them. Members that a
+ * server of another version does not send are left out; a missing run is
  * CLI_ABSENT.
  */
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "cli/report.h"
 #include "proto/json/json_pack.h"
 
-/* "name:     value", when there is a value. */
+/* Print "name        value", if there is a value. */
 static void line(const char *name, const char *value)
 {
 	if (value != NULL)
@@ -154,7 +154,7 @@ static void show_server(struct client *c, struct json_object *profile)
 	}
 }
 
-/* Would it start a run now? As readyz says. */
+/* Print the server's state. CLI_TROUBLE if runs would not start now. */
 static int server_status(const struct cli *cli, struct client *c)
 {
 	struct json_object *v;
@@ -221,7 +221,7 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 			      reason != NULL
 				  ? reason
 				  : json_member_str(v, "currentStatus"));
-	} else if (reason != NULL) { /* it is known to be asked for, no more */
+	} else if (reason != NULL) { /* accepted, but not carried out yet */
 		message_print("%s is not cancelled yet: %s", id, reason);
 		rc = CLI_TROUBLE;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - lays a table out: what is long is cut, and where that does not do columns
- * are left out, so that a line of the terminal has a row. All lists of the command
- * are printed by it. Nothing here fails.
+ * table.c - lays out a table so that each row fits a line of the terminal: long
+ * texts are cut, and where cutting is not enough columns are left out. The
+ * lists of the commands are printed as tables. Nothing here fails.
  */
 #include "cli/table.h"
 
@@ -16,15 +16,15 @@
 #include "base/mem.h"
 #include "cli/terminal.h"
 
-#define GAP 2	    /* between columns */
-#define CUT_LEAST 8 /* in less nothing could be read */
+#define GAP 2	    /* blanks between columns */
+#define CUT_LEAST 8 /* columns: a narrower text is unreadable */
 
 struct table {
 	const struct table_column *columns;
 	size_t n;
-	char **texts; /* row by row; NULL: none */
+	char **texts; /* row by row; "" for a text that was NULL */
 	size_t n_texts, room;
-	size_t wide[TABLE_COLUMNS_MAX]; /* 0 from fit() on: it is left out */
+	size_t wide[TABLE_COLUMNS_MAX]; /* columns; 0: left out by fit() */
 };
 
 struct table *table_new(const struct table_column *columns, size_t n)
@@ -54,7 +54,7 @@ void table_add(struct table *t, const char *const *texts)
 	}
 }
 
-/* How wide a row is; LEAST: when all is cut that may be. */
+/* Return a row's width; LEAST: with each TABLE_CUT column cut to the least. */
 static size_t row_width(const struct table *t, bool least)
 {
 	size_t sum = 0;
@@ -70,7 +70,10 @@ static size_t row_width(const struct table *t, bool least)
 	return sum;
 }
 
-/* The column that is left out next; NULL: there is none. */
+/*
+ * Return the column to leave out next, the shown one with the highest "out";
+ * NULL: no further column may go.
+ */
 static size_t *next_out(struct table *t)
 {
 	size_t *next = NULL;
@@ -105,7 +108,7 @@ static void fit(struct table *t, size_t columns)
 		--*w;
 }
 
-/* The last column that is shown is not filled up. */
+/* Print one row. The last column shown gets no blanks after its text. */
 static void print_row(const struct table *t, const char *const *texts)
 {
 	size_t last = t->n - 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template.c - "paddock template ls" and "show": what a server has, and what
- * one of them takes, gives and may use. main.c's table calls them. A template
- * that is not there is told by template_findings.c; untrusted text is made
- * harmless.
+ * template.c - "paddock template ls" and "show": lists a server's templates,
+ * and shows a template's inputs, result, limits and permissions. main.c's table
+ * calls them. For a missing template template_findings.c prints a hint;
+ * untrusted text is cleaned.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,9 +37,17 @@ static void add_row(struct table *table, struct json_object *t)
 {
 	struct json_object *available = json_member(t, "available");
 	bool there = available == NULL || json_object_get_boolean(available);
+	const char *broken = json_member_str(t, "notReloaded");
 	char *text = there ? xstrdup_opt(json_member_str(t, "name"))
 			   : xasprintf("not available: %s",
 				       json_member_str(t, "unavailableReason"));
+
+	if (there && broken != NULL) {
+		free(text);
+		text = xasprintf("as it was loaded before; its package is "
+				 "broken by now: %s",
+				 broken);
+	}
 
 	table_add(table,
 		  (const char *const[]){json_member_str(t, "templateId"),
@@ -80,7 +88,7 @@ static int ls(const struct cli *cli, struct client *c, int n,
 
 /* ---- show ---- */
 
-/* "  name       1 min      server: default_timeout_ms" */
+/* Print "  name       1 min      server: default_timeout_ms". */
 static void show_limit(const char *name, const char *value, const char *by)
 {
 	fputs("  ", stdout);
@@ -88,14 +96,17 @@ static void show_limit(const char *name, const char *value, const char *by)
 	safe_printf("  %-16s  %s\n", value, by);
 }
 
-/* What a run is held to and who says so; then what the template says alone. */
+/*
+ * Print a run's limits, with who sets each, then further limits of the template
+ * itself.
+ */
 static void show_limits(struct json_object *limits,
 			struct json_object *effective)
 {
 	char text[QUANTITY_SIZE];
 
 	if (!json_object_is_type(effective, json_type_object))
-		effective = NULL; /* an older server */
+		effective = NULL; /* of an older server */
 	if (effective == NULL &&
 	    (!json_object_is_type(limits, json_type_object) ||
 	     json_object_object_length(limits) == 0))
@@ -120,7 +131,7 @@ static void show_limits(struct json_object *limits,
 				   "the template itself");
 }
 
-/* "  uri  type" or "  name ARGUMENT [ARGUMENT]", and what it is. */
+/* Print "  uri  type" or "  name ARGUMENT [ARGUMENT]", and the description. */
 static void show_offer(struct json_object *o)
 {
 	static const char *const keys[] = {"uri", "uriTemplate", "name"};

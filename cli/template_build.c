@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * template_build.c - "paddock template build": fills site-packages/ and
- * node_modules/ of a package from its locks. main.c's table calls it. What is
- * there stays as it is until all that takes its place is there and fits.
+ * node_modules/ of a package from its locks. main.c's table calls it. Existing
+ * folders stay until the new folders are fetched and checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,19 +35,19 @@ static struct {
 
 struct build {
 	const struct cli *cli;
-	const char *dir;     /* as it was given */
-	char *real;	     /* where that is */
-	int package, around; /* it, and the folder that it lies in */
-	int worker;	     /* the program that builds */
-	char *stage;	     /* a name in AT: where all is made */
-	int at, stage_fd;    /* AT is one of the two above */
+	const char *dir;     /* as the user named it */
+	char *real;	     /* the absolute path */
+	int package, around; /* the package, and the folder around it */
+	int worker;	     /* the program to build with */
+	char *stage;	     /* the stage folder's name in AT */
+	int at, stage_fd;    /* AT is package or around */
 	struct build_lock locks[BUILD_KINDS];
 	int n;
-	bool swapped[BUILD_KINDS]; /* the stage has what was there */
+	bool swapped[BUILD_KINDS]; /* the stage holds the old folder */
 	struct json_object *made;
 };
 
-/* ---- where it is made ---- */
+/* ---- the stage: where folders are built ---- */
 
 static bool is_same_disk(int a, int b)
 {
@@ -57,9 +57,9 @@ static bool is_same_disk(int a, int b)
 }
 
 /*
- * A folder NAME in AT, open to us alone and locked while we live: what is in it
- * was left by a build that was killed. 0, -EWOULDBLOCK: another build is under
- * way, or another -errno.
+ * Open the folder NAME in AT as the stage, for this user alone and locked while
+ * the process lives. Files left by a build that was killed are removed. 0,
+ * -EWOULDBLOCK: a build is under way already, or another -errno.
  */
 static int open_stage(struct build *b, int at, const char *name)
 {
@@ -73,7 +73,7 @@ static int open_stage(struct build *b, int at, const char *name)
 		return fd;
 	rc = sys_result(fstat(fd, &st));
 	if (rc == 0 && st.st_uid != geteuid())
-		rc = -EPERM; /* somebody put it there for us */
+		rc = -EPERM; /* made by another user: not trusted */
 	if (rc == 0)
 		rc = sys_result(flock(fd, LOCK_EX | LOCK_NB));
 	for (size_t i = 0; i < BUILD_KINDS && rc == 0; i++)
@@ -88,7 +88,10 @@ static int open_stage(struct build *b, int at, const char *name)
 	return 0;
 }
 
-/* Beside the package, whose files are then as they were loaded; else in it. */
+/*
+ * Make the stage beside the package, so that the package's files stay as
+ * loaded; if that fails, in the package.
+ */
 static int make_stage(struct build *b)
 {
 	char *beside = xasprintf(".%s.build", strrchr(b->real, '/') + 1);
@@ -110,7 +113,7 @@ static int make_stage(struct build *b)
 				      b->dir, strerror(-rc));
 }
 
-/* ---- one folder ---- */
+/* ---- building a folder ---- */
 
 static int make(struct build *b, const struct build_lock *l)
 {
@@ -139,9 +142,12 @@ static int make(struct build *b, const struct build_lock *l)
 	return rc;
 }
 
-/* ---- all of them ---- */
+/* ---- moving folders into place ---- */
 
-/* Exchange it with what is there, if something is. */
+/*
+ * Move folder I into the package, in exchange for the old folder if there is an
+ * old folder.
+ */
 static int swap(struct build *b, int i)
 {
 	const char *name = b->locks[i].kind->folder;
@@ -168,7 +174,7 @@ static void swap_back(struct build *b, int i)
 				RENAME_NOREPLACE);
 }
 
-/* Does the package still fit? */
+/* Is the package still valid with the new folders? */
 static int check(const struct build *b)
 {
 	char errmsg[512];
@@ -219,9 +225,10 @@ static void tell(const struct build *b)
 		    json_member_int(one, "files"),
 		    quantity(size, json_member_int(one, "bytes"), "bytes"));
 	if (!b->cli->quiet)
-		message_more("a server that has it loaded takes it by SIGHUP, "
-			     "and a grant for a digest has to have the one "
-			     "that it has now");
+		message_more(
+		    "a server that has it loaded takes it when templates "
+		    "are reloaded (paddock reload, or SIGHUP), and a grant for a digest has to have the one "
+		    "that it has now");
 }
 
 static int build_all(struct build *b)
@@ -234,7 +241,7 @@ static int build_all(struct build *b)
 		rc = put_in_place(b);
 	for (size_t i = 0; i < BUILD_KINDS && b->stage != NULL; i++)
 		(void)dir_remove(b->stage_fd, build_kinds[i].folder);
-	/* or something is left, which the next build removes */
+	/* after a failure the next build removes the stage */
 	if (b->stage != NULL)
 		(void)unlinkat(b->at, b->stage, AT_REMOVEDIR);
 	if (rc == 0)
@@ -268,7 +275,7 @@ static int open_package(struct build *b)
 	return 0;
 }
 
-/* Root builds as whose the package is, who may have put anything there. */
+/* As root, become the package's owner, whose files may be hostile. */
 static int become_owner(const struct build *b)
 {
 	struct stat st;
@@ -296,7 +303,7 @@ static int build(const struct cli *cli, int n, const char *const *arg)
 	int rc = open_package(&b);
 
 	(void)n;
-	umask(022); /* workers may be others, who have to read it */
+	umask(022); /* workers of other users have to read the files */
 	if (rc == 0)
 		b.worker = build_cage_open();
 	if (rc == 0)

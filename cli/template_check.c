@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_check.c - "paddock template check": all that is wrong with a
- * package, at once, each by the place where an editor finds it.
+ * template_check.c - "paddock template check": prints everything that is wrong
+ * with a package, at once, with the place where an editor finds it. main.c's
+ * table calls it. CLI_FAILED for errors, CLI_TROUBLE when the check cannot be
+ * made.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,13 +26,13 @@ static const char *const severities[] = {"error", "warning"};
 
 struct check {
 	const struct cli *cli;
-	const char *dir;	  /* as it was given… */
-	char *real;		  /* …and where that is */
+	const char *dir;	  /* as the user named it */
+	char *real;		  /* the absolute path */
 	struct json_object *all;  /* of template_findings_errors() */
-	struct json_object *said; /* with --json */
+	struct json_object *said; /* the report, for --json */
 	struct lua_check *probe;
 	size_t good, errors;
-	int rc; /* trouble */
+	int rc; /* an exit status: a check could not be made */
 };
 
 static size_t errors_of(struct json_object *package)
@@ -42,7 +44,7 @@ static size_t errors_of(struct json_object *package)
 	return n;
 }
 
-/* A package's path as it follows from what the caller called the folder. */
+/* Return PACKAGE's path as the user would name it; the caller's. */
 static char *named(const struct check *c, struct json_object *package)
 {
 	const char *path = json_member_str(package, "path");
@@ -60,7 +62,10 @@ static char *named(const struct check *c, struct json_object *package)
 
 /* ---- Lua ---- */
 
-/* Where PACKAGE lies: JSON has no path that is not UTF-8, but we were given it. */
+/*
+ * Return PACKAGE's path. JSON cannot hold a path that is not UTF-8, but a
+ * package named on the command line has its path in c->real.
+ */
 static const char *place(const struct check *c, struct json_object *package)
 {
 	return template_findings_is_package(c->real)
@@ -87,9 +92,9 @@ static void probe(struct check *c, struct json_object *package)
 		json_object_array_add(json_member(package, "faults"), fault);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
-/* "DIR/template.json:3:7: warning: text (/pointer)", as compilers do. */
+/* Print "DIR/template.json:3:7: warning: text (/pointer)", as compilers do. */
 static void say_fault(const char *path, struct json_object *f)
 {
 	const char *file = json_member_str(f, "file");
@@ -120,7 +125,7 @@ static void note_fault(struct check *c, const char *path, struct json_object *f)
 	json_object_array_add(json_member(c->said, "faults"), o);
 }
 
-/* Errors, or warnings: of all packages. */
+/* Print the faults of SEVERITY of all packages. */
 static void each_fault(struct check *c, const char *severity)
 {
 	json_each(package, c->all) {
@@ -161,7 +166,10 @@ static void say_good(struct check *c, struct json_object *package)
 	safe_printf("\n");
 }
 
-/* A package that asks for what it is not granted is good, and yet not run. */
+/*
+ * Print the permissions of packages that lack grants: such a package is good,
+ * but is not run.
+ */
 static void say_grants(struct check *c)
 {
 	struct json_object *list = template_findings_grants(c->cli, c->dir);

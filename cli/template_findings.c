@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_findings.c - runs paddockd for what it prints of templates (--check,
- * --print-faults, --print-grants) and reads that; for "template check", "test",
- * "grant", and who asks for a template that is not there. NULL, or a status,
- * when it could not be run or its configuration is wrong, which was said.
+ * template_findings.c - runs paddockd for reports on templates (--check,
+ * --print-faults, --print-grants) and reads the output; for "template check",
+ * "test", "grant", and for hints when a template does not exist. NULL, or a
+ * status, when paddockd cannot be run or the configuration is wrong, the reason
+ * printed.
  */
 #include "cli/template_findings.h"
 
@@ -46,7 +47,7 @@ static int start(pid_t *pid, const char *const *argv, int out, int err)
 	return -rc;
 }
 
-/* All that was written to FD, up to a bound. FD is closed. */
+/* Append the content of FD to B, up to a bound, and close FD. */
 static void take_back(int fd, struct buf *b)
 {
 	if (fd < 0)
@@ -57,8 +58,8 @@ static void take_back(int fd, struct buf *b)
 }
 
 /*
- * Run ARGV to its end; what it writes is appended to OUT and ERR. Its exit
- * status (128 + a signal's number), or -errno when it cannot be run.
+ * Run ARGV to its end and append the output to OUT and ERR. Returns the exit
+ * status (128 + a signal's number), or -errno when ARGV cannot be run.
  */
 static int run_daemon(const char *const *argv, struct buf *out, struct buf *err)
 {
@@ -80,7 +81,7 @@ static int run_daemon(const char *const *argv, struct buf *out, struct buf *err)
 	return rc;
 }
 
-/* The lines that begin with PREFIX, without it. */
+/* Return the lines of B that begin with PREFIX, without PREFIX. */
 static struct json_object *lines(struct buf *b, const char *prefix)
 {
 	size_t skip = strlen(prefix);
@@ -97,7 +98,7 @@ static struct json_object *lines(struct buf *b, const char *prefix)
 	return list;
 }
 
-/* paddockd WHAT, to its end: 0, or it could not be run, which was said. */
+/* Run paddockd with the flag WHAT to its end. 0, or -1 after a message. */
 static int ask(const struct cli *cli, const char *what, const char *dir,
 	       struct buf *out, struct buf *err)
 {
@@ -136,7 +137,10 @@ struct json_object *template_findings_all(const struct cli *cli,
 	return o;
 }
 
-/* "/srv/t/greet: template.json:1:1: ...": is its folder called NAME? Then it. */
+/*
+ * Return the folder in LINE, "/srv/t/greet: template.json:1:1: text", if its
+ * last part is NAME; else NULL.
+ */
 static char *folder_of(const char *line, const char *name)
 {
 	const char *end = strstr(line, ": ");
@@ -197,7 +201,10 @@ void template_findings_none(const char *dir)
 		      dir);
 }
 
-/* The array that WHAT prints. NULL: there is none, and it was said why. */
+/*
+ * Return the array printed by paddockd with the flag WHAT; NULL: none, the
+ * reason printed.
+ */
 static struct json_object *ask_list(const struct cli *cli, const char *what,
 				    const char *dir)
 {
@@ -209,7 +216,7 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 	     !json_object_is_type(o, json_type_array))) {
 		json_object_put(o);
 		o = NULL;
-		errmsg = lines(&err, PREFIX); /* the configuration is wrong */
+		errmsg = lines(&err, PREFIX); /* of a wrong configuration */
 		json_each(one, errmsg)
 			message_print("%s", json_object_get_string(one));
 		json_object_put(errmsg);
@@ -245,7 +252,7 @@ void template_locate(const struct cli *cli, const char *name, bool private)
 		 cli->socket == NULL && id[0] != '\0' &&
 		 id[strspn(id, ID_CHARS)] == '\0' &&
 		 template_findings_is_package(id))
-		message_more(/* which nobody named */
+		message_more(/* --templates did not name the folder */
 			     "  hint: ./%s is a package: --templates ./%s takes it",
 			     id, id);
 	free(broken);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_new.c - "paddock template new": writes a package that works already.
- * main.c's table calls it. A folder that has files, or a file that cannot be
- * written, ends it with the reason, and what was written goes again.
+ * template_new.c - "paddock template new": writes a small working package.
+ * main.c's table calls it. If the folder exists, or a file cannot be written,
+ * the reason is printed, and written files are removed again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static bool id_good(const char *id)
 	       strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
-/* 0, or an exit status, and it has been said why. */
+/* Make the folder PATH. 0, or an exit status, the reason printed. */
 static int make_folder(const char *path)
 {
 	if (mkdir(path, 0777) == 0)
@@ -93,7 +93,7 @@ static int make_folder(const char *path)
 	return message_fail(CLI_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
-/* "csv_profile" is called "Csv profile", to begin with. */
+/* Make a title of ID: "csv_profile" becomes "Csv profile". */
 static void title_of(char *title, const char *id)
 {
 	for (size_t i = 0; i <= strlen(id); i++)
@@ -101,7 +101,7 @@ static void title_of(char *title, const char *id)
 	title[0] = (char)(title[0] - 'a' + 'A');
 }
 
-/* Into the folder ID, which is there, and empty. */
+/* Write the files into the folder ID, which is empty. 0, or an exit status. */
 static int fill(const char *id, const char *tests)
 {
 	char title[ID_MAX_BYTES + 1];
@@ -120,7 +120,10 @@ static int fill(const char *id, const char *tests)
 	return rc;
 }
 
-/* A half would be in the way of the next try. What is not there stays away. */
+/*
+ * Remove what was written: half a package would be in the way of the next try.
+ * Files that are missing are ignored.
+ */
 static void take_back(const char *id)
 {
 	static const char *const made[] = {"tests/name_is_required.json",
@@ -134,7 +137,7 @@ static void take_back(const char *id)
 		char *path = xasprintf("%s/%s", id, made[i]);
 
 		(void)remove(
-		    path); /* the folder was made by us, so all in it */
+		    path); /* the folder is ours, and so is every file */
 		free(path);
 	}
 }

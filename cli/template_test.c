@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * template_test.c - "paddock template test": runs a package's own tests in a
- * private server, as TAP. main.c's table calls it. CLI_FAILED when a test fails
- * or a package is broken, "Bail out!" with CLI_TROUBLE when the server is lost.
+ * private server, and prints TAP. main.c's table calls it. CLI_FAILED when a
+ * test fails or a package is broken, "Bail out!" with an exit status when the
+ * server is lost.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -38,9 +39,9 @@ struct bench {
 	int n, failed, trouble;
 };
 
-/* ---- one test ---- */
+/* ---- a test ---- */
 
-/* What the run came to, as an expectation would put it. The caller owns it. */
+/* Return the run's outcome in the form of "expect"; the caller's. */
 static struct json_object *outcome(const struct tool_result *a)
 {
 	struct json_object *o, *result;
@@ -48,7 +49,7 @@ static struct json_object *outcome(const struct tool_result *a)
 	const char *status = json_member_str(a->value, "status");
 	const char *code = json_member_str(error, "errorCode");
 
-	if (status == NULL) { /* no run was made of it */
+	if (status == NULL) { /* refused: no run was made */
 		status = "refused";
 		code = json_member_str(a->value, "errorCode");
 	}
@@ -72,7 +73,7 @@ static void comment_value(const char *what, struct json_object *v, bool there)
 	buf_fini(&b);
 }
 
-/* What POINTER leads to in V; keys with a slash lead nowhere. */
+/* Follow POINTER in *V; false: leads nowhere, as keys with a slash do. */
 static bool follow(struct json_object **v, const char *pointer)
 {
 	while (*pointer == '/') {
@@ -190,7 +191,7 @@ static int run_test(struct bench *b, struct json_object *manifest,
 	return rc;
 }
 
-/* ---- one package ---- */
+/* ---- a package ---- */
 
 static int is_test(const struct dirent *e)
 {
@@ -258,7 +259,10 @@ static int test_all(struct bench *b, const char *dir)
 
 /* ---- the private server ---- */
 
-/* A broken package would only look like templates that are not there. */
+/*
+ * Are all packages in DIR valid? If not, print why: to the server, a broken
+ * package is merely a template that does not exist.
+ */
 static bool all_good(const struct cli *cli, const char *dir)
 {
 	struct json_object *o = template_findings_all(cli, dir);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terminal.c - all that cli/ writes for people goes through this: what acts on
- * a terminal is taken out of the words of templates and servers. It cleans and
- * counts columns, formats, folds and prints. Every byte has an answer, bad ones
- * a "?"; a stderr that is gone is nobody's to be told.
+ * terminal.c - prints everything that cli/ writes for people: cleans the words
+ * of templates and servers of characters that act on a terminal, counts
+ * columns, formats and folds. Nothing here fails: bytes that are not UTF-8
+ * become "?", and errors of writing to stderr are not reported.
  */
 #include "cli/terminal.h"
 
@@ -18,10 +18,10 @@
 #include "base/text/utf8.h"
 
 #define ELLIPSIS "\xE2\x80\xA6"
-#define COLUMNS 80 /* of what is no terminal, or does not say */
+#define COLUMNS 80 /* when the width of the output is not known */
 #define COLUMNS_MAX 10000
 
-/* How many columns a terminal gives POINT: 1 or 2. */
+/* Return how many columns a terminal gives POINT: 1 or 2. */
 static unsigned sanitize_columns(int32_t point)
 {
 	static const struct {
@@ -46,7 +46,10 @@ size_t sanitize_width(const char *s, size_t n)
 	return columns;
 }
 
-/* One character, made harmless, into IN[4]; its bytes. */
+/*
+ * Put the character at P (N bytes follow, *LEN are used) into IN, made
+ * harmless. Returns the bytes in IN.
+ */
 static size_t harmless(char in[4], const char *p, size_t n, size_t *len)
 {
 	int32_t point = utf8_decode(p, n, len);
@@ -66,7 +69,7 @@ static size_t harmless(char in[4], const char *p, size_t n, size_t *len)
 void sanitize_add(struct buf *out, const char *s, size_t n, size_t columns)
 {
 	size_t start = buf_len(out), used = 0, len;
-	size_t cut = start; /* where an ellipsis still fits */
+	size_t cut = start; /* length of OUT at which an ellipsis still fits */
 
 	for (size_t i = 0; i < n; i += len) {
 		char c[4];
@@ -86,15 +89,15 @@ void sanitize_add(struct buf *out, const char *s, size_t n, size_t columns)
 	}
 }
 
-struct spec {	       /* %-24.8s */
-	char text[32]; /* for printf; its '*' are there */
+struct spec {	       /* a conversion, as %-24.8s */
+	char text[32]; /* the conversion for printf, each '*' replaced */
 	bool left;
-	int width, most; /* -1: none */
+	int width, most; /* width and precision; -1: not given */
 	char size;	 /* 'l', 'L' for ll, 'z', or NUL */
 	char kind;
 };
 
-/* A number, or the next argument, at *FMT. */
+/* Read a number at *FMT, or take the next argument for '*'. */
 static int count(const char **fmt, va_list *ap)
 {
 	if (**fmt != '*')
@@ -103,7 +106,7 @@ static int count(const char **fmt, va_list *ap)
 	return va_arg(*ap, int);
 }
 
-/* What follows the '%' before *FMT. */
+/* Read the conversion after the '%' that stands before *FMT. */
 static struct spec read_spec(const char **fmt, va_list *ap)
 {
 	struct spec s = {.width = -1, .most = -1};
@@ -155,7 +158,7 @@ static void add_words(struct buf *out, const struct spec *s, const char *words)
 	size_t n;
 	int gap;
 
-	if (words == NULL) /* a server left it out */
+	if (words == NULL) /* a member that the server left out */
 		words = "";
 	n = s->most < 0 ? strlen(words) : strnlen(words, (size_t)s->most);
 	sanitize_add(&clean, words, n, SANITIZE_NO_LIMIT);
@@ -171,7 +174,7 @@ static void add_words(struct buf *out, const struct spec *s, const char *words)
 	buf_fini(&clean);
 }
 
-/* The format has been checked where it was given. */
+/* The compiler has checked the format at the caller: attribute "format". */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
@@ -179,7 +182,7 @@ static void add_number(struct buf *out, const struct spec *s, va_list *ap)
 {
 	char text[128];
 
-	/* NOLINTBEGIN(bugprone-branch-clone): another type each */
+	/* NOLINTBEGIN(bugprone-branch-clone): the types differ */
 	if (s->kind == 'f')
 		snprintf(text, sizeof(text), s->text, va_arg(*ap, double));
 	else if (s->size == 'L')
@@ -297,12 +300,16 @@ void message_more(const char *fmt, ...)
 	va_end(ap);
 }
 
-bool message_is_terminal(int fd)
+bool message_is_person(int fd)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(fd) && term != NULL && *term != '\0' &&
-	       strcmp(term, "dumb") != 0;
+	return isatty(fd) && term != NULL && *term != '\0';
+}
+
+bool message_is_terminal(int fd)
+{
+	return message_is_person(fd) && strcmp(getenv("TERM"), "dumb") != 0;
 }
 
 bool message_has_colours(int fd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.c - "paddock token": a random secret for a caller, and the digest that
- * paddock.conf keeps of it. main.c's table calls it. A name that the
+ * token.c - "paddock token": makes a random secret for a caller, and the
+ * secret's digest for paddock.conf. main.c's table calls it. A name that the
  * configuration would refuse is CLI_USAGE; without random bytes there is no
  * token.
  */
@@ -20,7 +20,7 @@
 #define TOKEN_BYTES ((size_t)32)
 #define DEFAULT_NAME "alice"
 
-/* base64 as RFC 4648, section 5 has it: for URLs, not padded. */
+/* Encode as base64url without padding (RFC 4648, section 5). */
 static void encode(char out[BASE64_LEN(TOKEN_BYTES) + 1],
 		   const unsigned char *bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_call.c - one tool call to a server and its answer, for the subcommands.
- * The exit status when the server is lost or refuses, and it has been said why;
- * the caller returns it.
+ * When the server is lost or refuses, the functions print the reason and return
+ * the exit status, for the caller to return.
  */
 #include "cli/tool_call.h"
 
@@ -12,7 +12,7 @@
 #include "cli/report.h"
 #include "proto/json/json_pack.h"
 
-#define LOOKS 30 /* at a tab that has just been opened, in tenths of a second */
+#define LOOKS 30 /* at a new tab, a tenth of a second apart */
 
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	      struct json_object *args, struct json_object **out)

@@ -6,31 +6,35 @@
 #include "cli/client.h"
 
 /*
- * Call TOOL; ARGS is taken. 0 and the value in *OUT, which the caller owns; or
- * the exit status, and it has been said why.
+ * Call TOOL; takes ARGS. 0 and the value in *OUT, which the caller owns; or the
+ * exit status, the reason printed.
  */
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	      struct json_object *args, struct json_object **out);
 
-/* The same for get_task_run: the view of RUN. */
+/* Call get_task_run for the view of RUN, as tool_call() does. */
 int tool_call_run(const struct cli *cli, struct client *c, const char *run,
 		  struct json_object **out);
 
 int tool_call_profile(const struct cli *cli, struct client *c,
 		      struct json_object **out);
 
-/* Does PROFILE say that runs are taken? A server of another version may not. */
+/*
+ * Does PROFILE say that the server takes runs? True also without "health",
+ * which a server of another version may not send.
+ */
 bool tool_call_is_ready(struct json_object *profile);
 
 /*
- * Open a tab, and look at the profile until the browser's sandbox is measured,
- * which takes a moment; then close it. What was seen last in *PROFILE; or why
- * there is no tab in *REFUSAL. The caller's, each NULL where it is not so.
+ * Open a tab, look at the profile until the browser's sandbox is measured (up
+ * to 3 seconds), then close the tab. *PROFILE is the last profile; *REFUSAL
+ * says why there is no tab. The caller owns both; either may be NULL. 0 or an
+ * exit status.
  */
 int tool_call_tab(const struct cli *cli, struct client *c,
 		  struct json_object **profile, struct json_object **refusal);
 
-/* All that list_task_templates lists, in as many answers as it takes. */
+/* Call list_task_templates for the whole list, in as many calls as needed. */
 int tool_call_templates(const struct cli *cli, struct client *c,
 			struct json_object **out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_result.c - takes a tool's answer apart into value, error and links;
- * client.c calls it for each response. An answer that has no such shape is one
- * without a value, which the caller tells as the server's fault.
+ * tool_result.c - decodes a tool's answer into a value or a refusal;
+ * client_call.c, client_bytes.c and client_open.c call it. An answer of another
+ * shape has the value NULL, which the caller treats as the server's fault.
  */
 #include "cli/tool_result.h"
 
@@ -30,14 +30,17 @@ static void read_rpc_error(struct tool_result *a, struct json_object *error)
 	char text[32];
 
 	if (number == RPC_INVALID_PARAMS && json_member(data, "uri") != NULL)
-		number = RPC_RESOURCE_NOT_FOUND; /* as it was called before */
+		number = RPC_RESOURCE_NOT_FOUND; /* as before 2026-07-28 */
 	snprintf(text, sizeof(text), "JSON-RPC %d", number);
 	a->value = as_refusal(code != NULL ? code : text,
 			      json_member_str(error, "message"));
 	json_add(a->value, "details?O", data);
 }
 
-/* The first text block, which is JSON or a sentence. */
+/*
+ * Return the first text block, parsed as JSON, or else as a string; a failed
+ * tool's sentence becomes a refusal. NULL: no text block.
+ */
 static struct json_object *read_text(struct json_object *result, bool good)
 {
 	struct json_object *content = json_member(result, "content");
@@ -71,7 +74,7 @@ void tool_result_read(struct tool_result *a, const struct rpc_msg *m)
 		a->value = json_object_get(m->result);
 		return;
 	}
-	if (json_member(m->result, "contents") != NULL) { /* a resource */
+	if (json_member(m->result, "contents") != NULL) { /* resources/read */
 		a->value = json_object_get(json_object_array_get_idx(
 		    json_member(m->result, "contents"), 0));
 		return;

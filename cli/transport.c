@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.c - the way to a server: the daemon's socket, or a private paddockd
- * that is started, ended and reaped. client_open.c and client.c use it. -errno
- * with what could not be started; a private server that does not end in time is
- * killed.
+ * transport.c - the connection to a server: the daemon's socket, or a private
+ * paddockd that is started, ended and reaped. client_open.c and client.c use
+ * it. A failed start gives -errno and a sentence; a private server that does
+ * not end in time is killed.
  */
 #include "cli/transport.h"
 
@@ -156,8 +156,8 @@ static void arguments(struct opt_list *args, const struct cli *cli,
 }
 
 /*
- * In the child. Its process group is its own, so that ctrl-C reaches paddock
- * alone, which then cancels the run in order.
+ * Become the private server, in the child, with a process group of its own:
+ * ctrl-C then reaches paddock alone, and paddock cancels the run in order.
  */
 static void become(const struct opt_list *args, int in, int out, int log,
 		   pid_t parent)
@@ -230,7 +230,7 @@ int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg,
 	return rc;
 }
 
-/* ---- the end ---- */
+/* ---- ending a private server ---- */
 
 static bool ended_within(const struct transport *l, int ms)
 {
@@ -245,7 +245,10 @@ static bool ended_within(const struct transport *l, int ms)
 	return n > 0;
 }
 
-/* Its stdin is closed, which asks it to end; so does a signal. */
+/*
+ * Wait for the private server, whose stdin is closed: a request to end. After
+ * END_MS send SIGTERM, after TERM_MS more SIGKILL. Returns its status.
+ */
 static int reap(struct transport *l)
 {
 	int status = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage.c - "paddock usage": what runs have used, by requestor and template, and what
- * was uploaded, as a table or JSON. main.c's table calls it. A server that refuses or is lost ends it;
- * when nothing was used it says so on stderr.
+ * usage.c - "paddock usage": prints counts, CPU time and bytes of runs and
+ * uploads, by requestor and template, as a table or JSON. main.c's table calls
+ * it. When the server refuses or is lost, the command ends with its status;
+ * when nothing was used, stderr says so.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "cli/terminal.h"
 #include "proto/json/json_pack.h"
 
-#define UPLOADS "(uploads)" /* in the place of a template, which is called so */
+#define UPLOADS "(uploads)" /* in the TEMPLATE column */
 
 static struct {
 	const char *since;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - "paddock wait" and "paddock result": a run's end, waited for, and what
- * it gave. main.c's table calls them. The status is the run's own, as that of
- * "paddock run"; a run that goes on has no result yet, and time that is up ends
- * the wait alone.
+ * wait.c - "paddock wait" and "paddock result": waits for the end of runs, and
+ * prints a run's result. main.c's table calls them. The exit status is the
+ * run's, as for "paddock run"; a run in progress has no result yet, and
+ * --timeout ends only the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "proto/json/json_pack.h"
 
 #define UNTOLD_MS                                                              \
-	1000 /* where nothing is told of it, it is asked for so often */
+	1000 /* without notifications the run is looked at this often */
 
 static struct {
 	const char *timeout;
@@ -38,7 +38,10 @@ static const struct opt opts[] = {
      "answer what the run asks for by that key (repeatable)"},
 };
 
-/* How it ended, in a word on stdout, and on stderr why. NAMED: its id, or NULL. */
+/*
+ * Print how the run of VIEW ended: a word on stdout, the reason on stderr.
+ * NAMED is its id to print as well, or NULL. Returns the exit status.
+ */
 static int tell_end(const struct cli *cli, struct json_object *view,
 		    const char *named)
 {
@@ -48,14 +51,14 @@ static int tell_end(const struct cli *cli, struct json_object *view,
 		safe_printf("%s %s\n", named, json_member_str(view, "status"));
 	else
 		safe_printf("%s\n", json_member_str(view, "status"));
-	fflush(stdout); /* what fails is noticed by main() */
+	fflush(stdout); /* main() reports a failed write */
 	report_success(cli, view);
 	report_end(cli, view);
 	report_explain(cli, view);
 	return report_status(view);
 }
 
-/* Until RUN may have changed. 0, -ETIMEDOUT when UNTIL_MS is over, or less. */
+/* Wait until RUN may have changed: 0; -ETIMEDOUT at UNTIL_MS; or -errno. */
 static int wait_for_news(struct client *c, int64_t until_ms)
 {
 	int64_t left = until_ms - clock_mono_ms();
@@ -67,7 +70,10 @@ static int wait_for_news(struct client *c, int64_t until_ms)
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
 
-/* 0, also for a run that is no task, and of whose questions nothing is told. */
+/*
+ * Send RESPONSES (lent) to the questions of RUN. 0, or an exit status, the
+ * reason printed.
+ */
 static int send_answers(struct client *c, const char *run,
 			struct json_object *responses)
 {
@@ -76,14 +82,15 @@ static int send_answers(struct client *c, const char *run,
 	    c, "tasks/update",
 	    json_pack("taskId:s inputResponses:O", run, responses), &a);
 
-	if (rc == 0 && !a.good)
+	if (rc != 0)
+		return rc;
+	if (!a.good)
 		rc = report_refusal(a.value, run);
-	if (rc == 0)
-		tool_result_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }
 
-/* What is asked of a run's own client is told once. */
+/* Say once that only the run's own client can answer. */
 static void say_not_ours(const char *run)
 {
 	static bool said;
@@ -95,7 +102,7 @@ static void say_not_ours(const char *run)
 	said = true;
 }
 
-/* As long as it is asked nothing here it would look like work. */
+/* Say once that nobody can answer here, or the wait would look like work. */
 static void say_nobody(const char *run)
 {
 	static bool said;
@@ -108,7 +115,10 @@ static void say_nobody(const char *run)
 	said = true;
 }
 
-/* What the run of VIEW asks is answered by who is here, if it can be told. */
+/*
+ * Answer the questions of the run of VIEW, if there are any and the user can
+ * answer here. 0 or an exit status.
+ */
 static int answer(struct client *c, const char *run, struct json_object *view,
 		  struct answers *answers)
 {

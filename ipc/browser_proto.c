@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_proto.c - the table of the browser's actions and their arguments. The
- * supervisor lists them as tools from it and judges grants by it;
- * paddock-browser checks each call against it. A name that it does not have is
- * NULL, and refused by who asked.
+ * supervisor makes tools of the actions and judges grants; paddock-browser
+ * checks each call. An unknown name gives NULL, and the caller refuses the
+ * call.
  */
 #include "ipc/browser_proto.h"
 
@@ -14,7 +14,7 @@
 #define TEXT_MAX 65536
 #define QUERY_MAX 512
 
-/* The kinds of argument; a string that is not given is not empty. */
+/* The kinds of argument; a string that is given is not empty. */
 #define STRING(is, longest, says)                                              \
 	{                                                                      \
 		.name = (is), .type = BROWSER_PROTO_STRING, .min = 1,          \
@@ -36,7 +36,7 @@
 		.name = NULL                                                   \
 	}
 
-/* What several actions have. */
+/* Arguments of several actions. */
 #define TAB                                                                    \
 	{                                                                      \
 		.name = "tabId", .type = BROWSER_PROTO_TAB_ID,                 \
@@ -234,7 +234,7 @@ const struct browser_proto_action browser_proto_actions[] = {
      .about = "Let the run's session stay when the run ends.",
      .args = nothing,
      .result = "sessionId:string!",
-     /* a client has no session of its own to be kept */
+     /* a client has no session of its own to keep */
      .runs_alone = true},
     {.name = "close_session",
      .title = "Close a session",

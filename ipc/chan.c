@@ -61,8 +61,8 @@ int chan_pair(int ends[2])
 }
 
 /*
- * When a peer left frames of ours unread, ECONNRESET comes once, before the
- * frames that it had sent, which must not be lost.
+ * Is ERR to be ignored? A peer that left frames of ours unread causes a single
+ * ECONNRESET, before the frames that the peer had sent; those must not be lost.
  */
 static bool passing(int err)
 {
@@ -80,8 +80,9 @@ static ssize_t receive(int fd, void *buf, size_t len, int flags)
 }
 
 /*
- * An empty frame reads as the end does, but only the end reads so again. Two
- * empty frames in a row pass for the end, which is no loss: none is legal.
+ * Tell the end from an empty frame: both read as 0, but only the end does so
+ * again. Two empty frames in a row pass for the end, which is no loss: neither
+ * is legal.
  */
 static ssize_t end_or_empty(int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chan.h - whole frames over one end of a SOCK_SEQPACKET pair; unix(7).
+ * chan.h - whole frames over an end of a SOCK_SEQPACKET pair; unix(7).
  *
  * A packet is a frame. The worker's end blocks; the supervisor's does not.
  */
@@ -12,34 +12,35 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CHAN_FRAME_MAX 65536u /* bytes in one frame */
+#define CHAN_FRAME_MAX 65536u /* most bytes in a frame */
 
 /*
- * A pair of ends, both close-on-exec: ends[0] non-blocking for the
+ * Make a pair of ends, both close-on-exec: ends[0] non-blocking for the
  * supervisor, ends[1] blocking for the worker. The caller owns both. The
- * supervisor's end refuses SCM_RIGHTS where the kernel can (SO_PASSRIGHTS).
- * 0 or -errno.
+ * supervisor's end refuses SCM_RIGHTS where the kernel can (SO_PASSRIGHTS). 0
+ * or -errno.
  */
 int chan_pair(int ends[2]);
 
 /*
- * Read one frame into BUF (CHAN_FRAME_MAX bytes), by recv(2) alone: no
- * descriptor can arrive. The length, or 0: the peer closed; -EAGAIN: nothing
- * yet; -EMSGSIZE: a frame over CHAN_FRAME_MAX, or an empty one; -errno. What
- * the peer sent before it closed is read first, whatever it left unread.
+ * Read a frame into BUF (CHAN_FRAME_MAX bytes), by recv(2) alone: no descriptor
+ * can arrive. The length, or 0: the peer closed; -EAGAIN: nothing yet;
+ * -EMSGSIZE: a frame over CHAN_FRAME_MAX, or an empty frame; -errno. Frames
+ * sent before the peer closed are read first, whatever the peer left unread.
  */
 ssize_t chan_recv(int fd, void *buf);
-ssize_t chan_recv_now(int fd, void *buf); /* -EAGAIN on either end */
+ssize_t chan_recv_now(int fd, void *buf); /* as chan_recv(), with -EAGAIN on
+					     either end */
 
 /*
- * Has the peer closed, and left a frame of ours unread? To be asked before
- * chan_recv(), which forgets it; true once.
+ * Has the peer closed without reading all our frames? To be asked before
+ * chan_recv(), which forgets the fact; true only once.
  */
 bool chan_left_unread(int fd);
 
 /*
- * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN: it
- * would block; -EPIPE: the peer is gone; -errno.
+ * Send a frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN: the
+ * send would block; -EPIPE: the peer is gone; -errno.
  */
 int chan_send(int fd, const void *frame, size_t len);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_part.h - the files in RUN's body: for each a head, a label and its bytes.
- * The label is a program's name for it in in/, or a JSON Pointer to where it
- * lies in a Lua template's inputs. Heads are in this machine's layout: the
- * supervisor alone makes them, and a worker that finds one wrong exits.
+ * file_part.h - the files in RUN's body: each has a head, a label and its
+ * bytes. The label is the file's name in a program's in/, or a JSON Pointer to
+ * the place in a Lua template's inputs. Heads are in this machine's layout:
+ * only the supervisor makes heads, and a worker exits at a wrong head.
  */
 #ifndef IPC_FILE_PART_H
 #define IPC_FILE_PART_H
@@ -24,7 +24,7 @@ struct file_part {
 	struct str label, data; /* borrowed from the body */
 };
 
-/* The next of REST, which moves on. False: there is none, or it is cut short. */
+/* Take the next file of REST, which moves on. False: no more, or cut short. */
 static inline bool file_part_next(struct str *rest, struct file_part *out)
 {
 	struct file_part_head h;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_pattern.c - patterns of hosts, parsed and compared. The supervisor
- * checks by them what an operator grants, paddock-browser what pages reach.
- * Only the parser fails, by -EINVAL; what is not understood matches nothing.
+ * host_pattern.c - parses and compares patterns of hosts. The supervisor checks
+ * an operator's grants, paddock-browser the hosts that pages reach. Only the
+ * parser fails, by -EINVAL; a pattern that is not understood matches nothing.
  */
 #include "ipc/host_pattern.h"
 
@@ -17,7 +17,7 @@
 
 #define LABEL_MAX 63
 
-/* 1 to MAX in decimal, N bytes and nothing else; 0: it is not. */
+/* Read 1 to MAX in decimal, exactly N bytes; 0: another text. */
 static unsigned number(const char *p, size_t n, unsigned max)
 {
 	unsigned v = 0;
@@ -78,7 +78,7 @@ static int take_name(struct host_pattern *p, const char *s, size_t n)
 		   : -EINVAL;
 }
 
-/* Bits beyond the network's would say that something else was meant. */
+/* Are all bits beyond the network's 0? A set bit there is likely a mistake. */
 static bool is_clean(const struct host_pattern *p, unsigned all)
 {
 	for (unsigned i = p->bits; i < all; i++)
@@ -87,7 +87,7 @@ static bool is_clean(const struct host_pattern *p, unsigned all)
 	return true;
 }
 
-/* ADDRESS[/BITS] of FAMILY; what is not one: -EINVAL. */
+/* Read ADDRESS[/BITS] of FAMILY; another text: -EINVAL. */
 static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 		    size_t n, const char *bits, size_t bits_n)
 {
@@ -106,7 +106,7 @@ static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 	return p->bits > 0 && is_clean(p, all) ? 0 : -EINVAL;
 }
 
-/* Cuts ":PORT" off the end of what begins at *FROM. */
+/* Cut ":PORT" off the end of the text at FROM. */
 static int take_port(struct host_pattern *p, const char *from, const char **end)
 {
 	const char *colon = memchr(from, ':', (size_t)(*end - from));
@@ -118,7 +118,7 @@ static int take_port(struct host_pattern *p, const char *from, const char **end)
 	return p->port > 0 ? 0 : -EINVAL;
 }
 
-/* "[ADDRESS]" and what follows it. */
+/* Parse "[ADDRESS]" and the text behind. */
 static int parse_bracketed(struct host_pattern *p, const char *text,
 			   const char *end)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_pattern.h - patterns of hosts: which a template's pages may reach. One word
- * each, as an operator writes it and as paddock-browser is told it:
+ * host_pattern.h - patterns of the hosts that a template's pages may reach. A
+ * pattern is a word, as written by an operator and as given to paddock-browser:
  *
  *   *                    any host
  *   example.org          that name
- *   *.example.org        all names below it, not it
+ *   *.example.org        all names below example.org, not example.org itself
  *   192.0.2.7 [2001:db8::7]         an address
- *   10.0.0.0/8 [fd00::]/8           a network of them
+ *   10.0.0.0/8 [fd00::]/8           a network of addresses
  *
- * and ":PORT" after any of these: that port alone. Pure functions.
+ * ":PORT" behind a pattern limits it to that port. Pure functions.
  */
 #ifndef IPC_HOST_PATTERN_H
 #define IPC_HOST_PATTERN_H
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define HOST_PATTERNS_MAX 256u /* patterns of one template */
-/* bytes of one: a name of 253, "*." and a port */
+#define HOST_PATTERNS_MAX 256u /* most patterns of a template */
+/* bytes of a pattern: a name of 253, "*." and a port */
 #define HOST_PATTERN_TEXT 272u
 
 enum host_kind {
@@ -32,36 +32,39 @@ enum host_kind {
 
 struct host_pattern {
 	enum host_kind kind;
-	unsigned port;	    /* 0: every port */
-	char name[254];	    /* of NAME and BELOW: lower case, no final dot */
-	sa_family_t family; /* of NET */
+	unsigned port;	    /* the port; 0: every port */
+	char name[254];	    /* name of NAME and BELOW: lower case, no final
+			       dot */
+	sa_family_t family; /* family of NET */
 	uint8_t net[16];
 	unsigned bits;
 };
 
-/* LEN bytes of TEXT. 0, or -EINVAL: no pattern. */
+/* Parse LEN bytes of TEXT. 0, or -EINVAL: no pattern. */
 int host_pattern_parse(struct host_pattern *p, const char *text, size_t len);
-/* Are they HOST:PORT, one host by its name or address? */
+/* Is TEXT of the form HOST:PORT, with a single host by name or address? */
 bool host_pattern_is_place(const char *text, size_t len);
 
 /*
- * HOST as a URL or a SOCKS request has it: a name in lower case without a
- * final dot, or an address without brackets. An address is matched by ANY and
- * by networks, a name by all the others.
+ * Does HOST match P? HOST is as in a URL or a SOCKS request: a name in lower
+ * case without a final dot, or an address without brackets. HOST_ANY and
+ * networks match addresses; all kinds but networks match names.
  */
 bool host_pattern_matches(const struct host_pattern *p, const char *host,
 			  unsigned port);
-/* Is P a network that ADDRESS is in, at that port? */
+/* Is P a network with ADDRESS in it, at that port? */
 bool host_pattern_has(const struct host_pattern *p,
 		      const struct sockaddr *address, unsigned port);
 
 /*
- * Is HOST an address of IPv4 to browsers, or none at all: is its last label a
- * number, however it is written?
+ * Do browsers take HOST for an IPv4 address, or for nothing: is the last label
+ * a number, in any notation?
  */
 bool host_is_numeric(const char *host);
 
-/* HOST as an address, however a browser writes it; false: it is a name. */
+/*
+ * Read HOST as an address, in any notation of browsers; false: HOST is a name.
+ */
 bool host_is_address(const char *host, struct sockaddr_storage *address);
 
 #endif

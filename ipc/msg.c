@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msg.c - the messages of a run and of the browser, by one table of their
- * fields. Both ends encode and decode by it. A frame that fails any check is
- * -EBADMSG with its offence, which the supervisor takes for the end of the
- * worker; a message of ours that does not fit asserts.
+ * msg.c - encodes and decodes the messages of a run and of the browser, at both
+ * ends, by a table of their fields. A frame that fails any check is -EBADMSG
+ * with its offence, and the supervisor ends the worker; a message of our own
+ * that does not fit fails an assertion.
  */
 #include "ipc/msg.h"
 
@@ -17,34 +17,34 @@
 #include "ipc/msgpack_scan.h"
 
 /*
- * msgpack-c encodes; msgpack_scan.c decodes. By the time that a frame has been
- * proven flat, bounded and consumed, each field has been read: msgpack-c
- * would only read it again, into a zone from the heap. The tests and the
- * fuzz target hold the two readings against each other.
+ * msgpack-c encodes; msgpack_scan.c decodes. The scan, which proves a frame
+ * flat, bounded and consumed, has already read each field: msgpack-c would read
+ * them again, into a zone from the heap. The tests and the fuzz target compare
+ * both readers.
  */
 
-/* What a string may consist of. */
+/* The legal bytes of a string. */
 enum charset {
 	BYTES,
-	UTF8,	   /* without NUL */
-	PRINTABLE, /* without any control character */
-	CAPITALS,  /* A to Z and _ */
+	UTF8,	   /* UTF-8 without NUL */
+	PRINTABLE, /* UTF-8 without any control character */
+	CAPITALS,  /* only A to Z and _ */
 };
 
-/* One field of a message: where it lives in struct msg, what it may be. */
+/* A field of a message: its place in struct msg, and its bounds. */
 struct field {
 	size_t at;
 	bool is_int;
-	enum charset set; /* a string's */
+	enum charset set; /* charset of a string */
 	uint64_t min;	  /* a string's length, an integer's value */
 	uint64_t max;
-	const char *bad_kind; /* offences */
+	const char *bad_kind; /* the offences; this one for another type */
 	const char *bad_zero; /* NULL: an integer may be 0 */
 	const char *bad_range;
 	const char *bad_bytes;
 };
 
-/* The kinds of integer: the bounds, and what is beyond them. */
+/* The kinds of integer: the bounds, and the offence beyond. */
 #define COUNT 0, MSG_INT_MAX, "over 2^53"
 #define TOTAL 0, MSG_BODY_MAX, "over 1 GiB"
 #define ASK 0, MSG_ASK_MAX, "over 1 MiB"
@@ -52,7 +52,9 @@ struct field {
 #define KB 0, MSG_KB_MAX, "over 2^32 - 1"
 #define FLAG 0, 1, "over 1"
 
-/* The kinds of string: of what, the bounds, what is beyond them, and else. */
+/*
+ * The kinds of string: charset, bounds, the offence beyond, and of bad bytes.
+ */
 #define NAME NAME_FROM(1, "empty or over 256 bytes")
 #define NAME_OR_NONE NAME_FROM(0, "over 256 bytes")
 #define NAME_FROM(shortest, range)                                             \
@@ -118,7 +120,10 @@ static const char *check_step(const struct msg *m)
 	return NULL;
 }
 
-/* Of seq 0 it is short and a text, whatever the worker makes of it. */
+/*
+ * Check an ANSWER of seq 0 (to an ARTIFACT): all in the head, short, and a
+ * text.
+ */
 static const char *check_answer(const struct msg *m)
 {
 	struct str head = m->answer.head;
@@ -133,18 +138,21 @@ static const char *check_answer(const struct msg *m)
 		   : "answer.head is not UTF-8 or has a NUL";
 }
 
-/* A message: its fields in their order, and what they must be together. */
+/* A message: its fields in order, and a check of all together. */
 struct shape {
 	const char *name;
 	const struct field *fields;
 	size_t count;
 	const char *bad_count;
-	size_t total_at, head_at; /* of a body, in struct msg */
-	const char *bad_head;	  /* NULL: it has none */
-	const char *(*check)(const struct msg *m); /* the offence or NULL */
+	size_t total_at, head_at; /* offsets of a body's members in struct
+				     msg */
+	const char *bad_head;	  /* the offence of a long head; NULL: no
+				     body */
+	/* returns the offence, or NULL */
+	const char *(*check)(const struct msg *m);
 };
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): what a member is of has none */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member's name takes none */
 #define NUMBER(message, field, ...) INT(message, field, NULL, __VA_ARGS__)
 #define NOT_0(message, field, of_0, ...)                                       \
 	INT(message, field, #message "." #field " is 0" of_0, __VA_ARGS__)
@@ -226,7 +234,7 @@ void msg_set_body(struct msg *m, uint64_t total, struct str head)
 	*(struct str *)((char *)m + shape->head_at) = head;
 }
 
-/* The caller's frame, as it fills. */
+/* The caller's frame while it fills. */
 struct out {
 	char *p;
 	size_t n;
@@ -237,7 +245,7 @@ static int out_write(void *data, const char *p, size_t n)
 	struct out *out = data;
 
 	assert(n <= CHAN_FRAME_MAX - out->n);
-	if (n > 0) /* an empty str may have no bytes to point at */
+	if (n > 0) /* an empty str may have a NULL pointer */
 		memcpy(out->p + out->n, p, n);
 	out->n += n;
 	return 0;
@@ -313,7 +321,7 @@ static const char *get_field(struct msg *m, const struct field *f,
 	return NULL;
 }
 
-/* The shape that the first field names, or NULL and the offence. */
+/* Return the shape named by the first field, or NULL and the offence. */
 static const struct shape *get_type(const struct msgpack_scan_field *f,
 				    size_t count, const char **errmsg)
 {

@@ -3,12 +3,13 @@
  * msg.h - the messages of a run, one msgpack array a frame.
  *
  * ipc/PROTOCOL.md is the schema: fields, bounds, legal states; msg.def has the
- * fields and bounds for the compiler. Here each message is a struct, with one
- * msg_put() to encode and one msg_get() to decode any. Whatever is decoded is a claim: types, lengths, ranges and
- * UTF-8 are checked here, meaning (order, totals, rates) by the receiver.
+ * fields and bounds for the compiler. Here each message is a struct; msg_put()
+ * encodes and msg_get() decodes any message. A decoded message is a claim:
+ * types, lengths, ranges and UTF-8 are checked here, the meaning (order,
+ * totals, rates) by the receiver.
  *
- * A body (code and inputs, an artifact, a result, a question's parameters,
- * an answer) is a total and a head, then CHUNKs until the total is reached.
+ * A body (code and inputs, an artifact, a result, a question's parameters, an
+ * answer) is a total and a head, then CHUNKs until the total is reached.
  */
 #ifndef IPC_MSG_H
 #define IPC_MSG_H
@@ -24,28 +25,31 @@
 #define MSG_TEXT_MAX 8192u	  /* bytes: a log line, an error's text */
 #define MSG_DETAILS_MAX 16384u	  /* bytes: an error's details, JSON text */
 #define MSG_ERROR_CODE_MAX 64u	  /* bytes: [A-Z_], FAIL's error code */
-#define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
-#define MSG_ASK_VALUES_MAX 20000  /* in the JSON of that */
+#define MSG_BODY_MAX (1ull << 30) /* bytes: the claimed total of any body */
+/* values in the JSON of a question's parameters */
+#define MSG_ASK_VALUES_MAX 20000
 #define MSG_ASK_MAX (1u << 20)	  /* bytes: CALL's or INPUT's parameters */
 #define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
-#define MSG_SEQ_MAX UINT32_MAX	  /* CALL's or INPUT's number */
-#define MSG_KB_MAX UINT32_MAX	  /* of memory: 4 TiB */
-#define MSG_ASKS_MAX 64u	  /* CALLs and INPUTs that wait at once */
+#define MSG_SEQ_MAX UINT32_MAX	  /* the largest number of a CALL or INPUT */
+#define MSG_KB_MAX UINT32_MAX	  /* KiB of memory: 4 TiB */
+#define MSG_ASKS_MAX 64u	  /* CALLs and INPUTs unanswered at once */
 #define MSG_BURST_S 4u		  /* seconds: see msg_cost() */
-#define MSG_ASK_PACE 1024u	  /* bytes of them that pass for a message */
-#define MSG_RATE_MIN 100u	  /* messages a second */
+/* bytes of a question that count as a message */
+#define MSG_ASK_PACE 1024u
+#define MSG_RATE_MIN 100u /* bounds of a rate in messages a second */
 #define MSG_RATE_MAX 1000000u
-#define MSG_INT_MAX (1ull << 53) /* any integer: what JSON carries exactly */
-#define MSG_STEPS_MAX 1000000u	 /* steps in a run: their indexes are below */
-#define MSG_PENDING_MAX 10000u	 /* steps that one STEP declares */
+/* any integer: the most that JSON carries exactly */
+#define MSG_INT_MAX (1ull << 53)
+#define MSG_STEPS_MAX 1000000u /* steps in a run: their indexes are below */
+#define MSG_PENDING_MAX 10000u /* steps that one STEP declares */
 
 enum msg_type {
-	/* supervisor to worker */
+	/* messages of the supervisor */
 	MSG_RUN = 1,
-	MSG_CHUNK = 2, /* both ways */
+	MSG_CHUNK = 2, /* sent in either direction */
 	MSG_ANSWER = 3,
 	MSG_PREPARE = 4,
-	/* worker to supervisor */
+	/* messages of the worker */
 	MSG_READY = 16,
 	MSG_PROGRESS = 17,
 	MSG_STEP = 18,
@@ -60,7 +64,7 @@ enum msg_type {
 	MSG_WAITING = 27,
 };
 
-/* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
+/* Bytes borrowed from the frame or the caller; not NUL-ended. */
 struct str {
 	const char *p;
 	size_t n;
@@ -76,30 +80,32 @@ enum msg_step_state {
 };
 
 enum msg_result_kind {
-	MSG_RESULT_VALUE, /* a plain JSON value: checked against outputsSchema */
+	MSG_RESULT_VALUE, /* a plain JSON value: checked against
+			     outputsSchema */
 	/* {content?, structuredContent?, isError?}, or {error} */
 	MSG_RESULT_REPLY,
 	MSG_RESULT_KINDS
 };
 
 enum msg_input_kind {
-	MSG_INPUT_ELICIT, /* of the user */
-	MSG_INPUT_SAMPLE, /* of the client's model */
-	MSG_INPUT_ROOTS,  /* of the client: its roots */
+	MSG_INPUT_ELICIT, /* a question to the user */
+	MSG_INPUT_SAMPLE, /* a question to the client's model */
+	MSG_INPUT_ROOTS,  /* a request for the client's roots */
 	MSG_INPUT_KINDS
 };
 
-/* Why what a template made is no artifact. */
+/* Why a template's artifact was lost. */
 enum msg_lost_kind {
-	MSG_LOST_REFUSED, /* by the last ANSWER of seq 0, which said why */
-	MSG_LOST_LIMIT,	  /* artifact_bytes, so it was not sent */
-	MSG_LOST_UNFIT,	  /* a file that cannot be one */
-	MSG_LOST_NO_FILE, /* not a plain file, which none is kept of */
+	MSG_LOST_REFUSED, /* refused by the last ANSWER of seq 0, with a
+			     reason */
+	MSG_LOST_LIMIT,	  /* over artifact_bytes, so never sent */
+	MSG_LOST_UNFIT,	  /* a file that cannot be an artifact */
+	MSG_LOST_NO_FILE, /* not a plain file: only plain files are kept */
 	MSG_LOST_ROOM, /* ERRMSG is full ("memory", "files"): ends may be cut */
 	MSG_LOST_KINDS
 };
 
-/* Each message of msg.def as a struct, all integers of one width. */
+/* The messages of msg.def as structs; all integers are uint64_t. */
 #define NUMBER(message, field, ...) uint64_t field;
 #define NOT_0(message, field, ...) uint64_t field;
 #define STRING(message, field, ...) struct str field;
@@ -121,34 +127,34 @@ struct msg {
 };
 
 /*
- * Encode M into OUT (CHAN_FRAME_MAX bytes), without allocating. The length;
- * a message that does not fit is our own fault and asserts. msg_put() is
- * async-signal-safe, since the SIGSYS handler of a worker sends FAIL.
+ * Encode M into OUT (CHAN_FRAME_MAX bytes), without allocating; return the
+ * length. A message of our own that does not fit fails an assertion. msg_put()
+ * is async-signal-safe, since the SIGSYS handler of a worker sends FAIL.
  */
 size_t msg_put(void *out, const struct msg *m);
 
 /*
- * Decode LEN bytes at FRAME into M, whose strings borrow from FRAME. Nothing
- * is allocated for what the frame merely claims. 0, or -EBADMSG and the
- * offence in *ERRMSG (a static text, for people): not msgpack, trailing bytes,
- * too deep, an unknown type, a wrong shape, a text that is not UTF-8 or has
- * a NUL, a value out of its bounds.
+ * Decode LEN bytes at FRAME into M, whose strings borrow from FRAME. Nothing is
+ * allocated for a mere claim of the frame. 0, or -EBADMSG and the offence in
+ * *ERRMSG (a static text, for people): not msgpack, trailing bytes, too deep,
+ * an unknown type, a wrong shape, a text that is not UTF-8 or has a NUL, a
+ * value out of its bounds.
  */
 int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg);
 
 /*
- * What M takes from a rate of RATE messages a second: a CHUNK nothing, as its
- * body has a bound; a question counts by its size too, for a second's worth at
- * the most. Of what a sender has not used MSG_BURST_S seconds' worth is kept.
+ * Return the cost of M against a rate of RATE messages a second. A CHUNK costs
+ * nothing, as its body is bounded; a question costs more by its size, a
+ * second's worth at most. A sender may save up MSG_BURST_S seconds' worth.
  */
 uint64_t msg_cost(const struct msg *m, uint64_t rate);
 
-/* M has a body, but no total and head yet: sets them. */
+/* Set the total and the head of M, a message with a body. */
 void msg_set_body(struct msg *m, uint64_t total, struct str head);
 
 /*
- * May a reply's error have CODE? JSON-RPC keeps some for itself and for MCP, and
- * by 429 the server says that a client asks too often.
+ * May a reply's error have CODE? JSON-RPC keeps some codes for itself and for
+ * MCP, and the server itself uses 429 for a client above its rate.
  */
 bool msg_reply_code_ok(int64_t code);
 #define MSG_REPLY_CODE_RULE                                                    \

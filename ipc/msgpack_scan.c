@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgpack_scan.c - the reader of what a worker sends, called by msg_get()
- * alone. It reads one flat array in one pass and allocates nothing; any other
- * msgpack is -EBADMSG with its offence.
+ * msgpack_scan.c - the reader of a worker's frames, called by msg_get() alone.
+ * One pass reads a flat array without allocating; any other msgpack is -EBADMSG
+ * with its offence.
  */
 #include "ipc/msgpack_scan.h"
 
@@ -11,12 +11,12 @@
 
 enum kind { REFUSED, ARRAY, INT, TEXT };
 
-/* What the first byte of an object tells. */
+/* The meaning of an object's first byte. */
 struct lead {
 	enum kind kind;
-	uint8_t mask;	    /* the value or length is in the lead itself... */
-	uint8_t width;	    /* ...or in so many bytes after it, big-endian */
-	bool two_s;	    /* INT: in two's complement */
+	uint8_t mask;	    /* bits of the value or length in the byte itself */
+	uint8_t width;	    /* bytes of the value behind, big-endian; 0: none */
+	bool two_s;	    /* INT: the value is in two's complement */
 	const char *errmsg; /* REFUSED: the offence */
 };
 
@@ -52,7 +52,7 @@ static const struct lead leads[256] = {
     [0xe0 ... 0xff] = {.errmsg = negative},
 };
 
-/* What is left to read. */
+/* The bytes left to read. */
 struct rest {
 	const unsigned char *p;
 	size_t n;
@@ -64,8 +64,8 @@ static void advance(struct rest *r, size_t n)
 	r->n -= n;
 }
 
-/* Read an object's kind, and its value, length or count. The offence or NULL.
- */
+/* Read an object's kind, and its value, length or count. Return the offence, or
+ * NULL. */
 static const char *head(struct rest *r, enum kind *kind, uint64_t *value)
 {
 	const struct lead *lead;
@@ -88,7 +88,7 @@ static const char *head(struct rest *r, enum kind *kind, uint64_t *value)
 	return NULL;
 }
 
-/* Likewise, for an element of the one array. */
+/* Read an element of the array. Return the offence, or NULL. */
 static const char *element(struct rest *r, struct msgpack_scan_field *f)
 {
 	enum kind kind = REFUSED;

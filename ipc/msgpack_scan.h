@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgpack_scan.h - a frame's msgpack, before anything trusts it.
+ * msgpack_scan.h - splits a frame's msgpack, before any other code trusts it.
  *
- * A frame is one flat array of non-negative integers and strings. All else
- * that msgpack knows is refused, and nothing is allocated: a header of five
- * bytes may claim gigabytes.
+ * A frame is one flat array of non-negative integers and strings. Every other
+ * type of msgpack is refused, and nothing is allocated: a header of five bytes
+ * may claim gigabytes.
  */
 #ifndef IPC_MSGPACK_SCAN_H
 #define IPC_MSGPACK_SCAN_H
@@ -20,7 +20,7 @@ struct msgpack_scan_field {
 };
 
 /*
- * Take LEN bytes at FRAME apart into F (MSGPACK_SCAN_FIELDS_MAX of them) and *COUNT.
+ * Split LEN bytes at FRAME into F (MSGPACK_SCAN_FIELDS_MAX fields) and *COUNT.
  * 0, or -EBADMSG and the offence in *ERRMSG (a static text, for people).
  */
 int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count,

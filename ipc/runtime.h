@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime.h - what templates are made of: each kind has a zygote of its own. */
+/* runtime.h - the kinds of templates; each kind has its own zygote. */
 #ifndef IPC_RUNTIME_H
 #define IPC_RUNTIME_H
 

@@ -2,10 +2,10 @@
 /*
  * zygote_proto.h - the control socketpair between supervisor and zygote.
  *
- * Fixed-size records in this machine's layout, one in a packet: both ends are
- * built together and trust each other. The supervisor sends requests; SPAWN
- * carries the worker's end of the run's socketpair as its one descriptor
- * (SCM_RIGHTS). The zygote sends events.
+ * Records of fixed size in this machine's layout, one in a packet: both ends
+ * are built together and trust each other. The supervisor sends requests; with
+ * SPAWN goes a single descriptor (SCM_RIGHTS), the worker's end of the run's
+ * socketpair. The zygote sends events.
  */
 #ifndef IPC_ZYGOTE_PROTO_H
 #define IPC_ZYGOTE_PROTO_H
@@ -25,35 +25,36 @@
 
 enum zygote_proto_request_type {
 	ZYGOTE_PROTO_SPAWN = 1,
-	/* no event answers it: what was held of worker SEQ in SLOT is let go */
+	/* free the resources held for worker SEQ in SLOT; no event answers */
 	ZYGOTE_PROTO_RELEASE = 2,
 };
 
 struct zygote_proto_request {
 	uint32_t type;
-	uint32_t seq; /* echoed in the event */
-	/* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
+	uint32_t seq; /* a number echoed in the event */
+	/* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share a slot */
 	uint32_t slot;
 	uint32_t package; /* a program's: index of its package */
-	uint64_t cpu_ms;  /* CPU time after which the worker is stopped */
-	/* RLIMIT_AS allows this on top of the bare worker */
+	uint64_t cpu_ms;  /* CPU time, then the worker is stopped */
+	/* RLIMIT_AS: bytes above the bare worker */
 	uint64_t memory_bytes;
-	/* a program's: a bit for each path that it may read */
+	/* a program's: a bit for each readable path */
 	uint64_t reads;
-	/* a program's: 1: locks on what it may read are granted */
+	/* a program's: 1: locks on readable files are granted */
 	uint64_t locks;
 	struct program_limits limits;
 	/*
-	 * a program's: 1: the zygote holds its mount namespace until RELEASE, so
-	 * that it takes no time of its end to take that down
+	 * a program's: 1: the zygote holds the mount namespace until RELEASE,
+	 * so the program's end does not wait for its teardown
 	 */
 	uint64_t hold;
-	uint32_t in; /* a program's: 1: it has in/… */
-	/* …with so many of the state's artifacts in it */
+	uint64_t grouped; /* a program's: 1: a cgroup counts memory */
+	uint32_t in;	  /* 1: the program has files in in/ */
+	/* the number of the state's artifacts in in/ */
 	uint32_t n_files;
 };
 
-/* SPAWN as it is sent: no more of its files than there are. */
+/* SPAWN as sent: the packet ends behind the last file. */
 struct zygote_proto_spawn {
 	struct zygote_proto_request request;
 	struct shown_file files[SHOWN_FILES_MAX];
@@ -65,37 +66,37 @@ zygote_proto_spawn_len(const struct zygote_proto_request *r)
 	return sizeof(*r) + r->n_files * sizeof(struct shown_file);
 }
 
-/* uids a zygote may hand out, when it has them */
+/* uids that a zygote may give to workers, when it has them */
 #define ZYGOTE_PROTO_SLOTS 256u
 
-/* The exit status of a worker without a sandbox: this plus the layer's number. */
+/* Exit status of a worker without a sandbox: this plus the layer's number. */
 #define ZYGOTE_PROTO_EXIT_UNCAGED 100
 
 /*
- * The exit status of a shim whose program was to wait for a run, and is of no use
- * for one: this plus why.
+ * Exit status of a shim whose waiting program cannot be used for a run: this
+ * plus enum zygote_proto_unfit.
  */
 #define ZYGOTE_PROTO_EXIT_UNFIT 80
 
 enum zygote_proto_unfit {
-	UNFIT_ENDED, /* it could not be started, or exited */
-	UNFIT_SPOKE, /* on 1 or 3, or closed one of its descriptors */
-	UNFIT_SLOW,  /* it does not come to wait */
-	UNFIT_SPINS, /* more CPU time than its start may have, or goes on so */
-	UNFIT_GREW,  /* more memory than it may have, or than it had */
+	UNFIT_ENDED, /* could not be started, or exited */
+	UNFIT_SPOKE, /* wrote to 1 or 3, or closed one of its descriptors */
+	UNFIT_SLOW,  /* did not begin to wait in time */
+	UNFIT_SPINS, /* too much CPU time at the start or while waiting */
+	UNFIT_GREW,  /* more memory than allowed, or than before */
 	UNFIT_CROWD, /* too many processes or descriptors */
-	UNFIT_CALLS, /* a system call that is forbidden */
+	UNFIT_CALLS, /* made a forbidden system call */
 	UNFITS
 };
 
 enum zygote_proto_event_type {
-	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: why not (errno) */
+	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: errno of the failure */
 	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */
-	/* the sandbox cannot be built: text says why; then exit */
+	/* the sandbox cannot be built: text has the cause; then exit */
 	ZYGOTE_PROTO_BROKEN = 3,
 	/*
-	 * before the report: package or read SEQ is not shown to programs; err,
-	 * and text: a clause about it
+	 * before the report: programs are not shown package or read SEQ; err
+	 * and text (a clause) have the cause
 	 */
 	ZYGOTE_PROTO_MOUNT_FAILED = 4,
 };
@@ -106,23 +107,25 @@ struct zygote_proto_event {
 	/* MOUNT_FAILED: 0 for a package, 1 for a read, 2 for the artifacts */
 	int32_t pid;
 	int32_t err;
-	uint32_t layers;      /* REPORT: SANDBOX_BIT() of each that held */
-	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
+	uint32_t layers;      /* REPORT: SANDBOX_BIT() of each layer that
+				 held */
+	int32_t landlock_abi; /* REPORT: 0: not in the kernel */
 	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
 	/* MOUNT_FAILED, EFBIG: bytes of packages to copy */
 	uint64_t used;
-	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
+	uint64_t used_by_all; /* 1: of all packages; 0: of package SEQ */
 	/*
-	 * REPORT: why each missing layer is missing, "netns: EPERM (…remedy…);
-	 * …"; BROKEN: the cause. NUL-ended, UTF-8
+	 * REPORT: the cause for each missing layer, "netns: EPERM (remedy);
+	 * utsns: EPERM"; BROKEN: the cause. NUL-ended, UTF-8
 	 */
 	char text[ZYGOTE_PROTO_TEXT_MAX];
 };
 
 /*
- * A zygote of programs is told of a package by "package=DEVICE:INODE:DIR", or
- * with "DIGEST:" before DIR, when it is to be copied. How long is that in
- * S, which begins after the inode? 0: S has none.
+ * A zygote of programs gets a package as "package=DEVICE:INODE:DIR". "DIGEST:"
+ * before DIR: the package is to be copied; "DIGEST?:": to be copied, or shown
+ * itself when a copy fails. Return the length of that prefix at S, behind the
+ * inode; 0: no prefix.
  */
 #define ZYGOTE_PROTO_DIGEST_DIGITS 64u
 
@@ -130,7 +133,11 @@ static inline size_t zygote_proto_digest_len(const char *s)
 {
 	size_t n = strspn(s, "0123456789abcdef");
 
-	return n == ZYGOTE_PROTO_DIGEST_DIGITS && s[n] == ':' ? n + 1 : 0;
+	if (n != ZYGOTE_PROTO_DIGEST_DIGITS)
+		return 0;
+	if (s[n] == '?')
+		n++;
+	return s[n] == ':' ? n + 1 : 0;
 }
 
 #endif

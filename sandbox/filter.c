@@ -188,9 +188,11 @@ static const struct filter_table worker = {.rules = worker_rules,
 				 zygote = {.rules = zygote_rules,
 					   .n = ARRAY_LEN(zygote_rules)};
 
+#define TABLES_MAX 5
+
 static const struct {
 	uint32_t otherwise; /* for calls that are in none of its tables */
-	const struct filter_table *tables[2];
+	const struct filter_table *tables[TABLES_MAX];
 	int (*add)(scmp_filter_ctx ctx);	/* or NULL */
 	int (*refine)(struct sock_fprog *prog); /* or NULL */
 } kinds[] = {
@@ -200,19 +202,24 @@ static const struct {
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
 			.refine = filter_refine_program},
     [FILTER_BUILD] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_build,
-		      .refine = filter_refine_program},
+		      .refine = filter_refine_build},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, .tables = {&filter_shim}},
+    [FILTER_ONE_EXEC] = {SCMP_ACT_ALLOW, .tables = {&filter_one_exec}},
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, .tables = {&filter_no_locks}},
 #ifndef __SANITIZE_ADDRESS__
     [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS,
-			.tables = {&filter_shared, &filter_browser}},
+			.tables = {&filter_shared, &filter_browser,
+				   &filter_options, &filter_internet_options}},
 #else /* the sanitizer's runtime makes more calls at its end */
     /* not its rules' errno: libseccomp refuses a rule like the default */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
-			.tables = {&filter_shared, &filter_browser}},
+			.tables = {&filter_shared, &filter_browser,
+				   &filter_options, &filter_internet_options}},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS),
-		      .tables = {&filter_shared, &filter_names}},
+		      .tables = {&filter_shared, &filter_names, &filter_options,
+				 &filter_internet_options,
+				 &filter_address_options}},
 };
 
 static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)
@@ -220,7 +227,7 @@ static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)
 	const struct filter_table *const *t = kinds[kind].tables;
 	int rc = kinds[kind].add != NULL ? kinds[kind].add(ctx) : 0;
 
-	for (size_t i = 0; i < 2 && t[i] != NULL && rc == 0; i++) {
+	for (size_t i = 0; i < TABLES_MAX && t[i] != NULL && rc == 0; i++) {
 		rc = filter_add_calls(ctx, ALLOW, t[i]->calls, t[i]->n_calls);
 		if (rc == 0)
 			rc = filter_add(ctx, t[i]->rules, t[i]->n);
@@ -257,10 +264,20 @@ int filter_load(const struct sock_fprog *prog)
 		   : -errno;
 }
 
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
 int filter_load_listening(const struct sock_fprog *prog)
 {
 	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			  SECCOMP_FILTER_FLAG_NEW_LISTENER, prog);
+			  SECCOMP_FILTER_FLAG_NEW_LISTENER |
+			      SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			  prog);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			     SECCOMP_FILTER_FLAG_NEW_LISTENER, prog);
 
 	return fd >= 0 ? (int)fd : -errno;
 }

@@ -27,7 +27,7 @@ static const int shared_calls[] = {
     SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(recvfrom), SYS(recvmsg),
     SYS(sendto), SYS(sendmsg), SYS(close),
     /* Connections to the internet. */
-    SYS(connect), SYS(getsockname), SYS(getsockopt), SYS(setsockopt),
+    SYS(connect), SYS(getsockname), SYS(getsockopt),
     /* malloc, and stacks that cannot be executed. */
     SYS(brk), SYS(munmap), SYS(mremap), SYS(madvise),
     /* Time, random numbers, its own signals, the end of children. */

@@ -2,7 +2,10 @@
 /*
  * filter_private.h - what the tables of the filters share.
  *   filter.c          the Lua worker's and its zygote's, and compiling
- *   filter_program.c  a program's and its shim's
+ *   filter_program.c  a program's, and a build's
+ *   filter_shim.c     a shim's, and what is taken from a program besides
+ *   filter_refine.c   the errors of what a program's may not do
+ *   filter_sockets.c  options of sockets, of all that have any
  *   filter_browser.c  paddock-browser's and its resolver's
  */
 #ifndef SANDBOX_FILTER_PRIVATE_H
@@ -22,6 +25,10 @@
 #define EQ(n, value)                                                           \
 	{                                                                      \
 		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
+	}
+#define NE(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_NE, .datum_a = (value)              \
 	}
 #define LT(n, value)                                                           \
 	{                                                                      \
@@ -60,9 +67,19 @@ struct filter_table {
 		calls, ARRAY_LEN(calls), rules, ARRAY_LEN(rules)               \
 	}
 
-extern const struct filter_table filter_shim, filter_no_locks;
+/* Rules alone. */
+#define FILTER_RULES(list)                                                     \
+	{                                                                      \
+		.rules = (list), .n = ARRAY_LEN(list)                          \
+	}
+
+extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
 /* of paddock-browser and its resolver both, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
+
+/* setsockopt(2): on all sockets, on those of the internet, and of netlink. */
+extern const struct filter_table filter_options, filter_internet_options,
+    filter_address_options;
 
 /* Add rules, or ACTION for the calls of LIST, to CTX. 0 or -errno. */
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
@@ -71,7 +88,13 @@ int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
 int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_build(scmp_filter_ctx ctx);
 
-/* Prepend to a program's filter PROG the errors of calls with commands. */
+/*
+ * Prepend to a filter the errors of calls whose command, or option, is in no rule
+ * of the N tables T. 0 or -errno.
+ */
+int filter_refine(struct sock_fprog *prog, const struct filter_table *const *t,
+		  size_t n);
 int filter_refine_program(struct sock_fprog *prog);
+int filter_refine_build(struct sock_fprog *prog);
 
 #endif

@@ -1,59 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_program.c - the filters of programs and of their shims, compiled by
- * filter.c. A program's calls fail or are reported rather than kill it, so that
- * ordinary programs run; a shim that makes any other call is killed. -errno
- * when one cannot be built.
+ * filter_program.c - the filters of programs, and of what builds a package,
+ * compiled by filter.c. Calls fail or are reported rather than kill, so that
+ * ordinary programs run. -errno when one cannot be built.
  */
 #include "sandbox/filter_private.h"
 
 #include <asm/termbits.h>
 #include <errno.h>
+#include <linux/eventpoll.h>
+#include <linux/fadvise.h>
 #include <linux/fcntl.h>
-#include <linux/futex.h>
+#include <linux/fs.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <asm/ioctls.h>
 #include <sys/socket.h>
-
-#include "sandbox/sandbox_types.h"
 
 #define DENY(e) SCMP_ACT_ERRNO(e)
 
 /*
  * A call in none of these lists is unknown, or newer than this table: it fails
- * with ENOSYS, which C libraries handle. inotify is left out because it would
- * report what others do with files that all of them see.
+ * with ENOSYS, which C libraries handle. Left out on purpose: inotify, which
+ * would report what others do with files that all of them see; timerfd and
+ * signalfd, since a watch on them is run in the timer's interrupt, or by whoever
+ * sends the signal, in nobody's account.
  */
 static const int allowed[] = {
     /* files, below a root of its own */
     SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64), SYS(pwrite64),
-    SYS(preadv), SYS(preadv2), SYS(pwritev), SYS(pwritev2), SYS(close),
-    SYS(close_range), SYS(lseek), SYS(dup), SYS(dup2), SYS(dup3),
-    SYS(copy_file_range), SYS(fadvise64), SYS(readahead), SYS(open),
-    SYS(openat), SYS(openat2), SYS(creat), SYS(stat), SYS(fstat), SYS(lstat),
-    SYS(newfstatat), SYS(statx), SYS(access), SYS(faccessat), SYS(faccessat2),
-    SYS(readlink), SYS(readlinkat), SYS(getcwd), SYS(chdir), SYS(fchdir),
-    SYS(getdents), SYS(getdents64), SYS(mkdir), SYS(mkdirat), SYS(rmdir),
-    SYS(unlink), SYS(unlinkat), SYS(rename), SYS(renameat), SYS(renameat2),
-    SYS(link), SYS(linkat), SYS(symlink), SYS(symlinkat), SYS(chmod),
-    SYS(fchmod), SYS(fchmodat), SYS(chown), SYS(fchown), SYS(lchown),
-    SYS(fchownat), SYS(truncate), SYS(ftruncate), SYS(fallocate), SYS(fsync),
-    SYS(fdatasync), SYS(utime), SYS(utimes), SYS(utimensat), SYS(futimesat),
-    SYS(umask), SYS(statfs), SYS(fstatfs), SYS(flock), SYS(getxattr),
-    SYS(lgetxattr), SYS(fgetxattr), SYS(listxattr), SYS(llistxattr),
-    SYS(flistxattr),
+    SYS(preadv), SYS(pwritev), SYS(close), SYS(close_range), SYS(lseek),
+    SYS(dup), SYS(dup2), SYS(dup3), SYS(copy_file_range), SYS(readahead),
+    SYS(open), SYS(openat), SYS(openat2), SYS(creat), SYS(stat), SYS(fstat),
+    SYS(lstat), SYS(newfstatat), SYS(statx), SYS(access), SYS(faccessat),
+    SYS(faccessat2), SYS(readlink), SYS(readlinkat), SYS(getcwd), SYS(chdir),
+    SYS(fchdir), SYS(getdents), SYS(getdents64), SYS(mkdir), SYS(mkdirat),
+    SYS(rmdir), SYS(unlink), SYS(unlinkat), SYS(rename), SYS(renameat),
+    SYS(renameat2), SYS(link), SYS(linkat), SYS(symlink), SYS(symlinkat),
+    SYS(chmod), SYS(fchmod), SYS(fchmodat), SYS(chown), SYS(fchown),
+    SYS(lchown), SYS(fchownat), SYS(truncate), SYS(ftruncate), SYS(fallocate),
+    SYS(utime), SYS(utimes), SYS(utimensat), SYS(futimesat), SYS(umask),
+    SYS(statfs), SYS(fstatfs), SYS(flock), SYS(getxattr), SYS(lgetxattr),
+    SYS(fgetxattr), SYS(listxattr), SYS(llistxattr), SYS(flistxattr),
     /* waiting */
-    SYS(pipe), SYS(pipe2), SYS(poll), SYS(ppoll), SYS(select), SYS(pselect6),
-    SYS(epoll_create), SYS(epoll_create1), SYS(epoll_ctl), SYS(epoll_wait),
-    SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd), SYS(eventfd2),
-    SYS(timerfd_create), SYS(timerfd_settime), SYS(timerfd_gettime),
-    SYS(signalfd4), SYS(nanosleep), SYS(clock_nanosleep),
+    SYS(pipe), SYS(pipe2), SYS(epoll_create), SYS(epoll_create1),
+    SYS(epoll_wait), SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd),
+    SYS(eventfd2), SYS(nanosleep), SYS(clock_nanosleep),
     /* memory; just-in-time compilers need code that is writable */
     SYS(brk), SYS(munmap), SYS(mremap), SYS(mprotect), SYS(pkey_alloc),
     SYS(pkey_free), SYS(pkey_mprotect), SYS(mincore), SYS(msync), SYS(mlock),
@@ -82,7 +79,7 @@ static const int allowed[] = {
     SYS(clock_getres), SYS(gettimeofday), SYS(time),
     /* pairs of sockets: there are no others */
     SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown), SYS(getsockname),
-    SYS(getpeername), SYS(getsockopt), SYS(setsockopt)};
+    SYS(getpeername), SYS(getsockopt)};
 
 /* Calls that ordinary programs try, and do without. */
 static const int denied[] = {SYS(setuid),
@@ -159,6 +156,14 @@ static const int violations[] = {
 		}                                                              \
 	}
 
+/* One's own limit, to be lowered. */
+#define LIMIT(which)                                                           \
+	{                                                                      \
+		SYS(prlimit64), ALLOW, 2,                                      \
+		{                                                              \
+			INT_EQ(0, 0), INT_EQ(1, which)                         \
+		}                                                              \
+	}
 #define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and the like */
 /* N of them from FIRST on; N is a power of two and divides FIRST. */
 #define ADVICE(first, n)                                                       \
@@ -166,6 +171,29 @@ static const int violations[] = {
 		SYS(madvise), ALLOW, 1,                                        \
 		{                                                              \
 			MASKED(2, UINT32_MAX - ((n)-1), first)                 \
+		}                                                              \
+	}
+
+#define RWF_FLAGS (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND)
+#define FADVISE(advice, action)                                                \
+	{                                                                      \
+		SYS(fadvise64), action, 1,                                     \
+		{                                                              \
+			INT_EQ(3, advice)                                      \
+		}                                                              \
+	}
+
+/* Descriptors that one call may wait for; an epoll has more. */
+#define POLLED_MOST 1024
+#define FEW(call, n)                                                           \
+	{SYS(call), ALLOW, 1, {LT(n, POLLED_MOST + 1)}},                       \
+	{                                                                      \
+		SYS(call), DENY(EINVAL), 1,                                    \
+		{                                                              \
+			{                                                      \
+				.arg = (n), .op = SCMP_CMP_GT,                 \
+				.datum_a = POLLED_MOST                         \
+			}                                                      \
 		}                                                              \
 	}
 
@@ -181,14 +209,16 @@ static const struct filter_rule by_argument[] = {
      2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
     /* no limit of ours counts the machine's reserve of huge pages */
-    {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
-    /* all but MADV_MERGEABLE, by which runs could see each other's pages */
+    /*
+     * all but MADV_MERGEABLE, by which runs could see each other's pages, and
+     * MADV_COLLAPSE, for which the kernel's own threads work on all processors
+     */
     ADVICE(0, 8),
     ADVICE(8, 4),
     ADVICE(14, 2),
     ADVICE(16, 8),
-    ADVICE(24, 2),
+    ADVICE(24, 1),
     ADVICE(102, 2),
     MKNOD(mknod, 1, S_IFIFO, ALLOW),
     MKNOD(mknodat, 2, S_IFIFO, ALLOW),
@@ -197,7 +227,43 @@ static const struct filter_rule by_argument[] = {
     MKNOD(mknod, 1, S_IFBLK, DENY(EPERM)),
     MKNOD(mknodat, 2, S_IFBLK, DENY(EPERM)),
     {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a query */
-    {SYS(prlimit64), ALLOW, 1, {INT_EQ(0, 0)}},
+    /* places in queues, which are in no account */
+    FEW(poll, 1),
+    FEW(ppoll, 1),
+    FEW(select, 0),
+    FEW(pselect6, 0),
+    /* a program's files are in memory; a file of the host's would flush the disk */
+    {SYS(fsync), SCMP_ACT_ERRNO(0), 0, {}},
+    {SYS(fdatasync), SCMP_ACT_ERRNO(0), 0, {}},
+    /* no flag that tells what is in the page cache, which all share */
+    {SYS(preadv2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
+    {SYS(pwritev2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
+    {SYS(preadv2), DENY(EOPNOTSUPP), 1, {MASKED(5, RWF_NOWAIT, RWF_NOWAIT)}},
+    {SYS(pwritev2), DENY(EOPNOTSUPP), 1, {MASKED(5, RWF_NOWAIT, RWF_NOWAIT)}},
+    /* advice by which others' pages would go is not followed */
+    FADVISE(POSIX_FADV_DONTNEED, SCMP_ACT_ERRNO(0)),
+    FADVISE(POSIX_FADV_NORMAL, ALLOW),
+    FADVISE(POSIX_FADV_RANDOM, ALLOW),
+    FADVISE(POSIX_FADV_SEQUENTIAL, ALLOW),
+    FADVISE(POSIX_FADV_WILLNEED, ALLOW),
+    FADVISE(POSIX_FADV_NOREUSE, ALLOW),
+    /* with no core limit but ours a crash would start core_pattern's program */
+    {SYS(prlimit64), ALLOW, 2, {INT_EQ(0, 0), EQ(2, 0)}},
+    LIMIT(RLIMIT_CPU),
+    LIMIT(RLIMIT_FSIZE),
+    LIMIT(RLIMIT_DATA),
+    LIMIT(RLIMIT_STACK),
+    LIMIT(RLIMIT_RSS),
+    LIMIT(RLIMIT_NPROC),
+    LIMIT(RLIMIT_NOFILE),
+    LIMIT(RLIMIT_MEMLOCK),
+    LIMIT(RLIMIT_AS),
+    LIMIT(RLIMIT_LOCKS),
+    LIMIT(RLIMIT_SIGPENDING),
+    LIMIT(RLIMIT_MSGQUEUE),
+    LIMIT(RLIMIT_NICE),
+    LIMIT(RLIMIT_RTPRIO),
+    LIMIT(RLIMIT_RTTIME),
     COMMAND(ioctl, 1, TCGETS),
     COMMAND(ioctl, 1, FIONBIO),
     COMMAND(ioctl, 1, FIONREAD),
@@ -215,11 +281,7 @@ static const struct filter_rule by_argument[] = {
     COMMAND(fcntl, 1, F_GETFL),
     COMMAND(fcntl, 1, F_SETFL),
     COMMAND(fcntl, 1, F_GETLK),
-    COMMAND(fcntl, 1, F_SETLK),
-    COMMAND(fcntl, 1, F_SETLKW),
     COMMAND(fcntl, 1, F_OFD_GETLK),
-    COMMAND(fcntl, 1, F_OFD_SETLK),
-    COMMAND(fcntl, 1, F_OFD_SETLKW),
     COMMAND(fcntl, 1, F_GETPIPE_SZ),
     COMMAND(prctl, 0, PR_SET_NAME),
     COMMAND(prctl, 0, PR_GET_NAME),
@@ -230,120 +292,41 @@ static const struct filter_rule by_argument[] = {
     COMMAND(prctl, 0, PR_GET_SECCOMP),
     COMMAND(prctl, 0, PR_SET_PDEATHSIG),
     COMMAND(prctl, 0, PR_GET_PDEATHSIG),
-    COMMAND(prctl, 0, PR_SET_VMA),
 };
 
 /*
- * An unknown command of these calls fails as one expects of it, where ENOSYS
- * would say that there is no ioctl(2) at all. libseccomp has no rule for "all
- * others", so these instructions are put before its own.
+ * Each of these may take a record of the kernel's that no limit counts: the
+ * shim counts them (worker/program/shim_records.c) and has the kernel go on.
  */
-static const struct {
-	int nr;
-	unsigned int arg;
-	uint32_t error;
-} commands[] = {
-    {SYS(ioctl), 1, ENOTTY}, {SYS(fcntl), 1, EPERM}, {SYS(prctl), 0, EPERM}};
-
-#define COMMANDS_MAX 64 /* of one call */
-#define LOAD(field)                                                            \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
-		 (uint32_t)offsetof(struct seccomp_data, field))
-/* The lower half of 64 bits: all known architectures are little-endian. */
-#define LOAD_ARG(n) LOAD(args[n])
-#define IF_EQUAL(value, then, otherwise)                                       \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
-
-struct code {
-	struct sock_filter at[ARRAY_LEN(commands) * (COMMANDS_MAX + 5) + 3];
-	size_t n;
-};
-
-static void emit(struct code *c, struct sock_filter f)
-{
-	c->at[c->n++] = f;
-}
-
-/* Jump behind these when call I has a known command, or is another. */
-static void emit_commands(struct code *c, size_t i)
-{
-	uint32_t values[COMMANDS_MAX];
-	size_t n = 0;
-
-	for (size_t r = 0; r < ARRAY_LEN(by_argument); r++)
-		if (by_argument[r].nr == commands[i].nr && n < COMMANDS_MAX)
-			values[n++] = (uint32_t)by_argument[r].arg[0].datum_b;
-	emit(c, (struct sock_filter)LOAD(nr));
-	emit(c, (struct sock_filter)IF_EQUAL((uint32_t)commands[i].nr, 0,
-					     (uint8_t)(n + 2)));
-	emit(c, (struct sock_filter)LOAD_ARG(commands[i].arg));
-	for (size_t v = 0; v < n; v++)
-		emit(c, (struct sock_filter)IF_EQUAL(values[v],
-						     (uint8_t)(n - v), 0));
-	emit(c, (struct sock_filter)BPF_STMT(
-		    BPF_RET | BPF_K, SECCOMP_RET_ERRNO | commands[i].error));
-}
-
-int filter_refine_program(struct sock_fprog *prog)
-{
-	struct code c = {.n = 0};
-	size_t arch, size;
-	struct sock_filter *all;
-
-	emit(&c, (struct sock_filter)LOAD(arch));
-	emit(&c, (struct sock_filter)IF_EQUAL(seccomp_arch_native(), 1, 0));
-	arch = c.n;
-	emit(&c, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		emit_commands(&c, i);
-	/* another architecture is libseccomp's to refuse */
-	c.at[arch].k = (uint32_t)(c.n - arch - 1);
-	if (c.n + prog->len > BPF_MAXINSNS)
-		return -EFBIG;
-	size = sizeof(*all);
-	all = xcalloc(c.n + prog->len, size);
-	memcpy(all, c.at, c.n * size);
-	memcpy(all + c.n, prog->filter, prog->len * size);
-	free(prog->filter);
-	prog->filter = all;
-	prog->len = (unsigned short)(c.n + prog->len);
-	return 0;
-}
-
-/*
- * What the shim does once the program runs. It holds the run's socket, so it
- * may create no process, execute nothing, map no code and write to no file.
- */
-#define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
-
-static const int shim_calls[] = {
-    SYS(read), SYS(pread64), SYS(write), SYS(ppoll), SYS(poll), SYS(close),
-    SYS(openat2), SYS(fstat), SYS(fstatfs), SYS(newfstatat), SYS(lseek),
-    SYS(getdents64),
-    /* Processes of the run: PID 1 of their namespace sees no others. */
-    SYS(kill), SYS(wait4), SYS(getrusage), SYS(exit_group), SYS(exit),
-    SYS(rt_sigreturn), SYS(rt_sigprocmask), SYS(restart_syscall), SYS(brk),
-    SYS(munmap), SYS(clock_gettime), SYS(gettimeofday), SYS(getrandom),
-    SYS(getpid), SYS(gettid)};
-
-static const struct filter_rule shim_rules[] = {
-    {SYS(recvfrom), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
-    {SYS(sendto), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
-    {SYS(openat), ALLOW, 1, {WITHIN(2, READING)}},
-    {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
-    {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
-    {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_RECV)}},
-    /* Processes of the run: PID 1 of their namespace sees no others. */
+#define OF_FILES (MAP_ANONYMOUS | MAP_SHARED)
+static const struct filter_rule counted[] = {
+    {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_SETLK)}},
+    {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_SETLKW)}},
+    {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_OFD_SETLK)}},
+    {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_OFD_SETLKW)}},
+    {SYS(epoll_ctl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, EPOLL_CTL_ADD)}},
+    {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_MOD)}},
+    {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_DEL)}},
+    /* a mapping keeps its file, which was closed; a shared one has its own */
+    {SYS(mmap), ALLOW, 1, {MASKED(3, OF_FILES | MAP_HUGETLB, MAP_ANONYMOUS)}},
     {SYS(mmap),
-     ALLOW,
-     3,
-     {RW, BUT_FOR(3, MAP_NORESERVE, MAP_PRIVATE | MAP_ANONYMOUS),
-      INT_EQ(4, -1)}},
-    {SYS(mprotect), ALLOW, 1, {RW}},
-    {SYS(mremap), ALLOW, 1, {EQ(3, MREMAP_MAYMOVE)}},
-    {SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
-    {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
-    {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
+     SCMP_ACT_NOTIFY,
+     1,
+     {MASKED(3, MAP_ANONYMOUS | MAP_HUGETLB, 0)}},
+    {SYS(mmap),
+     SCMP_ACT_NOTIFY,
+     1,
+     {MASKED(3, OF_FILES | MAP_HUGETLB, OF_FILES)}},
+};
+
+/* A build has no shim that counts locks, and its tools need none. */
+static const struct filter_rule uncounted[] = {
+    {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLK)}},
+    {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLKW)}},
+    {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_OFD_SETLK)}},
+    {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_OFD_SETLKW)}},
+    {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
+    {SYS(epoll_ctl), ALLOW, 0, {}},
 };
 
 static const struct filter_rule no_network[] = {
@@ -399,6 +382,32 @@ static int add_not_cloned(scmp_filter_ctx ctx)
 	return rc;
 }
 
+static const struct filter_table local = FILTER_RULES(by_argument),
+				 counts = FILTER_RULES(counted),
+				 no_counts = FILTER_RULES(uncounted),
+				 no_sockets = FILTER_RULES(no_network),
+				 network =
+				     FILTER_TABLE(network_calls, network_rules);
+
+/* All that have arguments: of a program, and of a build. */
+static const struct filter_table *const of_program[] = {
+    &local, &counts, &filter_options, &no_sockets};
+static const struct filter_table *const of_build[] = {
+    &local, &no_counts, &filter_options, &filter_internet_options, &network};
+
+static int add_tables(scmp_filter_ctx ctx, const struct filter_table *const *t,
+		      size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		rc = filter_add_calls(ctx, ALLOW, t[i]->calls, t[i]->n_calls);
+		if (rc == 0)
+			rc = filter_add(ctx, t[i]->rules, t[i]->n);
+	}
+	return rc;
+}
+
 /* What both may do. */
 static int add_local(scmp_filter_ctx ctx)
 {
@@ -410,10 +419,7 @@ static int add_local(scmp_filter_ctx ctx)
 	if (rc == 0)
 		rc = filter_add_calls(ctx, SCMP_ACT_NOTIFY, violations,
 				      ARRAY_LEN(violations));
-	if (rc == 0)
-		rc = add_not_cloned(ctx);
-	return rc != 0 ? rc
-		       : filter_add(ctx, by_argument, ARRAY_LEN(by_argument));
+	return rc != 0 ? rc : add_not_cloned(ctx);
 }
 
 int filter_add_program(scmp_filter_ctx ctx)
@@ -424,42 +430,22 @@ int filter_add_program(scmp_filter_ctx ctx)
 		rc = filter_add_calls(ctx, DENY(EPERM), messages,
 				      ARRAY_LEN(messages));
 	return rc != 0 ? rc
-		       : filter_add(ctx, no_network, ARRAY_LEN(no_network));
+		       : add_tables(ctx, of_program, ARRAY_LEN(of_program));
 }
 
 int filter_add_build(scmp_filter_ctx ctx)
 {
 	int rc = add_local(ctx);
 
-	if (rc == 0)
-		rc = filter_add_calls(ctx, ALLOW, network_calls,
-				      ARRAY_LEN(network_calls));
-	return rc != 0
-		   ? rc
-		   : filter_add(ctx, network_rules, ARRAY_LEN(network_rules));
+	return rc != 0 ? rc : add_tables(ctx, of_build, ARRAY_LEN(of_build));
 }
 
-const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);
+int filter_refine_program(struct sock_fprog *prog)
+{
+	return filter_refine(prog, of_program, ARRAY_LEN(of_program));
+}
 
-/*
- * A filter sees the number of a descriptor and not its inode: so it allows all
- * locks, or none. F_GETLK, which only queries, blocks nobody.
- */
-#define NO_LOCK(command)                                                       \
-	{                                                                      \
-		SYS(fcntl), DENY(EPERM), 1,                                    \
-		{                                                              \
-			INT_EQ(1, command)                                     \
-		}                                                              \
-	}
-
-static const struct filter_rule no_locks[] = {
-    {SYS(flock), DENY(EPERM), 0, {}},
-    NO_LOCK(F_SETLK),
-    NO_LOCK(F_SETLKW),
-    NO_LOCK(F_OFD_SETLK),
-    NO_LOCK(F_OFD_SETLKW),
-};
-
-const struct filter_table filter_no_locks = {.rules = no_locks,
-					     .n = ARRAY_LEN(no_locks)};
+int filter_refine_build(struct sock_fprog *prog)
+{
+	return filter_refine(prog, of_build, ARRAY_LEN(of_build));
+}

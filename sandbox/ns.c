@@ -155,6 +155,10 @@ static int join_userns(struct sandbox *sb, pid_t holder)
 		rc = map_self(AT_FDCWD, who, geteuid(), getegid());
 	if (rc != 0)
 		return rc;
+	/* anybody in it may write this once, and all of its runs read it */
+	rc = write_file(AT_FDCWD, who, "projid_map", "0 0 1\n");
+	if (rc != 0)
+		return rc;
 	snprintf(path, sizeof(path), "%s/ns/user", who);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/no_core.h"
 
 #define WASTE_PART 4
 #define PROGRAM_STACK (8u << 20)
@@ -29,7 +30,7 @@ static const struct {
 	int resource;
 	rlim_t max;
 } shared[] = {
-    {RLIMIT_CORE, 0},
+    {RLIMIT_CORE, NO_CORE_BYTES},
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0},
@@ -83,7 +84,7 @@ int rlimits_zygote(struct sandbox *sb)
 
 int rlimits_zygote_program(struct sandbox *sb)
 {
-	int rc = lower(RLIMIT_CORE, 0);
+	int rc = lower(RLIMIT_CORE, NO_CORE_BYTES);
 
 	if (rc == 0)
 		rc = lower(RLIMIT_MSGQUEUE, 0);
@@ -120,6 +121,11 @@ int rlimits_program(const struct sandbox_program *p)
 int rlimits_program_files(const struct sandbox_program *p)
 {
 	return lower(RLIMIT_NOFILE, p->limits.open_files);
+}
+
+int rlimits_addresses(uint64_t bytes)
+{
+	return lower(RLIMIT_AS, bytes);
 }
 
 int rlimits_userns(void)

@@ -44,6 +44,9 @@ int rlimits_userns(void);
  */
 int rlimits_program(const struct sandbox_program *p);
 
+/* At most so many bytes of addresses. 0 or -errno. */
+int rlimits_addresses(uint64_t bytes);
+
 /* And that of open files, later: descriptors may have higher numbers. */
 int rlimits_program_files(const struct sandbox_program *p);
 

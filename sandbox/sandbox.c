@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/errname.h"
 #include "sandbox/caps.h"
 #include "sandbox/fds.h"
 #include "sandbox/filter.h"
@@ -29,6 +30,9 @@
 	"seccomp profile"
 #define ALLOW_ROOT "allow user namespaces, or start as root"
 #define BUG "please report this"
+#define FILTERS_FULL                                                           \
+	"the memory for filters, net.core.bpf_jit_limit, is used up, which "   \
+	"all programs of this machine share: raise it, or end what holds it"
 
 static const struct {
 	const char *name;
@@ -137,9 +141,11 @@ const char *sandbox_layer_name(enum sandbox_layer layer)
 	return layers[layer].name;
 }
 
-const char *sandbox_layer_remedy(enum sandbox_layer layer)
+const char *sandbox_layer_remedy(enum sandbox_layer layer, int rc)
 {
-	return layers[layer].remedy;
+	return layer == SANDBOX_SECCOMP && rc == -ERRNAME_ENOTSUPP
+		   ? FILTERS_FULL
+		   : layers[layer].remedy;
 }
 
 /* Do layers A and B lack the same, with the same remedy? */
@@ -147,6 +153,15 @@ static bool same_cause(const struct sandbox *sb, size_t a, size_t b)
 {
 	return sb->err[a] == sb->err[b] &&
 	       strcmp(layers[a].remedy, layers[b].remedy) == 0;
+}
+
+/* Of a program Landlock denies ports, and later signals, which are not there yet. */
+static const char *remedy_of(const struct sandbox *sb, size_t i)
+{
+	return i == SANDBOX_LANDLOCK && sb->err[i] == 0 &&
+		       sb->landlock_abi < LANDLOCK_ABI_NET
+		   ? "it has nothing to deny to programs before Linux 6.7"
+		   : sandbox_layer_remedy((enum sandbox_layer)i, sb->err[i]);
 }
 
 struct line {
@@ -182,9 +197,9 @@ void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
 			append(&l, ", ", layers[j].name);
 		}
 		append(&l, ": ",
-		       sb->err[i] != 0 ? strerrorname_np(-sb->err[i])
+		       sb->err[i] != 0 ? errname(-sb->err[i])
 				       : "does not hold");
-		append(&l, " (", layers[i].remedy);
+		append(&l, " (", remedy_of(sb, i));
 		append(&l, ")", "");
 	}
 	if ((held & (1u << SANDBOX_LANDLOCK)) != 0 &&

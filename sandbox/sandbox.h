@@ -57,7 +57,8 @@ int sandbox_seal(const struct sandbox *sb);
 
 /* "netns", as reports name it. */
 const char *sandbox_layer_name(enum sandbox_layer layer);
-const char *sandbox_layer_remedy(enum sandbox_layer layer); /* what to do */
+/* Advice where a cage could not be built because of RC, 0 or -errno. */
+const char *sandbox_layer_remedy(enum sandbox_layer layer, int rc);
 
 /*
  * Writes "netns, ipcns: EPERM (what to do)" for each layer of the sandbox that

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -89,6 +91,8 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	rlimits_zygote_program(sb);
 	landlock_find(sb);
 	early = build_early(sb, t, at);
+	if (!early)
+		rootfs_enter_artifacts(t);
 	if (sb->err[SANDBOX_ROOT] == 0)
 		ns_enter(sb);
 	if (!early && sb->err[SANDBOX_MNTNS] == 0)
@@ -189,11 +193,34 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
 }
 
+/* From now on execve(2) takes *PATH, moved to its place, alone. */
+static int allow_one_exec(const char **path)
+{
+	struct sock_fprog prog;
+	const size_t n = strlen(*path) + 1;
+	char *at =
+	    mmap((void *)FILTER_EXEC_AT, n, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	int rc;
+
+	if (at == MAP_FAILED)
+		return -errno;
+	if (at != (char *)FILTER_EXEC_AT) /* before Linux 4.17 */
+		return -EOPNOTSUPP;
+	*path = memcpy(at, *path, n);
+	rc = rlimits_addresses(FILTER_EXEC_SPACE);
+	if (rc == 0)
+		rc = filter_make(FILTER_ONE_EXEC, &prog);
+	return rc != 0 ? rc : filter_load(&prog);
+}
+
 int sandbox_leave_to_build(const struct sandbox *sb,
-			   const struct sandbox_program *p)
+			   const struct sandbox_program *p, const char **path)
 {
 	int rc = rlimits_program(p);
 
+	if (rc == 0)
+		rc = allow_one_exec(path);
 	if (rc == 0 && p->bare)
 		rc = filter_load(&sb->no_locks_filter);
 	return rc != 0 ? rc : filter_load(&sb->program_filter);

@@ -49,10 +49,11 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 
 /*
  * The same for what builds a package, in a root with a network: it may connect
- * to hosts, and nothing is reported. 0 or -errno.
+ * to hosts, and nothing is reported. It is *PATH that is executed then, which is
+ * moved to where the filter takes it from, and nothing after it. 0 or -errno.
  */
 int sandbox_leave_to_build(const struct sandbox *sb,
-			   const struct sandbox_program *p);
+			   const struct sandbox_program *p, const char **path);
 
 /* In the same process, later. 0 or -errno. */
 int sandbox_bound_files(const struct sandbox_program *p);

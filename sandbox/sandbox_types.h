@@ -47,6 +47,7 @@ struct sandbox_program {
 	uint64_t reads; /* a bit for each of its reads */
 	struct program_limits limits;
 	uint64_t start_cpu_ms; /* beside its run's, if it is started ahead */
+	bool grouped;	       /* a cgroup counts its memory */
 	bool locks;	       /* locks on files that it may read are granted */
 	bool in;	       /* it has in/, with these; lent */
 	const struct shown_file *files;

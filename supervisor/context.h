@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - what the components of one instance share: pointers to each other,
- * and what the instance is doing. server.c fills it before anything is served
- * and owns all that it points to; who includes it includes the headers of what
- * it uses.
+ * context.h - shared by the components of one instance: pointers to each other,
+ * and the activity of the instance. server.c fills the context before anything
+ * is served and owns the parts; a file that includes context.h includes the
+ * headers of the parts used there.
  */
 #ifndef SUPERVISOR_CONTEXT_H
 #define SUPERVISOR_CONTEXT_H
@@ -20,9 +20,11 @@ struct remote_run_lookup;
 struct event_base;
 struct input_letters;
 struct interpreters;
+struct json_object;
 struct isolation;
 struct methods;
 struct thread_pool;
+struct reload;
 struct requestor;
 struct requestors;
 struct runs;
@@ -34,10 +36,10 @@ struct fair_queue;
 
 struct context {
 	struct event_base *base;
-	const struct config *config; /* another one after a reload */
-	struct catalogue *catalogue; /* likewise */
+	const struct config *config; /* replaced by a reload */
+	struct catalogue *catalogue; /* replaced by a reload */
 	struct requestors *requestors;
-	struct requestor *local; /* one of them: the user who started us */
+	struct requestor *local; /* the user who started the server */
 	struct isolation *isolation;
 	struct spawner *spawner;
 	struct warm *warm; /* NULL: no worker waits for a run */
@@ -48,24 +50,41 @@ struct context {
 	struct runs *runs;
 	struct sessions *sessions;
 	const struct methods *methods;
-	struct fair_queue *turns; /* of all clients' messages */
-	/* of nobody's: what is done in pieces */
+	struct fair_queue *turns; /* turns for the messages of all clients */
+	/* turns for the server's own work, done in pieces */
 	struct fair_queue_flow *chores;
-	struct remote_run_lookup *looks; /* at runs of other instances */
-	struct input_letters *letters;	 /* of clients at other machines */
-	size_t uploads;			 /* that are under way */
-	size_t client_requests;		 /* of ours to clients, likewise */
-	/* its id: another one once it was taken for dead */
+	struct remote_run_lookup *looks; /* lookups of remote runs */
+	/* messages to clients at other servers */
+	struct input_letters *letters;
+	size_t uploads;	  /* uploads under way */
+	size_t downloads; /* artifacts being sent */
+	/* requests of the server to clients, under way */
+	size_t client_requests;
+	/* requests waiting for the store or another instance */
+	size_t lookups;
+	/* the instance's id; new after other servers took the instance for
+	   dead */
 	const char *instance;
-	int64_t started_ms; /* of the wall clock */
-	bool others;	    /* it serves every local user, not LOCAL alone */
-	bool passing; /* it ends soon: what waited elsewhere is left waiting */
-	bool with_client; /* it serves one on stdin, and ends when that goes */
-	bool measured;	  /* it is known how well all that can run is caged */
-	bool opened;	  /* the store has answered, whatever it said */
+	int64_t started_ms; /* start of the instance, by the wall clock */
+	bool others;	    /* serves every local user, not LOCAL alone */
+	/* ends soon: runs that wait at other servers are left waiting */
+	bool passing;
+	bool with_client; /* serves a client on stdin, and ends with it */
+	bool measured;	  /* the cages of all loaded templates are measured */
+	bool opened;	  /* the store has answered, with any result */
 	bool quiet;    /* runs are accepted and queued, but none is started */
-	bool draining; /* nor accepted: this instance is ending */
-	int64_t flush_until_ms; /* the loop has ended: for clients to read */
+	bool draining; /* runs are not accepted: this instance is ending */
+	/* after the loop: until when clients may still read */
+	int64_t flush_until_ms;
+	/*
+	 * Read configuration and templates again. TOLD (NULL: no callback) gets
+	 * the report (lent; supervisor/start/reload_report.c), or NULL: the
+	 * server ends first.
+	 */
+	void (*reload_ask)(struct reload *r,
+			   void (*told)(void *arg, struct json_object *report),
+			   void *arg);
+	struct reload *reload;
 	/* End the loop, and then the process with EXIT_STATUS. */
 	void (*stop)(struct context *ctx, int exit_status);
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon.c - signals, drain, the sockets' opening and what the service manager
- * is told. main.c makes it; HUP goes to reload.c. A socket that cannot be had
- * is the exit status with a line; a reload that is refused leaves all as it
- * was; a drain that takes too long ends what runs.
+ * daemon.c - handles signals and draining, opens the sockets, and informs the
+ * service manager. main.c makes the daemon; HUP goes to reload.c. A socket that
+ * cannot be opened is an exit status with a line; a refused reload changes
+ * nothing; a drain that takes too long ends the runs.
  */
 #include "supervisor/daemon.h"
 
@@ -38,24 +38,29 @@
 #include "supervisor/warm/warm.h"
 
 #define FIRST_PASSED_FD 3
+#define END_MS 3000 /* time for ended runs to be recorded and answered */
 
 struct daemon {
 	struct context *ctx;
 	struct reload *reload;
-	struct unix_listener *listener; /* NULL on stdio */
-	struct http_listener *http;	/* NULL: no TCP */
-	int signals_fd;			/* signalfd(2) */
+	struct unix_listener *listener; /* the unix socket; NULL on stdio */
+	struct http_listener *http;	/* the HTTP port; NULL: no TCP */
+	int signals_fd;			/* descriptor of signalfd(2) */
 	struct event *signals;
 	struct event *watchdog;
-	struct event *drain; /* ends it, however much is left */
-	/* requestors, for USR1, from LOGGED on */
+	struct event *drain; /* timer that ends the drain, whatever is left */
+	/* turn to log the requestors for USR1, from LOGGED on */
 	struct fair_queue_turn logging;
 	struct requestor *logged;
-	bool ready; /* the cage is good, and we accept */
+	bool ready;  /* the cage is good, and clients are accepted */
+	bool ending; /* the runs were told to end */
 	int64_t started_ms;
 };
 
-/* On stdio the variables of a service manager are meant for our parent. */
+/*
+ * Inform the service manager; on stdio its variables are for the parent
+ * process.
+ */
 static void tell_manager(const struct daemon *d, const char *state)
 {
 	int rc = d->listener == NULL ? 0 : sdnotify_send(state);
@@ -66,38 +71,52 @@ static void tell_manager(const struct daemon *d, const char *state)
 
 /* ---- reload ---- */
 
-/* ERRMSG not; NULL: it is done. */
+static void on_taken(void *arg)
+{
+	struct daemon *d = arg;
+
+	unix_listen_recheck(d->listener);
+	http_listen_recheck(d->http);
+	runs_reloaded(d->ctx->runs);
+}
+
+/* ERRMSG: why the reload was refused; NULL: the reload is done. */
 static void on_reloaded(void *arg, const char *errmsg)
 {
 	struct daemon *d = arg;
 
-	if (errmsg != NULL) {
+	if (errmsg != NULL)
 		log_error("daemon", "reload=refused why=\"%s\"", errmsg);
-	} else {
-		log_info("daemon", "reload=done templates=%zu",
-			 d->ctx->catalogue->n);
-		unix_listen_recheck(d->listener);
-		http_listen_recheck(d->http);
-	}
+	else
+		log_info("daemon", "reload=done templates=%zu broken=%zu",
+			 d->ctx->catalogue->n, d->ctx->catalogue->n_problems);
 	runs_reloaded(d->ctx->runs);
 	if (d->ready && !d->ctx->draining)
 		tell_manager(d, "READY=1");
 }
 
-static void on_hup(struct daemon *d)
+static void on_reloading(void *arg)
 {
+	struct daemon *d = arg;
 	char state[96];
 
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
 		 (long long)clock_mono_us());
 	if (d->ready && !d->ctx->draining)
 		tell_manager(d, state);
-	reload_ask(d->reload);
+}
+
+static const struct reload_ops reload_ops = {on_reloading, on_taken,
+					     on_reloaded};
+
+static void on_hup(struct daemon *d)
+{
+	reload_ask(d->reload, NULL, NULL);
 }
 
 /* ---- the other signals ---- */
 
-/* A few in a turn: there may be thousands, and each is a line to write. */
+/* Log a few requestors in a turn: there may be thousands, each with a line. */
 static void log_some(void *arg)
 {
 	struct daemon *d = arg;
@@ -146,10 +165,58 @@ static void on_usr1(struct daemon *d)
 	browser_log(ctx->browser);
 }
 
+static void on_drain_timeout(evutil_socket_t fd, short what, void *arg);
+
+static void await(struct daemon *d, int64_t ms)
+{
+	if (d->drain == NULL)
+		d->drain = evtimer_new(d->ctx->base, on_drain_timeout, d);
+	evtimer_add(d->drain, CLOCK_TIMEVAL(ms));
+	event_base_loopbreak(
+	    d->ctx->base); /* server_loop() then handles the rest */
+}
+
+/*
+ * Start no more runs. Clients that wait for runs left to the next server are
+ * told.
+ */
+static void begin_drain(struct daemon *d)
+{
+	struct context *ctx = d->ctx;
+
+	reload_stop(d->reload); /* no client would see the result */
+	ctx->quiet = true;
+	ctx->draining = true;
+	if (d->listener != NULL)
+		unix_listen_stop(d->listener);
+	http_listen_drain(d->http);
+	sessions_end(ctx->sessions);
+	warm_stop(ctx->warm);
+	runs_drain_parked(ctx->runs);
+	runs_hand_over(ctx->runs);
+	if (ctx->others)
+		runs_leave(ctx->runs);
+}
+
+/*
+ * End all runs and answer their waiters; when called again, end without
+ * answers.
+ */
 static void stop_now(struct daemon *d)
 {
+	struct context *ctx = d->ctx;
+
 	tell_manager(d, "STOPPING=1");
-	d->ctx->stop(d->ctx, 0);
+	if (d->ending || ctx->runs == NULL ||
+	    (!d->ready && !ctx->with_client)) {
+		ctx->stop(ctx, 0);
+		return;
+	}
+	d->ending = true;
+	if (!ctx->draining)
+		begin_drain(d);
+	runs_end_now(ctx->runs, !ctx->others);
+	await(d, END_MS);
 }
 
 static void on_drain_timeout(evutil_socket_t fd, short what, void *arg)
@@ -159,7 +226,7 @@ static void on_drain_timeout(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	log_warn("daemon", "drain=timeout running=%zu",
 		 runs_running(d->ctx->runs));
-	d->ctx->stop(d->ctx, 0);
+	stop_now(d);
 }
 
 static void on_term(struct daemon *d)
@@ -170,21 +237,11 @@ static void on_term(struct daemon *d)
 		stop_now(d);
 		return;
 	}
-	reload_stop(d->reload); /* nobody would see what came of it */
-	ctx->quiet = true;
-	ctx->draining = true;
-	unix_listen_stop(d->listener);
-	http_listen_drain(d->http);
-	sessions_end(ctx->sessions);
-	warm_stop(ctx->warm);
-	runs_drain_parked(ctx->runs);
-	runs_hand_over(ctx->runs);
+	begin_drain(d);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 runs_running(ctx->runs), runs_queued(ctx->runs));
-	d->drain = evtimer_new(ctx->base, on_drain_timeout, d);
-	evtimer_add(d->drain, CLOCK_TIMEVAL(ctx->config->drain_timeout_ms));
-	event_base_loopbreak(ctx->base); /* server_loop() sees what is left */
+	await(d, ctx->config->drain_timeout_ms);
 }
 
 static void on_tstp(struct daemon *d)
@@ -227,8 +284,8 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 /* ---- open, close ---- */
 
 /*
- * The signals stay blocked, so that none cuts off what is done at the end;
- * and of TSTP and CONT that wait to be read the kernel keeps the last alone.
+ * Block the handled signals, so that none interrupts the work at the end. Of a
+ * TSTP and a CONT that wait to be read the kernel keeps only the last.
  */
 static sigset_t block_signals(void)
 {
@@ -262,7 +319,9 @@ struct daemon *daemon_new(struct server *srv, struct context *ctx,
 	struct daemon *d = xcalloc(1, sizeof(*d));
 
 	d->ctx = ctx;
-	d->reload = reload_new(srv, read_config, arg, on_reloaded, d);
+	d->reload = reload_new(srv, read_config, arg, &reload_ops, d);
+	ctx->reload = d->reload;
+	ctx->reload_ask = reload_ask;
 	d->logging = (struct fair_queue_turn){.take = log_some, .arg = d};
 	d->started_ms = clock_mono_ms();
 	watch_signals(d);
@@ -283,6 +342,20 @@ static void keep_watchdog(struct daemon *d)
 		return;
 	d->watchdog = event_new(d->ctx->base, -1, EV_PERSIST, on_watchdog, d);
 	event_add(d->watchdog, CLOCK_TIMEVAL(ms));
+}
+
+/* Log why a server that has started serves nothing, if so. */
+static void tell_reason(struct daemon *d)
+{
+	const char *why = health_reason(d->ctx);
+	char *text;
+
+	if (why == NULL)
+		return;
+	text = xasprintf("STATUS=%s", why);
+	tell_manager(d, text);
+	free(text);
+	log_error("daemon", "serving=no why=\"%s\"", why);
 }
 
 void daemon_opened(void *arg, int rc, const char *errmsg)
@@ -310,6 +383,7 @@ void daemon_opened(void *arg, int rc, const char *errmsg)
 	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
 		 d->ctx->config->socket, http_listen_url(d->http),
 		 d->ctx->catalogue->n);
+	tell_reason(d);
 	keep_watchdog(d);
 }
 
@@ -317,7 +391,7 @@ void daemon_ready(void *arg)
 {
 	struct daemon *d = arg;
 
-	if (!d->ctx->draining) /* it takes over what others left at once */
+	if (!d->ctx->draining) /* take over the runs of dead servers at once */
 		store_begin(d->ctx->store);
 }
 

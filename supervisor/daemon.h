@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon.h - what an operator says by signals, and a service manager is told.
+ * daemon.h - serves an operator's signals, and informs a service manager.
  *
- *   HUP        read configuration and templates again, all or nothing, and
+ *   HUP        read configuration and templates again (reload.h), and
  *              reopen the logs
  *   USR1       a line of status to the log
- *   TERM, INT  drain: start nothing more, let what runs end; a second: QUIT
- *   QUIT       stop now; what runs is recorded as interrupted
+ *   TERM, INT  drain: start nothing more, let running runs end; again: QUIT
+ *   QUIT       stop now; running runs are recorded as interrupted
  *   TSTP, CONT accept and queue, but start nothing; go on
  *
- * On stdio, TERM and INT are QUIT: the one client is ending us.
+ * On stdio, TERM and INT are QUIT: the one client ends the server, and is
+ * answered.
  */
 #ifndef SUPERVISOR_DAEMON_H
 #define SUPERVISOR_DAEMON_H
@@ -19,21 +20,29 @@
 struct context;
 struct daemon;
 
-/* From here on they wait until somebody watches them, before any child. */
+/*
+ * Hold the signals until the daemon watches them; call before any child starts.
+ */
 void daemon_hold_signals(void);
-/* Watch the signals, before any thread. READ_CONFIG and ARG serve HUP. */
+/*
+ * Make the daemon and watch the signals; call before any thread starts.
+ * READ_CONFIG and ARG serve HUP.
+ */
 struct daemon *daemon_new(struct server *srv, struct context *ctx,
 			  config_reader read_config, void *arg);
 void daemon_free(struct daemon *d); /* NULL is fine */
 
 /*
- * Listen on the socket, tell the service manager when that is ready, keep its
- * watchdog content. 0, or the exit status after a line that says why.
+ * Listen on the socket, tell the service manager when the server is ready, keep
+ * its watchdog fed. 0, or the exit status after a line with the reason.
  */
 int daemon_open(struct daemon *d);
-/* The cage has been measured… */
+/* To be called when the cage has been measured. */
 void daemon_ready(void *daemon);
-/* …and the store tried: what does not pass by itself ends the start. */
+/*
+ * To be called when the store has been tried: an error that does not pass ends
+ * the start.
+ */
 void daemon_opened(void *daemon, int rc, const char *errmsg);
 
 #endif

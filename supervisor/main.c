@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - paddockd: flags, configuration, privileges and logs in their order,
- * then server.c and daemon.c, or one of the checks. No logic. Each step that
- * fails ends the start with a line for people and a status of sysexits(3).
+ * main.c - paddockd: flags, configuration, privileges and logs in order, then
+ * server.c and daemon.c, or a check. No logic. A failed step ends the start
+ * with a line for people and a status of sysexits(3).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/os/fds_open.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
@@ -34,9 +36,12 @@
 
 #define INSTALLED "/usr/libexec/paddock/"
 
-#define PATH_ROOM 64 /* for what follows the last slash */
+#define PATH_ROOM 64 /* room for the text behind the last slash */
 
-/* The program NAME lies beside this one, or where it is installed. */
+/*
+ * Return the path of the program NAME: beside this program, or where programs
+ * are installed.
+ */
 static const char *program_path(const char *name, char path[PATH_MAX])
 {
 	static const char *const places[] = {"", "../libexec/paddock/"};
@@ -76,7 +81,10 @@ static enum isolation_level required(const struct config *c,
 	return (enum isolation_level)isolation_level_of(c->require_isolation);
 }
 
-/* Privsep opens the files that it knows; one that is new with HUP we open. */
+/*
+ * Open a log. Privsep opens the files of the start's configuration; the server
+ * opens files that came with HUP.
+ */
 static int keeper_open(const char *path)
 {
 	int fd = privsep_open_log(path);
@@ -89,13 +97,16 @@ static int keeper_open(const char *path)
 	return fd;
 }
 
-/* Privsep's own view of the configuration; no request changes it. */
+/* Privsep's own copy of the configuration; no request changes it. */
 struct view {
 	const struct flags *flags;
 	const struct config *config;
 };
 
-/* What was changed since the start counts from its first use on. */
+/*
+ * Does the configuration allow ARGV? If not, read the configuration again:
+ * changes count from their first use on.
+ */
 static bool may_start(void *arg, char *const argv[])
 {
 	struct view *v = arg;
@@ -107,11 +118,11 @@ static bool may_start(void *arg, char *const argv[])
 	fresh = flags_config((void *)v->flags, errmsg, sizeof(errmsg));
 	if (fresh == NULL)
 		return false;
-	v->config = fresh; /* what it was may be the server's, a copy of it */
+	v->config = fresh; /* the old is not freed: the server may share it */
 	return programs_may_start(fresh, argv);
 }
 
-/* What only root can do for whom we are going to be. */
+/* Do all that only root can do for the serving user. */
 static int before_start(const struct config *c, const struct flags *f)
 {
 	static struct view view;
@@ -133,7 +144,8 @@ static int before_start(const struct config *c, const struct flags *f)
 	cgroup_init();
 	if (!privs_leave_root())
 		return 0;
-	/* made when it is ready; one client's: taken when a run is asked for */
+	/* a missing folder is made when the server is ready; a stdio server
+	   takes the folder with its first run */
 	if (!f->stdio && access(c->state_dir, F_OK) == 0 &&
 	    privs_give_state(c->state_dir, errmsg, sizeof(errmsg)) < 0 &&
 	    !privs_may_write(c->state_dir)) {
@@ -152,8 +164,10 @@ static int before_start(const struct config *c, const struct flags *f)
 
 static int drop_privileges(void)
 {
-	int rc = privs_drop();
+	int rc;
 
+	cgroup_hand_over();
+	rc = privs_drop();
 	if (rc == 0)
 		return 0;
 	log_tell(LOG_LEVEL_ERROR, "server", "root cannot be given up: %s",
@@ -162,8 +176,8 @@ static int drop_privileges(void)
 }
 
 /*
- * From here on the start is ours: nobody else has the socket, and so the logs.
- * They are theirs who will serve.
+ * Open the logs. From here on no other server has the socket, and so the logs.
+ * The logs belong to the serving user.
  */
 static int open_logs(const struct config *c)
 {
@@ -186,7 +200,7 @@ static int open_logs(const struct config *c)
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
 }
 
-/* Who serves, and when; one of the two. */
+/* The transport that serves; one of two. */
 struct transport {
 	struct stdio *stdio;
 	struct daemon *daemon;
@@ -210,7 +224,7 @@ static void close_transport(struct server *srv, struct transport *t)
 {
 	stdio_close(t->stdio);
 	daemon_free(t->daemon);
-	srv->on_opened = NULL; /* the store may answer yet */
+	srv->on_opened = NULL; /* the store may answer later */
 }
 
 static int serve(const struct config *config, struct flags *f)
@@ -219,6 +233,7 @@ static int serve(const struct config *config, struct flags *f)
 	    .context = {.others = !f->stdio, .passing = f->passing}};
 	struct transport t = {0};
 	bool served = false;
+	size_t fds = fds_open();
 	int status;
 
 	daemon_hold_signals();
@@ -245,12 +260,14 @@ static int serve(const struct config *config, struct flags *f)
 	server_fini(&srv);
 	if (!privs_leave_root())
 		cgroup_remove();
-	if (served) /* a log without it is of one that was killed */
+	if (fds_open() > fds)
+		log_warn("server", "left=%zu of=descriptors", fds_open() - fds);
+	if (served) /* a log without this line is of a killed server */
 		log_info("daemon", "ended=yes status=%d", status);
 	return status;
 }
 
-/* ---- would it start? ---- */
+/* ---- the check of the cage ---- */
 
 static void on_measured(void *arg)
 {
@@ -259,7 +276,7 @@ static void on_measured(void *arg)
 	ctx->stop(ctx, 0);
 }
 
-/* As a start measures it; what it lacks is told. Takes C. */
+/* Measure the cage as a start does, and report faults. Takes C. */
 static int try_cage(const struct config *c, const struct flags *f)
 {
 	struct server srv = {.context = {.others = !f->stdio}};
@@ -283,7 +300,7 @@ static int try_cage(const struct config *c, const struct flags *f)
 	return status;
 }
 
-/* Takes CONFIG. */
+/* Run the checks. Takes CONFIG. */
 static int check(const struct config *config, const struct flags *f)
 {
 	const struct start_check p = {.stdio = f->stdio,
@@ -298,7 +315,7 @@ static int check(const struct config *config, const struct flags *f)
 	return status;
 }
 
-/* Takes CONFIG. */
+/* Copy the state in STATE_DIR into the database. Takes CONFIG. */
 static int import_state(const struct config *config, const char *state_dir)
 {
 	struct store_imported done = {0};
@@ -334,7 +351,7 @@ static int import_state(const struct config *config, const char *state_dir)
 	return status;
 }
 
-/* Nothing that is opened later may be taken for one of the first three. */
+/* Fill descriptors 0 to 2, so that no later file gets one of them. */
 static void fill_standard_fds(void)
 {
 	int fd;
@@ -346,7 +363,7 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
-/* What was to be shown on stdout is there, or STATUS is no success. */
+/* Return STATUS; or failure, if stdout could not be written. */
 static int shown(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -356,8 +373,8 @@ static int shown(int status)
 }
 
 /*
- * What is large goes back to the system once it is freed. By itself malloc(3)
- * keeps as much as the largest block that it has seen, twice.
+ * Return large freed blocks to the system. malloc(3) itself keeps up to twice
+ * the largest block ever freed.
  */
 static void return_memory(void)
 {
@@ -374,7 +391,8 @@ int main(int argc, char **argv)
 
 	return_memory();
 	fill_standard_fds();
-	signal(SIGPIPE, SIG_IGN); /* whoever reads stderr may have left */
+	umask(0); /* each mode is the one said where a thing is made */
+	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may have left */
 	status = flags_read(&f, argc, argv);
 	if (status >= 0)
 		return shown(status);
@@ -392,7 +410,8 @@ int main(int argc, char **argv)
 	pq_password_file(config->password_file);
 	if (f.import != NULL)
 		return shown(import_state(config, f.import));
-	log_hold(f.check || config->log_file != NULL); /* a check's are told */
+	/* a check reports by log_plain() instead */
+	log_hold(f.check || config->log_file != NULL);
 	if (f.check)
 		return shown(check(config, &f));
 	status = start_check_user(config);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reload.c - another configuration and other templates, in mid-life: all of
- * them or none. daemon.c asks for it at a HUP. Packages are read and compiled on
- * a thread, for nobody knows how large they are; what is wrong with one of them,
- * or with the configuration, is told and changes nothing.
+ * reload.c - replaces the configuration and the templates of a running server.
+ * daemon.c asks at a HUP. A valid configuration is taken at once, since it may
+ * revoke rights, whatever the packages. A thread loads the templates, whose
+ * size is unknown. The template of a broken package is kept, and reported. A
+ * wrong configuration changes nothing.
  */
 #include "supervisor/reload.h"
 
@@ -11,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/privsep.h"
@@ -24,36 +27,70 @@
 #include "supervisor/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/session/session.h"
+#include "supervisor/start/reload_report.h"
+#include "supervisor/start/template_watch.h"
 #include "supervisor/start/worker_groups.h"
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/methods/subscriber.h"
 #include "supervisor/warm/warm.h"
 
-#define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
-#define FREED_AT_ONCE 2	   /* templates, in one turn of the loop */
+/* deadline: thousands of large packages take a while */
+#define LOAD_CPU_MS 600000
+#define FREED_AT_ONCE 2 /* templates freed in one turn of the loop */
+
+/* A caller who waits for the report of a reload. */
+struct asker {
+	void (*told)(void *arg, struct json_object *report);
+	void *arg;
+	bool later; /* wants the reload after the one under way */
+};
+
+/* The work to do again when the reload under way is over. */
+enum again { AGAIN_NOTHING, AGAIN_TEMPLATES, AGAIN_ALL };
 
 struct reload {
 	struct server *server;
 	config_reader read;
 	void *read_arg;
-	reload_done done;
+	struct reload_ops ops;
 	void *arg;
-	struct load *load;     /* under way, or NULL */
-	bool again;	       /* asked for meanwhile */
-	struct catalogue *old; /* being freed, while free_more is pending */
+	struct load *load; /* the loading under way, or NULL */
+	enum again again;  /* work asked for meanwhile */
+	struct asker *askers;
+	size_t n_askers;
+	struct json_object *report; /* report of the reload under way */
+	bool by_watch;		    /* the watch asked for this reload */
+	struct template_watch *watch;
+	struct event *first; /* load once, for the sake of the watch */
+	/* old templates, freed while free_more is pending */
+	struct catalogue *old;
 	struct event *free_more;
 };
 
-/* What the thread works on. */
+/* A loading of templates on a thread. */
 struct load {
-	struct reload *reload; /* that waits for it, unless it is cancelled */
+	/* the reload that waits for the result, or cancelled */
+	struct reload *reload;
 	struct thread_pool_job *job;
-	struct config *config;
-	struct catalogue *catalogue; /* once it is loaded */
+	struct catalogue_folders folders;
+	struct catalogue *catalogue; /* the result, once loaded */
+	bool watches;
+	int watch_fd; /* the old watch, then the new one; negative: no watch */
 };
 
-/* ---- what was there goes, a little in each turn ---- */
+static void begin(struct reload *r);
+static void load_changed(struct reload *r);
+
+static void add_asker(struct reload *r,
+		      void (*told)(void *arg, struct json_object *report),
+		      void *arg, bool later)
+{
+	r->askers = xrealloc(r->askers, (r->n_askers + 1) * sizeof(*r->askers));
+	r->askers[r->n_askers++] = (struct asker){told, arg, later};
+}
+
+/* ---- freeing the old templates, a few in each turn ---- */
 
 static void free_soon(struct reload *r)
 {
@@ -73,7 +110,7 @@ static void free_more(evutil_socket_t fd, short what, void *arg)
 	r->old = NULL;
 }
 
-/* What a reload before this one left to be freed goes at once. */
+/* Free C soon; a catalogue left by an earlier reload is freed at once. */
 static void let_go(struct reload *r, struct catalogue *c)
 {
 	catalogue_free(r->old);
@@ -83,8 +120,9 @@ static void let_go(struct reload *r, struct catalogue *c)
 
 /* ---- the swap ---- */
 
-static void not_changed(const char *key)
+static void not_changed(void *arg, const char *key)
 {
+	reload_report_restart(arg, key);
 	log_warn("daemon",
 		 "reload key=%s changed=no msg=\"it takes a restart\"", key);
 }
@@ -100,8 +138,21 @@ static bool same_templates(const struct catalogue *a, const struct catalogue *b)
 	return true;
 }
 
-/* A rotated file is let go whatever the configuration says. */
-static void reopen_logs(const struct config *c)
+/* A and B have the same templates: are they all in the same folders? */
+static bool same_folders(const struct catalogue *a, const struct catalogue *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->all[i]->dir, b->all[i]->dir) != 0 ||
+		    !file_id_same(&a->all[i]->folder, &b->all[i]->folder))
+			return false;
+	return true;
+}
+
+/*
+ * Reopen the logs, so that a rotated file is let go in any case; a log that
+ * cannot be opened stays as before.
+ */
+static void open_logs(const struct config *c)
 {
 	int rc = audit_open(c->audit_file);
 
@@ -114,82 +165,108 @@ static void reopen_logs(const struct config *c)
 			  strerror(-rc));
 }
 
-/* On failure end() opens those again that there were. */
-static int open_logs(const struct config *c)
-{
-	int rc = audit_open(c->audit_file);
-
-	return rc == 0 ? log_open(c->log_file) : rc;
-}
-
-/* 0, or -EINVAL with ERRMSG and nothing changed. Takes CONFIG and CATALOGUE. */
-static int swap_in(struct reload *r, struct config *config,
-		   struct catalogue *catalogue, char *errmsg, size_t size)
+/*
+ * Renew all parts that depend on configuration and templates. SHOWN: programs'
+ * view of the machine stays, as their zygote does.
+ */
+static void apply(struct reload *r, bool changed, bool shown)
 {
 	struct context *ctx = &r->server->context;
-	bool changed = !same_templates(ctx->catalogue, catalogue);
-	const struct config *old = ctx->config;
-	int rc;
 
-	rc = open_logs(config);
-	if (rc < 0) {
-		snprintf(errmsg, size, "a log file cannot be opened: %s",
-			 strerror(-rc));
-		catalogue_free(catalogue);
-		config_free(config);
-		return -EINVAL;
+	if (!shown) {
+		programs_show(ctx->spawner, ctx->catalogue, ctx->config);
+		interpreters_forget(ctx->interpreters);
 	}
-	config_keep_fixed(config, old, not_changed);
-	ctx->config = config;
-	changed |= requestors_apply(ctx->requestors, config);
-	browser_requestors_changed(ctx->browser);
-	changed |= config->publish_templates != old->publish_templates;
-	config_free(old);
-	let_go(r, ctx->catalogue);
-	ctx->catalogue = catalogue;
-	log_set_level((enum log_level)log_level_of(config->log_level));
-	programs_show(ctx->spawner, catalogue, config);
-	interpreters_forget(ctx->interpreters);
-	grants_log(catalogue, config);
-	worker_groups_limit(config);
-	warm_reloaded(ctx->warm, catalogue);
+	grants_log(ctx->catalogue, ctx->config);
+	warm_reloaded(ctx->warm, ctx->catalogue);
 	if (changed) {
 		session_lists_changed(ctx);
 		subscribers_reloaded(ctx);
 	}
-	server_look(r->server); /* what was waited for may be gone */
-	return 0;
+	/* server_look() may have waited for a removed template */
+	server_look(r->server);
+}
+
+/*
+ * Put CONFIG (taken) in place, with removed requestors and grants gone at once;
+ * REPORT gets the keys that need a restart.
+ */
+static void take_config(struct reload *r, struct config *config,
+			struct json_object *report)
+{
+	struct context *ctx = &r->server->context;
+	const struct config *old = ctx->config;
+	bool changed;
+
+	open_logs(config);
+	config_keep_fixed(config, old, not_changed, report);
+	ctx->config = config;
+	changed = requestors_apply(ctx->requestors, config);
+	browser_requestors_changed(ctx->browser);
+	changed |=
+	    strcmp(config->publish_templates, old->publish_templates) != 0;
+	config_free(old);
+	log_set_level((enum log_level)log_level_of(config->log_level));
+	worker_groups_limit(config);
+	apply(r, changed, false);
+	r->ops.taken(r->arg);
+}
+
+/* Put CATALOGUE (taken) in place; templates of packages that broke are kept. */
+static void take_templates(struct reload *r, struct catalogue *catalogue)
+{
+	struct context *ctx = &r->server->context;
+	bool changed, shown;
+
+	catalogue_keep(catalogue, ctx->catalogue);
+	changed = !same_templates(ctx->catalogue, catalogue);
+	reload_report_templates(r->report, ctx->catalogue, catalogue, NULL);
+	shown =
+	    r->by_watch && !changed && same_folders(ctx->catalogue, catalogue);
+	let_go(r, ctx->catalogue);
+	ctx->catalogue = catalogue;
+	loop_guard_allow("a reload, which the operator asks for");
+	apply(r, changed, shown);
+	loop_guard_forbid();
+}
+
+/* Tell the callers of the finished reload; REPORT NULL: all callers. */
+static void tell(struct reload *r, struct json_object *report)
+{
+	struct asker *all = r->askers;
+	size_t n = r->n_askers;
+
+	r->askers = NULL;
+	r->n_askers = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].later && report != NULL)
+			add_asker(r, all[i].told, all[i].arg, false);
+		else
+			all[i].told(all[i].arg, report);
+	}
+	free(all);
 }
 
 static void end(struct reload *r, const char *errmsg)
 {
-	if (errmsg != NULL)
-		reopen_logs(r->server->context.config);
-	r->done(r->arg, errmsg);
-	if (!r->again)
-		return;
-	r->again = false;
-	reload_ask(r);
-}
+	struct catalogue *catalogue = r->server->context.catalogue;
+	struct json_object *report = r->report;
+	enum again again = r->again;
 
-/* All is loaded, good or not. */
-static void settle(struct reload *r, struct config *config,
-		   struct catalogue *catalogue)
-{
-	char errmsg[1024];
-
-	if (catalogue->n_problems > 0) {
-		snprintf(errmsg, sizeof(errmsg), "%s: %s",
-			 catalogue->problems[0].path,
-			 catalogue->problems[0].errmsg);
-		catalogue_free(catalogue);
-		config_free(config);
-		end(r, errmsg);
-		return;
+	if (errmsg != NULL) {
+		open_logs(r->server->context.config);
+		reload_report_templates(report, catalogue, catalogue, errmsg);
 	}
-	end(r, swap_in(r, config, catalogue, errmsg, sizeof(errmsg)) < 0
-		   ? errmsg
-		   : NULL);
+	r->again = AGAIN_NOTHING;
+	r->report = NULL;
+	if (again != AGAIN_ALL) /* the next reload calls done() */
+		r->ops.done(r->arg, errmsg);
+	tell(r, report);
+	json_object_put(report);
+	if (again == AGAIN_ALL)
+		begin(r);
+	else if (again == AGAIN_TEMPLATES)
+		load_changed(r);
 }
 
 /* ---- on a thread ---- */
@@ -203,35 +280,41 @@ static void work(struct thread_pool_job *j, void *arg)
 {
 	struct load *l = arg;
 
-	l->catalogue = catalogue_load_configured(
-	    l->config, privsep_workers_are_others(), goes_on, j);
+	if (l->watch_fd >= 0)
+		close(l->watch_fd);
+	l->watch_fd = l->watches
+			  ? template_watch_open(l->folders.dirs, l->folders.n)
+			  : -1;
+	l->catalogue = catalogue_load_folders(
+	    &l->folders, privsep_workers_are_others(), goes_on, j);
 }
 
 static void loaded(void *arg, const struct thread_pool_result *e)
 {
 	struct load *l = arg;
 	struct reload *r = l->reload;
-	struct config *config = l->config;
-	struct catalogue *catalogue = l->catalogue;
 
 	r->load = NULL;
-	l->config = NULL;
-	l->catalogue = NULL;
-	if (!e->overdue) {
-		settle(r, config, catalogue);
+	template_watch_set(r->watch, l->watch_fd);
+	l->watch_fd = -1;
+	if (e->overdue) {
+		end(r, "the configuration was taken, but the templates are as "
+		       "they were: they take longer to load than ten minutes");
 		return;
 	}
-	catalogue_free(catalogue);
-	config_free(config);
-	end(r, "the templates take longer to load than ten minutes");
+	take_templates(r, l->catalogue);
+	l->catalogue = NULL;
+	end(r, NULL);
 }
 
 static void drop(void *arg)
 {
 	struct load *l = arg;
 
+	if (l->watch_fd >= 0)
+		close(l->watch_fd);
 	catalogue_free(l->catalogue);
-	config_free(l->config);
+	catalogue_folders_fini(&l->folders);
 	free(l);
 }
 
@@ -241,54 +324,121 @@ static const struct thread_pool_kind kind = {.name = "load",
 					     .done = loaded,
 					     .drop = drop};
 
-/* ---- asked for, or not any more ---- */
+/* ---- asking for a reload, and cancelling ---- */
 
-void reload_ask(struct reload *r)
+static void load(struct reload *r)
 {
-	struct load *l;
-	struct config *config;
-	char errmsg[1024];
+	struct load *l = xcalloc(1, sizeof(*l));
 
-	if (r->load != NULL) {
-		r->again = true;
-		return;
-	}
-	config = r->read(r->read_arg, errmsg, sizeof(errmsg));
-	if (config == NULL) {
-		end(r, errmsg);
-		return;
-	}
-	l = xcalloc(1, sizeof(*l));
-	*l = (struct load){.reload = r, .config = config};
+	l->reload = r;
+	l->watches = r->server->context.config->watch_templates;
+	l->watch_fd = template_watch_take(r->watch);
+	catalogue_folders_of(&l->folders, r->server->context.config);
 	r->load = l;
 	l->job =
 	    thread_pool_submit(r->server->context.thread_pool, NULL, &kind, l);
 	if (l->job != NULL)
 		return;
 	r->load = NULL;
+	template_watch_set(r->watch, l->watch_fd);
+	l->watch_fd = -1;
 	drop(l);
-	end(r, "there is no thread to load the templates on");
+	end(r, "the configuration was taken, but the templates are as they "
+	       "were: there is no thread to load them on");
+}
+
+static void begin(struct reload *r)
+{
+	struct json_object *report;
+	struct config *config;
+	char errmsg[1024];
+
+	loop_guard_allow("a reload, which the operator asks for");
+	config = r->read(r->read_arg, errmsg, sizeof(errmsg));
+	report = reload_report_new(config != NULL ? NULL : errmsg);
+	if (config != NULL)
+		take_config(r, config, report);
+	if (r->load != NULL) { /* the reload is done again later */
+		r->again = AGAIN_ALL;
+		json_object_put(report);
+	} else {
+		r->report = report;
+		r->by_watch = false;
+		if (config != NULL)
+			load(r);
+		else
+			end(r, errmsg);
+	}
+	loop_guard_forbid();
+}
+
+void reload_ask(struct reload *r,
+		void (*told)(void *arg, struct json_object *report), void *arg)
+{
+	if (told != NULL && r->server->context.draining) {
+		told(arg, NULL);
+		return;
+	}
+	if (told != NULL)
+		add_asker(r, told, arg, r->load != NULL);
+	r->ops.begun(r->arg);
+	begin(r);
+}
+
+/* Load the templates alone, since their folders were changed. */
+static void load_changed(struct reload *r)
+{
+	if (r->load != NULL) {
+		if (r->again == AGAIN_NOTHING)
+			r->again = AGAIN_TEMPLATES;
+		return;
+	}
+	r->report = reload_report_new(NULL);
+	r->by_watch = true;
+	load(r);
+}
+
+static void on_changed(void *arg)
+{
+	struct reload *r = arg;
+
+	if (!r->server->context.draining)
+		load_changed(r);
+}
+
+static void on_first(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	on_changed(arg);
 }
 
 void reload_stop(struct reload *r)
 {
-	r->again = false;
+	r->again = AGAIN_NOTHING;
 	if (r->load != NULL)
 		thread_pool_cancel(r->load->job);
 	r->load = NULL;
+	json_object_put(r->report);
+	r->report = NULL;
+	tell(r, NULL);
 }
 
 struct reload *reload_new(struct server *srv, config_reader read,
-			  void *read_arg, reload_done done, void *arg)
+			  void *read_arg, const struct reload_ops *ops,
+			  void *arg)
 {
 	struct reload *r = xcalloc(1, sizeof(*r));
 
 	r->server = srv;
 	r->read = read;
 	r->read_arg = read_arg;
-	r->done = done;
+	r->ops = *ops;
 	r->arg = arg;
 	r->free_more = evtimer_new(srv->context.base, free_more, r);
+	r->watch = template_watch_new(srv->context.base, on_changed, r);
+	r->first = evtimer_new(srv->context.base, on_first, r);
+	if (srv->context.config->watch_templates)
+		evtimer_add(r->first, CLOCK_TIMEVAL(0));
 	return r;
 }
 
@@ -296,6 +446,8 @@ void reload_free(struct reload *r)
 {
 	reload_stop(r);
 	catalogue_free(r->old);
+	template_watch_free(r->watch);
 	event_free(r->free_more);
+	event_free(r->first);
 	free(r);
 }

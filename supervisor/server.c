@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - what one instance owns, the order of start and stop, and the
- * wiring between the parts; main.c starts it, reload.c looks at it. A start
- * that fails is an exit status with a line. Without a cage that can be
- * measured, or a loop, it ends; a store that fails is tried again.
+ * server.c - owns the parts of one instance, starts and stops the parts in
+ * order, and wires them; main.c starts the server, reload.c calls
+ * server_look(). A failed start is an exit status with a line. Without a
+ * measured cage, or a loop, the server ends; a failed store is tried again.
  */
 #include "supervisor/server.h"
 
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
@@ -47,8 +48,9 @@
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
 #define SICK_EVERY_S 1
-#define FLUSH_MS 2000 /* at the end, for all clients that are slow */
+#define FLUSH_MS 2000 /* time at the end for slow clients to read */
 #define STOP_STORE_MS 10000
+#define TURN_US 4000 /* turns end then, and the loop looks for new events */
 
 static void stop(struct context *ctx, int exit_status)
 {
@@ -60,7 +62,7 @@ static void stop(struct context *ctx, int exit_status)
 	event_base_loopbreak(ctx->base);
 }
 
-/* ---- the spawner reports ---- */
+/* ---- reports of the spawner ---- */
 
 void server_look(struct server *srv)
 {
@@ -72,6 +74,7 @@ void server_look(struct server *srv)
 	if (!srv->told_ready && srv->on_ready != NULL) {
 		srv->told_ready = true;
 		srv->on_ready(srv->arg);
+		loop_guard_begin();
 	}
 	runs_pump(ctx->runs);
 }
@@ -124,7 +127,10 @@ static void on_child(evutil_socket_t fd, short what, void *arg)
 		spawner_reap(ctx->spawner);
 }
 
-/* By signalfd(2), which takes fewer calls than a handler that wakes a loop. */
+/*
+ * Watch children by signalfd(2), with fewer calls than a handler waking the
+ * loop.
+ */
 static void watch_children(struct server *srv)
 {
 	sigset_t set;
@@ -148,7 +154,7 @@ static void on_store(evutil_socket_t fd, short what, void *arg)
 	store_dispatch(ctx->store);
 }
 
-/* Who waits for something that cannot be recorded is told. */
+/* Tell clients that wait for a record which cannot be written. */
 static void on_sick(evutil_socket_t fd, short what, void *arg)
 {
 	struct context *ctx = arg;
@@ -159,7 +165,8 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 	if (errmsg == NULL)
 		return;
 	runs_tell_unrecorded(ctx->runs, errmsg);
-	store_probe(ctx->store, NULL, NULL); /* is it mended? */
+	/* try whether the store is mended */
+	store_probe(ctx->store, NULL, NULL);
 }
 
 static struct event *every(struct context *ctx, int seconds,
@@ -173,7 +180,7 @@ static struct event *every(struct context *ctx, int seconds,
 
 /* ---- the store, when first needed ---- */
 
-/* Time has passed: who may have, or start, more again? */
+/* Time has passed: see which requestors may use or start more again. */
 static void look_at_requestors(struct context *ctx)
 {
 	struct requestor *q, *next;
@@ -185,7 +192,7 @@ static void look_at_requestors(struct context *ctx)
 	runs_pump(ctx->runs);
 }
 
-/* Others may have died since we looked last. */
+/* Take over the runs of servers that died since the last sweep. */
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
 	struct context *ctx = arg;
@@ -196,7 +203,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	look_at_requestors(ctx);
 }
 
-/* Of what too many lines would have said, how many there were. */
+/* Log how many lines were held back. */
 static void on_minute(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what, (void)arg;
@@ -231,8 +238,9 @@ static void on_probed(void *arg, const struct store_result *res)
 }
 
 /*
- * The first request, which is that of a run or the daemon's: before it the state
- * folder is not touched, for clients start a server just to ask what it is.
+ * The first request, of a run or of the daemon, begins the store: before it the
+ * state folder is not touched, for clients start a server just to ask what it
+ * is.
  */
 static void on_store_begun(void *arg, int err)
 {
@@ -244,8 +252,8 @@ static void on_store_begun(void *arg, int err)
 			 "the store cannot be started: %s", strerror(err));
 		exit(EX_UNAVAILABLE);
 	}
-	privsep_give_state(); /* what is wrong, the store tells */
-	/* one client waits for its first answer: no commit for its sake */
+	privsep_give_state(); /* the store reports any failure */
+	/* do without a commit: a client waits for the first answer */
 	(ctx->others ? store_probe : store_open)(ctx->store, on_probed, srv);
 	runs_remote_open(ctx->runs);
 	runs_lease_open(ctx->runs);
@@ -254,7 +262,7 @@ static void on_store_begun(void *arg, int err)
 	on_sweep(-1, 0, ctx);
 }
 
-/* 0, or the exit status. */
+/* Open the store. 0, or the exit status. */
 static int open_store(struct server *srv)
 {
 	struct context *ctx = &srv->context;
@@ -285,25 +293,28 @@ static int open_store(struct server *srv)
 /* ---- start, stop ---- */
 
 /*
- * One thread alone uses it, so it needs no locks. Where programs have our uid
- * we do without epoll(7): it is bounded for all of a user's processes together,
- * so that a program could leave us none (/proc/sys/fs/epoll/max_user_watches).
+ * Make the event base, without locks, for one thread uses it. Where programs
+ * have the server's uid epoll(7) is avoided: the kernel bounds epoll for all
+ * processes of a user together, so a program could leave the server none
+ * (/proc/sys/fs/epoll/max_user_watches).
  */
 static struct event_base *new_base(void)
 {
+	const struct timeval most = {.tv_usec = TURN_US};
 	struct event_config *cfg = event_config_new();
 	struct event_base *base;
 
 	if (geteuid() != 0)
 		event_config_avoid_method(cfg, "epoll");
-
+	/* descriptors ready meanwhile are seen, however many came before */
+	event_config_set_max_dispatch_interval(cfg, &most, -1, 0);
 	event_config_set_flag(cfg, EVENT_BASE_FLAG_NOLOCK);
 	base = event_base_new_with_config(cfg);
 	event_config_free(cfg);
 	return base;
 }
 
-/* What the context points to, but for what server_start() makes. */
+/* Set the context's pointers, but for the parts made by server_start(). */
 static void wire(struct server *srv)
 {
 	struct context *ctx = &srv->context;
@@ -379,11 +390,14 @@ int server_start(struct server *srv, const struct config *config,
 	return 0;
 }
 
-/* It is draining, and what had begun has ended. */
+/*
+ * Is the server draining, with all runs ended, and no client waiting to be told
+ * of a run?
+ */
 static bool is_drained(const struct context *ctx)
 {
 	return ctx->draining && runs_unrecorded(ctx->runs) == 0 &&
-	       thread_pool_jobs(ctx->thread_pool) == 0;
+	       ctx->lookups == 0 && thread_pool_jobs(ctx->thread_pool) == 0;
 }
 
 int server_loop(struct server *srv)
@@ -393,7 +407,10 @@ int server_loop(struct server *srv)
 	while (!srv->stopped && !is_drained(ctx) &&
 	       event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0) == 0)
 		;
+	loop_guard_end();
 	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;
+	if (ctx->runs != NULL)
+		runs_leave_others(ctx->runs);
 	sessions_end(ctx->sessions);
 	return srv->exit_status;
 }
@@ -404,29 +421,46 @@ static void event_done(struct event *ev)
 		event_free(ev);
 }
 
+/*
+ * Log counters that are not zero: everything taken has been given back by now.
+ */
+static void tell_left(const struct context *ctx)
+{
+	size_t left = requestors_left(ctx->requestors);
+
+	if (ctx->uploads + ctx->downloads + ctx->client_requests > 0)
+		log_warn(
+		    "server",
+		    "left=%zu of=uploads downloads=%zu client_requests=%zu",
+		    ctx->uploads, ctx->downloads, ctx->client_requests);
+	log_debug("server", "requestors=%zu counters_left=%zu",
+		  (size_t)HASH_COUNT(ctx->requestors->by_name), left);
+}
+
 void server_fini(struct server *srv)
 {
 	struct context *ctx = &srv->context;
 
-	ctx->quiet = true; /* nothing that comes back now starts a run */
+	ctx->quiet = true; /* no returning run starts again */
 	if (ctx->runs != NULL)
 		runs_interrupt(ctx->runs, !ctx->others);
 	browser_stop(ctx->browser);
 	warm_stop(ctx->warm);
 	spawner_stop(ctx->spawner);
-	event_done(srv->on_store); /* its descriptor is closed next */
+	/* the descriptor of the event is closed next */
+	event_done(srv->on_store);
 	if (ctx->runs != NULL)
-		runs_remote_deaf(ctx->runs); /* as is that of its nudges */
+		runs_remote_deaf(ctx->runs); /* stop hearing the nudges, too */
 	store_stop(ctx->store, STOP_STORE_MS);
 	input_letters_free(ctx->letters);
 	runs_free(ctx->runs);
-	/* what the store answered at its end has asked it, by the runs */
+	/* the store's last answers still used the warm workers */
 	warm_free(ctx->warm);
 	spawner_free(ctx->spawner);
 	interpreters_free(ctx->interpreters);
 	browser_free(ctx->browser);
 	thread_pool_free(
-	    ctx->thread_pool); /* whoever waited for a job is gone */
+	    ctx->thread_pool); /* no job has a caller who waits any more */
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);
@@ -435,6 +469,7 @@ void server_fini(struct server *srv)
 	event_done(srv->minute);
 	isolation_fini(&srv->isolation);
 	catalogue_free(ctx->catalogue);
+	tell_left(ctx);
 	requestors_fini(&srv->requestors);
 	config_free(ctx->config);
 	contract_tools_fini();

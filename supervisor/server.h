@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.h - one instance: who owns what, and the order of start and stop. Read
- * by main.c and reload.c alone; all others know the context.
+ * server.h - one instance: its parts, and the order of start and stop. Read by
+ * main.c and reload.c alone; all other files know the context.
  */
 #ifndef SUPERVISOR_SERVER_H
 #define SUPERVISOR_SERVER_H
@@ -12,42 +12,48 @@
 #include "supervisor/spawn/isolation.h"
 
 struct server {
-	struct context context; /* the pointers to what follows, and more */
+	struct context context; /* pointers to the members below, and more */
 	struct isolation isolation;
 	struct requestors requestors;
 	struct sessions sessions;
 	struct fair_queue turns;
 	struct fair_queue_flow chores;
-	enum isolation_level require; /* ISOLATION_NONE: none is required */
-	int child_fd;		      /* signalfd(2) */
+	enum isolation_level require; /* required level; ISOLATION_NONE: any */
+	int child_fd; /* descriptor of signalfd(2), for SIGCHLD */
 	struct event *on_child, *on_store, *sweep, *sick, *minute;
 	char instance[ID_SIZE];
 	bool told_ready;
 	int exit_status;
 	bool stopped; /* the loop is to end */
-	/* Set once it has started: the cage has been measured and is good enough… */
+	/* Set after the start. Called when the cage has been measured and is
+	   good enough. */
 	void (*on_ready)(void *arg);
-	/* …and the store has been tried: 0, or -errno with ERRMSG; or NULL. */
+	/* Called when the store has been tried: 0, or -errno with ERRMSG; or
+	   NULL. */
 	void (*on_opened)(void *arg, int rc, const char *errmsg);
 	void *arg;
 };
 
 /*
  * Start the zygote, load the templates, watch signals; CONFIG is taken.
- * WORKER_PATH is the worker program, BROWSER_PATH (lent for good) paddock-browser,
- * which may be missing. 0, or the exit status, after a line that says why.
+ * WORKER_PATH is the worker program, BROWSER_PATH (lent for good)
+ * paddock-browser, which may be missing. 0, or the exit status, after a line
+ * with the reason.
  */
 int server_start(struct server *srv, const struct config *config,
 		 const char *worker_path, const char *browser_path,
 		 enum isolation_level require);
 
-/* Serve until somebody stops it; the exit status. */
+/* Serve until stopped; returns the exit status. */
 int server_loop(struct server *srv);
 
-/* End every worker, record what was running, free everything. */
+/* End every worker, record the running runs, free everything. */
 void server_fini(struct server *srv);
 
-/* Serve, and start what waits, once all that can run has been measured. */
+/*
+ * Serve, and start waiting runs, once the cages of all templates have been
+ * measured.
+ */
 void server_look(struct server *srv);
 
 #endif

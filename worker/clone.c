@@ -54,7 +54,9 @@ pid_t clone_program(const struct sandbox *sb, struct sandbox_program *p,
 		    enum clone_caller parent, clone_program_life *life)
 {
 	enum sandbox_layer failed;
-	pid_t pid = clone_self(parent, sandbox_program_clone);
+	/* who shares one reads in /proc/self/net what sockets others have */
+	unsigned long net = sb->host_network ? 0 : CLONE_NEWNET;
+	pid_t pid = clone_self(parent, sandbox_program_clone | net);
 	int proc = -1;
 
 	if (pid < 0)

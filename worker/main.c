@@ -71,6 +71,7 @@ static bool take_package(struct rootfs *r, const char *arg, int err)
 		return false;
 	if (zygote_proto_digest_len(arg + n) > 0) {
 		memcpy(p.digest, arg + n, ZYGOTE_PROTO_DIGEST_DIGITS);
+		p.may_be_itself = arg[n + ZYGOTE_PROTO_DIGEST_DIGITS] == '?';
 		n += zygote_proto_digest_len(arg + n);
 	}
 	if (arg[n] != '/')

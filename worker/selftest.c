@@ -364,7 +364,7 @@ static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
 	found.err = rc;
 	if (rc != 0)
 		snprintf(found.text, sizeof(found.text), "%s",
-			 sandbox_layer_remedy(SANDBOX_SECCOMP));
+			 sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
 	else if (selftest_denied(acts, ARRAY_LEN(acts), &found))
 		found.held |= 1u << SANDBOX_SECCOMP;
 	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);

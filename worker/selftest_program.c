@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/no_core.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
@@ -144,7 +145,8 @@ static bool limited(const struct sandbox *sb)
 	struct rlimit core, data, files, signals, processes;
 
 	return sb->err[SANDBOX_RLIMITS] == 0 &&
-	       getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0 &&
+	       getrlimit(RLIMIT_CORE, &core) == 0 &&
+	       core.rlim_max <= NO_CORE_BYTES &&
 	       getrlimit(RLIMIT_DATA, &data) == 0 &&
 	       data.rlim_max != RLIM_INFINITY &&
 	       getrlimit(RLIMIT_NOFILE, &files) == 0 &&

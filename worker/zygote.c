@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/zygote_proto.h"
+#include "base/os/errname.h"
 #include "base/os/fdpass.h"
+#include "ipc/zygote_proto.h"
+#include "base/os/no_core.h"
 #include "sandbox/fds.h"
 #include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
@@ -46,7 +47,7 @@ static int broken(const char *what, int rc, const char *detail)
 					   .err = -rc};
 
 	snprintf(event.text, sizeof(event.text), "%s: %s%s%s%s", what,
-		 rc != 0 ? strerrorname_np(-rc) : "does not hold",
+		 rc != 0 ? errname(-rc) : "does not hold",
 		 detail[0] != '\0' ? " (" : "", detail,
 		 detail[0] != '\0' ? ")" : "");
 	send_event(&event);
@@ -56,10 +57,9 @@ static int broken(const char *what, int rc, const char *detail)
 /* Keep nothing of our parent's: no terminal, no signals, no descriptors. */
 static int detach(void)
 {
-	const struct rlimit none = {0};
 	sigset_t all;
 
-	setrlimit(RLIMIT_CORE, &none); /* from the start */
+	(void)no_core(); /* from the start */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL); /* a shell may have had some ignored */
 	memory_forget_cpu();
@@ -155,7 +155,7 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	rc = sandbox_build(sb, ZYGOTE_PROTO_SLOTS, host_ids);
 	if (rc != 0)
 		return broken("seccomp", rc,
-			      sandbox_layer_remedy(SANDBOX_SECCOMP));
+			      sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
 	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
@@ -165,7 +165,9 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	if ((found->held & SANDBOX_BIT(SANDBOX_SECCOMP)) == 0)
 		return broken("seccomp", found->err, found->text);
 	rc = sandbox_settle(sb);
-	return rc == 0 ? 0 : broken("seccomp", rc, "the zygote's own");
+	return rc == 0 ? 0
+		       : broken("seccomp", rc,
+				sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
 }
 
 /*
@@ -191,7 +193,7 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 		return broken(sandbox_layer_name(failed), rc,
 			      failed == SANDBOX_ROOT && at != NULL
 				  ? at
-				  : sandbox_layer_remedy(failed));
+				  : sandbox_layer_remedy(failed, rc));
 	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
@@ -255,6 +257,7 @@ static pid_t spawn_program(const struct sandbox *sb,
 				    .package = request->package,
 				    .reads = request->reads,
 				    .limits = request->limits,
+				    .grouped = request->grouped != 0,
 				    .locks = request->locks != 0,
 				    .in = request->in != 0,
 				    .files = s->files,

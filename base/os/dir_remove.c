@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dir_remove.c - removes folders by descriptors, so that a link that somebody
- * puts there leads nobody out, for the command's builds. The first thing that
- * cannot be removed ends it with -errno.
+ * dir_remove.c - removes folders by descriptors, for the command's builds: a
+ * link planted in a folder never leads the removal out. The first entry that
+ * cannot be removed ends the removal with -errno.
  */
 #include "base/os/dir_remove.h"
 
@@ -19,7 +19,7 @@
 
 static int remove_in(int at, const char *name, int depth);
 
-/* Takes FD. */
+/* Remove all in the folder FD; takes FD. */
 static int empty(int fd, int depth)
 {
 	DIR *d = fdopendir(fd);

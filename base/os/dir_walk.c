@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dir_walk.c - the files of packages, for the supervisor, which digests them,
- * and the zygote of programs, which copies them. What is wrong with a package
- * is its author's fault: it is reported, and the package is not used.
+ * and the zygote of programs, which copies them. A fault of a package is the
+ * author's: the fault is reported, and the package is not used.
  */
 #include "base/os/dir_walk.h"
 
@@ -21,12 +21,12 @@ struct listing {
 	struct dir_walk *f;
 	char *errmsg;
 	size_t size;
-	const char *but; /* a name at the top that is left out; or NULL */
+	const char *but; /* a name at the top to leave out; or NULL */
 };
 
 static int list_dir(struct listing *l, int fd, const char *prefix, int depth);
 
-/* Takes PATH. */
+/* Add PATH to the names; takes PATH. */
 static void add_name(struct dir_walk *f, char *path)
 {
 	if (f->n == f->room) {
@@ -73,8 +73,8 @@ static int list_sub(struct listing *l, int at, const char *name, char *path,
 		    "mounts in it",
 		    path);
 	else if (fd < 0)
-		rc = errmsg_set(l->errmsg, l->size, "%s: %s", path,
-				strerror(-fd));
+		rc = errmsg_of(-fd, l->errmsg, l->size, "%s: %s", path,
+			       strerror(-fd));
 	else
 		rc = list_dir(l, fd, path, depth + 1);
 out:
@@ -100,15 +100,15 @@ static int list_entry(struct listing *l, int at, const char *prefix,
 				  "%s: a name in it has more than %d bytes",
 				  prefix, DIR_WALK_PATH_MAX);
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errmsg_set(l->errmsg, l->size, "%s: %s", name,
-				  strerror(errno));
+		return errmsg_of(errno, l->errmsg, l->size, "%s: %s", name,
+				 strerror(errno));
 	path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "", name);
 	if (S_ISDIR(st.st_mode))
 		return list_sub(l, at, name, path, depth);
 	return list_file(l, path, &st);
 }
 
-/* Takes FD. */
+/* List the folder FD; takes FD. */
 static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 {
 	DIR *d = fdopendir(fd);
@@ -116,16 +116,17 @@ static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 	int rc = 0;
 
 	if (d == NULL) {
+		rc = errmsg_of(errno, l->errmsg, l->size, "%s: %s", prefix,
+			       strerror(errno));
 		close(fd);
-		return errmsg_set(l->errmsg, l->size, "%s: %s", prefix,
-				  strerror(errno));
+		return rc;
 	}
 	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			rc = list_entry(l, dirfd(d), prefix, e->d_name, depth);
 	if (rc == 0 && errno != 0)
-		rc = errmsg_set(l->errmsg, l->size, "%s: %s", prefix,
-				strerror(errno));
+		rc = errmsg_of(errno, l->errmsg, l->size, "%s: %s", prefix,
+			       strerror(errno));
 	closedir(d);
 	return rc;
 }
@@ -147,8 +148,8 @@ int dir_walk_list_but(int fd, const char *but, struct dir_walk **f,
 	int rc, top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (top < 0)
-		rc = errmsg_set(errmsg, size, "cannot list the folder: %s",
-				strerror(errno));
+		rc = errmsg_of(errno, errmsg, size,
+			       "cannot list the folder: %s", strerror(errno));
 	else
 		rc = list_dir(&l, top, "", 0);
 	if (rc < 0) {
@@ -171,9 +172,9 @@ void dir_walk_free(struct dir_walk *f)
 }
 
 /*
- * Looked at before it is opened, so that opening a device does nothing; and
- * it is the same file that is opened then. No other mount is entered: it
- * could wait for its user.
+ * Look at the file before opening, because opening a device has effects; after
+ * the open, check that the file is the same. No other mount is entered: a FUSE
+ * server, for example, could make the caller wait.
  */
 int dir_walk_open_file(int fd, const char *path, struct stat *st)
 {

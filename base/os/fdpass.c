@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fdpass.c - one packet with at most one descriptor, by sendmsg(2) and
- * recvmsg(2). The spawner sends workers' sockets to the zygote by it, privsep.c
- * and the browser's starter files and pipes. Errors are -errno; a packet that
- * came cut off is told apart, and there is no room for a second descriptor.
+ * fdpass.c - sends and receives a packet with at most one descriptor, by
+ * sendmsg(2) and recvmsg(2). The spawner passes workers' sockets to the zygote,
+ * privsep.c and the browser's starter pass files and pipes. Errors are -errno;
+ * a cut packet is reported, and there is no room for a second descriptor.
  */
 #include "base/os/fdpass.h"
 
@@ -33,7 +33,7 @@ int fdpass_send(int sock, const void *data, size_t len, int fd, int flags)
 
 ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole)
 {
-	/* Room for one descriptor and no padding: there cannot be a second. */
+	/* Without padding there is no room for a second descriptor. */
 	_Alignas(struct cmsghdr) char space[CMSG_LEN(sizeof(int))];
 	struct iovec iov = {.iov_base = data, .iov_len = size};
 	struct msghdr msg = {.msg_iov = &iov,

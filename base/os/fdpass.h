@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fdpass.h - one packet over a local socket, and a descriptor with it. */
+/* fdpass.h - a packet over a local socket, with a descriptor. */
 #ifndef BASE_OS_FDPASS_H
 #define BASE_OS_FDPASS_H
 
@@ -14,13 +14,13 @@
 int fdpass_send(int sock, const void *data, size_t len, int fd, int flags);
 
 /*
- * Wait for one, of SIZE bytes at the most: its length, 0 at the end, or -errno.
- * *FD is the one descriptor that may come with it, the caller's and closed on
- * exec, or -1. *WHOLE (NULL is fine): nothing of it was cut off.
+ * Wait for a packet of SIZE bytes at most; return its length, 0 at the end, or
+ * -errno. *FD is the descriptor of the packet, owned by the caller and closed
+ * on exec, or -1. *WHOLE (NULL is fine): no part of the packet was cut off.
  */
 ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole);
 
-/* Is FD a unix socket that keeps records apart, as a parent of ours gives? */
+/* Is FD a unix socket that keeps records apart, such as our parent gives? */
 bool fdpass_is_control(int fd);
 
 #endif

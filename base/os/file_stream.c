@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_stream.c - sends and receives files, for who builds a package in a cage
- * (worker/fetch/) and the command that keeps it. What is received is not
- * trusted: the first thing that is wrong ends it, with a sentence.
+ * file_stream.c - sends and receives files, for the caged builder of a package
+ * (worker/fetch/) and the command that keeps the package. Received data is not
+ * trusted: the first fault ends the reception, with a sentence.
  */
 #include "base/os/file_stream.h"
 
@@ -20,11 +20,11 @@
 #include "base/os/sys.h"
 #include "base/text/errmsg.h"
 
-#define PREFIX 5    /* type and length */
-#define FILE_HEAD 9 /* before a name */
+#define PREFIX 5    /* type and length of a record */
+#define FILE_HEAD 9 /* bytes before a file's name */
 #define BLOCK ((size_t)64 << 10)
 
-/* ---- to ---- */
+/* ---- sending ---- */
 
 static int send_all(int fd, const char *p, size_t n)
 {
@@ -73,7 +73,7 @@ static int put_head(int fd, const char *name, bool executable, uint64_t size)
 	return file_stream_put(fd, FILE_STREAM_FILE, head, FILE_HEAD + n);
 }
 
-/* Exactly SIZE bytes of FILE. */
+/* Send exactly SIZE bytes of FILE. */
 static int put_body(int fd, int file, uint64_t size)
 {
 	char *block = xcalloc(1, BLOCK);
@@ -116,7 +116,7 @@ int file_stream_put_bytes(int fd, const char *name, const void *data,
 	return rc == 0 ? send_all(fd, data, len) : rc;
 }
 
-/* ---- from ---- */
+/* ---- receiving ---- */
 
 void file_stream_init(struct file_stream *s, int at)
 {
@@ -155,7 +155,7 @@ static int count(struct file_stream *s)
 		   : 0;
 }
 
-/* The folder that NAME lies in, created: a descriptor; *LAST is the rest. */
+/* Create and open the folder of NAME; *LAST is the name in that folder. */
 static int make_folders(struct file_stream *s, char *name, char **last)
 {
 	int at = fcntl(s->at, F_DUPFD_CLOEXEC, 0), depth = 0;
@@ -224,7 +224,7 @@ static int begin_file(struct file_stream *s, const char *head, size_t n)
 	return count(s) < 0 ? -EINVAL : create(s, name, head[0] != 0);
 }
 
-/* The end of what was printed is what tells of an error. */
+/* Keep the end of the printed text, which tells of an error. */
 static void keep_said(struct file_stream *s, const char *p, size_t n)
 {
 	buf_add(&s->said, p, n);
@@ -253,7 +253,7 @@ static int take_record(struct file_stream *s, char type, const char *head,
 	}
 }
 
-/* What is held is the prefix, or all, of a record. */
+/* Take the held bytes: the prefix of a record, or a whole record. */
 static int take_held(struct file_stream *s)
 {
 	const char *p = buf_data(&s->held);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_stream.h - plain files over a stream, from a process that may be lying
- * to one that keeps them: who builds a package in a cage, and the command.
+ * file_stream.h - plain files over a stream, from a process that may lie (a
+ * caged builder of a package) to the command, which keeps the files.
  *
  * A record is a type, the length of its head as four bytes (little-endian), and
- * the head; of a file its bytes follow.
+ * the head. After the head of a file come its bytes.
  */
 #ifndef BASE_OS_FILE_STREAM_H
 #define BASE_OS_FILE_STREAM_H
@@ -20,20 +20,20 @@
 enum file_stream_type {
 	/* executable? (one byte), size (eight, little-endian), name */
 	FILE_STREAM_FILE = 'F',
-	FILE_STREAM_SAID = 'S', /* some of what a program printed */
-	FILE_STREAM_FAIL = 'X', /* a sentence: that was all */
-	FILE_STREAM_DONE = 'D', /* that was all, and all is well */
+	FILE_STREAM_SAID = 'S', /* a part of the text that a program printed */
+	FILE_STREAM_FAIL = 'X', /* a sentence; no record follows */
+	FILE_STREAM_DONE = 'D', /* success; no record follows */
 };
 
-/* ---- to ---- */
+/* ---- sending ---- */
 
 /* Send a record to FD, which blocks. 0 or -errno. */
 int file_stream_put(int fd, enum file_stream_type type, const void *head,
 		    size_t len);
 
 /*
- * Send the plain file PATH below the folder AT, as NAME; it has to stay as long
- * as it is. 0 or -errno.
+ * Send the plain file PATH below the folder AT, as NAME; its length must not
+ * change meanwhile. 0 or -errno.
  */
 int file_stream_put_file(int fd, int at, const char *path, const char *name);
 
@@ -41,17 +41,18 @@ int file_stream_put_file(int fd, int at, const char *path, const char *name);
 int file_stream_put_bytes(int fd, const char *name, const void *data,
 			  size_t len);
 
-/* ---- from ---- */
+/* ---- receiving ---- */
 
 struct file_stream {
-	int at;		   /* lent: where files are created; -1: none is */
-	struct buf said;   /* the last of what was printed: max of it is kept */
-	bool done, failed; /* no more comes */
-	char errmsg[512];  /* of one that failed */
-	/* read only: */
+	int at;		   /* lent: where files are created; -1: create
+			      nothing */
+	struct buf said;   /* the last 64 KiB of the printed text */
+	bool done, failed; /* no record follows */
+	char errmsg[512];  /* the sentence, after a failure */
+	/* counts, for reading only: */
 	size_t files, entries;
 	uint64_t bytes;
-	/* its own: */
+	/* private state: */
 	struct buf held;
 	size_t need;
 	int file;
@@ -62,11 +63,10 @@ void file_stream_init(struct file_stream *s, int at);
 void file_stream_fini(struct file_stream *s);
 
 /*
- * Take N bytes that were received. Folders are created for files, which are new
- * and reached through no link; all together they stay within dir_walk.h's
- * bounds. 0; or -EINVAL, with errmsg: the other side broke the format, left the
- * bounds or named what is no plain name; or another -errno, with errmsg: it
- * could not be written.
+ * Take N received bytes. Folders are created for files; files are new, and
+ * reached through no link; all together stay within dir_walk.h's bounds. 0; or
+ * -EINVAL, with errmsg: the sender broke the format, left the bounds or sent a
+ * name that is not plain; or another -errno, with errmsg: writing failed.
  */
 int file_stream_take(struct file_stream *s, const char *p, size_t n);
 

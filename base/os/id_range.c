@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * id_range.c - finds ids for servers that root starts, and locks them, so that
- * no two servers, and no user's subordinate ids, are the same. The server asks
- * at its start, "paddock doctor" later. A line that cannot be read is nobody's
- * range; without any free block, or any lock, the caller refuses to start.
+ * id_range.c - finds user and group ids for servers started by root, and locks
+ * them, so no two servers, and no user's subordinate ids, overlap. The server
+ * asks at its start, "paddock doctor" later. An unreadable line of a file
+ * counts as no range; without a free block, or a lock, the caller refuses to
+ * start.
  */
 #include "base/os/id_range.h"
 
@@ -21,7 +22,10 @@
 #define FILE_MAX (16u << 20)
 #define TRIES_MAX 1024 /* blocks of a region */
 
-/* The lines of each: "NAME:FIRST:COUNT", "NAME:x:ID:", "INSIDE OUTSIDE COUNT" */
+/*
+ * The forms of a line: "NAME:FIRST:COUNT", "NAME:x:ID:", "INSIDE OUTSIDE
+ * COUNT".
+ */
 enum kind { RANGES, NAMES, MAP };
 
 static const struct {
@@ -37,10 +41,10 @@ static const struct {
 };
 
 /*
- * Of systemd's table of ids (UIDS-GIDS): nobody's; then what containers get
- * out of, from where no user's ranges begin to lie; then, for a container that
- * has 16 bits of ids alone, a gap that is nobody's. The first block is left to
- * the spare ids.
+ * Regions of systemd's table of ids (UIDS-GIDS): first an unused region; then
+ * the containers' region, which begins above the usual ranges of users; then,
+ * for a container with 16 bits of ids, an unused gap. The first block is left
+ * to the spare ids.
  */
 #define UNUSED_FIRST 0x70000000u
 static const struct {
@@ -69,7 +73,7 @@ void id_range_forget(struct id_range_view *v)
 	*v = (struct id_range_view){{NULL}};
 }
 
-/* A number at *P, which moves behind it and the END that must follow. */
+/* Read the number at *P, which moves past the number and END. */
 static bool number(const char **p, char end, uint64_t *value)
 {
 	char *after;
@@ -84,7 +88,7 @@ static bool number(const char **p, char end, uint64_t *value)
 	return true;
 }
 
-/* Behind the next COLON on this line; NULL: there is none. */
+/* Return the place behind the next colon on the line; NULL: no colon. */
 static const char *past_colon(const char *p)
 {
 	p += strcspn(p, ":\n");
@@ -125,7 +129,7 @@ static bool (*const readers[])(const char *line, uint64_t *first,
 			       uint64_t *count) = {
     [RANGES] = read_range, [NAMES] = read_name, [MAP] = read_map};
 
-/* ---- what is free ---- */
+/* ---- free ids ---- */
 
 static void tell_taken(struct id_range_taken *t, enum id_range_file f,
 		       const char *line, uint64_t first, uint64_t count)
@@ -144,7 +148,7 @@ static void tell_taken(struct id_range_taken *t, enum id_range_file f,
 			 line);
 }
 
-/* Does a line of F have one of these ids? */
+/* Does a line of F have any of these ids? */
 static bool has_one(const char *text, enum id_range_file f, uint32_t first,
 		    uint32_t count, struct id_range_taken *t)
 {
@@ -164,7 +168,7 @@ static bool has_one(const char *text, enum id_range_file f, uint32_t first,
 	return false;
 }
 
-/* Does one line of the map F have all of them? */
+/* Does a line of the map F have all of these ids? */
 static bool has_all(const char *text, enum id_range_file f, uint32_t first,
 		    uint32_t count, struct id_range_taken *t)
 {
@@ -244,7 +248,10 @@ int id_range_open(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An id's byte of the file stands for it; there need be none. */
+/*
+ * The lock on ids [FROM, END): the byte at offset N of the file stands for the
+ * id N. The file may be empty.
+ */
 static struct flock lock_on(uint64_t from, uint64_t end)
 {
 	return (struct flock){.l_type = F_WRLCK,

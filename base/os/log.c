@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c - lines of logfmt, for paddockd, paddock-browser and the lines of
- * others that are relayed. A line that cannot be written is counted, and the
- * loss is logged once lines can be written again; log_failing() shows it to
- * health and readyz. No failure reaches the caller.
+ * log.c - lines of logfmt, for paddockd, paddock-browser and the relayed lines
+ * of other processes. A line that cannot be written is counted, and the loss is
+ * logged once writing works; log_failing() shows it to health. No failure
+ * reaches a caller.
  */
 #include "base/os/log.h"
 
@@ -37,9 +37,10 @@ static const char *const names_of[] = {
 };
 
 static enum log_level threshold = LOG_LEVEL_INFO;
-static struct log_append out = {.fd = STDERR_FILENO}; /* under early.lock */
+/* the log file, guarded by early.lock */
+static struct log_append out = {.fd = STDERR_FILENO};
 static int (*opener)(const char *path);
-static struct { /* lines, until it is known where they go */
+static struct { /* lines held until log_open() */
 	pthread_mutex_t lock;
 	bool on;
 	struct buf lines;
@@ -107,7 +108,7 @@ void log_hold(bool on)
 	pthread_mutex_unlock(&early.lock);
 }
 
-/* Under one lock with what says where they go: none comes in between. */
+/* Write the held lines; the caller's lock lets no other line come between. */
 static void let_go(void)
 {
 	if (early.on && buf_len(&early.lines) > 0)
@@ -130,20 +131,20 @@ int log_open(const char *path)
 	if (out.fd != STDERR_FILENO)
 		close(out.fd);
 	out.fd = fd;
-	out.torn = false; /* another file may be there */
+	out.torn = false; /* the new file may end in a whole line */
 	let_go();
 	pthread_mutex_unlock(&early.lock);
 	return 0;
 }
 
-/* Built whole, so that one write(2) carries it unbroken. */
+/* A log line, built whole, so a single write(2) carries it unbroken. */
 struct line {
 	char text[LINE_MAX_BYTES];
 	size_t n;
-	bool plain;	   /* a sentence, not fields */
-	bool quoted;	   /* between two quotes of the format */
+	bool plain;	   /* the line is a sentence, not fields */
+	bool quoted;	   /* the text is between two quotes of the format */
 	bool full;	   /* cut here: nothing may follow */
-	size_t who, n_who; /* where in TEXT it says whose line it is */
+	size_t who, n_who; /* the requestor's name in TEXT */
 };
 
 static void put(struct line *l, const char *s, size_t n)
@@ -155,7 +156,7 @@ static void put(struct line *l, const char *s, size_t n)
 	}
 }
 
-/* Somebody's bytes: they end neither the line nor their field. */
+/* Add an untrusted value: it cannot end the line or its field. */
 static void put_value(struct line *l, const char *s, size_t most)
 {
 	size_t left = strnlen(s, most), len;
@@ -174,7 +175,7 @@ static void put_value(struct line *l, const char *s, size_t most)
 	}
 }
 
-/* What follows a '%' at F; where the format goes on. */
+/* Add the argument of the conversion at F, behind '%'; return its end. */
 static const char *put_arg(struct line *l, const char *f, va_list *ap)
 {
 	size_t most = SIZE_MAX;
@@ -208,7 +209,7 @@ static const char *put_arg(struct line *l, const char *f, va_list *ap)
 	return f + strcspn(f, "du") + 1;
 }
 
-/* Do the N bytes at FMT end in what an account's name comes after? */
+/* Do the N bytes at FMT end in the key of an account's name? */
 static bool names(const char *fmt, size_t n)
 {
 	static const char key[] = "requestor=";
@@ -248,7 +249,7 @@ static void begin_line(struct line *l, enum log_level level, const char *part)
 				part);
 }
 
-/* ---- to whoever started us ---- */
+/* ---- to the process that started us ---- */
 
 static void say(const char *text)
 {
@@ -261,7 +262,7 @@ static void say(const char *text)
 	(void)!write(STDERR_FILENO, l.text, l.n);
 }
 
-/* Lines before the last one were lost, for ERR: report it elsewhere. */
+/* Log that LOST lines could not be written before, for ERR. */
 static void tell_lost(uint64_t lost, int err)
 {
 	struct line l;
@@ -273,7 +274,10 @@ static void tell_lost(uint64_t lost, int err)
 	(void)log_append_line(&out, l.text, l.n);
 }
 
-/* EARLY.LOCK is held. True: it begins to fail, which stderr is to know. */
+/*
+ * Write L; early.lock is held. True: the log begins to fail, so stderr must be
+ * told.
+ */
 static bool append(const struct line *l)
 {
 	int was = out.err;
@@ -344,13 +348,14 @@ void log_tell(enum log_level level, const char *part, const char *fmt, ...)
 		log_warn(part, "why=\"%s\"", text);
 }
 
-/* ---- how many ---- */
+/* ---- throttling ---- */
 
 static pthread_mutex_t throttle_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct throttle throttle; /* by format; under the lock, as the next */
+static struct throttle throttle; /* entries by format; throttle_lock guards
+				    them */
 static int64_t told_ms;
 
-/* Lines like FMT were held back. */
+/* Log that lines like FMT were held back. */
 static void tell_held(void *arg, const void *fmt, const char *who,
 		      uint64_t held)
 {
@@ -387,7 +392,7 @@ static const char *whose(const struct line *l, char name[THROTTLE_WHO_MAX])
 	return name;
 }
 
-/* MOST a minute of those lines of FMT that say that they are the account L's. */
+/* May L be written: one of MOST a minute of the format FMT for its account? */
 static bool may_write(const struct line *l, const char *fmt, unsigned most)
 {
 	const char *who = l->text + l->who;
@@ -431,9 +436,9 @@ static void log_line(enum log_level level, unsigned most, const char *part,
 	errno = saved;
 }
 
-/* ---- others' lines ---- */
+/* ---- lines of other processes ---- */
 
-/* The word behind NAME at *P, which moves behind that word; or NULL. */
+/* Return the word behind NAME at *P, which moves past the word; or NULL. */
 static const char *field(const char **p, const char *end, const char *name,
 			 size_t *n)
 {
@@ -469,12 +474,12 @@ void log_relay(const char *part, const char *line, size_t len)
 	if (rank > (int)threshold)
 		return;
 	begin_line(&l, (enum log_level)rank, part);
-	l.n--; /* a slash instead of the space */
+	l.n--; /* a slash replaces the space */
 	put(&l, "/", 1);
 	put_value(&l, own, n_own);
 	put(&l, " ", 1);
-	for (; p < end; p++)
-		put(&l, (unsigned char)*p < ' ' || *p == 0x7F ? "?" : p, 1);
+	l.plain = true; /* the fields are quoted already */
+	put_value(&l, p, (size_t)(end - p));
 	write_line(&l);
 }
 

@@ -2,7 +2,7 @@
 /*
  * log.h - one event, one line, one write(2), in logfmt:
  *
- *   ts=2026-01-02T03:04:05.678Z level=warn part=run run=run_… state=running
+ *   ts=2026-01-02T03:04:05.678Z level=warn part=run run=run_2a state=running
  *
  * Lines go to stderr (stdout is the protocol in stdio mode) or to a file.
  */
@@ -19,7 +19,7 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
-/* The level named NAME ("error" "warn" "info" "debug"), or -EINVAL. */
+/* Return the level named NAME ("error" "warn" "info" "debug"), or -EINVAL. */
 int log_level_of(const char *name);
 void log_set_level(enum log_level level);
 
@@ -30,31 +30,35 @@ void log_set_level(enum log_level level);
 int log_open(const char *path);
 
 /*
- * ON: lines wait in memory, at most 256 KiB of them, until log_open() says where
- * they go: a file may be another server's until it is known that the start is
- * ours. Not ON: they are dropped.
+ * ON: hold lines in memory, 256 KiB at most, until log_open(). Before the start
+ * has succeeded, the log file may be another server's. Not ON: drop the held
+ * lines.
  */
 void log_hold(bool on);
 
-/* The descriptor of ours that PATH names (/dev/stderr, /dev/fd/N); or -1. */
+/*
+ * Return the number of our descriptor named by PATH (/dev/stderr, /dev/fd/N),
+ * or -1.
+ */
 int log_held_fd(const char *path);
 
 /* Open a file to append lines to: its descriptor, or -errno. */
 int log_file(const char *path);
-/* From now on OPEN_FILE does that; it may do for others what they may not. */
+/* Open log files by OPEN_FILE, which may have rights beyond this process's. */
 void log_open_by(int (*open_file)(const char *path));
 
 /*
- * PART is the module that speaks. FMT gives key=value pairs by %s %.*s %.8s
- * %d %u %zu %lld %llu alone; a value that may have spaces is quoted by the
- * caller ("msg=\"%s\""). No peer can forge a second line or another field:
- * characters that act (base/text/utf8.h), and what is not UTF-8, become '?', in
- * quotes '"' and '\' get a '\' before them, and elsewhere '"' and a space
- * become '?'. A line is cut at 2 KiB. errno is kept.
+ * PART is the module that logs. FMT gives key=value pairs by %s %.*s %.8s %d %u
+ * %zu %lld %llu alone; the caller quotes a value that may have spaces
+ * ("msg=\"%s\""). No peer can forge a second line or another field: control
+ * characters (base/text/utf8.h), and bytes that are not UTF-8, become '?'; in
+ * quotes '"' and '\' get a '\' before them, elsewhere '"' and a space become
+ * '?'. A line is cut at 2 KiB. errno is kept.
  *
- * Of the lines of one FMT LOG_MINUTE_MAX a minute are written for each account,
- * which is what "requestor=%s" in FMT says, or else nobody's; all of them at
- * the level debug. What is held back is counted, and told once a minute.
+ * Of the lines of one FMT, LOG_MINUTE_MAX a minute are written for each
+ * account: the value of "requestor=%s" in FMT, or the empty account. Lines at
+ * the level debug are not limited. Lines held back are counted, and the count
+ * is logged once a minute.
  */
 #define LOG_MINUTE_MAX 600
 void log_error(const char *part, const char *fmt, ...)
@@ -65,40 +69,42 @@ void log_info(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void log_debug(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* A warning that anybody may cause: once a minute, with how many there were. */
+/* Log a warning that anybody may cause: once a minute, with the count. */
 void log_rarely(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Lines are lost while the file is full. The first one written after that is
- * followed by their number; that it began is reported on stderr. -errno while
- * it fails, or 0.
+ * Return -errno while the log cannot be written and lines are lost, or 0. The
+ * begin of a failure is reported on stderr; the first line written afterwards
+ * is followed by the number of lost lines.
  */
 int log_failing(void);
 
 /*
- * A sentence to whoever started us: a line on stderr, after the program's name.
- * Whatever comes in it, it is one line, in which nothing acts.
+ * Write a sentence to stderr, after the program's name, for the process that
+ * started us: always a single line, without control characters.
  */
 void log_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*
- * The same for what keeps this program from its work at the start; it is logged
- * as well, when the log is not stderr, as an error or else a warning.
+ * Write a sentence as log_plain() does, on what keeps this program from its
+ * work at the start. When the log is not stderr, log it as well, as an error or
+ * a warning.
  */
 void log_tell(enum log_level level, const char *part, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Time has passed: log what was held back in minutes that are over (FINAL: in
- * any). Call it once a minute, and at the end.
+ * Log the counts of lines held back in past minutes (FINAL: in the present
+ * minute, too). To be called once a minute, and at the end.
  */
 void log_held_back(bool final);
 
 /*
- * A line that another process of ours has written, by this format: its level
- * and fields (LEN bytes) as they stand, but for control characters; the time is
- * ours, and PART comes before its own, so that it speaks for nobody else. What
- * is no such line is quoted, as a warning. The caller bounds how many come.
+ * Log a line of LEN bytes from another process of ours in the same format. The
+ * level and the fields are kept, except control characters; the time is ours,
+ * and PART comes before the line's own part, so the process cannot write as
+ * another. A line of another form is quoted, as a warning. The caller bounds
+ * the number of lines.
  */
 void log_relay(const char *part, const char *line, size_t len);
 

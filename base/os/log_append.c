@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_append.c - see log_append.h. The log and the audit log write by this; who calls
- * it for one file from several threads holds a lock.
+ * log_append.c - appends lines for the log and the audit log. A caller that
+ * writes to a file from several threads holds a lock. A line that cannot be
+ * written is counted as lost.
  */
 #include "base/os/log_append.h"
 
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/loop_guard.h"
+
 static ssize_t write_again(int fd, const char *p, size_t n)
 {
 	ssize_t wrote;
 
+	loop_guard_allow("a line, which is bounded, as are lines in a minute");
 	do
 		wrote = write(fd, p, n);
 	while (wrote < 0 && errno == EINTR);
+	loop_guard_forbid();
 	return wrote;
 }
 

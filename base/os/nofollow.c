@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nofollow.c - paths without links, for those who check a path and use it
- * afterwards: the packages of templates, what they may read, and the sandbox.
- * Failures are -errno; nothing is tried in a weaker way.
+ * nofollow.c - opens paths without links, for code with a check before the use
+ * of a path: the packages of templates, their granted paths, and the sandbox.
+ * Failures are -errno; there is no weaker fallback.
  */
 #include "base/os/nofollow.h"
 
@@ -15,7 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRIES 16 /* the kernel gives up when others rename in its way */
+/* the kernel gives up while other processes rename on the path */
+#define TRIES 16
 
 static int open_as(int at, const char *path, int flags, uint64_t resolve)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nofollow.h - files by their paths, through no symbolic link.
+ * nofollow.h - opens files by their paths, following no symbolic link.
  *
- * A path that no link is followed in names one thing at a time, and what was
- * opened is what was named: so open once, look at the descriptor, and use it.
- * Needs Linux 5.6 (openat2(2)); without it nothing is opened (-ENOSYS).
+ * A check of a path can be outdated before the use of the path. So open the
+ * path once, without following links, check the descriptor, and use the
+ * descriptor. Needs Linux 5.6 (openat2(2)); without openat2 nothing is opened
+ * (-ENOSYS).
  */
 #ifndef BASE_OS_NOFOLLOW_H
 #define BASE_OS_NOFOLLOW_H
@@ -14,19 +15,19 @@
 #include <stdint.h>
 
 /*
- * Open PATH with FLAGS and O_CLOEXEC; no part of it may be a symbolic link, or
- * one of /proc's. AT_FDCWD: PATH is absolute. Else PATH is relative to the
- * folder AT, and does not lead out of it. The descriptor, or -errno: -ELOOP
- * for a link, -EXDEV for what leads out.
+ * Open PATH with FLAGS and O_CLOEXEC; no part of PATH may be a symbolic link,
+ * or a link of /proc. AT_FDCWD: PATH is absolute. Else PATH is relative to the
+ * folder AT, and must not lead out of AT. The descriptor, or -errno: -ELOOP for
+ * a link, -EXDEV for a path out of AT.
  */
 int nofollow_open(int at, const char *path, int flags);
 
-/* The same below AT, but -EXDEV for what is mounted there, too. */
+/* Open as nofollow_open() does below AT, but -EXDEV for another mount, too. */
 int nofollow_open_here(int at, const char *path, int flags);
 
 /*
- * For a message: how much of PATH, which is absolute, is its first part that is
- * a link; 0: none is, now.
+ * Return the length of the first part of PATH (absolute) that is a link, for a
+ * message; 0: there is no link now.
  */
 size_t nofollow_link_len(const char *path);
 
@@ -36,12 +37,14 @@ size_t nofollow_link_len(const char *path);
  */
 bool nofollow_is_plain(const char *path);
 
-/* Which file a descriptor is of. Two that live at once differ in it. */
+/*
+ * The identity of a file; two files existing at once have different identities.
+ */
 struct file_id {
-	uint64_t dev, ino; /* both 0: of none */
+	uint64_t dev, ino; /* 0 and 0: no file */
 };
 
-/* FD's. 0 or -errno. */
+/* Write the identity of FD's file. 0 or -errno. */
 int file_id_of(int fd, struct file_id *id);
 bool file_id_same(const struct file_id *a, const struct file_id *b);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shown_file.h - a file that a program is shown, as its zygote is told of it.
- * Fixed in size, so that it goes into a record.
+ * shown_file.h - a file shown to a program, as described to the program's
+ * zygote. Of fixed size, to fit into a record.
  */
 #ifndef BASE_OS_SHOWN_FILE_H
 #define BASE_OS_SHOWN_FILE_H
@@ -11,9 +11,11 @@
 #define SHOWN_FILES_MAX 64u
 
 struct shown_file {
-	struct file_id id; /* it is this one, or it is not shown */
-	char path[72];	   /* FOLDER/FILE, in the folder of all of them */
-	char name[256];	   /* in the program's in/: no slash, not empty */
+	struct file_id id; /* a file of another identity is not shown */
+	char path[72];	   /* FOLDER/FILE, below the folder of all shown
+			      files */
+	char name[256];	   /* the name in the program's in/: no slash, not
+			      empty */
 };
 
 #endif

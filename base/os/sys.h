@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sys.h - what is done with the results of system calls everywhere. */
+/* sys.h - common helpers for results of system calls. */
 #ifndef BASE_OS_SYS_H
 #define BASE_OS_SYS_H
 
@@ -7,22 +7,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SYS_ROOMY_BYTES (1 << 20) /* the kernel gives less to whom it may not */
+/* the kernel gives less to an unprivileged process */
+#define SYS_ROOMY_BYTES (1 << 20)
 
-/* What a call gave that fails with -1: 0 or -errno. */
+/* Return 0, or -errno when RC, a system call's result, is negative. */
 static inline int sys_result(long rc)
 {
 	return rc < 0 ? -errno : 0;
 }
 
-/* FD may be -1: there is none. */
+/* Close FD unless it is -1. */
 static inline void sys_close(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 }
 
-/* The same, and *FD is -1. */
+/* Close *FD as sys_close() does, and set it to -1. */
 static inline void sys_drop(int *fd)
 {
 	sys_close(*fd);
@@ -30,8 +31,8 @@ static inline void sys_drop(int *fd)
 }
 
 /*
- * A file is to be sent by FD: if that is a socket it holds more from now on, so
- * that both sides are woken less often.
+ * Enlarge the send buffer when FD is a socket, before sending a file: both
+ * sides then wake less often.
  */
 static inline void sys_roomy(int fd)
 {

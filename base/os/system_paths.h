@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * system_paths.h - what of the machine every program template sees, read-only, beside
- * what it is granted: who builds its root and who checks a package must agree.
+ * system_paths.h - the host's paths visible to every program template,
+ * read-only, beside the granted paths. The builder of the root and the checker
+ * of packages must agree.
  */
 #ifndef BASE_OS_SYSTEM_PATHS_H
 #define BASE_OS_SYSTEM_PATHS_H
 
-/* With programs and libraries, in the order in which they are shown. */
+/* Folders of programs and libraries, in the order of showing. */
 #define SYSTEM_PATHS                                                           \
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 
-/* PATH, where programs find others. */
+/* PATH, for programs that start programs. */
 #define SYSTEM_PATHS_ENV "/usr/local/bin:/usr/bin:/bin"
 
 #endif

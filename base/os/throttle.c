@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * throttle.c - counts lines by kind and account; base/os/log.c and the audit log
- * ask it before each. Its failures: none; when there are too many accounts,
- * new ones share one.
+ * throttle.c - counts lines by kind and account, for base/os/log.c and the
+ * audit log, before each line. Nothing fails; with too many accounts, new
+ * accounts share a counter.
  */
 #include "base/os/throttle.h"
 
@@ -20,22 +20,22 @@
 
 struct throttle_key {
 	const void *kind;
-	char who[THROTTLE_WHO_MAX]; /* with NULs to its end */
+	char who[THROTTLE_WHO_MAX]; /* the account's name, padded with NULs */
 };
 
 struct throttled {
 	struct throttle_key key;
-	int64_t since_ms; /* when its minute began */
-	unsigned written; /* in it */
+	int64_t since_ms; /* time of the minute's first line */
+	unsigned written; /* lines written in the minute */
 	uint64_t held;
-	UT_hash_handle hh; /* in throttle.by_key */
+	UT_hash_handle hh; /* the link in throttle.by_key */
 };
 
 static struct throttle_key key_of(const void *kind, const char *who, size_t n)
 {
 	struct throttle_key key;
 
-	memset(&key, 0, sizeof(key)); /* it is compared as bytes */
+	memset(&key, 0, sizeof(key)); /* keys are compared as bytes */
 	key.kind = kind;
 	memcpy(key.who, who, n < sizeof(key.who) ? n : sizeof(key.who) - 1);
 	return key;

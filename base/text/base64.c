@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base64.c - for content blocks, artifacts, cursors of pages and Lua's
- * functions. The decoder takes the canonical form alone, and says -EINVAL to
- * any other, such as missing padding or bits that are not zero.
+ * base64.c - Base64 for content blocks, artifacts, cursors of pages and Lua's
+ * functions. The decoder takes the canonical form alone; another form, such as
+ * missing padding or bits that are not zero, is -EINVAL.
  */
 #include "base/text/base64.h"
 
@@ -65,7 +65,7 @@ int base64_decode(void *out, size_t *len, const char *in, size_t n)
 				return -EINVAL;
 			v = v << 6 | (uint32_t)d;
 		}
-		/* bits that the padding says are absent must be zero */
+		/* bits beyond the padded end must be zero */
 		if ((pad == 1 && (v & 0xFF) != 0) ||
 		    (pad == 2 && (v & 0xFFFF) != 0))
 			return -EINVAL;

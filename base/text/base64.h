@@ -7,12 +7,12 @@
 
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
-/* Writes BASE64_LEN(n) characters to OUT; no NUL. */
+/* Write BASE64_LEN(n) characters to OUT; no NUL. */
 void base64_encode(char *out, const void *in, size_t n);
 
 /*
- * Decodes N characters into OUT (room for n / 4 * 3 bytes). 0 and the
- * length in *LEN, or -EINVAL for anything but the one canonical form.
+ * Decode N characters into OUT (room for n / 4 * 3 bytes). 0 and the length in
+ * *LEN, or -EINVAL for any form but the canonical.
  */
 int base64_decode(void *out, size_t *len, const char *in, size_t n);
 

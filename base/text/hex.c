@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hex.c - hexadecimal digits in escapes: of JSON, of URIs, of regular
- * expressions. What is no digit is -1, and nothing behind it is read.
+ * expressions. A character that is no digit gives -1, and no byte behind it is
+ * read.
  */
 #include "base/text/hex.h"
 

@@ -5,12 +5,12 @@
 
 #include <stddef.h>
 
-/* 0 to 15, or -1: C is no digit. */
+/* Return 0 to 15, or -1: C is no digit. */
 int hex_value(char c);
 
 /*
- * What the N digits at P say, 7 of them at most; -1: they are not N. Nothing is
- * read behind the first that is none, such as a NUL.
+ * Return the value of the N digits at P, 7 at most; -1: fewer than N are
+ * digits. No byte behind the first other character, such as a NUL, is read.
  */
 int hex_read(const char *p, size_t n);
 

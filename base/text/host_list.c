@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_list.c - lists of hosts in the configuration and for paddock-browser:
- * addresses with or without a prefix's length, and names. Addresses are kept in
- * IPv6's form, IPv4 as ::ffff:0:0/96. A word that is neither makes the whole
- * list fail: a rule that is not understood must not count as one that does not
- * match.
+ * addresses, networks and names. Addresses are kept in IPv6's form, IPv4 as
+ * ::ffff:0:0/96. A word of no known form fails the whole list: a rule that is
+ * not understood must not count as a rule that does not match.
  */
 #include "base/text/host_list.h"
 
@@ -18,10 +17,10 @@
 
 #include "base/mem.h"
 
-#define V4_BITS 96 /* of an IPv4 address's prefix in IPv6's form */
+#define V4_BITS 96 /* bits of an IPv4 address's prefix in IPv6's form */
 
 struct host {
-	char name[HOST_LIST_WORD_MAX]; /* "": it is a network */
+	char name[HOST_LIST_WORD_MAX]; /* the name; "": a network */
 	uint8_t net[16];
 	unsigned bits;
 };
@@ -38,7 +37,7 @@ static void from_v4(uint8_t net[16], const void *in)
 	memcpy(net + 12, in, 4);
 }
 
-/* Digits alone, 0 to MOST. */
+/* Read a number of digits alone, 0 to MOST. */
 static bool read_bits(const char *s, unsigned most, unsigned *bits)
 {
 	size_t n = strlen(s);
@@ -49,7 +48,7 @@ static bool read_bits(const char *s, unsigned most, unsigned *bits)
 	return *bits <= most;
 }
 
-/* TEXT is cut at its slash. */
+/* Read an address or network; TEXT is cut at its slash. */
 static bool read_network(struct host *h, char *text)
 {
 	char *slash = strchr(text, '/');
@@ -72,7 +71,7 @@ static bool read_network(struct host *h, char *text)
 	return true;
 }
 
-/* A last label of digits would be an address, written as few expect it. */
+/* Read a name. A last label of digits is refused: an address in a rare form. */
 static bool read_name(struct host *h, const char *text)
 {
 	const char *last = strrchr(text, '.');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_token.c - the one reader of JSON's numbers, strings and escapes, for
- * json_view.c, proto/json/ and the worker's Lua. It allocates nothing; what is
- * wrong is a fault and its place, which each caller puts into words.
+ * json_token.c - the only reader of JSON's numbers, strings and escapes, for
+ * json_view.c, proto/json/ and the worker's Lua. Nothing is allocated; a fault
+ * is returned with its place, and each caller words it.
  */
 #include "base/text/json_token.h"
 
@@ -11,7 +11,7 @@
 #include "base/text/hex.h"
 #include "base/text/utf8.h"
 
-/* Past the digits at P. */
+/* Return the place past the digits at P. */
 static const char *digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
@@ -46,7 +46,10 @@ enum json_token_fault json_token_number(const char **p, const char *end,
 	return at > from ? JSON_TOKEN_GOOD : JSON_TOKEN_NO_DIGIT;
 }
 
-/* At the backslash of a \u: how long it is with its other half, or -FAULT. */
+/*
+ * Read the \u escape at P into *C. Return its length, with the second half of a
+ * pair, or -FAULT.
+ */
 static int unicode(const char *p, const char *end, uint32_t *c)
 {
 	int high = end - p < 6 ? -1 : hex_read(p + 2, 4), low = -1;
@@ -65,7 +68,7 @@ static int unicode(const char *p, const char *end, uint32_t *c)
 	return 12;
 }
 
-/* What a backslash and this character stand for; \u is apart. */
+/* Characters by the letter after the backslash, except \u. */
 static const char escapes[UCHAR_MAX + 1] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',	 ['r'] = '\r', ['t'] = '\t',
@@ -84,7 +87,7 @@ int json_token_escape(const char *p, const char *end, uint32_t *c)
 enum json_token_fault json_token_unescape(char *out, size_t *n, const char **p,
 					  const char *end)
 {
-	char *to = out; /* no escape is longer than its text */
+	char *to = out; /* no escape is shorter than its character's bytes */
 	const char *at = *p;
 	int len = 1;
 

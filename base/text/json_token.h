@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_token.h - JSON's numbers and strings (RFC 8259) where they lie: for all
- * who read JSON, whatever they make of it. A string's UTF-8 is theirs to check.
+ * json_token.h - reads JSON's numbers and strings (RFC 8259) in place, for all
+ * readers of JSON. The caller checks the UTF-8 of strings.
  */
 #ifndef BASE_TEXT_JSON_TOKEN_H
 #define BASE_TEXT_JSON_TOKEN_H
@@ -10,30 +10,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is wrong; *P is then where. */
+/* The fault of a token; *P is then its place. */
 enum json_token_fault {
 	JSON_TOKEN_GOOD,
-	JSON_TOKEN_NO_DIGIT,	 /* where one must be */
-	JSON_TOKEN_LEADING_ZERO, /* before more digits */
+	JSON_TOKEN_NO_DIGIT,	 /* a digit is missing */
+	JSON_TOKEN_LEADING_ZERO, /* a 0 before more digits */
 	JSON_TOKEN_CONTROL,	 /* a control character in a string */
-	JSON_TOKEN_NO_END,	 /* of a string */
-	/* of these *P is at the backslash */
-	JSON_TOKEN_NO_ESCAPE,	   /* it escapes no such thing */
-	JSON_TOKEN_NO_HEX,	   /* \u without four digits */
-	JSON_TOKEN_LONE_SURROGATE, /* half a pair */
+	JSON_TOKEN_NO_END,	 /* a string does not end */
+	/* faults with *P at the backslash: */
+	JSON_TOKEN_NO_ESCAPE,	   /* an escape that JSON does not have */
+	JSON_TOKEN_NO_HEX,	   /* an escape \u without four digits */
+	JSON_TOKEN_LONE_SURROGATE, /* half of a surrogate pair */
 	JSON_TOKEN_FAULTS
 };
 
-/* Moves *P, at a number, past it; is it *INTEGER? */
+/* Move *P, at a number, past the number. *INTEGER: is the number an integer? */
 enum json_token_fault json_token_number(const char **p, const char *end,
 					bool *integer);
 
-/* What the integer from P to END is but for its sign. False: over 64 bits. */
+/* Read the absolute value of the integer [P, END). False: over 64 bits. */
 bool json_token_integer(const char *p, const char *end, uint64_t *out);
 
 /*
- * Moves *P, past a quote, to the one that closes; *PLAIN: nothing is escaped.
- * Here, since most strings are short.
+ * Move *P, past an opening quote, to the closing quote; *PLAIN: there are no
+ * escapes. Inline, since most strings are short.
  */
 static inline enum json_token_fault
 json_token_string(const char **p, const char *end, bool *plain)
@@ -48,7 +48,7 @@ json_token_string(const char **p, const char *end, bool *plain)
 		}
 		if (*at == '\\') {
 			*plain = false;
-			at++; /* what it escapes does not close the string */
+			at++; /* an escaped quote does not close the string */
 		}
 	}
 	*p = at < end ? at : end;
@@ -56,14 +56,14 @@ json_token_string(const char **p, const char *end, bool *plain)
 }
 
 /*
- * How long the escape is whose backslash is at P, in a string that ends at END,
- * and the character *C that it stands for. Or -FAULT.
+ * Read the escape at P (the backslash) in a string that ends at END: its
+ * length, and the character in *C. Or -FAULT.
  */
 int json_token_escape(const char *p, const char *end, uint32_t *c);
 
 /*
- * Writes the string from *P to END without its escapes to OUT, which has room
- * for as many bytes: *N of them. *P moves to END.
+ * Write the string [*P, END) without escapes to OUT, which needs the same room:
+ * *N bytes. *P moves to END.
  */
 enum json_token_fault json_token_unescape(char *out, size_t *n, const char **p,
 					  const char *end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_view.c - the strict JSON reader that allocates nothing, for the lines
- * that a program writes to its shim (worker/program/shim_lines.c). What is no
- * JSON is refused with a static reason and the offset; recursion stops at
+ * json_view.c - the strict JSON reader without allocation, for the lines that a
+ * program writes to its shim (worker/program/shim_lines.c). Other text is
+ * refused with a static reason and the offset; recursion stops at
  * JSON_VIEW_DEPTH_MAX.
  */
 #include "base/text/json_view.h"
@@ -51,7 +51,7 @@ static bool read_word(struct reader *r, const char *word)
 	return true;
 }
 
-/* True: there is none. */
+/* Report FAULT; true: there is no fault. */
 static bool no_fault(struct reader *r, enum json_token_fault fault)
 {
 	static const char *const errmsgs[JSON_TOKEN_FAULTS] = {
@@ -64,7 +64,7 @@ static bool no_fault(struct reader *r, enum json_token_fault fault)
 	    [JSON_TOKEN_LONE_SURROGATE] = "an escape is no character, or NUL"};
 
 	if (fault >= JSON_TOKEN_NO_ESCAPE)
-		r->p++; /* to what the backslash escapes */
+		r->p++; /* skip the backslash, to point at its letter */
 	return fault == JSON_TOKEN_GOOD || bad(r, errmsgs[fault]);
 }
 
@@ -90,7 +90,8 @@ static bool read_string(struct reader *r)
 		int len = *at == '\\' ? json_token_escape(at, r->p, &c) : 1;
 
 		if (*at == '\\' && c == 0 && len > 0)
-			len = -JSON_TOKEN_NO_HEX; /* NUL */
+			/* an escaped NUL is refused */
+			len = -JSON_TOKEN_NO_HEX;
 		if (len < 0) {
 			r->p = at;
 			return no_fault(r, (enum json_token_fault) - len);
@@ -114,7 +115,7 @@ static bool read_member(struct reader *r, int depth)
 	return read_value(r, depth);
 }
 
-/* What is between CLOSE and what opened it, which is taken already. */
+/* Read the items up to CLOSE; the opening bracket is taken. */
 static bool read_items(struct reader *r, char close, int depth)
 {
 	if (depth >= JSON_VIEW_DEPTH_MAX)
@@ -133,7 +134,7 @@ static bool read_items(struct reader *r, char close, int depth)
 	return take(r, close) || bad(r, "a comma or the end is missing");
 }
 
-/* Recursion: never deeper than JSON_VIEW_DEPTH_MAX. */
+/* Read a value; recursion is never deeper than JSON_VIEW_DEPTH_MAX. */
 static bool read_value(struct reader *r, int depth)
 {
 	skip_space(r);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mime.c - types of artifacts by the end of their file's name, for the shim
- * and uploads. An
- * unknown ending is application/octet-stream.
+ * mime.c - media types of artifacts by the ending of a file's name, for the
+ * shim and uploads. An unknown ending is application/octet-stream.
  */
 #include "base/text/mime.h"
 

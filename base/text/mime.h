@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mime.h - the type of a file, guessed by the end of its name. */
+/* mime.h - the media type of a file, guessed by the ending of its name. */
 #ifndef BASE_TEXT_MIME_H
 #define BASE_TEXT_MIME_H
 
 #include <stddef.h>
 
-/* Of the LEN bytes of NAME: a media type. Static. */
+/* Return the media type for NAME, LEN bytes. Static. */
 const char *mime_of(const char *name, size_t len);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing_module.c - finds the error of an import that failed in the end of
- * what a program wrote, for the shim, which tells it in the run's error. Text
- * that is made up so as to look like one gets a harmless sentence with a name.
+ * missing_module.c - finds the error of a failed import at the end of a
+ * program's output, for the shim, which adds the module to the run's error.
+ * Text forged to look like such an error only yields a harmless sentence with a
+ * name.
  */
 #include "base/text/missing_module.h"
 
@@ -13,7 +14,8 @@
 #include "base/mem.h"
 
 static const struct {
-	const char *before; /* the name, which ends with a quotation mark */
+	const char *before; /* the text before the name; a quotation mark
+			       ends the name */
 	enum missing_module_of of;
 } errors[] = {
     {"ModuleNotFoundError: No module named '", MISSING_MODULE_PYTHON},
@@ -30,13 +32,15 @@ static bool are_of(const char *p, size_t n, const char *more)
 	return n > 0;
 }
 
-/* "numpy", and not "numpy.x": that is missing in what is there. */
+/* Is P like "numpy"? Not "numpy.x": a part missing in an installed package. */
 static bool is_python(const char *p, size_t n)
 {
 	return are_of(p, n, "_");
 }
 
-/* The package of "a/b" or "@a/b/c": how much of it; 0: it is none. */
+/*
+ * Return the length of the package's name in "a/b" or "@a/b/c"; 0: no package.
+ */
 static size_t node_package(const char *p, size_t n)
 {
 	const char *slash = memchr(p, '/', n);
@@ -64,15 +68,38 @@ static bool take(enum missing_module_of of, const char *p, size_t n,
 	return true;
 }
 
-/* Debian calls it by the name that is imported, but for the case and _. */
+/*
+ * Debian packages not named after their module; run_python has the same list.
+ */
+static const struct {
+	const char *module, *package;
+} packages[] = {
+    {"Bio", "biopython"},      {"Cryptodome", "pycryptodome"},
+    {"cv2", "opencv"},	       {"dns", "dnspython"},
+    {"google", "protobuf"},    {"mpl_toolkits", "matplotlib"},
+    {"osgeo", "gdal"},	       {"pylab", "matplotlib"},
+    {"ruamel", "ruamel.yaml"}, {"tkinter", "tk"},
+    {"wx", "wxgtk4.0"},
+};
+
+/*
+ * Name the likely Debian package: the module's name, lower case, with - for _.
+ */
 static void name_debian(struct missing_module *m)
 {
-	snprintf(m->debian, sizeof(m->debian), "python3-%s", m->name);
+	const char *name = m->name;
+
+	for (size_t i = 0; i < ARRAY_LEN(packages); i++)
+		if (strcmp(packages[i].module, name) == 0)
+			name = packages[i].package;
+	snprintf(m->debian, sizeof(m->debian), "python3-%s", name);
 	for (char *p = m->debian; *p != '\0'; p++)
 		*p = (char)(*p == '_' ? '-' : tolower((unsigned char)*p));
 }
 
-/* Is it what the program ended for: is AFTER, to END, what follows then? */
+/*
+ * Did the program end for this error: is [AFTER, END) the rest of its report?
+ */
 static bool is_the_end(enum missing_module_of of, const char *after,
 		       const char *end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing_module.h - which module a program of Python or Node.js did not find,
- * by what it wrote when it ended.
+ * missing_module.h - the module that a program of Python or Node.js did not
+ * find, by the program's last output.
  */
 #ifndef BASE_TEXT_MISSING_MODULE_H
 #define BASE_TEXT_MISSING_MODULE_H
@@ -21,14 +21,14 @@ struct missing_module {
 };
 
 /*
- * Of the error that TEXT (LEN bytes of anybody's) ends with. False: it is
- * another, or of a part of the program itself: a path, or a module in a package
- * that is there.
+ * Find the failed import in the error at the end of TEXT (LEN untrusted bytes).
+ * False: another error, or a missing part of the program itself: a path, or a
+ * module in an installed package.
  */
 bool missing_module_find(const char *text, size_t len,
 			 struct missing_module *m);
 
-/* Who can mend that, and how: a clause for a message, as printf(3) has it. */
+/* Write a clause on who can mend the error and how, as snprintf(3) does. */
 #define MISSING_MODULE_CURE_MAX 512
 void missing_module_cure(const struct missing_module *m,
 			 char out[MISSING_MODULE_CURE_MAX]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quantity.c - figures in messages, of the server and of the command. It cannot
- * fail: a unit that it does not know stands as it is.
+ * quantity.c - figures in messages, of the server and of the command. Cannot
+ * fail: an unknown unit is shown as given.
  */
 #include "base/text/quantity.h"
 
@@ -23,7 +23,7 @@ static const struct scale bytes[] = {{1LL << 40, "TiB"},
 static const struct scale times[] = {
     {86400000, "days"}, {3600000, "h"}, {60000, "min"}};
 
-/* The largest unit of S, of which N has whole ones alone; NULL: none. */
+/* Return the largest unit of S that divides N; NULL: no unit does. */
 static const struct scale *even(const struct scale *s, size_t n_scales,
 				int64_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requirements.c - checks that requirements.txt is a lock, for "paddock template
- * build", before pip reads it: pip takes options from there that would have it
- * build source, which executes that. The first line that is wrong is told.
+ * requirements.c - checks that requirements.txt is a lock, for "paddock
+ * template build", before pip reads the file: by an option there pip would
+ * build, and so execute, source. The first wrong line is reported.
  */
 #include "base/text/requirements.h"
 
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 
-/* Those that say where files come from, which their hashes hold to. */
+/* Options that name a source of files; the hashes still bind the files. */
 static const struct {
 	const char *name;
 	bool has_value;
@@ -43,7 +43,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The next word of *AT, cut out of it; NULL: there is none. */
+/* Cut the next word from *AT; NULL: there are no more. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " ");
@@ -95,7 +95,9 @@ static bool is_hash(const char *text)
 	return false;
 }
 
-/* What follows a version and its marker: hashes alone, one at least. */
+/*
+ * Check the text behind a version and its marker: hashes alone, at least one.
+ */
 static int check_hashes(struct check *c, const char *name, size_t len, char *at)
 {
 	static const char flag[] = "--hash";
@@ -138,7 +140,7 @@ static size_t span_of(const char *p, const char *more)
 	return n;
 }
 
-/* "name[extra]==1.2 ; marker --hash=..." */
+/* Check "name[extra]==1.2 ; marker --hash=sha256:0123". */
 static int check_package(struct check *c, char *line)
 {
 	size_t len = span_of(line, "._-"), n;
@@ -173,7 +175,7 @@ static int check_package(struct check *c, char *line)
 	return check_hashes(c, line, len, at);
 }
 
-/* LINE, with what continues it, and without its comment. */
+/* Check LINE, joined and without its comment, and append it to OUT. */
 static int take_line(struct check *c, char *line, struct buf *out)
 {
 	char *end = line + strlen(line);
@@ -194,7 +196,7 @@ static int take_line(struct check *c, char *line, struct buf *out)
 	return rc;
 }
 
-/* A # at the start of a line, or behind a blank, begins a comment. */
+/* Return the length before a comment: # at the start, or behind a blank. */
 static size_t before_comment(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -203,7 +205,9 @@ static size_t before_comment(const char *p, size_t n)
 	return n;
 }
 
-/* The next line of *TEXT, up to END, without its end: its length. */
+/*
+ * Cut the next line of *TEXT, up to END; return its length without the newline.
+ */
 static size_t cut_line(const char **text, const char *end, const char **line)
 {
 	const char *stop = memchr(*text, '\n', (size_t)(end - *text));
@@ -214,7 +218,9 @@ static size_t cut_line(const char **text, const char *end, const char **line)
 	return n > 0 && (*line)[n - 1] == '\r' ? n - 1 : n;
 }
 
-/* A line that ends with a backslash goes on, unless it is all comment. */
+/*
+ * Join lines that end with a backslash; in a comment a backslash does not join.
+ */
 static char *join_lines(const char **text, const char *end, size_t *lines)
 {
 	struct buf whole = {0};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suggest.c - the nearest known word by edit distance, for flags, inputs,
- * configuration keys, schema keywords and tools that are mistyped. It only
- * proposes: where no word is near, there is none, and a word longer than
- * SUGGEST_WORD_MAX is compared with nothing.
+ * suggest.c - the nearest known word by edit distance, for mistyped flags,
+ * inputs, configuration keys, schema keywords and tools. A word without a near
+ * word, or longer than SUGGEST_WORD_MAX, gets no proposal.
  */
 #include "base/text/suggest.h"
 
@@ -23,9 +22,9 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Optimal string alignment over three rows: ROW[i % 3][j] is what it costs to
- * turn the first i bytes of A into the first j of B. Neither is longer than
- * SUGGEST_WORD_MAX.
+ * Return the distance of A and B by optimal string alignment over three rows:
+ * row[i % 3][j] is the cost of turning the first i bytes of A into the first j
+ * of B. Neither word is longer than SUGGEST_WORD_MAX.
  */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
@@ -61,7 +60,7 @@ void suggest_init(struct suggest *n, const char *word)
 	*n =
 	    (struct suggest){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
 	if (len == 0 || len > SUGGEST_WORD_MAX)
-		n->cost = 0; /* nothing costs less */
+		n->cost = 0; /* a cost of 0: every word is too far */
 }
 
 void suggest_try(struct suggest *n, const char *candidate)
@@ -72,7 +71,7 @@ void suggest_try(struct suggest *n, const char *candidate)
 	unsigned cost;
 
 	if (gap >= n->cost || na > SUGGEST_WORD_MAX || nb > SUGGEST_WORD_MAX)
-		return; /* each byte of the gap costs an edit */
+		return; /* an edit for every byte of the gap */
 	cost = distance(n->word, na, candidate, nb);
 	if (cost < n->cost) {
 		n->cost = cost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* suggest.h - "did you mean": the known word nearest to one that is not known. */
+/* suggest.h - "did you mean": the known word nearest to an unknown word. */
 #ifndef BASE_TEXT_SUGGEST_H
 #define BASE_TEXT_SUGGEST_H
 
@@ -7,23 +7,28 @@
 
 #define SUGGEST_WORD_MAX 64 /* bytes; a longer word is near to nothing */
 
-/* A search: suggest_init(), suggest_try() for each candidate, then read best. */
+/*
+ * A search: suggest_init(), suggest_try() for each candidate, then read best.
+ */
 struct suggest {
-	const char *word; /* lent */
-	const char *best; /* borrowed from suggest_try(); NULL: none is near */
-	unsigned cost;	  /* of best; before: one more than would be near */
+	const char *word; /* the mistyped word, lent */
+	const char *best; /* borrowed from suggest_try(); NULL: no near word */
+	unsigned cost;	  /* cost of best; at first the least cost that is
+			     too far */
 };
 
 /*
- * Near are words within one edit for each three bytes of WORD, at least one
- * and at most three. An edit puts in, leaves out, changes or swaps with its
- * neighbour one byte; upper and lower case are the same. Of several that are
- * as near, the first tried stays.
+ * A word is near within one edit for each three bytes of WORD, at least one and
+ * at most three edits. An edit inserts, removes or changes a byte, or swaps two
+ * neighbours; case is ignored. Of equally near words the first tried stays.
  */
 void suggest_init(struct suggest *n, const char *word);
 void suggest_try(struct suggest *n, const char *candidate);
 
-/* The one of LIST (N of them) that is nearest to WORD; NULL: none. Borrowed. */
+/*
+ * Return the word of LIST (N words) nearest to WORD, borrowed; NULL: no near
+ * word.
+ */
 const char *suggest_word(const char *word, const char *const *list, size_t n);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - which bytes are UTF-8 and where they may be cut, what a character
- * does, and where it lies, for those who read, show or shorten others' text. It
- * refuses nothing: its callers do.
+ * utf8.c - validates and cuts UTF-8, and tells a character's effect and place,
+ * for readers and writers of untrusted text. Nothing is refused here: the
+ * callers refuse.
  */
 #include "base/text/utf8.h"
 
 #include <string.h>
 
-/* The length of the sequence at P, or 0 when none of N bytes forms one. */
+#include "base/mem.h"
+
+/* Return the length of the sequence at P (N bytes), or 0 when not valid. */
 static size_t sequence(const unsigned char *p, size_t n)
 {
 	unsigned char lo = 0x80, hi = 0xBF;
@@ -26,13 +28,13 @@ static size_t sequence(const unsigned char *p, size_t n)
 		return 0;
 	if (n < len)
 		return 0;
-	if (p[0] == 0xE0) /* no overlong form */
+	if (p[0] == 0xE0) /* an overlong form is refused */
 		lo = 0xA0;
-	else if (p[0] == 0xED) /* no surrogate */
+	else if (p[0] == 0xED) /* a surrogate is refused */
 		hi = 0x9F;
 	else if (p[0] == 0xF0)
 		lo = 0x90;
-	else if (p[0] == 0xF4) /* nothing above U+10FFFF */
+	else if (p[0] == 0xF4) /* a code point above U+10FFFF is refused */
 		hi = 0x8F;
 	if (p[1] < lo || p[1] > hi)
 		return 0;
@@ -42,14 +44,28 @@ static size_t sequence(const unsigned char *p, size_t n)
 	return len;
 }
 
+/* Check eight bytes at once: most texts are ASCII. */
+static bool is_ascii(const unsigned char *p)
+{
+	uint64_t eight;
+
+	memcpy(&eight, p, sizeof(eight));
+	return (eight & 0x8080808080808080U) == 0;
+}
+
 size_t utf8_valid_len(const char *p, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)p;
 	size_t i = 0;
 
 	while (i < n) {
-		size_t len = sequence(u + i, n - i);
+		size_t len;
 
+		while (n - i >= sizeof(uint64_t) && is_ascii(u + i))
+			i += sizeof(uint64_t);
+		if (i == n)
+			break;
+		len = sequence(u + i, n - i);
 		if (len == 0)
 			return i;
 		i += len;
@@ -79,27 +95,45 @@ size_t utf8_put(char *out, uint32_t c)
 	return n;
 }
 
-void utf8_mend(char *text)
+static size_t mend(char *text, size_t n)
 {
-	size_t n = strlen(text), to = 0, good;
+	size_t to = 0, good;
 
-	for (size_t i = 0; i < n; i += good + 1) { /* and past what is bad */
+	for (size_t i = 0; i < n; i += good + 1) { /* skip a bad byte */
 		good = utf8_valid_len(text + i, n - i);
 		memmove(text + to, text + i, good);
 		to += good;
 	}
 	text[to] = '\0';
+	return to;
+}
+
+void utf8_mend(char *text)
+{
+	(void)mend(text, strlen(text));
+}
+
+char *utf8_mended(const char *text, size_t *len)
+{
+	char *copy;
+
+	if (utf8_ok(text, *len))
+		return NULL;
+	copy = xstrndup(text, *len);
+	*len = mend(copy, *len);
+	return copy;
 }
 
 /*
- * By DerivedCoreProperties.txt and PropList.txt of Unicode 15.1, in order.
- * Left out on purpose: 034F, 17B4-17B5, 180B-180F, 200C-200D, FE00-FE0F.
+ * Characters that act, in order, by DerivedCoreProperties.txt and PropList.txt
+ * of Unicode 15.1. Left out on purpose: 034F, 17B4-17B5, 180B-180F, 200C-200D,
+ * FE00-FE0F.
  */
 static const struct {
 	int32_t from, to;
 } acting[] = {
-    {0x00, 0x1F},	/* C0 */
-    {0x7F, 0x9F},	/* DEL, C1 */
+    {0x00, 0x1F},	/* C0 controls */
+    {0x7F, 0x9F},	/* DEL and C1 controls */
     {0xAD, 0xAD},	/* soft hyphen */
     {0x61C, 0x61C},	/* Arabic letter mark */
     {0x115F, 0x1160},	/* Hangul fillers */
@@ -111,7 +145,7 @@ static const struct {
     {0xFEFF, 0xFEFF},	/* byte order mark */
     {0xFFA0, 0xFFA0},	/* halfwidth Hangul filler */
     {0xFFF0, 0xFFFB},	/* reserved, interlinear annotation */
-    {0xFFFE, 0xFFFF},	/* no characters */
+    {0xFFFE, 0xFFFF},	/* noncharacters */
     {0x1BCA0, 0x1BCA3}, /* shorthand format controls */
     {0x1D173, 0x1D17A}, /* musical beams and slurs */
     {0xE0000, 0xE0FFF}, /* tags, more variation selectors */

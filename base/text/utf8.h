@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.h - is it UTF-8 (RFC 3629, section 4), where may it be cut, what does a
- * character do, and where does it lie?
+ * utf8.h - UTF-8 (RFC 3629, section 4): validity, places to cut, the effect and
+ * the place of a character.
  */
 #ifndef BASE_TEXT_UTF8_H
 #define BASE_TEXT_UTF8_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes at P (N of them) are valid UTF-8; N when all are. */
+/* Return how many bytes at P (N bytes) are valid UTF-8; N when all are. */
 size_t utf8_valid_len(const char *p, size_t n);
 
 static inline bool utf8_ok(const char *p, size_t n)
@@ -18,33 +18,45 @@ static inline bool utf8_ok(const char *p, size_t n)
 	return utf8_valid_len(p, n) == n;
 }
 
-/* Is it UTF-8 without C0, DEL and C1? */
+/* Is P UTF-8 without C0, DEL and C1? */
 bool utf8_printable(const char *p, size_t n);
 
-/* The largest length up to MAX at which P (N bytes, valid) may be cut. */
+/*
+ * Return the largest length up to MAX at which P (N bytes, valid) may be cut.
+ */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 
-/* Writes C, a character and no surrogate, to OUT: how many bytes, 4 at most. */
+/*
+ * Write C, a character and no surrogate, to OUT; return the bytes, 4 at most.
+ */
 size_t utf8_put(char *out, uint32_t c);
 
-/* Take out of TEXT what is no UTF-8: "%.64s" cuts in mid-character. */
+/* Remove bytes of TEXT that are not UTF-8: "%.64s" cuts within a character. */
 void utf8_mend(char *text);
 
-/* The code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8. */
+/*
+ * Return a copy (the caller's) of the LEN bytes at TEXT as utf8_mend() leaves
+ * them, of *LEN bytes and a NUL. NULL: TEXT is valid UTF-8.
+ */
+char *utf8_mended(const char *text, size_t *len);
+
+/*
+ * Return the code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8.
+ */
 int32_t utf8_decode(const char *p, size_t n, size_t *len);
 
 /*
- * Controls (Cc: C0, DEL, C1), what ends a line or turns its direction (Unicode's
- * Bidi_Control), and what is not seen (Default_Ignorable_Code_Point), but for
- * what writing needs: joiners, variation selectors 1 to 16, and the marks of
- * Khmer and Mongolian.
+ * Is POINT a control (Cc: C0, DEL, C1), a line end, a change of direction
+ * (Unicode's Bidi_Control), or invisible (Default_Ignorable_Code_Point)?
+ * Characters needed for writing are not: joiners, variation selectors 1 to 16,
+ * and the marks of Khmer and Mongolian.
  */
 bool utf8_is_control(int32_t point);
 
 /*
- * The line and the column, both from 1, of the byte AT of TEXT, which has at
- * least that many bytes. A column is a character; a byte that is no UTF-8 is
- * one, too. The time is linear in AT.
+ * Find the line and the column, both from 1, of the byte AT of TEXT, which has
+ * at least AT bytes. A column is a character, or a byte that is not UTF-8. The
+ * time is linear in AT.
  */
 void utf8_position(const char *text, size_t at, size_t *line, size_t *column);
 

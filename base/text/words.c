@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.c - words as paddock.conf and our own tables have them: lists with
- * blanks between, kept as they are written, the names of requestors, for
- * "paddock token" too, and those of a template's questions. It only looks; its
- * callers refuse.
+ * words.c - words of paddock.conf and of our own tables: lists separated by
+ * blanks, names of requestors (also for "paddock token"), and keys of a
+ * template's questions. Nothing is refused here: the callers refuse.
  */
 #include "base/text/words.h"
 
@@ -34,7 +33,7 @@ bool words_have(const char *list, const char *word)
 	return false;
 }
 
-/* Is it 1 to MAX bytes, each one of LETTERS? */
+/* Is P 1 to MAX bytes long, and only of LETTERS? */
 static bool is_of(const char *p, size_t n, size_t max, const char *letters)
 {
 	size_t i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * action_input.c - click, type_text and press_key, run in a call's fiber. An
- * element that is not there, covered or not editable is the call's fault
+ * element that is missing, covered or not editable is the call's fault
  * ELEMENT_NOT_FOUND.
  */
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "browser/browser.h"
 #include "proto/json/json_pack.h"
 
-#define SETTLE_MS 100 /* popups until then are in the answer to a click */
+#define SETTLE_MS 100 /* popups of this time are in a click's answer */
 
-/* The result of FUNCTION of page.js for the element; NULL and a fault. */
+/* Call FUNCTION of page.js for the element; NULL and a fault. */
 static struct json_object *locate(struct call *c, const char *function)
 {
 	const char *element = arg_str(c, "element");
@@ -28,7 +28,8 @@ static struct json_object *locate(struct call *c, const char *function)
 	}
 	args = json_pack("element?s selector?s", element, selector);
 	if (browser_proto_arg(c->action, "append", 6) != NULL)
-		json_add(args, "append:b", arg_bool(c, "append"));
+		json_add(args, "append:b text:s", arg_bool(c, "append"),
+			 arg_str(c, "text"));
 	v = script(c, function, args, 0);
 	if (v == NULL)
 		return NULL;
@@ -156,22 +157,21 @@ int action_press_key(struct call *c)
 	return press(c, arg_str(c, "key"));
 }
 
+/*
+ * Type by a single call of page.js: an element that gets the focus later gets
+ * no text.
+ */
 int action_type_text(struct call *c)
 {
-	const char *text = arg_str(c, "text");
-	struct json_object *v = locate(c, "focus");
-	bool editable, empty;
+	struct json_object *v = locate(c, "type");
+	bool done;
 
 	if (v == NULL)
 		return -1;
-	editable = json_member_bool(v, "editable");
-	empty = json_member_bool(v, "empty");
+	done = json_member_bool(v, "editable") && json_member_bool(v, "typed");
 	json_object_put(v);
-	if (!editable)
+	if (!done)
 		return call_fault(c, "ELEMENT_NOT_FOUND", NULL,
 				  "type_text: the element takes no text");
-	if (*text == '\0')
-		return empty || arg_bool(c, "append") ? 0 : press(c, "Delete");
-	return call_cdp_done(c, c->tab->attached, "Input.insertText",
-			     json_pack("text:s", text));
+	return 0;
 }

@@ -13,12 +13,12 @@
 #include "proto/json/json_pack.h"
 #include "ipc/msg.h"
 
-/* Chromium does not answer when there are too many cookies */
+/* with too many cookies Chromium does not answer */
 #define COOKIES_MS 2000
-#define SHOT_PIXELS_MAX 8000 /* of a full page, in each direction */
-#define SHOT_BYTES_MAX (MSG_ANSWER_MAX - 4096) /* in base64 */
+#define SHOT_PIXELS_MAX 8000 /* pixels of a full page, in each direction */
+#define SHOT_BYTES_MAX (MSG_ANSWER_MAX - 4096) /* bytes in base64 */
 
-/* The answer is the result of FUNCTION of page.js. */
+/* Answer with the result of FUNCTION of page.js. */
 static int answer_with(struct call *c, const char *function,
 		       struct json_object *args)
 {
@@ -34,7 +34,7 @@ static int answer_with(struct call *c, const char *function,
 	return 0;
 }
 
-/* FNV-1a with the NUL, so that "ab" "c" and "a" "bc" differ. */
+/* Hash by FNV-1a with the NUL, so "ab" "c" and "a" "bc" differ. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
 	do
@@ -77,7 +77,7 @@ static int count_cookie_changes(struct call *c, int64_t *changes)
 		json_object_put(r);
 		return 0;
 	}
-	/* a sum, because their order means nothing */
+	/* a sum, since the order has no meaning */
 	json_each(cookie, all)
 		sum += digest(cookie);
 	json_object_put(r);
@@ -89,7 +89,7 @@ static int count_cookie_changes(struct call *c, int64_t *changes)
 	return 0;
 }
 
-/* Add what is not in the document itself. */
+/* Add the members that the document itself does not have. */
 static int add_more(struct call *c)
 {
 	int64_t changes = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * action_tab.c - create_tab, navigate, close_tab, keep_session, close_session
- * and list_sessions, run in a call's fiber. A URL that may not be reached, or is
- * not, is the call's fault with the reason; a tab and session made for it are
- * closed again. A session that is not the caller's is SESSION_NOT_FOUND.
+ * and list_sessions, run in a call's fiber. A URL that is forbidden or
+ * unreachable is the call's fault, with the reason; a tab and session made for
+ * the call are closed again. Another requestor's session is SESSION_NOT_FOUND.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	struct url_place at;
 
 	c->b->refusals++;
-	/* only the host: the rest may be secret */
+	/* only the host is logged: the rest may be secret */
 	url_policy_url(url, URL_LOCAL, &at);
 	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
 		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host,
@@ -47,7 +47,7 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	    "%.200s is not allowed at trust level %s: %s", url, level, errmsg);
 }
 
-/* The fault of the last request of the page, which may be a redirect's. */
+/* Report the fault of the page's last request, which may follow a redirect. */
 static int unreached(struct call *c, const char *url, const char *error,
 		     int64_t since)
 {
@@ -102,7 +102,7 @@ static int get_place(struct call *c, char **url, char **title)
 
 struct arrival {
 	bool partial; /* the document was not complete in time */
-	int status;   /* 0: none */
+	int status;   /* HTTP status; 0: unknown */
 	char *url, *title;
 };
 
@@ -113,8 +113,9 @@ static void arrival_fini(struct arrival *a)
 }
 
 /*
- * Wait until the document of LOADER is complete, or UNTIL. A script of it may
- * navigate: then the next document counts. COMMITS: of before the first.
+ * Wait until the document of LOADER is complete, or UNTIL. When a script of the
+ * document navigates, the next document counts. COMMITS is the count before the
+ * navigation.
  */
 static int await_document(struct call *c, const char *loader, unsigned commits,
 			  int64_t until, struct arrival *a)
@@ -137,7 +138,10 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
 	}
 }
 
-/* The session's trust and hosts bind every call, a run's hosts its own. */
+/*
+ * Return why URL is forbidden, or NULL. The session's trust and hosts bind
+ * every call; a run's own hosts bind its calls, too.
+ */
 static const char *why_not(struct call *c, const char *url)
 {
 	const char *errmsg = net_deny_url(url, c->session->trust);
@@ -169,8 +173,8 @@ static int navigate(struct call *c, const char *url, int64_t timeout,
 	if (errmsg != NULL)
 		return not_allowed(c, c->session->trust, url, errmsg);
 	if (c->of_run != NULL)
-		session_access_led(c,
-				   true); /* it may come later than we wait */
+		session_access_led(c, true); /* the document may come after our
+					     wait */
 	/* a script that never ends would block the next document */
 	if (c->tab->hung)
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
@@ -192,7 +196,7 @@ static int navigate(struct call *c, const char *url, int64_t timeout,
 	if (error != NULL && *error != '\0' &&
 	    strcmp(error, "net::ERR_HTTP_RESPONSE_CODE_FAILURE") != 0)
 		rc = unreached(c, url, error, since);
-	else if (loader != NULL) { /* NULL: within the document */
+	else if (loader != NULL) { /* NULL: navigated within the document */
 		own = xstrdup(loader);
 		if (error == NULL || *error == '\0')
 			rc = await_document(c, own, commits, until, a);
@@ -234,7 +238,7 @@ int action_create_tab(struct call *c)
 	struct url_place at;
 	const char *errmsg;
 
-	/* before there is anything to undo */
+	/* checked while there is nothing to undo */
 	errmsg = url == NULL ? NULL : net_deny_url(url, c->trust);
 	if (errmsg == NULL && url != NULL && c->hosts != NULL &&
 	    url_policy_url(url, c->trust, &at) == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * action_wait.c - wait_for_stable and wait, run in a call's fiber. A timeout is
- * an answer that says what was missing; a page that ends is the call's fault.
+ * an answer with the missing part; a page that ends is the call's fault.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /*
- * The state of the document counts, and what its MutationObserver saw: a
- * navigation within the document changes neither for good.
+ * Wait for a stable page by the document's state and by the MutationObserver: a
+ * navigation within the document does not upset either for long.
  */
 int action_wait_for_stable(struct call *c)
 {
@@ -26,7 +26,7 @@ int action_wait_for_stable(struct call *c)
 	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
 	bool loaded = false, stable = false;
 	struct json_object *v, *state = NULL;
-	/* of the quiet time; the time of the next look */
+	/* rest of the quiet time; time of the next look */
 	int64_t left = quiet, at;
 	unsigned pending = 0;
 

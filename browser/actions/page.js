@@ -254,6 +254,22 @@ function metadata() {
 	return m;
 }
 
+// At the caret of E, as a person's typing: an editor that is told of it first may do
+// it in its own way. Was it done?
+function insert(e, field, a) {
+	const doc = e.ownerDocument;
+	const none = a.text === '';
+	if (none && (a.append || (field ? e.value : e.textContent) === ''))
+		return true;
+	const how = {inputType: none ? 'deleteContent' : 'insertText',
+		data: none ? null : a.text, bubbles: true, composed: true,
+		cancelable: true};
+	if (!field && !e.dispatchEvent(new InputEvent('beforeinput', how)))
+		return true;
+	return Document.prototype.execCommand.call(doc,
+		none ? 'delete' : 'insertText', false, a.text);
+}
+
 // ---- the functions that are called ----
 
 globalThis.paddock = {
@@ -356,8 +372,9 @@ globalThis.paddock = {
 			disabled: !!e.disabled, x, y};
 	},
 
-	// Into the field, with what it has chosen, so that typing replaces it.
-	focus: a => {
+	// Into the field, in place of what it has, or behind that. All of it in one task:
+	// between two, a frame of another site takes the focus, and gets what is typed.
+	type: a => {
 		let e;
 		try {
 			e = find(a);
@@ -368,6 +385,8 @@ globalThis.paddock = {
 			return {found: false};
 		e.scrollIntoView({block: 'center', behavior: 'instant'});
 		e.focus();
+		if (e.getRootNode().activeElement !== e && !e.isContentEditable)
+			return {found: true, editable: false};
 		const field = ['input', 'textarea'].includes(e.localName);
 		if (!field && !e.isContentEditable)
 			return {found: true, editable: false};
@@ -383,13 +402,12 @@ globalThis.paddock = {
 		} else if (field)
 			e.select();
 		else {
-			const s = getSelection();
+			const s = e.ownerDocument.getSelection();
 			s.selectAllChildren(e);
 			if (a.append)
 				s.collapseToEnd();
 		}
-		return {found: true, editable: true,
-			empty: field ? e.value === '' : e.textContent === ''};
+		return {found: true, editable: true, typed: insert(e, field, a)};
 	},
 
 	look: a => {

@@ -21,12 +21,11 @@ EMBED(page_js, "browser/actions/page.js");
 
 const char *script_source(void)
 {
-	return page_js; /* a NUL follows it */
+	return page_js; /* page_js ends in a NUL */
 }
 
 /*
- * The execution context of the isolated world in the present document; -1:
- * none.
+ * Return the context of the isolated world in the present document; -1: none.
  */
 static int64_t world(struct call *c, int64_t until)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cdp.c - the connection to Chromium over its debugging pipes, for chromium.c.
- * It ends when Chromium closes its pipe; calls that Chromium does not read are
+ * cdp.c - the connection to Chromium over the debugging pipes, for chromium.c.
+ * The connection ends when Chromium closes a pipe; calls unread by Chromium are
  * dropped and logged.
  */
 #include "browser/cdp/cdp.h"
@@ -49,7 +49,7 @@ static void end(struct cdp *c)
 	c->ended = true;
 	event_del(c->readable);
 	event_del(c->writable);
-	c->ops->end(c->arg); /* frees C */
+	c->ops->end(c->arg); /* the callback frees C */
 }
 
 static void answer(struct cdp *c, const struct cdp_message *m)
@@ -111,7 +111,7 @@ static void flush(struct cdp *c)
 	}
 	if (buf_len(&c->queue) > 0 && !c->ended)
 		event_add(c->writable, NULL);
-	/* An error shows on the other pipe, too. */
+	/* an error shows on the other pipe, too */
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -147,7 +147,7 @@ void cdp_free(struct cdp *c)
 		return;
 	c->ended = true;
 	w = c->waiting;
-	/* frees the table; its elements are still a list */
+	/* frees the table; the elements still form a list */
 	HASH_CLEAR(hh, c->waiting);
 	for (; w != NULL; w = next) {
 		next = w->hh.next;

@@ -28,7 +28,7 @@ static void read_message(struct cdp_message *m, struct json_object *tree)
 		m->error = "no result";
 }
 
-/* LEN bytes and their NUL. */
+/* Take a message of LEN bytes and its NUL. */
 static void take(struct cdp_parse *p, struct cdp_message *m, size_t len)
 {
 	struct json_object *tree = NULL;
@@ -43,7 +43,7 @@ static void take(struct cdp_parse *p, struct cdp_message *m, size_t len)
 	p->scanned = 0;
 }
 
-/* Drop at once what was read of a message that is too long. */
+/* Drop the bytes read so far of a long message. */
 static bool drop_long(struct cdp_parse *p, struct cdp_message *m)
 {
 	bool first = !p->dropping;
@@ -70,7 +70,7 @@ bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m)
 		p->scanned = n;
 		return drop_long(p, m);
 	}
-	if (p->dropping) { /* it was reported */
+	if (p->dropping) { /* the dropped message was reported before */
 		buf_drop(&p->got, (size_t)(nul - buf_data(&p->got)) + 1);
 		p->scanned = 0;
 		p->dropping = false;

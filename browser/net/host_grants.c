@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_grants.c - the hosts that an operator granted a template, for calls and,
- * by session_access.c, for each connection. A name is allowed where it leads
- * only when that is public: whoever owns a public name could point it at this
- * machine. What no pattern has is refused.
+ * host_grants.c - the hosts granted to a template by the operator, checked for
+ * calls and, through session_access.c, for each connection. A granted name is
+ * allowed at public addresses only: the owner of a public name could point it
+ * at this machine. A host without a pattern is refused.
  */
 #include "browser/net/host_grants.h"
 
@@ -61,7 +61,7 @@ void host_grants_unref(struct host_grants *g)
 		free(g);
 }
 
-/* HOST without a final dot. */
+/* Return HOST without a final dot. */
 static const char *bare(const char *host, char buffer[URL_HOST_MAX])
 {
 	size_t n = strlen(host);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_deny.c - hosts that the operator denies, and this machine's own
- * addresses, for calls and the proxy. The kernel is asked for the route of each
- * address (rtnetlink(7)), so that the answer holds for all interfaces now; what
- * it does not answer is refused.
+ * net_deny.c - hosts denied by the operator, and this machine's own addresses,
+ * for calls and the proxy. The kernel is asked for the route of each address
+ * (rtnetlink(7)), so the answer is true for all present interfaces; an address
+ * without an answer is refused.
  */
 #include "browser/net/net_deny.h"
 
@@ -25,7 +25,7 @@
 
 static struct host_list *denied;
 static int netlink = -1;
-static uint32_t last_seq; /* questions so far */
+static uint32_t last_seq; /* number of questions so far */
 
 int net_deny_init(const char *deny)
 {
@@ -64,7 +64,7 @@ const char *net_deny_url(const char *url, enum url_trust trust)
 	return errmsg != NULL ? errmsg : net_deny_host(at.host);
 }
 
-/* ---- this machine ---- */
+/* ---- addresses of this machine ---- */
 
 struct question {
 	struct nlmsghdr head;
@@ -97,7 +97,7 @@ static bool send_question(const struct sockaddr *address)
 	       (ssize_t)q.head.nlmsg_len;
 }
 
-/* There is no route: whose address it is does not matter. */
+/* Is there no route? Then the owner of the address does not matter. */
 static bool leads_nowhere(int err)
 {
 	return err == ENETUNREACH || err == EHOSTUNREACH || err == EACCES;
@@ -123,7 +123,10 @@ enum net_deny_owner net_deny_read(const void *answer, size_t len)
 	return r.rtm_type == RTN_UNICAST ? NET_DENY_OTHERS : NET_DENY_OURS;
 }
 
-/* The kernel answers within send(); older answers are skipped. */
+/*
+ * Ask who has ADDRESS. The kernel answers within send(); old answers are
+ * skipped.
+ */
 static enum net_deny_owner whose(const struct sockaddr *address)
 {
 	char answer[ANSWER_MAX];

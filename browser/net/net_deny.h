@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_deny.h - what pages may not reach beside the tables of url_policy.h: what
- * the operator denies, at any trust level, and at remote all addresses of this
- * machine.
+ * net_deny.h - addresses that pages may not reach, beside the tables of
+ * url_policy.h: hosts denied by the operator, at any trust level, and at remote
+ * all addresses of this machine.
  */
 #ifndef BROWSER_NET_NET_DENY_H
 #define BROWSER_NET_NET_DENY_H
@@ -12,24 +12,23 @@
 #include "browser/net/url_policy.h"
 
 /*
- * Once, before anything is asked. DENY: base/text/host_list.h's list, or NULL. 0, or
- * -EINVAL: it is no such list; or -errno: the kernel cannot be asked.
+ * Prepare, once, before any question. DENY: a list of base/text/host_list.h, or
+ * NULL. 0, or -EINVAL: a bad list; or -errno: the kernel cannot be asked.
  */
 int net_deny_init(const char *deny);
 
 /*
- * Each is NULL when it may be reached, or the reason why not, as
- * url_policy.h's.
+ * Return NULL when reachable, or the reason for a refusal, as in url_policy.h.
  */
 const char *net_deny_host(const char *host);
 const char *net_deny_address(const struct sockaddr *address,
 			     enum url_trust trust);
-/* Both url_policy_url() and net_deny_host(). */
+/* Check by url_policy_url() and by net_deny_host(). */
 const char *net_deny_url(const char *url, enum url_trust trust);
 
 enum net_deny_owner { NET_DENY_OTHERS, NET_DENY_OURS, NET_DENY_UNKNOWN };
 
-/* Parses the kernel's answer, LEN bytes, about a route. Pure. */
+/* Parse the kernel's answer, LEN bytes, on a route. Pure. */
 enum net_deny_owner net_deny_read(const void *answer, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proxy.c - Chromium's SOCKS connections, in paddock-browser's loop: each is
- * checked, resolved, checked again and tunnelled. A refusal or failure is told
- * to the session, whose calls report it; Chromium gets a SOCKS error.
+ * checked, resolved, checked again and tunnelled. A refusal or failure is
+ * recorded in the session, whose calls report it; Chromium gets a SOCKS error.
  */
 #include "browser/net/proxy.h"
 
@@ -29,8 +29,9 @@
 
 struct conn {
 	struct proxy *proxy;
-	struct bufferevent *client; /* Chromium */
-	struct bufferevent *server; /* from connecting on */
+	struct bufferevent *client; /* the connection from Chromium */
+	struct bufferevent *server; /* the server's end, while and after
+				       connecting */
 	struct event *timeout;
 	struct lookup *lookup;
 	bool greeted, asked;
@@ -39,7 +40,8 @@ struct conn {
 	enum url_trust trust;
 	char *requestor;
 	struct socks_request request;
-	union resolver_address to[ADDRESSES_MAX]; /* all of them allowed */
+	/* checked and allowed addresses */
+	union resolver_address to[ADDRESSES_MAX];
 	unsigned n_to, next;
 	TAILQ_ENTRY(conn) list;
 };
@@ -71,7 +73,7 @@ static void conn_free(struct conn *c)
 
 /* ---- the tunnel ---- */
 
-/* Pass bytes on, and read no more while the other side is behind. */
+/* Pass bytes on; stop reading FROM while TO is behind. */
 static void pass(struct bufferevent *from, struct bufferevent *to)
 {
 	struct evbuffer *out = bufferevent_get_output(to);
@@ -83,7 +85,7 @@ static void pass(struct bufferevent *from, struct bufferevent *to)
 	}
 }
 
-/* One end has finished: shut the other down once it has all bytes. */
+/* Shut TO down once it has all bytes; the other end has finished. */
 static void finish(struct conn *c, struct bufferevent *to)
 {
 	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
@@ -192,7 +194,7 @@ static void on_server_event(struct bufferevent *bev, short what, void *arg)
 			  on_tunnel_event, c);
 	bufferevent_enable(c->client, EV_READ | EV_WRITE);
 	bufferevent_enable(c->server, EV_READ | EV_WRITE);
-	pass(c->client, c->server); /* what was sent early */
+	pass(c->client, c->server); /* bytes that Chromium sent early */
 }
 
 static void try_next(struct conn *c)
@@ -221,7 +223,7 @@ static const char *may_reach(const struct conn *c,
 				    c->request.port, address);
 }
 
-/* A name with one address that may not be reached is refused. */
+/* Refuse a name when any of its addresses is forbidden; else connect. */
 static void on_resolved(void *arg, const union resolver_address *list,
 			unsigned n, const char *error)
 {
@@ -287,7 +289,7 @@ static void go(struct conn *c)
 
 /* ---- the request ---- */
 
-/* A wrong greeting is not from Chromium. */
+/* Take the greeting. Chromium never sends a wrong greeting: close then. */
 static bool take_greeting(struct conn *c, struct evbuffer *in)
 {
 	uint8_t m[SOCKS_MESSAGE_MAX], answer[2] = {SOCKS_VERSION};
@@ -348,7 +350,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 	conn_free(c);
 }
 
-/* Sessions and requestors leave connections for others. */
+/* Has C's session and requestor room? Connections are left for others. */
 static bool has_room(const struct proxy *p, const struct conn *c)
 {
 	const struct conn *o;
@@ -439,7 +441,10 @@ void proxy_free(struct proxy *p)
 	if (p == NULL)
 		return;
 	while ((c = TAILQ_FIRST(&p->conns)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): conn_free()
+		 * unlinks
+		 */
 		conn_free(c);
 	event_free(p->listening);
 	close(p->listener);

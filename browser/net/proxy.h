@@ -2,9 +2,9 @@
 /*
  * proxy.h - Chromium's only connection to the network: a SOCKS 5 server (RFC
  * 1928) that checks host and port, resolves, checks each address, and connects
- * to an address that it checked. So it does not matter if a name changes its
- * address meanwhile, and redirects, subresources, workers and websockets are
- * all checked alike.
+ * to a checked address. So a name that changes its address meanwhile does no
+ * harm, and redirects, subresources, workers and websockets are all checked
+ * alike.
  */
 #ifndef BROWSER_NET_PROXY_H
 #define BROWSER_NET_PROXY_H
@@ -15,9 +15,10 @@
 
 #include "browser/net/url_policy.h"
 
-#define PROXY_CONNECTIONS_MAX 512   /* of all; a requestor has its share */
-#define PROXY_SESSION_MAX 128	    /* of one session */
-#define PROXY_CONNECT_S 20	    /* to greet, resolve and connect */
+/* connections in all; a requestor has its share */
+#define PROXY_CONNECTIONS_MAX 512
+#define PROXY_SESSION_MAX 128	    /* connections of a session */
+#define PROXY_CONNECT_S 20	    /* seconds to greet, resolve and connect */
 #define PROXY_HELD_MAX (256u << 10) /* bytes buffered for a slow end */
 
 struct proxy;
@@ -25,21 +26,27 @@ struct resolver;
 
 struct proxy_client {
 	enum url_trust trust;
-	const char *requestor; /* copied */
+	const char *requestor; /* the requestor's name, copied */
 };
 
 struct proxy_ops {
-	/* Whose connection is it that came to PROXY_IP? False: nobody's. */
+	/*
+	 * Find the client of a connection to PROXY_IP. False: no session has
+	 * it.
+	 */
 	bool (*client)(void *arg, uint32_t proxy_ip,
 		       struct proxy_client *client);
 	/*
-	 * May it reach HOST, and there ADDRESS (NULL: not resolved yet)? NULL,
-	 * or a static text that says why not. The policy's own checks are made
-	 * apart.
+	 * Return NULL when the session may reach HOST, and there ADDRESS (NULL:
+	 * not resolved yet), or a static text with the reason. The policy is
+	 * checked apart.
 	 */
 	const char *(*reach)(void *arg, uint32_t proxy_ip, const char *host,
 			     unsigned port, const struct sockaddr *address);
-	/* POLICY: refused for ERRMSG; else the network failed. Lent. */
+	/*
+	 * Record a failure. POLICY: refused for ERRMSG; else the network
+	 * failed. Lent.
+	 */
 	void (*failed)(void *arg, uint32_t proxy_ip, const char *host,
 		       unsigned port, const char *errmsg, bool policy);
 };
@@ -48,8 +55,8 @@ struct proxy_ops {
 struct proxy *proxy_new(struct event_base *base, int listener,
 			struct resolver *resolver, const struct proxy_ops *ops,
 			void *arg);
-/* One requestor may have all connections. */
+/* Let one requestor have all connections. */
 void proxy_alone(struct proxy *p);
-void proxy_free(struct proxy *p); /* with all its connections; NULL is fine */
+void proxy_free(struct proxy *p); /* frees its connections, too; NULL is fine */
 
 #endif

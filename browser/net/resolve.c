@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve.c - the queue of names to resolve, in paddock-browser's loop, for
- * proxy.c. Counts are made anew from two short lists each time; who has the
- * fewest lookups running is next. A name that cannot be queued is refused to
- * its page.
+ * proxy.c. Counts are made anew from two short lists each time; the requestor
+ * with the fewest running lookups is next. A name without room in the queue is
+ * refused to its page.
  */
 #include "browser/net/resolve.h"
 
@@ -24,13 +24,13 @@ TAILQ_HEAD(lookups, lookup);
 
 struct lookup {
 	struct resolver *of;
-	uint32_t id; /* 0: it waits */
+	uint32_t id; /* number of the running lookup; 0: waiting */
 	char *requestor;
 	uint32_t proxy_ip;
 	char host[URL_HOST_MAX];
-	resolve_done *done; /* NULL: cancelled while it runs */
+	resolve_done *done; /* the callback; NULL: cancelled while running */
 	void *arg;
-	TAILQ_ENTRY(lookup) link; /* of waiting or running */
+	TAILQ_ENTRY(lookup) link; /* the link in waiting or running */
 };
 
 struct resolver {
@@ -43,7 +43,7 @@ struct resolver {
 	struct lookups waiting, running;
 };
 
-struct use { /* of a list */
+struct use { /* the counts of a list of lookups */
 	int64_t session, requestor, all;
 };
 
@@ -63,7 +63,7 @@ static struct use count(const struct lookups *list, const char *requestor,
 	return u;
 }
 
-/* May the owner of U, of MOST in all, have one more? */
+/* May the owner of U have one more, of MOST in all? */
 static bool has_room(const struct resolver *r, const struct use *u,
 		     int64_t most, int64_t session)
 {
@@ -81,7 +81,7 @@ static void lookup_free(struct lookups *list, struct lookup *l)
 	free(l);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- the next lookup ---- */
 
 static struct lookup *next_of(struct resolver *r)
 {
@@ -117,7 +117,7 @@ static void begin_some(struct resolver *r)
 	struct lookup *l;
 
 	while ((l = next_of(r)) != NULL) {
-		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 means none */
+		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 means no id */
 		l->id = r->ids;
 		if (send_request(r, l, true) < 0) {
 			/* on_answer() will find that the process ended */
@@ -215,7 +215,7 @@ void resolve_cancel(struct lookup *l)
 	if (l->id == 0)
 		lookup_free(&l->of->waiting, l);
 	else
-		/* it ends by itself otherwise */
+		/* otherwise the lookup would end by itself, later */
 		(void)send_request(l->of, l, false);
 }
 
@@ -242,10 +242,16 @@ void resolver_free(struct resolver *r)
 	if (r == NULL)
 		return;
 	while ((l = TAILQ_FIRST(&r->running)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): lookup_free()
+		 * unlinks
+		 */
 		lookup_free(&r->running, l);
 	while ((l = TAILQ_FIRST(&r->waiting)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): lookup_free()
+		 * unlinks
+		 */
 		lookup_free(&r->waiting, l);
 	event_free(r->readable);
 	close(r->sock);

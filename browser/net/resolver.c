@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolver.c - the process that resolves names, forked by main.c, with a child
- * for each name: its memory is gone with it, whatever a name server did to it.
- * A name that cannot be resolved in time is answered so.
+ * for each name: damage by a name server's answer ends with the child. A name
+ * that cannot be resolved in time gets an error.
  */
 #include "browser/net/resolver.h"
 
@@ -17,7 +17,7 @@
 
 #include "browser/process/helper_process.h"
 
-static struct { /* id 0 and pid 0: free */
+static struct { /* the running lookups; id 0 and pid 0: a free place */
 	uint32_t id;
 	pid_t pid;
 } children[RESOLVER_AT_ONCE];
@@ -59,7 +59,7 @@ static _Noreturn void look_up(const struct resolver_order *o)
 	_exit(0);
 }
 
-/* ---- all of them ---- */
+/* ---- the lookups ---- */
 
 static size_t find(uint32_t id)
 {
@@ -96,7 +96,10 @@ static void begin(const struct resolver_order *o)
 	children[i].pid = pid;
 }
 
-/* A child that exited has answered; one that was killed has not. */
+/*
+ * Reap children. A child that exited has answered; for a killed child answer
+ * now.
+ */
 static void reap(void)
 {
 	int status;
@@ -146,7 +149,7 @@ int resolver_fork(int (*prepare)(void), pid_t *pid)
 
 	if (sock < 0 || *pid > 0)
 		return sock;
-	/* two servers may be tried within the time of a lookup */
+	/* two servers can be tried within a lookup */
 	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
 	if (prepare != NULL && prepare() < 0)
 		_exit(1);

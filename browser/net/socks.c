@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socks.c - parses what a client of SOCKS 5 sends, and makes our answers, for
+ * socks.c - parses the messages of a SOCKS 5 client, and makes our answers, for
  * proxy.c. Input that is not understood or not served is -EPROTO.
  */
 #include "browser/net/socks.h"
@@ -12,7 +12,7 @@
 enum { CONNECT = 1 };
 enum { TO_V4 = 1, TO_NAME = 3, TO_V6 = 4 };
 
-/* VERSION, n, n methods. */
+/* A greeting is VERSION, n, n methods. */
 int socks_greeting(const uint8_t *p, size_t len, uint8_t *method)
 {
 	if (len > 0 && p[0] != SOCKS_VERSION)
@@ -24,7 +24,7 @@ int socks_greeting(const uint8_t *p, size_t len, uint8_t *method)
 	return 2 + p[1];
 }
 
-/* A name of N bytes, at most 255. */
+/* Take a name of N bytes, at most 255. */
 static int take_name(const uint8_t *p, size_t n, char host[URL_HOST_MAX])
 {
 	if (n > 2 && p[0] == '[' && p[n - 1] == ']')
@@ -36,7 +36,7 @@ static int take_name(const uint8_t *p, size_t n, char host[URL_HOST_MAX])
 	return 0;
 }
 
-/* The host at P, of TYPE. */
+/* Take the host at P, of TYPE. */
 static int take_host(unsigned type, const uint8_t *p, size_t n,
 		     char host[URL_HOST_MAX])
 {
@@ -47,7 +47,7 @@ static int take_host(unsigned type, const uint8_t *p, size_t n,
 	return inet_ntop(family, p, host, URL_HOST_MAX) != NULL ? 0 : -EPROTO;
 }
 
-/* VERSION, command, 0, type, address, port. */
+/* A request is VERSION, command, 0, type, address, port. */
 int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 		  enum socks_code *code)
 {
@@ -69,7 +69,7 @@ int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 	return (int)(at + n + 2);
 }
 
-/* VERSION, code, 0, and the address 0.0.0.0:0: where we connect from. */
+/* A reply is VERSION, code, 0, and our address as 0.0.0.0:0. */
 void socks_reply(uint8_t text[SOCKS_REPLY_BYTES], enum socks_code code)
 {
 	memset(text, 0, SOCKS_REPLY_BYTES);

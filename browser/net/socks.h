@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socks.h - messages of SOCKS 5 (RFC 1928), as far as we serve it: no
+ * socks.h - messages of SOCKS 5 (RFC 1928), as far as served here: no
  * authentication, CONNECT. Pure.
  */
 #ifndef BROWSER_NET_SOCKS_H
@@ -15,7 +15,7 @@
 #define SOCKS_MESSAGE_MAX 262 /* bytes of the client's longest message */
 #define SOCKS_REPLY_BYTES 10
 
-/* of our answer */
+/* code of our answer */
 enum socks_code {
 	SOCKS_DONE = 0,
 	SOCKS_FAILED = 1,
@@ -26,7 +26,8 @@ enum socks_code {
 	SOCKS_NO_SUCH_ADDRESS = 8
 };
 
-enum { SOCKS_NO_AUTH = 0, SOCKS_NO_METHOD = 0xff }; /* methods */
+/* methods of authentication */
+enum { SOCKS_NO_AUTH = 0, SOCKS_NO_METHOD = 0xff };
 
 struct socks_request {
 	char host[URL_HOST_MAX]; /* a name, or an address without brackets */
@@ -34,17 +35,17 @@ struct socks_request {
 };
 
 /*
- * Parse a greeting at the LEN bytes at P: its length and in *METHOD our answer
- * to it; 0: it is not complete; -EPROTO: it is none.
+ * Parse a greeting in the LEN bytes at P: its length, with our answer in
+ * *METHOD; 0: incomplete; -EPROTO: no greeting.
  */
 int socks_greeting(const uint8_t *p, size_t len, uint8_t *method);
 /*
- * The same of a request. One that is not understood or not served is -EPROTO,
- * as soon as that is known, with *CODE for the answer.
+ * Parse a request likewise. A request not understood or not served is -EPROTO
+ * as soon as known, with *CODE for the answer.
  */
 int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 		  enum socks_code *code);
-/* Our answer to a request. */
+/* Write our answer to a request. */
 void socks_reply(uint8_t text[SOCKS_REPLY_BYTES], enum socks_code code);
 
 #endif

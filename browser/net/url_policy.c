@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * url_policy.c - tables of addresses, names, ports and schemes that no page, or
- * no page of a remote requestor, may reach. Calls ask before they open a URL,
- * the proxy before it resolves and connects; any answer but NULL is a reason to
+ * no page of a remote requestor, may reach. Calls ask before opening a URL, the
+ * proxy before resolving and connecting; any answer but NULL is a reason to
  * refuse.
  */
 #include "browser/net/url_policy.h"
@@ -25,7 +25,7 @@ static const struct {
 	uint32_t net;
 	unsigned bits;
 	const char *what;
-	bool local; /* allowed at local */
+	bool local; /* reachable at the trust level local */
 } v4[] = {
     {0xA9FEA9FE, 32, "a cloud's metadata address", false}, /* 169.254.169.254 */
     {0x646464C8, 32, "a cloud's metadata address", false}, /* 100.100.100.200 */
@@ -48,7 +48,7 @@ static const struct {
     {0xC6336400, 24, "a reserved address", false},
     {0xCB007100, 24, "a reserved address", false},
     {0xE0000000, 4, "a multicast address", false},
-    {0xF0000000, 4, "a reserved address", false}, /* and broadcast */
+    {0xF0000000, 4, "a reserved address", false}, /* with broadcast */
 };
 
 static const struct {
@@ -57,7 +57,7 @@ static const struct {
 	bool local;
 	const char *what;
 } v6[] = {
-    {{0xfd, 0x00, 0x0e, 0xc2, [15] = 0x54 /* ::254 */, [14] = 0x02},
+    {{0xfd, 0x00, 0x0e, 0xc2, [15] = 0x54 /* fd00:ec2::254 */, [14] = 0x02},
      128,
      false,
      "a cloud's metadata address"},
@@ -96,7 +96,7 @@ static const char *address6(const struct in6_addr *in, enum url_trust trust)
 		if (host_list_within(a, v6[i].net, v6[i].bits))
 			return v6[i].local && trust == URL_LOCAL ? NULL
 								 : v6[i].what;
-	/* Global unicast is 2000::/3; the rest has no known meaning. */
+	/* global unicast is 2000::/3; other prefixes have no known meaning */
 	if (a[0] >> 5 != 1)
 		return "a reserved address";
 	/* ISATAP: an IPv4 address within any network */
@@ -120,7 +120,7 @@ const char *url_policy_address(const struct sockaddr *address,
 
 /* ---- names and ports ---- */
 
-/* They include all names below them. */
+/* Refused names, with all names below. */
 static const struct {
 	const char *name;
 	const char *what;
@@ -199,7 +199,7 @@ static const struct {
 	unsigned port;
 } schemes[] = {{"http", 80}, {"https", 443}};
 
-/* 0 to 65535 at P (N bytes), FALLBACK when empty; else 65536. */
+/* Read 0 to 65535 at P (N bytes), FALLBACK when empty; else 65536. */
 static unsigned port_of(const char *p, size_t n, unsigned fallback)
 {
 	unsigned port = 0;
@@ -214,7 +214,7 @@ static unsigned port_of(const char *p, size_t n, unsigned fallback)
 	return port;
 }
 
-/* host[:port] or [v6][:port] at P, N bytes. */
+/* Split host[:port] or [v6][:port] at P, N bytes. */
 static const char *split(struct url_place *to, const char *p, size_t n,
 			 unsigned fallback)
 {

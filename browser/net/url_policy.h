@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url_policy.h - what a page may reach. Pure functions over tables.
+ * url_policy.h - the addresses that a page may reach. Pure functions over
+ * tables.
  *
- * A URL is checked before a tab is sent there. Then every connection of pages,
- * for whatever reason, comes to proxy.c, which checks host, port, and each
- * address that it would connect to: those checks are what counts.
+ * A URL is checked before a tab navigates. Then every connection of pages, for
+ * any reason, comes to proxy.c, which checks host, port, and each address
+ * before connecting: those checks are the ones that protect.
  */
 #ifndef BROWSER_NET_URL_POLICY_H
 #define BROWSER_NET_URL_POLICY_H
@@ -17,7 +18,7 @@
 
 enum url_trust {
 	URL_REMOTE, /* the public internet alone */
-	URL_LOCAL,  /* also loopback and private networks */
+	URL_LOCAL,  /* the public internet, loopback and private networks */
 };
 
 struct url_place {
@@ -26,14 +27,14 @@ struct url_place {
 };
 
 /*
- * Each is NULL when it may be reached, or the reason why not: a static text
- * such as "a loopback address". What is not understood is refused.
+ * The functions return NULL when reachable, or the reason for a refusal: a
+ * static text such as "a loopback address". Anything not understood is refused.
  */
 
-/* A whole URL, to navigate to; and where it leads (PLACE may be NULL). */
+/* Check a whole URL, and write its place to PLACE (may be NULL). */
 const char *url_policy_url(const char *url, enum url_trust trust,
 			   struct url_place *place);
-/* A host as it stands in a URL or a request, without brackets. */
+/* Check a host of a URL or a request, without brackets. */
 const char *url_policy_host(const char *host, enum url_trust trust);
 const char *url_policy_port(unsigned port, enum url_trust trust);
 const char *url_policy_address(const struct sockaddr *address,

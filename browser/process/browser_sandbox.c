@@ -2,8 +2,8 @@
 /*
  * browser_sandbox.c - confines paddock-browser and its resolver, called by
  * main.c after the last fork and before the first byte from Chromium. Without
- * seccomp it is an error, and the process exits; without Landlock that is in
- * the status, and the filter alone denies files.
+ * seccomp the process exits with an error. A missing Landlock is shown in the
+ * status, and only the filter then denies files.
  */
 #include "browser/process/browser_sandbox.h"
 
@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/no_core.h"
 #include "proto/json/json_pack.h"
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 
 #define DNS_PORT 53
 #define FILES_MAX 2048		       /* two a connection, and a few */
-#define MEMORY_MAX (UINT64_C(4) << 30) /* far above what answers need */
+#define MEMORY_MAX (UINT64_C(4) << 30) /* far above the need of answers */
 
 /* ---- limits ---- */
 
@@ -29,8 +30,8 @@ static const struct {
 	int what;
 	rlim_t most;
 } bounds[] = {
-    {RLIMIT_CORE, 0},	     {RLIMIT_NOFILE, FILES_MAX},
-    {RLIMIT_MEMLOCK, 0},     {RLIMIT_MSGQUEUE, 0},
+    {RLIMIT_CORE, NO_CORE_BYTES}, {RLIMIT_NOFILE, FILES_MAX},
+    {RLIMIT_MEMLOCK, 0},	  {RLIMIT_MSGQUEUE, 0},
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer reserves terabytes */
     {RLIMIT_AS, MEMORY_MAX},
 #endif
@@ -52,9 +53,12 @@ static int limit(void)
 	return 0;
 }
 
-/* ---- paddock-browser's ---- */
+/* ---- for paddock-browser ---- */
 
-/* Landlock fails it with EACCES, the filter with EPERM. */
+/*
+ * Try to open a folder: Landlock fails the open with EACCES, the filter with
+ * EPERM.
+ */
 static int try_a_file(void)
 {
 	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +84,7 @@ int browser_sandbox_enter(struct browser_sandbox *c, const char **step)
 	abi = landlock_leave(&leave);
 	if (abi > 0 && try_a_file() == -EACCES)
 		c->landlock = abi;
-	/* let json-c initialize itself before the filter */
+	/* json-c initializes itself before the filter */
 	json_object_put(json_pack("a:i", 0));
 	*step = "load its filter";
 	rc = filter_load(&filter);
@@ -96,11 +100,11 @@ struct json_object *browser_sandbox_view(const struct browser_sandbox *c)
 			 c->landlock, c->limits, c->uid);
 }
 
-/* ---- the resolver's ---- */
+/* ---- for the resolver ---- */
 
 int browser_sandbox_enter_names(void)
 {
-	/* the configuration and libraries that resolve names */
+	/* configuration and libraries for resolving names */
 	static const char *const read[] = {"/etc",
 					   "/usr/lib",
 					   "/usr/lib64",

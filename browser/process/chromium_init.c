@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_init.c - PID 1 of Chromium's namespaces, from chromium_launch.c's
- * last step on. An event is sent before a process is killed, so that its death
- * has a reason. What cannot be read counts as nothing: cgroups and the
- * processes' own limits hold all the same.
+ * chromium_init.c - PID 1 of Chromium's namespaces, from the last step of
+ * chromium_launch.c on. An event is sent before a process is killed, so the
+ * death has a reason. An unreadable measure counts as 0: cgroups and the
+ * processes' own limits still hold.
  */
 #include "browser/process/chromium_init.h"
 
@@ -22,11 +22,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "browser/process/chromium_pages.h"
 
-#define PROC_FILE_MAX 4096 /* bytes, with the NUL */
+#define PROC_FILE_MAX 4096 /* bytes read of a file, with the NUL */
 #define TICK_MS 250
-#define TICKS_A_LOOK 4 /* between checks of the pages' sandbox */
-#define TICKS_TO_DIE 8 /* for a killed process, before the next one is */
+#define TICKS_A_LOOK 4 /* ticks between checks of the pages' sandbox */
+/* ticks for a killed process to die, before another is killed */
+#define TICKS_TO_DIE 8
 
 struct process {
 	pid_t pid;
@@ -36,7 +38,7 @@ struct process {
 struct usage {
 	uint64_t bytes, tasks;
 	struct process main; /* Chromium itself */
-	/* the others with the most bytes, threads */
+	/* the other processes with the most bytes, threads */
 	struct process most_bytes, most_threads;
 };
 
@@ -44,7 +46,7 @@ static struct {
 	int to;
 	pid_t chromium;
 	const struct chromium_init_limits *limits;
-	int held; /* as sent last; -1: nothing */
+	int held; /* value of HELD sent last; -1: none */
 	pid_t killed;
 	int ticks_left;
 	unsigned ticks;
@@ -61,7 +63,10 @@ static void send_event(enum chromium_init_kind kind, uint64_t used,
 
 /* ---- measuring ---- */
 
-/* The first bytes of /proc/PID/NAME and a NUL: how many; 0: none can be read. */
+/*
+ * Read the start of /proc/PID/NAME, with a NUL. Return the length; 0:
+ * unreadable.
+ */
 static size_t proc_file(pid_t pid, const char *name, char text[PROC_FILE_MAX])
 {
 	char path[64];
@@ -85,7 +90,7 @@ static bool has_argument(pid_t pid, const char *start)
 	return memmem(text, n, start, strlen(start)) != NULL;
 }
 
-/* Memory of its own; shared memory is counted as files, or not at all. */
+/* Return PID's own memory; shared memory is counted as files, or not at all. */
 static uint64_t own_bytes(pid_t pid)
 {
 	char text[PROC_FILE_MAX], *end;
@@ -93,12 +98,29 @@ static uint64_t own_bytes(pid_t pid)
 
 	if (proc_file(pid, "statm", text) == 0)
 		return 0;
-	strtoull(text, &end, 10); /* the whole address space */
+	strtoull(text, &end, 10); /* skip the whole address space */
 	resident = strtoull(end, &end, 10);
 	shared = strtoull(end, &end, 10);
 	return resident > shared
 		   ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
 		   : 0;
+}
+
+/* Return the CPU time of all PID's threads, with ended threads. */
+static uint64_t own_cpu_ms(pid_t pid)
+{
+	char text[PROC_FILE_MAX], *end;
+	uint64_t ticks;
+	size_t n = proc_file(pid, "stat", text);
+	const char *at = n > 0 ? memrchr(text, ')', n) : NULL;
+
+	for (int i = 0; i < 12 && at != NULL; i++) /* go to the field utime */
+		at = strchr(at + 1, ' ');
+	if (at == NULL)
+		return 0;
+	ticks = strtoull(at, &end, 10);
+	ticks += strtoull(end, NULL, 10); /* skip to the field stime */
+	return ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static uint64_t own_threads(pid_t pid)
@@ -126,12 +148,14 @@ static void count(struct usage *w, pid_t pid)
 
 	w->bytes += p.bytes;
 	w->tasks += p.threads;
-	/* Chromium itself, or a script that started it */
+	/* Chromium itself, or a script that starts it */
 	if (!has_argument(pid, "--type=")) {
 		if (p.bytes >= w->main.bytes)
 			w->main = p;
 		return;
 	}
+	if (has_argument(pid, "--type=renderer"))
+		chromium_pages_saw(pid, p.threads, own_cpu_ms(pid));
 	if (p.bytes > w->most_bytes.bytes)
 		w->most_bytes = p;
 	if (p.threads > w->most_threads.threads)
@@ -144,6 +168,7 @@ static void measure(struct usage *w)
 	const struct dirent *e;
 
 	*w = (struct usage){.bytes = files_at("/tmp") + files_at("/dev/shm")};
+	chromium_pages_look(clock_mono_ms());
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
@@ -157,7 +182,7 @@ static void measure(struct usage *w)
 /* ---- the sandbox of pages ---- */
 
 struct isolation {
-	unsigned seccomp, namespaces; /* pid namespaces that it is in */
+	unsigned seccomp, namespaces; /* pid namespaces around the process */
 };
 
 static const char *line_of(const char *text, const char *key)
@@ -181,8 +206,9 @@ static struct isolation look(pid_t pid)
 }
 
 /*
- * 1: each page's process has a filter of system calls and a pid namespace below
- * Chromium's; 0: one has not; -ENOENT: there is none.
+ * Are the pages sandboxed? 1: each page's process has a filter of system calls
+ * and a pid namespace below Chromium's; 0: at least one has not; -ENOENT: no
+ * page.
  */
 static int pages_are_sandboxed(void)
 {
@@ -205,11 +231,11 @@ static int pages_are_sandboxed(void)
 	return rc;
 }
 
-/* ---- ending ---- */
+/* ---- killing ---- */
 
 /*
- * Chromium itself is killed, and all pages with it, only if it uses half of
- * all.
+ * Choose the process to kill. Chromium itself, and all pages with it, is killed
+ * only when it uses more than half of ALLOWED.
  */
 static const struct process *victim(const struct process *other,
 				    const struct process *main, uint64_t its,
@@ -229,10 +255,50 @@ static void end(const struct process *p, enum chromium_init_kind kind,
 	it.ticks_left = TICKS_TO_DIE;
 }
 
+static bool end_page(const struct chromium_pages_one *page,
+		     enum chromium_init_kind kind, uint64_t used,
+		     uint64_t allowed)
+{
+	const struct process p = {.pid = page->pid};
+
+	end(&p, kind, used, allowed);
+	return page->pid > 1;
+}
+
+/*
+ * Return how long Chromium has not answered, by the newest order; 0: no order.
+ */
+static int64_t silent_ms(void)
+{
+	struct chromium_init_order o;
+	int64_t ms = 0;
+
+	while (recv(it.to, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o))
+		ms = o.silent_ms;
+	return ms;
+}
+
+/*
+ * End a page above its own limit of threads, or a page that keeps Chromium from
+ * answering.
+ */
+static void check_each_page(int64_t silent)
+{
+	struct chromium_pages_one page = chromium_pages_crowded();
+
+	if (end_page(&page, CHROMIUM_INIT_THREADS, page.threads,
+		     CHROMIUM_PAGES_THREADS) ||
+	    silent <= 0)
+		return;
+	page = chromium_pages_busiest(silent);
+	end_page(&page, CHROMIUM_INIT_BUSY, page.cpu_ms, (uint64_t)silent);
+}
+
 static void check_usage(void)
 {
 	const struct chromium_init_limits *l = it.limits;
 	const struct process *p;
+	const int64_t silent = silent_ms();
 	struct usage w;
 
 	if (it.ticks_left > 0 && kill(it.killed, 0) == 0) {
@@ -247,6 +313,8 @@ static void check_usage(void)
 	} else if (w.tasks > l->tasks) {
 		p = victim(&w.most_threads, &w.main, w.main.threads, l->tasks);
 		end(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
+	} else {
+		check_each_page(silent);
 	}
 }
 
@@ -260,7 +328,7 @@ static void check_pages(void)
 	}
 }
 
-/* ---- the life ---- */
+/* ---- the main loop ---- */
 
 static void reap(void)
 {
@@ -276,7 +344,7 @@ static void reap(void)
 
 static void on_child(int sig)
 {
-	(void)sig; /* it ends ppoll() */
+	(void)sig; /* the signal interrupts ppoll() */
 }
 
 _Noreturn void chromium_init_run(int to, pid_t chromium,
@@ -300,7 +368,7 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 		struct timespec ts = {.tv_nsec = left * 1000000};
 
 		reap();
-		if (left > 0) { /* or until a child ends */
+		if (left > 0) { /* wait, or until a child ends */
 			ppoll(NULL, 0, &ts, &none);
 			continue;
 		}

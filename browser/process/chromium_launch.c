@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chromium_launch.c - starts Chromium in namespaces of its own, for
- * chromium_starter.c. A step that fails is reported by its name, with the error
- * and what would help; nothing is left of the start.
+ * chromium_starter.c. A failed step is reported by its name, with the error and
+ * a remedy; nothing is left of the start.
  */
 #include "browser/process/chromium_launch.h"
 
@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -31,15 +32,16 @@
 #include "base/text/errmsg.h"
 #include "browser/process/chromium_rootfs.h"
 #include "base/os/fdpass.h"
+#include "base/os/no_core.h"
 
 #define NAMESPACES                                                             \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |           \
 	 CLONE_NEWIPC | CLONE_NEWUTS)
 #define BACKLOG 512
 #define SETUP_S 10
-#define NICE 5 /* Chromium's */
+#define NICE 5 /* priority of Chromium */
 
-/* What PID 1 sends: a step that failed, or the listener. */
+/* PID 1's report: a failed step, or success with the listener. */
 struct report {
 	int err;
 	char step[60];
@@ -47,8 +49,8 @@ struct report {
 
 struct child {
 	const struct chromium_launch_plan *plan;
-	int report;  /* its end */
-	int in, out; /* Chromium's ends */
+	int report;  /* the child's end of the socket */
+	int in, out; /* Chromium's ends of the pipes */
 	unsigned uid, gid;
 };
 
@@ -72,7 +74,7 @@ static int map_ids(const struct child *c)
 	char line[64];
 	int rc;
 
-	/* otherwise these files belong to root */
+	/* otherwise the files of /proc/self belong to root */
 	rc = prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0 ? 0 : -errno;
 	if (rc == 0)
 		rc = write_text("/proc/self/setgroups", "deny");
@@ -117,7 +119,7 @@ static int loopback(const struct child *c)
 	return rc;
 }
 
-/* Die with the starter, and have no privileges that Chromium could use. */
+/* Die with the starter, and keep no privileges that Chromium could use. */
 static int drop_privileges(const struct child *c)
 {
 	struct __user_cap_header_struct head = {
@@ -148,20 +150,21 @@ static int listen_all(void)
 }
 
 /*
- * Since kernel 5.14 processes are counted for each user namespace, so that this
- * limits Chromium alone; before, it would count all of the user's, and PID 1
- * has to do. Pages run with a lower priority than others' work.
+ * Limit the number of processes, and lower their priority below other work.
+ * Since kernel 5.14 the count is per user namespace, so the limit is for
+ * Chromium alone; before, it would count all processes of the user, so only PID
+ * 1 limits.
  */
 static void limit_processes(const struct child *c)
 {
-	/* a quarter above the limit of PID 1, which gives the reason */
+	/* a quarter above PID 1's limit, since PID 1 gives the reason */
 	const rlim_t most = c->plan->limits.tasks + c->plan->limits.tasks / 4;
-	const struct rlimit none = {0, 0}, tasks = {most, most};
+	const struct rlimit tasks = {most, most};
 	struct utsname u;
 	int major = 0, minor = 0;
 
-	setrlimit(RLIMIT_CORE, &none);
-	/* NOLINTNEXTLINE(cert-err34-c): what is no number is 0, and old */
+	(void)no_core();
+	/* NOLINTNEXTLINE(cert-err34-c): a bad number gives 0, an old kernel */
 	if (uname(&u) == 0 && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
 	    (major > 5 || (major == 5 && minor >= 14)))
 		setrlimit(RLIMIT_NPROC, &tasks);
@@ -179,12 +182,13 @@ static _Noreturn void become_chromium(const struct child *c)
 	    NULL};
 	int null = open("/dev/null", O_RDWR);
 
-	/* Moved up first: one may have the other's number. */
+	/* moved up first: in may have out's final number, and out in's */
 	int in = fcntl(c->in, F_DUPFD, 10), out = fcntl(c->out, F_DUPFD, 10);
 
 	if (null < 0 || in < 0 || out < 0)
 		_exit(126);
 	limit_processes(c);
+	umask(077);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
 	dup2(in, 3);
@@ -194,7 +198,7 @@ static _Noreturn void become_chromium(const struct child *c)
 	_exit(127);
 }
 
-/* PID 1, with no descriptor but the one to report to. */
+/* Run PID 1, with no descriptor but the report socket. */
 static _Noreturn void watch(const struct child *c, pid_t chromium)
 {
 	const int to = dup2(c->report, 0);
@@ -244,7 +248,7 @@ static _Noreturn void init(const struct child *c)
 
 /* ---- outside ---- */
 
-/* The listener's descriptor; -1: R says why there is none. */
+/* Return the listener; -1: R has the failure. */
 static int recv_report(int from, struct report *r)
 {
 	const struct timeval timeout = {.tv_sec = SETUP_S};
@@ -282,7 +286,7 @@ int chromium_launch(struct chromium_launched *l,
 		    const struct chromium_launch_plan *plan, char *errmsg,
 		    size_t size)
 {
-	/* to[0], from[1] and pair[1] are the child's */
+	/* to[0], from[1] and pair[1] are the child's ends */
 	int fds[6] = {-1, -1, -1, -1, -1, -1};
 	int *to = fds, *from = fds + 2, *pair = fds + 4;
 	struct report r = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_launch.h - Chromium in user, pid, mount, ipc, uts and network
- * namespaces of its own, with a PID 1 of ours that dies with this process, and
- * everything in them with it.
+ * chromium_launch.h - starts Chromium in user, pid, mount, ipc, uts and network
+ * namespaces of its own, with our PID 1, which dies with this process and ends
+ * all processes in the namespaces.
  *
- * Its network is a loopback of its own; only a socket of ours listens there.
- * Its files are those of chromium_rootfs.h.
+ * Chromium's network is its own loopback, where only our socket listens. Its
+ * files are those of chromium_rootfs.h.
  */
 #ifndef BROWSER_PROCESS_CHROMIUM_LAUNCH_H
 #define BROWSER_PROCESS_CHROMIUM_LAUNCH_H
@@ -15,25 +15,25 @@
 
 #include "browser/process/chromium_init.h"
 
-/* of every address in the namespace: we accept */
+/* the listener's port, on every address of the namespace */
 #define CHROMIUM_LAUNCH_PORT 1080u
 
 struct chromium_launched {
-	pid_t pid;    /* PID 1's; kill it, and nothing is left */
+	pid_t pid;    /* PID 1's; killing PID 1 ends all */
 	int to, from; /* Chromium's debugging pipes */
-	int listener; /* accepts what it connects to, non-blocking */
-	int watch;    /* events of PID 1, packets */
+	int listener; /* accepts Chromium's connections, non-blocking */
+	int watch;    /* the socket for packets of PID 1 */
 };
 
-struct chromium_launch_plan { /* all lent */
-	char *const *argv;    /* [0]: absolute, without links */
+struct chromium_launch_plan { /* the plan of a start, lent */
+	char *const *argv;    /* the arguments; [0]: absolute, without links */
 	struct chromium_init_limits limits;
 };
 
 /*
- * Start PLAN. 0 and *L, which is the caller's; or -errno and in ERRMSG (SIZE
- * bytes) what failed and what would help. Blocks while it is set up, not
- * until it works.
+ * Start PLAN. 0 and *L, which is the caller's; or -errno, with the failed step
+ * and a remedy in ERRMSG (SIZE bytes). Blocks during the set-up, but does not
+ * wait until Chromium answers.
  */
 int chromium_launch(struct chromium_launched *l,
 		    const struct chromium_launch_plan *plan, char *errmsg,

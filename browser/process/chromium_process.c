@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_process.c - what the starter and Chromium's PID 1 report, for
- * chromium.c. Events of a start that is not the last are dropped, with their
- * descriptors. Both peers are ours; the figures of PID 1 are shown and decide
+ * chromium_process.c - receives the reports of the starter and of Chromium's
+ * PID 1, for chromium.c. Events of a start before the last are dropped, with
+ * their descriptors. Both peers are ours; PID 1's figures are shown and decide
  * nothing else.
  */
 #include "browser/process/chromium_process.h"
@@ -27,13 +27,13 @@ struct chromium_process {
 	const struct chromium_process_ops *ops;
 	void *arg;
 	struct event *events, *watched;
-	uint32_t start; /* the last */
-	/* received for it, by kind; -1: not yet */
+	uint32_t start; /* number of the last start */
+	/* received for the last start, by kind; -1: not yet */
 	int fds[CHROMIUM_STARTER_PID1];
 	int watch;
 	pid_t pid;
 	int held;
-	struct chromium_init_event over; /* kind 0: none */
+	struct chromium_init_event over; /* the last kill; kind 0: none */
 	int64_t over_at;
 };
 
@@ -49,7 +49,7 @@ static void forget(struct chromium_process *w)
 	w->held = -1;
 }
 
-/* ---- its PID 1 ---- */
+/* ---- Chromium's PID 1 ---- */
 
 static void recv_init_event(struct chromium_process *w)
 {
@@ -61,13 +61,27 @@ static void recv_init_event(struct chromium_process *w)
 			w->held = n.used != 0;
 			continue;
 		}
-		log_warn(
-		    "chromium", "ended=\"the hungriest\" %s=%llu allowed=%llu",
-		    n.kind == CHROMIUM_INIT_MEMORY ? "bytes" : "threads",
-		    (unsigned long long)n.used, (unsigned long long)n.allowed);
+		log_warn("chromium", "ended=\"%s\" %s=%llu allowed=%llu",
+			 n.kind == CHROMIUM_INIT_BUSY ? "the busiest"
+						      : "the hungriest",
+			 n.kind == CHROMIUM_INIT_MEMORY ? "bytes"
+			 : n.kind == CHROMIUM_INIT_BUSY ? "cpu_ms"
+							: "threads",
+			 (unsigned long long)n.used,
+			 (unsigned long long)n.allowed);
 		w->over = n;
 		w->over_at = clock_mono_ms();
 	}
+}
+
+void chromium_process_silent(struct chromium_process *w, int64_t ms)
+{
+	const struct chromium_init_order o = {.silent_ms = ms};
+
+	if (w->watch >= 0) /* lost packets are repeated while the silence
+			      lasts */
+		(void)!send(w->watch, &o, sizeof(o),
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void on_watch(evutil_socket_t fd, short what, void *arg)
@@ -117,7 +131,7 @@ static void take_process(struct chromium_process *w, int fd, pid_t pid)
 	w->ops->up(w->arg, &pipes);
 }
 
-/* Takes FD. */
+/* Handle the event N; takes FD. */
 static void take(struct chromium_process *w,
 		 const struct chromium_starter_event *n, int fd)
 {
@@ -185,9 +199,12 @@ int chromium_process_start(struct chromium_process *w)
 
 void chromium_process_stop(struct chromium_process *w)
 {
+	/* without a starter there is none */
 	(void)order(
-	    w, CHROMIUM_STARTER_STOP); /* without a starter there is none */
-	w->start++;		       /* events of the old start are dropped */
+	    w,
+	    CHROMIUM_STARTER_STOP); /* without a starter there is no Chromium */
+	w->start++;		    /* events of the old start are dropped
+				       from now */
 	forget(w);
 }
 
@@ -196,7 +213,7 @@ pid_t chromium_process_pid(const struct chromium_process *w)
 	return w->pid;
 }
 
-/* ---- its own beginning and end ---- */
+/* ---- begin and end of the object ---- */
 
 struct chromium_process *
 chromium_process_new(struct event_base *base, int starter,

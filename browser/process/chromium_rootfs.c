@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chromium_rootfs.c - Chromium's root folder, made by chromium_launch.c's child
- * in namespaces of its own, from binds on a small tmpfs. What a host does not
- * have is left out; any other failure means no browser, never more files in
- * sight.
+ * chromium_rootfs.c - makes Chromium's root folder from binds on a small tmpfs,
+ * in the child of chromium_launch.c with its own namespaces. A path missing on
+ * the host is left out; any other failure means no browser, never more visible
+ * files.
  */
 #include "browser/process/chromium_rootfs.h"
 
@@ -25,15 +25,15 @@
 #include "sandbox/rootfs/mounts.h"
 
 #define STAGE "/tmp" /* a folder that every host has */
-#define OLD "/old"   /* in it: the host's root, with nothing of it covered */
-#define NEW "/new"   /* and the new one */
+#define OLD "/old"   /* the host's root below STAGE, with nothing covered */
+#define NEW "/new"   /* the new root below STAGE */
 
-/* Programs, libraries, fonts, and what they read in /etc. */
+/* Programs, libraries, fonts, and their files in /etc. */
 static const char *const shown[] = {
     SYSTEM_PATHS,
     "/etc/alternatives",
     "/etc/chromium",   /* the operator's policies */
-    "/etc/chromium.d", /* and flags */
+    "/etc/chromium.d", /* the operator's flags */
     "/etc/fonts",
     "/etc/ld.so.cache",
     "/etc/localtime",
@@ -52,12 +52,12 @@ static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
 /* Empty folders, for programs that expect them. */
 static const char *const folders[] = {"/run", "/home", "/var/lib", "/var/tmp"};
 
-/* A program in one of these is bound without what lies beside it. */
+/* Folders too wide to show: a program here is bound alone. */
 static const char *const shared[] = {
     "/",    "/tmp", "/var/tmp", "/var", "/etc", "/home",  "/root",
     "/opt", "/srv", "/var/lib", "/run", "/mnt", "/media", "/dev/shm"};
 
-/* A folder of the new root, and those that it lies in. */
+/* Make the folder PATH below ROOT, with its parents. */
 static int make_folder(int root, const char *path)
 {
 	int fd = mounts_point(root, path, S_IFDIR);
@@ -93,7 +93,9 @@ static int copy_link(int root, const char *from, const char *path)
 		   : -errno;
 }
 
-/* FD, an O_PATH descriptor of the host's PATH, which lies at FROM. */
+/*
+ * Show the host's PATH, open as FD (O_PATH), at its place; FROM is below OLD.
+ */
 static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
 {
 	int root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +109,9 @@ static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
 	return rc;
 }
 
-/* Show the host's PATH at the same place: a link as a link, all else bound. */
+/*
+ * Show the host's PATH at the same place: a link as a link, other files bound.
+ */
 static int show(const char *path, uint64_t flags)
 {
 	char from[PATH_MAX];
@@ -115,7 +119,7 @@ static int show(const char *path, uint64_t flags)
 
 	snprintf(from, sizeof(from), OLD "%s", path);
 	fd = open(from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) /* it does not exist, or may not be read */
+	if (fd < 0) /* missing, or not readable */
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR
 			   ? 0
 			   : -errno;
@@ -150,7 +154,10 @@ static bool is_shared(const char *folder)
 	return false;
 }
 
-/* A program elsewhere is bound with what lies beside it. */
+/*
+ * Show the program at PATH; outside of the shown folders, with its whole
+ * folder.
+ */
 static int show_program(const char *path)
 {
 	char copy[PATH_MAX];
@@ -184,7 +191,7 @@ static int make_devices(void)
 		snprintf(to, sizeof(to), NEW "%s", links[i][1]);
 		rc = sys_result(symlink(links[i][0], to));
 	}
-	if (rc == 0) /* before a writable folder is mounted on it */
+	if (rc == 0) /* made before /dev becomes read-only */
 		rc = sys_result(mkdir(NEW "/dev/shm", 0755));
 	if (rc == 0)
 		rc = restrict_to(NEW "/dev",
@@ -208,7 +215,7 @@ static int make_folders(void)
 	return rc;
 }
 
-/* The kernel allows this only while the host's /proc is visible. */
+/* Mount /proc; the kernel allows it only while the host's /proc is visible. */
 static int make_proc(void)
 {
 	int rc = sys_result(mkdir(NEW "/proc", 0755));
@@ -219,7 +226,7 @@ static int make_proc(void)
 				      MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
 }
 
-/* A new root with the host's below it, so that neither covers the other. */
+/* Make a new root with the host's root below, so neither covers the other. */
 static int make_root(void)
 {
 	int rc =

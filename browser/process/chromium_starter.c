@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chromium_starter.c - the process that starts Chromium, forked by main.c
- * before it gives up the right to. No byte of a page comes here: a request is
- * two numbers. A start that fails is reported with the reason, and tried again
- * only on request.
+ * before main.c gives up the right to. No byte of a page comes here: a request
+ * is two numbers. A failed start is reported with the reason, and repeated only
+ * on request.
  */
 #include "browser/process/chromium_starter.h"
 
@@ -18,7 +18,7 @@
 
 static struct {
 	const struct chromium_launch_plan *plan;
-	pid_t init; /* PID 1 of what was started; -1: none */
+	pid_t init; /* PID 1 of the last start; -1: none */
 	uint32_t start;
 } it = {.init = -1};
 
@@ -40,7 +40,7 @@ static void stop(void)
 
 	if (it.init <= 0)
 		return;
-	/* and the kernel kills everything in its namespace */
+	/* the kernel then kills all processes of the namespace */
 	kill(it.init, SIGKILL);
 	while (waitpid(it.init, &status, 0) < 0 && errno == EINTR)
 		;

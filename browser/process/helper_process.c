@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helper_process.c - what chromium_starter.c and resolver.c have in common: a
- * fork with a socket, and a loop of requests. It ends when its socket is
- * closed; a process that cannot be forked is -errno, and main.c exits.
+ * helper_process.c - the common part of chromium_starter.c and resolver.c: a
+ * fork with a socket, and a loop of requests. The process ends when its socket
+ * is closed; a failed fork is -errno, and main.c exits.
  */
 #include "browser/process/helper_process.h"
 
@@ -19,7 +19,7 @@
 
 static void on_child(int sig)
 {
-	(void)sig; /* it ends ppoll() */
+	(void)sig; /* the signal interrupts ppoll() */
 }
 
 static void settle_in(const char *name, int sock)
@@ -28,7 +28,8 @@ static void settle_in(const char *name, int sock)
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends when its socket does */
+	/* only the end of its socket ends the process */
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	sigaction(SIGCHLD, &sa, NULL);
 	prctl(PR_SET_NAME, name);
 	if (dup2(sock, HELPER_PROCESS_FD) < 0)
@@ -55,7 +56,7 @@ int helper_process_fork(const char *name, pid_t *pid)
 	return rc;
 }
 
-/* False: the socket is closed. */
+/* Take a request; false: the socket is closed. */
 static bool take_request(const struct helper_process *h)
 {
 	_Alignas(max_align_t) char request[HELPER_PROCESS_REQUEST_MAX];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass and no recursion: a stack of open containers, and a table of what
- * may come next. A member is looked up in its object's own hash (seeded by
- * json-c), so that duplicates cost no more than the members themselves.
+ * json.c - the JSON parser. It makes one pass without recursion: it has a stack
+ * of open containers and a table of the tokens legal next. json-c seeds the
+ * hash of each object, so duplicates cost no more to find than the members
+ * themselves. Memory that runs out aborts, as in base/mem.h.
  */
 #include "proto/json/json.h"
 
@@ -18,18 +19,31 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_lex.h"
 
-#define QUOTED_MAX 40 /* bytes of a member's name that an error shows */
+#define QUOTED_MAX 40 /* bytes of a member's name in an error */
 
 /*
- * json-c gives each object 16 slots (640 bytes), so that "[{},{},{}..." would
- * cost 270 times its text. Those that stay small are fitted when they close,
- * with room to spare, as json-c wants its tables.
+ * json-c gives each object 16 slots (640 bytes), so "[{},{},{}..." would cost
+ * 270 times its text. A small object is fitted when it closes; json-c needs
+ * spare room in a table.
  */
 #define SMALL_MEMBERS 2
 #define SMALL_SLOTS(n) ((n) > 0 ? 2 * (n) : 1)
-#define ARRAY_SLOTS 4 /* json-c's default is 32 */
+#define ARRAY_SLOTS 4 /* slots of an array; json-c's default is 32 */
 
-/* What may come next. */
+/*
+ * The cost of the parts of a tree: json-c's structs with malloc(3)'s own words,
+ * measured by t_json_cost.c. VALUE_MOST is the worst case of one value, with
+ * its member and its part of the tables.
+ */
+#define VALUE_COST 64
+#define TEXT_COST 16   /* a string, on top of its bytes */
+#define DOUBLE_COST 32 /* a double, for its text */
+#define TABLE_COST 112 /* an object, beside its slots */
+#define LIST_COST 64   /* an array, beside its slots */
+#define NAME_COST 24   /* a member's name, beside its bytes */
+#define VALUE_MOST 320
+
+/* The tokens legal next. */
 enum want {
 	WANT_VALUE,
 	WANT_FIRST_ITEM,
@@ -45,13 +59,15 @@ enum want {
 struct scan {
 	struct json_lex x;
 	enum want want;
-	struct json_object *root; /* owns all that follow */
-	/* borrowed, outermost first */
+	struct json_object *root; /* owns all values below */
+	/* the open containers, borrowed, outermost first */
 	struct json_object *open[JSON_DEPTH_MAX];
 	size_t depth;
-	size_t values; /* in the tree so far */
+	size_t values; /* count of values parsed so far */
 	size_t values_max;
-	struct buf key; /* the name whose value comes next, NUL-ended */
+	size_t cost;	  /* bytes of memory of the tree */
+	size_t depth_max; /* deeper values are not kept in the tree */
+	struct buf key;	  /* the name of the next value, NUL-ended */
 };
 
 static const char *const expected[WANTS] = {
@@ -65,7 +81,7 @@ static const char *const expected[WANTS] = {
     [WANT_END] = "nothing more after the value",
 };
 
-/* What people write who take JSON for JavaScript. */
+/* Name the mistake of a person used to JavaScript, or return "". */
 static const char *habit(const struct json_lex *x)
 {
 	size_t at = x->at;
@@ -95,13 +111,42 @@ static int unexpected(struct scan *s)
 	return rc;
 }
 
-/* Hang V, which the tree then owns, where the scan stands. */
+/* Add the cost of V, and of its name when V is a member. */
+static void weigh(struct scan *s, struct json_object *v)
+{
+	if (v != NULL)
+		s->cost += VALUE_COST;
+	if (json_object_is_type(v, json_type_string))
+		s->cost += TEXT_COST + (size_t)json_object_get_string_len(v);
+	else if (json_object_is_type(v, json_type_double))
+		s->cost += DOUBLE_COST;
+	if (s->depth > 0 &&
+	    json_object_is_type(s->open[s->depth - 1], json_type_object))
+		s->cost += NAME_COST + buf_len(&s->key);
+}
+
+/* Add the cost of the slots of V, a complete container. */
+static void weigh_slots(struct scan *s, struct json_object *v)
+{
+	if (json_object_is_type(v, json_type_object))
+		s->cost +=
+		    TABLE_COST + (size_t)json_object_get_object(v)->size *
+				     sizeof(struct lh_entry);
+	else
+		s->cost += LIST_COST + json_object_get_array(v)->size *
+					   sizeof(struct json_object *);
+}
+
+/* Add V to the innermost open container; the tree takes V. */
 static void attach(struct scan *s, struct json_object *v)
 {
 	struct json_object *into = s->depth > 0 ? s->open[s->depth - 1] : NULL;
 	int rc = 0;
 
 	s->values++;
+	if (s->depth > s->depth_max)
+		return; /* the value is released when it is complete */
+	weigh(s, v);
 	if (into == NULL)
 		s->root = v;
 	else if (json_object_is_type(into, json_type_array))
@@ -110,7 +155,7 @@ static void attach(struct scan *s, struct json_object *v)
 		rc = json_object_object_add_ex(into, buf_data(&s->key), v,
 					       JSON_C_OBJECT_ADD_KEY_IS_NEW);
 	if (rc != 0)
-		abort(); /* out of memory, as mem.h does */
+		abort(); /* out of memory, as in mem.h */
 }
 
 static void after_value(struct scan *s)
@@ -123,10 +168,12 @@ static void after_value(struct scan *s)
 		s->want = WANT_MORE_MEMBERS;
 }
 
-/* V, whose token is behind, is a whole value. */
+/* Add V, a complete value whose token was just read. */
 static void add_scalar(struct scan *s, struct json_object *v)
 {
 	attach(s, v);
+	if (s->depth > s->depth_max)
+		json_object_put(v);
 	after_value(s);
 }
 
@@ -135,6 +182,8 @@ static int open_container(struct scan *s, struct json_object *v, enum want want)
 	if (v == NULL)
 		abort();
 	attach(s, v);
+	if (s->depth == JSON_DEPTH_MAX && s->depth > s->depth_max)
+		json_object_put(v);
 	if (s->depth == JSON_DEPTH_MAX) {
 		json_lex_fail(&s->x, s->x.at, "nested deeper than %d levels",
 			      JSON_DEPTH_MAX);
@@ -159,8 +208,13 @@ static int close_container(struct scan *s)
 {
 	struct json_object *v = s->open[--s->depth];
 
-	if (json_object_is_type(v, json_type_object))
-		fit(v);
+	if (s->depth > s->depth_max) {
+		json_object_put(v);
+	} else {
+		if (json_object_is_type(v, json_type_object))
+			fit(v);
+		weigh_slots(s, v);
+	}
 	s->x.at++;
 	after_value(s);
 	return 0;
@@ -260,7 +314,7 @@ static int on_more_items(struct scan *s)
 	return 0;
 }
 
-/* N bytes at P as an error shows them: short, without control characters. */
+/* Write the N bytes at P as an error shows them: cut, no control characters. */
 static const char *quoted(char out[QUOTED_MAX + 4], const char *p, size_t n)
 {
 	size_t k = utf8_cut(p, n, QUOTED_MAX);
@@ -361,6 +415,34 @@ static int scan_all(struct scan *s)
 	}
 }
 
+/* Release the open containers too deep to be part of the tree. */
+static void put_open(struct scan *s)
+{
+	for (size_t i = s->depth_max + 1; i < s->depth; i++)
+		json_object_put(s->open[i]);
+}
+
+static int parse(struct scan *s, struct json_object **out, const char *text,
+		 size_t len, struct json_error *err)
+{
+	struct json_error unread = {0};
+	int rc;
+
+	s->x = (struct json_lex){
+	    .text = text, .len = len, .err = err != NULL ? err : &unread};
+	*s->x.err = (struct json_error){0};
+	rc = scan_all(s);
+	buf_fini(&s->key);
+	buf_fini(&s->x.scratch);
+	if (rc != 0) {
+		put_open(s);
+		json_object_put(s->root);
+		s->root = NULL;
+	}
+	*out = s->root;
+	return rc;
+}
+
 int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err)
 {
@@ -370,23 +452,46 @@ int json_parse(struct json_object **out, const char *text, size_t len,
 int json_parse_few(struct json_object **out, const char *text, size_t len,
 		   size_t values_max, struct json_error *err)
 {
-	struct json_error unread = {0};
-	struct scan s = {.values_max = values_max,
-			 .x = {.text = text,
-			       .len = len,
-			       .err = err != NULL ? err : &unread}};
-	int rc;
+	size_t cost;
 
-	*s.x.err = (struct json_error){0};
-	rc = scan_all(&s);
-	buf_fini(&s.key);
-	buf_fini(&s.x.scratch);
-	if (rc != 0) {
-		json_object_put(s.root);
-		s.root = NULL;
-	}
-	*out = s.root;
+	return json_parse_cost(out, text, len, values_max, &cost, err);
+}
+
+int json_parse_cost(struct json_object **out, const char *text, size_t len,
+		    size_t values_max, size_t *cost, struct json_error *err)
+{
+	struct scan s = {.values_max = values_max, .depth_max = JSON_DEPTH_MAX};
+	int rc = parse(&s, out, text, len, err);
+
+	*cost = s.cost;
 	return rc;
+}
+
+int json_skim(struct json_object **out, const char *text, size_t len,
+	      struct json_error *err)
+{
+	struct scan s = {.values_max = JSON_VALUES_MAX, .depth_max = 1};
+
+	return parse(&s, out, text, len, err);
+}
+
+size_t json_cost_most(const char *text, size_t len)
+{
+	size_t values = 1;
+	bool in_string = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '"')
+			in_string = !in_string;
+		else if (in_string)
+			i += text[i] == '\\';
+		else
+			values +=
+			    text[i] == ',' || text[i] == '[' || text[i] == '{';
+	}
+	if (values > JSON_VALUES_MAX)
+		values = JSON_VALUES_MAX; /* the parser stops there */
+	return values * VALUE_MOST + len;
 }
 
 void json_error_place(struct json_error *err, const char *text)
@@ -396,7 +501,7 @@ void json_error_place(struct json_error *err, const char *text)
 	size_t line, column;
 
 	if (errmsg == NULL)
-		return; /* it does not say where */
+		return; /* the error has no place */
 	utf8_position(text, err->at, &line, &column);
 	snprintf(whole, sizeof(whole), "line %zu, column %zu%s", line, column,
 		 errmsg);
@@ -412,16 +517,27 @@ const char *json_error_reason(const struct json_error *err)
 	return errmsg != NULL ? errmsg + 2 : err->text;
 }
 
+struct json_object *json_text_of(const char *text, size_t len)
+{
+	char *good = utf8_mended(text, &len);
+	struct json_object *v =
+	    json_object_new_string_len(good != NULL ? good : text, (int)len);
+
+	if (v == NULL)
+		abort();
+	free(good);
+	return v;
+}
+
+struct json_object *json_text_new(const char *text)
+{
+	return json_text_of(text, strlen(text));
+}
+
 void json_set_mended(struct json_object *o, const char *key, const char *text)
 {
-	char *good;
-
-	if (text == NULL)
-		return;
-	good = xstrdup(text);
-	utf8_mend(good);
-	json_object_object_add(o, key, json_object_new_string(good));
-	free(good);
+	if (text != NULL)
+		json_object_object_add(o, key, json_text_new(text));
 }
 
 size_t json_weigh(struct json_object *v, size_t most)

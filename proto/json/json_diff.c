@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_diff.c - compares what a template's test expects with what came, for
- * "paddock template test" (cli/template_test.c). It cannot fail: unequal is an
- * answer, with a JSON Pointer to the first difference, cut to the caller's
- * buffer.
+ * json_diff.c - compares the expected output of a template's test with the
+ * actual output, for "paddock template test" (cli/template_test.c). A
+ * comparison cannot fail: the answer is equal or not, with a JSON Pointer to
+ * the first difference, cut to the caller's buffer.
  */
 #include "proto/json/json_diff.h"
 
@@ -20,7 +20,7 @@ struct where {
 	size_t size, len;
 };
 
-/* An integer past what a double holds exactly is no double's equal. */
+/* Are I and D the same number? An integer that no double holds equals none. */
 static bool int_is_double(struct json_object *i, double d)
 {
 	int64_t n = json_object_get_int64(i);

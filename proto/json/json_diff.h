@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_diff.h - whether two JSON values say the same. */
+/* json_diff.h - compares two JSON values. */
 #ifndef PROTO_JSON_JSON_DIFF_H
 #define PROTO_JSON_JSON_DIFF_H
 
@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * Members in any order; 1 and 1.0 are the same number, and nothing is rounded.
- * Where they differ first goes to POINTER, a JSON Pointer ("" is the whole).
+ * Are A and B equal? Members may be in any order; 1 and 1.0 are the same
+ * number, and nothing is rounded. False: POINTER is a JSON Pointer to the first
+ * difference ("" is the root).
  */
 bool json_diff(struct json_object *a, struct json_object *b, char *pointer,
 	       size_t size);

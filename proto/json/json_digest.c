@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_digest.c - feeds a JSON value to SHA-256 in one form alone, for the inputs
- * behind an idempotency key and the call that a requestState is for. Only
- * memory can lack, and then it aborts.
+ * json_digest.c - feeds a JSON value to SHA-256 in a canonical form, for the
+ * inputs behind an idempotency key and for the call that a requestState belongs
+ * to. Memory that runs out aborts; there is no other failure.
  */
 #include "proto/json/json_digest.h"
 
@@ -19,9 +19,10 @@ static void add(struct sha256_ctx *md, const void *p, size_t n)
 }
 
 /*
- * { then name NUL value for each member in their order, }; [ values ]; and of
- * all else its text and NUL. The next byte tells which it is, so that no two
- * values are fed alike: a name that begins as an end does has a " before it.
+ * Feed V: an object as {, then name NUL value for each member in the order of
+ * the names, then }; an array as [ values ]; any other value as its text and a
+ * NUL. The next byte tells a name from the end, so no two values are fed alike:
+ * a name beginning with } or " has a " before it.
  */
 static void feed(struct sha256_ctx *md, struct json_object *v);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_digest.h - SHA-256 of a JSON value, whatever the order of its members. */
+/* json_digest.h - SHA-256 of a JSON value, whatever its members' order. */
 #ifndef PROTO_JSON_JSON_DIGEST_H
 #define PROTO_JSON_JSON_DIGEST_H
 
@@ -9,10 +9,10 @@
 #define JSON_DIGEST_BYTES 32
 
 /*
- * Equal values (NULL is null) behind equal PREFIXes (N bytes, which is where a
- * key or a label stands; N is the same, or what ends it tells) have equal
- * digests, and no others have. Also called on threads, of a VALUE that nobody
- * else touches.
+ * Digest the N bytes at PREFIX (a key or a label) and VALUE (NULL is null).
+ * Equal prefixes and equal values have equal digests. Other pairs have other
+ * digests, when all prefixes have the same length or mark their end. Threads
+ * may call this function; no other thread may touch VALUE meanwhile.
  */
 void json_digest(unsigned char out[JSON_DIGEST_BYTES], const void *prefix,
 		 size_t n, struct json_object *value);

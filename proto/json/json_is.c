@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_is.c - predicates of one value, for those who check JSON by a table. They
- * only tell: what must be instead is the table's to say.
+ * json_is.c - predicates of a JSON value, for code that checks JSON by a table.
+ * The table has the text for a value that fails.
  */
 #include "proto/json/json_is.h"
 

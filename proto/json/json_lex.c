@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_lex.c - JSON's strings and numbers, read by base/text/json_token.c, as
- * json.c takes them. What is wrong is said with its place. -0 is the integer 0.
- * strtod(3) reads by the locale, and paddock never leaves "C".
+ * json_lex.c - reads JSON's strings and numbers for json.c, by
+ * base/text/json_token.c. A fault is reported with its place. -0 is the integer
+ * 0. strtod(3) reads by the locale, and paddock never leaves "C".
  */
 #include "proto/json/json_lex.h"
 
@@ -31,7 +31,7 @@ int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-/* Name what stands at AT: a printable character, a byte, or the end. */
+/* Name the character at AT: a printable character, a byte, or the end. */
 static const char *shown(char out[16], const struct json_lex *x, size_t at)
 {
 	unsigned char c = at < x->len ? (unsigned char)x->text[at] : 0;
@@ -53,7 +53,7 @@ int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected)
 			     shown(what, x, at));
 }
 
-/* Say what is wrong with the token that starts at x->at, in its place P. */
+/* Report the fault F, found at P, of the token that starts at x->at. */
 static int fault(struct json_lex *x, enum json_token_fault f, const char *p)
 {
 	size_t at = (size_t)(p - x->text);
@@ -118,7 +118,10 @@ int json_lex_string(struct json_lex *x, const char **p, size_t *n)
 	return 0;
 }
 
-/* The integer at [AT, END), or NULL when neither int64 nor uint64 holds it. */
+/*
+ * Return the integer at [AT, END), or NULL when neither int64 nor uint64 holds
+ * it.
+ */
 static struct json_object *new_integer(const char *at, const char *end)
 {
 	bool negative = *at == '-';
@@ -134,7 +137,7 @@ static struct json_object *new_integer(const char *at, const char *end)
 	return json_object_new_int64((int64_t)(0 - v));
 }
 
-/* The double from FROM to END, which keeps its text. */
+/* Make a double of [FROM, END), with its text kept. */
 static int new_double(struct json_lex *x, const char *from, const char *end,
 		      struct json_object **out)
 {

@@ -15,7 +15,8 @@ struct json_lex {
 	const char *text;
 	size_t len;
 	size_t at;
-	struct buf scratch; /* what a token lends when the text will not do */
+	struct buf scratch; /* the token when its text has escapes, and the
+			       text of a double */
 	struct json_error *err;
 };
 
@@ -28,15 +29,15 @@ static inline size_t json_lex_space(const char *text, size_t len, size_t at)
 }
 
 /*
- * A string, whose quote is at x->at: its N bytes at *P, borrowed from the
- * text or from scratch. 0 and x->at past it, or -EBADMSG.
+ * Read the string whose quote is at x->at: N bytes at *P, borrowed from the
+ * text or from scratch. 0 and x->at past the string, or -EBADMSG.
  */
 int json_lex_string(struct json_lex *x, const char **p, size_t *n);
 
-/* A number likewise: its value in *OUT, which the caller owns. */
+/* Read the number at x->at into *OUT, which the caller owns. 0, or -EBADMSG. */
 int json_lex_number(struct json_lex *x, struct json_object **out);
 
-/* Write *ERR. Both return -EBADMSG. */
+/* Write *ERR and return -EBADMSG. */
 int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected);

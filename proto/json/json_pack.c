@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_pack.c - objects from a list of their members. All who answer in JSON
- * build it here. Nothing fails but by assertion: SPEC and what is given for it
- * stand in one line of ours, whatever values they carry.
+ * json_pack.c - objects from a list of their members, for all code answering in
+ * JSON. A list not fitting SPEC fails an assertion; there is no other failure:
+ * SPEC and the arguments stand in one line of our code, whatever values the
+ * arguments have.
  */
 #include "proto/json/json_pack.h"
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
 #define NAME_MAX_BYTES ((size_t)64)
 
@@ -33,7 +35,7 @@ static struct json_object *integer(const struct json_pack_arg *arg,
 static struct json_object *sized(const char *s, int64_t len)
 {
 	assert(len >= 0 && len <= INT_MAX);
-	return s == NULL ? NULL : json_object_new_string_len(s, (int)len);
+	return s == NULL ? NULL : json_text_of(s, (size_t)len);
 }
 
 static struct json_object *value(char kind, bool optional,
@@ -45,7 +47,7 @@ static struct json_object *value(char kind, bool optional,
 	switch (kind) {
 	case 's':
 		s = take(args, JSON_PACK_TEXT)->s;
-		return s == NULL ? NULL : json_object_new_string(s);
+		return s == NULL ? NULL : json_text_new(s);
 	case 'S':
 		s = take(args, JSON_PACK_TEXT)->s;
 		return sized(s, take(args, JSON_PACK_INT)->i);

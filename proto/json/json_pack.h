@@ -4,19 +4,19 @@
  *
  *	json_pack("runId:s size:i complete?b", id, size, done)
  *
- * SPEC names each member, its kind and what is given for it, in their order:
+ * SPEC has the name and the kind of each member, in the order of the arguments:
  *
- *	s  const char *, copied; NULL is null
- *	S  the same and a size_t: so many bytes, which may have NULs in them
+ *	s  const char *, copied without bytes that are not UTF-8; NULL is null
+ *	S  as s, and a size_t: the number of bytes, which may have NULs in them
  *	i  any integer
- *	b  any integer: whether it is not 0
+ *	b  any integer: true when it is not 0
  *	o  struct json_object *, taken; NULL is null
- *	O  the same, lent: the object gets a reference of its own
+ *	O  as o, but lent: the object gets a reference of its own
  *
- * "name?kind" leaves out what is NULL, false, or an integer of 0 or below.
- * SPEC is a literal. What is given is converted by its own type, so it needs
- * no cast; one that is missing, too many, or of another kind than SPEC says
- * fails an assertion, and so does a name of 64 bytes.
+ * "name?kind" leaves out a NULL, a false, or an integer of 0 or below. SPEC is
+ * a literal. An argument is converted by its own type, so it needs no cast. An
+ * argument that is missing, too many, or of another kind than SPEC says fails
+ * an assertion, and so does a name of 64 bytes.
  */
 #ifndef PROTO_JSON_JSON_PACK_H
 #define PROTO_JSON_JSON_PACK_H
@@ -25,16 +25,19 @@
 
 #define JSON_PACK_DEPTH_MAX 64
 
-/* A new object, the caller's. */
+/* Return a new object, which the caller owns. */
 #define json_pack(spec, ...) json_pack_args(spec, JSON_PACK_LIST(__VA_ARGS__))
-/* More members for O; one that it has already is replaced in its place. */
+/* Add members to O; a member that O has already is replaced in its place. */
 #define json_add(o, spec, ...)                                                 \
 	json_add_args(o, spec, JSON_PACK_LIST(__VA_ARGS__))
 
-/* LEN bytes of JSON as a tree, or NULL: not JSON, too deep, not an object. */
+/*
+ * Return LEN bytes of JSON as a tree, or NULL: not JSON, too deep, not an
+ * object.
+ */
 struct json_object *json_unpack(const char *text, size_t len);
 
-/* ---- what the two are made of ---- */
+/* ---- how json_pack() and json_add() are made ---- */
 
 enum json_pack_type {
 	JSON_PACK_END,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whoever tells where in JSON something is wrong has its pointer by this:
- * schema_lint.c and the checks of a package. Names may be any text, so what
- * would end a token is escaped. Nothing here fails: no room cuts the pointer.
+ * json_pointer.c - builds and reads JSON Pointers, for schema_lint.c, the
+ * checks of a package and other code that tells where JSON is wrong. Names may
+ * be any text, so "~" and "/" are escaped. Nothing here fails: a full buffer
+ * cuts the pointer.
  */
 #include "proto/json/json_pointer.h"
 

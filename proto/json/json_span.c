@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a value lies in text that json_parse() has accepted. Nothing is
- * checked again, so other text gives a useless span, but never one beyond it.
+ * json_span.c - finds where a value lies in text that json_parse() has
+ * accepted. Nothing is checked again, so other text gives a useless span, but
+ * never a span beyond the text.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include "proto/json/json_lex.h"
 #include "proto/json/json_pointer.h"
 
-/* Past the string whose quote is at AT. */
+/* Return the offset past the string whose quote is at AT. */
 static size_t skip_string(const char *text, size_t len, size_t at)
 {
 	for (at++; at < len && text[at] != '"'; at++)
@@ -22,7 +23,7 @@ static size_t skip_string(const char *text, size_t len, size_t at)
 	return at < len ? at + 1 : len;
 }
 
-/* Past the number or word at AT. */
+/* Return the offset past the number or word at AT. */
 static size_t skip_plain(const char *text, size_t len, size_t at)
 {
 	static const bool ends[UCHAR_MAX + 1] = {
@@ -34,7 +35,7 @@ static size_t skip_plain(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* Past the value at AT. */
+/* Return the offset past the value at AT. */
 static size_t skip_value(const char *text, size_t len, size_t at)
 {
 	size_t depth = 0;
@@ -58,7 +59,7 @@ static size_t skip_value(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* The value that is next at *AT, which moves past it. */
+/* Return the next value at *AT, and move *AT past the value. */
 static struct json_span take_value(const char *text, size_t len, size_t *at)
 {
 	struct json_span v = {.off = json_lex_space(text, len, *at)};
@@ -68,7 +69,10 @@ static struct json_span take_value(const char *text, size_t len, size_t *at)
 	return v;
 }
 
-/* Is the string at AT, quotes, escapes and all, KEY? It ends before END. */
+/*
+ * Is KEY, of N bytes, the string at AT, which has its quotes and escapes and
+ * ends before END?
+ */
 static bool is_key(struct json_lex *x, size_t at, size_t end, const char *key,
 		   size_t n)
 {
@@ -77,7 +81,7 @@ static bool is_key(struct json_lex *x, size_t at, size_t end, const char *key,
 
 	if (end < at + 2)
 		return false;
-	if (got < n) /* an escape is longer than what it stands for */
+	if (got < n) /* an escape is longer than its character */
 		return false;
 	if (memchr(p, '\\', got) == NULL)
 		return got == n && memcmp(p, key, n) == 0;
@@ -86,14 +90,14 @@ static bool is_key(struct json_lex *x, size_t at, size_t end, const char *key,
 	       memcmp(p, key, n) == 0;
 }
 
-/* Past C and the blanks before it; 0 when something else is there. */
+/* Return the offset past blanks and C, or 0 when C is not there. */
 static size_t past(const char *text, size_t len, size_t at, char c)
 {
 	at = json_lex_space(text, len, at);
 	return at < len && text[at] == c ? at + 1 : 0;
 }
 
-/* The member KEY: where its name's quote is, and its value. */
+/* Find the member KEY: the place of its name's quote, and its value. */
 static int find_member(size_t *at_name, struct json_span *out, const char *text,
 		       size_t len, const char *key)
 {
@@ -141,7 +145,7 @@ int json_next(struct json_span *out, const char *text, size_t len, size_t *at)
 	return 0;
 }
 
-/* The element TOKEN, an index, of the array TEXT. */
+/* Find the element of the array TEXT whose index is TOKEN. */
 static int find_element(struct json_span *out, const char *text, size_t len,
 			const char *token)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json-c prints a double that has no text of its own by "%.17g" (0.1 becomes
- * 0.10000000000000001) and knows NaN. So, before printing, each such double
- * is given print_double().
+ * json_text.c - prints a tree for all who write JSON. json-c prints a double
+ * without a text of its own by "%.17g" (0.1 becomes 0.10000000000000001) and
+ * knows NaN. So each such double is given print_double() before printing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,18 +13,19 @@
 
 #define FLAGS (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
-/* A json-c serializer: the fewest digits, of 15 to 17, that read back the same.
- */
+/* Serialize a double for json-c: the fewest digits, of 15 to 17, that read back
+ * the same. */
 static int print_double(struct json_object *obj, struct printbuf *out,
 			int level, int flags)
 {
-	static const int precisions[] = {15, 16, 17}; /* the last is exact */
+	/* 17 digits are always exact */
+	static const int precisions[] = {15, 16, 17};
 	double d = json_object_get_double(obj);
 	char text[32];
 	int n = 0;
 
 	(void)level, (void)flags;
-	if (!isfinite(d)) /* JSON has no name for it */
+	if (!isfinite(d)) /* JSON has no name for NaN or infinity */
 		return printbuf_memappend(out, "null", 4);
 	for (size_t i = 0; i < ARRAY_LEN(precisions); i++) {
 		n = snprintf(text, sizeof(text), "%.*g", precisions[i], d);
@@ -34,7 +35,9 @@ static int print_double(struct json_object *obj, struct printbuf *out,
 	return printbuf_memappend(out, text, n);
 }
 
-/* Recursion is as deep as the tree, which json-c's own printer is as well. */
+/*
+ * Give print_double() to all doubles; recursion as deep as json-c's printer's.
+ */
 static void fit_doubles(struct json_object *obj)
 {
 	switch (json_object_get_type(obj)) {

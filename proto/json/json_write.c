@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_write.c - JSON text from a list of members, for what each run writes:
- * run_json.c. The text is what json_text() would make of the tree that
- * json_pack() would. Nothing fails but by assertion, as there.
+ * json_write.c - JSON text from a list of members, for the rows and views that
+ * each run writes: run_json.c. The text is the same that json_text() makes of
+ * the tree of json_pack(). A list that does not fit SPEC fails an assertion, as
+ * in json_pack.c.
  */
 #include "proto/json/json_write.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/text/utf8.h"
 
 #define NUMBER_MAX 20 /* digits of a uint64_t, or a sign and 19 */
 
 /* ---- values ---- */
 
-/* How C stands after a backslash; 0: by \u, or as it is. */
+/*
+ * Return the letter after the backslash for C; 0: C is written by \u or plain.
+ */
 static char short_escape(unsigned char c)
 {
 	static const char escapes[0x60] = {
@@ -40,7 +46,7 @@ static void put_escaped(struct buf *out, unsigned char c)
 	buf_add(out, text, sizeof(text));
 }
 
-static void put_text(struct buf *out, const char *s, size_t len)
+static void put_good(struct buf *out, const char *s, size_t len)
 {
 	size_t from = 0;
 
@@ -56,6 +62,14 @@ static void put_text(struct buf *out, const char *s, size_t len)
 	}
 	buf_add(out, s + from, len - from);
 	buf_add(out, "\"", 1);
+}
+
+static void put_text(struct buf *out, const char *s, size_t len)
+{
+	char *good = utf8_mended(s, &len);
+
+	put_good(out, good != NULL ? good : s, len);
+	free(good);
 }
 
 static void put_number(struct buf *out, const struct json_pack_arg *arg)
@@ -82,7 +96,7 @@ static void put_tree(struct buf *out, struct json_object *tree)
 
 /* ---- members ---- */
 
-/* The name of the next member, and what comes before it. */
+/* Add the name of the next member, with a comma before it where needed. */
 static void put_name(struct buf *out, const char *name, size_t len)
 {
 	assert(buf_len(out) > 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_write.h - the text of an object from a list of its members, as
- * json_pack() has them, without a tree between: a tenth of the work.
+ * json_write.h - the text of an object from a list of its members, as in
+ * json_pack(), but without a tree: a tenth of the work.
  *
  *	json_open(&b, NULL);
  *	json_write(&b, "runId:s size:i complete?b", id, size, done);
@@ -10,7 +10,7 @@
  *	json_close(&b);
  *	json_close(&b);
  *
- * Nothing looks whether a name comes twice. Texts are UTF-8.
+ * A name that comes twice is not noticed. Texts are UTF-8.
  */
 #ifndef PROTO_JSON_JSON_WRITE_H
 #define PROTO_JSON_JSON_WRITE_H
@@ -18,14 +18,17 @@
 #include "base/buf.h"
 #include "proto/json/json_pack.h"
 
-/* An object begins: the member NAME of the one that is open; NULL: the whole. */
+/*
+ * Begin an object: the member NAME of the open object, or with NULL the
+ * outermost object.
+ */
 void json_open(struct buf *out, const char *name);
 void json_close(struct buf *out);
 
-/* Members of the object that is open; kinds are those of json_pack.h. */
+/* Add members to the open object; the kinds are those of json_pack.h. */
 #define json_write(out, spec, ...)                                             \
 	json_write_args(out, spec, JSON_PACK_LIST(__VA_ARGS__))
-/* The member NAME, whose value is LEN bytes of JSON. */
+/* Add the member NAME, whose value is LEN bytes of JSON. */
 void json_write_raw(struct buf *out, const char *name, const char *text,
 		    size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elicit_form.c - checks the schema of a form that a template wants a person to
- * fill in, before its client is asked (supervisor/input/input_request.c). What
- * clients could not show is refused, with the JSON pointer at which it stands.
+ * elicit_form.c - checks the schema of a form before the client shows the form
+ * to a person (supervisor/input/input_request.c). A schema that clients cannot
+ * show is refused, with the JSON pointer to the fault.
  */
 #include "proto/mcp/elicit_form.h"
 
@@ -12,13 +12,13 @@
 #include "proto/json/json.h"
 #include "proto/json/json_is.h"
 
-/* What a property is asked for as; each a bit, since they share keywords. */
+/* The kinds of a form's property; bits, since kinds share keywords. */
 enum kind {
 	KIND_TEXT = 1,
 	KIND_NUMBER = 2,
 	KIND_SWITCH = 4,
-	KIND_CHOICE = 8,  /* of enum */
-	KIND_TITLED = 16, /* of oneOf, each with a title */
+	KIND_CHOICE = 8,  /* a choice of enum's strings */
+	KIND_TITLED = 16, /* a choice of oneOf, with titles */
 	KIND_CHOICES = 32,
 	KIND_ALL = 63,
 };
@@ -72,7 +72,7 @@ static bool is_items(struct json_object *v)
 	       is_strings(json_member(v, "enum"));
 }
 
-/* The keywords that there are, of which kinds; "default" is apart. */
+/* The legal keywords and the kinds with each; "default" is checked apart. */
 static const struct keyword {
 	const char *name;
 	unsigned kinds;
@@ -107,7 +107,7 @@ static const struct {
 	     {"boolean", KIND_SWITCH},
 	     {"array", KIND_CHOICES}};
 
-/* 0: of none. */
+/* Return the kind of the property P, or 0 for no legal kind. */
 static unsigned kind_of(struct json_object *p)
 {
 	const char *type = json_member_str(p, "type");
@@ -174,13 +174,14 @@ static bool default_fits(struct json_object *p, unsigned kind,
 	}
 }
 
-/* ---- a property, the whole ---- */
+/* ---- a property, and the form ---- */
 
 static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
 			  struct pointer_error *f)
 {
 	if (strcmp(key, "default") == 0)
-		return true; /* when all else is known to be right */
+		return true; /* checked last, when all other keywords are
+				right */
 	if (strcmp(key, "writeOnly") == 0)
 		return pointer_error_at(
 		    f, key, "no secret: a form is no place for those");
@@ -271,7 +272,7 @@ static bool check_top(struct json_object *schema, struct pointer_error *f)
 	return true;
 }
 
-/* Is it as small as what people fill in? */
+/* Is the form small enough for a person to fill in? */
 static bool check_size(struct json_object *properties, struct pointer_error *f)
 {
 	size_t choices = 0;

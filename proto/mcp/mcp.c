@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp.c - what each revision of MCP has, and results, progress and log levels
- * in its shape; sessions, methods and the command ask. Unknown revisions get
- * the latest, unknown levels -EINVAL; nothing else can fail.
+ * mcp.c - the features of each revision of MCP, and results, progress and log
+ * levels in its form, for sessions, methods and the command. Unknown revisions
+ * get the latest, unknown levels -EINVAL; nothing else can fail.
  */
 #include "proto/mcp/mcp.h"
 
@@ -24,7 +24,7 @@ const char *mcp_revision_name(enum mcp_revision rev)
 	return revisions[rev];
 }
 
-/* From which revision to which each is there. */
+/* The first and the last revision with each feature. */
 static const struct {
 	enum mcp_revision since, until;
 } features[MCP_FEATURES] = {
@@ -150,13 +150,26 @@ struct json_object *mcp_tool_result(const char *text, size_t len,
 	    is_error);
 }
 
+static struct json_object *token_of(struct json_object *params)
+{
+	return json_member(json_member(params, "_meta"), "progressToken");
+}
+
+bool mcp_progress_token_fits(struct json_object *params)
+{
+	struct json_object *token = token_of(params);
+
+	return !json_object_is_type(token, json_type_string) ||
+	       json_object_get_string_len(token) <= MCP_TOKEN_MAX;
+}
+
 struct json_object *mcp_progress_token(struct json_object *params)
 {
-	struct json_object *token =
-	    json_member(json_member(params, "_meta"), "progressToken");
+	struct json_object *token = token_of(params);
 
-	return json_object_is_type(token, json_type_string) ||
-		       json_object_is_type(token, json_type_int)
+	return mcp_progress_token_fits(params) &&
+		       (json_object_is_type(token, json_type_string) ||
+			json_object_is_type(token, json_type_int))
 		   ? token
 		   : NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp_content.c - content blocks: which ones clients would refuse, and how
- * older revisions see them. Asked for what templates return and for prompts. A
- * bad block is told by its index and what would pass; one that a revision does
- * not know becomes a text.
+ * mcp_content.c - checks content blocks and adapts them to older revisions, for
+ * the results of templates and for prompts. The answer to a bad block is its
+ * index and a sentence on what would pass; a kind unknown to a revision becomes
+ * a text.
  */
 #include "proto/mcp/mcp.h"
 
@@ -75,7 +75,7 @@ struct member {
 	bool needed;
 };
 
-/* Members that are there fit, and those that are needed are there. */
+/* Do the members of O fit M, and are all needed members there? */
 static bool all_fit(struct json_object *o, const struct member *m)
 {
 	for (; m->key != NULL; m++) {
@@ -139,7 +139,7 @@ static bool are_annotations(struct json_object *v)
 	return json_is_object(v) && all_fit(v, members);
 }
 
-/* ResourceContents: its bytes are a text or a blob. */
+/* Is V a ResourceContents, with either a text or a blob? */
 static bool is_contents(struct json_object *v)
 {
 	static const struct member members[] = {
@@ -177,7 +177,7 @@ static const struct member any_members[] = {
     {"_meta", json_is_object, false},
     {0}};
 
-/* ContentBlock of the schema: what each type has. */
+/* The types of ContentBlock in MCP's schema, and the members of each. */
 static const struct {
 	const char *type;
 	const struct member *members;
@@ -240,7 +240,9 @@ static bool knows_member(enum mcp_revision rev, const char *name)
 	return true;
 }
 
-/* V, a block, or its resource or annotations, with the members REV has. */
+/*
+ * Copy V (a block, its resource or annotations) with the members known to REV.
+ */
 static struct json_object *members_for(struct json_object *v,
 				       enum mcp_revision rev)
 {
@@ -258,7 +260,7 @@ static struct json_object *members_for(struct json_object *v,
 	return o;
 }
 
-/* The same, in the kinds of content that REV has. */
+/* Return BLOCK, or a text block when REV lacks its kind. */
 static struct json_object *kind_for(struct json_object *block,
 				    enum mcp_revision rev)
 {

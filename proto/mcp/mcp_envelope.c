@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp_envelope.c - reads what each stateless request carries in place of a
- * session, for dispatch.c, and finishes what is answered to it. What a client
- * sent wrongly becomes a code and a sentence; nothing else can fail.
+ * mcp_envelope.c - reads the envelope of a stateless request (_meta, which
+ * takes the place of a session) for dispatch.c, and completes the answer. A
+ * client's mistake becomes a code and a sentence; nothing else can fail.
  */
 #include "proto/mcp/mcp_envelope.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- the parts of an envelope ---- */
 
-/* V's text when it is a string without a NUL. */
+/* Return the text of V when V is a string without a NUL; else NULL. */
 static const char *text_of(struct json_object *v)
 {
 	const char *text;
@@ -80,11 +80,11 @@ static const struct {
      "one of emergency, alert, critical, error, warning, notice, info, debug"},
 };
 
-/* V is what came at KEY, and HAS whether anything did. */
+/* Record the first fault: V came at KEY (HAS), or nothing did. */
 static void fault(struct mcp_envelope *e, const char *key, bool has,
 		  struct json_object *v, const char *expected)
 {
-	if (e->code != 0) /* the first is told */
+	if (e->code != 0) /* only the first fault is told */
 		return;
 	e->code = RPC_INVALID_PARAMS;
 	if (has)
@@ -113,7 +113,10 @@ static void read_parts(struct mcp_envelope *e, struct json_object *meta)
 	}
 }
 
-/* As each message of a session does: it costs next to nothing to say. */
+/*
+ * Report a message that lacks both, such as each message of a session. The
+ * sentence is prepared, so the report costs almost nothing.
+ */
 static void lacks_both(struct mcp_envelope *e)
 {
 	static const char text[] =
@@ -189,7 +192,7 @@ struct json_object *mcp_envelope_data(const struct mcp_envelope *e)
 
 /* ---- capabilities ---- */
 
-/* Copies the next name of *PATH and moves on; the caller owns it. */
+/* Copy the next name of *PATH, which moves on; the caller owns the copy. */
 static char *next_name(const char **path, bool of_extensions)
 {
 	size_t n = of_extensions ? strlen(*path) : strcspn(*path, "/");
@@ -215,28 +218,66 @@ bool mcp_declares(struct json_object *capabilities, const char *path)
 	return json_object_is_type(at, json_type_object);
 }
 
-struct json_object *mcp_missing_capability(const char *path)
+/* Declare PATH in CAPABILITIES, too. */
+static void declare(struct json_object *capabilities, const char *path)
 {
-	struct json_object *required = json_object_new_object();
-	struct json_object *at = required;
+	struct json_object *at = capabilities;
 	bool of_extensions = false;
 
 	while (*path != '\0') {
 		char *name = next_name(&path, of_extensions);
-		struct json_object *inner = json_object_new_object();
+		struct json_object *inner = json_member(at, name);
 
 		of_extensions =
-		    at == required && strcmp(name, "extensions") == 0;
-		json_object_object_add(at, name, inner);
+		    at == capabilities && strcmp(name, "extensions") == 0;
+		if (inner == NULL) {
+			inner = json_object_new_object();
+			json_object_object_add(at, name, inner);
+		}
 		at = inner;
 		free(name);
 	}
+}
+
+struct json_object *mcp_missing_capability(const char *path)
+{
+	struct json_object *required = json_object_new_object();
+
+	declare(required, path);
 	return json_pack("requiredCapabilities:o", required);
+}
+
+struct json_object *mcp_known_capabilities(struct json_object *came)
+{
+	static const char *const known[] = {
+	    "elicitation",
+	    "elicitation/form",
+	    "elicitation/url",
+	    "sampling",
+	    "sampling/tools",
+	    "sampling/context",
+	    "roots",
+	    "tasks/list",
+	    "tasks/cancel",
+	    "tasks/requests/elicitation/create",
+	    "tasks/requests/sampling/createMessage",
+	    MCP_EXTENSION_TASKS,
+	    MCP_EXTENSION_ANSWERS_LATER,
+	};
+	struct json_object *kept = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (mcp_declares(came, known[i]))
+			declare(kept, known[i]);
+	return kept;
 }
 
 /* ---- answers ---- */
 
-/* A title that says no more than the name does not go with every result. */
+/*
+ * Make this server's {name, title?, version}. Stateless results, which all
+ * carry the object, have no title: the title only repeats the name.
+ */
 struct json_object *mcp_server_info(enum mcp_revision rev)
 {
 	return json_pack(
@@ -246,7 +287,10 @@ struct json_object *mcp_server_info(enum mcp_revision rev)
 	    PADDOCK_VERSION);
 }
 
-/* Whoever made OLD may keep it: its members are shared, it is not. */
+/*
+ * Make a _meta with the members of OLD and the server. OLD is not changed,
+ * since its maker may keep it.
+ */
 static struct json_object *meta_with_server(struct json_object *old,
 					    enum mcp_revision rev)
 {
@@ -282,7 +326,7 @@ void mcp_add_subscription(struct json_object *params, const char *id)
 static const struct {
 	int code, stateless;
 } codes[] = {
-    /* -32000 to -32019 are left to nobody: it is called as HTTP does */
+    /* -32000 to -32019 are not for servers to define: HTTP's number is used */
     {RPC_RATE_LIMITED, 429},
     {RPC_RESOURCE_NOT_FOUND, RPC_INVALID_PARAMS},
 };

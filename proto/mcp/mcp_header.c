@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp_header.c - decodes header fields and holds them against the body, for the
- * HTTP transport (standard fields) and mcp_param_header.c (those of a tool). A
+ * mcp_header.c - decodes header fields and compares them with the body, for the
+ * HTTP transport (standard fields) and mcp_param_header.c (a tool's fields). A
  * client's fault becomes a sentence; nothing else can fail.
  */
 #include "proto/mcp/mcp_header.h"
@@ -26,7 +26,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* VALUE without the blanks around it (RFC 9110, 5.5): its length in *LEN. */
+/* Return VALUE without blanks around it (RFC 9110, 5.5); length in *LEN. */
 static const char *trim(const char *value, size_t *len)
 {
 	while (is_blank(*value))
@@ -67,7 +67,10 @@ static char *unwrap(const char *p, size_t n, size_t *len, const char **fault)
 	return NULL;
 }
 
-/* What VALUE says, the caller's; or NULL, and *FAULT is what it is or has. */
+/*
+ * Return the decoded VALUE, which the caller owns; or NULL, with the end of a
+ * sentence in *FAULT. PLAIN: the value is never Base64.
+ */
 static char *decode(const char *value, bool plain, size_t *len,
 		    const char **fault)
 {
@@ -87,21 +90,26 @@ static char *decode(const char *value, bool plain, size_t *len,
 
 /* ---- numbers ---- */
 
-/* Digits without zeros at either end, times 10 to the power of EXPONENT. */
+/*
+ * A number: digits, no zeros at either end, times 10 to the power of EXPONENT.
+ */
 struct decimal {
 	bool negative;
-	char *digits; /* owned; "": zero */
+	char *digits; /* the digits, owned; "" is zero */
 	long exponent;
 };
 
-#define EXPONENT_DIGITS ((size_t)9) /* what a long has room for */
+#define EXPONENT_DIGITS ((size_t)9) /* digits that a long can hold */
 
 static size_t digits(const char *p)
 {
 	return strspn(p, "0123456789");
 }
 
-/* The part of P that is an exponent, or 0; -1 when it is none of ours. */
+/*
+ * Add the exponent at P to *EXPONENT and return its length: 0 when there is
+ * none, -1 when it is malformed or too long.
+ */
 static int read_exponent(const char *p, long *exponent)
 {
 	size_t sign, n;
@@ -129,7 +137,9 @@ static void normalize(struct decimal *d)
 	}
 }
 
-/* TEXT, LEN bytes, as JSON writes numbers; else false, and D is empty. */
+/*
+ * Read TEXT, LEN bytes, as a JSON number. False: not a number, and D is empty.
+ */
 static bool decimal_read(struct decimal *d, const char *text, size_t len)
 {
 	const char *p = text;
@@ -175,7 +185,7 @@ static bool same_number(const char *a, size_t a_len, const char *b,
 
 /* ---- a field and the body ---- */
 
-/* Can a field say V at all? */
+/* Can a header field carry V? Lists, objects and null cannot be carried. */
 static bool is_sayable(struct json_object *v)
 {
 	return v != NULL && !json_object_is_type(v, json_type_object) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp_param_header.c - finds "x-mcp-header" in the schema of a tool, when its
- * package is loaded, and holds a call's header fields against its arguments,
- * for the HTTP transport. A schema's fault is told by its JSON pointer.
+ * mcp_param_header.c - finds "x-mcp-header" in a tool's schema when the package
+ * is loaded, and compares a call's header fields with its arguments, for the
+ * HTTP transport. A schema's fault is told by its JSON pointer.
  */
 #include "proto/mcp/mcp_param_header.h"
 
@@ -18,17 +18,17 @@
 #define PREFIX "Mcp-Param-"
 #define ARGUMENTS "params.arguments"
 
-/* ---- one of them ---- */
+/* ---- a header ---- */
 
-/* Where the walk is: a property, or something else below one. */
+/* A place in the schema: a property, or a schema below one. */
 struct place {
-	const struct place *above; /* NULL: the root */
-	const char *property;	   /* its name; NULL: it is no property */
-	bool reached;		   /* by properties alone */
+	const struct place *above; /* the place around; NULL: the root */
+	const char *property;	   /* the property's name; NULL: no property */
+	bool reached;		   /* reached by properties alone */
 	bool secret;
 };
 
-/* RFC 9110, 5.6.2 */
+/* Is S a token (RFC 9110, 5.6.2)? */
 static bool is_token(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +70,10 @@ static bool is_primitive(struct json_object *schema)
 	return false;
 }
 
-/* What would pass instead of V in SCHEMA at P; NULL: it passes. */
+/*
+ * Return the text that names what would pass in place of V, at P in SCHEMA;
+ * NULL: V passes.
+ */
 static const char *fault_of(const struct mcp_param_headers *h,
 			    struct json_object *schema, struct json_object *v,
 			    const struct place *p)
@@ -117,10 +120,11 @@ static void add(struct mcp_param_headers *h, const char *name,
 
 enum holds { HOLDS_ONE, HOLDS_MANY };
 
-/* Where schemas are in a schema, beside "properties". */
+/* The keywords whose value has schemas, beside "properties". */
 static const struct {
 	const char *keyword;
-	enum holds holds; /* MANY: an object of them; a list is one always */
+	enum holds holds; /* MANY: the value is an object of schemas; a list
+			     always has schemas */
 } within[] = {
     {"items", HOLDS_ONE},
     {"prefixItems", HOLDS_ONE},
@@ -148,7 +152,7 @@ static const struct {
 static bool walk(struct mcp_param_headers *h, struct json_object *schema,
 		 const struct place *at, struct pointer_error *f);
 
-/* F points at what holds it; when all is well it does so again afterwards. */
+/* Walk the schema at KEY. F points at KEY meanwhile, and after a fault. */
 static bool walk_member(struct mcp_param_headers *h, struct json_object *schema,
 			const char *key, const struct place *at,
 			struct pointer_error *f)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What hosts refuse, or spoil, is left out or spelt in another way when a tool
- * shows its schemas: one schema that a client cannot take may cost it all
- * tools of the list. Arguments and results are checked against what the
- * template says, so a schema that is shown may say less, and never more.
+ * mcp_schema.c - adapts a tool's schemas to MCP hosts: leaves out or rewrites
+ * the parts refused or spoiled by hosts. A client that refuses one schema may
+ * lose all tools of the list. Arguments and results are checked by the
+ * template's own schema, so a shown schema may allow more, but never less.
  */
 #include "proto/mcp/mcp_schema.h"
 
@@ -20,28 +20,33 @@
 #define DEFAULT_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 /*
- * At the top of a tool's arguments: providers of models refuse these, hosts
- * leave such tools out, and LangChain makes one schema of all branches. From
- * MCP 2026-07-28 on clients have to know them.
+ * Keywords left out at the top of a tool's arguments: model providers refuse
+ * them, hosts drop such tools, and LangChain makes one schema of all branches.
+ * Clients have to know them from MCP 2026-07-28 on.
  */
 static const char *const not_on_top[] = {
     "if",    "then",  "else", "allOf",
     "anyOf", "oneOf", "not",  "unevaluatedProperties",
     NULL};
 
-/* What older drafts do not have: without its dialect it says something else. */
+/*
+ * Keywords unknown to older drafts: a schema with any of them needs the name of
+ * the dialect.
+ */
 static const char *const newer[] = {
     "$anchor",		"$dynamicAnchor",	 "$dynamicRef", "prefixItems",
     "dependentSchemas", "dependentRequired",	 "minContains", "maxContains",
     "unevaluatedItems", "unevaluatedProperties", NULL};
 
 struct showing {
-	struct json_object *doc; /* the root */
-	const char *root;	 /* where it has gone; "" when it has not */
-	bool into_top;		 /* a reference leads into one of the above */
-	bool by_name;		 /* or to a schema by its own name */
-	bool needs_dialect;	 /* it has what older drafts do not know */
-	bool composed;		 /* what hosts refused is shown all the same */
+	struct json_object *doc; /* the root of the schema */
+	const char *root;	 /* the new place of the root; "" when not
+				    moved */
+	bool into_top;		 /* a reference leads into a keyword of
+				    not_on_top */
+	bool by_name;		 /* a reference or a schema uses a name ($id) */
+	bool needs_dialect;	 /* a keyword is unknown to older drafts */
+	bool composed;		 /* keywords of not_on_top are shown */
 };
 
 static bool is_one_of(const char *key, const char *const *keys)
@@ -52,7 +57,7 @@ static bool is_one_of(const char *key, const char *const *keys)
 	return false;
 }
 
-/* {} allows all, {"not": {}} nothing. */
+/* Write true as {}, which allows all, and false as {"not": {}}. */
 static struct json_object *in_words(bool allows)
 {
 	return json_pack("not?o", allows ? NULL : json_object_new_object());
@@ -67,7 +72,9 @@ static bool leads_into(const char *pointer, const char *key)
 	       (pointer[n + 2] == '/' || pointer[n + 2] == '\0');
 }
 
-/* A pointer from the root, "#" or "#/…": it begins where the root has gone. */
+/*
+ * Move REF, a pointer from the root ("#" or "#/a/b"), to the root's new place.
+ */
 static struct json_object *shown_ref(struct showing *s, struct json_object *ref)
 {
 	const char *text = json_object_get_string(ref);
@@ -86,7 +93,7 @@ static struct json_object *shown_ref(struct showing *s, struct json_object *ref)
 	return o;
 }
 
-/* JavaScript compiles them with the flag u, which knows no leniency. */
+/* Respell PATTERN for JavaScript, which compiles by its strict flag u. */
 static char *strict(const char *pattern, size_t len)
 {
 	char *text = schema_regex_strict(pattern, len);
@@ -121,8 +128,9 @@ static struct json_object *each_shown(struct showing *s,
 }
 
 /*
- * Schemas by name, or by an expression; MCP wants no true or false there, or
- * the official inspector calls the tool's schema one that is not portable.
+ * Show the schemas of MAP, an object by names or expressions. MCP wants no true
+ * or false there: the official inspector calls such a tool's schema not
+ * portable.
  */
 static struct json_object *map_shown(struct showing *s, const char *keyword,
 				     struct json_object *map)
@@ -144,7 +152,10 @@ static struct json_object *map_shown(struct showing *s, const char *keyword,
 	return o;
 }
 
-/* V, the value of KEYWORD. Only data is as it was; a name is no keyword. */
+/*
+ * Show V, the value of KEYWORD. Data is not changed. In a map, a name is never
+ * taken for a keyword.
+ */
 static struct json_object *value_shown(struct showing *s, const char *keyword,
 				       struct json_object *v)
 {
@@ -169,7 +180,10 @@ static struct json_object *value_shown(struct showing *s, const char *keyword,
 	return shown(s, v);
 }
 
-/* What has an $id within the document is the root of its own references. */
+/*
+ * Show SCHEMA. An inner schema with an $id is the root of its own references,
+ * so it stays as it is.
+ */
 static struct json_object *shown(struct showing *s, struct json_object *schema)
 {
 	struct json_object *o;
@@ -192,7 +206,10 @@ static struct json_object *shown(struct showing *s, struct json_object *schema)
 	return o;
 }
 
-/* Clients that know but an older draft stumble over the default's name. */
+/*
+ * Return the dialect, or NULL for the default: clients with an older draft
+ * stumble over the default's name.
+ */
 static struct json_object *dialect_of(struct json_object *schema)
 {
 	const char *uri = json_member_str(schema, "$schema");
@@ -214,7 +231,7 @@ struct json_object *mcp_schema_inputs(struct json_object *schema,
 
 	if (dialect_of(schema) == NULL && !s.needs_dialect)
 		json_object_object_del(o, "$schema");
-	if (!s.by_name) /* two tools may have the same */
+	if (!s.by_name) /* two tools may have the same $id */
 		json_object_object_del(o, "$id");
 	for (const char *const *key = not_on_top; *key != NULL; key++)
 		if (!s.into_top && !s.by_name && !s.composed)
@@ -222,13 +239,17 @@ struct json_object *mcp_schema_inputs(struct json_object *schema,
 	return o;
 }
 
-/* A client that cannot find a schema by its name lists no tool at all. */
+/*
+ * Show SCHEMA below an anyOf. A schema that uses names is shown as any object:
+ * a client that cannot find a schema by its name lists no tool at all.
+ */
 static struct json_object *outputs(struct json_object *schema)
 {
 	struct showing s = {.doc = schema, .root = MOVED_TO};
 	struct json_object *o = shown(&s, schema);
 
-	json_object_object_del(o, "$schema"); /* the root's to say */
+	json_object_object_del(o, "$schema"); /* only the root names the
+						 dialect */
 	json_object_object_del(o, "$id");
 	if (!s.by_name)
 		return o;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pointer_error.c - builds the JSON pointer to what is wrong in a question of a
- * template, for elicit_form.c, sampling.c and the supervisor's input_request.c.
- * A token that has no room is left out whole.
+ * pointer_error.c - builds the JSON pointer to a fault in a template's
+ * question, for elicit_form.c, sampling.c and the supervisor's input_request.c.
+ * A token without room is left out whole.
  */
 #include "proto/mcp/pointer_error.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whole, or not at all: half of a token would point elsewhere. */
+/* Append a whole token or nothing: half of a token would point elsewhere. */
 static void append(struct pointer_error *f, const char *token, size_t n)
 {
 	size_t at = strlen(f->pointer);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_state.c - seals what a call's next round needs to know, and opens what
- * clients bring back, for the questions of stateless calls. A text that is not
- * good is told by a verdict; only memory can lack, and then it aborts.
+ * request_state.c - seals the data that the next round of a call needs, and
+ * opens the text that the client brings back, for questions in stateless calls.
+ * A bad text gives a verdict. Memory that runs out aborts; nothing else can
+ * fail.
  */
 #include "proto/mcp/request_state.h"
 
@@ -18,16 +19,18 @@
 
 /* Numbers have their highest byte first. */
 #define VERSION 1
-#define ROUND 1 /* where each is: after the version's byte */
+#define ROUND 1 /* offsets of the fields; the version is byte 0 */
 #define EXPIRES 5
 #define RUN 13
 #define CALL (RUN + ID_SIZE)
 #define REQUESTOR (CALL + REQUEST_STATE_CALL)
-#define SEALED (REQUESTOR + 32) /* bytes that the seal is on… */
-#define SEAL 32			/* …and of it */
+#define SEALED (REQUESTOR + 32) /* bytes under the seal */
+#define SEAL 32			/* bytes of the seal */
 #define WHOLE (SEALED + SEAL)
 
-/* Three bytes are four characters, without any padding. */
+/*
+ * Base64 makes four characters of three bytes; a whole number needs no padding.
+ */
 _Static_assert(WHOLE % 3 == 0, "a text needs no padding");
 _Static_assert(BASE64_LEN(WHOLE) + 1 == REQUEST_STATE_SIZE, "so long is it");
 _Static_assert(JSON_DIGEST_BYTES == REQUEST_STATE_CALL, "a digest fits");
@@ -56,7 +59,7 @@ static void digest(unsigned char out[32], const char *text)
 	sha256_digest(&md, SHA256_DIGEST_SIZE, out);
 }
 
-/* The label keeps it apart from whatever else may be sealed by the same key. */
+/* Seal SEALED. The label separates requestState from other uses of the key. */
 static void seal(unsigned char out[SEAL],
 		 const unsigned char key[REQUEST_STATE_KEY],
 		 const unsigned char *sealed)
@@ -85,7 +88,7 @@ void request_state_call(unsigned char out[REQUEST_STATE_CALL],
 	free(prefix);
 }
 
-/* ---- its text: Base64 for URLs (RFC 4648, 5) ---- */
+/* ---- the text: Base64 for URLs (RFC 4648, 5) ---- */
 
 static void replace(char *text, const char *these, const char *by)
 {
@@ -129,8 +132,8 @@ void request_state_seal(char out[REQUEST_STATE_SIZE],
 }
 
 /*
- * The seal before all that it is on; then whose it is, since another's is to
- * learn no more than that.
+ * The seal is checked first, then the requestor: another requestor may learn no
+ * more than the mismatch.
  */
 enum request_state_verdict
 request_state_open(struct request_state *s,

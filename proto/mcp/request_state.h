@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_state.h - what a client brings back when it repeats a call with the
- * answers that were asked for (MCP 2026-07-28, multi round-trip requests):
- * sealed, so that it is ours as it was or nothing; pure functions.
+ * request_state.h - the text that a client brings back when it repeats a call
+ * with answers (MCP 2026-07-28, multi round-trip requests). The text is sealed:
+ * a change is detected. Pure functions.
  *
- * It is no secret: whoever has it can read it. Where a run waits no more, or its
- * round is over, is for the caller to see: a seal tells nothing of replays.
+ * The text is no secret: any holder can read it. A seal does not stop replays:
+ * the caller checks whether the run still waits and the round is still open.
  */
 #ifndef PROTO_MCP_REQUEST_STATE_H
 #define PROTO_MCP_REQUEST_STATE_H
@@ -16,25 +16,26 @@
 
 #include "base/id.h"
 
-#define REQUEST_STATE_KEY 32   /* bytes, random */
-#define REQUEST_STATE_CALL 32  /* bytes, of a call's digest */
-#define REQUEST_STATE_SIZE 189 /* of its text, all of which are as long */
+#define REQUEST_STATE_KEY 32  /* random bytes */
+#define REQUEST_STATE_CALL 32 /* bytes of a call's digest */
+/* bytes of a sealed text, with NUL; all texts have this length */
+#define REQUEST_STATE_SIZE 189
 
 struct request_state {
-	/* what it is bound to */
-	const char *requestor; /* lent: the name */
+	/* values that the text is bound to: */
+	const char *requestor; /* the requestor's name, lent */
 	unsigned char call[REQUEST_STATE_CALL];
-	/* what it says */
-	char run[ID_SIZE];  /* "": of no run */
-	uint32_t round;	    /* of questions */
-	int64_t expires_ms; /* wall clock; good before it */
+	/* values that the text carries: */
+	char run[ID_SIZE];  /* the run's id; "": no run */
+	uint32_t round;	    /* number of the round of questions */
+	int64_t expires_ms; /* wall clock; the text expires then */
 };
 
 enum request_state_verdict {
 	REQUEST_STATE_OK,
-	REQUEST_STATE_MALFORMED, /* no text that is ever made here */
-	REQUEST_STATE_FORGED,	 /* by another key, or changed */
-	/* Only whoever has a seal of ours learns which of these it is. */
+	REQUEST_STATE_MALFORMED, /* not a text of this server's form */
+	REQUEST_STATE_FORGED,	 /* sealed by another key, or changed */
+	/* Only a text with a good seal gets one of these verdicts. */
 	REQUEST_STATE_OTHER_REQUESTOR,
 	REQUEST_STATE_OTHER_CALL,
 	REQUEST_STATE_EXPIRED,
@@ -42,28 +43,28 @@ enum request_state_verdict {
 };
 
 /*
- * The digest of a call: of METHOD, of the tool, prompt or URI that is called
- * NAME, and of its ARGUMENTS (NULL: none), whatever the order of their members.
+ * Digest a call: METHOD, NAME (of the tool, prompt or URI) and ARGUMENTS (NULL:
+ * none), independent of the order of their members.
  */
 void request_state_call(unsigned char out[REQUEST_STATE_CALL],
 			const char *method, const char *name,
 			struct json_object *arguments);
 
-/* S as a text, with NUL, that fits into JSON as it stands. */
+/* Write S as a sealed text with NUL, which needs no escape in JSON. */
 void request_state_seal(char out[REQUEST_STATE_SIZE],
 			const unsigned char key[REQUEST_STATE_KEY],
 			const struct request_state *s);
 
 /*
- * Open TEXT, LEN bytes of a client's. S has the requestor and the call of the
- * request that brings it; only when all is well does it get what TEXT says.
+ * Open TEXT, LEN bytes from a client. S has the requestor and the call of the
+ * request with TEXT; S gets the data of TEXT only when the verdict is OK.
  */
 enum request_state_verdict
 request_state_open(struct request_state *s,
 		   const unsigned char key[REQUEST_STATE_KEY], const char *text,
 		   size_t len, int64_t now_ms);
 
-/* The sentence for the client; "" for REQUEST_STATE_OK. */
+/* Return the sentence for the client; "" for REQUEST_STATE_OK. */
 const char *request_state_text(enum request_state_verdict v);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc.c - reads and writes JSON-RPC messages: the supervisor's sessions, and
- * the command as a client. Parsing never fails: what is no message becomes
- * RPC_BROKEN with the error to answer. Writing is -EMSGSIZE beyond the buffer's
- * bound, and leaves the buffer as it was.
+ * rpc.c - reads and writes JSON-RPC messages, for the supervisor's sessions and
+ * for the command as a client. Parsing never fails: text that is no message
+ * becomes RPC_BROKEN with the error to answer. Writing beyond the buffer's
+ * bound gives -EMSGSIZE and leaves the buffer as it was.
  */
 #include "proto/mcp/rpc.h"
 
@@ -36,7 +36,7 @@ static bool has(const struct rpc_msg *m, const char *key)
 	return json_object_object_get_ex(m->root, key, NULL);
 }
 
-/* What stands under KEY, for people. */
+/* Name the type of the value at KEY, for people. */
 static const char *found(const struct rpc_msg *m, const char *key)
 {
 	static const char *const names[] = {
@@ -51,7 +51,7 @@ static const char *found(const struct rpc_msg *m, const char *key)
 	return names[json_object_get_type(json_member(m->root, key))];
 }
 
-/* The string under KEY when a C string can tell all of it; else NULL. */
+/* Return the string at KEY; NULL for no string, or one with a NUL in it. */
 static const char *plain_str(const struct rpc_msg *m, const char *key)
 {
 	struct json_object *v = json_member(m->root, key);
@@ -94,7 +94,7 @@ size_t rpc_id_key(char out[RPC_ID_MAX + 1], struct json_object *value)
 	return len + 1;
 }
 
-/* Keep the id as it came; whatever is no id is left to check_id(). */
+/* Keep the id's text. A value unfit as an id is left to check_id(). */
 static void take_id(struct rpc_msg *m, const char *text, size_t len)
 {
 	struct json_object *value = json_member(m->root, "id");
@@ -131,7 +131,7 @@ static bool check_version(struct rpc_msg *m)
 			  : found(m, "jsonrpc"));
 }
 
-/* One of method, result and error says what the message is. */
+/* Set the kind: a message has exactly one of method, result and error. */
 static bool check_kind(struct rpc_msg *m)
 {
 	bool method = has(m, "method"), result = has(m, "result"),
@@ -151,7 +151,7 @@ static bool check_kind(struct rpc_msg *m)
 
 static bool check_id(struct rpc_msg *m)
 {
-	/* a peer that could not read our id says so by an error without one */
+	/* the error of a peer that could not read our id has no id */
 	bool may_lack = m->kind == RPC_NOTIFICATION ||
 			(has(m, "error") && json_member(m->root, "id") == NULL);
 
@@ -219,16 +219,8 @@ static bool check_container(struct rpc_msg *m)
 	return false;
 }
 
-static void parse_one(struct rpc_msg *m, const char *text, size_t len)
+static void check_one(struct rpc_msg *m, const char *text, size_t len)
 {
-	struct json_error err;
-
-	*m = (struct rpc_msg){.bytes = len};
-	if (json_parse(&m->root, text, len, &err) != 0) {
-		broken(m, RPC_PARSE_ERROR,
-		       "not JSON as this server takes it: %s", err.text);
-		return;
-	}
 	if (!check_container(m))
 		return;
 	take_id(m, text, len);
@@ -240,7 +232,28 @@ static void parse_one(struct rpc_msg *m, const char *text, size_t len)
 		check_call(m);
 }
 
-/* Each part of the batch M as a message; the whole tree is needed no more. */
+static void not_json(struct rpc_msg *m, const struct json_error *err)
+{
+	broken(m, RPC_PARSE_ERROR, "not JSON as this server takes it: %s",
+	       err->text);
+}
+
+static void parse_one(struct rpc_msg *m, const char *text, size_t len)
+{
+	struct json_error err;
+
+	*m = (struct rpc_msg){.bytes = len};
+	if (json_parse_cost(&m->root, text, len, JSON_VALUES_MAX, &m->cost,
+			    &err) != 0)
+		not_json(m, &err);
+	else
+		check_one(m, text, len);
+}
+
+/*
+ * Parse each part of the batch M as a message; the tree of the whole batch is
+ * freed first.
+ */
 static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
 {
 	struct json_span span;
@@ -248,13 +261,14 @@ static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
 
 	json_object_put(m->root);
 	m->root = NULL;
+	m->cost = 0;
 	if (m->n_parts > RPC_BATCH_MAX)
 		return;
 	m->parts = xcalloc(m->n_parts, sizeof(*m->parts));
 	for (size_t i = 0; json_next(&span, text, len, &at) == 0; i++) {
 		struct rpc_msg *part = &m->parts[i];
 
-		assert(i < m->n_parts); /* two readers of one text */
+		assert(i < m->n_parts); /* the two parsers read the same text */
 		parse_one(part, text + span.off, span.len);
 		if (part->kind == RPC_BATCH)
 			broken(part, RPC_INVALID_REQUEST,
@@ -269,6 +283,33 @@ void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
 		parse_parts(m, text, len);
 }
 
+void rpc_refuse(struct rpc_msg *m, int code, const char *errmsg)
+{
+	bool answered = m->kind == RPC_REQUEST;
+	struct rpc_msg refused = {.bytes = m->bytes,
+				  .id = answered ? m->id : NULL};
+
+	if (answered)
+		m->id = NULL;
+	rpc_fini(m);
+	*m = refused;
+	broken(m, code, "%s", errmsg);
+}
+
+void rpc_parse_refused(struct rpc_msg *m, const char *text, size_t len,
+		       int code, const char *errmsg)
+{
+	struct json_error err;
+
+	*m = (struct rpc_msg){.bytes = len};
+	if (json_skim(&m->root, text, len, &err) != 0)
+		not_json(m, &err);
+	else
+		check_one(m, text, len);
+	if (m->kind != RPC_BROKEN)
+		rpc_refuse(m, code, errmsg);
+}
+
 void rpc_fini(struct rpc_msg *m)
 {
 	for (size_t i = 0; m->parts != NULL && i < m->n_parts; i++)
@@ -281,10 +322,13 @@ void rpc_fini(struct rpc_msg *m)
 	*m = (struct rpc_msg){0};
 }
 
-/* A message under way: once a piece does not fit, no more is added. */
+/*
+ * A message under construction: after a piece that does not fit, no more is
+ * added.
+ */
 struct draft {
 	struct buf *out;
-	size_t held; /* bytes that OUT had before */
+	size_t held; /* bytes in OUT before the message */
 	int rc;
 };
 
@@ -299,7 +343,7 @@ static void put_str(struct draft *d, const char *s)
 	put(d, s, strlen(s));
 }
 
-/* KEY is the text before the value: ",\"params\":". */
+/* Add V behind KEY, which is the text before the value: ",\"params\":". */
 static void put_value(struct draft *d, const char *key, struct json_object *v)
 {
 	size_t n;
@@ -309,7 +353,7 @@ static void put_value(struct draft *d, const char *key, struct json_object *v)
 	put(d, text, n);
 }
 
-/* S as a JSON string, up to where it stops being UTF-8. */
+/* Add S as a JSON string, cut at the first byte that is not UTF-8. */
 static void put_quoted(struct draft *d, const char *key, const char *s)
 {
 	size_t n = utf8_valid_len(s, strlen(s));
@@ -335,7 +379,7 @@ static void put_id(struct draft *d, const char *id)
 	put_str(d, id != NULL ? id : "null");
 }
 
-/* Close the message, or take back what there is of it. */
+/* Close the message, or remove its part from the buffer after a failure. */
 static int finish(struct draft *d)
 {
 	put(d, "}", 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampling.c - checks what a template asks a client's model and what the
- * model's answer is, for supervisor/input/input_request.c. A member that
- * clients would refuse is told by its JSON pointer; what it needs of the client
- * is a set of bits.
+ * sampling.c - checks a template's question to a client's model, and the
+ * model's answer, for supervisor/input/input_request.c. A member that clients
+ * would refuse is told by a JSON pointer; the abilities needed of the client
+ * are a set of bits.
  */
 #include "proto/mcp/sampling.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- content ---- */
 
-/* The kinds of block: what each must have, of which type. */
+/* The kinds of block, and the members that each must have, by type. */
 static const struct {
 	const char *type;
 	struct {
@@ -183,7 +183,7 @@ static bool check_choice(struct json_object *v, unsigned *needs,
 static const struct {
 	const char *name;
 	bool required;
-	json_is_fn *is; /* NULL: what it must be takes CHECK to say */
+	json_is_fn *is; /* NULL: CHECK checks the value */
 	const char *expected;
 	bool (*check)(struct json_object *v, unsigned *needs,
 		      struct pointer_error *f);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_error.c - a refusal as tools tell it: code, sentence, details, and the
- * hint, by the code alone or by what the details say of the cause. Whoever
- * refuses a call in the supervisor fills one, and session/request.c answers by
- * it. Only one may be set, which is asserted; making it cannot fail.
+ * tool_error.c - a tool's refusal: code, sentence, details and hint; the hint
+ * comes from the code alone, or from the cause in the details. Code in the
+ * supervisor that refuses a call fills a tool_error, and session/request.c
+ * answers by it. Setting a second error is an assertion; nothing else can fail.
  */
 #include "proto/mcp/tool_error.h"
 
@@ -33,7 +33,7 @@ void tool_error_set(struct tool_error *r, const char *code,
 	va_start(ap, fmt);
 	r->message = xvasprintf(fmt, ap);
 	va_end(ap);
-	utf8_mend(r->message); /* it goes into JSON */
+	utf8_mend(r->message); /* the message goes into JSON */
 }
 
 void tool_error_fini(struct tool_error *r)
@@ -68,11 +68,13 @@ struct json_object *tool_error_limit(const char *limit, int64_t used,
 	return d;
 }
 
-#define LIST_MAX 8 /* versions, say, that a sentence names */
+#define LIST_MAX 8 /* items, such as versions, that a sentence names */
 
-/* ---- by the details ---- */
+/* ---- hints by the details ---- */
 
-/* "a, b or c"; NULL: there are none. */
+/*
+ * Return LIST as "a, b or c"; NULL for an empty list. The caller owns the text.
+ */
 static char *any_of(struct json_object *list)
 {
 	size_t n = json_length(list);
@@ -102,7 +104,7 @@ static char *about_version(struct json_object *d)
 	return hint;
 }
 
-/* "/inputs/urls/0" as a program would write it: inputs.urls[0]. */
+/* Write POINTER as a program would: /inputs/urls/0 is inputs.urls[0]. */
 static char *argument(const char *pointer)
 {
 	struct buf b = {0};
@@ -141,6 +143,28 @@ static char *about_argument(struct json_object *d)
 	return hint;
 }
 
+/*
+ * Hint for a limit that recovers in a known time by itself; the details also
+ * name the person who can raise it.
+ */
+static char *about_quota(struct json_object *d)
+{
+	const char *limit = json_member_str(d, "limit");
+	const char *who = json_member_str(d, "whoCanRaise");
+	struct json_object *ms = json_member(d, "retryAfterMs");
+	char time[QUANTITY_SIZE];
+
+	if (limit == NULL || strcmp(limit, "cpu_seconds_per_hour") != 0 ||
+	    !json_object_is_type(ms, json_type_int))
+		return NULL;
+	return xasprintf(
+	    "try again in %s, when what was used an hour ago counts "
+	    "no more%s%s",
+	    quantity(time, json_object_get_int64(ms), "ms"),
+	    who != NULL ? ", or have the limit raised, by " : "",
+	    who != NULL ? who : "");
+}
+
 static char *about_wait(struct json_object *d)
 {
 	struct json_object *ms = json_member(d, "retryAfterMs");
@@ -152,7 +176,10 @@ static char *about_wait(struct json_object *d)
 			 quantity(time, json_object_get_int64(ms), "ms"));
 }
 
-/* Who ended the run: the template by a code of its own, a program, a fault. */
+/*
+ * Hint by what ended the run: the template with its own code, or a program with
+ * a status.
+ */
 static char *about_execution(struct json_object *d)
 {
 	const char *code = json_member_str(d, "templateCode");
@@ -184,7 +211,7 @@ static char *about_output(struct json_object *d)
 	return hint;
 }
 
-/* A detail that is a text says what the matter is: what is said around it. */
+/* Hints made of a detail's text, with the words before and after it. */
 static const struct {
 	const char *code, *detail, *before, *after;
 } around[] = {
@@ -194,6 +221,7 @@ static const struct {
      "ask for less, or have the limit raised, by ", ""},
     {"RUN_TIMEOUT", "whoCanRaise",
      "ask for less at once, or have it given more time, by ", ""},
+    {"EXECUTION_ERROR", "cure", "", ""},
     {"STEP_EXECUTION_FAILED", "failedStep", "the step ",
      " failed; if what it says is about the inputs, correct them; if it is "
      "about a grant, the operator can give that; else the template's author "
@@ -206,7 +234,7 @@ static const struct {
      ""},
 };
 
-/* NULL: there is no such detail. */
+/* Return the hint by a detail's text; NULL: there is no such detail. */
 static char *about_text(const char *code, struct json_object *d)
 {
 	for (size_t i = 0; i < ARRAY_LEN(around); i++) {
@@ -219,11 +247,12 @@ static char *about_text(const char *code, struct json_object *d)
 	return NULL;
 }
 
-/* ---- by the code ---- */
+/* ---- hints by the code ---- */
 
 static const struct {
 	const char *code;
-	char *(*hint)(struct json_object *details); /* NULL: they say nothing */
+	char *(*hint)(struct json_object *details); /* returns NULL when DETAILS
+						       do not help */
 } abouts[] = {
     {"TEMPLATE_VERSION_UNSUPPORTED", about_version},
     {"INVALID_PARAMETER", about_argument},
@@ -274,8 +303,9 @@ static const struct {
      "steps says which failed, and of what; if that is about the inputs, "
      "correct them"},
     {"EXECUTION_ERROR",
-     "the message says what went wrong: if it names an input, correct that, "
-     "else the template's author has to mend it"},
+     "the message says what went wrong: if that is about what you gave, such "
+     "as an input or code, correct it; else the template's author has to mend "
+     "it"},
     {"OUTPUT_INVALID", "the template's author has to mend what it returns"},
     {"WORKER_CRASHED",
      "try again (retry_task_run); if it crashes again, the template's author "
@@ -293,7 +323,11 @@ static const struct {
 char *recover_hint_of(const char *code, struct json_object *details)
 {
 	const char *usual = "the message says what is wrong";
-	char *hint = about_text(code, details);
+	char *hint =
+	    strcmp(code, "QUOTA_EXCEEDED") == 0 ? about_quota(details) : NULL;
+
+	if (hint == NULL)
+		hint = about_text(code, details);
 
 	for (size_t i = 0; i < ARRAY_LEN(abouts) && hint == NULL; i++)
 		if (strcmp(abouts[i].code, code) == 0)

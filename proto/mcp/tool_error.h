@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_error.h - why something was not done: what came, what would pass, who
- * can change it, what the client can do. It becomes a tool result with isError.
+ * tool_error.h - a refusal: the fault, the values that would pass, the person
+ * able to change the limit, and advice to the client. A refusal becomes a tool
+ * result with isError.
  */
 #ifndef PROTO_MCP_TOOL_ERROR_H
 #define PROTO_MCP_TOOL_ERROR_H
@@ -9,30 +10,30 @@
 #include <json-c/json.h>
 #include <stdint.h>
 
-struct tool_error {		     /* all-zero: nothing is refused */
-	const char *code;	     /* static: TEMPLATE_NOT_FOUND, … */
-	char *message;		     /* owned */
-	struct json_object *details; /* owned, or NULL */
+struct tool_error {		     /* a refusal; zeroed: nothing is refused */
+	const char *code;	     /* static, such as TEMPLATE_NOT_FOUND */
+	char *message;		     /* the sentence, owned */
+	struct json_object *details; /* the details, owned, or NULL */
 };
 
-/* Fill R, which is empty; DETAILS is taken. */
+/* Fill R, which is empty; takes DETAILS. */
 void tool_error_set(struct tool_error *r, const char *code,
 		    struct json_object *details, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void tool_error_fini(struct tool_error *r);
 
-/* {error, errorCode, recoverHint, details?}; the caller owns it. */
+/* Return {error, errorCode, recoverHint, details?}, owned by the caller. */
 struct json_object *tool_error_json(const char *code, const char *message,
 				    struct json_object *details);
 
-/* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
+/* Return details of RESOURCE_LIMIT, without a USED below 0; the caller's. */
 struct json_object *tool_error_limit(const char *limit, int64_t used,
 				     int64_t allowed, const char *unit,
 				     const char *who_can_raise);
 
 /*
- * A sentence on CODE that fits its cause, which DETAILS (or NULL) tells; the
- * caller's. It names tools and their arguments.
+ * Return advice on CODE and the cause in DETAILS (may be NULL), in one sentence
+ * with the names of tools and arguments. The caller owns the text.
  */
 char *recover_hint_of(const char *code, struct json_object *details);
 

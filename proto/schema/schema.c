@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema.c - the library's entry: compiles a schema, checks instances within a
- * budget of steps, frees it. Called through schema.h by manifests, tool
- * arguments, results, forms and the command. -EINVAL says that a schema or an
- * instance is bad, with the first error; -E2BIG and -ETIME, that the budget
- * gave no verdict.
+ * budget of steps, and frees the schema. Called through schema.h by manifests,
+ * tool arguments, results, forms and the command. -EINVAL: the schema or the
+ * instance is bad, with the first error. -E2BIG and -ETIME: the budget ended
+ * before a verdict.
  */
 #include "proto/schema/schema.h"
 
@@ -18,7 +18,7 @@
 
 #define CHUNK_BYTES 8192u
 
-/* Memory for a schema, freed at once. */
+/* A block of a schema's memory; schema_free() frees all blocks. */
 struct schema_chunk {
 	struct schema_chunk *next;
 	size_t used, size;
@@ -108,7 +108,9 @@ static int compile(struct schema **out, struct json_object *doc,
 		   const struct schema_options *opt, struct schema_error *err,
 		   bool by_metaschema);
 
-/* DOC against the metaschema that it names, when that is not one of ours. */
+/*
+ * Check DOC against the metaschema in its "$schema", unless that is built in.
+ */
 static int check_by_metaschema(struct schema_compiler *c,
 			       struct json_object *doc)
 {
@@ -188,7 +190,7 @@ static void check_fini(struct schema_check *c)
 	free(c->secret);
 }
 
-/* Only memory that is read before it is written needs to be cleared. */
+/* Clear only the members read before they are written; SCOPE is large. */
 static void check_init(struct schema_check *c, const struct schema *s,
 		       struct schema_budget *b)
 {
@@ -196,10 +198,13 @@ static void check_init(struct schema_check *c, const struct schema *s,
 	c->s = s;
 	c->budget = b;
 	c->steps = b->used;
-	c->look_at = b->used; /* is there anything left? */
+	c->look_at = b->used; /* makes the first step ask the budget */
 }
 
-/* 1: valid; 0: not; -E2BIG, -ETIME, with *STOP (unless NULL) filled. */
+/*
+ * Return 1: valid; 0: not valid; -E2BIG or -ETIME, with *STOP filled unless
+ * NULL.
+ */
 static int verdict(const struct schema *s, struct json_object *instance,
 		   struct schema_budget *b, struct schema_error *stop)
 {
@@ -223,14 +228,14 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Which values are writeOnly anywhere: every branch is walked. */
+/* Find the values that are writeOnly anywhere; every branch is walked. */
 static void find_secrets(struct schema_check *c,
 			 const struct schema_place *root)
 {
 	c->mark = true;
 	c->all = true;
 	schema_run(c, c->s->root, root, NULL);
-	c->hide = c->rc != 0; /* not all found: show nothing */
+	c->hide = c->rc != 0; /* some are unknown: show no value */
 	c->mark = false;
 	c->rc = 0;
 	if (c->nsecret > 0)
@@ -238,7 +243,7 @@ static void find_secrets(struct schema_check *c,
 		      by_address);
 }
 
-/* That it is not valid is known, but not where. */
+/* Word an error without a place: the steps are used up. */
 static void say_no_more(struct schema_error *e)
 {
 	*e =
@@ -248,7 +253,10 @@ static void say_no_more(struct schema_error *e)
 		 "more steps than are left of those that a check may take");
 }
 
-/* INSTANCE is not valid: at most MAX reasons go to ERRS; how many. */
+/*
+ * Write at most MAX errors of INSTANCE, which is not valid, to ERRS; return
+ * their number.
+ */
 static size_t explain(const struct schema *s, struct json_object *instance,
 		      struct schema_budget *b, struct schema_error *errs,
 		      size_t max)

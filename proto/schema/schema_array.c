@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_array.c - the checks of arrays: length, uniqueItems, items, contains,
- * unevaluatedItems. schema_run() calls them as operations that the compiler
- * chose. False is a violation with its error, or a bound that was met, which
- * schema_check keeps.
+ * unevaluatedItems. schema_run() calls these functions as a node's operations.
+ * False is a violation with its error, or a bound that was met; schema_check
+ * has the bound.
  */
 #include "proto/schema/schema_private.h"
 
@@ -38,7 +38,7 @@ bool schema_check_unique_items(struct schema_check *c,
 				first, second);
 }
 
-/* A refusal that the schema "false" would word less helpfully. */
+/* Refuse items past ALLOWED, in better words than the error for "false". */
 static bool refuse_rest(struct schema_check *c, const struct schema_op *op,
 			const struct schema_place *at, size_t allowed)
 {
@@ -72,7 +72,7 @@ bool schema_unevaluated(struct schema_check *c, const struct schema_op *op,
 	return schema_run(c, op->nodes[0], child, NULL);
 }
 
-/* nodes[0], unless NULL, for all beyond the first elements. */
+/* Check items: nodes[0] (NULL: no schema) is for items past the first nodes. */
 bool schema_check_items(struct schema_check *c, const struct schema_op *op,
 			const struct schema_place *at, struct schema_seen *seen)
 {

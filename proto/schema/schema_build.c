@@ -61,7 +61,7 @@ int build_type(struct build *b)
 		for (size_t i = 0; i < json_object_array_length(v); i++)
 			mask |= schema_type_named(json_object_get_string(
 			    json_object_array_get_idx(v, i)));
-	/* Where the type is right there is nothing to check. */
+	/* An instance of a right type needs no check. */
 	build_add(b, "type", T_ANY & ~mask, schema_check_type)->u.mask = mask;
 	return 0;
 }
@@ -83,12 +83,13 @@ int build_values(struct build *b)
 	return 0;
 }
 
-/* Keywords whose value is one number. */
+/* Build the keywords with a number as their value. */
 int build_numbers(struct build *b)
 {
 	static const struct {
 		const char *name;
-		const char *relation; /* NULL: multipleOf's */
+		const char *relation; /* words of the comparison; NULL:
+					 multipleOf */
 		enum schema_kw kw;
 		int8_t least, most;
 	} rows[] = {
@@ -127,7 +128,7 @@ uint64_t build_count_of(struct json_object *v)
 	return d < (double)INT64_MAX ? (uint64_t)d : UINT64_MAX - 1;
 }
 
-/* Keywords whose value is a count. */
+/* Build the keywords with a count as their value. */
 int build_counts(struct build *b)
 {
 	static const struct {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_build.h - what schema_compile.c and schema_build.c share. */
+/* schema_build.h - declarations for schema_compile.c and schema_build.c. */
 #ifndef PROTO_SCHEMA_SCHEMA_BUILD_H
 #define PROTO_SCHEMA_SCHEMA_BUILD_H
 
 #include "proto/schema/schema_compiler.h"
 
-#define SCHEMA_OPS_MAX 48 /* more than there are keywords that check */
+#define SCHEMA_OPS_MAX 48 /* above the number of checking keywords */
 
-/* One node on its way to operations. */
+/* A node whose keywords become operations. */
 struct build {
 	struct schema_compiler *c;
 	struct schema_node *n;
@@ -18,9 +18,9 @@ struct build {
 
 struct schema_op *build_add(struct build *b, const char *keyword,
 			    unsigned types, schema_check_fn *check);
-/* The strings of LIST. */
+/* Return the strings of LIST. */
 const char **build_names_of(struct build *b, struct json_object *list);
-/* PATTERN, or what is wrong with it, at KEYWORD. */
+/* Compile PATTERN at KEYWORD; -EINVAL and its fault when refused. */
 int build_pattern(struct build *b, const char *keyword, const char *pattern,
 		  size_t len, struct schema_pattern **out);
 uint64_t build_count_of(struct json_object *v);

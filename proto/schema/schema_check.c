@@ -2,9 +2,10 @@
 /*
  * schema_check.c - runs the operations of a node on a value, with the
  * applicators allOf, anyOf, oneOf, not, if and the references; schema.c starts
- * it at the root. It counts steps and depth: where a bound is met there is no
- * verdict, and what was dearest is blamed in the error. What unevaluated… ask
- * for is a bit for each member or element.
+ * it at the root. Steps and depth are counted: at a bound there is no verdict,
+ * and the error blames the dearest part. For unevaluatedItems and
+ * unevaluatedProperties a bit for each element or member says whether it was
+ * evaluated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ void schema_met(struct schema_check *c, const char *limit, uint64_t allowed)
 	c->stop->allowed = allowed;
 }
 
-/* A share of the budget that makes somebody its spender. */
+/* A quarter of the steps makes an operation the one to blame. */
 #define MOST_OF_IT 4u
 
 bool schema_look(struct schema_check *c)
@@ -78,7 +79,9 @@ bool schema_look(struct schema_check *c)
 	return false;
 }
 
-/* OP of N gave up, which had begun when BEGAN steps were used. */
+/*
+ * Blame OP of N when N used its share since step BEGAN; the innermost N wins.
+ */
 static void blame(struct schema_check *c, const struct schema_node *n,
 		  const struct schema_op *op, uint64_t began)
 {
@@ -145,8 +148,8 @@ static bool run_ops(struct schema_check *c, const struct schema_node *n,
 }
 
 /*
- * unevaluated… in N asks what N's own keywords saw: not what its neighbours
- * did, though they hear of all that N saw.
+ * Run N, which has unevaluatedItems or unevaluatedProperties: they see the bits
+ * of N's own keywords, not of N's neighbours. The neighbours see all bits of N.
  */
 static bool run_watched(struct schema_check *c, const struct schema_node *n,
 			const struct schema_place *at, struct schema_seen *seen)
@@ -194,7 +197,9 @@ bool schema_check_ref(struct schema_check *c, const struct schema_op *op,
 	return schema_run(c, op->nodes[0], at, seen);
 }
 
-/* The outermost resource on the way here that has the anchor wins. */
+/*
+ * Follow $dynamicRef: the outermost resource on the way with the anchor wins.
+ */
 bool schema_check_dynamic_ref(struct schema_check *c,
 			      const struct schema_op *op,
 			      const struct schema_place *at,
@@ -307,7 +312,7 @@ bool schema_check_not(struct schema_check *c, const struct schema_op *op,
 			   "a value that the schema under not refuses");
 }
 
-/* nodes: if, then, else. */
+/* Check if; nodes are if, then, else. */
 bool schema_check_if(struct schema_check *c, const struct schema_op *op,
 		     const struct schema_place *at, struct schema_seen *seen)
 {
@@ -347,7 +352,7 @@ static size_t words(const struct schema_seen *s)
 	return (s->n + WORD_BITS - 1) / WORD_BITS;
 }
 
-/* Nothing of V is evaluated yet. S stays where it is until it is freed. */
+/* Mark no part of V as evaluated. S must not move until it is freed. */
 void schema_seen_init(struct schema_seen *s, struct json_object *v)
 {
 	s->n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_compile.c - gives each node that was loaded its operations, in the
- * order in which errors help most, and resolves its references. schema.c calls
- * it once a document. What is wrong comes back as -EINVAL, said by schema_bad()
- * with the place in the schema.
+ * schema_compile.c - gives each loaded node its operations, in the order of the
+ * most helpful errors, and resolves the references. schema.c calls it once a
+ * document. A fault is -EINVAL, reported by schema_bad() with the place in the
+ * schema.
  */
 #include "proto/schema/schema_build.h"
 
@@ -11,20 +11,20 @@
 
 #include "base/mem.h"
 
-/* Room for N nodes under OP. */
+/* Make room for N nodes under OP. */
 static void give_nodes(struct build *b, struct schema_op *op, size_t n)
 {
 	op->nnodes = (uint32_t)n;
 	op->nodes = schema_alloc(b->c->s, n, sizeof(struct schema_node *));
 }
 
-/* The node made for subschema JSON when it was loaded. */
+/* Return the node made for the subschema JSON when the document was loaded. */
 static struct schema_node *node_of(struct build *b, struct json_object *json)
 {
 	return schema_node_find(&b->c->by_json, json);
 }
 
-/* dependentRequired, and the arrays of names in "dependencies". */
+/* Add dependentRequired, or the arrays of names in "dependencies". */
 static void add_needs(struct build *b, enum schema_kw kw, const char *keyword)
 {
 	struct schema_needs *needs;
@@ -50,7 +50,7 @@ static void add_needs(struct build *b, enum schema_kw kw, const char *keyword)
 		b->nops--;
 }
 
-/* dependentSchemas, and the schemas in "dependencies". */
+/* Add dependentSchemas, or the schemas in "dependencies". */
 static void add_dependent(struct build *b, enum schema_kw kw,
 			  const char *keyword)
 {
@@ -152,7 +152,7 @@ static int build_members(struct build *b)
 	return 0;
 }
 
-/* A keyword that has one subschema. */
+/* Add a keyword with a single subschema. */
 static struct schema_op *add_single(struct build *b, enum schema_kw kw,
 				    const char *keyword, unsigned types,
 				    schema_check_fn *check)
@@ -174,7 +174,9 @@ static int build_names(struct build *b)
 	return 0;
 }
 
-/* nodes[0] is for the rest, the others for the first elements. */
+/*
+ * Build items: nodes[0] is for the rest, later nodes are for the first items.
+ */
 static int build_items(struct build *b)
 {
 	bool array =
@@ -294,7 +296,9 @@ static int build_if(struct build *b)
 	return 0;
 }
 
-/* After all else: these look at what the others have evaluated. */
+/*
+ * Build the unevaluated keywords, last: they read the bits of earlier keywords.
+ */
 static int build_unevaluated(struct build *b)
 {
 	struct schema_op *op;
@@ -310,7 +314,7 @@ static int build_unevaluated(struct build *b)
 	return 0;
 }
 
-/* In the order in which errors are most helpful. */
+/* The builders, in the order of the most helpful errors. */
 static int (*const builders[])(struct build *) = {
     build_type,	  build_values,	  build_numbers,  build_counts,
     build_string, build_required, build_members,  build_names,
@@ -354,9 +358,9 @@ static int compile_node(struct schema_compiler *c, struct schema_node *n)
 enum { WHITE, GREY, BLACK };
 
 /*
- * Follow the operations that look at the same value as N does. Coming back to
- * a node on the way would go round for ever, whatever the instance. (What
- * $dynamicRef may find at run time is left to the bound on depth.)
+ * Follow the operations of N that check the same value. A reference back to a
+ * node on the way would never end, for any instance. (A loop by $dynamicRef
+ * shows only when checking; the bound on depth ends it.)
  */
 static int visit(struct schema_compiler *c, struct schema_node *n,
 		 unsigned depth)
@@ -386,7 +390,7 @@ static int visit(struct schema_compiler *c, struct schema_node *n,
 	return rc;
 }
 
-/* No $ref may lead back to itself on one value: it would never end. */
+/* Refuse a $ref back to itself on the same value. */
 static int check_graph(struct schema_compiler *c)
 {
 	int rc = 0;
@@ -397,7 +401,7 @@ static int check_graph(struct schema_compiler *c)
 	return rc;
 }
 
-/* References bring new nodes while the list is walked. */
+/* Compile DOC. References add nodes to the list during the walk. */
 int schema_compile_into(struct schema_compiler *c, struct json_object *doc)
 {
 	struct schema_resource *r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_compiler.h - what the files that make a graph of a schema share. */
+/* schema_compiler.h - declarations for the files that compile a schema. */
 #ifndef PROTO_SCHEMA_SCHEMA_COMPILER_H
 #define PROTO_SCHEMA_SCHEMA_COMPILER_H
 
@@ -17,7 +17,7 @@ enum schema_kw {
 	KW_COUNT,
 };
 
-/* What a keyword's value has to be. */
+/* The shapes that a keyword's value can have. */
 enum schema_shape {
 #define SHAPE(shape, ...) SHAPE_##shape,
 #define KEYWORD(...)
@@ -28,21 +28,24 @@ enum schema_shape {
 struct schema_keyword {
 	const char *name;
 	enum schema_kw kw;
-	unsigned vocabs; /* any of these brings it */
+	unsigned vocabs; /* the keyword exists in any of these */
 	enum schema_shape shape;
 };
 
-/* NULL: not a keyword where VOCABS are in force. */
+/* Return the keyword NAME in VOCABS, or NULL. */
 const struct schema_keyword *schema_keyword_find(const char *name,
 						 unsigned vocabs);
-/* Try all keywords that VOCABS bring; see base/text/suggest.h. */
+/* Offer all keywords of VOCABS to SUGGEST; see base/text/suggest.h. */
 void schema_keyword_near(struct suggest *suggest, unsigned vocabs);
-/* The bits of type NAME, or 0. */
+/* Return the bits of the type NAME, or 0. */
 unsigned schema_type_named(const char *name);
-/* What SHAPE asks for, when V (itself; not the subschemas in it) is not so. */
+/*
+ * Return what SHAPE expects when V does not fit, else NULL. The subschemas in V
+ * are not checked.
+ */
 const char *schema_shape_wrong(enum schema_shape shape, struct json_object *v);
 
-/* A schema object's members, by keyword. */
+/* The members of a schema object, by keyword. */
 struct schema_words {
 	struct json_object *val[KW_COUNT];
 	bool has[KW_COUNT];
@@ -58,7 +61,7 @@ struct schema_uri {
 	UT_hash_handle hh;
 };
 
-/* Nodes by the JSON value that they are of; all zero: empty. */
+/* Nodes by their JSON value; empty when zeroed. */
 struct schema_map {
 	struct schema_node **slot;
 	size_t slots, n;
@@ -78,19 +81,21 @@ struct schema_compiler {
 	struct schema_node *first, **last; /* nodes yet to be compiled */
 	size_t nnodes, ndocs;
 	unsigned meta_depth;
-	struct schema_check *meter; /* counts what compiling takes */
+	struct schema_check *meter; /* counts the steps of compiling */
 };
 
-/* Says what is wrong at N (NULL: the document) and its KEYWORD: -EINVAL. */
+/* Report a fault of KEYWORD at N (NULL: the document); return -EINVAL. */
 int schema_bad(struct schema_compiler *c, const struct schema_node *n,
 	       const char *keyword, const char *expected, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* That costs STEPS more. 0, or -EINVAL, said by schema_bad(): too many. */
+/*
+ * Count STEPS more. 0, or -EINVAL by schema_bad() when the budget is used up.
+ */
 int schema_spend(struct schema_compiler *c, const struct schema_node *n,
 		 const char *keyword, uint64_t steps);
 
-/* schema_load.c */
+/* functions of schema_load.c */
 int schema_load_doc(struct schema_compiler *c, struct json_object *doc,
 		    const char *uri, unsigned vocabs,
 		    struct schema_resource **out);
@@ -98,29 +103,30 @@ int schema_load_at(struct schema_compiler *c, struct json_object *json,
 		   struct schema_node *up, const char *keyword,
 		   const char *member, int index, struct schema_node **out);
 
-/* schema_dialect.c: the vocabularies that "$schema" URI brings. */
-bool schema_dialect_known(const char *uri); /* no metaschema needs be read */
-/* The vocabularies of a dialect that is known by itself; else 0. */
+/* schema_dialect.c: the vocabularies of the "$schema" URI */
+bool schema_dialect_known(const char *uri); /* built in: no metaschema is
+					       read */
+/* Return the vocabularies of a built-in dialect, else 0. */
 unsigned schema_dialect_vocabs(const char *uri);
 int schema_dialect_of(struct schema_compiler *c, const struct schema_node *n,
 		      const char *uri, unsigned *vocabs);
 
-/* schema_refs.c */
+/* functions of schema_refs.c */
 struct schema_resource *schema_registered(struct schema_compiler *c,
 					  const char *uri);
 void schema_register(struct schema_compiler *c, const char *uri,
 		     struct schema_resource *res);
-/* The node that REF, found at N under KEYWORD, leads to. */
+/* Find the node of the reference REF at N's KEYWORD. */
 int schema_resolve(struct schema_compiler *c, struct schema_node *n,
 		   const char *keyword, const char *ref,
 		   struct schema_node **out, const char **dynamic);
-/* The document at URI: the standard's own or the resolver's. Borrowed. */
+/* Return the document at URI, built in or the resolver's. Borrowed. */
 struct json_object *schema_document(struct schema_compiler *c, const char *uri);
 
-/* schema_meta.c: the standard's own schemas as JSON text; NULL: not one. */
+/* schema_meta.c: the JSON text of a metaschema of the standard, or NULL. */
 const char *schema_meta_text(const char *uri);
 
-/* schema_compile.c */
+/* a function of schema_compile.c */
 int schema_compile_into(struct schema_compiler *c, struct json_object *doc);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_dialect.c - which vocabularies a "$schema" turns on: 2020-12, draft-07
- * and metaschemas that the resolver has. schema_load.c asks at each resource,
- * schema_lint.c for the keywords that are known. A dialect that is none of
- * these is refused with -EINVAL.
+ * schema_dialect.c - the vocabularies that "$schema" turns on: 2020-12,
+ * draft-07 and metaschemas of the resolver. schema_load.c asks at each
+ * resource, schema_lint.c for the known keywords. Any other dialect is refused
+ * with -EINVAL.
  */
 #include "proto/schema/schema_compiler.h"
 
@@ -16,7 +16,7 @@
 #define DIALECT_2020 "https://json-schema.org/draft/2020-12/schema"
 #define VOCAB_2020 "https://json-schema.org/draft/2020-12/vocab/"
 
-/* Dialects by URI (a last "#" is cut off first); vocabs 0: refused. */
+/* Dialects by URI (without an empty fragment); vocabs 0: refused. */
 static const struct {
 	const char *uri;
 	const char *name;
@@ -33,7 +33,7 @@ static const struct {
 };
 
 static const struct {
-	const char *name; /* after VOCAB_2020 */
+	const char *name; /* the part of the URI behind VOCAB_2020 */
 	unsigned bit;
 } vocabularies[] = {
     {"core", V_CORE},
@@ -68,7 +68,7 @@ static int refuse(struct schema_compiler *c, const struct schema_node *n,
 			  what);
 }
 
-/* What the metaschema's $vocabulary turns on. */
+/* Read the vocabularies in the metaschema's $vocabulary. */
 static int vocabularies_of(struct schema_compiler *c,
 			   const struct schema_node *n, const char *uri,
 			   struct json_object *list, unsigned *vocabs)
@@ -88,7 +88,10 @@ static int vocabularies_of(struct schema_compiler *c,
 	return 0;
 }
 
-/* META describes 2020-12, or a subset, or adds to it; else it is refused. */
+/*
+ * Read the vocabularies of META, which must be based on 2020-12 or draft-07;
+ * else refuse.
+ */
 static int custom(struct schema_compiler *c, const struct schema_node *n,
 		  const char *uri, struct json_object *meta, unsigned *vocabs)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_error.c - words a violation: pointer, keyword, what was expected and
- * what is there, for the checks in schema_*.c. Values that are writeOnly are
- * not shown. Each function returns false, so that a check ends with it, and
- * words nothing when nobody reads.
+ * schema_error.c - words a violation for the checks in schema_*.c: pointer,
+ * keyword, the expected and the actual value. Values that are writeOnly are not
+ * shown. Each function returns false, so a check ends with it, and words
+ * nothing when no error is wanted.
  */
 #include "proto/schema/schema_private.h"
 
@@ -13,7 +13,7 @@ void schema_put_pointer(struct schema_text *t, const struct schema_place *at)
 {
 	if (at == NULL || at->up == NULL)
 		return;
-	schema_put_pointer(t, at->up); /* CHECK_DEPTH_MAX at most */
+	schema_put_pointer(t, at->up); /* CHECK_DEPTH_MAX levels at most */
 	if (at->key != NULL)
 		schema_put_token(t, at->key);
 	else
@@ -38,7 +38,7 @@ static bool is_listed(const struct schema_check *c, const struct json_object *v)
 	return false;
 }
 
-/* It, or what it lies in, is writeOnly. */
+/* Is AT, or a value around it, writeOnly? */
 static bool schema_is_secret(const struct schema_check *c,
 			     const struct schema_place *at)
 {
@@ -57,7 +57,7 @@ static void put_shown(struct schema_text *t, const struct schema_check *c,
 		schema_put_value(t, at->value);
 }
 
-/* An alternative that is of another type, or tagged as another, is far off. */
+/* Does an error at AT mean that the alternative is of another type or tag? */
 static bool tells_apart(const struct schema_sink *s,
 			const struct schema_place *at, const char *keyword)
 {
@@ -78,7 +78,7 @@ void schema_sink_add(struct schema_check *c, const struct schema_place *at,
 
 	if (tells_apart(s, at, e->keyword) && !s->mismatch) {
 		s->mismatch = true;
-		s->errs[0] = *e; /* says more than what came before it */
+		s->errs[0] = *e; /* tells more than the errors before */
 	} else if (s->n < s->max) {
 		s->errs[s->n] = *e;
 	}

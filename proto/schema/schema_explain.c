@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why did no alternative of anyOf or oneOf pass? Each is run for its errors.
- * The nearest is of the right type and tag, then has the fewest errors. When
- * several are as near and quarrel with the same value, what would pass is
- * put together; otherwise they are listed.
+ * schema_explain.c - words the error when no alternative of anyOf or oneOf
+ * passed. Each alternative is run for its errors. The nearest has the right
+ * type and tag, then the fewest errors. When several are equally near and fault
+ * the same value, their expectations are joined; otherwise they are listed.
  */
 #include "proto/schema/schema_private.h"
 
@@ -12,18 +12,20 @@
 
 #include "base/mem.h"
 
-#define ERRORS_COUNTED 16u /* of one alternative */
-#define FAR 1000u	   /* of another type or tag */
+#define ERRORS_COUNTED 16u /* most errors counted of an alternative */
+#define FAR 1000u	   /* score of a wrong type or tag */
 
 struct nearest {
 	struct schema_error now, best;
 	struct schema_text list;
 	char listed[400];
 	size_t score, ties;
-	bool alike; /* all ties are about the same place */
+	bool alike; /* the ties are faults at the same place */
 };
 
-/* What one branch has against AT goes to N->now; a score, 0: nothing. */
+/*
+ * Put the first error of NODE at AT into N->now; return the score, 0: no error.
+ */
 static size_t run_branch(struct schema_check *c, const struct schema_node *node,
 			 const struct schema_place *at, struct nearest *n)
 {
@@ -47,7 +49,7 @@ static void start(struct nearest *n, size_t score)
 	schema_put(&n->list, n->now.text);
 }
 
-/* Changes "is 5; it must be a string" to "…; it must be a string or null". */
+/* Change "is 5; it must be a string" to "is 5; it must be a string or null". */
 static void also_expect(struct schema_error *e, const char *more)
 {
 	size_t end = strlen(e->text), tail = strlen(e->expected);

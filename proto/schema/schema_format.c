@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_format.c - the table of "format": which are checked, by which
- * function, at what price in steps. schema_build.c looks a name up; a name
- * without a row only annotates, and schema_lint.c then proposes the nearest.
+ * schema_format.c - the table of checked formats: name, function and price in
+ * steps. schema_build.c looks up a name; a name without a row only annotates,
+ * and schema_lint.c then proposes the nearest.
  */
 #include "proto/schema/schema_format.h"
 
@@ -13,9 +13,9 @@
 #include "base/mem.h"
 #include "proto/schema/schema_private.h"
 
-#define WEIGHT_REGEX 6 /* times what another format takes */
+#define WEIGHT_REGEX 6 /* times the price of another format */
 
-/* Hexadecimal digits and hyphens, as in 8-4-4-4-12. */
+/* Is S a UUID: hexadecimal digits and hyphens, as in 8-4-4-4-12? */
 static bool is_uuid(const char *s, size_t len)
 {
 	if (len != 36)
@@ -53,7 +53,7 @@ static bool is_relative_json_pointer(const char *s, size_t len)
 	return is_json_pointer(s + n, len - n);
 }
 
-/* Well-formed; whether PCRE2 can run it matters to "pattern" alone. */
+/* Is S well-formed? Whether PCRE2 can run it matters to "pattern" alone. */
 static bool is_regex(const char *s, size_t len)
 {
 	char errmsg[160];
@@ -105,9 +105,9 @@ const struct schema_format *schema_format_find(const char *name)
 	return NULL;
 }
 
-/* One of the standard's that is not checked here. */
+/* A format of the standard without a check here. */
 #define UNCHECKED "idn-hostname"
-/* Templates' own, which is no more in what a check is made by. */
+/* The format of a template's files (supervisor/inputs/file_schema.h). */
 #define OF_TEMPLATES "paddock-file"
 
 bool schema_format_is_known(const char *name)

@@ -15,7 +15,9 @@
 #define NAME_MAX_BYTES 253u
 #define LOCAL_MAX 64u
 
-/* inet_pton() wants a C string, and what is longer is no address. */
+/*
+ * Is S an address? inet_pton() wants a C string; a longer text is no address.
+ */
 static bool is_address(int family, const char *s, size_t len)
 {
 	char copy[64];
@@ -28,7 +30,7 @@ static bool is_address(int family, const char *s, size_t len)
 	return inet_pton(family, copy, &addr) == 1;
 }
 
-/* No octet with a leading zero: some would read it as octal. */
+/* Refuse an octet with a leading zero: some programs read it as octal. */
 bool schema_is_ipv4(const char *s, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++)
@@ -50,7 +52,10 @@ bool schema_is_ipv6(const char *s, size_t len)
 	return is_address(AF_INET6, s, len);
 }
 
-/* Letters, digits and inner hyphens; "--" in third place is for A-labels. */
+/*
+ * Is S a label: letters, digits and inner hyphens? "--" as third and fourth
+ * character is only for A-labels (xn--).
+ */
 static bool is_label(const char *s, size_t len)
 {
 	if (len == 0 || len > LABEL_MAX || s[0] == '-' || s[len - 1] == '-')
@@ -88,7 +93,7 @@ static bool is_atext(char c, bool utf8)
 
 static bool is_dot_atom(const char *s, size_t len, bool utf8)
 {
-	bool dot = true; /* none may come now */
+	bool dot = true; /* a dot may not come now */
 
 	for (size_t i = 0; i < len; i++) {
 		if (s[i] == '.' ? dot : !is_atext(s[i], utf8))
@@ -118,7 +123,7 @@ static bool is_quoted(const char *s, size_t len, bool utf8)
 	return true;
 }
 
-/* A host's name, of which idn-email is not picky, or [an address]. */
+/* Is S a host name (idn-email allows more), or an address in brackets? */
 static bool is_domain(const char *s, size_t len, bool utf8)
 {
 	if (len > 2 && s[0] == '[' && s[len - 1] == ']') {

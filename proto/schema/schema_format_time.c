@@ -23,7 +23,7 @@ static bool accept(struct span *s, const char *any)
 	return true;
 }
 
-/* Exactly N digits, within MIN and MAX. */
+/* Take exactly N digits, within MIN and MAX. */
 static bool number(struct span *s, int n, int min, int max, int *out)
 {
 	*out = 0;
@@ -64,7 +64,7 @@ static bool fraction(struct span *s)
 	return s->p > start + 1;
 }
 
-/* Minutes east of UTC. */
+/* Take an offset, in minutes east of UTC. */
 static bool offset(struct span *s, int *minutes)
 {
 	int hour, minute, sign;
@@ -80,7 +80,7 @@ static bool offset(struct span *s, int *minutes)
 	return true;
 }
 
-/* A leap second ends a day of UTC. */
+/* Take a time; a leap second is only legal at the end of a day of UTC. */
 static bool time_of_day(struct span *s)
 {
 	int hour, minute, second, east;
@@ -115,7 +115,7 @@ bool schema_is_date_time(const char *s, size_t len)
 	return date(&x) && accept(&x, "tT") && time_of_day(&x) && x.p == x.end;
 }
 
-/* Numbers with units that follow each other in UNITS; none left out between. */
+/* Take numbers with units in the order of LIST; no unit is skipped between. */
 static bool units(struct span *s, const char *list)
 {
 	const char *at = NULL, *start = s->p;

@@ -27,7 +27,9 @@ static bool is_escape(const char *s, size_t len)
 	       isxdigit((unsigned char)s[2]);
 }
 
-/* Only letters, digits, EXTRA, %XX and, in an IRI, what is not ASCII. */
+/*
+ * Has S only letters, digits, EXTRA, %XX and, in an IRI, non-ASCII characters?
+ */
 static bool only(const char *s, size_t len, const char *extra, bool iri)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -46,7 +48,10 @@ static bool only(const char *s, size_t len, const char *extra, bool iri)
 	return true;
 }
 
-/* "[…]": an IPv6 address, or "v" and something yet to be invented. */
+/*
+ * Is S a literal in brackets: an IPv6 address, or "v", a version and an address
+ * of the future?
+ */
 static bool is_literal(const char *s, size_t len)
 {
 	size_t dot;
@@ -155,7 +160,7 @@ bool schema_is_iri_reference(const char *s, size_t len)
 	return is_reference(s, len, false, true);
 }
 
-/* ":" and a number of one to four digits, or "*", or nothing. */
+/* Is S empty, "*", or ":" with a number of one to four digits? */
 static bool is_modifier(const char *s, size_t len)
 {
 	if (len == 0 || (len == 1 && s[0] == '*'))
@@ -180,7 +185,7 @@ static bool is_variable(const char *s, size_t len)
 	return only(s, name, "_.", false) && is_modifier(s + name, len - name);
 }
 
-/* What stands between braces: an operator, then variables. */
+/* Is S, the text between braces, an optional operator and variables? */
 static bool is_expression(const char *s, size_t len)
 {
 	if (len > 0 && s[0] != '\0' && strchr("+#./;?&=,!@|", s[0]) != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_keyword.c - the table of keywords: name, vocabulary, and the shape
- * that its value must have. Loading, compiling and lint look names up. A value
- * of another shape is told as what was expected; a word that is no keyword is
- * NULL, and ignored as the standard says.
+ * schema_keyword.c - the table of keywords: name, vocabulary, and the shape of
+ * the value. Loading, compiling and lint look names up. For a value of another
+ * shape the expected shape is returned; an unknown word gives NULL, and is
+ * ignored as the standard says.
  */
 #include "proto/schema/schema_compiler.h"
 
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json_is.h"
 
-/* draft-07 knows the keyword as well, and means the same. */
+/* Vocabularies of a keyword that draft-07 has with the same meaning. */
 #define V_APPLICATOR_7 (V_APPLICATOR | V_DRAFT7)
 #define V_CORE_7 (V_CORE | V_DRAFT7)
 #define V_VALIDATION_7 (V_VALIDATION | V_DRAFT7)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For who writes a schema: a keyword that is misspelt is, by the standard, an
- * annotation, so it refuses nothing and nobody is told. Called when a package
- * is checked, not when it is loaded; remarks are its only outcome.
+ * schema_lint.c - remarks for the author of a schema. The standard takes a
+ * misspelt keyword for an annotation, so it refuses nothing and no error is
+ * reported. Called when a package is checked, not when it is loaded; remarks
+ * are its only outcome.
  */
 #include "proto/schema/schema_lint.h"
 
@@ -17,13 +18,13 @@
 #include "proto/schema/schema_compiler.h"
 
 #define DEPTH_MAX (2 * JSON_DEPTH_MAX)
-#define NEAR_MIN 3	   /* bytes of a property's name */
-#define LOOKUPS_MAX 100000 /* for required names, in all */
+#define NEAR_MIN 3	   /* bytes of a property's name, for a guess */
+#define LOOKUPS_MAX 100000 /* look-ups for required names, in all */
 
-/* A subschema that looks at the same value as the one that it is in, or not. */
+/* A subschema on the walk, and the outermost schema for the same value. */
 struct frame {
 	struct json_object *schema;
-	const struct frame *top; /* the outermost that looks at this value */
+	const struct frame *top; /* the outermost schema for the same value */
 };
 
 struct lint {
@@ -61,7 +62,7 @@ static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
 
 /* ---- keywords ---- */
 
-/* No keywords, and yet meant: MCP's own, and what has a name of its own. */
+/* Is KEY no keyword, but known: a name of MCP, or a private x- name? */
 static bool is_annotation(const char *key)
 {
 	return strncmp(key, "x-", 2) == 0 || strcmp(key, "enumNames") == 0;
@@ -117,7 +118,7 @@ static void format(struct lint *l, const char *name)
 
 /* ---- required names ---- */
 
-/* Whether a schema's own members settle which properties there are. */
+/* Can SCHEMA allow properties beside those in its own "properties"? */
 static bool may_be_elsewhere(struct json_object *schema)
 {
 	struct json_object *v;
@@ -156,7 +157,7 @@ static bool map_names(struct lint *l, struct json_object *map, const char *key,
 	return false;
 }
 
-/* Has SCHEMA, or a part of it that looks at the same value, a property KEY? */
+/* Has SCHEMA, or a part of it for the same value, a property KEY? */
 static bool names(struct lint *l, struct json_object *schema, const char *key,
 		  struct suggest *suggest, unsigned depth)
 {
@@ -208,7 +209,7 @@ static void required(struct lint *l, const struct frame *f)
 			continue;
 		if (strlen(key) < NEAR_MIN)
 			suggest.best =
-			    NULL; /* "a" is near to "b", and to all */
+			    NULL; /* a short name is near to any other */
 		before = json_pointer_push(&l->pointer, "required");
 		inner = json_pointer_push_index(&l->pointer, i);
 		remark(
@@ -224,7 +225,7 @@ static void required(struct lint *l, const struct frame *f)
 
 /* ---- subschemas ---- */
 
-/* Does what KW holds look at the value that its schema looks at? */
+/* Do the subschemas of KW check the same value as the schema around KW? */
 static bool is_in_place(enum schema_kw kw)
 {
 	switch (kw) {
@@ -261,7 +262,7 @@ static void walk_map(struct lint *l, struct json_object *map, unsigned vocabs,
 	json_object_object_foreach(map, name, sub) {
 		size_t before = json_pointer_push(&l->pointer, name);
 
-		/* "dependencies" has names for a value as well */
+		/* "dependencies" can have an array of names as a value */
 		if (!l->over && !json_object_is_type(sub, json_type_array))
 			walk(l, sub, vocabs, in, depth);
 		json_pointer_pop(&l->pointer, before);
@@ -320,7 +321,7 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 	json_pointer_pop(&l->pointer, before);
 }
 
-/* IN is the schema that looks at the same value as SCHEMA; NULL: none does. */
+/* Walk SCHEMA; IN is the schema around it for the same value, or NULL. */
 static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
 		 const struct frame *in, unsigned depth)
 {
@@ -339,7 +340,7 @@ static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
 	if (dialect != NULL)
 		vocabs = schema_dialect_vocabs(dialect);
 	if (vocabs == 0 || depth > DEPTH_MAX)
-		return; /* nobody knows what is a keyword there */
+		return; /* the keywords of the dialect are unknown */
 	json_object_object_foreach(schema, key, val) {
 		if (!l->over)
 			keyword(l, key, val, vocabs, &f, depth);

@@ -77,7 +77,7 @@ static const char *string_member(const struct schema_node *n, const char *key)
 	return json_object_get_string(v);
 }
 
-/* The vocabularies in force at N, where a resource begins or not. */
+/* Find the vocabularies for N, also where no resource begins. */
 static int load_dialect(struct schema_compiler *c, struct schema_node *n,
 			bool resource, unsigned *vocabs)
 {
@@ -109,7 +109,7 @@ static struct schema_resource *resource_new(struct schema_compiler *c,
 	return r;
 }
 
-/* A document's root keeps its resource, which answers to a second URI now. */
+/* Let the resource of a document's root answer to a second URI. */
 static void rename_root(struct schema_compiler *c, struct schema_node *n,
 			const char *uri, const struct schema_resource *taken)
 {
@@ -150,7 +150,7 @@ static int load_id(struct schema_compiler *c, struct schema_node *n,
 static int add_anchor(struct schema_compiler *c, struct schema_node *n,
 		      const char *keyword, const char *name, bool dynamic)
 {
-	/* Only while loading is a resource written to. */
+	/* resources are written to only while loading */
 	struct schema_resource *home = (struct schema_resource *)n->home;
 	struct schema_anchor *a;
 	size_t others = 0;
@@ -176,7 +176,7 @@ static int add_anchor(struct schema_compiler *c, struct schema_node *n,
 	return 0;
 }
 
-/* $id, and in draft-07 "$id": "#name", which is an anchor. */
+/* Read $id; in draft-07 "$id": "#name" is an anchor. */
 static int load_identity(struct schema_compiler *c, struct schema_node *n)
 {
 	const char *id = string_member(n, "$id"), *hash;
@@ -228,7 +228,10 @@ static int load_array(struct schema_compiler *c, struct schema_node *n,
 	return rc;
 }
 
-/* NAMES: as in draft-07's "dependencies", names that are needed as well. */
+/*
+ * Load a map of schemas. NAMES: arrays of names are legal, as in
+ * "dependencies".
+ */
 static int load_map(struct schema_compiler *c, struct schema_node *n,
 		    const char *keyword, struct json_object *map, bool names)
 {
@@ -307,7 +310,7 @@ static int load_object(struct schema_compiler *c, struct schema_node *n)
 		rc = load_anchors(c, n);
 	if (rc != 0)
 		return rc;
-	/* In draft-07, what stands beside $ref does not count. */
+	/* in draft-07 keywords beside $ref do not count */
 	alone = (n->home->vocabs & V_DRAFT7) &&
 		json_object_object_get_ex(n->json, "$ref", NULL);
 	json_object_object_foreach(n->json, key, val) {
@@ -321,7 +324,7 @@ static int load_object(struct schema_compiler *c, struct schema_node *n)
 	return 0;
 }
 
-/* NULL: it has been said why not. */
+/* Make a node; NULL: the fault has been reported. */
 static struct schema_node *node_new(struct schema_compiler *c,
 				    struct json_object *json,
 				    struct schema_node *up)

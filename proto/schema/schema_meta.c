@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metaschemas that the standard publishes, without their comments, for
- * schemas that refer to them. (Whether a schema is valid is decided by
- * schema_keyword.c, which knows the same rules.)
+ * schema_meta.c - the metaschemas of the standard, without comments, for
+ * schemas with references to a metaschema. (schema_keyword.c decides whether a
+ * schema is valid, by the same rules.)
  */
 #include "proto/schema/schema_compiler.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers are compared by their doubles first: rounding keeps the order, so
- * two that differ have told. Only equal doubles need the decimal text.
+ * schema_number.c - compares numbers, first by their doubles: rounding keeps
+ * the order, so different doubles decide. Only equal doubles need the decimal
+ * text.
  */
 #include "proto/schema/schema_private.h"
 
@@ -11,20 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXPONENT_MAX 100000000L /* larger ones count as this */
-#define DIVISOR_DIGITS 36u	/* ten times it still fits 128 bits */
-#define SQUARE_DIGITS 18u	/* the square of it does */
-#define ZEROS_MAX 1000		/* appended one by one */
+#define EXPONENT_MAX 100000000L /* larger exponents count as this */
+#define DIVISOR_DIGITS 36u	/* ten times a divisor fits 128 bits */
+#define SQUARE_DIGITS 18u	/* a divisor's square fits 128 bits */
+#define ZEROS_MAX 1000		/* zeros appended in a loop */
 
 __extension__ typedef unsigned __int128 u128;
 
-/* The digits of a number without zeros at either end. */
+/* A number's digits, without zeros at either end. */
 struct decimal {
-	const char *first, *end; /* a point may be among them */
-	size_t digits;		 /* 0: the number is zero */
+	const char *first, *end; /* the text may have a point in it */
+	size_t digits;		 /* count of digits; 0: the number is zero */
 	long top;		 /* power of ten of the first digit */
 	bool neg;
-	char own[32]; /* the text of one that has none */
+	char own[32]; /* the text of a number without one */
 };
 
 static void integer_of(struct schema_num *n, struct json_object *v)
@@ -49,7 +50,10 @@ void schema_num_of(struct schema_num *n, struct json_object *v)
 	}
 	n->integer = false;
 	n->d = json_object_get_double(v);
-	/* A parsed double keeps its text there; one made by code does not. */
+	/*
+	 * A parsed double keeps its text in userdata; a double made by code
+	 * does not.
+	 */
 	text = json_object_get_userdata(v);
 	if (text != NULL && (text[0] == '-' || isdigit((unsigned char)text[0])))
 		n->text = text;
@@ -131,7 +135,7 @@ static void decimal_of(struct decimal *d, const struct schema_num *n)
 		d->top += exponent_of(p + 1);
 }
 
-/* The next digit of D at *P, which moves on; 0 past the end. */
+/* Return the next digit of D at *P, which moves on; 0 past the end. */
 static int digit(const struct decimal *d, const char **p)
 {
 	if (*p < d->end && **p == '.')
@@ -219,7 +223,7 @@ static u128 digits_mod(const struct decimal *d, u128 mod)
 	return r;
 }
 
-/* R, below MOD, with SHIFT zeros appended. */
+/* Return R with SHIFT zeros appended, modulo MOD; R is below MOD. */
 static u128 zeros_mod(u128 r, long shift, u128 mod, size_t mod_digits)
 {
 	if (mod_digits <= SQUARE_DIGITS)
@@ -229,7 +233,7 @@ static u128 zeros_mod(u128 r, long shift, u128 mod, size_t mod_digits)
 	return r;
 }
 
-/* Is A, digits and all, a multiple of B? Neither is zero. */
+/* Is A a multiple of B, with all digits? Neither is zero. */
 static bool decimal_multiple(const struct decimal *a, const struct decimal *b)
 {
 	long shift = (a->top - (long)a->digits) - (b->top - (long)b->digits);
@@ -239,7 +243,7 @@ static bool decimal_multiple(const struct decimal *a, const struct decimal *b)
 	for (size_t i = 0; i < b->digits; i++)
 		mod = mod * 10 + (u128)digit(b, &p);
 	if (mod == 0)
-		return false; /* not a divisor */
+		return false; /* 0 is no divisor */
 	if (shift >= 0)
 		return zeros_mod(digits_mod(a, mod), shift, mod, b->digits) ==
 		       0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_object.c - the checks of objects: counts, required, properties and
- * what else names members. Operations that schema_run() calls. False is a
- * violation whose error guesses a misspelt name, or a bound that was met.
+ * other keywords on members. schema_run() calls them as operations. False is a
+ * violation, with a guess at a misspelt name in the error, or a bound that was
+ * met.
  */
 #include "proto/schema/schema_private.h"
 
@@ -11,7 +12,7 @@
 
 #include "base/text/suggest.h"
 
-#define NEAR_LEAST 3u /* bytes of a name that is worth guessing */
+#define NEAR_LEAST 3u /* bytes of a name worth a guess */
 
 static struct lh_entry *first_member(const struct schema_place *at)
 {
@@ -50,8 +51,8 @@ static const struct schema_node *known(const struct schema_members *m,
 }
 
 /*
- * A member that is not known, and perhaps should have been called NAME. Where
- * there are many the first are looked at.
+ * Return an unknown member of AT that may be NAME misspelt, or NULL. Only the
+ * first CHECK_NEAR_MAX members are tried.
  */
 static const char *misspelt(struct schema_check *c, const struct schema_op *op,
 			    const struct schema_place *at, const char *name)
@@ -70,7 +71,9 @@ static const char *misspelt(struct schema_check *c, const struct schema_op *op,
 	return suggest.best;
 }
 
-/* NAME must be there; BECAUSE, unless NULL, is the member that asks for it. */
+/*
+ * Report that NAME is missing; BECAUSE (or NULL) is the member in need of NAME.
+ */
 static bool fail_missing(struct schema_check *c, const struct schema_op *op,
 			 const struct schema_place *at, const char *name,
 			 const char *because)
@@ -142,7 +145,7 @@ bool schema_check_dependent_required(struct schema_check *c,
 	return ok;
 }
 
-/* "a", "b" and "c", as far as there is room. */
+/* Write "a", "b" and "c", as far as there is room. */
 static void put_names(struct schema_text *t, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -155,7 +158,9 @@ static void put_names(struct schema_text *t, const char *const *names, size_t n)
 	}
 }
 
-/* The nearest name that the schema knows and the object does not have yet. */
+/*
+ * Return the nearest name in the schema still missing in the object, or NULL.
+ */
 static const char *meant(struct schema_check *c, const struct schema_members *m,
 			 const struct schema_place *at)
 {
@@ -212,7 +217,7 @@ static bool check_additional(struct schema_check *c,
 	return schema_run(c, m->additional, at, NULL);
 }
 
-/* AT under all schemas that its name picks; *FOUND: there was one. */
+/* Check AT by all schemas for its name; *FOUND: there was any. */
 static bool check_member(struct schema_check *c, const struct schema_op *op,
 			 const struct schema_place *at, bool *found)
 {
@@ -268,7 +273,10 @@ bool schema_check_members(struct schema_check *c, const struct schema_op *op,
 	return ok;
 }
 
-/* NAME is none that OP's schema takes, which may say in words what would be. */
+/*
+ * Report a name that propertyNames refuses; the schema's description may say
+ * which names pass.
+ */
 static void refuse_name(struct schema_check *c, const struct schema_op *op,
 			const struct schema_place *at, const char *name)
 {
@@ -291,7 +299,7 @@ static void refuse_name(struct schema_check *c, const struct schema_op *op,
 			 quoted, expected);
 }
 
-/* A member's name is an instance of its own. */
+/* Check each member's name as a string instance. */
 bool schema_check_property_names(struct schema_check *c,
 				 const struct schema_op *op,
 				 const struct schema_place *at,

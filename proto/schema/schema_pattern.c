@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCRE2 counts the steps of a match afresh at each place where it may start,
- * and does not count every step. So an expression that is not anchored gets
- * its own loop over the starts in front, automatic possessives are off (they
- * would repeat uncounted), and what is left uncounted is estimated when the
- * expression is translated, to divide the limit by.
+ * schema_pattern.c - matches expressions within a bound. PCRE2 counts the steps
+ * of a match afresh at each start, and not every step. So an expression without
+ * an anchor gets a prefix that loops over the starts, automatic possessives are
+ * off (they would repeat uncounted), and the uncounted steps are estimated at
+ * translation: the limit is divided by the estimate.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "proto/schema/schema_private.h"
@@ -16,14 +16,16 @@
 
 #include "base/mem.h"
 
-#define FIRST_LIMIT 16u /* steps that most matches get along with */
-#define FIRST_PRICE 8u	/* what they are charged */
-#define WEIGHT_UNIT 16u /* uncounted steps are cheaper */
-#define LEAST_STEPS 16u /* counted ones that a match gets at least */
-/* of a counted step; it may be 70 ns, and is 15 as a rule */
+#define FIRST_LIMIT 16u /* steps enough for most matches */
+#define FIRST_PRICE 8u	/* steps charged for the first limit */
+#define WEIGHT_UNIT 16u /* uncounted steps are cheaper by this */
+#define LEAST_STEPS 16u /* least counted steps of a match */
+/* charge for a counted step, which takes 15 ns as a rule and up to 70 */
 #define STEP_PRICE 2u
-#define BYTES_PER_STEP 4u  /* of a subject, for each attempt */
-#define BYTES_PER_LIMIT 8u /* of a subject, for the first limit */
+/* bytes of a subject for each step charged, at each attempt */
+#define BYTES_PER_STEP 4u
+/* bytes of a subject for each step of the first limit */
+#define BYTES_PER_LIMIT 8u
 
 struct schema_pattern {
 	pcre2_code *code;
@@ -48,7 +50,10 @@ static pcre2_code *compile(const char *text, size_t len, int *code)
 	return pcre2_compile((PCRE2_SPTR)text, len, flags, code, &at, NULL);
 }
 
-/* "^(?:…)" where each start has to be tried, but in one counted match. */
+/*
+ * Compile RE. Without an anchor it gets the prefix \A(?s:.*?), so all starts
+ * are tried in one counted match.
+ */
 static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
 {
 	pcre2_code *c = compile(re->text, re->len, code);
@@ -136,7 +141,9 @@ void schema_matcher_free(struct schema_matcher *m)
 	free(m);
 }
 
-/* Take PRICE; false: there is not as much left, so it is not even begun. */
+/*
+ * Charge PRICE; false when the budget has less left, before the match begins.
+ */
 static bool afford(struct schema_check *c, uint64_t price)
 {
 	return c->steps + price <= c->budget->allowed && schema_step(c, price);
@@ -151,9 +158,9 @@ static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
 }
 
 /*
- * PCRE2 does not tell how many steps a match took: so it is tried within a
- * small limit first, then within twice as much, each charged as a whole. A
- * long subject is gone through each time, so there the first limit is larger.
+ * Match within a small limit first, then twice as much, and so on, each charged
+ * as a whole: PCRE2 does not tell the steps of a match. Each attempt reads the
+ * subject again, so a long subject starts with a larger limit.
  */
 int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
 			 const char *s, size_t len)
@@ -183,7 +190,9 @@ int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
 	}
 	if (rc >= 0)
 		return 1;
-	/* Not UTF-8 matches nothing; the rest are limits. */
+	/*
+	 * A subject that is not UTF-8 does not match; other codes are limits.
+	 */
 	if (rc == PCRE2_ERROR_NOMATCH ||
 	    (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21))
 		return 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_refs.c - finds the node of a JSON value by its address; resolves $ref,
- * $dynamicRef and JSON pointers to nodes, and loads the documents that they
- * name from the standard's own or the caller's resolver. schema_compile.c calls
- * it. A target that is not there is -EINVAL at the reference; nothing is
- * fetched.
+ * $dynamicRef and JSON pointers to nodes, and loads the documents named there,
+ * built in or from the caller's resolver. schema_compile.c calls it. A missing
+ * target is -EINVAL at the reference; nothing is fetched.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -46,7 +45,7 @@ static struct json_object *parse_meta(const char *text)
 	struct json_object *doc = NULL;
 
 	if (text != NULL && json_parse(&doc, text, strlen(text), NULL) != 0)
-		abort(); /* our own text */
+		abort(); /* the text is our own */
 	return doc;
 }
 
@@ -74,8 +73,8 @@ struct json_object *schema_document(struct schema_compiler *c, const char *uri)
 	return json;
 }
 
-/* The resource at URI, loaded now when it is new; NULL: it has been said why.
- */
+/* Return the resource at URI, loaded now when new; NULL: the fault has been
+ * reported. */
 static struct schema_resource *find_resource(struct schema_compiler *c,
 					     struct schema_node *n,
 					     const char *keyword,
@@ -119,8 +118,8 @@ static struct json_object *step_down(struct json_object *v, const char *token)
 }
 
 /*
- * POINTER may lead through what is no known keyword, where no node is yet:
- * the target then gets one now, in the resource of the last node passed.
+ * Find the node at POINTER. The way may lead through unknown keywords, without
+ * a node: the target gets a node now, in the resource of the last node passed.
  */
 static int find_pointer(struct schema_compiler *c, struct schema_resource *r,
 			const char *pointer, struct schema_node **out)
@@ -200,7 +199,7 @@ out:
 
 #define SLOTS_MIN 64u
 
-/* Where the node of JSON is, or would go. */
+/* Return the slot of JSON's node, or the free slot for it. */
 static size_t place(const struct schema_map *m, const struct json_object *json)
 {
 	uint64_t h = (uint64_t)(uintptr_t)json * UINT64_C(0x9E3779B97F4A7C15);

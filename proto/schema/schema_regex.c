@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ECMA-262 regular expressions (with the flag u, as JSON Schema wants them)
- * rewritten for PCRE2: what means something else there, or nothing here, is
- * spelt out or refused. Leniency where schemas in the wild need it: any
- * punctuation may be escaped, "{" "}" "]" may stand for themselves, and
- * "[\w-.]" has a literal hyphen. The strict spelling is kept beside, for
- * clients whose regular expressions know no leniency.
+ * schema_regex.c - rewrites ECMA-262 regular expressions (with the flag u, as
+ * in JSON Schema) for PCRE2: parts of another meaning there are spelt out or
+ * refused. Common leniency is taken: any punctuation may be escaped, "{" "}"
+ * "]" may stand for themselves, and "[\w-.]" has a literal hyphen. The strict
+ * spelling is kept, for clients without leniency. A bad expression is -EINVAL,
+ * with a clause.
  */
 #include "proto/schema/schema_regex.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 
-#define REPEAT_MAX 65535u /* PCRE2's */
+#define REPEAT_MAX 65535u /* the bound of PCRE2 */
 #define WEIGHT_MAX 1000000000u
 
 int regex_bad(struct regex *r, const char *errmsg)
@@ -43,7 +43,7 @@ static uint32_t heavier(uint32_t a, uint32_t b)
 	return a + b < WEIGHT_MAX ? a + b : WEIGHT_MAX;
 }
 
-/* The item before is done with; the next one begins. */
+/* End the item before and begin the next. */
 void regex_item(struct regex *r, bool repeatable)
 {
 	struct regex_level *l = &r->level[r->depth];
@@ -75,7 +75,7 @@ static bool name_char(char c, bool first)
 	       (!first && isdigit((unsigned char)c));
 }
 
-/* "name>", at *P; its length, or 0. */
+/* Return the length of the name in "name>" at P, or 0. */
 static size_t name_len(const char *p, const char *end)
 {
 	size_t n = 0;
@@ -85,7 +85,7 @@ static size_t name_len(const char *p, const char *end)
 	return p + n < end && p[n] == '>' ? n : 0;
 }
 
-/* Counts the groups and learns their names: references may come first. */
+/* Count the groups and their names first: references may precede a group. */
 static int find_groups(struct regex *r)
 {
 	bool in_class = false;
@@ -136,7 +136,9 @@ static int push(struct regex *r, const char *open, bool look)
 	return 0;
 }
 
-/* After "(?<" of a name. Groups are numbered on; PCRE2's names are not used. */
+/*
+ * Open a named group, after "(?<". PCRE2 gets the group's number, not its name.
+ */
 static int named_group(struct regex *r)
 {
 	size_t len = name_len(r->p, r->end);
@@ -151,7 +153,7 @@ static int named_group(struct regex *r)
 	return push(r, "(", false);
 }
 
-/* After the "(". */
+/* Open a group, after "(". */
 static int group(struct regex *r)
 {
 	static const char *const looks[] = {"?=", "?!", "?<=", "?<!"};
@@ -208,7 +210,7 @@ static int numbered_reference(struct regex *r)
 	return backreference(r, n);
 }
 
-/* After "\k". */
+/* Add a reference by name, after "\k". */
 static int named_reference(struct regex *r)
 {
 	const struct regex_name *n;
@@ -232,7 +234,7 @@ void regex_literal(struct regex *r, uint32_t cp)
 		buf_printf(&r->out, "\\x{%x}", cp);
 }
 
-/* After the backslash, outside of a class. */
+/* Translate an escape outside a class, after the backslash. */
 static int escape(struct regex *r)
 {
 	uint32_t cp;
@@ -262,7 +264,7 @@ static int escape(struct regex *r)
 	return rc < 0 ? rc : 0;
 }
 
-/* "n}", "n,}" or "n,m}" at P: where it ends, or NULL. */
+/* Read "n}", "n,}" or "n,m}" at P; return its end, or NULL. */
 static const char *counts(const char *p, const char *end, uint32_t *min,
 			  uint32_t *max)
 {
@@ -312,7 +314,7 @@ static int quantify(struct regex *r, uint32_t min, uint32_t max,
 	return 0;
 }
 
-/* After the "{": a quantifier, or just that character. */
+/* Take a quantifier after "{", or "{" as a character. */
 static int brace(struct regex *r)
 {
 	uint32_t min, max;

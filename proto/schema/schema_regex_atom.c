@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_regex_atom.c - translates characters, escapes and classes of ECMA-262
- * expressions for PCRE2; schema_regex.c calls it at each atom. -EINVAL and a
- * clause for people where the expression is not valid.
+ * expressions for PCRE2; schema_regex.c calls it at each atom. A bad expression
+ * is -EINVAL, with a clause for people.
  */
 #include "proto/schema/schema_regex.h"
 
@@ -13,9 +13,9 @@
 #include "base/text/hex.h"
 
 #define CODE_POINT_MAX 0x10FFFFu
-#define SYNTAX "^$\\.*+?()[]{}|/" /* ECMA-262 lets these be escaped */
+#define SYNTAX "^$\\.*+?()[]{}|/" /* characters that ECMA-262 lets escape */
 
-/* \s as PCRE2 has it in a class; ECMA-262 counts the BOM and all of Zs. */
+/* \s in a PCRE2 class; ECMA-262's \s has the BOM and all of Zs. */
 #define SPACE                                                                  \
 	"\\x{9}-\\x{d}\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}"              \
 	"\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
@@ -31,7 +31,7 @@ static void put_point(struct regex *r, uint32_t cp)
 	buf_printf(&r->out, "\\x{%x}", cp);
 }
 
-/* One character of valid UTF-8. */
+/* Take a character of valid UTF-8. */
 uint32_t regex_take_char(struct regex *r)
 {
 	unsigned char c = (unsigned char)*r->p++;
@@ -44,7 +44,7 @@ uint32_t regex_take_char(struct regex *r)
 	return cp;
 }
 
-/* Exactly N hexadecimal digits. */
+/* Take exactly N hexadecimal digits. */
 static bool take_hex(struct regex *r, int n, uint32_t *out)
 {
 	int v = r->end - r->p < n ? -1 : hex_read(r->p, (size_t)n);
@@ -67,7 +67,7 @@ static bool take_braced_hex(struct regex *r, uint32_t *out)
 	return r->p > start && v <= CODE_POINT_MAX && regex_accept(r, "}");
 }
 
-/* After "\u": a code point, perhaps as a surrogate pair. */
+/* Take a code point, or a surrogate pair, after "\u". */
 static bool take_unicode(struct regex *r, uint32_t *out)
 {
 	const char *start;
@@ -87,8 +87,8 @@ static bool take_unicode(struct regex *r, uint32_t *out)
 }
 
 /*
- * An escape for one character, after the backslash: 1 and *OUT, 0 when it
- * is another kind of escape, or -EINVAL.
+ * Take an escape for a character, after the backslash: 1 and *OUT, 0 for
+ * another kind of escape, or -EINVAL.
  */
 int regex_take_escape(struct regex *r, uint32_t *out)
 {
@@ -132,7 +132,7 @@ int regex_take_escape(struct regex *r, uint32_t *out)
 	return 0;
 }
 
-/* \p{…} or \P{…}, after the "p". */
+/* Translate \p{Name} or \P{Name}, after the "p". */
 static int property(struct regex *r, bool negated)
 {
 	char name[64];
@@ -152,7 +152,7 @@ static int property(struct regex *r, bool negated)
 	return 1;
 }
 
-/* Escapes that stand for a set, in a class or not: 1, 0, -EINVAL. */
+/* Take an escape for a set, in a class or not: 1, 0, -EINVAL. */
 int regex_set_escape(struct regex *r, bool in_class)
 {
 	char c = *r->p;
@@ -170,13 +170,13 @@ int regex_set_escape(struct regex *r, bool in_class)
 	case 'p':
 	case 'P':
 		return property(r, c == 'P');
-	default: /* without PCRE2_UCP these are ASCII's, as they should be */
+	default: /* without PCRE2_UCP: ASCII, as in ECMA-262 */
 		buf_printf(&r->out, "\\%c", c);
 		return 1;
 	}
 }
 
-/* A backslash with what follows is none of those that are known. */
+/* Report an unknown escape. */
 int regex_bad_escape(struct regex *r)
 {
 	schema_putf(r->errmsg, "\\%c is no escape in ECMA-262", *r->p);
@@ -185,7 +185,7 @@ int regex_bad_escape(struct regex *r)
 	return -EINVAL;
 }
 
-/* Surrogates are in no string that is UTF-8: they are cut off a range. */
+/* Add a range without surrogates, which UTF-8 strings cannot have. */
 static void put_range(struct regex *r, uint32_t lo, uint32_t hi)
 {
 	if (lo >= 0xD800 && lo <= 0xDFFF)
@@ -201,7 +201,7 @@ static void put_range(struct regex *r, uint32_t lo, uint32_t hi)
 	}
 }
 
-/* One end of a range: 1 and *OUT; 0: a set, which has been put; -EINVAL. */
+/* Take an end of a range: 1 and *OUT; 0: a set, already added; -EINVAL. */
 static int class_atom(struct regex *r, uint32_t *out)
 {
 	int rc;
@@ -223,7 +223,7 @@ static int class_atom(struct regex *r, uint32_t *out)
 	return rc != 0 ? rc : regex_bad_escape(r);
 }
 
-/* At a hyphen that is none of a range: as itself it may be the last alone. */
+/* Add a hyphen outside a range; the strict spelling escapes it unless last. */
 static void literal_hyphen(struct regex *r, const char *at)
 {
 	put_range(r, '-', '-');
@@ -265,7 +265,7 @@ static int class_range(struct regex *r)
 	return 0;
 }
 
-/* After the "[". */
+/* Translate a class, after "[". */
 int regex_class(struct regex *r)
 {
 	bool negated = regex_accept(r, "^");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_regex_property.c - \p{...} of ECMA-262 under PCRE2's names. Called by
- * schema_regex_atom.c. False: it could be no property; whether PCRE2 has it is
- * known when it compiles.
+ * schema_regex_property.c - translates ECMA-262's \p{Name} to PCRE2's names,
+ * for schema_regex_atom.c. False: not the form of a property; PCRE2 tells at
+ * compile time whether it has the property.
  */
 #include "proto/schema/schema_private.h"
 
@@ -11,7 +11,9 @@
 
 #include "base/mem.h"
 
-/* General categories have long names in ECMA-262; PCRE2 has the short ones. */
+/*
+ * General categories by the long names of ECMA-262; PCRE2 has only short names.
+ */
 static const struct {
 	const char *name;
 	const char *pcre;
@@ -64,7 +66,7 @@ static const struct {
 
 static const struct {
 	const char *key;
-	const char *pcre; /* NULL: a general category */
+	const char *pcre; /* PCRE2's prefix; NULL: a general category */
 } kinds[] = {
     {"General_Category=", NULL},
     {"gc=", NULL},
@@ -102,6 +104,6 @@ bool schema_regex_property(struct schema_text *out, const char *p, size_t len)
 			schema_put(out, categories[i].pcre);
 			return true;
 		}
-	schema_putf(out, "%.*s", (int)len, p); /* PCRE2 knows whether it is */
+	schema_putf(out, "%.*s", (int)len, p); /* PCRE2 checks the name */
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_scalar.c - the checks of type, enum, const, numbers and strings.
- * Operations that schema_run() calls. False is a violation with its error, or a
+ * schema_scalar.c - the checks of type, enum, const, numbers and strings, as
+ * operations called by schema_run(). False is a violation with its error, or a
  * bound that was met: long strings, long numbers and patterns cost steps.
  */
 #include "proto/schema/schema_private.h"
@@ -46,9 +46,9 @@ bool schema_check_type(struct schema_check *c, const struct schema_op *op,
 	return schema_fail(c, at, op->keyword, "%s", want);
 }
 
-#define CHOICES_SHOWN 100 /* there is never room for as many */
+#define CHOICES_SHOWN 100 /* choices named at most; more never have room */
 
-/* "a", "b" or "c"; cut when there are many. */
+/* Write "a", "b" or "c"; cut when there are many. */
 static void put_choices(struct schema_text *t, struct json_object *list)
 {
 	size_t n = json_object_array_length(list);
@@ -108,13 +108,13 @@ bool schema_check_const(struct schema_check *c, const struct schema_op *op,
 	return schema_fail(c, at, op->keyword, "%s", want);
 }
 
-/* It was written when the schema was compiled. */
+/* Return the number's text, written when the schema was compiled. */
 static const char *num_text(const struct schema_op *op)
 {
 	return op->u.num->text != NULL ? op->u.num->text : op->u.num->buf;
 }
 
-/* minimum, maximum, and what is exclusive. */
+/* Check minimum, maximum and the exclusive forms. */
 bool schema_check_order(struct schema_check *c, const struct schema_op *op,
 			const struct schema_place *at, struct schema_seen *seen)
 {
@@ -151,7 +151,7 @@ bool schema_check_multiple_of(struct schema_check *c,
 			   num_text(op));
 }
 
-/* Is N, of whatever OP counts, what OP asks for? */
+/* Does the count N satisfy OP? */
 static bool counts(const struct schema_op *op, uint64_t n)
 {
 	int order = (n > op->u.count) - (n < op->u.count);
@@ -159,7 +159,7 @@ static bool counts(const struct schema_op *op, uint64_t n)
 	return order >= op->least && order <= op->most;
 }
 
-/* Code points, in *N: bytes that continue one do not count. */
+/* Count the code points in *N: continuation bytes do not count. */
 static bool length(struct schema_check *c, struct json_object *v, uint64_t *n)
 {
 	const char *s = json_object_get_string(v);
@@ -180,7 +180,7 @@ bool schema_check_length(struct schema_check *c, const struct schema_op *op,
 	uint64_t n = (uint64_t)json_object_get_string_len(at->value);
 
 	(void)seen;
-	/* A character has four bytes at most, and one at least. */
+	/* A character has one to four bytes. */
 	if (counts(op, n) && counts(op, n / 4))
 		return true;
 	if (!length(c, at->value, &n))
@@ -192,7 +192,7 @@ bool schema_check_length(struct schema_check *c, const struct schema_op *op,
 			   op->u.count == 1 ? "" : "s");
 }
 
-/* minItems, maxItems, minProperties, maxProperties. */
+/* Check minItems, maxItems, minProperties, maxProperties. */
 bool schema_check_size(struct schema_check *c, const struct schema_op *op,
 		       const struct schema_place *at, struct schema_seen *seen)
 {

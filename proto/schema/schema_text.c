@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_text.c - writes sentences for people into a caller's array, for the
- * errors of compiling and checking. What has no room is cut between two
- * characters, so no caller looks at a result.
+ * errors of compiling and checking. A text without room is cut between two
+ * characters, so no caller checks a result.
  */
 #include "proto/schema/schema_private.h"
 
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 
-#define SHOWN_BYTES 64u /* of a string of the instance */
+#define SHOWN_BYTES 64u /* shown bytes of an instance's string */
 
 void schema_text_init(struct schema_text *t, char *p, size_t cap)
 {
@@ -69,7 +69,7 @@ void schema_put_quoted(struct schema_text *t, const char *s, size_t len)
 		else if (ch == '"' || ch == '\\')
 			schema_putf(t, "\\%c", ch);
 		else
-			for (size_t n = 1;; n++) /* a whole character */
+			for (size_t n = 1;; n++) /* copy a whole character */
 				if (i + n >= shown ||
 				    ((unsigned char)s[i + n] & 0xC0) != 0x80) {
 					put_bytes(t, s + i, n);
@@ -109,7 +109,7 @@ void schema_put_value(struct schema_text *t, struct json_object *v)
 	}
 }
 
-/* "integer" is T_INT, "number" T_INT and T_REAL: the wider name first. */
+/* Write type names: "number" (T_INT and T_REAL) before "integer" (T_INT). */
 void schema_put_types(struct schema_text *t, unsigned types)
 {
 	static const struct {
@@ -137,7 +137,8 @@ void schema_put_token(struct schema_text *t, const char *key)
 {
 	schema_put(t, "/");
 	for (; *key != '\0' && t->len + 1 < t->cap; key++) {
-		size_t n = strcspn(key, "~/"); /* to its end, once */
+		/* the plain bytes before the next ~ or / */
+		size_t n = strcspn(key, "~/");
 
 		if (n > 0) {
 			put_bytes(t, key, n);

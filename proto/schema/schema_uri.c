@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * References are resolved as RFC 3986 says (section 5.2), and compared as
- * they are spelt: no case folding, no decoding.
+ * schema_uri.c - resolves references as RFC 3986 says (section 5.2), for
+ * schema_refs.c and others. URIs are compared as spelt: no case folding, no
+ * decoding. Nothing here fails.
  */
 #include "proto/schema/schema_private.h"
 
@@ -13,7 +14,7 @@
 #include "base/text/hex.h"
 #include "base/mem.h"
 
-/* A piece of a URI; p NULL: it is absent, which is not the same as empty. */
+/* A piece of a URI; p NULL: absent, which differs from empty. */
 struct part {
 	const char *p;
 	size_t n;
@@ -57,7 +58,7 @@ static void split(struct uri *u, const char *s)
 		u->query = (struct part){s + 1, strcspn(s + 1, "#")};
 }
 
-/* Takes "." and ".." out of PATH (section 5.2.4), in place. */
+/* Remove "." and ".." from PATH (section 5.2.4), in place. */
 static void remove_dots(char *path)
 {
 	char *in = path, *out = path;
@@ -88,7 +89,7 @@ static void remove_dots(char *path)
 	*out = '\0';
 }
 
-/* REF's path, laid over BASE's (section 5.2.3). */
+/* Merge REF's path with BASE's (section 5.2.3). */
 static char *merge(const struct uri *base, const struct uri *ref)
 {
 	size_t keep = 0;
@@ -102,7 +103,7 @@ static char *merge(const struct uri *base, const struct uri *ref)
 			 ref->path.p);
 }
 
-/* The path of the result; sets QUERY to the one that goes with it. */
+/* Return the path of the result; *QUERY becomes the query for the path. */
 static char *target_path(const struct uri *base, const struct uri *ref,
 			 struct part *query)
 {

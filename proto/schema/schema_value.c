@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_value.c - equality and hashes of JSON values as the standard has them,
- * for enum, const and uniqueItems. The hash has a key, so nobody can prepare
- * collisions. It costs steps: when they are used up, values count as unequal
- * and the check has no verdict.
+ * schema_value.c - equality and hashes of JSON values by the standard's rules,
+ * for enum, const and uniqueItems. The hash is keyed, so nobody can prepare
+ * collisions. Hashing costs steps: when the budget is used up, values count as
+ * unequal and the check has no verdict.
  */
 #include "proto/schema/schema_private.h"
 
@@ -14,14 +14,14 @@
 
 #include "base/mem.h"
 
-#define FEW 8u /* elements that are compared pair by pair */
+#define FEW 8u /* elements compared pair by pair */
 #define SEED UINT64_C(0xcbf29ce484222325)
 
 __extension__ typedef unsigned __int128 u128;
 
 static uint64_t secret[2];
 
-/* Once, before there are threads. */
+/* Make the key, before there are threads. */
 __attribute__((constructor)) static void make_key(void)
 {
 	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) !=
@@ -39,7 +39,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* Eight bytes at a time, each multiplied by what nobody else knows. */
+/* Hash eight bytes at a time, each multiplied by a secret key. */
 uint64_t schema_hash_bytes(uint64_t h, const void *p, size_t n)
 {
 	const unsigned char *u = p;
@@ -139,7 +139,7 @@ static bool equal_objects(struct schema_check *c, struct json_object *a,
 	return true;
 }
 
-/* Deep equality, where 1 is 1.0 and the order of members counts for nothing. */
+/* Compare deeply: 1 equals 1.0, and the order of members is ignored. */
 bool schema_equal(struct schema_check *c, struct json_object *a,
 		  struct json_object *b)
 {
@@ -176,7 +176,7 @@ static uint64_t hash_number(struct schema_check *c, struct json_object *v)
 	schema_step(c, COST_HASHED);
 	schema_num_of(&n, v);
 	if (n.d == 0)
-		n.d = 0; /* not minus zero */
+		n.d = 0; /* -0 becomes 0 */
 	return schema_hash_bytes(SEED ^ T_NUMBER, &n.d, sizeof(n.d));
 }
 
@@ -201,14 +201,15 @@ static uint64_t hash_object(struct schema_check *c, struct json_object *v)
 		uint64_t one = schema_hash(c, val);
 
 		h += fold(one | 1,
-			  hash_string(c, key, strlen(key))); /* in any order */
+			  /* sum: independent of the order */
+			  hash_string(c, key, strlen(key)));
 		if (c != NULL && c->rc != 0)
 			break;
 	}
 	return h;
 }
 
-/* Equal values have equal hashes. */
+/* Hash V; equal values have equal hashes. */
 uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 {
 	unsigned type = schema_type_of(v);
@@ -230,7 +231,7 @@ uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 	return h;
 }
 
-/* Room for twice N elements: chains stay short. */
+/* Return the slots for N elements, at least twice N: chains stay short. */
 static size_t slots_for(size_t n)
 {
 	size_t slots = 8;
@@ -240,7 +241,10 @@ static size_t slots_for(size_t n)
 	return slots;
 }
 
-/* The element equal to V, whose hash is H, or the empty slot for it. */
+/*
+ * Return the slot of the element equal to V with hash H, or the free slot for
+ * it.
+ */
 static size_t find_slot(struct schema_check *c, const struct schema_set *set,
 			struct json_object *v, uint64_t h)
 {

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -110,6 +111,27 @@ int mounts_show(int fd, int root, const char *to, uint64_t flags)
 	rc = point < 0 ? point : attach(mount, point);
 	sys_close(point);
 	close(mount);
+	return rc;
+}
+
+int mounts_close_within(int root, const char *to)
+{
+	struct mount_attr all = {.attr_set = MOUNT_ATTR_RDONLY},
+			  own = {.attr_clr = MOUNT_ATTR_RDONLY};
+	struct statvfs fs;
+	int fd = mounts_point(root, to, S_IFDIR), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = sys_result(fstatvfs(fd, &fs));
+	if (rc == 0)
+		rc = sys_result(syscall(SYS_mount_setattr, fd, "",
+					AT_EMPTY_PATH | AT_RECURSIVE, &all,
+					sizeof(all)));
+	if (rc == 0 && (fs.f_flag & ST_RDONLY) == 0)
+		rc = sys_result(syscall(SYS_mount_setattr, fd, "",
+					AT_EMPTY_PATH, &own, sizeof(own)));
+	close(fd);
 	return rc;
 }
 

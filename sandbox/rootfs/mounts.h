@@ -29,6 +29,12 @@
 int mounts_show(int fd, int root, const char *to, uint64_t flags);
 
 /*
+ * What is mounted within the mount at TO below ROOT is read-only, such as the
+ * host's binfmt_misc in /proc; TO's own mount stays as it is. 0 or -errno.
+ */
+int mounts_close_within(int root, const char *to);
+
+/*
  * Create a folder, or an empty file, TO below ROOT: an O_PATH descriptor, or
  * -errno.
  */

@@ -46,6 +46,7 @@ struct rootfs_path {
 	 * changes it meanwhile; "": the folder itself
 	 */
 	char digest[ROOTFS_DIGEST];
+	bool may_be_itself; /* the folder, where there can be no copy */
 	char *
 	    /* owned: of a copy with an err, a clause about it; or NULL */
 	    errmsg;
@@ -61,8 +62,9 @@ struct rootfs {
 	size_t n_reads;
 	/* the folder of artifacts, of which runs are shown some; no path: none */
 	struct rootfs_path artifacts;
-	bool no_userns; /* the operator lets programs do without one */
-	bool network;	/* of a build: what names of hosts are resolved by */
+	bool in_artifacts; /* that is the working folder */
+	bool no_userns;	   /* the operator lets programs do without one */
+	bool network;	   /* of a build: what names of hosts are resolved by */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
 	uint64_t copies_bytes; /* and all of them together */
 	bool others; /* output: workers read with the permissions of others */
@@ -84,6 +86,12 @@ struct rootfs_run {
 	uint64_t missing; /* out: a bit for each file that is not there */
 };
 
+/*
+ * Before a user namespace, in which the way to T's folder of artifacts may be
+ * closed (the state folder is the server's alone): make that folder the working
+ * folder, for rootfs_build() to show it from there. rootfs_build() leaves it.
+ */
+void rootfs_enter_artifacts(struct rootfs *t);
 /*
  * In a mount namespace of our own: build T, which is kept, and make it the
  * root. A package or read that cannot be shown is left out, with the reason in

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,11 +42,15 @@ static const char *const resolving[] = {"/etc/resolv.conf", "/etc/hosts",
 static const struct {
 	const char *path;
 	unsigned int minor; /* major 1 */
-} devices[] = {{"/dev/null", 3},
-	       {"/dev/zero", 5},
-	       {"/dev/full", 7},
-	       {"/dev/random", 8},
-	       {"/dev/urandom", 9}};
+	const char
+	    *of; /* the host's that is shown as it, or NULL: of that name */
+} devices[] = {
+    {"/dev/null", 3, NULL},
+    /* gives zeros, too, and no memory by mmap(2) that nobody counts */
+    {"/dev/zero", 7, "/dev/full"},
+    {"/dev/full", 7, NULL},
+    {"/dev/random", 8, NULL},
+    {"/dev/urandom", 9, NULL}};
 
 /* Folders of the host to build it on; what was in one is hidden. */
 static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
@@ -59,10 +64,9 @@ static const char *const folders[] = {
 static const struct {
 	const char *path, *to;
 } links[] = {
-    {"/dev/fd", "/proc/self/fd"},
-    {"/dev/stdin", "/proc/self/fd/0"},
-    {"/dev/stdout", "/proc/self/fd/1"},
-    {"/dev/stderr", "/proc/self/fd/2"},
+    {"/dev/fd", "/proc/self/fd"},	{"/dev/stdin", "/proc/self/fd/0"},
+    {"/dev/stdout", "/proc/self/fd/1"}, {"/dev/stderr", "/proc/self/fd/2"},
+    {"/etc/passwd", ROOTFS_PASSWD},	{"/etc/group", ROOTFS_GROUP},
 };
 
 struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
@@ -146,14 +150,20 @@ static int copy_file(const char *path)
 	return rc;
 }
 
-/* What the host has at PATH, which only root can change. */
-static int show_host(int root, const char *path, uint64_t flags)
+/* At PATH what the host has at FROM, which only root can change. */
+static int show_host_at(int root, const char *path, const char *from,
+			uint64_t flags)
 {
-	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : mounts_show(fd, root, path, flags);
 
 	sys_close(fd);
 	return rc;
+}
+
+static int show_host(int root, const char *path, uint64_t flags)
+{
+	return show_host_at(root, path, path, flags);
 }
 
 static int share(int root, size_t i)
@@ -237,8 +247,10 @@ static int have_devices(int root, const char **at)
 	if (own_devices)
 		return 0;
 	remove_devices();
-	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
-		rc = show_host(root, *at = devices[i].path, MOUNTS_DEVICE);
+	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++) {
+		*at = devices[i].of != NULL ? devices[i].of : devices[i].path;
+		rc = show_host_at(root, devices[i].path, *at, MOUNTS_DEVICE);
+	}
 	return rc;
 }
 
@@ -278,6 +290,15 @@ static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 	return rc;
 }
 
+/* There is no copy of P, which needs none; what is there of one is mounted over. */
+static void forget_copy(struct rootfs_path *p)
+{
+	free(p->errmsg);
+	p->errmsg = NULL;
+	p->used = 0;
+	p->used_by_all = false;
+}
+
 static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 {
 	struct rootfs_path *p = &t->packages[i];
@@ -288,6 +309,10 @@ static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 		return fd < 0 ? fd : hide_fd(root, fd, ROOTFS_PACKAGE, i);
 	rootfs_hidden(to, ROOTFS_PACKAGE, i);
 	rc = rootfs_copy(t, p, fd, root, to, copied);
+	if (rc < 0 && p->may_be_itself) {
+		forget_copy(p);
+		return hide_fd(root, fd, ROOTFS_PACKAGE, i);
+	}
 	close(fd);
 	return rc;
 }
@@ -343,14 +368,15 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 }
 
 /* All of them, for a worker to bind those of its run, by names that it knows. */
-static int hide_artifacts(int root, const struct rootfs_path *p)
+static int hide_artifacts(int root, const struct rootfs *t, int artifacts)
 {
-	int fd = open_path(p);
+	int fd = t->in_artifacts ? artifacts : open_path(&t->artifacts);
 	int rc = fd < 0 ? fd
 			: mounts_show(fd, root, ROOTFS_ARTIFACTS,
 				      MOUNTS_READ_ONLY | MOUNT_ATTR_NOEXEC);
 
-	sys_close(fd);
+	if (!t->in_artifacts)
+		sys_close(fd);
 	return rc;
 }
 
@@ -361,7 +387,7 @@ static void note_link(struct rootfs_path *p)
 }
 
 /* One that cannot be shown says why, and the others go on. */
-static void hide_all(int root, struct rootfs *t)
+static void hide_all(int root, struct rootfs *t, int artifacts)
 {
 	uint64_t copied = 0;
 
@@ -371,7 +397,7 @@ static void hide_all(int root, struct rootfs *t)
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i].err = hide_read(root, &t->reads[i], i);
 	if (t->artifacts.path != NULL)
-		t->artifacts.err = hide_artifacts(root, &t->artifacts);
+		t->artifacts.err = hide_artifacts(root, t, artifacts);
 	for (size_t i = 0; i < t->n_packages; i++)
 		note_link(&t->packages[i]);
 	for (size_t i = 0; i < t->n_reads; i++)
@@ -459,27 +485,49 @@ static int copy_resolving(const char **at)
 	return rc;
 }
 
-static int fill(int root, struct rootfs *t, const char **at)
+static int fill(int root, struct rootfs *t, int artifacts, const char **at)
 {
 	int rc = make_all_folders(root, at);
 
 	if (rc == 0)
 		rc = share_all(root, at);
+	if (rc == 0)
+		rootfs_copy_etc(root);
 	if (rc == 0 && t->network)
 		rc = copy_resolving(at);
 	if (rc == 0)
 		rc = have_devices(root, at);
 	if (rc == 0)
-		hide_all(root, t);
+		hide_all(root, t, artifacts);
 	/*
 	 * the kernel allows a new /proc only where the old one is visible in
 	 * full
 	 */
-	return rc == 0 ? show_host(root, *at = "/proc", 0) : rc;
+	if (rc == 0)
+		rc = show_host(root, *at = "/proc", 0);
+	return rc == 0 ? mounts_close_within(root, *at) : rc;
+}
+
+void rootfs_enter_artifacts(struct rootfs *t)
+{
+	int fd = t->artifacts.path == NULL ? -ENOENT : open_path(&t->artifacts);
+
+	t->in_artifacts = fd >= 0 && fchdir(fd) == 0;
+	sys_close(fd);
+}
+
+/* The working folder, of this mount namespace, whatever the rights on it. */
+static int open_working_folder(void)
+{
+	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "",
+			      AT_EMPTY_PATH | OPEN_TREE_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
 int rootfs_build(struct rootfs *t, const char **at)
 {
+	int artifacts = t->in_artifacts ? open_working_folder() : -ENOENT;
 	mode_t mask = umask(022);
 	int root, rc;
 
@@ -487,8 +535,9 @@ int rootfs_build(struct rootfs *t, const char **at)
 	rc =
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
 	root = rc == 0 ? enter_new(t) : rc;
-	rc = root < 0 ? root : fill(root, t, at);
+	rc = root < 0 ? root : fill(root, t, artifacts, at);
 	sys_close(root);
+	sys_close(artifacts);
 	umask(mask);
 	if (rc != 0)
 		return rc;

@@ -3,6 +3,7 @@
  * rootfs_private.h - what the builder of the root and its workers share.
  *   rootfs_build.c  in the zygote: the root of all programs
  *   rootfs_copy.c   in the zygote: packages that are copied
+ *   rootfs_etc.c    in the zygote: what installed packages keep below /etc
  *   rootfs_run.c    in a worker: what is one run's
  *   rootfs_in.c     in a worker: the files that its run is given
  */
@@ -19,6 +20,9 @@
 #define ROOTFS_EMPTY ROOTFS_HIDDEN "/empty" /* an empty folder */
 /* where files are taken out of an overlay */
 #define ROOTFS_OVER ROOTFS_HIDDEN "/over"
+/* over all of the above, of a run's own: who it is, where /etc leads to */
+#define ROOTFS_PASSWD ROOTFS_HIDDEN "/passwd"
+#define ROOTFS_GROUP ROOTFS_HIDDEN "/group"
 
 enum rootfs_kind { ROOTFS_PACKAGE, ROOTFS_READ };
 
@@ -41,6 +45,12 @@ struct rootfs_seen {
  */
 int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 		const char *to, uint64_t *all);
+
+/*
+ * In the new root ROOT, while it is writable: copies of the files below /etc
+ * that installed packages need. Whatever cannot be copied is left out.
+ */
+void rootfs_copy_etc(int root);
 
 /* A folder to take files out of: an overlay of FROM, or FROM itself and *BARE. */
 int rootfs_open_over(const struct rootfs_run *r, const char *from, bool *bare);

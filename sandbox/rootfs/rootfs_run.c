@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,12 +26,53 @@ static int mount_proc(const char *where, const char *options)
 	    mount("proc", where, "proc", SAFE | MS_NOEXEC, options));
 }
 
-/* An empty tmpfs over WHERE, so that what was there cannot be reached. */
-static int cover(const char *where)
+static int put(const char *path, const char *text)
 {
-	return sys_result(mount("paddock", where, "tmpfs",
-				SAFE | MS_NOEXEC | MS_RDONLY,
-				"size=4k,nr_inodes=1,mode=0555"));
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	size_t n = strlen(text);
+	int rc = fd < 0 ? -errno : write(fd, text, n) != (ssize_t)n ? -EIO : 0;
+
+	sys_close(fd);
+	return rc;
+}
+
+/*
+ * Programs ask for the name of the user that they are, and of the one whose the
+ * host's files seem to be: the host's own names are nobody's business.
+ */
+static int put_names(const struct rootfs_run *r)
+{
+	char text[256];
+	int rc;
+
+	snprintf(text, sizeof(text),
+		 "paddock:x:%u:%u:paddock:" ROOTFS_WORK ":/bin/sh\n"
+		 "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+		 r->uid, r->gid);
+	rc = put(ROOTFS_PASSWD, text);
+	snprintf(text, sizeof(text), "paddock:x:%u:\nnogroup:x:65534:\n",
+		 r->gid);
+	return rc != 0 ? rc : put(ROOTFS_GROUP, text);
+}
+
+/*
+ * A tmpfs over what is hidden, so that it cannot be reached, with the names of
+ * users alone in it.
+ */
+static int cover_hidden(const struct rootfs_run *r)
+{
+	mode_t mask = umask(022);
+	int rc = sys_result(mount("paddock", HIDDEN, "tmpfs", SAFE | MS_NOEXEC,
+				  "size=8k,nr_inodes=3,mode=0755"));
+
+	if (rc == 0)
+		rc = put_names(r);
+	if (rc == 0)
+		rc = sys_result(mount(
+		    NULL, HIDDEN, NULL,
+		    MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOEXEC | SAFE, NULL));
+	umask(mask);
+	return rc;
 }
 
 /*
@@ -217,6 +259,6 @@ int rootfs_enter(struct rootfs_run *r, int *proc, bool *bare)
 	if (rc == 0)
 		rc = enter_proc(proc);
 	if (rc == 0)
-		rc = cover(HIDDEN);
+		rc = cover_hidden(r);
 	return rc;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_copies.c - fetches artifacts out of the database into files, a part at a
- * time, for exec/runs_files.c. One that has expired, is another's, does not have its
- * digest, or finds no room on the disk is -errno for each run that wants it.
+ * artifact_copies.c - fetches artifacts out of the database into files, a part
+ * at a time, for exec/runs_files.c. An artifact that has expired, belongs to
+ * another requestor, has the wrong digest, or finds no room on the disk is
+ * -errno for each run that asks for the copy.
  */
 #include "supervisor/artifacts/artifact_copies.h"
 
@@ -11,35 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <unistd.h>
 
 #include "base/id.h"
 #include "base/mem.h"
 #include "supervisor/config/config.h"
 #include "supervisor/context.h"
 #include "supervisor/inputs/run_files.h"
-#include "supervisor/state/artifact_file.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/store/store.h"
+#include "supervisor/threads/file_sink.h"
 
 #define PART_BYTES ((int64_t)1 << 20)
 
 struct copy {
-	TAILQ_ENTRY(copy) link; /* in artifact_copies.copies */
+	TAILQ_ENTRY(copy) link; /* entry in artifact_copies.copies */
 	struct artifact_copies *all;
 	char id[ID_SIZE];
 	char *requestor;
-	size_t users;		    /* runs */
-	struct artifact_file *file; /* it is on its way */
-	bool asking;		    /* the store has yet to answer */
+	size_t users;		/* number of runs that hold the copy */
+	struct file_sink *sink; /* the file being written, or NULL */
+	bool asking;		/* the store has yet to answer */
 	int64_t at, size;
-	int rc;	    /* why it is not there */
-	char *path; /* it is */
+	char sha256[65]; /* the digest in the artifact's row */
+	int rc;		 /* why the copy failed, or 0 */
+	char *path;	 /* the complete file, or NULL */
 };
 
-/* What a run has taken. */
+/* The copies that a run holds. */
 struct hold {
-	TAILQ_ENTRY(hold) link; /* in artifact_copies.holds */
+	TAILQ_ENTRY(hold) link; /* entry in artifact_copies.holds */
 	char run_id[ID_SIZE];
 	struct copy **copies;
 	size_t n;
@@ -72,16 +73,16 @@ static bool is_settled(const struct copy *c)
 	return c->path != NULL || c->rc != 0;
 }
 
-/* Nobody has C: its file goes, and C with what it waits for. */
+/* Free C, with its file, when no run holds C and the store has answered. */
 static void put_away(struct copy *c)
 {
 	if (c->users > 0 || c->asking)
 		return;
 	TAILQ_REMOVE(&c->all->copies, c, link);
-	artifact_file_free(c->file);
+	file_sink_free(c->sink, NULL, NULL);
 	if (c->path != NULL)
-		unlink(c->path);
-	free(c->path);
+		file_sink_remove(c->all->ctx->thread_pool, NULL, c->path, NULL,
+				 NULL);
 	free(c->requestor);
 	free(c);
 }
@@ -108,7 +109,7 @@ void artifact_copies_free(struct artifact_copies *all)
 	free(all);
 }
 
-/* ---- on their way ---- */
+/* ---- fetching ---- */
 
 static bool is_here(const struct hold *h)
 {
@@ -126,7 +127,10 @@ static bool has(const struct hold *h, const struct copy *c)
 	return false;
 }
 
-/* Who is told may release what it has, or others may. */
+/*
+ * Find the next run to tell that its copies are settled. Search anew each time:
+ * a run that was told may release its copies, or another run's.
+ */
 static struct hold *next_to_tell(struct artifact_copies *all,
 				 const struct copy *c)
 {
@@ -144,9 +148,9 @@ static void settle(struct copy *c, int rc)
 	struct hold *h;
 
 	c->rc = rc;
-	artifact_file_free(c->file);
-	c->file = NULL;
-	c->users++; /* while others are told */
+	file_sink_free(c->sink, NULL, NULL);
+	c->sink = NULL;
+	c->users++; /* keep C while runs are told */
 	while ((h = next_to_tell(all, c)) != NULL) {
 		h->told = true;
 		all->on_here(all->arg, h->run_id);
@@ -155,26 +159,42 @@ static void settle(struct copy *c, int rc)
 	put_away(c);
 }
 
-/* All of it has come. Its digest is held against that of the row. */
-static void finish(struct copy *c, const char *wanted)
-{
-	char sha256[65];
+static void ask(struct copy *c);
 
-	c->path = artifact_file_finish(c->file, sha256);
-	c->file = NULL;
-	if (c->path == NULL) {
-		settle(c, -errno);
-	} else if (strcmp(sha256, wanted) != 0) {
-		unlink(c->path);
-		free(c->path);
+/* The file is written. The digest must equal the digest of the row. */
+static void on_written(void *arg, const struct file_sink_end *end)
+{
+	struct copy *c = arg;
+
+	c->path = end->path;
+	if (end->rc == 0 && strcmp(end->sha256, c->sha256) != 0) {
+		file_sink_remove(c->all->ctx->thread_pool, NULL, c->path, NULL,
+				 NULL);
 		c->path = NULL;
 		settle(c, -EUCLEAN);
 	} else {
-		settle(c, 0);
+		settle(c, end->rc);
 	}
 }
 
-static void ask(struct copy *c);
+static void on_room(void *arg)
+{
+	ask(arg);
+}
+
+static const struct file_sink_ops sink_ops = {on_room, on_written};
+
+/* Write the next part, which is a block of the sink's. 0 or -errno. */
+static int write_part(struct copy *c, const void *p, size_t n)
+{
+	size_t room;
+	char *to = file_sink_room(c->sink, &room);
+
+	if (n > room)
+		return -EIO; /* more than the row says */
+	memcpy(to, p, n);
+	return file_sink_wrote(c->sink, n);
+}
 
 static void on_part(void *arg, const struct store_result *res)
 {
@@ -189,16 +209,18 @@ static void on_part(void *arg, const struct store_result *res)
 	if (rc == 0 && res->len == 0 && c->at < c->size)
 		rc = -EIO;
 	if (rc == 0)
-		rc = artifact_file_write(c->file, res->data, res->len);
-	if (rc != 0) {
-		settle(c, rc);
-		return;
+		rc = write_part(c, res->data, res->len);
+	if (rc == 0) {
+		c->at += (int64_t)res->len;
+		snprintf(c->sha256, sizeof(c->sha256), "%s",
+			 res->artifact->sha256);
 	}
-	c->at += (int64_t)res->len;
-	if (c->at < c->size)
+	if (rc == 0 && c->at >= c->size)
+		rc = file_sink_finish(c->sink);
+	else if (rc == 0 && file_sink_wants(c->sink))
 		ask(c);
-	else
-		finish(c, res->artifact->sha256);
+	if (rc != 0)
+		settle(c, rc);
 }
 
 static void ask(struct copy *c)
@@ -208,14 +230,17 @@ static void ask(struct copy *c)
 			    PART_BYTES, on_part, c);
 }
 
-/* Bytes that are yet to be written of those on their way: they are nobody else's. */
+/*
+ * Return how many bytes of copies under way are still to be written; other
+ * writers may not take this room.
+ */
 static int64_t to_come(const struct artifact_copies *all)
 {
 	const struct copy *c;
 	int64_t bytes = 0;
 
 	TAILQ_FOREACH(c, &all->copies, link)
-		if (c->file != NULL)
+		if (c->sink != NULL)
 			bytes += c->size - c->at;
 	return bytes;
 }
@@ -223,21 +248,24 @@ static int64_t to_come(const struct artifact_copies *all)
 static void begin(struct copy *c)
 {
 	const struct context *ctx = c->all->ctx;
+	const struct file_sink_ask ask_for = {.pool = ctx->thread_pool,
+					      .config = ctx->config,
+					      .instance = ctx->instance,
+					      .size = c->size};
 
 	if (disk_space(ctx->config, to_come(c->all) + c->size) != DISK_SPACE_OK)
 		c->rc = -ENOSPC;
-	if (c->rc == 0)
-		c->file = artifact_file_new(config_files_dir(ctx->config),
-					    ctx->instance);
-	if (c->rc == 0 && c->file == NULL)
-		c->rc = -errno;
-	if (c->rc == 0)
-		ask(c);
+	if (c->rc != 0)
+		return;
+	c->sink = file_sink_new(&ask_for, &sink_ops, c);
+	ask(c);
 }
 
 /* ---- for runs ---- */
 
-/* That of F for REQUESTOR, by whom alone it may be read. */
+/*
+ * Find or begin the copy of F for REQUESTOR, who alone may read the artifact.
+ */
 static struct copy *copy_of(struct artifact_copies *all, const char *requestor,
 			    const struct run_file *f)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_source.c - gives an artifact's bytes to stdio/ and streamable_http/: of a
- * file as it is read, of rows one part that is asked of the store at a time. What
- * cannot be read is -errno at that place; who sends then cuts off what he sends.
+ * artifact_source.c - gives an artifact's bytes to stdio/ and streamable_http/:
+ * a file's as they are read, rows' by asking the store for one part at a time.
+ * Bytes that cannot be read are -errno at their place; the sender then cuts off
+ * the answer.
  */
 #include "supervisor/artifacts/artifact_source.h"
 
@@ -16,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/loop_guard.h"
+#include "base/fair_share.h"
 #include "base/mem.h"
 #include "base/os/sys.h"
 #include "supervisor/config/config.h"
@@ -24,22 +27,24 @@
 
 #define FILE_BYTES ((size_t)64 << 10)
 #define PART_BYTES ((size_t)1 << 20)
-#define WRITE_BYTES ((size_t)256 << 10) /* in a turn */
+#define AHEAD_BYTES ((size_t)2 << 20)
+#define WRITE_BYTES ((size_t)256 << 10) /* most bytes written in a turn */
 
 struct artifact_source {
-	int fd; /* -1: of the database… */
+	int fd; /* the file; -1: the bytes are in the database */
 	struct store *store;
 	char *requestor;
 	char id[ID_SIZE];
-	bool asking; /* …which has been asked */
-	bool wanted; /* …and who sends waits for it */
-	bool closed; /* …and nobody wants it any more */
+	bool asking; /* the store has been asked */
+	bool wanted; /* the sender waits for the answer */
+	bool closed; /* the sender has closed the source */
 	int rc;
-	int64_t at, left; /* of the artifact, behind what is here */
-	char *block;	  /* of FILE_BYTES, or PART_BYTES */
-	size_t from, n;	  /* what of it is to be sent */
+	int64_t at, left; /* the rest of the artifact, behind the block */
+	char *block;	  /* a buffer of FILE_BYTES, or PART_BYTES */
+	size_t from, n;	  /* the part of block to be sent */
 	void (*on_more)(void *arg);
 	void *arg;
+	size_t *counts[2]; /* counters of open sources; or NULL */
 };
 
 static int open_file(const struct config *config,
@@ -47,16 +52,28 @@ static int open_file(const struct config *config,
 {
 	char *path =
 	    state_file_artifact(config_files_dir(config), a->run_id, a->id);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : fd;
 	struct stat st;
+	int fd, rc;
 
+	loop_guard_allow("one name of ours, in its requestor's turn");
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	rc = fd < 0 ? -errno : fd;
+	loop_guard_forbid();
 	free(path);
 	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_size != a->size)) {
 		close(fd);
 		rc = -EIO;
 	}
-	return rc == -ENOENT ? -EIO : rc; /* there is a row */
+	return rc;
+}
+
+/*
+ * Have the kernel read ahead, so that the next part's turn does not wait for
+ * the disk.
+ */
+static void read_ahead(int fd, int64_t at)
+{
+	(void)posix_fadvise(fd, at, (off_t)AHEAD_BYTES, POSIX_FADV_WILLNEED);
 }
 
 struct artifact_source *artifact_source_open(struct store *store,
@@ -71,7 +88,7 @@ struct artifact_source *artifact_source_open(struct store *store,
 	if (*rc != 0)
 		return NULL;
 	if (fd >= 0)
-		(void)posix_fadvise(fd, at, 0, POSIX_FADV_SEQUENTIAL);
+		read_ahead(fd, at);
 	src = xcalloc(1, sizeof(*src));
 	*src = (struct artifact_source){.fd = fd,
 					.store = store,
@@ -95,8 +112,27 @@ void artifact_source_close(struct artifact_source *src)
 	if (src == NULL)
 		return;
 	src->closed = true;
+	for (size_t i = 0; i < ARRAY_LEN(src->counts); i++)
+		if (src->counts[i] != NULL)
+			--*src->counts[i];
 	if (!src->asking)
 		source_free(src);
+}
+
+bool artifact_source_allows(size_t own, size_t all)
+{
+	int64_t share = fair_share(ARTIFACT_SOURCES_MAX, (int64_t)(all - own));
+
+	return own < ARTIFACT_SOURCES_EACH && (int64_t)own < share;
+}
+
+void artifact_source_count(struct artifact_source *src, size_t *own,
+			   size_t *all)
+{
+	src->counts[0] = own;
+	src->counts[1] = all;
+	++*own;
+	++*all;
 }
 
 void artifact_source_watch(struct artifact_source *src,
@@ -140,7 +176,7 @@ static void on_part(void *arg, const struct store_result *res)
 
 static void ask(struct artifact_source *src)
 {
-	/* to the end of a part, so that each is read once */
+	/* to the end of a part, so that each part is read once */
 	size_t most = PART_BYTES - (size_t)(src->at % (int64_t)PART_BYTES);
 
 	if (src->asking)
@@ -158,10 +194,14 @@ static void read_block(struct artifact_source *src)
 {
 	size_t most =
 	    src->left < (int64_t)FILE_BYTES ? (size_t)src->left : FILE_BYTES;
-	ssize_t n = pread(src->fd, src->block, most, src->at);
+	ssize_t n;
 
+	loop_guard_allow("64 KiB that were read ahead, in a turn");
+	n = pread(src->fd, src->block, most, src->at);
+	loop_guard_forbid();
+	read_ahead(src->fd, src->at + (int64_t)most);
 	if (n <= 0) {
-		src->rc = n < 0 ? -errno : -EIO; /* it is shorter than it was */
+		src->rc = n < 0 ? -errno : -EIO; /* the file got shorter */
 		return;
 	}
 	src->from = 0;
@@ -191,16 +231,24 @@ void artifact_source_drop(struct artifact_source *src, size_t n)
 	src->from += n;
 	src->n -= n;
 	if (src->n == 0 && src->fd < 0 && src->left > 0 && src->rc == 0)
-		ask(src); /* while what was sent is on its way */
+		ask(src); /* while the last part is being sent */
 }
 
-/* -EINVAL: to a terminal, or a file to append to, there is no sendfile(2). */
+/*
+ * Send by sendfile(2). -EINVAL: OUT is a terminal, or a file opened for
+ * appending, without sendfile(2).
+ */
 static ssize_t send_file(struct artifact_source *src, int out)
 {
 	size_t n =
 	    src->left < (int64_t)WRITE_BYTES ? (size_t)src->left : WRITE_BYTES;
 	off_t at = src->at;
-	ssize_t got = sendfile(out, src->fd, &at, n);
+	ssize_t got;
+
+	loop_guard_allow("256 KiB that were read ahead, in a turn");
+	got = sendfile(out, src->fd, &at, n);
+	loop_guard_forbid();
+	read_ahead(src->fd, at);
 
 	if (got < 0)
 		return -errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser.c - is there a browser here, which templates may have it, and how
- * paddock-browser is started. Runs come by server.c's on_ask, clients by
- * tools.c. A template that needs one where there is none is refused with what
- * is missing and what would help.
+ * browser.c - whether there is a browser, which templates may use it, and how
+ * paddock-browser is started. Runs come by the on_ask of server.c, clients by
+ * tools.c. A template which needs a missing browser is refused with what is
+ * missing and what would help.
  */
 #include "supervisor/browser/browser.h"
 
@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/browser/browser_private.h"
@@ -21,10 +23,11 @@
 #include "supervisor/ids/uid_range.h"
 
 #define ARGS_MAX 32
+#define LOOK_MS 1000
 
 static const char *program; /* paddock-browser */
 
-/* ---- is there one? ---- */
+/* ---- looking for a browser ---- */
 
 static bool is_program(const char *dir, size_t len, const char *name,
 		       char *path, size_t size)
@@ -46,7 +49,7 @@ static bool find_in(const char *dirs, const char *name, char *path, size_t size)
 	return false;
 }
 
-const char *browser_chromium(const struct config *config)
+static const char *find_chromium(const struct config *config)
 {
 	static const char *const names[] = {"chromium-headless-shell",
 					    "chromium"};
@@ -64,11 +67,22 @@ const char *browser_chromium(const struct config *config)
 	return NULL;
 }
 
-const char *browser_lacks(const struct config *config)
+const char *browser_chromium(const struct config *config)
+{
+	const char *path;
+
+	loop_guard_allow("folders of PATH, when a browser starts or is shown");
+	path = find_chromium(config);
+	loop_guard_forbid();
+	return path;
+}
+
+static const char *find_lack(const struct config *config)
 {
 	if (!config->browser_enabled)
 		return "the operator has switched the browser off (enabled in "
 		       "[browser])";
+
 	if (program != NULL && access(program, X_OK) != 0 && errno == EACCES)
 		return "the program paddock-browser is closed to the user that "
 		       "paddockd runs as: chmod o+rx would do, for it and each "
@@ -86,6 +100,28 @@ const char *browser_lacks(const struct config *config)
 	return NULL;
 }
 
+/* The files are looked for at most once a second. */
+const char *browser_lacks(const struct config *config)
+{
+	static struct {
+		const struct config *of;
+		const char *of_program, *lacks;
+		int64_t asked_ms;
+	} last;
+	int64_t now = clock_mono_ms();
+
+	if (last.of == config && last.of_program == program &&
+	    last.asked_ms != 0 && now - last.asked_ms < LOOK_MS)
+		return last.lacks;
+	loop_guard_allow("folders of PATH, once a second");
+	last.lacks = find_lack(config);
+	loop_guard_forbid();
+	last.of = config;
+	last.of_program = program;
+	last.asked_ms = now;
+	return last.lacks;
+}
+
 static bool needs_browser(const struct template *t)
 {
 	struct json_object *tools = json_member(t->manifest, "tools");
@@ -99,7 +135,7 @@ static bool needs_browser(const struct template *t)
 bool browser_allow(const struct template *t, const struct config *config,
 		   struct tool_error *r)
 {
-	/* the disk is asked for those alone that need what is there */
+	/* look for files only for a template which needs them */
 	const char *errmsg = needs_browser(t) ? browser_lacks(config) : NULL;
 
 	if (errmsg == NULL)
@@ -155,7 +191,7 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 	if (geteuid() == 0 && uid_range_browser() != 0)
 		add_number(&a, "--uid", uid_range_browser());
 	rc = spawn_exec_browser(program, a.all, end, log, pid);
-	if (rc == 0) /* it starts nothing before something is asked */
+	if (rc == 0) /* the program starts nothing before its first call */
 		(void)cgroup_place(CGROUP_BROWSER, *pid);
 	for (size_t i = 0; i < a.n; i++)
 		free(a.all[i]);
@@ -195,7 +231,7 @@ bool browser_exited(struct browser *b, pid_t pid, int status)
 	return b != NULL && browser_process_exited(b->process, pid, status);
 }
 
-/* ---- what it is told ---- */
+/* ---- calls to the program ---- */
 
 struct json_object *browser_body(const struct requestor *q,
 				 enum template_trust trust, const struct run *r,
@@ -212,7 +248,7 @@ void browser_tell(struct browser *b, const char *request, const char *key,
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, key, json_object_new_string(value));
+	json_object_object_add(o, key, json_text_new(value));
 	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL,
 			    NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_client.c - a client's calls of the browser's tools, and the session
- * that it gives to a run. tools.c and tool_run.c call it. A fault of
+ * which a client gives to a run. tools.c and tool_run.c call it. A failure of
  * paddock-browser is answered as a tool error with its code; a large answer
  * waits until the client reads.
  */
@@ -16,12 +16,12 @@
 #include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
 
-#define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
+#define CLIENT_CALL_MS 150000 /* above the timeoutMs of any action */
 
 /* request.state: an action, or a look for a session. */
 struct client_ask {
 	struct request *call;
-	struct browser_rpc_call *asked; /* NULL: it is answered */
+	struct browser_rpc_call *asked; /* NULL: the call was answered */
 	const struct browser_proto_action *action;
 	char id[ID_SIZE];
 	void (*done)(struct request *c, bool found);
@@ -54,7 +54,10 @@ bool browser_offers(const struct session *s,
 	       browser_lacks(s->ctx->config) == NULL;
 }
 
-/* Codes that paddock-browser may answer; else the browser failed. */
+/*
+ * Return CODE if paddock-browser may answer it; other codes mean a failure of
+ * the browser.
+ */
 static const char *known_code(const char *code)
 {
 	static const char *const codes[] = {
@@ -95,7 +98,7 @@ static void client_answered(void *arg, const struct browser_rpc_answer *answer)
 		refuse_client(c, answer->body);
 }
 
-/* What may be too much for a client that does not read. */
+/* May the answer to ACTION be too much for a client which does not read? */
 static bool is_large(const struct browser_proto_action *action)
 {
 	return strcmp(action->name, "screenshot") == 0 ||
@@ -134,7 +137,7 @@ void browser_call(struct request *c, const struct browser_proto_action *action,
 				CLIENT_CALL_MS, client_answered, a);
 }
 
-/* ---- the session that a run is given ---- */
+/* ---- the session for a run ---- */
 
 static bool may_give(struct json_object *s, const struct client_ask *a)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_private.h - what the parts of browser.h share; nobody else includes it.
+ * browser_private.h - shared by the files of browser.h alone:
  *
- *   browser.c         is there one; the program, and what it is told
- *   browser_run.c     what runs call
- *   browser_client.c  what clients call
- *   browser_status.c  how it is, for clients and for the log
+ *   browser.c         whether there is a browser; the program and calls to it
+ *   browser_run.c     calls of runs
+ *   browser_client.c  calls of clients
+ *   browser_status.c  the state, for clients and for the log
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_PRIVATE_H
 #define SUPERVISOR_BROWSER_BROWSER_PRIVATE_H
@@ -13,18 +13,21 @@
 #include "supervisor/browser/browser_process.h"
 #include "supervisor/browser/browser.h"
 
-#define BROWSER_REQUEST_MS 10000 /* for what takes no browser */
+#define BROWSER_REQUEST_MS 10000 /* for calls which do not need Chromium */
 
 struct browser {
 	struct context *ctx;
 	struct browser_process *process;
 };
 
-/* The body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's own. */
+/*
+ * Return the body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's
+ * call.
+ */
 struct json_object *browser_body(const struct requestor *q,
 				 enum template_trust trust, const struct run *r,
 				 struct json_object *args, int64_t timeout_ms);
-/* REQUEST with the one member KEY; nobody waits for its answer. */
+/* Send REQUEST with the single member KEY, without waiting for the answer. */
 void browser_tell(struct browser *b, const char *request, const char *key,
 		  const char *value);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_process.c - paddock-browser as our child: started when something is
- * asked, its socket read and written, started again when it ends. browser*.c
- * ask by it. When it dies, is silent or breaks the protocol, all who wait are
- * told, and one that never answered is started again after growing pauses.
+ * browser_process.c - paddock-browser as a child of paddockd: starts it for the
+ * first call, reads and writes its socket, starts it again when it ends.
+ * browser*.c call it. If the program dies, is silent or breaks the protocol,
+ * all calls fail; a program which never answered is started again after growing
+ * pauses.
  */
 #include "supervisor/browser/browser_process.h"
 
@@ -27,11 +28,12 @@
 #include "proto/json/json_pack.h"
 
 #define FRAMES_PER_WAKE 256
-#define OVERDUE_MS 10000 /* after its timeout */
+/* time from a call's timeout until the call is overdue */
+#define OVERDUE_MS 10000
 #define RESTART_FIRST_MS 100
 #define RESTART_MAX_MS 5000
-#define FAILED_STARTS_MAX 5 /* in a row, without an answer to anything */
-#define END_MS 3000	    /* from the end of its stream to its own */
+#define FAILED_STARTS_MAX 5 /* in a row, without any answer */
+#define END_MS 3000	    /* time of the program to end after its stream */
 
 #define NEVER_ANSWERED                                                         \
 	"paddock-browser ends before it has answered; the server's log may "   \
@@ -45,11 +47,11 @@ struct browser_process {
 	pid_t pid;
 	int fd;
 	struct event *readable, *writable;
-	struct event *look;  /* something is asked, or it may be started */
-	struct event *hurry; /* ENDING: it takes too long */
-	int64_t start_at;    /* clock_mono_ms(): not before */
+	struct event *look;  /* a call is to be sent, or the program started */
+	struct event *hurry; /* while ENDING: kills the program */
+	int64_t start_at;    /* clock_mono_ms(): no start before */
 	int64_t restart_ms;
-	unsigned failed; /* starts */
+	unsigned failed; /* starts in a row without an answer */
 	uint64_t starts;
 	struct browser_rpc requests;
 	struct browser_process_log *log;
@@ -72,7 +74,9 @@ static void look_in(struct browser_process *b, int64_t ms)
 	event_add(b->look, CLOCK_TIMEVAL(ms));
 }
 
-/* One that never answered is not started again at once. */
+/*
+ * Set the time of the next start: a program which never answered has to wait.
+ */
 static void pause_starts(struct browser_process *b)
 {
 	if (b->requests.answered) {
@@ -86,7 +90,9 @@ static void pause_starts(struct browser_process *b)
 	b->start_at = clock_mono_ms() + b->restart_ms;
 }
 
-/* It said nonsense, or no more: whatever it was at is lost. */
+/*
+ * Give up the program, which broke the protocol or is silent: fail its calls.
+ */
 static void lose(struct browser_process *b, const char *errmsg)
 {
 	if (b->life != RUNNING)
@@ -129,7 +135,7 @@ bool browser_process_exited(struct browser_process *b, pid_t pid, int status)
 	return true;
 }
 
-/* ---- what it says ---- */
+/* ---- frames from the program ---- */
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -151,7 +157,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* ---- what it is told ---- */
+/* ---- frames to the program ---- */
 
 static void flush(struct browser_process *b)
 {
@@ -166,7 +172,7 @@ static void flush(struct browser_process *b)
 	}
 	if (rc == -EAGAIN)
 		event_add(b->writable, NULL);
-	/* any other failure: what can be read says it */
+	/* other failures show when reading */
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -175,7 +181,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	flush(arg);
 }
 
-/* ---- starting it ---- */
+/* ---- starting the program ---- */
 
 static int start(struct browser_process *b)
 {
@@ -183,7 +189,7 @@ static int start(struct browser_process *b)
 
 	if (rc < 0)
 		return rc;
-	/* the child's ends lie above the numbers that the child assigns */
+	/* above the descriptor numbers which the child assigns */
 	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
 	log = high < 0 ? -errno : browser_process_log_open(b->log);
 	rc = log < 0 ? log : b->env.launch(b->env.arg, high, log, &b->pid);
@@ -214,7 +220,7 @@ static void try_start(struct browser_process *b)
 	int rc;
 
 	if (b->failed >= FAILED_STARTS_MAX) {
-		b->failed--; /* the next who asks has it tried again */
+		b->failed--; /* the next call causes a further start */
 		browser_rpc_fail_out(&b->requests, "BROWSER_UNAVAILABLE",
 				     NEVER_ANSWERED);
 		return;
@@ -255,8 +261,8 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	struct browser_process *b = c->process;
 
 	(void)fd, (void)what;
-	if (c->text != NULL &&
-	    c->seq == 0) { /* paddock-browser never started */
+	/* paddock-browser was never started */
+	if (c->text != NULL && c->seq == 0) {
 		browser_rpc_fail(c, "BROWSER_UNAVAILABLE",
 				 "the browser does not start");
 		return;
@@ -292,7 +298,10 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 	return c;
 }
 
-/* What has begun is sent to its end: paddock-browser answers its number. */
+/*
+ * A call being sent is sent to its end, since paddock-browser answers its
+ * number; a cancel follows.
+ */
 void browser_process_forget(struct browser_rpc_call *c)
 {
 	struct browser_process *b = c->process;
@@ -323,7 +332,7 @@ uint64_t browser_process_starts(const struct browser_process *b)
 	return b->starts;
 }
 
-/* ---- our own start and end ---- */
+/* ---- start and end of the server ---- */
 
 struct browser_process *
 browser_process_new(const struct browser_process_env *env)
@@ -339,7 +348,7 @@ browser_process_new(const struct browser_process_env *env)
 	return b;
 }
 
-/* It ends by itself when its stream does, and its browser before it. */
+/* Close the stream: the program ends its browser and then itself. */
 void browser_process_stop(struct browser_process *b)
 {
 	const struct timespec delay = {.tv_nsec = 5000000};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_process.h - paddock-browser as a child of ours: started when something is
- * asked of it, started again when it ends, and ended with us. What may be
- * asked, and by whom, is browser.c's.
+ * browser_process.h - paddock-browser as a child of paddockd: started for the
+ * first call, started again when it ends, ended with paddockd. browser.c
+ * decides on calls and callers.
  */
 #ifndef SUPERVISOR_BROWSER_BROWSER_PROCESS_H
 #define SUPERVISOR_BROWSER_BROWSER_PROCESS_H
@@ -20,27 +20,30 @@ struct browser_rpc_call;
 struct browser_process_env {
 	struct event_base *base;
 	/*
-	 * Start the program with END as its BROWSER_PROTO_FD and LOG as its standard
-	 * error. 0 and *PID, or -errno.
+	 * Start the program with END as its BROWSER_PROTO_FD and LOG as its
+	 * standard error. Returns 0 and *PID, or -errno.
 	 */
 	int (*launch)(void *arg, int end, int log, pid_t *pid);
 	void *arg;
-	bool shared; /* there may be other requestors: leave them room */
+	bool shared; /* other requestors may come: leave them room */
 };
 
 struct browser_process *
-browser_process_new(const struct browser_process_env *env); /* copied */
-/* End the program; what is asked stays unanswered. NULL is fine. */
+browser_process_new(const struct browser_process_env *env); /* *copies* ENV */
+/* End the program; calls are not answered. NULL is fine. */
 void browser_process_stop(struct browser_process *b);
-/* stopped; NULL is fine */
+/* after browser_process_stop(); NULL is fine */
 void browser_process_free(struct browser_process *b);
 
-/* All lent. What is in it is a claim. */
+/* An answer, all *lent*. The program's answers are claims, to be checked. */
 struct browser_rpc_answer {
 	bool ok;
-	/* an object; not OK: code and message, strings, details?, an object */
+	/*
+	 * an object; if not OK: code and message, strings, and details?, an
+	 * object
+	 */
 	struct json_object *body;
-	const char *json; /* the same as text: LEN bytes, without a NUL */
+	const char *json; /* BODY as text: LEN bytes, without a NUL */
 	size_t len;
 };
 
@@ -48,8 +51,8 @@ struct browser_rpc_answer {
 typedef void (*browser_rpc_done)(void *arg, const struct browser_rpc_answer *a);
 
 /*
- * Ask TOOL with BODY (taken), to be answered in TIMEOUT_MS: if it is not by
- * some seconds later, the program is taken for dead. DONE may be NULL.
+ * Call TOOL with BODY (*taken*), which has to be answered in TIMEOUT_MS: some
+ * seconds later the program is taken for dead. DONE may be NULL.
  */
 struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 					     const char *tool,
@@ -57,14 +60,15 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 					     int64_t timeout_ms,
 					     browser_rpc_done done, void *arg);
 
-/* Nobody waits for CALL any more: it is called off, and its DONE not called. */
+/* Cancel CALL, whose DONE is not called. */
 void browser_process_forget(struct browser_rpc_call *call);
 
 bool browser_process_is_running(const struct browser_process *b);
-/* 0: there is none */
+/* Return the program's pid, or 0. */
 pid_t browser_process_pid(const struct browser_process *b);
-uint64_t browser_process_starts(const struct browser_process *b); /* so far */
-/* A child of ours has ended: was it this one? */
+/* Return how often the program was started. */
+uint64_t browser_process_starts(const struct browser_process *b);
+/* Handle the end of the child PID. Returns whether PID was paddock-browser. */
 bool browser_process_exited(struct browser_process *b, pid_t pid, int status);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_process_log.c - browser_process.c opens it for each start. A program
- * that writes too much, or no lines, loses what is too much, and how much is
- * told; it is never waited for.
+ * browser_process_log.c - relays the standard error of paddock-browser to the
+ * log; browser_process.c opens a pipe for each start. Lines over the rate, and
+ * the ends of long lines, are dropped, and the number of lost lines is logged;
+ * the program is never waited for.
  */
 #include "supervisor/browser/browser_process_log.h"
 
@@ -25,7 +26,7 @@ struct browser_process_log {
 	int fd;
 	char line[BROWSER_PROCESS_LOG_LINE];
 	size_t n;
-	int64_t left, since; /* lines that may come, as of SINCE */
+	int64_t left, since; /* lines allowed, as of SINCE */
 	uint64_t lost;
 };
 
@@ -78,7 +79,7 @@ static void hang_up(struct browser_process_log *l)
 	l->readable = NULL;
 }
 
-/* True: there may be more. */
+/* Read a piece. Returns whether there may be more. */
 static bool read_some(struct browser_process_log *l)
 {
 	char piece[4096];
@@ -112,19 +113,20 @@ struct browser_process_log *browser_process_log_new(struct event_base *base)
 
 int browser_process_log_open(struct browser_process_log *l)
 {
-	int ends[2], high;
+	int ends[2], high, rc;
 
 	hang_up(l);
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	/* above the numbers that a child assigns */
+	/* above the descriptor numbers which a child assigns */
 	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
 	close(ends[1]);
 	if (high < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+		rc = -errno;
 		close(ends[0]);
 		if (high >= 0)
 			close(high);
-		return -EMFILE;
+		return rc;
 	}
 	l->fd = ends[0];
 	l->readable =
@@ -133,7 +135,7 @@ int browser_process_log_open(struct browser_process_log *l)
 	return high;
 }
 
-/* What it has said by now is logged, and nothing is read any more. */
+/* Log what the program has written so far, and close the pipe. */
 static void browser_process_log_stop(struct browser_process_log *l)
 {
 	if (l->readable != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_rpc.c - what is asked of paddock-browser and not answered yet, as
- * frames both ways; browser_process.c moves them. Pure of descriptors. -EPROTO
- * with the offence for what the program may not say; a requestor with more than
- * its share is refused as busy.
+ * browser_rpc.c - the unanswered calls to paddock-browser, as frames both ways;
+ * browser_process.c moves the frames. No descriptors here. A frame which the
+ * program may not send is -EPROTO with the offence; a requestor over its share
+ * is refused as busy.
  */
 #include "supervisor/browser/browser_rpc.h"
 
@@ -17,7 +17,7 @@
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
 
-#define UNSENT_MAX (16u << 20) /* bytes of what is asked */
+#define UNSENT_MAX (16u << 20) /* bytes of unsent calls */
 
 static void call_free(struct browser_rpc_call *c)
 {
@@ -35,7 +35,7 @@ static void call_free(struct browser_rpc_call *c)
 
 /* ---- answers and failures ---- */
 
-/* It is in no list any more. */
+/* Call DONE and free C, which is in no list. */
 static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
 {
 	browser_rpc_done done = c->done;
@@ -70,7 +70,10 @@ static bool has_form(struct json_object *body, bool ok)
 		       json_object_is_type(details, json_type_object)));
 }
 
-/* What pages put into an answer may spoil it; that is no fault of others. */
+/*
+ * Report an answer. Content of pages may spoil an answer, which is no reason to
+ * end the program, whose other users would lose their sessions.
+ */
 static void answer(struct browser_rpc_call *c, const char *json, size_t len)
 {
 	struct browser_rpc_answer a = {.ok = c->ok, .json = json, .len = len};
@@ -83,7 +86,7 @@ static void answer(struct browser_rpc_call *c, const char *json, size_t len)
 	json_object_put(a.body);
 }
 
-/* All in LIST fail; what is asked meanwhile is in another. */
+/* Fail all calls of LIST; calls made meanwhile go to a list of their own. */
 static void fail_all(struct browser_rpc_list *list, const char *code,
 		     const char *errmsg)
 {
@@ -112,7 +115,10 @@ void browser_rpc_fail_out(struct browser_rpc *cs, const char *code,
 	fail_all(&cs->out, code, errmsg);
 }
 
-/* What nobody waits for is about what the program knew of. */
+/*
+ * Fail the calls which the ended program knew: calls begun, and calls without a
+ * DONE, which were meant for that program.
+ */
 void browser_rpc_fail_begun(struct browser_rpc *cs, const char *code,
 			    const char *errmsg)
 {
@@ -140,12 +146,12 @@ void browser_rpc_fail_refused(struct browser_rpc *cs)
 		if (c->code == NULL)
 			continue;
 		browser_rpc_fail(c, c->code, c->errmsg);
-		/* others may have come or gone */
+		/* calls may have come or gone */
 		after = TAILQ_FIRST(&cs->out);
 	}
 }
 
-/* ---- what it says ---- */
+/* ---- frames from the program ---- */
 
 static struct browser_rpc_call *find(struct browser_rpc *cs, uint32_t seq)
 {
@@ -205,7 +211,7 @@ int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
 	return take(cs, &m);
 }
 
-/* ---- what it is told ---- */
+/* ---- frames to the program ---- */
 
 void browser_rpc_begin(struct browser_rpc *cs)
 {
@@ -324,7 +330,7 @@ void browser_rpc_remove(struct browser_rpc_call *c)
 	call_free(c);
 }
 
-/* ---- all of them ---- */
+/* ---- start and end ---- */
 
 void browser_rpc_init(struct browser_rpc *cs)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_run.c - a run's calls of the browser, and the session that its tabs
- * make. server.c hands a question of a worker here. What the run was not
- * granted, or may not have by now, is answered as a refusal that the template
- * can catch; the run's end is told to paddock-browser.
+ * browser_run.c - a run's calls of the browser, and the session made by its
+ * tabs. server.c passes the questions of workers here. A call which is not
+ * granted is answered as a refusal, which the template can catch; the end of
+ * the run is reported to paddock-browser.
  */
 #include "supervisor/browser/browser_private.h"
 
@@ -17,9 +17,9 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/grants/grants.h"
 
-#define KEEP "keep_session" /* of the run's own: for templates alone */
+#define KEEP "keep_session" /* an action for runs alone, not for clients */
 
-/* One call without an answer. */
+/* A call without an answer yet. */
 struct pending {
 	struct browser_run *of;
 	uint32_t seq;
@@ -28,13 +28,13 @@ struct pending {
 	LIST_ENTRY(pending) link;
 };
 
-/* A run that has called something; run.browser. */
+/* A run with calls of the browser; run.browser. */
 struct browser_run {
 	struct browser *browser;
 	struct run *run; /* borrowed */
 	struct run_watch watch;
 	LIST_HEAD(pendings, pending) pending;
-	char own[ID_SIZE]; /* the session that its tabs made, or "" */
+	char own[ID_SIZE]; /* the session made by the run's tabs, or "" */
 };
 
 static void pending_free(struct pending *p)
@@ -63,7 +63,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
 	(void)w;
-	/* queued: its worker is gone, and another will be */
+	/* queued: the worker is gone, and a new worker will come */
 	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED ||
 	    r->state == RUN_QUEUED)
 		run_over(r->browser);
@@ -84,7 +84,7 @@ static struct browser_run *browser_of(struct browser *b, struct run *r)
 	return br;
 }
 
-/* A session has come to be, or stays: the run knows it by its id. */
+/* Note the session which the run has made or keeps. */
 static void note_session(struct browser_run *br,
 			 const struct browser_proto_action *action,
 			 struct json_object *result)
@@ -118,14 +118,17 @@ static void run_answered(void *arg, const struct browser_rpc_answer *a)
 	worker_answer_question(r, seq, a->ok, a->json, a->len);
 }
 
-/* Other sessions of its requestor are none of a template's business. */
+/*
+ * May R name session ID? A template may not use other sessions of its
+ * requestor.
+ */
 static bool is_its_session(const struct run *r, const char *id)
 {
 	return (r->session_id != NULL && strcmp(r->session_id, id) == 0) ||
 	       (r->browser != NULL && strcmp(r->browser->own, id) == 0);
 }
 
-/* Why R may not ASK; NULL: it may. */
+/* Return why R may not ASK, or NULL. */
 static const char *why_not(const struct browser *b, const struct run *r,
 			   const struct worker_question *ask)
 {
@@ -178,7 +181,10 @@ void browser_ask(struct browser *b, struct run *r,
 	p->action = browser_proto_action(ask->tool);
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
 	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
-	/* as they are now: what was taken back since the start is not had */
+	/*
+	 * the hosts granted now: a grant may have been withdrawn since the
+	 * start
+	 */
 	json_add(body, "hosts:o", grants_hosts(r->template, b->ctx->config));
 	p->call = browser_process_ask(b->process, ask->tool, body, ms,
 				      run_answered, p);

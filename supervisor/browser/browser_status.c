@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_status.c - how the browser is: for clients by get_runtime_profile,
- * for the log at SIGUSR1. It asks paddock-browser when that runs and starts
- * none; without an answer it says why that is not known.
+ * browser_status.c - the state of the browser: for clients by
+ * get_runtime_profile, for the log on SIGUSR1. paddock-browser is asked if it
+ * runs, and is not started; without an answer the reason is given.
  */
 #include "supervisor/browser/browser_private.h"
 
@@ -19,7 +19,7 @@
 
 struct view { /* request.state */
 	struct request *call;
-	struct browser_rpc_call *asked; /* NULL: it is answered */
+	struct browser_rpc_call *asked; /* NULL: the call was answered */
 	void (*done)(struct request *c, struct json_object *view);
 };
 
@@ -34,7 +34,7 @@ static void view_free(void *state)
 
 static const struct request_ops view_ops = {.free = view_free};
 
-/* Where it is, is the operator's business, and local users'. */
+/* Describe the browser without asking it. The path is for local clients. */
 static struct json_object *known(const struct session *s)
 {
 	const struct config *config = s->ctx->config;
@@ -46,14 +46,17 @@ static struct json_object *known(const struct session *s)
 			 shown ? path : NULL);
 }
 
-/* Who has none would learn from the rest what others do. */
+/*
+ * Has S's requestor a session? If not, more of STATUS would disclose what
+ * others do.
+ */
 static bool has_session(const struct session *s, struct json_object *status)
 {
 	return json_member(json_member(status, "requestors"),
 			   s->requestor->name) != NULL;
 }
 
-/* How paddock-browser is locked in, as it has measured itself. */
+/* Describe the cage of paddock-browser, as measured by the program. */
 static struct json_object *cage_of(const struct browser *b,
 				   struct json_object *status)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_tools.c - the browser's actions as definitions of tools, made from
- * the table in ipc/browser_proto.c. tools.c lists and finds them. Our own JSON
- * that does not parse aborts; a name that is no action is NULL.
+ * browser_tools.c - the browser's actions as definitions of tools, from the
+ * table in ipc/browser_proto.c. tools.c lists and finds them. A fault in
+ * browser_tools.json aborts; a name which is no action is NULL.
  */
 #include "supervisor/browser/browser_tools.h"
 
@@ -14,7 +14,7 @@
 #include "base/text/words.h"
 #include "proto/json/json_pack.h"
 
-/* {MEMBER: schema}: what the members of results are made of. */
+/* {MEMBER: schema}: the schemas of the members of results. */
 EMBED(shapes_json, "supervisor/browser/browser_tools.json");
 
 static struct json_object *shapes(void)
@@ -67,7 +67,7 @@ static struct json_object *arg_schema(const struct browser_proto_arg *a)
 	    [BROWSER_PROTO_CHOICE] = "string",
 	    [BROWSER_PROTO_SESSION_ID] = "string",
 	    [BROWSER_PROTO_TAB_ID] = "string"};
-	bool text = a->type == BROWSER_PROTO_STRING; /* limits are of bytes */
+	bool text = a->type == BROWSER_PROTO_STRING; /* limits are in bytes */
 	struct json_object *o =
 	    json_pack("type:s minLength?i maxLength?i", types[a->type],
 		      text && a->min > 0, text ? a->max : 0);
@@ -94,17 +94,18 @@ input_schema(const struct browser_proto_action *action)
 	     a++) {
 		json_object_object_add(properties, a->name, arg_schema(a));
 		if (a->required)
-			json_object_array_add(required,
-					      json_object_new_string(a->name));
+			json_object_array_add(required, json_text_new(a->name));
 	}
 	return json_pack(
 	    "type:s properties:o required:o additionalProperties:b", "object",
 	    properties, required, false);
 }
 
-/* ---- what comes out ---- */
+/* ---- results ---- */
 
-/* WORD, N bytes of "name:type" or "name:type!", into what it is of. */
+/*
+ * Add WORD, N bytes of "name:type" or "name:type!", to the schema of a result.
+ */
 static void add_result(const char *word, size_t n,
 		       struct json_object *properties,
 		       struct json_object *required)
@@ -119,7 +120,7 @@ static void add_result(const char *word, size_t n,
 			       shape != NULL ? json_object_get(shape)
 					     : json_pack("type:s", type));
 	if (always)
-		json_object_array_add(required, json_object_new_string(key));
+		json_object_array_add(required, json_text_new(key));
 	free(key);
 	free(type);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - the operator's decisions as one struct: defaults from
+ * config.c - holds the operator's decisions in one struct: defaults from
  * config_keys.def, then values from files and flags. main.c and reload.c make
- * it, all others read it. A value that does not pass is -EINVAL with a sentence
- * that names the file, the key and what would pass; then the start, or the
- * reload, ends.
+ * the struct, all other modules read it. A value that does not pass is -EINVAL
+ * with a sentence that names the file, the key and a value that would pass;
+ * then the start, or the reload, ends.
  */
 #include "supervisor/config/config.h"
 
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "base/text/errmsg.h"
 #include "supervisor/config/config_private.h"
 #include "supervisor/config/config_keys.h"
@@ -27,7 +28,10 @@
 #define SYSTEM_CONFIG "/etc/paddock/paddock.conf"
 #define HOME_OF_NOBODY "/nonexistent"
 
-/* An XDG folder of the environment counts when it is absolute. */
+/*
+ * Return the XDG folder VARIABLE of the environment, if its value is absolute;
+ * else NULL.
+ */
 static const char *folder(const char *variable)
 {
 	const char *dir = getenv(variable);
@@ -47,7 +51,7 @@ static char *home(uid_t uid)
 							: HOME_OF_NOBODY);
 }
 
-/* The folder VARIABLE, else REST below the home of UID; with TAIL. */
+/* Return TAIL below the folder VARIABLE, else below REST in the home of UID. */
 static char *xdg(uid_t uid, const char *variable, const char *rest,
 		 const char *tail)
 {
@@ -85,7 +89,7 @@ static void default_paths(struct config *c, uid_t uid)
 		c->socket = xasprintf("%s/paddock.sock", c->state_dir);
 }
 
-/* etc/templates beside the folder "build" that EXE lies in; or NULL. */
+/* Return etc/templates beside the folder "build" above EXE; or NULL. */
 static char *source_templates(const char *exe)
 {
 	static const char part[] = "/build/";
@@ -104,7 +108,9 @@ static char *source_templates(const char *exe)
 	return NULL;
 }
 
-/* ../share/paddock/templates from a folder "bin" that EXE lies in; or NULL. */
+/*
+ * Return ../share/paddock/templates of EXE's folder, if called "bin"; or NULL.
+ */
 static char *installed_templates(const char *exe)
 {
 	static const char bin[] = "/bin/";
@@ -156,7 +162,7 @@ struct config *config_new(uid_t uid)
 	return c;
 }
 
-/* Frees what the keys of S, whose struct is BASE, own. */
+/* Free the values that the keys of section S own in the struct BASE. */
 static void release(const struct config_section *s, void *base)
 {
 	size_t n;
@@ -184,11 +190,12 @@ void config_free(const struct config *config)
 	}
 	free(c->requestors);
 	free(c->grants);
+	free(c->overs);
 	config_clear_templates(c);
 	free(c);
 }
 
-/* The value that NOW has becomes a copy of THEN's. True: it was another. */
+/* Make *NOW a copy of THEN. True: the value differed. */
 static bool keep_text(char **now, const char *then)
 {
 	bool same = *now == then ||
@@ -202,22 +209,26 @@ static bool keep_text(char **now, const char *then)
 }
 
 void config_keep_fixed(struct config *now, const struct config *then,
-		       void (*changed)(const char *key))
+		       void (*changed)(void *arg, const char *key), void *arg)
 {
-	if (keep_text(&now->state_dir, then->state_dir))
-		changed("state_dir");
-	if (keep_text(&now->database, then->database))
-		changed("url");
-	if (keep_text(&now->node_name, then->node_name))
-		changed("node_name");
-	if (keep_text(&now->password_file, then->password_file))
-		changed("password_file");
-	if (keep_text(&now->artifacts, then->artifacts))
-		changed("artifacts");
-	if (keep_text(&now->socket, then->socket))
-		changed("socket");
-	if (keep_text(&now->listen, then->listen))
-		changed("listen");
+	const struct {
+		const char *key;
+		char **now;
+		const char *then;
+	} fixed[] = {
+	    {"state_dir", &now->state_dir, then->state_dir},
+	    {"url", &now->database, then->database},
+	    {"node_name", &now->node_name, then->node_name},
+	    {"password_file", &now->password_file, then->password_file},
+	    {"artifacts", &now->artifacts, then->artifacts},
+	    {"socket", &now->socket, then->socket},
+	    {"listen", &now->listen, then->listen},
+	    {"user", &now->user, then->user},
+	};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (keep_text(fixed[i].now, fixed[i].then))
+			changed(arg, fixed[i].key);
 }
 
 const char *config_files_dir(const struct config *c)
@@ -297,7 +308,10 @@ int config_check(const struct config *c, const char *file, char *errmsg,
 	return 0;
 }
 
-/* VALUE as an absolute path, if it is one of a path's type; the caller's. */
+/*
+ * Return VALUE as an absolute path, if K's type is a path; the caller frees the
+ * text.
+ */
 static char *absolute(const struct config_key *k, const char *value)
 {
 	char cwd[PATH_MAX];
@@ -318,7 +332,10 @@ void config_add_templates(struct config *c, const char *path, size_t n)
 	c->templates_given = true;
 }
 
-/* Whoever reads it in a log, or --print-config, sees one line. */
+/*
+ * Has VALUE a control character? A log, and --print-config, show a value on one
+ * line.
+ */
 static bool has_control(const char *value)
 {
 	for (const unsigned char *p = (const unsigned char *)value; *p != 0;
@@ -347,7 +364,7 @@ int config_set(struct config *c, const char *section, const char *key,
 	text = absolute(k, value);
 	if (k->type != CONFIG_DIRS)
 		rc = config_key_set(k, c, text, false, errmsg, size);
-	else if (*text == '/') /* one folder: a flag's may have spaces in it */
+	else if (*text == '/') /* a flag's folder may have spaces */
 		config_add_templates(c, text, strlen(text));
 	else
 		rc = errmsg_set(errmsg, size,
@@ -356,7 +373,10 @@ int config_set(struct config *c, const char *section, const char *key,
 	return rc;
 }
 
-/* The name before the ':' of TEXT, or all; at *REST is what follows. */
+/*
+ * Split TEXT at the ':' into a name ("*" without a ':') and *REST. False: the
+ * name is bad.
+ */
 static bool whose(const char *text, const char **name, size_t *n,
 		  const char **rest)
 {
@@ -371,6 +391,24 @@ static bool whose(const char *text, const char **name, size_t *n,
 	*n = colon;
 	*rest = text + colon + 1;
 	return (*n == 1 && *text == '*') || config_is_id(text, colon);
+}
+
+const struct config_template *config_template_of(const struct config *c,
+						 const char *id)
+{
+	for (size_t i = 0; i < c->n_overs; i++)
+		if (strcmp(c->overs[i].name, id) == 0)
+			return &c->overs[i];
+	return NULL;
+}
+
+bool config_publishes(const struct config *c, const char *id)
+{
+	const char *list = c->publish_templates;
+
+	if (list == NULL || strcmp(list, "yes") == 0)
+		return true;
+	return strcmp(list, "no") != 0 && words_have(list, id);
 }
 
 int config_add_grant(struct config *c, const char *text, char *errmsg,
@@ -405,7 +443,8 @@ int config_add_grant(struct config *c, const char *text, char *errmsg,
 	return rc < 0 ? errmsg_set(errmsg, size, "--grant %s", reason) : 0;
 }
 
-#define ANSWER_REST 65536 /* bytes, of what an answer has beside an artifact */
+/* Bytes of an answer beside its artifact. */
+#define ANSWER_REST 65536
 
 int64_t config_inline_bytes(const struct config *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - what the operator decided: defaults, files, then flags.
+ * config.h - the operator's decisions: defaults, files, then flags.
  *
  * One table, config_keys.def, names every key with its section, type, default,
  * bounds and a line of help; the fields here, the parser, --print-config and
- * the manual page all come from it.
+ * the manual page all come from the table.
  */
 #ifndef SUPERVISOR_CONFIG_CONFIG_H
 #define SUPERVISOR_CONFIG_CONFIG_H
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define CONFIG_NONE (-1) /* where a size may be "none": there is no limit */
+#define CONFIG_NONE (-1) /* the value of a size that is "none": no limit */
 
 /* The C type of a field, by enum config_type. */
 typedef int64_t config_INT, config_MS, config_BYTES, config_BYTES_OR_NONE;
@@ -32,14 +32,30 @@ struct config_requestor { /* a [requestor "NAME"] section */
 #include "supervisor/config/config_keys.def"
 };
 
-/* A [grant "TEMPLATE"] section: what it may have of what it asks for. */
+/*
+ * A [grant "TEMPLATE"] section: the permissions granted, of those that a
+ * template asks for.
+ */
 struct config_grant {
 	char *name; /* a templateId, or "*": every template */
 #define GRANT_KEY(type, key, ...) config_##type key;
 #include "supervisor/config/config_keys.def"
 };
 
-/* A field each key; NULL is what is not set. Lists have spaces between words. */
+/*
+ * A [template "TEMPLATE"] section: limits of the template's runs; 0: as without
+ * the section.
+ */
+struct config_template {
+	char *name; /* a templateId */
+#define TEMPLATE_KEY(type, key, ...) config_##type key;
+#include "supervisor/config/config_keys.def"
+};
+
+/*
+ * The whole configuration, with a field for each key; NULL: not set. Lists have
+ * spaces between words.
+ */
 struct config {
 #define KEY(section, type, key, ...) config_##type key;
 #define BROWSER_KEY(type, key, field, ...) config_##type field;
@@ -51,74 +67,96 @@ struct config {
 	size_t n_requestors;
 	struct config_grant *grants;
 	size_t n_grants;
+	/* limits that replace those of manifests */
+	struct config_template *overs;
+	size_t n_overs;
 };
 
-/* All defaults, for UID (0: the system's folders, else its XDG ones). */
+/*
+ * Return all defaults, for UID (0: the system's folders, else the user's XDG
+ * folders).
+ */
 struct config *config_new(uid_t uid);
 void config_free(const struct config *c); /* NULL is fine */
 /*
- * What only a new start can change (state_dir, socket, listen) keeps in NOW the
- * value that it has in THEN; CHANGED is told each key for which that matters.
+ * Keep in NOW the values of THEN that only a new start can change: state_dir,
+ * url, node_name, password_file, artifacts, socket, listen, user. CHANGED is
+ * called with ARG and each key whose value differed.
  */
 void config_keep_fixed(struct config *now, const struct config *then,
-		       void (*changed)(const char *key));
+		       void (*changed)(void *arg, const char *key), void *arg);
 
 /*
- * The folder whose artifacts/ has files of artifacts, and all that are on their
- * way; lent.
+ * Return the folder whose artifacts/ holds files of artifacts, and all files on
+ * their way; lent.
  */
 const char *config_files_dir(const struct config *c);
-/* Are they in the database instead, once they are whole? */
+/*
+ * Does the database hold the artifacts instead, once their files are complete?
+ */
 bool config_has_rows(const struct config *c);
 
 /*
- * Read FILE, then conf.d/NAME.conf beside it in the order of their names.
- * 0; -ENOENT: no FILE; -EINVAL with ERRMSG (SIZE bytes): "FILE:12: key …: what
- * came, what would pass".
+ * Read FILE, then conf.d/NAME.conf beside FILE in the order of names. 0;
+ * -ENOENT: no FILE; -EINVAL with ERRMSG (SIZE bytes): "FILE:12: KEY: the fault,
+ * a value that would pass".
  */
 int config_read(struct config *c, const char *file, char *errmsg, size_t size);
 
 /*
- * The same for LEN bytes of TEXT that NAME stands for in ERRMSG; no conf.d. On
- * an error C holds half of it, and is only good for config_free().
+ * As config_read() for LEN bytes of TEXT, called NAME in ERRMSG; no conf.d.
+ * After an error C holds half of the text, and is only good for config_free().
  */
 int config_read_text(struct config *c, const char *name, const char *text,
 		     size_t len, char *errmsg, size_t size);
 
-/* Where the file is looked for without --config; the caller's. */
+/*
+ * Return the path of the file read without --config; the caller frees the path.
+ */
 char *config_default_file(uid_t uid);
 
 /*
- * The template folders of the program EXE: those of the source tree when it
- * lies in its build folder, else the system's, where it is installed. N of
- * them; the caller's, each and the array.
+ * Return the template folders of the program EXE: those of the source tree when
+ * EXE lies in its build folder, else the system's, where EXE is installed. *N
+ * folders; the caller frees each and the array.
  */
 char **config_default_templates(const char *exe, size_t *n);
-/* The folder of the templates that EXE was built or installed with. */
+/* Return the folder of templates that EXE was built or installed with. */
 char *config_shipped_templates(const char *exe);
 
 /*
- * Set one key of [server], [limits] or [sandbox], as a flag does: a path may
- * be relative to the working directory, and "templates" is one folder more.
- * 0, or -EINVAL with ERRMSG.
+ * Set one key of [server], [limits] or [sandbox], as a flag does: a path may be
+ * relative to the working directory, and "templates" adds one folder. 0, or
+ * -EINVAL with ERRMSG.
  */
 int config_set(struct config *c, const char *section, const char *key,
 	       const char *value, char *errmsg, size_t size);
-void config_clear_templates(struct config *c); /* --templates replaces */
+/* drop all folders, for --templates */
+void config_clear_templates(struct config *c);
 /*
- * [TEMPLATE:]KEY=VALUE of a --grant flag: adds to what is granted to TEMPLATE,
- * else to all. 0, or -EINVAL with ERRMSG.
+ * Add the grant of a --grant flag, [TEMPLATE:]KEY=VALUE, to TEMPLATE, else to
+ * all templates. 0, or -EINVAL with ERRMSG.
  */
 int config_add_grant(struct config *c, const char *text, char *errmsg,
 		     size_t size);
 
 /*
- * Of an artifact, in one answer: max_artifact_inline_bytes, or fewer, for they
- * are told twice, as base64, in a message of max_answer_bytes.
+ * Return how many bytes of an artifact fit into one answer:
+ * max_artifact_inline_bytes, or fewer, since a message of max_answer_bytes has
+ * the artifact twice, as base64.
  */
 int64_t config_inline_bytes(const struct config *c);
 
-/* Every key with its value, in the file's own syntax; no secret. */
+/*
+ * Return the [template] section of the template ID; NULL: there is none. Lent.
+ */
+const struct config_template *config_template_of(const struct config *c,
+						 const char *id);
+
+/* Is the template ID offered as a tool of its own name (publish_templates)? */
+bool config_publishes(const struct config *c, const char *id);
+
+/* Print every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);
 
 #endif

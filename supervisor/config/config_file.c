@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inih cuts lines and names at fixed sizes without a word, passes over empty
- * sections, and does not tell the handler where it is. So the lines are dealt
- * out here, one by one, and looked at first.
+ * config_file.c - reads paddock.conf by inih. inih cuts lines and names at
+ * fixed sizes silently, passes over empty sections, and does not tell the
+ * handler its line. So this file checks each line first and hands lines to inih
+ * one by one.
  */
 #include "supervisor/config/config_private.h"
 
@@ -25,20 +26,22 @@
 #include "supervisor/config/config_keys.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
-#define SECTION_MAX 96 /* inih cuts at 49, so its copy is not used */
+#define SECTION_MAX 96 /* longest section name; inih's copy is cut at 49 */
 
 struct reading {
 	struct config *c;
-	const char *file; /* for people */
+	const char *file; /* name of the file, for people */
 	const char *text;
 	size_t len, at;
 	int line;
 	char section[SECTION_MAX + 1];
-	bool indented;	/* this line begins with a space */
-	bool continues; /* a key came since the section: inih goes on with it */
-	bool brackets;	/* that key's list may have [ADDRESS] */
-	bool failed;	/* ERRMSG is set: deal out no more */
-	/* keys in this file: [0] of the server; then of each that has a name */
+	bool indented; /* the current line begins with a space */
+	/* a key came since the section: inih continues that key */
+	bool continues;
+	bool brackets; /* the list of that key may have [ADDRESS] */
+	bool failed;   /* ERRMSG is set: hand out no more lines */
+	/* keys in this file: [0] of the server's sections; then of each
+	   named section */
 	bool (*seen)[CONFIG_KEYS_MAX];
 	size_t n_seen;
 	char *errmsg;
@@ -61,9 +64,9 @@ static int fail(struct reading *r, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* ---- sections that have a name ---- */
+/* ---- sections with a name ---- */
 
-/* Which kind with names SECTION begins like; NULL: none. */
+/* Return the kind of named section with which SECTION begins; NULL: no kind. */
 static const struct config_section *kind_of(const char *section)
 {
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
@@ -74,7 +77,7 @@ static const struct config_section *kind_of(const char *section)
 	return NULL;
 }
 
-/* NAME of [KIND "NAME"], N bytes; NULL: it is no such section. */
+/* Return NAME of [KIND "NAME"], N bytes; NULL: SECTION has another form. */
 static const char *name_in(const struct config_section *k, const char *section,
 			   size_t *n)
 {
@@ -89,7 +92,7 @@ static const char *name_in(const struct config_section *k, const char *section,
 	return strcmp(s + *n, "\"") == 0 && k->is_name(s, *n) ? s : NULL;
 }
 
-/* "[server]", or "[grant \"TEMPLATE\"]". */
+/* Add "[server]", or "[grant \"TEMPLATE\"]". */
 static void add_section(struct buf *out, const struct config_section *s)
 {
 	buf_printf(out, "[%s", s->name);
@@ -131,7 +134,10 @@ static int unknown_section(struct reading *r, const char *section)
 	return no_section(r, section);
 }
 
-/* A section begins. What it names exists from here on, even without a key. */
+/*
+ * Begin a section. Its requestor or template exists from here on, even without
+ * a key.
+ */
 static int enter_section(struct reading *r, const char *section)
 {
 	const struct config_section *k = kind_of(section);
@@ -155,7 +161,7 @@ static int enter_section(struct reading *r, const char *section)
 	return 0;
 }
 
-/* LINE begins with '['. One that has no ']' is left for inih to refuse. */
+/* Check LINE, which begins with '['. inih refuses a line without ']'. */
 static int look_at_section(struct reading *r, const char *line)
 {
 	const char *end = strchr(line, ']');
@@ -176,7 +182,8 @@ static int look_at_section(struct reading *r, const char *line)
 
 static int look_at_line(struct reading *r, const char *line, size_t n)
 {
-	const char *bom = "\xEF\xBB\xBF"; /* inih passes over one */
+	/* inih passes over a byte order mark */
+	const char *bom = "\xEF\xBB\xBF";
 	size_t blank, end = n;
 
 	if (strlen(line) != n || !utf8_ok(line, n))
@@ -196,7 +203,7 @@ static int look_at_line(struct reading *r, const char *line, size_t n)
 	return *line == '[' ? look_at_section(r, line) : 0;
 }
 
-/* inih ends a value at " ;" alone; people end it at " #" as often. */
+/* Cut a comment at " #"; inih itself ends a value at " ;" alone. */
 static void cut_comment(char *line)
 {
 	for (char *p = line; (p = strchr(p, '#')) != NULL; p++)
@@ -206,7 +213,7 @@ static void cut_comment(char *line)
 		}
 }
 
-/* As fgets(3), for inih: the next line, or NULL to stop. */
+/* Return the next line, as fgets(3), for inih; NULL to stop. */
 static char *next_line(char *line, int room, void *arg)
 {
 	struct reading *r = arg;
@@ -235,7 +242,7 @@ static char *next_line(char *line, int room, void *arg)
 	return line;
 }
 
-/* Of this file, has KEY of slot I come before? It has now. */
+/* Has KEY come before for slot I of this file? From now on it has. */
 static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 {
 	size_t n, k = (size_t)(key - config_keys(&n));
@@ -252,7 +259,7 @@ static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 	return before;
 }
 
-/* Is NAME a key of another section? The first that has it, into OUT. */
+/* Is NAME a key of another section? Then add the first such section to OUT. */
 static bool elsewhere(struct buf *out, const char *name)
 {
 	const char *none;
@@ -290,7 +297,10 @@ static int unknown_key(struct reading *r, const char *section, const char *name,
 		    name, section);
 }
 
-/* A line that begins with a space goes on with the key before it. */
+/*
+ * Check a key again: a line that begins with a space (MORE) continues the key
+ * before.
+ */
 static int check_line(struct reading *r, const struct config_key *k,
 		      size_t slot, bool more)
 {
@@ -381,7 +391,7 @@ int config_read_text(struct config *c, const char *name, const char *text,
 	return rc < 0 ? rc : config_check(c, name, errmsg, size);
 }
 
-/* All of the plain file PATH. 0; -errno, or -EFBIG. */
+/* Read all of the plain file PATH. 0; -errno, or -EFBIG. */
 static int slurp(const char *path, struct buf *text)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -400,7 +410,10 @@ static int slurp(const char *path, struct buf *text)
 	return rc;
 }
 
-/* What root has read at the start is read by whom it became at a reload. */
+/*
+ * Report an error of reading PATH. Root reads a file at the start, and the
+ * server's own user at a reload, so the user is named.
+ */
 static int not_read(const char *path, int err, char *errmsg, size_t size)
 {
 	if (err != EACCES)

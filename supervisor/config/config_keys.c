@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys.c - the table of paddock.conf's keys, made from config_keys.def,
- * and how a key is found in it. The reader of files, flags, --print-config and
- * the manual page ask. A key that does not exist is NULL with the nearest one,
- * or the reason why it is refused.
+ * config_keys.c - holds the table of paddock.conf's keys, made from
+ * config_keys.def, and finds keys. The reader of files, flags, --print-config
+ * and the manual page call it. For an unknown key the result is NULL with the
+ * nearest key, or the reason for its refusal.
  */
 #include "supervisor/config/config_keys.h"
 
@@ -23,7 +23,7 @@
 #define YEAR_MS (365 * DAY_MS)
 #define RUNS_MAX 10000
 #define QUEUED_MAX 1000000
-#define UID_MAX INT64_C(4294967294) /* (uid_t)-1 is nobody's */
+#define UID_MAX INT64_C(4294967294) /* (uid_t)-1 is no user */
 
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const trusts[] = {"local", "remote", NULL};
@@ -47,6 +47,8 @@ static const struct config_key keys[] = {
 	AT(CONFIG_REQUESTOR, config_requestor, t, key, key, __VA_ARGS__)
 #define GRANT_KEY(t, key, ...)                                                 \
 	AT(CONFIG_GRANT, config_grant, t, key, key, __VA_ARGS__)
+#define TEMPLATE_KEY(t, key, ...)                                              \
+	AT(CONFIG_TEMPLATE, config_template, t, key, key, __VA_ARGS__)
 #include "supervisor/config/config_keys.def"
 };
 

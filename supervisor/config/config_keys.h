@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys.h - the one table of keys, and what a value of each type is.
+ * config_keys.h - the one table of keys, and the values of each type.
  */
 #ifndef SUPERVISOR_CONFIG_CONFIG_KEYS_H
 #define SUPERVISOR_CONFIG_CONFIG_KEYS_H
@@ -11,32 +11,33 @@
 #include <stdio.h>
 
 #define CONFIG_REQUESTOR "requestor" /* keys of each [requestor "NAME"] */
-#define CONFIG_GRANT "grant"	     /* of each [grant "TEMPLATE"] */
-#define CONFIG_KEYS_MAX 112
+#define CONFIG_GRANT "grant"	     /* keys of each [grant "TEMPLATE"] */
+#define CONFIG_TEMPLATE "template"   /* keys of each [template "TEMPLATE"] */
+#define CONFIG_KEYS_MAX 128
 
 enum config_type {
-	CONFIG_INT,   /* int64_t from min to max */
-	CONFIG_MS,    /* likewise; ms, s, m, h, d may follow the number */
-	CONFIG_BYTES, /* likewise; K, M, G, T may follow */
-	CONFIG_BYTES_OR_NONE, /* that, or none: CONFIG_NONE */
-	CONFIG_BOOL,	      /* bool */
+	CONFIG_INT,   /* whole number, from min to max */
+	CONFIG_MS,    /* int64_t; ms, s, m, h, d may follow the number */
+	CONFIG_BYTES, /* int64_t; K, M, G, T may follow the number */
+	CONFIG_BYTES_OR_NONE, /* as CONFIG_BYTES, or none: CONFIG_NONE */
+	CONFIG_BOOL,	      /* yes or no */
 	CONFIG_TEXT,	      /* char *, as are all below */
-	CONFIG_PATH,	      /* absolute, after a flag was made so */
+	CONFIG_PATH,	      /* absolute path, also from a flag */
 	CONFIG_SOCKET,	      /* a path that fits an address */
-	CONFIG_LISTEN,	      /* ADDR:PORT */
-	CONFIG_CHOICE,	      /* one of choices */
+	CONFIG_LISTEN,	      /* address to listen on, ADDR:PORT */
+	CONFIG_CHOICE,	      /* a word among choices */
 	CONFIG_DIGEST,	      /* 64 hex digits; never shown */
-	CONFIG_IDS,	      /* template ids, spaces between them */
-	CONFIG_TOOLS,	      /* likewise, of the browser; all; none */
-	CONFIG_HOSTS,	/* base/text/host_list.h's words, spaces between them */
-	CONFIG_GRANTED, /* likewise, that templates may call; all */
-	CONFIG_PATHS,	/* absolute, spaces between them */
-	CONFIG_PATTERNS,  /* of ipc/host_pattern.h, likewise */
-	CONFIG_PLACES,	  /* HOST:PORT, likewise */
-	CONFIG_NAMES,	  /* of secrets, likewise */
-	CONFIG_DIGESTS,	  /* 64 hex digits each, likewise; shown */
-	CONFIG_DATABASE,  /* postgresql://…, without a password */
-	CONFIG_ARTIFACTS, /* database, or folder:PATH */
+	CONFIG_IDS,	      /* template ids, spaces between */
+	CONFIG_TOOLS,	/* tools of the browser, spaces between; all; none */
+	CONFIG_HOSTS,	/* words of base/text/host_list.h, spaces between */
+	CONFIG_GRANTED, /* tools that templates may call, spaces between; all */
+	CONFIG_PATHS,	/* absolute paths, spaces between */
+	CONFIG_PATTERNS,  /* patterns of ipc/host_pattern.h, spaces between */
+	CONFIG_PLACES,	  /* places HOST:PORT, spaces between */
+	CONFIG_NAMES,	  /* names of secrets, spaces between */
+	CONFIG_DIGESTS,	  /* 64 hex digits each, spaces between; shown */
+	CONFIG_DATABASE,  /* a postgresql:// URL without a password */
+	CONFIG_ARTIFACTS, /* "database", or folder:PATH */
 	CONFIG_DIRS,	  /* the templates of struct config; spaces between */
 };
 
@@ -44,35 +45,43 @@ struct config_key {
 	const char *section;
 	const char *name;
 	enum config_type type;
-	size_t offset; /* in struct config, config_requestor or config_grant */
-	bool optional; /* may be empty: then it has its default */
-	bool shown;    /* to clients, in get_runtime_profile */
-	int64_t def, min, max;	    /* numbers; def of a bool */
-	const char *def_text;	    /* text; NULL: none, or by the user */
-	const char *const *choices; /* NULL-ended */
+	size_t offset; /* offset of the field in the section's struct */
+	bool optional; /* the value may be empty: then the default holds */
+	bool shown;    /* shown to clients, in get_runtime_profile */
+	/* default and bounds of a number; def of a bool */
+	int64_t def, min, max;
+	const char *def_text; /* default text; NULL: none, or by the user */
+	const char *const *choices; /* the words allowed, NULL-ended */
 	const char *help;	    /* for the manual: one sentence, mdoc(7) */
 };
 
-/* Every key, section by section; *N of them. */
+/* Return every key, section by section; *N of them. */
 const struct config_key *config_keys(size_t *n);
-/* The key, or NULL; then *NEAR is the nearest of that section or NULL. */
+/*
+ * Find the key; NULL: there is none, and *SUGGEST is the nearest key of the
+ * section or NULL.
+ */
 const struct config_key *config_key_find(const char *section, const char *name,
 					 const char **suggest);
-/* Why there is no such key, though it has a name of its own; or NULL. */
+/* Return why there is deliberately no such key; NULL: there is no reason. */
 const char *config_key_refused(const char *section, const char *name);
 
 /*
- * Put VALUE into BASE (the struct that the key's offset means); with MORE, a
- * list gets longer. 0, or -EINVAL with ERRMSG: "key = "…": expected …".
+ * Put VALUE into BASE (the struct of the key's section); with MORE, add to a
+ * list. 0, or -EINVAL with ERRMSG: key = "VALUE": expected RULE.
  */
 int config_key_set(const struct config_key *k, void *base, const char *value,
 		   bool more, char *errmsg, size_t size);
 void config_key_default(const struct config_key *k, void *base);
 bool config_key_is_list(const struct config_key *k);
-bool config_key_is_text(const struct config_key *k); /* its field is char * */
+/* is K's field a char *? */
+bool config_key_is_text(const struct config_key *k);
 
 void config_key_print(const struct config_key *k, const void *base, FILE *out);
-/* "a duration such as …": what would pass, into TEXT. */
+/*
+ * Write the values that would pass into TEXT: "a duration such as 10s", and so
+ * on.
+ */
 void config_key_expected(const struct config_key *k, char *text, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_print.c - a configuration in its own syntax, for --print-config.
- * Nothing here fails but the stream, and that is its owner's to see.
+ * config_print.c - prints a configuration in its own syntax, for
+ * --print-config. Only writing to the stream can fail, and its owner checks the
+ * stream.
  */
 #include <string.h>
 

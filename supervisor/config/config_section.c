@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * config_section.c - the sections of paddock.conf, and the structs that hold
- * what is in them. The reader of files and what prints a configuration walk
- * them; nothing here fails.
+ * their values. The reader of files and config_print.c walk them; nothing here
+ * fails.
  */
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +41,14 @@ const struct config_section config_sections[CONFIG_SECTIONS] = {
      .expected =
 	 "[grant \"TEMPLATE\"] with a templateId as TEMPLATE, or * for all",
      .too_many = "there are grants for more than 1000 templates"},
+    {.name = CONFIG_TEMPLATE,
+     .names = "TEMPLATE",
+     .is_name = config_is_id,
+     .list = offsetof(struct config, overs),
+     .count = offsetof(struct config, n_overs),
+     .size = sizeof(struct config_template),
+     .expected = "[template \"TEMPLATE\"] with a templateId as TEMPLATE",
+     .too_many = "there are sections for more than 1000 templates"},
 };
 
 const struct config_section *config_section_find(const char *name)

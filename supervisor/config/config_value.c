@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_value.c - one value of paddock.conf from text to its field and back,
- * by the key's type; config.c and config_file.c call it. A text that the type
- * does not take is -EINVAL with what was expected; the configuration that it
- * was for is then thrown away.
+ * config_value.c - converts a value of paddock.conf from text to its field and
+ * back, by the key's type; config.c and config_file.c call it. A text of
+ * another form is -EINVAL with the expected form; the caller then drops the
+ * configuration.
  */
 #include "supervisor/config/config_keys.h"
 
@@ -43,7 +43,7 @@ static const struct unit byte_units[] = {{"", 1},
 					 {"T", INT64_C(1) << 40},
 					 {NULL, 0}};
 
-/* Digits and then one of UNITS. */
+/* Read digits and then one of UNITS. */
 static bool number(int64_t *out, const char *s, const struct unit *units)
 {
 	int64_t v = 0;
@@ -73,7 +73,7 @@ static bool set_bool(const struct config_key *k, void *field, const char *value)
 	return true;
 }
 
-/* Takes TEXT. */
+/* Put TEXT, which is taken, in place of the old text. */
 static void replace(void *field, char *text)
 {
 	char **p = field;
@@ -93,7 +93,7 @@ static bool is_socket(const char *value)
 	       is_absolute(value);
 }
 
-/* 127.0.0.1:80, [::1]:80 or localhost:80; port 0 is any that is free. */
+/* Is VALUE 127.0.0.1:80, [::1]:80 or localhost:80? Port 0 is any free port. */
 static bool is_listen(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -163,7 +163,7 @@ static bool is_tool(const char *s, size_t n)
 	return good;
 }
 
-/* What a template may call is what it may be granted. */
+/* Is the word a tool that a template may call, and so be granted? */
 static bool is_granted(const char *s, size_t n)
 {
 	char *word = xstrndup(s, n);
@@ -197,13 +197,13 @@ static bool is_digest(const char *s, size_t n)
 	return n == DIGEST_HEX && strspn(s, "0123456789abcdef") >= DIGEST_HEX;
 }
 
-/* The root would be everything, the state and its secrets too. */
+/* Is the word a path? Not "/", which has the state and its secrets. */
 static bool is_path(const char *s, size_t n)
 {
 	return *s == '/' && n > 1;
 }
 
-/* Adds to what is there. */
+/* Add words to the list in FIELD. */
 static bool add_words(void *field, const char *value,
 		      bool (*good)(const char *s, size_t n))
 {
@@ -234,7 +234,7 @@ static bool set_hosts(const struct config_key *k, void *field,
 	return all != NULL;
 }
 
-/* One of libpq's parameters that is not to be in a file that is shown. */
+/* May libpq's parameter NAME be in a file that is shown? No passwords. */
 static bool is_shown(const char *name, size_t n)
 {
 	static const char *const hidden[] = {"password", "sslpassword"};
@@ -242,10 +242,10 @@ static bool is_shown(const char *name, size_t n)
 	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
 		if (n == strlen(hidden[i]) && memcmp(name, hidden[i], n) == 0)
 			return false;
-	return memchr(name, '%', n) == NULL; /* it may be one of them */
+	return memchr(name, '%', n) == NULL; /* escapes may hide a name */
 }
 
-/* One that libpq knows as such, with no password in it. */
+/* Is VALUE a URL that libpq takes, with no password in it? */
 static bool is_database(const char *value)
 {
 	static const char scheme[] = "postgresql://";
@@ -260,7 +260,7 @@ static bool is_database(const char *value)
 	host = memchr(at, '@', (size_t)(end - at));
 	if (host != NULL && memchr(at, ':', (size_t)(host - at)) != NULL)
 		return false;
-	/* an @ further on might make what is before it a password, after all */
+	/* a further @ might make the text before it a password */
 	if (strchr(host != NULL ? host + 1 : at, '@') != NULL)
 		return false;
 	for (at = strchr(at, '?'); at != NULL; at = strchr(at, '&'))
@@ -277,7 +277,7 @@ static bool is_artifacts(const char *value)
 	       strncmp(value, folder, strlen(folder)) == 0;
 }
 
-/* Adds to what is there. FIELD is templates of a struct config. */
+/* Add folders to FIELD, the templates of a struct config. */
 static bool set_dirs(const struct config_key *k, void *field, const char *value)
 {
 	struct config *c = (void *)((char *)field - k->offset);
@@ -292,13 +292,13 @@ static bool set_dirs(const struct config_key *k, void *field, const char *value)
 	return true;
 }
 
-/* Of a type: how its values are read; a text that has none of it may be any. */
+/* How to read values of each type; without these members any text passes. */
 static const struct {
-	const struct unit *units; /* a number that may end in one of these */
+	const struct unit *units; /* a number that may end in a unit */
 	bool (*word)(const char *s, size_t n); /* a list of such words */
-	bool (*text)(const char *value);       /* would it do? */
+	bool (*text)(const char *value);       /* does the text pass? */
 	bool (*set)(const struct config_key *k, void *field, const char *value);
-	const char *expected; /* %s: its bounds, its choices, or tools */
+	const char *expected; /* expected form; %s: bounds, choices, or tools */
 } types[] = {
     [CONFIG_INT] = {.units = no_units, .expected = "a whole number %s"},
     [CONFIG_MS] = {.units = ms_units,
@@ -382,7 +382,7 @@ static bool set_number(const struct config_key *k, int64_t *field,
 	return true;
 }
 
-/* A list gets longer. */
+/* Set the field from VALUE; a list grows. */
 static bool set(const struct config_key *k, void *field, const char *value)
 {
 	if (types[k->type].units != NULL)
@@ -464,7 +464,7 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 	if (*value != '\0' && set(k, (char *)base + k->offset, value))
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
-	/* it may be the token itself, or have a password in it */
+	/* the value may be a token, or have a password in it */
 	if (k->type == CONFIG_DIGEST || k->type == CONFIG_DATABASE)
 		return errmsg_set(errmsg, size, "%s: expected %s", k->name,
 				  expected);
@@ -472,7 +472,7 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 			  value, expected);
 }
 
-/* A list takes a line for each but the first, which inih calls continued. */
+/* Print a list: words after the first have continued lines, for inih. */
 static void print_list(const char *text, FILE *out)
 {
 	const char *gap = "", *word;

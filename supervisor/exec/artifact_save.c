@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/exec/runs_private.h"
 #include "supervisor/run/lost_artifacts.h"
+#include "supervisor/threads/file_sink.h"
 #include "supervisor/worker/worker.h"
 
 struct kept { /* an artifact on its way to the store */
@@ -111,7 +112,9 @@ static void keep(struct kept *k)
 		put(k);
 		return;
 	}
-	unlink(k->tmp_path);
+	file_sink_remove(k->runs->ctx->thread_pool, k->requestor, k->tmp_path,
+			 NULL, NULL);
+	k->tmp_path = NULL;
 	if (r != NULL) /* else it has ended: its artifacts have their expiry */
 		refuse_artifact(k, r);
 	kept_free(k);

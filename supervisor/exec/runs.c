@@ -162,6 +162,47 @@ void runs_interrupt(struct runs *s, bool queued)
 	}
 }
 
+void runs_leave(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->state == RUN_QUEUED && r->away.place == RUN_HERE)
+			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
+}
+
+void runs_leave_others(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (!run_terminal(r) && r->away.place != RUN_HERE)
+			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
+}
+
+void runs_give_up(struct runs *s, struct run *r)
+{
+	if (r->state != RUN_QUEUED || r->away.place != RUN_HERE)
+		return;
+	run_set_error(r, "RUN_INTERRUPTED", NULL,
+		      "the server was stopped before the run had begun; call "
+		      "again");
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	runs_finish(s, r, EV_FAIL);
+}
+
+void runs_end_now(struct runs *s, bool queued)
+{
+	struct run *r, *after;
+
+	runs_interrupt(s, queued);
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->worker != NULL && !run_terminal(r))
+			worker_end(r);
+}
+
 void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 {
 	struct run *r, *after;
@@ -184,7 +225,7 @@ size_t runs_unrecorded(const struct runs *s)
 
 	TAILQ_FOREACH(r, &s->abroad, away.link)
 		unwatched += TAILQ_EMPTY(&r->watches);
-	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched;
+	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched + s->awaited;
 }
 
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
@@ -206,6 +247,7 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	};
 	runs_queue_init(s);
 	runs_files_init(s);
+	runs_output_init(s);
 	runs_remote_init(s);
 	runs_claim_init(s);
 	runs_share_init(s);
@@ -219,8 +261,12 @@ void runs_free(struct runs *s)
 
 	if (s == NULL)
 		return;
-	HASH_ITER(hh, s->by_id, r, after)
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (r->queued.lane != NULL) /* the next server's */
+			sched_remove(&s->sched, &r->queued);
+		runs_begin_drop(s, r);
 		runs_forget(s, r);
+	}
 	runs_lease_fini(s);
 	runs_abroad_fini(s);
 	runs_share_fini(s);
@@ -228,5 +274,6 @@ void runs_free(struct runs *s)
 	runs_remote_fini(s);
 	runs_files_fini(s);
 	runs_queue_fini(s);
+	runs_output_fini(s);
 	free(s);
 }

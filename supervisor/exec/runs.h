@@ -146,6 +146,14 @@ void runs_remote_open(struct runs *s);
 /* …until the store is about to close what tells us of it. */
 void runs_remote_deaf(struct runs *s);
 
+/* The server ends: waiters of queued runs are told by NOTICE_LEFT. */
+void runs_leave(struct runs *s);
+/* The server has ended: waiters of runs that other instances have, or may, are told. */
+void runs_leave_others(struct runs *s);
+/* R, which waits, and whose caller is there for its end alone, has failed. */
+void runs_give_up(struct runs *s, struct run *r);
+/* As runs_interrupt(), and what runs ends now. */
+void runs_end_now(struct runs *s, bool queued);
 /* Tell the watches of ended runs that the store cannot record them now. */
 void runs_tell_unrecorded(struct runs *s, const char *errmsg);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
@@ -30,6 +31,7 @@
 #define VISITED_MS 5000	    /* …lately */
 #define LOOKS_MAX 64 /* each time: who is next is the first the next time */
 #define ASKED_MS 5000
+#define SEEK_BYTES 65536      /* of ids, in one question */
 #define PARSED_MAX (1u << 20) /* bytes of a view that are read on the loop */
 
 /* ---- its end ---- */
@@ -195,6 +197,13 @@ static void end_unrecorded(struct runs *s, struct run *r)
 	runs_forget(s, r);
 }
 
+/* R has left the queue, and nobody said so. */
+static bool is_claimed(const struct run *r, const struct store_run *row)
+{
+	return r->away.place == RUN_QUEUE && (row->owner == STORE_OWNER_OTHER ||
+					      row->owner == STORE_OWNER_DEAD);
+}
+
 static void on_row(void *arg, const struct store_result *res)
 {
 	struct run_ref *ref = arg;
@@ -212,6 +221,10 @@ static void on_row(void *arg, const struct store_result *res)
 		end(s, r, res->runs);
 	else if (res->rc == 0 && r->away.place == RUN_ABROAD)
 		go_on(s, r, res->runs);
+	else if (res->rc == 0 && is_claimed(r, res->runs)) {
+		runs_abroad_claimed(s, r);
+		r->away.unheard = true;
+	}
 }
 
 void runs_abroad_look(struct runs *s, struct run *r)
@@ -222,6 +235,54 @@ void runs_abroad_look(struct runs *s, struct run *r)
 	r->away.look_ms = clock_mono_ms();
 	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row,
 		      runs_refer(s, r));
+}
+
+static void on_unheard(void *arg, const struct store_result *res)
+{
+	struct runs *s = arg;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		struct run *r = runs_by_id(s, res->runs[i].id);
+
+		if (r == NULL || run_terminal(r))
+			continue;
+		r->away.unheard |= r->away.place == RUN_ABROAD;
+		runs_abroad_look(s, r);
+	}
+}
+
+/* Is it news that tell of R's end? */
+static bool waits_for_news(const struct run *r)
+{
+	return r->away.place != RUN_HERE && r->durable && !r->away.visited &&
+	       !r->away.unheard && !run_terminal(r);
+}
+
+static void ask_unheard(struct runs *s, struct buf *ids)
+{
+	char *lines;
+
+	if (buf_len(ids) == 0)
+		return;
+	buf_add(ids, "", 1);
+	lines = buf_take(ids, NULL);
+	store_find_unheard(s->ctx->store, lines, on_unheard, s);
+	free(lines);
+}
+
+void runs_abroad_seek(struct runs *s)
+{
+	struct run *r, *after;
+	struct buf ids = {0};
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!waits_for_news(r))
+			continue;
+		buf_printf(&ids, "%s%s", buf_len(&ids) > 0 ? "\n" : "", r->id);
+		if (buf_len(&ids) > SEEK_BYTES)
+			ask_unheard(s, &ids);
+	}
+	ask_unheard(s, &ids);
 }
 
 static bool is_visited(const struct run *r, int64_t now)

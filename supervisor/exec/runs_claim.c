@@ -15,12 +15,14 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/grants/grants.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/worker/programs.h"
 
 #define LOOK_MS STORE_POLL_MS
 #define COUNT_MS 1000	   /* how many wait, of whom */
+#define SEEK_POLLS 60	   /* once a minute: has news of ours been lost? */
 #define LOOKS_SERVE 20	   /* each so many: has what we serve changed? */
 #define STRANGERS_MAX 2000 /* bytes of their names */
 
@@ -28,11 +30,11 @@ struct runs_claims {
 	struct runs *runs;
 	struct event *look; /* NULL: nothing is shared, or not yet */
 	unsigned looks;
-	int64_t looked_ms, counted_ms; /* mono */
-	char *serves;		       /* that others were told; or NULL */
-	bool served;		       /* that is known there */
-	bool waits; /* somebody whose turn it is before who comes now */
-	bool held;  /* some were left there for a limit of ours */
+	int64_t looked_ms, counted_ms, sought_ms; /* mono */
+	char *serves; /* that others were told; or NULL */
+	bool served;  /* that is known there */
+	bool waits;   /* somebody whose turn it is before who comes now */
+	bool held;    /* some were left there for a limit of ours */
 	bool looking, counting, claiming;
 	bool again; /* look once more: somebody woke us meanwhile */
 	int asked;
@@ -67,6 +69,8 @@ void runs_claim_set_aside(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 	r->away.place = RUN_QUEUE;
 	r->away.pinned = is_bound(r) || r->away.asks_here;
+	if (!runs_share_is_alone(s)) /* else our own count is right */
+		r->away.most = r->requestor->section->max_queued_runs;
 	runs_share_need(s, r->requestor);
 }
 
@@ -93,7 +97,7 @@ void runs_claim_queued(struct runs *s, struct run *r, int rc)
 	}
 	sched_remove(&s->sched, &r->queued);
 	r->away.place = RUN_HERE;
-	run_set_error(r, "STORE_UNAVAILABLE", NULL,
+	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
 		      "the run could not be queued: %s", store_says(rc));
 	runs_finish(s, r, EV_FAIL);
 }
@@ -103,22 +107,36 @@ bool runs_claim_is_first(const struct runs *s, const char *key)
 	return key != NULL && is_sharing(s);
 }
 
-void runs_claim_taken(struct runs *s, struct run *r)
+/* There is none of R: who waits for it is told WHY by N, and it is no more. */
+static void drop_run(struct runs *s, struct run *r, enum run_notice_kind n,
+		     const char *why)
 {
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
 	free(r->idem_key); /* who looks for its run is not to find this one */
 	r->idem_key = NULL;
-	run_tell(r, &(struct run_notice){.kind = NOTICE_TAKEN});
+	run_tell(r, &(struct run_notice){.kind = n});
 	run_apply(r, EV_CANCEL);
-	run_set_error(r, "RUN_CANCELED", NULL,
-		      "another server began the run of its idempotency key");
 	r->finished_ms = clock_wall_ms();
-	log_info("run", "run=%s template=%s requestor=%s key=taken", r->id,
-		 r->template->id, r->requestor->name);
+	log_info("run", "run=%s template=%s requestor=%s %s", r->id,
+		 r->template->id, r->requestor->name, why);
 	audit_end(r, s->ctx->isolation);
 	requestor_row(r->requestor, -r->row_bytes);
 	runs_forget(s, r);
+}
+
+void runs_claim_taken(struct runs *s, struct run *r)
+{
+	run_set_error(r, "RUN_CANCELED", NULL,
+		      "another server began the run of its idempotency key");
+	drop_run(s, r, NOTICE_TAKEN, "key=taken");
+}
+
+void runs_claim_full(struct runs *s, struct run *r)
+{
+	run_set_error(r, "QUEUE_FULL", NULL,
+		      "as many runs waited at all servers as may");
+	drop_run(s, r, NOTICE_FULL, "queue=full");
 }
 
 /* ---- claims ---- */
@@ -406,6 +424,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	c->looks++;
 	if (c->serves == NULL || c->looks % LOOKS_SERVE == 0)
 		runs_serve(s);
+	if (is_due(c->sought_ms, SEEK_POLLS * store_poll_ms(s->ctx->store))) {
+		c->sought_ms = clock_mono_ms();
+		runs_abroad_seek(s);
+	}
 	if (is_idle(s) && !is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
 		return;
 	runs_claim_look(s);

@@ -131,6 +131,17 @@ static void note_row(const struct runs *s, struct run *r, int rc)
 	r->unsure |= rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
 }
 
+/*
+ * Who asked for R was refused, and told to come again: with the same key, which is not
+ * to give it this one. What has the key of it in a row loses that with R's end.
+ */
+static void drop_key(struct run *r)
+{
+	r->refused = true;
+	free(r->idem_key);
+	r->idem_key = NULL;
+}
+
 static void on_stored(void *arg, const struct store_result *res)
 {
 	struct stored st = *(struct stored *)arg;
@@ -138,13 +149,21 @@ static void on_stored(void *arg, const struct store_result *res)
 	struct run_notice n = {.kind = NOTICE_DURABLE};
 
 	free(arg);
+	st.runs->awaited -= st.awaited;
 	if (r == NULL)
 		return;
 	if (res->rc == -EEXIST && r->away.place == RUN_QUEUE) {
 		runs_claim_taken(st.runs, r);
 		return;
 	}
+	if (res->rc == -EXFULL && r->away.place == RUN_QUEUE) {
+		runs_claim_full(st.runs, r);
+		return;
+	}
+	r->away.most = 0;
 	note_row(st.runs, r, res->rc);
+	if (res->rc != 0 && (st.promised || r->away.place == RUN_QUEUE))
+		drop_key(r);
 	runs_claim_queued(st.runs, r, res->rc);
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
@@ -164,6 +183,7 @@ static void put(struct runs *s, struct run *r, enum store_urgency urgency,
 	*st = (struct stored){
 	    .runs = s, .promised = promised, .awaited = awaited};
 	memcpy(st->id, r->id, sizeof(st->id));
+	s->awaited += awaited;
 	run_row_put(s->ctx->store, r, urgency, on_stored, st);
 }
 

@@ -6,9 +6,14 @@
  */
 #include "supervisor/exec/runs_private.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/artifacts/artifact_copies.h"
 #include "supervisor/config/config.h"
+#include "supervisor/exec/artifact_save.h"
 #include "supervisor/inputs/run_files.h"
 
 static void on_here(void *arg, const char *run_id)
@@ -51,7 +56,39 @@ bool runs_files_here(struct runs *s, struct run *r)
 	return false;
 }
 
-void runs_files_over(struct runs *s, const struct run *r)
+void runs_files_hold(struct runs *s, struct run *r)
 {
+	size_t n = r->files == NULL ? 0 : run_files_artifacts(r->files);
+
+	if (r->held != NULL || n == 0 || config_has_rows(s->ctx->config))
+		return;
+	r->held = xcalloc(n, sizeof(*r->held));
+	for (size_t i = 0; i < r->files->n; i++) {
+		if (r->files->v[i].bytes != NULL)
+			continue;
+		memcpy(r->held[r->n_held++], r->files->v[i].artifact, ID_SIZE);
+		store_hold(s->ctx->store, r->files->v[i].artifact);
+	}
+}
+
+/* Artifacts that were deleted meanwhile go now, and count no more. */
+static void let_go(struct runs *s, struct run *r)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < r->n_held; i++)
+		wanted |= store_release(s->ctx->store, r->held[i]);
+	free(r->held);
+	r->held = NULL;
+	r->n_held = 0;
+	if (!wanted)
+		return;
+	store_sweep(s->ctx->store, clock_wall_ms());
+	artifact_save_count(s->ctx->store, r->requestor);
+}
+
+void runs_files_over(struct runs *s, struct run *r)
+{
+	let_go(s, r);
 	artifact_copies_release(s->copies, r->id);
 }

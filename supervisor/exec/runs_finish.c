@@ -21,6 +21,7 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/run_log.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
@@ -30,18 +31,15 @@ void runs_forget(struct runs *s, struct run *r)
 	runs_retry_forget(s, r);
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
-	if (r->result_text != NULL) {
-		rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
-		r->result = NULL;
-	}
+	if (r->result_text != NULL)
+		runs_output_put(s, r);
 	runs_files_over(s, r);
 	run_free(r);
 }
 
-void runs_drop_result(const struct runs *s, struct run *r)
+void runs_drop_result(struct runs *s, struct run *r)
 {
-	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
-	r->result = NULL;
+	runs_output_put(s, r);
 	free(r->result_text);
 	r->result_text = NULL;
 }
@@ -161,8 +159,7 @@ static void let_log_go(struct run *r)
  * While the disk is nearly full a large result is not written: that R ended is
  * what there is room for. The event that ends it then.
  */
-static enum run_event fit(const struct runs *s, struct run *r,
-			  enum run_event ev)
+static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
 {
 	enum disk_space room = disk_space_lately(s->ctx->config);
 	size_t len = 0;
@@ -211,6 +208,8 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	}
 	if (r->error.code != NULL) /* else the outcome closed them */
 		run_steps_close(&r->steps, r->error.code, r->error.message);
+	run_log_close(r);
+	run_log_tell(r);
 	free(r->inputs);
 	r->inputs = NULL;
 	runs_files_over(s, r);

@@ -17,6 +17,62 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/validation.h"
 
+/* A large output that is being read, or waits for room. */
+struct reading {
+	struct runs *runs;
+	struct run *run;
+	struct exit_facts end;	   /* its output is ours until it is read */
+	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
+};
+
+static void leave_line(struct reading *rd)
+{
+	TAILQ_REMOVE(&rd->runs->trees.waiting, rd, link);
+	free(rd->end.output);
+}
+
+/* ---- room for results, as trees ---- */
+
+#define VALUE_MOST 320 /* bytes that one may take: see json_cost_most() */
+
+/* What reading LEN bytes may take at the most, before they are looked at. */
+static size_t tree_most(size_t len)
+{
+	size_t values = len / 2 + 1;
+
+	if (values > JSON_VALUES_MAX)
+		values = JSON_VALUES_MAX;
+	return values * VALUE_MOST + 2 * len;
+}
+
+/* Trees have what server_memory leaves beside clients' accounts; one always has room. */
+static bool has_room(const struct runs *s, size_t bytes)
+{
+	int64_t all = s->ctx->config->server_memory;
+	int64_t most = all - memory_of(all);
+
+	return all == 0 || s->trees.held == 0 ||
+	       (int64_t)(s->trees.held + bytes) <= most;
+}
+
+/* R's output takes BYTES of memory from now on. */
+static void count_tree(struct runs *s, struct run *r, size_t bytes)
+{
+	bool less = bytes < r->tree_bytes;
+
+	s->trees.held += bytes - r->tree_bytes;
+	r->tree_bytes = bytes;
+	if (less && !TAILQ_EMPTY(&s->trees.waiting))
+		event_active(s->trees.on_room, 0, 0);
+}
+
+void runs_output_put(struct runs *s, struct run *r)
+{
+	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
+	r->result = NULL;
+	count_tree(s, r, 0);
+}
+
 /* call of a thread's: R's output has been checked, and is given back. */
 static void on_checked(void *arg, const struct validation *c,
 		       struct json_object *tree)
@@ -64,7 +120,8 @@ static void check_later(struct runs *s, struct run *r,
 			      r->template->outputs, v, tree, on_checked, r);
 	if (r->checked != NULL)
 		return;
-	rpc_async_put(s->ctx->thread_pool, r->requestor, tree);
+	r->result = tree;
+	runs_output_put(s, r);
 	forget_output(r);
 	sched_over(&s->sched, &r->requestor->lane);
 	refuse_more(r);
@@ -75,13 +132,17 @@ static void check_later(struct runs *s, struct run *r,
 void runs_output_drop(struct runs *s, struct run *r)
 {
 	runs_begin_drop(s, r);
-	if (r->checked == NULL && r->reading == NULL)
+	runs_look_drop(s, r);
+	if (r->checked == NULL && r->reading_arg == NULL)
 		return;
 	if (r->checked != NULL)
 		validation_cancel(r->checked);
 	if (r->reading != NULL)
 		output_parse_cancel(r->reading);
+	else if (r->reading_arg != NULL)
+		leave_line(r->reading_arg);
 	free(r->reading_arg);
+	count_tree(s, r, 0);
 	forget_output(r);
 	r->checked = NULL;
 	r->reading = NULL;
@@ -115,12 +176,6 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 
 /* ---- a large output is read before that ---- */
 
-struct reading {
-	struct runs *runs;
-	struct run *run;
-	struct exit_facts end;
-};
-
 static void on_read(void *arg, struct output_parsed *out)
 {
 	struct reading *rd = arg;
@@ -129,6 +184,7 @@ static void on_read(void *arg, struct output_parsed *out)
 
 	r->reading = NULL;
 	r->reading_arg = NULL;
+	count_tree(rd->runs, r, out->tree != NULL ? out->cost + out->len : 0);
 	r->result = out->tree;
 	r->result_text = out->text;
 	r->result_len = out->len;
@@ -143,22 +199,59 @@ static void on_read(void *arg, struct output_parsed *out)
 	free(rd);
 }
 
+static void read_now(struct reading *rd)
+{
+	struct runs *s = rd->runs;
+	struct run *r = rd->run;
+	char *text = rd->end.output;
+
+	rd->end.output = NULL;
+	count_tree(s, r, tree_most(rd->end.output_len));
+	r->reading = output_parse(s->ctx->thread_pool, r->requestor, text,
+				  rd->end.output_len, r->is_reply, on_read, rd);
+	if (r->reading != NULL)
+		return;
+	r->reading_arg = NULL;
+	count_tree(s, r, 0);
+	refuse_more(r);
+	settle(s, r, &rd->end);
+	free(rd);
+}
+
 static void read_later(struct runs *s, struct run *r,
 		       const struct exit_facts *e)
 {
 	struct reading *rd = xcalloc(1, sizeof(*rd));
 
-	*rd = (struct reading){s, r, *e};
-	rd->end.output = NULL;
-	r->reading = output_parse(s->ctx->thread_pool, r->requestor, e->output,
-				  e->output_len, r->is_reply, on_read, rd);
-	if (r->reading != NULL) {
-		r->reading_arg = rd;
-		return;
+	*rd = (struct reading){.runs = s, .run = r, .end = *e};
+	r->reading_arg = rd;
+	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
+	event_active(s->trees.on_room, 0, 0);
+}
+
+/* The next ones, as far as there is room. */
+static void on_room(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+	struct reading *rd;
+
+	(void)fd, (void)what;
+	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL &&
+	       has_room(s, tree_most(rd->end.output_len))) {
+		TAILQ_REMOVE(&s->trees.waiting, rd, link);
+		read_now(rd);
 	}
-	refuse_more(r);
-	settle(s, r, &rd->end);
-	free(rd);
+}
+
+void runs_output_init(struct runs *s)
+{
+	TAILQ_INIT(&s->trees.waiting);
+	s->trees.on_room = event_new(s->ctx->base, -1, 0, on_room, s);
+}
+
+void runs_output_fini(struct runs *s)
+{
+	event_free(s->trees.on_room);
 }
 
 /*

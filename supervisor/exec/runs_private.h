@@ -57,7 +57,13 @@ struct runs {
 	size_t parked;	 /* runs that wait for answers, with nobody there… */
 	size_t stopped;	 /* …and of these, those without a place in SCHED */
 	size_t unlisted; /* without a section, who have made runs */
-	size_t unrecorded; /* bytes of views on their way to the disk */
+	size_t awaited;	 /* rows that somebody is to hear of, whatever comes */
+	size_t unrecorded;   /* bytes of views on their way to the disk */
+	struct {	     /* runs_output.c's: large results, as trees */
+		size_t held; /* bytes of memory that they take */
+		TAILQ_HEAD(, reading) waiting; /* for room, the oldest first */
+		struct event *on_room;
+	} trees;
 };
 
 /* ---- runs.c ---- */
@@ -106,6 +112,8 @@ void runs_queue_fini(struct runs *s);
 void runs_enqueue(struct runs *s, struct run *r);
 /* R waits for something else than its turn, and counts as one that waits. */
 void runs_enqueue_aside(struct runs *s, struct run *r);
+/* Is there a slot for one more worker, beside those that run or are stopped? */
+bool runs_has_slot(const struct runs *s);
 /* Is there room for one more to run? */
 bool runs_can_start(struct runs *s);
 /* The one to start now, or NULL. */
@@ -117,6 +125,8 @@ void runs_await_place(struct runs *s, struct run *r);
 void runs_start(struct runs *s, struct run *r);
 /* R has no worker after all: it is the next to get one, or it failed. */
 void runs_not_started(struct runs *s, struct run *r, int err);
+/* R, which has its place, gets a worker; FIRST: it had none before. */
+void runs_launch(struct runs *s, struct run *r, bool first);
 /* R is over, or others', before it has begun. */
 void runs_begin_drop(struct runs *s, struct run *r);
 /* This server ends before R, whose row says that it runs, has begun: it waits on,
@@ -131,7 +141,9 @@ void runs_files_init(struct runs *s);
 void runs_files_fini(struct runs *s);
 /* Are R's files here, which is next? Else it waits for them, and not in line. */
 bool runs_files_here(struct runs *s, struct run *r);
-void runs_files_over(struct runs *s, const struct run *r); /* it has ended */
+void runs_files_over(struct runs *s, struct run *r); /* it has ended */
+/* R begins: whoever deletes its files, they stay, and count, until that. */
+void runs_files_hold(struct runs *s, struct run *r);
 
 /* ---- runs_output.c ---- */
 
@@ -141,6 +153,17 @@ bool runs_worker_leaving(void *runs, struct run *r, const struct exit_facts *e);
 void runs_worker_gone(void *runs, struct run *r, const struct exit_facts *e);
 /* R's output is not awaited any more; it goes with the check. */
 void runs_output_drop(struct runs *s, struct run *r);
+/* R's output is needed as a tree no more. */
+void runs_output_put(struct runs *s, struct run *r);
+void runs_output_init(struct runs *s);
+void runs_output_fini(struct runs *s);
+
+/* ---- runs_look.c ---- */
+
+/* R, a program's that has its place, is launched if its package is what was loaded. */
+void runs_look(struct runs *s, struct run *r, bool first);
+/* The look at R's package is not awaited any more, if it was: R has no place then. */
+void runs_look_drop(struct runs *s, struct run *r);
 
 /* ---- runs_finish.c ---- */
 
@@ -153,7 +176,7 @@ void runs_finish_gone(struct runs *s, struct run *r,
 		      const struct run_use *used);
 void runs_forget(struct runs *s, struct run *r);
 /* Nobody needs R's result any more, which may be large. */
-void runs_drop_result(const struct runs *s, struct run *r);
+void runs_drop_result(struct runs *s, struct run *r);
 
 /* ---- runs_retry.c ---- */
 
@@ -219,9 +242,13 @@ void runs_share_fini(struct runs *s);
 void runs_share_open(struct runs *s);
 /* We have another name, and so no shares. */
 void runs_share_rejoined(struct runs *s);
+/* Does no other instance live that limits are shared with? */
+bool runs_share_is_alone(const struct runs *s);
 /* A run of Q's has found no place: more of them may be had. */
 void runs_share_need(struct runs *s, struct requestor *q);
 
+/* As many of R's requestor's runs wait as may, so that R never was. */
+void runs_claim_full(struct runs *s, struct run *r);
 /* R's idempotency key is another run's, so that R, which waited there, never was. */
 void runs_claim_taken(struct runs *s, struct run *r);
 /* Has a run of KEY (NULL: of none) to be in the queue first, where it is one run's? */
@@ -236,6 +263,11 @@ void runs_abroad_fini(struct runs *s);
  * for dead: no news of it comes to who we are now, so look for them.
  */
 void runs_abroad_follow(struct runs *s, struct run *r);
+/*
+ * News may be lost with what should have written them: those that have left the queue
+ * unheard, or that another has and nobody tells of, are looked at.
+ */
+void runs_abroad_seek(struct runs *s);
 /* Another has claimed R, which waited in the queue of all. */
 void runs_abroad_claimed(struct runs *s, struct run *r);
 /* R has another state in its row, perhaps its last: see. */

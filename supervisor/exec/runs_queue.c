@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/errno_passes.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/inputs/run_files.h"
@@ -67,6 +68,11 @@ static void share_places(struct runs *s)
 	s->sched.places = s->ctx->others ? (size_t)c->max_concurrent_runs : 0;
 }
 
+bool runs_has_slot(const struct runs *s)
+{
+	return s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
+}
+
 bool runs_can_start(struct runs *s)
 {
 	if (s->ctx->quiet || !runs_have_lease(s))
@@ -75,7 +81,7 @@ bool runs_can_start(struct runs *s)
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
-	       s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
+	       runs_has_slot(s);
 }
 
 #define NO_NEW_WORKER ((unsigned)RUNTIMES) /* a kind of its own */
@@ -108,8 +114,7 @@ struct run *runs_next(struct runs *s)
 static bool is_passing(int err)
 {
 	return err == -EINPROGRESS || err == -EAGAIN || err == -ETOOMANYREFS ||
-	       err == -ENOMEM || err == -ENOBUFS || err == -EMFILE ||
-	       err == -ENFILE;
+	       errno_passes(-err);
 }
 
 /* Runs cannot send descriptors, so that one is another program's doing. */
@@ -154,17 +159,29 @@ static bool is_granted(const struct runs *s, struct run *r)
 	return false;
 }
 
-/* R has its place. */
-static void launch(struct runs *s, struct run *r, bool first)
+void runs_launch(struct runs *s, struct run *r, bool first)
 {
-	int rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
+	int rc;
 
+	runs_files_hold(s, r); /* until its end */
+	rc = worker_start(&s->workers, r);
 	if (rc < 0) {
 		runs_not_started(s, r, rc);
 		return;
 	}
 	if (first)
 		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+/* R has its place. */
+static void launch(struct runs *s, struct run *r, bool first)
+{
+	if (!is_granted(s, r))
+		runs_not_started(s, r, -EPERM);
+	else if (r->template->runtime == RUNTIME_PROGRAM)
+		runs_look(s, r, first);
+	else
+		runs_launch(s, r, first);
 }
 
 void runs_start(struct runs *s, struct run *r)

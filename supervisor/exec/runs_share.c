@@ -20,6 +20,7 @@
 struct runs_shares {
 	struct runs *runs;
 	struct event *look; /* NULL: nothing is shared, or not yet */
+	int64_t nodes;	    /* that live, by the last look */
 };
 
 static bool is_active(const struct requestor *q, int64_t now)
@@ -78,6 +79,7 @@ static void on_given(void *arg, const struct store_result *res)
 	q->share.asking = false;
 	if (res->rc != 0) {
 		q->share.untold_ms += a->cpu_ms;
+		q->share.nodes = 0; /* it is asked again */
 		free(a);
 		return;
 	}
@@ -117,10 +119,20 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 	q->share.untold_ms = 0;
 	q->share.calls = 0;
 	q->share.asked_ms = now;
+	q->share.nodes = s->shares->nodes;
 	q->share.asking = true;
 	store_share(s->ctx->store, &share, on_given, a);
 	if (q->usage_known && is_active(q, now))
 		artifact_save_count(s->ctx->store, q);
+}
+
+/* Another had not given back its part when this server asked for its own. */
+static bool has_little(const struct runs *s, const struct requestor *q)
+{
+	int64_t most = q->section->rate_per_second * QUOTA_CALL;
+	int64_t nodes = s->shares->nodes;
+
+	return q->share.rate < most / (2 * (nodes > 0 ? nodes : 1));
 }
 
 /* Is it time to, since more is needed, or less, or others may have used some? */
@@ -133,21 +145,36 @@ static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
 		return false;
 	if (!q->share.is_part || (want < most ? want : most) != q->lane.share)
 		return true;
+	/* an equal part of the calls is another, though none come here */
+	if (q->share.nodes != s->shares->nodes)
+		return true;
 	return now - q->share.asked_ms >= RENEW_MS &&
-	       (is_active(q, now) || q->share.untold_ms > 0 ||
-		q->share.calls > 0);
+	       (is_active(q, now) || has_little(s, q) ||
+		q->share.untold_ms > 0 || q->share.calls > 0);
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct runs *s = arg;
+	struct store_database about;
 	struct requestor *q, *next;
 	int64_t now = clock_mono_ms();
 
 	(void)fd, (void)what;
+	if (store_about(s->ctx->store, &about) && about.reachable)
+		s->shares->nodes = about.nodes;
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
 		if (is_due(s, q, now))
 			ask(s, q, now);
+}
+
+bool runs_share_is_alone(const struct runs *s)
+{
+	struct store_database about;
+
+	/* the timer that looks may be late */
+	return s->shares->nodes == 1 &&
+	       !(store_about(s->ctx->store, &about) && about.nodes > 1);
 }
 
 void runs_share_need(struct runs *s, struct requestor *q)

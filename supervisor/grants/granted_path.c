@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a template may read of the host: PATH below a granted folder, opened
- * from that folder's own descriptor. Asked when programs are shown their paths
- * and when a run starts; what fails is told to whoever asked for the run.
+ * granted_path.c - opens a path of the host for a template: below a granted
+ * folder, from the descriptor of that folder. Called when programs are shown
+ * their paths and when a run starts; a failure is told to the requestor of the
+ * run.
  */
 #include "supervisor/grants/granted_path.h"
 
@@ -13,10 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/loop_guard.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 
-/* FOLDER's bytes without the slashes at its end; "/" has none left. */
+/* Return the length of FOLDER without slashes at the end; "/" leaves 0. */
 static size_t bare(const char *folder)
 {
 	size_t len = strlen(folder);
@@ -34,7 +36,9 @@ bool granted_path_names(const char *folder, const char *path)
 	       (path[len] == '/' || path[len] == '\0');
 }
 
-/* An O_PATH descriptor of PATH, which FOLDER names; or -errno. */
+/*
+ * Return an O_PATH descriptor of PATH, which is FOLDER or below it; or -errno.
+ */
 static int open_below(const char *folder, const char *path)
 {
 	const char *rest = path + bare(folder);
@@ -65,7 +69,8 @@ static int explain(int rc, const char *folder, const char *path, char *errmsg,
 	size_t n = nofollow_link_len(path);
 	const char *whole = path;
 
-	if (rc == -ELOOP && n == 0) /* "/a/../b" in a grant, or gone again */
+	/* "/a/../b" in a grant, or the link is gone */
+	if (rc == -ELOOP && n == 0)
 		n = nofollow_link_len(whole = folder);
 	if (rc == -ELOOP)
 		errmsg_set(
@@ -88,7 +93,10 @@ static int explain(int rc, const char *folder, const char *path, char *errmsg,
 	return rc == -EACCES ? -EPERM : rc;
 }
 
-/* LIST's first name that has PATH in it, the caller's; or NULL. */
+/*
+ * Return the first name of LIST that covers PATH, or NULL. The caller frees the
+ * name.
+ */
 static char *naming(const char *list, const char *path)
 {
 	char *copy = xstrdup(list != NULL ? list : ""), *at = copy, *one;
@@ -121,12 +129,14 @@ int granted_path_find(const char *list, const char *path, struct file_id *id,
 			   path);
 		return -EACCES;
 	}
+	loop_guard_allow("a path that the operator grants");
 	fd = open_below(folder, path);
 	rc = fd < 0 ? fd : look(fd, id);
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)
 		rc = explain(rc, folder, path, errmsg, size);
+	loop_guard_forbid();
 	free(folder);
 	return rc;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grants.c - asked and granted. The kinds of permissions are the table below;
- * who asks is a manifest, who grants the configuration, or etc/shipped.conf
- * for packages of our own folder. Nothing here fails: what is not understood
- * is not granted.
+ * grants.c - compares the permissions that templates ask for with the grants.
+ * The table below lists the kinds of permissions; manifests ask, the
+ * configuration grants, and etc/shipped.conf grants for packages of paddock's
+ * own folder. Nothing here fails: a grant that is not understood grants
+ * nothing.
  */
 #include "supervisor/grants/grants.h"
 
@@ -21,7 +22,7 @@
 #include "supervisor/grants/grants_private.h"
 #include "supervisor/templates/template_shipped.h"
 
-#define SAID_MAX ((size_t)8) /* words of a kind, in a sentence */
+#define SAID_MAX ((size_t)8) /* most words of a kind, in a sentence */
 
 static bool covers_tool(const struct config_grant *g, const char *word)
 {
@@ -84,7 +85,10 @@ static size_t n_asked(const struct template *t, const struct grants_kind *k)
 	return o == NULL ? 0 : json_object_array_length(o);
 }
 
-/* The Ith; as an operator would write it. Borrowed. */
+/*
+ * Return the Ith word that T asks for, as an operator would write the word.
+ * Borrowed.
+ */
 static const char *asked_word(const struct template *t,
 			      const struct grants_kind *k, size_t i)
 {
@@ -110,7 +114,7 @@ bool grants_asks_locks(const struct template *t)
 
 /* ---- granted ---- */
 
-/* Does G, which is named for T or for all, hold for this package? */
+/* Does G, which names T or all templates, hold for T's package? */
 static bool holds(const struct config_grant *g, const struct template *t)
 {
 	return g->digest == NULL || words_have(g->digest, t->digest);
@@ -121,7 +125,9 @@ static bool is_for(const struct config_grant *g, const struct template *t)
 	return strcmp(g->name, "*") == 0 || strcmp(g->name, t->id) == 0;
 }
 
-/* What each of the grants of T is shown to; true ends it, and is returned. */
+/*
+ * A function called with each grant of T; true ends the loop, and is returned.
+ */
 typedef bool (*look)(const struct config_grant *g, void *arg);
 
 static bool any_of(const struct config_grant *list, size_t n,
@@ -248,7 +254,7 @@ struct json_object *grants_hosts(const struct template *t,
 	return list;
 }
 
-/* ---- what is missing ---- */
+/* ---- permissions that are missing ---- */
 
 struct json_object *grants_words(const struct template *t,
 				 const struct config *c,
@@ -263,13 +269,15 @@ struct json_object *grants_words(const struct template *t,
 
 		if (which == GRANTS_ASKED || (which == GRANTS_HELD && has) ||
 		    (which == GRANTS_LACKED && (!has || k->nobody != NULL)))
-			json_object_array_add(list,
-					      json_object_new_string(word));
+			json_object_array_add(list, json_text_new(word));
 	}
 	return list;
 }
 
-/* The words of LIST, as they are written in paddock.conf; not all of many. */
+/*
+ * Return the words of LIST as written in paddock.conf; of many words only some.
+ * The caller frees the text.
+ */
 static char *said_words(struct json_object *list)
 {
 	size_t n = json_object_array_length(list);
@@ -292,7 +300,7 @@ bool grants_is_other_package(const struct template *t, const struct config *c)
 	return false;
 }
 
-/* "T asks for the tools a b". */
+/* Return "T asks for the tools a b". The caller frees the text. */
 static char *said_asked(const struct template *t, const struct grants_kind *k,
 			struct json_object *list, const char *said)
 {
@@ -302,7 +310,10 @@ static char *said_asked(const struct template *t, const struct grants_kind *k,
 			 k == GRANTS_LOCKS ? "" : said);
 }
 
-/* The line that would grant LIST; of many words just its key. */
+/*
+ * Return the line that would grant LIST; of many words just the key. The caller
+ * frees the text.
+ */
 static char *said_line(const struct grants_kind *k, struct json_object *list,
 		       const char *said)
 {
@@ -316,7 +327,7 @@ bool grants_is_known(const struct grants_kind *k, const char *word)
 	return k != GRANTS_TOOLS || browser_proto_action(word) != NULL;
 }
 
-/* The first of LIST that nobody can grant; or NULL. */
+/* Return the first word of LIST that no operator can grant; or NULL. */
 static const char *unknown_of(const struct grants_kind *k,
 			      struct json_object *list)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grants_json.c - asked and granted, as people and clients are shown it, and the
- * lines of paddock.conf that would grant the rest. tool_templates.c and
- * --print-grants call it; nothing here fails.
+ * grants_json.c - shows the permissions asked for and granted to people and
+ * clients, with the lines of paddock.conf to grant the rest. tool_templates.c
+ * and --print-grants call here; nothing fails.
  */
 #include "supervisor/grants/grants.h"
 
@@ -32,7 +32,10 @@ static void add_shown(struct json_object *o, const struct grants_kind *k,
 	}
 }
 
-/* A line for K with WORDS; what cannot be written there, or had, is a remark. */
+/*
+ * Add a line for K with the words of LIST; a word that cannot be written or
+ * granted becomes a remark.
+ */
 static void put_line(struct buf *b, const struct grants_kind *k,
 		     struct json_object *list)
 {
@@ -112,7 +115,7 @@ struct json_object *grants_view(const struct template *t,
 	return v;
 }
 
-/* All that T asks for, for this package. */
+/* Return the section to grant this package all that T asks for. */
 static char *section(const struct template *t)
 {
 	bool asks_tools = false;

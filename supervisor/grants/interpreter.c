@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What execve(2) would say of a package's program, said before a run has to
- * fail for it: "No such file or directory" is all that the kernel has for an
- * interpreter that is missing. Called when a package is checked, not when it
- * is loaded; it reads a few hundred bytes of the entry, and starts nothing.
+ * interpreter.c - predicts errors of execve(2) for a package's program, before
+ * a run fails: the kernel says only "No such file or directory" of a missing
+ * interpreter. Called when a package is checked, not when a package is loaded;
+ * reads a few hundred bytes of the entry, and starts nothing.
  */
 #include "supervisor/grants/interpreter.h"
 
@@ -24,14 +24,15 @@
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/package/package.h"
 
-#define HEAD_BYTES 256	/* read of a #! line by the kernel: BINPRM_BUF_SIZE */
-#define SEGMENTS_MAX 64 /* of an ELF program */
+/* the part of a #! line that the kernel reads: BINPRM_BUF_SIZE */
+#define HEAD_BYTES 256
+#define SEGMENTS_MAX 64		 /* most segments of an ELF program */
 #define PACKAGE_DIR "/template/" /* where a run sees its package */
 
 struct look {
 	const struct template *t;
 	int package;
-	int file; /* the entry */
+	int file; /* the open entry */
 	struct diagnostics *f;
 	char head[HEAD_BYTES + 1];
 	size_t n;
@@ -40,14 +41,14 @@ struct look {
 #define fail(l, ...)                                                           \
 	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->t->entry, NULL,         \
 			__VA_ARGS__)
-/* About its first line. */
+/* Report a fault of the first line. */
 #define fail_line(l, ...)                                                      \
 	do {                                                                   \
 		fail(l, __VA_ARGS__);                                          \
 		diagnostics_at((l)->f, 1, 1);                                  \
 	} while (0)
 
-/* ---- what runs see ---- */
+/* ---- the paths that runs see ---- */
 
 static const char *const folders[] = {SYSTEM_PATHS};
 
@@ -72,7 +73,7 @@ static enum standing kind_of(const struct stat *st)
 		   : NO_PROGRAM;
 }
 
-/* PATH is absolute. */
+/* Can a run find and execute PATH, which is absolute? */
 static enum standing stands(const struct look *l, const char *path)
 {
 	char real[PATH_MAX], errmsg[512];
@@ -94,7 +95,10 @@ static enum standing stands(const struct look *l, const char *path)
 	return is_shown(l->t, real) ? kind_of(&st) : NOT_SHOWN;
 }
 
-/* The folders of SYSTEM_PATHS_ENV, one after the other: true, and it is in DIR. */
+/*
+ * Take the next folder of SYSTEM_PATHS_ENV at *AT into DIR. False: there is no
+ * more.
+ */
 static bool next_folder(const char **at, char *dir, size_t size)
 {
 	size_t n = strcspn(*at, ":");
@@ -107,12 +111,15 @@ static bool next_folder(const char **at, char *dir, size_t size)
 	return true;
 }
 
-/* ---- did you mean ---- */
+/* ---- suggestions ---- */
 
 static const char *const familiar[] = {"sh",   "bash", "python3", "perl",
 				       "node", "ruby", "env"};
 
-/* The program of DIR that is nearest to NAME; the caller's, or NULL. */
+/*
+ * Return the program in DIR whose name is nearest to NAME, or NULL. The caller
+ * frees it.
+ */
 static char *near_in(const struct look *l, const char *dir, const char *name)
 {
 	struct dirent **list = NULL;
@@ -140,7 +147,10 @@ static char *near_in(const struct look *l, const char *dir, const char *name)
 	return NULL;
 }
 
-/* What may have been meant by PATH: beside it, or of its name elsewhere. */
+/*
+ * Return the program probably meant by PATH: of the same name in another
+ * folder, or of a similar name in the same folder. The caller frees it.
+ */
 static char *near_path(const struct look *l, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1, *at = SYSTEM_PATHS_ENV;
@@ -167,7 +177,7 @@ static char *near_name(const struct look *l, const char *name)
 	return best;
 }
 
-/* ---- #! ---- */
+/* ---- #! lines ---- */
 
 static void check_interpreter(struct look *l, const char *path)
 {
@@ -202,7 +212,7 @@ static void check_interpreter(struct look *l, const char *path)
 	}
 }
 
-/* env looks for NAME in PATH. */
+/* Check a command NAME that env looks for in PATH. */
 static void check_command(struct look *l, const char *name)
 {
 	const char *at = SYSTEM_PATHS_ENV;
@@ -231,13 +241,16 @@ static void check_command(struct look *l, const char *name)
 	free(suggest);
 }
 
-/* Options of env whose value is the next word. */
+/* Does the option WORD of env take the next word as its value? */
 static bool takes_next(const char *word)
 {
 	return strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0;
 }
 
-/* The kernel gives env all of REST as one argument; env -S takes it apart. */
+/*
+ * Check the arguments of env. The kernel gives env all of REST as one argument;
+ * env -S splits the argument.
+ */
 static void check_env(struct look *l, char *rest)
 {
 	bool split = strncmp(rest, "-S", 2) == 0;
@@ -252,7 +265,7 @@ static void check_env(struct look *l, char *rest)
 		return;
 	}
 	if (split && strpbrk(at, "'\"\\$") != NULL)
-		return; /* env has a syntax of its own for these */
+		return; /* env has a syntax of its own for these characters */
 	while ((word = strsep(&at, " \t")) != NULL &&
 	       (word[0] == '\0' || word[0] == '-' || strchr(word, '=')))
 		if (takes_next(word))
@@ -263,7 +276,7 @@ static void check_env(struct look *l, char *rest)
 		check_command(l, word);
 }
 
-/* What stands after #!, which ends with its line. */
+/* Check the #! line. */
 static void check_script(struct look *l)
 {
 	char *line = l->head + 2, *end = memchr(line, '\n', l->n - 2), *rest;
@@ -328,7 +341,10 @@ static const char *machine_name(unsigned machine)
 	return "another machine";
 }
 
-/* What this program was built for: that is what programs may be. */
+/*
+ * Read the ELF header of this program: other programs have to be built for the
+ * same machine.
+ */
 static bool own_header(unsigned char own[EI_NIDENT + 4])
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -417,14 +433,15 @@ static void check_elf(struct look *l)
 			fail(l, "this program is cut short");
 			return;
 		}
-		if (p.p_type == PT_INTERP) { /* the first is the kernel's */
+		/* the kernel takes the first PT_INTERP */
+		if (p.p_type == PT_INTERP) {
 			check_loader(l, (off_t)p.p_offset, p.p_filesz);
 			return;
 		}
 	}
 }
 
-/* ---- any ---- */
+/* ---- files of any kind ---- */
 
 static void check_head(struct look *l)
 {
@@ -456,7 +473,7 @@ void interpreter_check(const struct template *t, int fd, struct diagnostics *f)
 
 	l.file = package_open_file(fd, t->entry, &st, errmsg, sizeof(errmsg));
 	if (l.file < 0)
-		return; /* template_entry_load() has said so */
+		return; /* template_entry_load() has reported the fault */
 	n = pread(l.file, l.head, HEAD_BYTES, 0);
 	if (n >= 0) {
 		l.n = (size_t)n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "paddockd --print-faults": loading a package says whether it can be run, and
- * has to be cheap; this says all that its author may want to know. Nothing of
- * the package is executed, and each reader of it has its bounds.
+ * package_check.c - "paddockd --print-faults": reports all faults for a
+ * package's author, while loading a package only decides whether the package
+ * can run. Nothing of the package is executed, and each reader has its bounds.
  */
 #include "supervisor/grants/package_check.h"
 
@@ -23,17 +23,17 @@
 
 struct package_check {
 	const char *path;
-	bool others; /* the workers are */
+	bool others; /* true: workers run as other users */
 	int fd;
-	char *text; /* of the manifest */
+	char *text; /* text of the manifest */
 	size_t len;
-	struct json_object *tree; /* the same */
-	struct template *t;	  /* NULL: the manifest is wrong */
+	struct json_object *tree; /* the parsed manifest */
+	struct template *t; /* the template; NULL: the manifest is wrong */
 	struct diagnostics f;
 	struct json_object *said;
 };
 
-/* Those that are paths; borrowed. */
+/* Take the paths of LIST into T->reads; borrowed. */
 static void take_reads(struct template *t, struct json_object *list)
 {
 	size_t n = json_length(list);
@@ -47,7 +47,10 @@ static void take_reads(struct template *t, struct json_object *list)
 	}
 }
 
-/* What is known of the code of a package whose manifest is wrong elsewhere. */
+/*
+ * Return a template with the parts needed to check the code of a package whose
+ * manifest is wrong; NULL: these parts are wrong, too.
+ */
 static struct template *half(struct json_object *tree)
 {
 	struct json_object *r = json_member(tree, "runtime");
@@ -97,7 +100,10 @@ static void check_files(struct package_check *c)
 	package_tests_check(c->fd, &c->f);
 }
 
-/* What a lock names is not there, or may be what it named before. */
+/*
+ * Warn where the modules of a lock file are missing, or older than the lock
+ * file.
+ */
 static void check_modules(struct package_check *c)
 {
 	static const struct {
@@ -149,7 +155,10 @@ static void check_package(struct package_check *c)
 		diagnostics_place(&c->f, MANIFEST_FILE, c->text, c->len);
 }
 
-/* ERRMSG: the catalogue's reason to leave it out; NULL: it did not. */
+/*
+ * Check the package at PATH. ERRMSG: why the catalogue left the package out;
+ * NULL: it is served.
+ */
 static struct json_object *checkup(const struct catalogue *all,
 				   const char *path, const char *named,
 				   const char *errmsg)
@@ -181,7 +190,10 @@ static struct json_object *checkup(const struct catalogue *all,
 	return c.said;
 }
 
-/* A folder that could not be looked into is no package. */
+/*
+ * Check the package of the problem P. A folder that could not be read is no
+ * package.
+ */
 static struct json_object *of_problem(const struct catalogue *all,
 				      const struct catalogue_problem *p)
 {

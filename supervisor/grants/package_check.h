@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * package_check.h - everything about a package that can be said without running it.
+ * package_check.h - finds the faults of a package without running anything.
  */
 #ifndef SUPERVISOR_GRANTS_PACKAGE_CHECK_H
 #define SUPERVISOR_GRANTS_PACKAGE_CHECK_H
@@ -10,9 +10,9 @@
 #include "supervisor/templates/catalogue.h"
 
 /*
- * What is wrong with each package of ALL, and with those that it left out:
- * [{path, templateId?, version?, lua?, faults: […], more?}], by path; lua is
- * the file that a worker is still to compile. The caller's.
+ * Return the faults of each package of ALL, and of packages left out of ALL:
+ * [{path, templateId?, version?, lua?, faults: [], more?}], by path; lua is the
+ * file that a worker has yet to compile. The caller frees the array.
  */
 struct json_object *package_check_all(const struct catalogue *all);
 

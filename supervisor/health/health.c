@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.c - the table of what has to hold for runs to be started, and what is
- * asked of it: by main.c before anything is started, by http_routes.c, contract_tools.c,
- * daemon.c and runs.c while it serves. It fails never; what cannot be told is
- * taken for well.
+ * health.c - the table of conditions for starting runs. main.c asks before
+ * anything is started; http_routes.c, contract_tools.c, daemon.c and runs.c
+ * while the server serves. Nothing here fails; a condition that cannot be
+ * checked counts as met.
  */
 #include "supervisor/health/health.h"
 
@@ -11,21 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/os/log.h"
+#include "base/os/no_core.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
+#include "supervisor/spawn/spawner.h"
 #include "supervisor/state/disk_space.h"
+#include "supervisor/templates/catalogue.h"
 #include "proto/json/json_pack.h"
 
 #define LATELY_MS 250
+#define SELDOM_MS 10000
 
-/* ---- while it serves: what each finds, or NULL ---- */
+/* ---- while the server serves: each function returns a fault, or NULL ---- */
 
 static const char *cage(struct context *ctx, enum health_status *v)
 {
+	static char says[HEALTH_ERRMSG_SIZE];
+	const char *why = ctx->spawner == NULL
+			      ? NULL
+			      : spawner_trouble(ctx->spawner, RUNTIME_LUA);
+
 	(void)v;
-	return ctx->measured ? NULL : "the cage is still being measured";
+	if (why == NULL)
+		return ctx->measured ? NULL
+				     : "the cage is still being measured";
+	snprintf(says, sizeof(says), "no worker can be caged: %s", why);
+	return says;
 }
 
 static const char *draining(struct context *ctx, enum health_status *v)
@@ -43,7 +58,10 @@ static const char *quiet(struct context *ctx, enum health_status *v)
 		   : NULL;
 }
 
-/* As it was at most a quarter of a second ago. */
+/*
+ * Check DIR's folders, with the faulty folder in *WHICH. The result is at most
+ * a quarter of a second old.
+ */
 static int state_lately(const char *dir, const char **which)
 {
 	static const char *of;
@@ -54,7 +72,9 @@ static int state_lately(const char *dir, const char **which)
 
 	if (of != dir || now - asked_ms >= LATELY_MS) {
 		free(at);
+		loop_guard_allow("four folders of ours, four times a second");
 		rc = store_folders(dir, &at);
+		loop_guard_forbid();
 		asked_ms = now;
 		of = dir;
 	}
@@ -63,7 +83,10 @@ static int state_lately(const char *dir, const char **which)
 	return rc;
 }
 
-/* Before the store is asked for anything nobody looks at its folder. */
+/*
+ * Return the fault of the store. Before the store's first request its folder is
+ * not looked at.
+ */
 const char *health_state(const struct config *config, struct store *store)
 {
 	const char *sick = store_failing_message(store);
@@ -82,7 +105,10 @@ static const char *state(struct context *ctx, enum health_status *v)
 	return health_state(ctx->config, ctx->store);
 }
 
-/* Of the folder, for the operator: which, why, and what would mend it. */
+/*
+ * Return the fault of the state folder for the operator: the path, the cause
+ * and the remedy.
+ */
 static const char *state_where(struct context *ctx)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
@@ -100,13 +126,30 @@ static const char *state_where(struct context *ctx)
 	return text;
 }
 
+/*
+ * A server without its database may soon be declared dead by others, and ends
+ * its runs before that.
+ */
+static const char *database(struct context *ctx, enum health_status *v)
+{
+	(void)v;
+	if (!store_is_shared(ctx->store) || !store_is_begun(ctx->store))
+		return NULL;
+	if (store_lease_left_ms(ctx->store) <= 0)
+		return "its database has not heard of it for longer than its "
+		       "lease, so it runs nothing";
+	return !store_is_silent(ctx->store)
+		   ? NULL
+		   : "its database has answered no heartbeat for 3 s";
+}
+
 static const char *disk_where(struct context *ctx)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
 
 	snprintf(text, sizeof(text),
-		 "make room where %s is, or set a lower "
-		 "disk_reserve_bytes",
+		 "make room where %s is, also for files (df -i), or set a "
+		 "lower disk_reserve_bytes",
 		 ctx->config->state_dir);
 	return text;
 }
@@ -120,7 +163,7 @@ static const char *disk(struct context *ctx, enum health_status *v)
 	return disk_space_message(room);
 }
 
-/* WHAT lost lines for -RC, and still does. */
+/* Return the warning that WHAT loses lines, for -RC, until now. */
 static const char *loses(enum health_status *v, const char *what, int rc,
 			 char *says, size_t size)
 {
@@ -147,20 +190,96 @@ static const char *audits(struct context *ctx, enum health_status *v)
 	return loses(v, "its audit log", audit_failing(), says, sizeof(says));
 }
 
+/* Has a daemon loaded no template at all? Such a daemon serves nothing. */
+static bool serves_nothing(const struct context *ctx)
+{
+	const struct catalogue *c = ctx->catalogue;
+
+	return ctx->others && c != NULL && c->n == 0 && c->n_problems > 0;
+}
+
+static const char *templates(struct context *ctx, enum health_status *v)
+{
+	static char says[128];
+
+	(void)v;
+	if (!serves_nothing(ctx))
+		return NULL;
+	snprintf(says, sizeof(says),
+		 "no template could be loaded, so nothing is served: %zu are "
+		 "broken",
+		 ctx->catalogue->n_problems);
+	return says;
+}
+
+static const char *templates_where(struct context *ctx)
+{
+	static char text[HEALTH_ERRMSG_SIZE];
+	const struct catalogue_problem *p = ctx->catalogue->problems;
+
+	snprintf(text, sizeof(text), "the first is %s: %s", p->path, p->errmsg);
+	return text;
+}
+
+/* At most ten seconds old: the check reads a file of /proc. */
+static const char *crashes(struct context *ctx, enum health_status *v)
+{
+	static const char *why;
+	static int64_t asked_ms;
+	int64_t now = clock_mono_ms();
+
+	(void)ctx;
+	if (asked_ms == 0 || now - asked_ms >= SELDOM_MS) {
+		why = no_core_why();
+		asked_ms = now;
+	}
+	*v = HEALTH_WARNING;
+	return why;
+}
+
+/*
+ * With vm.overcommit_memory 2 the kernel refuses the last process to ask, and
+ * shared mappings are in no account.
+ */
+static const char *promises(struct context *ctx, enum health_status *v)
+{
+	static bool strict;
+	static int64_t asked_ms;
+	int64_t now = clock_mono_ms();
+
+	(void)ctx;
+	if (asked_ms == 0 || now - asked_ms >= SELDOM_MS) {
+		char *text = buf_file("/proc/sys/vm/overcommit_memory", 16);
+
+		strict = text != NULL && text[0] == '2';
+		free(text);
+		asked_ms = now;
+	}
+	*v = HEALTH_WARNING;
+	return strict ? "vm.overcommit_memory is 2, by which memory that is "
+			"promised and never used counts, so a program of one "
+			"run can leave none to promise to others"
+		      : NULL;
+}
+
 /* ---- the table ---- */
 
 static const struct check {
-	const char *name; /* what would be had */
-	/* before the start: 0 or the status that ends it, with why */
+	const char *name; /* name of the condition, for people */
+	/* before the start: 0 or the exit status, with the reason */
 	int (*before)(const struct health_start *c, char *errmsg, size_t size);
-	bool only_warns;  /* that start goes on all the same… */
-	bool stdio_warns; /* …or that of one client's server */
-	/* while it serves: what is wrong, for clients to read; NULL: nothing */
+	bool only_warns;  /* a failure before the start only warns */
+	bool stdio_warns; /* the failure only warns for one client's server */
+	/* while serving: the fault, for clients to read; NULL: none */
 	const char *(*now)(struct context *ctx, enum health_status *v);
-	const char *cure; /* of that, by the operator */
-	const char *(*where)(struct context *ctx); /* with paths; NULL: that */
+	const char *cure; /* the remedy, by the operator */
+	/* the remedy with paths, for local clients; NULL: use CURE */
+	const char *(*where)(struct context *ctx);
 } checks[] = {
-    {"the folders of templates", .before = health_start_templates},
+    {"templates that can be loaded", .before = health_start_templates,
+     .now = templates, .where = templates_where,
+     .cure = "paddock template check says what is wrong with each; HUP loads "
+	     "them again"},
     {"a log", .before = health_start_log, .now = logs,
      .cure = "make room where it is; then it is written again"},
     {"an audit log", .before = health_start_audit, .now = audits,
@@ -172,18 +291,29 @@ static const struct check {
     {"a server that stays", .now = draining, .cure = "wait for the next one"},
     {"a server that starts runs", .now = quiet,
      .cure = "whoever sent it TSTP sends it CONT"},
-    /* one client is answered why, and lists what there is all the same */
+    /* a stdio client gets the reason in answers, and can still list runs */
     {"a state folder that takes runs", .before = health_start_state,
      .stdio_warns = true, .now = state,
      .cure = "the log of the server says where that is, and what would help",
      .where = state_where},
-    {"a database", .before = health_start_database},
+    {"a database", .before = health_start_database, .now = database,
+     .cure = "see that the database answers, and the way to it; then all goes "
+	     "on by itself"},
     {"room on the disk", .before = health_start_disk, .only_warns = true,
      .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
 	     "says where",
      .where = disk_where},
     {"the browser", .before = health_start_browser, .only_warns = true},
+    {"memory that runs cannot promise away", .now = promises,
+     .cure =
+	 "set sysctl vm.overcommit_memory to 0 or 1; the memory that runs use is "
+	 "held all the same"},
+    {"crashes that nobody is told of", .now = crashes,
+     .cure =
+	 "set sysctl kernel.core_pattern to the name of a file; of a program "
+	 "it may be the name where paddockd is started with a limit of cores "
+	 "above 0, as LimitCORE=1:infinity in its unit gives it"},
 };
 
 #define CHECKS ARRAY_LEN(checks)
@@ -273,7 +403,10 @@ struct json_object *health_view(struct context *ctx, bool local)
 
 /* ---- to the log ---- */
 
-/* The store tells of itself, and disk_space.c of the room: what is left is the folder. */
+/*
+ * Log the state folder's health. The store logs its own, and disk_space.c the
+ * disk's.
+ */
 void health_watch(struct context *ctx)
 {
 	static int told;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - would a run be started here, and what keeps it? One table of what
- * has to hold, looked at before the start (paddockd --check, and the start
- * itself) and while the server lives (readyz, get_runtime_profile and with it
- * "paddock doctor" and "paddock status", USR1, and each new run).
+ * health.h - would a run be started here, and if not, why? One table of
+ * conditions, checked before the start (paddockd --check, and the start itself)
+ * and while the server lives (readyz, get_runtime_profile and with it "paddock
+ * doctor" and "paddock status", USR1, and each new run).
  */
 #ifndef SUPERVISOR_HEALTH_HEALTH_H
 #define SUPERVISOR_HEALTH_HEALTH_H
@@ -15,25 +15,28 @@
 
 enum health_status {
 	HEALTH_OK,
-	HEALTH_WARNING, /* runs are started, but it should be mended */
-	HEALTH_FAILED,	/* none is */
+	HEALTH_WARNING, /* runs are started, but a fault should be mended */
+	HEALTH_FAILED,	/* no run is started */
 };
 
 /* ---- before the start ---- */
 
 struct health_start {
 	const struct config *config;
-	bool stdio; /* one client's: there is neither socket nor port */
-	bool check; /* nothing is going to be started */
+	bool stdio; /* serves one client: neither socket nor port */
+	bool check; /* --check: nothing will be started */
 };
 
-/* STATUS is what a start that ends by it ends with (sysexits(3)). */
+/*
+ * Called with each fault. STATUS is the exit status of a start that ends by the
+ * fault (sysexits(3)).
+ */
 typedef void (*health_report)(void *arg, enum health_status verdict, int status,
 			      const char *says);
 
 /*
- * Look at all that a start of C would need, without a trace: no file is made,
- * no port stays bound. TELL is called with what is not well, each a plain sentence.
+ * Check all conditions of a start of C, without a trace: no file is made, no
+ * port stays bound. TELL is called with each fault, as a plain sentence.
  */
 void health_check_start(const struct health_start *c, health_report tell,
 			void *arg);
@@ -41,39 +44,44 @@ void health_check_start(const struct health_start *c, health_report tell,
 /* ---- while it serves ---- */
 
 /*
- * Why no run would be started now, without a path or a figure of this machine;
- * NULL: one would.
+ * Return why no run would be started now, without a path or a figure of this
+ * machine; NULL: runs are started.
  */
 const char *health_reason(struct context *ctx);
-/* What should be mended although runs are started, or NULL. */
+/* Return a fault to mend although runs are started, or NULL. */
 const char *health_warning(struct context *ctx);
-/* The part of that which is the store's and its folder's alone. */
+/* Return the fault of the store and its folder alone, or NULL. */
 const char *health_state(const struct config *config, struct store *store);
 
 /*
- * {ready, reason, checks: [{name, verdict, says, cure}], database}. LOCAL: the cure
- * may name paths of this machine.
+ * Return {ready, reason, checks: [{name, verdict, says, cure}], database}.
+ * LOCAL: the cure may name paths of this machine.
  */
 struct json_object *health_view(struct context *ctx, bool local);
 
 /*
- * Of a database that is a server, as it was about a second ago: {reachable, standby,
- * latencyUs, nodes, waiting}, and for LOCAL its name, versions and all in words; or
- * NULL.
+ * Return the state of a database server, about a second old: {reachable,
+ * standby, latencyUs, nodes, waiting}, and for LOCAL its name, versions and a
+ * sentence; NULL: the database is no server.
  */
 struct json_object *health_database_view(struct context *ctx, bool local);
-/* The same in one line, for people; it never has a password. */
+/* Write the state in one line, for people; it never has a password. */
 void health_database_text(const struct store_database *d, char *to,
 			  size_t size);
 
-/* Once a second: what is not well any more, or again, is logged once. */
+/*
+ * Log each new fault, and each mended fault, once. To be called once a second.
+ */
 void health_watch(struct context *ctx);
 
-/* ---- its checks before the start, in health_start.c, for health.c ---- */
+/* ---- checks before the start, in health_start.c, for health.c ---- */
 
 #define HEALTH_ERRMSG_SIZE 1024
 
-/* Each: 0, or the status (sysexits(3)) of a start that ends by it, with ERRMSG. */
+/*
+ * The checks return 0, or the status (sysexits(3)) of a start that ends by the
+ * fault, with ERRMSG.
+ */
 int health_start_templates(const struct health_start *c, char *errmsg,
 			   size_t size);
 int health_start_state(const struct health_start *c, char *errmsg, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health_database.c - what is told of a database that is a server: to programs
- * (readyz, the profile, and with it "paddock doctor" and "paddock status"), to the
- * log on USR1, and by "paddockd --check". It fails never.
+ * health_database.c - describes a database server: to programs (readyz, the
+ * profile, and with it "paddock doctor" and "paddock status"), to the log on
+ * USR1, and by "paddockd --check". Nothing here fails.
  */
 #include "supervisor/health/health.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_addr.c - the address that HTTP is served at, and whether Host and Origin
- * of a request mean it. http_listen.c parses, http_routes.c asks. Pure
- * functions; what is false is refused there with 403, an address that is none
- * ends the start.
+ * http_addr.c - the address at which HTTP is served, and whether the Host and
+ * Origin of a request mean paddockd. http_listen.c calls the parser,
+ * http_routes.c the checks. Pure functions: http_routes.c answers a failed
+ * check with 403; a malformed address ends the start.
  */
 #include "supervisor/http/http_addr.h"
 
@@ -62,7 +62,7 @@ bool http_addr_parse(struct http_addr *a, const char *listen)
 	return good;
 }
 
-/* The address as it stands in a URL, without its port. */
+/* Write the address in the form of a URL, without the port. */
 static void host_text(const struct http_addr *a, char *out, size_t size)
 {
 	const struct sockaddr_in *v4 = (const void *)&a->addr;
@@ -91,7 +91,9 @@ void http_addr_text(const struct http_addr *a, char out[HTTP_ADDR_SIZE])
 	snprintf(out + n, HTTP_ADDR_SIZE - n, ":%u", port);
 }
 
-/* The length of the name in NAME[:PORT]; 0: it is not one. */
+/*
+ * Return the length of the name in NAME[:PORT], or 0 if HOST has another form.
+ */
 static size_t name_len(const char *host)
 {
 	size_t n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
@@ -109,7 +111,7 @@ static bool is(const char *s, size_t len, const char *want)
 	return strlen(want) == len && strncasecmp(s, want, len) == 0;
 }
 
-/* Is S one of LIST's words, whatever their case? */
+/* Is S a word of LIST, in any case of letters? */
 static bool in_list(const char *s, size_t len, const char *list)
 {
 	const char *word;

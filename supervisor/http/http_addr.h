@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_addr.h - where HTTP is served, and whether a request may say that it
- * is meant for there (DNS rebinding: a page's name may lead to loopback).
+ * http_addr.h - the address at which HTTP is served, and whether the Host and
+ * Origin of a request mean this server (against DNS rebinding: the name of a
+ * page's host may lead to loopback).
  */
 #ifndef SUPERVISOR_HTTP_HTTP_ADDR_H
 #define SUPERVISOR_HTTP_HTTP_ADDR_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define HTTP_ADDR_SIZE 64 /* "[…]:65535" with NUL */
+#define HTTP_ADDR_SIZE 64 /* an IPv6 address in brackets, ":65535" and NUL */
 
 struct http_addr {
 	struct sockaddr_storage addr;
@@ -18,21 +19,25 @@ struct http_addr {
 	bool loopback;
 };
 
-/* LISTEN is ADDR:PORT as the configuration takes it. False: it is not. */
+/*
+ * Parse LISTEN, which is ADDR:PORT as in the configuration. False: not such a
+ * text.
+ */
 bool http_addr_parse(struct http_addr *a, const char *listen);
 void http_addr_text(const struct http_addr *a, char out[HTTP_ADDR_SIZE]);
 
 /*
- * Is HOST, a Host field, one that means us? On loopback: its own names and
- * A's. ALLOWED are more names, with spaces between them, or NULL; beyond
- * loopback any HOST passes without them.
+ * Does HOST, the value of a Host field, name this server? On loopback these
+ * names pass: localhost, 127.0.0.1, [::1] and the address A. ALLOWED has more
+ * names, separated by spaces, or is NULL; on an address beyond loopback any
+ * HOST passes if ALLOWED is NULL.
  */
 bool http_host_ok(const struct http_addr *a, const char *host,
 		  const char *allowed);
 
 /*
- * Is ORIGIN that of a page of the same host as HOST, of loopback, or one of
- * ALLOWED (whole origins, with spaces between them, or NULL)?
+ * Does ORIGIN name a page of the same host as HOST, a page of loopback, or a
+ * member of ALLOWED (whole origins, separated by spaces, or NULL)?
  */
 bool http_origin_ok(const char *origin, const char *host, const char *allowed);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_conn.c - one connection: what it reads is one request after the other,
- * which its pool's owner answers. A client that breaks HTTP, or goes, is closed.
+ * http_conn.c - one HTTP connection: reads a request, has the owner of the pool
+ * answer, then reads the next request. A connection is closed when its client
+ * breaks HTTP or goes.
  */
 #include "supervisor/http/http_conn.h"
 
@@ -15,20 +16,22 @@
 #include "base/mem.h"
 #include "base/fair_share.h"
 #include "supervisor/http/http_conn_private.h"
+#include "supervisor/requestor/memory.h"
 
 #define READ_BYTES 65536
 
 /* ---- the end ---- */
 
-/* What has come of requests is more now, or less. */
+/* Count NOW bytes of requests as held by C, in place of c->held. */
 static void hold(struct http_conn *c, size_t now)
 {
 	c->pool->held.bodies += now - c->held;
 	c->usage->bodies += now - c->held;
+	memory_change(c->usage->memory, c->held, now);
 	c->held = now;
 }
 
-/* What waits for the client to read it has changed. */
+/* Count NOW bytes as unread by C's client, in place of c->counted. */
 static void weigh(struct http_conn *c, size_t now)
 {
 	struct http_pool *p = c->pool;
@@ -36,6 +39,7 @@ static void weigh(struct http_conn *c, size_t now)
 
 	p->held.unread += now - c->counted;
 	c->usage->unread += now - c->counted;
+	memory_change(c->usage->memory, c->counted, now);
 	c->counted = now;
 	if (less && p->ops->on_unread_less != NULL)
 		p->ops->on_unread_less(p->arg);
@@ -43,7 +47,7 @@ static void weigh(struct http_conn *c, size_t now)
 
 void http_conn_weigh(struct http_conn *c)
 {
-	/* the block as it is: what has left of it is freed with the rest */
+	/* the whole block: sent bytes stay allocated until the rest is sent */
 	weigh(c, (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due);
 }
 
@@ -101,7 +105,10 @@ void http_conn_enter(struct http_conn *c, enum http_conn_state state,
 	http_pool_rank(c, false);
 }
 
-/* Closing at once, with bytes unread, would take the answer back. */
+/*
+ * Close C after the client had time to read the answer: close(2) at once, with
+ * bytes unread, would have the kernel discard the answer.
+ */
 static void linger(struct http_conn *c)
 {
 	if (c->ended || shutdown(c->fd, SHUT_WR) < 0) {
@@ -112,7 +119,7 @@ static void linger(struct http_conn *c)
 	event_add(c->readable, NULL);
 }
 
-/* ---- for who answers ---- */
+/* ---- for the module that answers ---- */
 
 size_t http_conn_unsent(const struct http_conn *c)
 {
@@ -184,7 +191,7 @@ static void on_head(struct http_conn *c)
 	c->told_ms = clock_mono_ms();
 	c->headless = r->method == HTTP_IS_HEAD;
 	c->old = r->http_1_0;
-	c->last = !r->keep_alive || !whole; /* if it is refused now */
+	c->last = !r->keep_alive || !whole; /* if on_head() refuses R */
 	http_conn_enter(c, READING, c->pool->limits.body_ms);
 	if (!p->ops->on_head(p->arg, c, r))
 		return;
@@ -193,7 +200,7 @@ static void on_head(struct http_conn *c)
 		http_conn_put_raw(c, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-/* C's requestor holds more than what others leave it. */
+/* Does C's requestor hold more bytes than its share of the pool? */
 static bool holds_too_much(const struct http_conn *c)
 {
 	const struct http_pool *p = c->pool;
@@ -201,26 +208,39 @@ static bool holds_too_much(const struct http_conn *c)
 
 	if (c->usage == &p->nobody)
 		return own > p->limits.nobodys;
-	return (int64_t)own > fair_share((int64_t)p->limits.bodies,
+	return memory_is_over(c->usage->memory) ||
+	       (int64_t)own > fair_share((int64_t)p->limits.bodies,
 					 (int64_t)(p->held.bodies - own));
 }
 
-/* And one more: each may send one request, however much the others hold. */
+/*
+ * Does C hold too much, while another connection of the same requestor holds
+ * bytes? A requestor may always send one request, however much others hold.
+ */
 static bool is_one_too_many(const struct http_conn *c)
 {
 	bool another =
 	    c->usage == &c->pool->nobody || c->usage->bodies > c->held;
 
-	return c->held > 0 && another && holds_too_much(c);
+	return c->held > 0 && (memory_is_full(c->usage->memory) ||
+			       (another && holds_too_much(c)));
 }
 
-/* Nothing is said of others: what they hold is theirs to know. */
+/*
+ * Refuse C's request with 429. The answer has only the requestor's own numbers:
+ * how much others hold is not disclosed.
+ */
 static void refuse_more(struct http_conn *c)
 {
 	const struct http_pool *p = c->pool;
 	bool known = c->usage != &p->nobody;
 
 	c->last = true;
+	if (memory_is_over(c->usage->memory)) {
+		http_conn_retry_after(c, MEMORY_RETRY_MS);
+		http_conn_refuse(c, 429, "%s", MEMORY_NO_ROOM);
+		return;
+	}
 	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 	http_conn_refuse(c, 429,
 			 "%zu bytes of requests %s are being held, and "
@@ -253,7 +273,11 @@ void http_conn_sink(struct http_conn *c, const struct http_sink *sink,
 	http_parse_sink(c->parse, on_bytes, c);
 }
 
-/* Some of a body that nobody holds has come, or room for it. */
+/*
+ * Set C's deadline after bytes of the body came, or after the sink had room
+ * again: body_ms from now, or the time by which the average rate has to be
+ * reached, whichever is sooner.
+ */
 static void sink_deadline(struct http_conn *c)
 {
 	int64_t limit = c->pool->limits.body_ms, now = clock_mono_ms();
@@ -266,11 +290,12 @@ void http_conn_read_on(struct http_conn *c)
 {
 	if (c->state != READING || c->ended)
 		return;
-	event_add(c->readable, NULL);
+	if (!c->reads)
+		event_add(c->readable, NULL);
 	c->deadline_ms = clock_mono_ms() + c->pool->limits.body_ms;
 }
 
-/* It is for us, not for its client, to go on. */
+/* While the sink has no room, stop reading, with no deadline for the client. */
 static void await_room(struct http_conn *c)
 {
 	sink_deadline(c);
@@ -280,7 +305,7 @@ static void await_room(struct http_conn *c)
 	c->deadline_ms = 0;
 }
 
-/* What has come so far is taken: is it enough for something? */
+/* Act on the state that the parser reached with the bytes added so far. */
 static void advance(struct http_conn *c)
 {
 	enum http_step step = http_parse_step(c->parse);
@@ -334,7 +359,7 @@ static void take(struct http_conn *c, const char *data, size_t n)
 		event_del(c->readable);
 }
 
-/* What came after the request before. */
+/* Parse the bytes that came after the previous request. */
 static void take_rest(struct http_conn *c)
 {
 	struct buf in = c->in;
@@ -347,14 +372,23 @@ static void take_rest(struct http_conn *c)
 	buf_fini(&in);
 	c->my_turn = false;
 	if (c->ended && c->state == READING)
-		http_conn_free(c); /* the rest of that request will not come */
+		http_conn_free(c); /* the rest of the request will not come */
 }
+
+static void read_some(struct http_conn *c);
 
 static void on_turn(void *arg)
 {
 	struct http_conn *c = arg;
 	struct http_pool *p = c->pool;
 
+	if (c->reads) {
+		c->reads = false;
+		if (!c->ended)
+			event_add(c->readable, NULL);
+		read_some(c);
+		return;
+	}
 	if (c->state == ANSWERING) {
 		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
 		return;
@@ -363,7 +397,7 @@ static void on_turn(void *arg)
 	take_rest(c);
 }
 
-/* The answer has left, or nearly: the next request, or the end. */
+/* The answer is almost sent: begin the next request, or close C. */
 static void next_request(struct http_conn *c)
 {
 	if (c->last || c->pool->closing || (c->ended && buf_len(&c->in) == 0)) {
@@ -371,6 +405,9 @@ static void next_request(struct http_conn *c)
 			linger(c);
 		return;
 	}
+	if (c->reads) /* the turn was for more of the finished request's body */
+		fair_queue_cancel(&c->turn);
+	c->reads = false;
 	hold(c, buf_len(&c->in));
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
@@ -381,27 +418,28 @@ static void next_request(struct http_conn *c)
 		take_rest(c);
 		return;
 	}
-	event_del(c->readable); /* what has come comes first */
+	event_del(c->readable); /* parse these bytes before more */
 	fair_queue_requeue(c->pool->turns, c->lane, &c->turn);
 }
 
 static void on_end(struct http_conn *c)
 {
-	if (c->state != ANSWERING && c->state != ANSWERED) {
-		http_conn_free(c); /* nobody is there to be answered */
+	bool answered = c->state == ANSWERING || c->state == ANSWERED ||
+			(c->state == STREAMING && c->plain); /* a file */
+
+	if (!answered) {
+		http_conn_free(c); /* no client is left to answer */
 		return;
 	}
-	c->ended = true; /* or half of it: the answer may still be read */
+	c->ended = true; /* the answer may still be read */
 	event_del(c->readable);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void read_some(struct http_conn *c)
 {
 	static char data[READ_BYTES];
-	struct http_conn *c = arg;
-	ssize_t n = read(fd, data, sizeof(data));
+	ssize_t n = read(c->fd, data, sizeof(data));
 
-	(void)what;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n < 0)
@@ -412,7 +450,26 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		take(c, data, (size_t)n);
 }
 
-/* No more than FAIR_QUEUE_WRITE_BYTES at once, however fast it is read. */
+/*
+ * Read from C. A body is read in turns of its requestor, since its chunks may
+ * be many, and one requestor may send many bodies at the same time.
+ */
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conn *c = arg;
+	struct http_pool *p = c->pool;
+
+	(void)fd, (void)what;
+	if (c->state != READING || !c->head_told || p->turns == NULL) {
+		read_some(c);
+		return;
+	}
+	c->reads = true;
+	event_del(c->readable);
+	fair_queue_submit(p->turns, c->lane, &c->turn);
+}
+
+/* Write at most FAIR_QUEUE_WRITE_BYTES, however fast the client reads. */
 int http_conn_write(struct http_conn *c)
 {
 	size_t wrote = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_conn_reply.c - what an answer is written as: its head, and then a body,
- * events as they come, or why it is refused. All goes to what is unsent; who
- * calls is told of no failure, for a client that is gone closes its connection.
+ * http_conn_reply.c - writes an answer: the head, then a body, events as they
+ * come, or a refusal. All bytes go to the unsent bytes of the connection. The
+ * answering modules call these functions and see no failure: the connection of
+ * a client that has gone is closed by http_conn.c.
  */
 #include "supervisor/http/http_conn.h"
 
@@ -19,7 +20,10 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/http/http_conn_private.h"
 
-/* Later, when the loop comes round: nobody is called from within a call. */
+/*
+ * Have the event loop call on_writable(): never from within wake(), since
+ * on_writable() may free C.
+ */
 static void wake(struct http_conn *c)
 {
 	if (!event_pending(c->writable, EV_WRITE, NULL))
@@ -171,7 +175,8 @@ void http_conn_reply(struct http_conn *c, int status, const char *type,
 
 void http_conn_begin(struct http_conn *c)
 {
-	c->last = c->last || c->old; /* its end is where it closes */
+	/* HTTP/1.0: closing ends a stream */
+	c->last = c->last || c->old;
 	put_head(c, 200);
 	http_conn_put_raw(c, "Content-Type: text/event-stream\r\n"
 			     "Cache-Control: no-cache, no-transform\r\n"
@@ -181,18 +186,42 @@ void http_conn_begin(struct http_conn *c)
 	http_conn_enter(c, STREAMING, 0);
 }
 
-void http_conn_put(struct http_conn *c, const char *text, size_t len)
+static void begin_chunk(struct http_conn *c, size_t len)
 {
 	char size[32];
 
-	if (len == 0)
-		return; /* an empty chunk is the end */
 	snprintf(size, sizeof(size), "%zx\r\n", len);
 	if (!c->old)
 		http_conn_put_raw(c, size);
-	put(c, text, len);
+}
+
+static void end_chunk(struct http_conn *c)
+{
 	if (!c->old)
 		http_conn_put_raw(c, "\r\n");
+}
+
+void http_conn_put(struct http_conn *c, const char *text, size_t len)
+{
+	if (len == 0)
+		return; /* an empty chunk would end the stream */
+	begin_chunk(c, len);
+	put(c, text, len);
+	end_chunk(c);
+}
+
+void http_conn_put_event(struct http_conn *c, const struct sse *s,
+			 const struct sse_event *e)
+{
+	struct buf head = {0};
+
+	sse_put_head(&head, s, e);
+	begin_chunk(c, buf_len(&head) + e->len + strlen(SSE_END));
+	put(c, buf_data(&head), buf_len(&head));
+	put(c, e->text, e->len);
+	http_conn_put_raw(c, SSE_END);
+	end_chunk(c);
+	buf_fini(&head);
 }
 
 void http_conn_end(struct http_conn *c)
@@ -257,7 +286,8 @@ void http_conn_fail(struct http_conn *c, int status, const char *errmsg)
 
 	c->last = true;
 	c->watch = NULL;
-	if (watch != NULL) /* who took the body as it came gets no more of it */
+	/* a sink gets no more bytes */
+	if (watch != NULL)
 		watch->gone(c->watcher);
 	http_conn_refuse(c, status, "%s", errmsg);
 }

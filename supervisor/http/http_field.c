@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_field.c - one request's header fields by a table: wanted, once only,
- * with what they must not say. http_parse.c adds them as they come. An error is
- * the status to refuse with and a static sentence.
+ * http_field.c - the header fields of one request, by a table: which are kept,
+ * which may come once only, which values are refused. http_parse.c adds fields
+ * as they come. An error is the status to refuse the request with, and a static
+ * sentence.
  */
 #include "supervisor/http/http_field.h"
 
@@ -12,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* Beside enum http_field, which come first. */
+/* Further fields, after those of enum http_field. */
 enum { LENGTH = HTTP_FIELDS, CODING, EXPECT, ENCODING };
 
 #define TWICE                                                                  \
@@ -21,7 +22,8 @@ enum { LENGTH = HTTP_FIELDS, CODING, EXPECT, ENCODING };
 
 static const struct {
 	const char *name;
-	bool list; /* it may come again: it is one list */
+	/* the field may come several times: the values form one list */
+	bool list;
 } table[HTTP_SEEN] = {
     [HTTP_HOST] = {"Host", false},
     [HTTP_ORIGIN] = {"Origin", false},
@@ -169,7 +171,10 @@ void http_fields_lend(const struct http_fields *f, struct http_request *r)
 	r->n_params = f->n_params;
 }
 
-/* Is RANGE (LEN bytes: a type, type/<*> or <*>/<*>) one that TYPE is in? */
+/*
+ * Does the media range of LEN bytes (type/subtype, type/<*> or <*>/<*>) cover
+ * TYPE?
+ */
 static bool covers(const char *range, size_t len, const char *type)
 {
 	size_t major = strcspn(type, "/") + 1;
@@ -179,7 +184,10 @@ static bool covers(const char *range, size_t len, const char *type)
 		strncasecmp(range, type, major) == 0);
 }
 
-/* The length of S up to a parameter, the next of a list, or blanks. */
+/*
+ * Return the length of the media type that S begins with: up to a parameter,
+ * the next member of a list, or a blank.
+ */
 static size_t type_len(const char *s)
 {
 	return strcspn(s, ";, \t");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head is gathered whole and checked byte by byte, for what llhttp lets
- * pass (bare newlines, folded lines, other versions); llhttp then reads it,
- * and the body as it comes, so that where a request ends is its judgement.
+ * http_parse.c - the parser of http_parse.h, for http_conn.c. The head is
+ * gathered whole and checked byte by byte for what llhttp lets pass (bare
+ * newlines, folded lines, other versions). llhttp then reads the head, and the
+ * body as it comes, so llhttp decides where a request ends. A fault is a status
+ * and a text.
  */
 #include "supervisor/http/http_parse.h"
 
@@ -17,7 +19,7 @@
 #include "base/mem.h"
 #include "supervisor/http/http_field.h"
 
-#define KEEP_BYTES 65536 /* a body's buffer that is larger is let go */
+#define KEEP_BYTES 65536 /* the buffer of a larger body is freed */
 
 struct http_parse {
 	llhttp_t ll;
@@ -25,18 +27,23 @@ struct http_parse {
 	enum http_step step;
 	int status;
 	char errmsg[160];
-	struct buf head; /* until llhttp has read it */
-	size_t lines;	 /* that ended in it */
+	/*
+	 * The head until llhttp has read it; later the trailers, after the CR
+	 * LF that ends the last chunk's line.
+	 */
+	struct buf head;
+	size_t lines; /* lines that ended in the head */
 	bool head_read;
-	char *target; /* owned: path and query, cut */
-	size_t extra; /* bytes of chunk extensions and trailers */
+	bool in_trailers; /* the last chunk has come */
+	char *target;	  /* owned: path and query, separated by a NUL */
+	size_t extra;	  /* bytes of chunk extensions and trailers */
 	size_t trailers;
-	/* the field that is being read */
+	/* the header field that is being read */
 	const char *name, *value;
 	size_t name_len, value_len;
 	struct http_fields fields;
 	struct http_request req;
-	/* who gets the body instead, or NULL */
+	/* gets the body instead of REQ.BODY, or NULL */
 	void (*bytes)(void *arg, const char *data, size_t n);
 	void *bytes_arg;
 };
@@ -96,13 +103,13 @@ static int on_extension(llhttp_t *ll, const char *at, size_t n)
 	return count_extra(of(ll), n);
 }
 
-/* In the head, which is read at once, each span comes whole. */
+/* The head is given to llhttp in one call, so each span comes whole. */
 static int on_name(llhttp_t *ll, const char *at, size_t n)
 {
 	struct http_parse *p = of(ll);
 
 	if (p->head_read)
-		return count_extra(p, n);
+		return 0;
 	p->name = at;
 	p->name_len = n;
 	p->value_len = 0;
@@ -114,7 +121,7 @@ static int on_value(llhttp_t *ll, const char *at, size_t n)
 	struct http_parse *p = of(ll);
 
 	if (p->head_read)
-		return count_extra(p, n);
+		return 0;
 	p->value = at;
 	p->value_len = n;
 	return 0;
@@ -157,7 +164,10 @@ static enum http_method method_of(uint8_t method)
 	}
 }
 
-/* An absolute target (a proxy's) names the host a second time: the same. */
+/*
+ * Split the target into path and query. An absolute target (a proxy's) names
+ * the host as well, which has to equal the Host field.
+ */
 static int split_target(struct http_parse *p)
 {
 	static const char scheme[] = "http://";
@@ -191,7 +201,7 @@ static int on_head(llhttp_t *ll)
 	const char *errmsg = NULL;
 	int status;
 
-	ll->upgrade = 0; /* no other protocol is spoken here */
+	ll->upgrade = 0; /* no protocol but HTTP is spoken */
 	p->head_read = true;
 	p->req.method = method_of(ll->method);
 	p->req.http_1_0 = ll->http_minor == 0;
@@ -235,6 +245,21 @@ static int on_body(llhttp_t *ll, const char *at, size_t n)
 	return 0;
 }
 
+/*
+ * The header of a chunk came. After the last chunk, which is empty, come the
+ * trailers, which are gathered and checked as the head is.
+ */
+static int on_chunk(llhttp_t *ll)
+{
+	struct http_parse *p = of(ll);
+
+	if (ll->content_length > 0)
+		return 0;
+	p->in_trailers = true;
+	buf_add(&p->head, "\r\n", 2);
+	return HPE_PAUSED;
+}
+
 static int on_whole(llhttp_t *ll)
 {
 	of(ll)->step = HTTP_WHOLE;
@@ -249,11 +274,12 @@ static const llhttp_settings_t settings = {
     .on_chunk_extension_name = on_extension,
     .on_chunk_extension_value = on_extension,
     .on_headers_complete = on_head,
+    .on_chunk_header = on_chunk,
     .on_body = on_body,
     .on_message_complete = on_whole,
 };
 
-/* Lets llhttp have N bytes; how many it took. */
+/* Give llhttp N bytes. Returns how many llhttp took. */
 static size_t run(struct http_parse *p, const char *data, size_t n)
 {
 	llhttp_errno_t rc = llhttp_execute(&p->ll, data, n);
@@ -272,7 +298,10 @@ static size_t run(struct http_parse *p, const char *data, size_t n)
 
 /* ---- the head ---- */
 
-/* The last byte of HEAD: what about it no reader may guess? */
+/*
+ * Say what is wrong with the last byte of HEAD, or NULL: bytes that HTTP
+ * readers interpret differently are refused.
+ */
 static const char *fault_of(const char *head, size_t len)
 {
 	unsigned char c = (unsigned char)head[len - 1];
@@ -285,7 +314,7 @@ static const char *fault_of(const char *head, size_t len)
 	if (c == '\r')
 		return len == 1 ? "there is no request line" : NULL;
 	if ((c < ' ' && c != '\t') || c == 0x7f)
-		return "a control character is in the head";
+		return "a control character came";
 	if (before == '\n' && (c == ' ' || c == '\t'))
 		return "a header line is folded";
 	if (before == '\n' && c == ':')
@@ -293,7 +322,7 @@ static const char *fault_of(const char *head, size_t len)
 	return NULL;
 }
 
-/* Of the request line, which has just ended: which HTTP is this? */
+/* Check the form and the HTTP version of the request line, which just ended. */
 static void check_request_line(struct http_parse *p)
 {
 	size_t n = buf_len(&p->head) - 2, blanks = 0;
@@ -316,17 +345,28 @@ static void read_head(struct http_parse *p)
 {
 	size_t used = run(p, buf_data(&p->head), buf_len(&p->head));
 
-	/* both of us have to agree on where it ends */
+	/* llhttp and this file have to agree on where the head ends */
 	if (p->step != HTTP_BAD && (!p->head_read || used != buf_len(&p->head)))
 		bad(p, 400, "the head does not end where its blank line is");
 	buf_fini(&p->head);
 }
 
-/* As much of DATA as ends a line or the room for heads. How much that was. */
+/* Say what is wrong with the last N bytes of P's head, or NULL. */
+static const char *fault_in_last(const struct http_parse *p, size_t n)
+{
+	const char *errmsg = NULL;
+
+	for (size_t len = buf_len(&p->head) - n + 1;
+	     len <= buf_len(&p->head) && errmsg == NULL; len++)
+		errmsg = fault_of(buf_data(&p->head), len);
+	return errmsg;
+}
+
+/* Add DATA up to the end of a line or of the room. Returns the bytes taken. */
 static size_t add_head(struct http_parse *p, const char *data, size_t n)
 {
 	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had;
-	const char *end = memchr(data, '\n', n), *errmsg = NULL, *head;
+	const char *end = memchr(data, '\n', n), *errmsg, *head;
 
 	n = end != NULL ? (size_t)(end - data) + 1 : n;
 	n = n < room ? n : room;
@@ -336,8 +376,7 @@ static size_t add_head(struct http_parse *p, const char *data, size_t n)
 	}
 	buf_add(&p->head, data, n);
 	head = buf_data(&p->head);
-	for (size_t len = had + 1; len <= had + n && errmsg == NULL; len++)
-		errmsg = fault_of(head, len);
+	errmsg = fault_in_last(p, n);
 	if (errmsg != NULL)
 		bad(p, 400, "%s", errmsg);
 	else if (data[n - 1] == '\n' && p->lines++ == 0)
@@ -348,7 +387,42 @@ static size_t add_head(struct http_parse *p, const char *data, size_t n)
 	return n;
 }
 
-/* ---- all of it ---- */
+/* ---- trailers, whose values are ignored, but which end the request ---- */
+
+static void read_trailers(struct http_parse *p)
+{
+	size_t n = buf_len(&p->head) - 2;
+	size_t used;
+
+	llhttp_resume(&p->ll);
+	used = run(p, buf_data(&p->head) + 2, n);
+	if (p->step != HTTP_BAD && (p->step != HTTP_WHOLE || used != n))
+		bad(p, 400,
+		    "the trailers do not end where their blank line is");
+	buf_fini(&p->head);
+}
+
+/* Add DATA up to the end of a line. Returns how many bytes were taken. */
+static size_t add_trailers(struct http_parse *p, const char *data, size_t n)
+{
+	const char *end = memchr(data, '\n', n), *errmsg;
+	size_t len;
+
+	n = end != NULL ? (size_t)(end - data) + 1 : n;
+	if (count_extra(p, n) < 0)
+		return n;
+	buf_add(&p->head, data, n);
+	len = buf_len(&p->head);
+	errmsg = fault_in_last(p, n);
+	if (errmsg != NULL)
+		bad(p, 400, "%s, among the trailers", errmsg);
+	else if (len >= 4 &&
+		 memcmp(buf_data(&p->head) + len - 4, "\r\n\r\n", 4) == 0)
+		read_trailers(p);
+	return n;
+}
+
+/* ---- the interface ---- */
 
 struct http_parse *http_parse_new(size_t body_max)
 {
@@ -368,7 +442,7 @@ void http_parse_next(struct http_parse *p)
 	p->step = HTTP_IN_HEAD;
 	buf_fini(&p->head);
 	p->lines = 0;
-	p->head_read = false;
+	p->head_read = p->in_trailers = false;
 	p->extra = p->trailers = 0;
 	http_fields_fini(&p->fields);
 	p->req = (struct http_request){0};
@@ -413,8 +487,9 @@ size_t http_parse_add(struct http_parse *p, const char *data, size_t n)
 
 	while (used < n && p->step == HTTP_IN_HEAD)
 		used += add_head(p, data + used, n - used);
-	if (used < n && p->step == HTTP_IN_BODY)
-		used += run(p, data + used, n - used);
+	while (used < n && p->step == HTTP_IN_BODY)
+		used += p->in_trailers ? add_trailers(p, data + used, n - used)
+				       : run(p, data + used, n - used);
 	return used;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_pool.c - all connections of a listener, ranked by who is in the way when
- * one more comes; and their time limits by a tick. http_listen.c calls it. One
- * of nobody known goes for a new one, then the longest idle; where none may go
- * the new one is refused.
+ * http_pool.c - the connections of a listener: time limits, by a tick, and
+ * which to close when a further client comes. http_listen.c calls the pool. To
+ * make room a connection without a known requestor is closed, else the longest
+ * idle; if no connection can be closed, http_listen.c refuses the new client.
  */
 #include "supervisor/http/http_conn_private.h"
 
@@ -20,7 +20,8 @@
 
 struct http_peer { /* an address with anonymous connections */
 	unsigned char from[HTTP_PEER_BYTES];
-	struct http_conns conns; /* the oldest first */
+	/* connections of the address, the oldest first */
+	struct http_conns conns;
 	size_t n;
 	UT_hash_handle hh; /* in pool.peers */
 };
@@ -44,9 +45,12 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 	TAILQ_INIT(&p->idle);
 }
 
-/* ---- who is in the way ---- */
+/* ---- the connections that are closed to make room ---- */
 
-/* Of IPv6 the half that a network gives out; one site has all the rest. */
+/*
+ * Make the key of address FROM: IPv4 whole, of IPv6 the 64 bits of the network,
+ * since a site can use all addresses of a network.
+ */
 static void read_from(unsigned char out[HTTP_PEER_BYTES],
 		      const struct sockaddr *from)
 {
@@ -194,9 +198,10 @@ void http_pool_fini(struct http_pool *p, int64_t until_ms)
 {
 	struct http_conn *c;
 
-	TAILQ_FOREACH(c, &p->all, link) /* a slow one keeps no other waiting */
+	/* the first rounds do not wait for slow clients */
+	TAILQ_FOREACH(c, &p->all, link)
 		for (int i = 0; i < 8 && http_conn_write(c) == -EAGAIN; i++)
-			; /* all that its socket takes */
+			; /* until the socket takes no more */
 	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
 		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
 		int64_t left;

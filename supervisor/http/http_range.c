@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_range.c - reads Range for http_artifacts/http_artifacts.c: "bytes=4-7",
- * "bytes=4-" or "bytes=-4". What is none of these is for the caller to pass over:
- * a server may always send the whole.
+ * http_range.c - reads the header field Range for http_artifacts_get.c:
+ * "bytes=4-7", "bytes=4-" or "bytes=-4". The caller ignores a field of any
+ * other form: a server may always send the whole file.
  */
 #include "supervisor/http/http_range.h"
 
@@ -13,7 +13,7 @@
 
 static const char digits[] = "0123456789";
 
-/* The N digits at P; no number is larger than INT64_MAX. */
+/* Return the number of N digits at P, or INT64_MAX if the number is larger. */
 static int64_t number(const char *p, size_t n)
 {
 	int64_t v = 0;
@@ -25,13 +25,14 @@ static int64_t number(const char *p, size_t n)
 	return v;
 }
 
-/* The last N bytes. */
+/* Set *AT and *GOT to the last N bytes of a file of SIZE bytes. */
 static int suffix(int64_t n, int64_t size, int64_t *at, int64_t *got)
 {
 	if (n == 0)
 		return -ERANGE;
 	if (size == 0)
-		return -ENOENT; /* no Content-Range could tell of it */
+		/* no Content-Range can describe a part of an empty file */
+		return -ENOENT;
 	*got = n < size ? n : size;
 	*at = size - *got;
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_share.c - bounds of what one requestor has open, and does not read, over
- * HTTP. http_mcp.c, http_stream.c, http_session_ops.c and http_call.c ask, and
- * tell who is over a bound to come later.
+ * http_share.c - the bounds on open and unread answers of a requestor over
+ * HTTP. http_mcp.c, http_session_ops.c and http_call.c ask, and tell a
+ * requestor over a bound to come later.
  */
 #include "supervisor/http/http_share.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_waitq.c - a list of connections whose requests wait; http_routes.c has one
- * for those that come before the server is ready. Who hangs up leaves it.
+ * http_waitq.c - a list of connections with requests that wait. http_routes.c
+ * keeps a list of requests that come before the server is ready. A connection
+ * leaves the list when the client hangs up.
  */
 #include "supervisor/http/http_waitq.h"
 
@@ -13,7 +14,7 @@
 
 struct http_waitq_entry {
 	struct http_waitq *owner;
-	struct http_conn *conn; /* borrowed, until it is gone */
+	struct http_conn *conn; /* borrowed, until the connection is gone */
 	int64_t since_ms;
 	TAILQ_ENTRY(http_waitq_entry) link;
 };
@@ -38,7 +39,10 @@ static void on_gone(void *watcher)
 
 static const struct http_watch watch = {.gone = on_gone};
 
-/* One requestor's leave room for another's. */
+/*
+ * Is there room for C? The entries of a requestor leave room for other
+ * requestors.
+ */
 static bool has_room(const struct http_waitq *w, const struct http_conn *c)
 {
 	const void *user = http_conn_user(c);
@@ -66,11 +70,11 @@ bool http_waitq_add(struct http_waitq *w, struct http_conn *c)
 	return true;
 }
 
-/* The first waits no more: it is the caller's. */
+/* Remove the first entry and return the connection. */
 static struct http_conn *take_first(struct http_waitq *w)
 {
 	struct http_waitq_entry *one = TAILQ_FIRST(&w->all);
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave the list */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): entries are unlinked */
 	struct http_conn *c = one->conn;
 
 	http_conn_watch(c, NULL, NULL);

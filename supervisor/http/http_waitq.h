@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_waitq.h - requests that are whole, and cannot be served yet: their
- * clients wait, as they would on stdio, instead of being sent away. How many
- * wait is bounded, of one requestor and in all; how long, its caller bounds.
+ * http_waitq.h - a queue of whole requests that cannot be served yet: the
+ * clients wait, as on stdio, instead of being refused. The number of waiting
+ * requests is bounded, of a requestor and in all; the caller bounds the time.
  */
 #ifndef SUPERVISOR_HTTP_HTTP_WAITQ_H
 #define SUPERVISOR_HTTP_HTTP_WAITQ_H
@@ -16,23 +16,26 @@
 #define HTTP_WAITQ_MAX 256
 
 struct http_waitq {
-	TAILQ_HEAD(http_waitq_list, http_waitq_entry)
-	all; /* the longest first */
+	/* requests, the longest waiting first */
+	TAILQ_HEAD(http_waitq_list, http_waitq_entry) all;
 	size_t n;
 };
 
 void http_waitq_init(struct http_waitq *w);
 /*
- * C's request waits: http_waitq_resume() tells it again. False: too many do, and C
- * is to be refused.
+ * Have C's request wait until http_waitq_resume(). False: too many requests
+ * wait, and the caller has to refuse C.
  */
 bool http_waitq_add(struct http_waitq *w, struct http_conn *c);
-/* All of them are told again, each in its turn. */
+/*
+ * Have on_request() called again for all waiting requests, in the turns of
+ * their connections.
+ */
 void http_waitq_resume(struct http_waitq *w);
-/* Those that have waited for MS are refused: not now, because of ERRMSG. */
+/* Refuse the requests that have waited for MS, with ERRMSG. */
 void http_waitq_expire(struct http_waitq *w, int64_t ms, const char *errmsg);
 
-/* The refusal of C, which may come again soon. */
+/* Refuse C with 503 and ERRMSG; the client may come again soon. */
 void http_waitq_refuse_one(struct http_conn *c, const char *errmsg);
 
 #endif

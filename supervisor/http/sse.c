@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sse.c - the events of one stream as they are kept and written, and their ids.
- * http_stream.c, http_stream_get.c and http_call.c call it. Over a bound the oldest events
- * go; an id that is not ours is false.
+ * sse.c - the events of a stream, as kept and as written, and the ids of
+ * events. http_stream.c, http_stream_get.c, http_call.c and http_conn_reply.c
+ * call these functions. Above a bound the oldest events are dropped;
+ * sse_read_id() returns false for an id that paddockd never gives.
  */
 #include "supervisor/http/sse.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-#define ID "%s%" PRIu64 "-%" PRIu64
-#define UNRELATED "g" /* of a GET */
+#define ID "%s%" PRIu64 "-%" PRIu64 "%s%s"
+#define UNRELATED "g" /* marks the ids of a GET stream */
 
 void sse_init(struct sse *s, uint64_t number)
 {
@@ -27,6 +29,7 @@ static void let_go(struct sse *s, struct sse_event *e)
 	TAILQ_REMOVE(&s->events, e, link);
 	s->bytes -= e->len;
 	s->of[e->kind] -= e->len;
+	free(e->text);
 	free(e);
 }
 
@@ -36,6 +39,7 @@ void sse_fini(struct sse *s)
 
 	for (e = TAILQ_FIRST(&s->events); e != NULL; e = next) {
 		next = TAILQ_NEXT(e, link);
+		free(e->text);
 		free(e);
 	}
 	sse_init(s, s->number);
@@ -53,22 +57,36 @@ static void bound(struct sse *s, enum sse_kind kind, size_t most)
 	}
 }
 
-void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
+/* Add an event. *Takes* TEXT. */
+static void add(struct sse *s, char *text, size_t len, enum sse_kind kind)
 {
 	static const size_t most[] = {[SSE_PASSING] = SSE_PASSING_MAX,
 				      [SSE_ASKED] = SSE_ASKED_MAX,
 				      [SSE_LARGE] = SIZE_MAX,
 				      [SSE_LAST] = SIZE_MAX};
-	struct sse_event *e = xcalloc(1, sizeof(*e) + len);
+	struct sse_event *e = xcalloc(1, sizeof(*e));
 
 	e->seq = ++s->last;
 	e->kind = kind;
 	e->len = len;
-	memcpy(e->text, text, len);
+	e->text = text;
 	TAILQ_INSERT_TAIL(&s->events, e, link);
 	s->bytes += len;
 	s->of[kind] += len;
 	bound(s, kind, most[kind]);
+}
+
+void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
+{
+	add(s, xstrndup(text, len), len, kind);
+}
+
+void sse_add_taken(struct sse *s, struct buf *text, enum sse_kind kind)
+{
+	size_t len;
+	char *taken = buf_take(text, &len);
+
+	add(s, taken, len, kind);
 }
 
 void sse_drop(struct sse *s)
@@ -118,46 +136,54 @@ static const char *mark(const struct sse *s)
 	return s->push ? UNRELATED : "";
 }
 
+static const char *whose(const struct sse *s)
+{
+	return s->instance != NULL ? s->instance : "";
+}
+
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
 {
 	buf_printf(out, "id: " ID "\nretry: %d\ndata: \n\n", mark(s), s->number,
-		   s->last, retry_ms);
+		   s->last, *whose(s) != '\0' ? "-" : "", whose(s), retry_ms);
 }
 
-void sse_put_event(struct buf *out, const struct sse *s,
-		   const struct sse_event *e)
+void sse_put_head(struct buf *out, const struct sse *s,
+		  const struct sse_event *e)
 {
 	if (s->number != 0)
-		buf_printf(out, "id: " ID "\n", mark(s), s->number, e->seq);
-	sse_put_text(out, e->text, e->len);
-}
-
-void sse_put_text(struct buf *out, const char *text, size_t len)
-{
+		buf_printf(out, "id: " ID "\n", mark(s), s->number, e->seq,
+			   *whose(s) != '\0' ? "-" : "", whose(s));
 	buf_add_str(out, "data: ");
-	buf_add(out, text, len);
-	buf_add_str(out, "\n\n");
 }
 
-/* Digits up to END; strtoull(3) takes signs and blanks as well. */
-static bool read_number(const char *s, char end, uint64_t *out,
-			const char **after)
+/*
+ * Read the digits at *S and set *S to the first byte after them. strtoull(3)
+ * alone would accept signs and blanks.
+ */
+static bool read_number(const char **s, uint64_t *out)
 {
 	char *stop;
 
-	if (*s < '0' || *s > '9')
+	if (**s < '0' || **s > '9')
 		return false;
 	errno = 0;
-	*out = strtoull(s, &stop, 10);
-	*after = stop + 1;
-	return errno == 0 && *stop == end;
+	*out = strtoull(*s, &stop, 10);
+	*s = stop;
+	return errno == 0;
 }
 
 bool sse_read_id(const char *text, struct sse_id *id)
 {
-	const char *rest, *end;
-
+	id->instance[0] = '\0';
 	id->push = text[0] == UNRELATED[0];
-	return read_number(text + id->push, '-', &id->number, &rest) &&
-	       read_number(rest, '\0', &id->seq, &end);
+	text += id->push;
+	if (!read_number(&text, &id->number) || *text++ != '-' ||
+	    !read_number(&text, &id->seq))
+		return false;
+	if (*text == '\0')
+		return true;
+	if (*text++ != '-' || !id_ok(text, "inst"))
+		return false;
+	snprintf(id->instance, sizeof(id->instance), "%s", text);
+	return true;
 }

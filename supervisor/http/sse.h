@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sse.h - the events of one stream, kept so that a client that lost its
- * connection can have them again; and how they are written
+ * sse.h - the events of a stream, kept so that a client with a lost connection
+ * can read the events again, and how events are written
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html). Pure.
  */
 #ifndef SUPERVISOR_HTTP_SSE_H
@@ -13,15 +13,18 @@
 #include <sys/queue.h>
 
 #include "base/buf.h"
+#include "base/id.h"
 
-#define SSE_PASSING_MAX 262144	 /* bytes of notifications that are kept */
-#define SSE_ASKED_MAX (8u << 20) /* and of requests of ours */
+#define SSE_PASSING_MAX 262144 /* bytes of notifications to keep */
+/* bytes of the server's own requests to keep */
+#define SSE_ASKED_MAX (8u << 20)
 
 enum sse_kind {
 	SSE_PASSING, /* a notification */
-	SSE_ASKED, /* a request of ours: who was asked long ago has answered */
-	SSE_LARGE, /* a notification that waited until others were read: kept */
-	SSE_LAST,  /* the answer: always kept */
+	/* a request of the server to the client */
+	SSE_ASKED,
+	SSE_LARGE, /* a large notification: always kept */
+	SSE_LAST,  /* the answer of the request: always kept */
 	SSE_KINDS
 };
 
@@ -30,48 +33,65 @@ struct sse_event {
 	uint64_t seq;
 	enum sse_kind kind;
 	size_t len;
-	char text[];
+	char *text; /* owned */
 };
 
 struct sse {
-	uint64_t number;      /* of the stream, in its session; 0: it has none,
-				 and its events no ids */
-	bool push;	      /* it is of no request: its ids say so */
-	uint64_t last;	      /* the newest event's; 0: none yet */
-	size_t bytes;	      /* kept */
-	size_t of[SSE_KINDS]; /* of these, of each kind */
-	TAILQ_HEAD(sse_events, sse_event) events; /* oldest first */
+	/* number of the stream in the session; 0: events have no ids */
+	uint64_t number;
+	bool push; /* the stream belongs to no request, as the ids say */
+	/* borrowed: the instance of the stream, if ids name it, or NULL */
+	const char *instance;
+	uint64_t last;	      /* number of the newest event; 0: no event yet */
+	size_t bytes;	      /* bytes of the events that are kept */
+	size_t of[SSE_KINDS]; /* bytes of each kind */
+	/* the events kept, oldest first */
+	TAILQ_HEAD(sse_events, sse_event) events;
 };
 
 void sse_init(struct sse *s, uint64_t number);
 void sse_fini(struct sse *s);
 
 /*
- * Copies one message, without a newline, as the next event. Over the bound of
- * its kind the oldest of that kind go.
+ * Append a message, without a newline, as an event. *Copies* TEXT. If events of
+ * KIND exceed the bound of KIND, the oldest of KIND are dropped.
  */
 void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind);
-/* Let go of the oldest event that is kept. */
+/*
+ * Append TEXT as sse_add() does, but *take* the text and leave the buffer
+ * empty: for a long text.
+ */
+void sse_add_taken(struct sse *s, struct buf *text, enum sse_kind kind);
+/* Drop the oldest event. */
 void sse_drop(struct sse *s);
-/* Let the oldest go down to BYTES in all; the newest stays. */
+/*
+ * Drop the oldest events until at most BYTES are kept; the newest event stays.
+ */
 void sse_trim(struct sse *s, size_t bytes);
-/* The first that is kept after SEQ; NULL: none. Lent. */
+/* Return the first kept event after SEQ, *lent*, or NULL. */
 const struct sse_event *sse_after(const struct sse *s, uint64_t seq);
 
-/* Bytes of the events that are kept after SEQ. */
+/* Return the bytes of the kept events after SEQ. */
 size_t sse_bytes_after(const struct sse *s, uint64_t seq);
 
-/* What goes first: an id to come back with, and when (RETRY_MS). No data. */
+/*
+ * Put the first event of a stream: an id to resume with, and after how long
+ * (RETRY_MS). No data.
+ */
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms);
-void sse_put_event(struct buf *out, const struct sse *s,
-		   const struct sse_event *e);
-/* One message as an event without an id. */
-void sse_put_text(struct buf *out, const char *text, size_t len);
+/* Put the beginning of an event; the text of the event and SSE_END follow. */
+void sse_put_head(struct buf *out, const struct sse *s,
+		  const struct sse_event *e);
+#define SSE_END "\n\n"
 
-/* An id of ours, taken apart. False: it is none. */
+/*
+ * The parts of an id. sse_read_id() returns false for an id that paddockd never
+ * gives.
+ */
 struct sse_id {
 	uint64_t number, seq;
 	bool push;
+	char instance[ID_SIZE]; /* the instance of the stream, or "" */
 };
 bool sse_read_id(const char *text, struct sse_id *id);
 

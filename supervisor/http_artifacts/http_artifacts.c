@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts.c - files that come over HTTP: a body becomes an artifact;
- * http_routes.c calls it. A refusal has the form of all of HTTP's, and its code in
- * error.data. A client that goes leaves nothing behind.
+ * http_artifacts.c - uploads over HTTP: a body becomes an artifact.
+ * http_routes.c calls it. A refusal has the form of all refusals over HTTP, and
+ * its code in error.data. When the client goes, the upload is cancelled.
  */
 #include "supervisor/http_artifacts/http_artifacts.h"
 
@@ -26,7 +26,7 @@
 #define JSON "application/json"
 #define SHA256_BYTES ((size_t)32)
 
-/* ---- what a head says ---- */
+/* ---- the head ---- */
 
 static bool unescape(struct buf *out, const char *p, size_t n)
 {
@@ -67,7 +67,7 @@ char *http_artifacts_name(const char *query)
 	return NULL;
 }
 
-/* "sha-256=:BASE64:", of a list with others. */
+/* Find "sha-256=:BASE64:" in the list FIELD. */
 int http_artifacts_digest(const char *field, char hex[65])
 {
 	static const char kind[] = "sha-256=";
@@ -162,8 +162,9 @@ static void on_bytes(void *arg, const char *data, size_t n)
 		char *to = upload_room(v->upload, &room);
 
 		if (upload_failed(v->upload))
-			return;	  /* that is about to be told */
-		assert(room > 0); /* it was asked for before this was read */
+			return; /* on_done() reports the failure */
+		/* wants() was asked before these bytes were read */
+		assert(room > 0);
 		room = room < n ? room : n;
 		memcpy(to, data, room);
 		upload_wrote(v->upload, room);
@@ -298,6 +299,6 @@ void http_artifacts_whole(struct requestor *q, struct http_conn *c)
 
 	if (q != NULL)
 		upload_end(v->upload);
-	else /* C was refused, and with that is watched no more */
+	else /* C was refused, which has ended the watch */
 		on_gone(v);
 }

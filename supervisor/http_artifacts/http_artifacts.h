@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts.h - PUT /artifacts, GET and DELETE /artifacts/ID: files over HTTP,
- * for who has come past http_routes.c.
+ * http_artifacts.h - PUT /artifacts, GET and DELETE /artifacts/ID: files over
+ * HTTP, for requestors admitted by http_routes.c.
  */
 #ifndef SUPERVISOR_HTTP_ARTIFACTS_HTTP_ARTIFACTS_H
 #define SUPERVISOR_HTTP_ARTIFACTS_HTTP_ARTIFACTS_H
@@ -13,30 +13,33 @@
 #define HTTP_ARTIFACTS "/artifacts"
 
 /*
- * The head of a PUT of Q's has come: its body is taken as it comes. False: it has
- * been refused.
+ * Begin a PUT of Q, whose head R has come: the body is stored as it comes.
+ * False: C was refused.
  */
 bool http_artifacts_begin(struct context *ctx, struct requestor *q,
 			  struct http_conn *c, const struct http_request *r);
-/* All of it has come, and Q still may (else NULL: C was refused). */
+/*
+ * End the PUT, whose body is complete, for Q (NULL: Q may no longer, and C was
+ * refused).
+ */
 void http_artifacts_whole(struct requestor *q, struct http_conn *c);
 
-/* C gets the artifact that R's path names, if it is Q's. */
+/* Send the artifact in R's path to C, if the artifact is Q's. */
 void http_artifacts_get(struct context *ctx, struct requestor *q,
 			struct http_conn *c, const struct http_request *r);
 
-/* The same of one that Q uploaded, which is forgotten: 204, or C is refused. */
+/* Delete the upload in R's path, if the upload is Q's: 204, or C is refused. */
 void http_artifacts_delete(struct context *ctx, struct requestor *q,
 			   struct http_conn *c, const struct http_request *r);
 
 /*
- * Pure, for tests: NAME of a QUERY ("a=b&name=x%20y"), decoded; the caller's, or NULL:
- * there is none, or it is no text.
+ * Return the decoded NAME of QUERY ("a=b&name=x%20y"), which the caller frees,
+ * or NULL if missing or not a text. Pure; public for tests.
  */
 char *http_artifacts_name(const char *query);
 /*
- * The SHA-256 that a Content-Digest (RFC 9530) says, in hex (65 bytes). 0; -ENOENT:
- * it says none of that kind; -EINVAL: it is none.
+ * Read the SHA-256 of a Content-Digest (RFC 9530) as hex (65 bytes). Returns 0,
+ * -ENOENT if FIELD has no SHA-256, or -EINVAL if the SHA-256 is malformed.
  */
 int http_artifacts_digest(const char *field, char hex[65]);
 

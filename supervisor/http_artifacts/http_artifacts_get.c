@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_artifacts_get.c - artifacts that leave over HTTP: one, or a part of it, as a
- * body, and an upload that is forgotten; http_routes.c calls it. What cannot be sent to its end closes
- * the connection; an id of another's is answered like one that there is not.
+ * http_artifacts_get.c - downloads over HTTP: sends an artifact, or a part of
+ * it, as a body; deletes uploads. http_routes.c calls it. If the bytes end too
+ * soon, the connection is closed. An id of another requestor is answered as an
+ * unknown id is.
  */
 #include "supervisor/http_artifacts/http_artifacts_private.h"
 
@@ -21,17 +22,19 @@
 #include "supervisor/artifacts/artifact_source.h"
 #include "supervisor/http/http_range.h"
 #include "supervisor/store/store.h"
+#include "supervisor/uploads/download.h"
 #include "supervisor/uploads/upload.h"
 
 #define PIECE_BYTES (256u << 10)
 #define SHA256_BYTES ((size_t)32)
 
 struct sending {
-	struct http_conn *conn; /* NULL: its client has gone */
+	struct http_conn *conn; /* NULL: the client has gone */
 	char id[ID_SIZE];
-	const struct context *ctx; /* its configuration may change */
-	int64_t at, end;	   /* what of it is asked for */
-	bool part;		   /* by Range */
+	struct context *ctx; /* the configuration may change meanwhile */
+	int64_t at, end;     /* the bytes to send: [at, end) */
+	bool part;	     /* a Range was asked for */
+	bool again;	     /* the row is read a second time */
 	struct artifact_source *source;
 };
 
@@ -41,7 +44,10 @@ static void sending_free(struct sending *v)
 	free(v);
 }
 
-/* Some more, while little is unsent; when none is here, it is told. */
+/*
+ * Send a piece, while little is unsent. Without bytes at hand, the source calls
+ * again later.
+ */
 static void send_more(void *watcher)
 {
 	struct sending *v = watcher;
@@ -82,8 +88,9 @@ static const struct http_watch watch_send = {.gone = on_sender_gone,
 					     .drained = send_more};
 
 /*
- * What a browser is not to open by itself, with its name. The digest is that of
- * the whole, which has another field beside a part (RFC 9530).
+ * Add the fields of a download. The browser is to save the file under its name,
+ * not to open it. Beside a part the digest, which is of the whole, goes into
+ * Repr-Digest (RFC 9530).
  */
 static void put_fields(struct http_conn *c, const struct store_artifact *a,
 		       const struct sending *v)
@@ -116,14 +123,14 @@ static void put_fields(struct http_conn *c, const struct store_artifact *a,
 		else
 			buf_printf(&b, "%%%02X", (unsigned char)*p);
 	}
-	buf_add(&b, "\r\n", 3); /* with its NUL */
+	buf_add(&b, "\r\n", 3); /* three bytes: CR, LF and NUL */
 	http_conn_fields(c, buf_data(&b));
 	buf_fini(&b);
 }
 
 /*
- * What R wants of A's bytes. 0, or -ERANGE. There are no validators, as If-Range
- * has one to compare: with that it is the whole.
+ * Set the part of A wanted by R. Returns 0 or -ERANGE. Artifacts have no
+ * validators for If-Range, so If-Range gets the whole.
  */
 static int take_range(struct sending *v, const struct http_request *r,
 		      const struct store_artifact *a)
@@ -159,7 +166,9 @@ static void refuse_range(struct sending *v, const struct store_artifact *a)
 	http_artifacts_refuse(c, &e);
 }
 
-/* RUN: whose the artifact is, that is no upload. */
+/*
+ * Refuse the request V for RC. RUN: the run which made the artifact (-EPERM).
+ */
 static void refuse_get(struct sending *v, int rc, const char *run)
 {
 	struct http_conn *c = v->conn;
@@ -173,6 +182,8 @@ static void refuse_get(struct sending *v, int rc, const char *run)
 		tool_error_set(
 		    &e, "ARTIFACT_EXPIRED", NULL,
 		    "the artifact %s has passed its time and is gone", v->id);
+	} else if (rc == -EMFILE) {
+		download_refuse(http_conn_user(c), &e);
 	} else if (rc == -EPERM) {
 		tool_error_set(&e, "ARTIFACT_OF_RUN", NULL,
 			       "the run %s made the artifact %s, and it goes "
@@ -193,6 +204,24 @@ static bool is_text(const char *s)
 	return utf8_printable(s, strlen(s));
 }
 
+static void on_found(void *arg, const struct store_result *res);
+
+/*
+ * The file is missing: read the row again, which may say why by now; the second
+ * time the file is lost.
+ */
+static void missing(struct sending *v)
+{
+	const struct requestor *q = http_conn_user(v->conn);
+
+	if (v->again) {
+		refuse_get(v, -EIO, "");
+		return;
+	}
+	v->again = true;
+	store_read_artifact(v->ctx->store, q->name, v->id, 0, 0, on_found, v);
+}
+
 static void on_found(void *arg, const struct store_result *res)
 {
 	const struct store_artifact *a = res->artifact;
@@ -210,8 +239,12 @@ static void on_found(void *arg, const struct store_result *res)
 		return;
 	}
 	if (rc == 0)
-		v->source = artifact_source_open(v->ctx->store, v->ctx->config,
-						 a, v->at, v->end - v->at, &rc);
+		v->source = download_open(v->ctx, http_conn_user(c), a, v->at,
+					  v->end - v->at, &rc);
+	if (rc == -ENOENT && res->rc == 0) {
+		missing(v);
+		return;
+	}
 	if (rc != 0) {
 		refuse_get(v, rc, "");
 		return;
@@ -232,7 +265,9 @@ static void on_found(void *arg, const struct store_result *res)
 	send_more(v);
 }
 
-/* Whoever asks in R for the one that its path names; NULL: C was refused. */
+/*
+ * Begin to serve R, which asks Q's artifact by its path. NULL: C was refused.
+ */
 static struct sending *seek(struct context *ctx, struct requestor *q,
 			    struct http_conn *c, const struct http_request *r)
 {

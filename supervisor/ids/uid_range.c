@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uid_range.c - reserves the workers' user ids when root starts the server;
- * main.c asks before anything else is started; privsep and spawn_exec.c hand
- * the range on. Where no id is free, or the lock cannot be had, the server does
- * not start: two servers' workers with one uid could harm each other.
+ * main.c calls it before anything else is started; privsep and spawn_exec.c
+ * pass the range on. Where no id is free, or the lock cannot be taken, the
+ * server does not start: workers of two servers with one uid could harm each
+ * other.
  */
 #include "supervisor/ids/uid_range.h"
 
@@ -25,11 +26,11 @@ _Static_assert(ZYGOTE_PROTO_SLOTS + 1 < ID_RANGE_BLOCK,
 	       "the zygote has one, too, and the browser's broker");
 
 static char argument[32];
-static uint32_t range; /* its first; 0: none */
+static uint32_t range; /* first id of the range; 0: no range */
 
 /*
  * Servers in containers do not see each other's locks, but each container has
- * a mount namespace of its own.
+ * its own mount namespace.
  */
 static uint64_t salt(void)
 {
@@ -38,7 +39,7 @@ static uint64_t salt(void)
 	return stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
 }
 
-/* One that a directory service knows, or systemd-nspawn has just taken. */
+/* Is ID known to a directory service, or just taken by systemd-nspawn? */
 static bool is_named(uint32_t id)
 {
 	return getpwuid(id) != NULL || getgrgid(id) != NULL;
@@ -52,7 +53,10 @@ static bool take(void *arg, uint32_t first)
 	       (fd < 0 || id_range_lock(fd, first, ID_RANGE_BLOCK) == 0);
 }
 
-/* The folder is made here: a private server may come before any daemon. */
+/*
+ * Open the file of locks, and make its folder: a private server may come before
+ * any daemon.
+ */
 static int open_locks(void)
 {
 	char dir[] = ID_RANGE_LOCKS;
@@ -71,7 +75,10 @@ static int no_locks(int rc, char *errmsg, size_t size)
 	return rc;
 }
 
-/* FD holds the lock, or is -1. */
+/*
+ * Reserve a free range. FD is the file of locks, kept open for the lock; -1: no
+ * lock.
+ */
 static int pick(int fd, char *errmsg, size_t size)
 {
 	struct id_range_view v;
@@ -91,7 +98,7 @@ static int pick(int fd, char *errmsg, size_t size)
 		    ID_RANGE_BLOCK);
 		return -EUSERS;
 	}
-	/* FD stays open, and is no child's: it holds the lock */
+	/* FD stays open, and no child inherits it: it holds the lock */
 	range = first;
 	snprintf(argument, sizeof(argument), "ids=%u", first);
 	log_info("server", "uids=%u-%u", first, first + ZYGOTE_PROTO_SLOTS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uid_range.h - the user ids that a server which root started gives to its workers:
- * a range that is nobody's and no other server's. Without root there is none:
- * then workers are who we are.
+ * uid_range.h - the user ids for workers of a server that root started: a range
+ * that no user and no other server has. Without root there is no range, and
+ * workers have the server's uid.
  */
 #ifndef SUPERVISOR_IDS_UID_RANGE_H
 #define SUPERVISOR_IDS_UID_RANGE_H
@@ -11,27 +11,32 @@
 #include <sys/types.h>
 
 /*
- * As root: find a range and hold it until this process ends, however it does.
- * 0, or -errno with ERRMSG: nothing is to be run then. Otherwise: 0.
+ * As root: find a range and hold it until this process ends in any way. 0, or
+ * -errno with ERRMSG: nothing may be run then. Not root: 0.
  */
 int uid_range_take(char *errmsg, size_t size);
 
 /*
- * For a moment, in which no template's code is run: the same without a file
- * being made, and so without a lock where no other server has ever had one.
+ * As uid_range_take() for a moment in which no template's code runs: no file is
+ * made, so there is no lock where no server has ever had one.
  */
 int uid_range_try(char *errmsg, size_t size);
 
 /*
- * A zygote's ARGV (lent) with what it is told of the range behind the first:
- * "ids=1879048704". The array is the caller's to free.
+ * Return a zygote's ARGV (lent) with the range added behind the first:
+ * "ids=1879048704". The caller frees the array.
  */
 char **uid_range_argv(char *const argv[]);
 
-/* Of that range paddock-browser's own, which no worker gets; 0: none. */
+/*
+ * Return paddock-browser's own uid of the range, which no worker gets; 0: none.
+ */
 uid_t uid_range_browser(void);
 
-/* As root: who serves where nobody else is named. 0, or -EINVAL with ERRMSG. */
+/*
+ * As root: find the uid to serve as where no user is named. 0, or -EINVAL with
+ * ERRMSG.
+ */
 int uid_range_spare(uid_t *id, char *errmsg, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input.c - all questions of one run: a new one, its expiry, and what happens
- * when somebody comes to wait for the run, leaves, or the run ends. The
- * worker's reader asks through server.c. A question that cannot be asked, or is
- * too late, becomes an error that the template catches.
+ * input.c - all questions of one run: a new question, its expiry, and the
+ * effect of a waiter's coming and leaving and of the run's end. The worker's
+ * reader asks through server.c. A question becomes an error, caught by the
+ * template, when no client can be asked or the answer comes too late.
  */
 #include "supervisor/input/input.h"
 
@@ -18,9 +18,9 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 
-#define PENDING_BYTES_MAX (4u << 20) /* of one run's questions */
+#define PENDING_BYTES_MAX (4u << 20) /* the questions of a run */
 
-/* ---- all of a run's questions ---- */
+/* ---- open questions ---- */
 
 static void drop_all(struct input *in, const char *reason)
 {
@@ -33,18 +33,34 @@ static void drop_all(struct input *in, const char *reason)
 	}
 }
 
-static void route_held(struct input *in)
+/*
+ * Find the next question by number: an answer may end other questions, or free
+ * R's input, so no pointer is kept.
+ */
+static struct pending_input *older(const struct run *r, uint32_t seq)
 {
-	struct pending_input *p, *after;
+	struct pending_input *p;
 
-	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
-		after = LIST_NEXT(p, link);
+	if (r->input == NULL)
+		return NULL;
+	LIST_FOREACH(p, &r->input->pending, link)
+		if (p->seq < seq)
+			break;
+	return p;
+}
+
+static void route_held(struct run *r)
+{
+	struct pending_input *p = older(r, UINT32_MAX);
+
+	for (uint32_t seq; p != NULL; p = older(r, seq)) {
+		seq = p->seq;
 		if (p->asked == NULL)
 			input_route(p);
 	}
 }
 
-/* ---- what the run does meanwhile ---- */
+/* ---- the run's notices and waiters ---- */
 
 static void input_free(struct input *in)
 {
@@ -59,16 +75,17 @@ static void input_free(struct input *in)
 }
 
 /*
- * Who comes is asked what is held, or what nobody reads; what was asked of who
- * leaves, or is not there to read, is asked of another. C NULL: R's maker.
+ * A run.on_waiter. When a waiter comes, ask held questions, and questions whose
+ * client does not read. When a waiter leaves, or does not read, ask another
+ * client. C NULL: the session of R's maker.
  */
 static void on_waiter(struct run *r, enum run_waiter_event ev,
 		      struct request *c)
 {
-	struct pending_input *p, *after;
+	struct pending_input *p = older(r, UINT32_MAX);
 
-	for (p = LIST_FIRST(&r->input->pending); p != NULL; p = after) {
-		after = LIST_NEXT(p, link);
+	for (uint32_t seq; p != NULL; p = older(r, seq)) {
+		seq = p->seq;
 		if (ev == WAITER_CAME && p->asked == NULL) {
 			input_route(p);
 		} else if (ev != WAITER_LEFT) {
@@ -86,7 +103,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 {
 	struct input *in = CONTAINER(w, struct input, watch);
 
-	/* queued: to be tried again, by a worker that has asked nothing yet */
+	/* queued: the next attempt's worker has asked nothing yet */
 	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED ||
 	    r->state == RUN_QUEUED) {
 		input_free(in);
@@ -200,14 +217,15 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	in->run->task.known = true;
-	route_held(in);
+	route_held(in->run);
 }
 
 void input_task_told(struct context *ctx, struct run *r)
 {
 	struct input *in;
 
-	if (run_terminal(r)) /* it was faster, and asks nothing more */
+	/* the run has ended before, and asks nothing more */
+	if (run_terminal(r))
 		return;
 	in = input_of(ctx, r);
 	if (r->task.known || in->grace != NULL)
@@ -221,6 +239,5 @@ void input_task_known(struct run *r)
 	if (r->task.known)
 		return;
 	r->task.known = true;
-	if (r->input != NULL)
-		route_held(r->input);
+	route_held(r);
 }

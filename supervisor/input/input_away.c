@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_away.c - questions of a run of one machine, answered at another: the owner
- * shows them beside its run, and reads the answers as mail (input_letters.c); who has the
- * client filters and forwards. What cannot be sent is told to the request; an answer
- * that nobody waits for any more is passed over, as is a letter that is not to be read.
+ * input_away.c - questions of a run of one machine, answered at another: the
+ * owner shows the questions in the run's row, and reads the answers as mail
+ * (input_letters.c); the client's machine filters questions and forwards
+ * answers. A failure to send is told to the request. An answer to an ended
+ * question is passed over, as is an unreadable letter.
  */
 #include "supervisor/input/input_away.h"
 
@@ -20,7 +21,7 @@
 #include "supervisor/input/input_guests.h"
 #include "supervisor/threads/rpc_async.h"
 
-/* Whoever it may be can answer all. */
+/* Returns terms of a client for every kind of question. */
 static struct client_terms anybody(void)
 {
 	struct client_terms t = {.revision = MCP_LATEST};
@@ -68,7 +69,7 @@ void input_away_answered(struct context *ctx, struct run *r,
 				  json_member(letter, "answers"), bytes);
 }
 
-/* Which capability answers METHOD? */
+/* Does T have METHOD's capability? */
 static bool can_answer(const struct client_terms *t, const char *method)
 {
 	static const char *const needs[][2] = {
@@ -127,7 +128,8 @@ void input_away_send(struct request *c, const char *id,
 		     void (*then)(struct request *c, int rc))
 {
 	size_t len = c->msg.inputs_len;
-	const char *text = c->msg.inputs; /* as they came, in a large message */
+	/* unparsed, in a large message */
+	const char *text = c->msg.inputs;
 	struct sent *s;
 	char *letter;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_guests.c - who waits at other machines for a run of ours: is its round the one
- * that may come back, what is it asked, and is it still there? input_away.c brings
- * letters, input_park.c and input_route.c ask. A letter that tells nothing new is
- * passed over; who writes no more is gone, and its run with it if nobody else waits.
+ * input_guests.c - guests of our runs, waiting at other machines: whether a
+ * guest's round may come back, its questions, and its expiry. input_away.c
+ * brings letters; input_park.c and input_route.c ask. A letter without news is
+ * passed over. A guest without letters is removed, and cancels the run if no
+ * other client waits for the run.
  */
 #include "supervisor/input/input_guests.h"
 
@@ -18,17 +19,18 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/input/input_private.h"
 
-#define GUESTS_MAX 256 /* of a run; who has nothing to hear goes first */
-#define HEARD_MAX 16   /* of these its row names the last */
+/* of a run; a guest that does not wait makes room first */
+#define GUESTS_MAX 256
+#define HEARD_MAX 16 /* the run's row names so many guests, the last heard */
 
 struct guest {
 	char name[ID_SIZE];
-	struct client_terms terms; /* its capabilities are owned */
+	struct client_terms terms; /* the capabilities are owned */
 	int64_t until_ms;	   /* mono */
-	bool came;		   /* its round was heard, or it has none */
+	bool came; /* the guest's round was heard, or the guest has no round */
 	bool waits, used, left, cancels;
-	uint32_t round; /* that it is to come back with; 0: none yet… */
-	struct json_object *keys; /* …and what it is asked then; owned */
+	uint32_t round; /* the next round, to come back with; 0: none yet */
+	struct json_object *keys; /* the questions of ROUND; owned */
 	LIST_ENTRY(guest) link;
 };
 
@@ -41,7 +43,7 @@ struct run_guests {
 	struct event *expiry;
 };
 
-/* ---- they come, and go ---- */
+/* ---- guests come and go ---- */
 
 static void stop_waiting(struct run *r, struct guest *g)
 {
@@ -67,7 +69,10 @@ static void on_notice(struct run_watch *w, struct run *r,
 	if (n->kind != NOTICE_RELEASED)
 		return;
 	while (!LIST_EMPTY(&all->all))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * the guest
+		 */
 		forget(all, LIST_FIRST(&all->all));
 	run_watch_del(&all->watch);
 	event_free(all->expiry);
@@ -80,7 +85,7 @@ static void leave(struct run_guests *all, struct guest *g)
 	bool waited = g->waits;
 
 	stop_waiting(all->run, g);
-	/* of one that is another's by now G may be a guest there */
+	/* a remote run is not cancelled: its new owner may know G as a guest */
 	if (waited && g->cancels && all->run->away.place == RUN_HERE &&
 	    run_is_unwanted(all->run))
 		runs_cancel(all->ctx->runs, all->run);
@@ -122,9 +127,9 @@ static struct run_guests *guests_of(struct context *ctx, struct run *r)
 }
 
 /*
- * Room for one more, unless all that there are wait. Whose round is to be heard has the
- * place of one who waits, and does so without being a guest: it writes again, and sees
- * the end in any case. COMES: is it such a one?
+ * Make room for another guest, unless all guests wait. A guest that COMES back
+ * with a round takes the place of a waiting guest: the displaced guest writes
+ * again, and sees the run's end in any case.
  */
 static bool make_room(struct run_guests *all, bool comes)
 {
@@ -165,16 +170,19 @@ static struct guest *guest_of(struct run_guests *all, const char *name,
 	return g;
 }
 
-/* ---- what they say ---- */
+/* ---- letters of guests ---- */
 
-/* Its row tells who is not to be told that another used the round. */
+/*
+ * Note in R's row that G's round was heard: G is not to be told of another
+ * client's use of the round.
+ */
 static void note_heard(struct run *r, const struct guest *g)
 {
 	if (r->heard == NULL)
 		r->heard = json_object_new_array();
 	if (json_length(r->heard) >= HEARD_MAX)
 		json_object_array_del_idx(r->heard, 0, 1);
-	json_object_array_add(r->heard, json_object_new_string(g->name));
+	json_object_array_add(r->heard, json_text_new(g->name));
 }
 
 static void wait_for_run(struct run *r, struct guest *g)
@@ -183,16 +191,19 @@ static void wait_for_run(struct run *r, struct guest *g)
 		return;
 	g->waits = true;
 	r->n_guests++;
-	r->task.known = true; /* by its id */
+	r->task.known = true; /* the guest knows the run's id */
 	run_tell_waiter(r, WAITER_CAME, NULL);
 }
 
-/* Its round is heard once, as it is of who comes back here. */
+/*
+ * Hear G's round, a single time, as for a client that comes back to this
+ * machine.
+ */
 static void come_back(struct run *r, struct guest *g, int64_t round,
 		      struct json_object *answers, size_t bytes)
 {
 	g->came = true;
-	if (run_round_is_old(round, r->rounds)) { /* it is asked anew */
+	if (run_round_is_old(round, r->rounds)) { /* G is asked anew */
 		wait_for_run(r, g);
 		return;
 	}
@@ -208,7 +219,7 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 	input_answer_keys(r, r->requestor, answers, bytes);
 }
 
-/* They are in LETTER no more, which a thread may let go. */
+/* Move the capabilities from LETTER to G: a thread may free LETTER. */
 static void take_terms(struct guest *g, struct json_object *letter)
 {
 	struct json_object *can = json_member(letter, "capabilities");
@@ -238,12 +249,13 @@ void input_guests_hear(struct context *ctx, struct run *r,
 		come_back(r, g, round, json_member(letter, "answers"), bytes);
 	else if (!leaves)
 		wait_for_run(r, g);
-	if (g->left) /* perhaps before it came: letters have no order */
+	/* "left" may come before the round: letters have no order */
+	if (g->left)
 		leave(all, g);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
-/* ---- what they are asked ---- */
+/* ---- questions to guests ---- */
 
 const char *input_guests_missing(const struct run *r,
 				 const struct input_request *q)
@@ -264,7 +276,9 @@ const char *input_guests_missing(const struct run *r,
 	return missing != NULL ? missing : INPUT_NO_GUEST;
 }
 
-/* Who waits longest and can be asked something of IN. */
+/*
+ * Returns the guest that has waited longest and can be asked a question of IN.
+ */
 static struct guest *next(const struct input *in)
 {
 	struct guest *g, *first = NULL;
@@ -288,7 +302,7 @@ static struct json_object *keys_of(struct json_object *asked)
 
 	json_object_object_foreach(asked, key, one) {
 		(void)one;
-		json_object_array_add(keys, json_object_new_string(key));
+		json_object_array_add(keys, json_text_new(key));
 	}
 	return keys;
 }

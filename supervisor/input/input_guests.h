@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_guests.h - who waits at other machines for a run of ours: its clients came back
- * there, and are asked like who waits here. input_visit.c writes from there.
+ * input_guests.h - guests: clients that wait for a run of ours at other
+ * machines. A guest is asked like a waiter at this machine. Letters come from
+ * input_visit.c.
  *
- * A guest is known by a name that its machine gave it. A letter of its is an object:
+ * A guest is known by a name from its machine. A guest's letter is an object:
  *
- *   guest         that name
- *   capabilities  what it can be asked
- *   round         that it comes back with, with…
- *   answers       …these; it is heard once. Without a round, or with one of a server
- *                 that had the run before, it waits already
- *   left          it does so no more…
- *   cancels       …nor is its run wanted, unless somebody else waits
+ *   guest         the guest's name
+ *   capabilities  the kinds of question that the guest can be asked
+ *   round         the guest comes back with the round, and with answers
+ *   answers       heard once. Without a round, or with a round of a server
+ *                 that had the run before, the guest waits already
+ *   left          the guest waits no more
+ *   cancels       the guest wants the run to end, unless another client waits
  */
 #ifndef SUPERVISOR_INPUT_INPUT_GUESTS_H
 #define SUPERVISOR_INPUT_INPUT_GUESTS_H
@@ -19,16 +20,21 @@
 #include "supervisor/context.h"
 #include "supervisor/run/run.h"
 
-#define INPUT_GUEST_MS 30000 /* without a letter it is gone, as if cancelled */
+/* a guest without letters for so long is gone, as if cancelled */
+#define INPUT_GUEST_MS 30000
 
-/* LETTER (lent) is a guest's, of BYTES as text; what is kept of it leaves it. */
+/*
+ * Hear LETTER (lent; BYTES as text) of a guest of R. Members that are kept
+ * leave the letter.
+ */
 void input_guests_hear(struct context *ctx, struct run *r,
 		       struct json_object *letter, size_t bytes);
 
 /*
- * What each is told, by its name: {"waits": true}; {"used": true}: its round was not
- * the one to come back with; {"round", "keys"}: it is to come back with that, and
- * answers to these. NULL: there is none. The caller's.
+ * Returns messages to R's guests, by their names: {"waits": true} or {"waits":
+ * false}; {"used": true}: another client came back with the guest's round;
+ * {"round", "keys"}: the guest is to come back with ROUND, and with answers to
+ * the questions KEYS. The caller's; NULL: R has no guest.
  */
 struct json_object *input_guests_shown(const struct run *r);
 

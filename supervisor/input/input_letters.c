@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_letters.c - hears what clients said at other machines: runs_remote.c hands in a
- * few letters at a time and reads more when these are done. Each is a turn of its
- * requestor's, as its own messages are, and a large one is parsed on a thread. What is
- * about nothing that is here any more is passed over; what no thread takes is lost,
- * which the log says, and its client can be asked again.
+ * input_letters.c - hears letters of clients at other machines: runs_remote.c
+ * hands in a few letters at a time, and reads more when the letters are heard.
+ * A letter takes a turn of its requestor's, as a message does; a large letter
+ * is parsed on a thread. A letter to a run or session that is gone is passed
+ * over. A letter is lost when no thread takes it: the log says so, and the
+ * client can be asked again.
  */
 #include "supervisor/input/input_letters.h"
 
@@ -25,9 +26,9 @@ struct letter {
 	struct input_letters *all;
 	struct requestor *who;
 	char run_id[ID_SIZE];
-	bool to_session;	    /* not to that run, but… */
-	char key[SESSION_KEY_SIZE]; /* …to one of who it is */
-	char *text;		    /* owned, until it is parsed */
+	bool to_session;	    /* to a session, not to RUN_ID */
+	char key[SESSION_KEY_SIZE]; /* the session's key, or "" */
+	char *text;		    /* owned; NULL: the parser has it */
 	size_t len;
 	struct fair_queue_turn turn;
 	struct rpc_async *parsing;
@@ -37,7 +38,7 @@ struct letter {
 struct input_letters {
 	struct context *ctx;
 	LIST_HEAD(, letter) unheard;
-	bool more; /* are to be read then */
+	bool more; /* read more mail when UNHEARD is empty */
 };
 
 struct input_letters *input_letters_new(struct context *ctx)
@@ -64,7 +65,10 @@ void input_letters_free(struct input_letters *all)
 	if (all == NULL)
 		return;
 	while ((l = LIST_FIRST(&all->unheard)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * the letter
+		 */
 		forget(l);
 	free(all);
 }
@@ -94,7 +98,7 @@ static void heard(struct letter *l)
 	read_more(all);
 }
 
-/* ---- one of them ---- */
+/* ---- a letter ---- */
 
 static void deliver(struct letter *l, struct rpc_msg *m)
 {
@@ -153,9 +157,12 @@ static void hear(void *arg)
 	heard(l);
 }
 
-/* ---- a few of them ---- */
+/* ---- the letters of a read ---- */
 
-/* Its requestor may be none of ours, which has nothing here that it could be for. */
+/*
+ * Queue FROM. A letter of an unknown requestor is dropped: such a requestor has
+ * no run or session here.
+ */
 static void add(struct input_letters *all, const struct store_letter *from)
 {
 	struct requestor *who =
@@ -187,7 +194,10 @@ void input_letters_take(struct context *ctx, const struct store_result *res)
 		store_drop_answer(ctx->store, &res->mail[i]);
 		add(all, &res->mail[i]);
 	}
-	/* what cannot be dropped would come again at once, and again */
+	/*
+	 * a letter that the failing store cannot drop would be read again and
+	 * again
+	 */
 	all->more |= res->more && store_failing(ctx->store) == NULL;
 	for (l = LIST_FIRST(&all->unheard); l != NULL; l = after) {
 		after = LIST_NEXT(l, link);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_park.c - questions that a client takes along as the answer to its call,
- * and comes back with by another (MCP 2026-07-28, multi round-trip requests); a
- * task's are told and answered likewise. tools/ and methods/ call it. A key that
- * nothing was asked by is passed over; nobody coming back fails the run.
+ * and answers by another call (MCP 2026-07-28, multi round-trip requests); a
+ * task's questions go the same way. tools/ and methods/ call it. An answer by
+ * an unknown key is passed over; the run fails when no client comes back.
  */
 #include "supervisor/input/input_private.h"
 
@@ -21,10 +21,10 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 
-#define SMALL 8192	  /* bytes of an answer that is read at once */
-#define KEYS_MAX 1000	  /* from then on each is made unlike all others */
-#define GATHER_MS 10	  /* for the next one of several at once… */
-#define GATHER_MOST_MS 50 /* …in all */
+#define SMALL 8192	  /* bytes of an answer that is read on the loop */
+#define KEYS_MAX 1000	  /* more keys get their questions' numbers */
+#define GATHER_MS 10	  /* wait for another question of a burst */
+#define GATHER_MOST_MS 50 /* wait at most, from the first question */
 
 /* ---- names ---- */
 
@@ -36,11 +36,14 @@ void input_name(struct pending_input *p)
 	if (in->keys == NULL)
 		in->keys = json_object_new_object();
 	snprintf(p->key, sizeof(p->key), "%s", own);
-	/* a template may ask twice by one name */
+	/* a template may use a name for two questions */
 	if (p->q.key[0] == '\0' ||
 	    (size_t)json_object_object_length(in->keys) >= KEYS_MAX ||
 	    json_object_object_get_ex(in->keys, own, NULL))
 		snprintf(p->key, sizeof(p->key), "%s-%u", own, p->seq);
+	if (p->misfits > 0) /* a repeated question gets a new key */
+		snprintf(p->key, sizeof(p->key), "%s-%u-%u", own, p->seq,
+			 p->misfits);
 	if ((size_t)json_object_object_length(in->keys) < KEYS_MAX)
 		json_object_object_add(in->keys, p->key, NULL);
 }
@@ -55,7 +58,7 @@ static struct pending_input *find(const struct input *in, const char *key)
 	return NULL;
 }
 
-/* ---- what is asked ---- */
+/* ---- open questions ---- */
 
 struct json_object *input_requests(const struct run *r,
 				   const struct client_terms *t)
@@ -71,7 +74,7 @@ struct json_object *input_requests(const struct run *r,
 		    input_request_missing(&p->q, t) == NULL)
 			all[n++] = p;
 	o = n > 0 ? json_object_new_object() : NULL;
-	while (n-- > 0) /* the oldest is the last */
+	while (n-- > 0) /* the list begins with the newest */
 		json_object_object_add(
 		    o, all[n]->key,
 		    json_pack(
@@ -80,11 +83,12 @@ struct json_object *input_requests(const struct run *r,
 	return o;
 }
 
-/* ---- what is answered ---- */
+/* ---- answers ---- */
 
 /*
- * VALUE, of KEY in RESPONSES, answers P, and is its alone when it is large. When
- * too much is read already P is as before, and its client is asked again.
+ * Read the answer to P, the member KEY of RESPONSES. A large answer is taken
+ * out of RESPONSES. When too much is being read already, P stays as before, and
+ * its client is asked again.
  */
 static void answer(struct pending_input *p, struct requestor *from,
 		   struct json_object *responses, const char *key, size_t bytes)
@@ -97,7 +101,7 @@ static void answer(struct pending_input *p, struct requestor *from,
 			    .bytes = bytes};
 
 	if (rpc_async_is_large(bytes) && json_weigh(value, SMALL) <= SMALL)
-		m.bytes = SMALL; /* others may make the message large */
+		m.bytes = SMALL; /* other answers may make the message large */
 	if (rpc_async_is_large(m.bytes) && !thread_pool_has_room(pool, from)) {
 		json_object_put(m.root);
 		return;
@@ -105,7 +109,7 @@ static void answer(struct pending_input *p, struct requestor *from,
 	input_withdraw(p, "it was answered in another way");
 	json_object_object_del(responses, key);
 	input_reply_read(p, from, &m);
-	rpc_async_free(pool, from, &m); /* P may be gone */
+	rpc_async_free(pool, from, &m); /* P may be freed */
 }
 
 void input_answer_keys(struct run *r, struct requestor *from,
@@ -125,7 +129,7 @@ void input_answer_keys(struct run *r, struct requestor *from,
 		    json_object_is_type(value, json_type_object))
 			snprintf(keys[n++], sizeof(keys[0]), "%s", p->key);
 	}
-	/* an answer may end others, and all there is */
+	/* an answer may end other questions, and free the input */
 	for (size_t i = 0; i < n && r->input != NULL; i++) {
 		p = find(r->input, keys[i]);
 		if (p != NULL)
@@ -149,7 +153,7 @@ void input_refuse_all(struct run *r, struct tool_error *e)
 	tool_error_fini(e);
 }
 
-/* ---- until all are there ---- */
+/* ---- collected questions ---- */
 
 bool input_may_be_told(const struct input *in, const struct client_terms *t)
 {
@@ -173,7 +177,10 @@ static struct request *who_gathers(const struct input *in)
 	return NULL;
 }
 
-/* Each who waits takes all along; the first to come back is heard. */
+/*
+ * Give all questions to each waiter in turn; the first waiter that comes back
+ * is heard.
+ */
 static void on_gathered(evutil_socket_t fd, short what, void *arg)
 {
 	struct input *in = arg;
@@ -186,7 +193,8 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 		if (!input_guests_ask(in))
 			return;
 	} else if (thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
-		c->ops->asked(c, r); /* else a large answer would be refused */
+		/* without room, a large answer would be refused */
+		c->ops->asked(c, r);
 	}
 	if (r->input == in &&
 	    (who_gathers(in) != NULL || input_guests_gather(in)))
@@ -216,7 +224,10 @@ static void on_nobody_came(evutil_socket_t fd, short what, void *arg)
 	runs_end_parked(in->ctx->runs, in->run);
 }
 
-/* While the run's time rests, so does what an answer has of it. */
+/*
+ * While the run's time rests, count the question's whole time from now: a
+ * timeout that the run's time cut short before gets its rest back.
+ */
 static void rest(struct input *in)
 {
 	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
@@ -228,7 +239,8 @@ static void rest(struct input *in)
 		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
 
 		if (p->job != NULL || p->expiry == NULL || ms > most)
-			continue; /* it is read, or the run ends before */
+			/* a thread reads the answer, or the run ends before */
+			continue;
 		p->expires_mono_ms = now + ms;
 		evtimer_add(p->expiry, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 	}
@@ -243,7 +255,8 @@ void input_park(struct run *r)
 		in->parked = evtimer_new(in->ctx->base, on_nobody_came, in);
 	evtimer_add(in->parked, CLOCK_TIMEVAL(ms));
 	r->rounds++;
-	if (!r->parked.is) /* else another of its clients went before */
+	/* not parked already by another of the run's clients */
+	if (!r->parked.is)
 		runs_park(in->ctx->runs, r);
 	rest(in);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_private.h - what the parts of input share; nobody else includes it.
+ * input_private.h - types and functions for the files of supervisor/input
+ * alone.
  *
- *   input.c        all of a run's questions: new ones, who comes, who leaves
- *   input_route.c  one question: whom it is asked of, and how it ends
- *   input_reply.c  what a client answered, as the worker is to get it
- *   input_park.c   questions that a client takes along, and comes back with
- *   input_guests.c those that do so at other machines
+ *   input.c        all questions of a run: new questions, waiters come and go
+ *   input_route.c  one question: the client to ask, and the question's end
+ *   input_reply.c  a client's answer, made the text that the worker gets
+ *   input_park.c   questions that a client takes along and comes back with
+ *   input_guests.c waiters at other machines, who take questions along too
  */
 #ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
 #define SUPERVISOR_INPUT_INPUT_PRIVATE_H
@@ -18,102 +19,125 @@
 #include "supervisor/input/input.h"
 #include "supervisor/input/input_request.h"
 
-/* One question without an answer, in input.pending. */
+/* A question without an answer, in input.pending. */
 struct pending_input {
 	struct input *input;
 	uint32_t seq;
-	/* its name among all that this run has asked, for who takes it along */
-	char key[QUESTION_KEY_MAX + 16];
+	/*
+	 * unique among the run's questions, for a client that takes questions
+	 * along
+	 */
+	char key[QUESTION_KEY_MAX + 24];
+	unsigned misfits; /* answers that did not fit the schema */
 	struct input_request q;
 	int64_t asked_mono_ms, expires_mono_ms;
 	struct event *expiry;
-	struct client_task *asked; /* NULL: it is held */
-	/* by whose route; NULL: what belongs to no request */
+	struct client_task *asked; /* NULL: the question is held */
+	/* the request whose stream has the question; NULL: of no request */
 	struct request *request;
-	struct session *session; /* that it is asked of */
+	struct session *session; /* the client that is asked */
 	bool was_asked;
-	size_t bytes; /* of what is asked, as text */
-	/* its answer is being read; Q is the job's */
+	size_t bytes; /* of the question's params as text */
+	/* a thread reads the answer, and owns Q meanwhile; or NULL */
 	struct input_reply_job *job;
 	LIST_ENTRY(pending_input) link;
 };
 
-/* A run's; run.input. */
+/* All open questions of a run; run.input. */
 struct input {
 	struct context *ctx;
 	struct run *run; /* borrowed */
 	struct run_watch watch;
 	LIST_HEAD(pending_inputs, pending_input)
 	pending;	     /* MSG_ASKS_MAX at most */
-	size_t bytes;	     /* of all that are pending */
-	struct event *grace; /* until it must */
-	/* who is to take them along is told when no more come… */
+	size_t bytes;	     /* of all pending questions */
+	struct event *grace; /* until the client has to know its task */
+	/* collects questions for a client that takes them along */
 	struct event *gather;
-	int64_t gather_ms; /* …or so long after the first of these */
+	/* monotonic: the first collected question; 0: none */
+	int64_t gather_ms;
 	struct event
-	    *parked; /* pending: somebody has them, and may come back */
-	struct json_object *keys; /* that were used */
+	    /* pending: a client has the questions, and may come back */
+	    *parked;
+	struct json_object *keys; /* the keys of earlier questions */
 };
 
 /*
- * Ask P of who is there to be asked, hold it if somebody may come, or end it
- * and refuse it. One that is not wanted is asked of nobody.
+ * Ask P of a waiter, hold P while a waiter may still come, or end P with a
+ * refusal. Do nothing when the worker wants no answer to P any more.
  */
 void input_route(struct pending_input *p);
-/* Who was asked P and is not there to read it: ask another who is, if any. */
+/*
+ * When the client that was asked P does not read: ask another that reads, if
+ * any.
+ */
 void input_reroute(struct pending_input *p);
-/* Whoever is asked P is told to forget it, with REASON; P is held. */
+/* Tell the client that is asked P to forget P, with REASON; P is held then. */
 void input_withdraw(struct pending_input *p, const char *reason);
 
 /* ---- input_park.c ---- */
 
-/* P, which is new, gets its key. */
+/* Give a new or repeated question P its key. */
 void input_name(struct pending_input *p);
-/* C, who waits for the run, is to take along what IN has, as soon as it is all. */
+/* Tell a waiter of IN's questions as soon as no more of them come. */
 void input_gather(struct input *in);
 void input_gather_fini(struct input *in);
-/* Is something of IN asked that who said T can be told? */
+/* Has IN a question that a client with the terms T can be asked? */
 bool input_may_be_told(const struct input *in, const struct client_terms *t);
 
 /* ---- input_guests.c ---- */
 
-#define INPUT_NO_GUEST "" /* nobody waits elsewhere */
-/* NULL: who waits for R at another machine can be asked Q. Else what is missing. */
+#define INPUT_NO_GUEST "" /* no client waits at another machine */
+/*
+ * NULL: a guest that waits for R can be asked Q. Else the capability that
+ * guests lack, or INPUT_NO_GUEST.
+ */
 const char *input_guests_missing(const struct run *r,
 				 const struct input_request *q);
-/* Is there one who is to take along what IN has? */
+/* Does a guest wait who can take along a question of IN? */
 bool input_guests_gather(const struct input *in);
-/* The first of them is told. False: there is none. */
+/*
+ * Give IN's questions to the guest that has waited longest. False: no such
+ * guest.
+ */
 bool input_guests_ask(struct input *in);
 
 /* ---- */
 
-/* P, which is asked of nobody now, ends without an answer; ERRMSG is emptied. */
+/*
+ * End P, which is asked of no client now, with the error ERRMSG, which is
+ * emptied.
+ */
 void input_reject(struct pending_input *p, struct tool_error *errmsg);
-/* Likewise, with INPUT_FAILED. */
+/* Likewise, with the error INPUT_FAILED and the message WHAT. */
 void input_fail(struct pending_input *p, const char *what);
-/* P, which is asked of nobody now, ends, and the worker is told nothing. */
+/*
+ * End and free P, which is asked of no client now, and tell the worker nothing.
+ */
 void input_end(struct pending_input *p);
 
-/* What the worker gets for a response of a client's. */
+/* The worker's answer, made of a client's response. */
 struct input_reply {
 	bool ok;
-	char *how;  /* for the log: an action, an error's code; or NULL */
-	char *text; /* JSON, LEN bytes */
+	char *how;   /* for the log: an action, an error's code; or NULL */
+	char *wrong; /* where CONTENT breaks the schema; or NULL */
+	char *text;  /* JSON, LEN bytes */
 	size_t len;
 };
 
-/* P, which is asked of nobody now, ends, and its worker gets REPLY (lent). */
+/*
+ * End P, which is asked of no client now, and send REPLY (lent) to its worker.
+ */
 void input_answer(struct pending_input *p, const struct input_reply *reply);
 
 /*
- * M answers P, by a result or an error: P ends with what the worker gets for
- * it, at once; or when it is large as soon as a thread has read it. M is taken
- * then, and empty.
+ * Read M, a client's result or error for P, and end P with the reply that the
+ * worker gets. A small M is read at once. A large M is read on a thread: M is
+ * taken then, and empty.
  */
 void input_reply_read(struct pending_input *p, struct requestor *from,
 		      struct rpc_msg *m);
-/* P ends before that: nobody waits for it. */
+/* Cancel the thread's job for P, if any: P ends before its answer is read. */
 void input_reply_cancel(struct pending_input *p);
 
 #endif

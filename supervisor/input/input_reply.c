@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_reply.c - what a client answered to a question, checked and made the
- * text that the worker gets: at once, or when it is large on a thread. Nothing
- * fails: what is no answer is told the template as an error, and a question
- * that ends meanwhile cancels the job.
+ * input_reply.c - checks a client's answer to a question, and makes the text
+ * that the worker gets: a small answer at once, a large one on a thread.
+ * Nothing fails: the template gets an error for a wrong answer, and a question
+ * that ends meanwhile cancels its job.
  */
 #include "supervisor/input/input_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/run/audit.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 
-#define CPU_MS 5000 /* far above what 16 MiB can take */
+#define CPU_MS 5000 /* far more than 16 MiB can take */
+/* the member with the user's data; other members are MCP's */
+#define CONTENT "/content"
 
 struct input_reply_job {
 	struct thread_pool *o;
 	struct requestor *who;
 	struct thread_pool_job *job;
-	struct pending_input *p; /* it waits, unless the job is cancelled */
-	struct input_request q;	 /* P's */
+	struct pending_input *p; /* lives until the job ends or is cancelled */
+	struct input_request q;	 /* taken from P, and given back */
 	struct rpc_msg m;
 	struct input_reply reply;
 };
 
-/* ---- on either ---- */
+/* ---- on the loop or a thread ---- */
 
 static void take_text(struct input_reply *reply, struct json_object *v)
 {
@@ -38,7 +42,7 @@ static void take_text(struct input_reply *reply, struct json_object *v)
 	json_object_put(v);
 }
 
-/* ERRMSG is emptied. */
+/* Make REPLY the error ERRMSG, which is emptied. */
 static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 {
 	struct json_object *e = json_object_new_object();
@@ -50,14 +54,21 @@ static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 	take_text(reply, e);
 }
 
-/* The same, for who does not know that ERRMSG points into an answer. */
+/*
+ * Likewise, and say first that ERRMSG is about the client's answer: the
+ * template's author does not know the place that ERRMSG names.
+ */
 static void make_misfit(struct input_reply *reply, struct tool_error *errmsg)
 {
+	const char *at = json_member_str(errmsg->details, "pointer");
 	char *place = errmsg->message;
 
 	errmsg->message = xasprintf(
 	    "the client's answer does not fit what was asked: %s", place);
-	free(place);
+	if (at != NULL && strncmp(at, CONTENT, strlen(CONTENT)) == 0)
+		reply->wrong = place;
+	else
+		free(place);
 	make_refusal(reply, errmsg);
 }
 
@@ -78,7 +89,7 @@ static void make_answer(struct input_reply *reply,
 	take_text(reply, answer);
 }
 
-/* ERROR is the client's. */
+/* Make REPLY an INPUT_FAILED with ERROR, the client's. */
 static void make_error(struct input_reply *reply, struct json_object *error)
 {
 	const char *message = json_member_str(error, "message");
@@ -104,7 +115,41 @@ static void make(struct input_reply *reply, const struct input_request *q,
 static void reply_fini(struct input_reply *reply)
 {
 	free(reply->how);
+	free(reply->wrong);
 	free(reply->text);
+}
+
+/* ---- a question asked once more ---- */
+
+#define AGAIN_MAX 3 /* of a question */
+
+/*
+ * Ask P anew, which is asked of no client now, with REPLY's fault in its
+ * message.
+ */
+static void ask_again(struct pending_input *p, const struct input_reply *reply)
+{
+	struct run *r = p->input->run;
+
+	p->misfits++;
+	audit_input("input_refused", r, p->seq, reply->how);
+	input_request_again(&p->q, reply->wrong);
+	input_name(p); /* an answer by the old key is of before */
+	input_route(p);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
+}
+
+/*
+ * End P with REPLY, or ask a person a few times more after a misfit: people
+ * mistype, and the template is to get the answer that they mean.
+ */
+static void settle(struct pending_input *p, const struct input_reply *reply)
+{
+	if (reply->wrong != NULL && p->misfits < AGAIN_MAX &&
+	    p->q.kind == WORKER_QUESTION_ELICIT)
+		ask_again(p, reply);
+	else
+		input_answer(p, reply);
 }
 
 /* ---- on a thread ---- */
@@ -121,7 +166,7 @@ static void work(struct thread_pool_job *j, void *arg)
 	    .allowed = SCHEMA_STEPS_MAX, .goes_on = goes_on, .arg = j};
 
 	make(&job->reply, &job->q, &job->m, &b);
-	rpc_async_fini(&job->m);
+	rpc_async_fini(job->who, &job->m);
 }
 
 /* ---- on the loop ---- */
@@ -132,14 +177,17 @@ static void on_read(void *arg, const struct thread_pool_result *end)
 
 	(void)end;
 	job->p->job = NULL;
-	input_answer(job->p, &job->reply);
+	job->p->q = job->q;
+	job->q = (struct input_request){0};
+	settle(job->p, &job->reply);
 }
 
 static void drop(void *arg)
 {
 	struct input_reply_job *job = arg;
 
-	rpc_async_free(job->o, job->who, &job->m); /* when it was not begun */
+	/* when the job was not begun */
+	rpc_async_free(job->o, job->who, &job->m);
 	input_request_fini(&job->q);
 	reply_fini(&job->reply);
 	free(job);
@@ -184,7 +232,7 @@ void input_reply_read(struct pending_input *p, struct requestor *from,
 		return;
 	}
 	make(&reply, &p->q, m, &b);
-	input_answer(p, &reply);
+	settle(p, &reply);
 	reply_fini(&reply);
 }
 

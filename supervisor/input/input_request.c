@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_request.c - one question: is it one that MCP knows, can this client be
- * asked it, and is the answer what was asked for? input.c, input_route.c and
- * input_reply.c call it. A bad question is INVALID_PARAMETER for the template,
- * a bad answer INPUT_INVALID, each with a JSON pointer.
+ * input_request.c - a question to a client: whether MCP knows it, whether a
+ * client can be asked it, and whether an answer fits. input.c, input_route.c
+ * and input_reply.c call it. A bad question is INVALID_PARAMETER for the
+ * template, a bad answer INPUT_INVALID; both name the place by a JSON pointer.
  */
 #include "supervisor/input/input_request.h"
 
@@ -22,7 +22,7 @@
 
 #define ROOTS_MAX 1000
 
-/* ---- what is asked ---- */
+/* ---- the question ---- */
 
 static bool invalid(struct tool_error *r, const char *code, const char *pointer,
 		    const char *expected)
@@ -69,12 +69,16 @@ static bool take_key(struct input_request *q, struct tool_error *r)
 	    !question_key_ok(text, len))
 		return bad_param(r, "/key",
 				 "the question's name, " QUESTION_KEY_RULE);
-	memcpy(q->key, text, len); /* q is all zeros */
+	/* q is all zeros, so the text ends with NUL */
+	memcpy(q->key, text, len);
 	json_object_object_del(q->params, "key");
 	return true;
 }
 
-/* Is there no parameter but KNOWN, words? If not, EXPECTED is told. */
+/*
+ * Check that KNOWN (words) has every parameter's name. False: R says EXPECTED
+ * of the first unknown parameter.
+ */
 static bool check_names(const struct input_request *q, const char *known,
 			const char *expected, struct tool_error *r)
 {
@@ -135,7 +139,7 @@ static bool init_roots(struct input_request *q, struct tool_error *r)
 	    q, "", "left out: key and timeoutMs are all that there is", r);
 }
 
-/* ---- who can be asked ---- */
+/* ---- the client's capabilities ---- */
 
 bool input_request_any(const struct client_terms *t)
 {
@@ -143,7 +147,10 @@ bool input_request_any(const struct client_terms *t)
 	       mcp_declares(t->capabilities, "sampling");
 }
 
-/* "elicitation": {} means forms, as it did before there were others. */
+/*
+ * Can the client show forms? "elicitation": {} means forms, the only kind of
+ * earlier revisions.
+ */
 static bool has_forms(const struct client_terms *t)
 {
 	return mcp_declares(t->capabilities, "elicitation/form") ||
@@ -203,7 +210,7 @@ static const char *lacks_roots(const struct input_request *q,
 
 /* ---- the params ---- */
 
-/* A shallow copy: members are shared, and never changed. */
+/* Returns a shallow copy of FROM: members are shared, and never changed. */
 static struct json_object *copy_of(struct json_object *from)
 {
 	struct json_object *to = json_object_new_object();
@@ -213,7 +220,7 @@ static struct json_object *copy_of(struct json_object *from)
 	return to;
 }
 
-/* MESSAGES, which were checked, as older revisions know them. */
+/* Returns MESSAGES, checked before, in the form of the older revision REV. */
 static struct json_object *messages_for(struct json_object *messages,
 					enum mcp_revision rev)
 {
@@ -242,7 +249,7 @@ static struct json_object *bad_answer(struct tool_error *r, const char *pointer,
 	return NULL;
 }
 
-/* EXPECTED is a member of what POINTER points at, and is not there. */
+/* Refuse an answer whose object at POINTER lacks the member EXPECTED. */
 static struct json_object *lacking(struct tool_error *r, const char *pointer,
 				   const char *expected)
 {
@@ -308,7 +315,8 @@ static struct json_object *sample_answer(const struct input_request *q,
 	if (!sampling_result_check(result, &f))
 		return bad_answer(r, f.pointer, f.expected);
 	answer = copy_of(result);
-	json_object_object_del(answer, "_meta"); /* between client and server */
+	/* "_meta" is for client and server alone */
+	json_object_object_del(answer, "_meta");
 	return answer;
 }
 
@@ -317,7 +325,7 @@ static bool is_text(struct json_object *v)
 	return json_object_is_type(v, json_type_string);
 }
 
-/* ROOT, for the template; NULL with F pointing on into it. */
+/* Returns ROOT in the template's form; or NULL, and F points on into ROOT. */
 static struct json_object *take_root(struct json_object *root,
 				     struct pointer_error *f)
 {
@@ -429,7 +437,20 @@ bool input_request_init(struct input_request *q,
 void input_request_fini(struct input_request *q)
 {
 	schema_free(q->schema);
+	free(q->message);
 	json_object_put(q->params);
+}
+
+void input_request_again(struct input_request *q, const char *wrong)
+{
+	char *text;
+
+	if (q->message == NULL)
+		q->message = xstrdup(json_member_str(q->params, "message"));
+	text = xasprintf("%s\n\nThe last answer does not fit: %s", q->message,
+			 wrong);
+	json_add(q->params, "message:s", text);
+	free(text);
 }
 
 const char *input_request_missing(const struct input_request *q,

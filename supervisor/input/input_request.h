@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_request.h - what a template asks of a client: a user's answer, a
- * model's, or its roots. Which questions pass, who can be asked, and which answers do.
+ * input_request.h - a template's question to a client, about the user, the
+ * model or the roots: which questions pass, which client can be asked, which
+ * answers fit.
  */
 #ifndef SUPERVISOR_INPUT_INPUT_REQUEST_H
 #define SUPERVISOR_INPUT_INPUT_REQUEST_H
@@ -20,60 +21,74 @@
 
 struct input_request {
 	enum worker_question_kind kind;
-	struct json_object *params; /* owned: as the client gets them, but for
-				       what the session decides */
-	struct schema *schema;	    /* of an elicitation's content */
-	const char *newer; /* a property for 2025-11-25 alone, or NULL */
-	unsigned needs;	   /* a set of sampling_need */
+	struct json_object *params; /* owned; less the session's own members */
+	struct schema *schema;	    /* an elicitation's content */
+	/* owned: the first message, once a repeat says more; or NULL */
+	char *message;
+	/* a schema property that needs 2025-11-25, or NULL */
+	const char *newer;
+	unsigned needs; /* a set of sampling_need */
 	int64_t timeout_ms;
-	/* what the template calls it, which it may twice; "": nothing */
+	/* the template's name for the question, perhaps used twice; "": none */
 	char key[QUESTION_KEY_MAX + 1];
 };
 
 /*
- * Copies of ASK what is needed. False, with R filled (INVALID_PARAMETER): the
- * template asks for what no client can be asked.
+ * Make Q of ASK, of which the needed parts are copied. False, with R filled
+ * (INVALID_PARAMETER): no client can be asked such a question.
  */
 bool input_request_init(struct input_request *q,
 			const struct worker_question *ask,
 			struct tool_error *r);
 void input_request_fini(struct input_request *q);
+/*
+ * Ready Q to be asked once more: its message says how the last answer was
+ * WRONG.
+ */
+void input_request_again(struct input_request *q, const char *wrong);
 
 const char *input_request_method(const struct input_request *q);
 
-/* NULL: who said T can be asked Q. Else what it would have to declare. */
+/*
+ * NULL: a client with the terms T can be asked Q. Else the capability that the
+ * client would have to declare, as a sentence.
+ */
 const char *input_request_missing(const struct input_request *q,
 				  const struct client_terms *t);
 
-/* Could who said T be asked anything at all? */
+/* Could a client with the terms T be asked anything (user or model)? */
 bool input_request_any(const struct client_terms *t);
 
-/* What of T matters to who asks, as capabilities; the caller's. */
+/*
+ * Returns the capabilities of T that decide which questions the client can be
+ * asked; the caller's.
+ */
 struct json_object *input_request_askable(const struct client_terms *t);
 
-/* Nobody can be asked Q; ERRMSG is for the template's author. */
+/* Fill R: no client can be asked Q; ERRMSG is for the template's author. */
 void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r);
 
 /*
- * A run failed with DETAILS (may be NULL), since its template could not do without an
- * answer: the capability, as mcp_declares() has it, that its client, who said T,
- * would have to declare. NULL: it is not that.
+ * Returns the capability, as mcp_declares() has it, that a run's client with
+ * the terms T would have to declare, when the run failed with DETAILS (may be
+ * NULL) because its template needed an answer. NULL: the run failed otherwise.
  */
 const char *input_request_undeclared(struct json_object *details,
 				     const struct client_terms *t);
 
 /*
- * The params as REV has them, of task TASK_ID (NULL: of none); the caller owns them.
+ * Returns Q's params in the form of REV, of task TASK_ID (NULL: of no task);
+ * the caller owns them.
  */
 struct json_object *input_request_params(const struct input_request *q,
 					 enum mcp_revision rev,
 					 const char *task_id);
 
 /*
- * RESULT, an object, is the client's. What the template gets (the caller owns
- * it), or NULL with R filled: INPUT_INVALID, also for one that takes more than
- * B to check. On any thread.
+ * Check RESULT, an object of a client's. Returns the template's answer (the
+ * caller owns it), or NULL with R filled: INPUT_INVALID, also for a result that
+ * takes more than B to check. On any thread.
  */
 struct json_object *input_request_result(const struct input_request *q,
 					 struct json_object *result,

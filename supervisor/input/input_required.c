@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_required.c - seals what a client is to come back with, and opens it again;
- * tools/ and methods/ call it. What cannot be opened is refused with the reason,
- * and recorded, since nobody comes by such a state by accident.
+ * input_required.c - seals the state for a client to come back with, and opens
+ * the state again; tools/ and methods/ call it. A state that cannot be opened
+ * is refused with the reason and recorded by the audit: no client has such a
+ * state by accident.
  */
 #include "supervisor/input/input_required.h"
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/config/config.h"
 #include "supervisor/state/seal_key.h"
 
-/* Read at the first use: starting has no side effect. */
-static const unsigned char *seal_key(const struct context *ctx)
+/* Lazy: a start without a key file has no side effect. */
+const unsigned char *input_seal_key(const struct context *ctx)
 {
 	static unsigned char key[SEAL_KEY_BYTES];
 	static unsigned char shared[SEAL_KEY_BYTES];
@@ -24,9 +26,11 @@ static const unsigned char *seal_key(const struct context *ctx)
 	_Static_assert(SEAL_KEY_BYTES == STORE_SEAL_BYTES, "one key");
 	if (store_seal_key(ctx->store, shared))
 		return shared;
+	loop_guard_allow("a file of 32 bytes, once in a server's life");
 	if (!loaded && seal_key_load(key, ctx->config->state_dir, errmsg,
 				     sizeof(errmsg)) < 0)
 		log_warn("server", "seal_key=none err=\"%s\"", errmsg);
+	loop_guard_forbid();
 	loaded = true;
 	return key;
 }
@@ -38,7 +42,7 @@ void input_required(struct request *c, struct json_object *requests,
 
 	st->requestor = c->requestor->name;
 	st->expires_ms = clock_wall_ms() + c->ctx->config->input_wait_ms;
-	request_state_seal(text, seal_key(c->ctx), st);
+	request_state_seal(text, input_seal_key(c->ctx), st);
 	request_result(c,
 		       json_pack("resultType:s inputRequests:o requestState:s",
 				 "input_required", requests, text));
@@ -72,9 +76,9 @@ bool input_required_open(struct request *c, struct request_state *st)
 	enum request_state_verdict v;
 
 	st->requestor = c->requestor->name;
-	v = request_state_open(st, seal_key(c->ctx), text != NULL ? text : "",
-			       (size_t)json_object_get_string_len(given),
-			       clock_wall_ms());
+	v = request_state_open(
+	    st, input_seal_key(c->ctx), text != NULL ? text : "",
+	    (size_t)json_object_get_string_len(given), clock_wall_ms());
 	if (v == REQUEST_STATE_OK)
 		return true;
 	refuse(c, reasons[v], request_state_text(v));

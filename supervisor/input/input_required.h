@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_required.h - an answer that says what is still needed, and the state that
- * its client brings with the answers (MCP 2026-07-28, multi round-trip requests).
+ * input_required.h - an answer that asks for more input, with a state for the
+ * client to bring back with the answers (MCP 2026-07-28, multi round-trip
+ * requests).
  */
 #ifndef SUPERVISOR_INPUT_INPUT_REQUIRED_H
 #define SUPERVISOR_INPUT_INPUT_REQUIRED_H
@@ -11,22 +12,29 @@
 #include "supervisor/session/request.h"
 
 /*
- * C (of a revision without sessions) is answered: REQUESTS ({key: {method,
- * params}}, taken) are needed, and ST is what it is to come back with: its run,
- * round and call, which are set.
+ * Answer C (of a revision without sessions) by "input_required": REQUESTS
+ * ({key: {method, params}}, taken) are needed, and the client is to come back
+ * with ST, whose run, round and call are set.
  */
 void input_required(struct request *c, struct json_object *requests,
 		    struct request_state *st);
 
-/* Does C come back with a state? */
+/*
+ * Returns the key, lent, of this server's seals. Servers with the same database
+ * or state folder have the same key. Before the database was first reached, the
+ * state folder's key stands in.
+ */
+const unsigned char *input_seal_key(const struct context *ctx);
+
+/* Does C bring a state? */
 bool input_required_is_retry(const struct request *c);
 /*
- * What C comes back with, to ST, whose call is set: C asks for the same thing.
- * False: that is none of ours, too old, another requestor's or another call's,
- * and C has been answered by an error that says so.
+ * Open C's state into ST, whose call is set: a retry repeats its call. False:
+ * the state is foreign, too old, or of another requestor or call, and C has
+ * been answered by an error with the reason.
  */
 bool input_required_open(struct request *c, struct request_state *st);
-/* C comes back a second time with one and the same state. */
+/* Refuse C, whose state was used before. */
 void input_required_used(struct request *c);
 
 #endif

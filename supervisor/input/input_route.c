@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_route.c - chooses the client that a question goes to, sends it there,
- * and gives it to another when that one leaves; input.c and input_reply.c call
- * it. Where nobody can be asked the question is held, or the template is told
- * why at once.
+ * input_route.c - chooses the client for a question, sends the question there,
+ * and chooses again when the client leaves; input.c and input_reply.c call it.
+ * Where no client can be asked the question is held, or the template gets the
+ * reason at once.
  */
 #include "supervisor/input/input_private.h"
 
@@ -27,15 +27,15 @@ static bool is_task(const struct run *r)
 }
 
 /*
- * Does the template still want an answer, and has none come? If not, P's end is
- * near.
+ * Does the template still wait for an answer to P, and has no answer come? If
+ * not, P ends soon.
  */
 static bool input_is_wanted(const struct pending_input *p)
 {
 	return p->job == NULL && worker_awaits(p->input->run, p->seq);
 }
 
-/* ---- how it ends ---- */
+/* ---- the end of a question ---- */
 
 void input_end(struct pending_input *p)
 {
@@ -68,7 +68,7 @@ void input_withdraw(struct pending_input *p, const char *reason)
 	p->request = NULL;
 }
 
-/* ---- whom it is asked of ---- */
+/* ---- the asked client ---- */
 
 void input_fail(struct pending_input *p, const char *what)
 {
@@ -93,13 +93,16 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 	case CLIENT_TASK_FAILED:
 		input_fail(p, errmsg);
 		break;
-	case CLIENT_TASK_GONE: /* somebody else, then */
+	case CLIENT_TASK_GONE: /* try another client */
 		input_route(p);
 		break;
 	}
 }
 
-/* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
+/*
+ * Ask P of the client of S: on C's stream, or (C NULL) on the stream that
+ * belongs to no request.
+ */
 static void input_send(struct pending_input *p, struct session *s,
 		       struct request *c)
 {
@@ -127,7 +130,10 @@ static void input_send(struct pending_input *p, struct session *s,
 			    input_request_method(&p->q));
 }
 
-/* Why S, or a request of its with the terms T, cannot be asked P; NULL: it can. */
+/*
+ * NULL: the client of S with the terms T (a request may have its own) can be
+ * asked P. Else the reason why it cannot.
+ */
 static const char *missing(const struct pending_input *p,
 			   const struct session *s,
 			   const struct client_terms *t)
@@ -137,15 +143,16 @@ static const char *missing(const struct pending_input *p,
 		   : "the client has not sent notifications/initialized";
 }
 
-/* Is it for C to take questions along, and to come back? */
+/* Does C take questions along and come back (a revision without sessions)? */
 static bool takes_along(const struct request *c)
 {
 	return mcp_has(c->terms->revision, MCP_STATELESS);
 }
 
 /*
- * Who waits for R's result and can be asked P, best of all one who reads; else
- * *ERRMSG not. Many may be of one session.
+ * Returns a waiter for the run that can be asked P, if possible a waiter that
+ * reads its stream. NULL: *ERRMSG says why, if there are waiters. Many waiters
+ * may be of one session: equal terms are checked once.
  */
 static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 {
@@ -192,7 +199,10 @@ void input_reroute(struct pending_input *p)
 	input_send(p, c->session, c);
 }
 
-/* Nobody here can be asked P; can somebody at another machine? Else *ERRMSG not. */
+/*
+ * No waiter at this machine can be asked P: can a guest be asked? If not,
+ * *ERRMSG says why, when a guest waits.
+ */
 static bool guest_waits_for(struct pending_input *p, const char **errmsg)
 {
 	const char *lacks = input_guests_missing(p->input->run, &p->q);
@@ -214,7 +224,7 @@ static void offer_plain(struct pending_input *p)
 	} else if (c != NULL) {
 		input_send(p, c->session, c);
 	} else if (p->input->run->parked.is) {
-		return; /* somebody will be back */
+		return; /* a client will be back */
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
@@ -224,7 +234,10 @@ static void offer_plain(struct pending_input *p)
 	}
 }
 
-/* What P's client, which reads it in the task, would have to have declared. */
+/*
+ * Returns the capability that the client of P's task, which reads questions by
+ * tasks/get, has not declared; or NULL.
+ */
 static const char *missing_reader(const struct pending_input *p)
 {
 	const struct client_terms terms = {
@@ -235,7 +248,10 @@ static const char *missing_reader(const struct pending_input *p)
 					  : NULL;
 }
 
-/* Its maker, by what belongs to no request; else who waits; else later. */
+/*
+ * Ask P of a task's maker, on the stream that belongs to no request; else of a
+ * waiter; else hold P.
+ */
 static void offer_task(struct pending_input *p)
 {
 	struct session *maker = task_notify_session(p->input->run);
@@ -247,7 +263,7 @@ static void offer_task(struct pending_input *p)
 	struct request *c;
 
 	if (!p->input->run->task.known)
-		return; /* too early to be understood */
+		return; /* the client does not know the task yet */
 	if (there && !unable && session_has_push_stream(maker)) {
 		input_send(p, maker, NULL);
 		return;
@@ -258,7 +274,7 @@ static void offer_task(struct pending_input *p)
 	} else if (unable) {
 		input_request_refuse(&p->q, errmsg, &tool_error);
 		input_reject(p, &tool_error);
-	} /* else it is held, until somebody waits or can be reached */
+	} /* else P is held until a client waits or can be reached */
 }
 
 void input_route(struct pending_input *p)

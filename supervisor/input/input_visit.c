@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_visit.c - a request that waits here for a run of another machine: its letters
- * to the owner, and what the run's row says of it. tool_run_retry.c calls it, and
- * runs_abroad.c with each row. What cannot be sent is told to the request; an owner
- * that is another by now is told anew who waits.
+ * input_visit.c - a request at this machine that waits for a remote run: its
+ * letters to the run's owner, and the owner's answers in the run's row.
+ * tool_run_retry.c calls it, and runs_abroad.c with each row. A failure to send
+ * is told to the request. When the run gets another owner, the next letter
+ * introduces the waiter there.
  */
 #include "supervisor/input/input_visit.h"
 
@@ -21,18 +22,18 @@
 #include "supervisor/input/input_request.h"
 #include "supervisor/run/run_row.h"
 
-struct sent {			   /* of the first letter */
-	struct input_visit *visit; /* NULL: it is over */
+struct sent { /* the argument of the first letter's callback */
+	struct input_visit *visit; /* NULL: the visit was freed */
 };
 
 struct input_visit {
 	struct request *request;
 	struct run *run;
 	char name[ID_SIZE];
-	uint32_t round;	   /* that it came back with */
-	bool known;	   /* its owner has heard it */
-	bool over;	   /* nothing more is to be told */
-	struct sent *sent; /* until its first letter is durable */
+	uint32_t round;	   /* the request's round */
+	bool known;	   /* the run's owner knows the guest */
+	bool over;	   /* no more letters are sent */
+	struct sent *sent; /* until the first letter is durable */
 	int64_t sent_ms;
 	LIST_ENTRY(input_visit) link; /* in run.visits */
 };
@@ -53,14 +54,17 @@ static void post_text(struct input_visit *v, const char *text, store_done done,
 			  text, clock_wall_ms() + INPUT_AWAY_MS, done, arg);
 }
 
-/* A letter that nobody waits for: when it is lost the next one says the same. */
+/*
+ * Send a letter without waiting for the store: the next letter repeats a lost
+ * one.
+ */
 static void post(struct input_visit *v, struct json_object *o)
 {
 	post_text(v, json_text(o, NULL), NULL, NULL);
 	json_object_put(o);
 }
 
-/* Nothing more is to be told of V, and its run may be forgotten. */
+/* End V's letters, and let V's run be forgotten. */
 static void finish(struct input_visit *v)
 {
 	v->over = true;
@@ -73,7 +77,10 @@ static void give_up(struct input_visit *v, int rc)
 	v->request->ops->not_heard(v->request, rc);
 }
 
-/* It may be over by then, for the run may have ended meanwhile. */
+/*
+ * The first letter is durable or failed. V may be over or freed: the run may
+ * have ended meanwhile.
+ */
 static void on_sent(void *arg, const struct store_result *res)
 {
 	struct sent *sent = arg;
@@ -96,7 +103,9 @@ struct input_visit *input_visit_new(struct request *c, struct run *r,
 	const char *text;
 	size_t len;
 
-	/* a message may have 16 MiB, which are not to be made text to be counted */
+	/*
+	 * weigh first: a message of 16 MiB is not to be made text to be counted
+	 */
 	if (json_weigh(answers, INPUT_AWAY_MAX) > INPUT_AWAY_MAX)
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
@@ -134,7 +143,7 @@ void input_visit_leave(struct input_visit *v, bool cancel)
 	free(v);
 }
 
-/* What is asked by these KEYS. */
+/* Returns the shown questions of KEYS. */
 static struct json_object *pick(struct json_object *shown,
 				struct json_object *keys)
 {
@@ -152,7 +161,10 @@ static struct json_object *pick(struct json_object *shown,
 	return some;
 }
 
-/* It is asked something, or hears that it is not heard: both are its answer. */
+/*
+ * Tell V's request its questions, or that another client used its round: both
+ * end V. Otherwise write again before the owner forgets the guest.
+ */
 static void tell(struct input_visit *v, struct json_object *shown)
 {
 	struct json_object *mine =
@@ -172,7 +184,10 @@ static void tell(struct input_visit *v, struct json_object *shown)
 	}
 }
 
-/* The run has ended: ROW says whose answers it had. */
+/*
+ * End V with its run: when ROW says that other clients' answers were heard for
+ * V's round, tell the request.
+ */
 static void tell_end(struct input_visit *v, const struct store_run *row)
 {
 	uint32_t used = run_row_rounds_used(row);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_name.c - names of files that clients and templates wrote, made safe for a
- * folder of ours; run_files.c and uploads call it. It fails only where nothing of
- * a name is left, and then the caller has another.
+ * file_name.c - makes names from clients and templates safe for files in a
+ * folder of paddock's; run_files.c and uploads call it. A name of which nothing
+ * is left gives NULL, and the caller has another name.
  */
 #include "supervisor/inputs/file_name.h"
 
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 
-#define EXTENSION_MAX 16 /* bytes, to be kept behind a number */
+#define EXTENSION_MAX 16 /* most bytes of an extension to keep */
 
 char *file_name_safe(const char *name)
 {
@@ -44,7 +44,7 @@ char *file_name_safe(const char *name)
 	return buf_take(&out, NULL);
 }
 
-/* Where the extension of NAME begins: its last dot, or its end. */
+/* Return where the extension of NAME begins: the last dot, or the end. */
 static size_t stem_len(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -62,6 +62,9 @@ char *file_name_numbered(const char *name, unsigned n)
 
 	if (stem + len + rest > FILE_NAME_MAX)
 		stem = utf8_cut(name, stem, FILE_NAME_MAX - len - rest);
+	if (stem + len == stem_len(name) &&
+	    memcmp(name + stem, number, len) == 0)
+		stem = utf8_cut(name, stem, stem - 1);
 	return xasprintf("%.*s%s%s", (int)stem, name, number,
 			 name + stem_len(name));
 }

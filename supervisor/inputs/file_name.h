@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file_name.h - a name that a file of a run can have, of what somebody wrote. */
+/*
+ * file_name.h - makes a name for a file of a run from a name that a client
+ * wrote.
+ */
 #ifndef SUPERVISOR_INPUTS_FILE_NAME_H
 #define SUPERVISOR_INPUTS_FILE_NAME_H
 
@@ -9,13 +12,17 @@
 #define FILE_NAME_MAX 255 /* bytes */
 
 /*
- * The last part of NAME, without what no name may have: controls and what is no
- * UTF-8 become '_', dots in front go, and the end is cut at a character. The
- * caller's; NULL: nothing is left.
+ * Return the last part of NAME, made safe: controls and bytes that are not
+ * UTF-8 become '_', leading dots go, and the end is cut between characters. The
+ * caller frees the name. NULL: nothing is left.
  */
 char *file_name_safe(const char *name);
 
-/* The same with "-2" and so on before its extension; N is 2 or more. */
+/*
+ * Return NAME, a safe name, with "-2" and so on before its extension; N is 2 or
+ * more. The result differs from NAME, even where the length has to be cut. The
+ * caller frees the result.
+ */
 char *file_name_numbered(const char *name, unsigned n);
 
 #endif

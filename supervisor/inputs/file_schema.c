@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_schema.c - finds the files among a template's inputs, and says in its
- * schema what may be given for one. templates/manifest.c calls it once a load;
- * what lies deeper or is more than its bounds is no file, as if it did not say
- * so, and nothing else fails.
+ * file_schema.c - finds the files among a template's inputs, and describes in
+ * the schema what a caller may give for a file. templates/manifest.c calls it
+ * once for each load. Places deeper or more numerous than the bounds below are
+ * no files, and nothing else fails.
  */
 #include "supervisor/inputs/file_schema.h"
 
@@ -16,10 +16,10 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 
-#define DEPTH_MAX 24   /* of places, and of what "$ref" leads to */
-#define LOOKS_MAX 4096 /* at subschemas */
+#define DEPTH_MAX 24   /* depth of places, and of "$ref" chains */
+#define LOOKS_MAX 4096 /* most subschemas visited */
 
-/* ---- where ---- */
+/* ---- finding the places ---- */
 
 struct find {
 	struct json_object *root;
@@ -96,7 +96,7 @@ static void look_elements(struct find *f, struct json_object *list,
 	}
 }
 
-/* What the keyword combines says something of the place itself. */
+/* Visit the subschemas of combining keywords, which describe the same place. */
 static void look_combined(struct find *f, struct json_object *schema,
 			  struct file_spot *at, int depth)
 {
@@ -133,7 +133,7 @@ static void look(struct find *f, struct json_object *schema,
 	look_below(f, json_member(schema, "items"), at, NULL, depth);
 }
 
-/* What has no file below it goes. Is there one? */
+/* Remove the places below S without files. Is there a file in S? */
 static bool prune(struct file_spot *s)
 {
 	struct file_spot **link = &s->below, *one;
@@ -146,8 +146,8 @@ static bool prune(struct file_spot *s)
 			continue;
 		}
 		/*
-		 * a name without files must not be taken for "any other"; the
-		 * rest of the list is pruned as well
+		 * A name without files must stay, lest the name counts as "any
+		 * other"; the rest of the list is pruned as well.
 		 */
 		if (one->key != NULL) {
 			link = &one->next;
@@ -166,14 +166,14 @@ struct file_spot *file_schema_find(struct json_object *schema)
 	struct file_spot *all = xcalloc(1, sizeof(*all));
 
 	look(&f, schema, all, 0);
-	all->is_file = false; /* inputs are an object */
+	all->is_file = false; /* the inputs themselves are an object */
 	if (prune(all))
 		return all;
 	file_schema_free(all);
 	return NULL;
 }
 
-/* ---- what may be given ---- */
+/* ---- describing the files ---- */
 
 #define NAME                                                                   \
 	"\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":255,"     \
@@ -184,7 +184,10 @@ struct file_spot *file_schema_find(struct json_object *schema)
 	"\":{\"type\":\"string\"" more ",\"description\":\"" says "\"}," NAME  \
 	"}}"
 
-/* In front of these is what the template says of its strings: the text alone. */
+/*
+ * The forms of a file beside the text, whose description comes from the
+ * template.
+ */
 static const char forms[] = "[{}," FORM(
     FILE_SCHEMA_ARTIFACT,
     "The id of an artifact of yours: a file that was uploaded, or "
@@ -198,7 +201,7 @@ static const char forms[] = "[{}," FORM(
 	"A file: its text, or {\"$artifact\": \"art_…\"} for one that was "  \
 	"uploaded or that a run made, or {\"base64\": \"…\"}."
 
-/* What of a subschema is said of the value, whatever form it has. */
+/* Keywords that describe the value in any form. */
 static const char *const kept[] = {"title", "default", "examples", "writeOnly",
 				   "deprecated"};
 
@@ -221,7 +224,10 @@ static void move(struct json_object *from, struct json_object *to,
 	json_object_object_del(from, key);
 }
 
-/* S says format, and perhaps anyOf and more of its strings: a file. */
+/*
+ * Replace format in S, a file's subschema, by anyOf; other keywords of strings
+ * move into the form of a text.
+ */
 static void expand_one(struct json_object *s)
 {
 	struct json_object *text = json_object_new_object(), *any = NULL;
@@ -251,7 +257,7 @@ static void expand_one(struct json_object *s)
 	free(description);
 }
 
-/* Values that are no schemas, whatever they look like. */
+/* Does KEY hold values, which are no schemas, whatever they look like? */
 static bool is_value(const char *key)
 {
 	static const char *const values[] = {"const", "enum", "default",

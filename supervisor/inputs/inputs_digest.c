@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs_digest.c - a digest of inputs, to see whether an idempotency key came
- * with the same ones; of those with secrets, one that is of no use elsewhere.
- * tool_run_idempotent.c calls it, for large inputs on a thread. It fails only
- * without random bytes, and then aborts.
+ * inputs_digest.c - digests inputs, to see whether an idempotency key came with
+ * the same inputs; the digest of secret inputs is of no use elsewhere.
+ * tool_run_digest.c calls it, for large inputs on a thread. It cannot fail.
  */
 #include "supervisor/inputs/inputs_digest.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/random.h>
+#include <string.h>
 
 #include "proto/json/json_digest.h"
 
-static unsigned char key[32];
+/* Other uses of the sealing key have other labels. */
+#define LABEL "paddock inputs"
 
-static void make_key(void)
-{
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		abort();
-}
-
-/* Also called on threads, of trees that nobody else touches. */
+/* Also called on threads, for trees that no other thread touches. */
 void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value,
-			bool secret)
+			const unsigned char key[INPUTS_DIGEST_KEY])
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	unsigned char prefix[INPUTS_DIGEST_KEY + sizeof(LABEL)] = {0};
 	unsigned char sum[JSON_DIGEST_BYTES];
 
-	if (secret)
-		pthread_once(&once, make_key);
-	json_digest(sum, key, secret ? sizeof(key) : 0, value);
+	if (key != NULL) {
+		memcpy(prefix, LABEL, sizeof(LABEL));
+		memcpy(prefix + sizeof(LABEL), key, INPUTS_DIGEST_KEY);
+	}
+	json_digest(sum, prefix, key != NULL ? sizeof(prefix) : 0, value);
 	for (unsigned i = 0; i < sizeof(sum); i++)
 		snprintf(out + (size_t)2 * i, 3, "%02x", sum[i]);
+	explicit_bzero(prefix, sizeof(prefix));
 }

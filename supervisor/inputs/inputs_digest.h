@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs_digest.h - SHA-256 of a JSON value, whatever the order of its members.
+ * inputs_digest.h - digests a JSON value by SHA-256, whatever the order of
+ * members.
  */
 #ifndef SUPERVISOR_INPUTS_INPUTS_DIGEST_H
 #define SUPERVISOR_INPUTS_INPUTS_DIGEST_H
 
 #include <json-c/json.h>
-#include <stdbool.h>
 
-#define INPUTS_DIGEST_SIZE 65 /* hex with NUL */
+#define INPUTS_DIGEST_SIZE 65 /* size of the digest in hex, with NUL */
+
+#define INPUTS_DIGEST_KEY 32
 
 /*
- * Equal values give equal digests. SECRET: keyed by random bytes of this
- * process, so that a stored digest is no way to guess what it was made from.
+ * Digest VALUE; equal values give equal digests. KEY, for secret values, is
+ * kept in no record, so that nobody can guess the value from a stored digest.
+ * NULL: no key. Servers that may be asked for the same run need the same key.
  */
 void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value,
-			bool secret);
+			const unsigned char key[INPUTS_DIGEST_KEY]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_files.c - the files among a run's inputs: found, named, and replaced by
- * their paths in what the template gets. tools/tool_run_files.c and
- * exec/runs_recover.c call it. What is wrong with one is the caller's fault and
+ * run_files.c - finds and names the files among a run's inputs, and replaces
+ * them by their paths in the inputs for the template. tools/tool_run_files.c
+ * and exec/runs_recover.c call it. A fault in a file is the caller's fault and
  * told with its pointer.
  */
 #include "supervisor/inputs/run_files.h"
@@ -19,13 +19,14 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/inputs/file_name.h"
 
-/* ---- what the inputs say ---- */
+/* ---- files in the inputs ---- */
 
 struct collect {
 	struct run_files *files;
 	size_t artifacts;
-	const char *pointer; /* of where we are */
-	const char *key;     /* of the member that we are in: a name, else */
+	const char *pointer; /* JSON pointer of the current place */
+	/* key of the enclosing member: a name for want of another */
+	const char *key;
 	struct run_files_error *err;
 };
 
@@ -65,7 +66,10 @@ static bool take_base64(struct collect *c, struct run_file *f,
 	return false;
 }
 
-/* One of the forms that an object may have; false: it is none of them. */
+/*
+ * Take a file from V, an object in one of the forms; false: V has none of the
+ * forms.
+ */
 static bool take_form(struct collect *c, struct run_file *f,
 		      struct json_object *v)
 {
@@ -87,7 +91,7 @@ static bool take_form(struct collect *c, struct run_file *f,
 	return one != NULL;
 }
 
-/* Takes what F has. */
+/* Add F, whose members are taken, to the files. */
 static void add_file(struct collect *c, struct run_file *f)
 {
 	struct run_files *all = c->files;
@@ -104,7 +108,7 @@ static void add_file(struct collect *c, struct run_file *f)
 	all->v[all->n++] = *f;
 }
 
-/* Is V a file's? Then it is one more. */
+/* Is V a file? Then add the file. */
 static bool take_file(struct collect *c, struct json_object *v)
 {
 	struct run_file f = {0};
@@ -128,7 +132,7 @@ static bool take_file(struct collect *c, struct json_object *v)
 static void collect(struct collect *c, const struct file_spot *spot,
 		    struct json_object *v);
 
-/* POINTER with KEY behind it; the caller's. */
+/* Return POINTER with KEY appended; the caller frees the pointer. */
 static char *pointer_below(const char *pointer, const char *key)
 {
 	struct buf b = {0};
@@ -144,7 +148,10 @@ static char *pointer_below(const char *pointer, const char *key)
 	return buf_take(&b, NULL);
 }
 
-/* NAME: what a file there is called, for want of a name of its own. */
+/*
+ * Collect the files of V at KEY. NAME: the name of a file there, for want of a
+ * name of its own.
+ */
 static void enter(struct collect *c, const struct file_spot *spot,
 		  const char *key, const char *name, struct json_object *v)
 {
@@ -213,7 +220,7 @@ void run_files_free(struct run_files *f)
 	free(f);
 }
 
-/* ---- what the template gets ---- */
+/* ---- files in the template's view ---- */
 
 void run_files_found(struct run_file *f, const char *folder, const char *name,
 		     int64_t size, int64_t expires_ms)
@@ -237,7 +244,7 @@ static bool is_taken(const struct run_files *f, size_t n, const char *name)
 	return false;
 }
 
-/* The first of a name has it; those after it get a number. */
+/* Give the file AT a number when an earlier file has the same name. */
 static void make_distinct(struct run_files *f, size_t at)
 {
 	struct run_file *one = &f->v[at];
@@ -256,7 +263,9 @@ static void make_distinct(struct run_files *f, size_t at)
 	one->name = name;
 }
 
-/* The last part of POINTER, without its escapes; the caller's. */
+/*
+ * Return the last part of POINTER, without escapes; the caller frees the text.
+ */
 static char *last_part(const char *pointer)
 {
 	struct buf b = {0};
@@ -271,7 +280,10 @@ static char *last_part(const char *pointer)
 	return buf_take(&b, NULL);
 }
 
-/* What is at F's place becomes V, which is taken; the caller's: what was. */
+/*
+ * Put V (taken) at F's place in INPUTS. Returns the value that was there, the
+ * caller's.
+ */
 static struct json_object *put_at(struct json_object *inputs,
 				  const struct run_file *f,
 				  struct json_object *v)
@@ -301,8 +313,7 @@ static struct json_object *put_path(struct json_object *inputs,
 				    const struct run_file *f)
 {
 	char *path = xasprintf(RUN_FILES_IN "%s", f->name);
-	struct json_object *was =
-	    put_at(inputs, f, json_object_new_string(path));
+	struct json_object *was = put_at(inputs, f, json_text_new(path));
 
 	free(path);
 	return was;
@@ -344,7 +355,7 @@ int64_t run_files_bytes(const struct run_files *f, bool artifacts_too)
 	return n;
 }
 
-/* ---- a queued run's, in its row ---- */
+/* ---- files of a queued run, in its row ---- */
 
 struct json_object *run_files_describe(const struct run_files *f)
 {

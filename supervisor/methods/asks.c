@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asks.c - asks a user what a prompt or a resource wants to know before it is
- * given, for prompts.c and resources.c. The client of a session is asked one
- * question after the other; one whose requests bring their own terms is told
- * what is missing, and asks again with it. A client that cannot be asked, a
- * user who declines and an answer that makes no sense are errors of the request.
+ * asks.c - asks a user the questions ("asks") of a prompt or a resource, for
+ * prompts.c and resources.c. The client of a session is asked one question
+ * after the other; a client with stateless requests gets all missing questions
+ * as the answer, and repeats the request with answers. A client which cannot be
+ * asked, a user who declines and a malformed answer are errors of the request.
  */
 #include "supervisor/methods/asks.h"
 
@@ -19,9 +19,9 @@
 #include "supervisor/package/placeholder.h"
 #include "supervisor/session/client_task.h"
 
-/* ---- one question ---- */
+/* ---- a single question ---- */
 
-/* ASK is of a manifest, whose check it passed. */
+/* Set Q up for ASK, which has passed the check of its manifest. */
 static void begin(struct input_request *q, struct json_object *ask)
 {
 	const struct worker_question of_user = {.kind = WORKER_QUESTION_ELICIT,
@@ -34,7 +34,10 @@ static void begin(struct input_request *q, struct json_object *ask)
 
 enum taken { TAKEN, DECLINED, WRONG };
 
-/* RESULT answers ASK, which is Q; R is filled when it does not. */
+/*
+ * Add the answer RESULT to ASK (Q) to ANSWERS under KEY; R says why a WRONG
+ * answer is wrong.
+ */
 static enum taken take(struct json_object *answers, const char *key,
 		       struct json_object *ask, const struct input_request *q,
 		       struct json_object *result, struct tool_error *r)
@@ -62,21 +65,22 @@ static void answer_declined(struct request *c, const char *key)
 		      key);
 }
 
-/* ---- a session's client: one after the other ---- */
+/* ---- a session's client: one question after the other ---- */
 
 struct asking {
 	struct request *c;
-	struct catalogue_entry offer; /* a copy, whose template is held */
+	/* a copy, which holds a reference to its template */
+	struct catalogue_entry offer;
 	asks_give give;
 	struct json_object *answers;
-	size_t next;	 /* of the questions */
-	const char *key; /* of the one that is asked; lent by the offer */
+	size_t next;	 /* index of the next question */
+	const char *key; /* of the question being asked; *lent* by OFFER */
 	struct json_object *ask;
 	struct input_request q;
-	struct client_task *asked; /* NULL: it is not */
+	struct client_task *asked; /* NULL: the client is not being asked */
 };
 
-/* The Ith member of ASKS and its *KEY; NULL: there are no more. */
+/* Return member I of ASKS and *KEY, or NULL after the last. */
 static struct json_object *nth(struct json_object *asks, size_t i,
 			       const char **key)
 {
@@ -88,7 +92,9 @@ static struct json_object *nth(struct json_object *asks, size_t i,
 	return NULL;
 }
 
-/* While the stream is there that it was asked by. */
+/*
+ * Cancel the question, while the stream by which the client was asked exists.
+ */
 static void on_dropped(struct request *c)
 {
 	struct asking *a = c->state;
@@ -130,7 +136,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *request)
 		      a->key, INPUT_REQUEST_TIMEOUT_MS);
 }
 
-/* Its answer is RESULT. */
+/* Take RESULT, the client's answer. */
 static void on_answer(struct asking *a, struct json_object *result)
 {
 	struct tool_error r = {0};
@@ -172,12 +178,14 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 	case CLIENT_TASK_FAILED:
 		on_failure(a, errmsg);
 		break;
-	case CLIENT_TASK_GONE: /* and the request with it */
+	case CLIENT_TASK_GONE: /* the request ends as well */
 		break;
 	}
 }
 
-/* NULL, or why the client of A's session cannot be asked A's question. */
+/*
+ * Return why the client of A's session cannot be asked A's question, or NULL.
+ */
 static const char *missing(const struct asking *a)
 {
 	const struct session *s = a->c->session;
@@ -206,7 +214,7 @@ static void send_it(struct asking *a)
 			      "too much is asked of this client already");
 }
 
-/* All is known. */
+/* Give the offer: all questions are answered. */
 static void finish(struct asking *a)
 {
 	struct request *c = a->c;
@@ -255,24 +263,24 @@ static void ask_session(struct request *c, const struct catalogue_entry *o,
 	ask_next(a);
 }
 
-/* ---- who asks again, with the answers ---- */
+/* ---- clients which repeat the request with answers ---- */
 
 #define CAPABILITY "elicitation/form"
 
-/* One request of theirs, and what comes of it. */
+/* A single request of such a client, and its outcome. */
 struct round {
 	struct request *c;
-	struct json_object *given;    /* lent; NULL: nothing */
-	struct json_object *answers;  /* so far */
-	struct json_object *requests; /* what is missing, by its key */
-	const char *declined;	      /* which, if one is */
-	bool unable;		      /* nobody can be asked */
-	struct request_state state;   /* it belongs to no run */
+	struct json_object *given;    /* *lent*; NULL: no answers */
+	struct json_object *answers;  /* the answers so far */
+	struct json_object *requests; /* the missing questions, by their keys */
+	const char *declined; /* the key of a declined question, or NULL */
+	bool unable;	      /* the client cannot ask its user */
+	struct request_state state; /* the requestState, which is for no run */
 };
 
 /*
- * What the client answers, though it has not been asked yet; false: it brings a
- * state that is not this request's, and has been refused.
+ * Take the answers of the request, which may come before any question. False:
+ * the requestState belongs to another request, and C was refused.
  */
 static bool take_given(struct round *w)
 {
@@ -287,7 +295,7 @@ static bool take_given(struct round *w)
 	       input_required_open(w->c, &w->state);
 }
 
-/* What is no answer is asked (again). */
+/* Take the answer to ASK, or put ASK among the questions to ask (again). */
 static void look(struct round *w, const char *key, struct json_object *ask)
 {
 	struct json_object *given = json_member(w->given, key), *params;
@@ -307,7 +315,7 @@ static void look(struct round *w, const char *key, struct json_object *ask)
 				       json_pack("method:s params:o",
 						 input_request_method(&q),
 						 params));
-		w->unable = input_request_missing(&q, w->c->terms) != NULL;
+		w->unable |= input_request_missing(&q, w->c->terms) != NULL;
 	}
 	input_request_fini(&q);
 }

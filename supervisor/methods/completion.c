@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.c - serves completion/complete: values for arguments of prompts
- * and of paddock's own resources. Called from the table in methods.c. An
- * argument that it does not know, and a store that does not answer, give an
- * empty list: completion is a help and no more.
+ * completion.c - completion/complete: values for arguments of prompts and of
+ * paddock's resources. methods.c calls it by its table. An unknown argument and
+ * a store without an answer give an empty list, since completion is only a
+ * help.
  */
 #include "supervisor/methods/completion.h"
 
@@ -21,7 +21,8 @@
 
 struct values {
 	struct json_object *list;
-	const char *begin; /* how they begin; borrowed from the call */
+	/* the beginning of each value; borrowed from the call */
+	const char *begin;
 	size_t total;
 };
 
@@ -38,7 +39,7 @@ static void offer(struct values *v, const char *text)
 	if (text == NULL || strncmp(text, v->begin, strlen(v->begin)) != 0)
 		return;
 	if (v->total++ < COMPLETION_MAX)
-		json_object_array_add(v->list, json_object_new_string(text));
+		json_object_array_add(v->list, json_text_new(text));
 }
 
 static void answer(struct request *c, struct values *v)
@@ -112,7 +113,7 @@ static void complete_run(struct request *c)
 	store_list_runs(ctx->store, &f, on_runs, c);
 }
 
-/* The artifacts that a terminal view names. */
+/* Offer the artifacts named in the view of an ended run. */
 static void on_view(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
@@ -190,7 +191,7 @@ static void complete_resource(struct request *c, struct json_object *ref)
 	}
 	o = tools_offer(c->session, &offers->patterns, uri);
 	if (o != NULL)
-		nothing(c); /* a template does not say */
+		nothing(c); /* templates list no values */
 	else
 		request_error(c, RPC_INVALID_PARAMS, NULL,
 			      "params.ref.uri is no resource template here; "

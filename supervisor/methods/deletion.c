@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deletion.c - serves paddock/deleteRuns and paddock/deleteArtifacts: runs or uploads
- * that are named, or all that ended or came before a time. methods.c calls it. The
- * store is asked for one step after the other, so that nobody waits for all of them;
- * who is gone meanwhile ends it. What is not deleted is in the answer, with why.
+ * deletion.c - paddock/deleteRuns and paddock/deleteArtifacts: deletes runs or
+ * uploads by id, or all which ended or came before a time. methods.c calls it.
+ * The store deletes step by step, so that no other request waits for all of
+ * them; a client which goes ends the deletion. The answer says what was kept,
+ * and why.
  */
 #include "supervisor/methods/deletion.h"
 
@@ -20,12 +21,13 @@
 
 struct deletion;
 
-/* What is deleted, and how that is asked for and told. */
+/* A kind of thing to delete, with its names and functions. */
 struct kind {
-	const char *method, *ids, *id; /* of params, and of what is kept */
-	const char *unknown;	       /* the code of what there is not */
+	/* names of members: in params, and of a kept thing */
+	const char *method, *ids, *id;
+	const char *unknown; /* error code for an unknown id */
 	const char *noun;
-	/* Is it still ours, so that its row is not the last word? Then it is kept. */
+	/* Is ID a local run, whose row is not final? Then keep ID. */
 	bool (*is_busy)(struct deletion *d, const char *id);
 	void (*one)(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg);
@@ -35,18 +37,20 @@ struct kind {
 struct deletion { /* request.state */
 	struct request *request;
 	const struct kind *kind;
-	struct json_object *ids; /* lent by the request; NULL: by time */
-	size_t at;		 /* of these: the next */
+	/* *lent* by the request; NULL: delete by time */
+	struct json_object *ids;
+	size_t at; /* the next index in IDS */
 	int64_t before_ms;
-	struct store_filter f; /* of runs: its texts are the request's, but… */
-	char from[ID_SIZE];    /* …these two */
+	/* of runs; the request *lends* its texts, but for FROM and BEFORE */
+	struct store_filter f;
+	char from[ID_SIZE]; /* of F */
 	char before[ID_SIZE];
 	const char *status;
 	int64_t deleted;
 	struct json_object *kept;
 };
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 static void note(const struct deletion *d, const char *id, int64_t n)
 {
@@ -81,7 +85,7 @@ static void keep(struct deletion *d, const char *id, const char *code,
 	struct json_object *one =
 	    json_pack("errorCode:s reason:s", code, reason);
 
-	json_object_object_add(one, d->kind->id, json_object_new_string(id));
+	json_object_object_add(one, d->kind->id, json_text_new(id));
 	json_object_array_add(d->kept, one);
 }
 
@@ -91,11 +95,13 @@ static void answer(struct deletion *d)
 		       json_pack("deleted:i kept:O", d->deleted, d->kept));
 }
 
-/* ---- by their ids ---- */
+/* ---- by id ---- */
 
 static void next_id(struct deletion *d);
 
-/* Why the store has not deleted ID, which is of RUN, if it is known to be. */
+/*
+ * Note why the store did not delete ID. RUN: the run of an artifact, if known.
+ */
 static void keep_stored(struct deletion *d, const char *id, int rc,
 			const char *run)
 {
@@ -156,7 +162,7 @@ static void next_id(struct deletion *d)
 	answer(d);
 }
 
-/* ---- by their time ---- */
+/* ---- by time ---- */
 
 static void next_step(struct deletion *d);
 
@@ -196,7 +202,7 @@ static void next_step(struct deletion *d)
 
 /* ---- runs ---- */
 
-/* It is ours, so that its row is not the last word on it. */
+/* Keep ID if it is a local run, whose row is not final. */
 static bool keep_ours(struct deletion *d, const char *id)
 {
 	const struct run *r = run_lookup_ours(d->request, id);
@@ -235,9 +241,9 @@ static const struct kind uploads = {
     "ARTIFACT_NOT_FOUND",      "artifact",    NULL,
     store_delete_upload,       some_uploads};
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
-/* C is refused for its PARAMS' ids. */
+/* Refuse C if IDS are malformed. Returns whether they are. */
 static bool is_wrong_ids(struct request *c, const struct kind *k,
 			 struct json_object *ids)
 {
@@ -314,7 +320,7 @@ static void begin(struct request *c, const struct kind *kind,
 	};
 	d->f.from = d->from;
 	d->f.before = d->before;
-	/* what began later has not ended before that */
+	/* a run which began later has not ended before that time */
 	id_since(d->before, "run", d->before_ms);
 	request_set_state(c, &deletion_ops, d);
 	(ids != NULL ? next_id : next_step)(d);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - serves subscriptions/listen, which methods.c calls: a request that
- * stays, and by whose stream its client is told what changes. What it may not
- * listen to is left out of what is acknowledged, so that nobody learns why; one
- * request too many is refused; a client that does not read is told later.
+ * listen.c - subscriptions/listen, called by methods.c: a request which stays
+ * open, and by whose stream the client is told of changes. Items the client may
+ * not listen to are left out of the acknowledgement, without a reason. A
+ * request over the bound is refused; a client which does not read is told
+ * later.
  */
 #include "supervisor/methods/listen.h"
 
@@ -19,21 +20,22 @@
 #include "supervisor/threads/rpc_async.h"
 
 #define TOLD_IN_A_TURN 8
-#define RETRY_MS 1000 /* who has too many: one of them may have ended */
+/* for a requestor with too many: a request may have ended */
+#define RETRY_MS 1000
 
 struct listen { /* request.state */
 	struct request *request;
 	struct server_observer server;
-	unsigned lists;	  /* that it is told of, a set of SESSION_LIST_… */
-	unsigned changed; /* of these, that it is to be told of */
-	struct subscriber *uris; /* NULL: it is over */
+	unsigned lists;		 /* to report: a set of SESSION_LIST_* bits */
+	unsigned changed;	 /* of LISTS, changed and not reported yet */
+	struct subscriber *uris; /* NULL: the request has ended */
 	struct listen_tasks *tasks;
-	struct json_object *wanted_uris, *wanted_ids; /* lent, or NULL… */
-	struct json_object *uris_found, *ids_found; /* …what there is of it */
-	size_t next;	   /* of both together: it is looked for */
-	bool acknowledged; /* before that nothing is told */
+	struct json_object *wanted_uris, *wanted_ids; /* *lent*, or NULL */
+	struct json_object *uris_found, *ids_found; /* the part found so far */
+	size_t next;	   /* index in both arrays together, to look for next */
+	bool acknowledged; /* no notification is sent before */
 	bool telling;
-	bool ending; /* it is answered as soon as it can be */
+	bool ending; /* answer as soon as possible */
 };
 
 static void close_all(struct listen *l)
@@ -67,9 +69,11 @@ static void listen_free(void *state)
 static const struct request_ops request_ops = {.dropped = dropped,
 					       .free = listen_free};
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
-/* Over lines it is called off as well: a page of the specification asks for that. */
+/*
+ * Cancel the request over lines as well, as a page of the specification asks.
+ */
 static void call_off(struct session *s, const char *id)
 {
 	struct json_object *params = json_pack(
@@ -88,13 +92,14 @@ static void finish(struct listen *l)
 	struct json_object *result = json_object_new_object();
 
 	mcp_add_subscription(result, c->msg.id);
-	request_result(c, result); /* first: who has it ignores what follows */
+	/* first: after the answer, clients ignore the cancellation */
+	request_result(c, result);
 	if (id != NULL)
 		call_off(s, id);
 	free(id);
 }
 
-/* ---- what is told ---- */
+/* ---- notifications ---- */
 
 static void pump(struct listen *l);
 
@@ -130,7 +135,7 @@ static void tell_next(struct listen *l)
 		listen_tasks_tell(l->tasks);
 }
 
-/* What is due is told as long as the client reads, a few in a turn. */
+/* Tell changes while the client reads, a few in a turn. */
 static void tell_some(struct listen *l)
 {
 	struct request *c = l->request;
@@ -150,7 +155,8 @@ static void tell_some(struct listen *l)
 
 static void pump(struct listen *l)
 {
-	if (l->telling) /* what it tells may be done at once */
+	/* a notification may complete at once and call pump() again */
+	if (l->telling)
 		return;
 	l->telling = true;
 	if (l->acknowledged)
@@ -182,7 +188,7 @@ static void on_end(struct server_observer *o)
 {
 	struct listen *l = CONTAINER(o, struct listen, server);
 
-	/* what has begun is waited for, and its end is told */
+	/* runs under way are awaited, and their ends told */
 	if (!l->request->ctx->flush_until_ms && listen_tasks_any(l->tasks))
 		return;
 	l->ending = true;
@@ -206,7 +212,7 @@ static bool tell_uri(void *arg, const char *uri)
 
 static const struct subscriber_ops subscriber_ops = {.tell = tell_uri};
 
-/* ---- what it may listen to ---- */
+/* ---- the items to listen to ---- */
 
 static const struct {
 	const char *name;
@@ -254,7 +260,7 @@ static const char *wanted(struct json_object *array, size_t i)
 
 static void add_found(struct json_object *found, const char *text)
 {
-	json_object_array_add(found, json_object_new_string(text));
+	json_object_array_add(found, json_text_new(text));
 }
 
 static void on_uri(struct request *c, enum subscribed what)
@@ -284,7 +290,7 @@ static void on_task(struct request *c, bool found)
 	look(l);
 }
 
-/* One after the other: the store has others to answer. */
+/* Look for the next item; the store has other requests between. */
 static void look(struct listen *l)
 {
 	struct request *c = l->request;
@@ -305,9 +311,9 @@ static void look(struct listen *l)
 		acknowledge(l);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
-/* The lists that FILTER names. False: C is answered. */
+/* Read the lists in FILTER. False: C was answered. */
 static bool read_flags(struct request *c, struct json_object *filter,
 		       unsigned *lists)
 {
@@ -346,7 +352,10 @@ static bool all_texts(struct json_object *array, size_t most)
 	return n <= most;
 }
 
-/* What FILTER has as NAME, in *ARRAY (lent; or NULL). False: C is answered. */
+/*
+ * Read the array NAME of FILTER to *ARRAY (*lent*, or NULL). False: C was
+ * answered.
+ */
 static bool read_strings(struct request *c, struct json_object *filter,
 			 const char *name, size_t most,
 			 struct json_object **array)
@@ -362,7 +371,9 @@ static bool read_strings(struct request *c, struct json_object *filter,
 	return false;
 }
 
-/* Has C's requestor as many as it may? Then C is answered. */
+/*
+ * Has C's requestor as many listening requests as allowed? Then C is answered.
+ */
 static bool too_many(struct request *c)
 {
 	const struct requestor *q = c->requestor;
@@ -391,7 +402,10 @@ static bool too_many(struct request *c)
 	return true;
 }
 
-/* Are TASKS asked for by who does not know such? Then C is answered. */
+/*
+ * Refuse TASKS from a client without the extension. Returns whether C was
+ * answered.
+ */
 static bool lacks_tasks(struct request *c, struct json_object *tasks)
 {
 	if (tasks == NULL ||
@@ -406,13 +420,14 @@ static bool lacks_tasks(struct request *c, struct json_object *tasks)
 	return true;
 }
 
-/* What C asks for, to L. False: C is answered. */
+/* Read C's filter to L. False: C was answered. */
 static bool read_filter(struct request *c, struct listen *l)
 {
 	struct json_object *filter =
 	    json_member(c->msg.params, "notifications");
 
-	if (rpc_async_is_large(c->msg.bytes)) { /* it is kept */
+	/* the filter would be kept in memory */
+	if (rpc_async_is_large(c->msg.bytes)) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
 			      "%s has %zu bytes; at most %d are taken",
 			      c->msg.method, c->msg.bytes, RPC_ASYNC_LARGE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * methods.c - the one table of methods, which sessions and their transports have
- * by the context, and those that are served here: initialize, ping and
- * logging/setLevel. What a client asks wrongly is answered by a JSON-RPC error.
+ * methods.c - the table of methods, which sessions and transports get by the
+ * context, and the methods initialize, server/discover, ping and
+ * logging/setLevel. A malformed request is answered by a JSON-RPC error.
  */
 #include "supervisor/methods/methods.h"
 
@@ -17,6 +17,7 @@
 #include "supervisor/methods/listen.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/methods/prompts.h"
+#include "supervisor/methods/reload_method.h"
 #include "supervisor/methods/resources.h"
 #include "supervisor/methods/resources_list.h"
 #include "supervisor/methods/subscriptions.h"
@@ -35,13 +36,13 @@
 	"get_task_run tells how it goes. "                                     \
 	"Artifacts are read by get_artifact."
 
-/* To one that has a server to itself. */
+/* For a client with a server to itself. */
 #define INSTRUCTIONS_STDIO                                                     \
 	" This server ends with your client, and its runs do: for those that " \
 	"are to go on, the user starts the daemon, paddockd, and points the "  \
 	"client to its socket or URL."
 
-/* {NAME: {FLAG: true, …}} to CAPS; FLAGS end with NULL. */
+/* Add {NAME: {FLAG: true}} to CAPS, for all FLAGS up to NULL. */
 static void declare(struct json_object *caps, const char *name,
 		    const char *const *flags)
 {
@@ -53,7 +54,10 @@ static void declare(struct json_object *caps, const char *name,
 	json_object_object_add(caps, name, o);
 }
 
-/* What a revision has no name for is served all the same. */
+/*
+ * Return the capabilities of REV. A capability without a name in REV is served
+ * all the same.
+ */
 static struct json_object *capabilities(const struct requestor *q,
 					enum mcp_revision rev)
 {
@@ -70,8 +74,8 @@ static struct json_object *capabilities(const struct requestor *q,
 		declare(caps, "completions", changes + 1);
 	if (mcp_has(rev, MCP_TASKS))
 		json_add(caps, "tasks:o", tasks_capability(q));
-	if (mcp_has(rev,
-		    MCP_STATELESS)) /* with a member it is taken for none */
+	/* an extension with members counts as absent */
+	if (mcp_has(rev, MCP_STATELESS))
 		json_add(caps, "extensions:o",
 			 json_pack("io.modelcontextprotocol/tasks:o",
 				   json_object_new_object()));
@@ -97,9 +101,11 @@ static void initialize(struct request *c)
 		    mcp_revision_name(MCP_LATEST_SESSION));
 		return;
 	}
-	if (rpc_async_is_large(c->msg.bytes)) { /* a part of it is kept */
+	/* the capabilities would be kept in memory */
+	if (rpc_async_is_large(c->msg.bytes)) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "initialize has %zu bytes; at most %d are taken",
+			      "initialize has %zu bytes, or values that count "
+			      "as so many; at most %d are taken",
 			      c->msg.bytes, RPC_ASYNC_LARGE);
 		return;
 	}
@@ -111,8 +117,8 @@ static void initialize(struct request *c)
 	s->terms.revision =
 	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
 	s->greeted = true;
-	s->terms.capabilities =
-	    json_object_get(json_member(c->msg.params, "capabilities"));
+	session_set_capabilities(s, mcp_known_capabilities(json_member(
+					c->msg.params, "capabilities")));
 	result =
 	    json_pack("protocolVersion:s capabilities:o serverInfo:o "
 		      "instructions:s",
@@ -158,7 +164,7 @@ static void set_level(struct request *c)
 	request_result(c, json_object_new_object());
 }
 
-/* What each needs, whether it may come early, whether its answer is slow. */
+/* Name, function, required feature, allowed before initialize, slow. */
 static const struct method all[] = {
     {"initialize", initialize, MCP_SESSIONS, true, false},
     {"ping", ping, MCP_SESSIONS, true, false},
@@ -187,6 +193,7 @@ static const struct method all[] = {
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
     {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
+    {"paddock/reload", reload_method, MCP_ALWAYS, false, true},
     {"paddock/nodes", nodes_get, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},
     {"paddock/deleteArtifacts", deletion_artifacts, MCP_ALWAYS, false, true},

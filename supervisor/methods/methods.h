@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * methods.h - the methods that a client may call: the only list of them.
- */
+/* methods.h - the table of all methods which a client may call. */
 #ifndef SUPERVISOR_METHODS_METHODS_H
 #define SUPERVISOR_METHODS_METHODS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes.c - serves paddock/nodes: the servers that have a database together, or this
- * one alone. methods.c calls it. It tells of machines, so that who is no operator gets
- * an error, as when the store cannot be read.
+ * nodes.c - paddock/nodes: the servers which share a database, or the single
+ * server. methods.c calls it. Machine names are for operators only: any other
+ * client gets an error, as does a failing store.
  */
 #include "supervisor/methods/nodes.h"
 
@@ -23,7 +23,9 @@ static struct json_object *view(const struct context *ctx,
 			 strcmp(n->id, ctx->instance) == 0);
 }
 
-/* Of one machine: nobody else is told of it, and it has no heartbeat. */
+/*
+ * Describe the single server: without a shared store there are no heartbeats.
+ */
 static struct json_object *own(const struct context *ctx)
 {
 	return json_pack(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes.h - paddock/nodes, a method of our own: the servers that have a database
- * together. man/paddockd.8 has its form.
+ * nodes.h - paddock/nodes, paddock's own method: the servers which share a
+ * database. man/paddockd.8 has its form.
  */
 #ifndef SUPERVISOR_METHODS_NODES_H
 #define SUPERVISOR_METHODS_NODES_H

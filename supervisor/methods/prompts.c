@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prompts.c - serves prompts/list and prompts/get: what manifests define, with
- * the client's arguments filled in. Called from the table in methods.c; long
- * prompts are made on a thread. Wrong arguments, unknown prompts and those that
- * get longer than PROMPT_MAX are errors of the request.
+ * prompts.c - prompts/list and prompts/get: the prompts of manifests, with the
+ * client's arguments filled in. methods.c calls it by its table; long prompts
+ * are made on a thread. Wrong arguments, unknown prompts and prompts over
+ * PROMPT_MAX are errors of the request.
  */
 #include "supervisor/methods/prompts.h"
 
@@ -18,6 +18,7 @@
 #include "base/text/errmsg.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/pagination.h"
+#include "supervisor/session/response.h"
 #include "supervisor/package/placeholder.h"
 #include "supervisor/methods/asks.h"
 #include "supervisor/methods/resources.h"
@@ -34,7 +35,7 @@ const struct catalogue_entry *prompts_find(const struct request *c,
 
 /* ---- prompts/list ---- */
 
-/* {name, title?, description?} of DEF. */
+/* Return {name, title?, description?} of DEF. */
 static struct json_object *named(struct json_object *def, enum mcp_revision rev)
 {
 	return json_pack(
@@ -84,15 +85,17 @@ void prompts_list(struct request *c)
 
 /* ---- prompts/get ---- */
 
-struct response {
+#define URI_MAX 65537 /* bytes of a URI, with NUL */
+
+struct filling {
 	const struct catalogue_entry *offer;
-	struct json_object
-	    *args;   /* the client's; NULL: none; then all values */
-	size_t left; /* of PROMPT_MAX */
+	/* the arguments of the client, or NULL; in give() all values */
+	struct json_object *args;
+	size_t left; /* bytes left of PROMPT_MAX */
 	char errmsg[256];
 };
 
-static int too_much(struct response *m)
+static int too_much(struct filling *m)
 {
 	return errmsg_set(m->errmsg, sizeof(m->errmsg),
 			  "with these arguments the prompt has more than %zu "
@@ -100,12 +103,13 @@ static int too_much(struct response *m)
 			  PROMPT_MAX);
 }
 
-/* Member KEY of FROM, when it is there, filled in, goes to OUT. */
-static int fill(struct response *m, struct json_object *out,
+/* Fill member KEY of FROM in and add it to OUT; no such member: no change. */
+static int fill(struct filling *m, struct json_object *out,
 		struct json_object *from, const char *key)
 {
 	const char *text = json_member_str(from, key);
-	struct buf b = {.max = m->left + 1}; /* 0 would be no bound */
+	/* a bound of 0 would be no bound */
+	struct buf b = {.max = m->left + 1};
 	int rc = 0;
 
 	if (text == NULL)
@@ -117,9 +121,14 @@ static int fill(struct response *m, struct json_object *out,
 	}
 	m->left -= buf_len(&b);
 	buf_add(&b, "", 1);
-	if (strcmp(key, "uri") == 0 &&
-	    (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
-	     !mcp_uri_ok(buf_data(&b))))
+	if (strcmp(key, "uri") == 0 && buf_len(&b) > URI_MAX)
+		rc = errmsg_set(m->errmsg, sizeof(m->errmsg),
+				"with these arguments the prompt has a uri of "
+				"%zu bytes; at most %d are taken",
+				buf_len(&b) - 1, URI_MAX - 1);
+	else if (strcmp(key, "uri") == 0 &&
+		 (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
+		  !mcp_uri_ok(buf_data(&b))))
 		rc = errmsg_set(m->errmsg, sizeof(m->errmsg),
 				"with these arguments the prompt has the uri "
 				"\"%.100s\", which is not an absolute one",
@@ -132,8 +141,8 @@ static int fill(struct response *m, struct json_object *out,
 	return rc;
 }
 
-/* The file that FROM names, when it does. */
-static const struct template_file *file_of(const struct response *m,
+/* Return the file named by FROM, or NULL. */
+static const struct template_file *file_of(const struct filling *m,
 					   struct json_object *from)
 {
 	const char *path = json_member_str(from, "file");
@@ -141,7 +150,7 @@ static const struct template_file *file_of(const struct response *m,
 	return path != NULL ? template_file(m->offer->template, path) : NULL;
 }
 
-static int take(struct response *m, size_t bytes)
+static int take(struct filling *m, size_t bytes)
 {
 	if (bytes > m->left)
 		return too_much(m);
@@ -149,8 +158,8 @@ static int take(struct response *m, size_t bytes)
 	return 0;
 }
 
-/* The data of an image or audio. */
-static int fill_data(struct response *m, struct json_object *out,
+/* Add the data of an image or audio to OUT. */
+static int fill_data(struct filling *m, struct json_object *out,
 		     struct json_object *from)
 {
 	const struct template_file *f = file_of(m, from);
@@ -172,7 +181,7 @@ static int fill_data(struct response *m, struct json_object *out,
 	return 0;
 }
 
-static int fill_resource(struct response *m, struct json_object *out,
+static int fill_resource(struct filling *m, struct json_object *out,
 			 struct json_object *from)
 {
 	const struct template_file *f = file_of(m, from);
@@ -196,7 +205,7 @@ static int fill_resource(struct response *m, struct json_object *out,
 	return rc;
 }
 
-static int fill_content(struct response *m, struct json_object *out,
+static int fill_content(struct filling *m, struct json_object *out,
 			struct json_object *from)
 {
 	static const char *const filled[] = {"text", "uri", "name", "title",
@@ -215,7 +224,7 @@ static int fill_content(struct response *m, struct json_object *out,
 	return rc;
 }
 
-static struct json_object *messages(struct response *m, enum mcp_revision rev)
+static struct json_object *messages(struct filling *m, enum mcp_revision rev)
 {
 	struct json_object *given = json_member(m->offer->def, "messages");
 	struct json_object *list = json_object_new_array();
@@ -239,8 +248,8 @@ static struct json_object *messages(struct response *m, enum mcp_revision rev)
 	return NULL;
 }
 
-/* Are all arguments strings, and those that must be there, there? */
-static int check_arguments(struct response *m)
+/* Check that all arguments are strings, and required arguments are present. */
+static int check_arguments(struct filling *m)
 {
 	struct json_object *known = json_member(m->offer->def, "arguments");
 
@@ -287,7 +296,7 @@ static void no_such_prompt(struct request *c, const char *name)
 static void give(struct request *c, const struct catalogue_entry *o,
 		 struct json_object *answers)
 {
-	struct response m = {.left = PROMPT_MAX, .offer = o};
+	struct filling m = {.left = PROMPT_MAX, .offer = o};
 	struct json_object *list;
 
 	m.args = json_object_new_object();
@@ -298,15 +307,17 @@ static void give(struct request *c, const struct catalogue_entry *o,
 	if (list == NULL)
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 	else
-		request_result(
-		    c, json_pack("description?s messages:o",
-				 json_member_str(o->def, "description"), list));
+		response_tree(c,
+			      json_pack("description?s messages:o",
+					json_member_str(o->def, "description"),
+					list),
+			      PROMPT_MAX - m.left);
 }
 
 void prompts_get(struct request *c)
 {
 	const char *name = json_member_str(c->msg.params, "name");
-	struct response m = {0};
+	struct filling m = {0};
 
 	m.args = json_member(c->msg.params, "arguments");
 	if (name == NULL || (m.args != NULL &&

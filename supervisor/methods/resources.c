@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resources.c - serves resources/read: runs, logs, results and artifacts by
- * paddock:// and what manifests offer. Called from the table in methods.c. What
- * is unknown, another requestor's or expired answers alike as not found; what
- * is too long is given in parts.
+ * resources.c - resources/read: runs, logs, results and artifacts by
+ * paddock://, and resources of manifests. methods.c calls it by its table. A
+ * resource which is unknown, another requestor's or expired is not found; a
+ * long resource is read in parts.
  */
 #include "supervisor/methods/resources.h"
 
@@ -40,7 +40,7 @@ static const char *uri_of(const struct request *c)
 	return json_member_str(c->msg.params, "uri");
 }
 
-/* True: the store has no answer, and C has got one. */
+/* Answer C if the store failed to find the resource. Returns whether so. */
 static bool none(struct request *c, const struct store_result *res)
 {
 	if (res->rc == -ENOENT)
@@ -50,7 +50,7 @@ static bool none(struct request *c, const struct store_result *res)
 	return res->rc != 0;
 }
 
-/* Bytes that are UTF-8 go as text; any others as a blob. */
+/* UTF-8 bytes become a text, other bytes a blob. */
 struct json_object *resources_contents(const char *uri, const char *mime_type,
 				       const char *bytes, size_t len)
 {
@@ -95,9 +95,9 @@ static void answer_bytes(struct request *c, const char *mime_type,
 					    .len = len});
 }
 
-/* ---- a part of what is long ---- */
+/* ---- a part of a long resource ---- */
 
-/* Of ALL bytes this part has N, from OFFSET on: what is next, for who reads on. */
+/* Add the place of a part, N bytes of ALL from OFFSET on, and the next URI. */
 static void add_place(struct json_object *contents, const struct response *m,
 		      size_t offset, size_t n, size_t all)
 {
@@ -115,7 +115,7 @@ static void add_place(struct json_object *contents, const struct response *m,
 	free(next);
 }
 
-/* Back to where a character begins. */
+/* Return AT, moved back to the beginning of a character. */
 static size_t at_character(const char *text, size_t at)
 {
 	while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
@@ -123,8 +123,10 @@ static size_t at_character(const char *text, size_t at)
 	return at;
 }
 
-/* The part that is asked for of LEN bytes at TEXT, or as much as may be; beyond
-   the end, where a log may have more soon, there is nothing yet. */
+/*
+ * Make the part asked for, of LEN bytes at TEXT, as long as allowed. Beyond the
+ * end, where a log may soon have more, the part is empty.
+ */
 static struct json_object *make_piece(struct response *m, const char *text,
 				      size_t len)
 {
@@ -137,7 +139,7 @@ static struct json_object *make_piece(struct response *m, const char *text,
 	if (m->piece.limit > 0 && (size_t)m->piece.limit < most)
 		most = (size_t)m->piece.limit;
 	n = left <= most ? left : at_character(text, from + most) - from;
-	if (n == 0 && left > 0) /* less than one character was asked for */
+	if (n == 0 && left > 0) /* the limit is less than a character */
 		n = utf8_cut(text + from, left, left < 4 ? left : 4);
 	contents = resources_contents(m->uri, m->mime_type, text + from, n);
 	if (mcp_has(m->revision, MCP_CONTENT_META))
@@ -145,7 +147,7 @@ static struct json_object *make_piece(struct response *m, const char *text,
 	return contents_result(m, contents);
 }
 
-/* All of what is asked for, or its part, or why that cannot be had. */
+/* Make the whole resource, or its part, or a fault. */
 static struct json_object *make_own(struct response *m)
 {
 	struct json_span at = {.len = m->len};
@@ -173,7 +175,7 @@ static struct json_object *make_own(struct response *m)
 	return NULL;
 }
 
-/* PART of LEN bytes of JSON (NULL: all), or the piece of it that U asks for. */
+/* Answer with PART of LEN bytes of JSON (NULL: all), or the piece for U. */
 static void answer_own(struct request *c, const struct resource_uri *u,
 		       const char *mime_type, const char *part,
 		       const char *text, size_t len)
@@ -188,7 +190,7 @@ static void answer_own(struct request *c, const struct resource_uri *u,
 					    .len = len});
 }
 
-/* ---- paddock's own ---- */
+/* ---- paddock's resources ---- */
 
 static void read_isolation(struct request *c, const struct resource_uri *u)
 {
@@ -199,7 +201,7 @@ static void read_isolation(struct request *c, const struct resource_uri *u)
 	answer_bytes(c, "application/json", text, len);
 }
 
-/* What URI names of a run whose view is VIEW: that, or its result. */
+/* Answer with VIEW of a run, or the result in it, as C's URI asks. */
 static void answer_view(struct request *c, const char *view)
 {
 	struct resource_uri u = resource_uri_parse(uri_of(c));
@@ -209,7 +211,7 @@ static void answer_view(struct request *c, const char *view)
 		   strlen(view));
 }
 
-/* Of a run that has not ended, and has no result: it is STATUS. */
+/* Answer for a run of STATUS, which goes on and has no result. */
 static void answer_going(struct request *c, const char *status,
 			 const char *view)
 {
@@ -224,7 +226,7 @@ static void give_ours(struct request *c, const struct run *r)
 {
 	char *view;
 
-	if (r->view != NULL) { /* it is being recorded */
+	if (r->view != NULL) { /* the run has ended, and is being recorded */
 		answer_view(c, r->view);
 		return;
 	}
@@ -233,7 +235,7 @@ static void give_ours(struct request *c, const struct run *r)
 	free(view);
 }
 
-/* VIEW is taken. */
+/* Answer with VIEW (*taken*). */
 static void give_tree(struct request *c, struct json_object *view)
 {
 	answer_going(c, json_member_str(view, "status"), json_text(view, NULL));
@@ -311,7 +313,7 @@ static void read_log(struct request *c, const struct resource_uri *u)
 					  .found = give_log});
 }
 
-/* So many of the N bytes at TEXT that no character is cut, if these are text. */
+/* Return how many of N bytes at TEXT end at a character, if TEXT is text. */
 static size_t whole_characters(const char *text, size_t n)
 {
 	size_t good = utf8_valid_len(text, n);
@@ -347,7 +349,7 @@ static void answer_artifact_piece(struct request *c,
 					 .len = res->len});
 }
 
-/* One that is larger than may go inline is read in pieces, here or by a tool. */
+/* Answer with an artifact; a large artifact has to be read in pieces. */
 static void on_artifact(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
@@ -390,7 +392,7 @@ static void read_artifact(struct request *c, const struct resource_uri *u)
 			    c);
 }
 
-/* ---- what templates offer ---- */
+/* ---- resources of templates ---- */
 
 const struct catalogue_entry *resources_find(const struct session *s,
 					     const char *uri,
@@ -435,7 +437,7 @@ static void answer_filled(struct request *c, const char *mime_type,
 	buf_fini(&out);
 }
 
-/* What its names stand for in the URI, and its answers. */
+/* Fill in the values of the URI's names and the user's answers. */
 static void answer_values(struct request *c, const struct catalogue_entry *o,
 			  const char *text, struct json_object *answers)
 {

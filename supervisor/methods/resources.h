@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resources.h - what can be read by URI: paddock's own (resource_uri.h), and
- * what templates offer. A requestor reads its own runs alone; another's
- * answer like unknown ones.
+ * resources.h - resources by URI: paddock's (resource_uri.h), and those of
+ * templates. A requestor reads its own runs alone; the runs of others are
+ * answered as unknown.
  */
 #ifndef SUPERVISOR_METHODS_RESOURCES_H
 #define SUPERVISOR_METHODS_RESOURCES_H
@@ -10,23 +10,26 @@
 #include "supervisor/session/request.h"
 #include "supervisor/templates/catalogue_index.h"
 
-#define RESOURCES_URI_MAX 8192 /* bytes; nothing has a longer URI */
-#define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of one text */
+#define RESOURCES_URI_MAX 8192		       /* bytes; no URI is longer */
+#define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of a filled text */
 
 void resources_read(struct request *c);
 
 /*
- * The resource of a template that S's client may read by URI, or NULL; what
- * its names stand for goes to *VALUES (the caller's; NULL: it has none).
+ * Return the resource of a template which S's client may read by URI, or NULL.
+ * *VALUES gets the values of the URI's names (the caller's; NULL: no names).
  */
 const struct catalogue_entry *resources_find(const struct session *s,
 					     const char *uri,
 					     struct json_object **values);
 
-/* There is no such resource: C is answered. */
+/* Answer C: there is no such resource. */
 void resources_not_found(struct request *c, const char *uri);
 
-/* {uri, mimeType?, text | blob} of bytes (lent); the caller owns it. */
+/*
+ * Return {uri, mimeType?, text | blob} of BYTES (*lent*), which the caller
+ * owns.
+ */
 struct json_object *resources_contents(const char *uri, const char *mime_type,
 				       const char *bytes, size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resources_list.c - serves resources/list and resources/templates/list: what
- * paddock has by paddock://, then what manifests offer to this requestor.
- * Called from the table in methods.c; a cursor that is not ours is refused.
+ * resources_list.c - resources/list and resources/templates/list: paddock's
+ * resources, then the resources of manifests for the requestor. methods.c calls
+ * both by a table; an invalid cursor is refused.
  */
 #include "supervisor/methods/resources_list.h"
 
@@ -44,7 +44,7 @@ static void page_own(struct pagination *p, const char *uri_key,
 			continue;
 		o = json_object_new_object();
 		json_object_object_add(o, uri_key,
-				       json_object_new_string(entries[i].uri));
+				       json_text_new(entries[i].uri));
 		json_add(o, "name?s description?s mimeType?s", entries[i].name,
 			 entries[i].description, entries[i].mime_type);
 		json_object_array_add(p->list, o);
@@ -64,8 +64,7 @@ static void page_offers(struct pagination *p, const char *uri_key,
 		    !pagination_wants(p, offer->template->id, offer->index))
 			continue;
 		o = json_object_new_object();
-		json_object_object_add(o, uri_key,
-				       json_object_new_string(offer->key));
+		json_object_object_add(o, uri_key, json_text_new(offer->key));
 		json_add(o, "name?s title?s description?s mimeType?s",
 			 json_member_str(offer->def, "name"),
 			 mcp_has(p->request->terms->revision, MCP_TITLES)

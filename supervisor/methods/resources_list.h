@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources_list.h - the resources, and the URIs with names in them. */
+/* resources_list.h - lists the resources, and the URIs with names in them. */
 #ifndef SUPERVISOR_METHODS_RESOURCES_LIST_H
 #define SUPERVISOR_METHODS_RESOURCES_LIST_H
 

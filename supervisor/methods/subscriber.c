@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subscriber.c - who is told of URIs, and what each waits for: a run's notices,
- * here or of another server's, and reloads. subscriptions.c has one a session,
- * listen.c one a request. What finds no way is told once there is one; one URI
- * too many is refused.
+ * subscriber.c - subscriptions to URIs, and the changes each waits for: notices
+ * of local runs, changes of remote runs, and reloads. subscriptions.c has a
+ * subscriber for each session, listen.c for each request. A change without a
+ * stream is told once there is a stream; a URI over the bound is refused.
  */
 #include "supervisor/methods/subscriber.h"
 
@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "supervisor/exec/runs.h"
 #include "supervisor/tools/remote_run_watch.h"
 #include "supervisor/tools/run_lookup.h"
@@ -32,25 +33,32 @@ struct subscription {
 	struct subscriber *of;
 	char *uri;
 	enum resource_uri_kind kind;
-	struct run *run; /* borrowed, while it goes on and is watched */
+	struct run *run; /* borrowed, while the run goes on and is watched */
 	struct run_watch watch;
-	/* or NULL; another instance has the run */
+	/* watch of a remote run, or NULL */
 	struct remote_run_watch *away;
-	struct revisit *revisit; /* or NULL; after a restart */
-	char digest[65]; /* of the template that offers it; "": none does */
-	bool missed;	 /* it may have changed while nobody could tell */
+	struct revisit *revisit; /* read of a row after a restart, or NULL */
+	/* of the template which offers the URI; "": no template */
+	char digest[65];
+	bool missed; /* the URI may have changed while there was no stream */
 	bool told;
 	int64_t told_ms;
-	struct event *later;	       /* a change, held back by the rate */
+	struct event *later; /* tells a change held back by the rate */
 	LIST_ENTRY(subscription) link; /* in subscriber.all */
 };
 
-/* The store is asked for the run of a subscription. */
+/* A read of the row of a subscription's run. */
 struct revisit {
 	struct run_row_lookup row;
 	char run_id[ID_SIZE];
-	struct subscription *of; /* NULL: that is gone */
+	struct subscription *of; /* NULL: the subscription has ended */
 };
+
+/* Return the bytes of memory of U: with its timer and its URI. */
+static size_t cost_of(const struct subscription *u)
+{
+	return 1024 + strlen(u->uri);
+}
 
 static void forget(struct subscription *u)
 {
@@ -62,6 +70,7 @@ static void forget(struct subscription *u)
 	LIST_REMOVE(u, link);
 	u->of->n--;
 	event_free(u->later);
+	memory_give(&u->of->session->requestor->memory, cost_of(u));
 	free(u->uri);
 	free(u);
 }
@@ -140,7 +149,7 @@ static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 	changed(u);
 }
 
-/* ---- who is told ---- */
+/* ---- subscribers ---- */
 
 struct subscriber *subscriber_new(struct session *s,
 				  const struct subscriber_ops *ops, void *arg)
@@ -162,7 +171,7 @@ void subscriber_free(struct subscriber *o)
 	if (o == NULL)
 		return;
 	while ((u = LIST_FIRST(&o->all)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): u is unlinked */
 		forget(u);
 	LIST_REMOVE(o, link);
 	free(o);
@@ -179,13 +188,14 @@ static struct subscription *add(struct subscriber *o, const char *uri,
 	u->watch.on_notice = on_notice;
 	u->later = evtimer_new(o->session->ctx->base, on_later, u);
 	LIST_INSERT_HEAD(&o->all, u, link);
+	memory_add(&o->session->requestor->memory, cost_of(u));
 	o->n++;
 	return u;
 }
 
-/* ---- is there such a resource? ---- */
+/* ---- does the resource exist? ---- */
 
-/* Of a URI: what it names is looked for in the store. */
+/* A search for the resource of a URI in the store. */
 struct search {
 	struct run_row_lookup row;
 	struct request *request; /* held; its params have the URI */
@@ -201,7 +211,7 @@ static void watch_ours(struct subscription *u, struct run *r)
 	run_watch_add(r, &u->watch);
 }
 
-/* U's run has ROW, and is not ours: does it go on elsewhere? */
+/* Watch U's run, which has ROW and is not local, if it is remote. */
 static void watch_row(struct subscription *u, const struct store_run *row)
 {
 	struct remote_run_watcher w = {
@@ -219,7 +229,10 @@ static void watch_row(struct subscription *u, const struct store_run *row)
 	u->away = remote_run_watch_new(&w, row);
 }
 
-/* What comes of F, and *U of it when that is new: a call before may have made it. */
+/*
+ * Return the outcome of F, and in *U a new subscription, if an earlier call has
+ * not made it.
+ */
 static enum subscribed admit(const struct search *f, bool there,
 			     struct subscription **u)
 {
@@ -343,7 +356,7 @@ void subscriber_add(struct subscriber *o, struct request *c, const char *uri,
 			     .uri = uri,
 			     .own = resource_uri_parse(uri),
 			     .done = done};
-	if (f->own.piece.asked) /* of something: that is what changes */
+	if (f->own.piece.asked) /* a part: the whole changes */
 		f->own.kind = RESOURCE_URI_NONE;
 	adders[f->own.kind](f);
 }
@@ -357,7 +370,7 @@ bool subscriber_drop(struct subscriber *o, const char *uri)
 	return u != NULL;
 }
 
-/* ---- what happens to all ---- */
+/* ---- changes for all subscribers ---- */
 
 static void look_again(struct subscription *u)
 {
@@ -407,12 +420,12 @@ struct json_object *subscriber_list(const struct subscriber *o, size_t bytes)
 		n += strlen(u->uri);
 		if (n > bytes)
 			break;
-		json_object_array_add(uris, json_object_new_string(u->uri));
+		json_object_array_add(uris, json_text_new(u->uri));
 	}
 	return uris;
 }
 
-/* Its run's row has been read, or not: does it go on? */
+/* Watch the run of a restored subscription, if its row says that it goes on. */
 static void on_revisit(struct run_row_lookup *row, struct run *r,
 		       const struct store_result *res)
 {
@@ -436,7 +449,7 @@ static void watch_again(struct subscription *u, const struct resource_uri *own)
 	struct run *r = runs_find(ctx->runs, q, own->run_id);
 	struct revisit *v;
 
-	/* one of ours is watched from now on: it may end before a row is read */
+	/* watch a local run at once: it may end before a row is read */
 	if (r != NULL) {
 		watch_ours(u, r);
 		return;
@@ -449,7 +462,7 @@ static void watch_again(struct subscription *u, const struct resource_uri *own)
 	run_lookup_row(&v->row, false);
 }
 
-/* What it is about may be gone: then nothing comes. */
+/* Nothing is told if the resource is gone. */
 void subscriber_restore(struct subscriber *o, const char *uri)
 {
 	struct resource_uri own = resource_uri_parse(uri);

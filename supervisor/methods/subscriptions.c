@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subscriptions.c - serves resources/subscribe and unsubscribe: a session's
- * subscriber, and what that tells it. methods.c calls it, http_session_store.c
- * keeps the URIs. A URI of nothing is not found, one too many is refused.
+ * subscriptions.c - resources/subscribe and unsubscribe: the subscriber of a
+ * session, and its notifications. methods.c calls it, http_session_store.c
+ * keeps the URIs. The URI of no resource is not found; a URI over the bound is
+ * refused.
  */
 #include "supervisor/methods/subscriptions.h"
 
@@ -24,7 +25,7 @@ static bool tell_session(void *arg, const char *uri)
 	struct session *s = arg;
 	struct json_object *params;
 
-	if (session_is_backlogged(s)) /* it is told when it reads again */
+	if (session_is_backlogged(s)) /* told when the client reads again */
 		return false;
 	if (!session_has_push_stream(s))
 		return true;
@@ -80,7 +81,7 @@ static const char *uri_of(const struct request *c)
 	return json_member_str(c->msg.params, "uri");
 }
 
-/* C's uri; NULL: there is none, and C was answered. */
+/* Return C's uri; NULL: missing, and C was answered. */
 static const char *need_uri(struct request *c)
 {
 	const char *uri = uri_of(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subscriptions.h - resources/subscribe: a session is told when what it reads by a
- * URI has changed (subscriber.h).
+ * subscriptions.h - resources/subscribe: a session is told when the resource of
+ * a URI has changed (subscriber.h).
  */
 #ifndef SUPERVISOR_METHODS_SUBSCRIPTIONS_H
 #define SUPERVISOR_METHODS_SUBSCRIPTIONS_H
@@ -11,11 +11,11 @@
 void subscriptions_add(struct request *c);  /* resources/subscribe */
 void subscriptions_drop(struct request *c); /* resources/unsubscribe */
 
-/* Their URIs, BYTES of them at most; the caller's. */
+/* Return the URIs of S's subscriptions, BYTES of them at most; the caller's. */
 struct json_object *subscriptions_list(const struct session *s, size_t bytes);
 /*
- * S, which has none, has those of URIS (lent) again, as a server before had
- * them: what may have changed since is told as soon as there is a way.
+ * Subscribe S, without subscriptions yet, to URIS (*lent*) as before a restart:
+ * possible changes are told as soon as there is a stream.
  */
 void subscriptions_restore(struct session *s, struct json_object *uris);
 

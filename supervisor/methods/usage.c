@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage.c - serves paddock/usage: runs, CPU time and bytes by requestor and
- * template, and what was uploaded. methods.c calls it. Who runs this machine or this server, and is here
- * as a local user, is told of all; anybody else of himself alone.
+ * usage.c - paddock/usage: runs, CPU time and bytes by requestor and template,
+ * and uploads. methods.c calls it. A local user who runs the machine or
+ * paddockd sees the use of all requestors, any other client the use of its own
+ * requestor alone.
  */
 #include "supervisor/methods/usage.h"
 
@@ -14,7 +15,7 @@ static int64_t since_of(const struct request *c)
 	       STORE_USE_HOUR_MS;
 }
 
-/* What a requestor uploaded is no template's. */
+/* Describe U; the uploads of a requestor have no template. */
 static struct json_object *view_of(const struct store_use *u)
 {
 	if (u->template_id[0] == '\0')

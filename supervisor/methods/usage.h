@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage.h - paddock/usage, a method of our own: what runs have used. man/paddockd.8
- * has its form.
+ * usage.h - paddock/usage, paddock's own method: the resources used by runs.
+ * man/paddockd.8 has its form.
  */
 #ifndef SUPERVISOR_METHODS_USAGE_H
 #define SUPERVISOR_METHODS_USAGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiting.c - serves paddock/waiting: the workers that wait for runs, and how
- * often one was there. methods.c calls it. It tells of what others run, so that
- * who is no operator gets an error.
+ * waiting.c - paddock/waiting: the workers which wait for runs, and how often a
+ * worker was ready. methods.c calls it. The answer shows other requestors'
+ * runs, so a client who is not an operator gets an error.
  */
 #include "supervisor/methods/waiting.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiting.h - paddock/waiting, a method of our own: the workers that wait for
+ * waiting.h - paddock/waiting, paddock's own method: the workers which wait for
  * runs. man/paddockd.8 has its form.
  */
 #ifndef SUPERVISOR_METHODS_WAITING_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list that the checks of a package add to. Only its errors count when a
- * package is loaded; "paddockd --print-faults" prints it whole. Nothing here
- * fails: beyond its bound it forgets, and says so.
+ * diagnostics.c - holds the list to which the checks of a package add. Only
+ * errors count when a package is loaded; "paddockd --print-faults" prints the
+ * whole list. Nothing here fails: beyond its bound the list drops diagnostics,
+ * and says so.
  */
 #include "supervisor/package/diagnostics.h"
 
@@ -49,7 +50,10 @@ static bool is_known(const struct diagnostics *f, const struct diagnostic *g)
 	return false;
 }
 
-/* An error takes a warning's place when there is no other. */
+/*
+ * Return room for a diagnostic, or NULL. In a full list an error replaces a
+ * warning.
+ */
 static struct diagnostic *room(struct diagnostics *f,
 			       enum diagnostic_level level)
 {
@@ -140,7 +144,7 @@ void diagnostics_place(struct diagnostics *f, const char *file,
 	}
 }
 
-/* The package itself, its manifest, its files. */
+/* Order: the package, its manifest, its files. */
 static int rank(const struct diagnostic *g)
 {
 	if (g->file == NULL)
@@ -180,7 +184,10 @@ size_t diagnostics_errors(const struct diagnostics *f)
 	return n;
 }
 
-/* "template.json:3:7: ", or as much of it as is known; the caller's. */
+/*
+ * Return "template.json:3:7: ", or the known part of it; the caller frees the
+ * text.
+ */
 static char *place(const struct diagnostic *g)
 {
 	if (g->file == NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package.c - opens and reads the files of a package through no link, without
- * waiting and within bounds, for whoever loads or checks templates. What is no
- * plain file, too long or gone is -EINVAL with a sentence that names it.
+ * waiting and within bounds, for modules that load or check templates. A path
+ * that is no plain file, too long or gone is -EINVAL with a sentence that names
+ * the path.
  */
 #include "supervisor/package/package.h"
 
@@ -24,15 +25,19 @@ int package_open(const char *dir, char *errmsg, size_t size)
 	int fd = nofollow_open(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 
 	if (fd == -ENOSYS)
-		return errmsg_set(errmsg, size,
-				  "this machine cannot open files without "
-				  "following links, which needs Linux 5.6");
+		return errmsg_set(
+		    errmsg, size,
+		    "files cannot be opened here without following "
+		    "links: openat2(2) is missing, which Linux has "
+		    "since 5.6, or forbidden by a seccomp filter "
+		    "around paddockd, such as RestrictSUIDSGID= of "
+		    "a systemd unit or a container's profile");
 	if (fd < 0)
-		errmsg_set(errmsg, size, "cannot open the folder: %s",
-			   fd == -ELOOP
-			       ? "a part of its path is a symbolic link"
-			       : strerror(-fd));
-	return fd < 0 ? -EINVAL : fd;
+		return errmsg_of(
+		    -fd, errmsg, size, "cannot open the folder: %s",
+		    fd == -ELOOP ? "a part of its path is a symbolic link"
+				 : strerror(-fd));
+	return fd;
 }
 
 static const char *kind(mode_t mode)
@@ -78,13 +83,15 @@ int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
 		return errmsg_set(errmsg, size,
 				  "%s changed while it was opened", path);
 	default:
-		return file < 0 ? errmsg_set(errmsg, size, "%s: %s", path,
-					     strerror(-file))
+		return file < 0 ? errmsg_of(-file, errmsg, size, "%s: %s", path,
+					    strerror(-file))
 				: file;
 	}
 }
 
-/* Reads until BUF is full or the file ends. How much, or -errno. */
+/*
+ * Read until BUF is full or the file ends. Returns how many bytes, or -errno.
+ */
 static ssize_t read_full(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -124,8 +131,8 @@ int package_read(int fd, const char *path, char **data, size_t *len,
 	if (n < 0) {
 		free(*data);
 		*data = NULL;
-		return errmsg_set(errmsg, size, "%s: %s", path,
-				  strerror((int)-n));
+		return errmsg_of((int)-n, errmsg, size, "%s: %s", path,
+				 strerror((int)-n));
 	}
 	*len = (size_t)n;
 	return 0;

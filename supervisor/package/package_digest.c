@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package_digest.c - SHA-256 over all files of a package, and over their
- * metadata. template_load.c takes both when it loads, package_check.c for authors.
- * -EINVAL where a file cannot be read, is out of bounds, or is not what was
- * read of it before.
+ * metadata. template_load.c takes both when it loads, template_look.c compares
+ * them later, package_check.c tells authors. -EINVAL where a file cannot be
+ * read, is out of bounds, or differs from bytes read before.
  */
 #include "supervisor/package/package.h"
 
@@ -23,21 +23,26 @@
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 
-/* The files that were found, and what of them was read before. */
+/* The files found, and the bytes read before. */
 struct listing {
 	int root; /* borrowed */
 	struct dir_walk *f;
 	size_t n_files;
+	uint64_t n_bytes; /* size of all files, by their metadata */
 	const struct package_bytes *kept;
 	size_t n_replayable;
-	size_t met;		  /* of those */
-	char *block;		  /* BLOCK_BYTES, for hash_bytes() */
-	struct sha256_ctx *stamp; /* of the metadata, meanwhile; or NULL */
+	size_t met;  /* how many of KEPT were found */
+	char *block; /* buffer of BLOCK_BYTES, for hash_bytes() */
+	/* SHA-256 of the metadata, in the same pass; or NULL */
+	struct sha256_ctx *stamp;
 	char *errmsg;
 	size_t size;
 };
 
-/* Are the N bytes at FROM of PATH, of WHOLE in all, what was read before? */
+/*
+ * Are the N bytes at offset FROM of PATH, whose size is WHOLE, the bytes read
+ * before?
+ */
 static bool is_as_kept(const struct listing *l, const char *path,
 		       uintmax_t whole, uintmax_t from, const char *data,
 		       size_t n)
@@ -58,13 +63,14 @@ static void add(struct sha256_ctx *md, const void *p, size_t n)
 }
 
 /*
- * Nothing of this is remembered from one start to the next. Grants are bound to
- * digests, and who writes a package is not trusted: bytes that are stored through a
- * mapping which was written to before change neither mtime nor ctime until the kernel
- * has written them back, on tmpfs never. No time, number or size proves them the same.
+ * No digest is remembered from one start to the next. Grants are bound to
+ * digests, and the writer of a package is not trusted: bytes stored through a
+ * mapping that was written to before change neither mtime nor ctime until the
+ * kernel has written them back, on tmpfs never. No time, number or size proves
+ * the bytes unchanged.
  */
 
-/* All of FILE, which must be as long as its metadata said. 0 or -errno. */
+/* Hash all of FILE, which must be as long as its metadata said. 0 or -errno. */
 static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 		      const char *path, int file, uintmax_t want)
 {
@@ -90,14 +96,18 @@ static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 	return rc;
 }
 
-/* A change of any of these is one of ctime, which nobody can set. */
+/*
+ * Hash the metadata. Any change to these changes ctime, too, which no user can
+ * set.
+ */
 static void add_metadata(struct sha256_ctx *md, const char *path,
 			 const struct stat *st)
 {
 	add(md, path, strlen(path) + 1);
 	add(md, &st->st_dev, sizeof(st->st_dev));
 	add(md, &st->st_ino, sizeof(st->st_ino));
-	/* the folder's own times change with what a template has no part in */
+	/* the folder's own times change for reasons of no concern to a
+	   template */
 	if (strcmp(path, ".") == 0)
 		return;
 	add(md, &st->st_mode, sizeof(st->st_mode));
@@ -105,7 +115,10 @@ static void add_metadata(struct sha256_ctx *md, const char *path,
 	add(md, &st->st_ctim, sizeof(st->st_ctim));
 }
 
-/* Its metadata are from before it is read: who writes meanwhile changes them. */
+/*
+ * Hash the file PATH. The metadata are read before the bytes: a write meanwhile
+ * changes them.
+ */
 static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 {
 	char head[DIR_WALK_HEAD_MAX];
@@ -123,9 +136,9 @@ static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
-		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
-				  rc == -ESTALE ? "it changed while it was read"
-						: strerror(-rc));
+		return errmsg_of(-rc, l->errmsg, l->size, "%s: %s", path,
+				 rc == -ESTALE ? "it changed while it was read"
+					       : strerror(-rc));
 	return 0;
 }
 
@@ -135,8 +148,8 @@ static int hash_metadata(struct listing *l, struct sha256_ctx *md,
 	struct stat st;
 
 	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
-				  strerror(errno));
+		return errmsg_of(errno, l->errmsg, l->size, "%s: %s", path,
+				 strerror(errno));
 	add_metadata(md, path, &st);
 	return 0;
 }
@@ -177,6 +190,7 @@ static int digest(struct listing *l, hash_one *hash, char hex[65])
 		rc = hash_all(l, hash, hex);
 	free(l->block);
 	l->n_files = rc == 0 ? l->f->n : 0;
+	l->n_bytes = rc == 0 ? l->f->bytes : 0;
 	dir_walk_free(l->f);
 	if (rc == 0 && l->met != l->n_replayable)
 		rc = errmsg_set(l->errmsg, l->size,
@@ -197,8 +211,8 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 }
 
 int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
-			   char hex[65], char stamp[65], size_t *files,
-			   char *errmsg, size_t size)
+			   char hex[65], char stamp[65],
+			   struct package_size *all, char *errmsg, size_t size)
 {
 	struct sha256_ctx metadata;
 	struct listing l = {.root = fd,
@@ -214,16 +228,16 @@ int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
 	if (rc == 0)
 		rc = hash_metadata(&l, &metadata, ".");
 	end(&metadata, stamp);
-	*files = l.n_files;
+	*all = (struct package_size){l.n_files, l.n_bytes};
 	return rc;
 }
 
-int package_stamp(int fd, char hex[65], size_t *files, char *errmsg,
+int package_stamp(int fd, char hex[65], struct package_size *all, char *errmsg,
 		  size_t size)
 {
 	struct listing l = {.root = fd, .errmsg = errmsg, .size = size};
 	int rc = digest(&l, hash_metadata, hex);
 
-	*files = l.n_files;
+	*all = (struct package_size){l.n_files, l.n_bytes};
 	return rc;
 }

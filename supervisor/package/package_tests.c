@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of tests/NAME.json: {"inputs": …, "expect": {…}}. Called when a package
- * is checked; whether they pass is for "paddock template test" to find out.
+ * package_tests.c - checks the shape of tests/NAME.json: {"inputs": {},
+ * "expect": {}}. Called when a package is checked; "paddock template test"
+ * finds whether the tests pass.
  */
 #include "supervisor/package/package_tests.h"
 
@@ -19,7 +20,7 @@
 #define FOLDER "tests/"
 #define ENDING ".json"
 
-/* How runs end; and what no run is made of. */
+/* The ends of runs, and "refused" for a call that makes no run. */
 static const char *const statuses[] = {"succeeded", "partial_success", "failed",
 				       "canceled", "refused"};
 
@@ -31,7 +32,7 @@ struct test {
 	struct diagnostics *f;
 };
 
-/* Members of O, which is at POINTER, that nobody looks at. */
+/* Report members of O, at POINTER, that no test uses. */
 static void check_keys(struct test *t, struct json_object *o,
 		       const char *pointer, enum diagnostic_level level,
 		       const char *const *known, size_t n)
@@ -146,7 +147,7 @@ void package_tests_check(int fd, struct diagnostics *f)
 	size_t len;
 
 	if (dir_walk_list(fd, &all, errmsg, sizeof(errmsg)) < 0)
-		return; /* who makes the digest has said so */
+		return; /* package_digest() has reported the fault */
 	for (size_t i = 0; i < all->n && !f->more; i++) {
 		struct test t = {.file = all->names[i], .f = f};
 

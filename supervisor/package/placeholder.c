@@ -19,7 +19,7 @@
 
 static const struct {
 	const char *open, *close;
-	const char *marks; /* of a name, beside letters and digits */
+	const char *marks; /* allowed in a name, beside letters and digits */
 } styles[] = {
     [PLACEHOLDER_URI] = {"{", "}", "_."},
     [PLACEHOLDER_PROMPT] = {"{{", "}}", "_.-"},
@@ -37,7 +37,7 @@ static size_t name_len(enum placeholder_style style, const char *text)
 	return n <= PLACEHOLDER_NAME_MAX ? n : 0;
 }
 
-/* Does a placeholder begin at TEXT? Then its name is the part. */
+/* Does a placeholder begin at TEXT? Then P gets its name. */
 static bool is_placeholder(struct placeholder_part *p,
 			   enum placeholder_style style, const char *text)
 {
@@ -94,7 +94,7 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 				     (size_t)json_object_get_string_len(value));
 		else if (!p.is_name)
 			rc = buf_add(out, p.text, p.len);
-		else if (style != PLACEHOLDER_PROMPT) /* its own braces */
+		else if (style != PLACEHOLDER_PROMPT) /* braces of text */
 			rc = buf_printf(out, "{%s}", name);
 	}
 	return rc;
@@ -168,7 +168,10 @@ static bool is_unreserved(char c)
 	       (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* The byte that stands at TEXT[*AT], which moves on; -1: none that may. */
+/*
+ * Decode the byte at TEXT[*AT], and move *AT on; -1: a byte that may not stand
+ * there.
+ */
 static int decode_one(const char *text, size_t len, size_t *at)
 {
 	if (is_unreserved(text[*at]))
@@ -179,7 +182,10 @@ static int decode_one(const char *text, size_t len, size_t *at)
 	return hex_read(text + *at - 2, 2);
 }
 
-/* What LEN bytes of a URI stand for; NULL: no text, or none that may be. */
+/*
+ * Decode LEN bytes of a URI into a string; NULL: not UTF-8, empty, or a
+ * forbidden byte.
+ */
 static struct json_object *decode(const char *text, size_t len)
 {
 	struct json_object *value = NULL;
@@ -197,7 +203,10 @@ static struct json_object *decode(const char *text, size_t len)
 	return value;
 }
 
-/* How much of URI the name before AFTER (len 0: the end) takes; 0: no match. */
+/*
+ * Return how many bytes of URI the name before AFTER (len 0: the end) takes; 0:
+ * no match.
+ */
 static size_t value_len(const char *uri, const struct placeholder_part *after,
 			bool last)
 {
@@ -206,7 +215,7 @@ static size_t value_len(const char *uri, const struct placeholder_part *after,
 
 	if (after->len == 0)
 		return n;
-	if (last) /* what is left ends with it */
+	if (last) /* AFTER has to be the end of the rest */
 		return n > after->len && memcmp(uri + n - after->len,
 						after->text, after->len) == 0
 			   ? n - after->len
@@ -215,7 +224,10 @@ static size_t value_len(const char *uri, const struct placeholder_part *after,
 	return found != NULL ? (size_t)(found - uri) : 0;
 }
 
-/* One name and the text after it; how far that goes, 0: it does not match. */
+/*
+ * Match one name and the text after the name; returns how many bytes both take,
+ * 0: no match.
+ */
 static size_t match_name(struct json_object *values,
 			 const struct placeholder_part *name, const char **text,
 			 const char *uri)
@@ -233,13 +245,15 @@ static size_t match_name(struct json_object *values,
 	key = xstrndup(name->text, name->len);
 	before = json_member(values, key);
 	if (before != NULL && !json_object_equal(before, value))
-		n = 0; /* a name stands for one value */
+		n = 0; /* conflicting values of a name */
 	json_object_object_add(values, key, value);
 	free(key);
 	return n > 0 ? n + after.len : 0;
 }
 
-/* Does URI have TEXT's own parts, in their order? Seen before any name is read. */
+/*
+ * Does URI have TEXT's own parts, in order? Checked before any name is decoded.
+ */
 static bool has_shape(const char *text, const char *uri)
 {
 	struct placeholder_part p, after = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admission.c - may this requestor make one more run now: queue, quotas, disk,
- * store? runs_create.c asks before each; others ask for its shares and CPU
- * time. False with the refusal filled in: code, figures of the requestor's own,
- * who can raise the limit, when to try again.
+ * admission.c - decides whether a requestor may make one more run now, by
+ * queue, quotas, disk and store. runs_create.c asks before each run; other
+ * modules ask for shares and CPU time. A refusal has a code, figures of the
+ * requestor's own, who can raise the limit, and when to try again.
  */
 #include "supervisor/requestor/admission.h"
 
@@ -16,8 +16,8 @@
 #include "supervisor/store/store.h"
 #include "proto/json/json_pack.h"
 
-#define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
-#define BYTES_RETRY_MS 60000	       /* artifacts are swept that often */
+#define QUEUED_BYTES_MAX (256ll << 20) /* inputs of waiting runs, in memory */
+#define BYTES_RETRY_MS 60000 /* the sweep of artifacts runs this often */
 
 struct json_object *admission_details(const char *limit, int64_t used,
 				      int64_t allowed, const char *unit,
@@ -31,7 +31,7 @@ struct json_object *admission_details(const char *limit, int64_t used,
 	return d;
 }
 
-/* CODE, by the KEY of Q's own section. */
+/* Refuse with CODE, by the limit KEY of Q's own section. Always false. */
 static bool refuse_own(struct tool_error *r, const char *code,
 		       const struct requestor *q, const char *key, int64_t used,
 		       int64_t allowed, const char *unit,
@@ -79,7 +79,10 @@ static bool refuse_store(struct requestor *q, const struct requestor_over *o,
 	return false;
 }
 
-/* Its row, with the inputs; and who has no room for an artifact makes none. */
+/*
+ * Is there room for the new run's row, which has the inputs? A requestor
+ * without room for an artifact makes no run either.
+ */
 static bool admit_store(const struct admission *a, struct requestor *q,
 			struct tool_error *r)
 {
@@ -97,7 +100,7 @@ struct json_object *admission_store_details(void)
 	return json_pack("retryAfterMs:i", ADMISSION_STORE_MS);
 }
 
-/* Nothing of the machine's is told but that its disk is nearly full. */
+/* The refusal tells nothing of the machine but a nearly full disk. */
 static bool admit_disk(const struct admission *a, struct tool_error *r)
 {
 	enum disk_space room = disk_space_lately(a->config);
@@ -126,7 +129,10 @@ static int64_t share(const struct admission *a, int64_t most, int64_t theirs)
 	return a->shared ? admission_share(most, theirs) : most - theirs;
 }
 
-/* The figures are Q's own and the configuration's, never those of others. */
+/*
+ * Refuse by QUEUE_FULL. The figures are Q's own and the configuration's, never
+ * those of other requestors.
+ */
 static void refuse_wait(struct tool_error *r, const char *limit, int64_t mine,
 			int64_t most, const char *unit, const char *who,
 			const char *what)
@@ -136,6 +142,16 @@ static void refuse_wait(struct tool_error *r, const char *limit, int64_t mine,
 	    admission_details(limit, mine, most, unit, who, ADMISSION_RETRY_MS),
 	    "%s: %lld %s of yours wait, and there are %lld for all", what,
 	    (long long)mine, unit, (long long)most);
+}
+
+void admission_refuse_queued(struct requestor *q, struct tool_error *r)
+{
+	int64_t own = q->section->max_queued_runs;
+
+	q->refused++;
+	(void)refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", own, own,
+			 "runs", ADMISSION_RETRY_MS,
+			 "as many of your runs wait as may");
 }
 
 static bool admit_wait(const struct admission *a, const struct requestor *q,
@@ -166,8 +182,9 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 }
 
 /*
- * One that starts at once waits for nothing; but what begins, and then rests, does not
- * make room for more without end.
+ * Does the run need no place in the queue, since it starts at once? Not while Q
+ * has a run aside: starting runs at once and setting them aside would fill
+ * memory without end.
  */
 static bool passes_by(const struct admission *a, const struct requestor *q)
 {

@@ -8,36 +8,53 @@
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/requestor/sched.h"
 
-/* so often it is looked whether it can be written */
+/* how often the server tries whether the store can be written */
 #define ADMISSION_STORE_MS 1000
-#define ADMISSION_RETRY_MS 1000 /* when a queue is full; a guess */
+/* when to try again while a queue is full; a guess */
+#define ADMISSION_RETRY_MS 1000
 
-struct admission { /* all lent */
+struct admission { /* the question; members are lent */
 	const struct config *config;
 	const struct sched *sched;
-	bool shared;  /* there may be other requestors: leave them room */
-	bool starts;  /* it would start at once, and so need not wait */
-	size_t bytes; /* of its inputs, which it holds while it waits */
+	bool shared; /* other requestors may come: leave room for them */
+	/* the run would start at once and needs no place in the queue */
+	bool starts;
+	/* size of the run's inputs, in memory while the run waits */
+	size_t bytes;
 };
 
-/* base/fair_share.h's rule. */
+/*
+ * Return fair_share() of base/fair_share.h: how much of MOST a requestor may
+ * have.
+ */
 int64_t admission_share(int64_t most, int64_t theirs);
 
-/* False: not now, and R says why: QUEUE_FULL, QUOTA_EXCEEDED or
-   STORE_UNAVAILABLE. */
+/*
+ * May Q make one more run? False: not now, and R has the reason: QUEUE_FULL,
+ * QUOTA_EXCEEDED or STORE_UNAVAILABLE.
+ */
 bool admission_check_run(const struct admission *a, struct requestor *q,
 			 struct tool_error *r);
 
-/* May anything take CPU time for Q? False: R says why not: QUOTA_EXCEEDED. */
+/* Refuse by Q's max_queued_runs, where the runs of all servers were counted. */
+void admission_refuse_queued(struct requestor *q, struct tool_error *r);
+
+/* May Q's work take CPU time now? False: R has the reason, QUOTA_EXCEEDED. */
 bool admission_check_cpu(struct requestor *q, struct tool_error *r);
 
-/* {limit, used, allowed, unit, whoCanRaise, retryAfterMs}; the caller's. */
+/*
+ * {limit, used, allowed, unit, whoCanRaise, retryAfterMs}; the caller frees the
+ * object.
+ */
 struct json_object *admission_details(const char *limit, int64_t used,
 				      int64_t allowed, const char *unit,
 				      const char *who_can_raise,
 				      int64_t retry_after_ms);
 
-/* STORE_UNAVAILABLE's, of a record that cannot be written; the caller's. */
+/*
+ * The details of STORE_UNAVAILABLE for a record that cannot be written; the
+ * caller frees the object.
+ */
 struct json_object *admission_store_details(void);
 
 #endif

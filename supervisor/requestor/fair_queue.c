@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns of connections at the loop; stream_conn.c and http_conn.c ask for them. Who
- * waits is served by a timer of no time, which comes once after each look of
- * the loop at its descriptors: that is a round. Nothing here fails.
+ * fair_queue.c - gives connections turns at the loop; stream_conn.c and
+ * http_conn.c ask for turns. A timer of zero length serves the waiting turns.
+ * The timer fires once after each look of the loop at its descriptors: a firing
+ * is a round. Nothing here fails.
  */
 #include "supervisor/requestor/fair_queue.h"
 
@@ -16,7 +17,10 @@ void fair_queue_flow_init(struct fair_queue_flow *lane)
 	TAILQ_INIT(&lane->line);
 }
 
-/* When libevent's clock has moved, the loop has looked; it is a coarse one. */
+/*
+ * Measure time anew when libevent's clock has moved: then the loop has looked
+ * at its descriptors. The clock is coarse.
+ */
 static void look(struct fair_queue *all)
 {
 	struct timeval now;
@@ -37,7 +41,10 @@ static void take(struct fair_queue *all, struct fair_queue_turn *t)
 	all->spent_us += clock_mono_us() - from;
 }
 
-/* The lane whose turn it is, and which has not asked in this round only. */
+/*
+ * Return the lane with the next turn. Lanes that asked only in this round are
+ * passed over.
+ */
 static struct fair_queue_flow *next_lane(struct fair_queue *all)
 {
 	for (size_t n = all->n_lanes; n > 0; n--) {
@@ -55,7 +62,8 @@ static void arm(struct fair_queue *all)
 {
 	static const struct timeval now = {0};
 
-	/* a timer, for what is made active now would come before all others */
+	/* a timer: an event made active now would come before all waiting
+	   descriptors */
 	if (all->n_lanes > 0 && !evtimer_pending(all->go_on, NULL))
 		evtimer_add(all->go_on, &now);
 }
@@ -73,7 +81,8 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 		struct fair_queue_turn *t = TAILQ_FIRST(&lane->line);
 
 		fair_queue_cancel(t);
-		if (lane->all != NULL) { /* it has more: behind the others */
+		/* more turns wait: put the lane behind the other lanes */
+		if (lane->all != NULL) {
 			TAILQ_REMOVE(&all->lanes, lane, link);
 			TAILQ_INSERT_TAIL(&all->lanes, lane, link);
 		}

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quota.c - counts calls by the second and CPU time by the hour in a few
- * integers, for requestor.c and admission.c. Pure arithmetic on the time that
- * it is given; "not now" comes with the milliseconds until then.
+ * integers, for requestor.c and admission.c. Pure arithmetic on the time given
+ * by the caller; "not now" comes with the milliseconds until then.
  */
 #include "supervisor/requestor/quota.h"
 
-#define WHOLE 1000000		    /* millionths */
-#define LONG_MS INT64_C(1000000000) /* all is paid back by then */
+#define WHOLE 1000000		    /* a call, in millionths */
+#define LONG_MS INT64_C(1000000000) /* every debt is paid back by then */
 
-/* By how much one more would be over. RATE is millionths of a call each
- * millisecond, too. */
+/*
+ * Return by how many millionths of a call one more call would be over the
+ * limit. RATE, in thousandths of a call each second, is also millionths of a
+ * call each millisecond.
+ */
 static int64_t over_by(struct quota_rate *q, int64_t rate, int64_t burst,
 		       int64_t now_ms)
 {
@@ -45,7 +48,10 @@ int64_t quota_owe(struct quota_rate *q, int64_t rate, int64_t burst,
 	return over > 0 ? (over + rate - 1) / rate : 0;
 }
 
-/* Minutes that began since are empty; those of an hour ago are lost. */
+/*
+ * Clear the minutes that began since the last call; minutes of an hour ago are
+ * dropped.
+ */
 static void move_to(struct quota_hour *h, int64_t now_ms)
 {
 	int64_t minute = now_ms / QUOTA_MINUTE_MS;
@@ -81,7 +87,8 @@ int64_t quota_wait(struct quota_hour *h, int64_t allowed_ms, int64_t now_ms)
 
 	if (used < allowed_ms)
 		return 0;
-	for (int64_t i = 1; i < QUOTA_MINUTES; i++) { /* the oldest first */
+	/* from the oldest minute on */
+	for (int64_t i = 1; i < QUOTA_MINUTES; i++) {
 		used -= h->ms[(h->minute + i) % QUOTA_MINUTES];
 		if (used < allowed_ms)
 			return next + (i - 1) * QUOTA_MINUTE_MS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requestor.c - finds who asks by uid or token, and holds them to their sections
- * of paddock.conf; requestor_use.c counts what they use. Transports ask who it
- * is. An unknown token is NULL, which the transport refuses.
+ * requestor.c - finds the requestor by uid or token, and applies the sections
+ * of paddock.conf to requestors; requestor_use.c counts their use. Transports
+ * ask here. An unknown token yields NULL, and the transport refuses the client.
  */
 #include "supervisor/requestor/requestor.h"
 
@@ -22,7 +22,7 @@
 
 static const struct config_requestor none = {.uid = -1, .weight = 1};
 
-/* ---- all of them ---- */
+/* ---- the list of requestors ---- */
 
 struct requestor *requestors_find(struct requestors *all, const char *name)
 {
@@ -32,7 +32,10 @@ struct requestor *requestors_find(struct requestors *all, const char *name)
 	return q;
 }
 
-/* What Q may have there, by its section or else by the server's default. */
+/*
+ * Set Q's bound of stored bytes, by Q's section or else by the server's
+ * default.
+ */
 static void set_store(const struct requestors *all, struct requestor *q)
 {
 	int64_t own = q->section->store_bytes;
@@ -56,11 +59,13 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	sched_lane_init(&q->lane);
 	fair_queue_flow_init(&q->turns);
 	TAILQ_INIT(&q->http_ended);
+	q->memory.all = &all->memory;
+	q->http.memory = q->lane.memory = &q->memory;
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
 }
 
-/* HEX, which was checked, of one that is good from now on; NULL: none is. */
+/* Make HEX, a checked digest, Q's token from now on; NULL: no token is good. */
 static void set_token(struct requestor *q, const char *hex)
 {
 	unsigned char was[REQUESTOR_DIGEST];
@@ -84,7 +89,10 @@ static void apply(struct requestor *q, const struct config_requestor *section)
 	requestor_hold(q);
 }
 
-/* Its runs go on, as they were admitted: with the limits that it had. */
+/*
+ * Mark Q as gone: Q's section was removed. Q's runs go on with the limits under
+ * which they were admitted, so these are copied.
+ */
 static void dismiss(struct requestor *q)
 {
 	q->had = *q->section;
@@ -96,7 +104,7 @@ static void dismiss(struct requestor *q)
 	set_token(q, NULL);
 }
 
-/* Two texts of a configuration, or NULL. */
+/* Are two texts of a configuration, or NULL, the same? */
 static bool same(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -111,7 +119,7 @@ static const struct config_requestor *section_of(const struct config *c,
 	return NULL;
 }
 
-/* What Q has by SECTION (NULL: none). Has what it may see changed? */
+/* Apply SECTION (NULL: none) to Q. True: what Q may see may have changed. */
 static bool apply_one(struct requestor *q,
 		      const struct config_requestor *section)
 {
@@ -134,6 +142,7 @@ bool requestors_apply(struct requestors *all, const struct config *c)
 	struct requestor *q, *next;
 
 	all->config = c;
+	all->memory.most = memory_of(c->server_memory);
 	for (size_t i = 0; i < c->n_requestors; i++)
 		find_or_add(all, c->requestors[i].name);
 	HASH_ITER(hh, all->by_name, q, next) {
@@ -153,10 +162,13 @@ struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
 		if (q->section->uid == (int64_t)uid)
 			return q;
 	snprintf(name, sizeof(name), "uid:%u", (unsigned)uid);
-	return find_or_add(all, name); /* no section may be called that */
+	return find_or_add(all, name); /* no section may have such a name */
 }
 
-/* Each is compared, whole, so that time tells nothing of any. */
+/*
+ * Every digest is compared in full, so that the time tells nothing of any
+ * token.
+ */
 struct requestor *requestors_of_token(struct requestors *all, const char *token,
 				      size_t len)
 {
@@ -203,7 +215,10 @@ bool requestor_is_anonymous(const struct requestor *q)
 	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
 }
 
-/* Before the store has told what it keeps for Q, that is not known. */
+/*
+ * Write one line of the log. Bytes are "-" until the store has told what Q has
+ * stored.
+ */
 static void log_one(struct requestor *q)
 {
 	char kept[24] = "-", stored[24] = "-";
@@ -241,7 +256,7 @@ struct requestor *requestors_log(struct requestors *all, struct requestor *from)
 	return q;
 }
 
-/* ---- what one may see ---- */
+/* ---- views of one requestor ---- */
 
 const char *trust_name(enum template_trust trust)
 {
@@ -264,7 +279,10 @@ bool requestor_sees(const struct requestor *q, const char *id)
 	return list == NULL || words_have(list, id);
 }
 
-/* Who is held to some templates is not given pages unasked. */
+/*
+ * A requestor whose section lists templates gets browser tools only when
+ * listed, too.
+ */
 bool requestor_uses(const struct requestor *q, const char *tool)
 {
 	const char *list = q->section->browser_tools;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requestor_use.c - what a requestor uses: calls by the second, CPU time by the
- * hour, steps of checks, bytes that are kept; and what it asks too often. Runs,
- * sessions and uploads charge it, admission.c asks. Counters cannot fail.
+ * requestor_use.c - counts a requestor's use: calls by the second, CPU time by
+ * the hour, steps of checks, stored bytes, and questions asked too often. Runs,
+ * sessions and uploads charge the requestor, admission.c asks. Counters cannot
+ * fail.
  */
 #include "supervisor/requestor/requestor.h"
 
@@ -15,10 +16,14 @@
 #include "base/os/log.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/config/config_keys.h"
+#include "supervisor/store/store.h"
 
 /* ---- calls ---- */
 
-/* Calls a second, and at once (0: as many), that are allowed here. */
+/*
+ * Return the calls a second allowed at this instance, and *BURST at once (0: as
+ * many).
+ */
 static int64_t rate_of(const struct requestor *q, int64_t *burst)
 {
 	const struct config_requestor *c = q->section;
@@ -31,12 +36,12 @@ static int64_t rate_of(const struct requestor *q, int64_t *burst)
 		rate = q->share.rate > 0 ? q->share.rate : 1;
 	*burst = (*burst > 0 ? *burst : all) / QUOTA_CALL * rate /
 		 c->rate_per_second;
-	if (*burst < QUOTA_CALL) /* else there would never be a whole one */
+	if (*burst < QUOTA_CALL) /* else there would never be a whole call */
 		*burst = QUOTA_CALL;
 	return rate;
 }
 
-/* TIMES as many as a request is allowed, out of B. */
+/* Take a call from the bucket B, at TIMES the rate of requests. */
 static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
 		 int64_t *retry_after_ms)
 {
@@ -58,8 +63,11 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 	return take(q, &q->rate, 1, retry_after_ms);
 }
 
-/* A refused cancel or DELETE harms: only what no client needs is over it. */
-#define OTHERS 10 /* for each request */
+/*
+ * Other messages get a higher limit than requests: a refused cancel or DELETE
+ * harms, and no client needs more than this limit.
+ */
+#define OTHERS 10 /* other messages for each request */
 
 bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
 {
@@ -92,7 +100,8 @@ int64_t requestor_cpu_wait(struct requestor *q)
 
 	if (allowed == 0 || requestor_cpu_ms(q) < allowed)
 		return 0;
-	if (q->share.cpu_ms >= allowed) /* others know when */
+	/* other instances used it up: ask again in a minute */
+	if (q->share.cpu_ms >= allowed)
 		return QUOTA_MINUTE_MS;
 	return quota_wait(&q->cpu, allowed - q->share.cpu_ms, clock_mono_ms());
 }
@@ -119,7 +128,7 @@ void requestor_charge(struct requestor *q, int64_t cpu_ms)
 	charge(q, cpu_ms + 1);
 }
 
-/* A tenth of the loop's time is one requestor's for checks, at the most. */
+/* Checks of one requestor take a tenth of the loop's time at the most. */
 #define STEPS_BACK_PER_MS (SCHEMA_STEPS_PER_MS / 10)
 #define STEPS_AT_ONCE (UINT64_C(10) * SCHEMA_STEPS_INLINE)
 
@@ -130,7 +139,7 @@ uint64_t requestor_steps(struct requestor *q)
 	return left < SCHEMA_STEPS_INLINE ? left : SCHEMA_STEPS_INLINE;
 }
 
-/* The clock is looked at when that is worth it. */
+/* Read the clock only when many steps have been spent. */
 void requestor_stepped(struct requestor *q, uint64_t steps)
 {
 	int64_t now_ms;
@@ -175,6 +184,8 @@ bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
 		return true;
 	*o = (struct requestor_over){"store_bytes", CONFIG_REQUESTOR,
 				     requestor_stored(q), q->store_bytes};
+	if (artifact)
+		size += STORE_ARTIFACT_BYTES;
 	if (q->section->store_bytes == 0) {
 		o->key = "default_store_bytes";
 		o->section = "limits";
@@ -227,8 +238,10 @@ void requestor_kept_one(struct requestor *q, int64_t size, bool taken)
 {
 	q->keeping_bytes -= size;
 	assert(q->keeping_bytes >= 0);
-	if (taken)
-		q->replayable_bytes += size;
+	if (!taken)
+		return;
+	q->replayable_bytes += size;
+	q->row_bytes += STORE_ARTIFACT_BYTES;
 }
 
 void requestor_row(struct requestor *q, int64_t size)
@@ -243,7 +256,7 @@ void requestor_asks_usage(struct requestor *q)
 	q->newer_bytes = 0;
 }
 
-/* What it counted was asked for before the newer ones. */
+/* Newer rows are added, for the store counted before they came. */
 void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows)
 {
 	q->replayable_bytes = artifacts;
@@ -251,7 +264,7 @@ void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows)
 	q->usage_known = true;
 }
 
-/* ---- what it should not do ---- */
+/* ---- questions that Q should not ask ---- */
 
 void requestor_missed(struct requestor *q)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sched.c - deficit round robin over requestors' lanes: which waiting run
- * starts next. exec/runs_queue.c puts runs in and takes them out. It allocates
- * nothing and cannot fail; NULL says that none may start now.
+ * sched.c - picks the waiting run that starts next: deficit round robin over
+ * requestors' lanes. exec/runs_queue.c puts runs in and takes them out. Nothing
+ * here allocates or fails; NULL says: no run may start now.
  */
 #include "supervisor/requestor/sched.h"
+
+#include "supervisor/requestor/memory.h"
 
 #include <assert.h>
 
@@ -27,6 +29,10 @@ static void count(struct sched *s, struct sched_item *item, int by)
 {
 	item->lane->queued += (size_t)by;
 	item->lane->queued_bytes += by * item->bytes;
+	if (by > 0)
+		memory_add(item->lane->memory, (size_t)item->bytes);
+	else
+		memory_give(item->lane->memory, (size_t)item->bytes);
 	s->queued += (size_t)by;
 	s->queued_bytes += by * item->bytes;
 }
@@ -69,7 +75,7 @@ void sched_put_aside(struct sched *s, struct sched_lane *lane,
 	count(s, item, 1);
 }
 
-/* What is left of a round is lost by whom nothing waits for. */
+/* A lane with no more items loses the turns left in the round. */
 void sched_remove(struct sched *s, struct sched_item *item)
 {
 	struct sched_lane *lane = item->lane;
@@ -96,7 +102,9 @@ static size_t fair_part(const struct sched *s)
 	return part > 0 ? part : 1;
 }
 
-/* Places that are to stay free for those who have less than their part. */
+/*
+ * Return how many places are to stay free for lanes with less than their part.
+ */
 static size_t kept_free(const struct sched *s)
 {
 	size_t most = s->places / KEPT_PART > 0 ? s->places / KEPT_PART : 1;
@@ -142,7 +150,7 @@ static bool waits(const struct sched *s, unsigned kind)
 	return (s->waits & UINT32_C(1) << kind) != 0;
 }
 
-/* One that is held or at its limit keeps its place, and its turns. */
+/* A lane that is held or at the limit keeps place and turns. */
 struct sched_item *sched_next(const struct sched *s)
 {
 	const struct sched_lane *lane;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result.c - what is answered of a run that a tool made or is asked about, for
- * tool_run.c, tool_runs.c and tasks.c. The first item is what clients
- * expect there: the output, the reply's own, the view, or why it failed.
+ * run_result.c - the tool result for a run which a tool made or is asked about.
+ * session/response.c calls it, for tools and tasks. The first item is what
+ * clients expect there: the output, the items of a reply, the view, or the
+ * error. A result too long for a message is shortened.
  */
 #include "supervisor/result/run_result.h"
 #include "supervisor/result/run_result_private.h"
@@ -19,7 +20,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run_json.h"
 
-#define BLOCK_LEAST 256 /* bytes: for less, what comes next is left out */
+#define BLOCK_LEAST 256 /* bytes; with less room, further items are left out */
 
 struct part run_result_part(struct part whole, const char *key)
 {
@@ -45,7 +46,7 @@ static bool ended_badly(const struct run_result_source *a)
 	return a->status == STORE_FAILED || a->status == STORE_CANCELED;
 }
 
-/* The run behind a template's own tool is found again by this. */
+/* Add the run's id, by which clients find the run of a template's tool. */
 static void add_run_id(struct json_object *result,
 		       const struct run_result_source *a)
 {
@@ -54,9 +55,9 @@ static void add_run_id(struct json_object *result,
 			   run_json_status(a->status)));
 }
 
-/* ---- what is too long ---- */
+/* ---- long results ---- */
 
-/* So much of VALUE's text is told; it is UTF-8. */
+/* Return how much of VALUE's text, which is UTF-8, fits the level. */
 static size_t beginning(const struct run_result_source *a, struct part value)
 {
 	static const size_t most[] = {SIZE_MAX, 65536, 4096};
@@ -66,7 +67,10 @@ static size_t beginning(const struct run_result_source *a, struct part value)
 						   : most[a->level]);
 }
 
-/* Of RESULT the first item has but LEN bytes of WHOLE. */
+/*
+ * Say that the first item of RESULT has LEN bytes of WHOLE, and where the rest
+ * is. KEPT: structuredContent has all.
+ */
 static void say_cut(struct json_object *result,
 		    const struct run_result_source *a, size_t len,
 		    struct part whole, bool is_view, bool kept,
@@ -82,7 +86,7 @@ static void say_cut(struct json_object *result,
 	free(lead);
 }
 
-/* Into O: where VALUE is, which is not in it. */
+/* Add to O where VALUE is, which O does not have. */
 static void point_to(struct json_object *o, const struct run_result_source *a,
 		     struct part value)
 {
@@ -95,7 +99,7 @@ static void point_to(struct json_object *o, const struct run_result_source *a,
 	free(errmsg);
 }
 
-/* In place of the output VALUE, as each outputSchema allows it. */
+/* Make a handle in place of the output VALUE; each outputSchema allows it. */
 static struct json_object *link_handle(const struct run_result_source *a,
 				       struct part value)
 {
@@ -105,9 +109,9 @@ static struct json_object *link_handle(const struct run_result_source *a,
 	return o;
 }
 
-/* ---- what a template's own tool answers ---- */
+/* ---- the result of a template's own tool ---- */
 
-/* VALUE as text to CONTENT; is that all of it? */
+/* Add the text of VALUE to CONTENT. Returns whether all of it fitted. */
 static bool say_value(struct json_object *content, struct json_object *value,
 		      const struct run_result_source *a)
 {
@@ -124,9 +128,10 @@ static bool say_value(struct json_object *content, struct json_object *value,
 }
 
 /*
- * A tool with an outputSchema answers by it, or clients throw its answer away.
- * Such a reply that has no structuredContent gets what each such schema allows:
- * which run it is of. An error's was not checked, and goes as text alone.
+ * Return structuredContent for a reply. A tool with an outputSchema has to fit
+ * it, or clients drop the answer: a reply without STRUCTURED gets a handle of
+ * the run, which each such schema allows. Content of an error is not checked,
+ * and goes as text alone.
  */
 static struct json_object *fitting(const struct run_result_source *a,
 				   struct json_object *structured,
@@ -141,7 +146,10 @@ static struct json_object *fitting(const struct run_result_source *a,
 		   : run_json_ended_handle(a->id, a->status, "content");
 }
 
-/* BLOCK, which *ROOM bytes are left for, or what is told in place of it. */
+/*
+ * Return BLOCK, or a short text if BLOCK is longer than *ROOM bytes. Reduces
+ * *ROOM.
+ */
 static struct json_object *block_within(struct json_object *block, size_t *room)
 {
 	const char *text = json_member_str(block, "text");
@@ -168,7 +176,9 @@ static struct json_object *block_within(struct json_object *block, size_t *room)
 	return o;
 }
 
-/* The blocks GIVEN, as many as a message has room for; are these all, and whole? */
+/*
+ * Add the blocks GIVEN, as many as fit. Returns whether all were added whole.
+ */
 static bool add_blocks(struct json_object *content, struct json_object *given,
 		       const struct run_result_source *a,
 		       enum mcp_revision revision)
@@ -192,7 +202,7 @@ static bool add_blocks(struct json_object *content, struct json_object *given,
 	return all && json_object_array_length(content) == n;
 }
 
-/* The template made the whole tool result; content is what it must have. */
+/* Make the result of a reply: the template made the whole tool result. */
 static struct json_object *reply(const struct run_result_source *a,
 				 struct part value, enum mcp_revision revision)
 {
@@ -264,7 +274,7 @@ static struct json_object *refused(const struct run_result_source *a,
 
 	if (details == NULL)
 		details = json_object_new_object();
-	/* last: the other details are a worker's */
+	/* last: other details come from a worker */
 	json_add(details, "runId:s status:s", a->id,
 		 run_json_status(a->status));
 	o = tool_error_json(json_object_get_string(code),
@@ -278,11 +288,14 @@ static struct json_object *refused(const struct run_result_source *a,
 	return result;
 }
 
-/* ---- a run's view ---- */
+/* ---- the view of a run ---- */
 
 #define RESULT_KEY ",\"result\":"
 
-/* The view WHOLE less its result VALUE, which need not be there; NULL: no such. */
+/*
+ * Return the view WHOLE without its result VALUE (may be absent), or NULL if
+ * not found.
+ */
 static struct json_object *less_result(struct part whole, struct part value)
 {
 	const size_t key = strlen(RESULT_KEY);
@@ -294,7 +307,7 @@ static struct json_object *less_result(struct part whole, struct part value)
 		return run_result_tree(whole);
 	if ((size_t)(value.text - whole.text) <= key ||
 	    memcmp(value.text - key, RESULT_KEY, key) != 0)
-		return NULL; /* not as we write it */
+		return NULL; /* not in the form written by paddockd */
 	from = value.text - key;
 	buf_add(&rest, whole.text, (size_t)(from - whole.text));
 	buf_add_str(&rest, value.text + value.len);
@@ -303,7 +316,7 @@ static struct json_object *less_result(struct part whole, struct part value)
 	return o;
 }
 
-/* What of the view is long, but for its result, goes as well. */
+/* Drop long members of VIEW other than the result. */
 static void drop_long(struct json_object *view, size_t most)
 {
 	static const char *const keys[] = {"steps", "artifacts"};
@@ -331,7 +344,10 @@ static struct json_object *slim_view(const struct run_result_source *a,
 	return view;
 }
 
-/* It need not fit into a tree. */
+/*
+ * Make the result of a view. WHOLE is not parsed: it may be too large for a
+ * tree.
+ */
 static struct json_object *viewed(const struct run_result_source *a,
 				  struct part whole, enum mcp_revision revision)
 {
@@ -360,9 +376,9 @@ static struct json_object *viewed(const struct run_result_source *a,
 	return result;
 }
 
-/* ---- all ---- */
+/* ---- results of all forms ---- */
 
-/* WHOLE's result is VALUE. */
+/* Make the result of a call; VALUE is the result in WHOLE. */
 static struct json_object *called(const struct run_result_source *a,
 				  struct part whole, struct part value,
 				  enum mcp_revision revision)
@@ -392,8 +408,8 @@ struct json_object *run_result_error(const struct run_result_source *a)
 }
 
 /*
- * The first level that LEN bytes may fit with; what is below it need not be
- * tried. TWICE: they are told as text and as a structure.
+ * Return the first level at which LEN bytes may fit; lower levels need no try.
+ * TWICE: the bytes come as text and as structure.
  */
 static unsigned least_level(const struct run_result_source *a, size_t len,
 			    bool twice)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_content.c - what an answer says after its first item, for
- * run_result.c: which steps of a partial success failed, what could not be
- * kept, and links to the run's artifacts. A model reads this and needs no other
- * call to learn it. All is made of the view, so that it is the same at once and
- * after a restart.
+ * run_result_content.c - the items after the first, for run_result.c: failed
+ * steps of a partial success, artifacts not kept, and links to artifacts. A
+ * model needs no further call to learn about these. All items are made from the
+ * view, so they are the same at once and after a restart.
  */
 #include "supervisor/result/run_result_private.h"
 
@@ -17,9 +16,9 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/resource_uri.h"
 
-#define STEPS_NAMED 10	 /* failed ones; the view has all */
-#define MISSING_NAMED 10 /* likewise */
-#define WHY_BYTES 200	 /* of what is said of one of these */
+#define STEPS_NAMED 10	 /* failed steps to name; the view has all */
+#define MISSING_NAMED 10 /* missing artifacts to name */
+#define WHY_BYTES 200	 /* of the reason for a step or artifact */
 
 void run_result_add_text(struct json_object *content, const char *text)
 {
@@ -27,7 +26,7 @@ void run_result_add_text(struct json_object *content, const char *text)
 			      json_pack("type:s text:s", "text", text));
 }
 
-/* TEXT, when there is any; it is emptied. */
+/* Add TEXT, unless empty, and empty it. */
 static void say_text(struct json_object *content, struct buf *text)
 {
 	if (buf_len(text) > 0) {
@@ -37,7 +36,7 @@ static void say_text(struct json_object *content, struct buf *text)
 	buf_fini(text);
 }
 
-/* ": WHY", as far as that is told; NULL: nobody knows. */
+/* Add ": " and ERRMSG, shortened; NULL: no reason is known. */
 static void add_why(struct buf *out, const char *errmsg)
 {
 	size_t n = errmsg != NULL ? strlen(errmsg) : 0;
@@ -91,7 +90,7 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 	buf_fini(&named);
 }
 
-/* ---- what could not be kept ---- */
+/* ---- artifacts not kept ---- */
 
 static void name_missing(struct buf *out, struct json_object *item)
 {
@@ -144,7 +143,7 @@ static struct json_object *link_of(struct json_object *artifact,
 	return o;
 }
 
-/* Has the template linked to it itself? */
+/* Does the template's own content have a link to URI? */
 static bool has_link(struct json_object *content, size_t n, const char *uri)
 {
 	for (size_t i = 0; i < n; i++) {

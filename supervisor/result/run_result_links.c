@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_links.c - links to what an answer has no room for, for
- * run_result.c. A result that one message cannot carry is linked to in parts,
- * each of which one answer of resources/read has room for.
+ * run_result_links.c - links to the parts which do not fit into an answer, for
+ * run_result.c. A result too long for a message is linked to in parts, each
+ * short enough for an answer of resources/read.
  */
 #include "supervisor/result/run_result_private.h"
 
@@ -14,7 +14,7 @@
 #include "supervisor/run/resource_uri.h"
 #include "proto/json/json_pack.h"
 
-#define PARTS_LINKED 16 /* 64 MiB, as a rule; each part names the next, too */
+#define PARTS_LINKED 16 /* usually 64 MiB; each part names the next as well */
 
 char *run_result_uri(const struct run_result_source *a, bool is_view)
 {

@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_result_private.h - between these alone: what the call that made a run
- * answers.
+ * run_result_private.h - the tool result for a run, for these files alone:
  *
  *   run_result.c          the result, and its first item
- *   run_result_content.c  what comes after that: what failed, and what there is more
- *   run_result_links.c  where the rest is of what a message has no room for
+ *   run_result_content.c  later items: failures, links to artifacts
+ *   run_result_links.c    where the rest of a long result is
  */
 #ifndef SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 #define SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 
 #include "supervisor/result/run_result.h"
 
-/* A part of a view, as text: the whole need not fit into a tree. */
+/* A part of a view, as text: the whole may be too large for a tree. */
 struct part {
-	const char *text; /* NULL: there is none */
+	const char *text; /* NULL: no such part */
 	size_t len;
 };
 
 struct part run_result_part(struct part whole, const char *key);
-/* As a tree, the caller's; NULL: there is none. */
+/* Return PART as a tree, which the caller owns; NULL: no such part. */
 struct json_object *run_result_tree(struct part part);
 
 /*
- * To CONTENT, which has not all of WHOLE: LEAD, a sentence that says so, why,
- * and where all of it is, with links. WHOLE is the run's result, or its view
- * when IS_VIEW.
+ * Add to CONTENT, which lacks a part of WHOLE: LEAD, a sentence on the lack,
+ * the reason, and where WHOLE is, with links. WHOLE is the result of the run,
+ * or with IS_VIEW the view.
  */
 void run_result_add_rest(struct json_object *content,
 			 const struct run_result_source *a, const char *lead,
 			 struct part whole, bool is_view,
 			 enum mcp_revision rev);
-/* Where all of it is; the caller's. */
+/* Return the URI of the whole; the caller's. */
 char *run_result_uri(const struct run_result_source *a, bool is_view);
-/* Why it is not here: a sentence, the caller's. */
+/* Return a sentence on why the answer is cut; the caller's. */
 char *run_result_why_cut(const struct run_result_source *a, size_t bytes);
 
 /*
- * To CONTENT, a result's: in what the run of A, whose view is WHOLE, was a
- * success only in part, what of it could not be kept, and links to what it left.
- * A revision that has no links gets their text.
+ * Add to CONTENT the later items of a result, from the view WHOLE of A: failed
+ * steps of a partial success, artifacts not kept, and links to artifacts. A
+ * revision without links gets texts.
  */
 void run_result_add_details(struct json_object *content,
 			    const struct run_result_source *a,

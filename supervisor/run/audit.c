@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit.c - writes the audit log, a JSON line for each thing that somebody did
- * with a run, task or the browser. Called where it is done. Lines that cannot
- * be written are counted, told in the log and by health, and noted in the file
- * itself when it can be written again.
+ * audit.c - writes the audit log, a JSON line for each action with a run, a
+ * task or the browser. The acting modules call it. Lines without success are
+ * counted, told in the log and by health, and noted in the file when writing
+ * works again.
  */
 #include "supervisor/run/audit.h"
 
@@ -12,17 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/os/log_append.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/os/log.h"
-#include "base/mem.h"
+#include "base/os/log_append.h"
 #include "base/os/throttle.h"
+#include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 
-#define CLAIM_MAX 128 /* bytes */
+#define CLAIM_MAX 128 /* bytes of a client's text */
 
 static struct log_append file = {.fd = -1};
-static struct throttle throttle; /* of what costs its requestor nothing */
+/* for entries that are free for their requestor */
+static struct throttle throttle;
 
 int audit_open(const char *path)
 {
@@ -47,22 +49,53 @@ static struct json_object *entry(const char *what, const char *requestor)
 	return json_pack("ts:s event:s requestor?s", ts, what, requestor);
 }
 
-/* One line; O takes its leave. 0, or -errno. */
+/* Append POINT as JSON escapes it: as a surrogate pair above U+FFFF. */
+static void put_escaped(struct buf *line, int32_t point)
+{
+	if (point > 0xFFFF) {
+		point -= 0x10000;
+		buf_printf(line, "\\u%04x", 0xD800 | (unsigned)point >> 10);
+		point = 0xDC00 | (point & 0x3FF);
+	}
+	buf_printf(line, "\\u%04x", (unsigned)point);
+}
+
+/*
+ * Append LEN bytes of JSON at TEXT. Escape line ends, direction marks and
+ * invisible characters: clients choose names, and people read the file at
+ * terminals.
+ */
+static void put_json(struct buf *line, const char *text, size_t len)
+{
+	size_t n;
+
+	for (size_t i = 0; i < len; i += n) {
+		int32_t point = utf8_decode(text + i, len - i, &n);
+
+		if (point >= 0 && utf8_is_control(point))
+			put_escaped(line, point);
+		else
+			buf_add(line, text + i, n);
+	}
+}
+
+/* Append O as a line, and free O. 0, or -errno. */
 static int put_entry(struct json_object *o)
 {
+	struct buf line = {0};
 	size_t len;
 	const char *text = json_text(o, &len);
-	char *line = xstrndup(text, len + 1);
 	int rc;
 
-	line[len] = '\n';
-	rc = log_append_line(&file, line, len + 1);
-	free(line);
+	put_json(&line, text, len);
+	buf_add(&line, "\n", 1);
+	rc = log_append_line(&file, buf_data(&line), buf_len(&line));
+	buf_fini(&line);
 	json_object_put(o);
 	return rc;
 }
 
-/* Entries before the last one are not there: the file itself says so. */
+/* Note in the file that the LOST entries before the last are missing. */
 static void tell_lost(uint64_t lost)
 {
 	struct json_object *o = entry("lost", NULL);
@@ -72,7 +105,10 @@ static void tell_lost(uint64_t lost)
 	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
 }
 
-/* The log tells when it begins to fail, and when that is over. */
+/*
+ * Write O, and free O. The log says when writing begins to fail, and when
+ * writing works again.
+ */
 static void write_entry(struct json_object *o)
 {
 	int was = file.err;
@@ -91,7 +127,7 @@ static void write_entry(struct json_object *o)
 		tell_lost(lost);
 }
 
-/* One of WHAT, of Q, with what SPEC of json_pack.h says. */
+/* Write the entry WHAT of requestor Q, with members by SPEC of json_pack.h. */
 static void put(const char *what, const struct requestor *q, const char *spec,
 		const struct json_pack_arg *args)
 {
@@ -109,7 +145,7 @@ int audit_failing(void)
 	return -file.err;
 }
 
-/* Entries like WHAT were held back. */
+/* Write the number HELD of held-back entries WHAT. */
 static void tell_held(void *arg, const void *what, const char *requestor,
 		      uint64_t held)
 {
@@ -120,7 +156,10 @@ static void tell_held(void *arg, const void *what, const char *requestor,
 	write_entry(o);
 }
 
-/* May Q's entry WHAT be written? No run stands behind it that Q pays for. */
+/*
+ * May Q's entry WHAT be written? The entry costs Q nothing, so the rate is
+ * bounded.
+ */
 static bool may_write(const char *what, const struct requestor *q)
 {
 	uint64_t held;
@@ -221,7 +260,15 @@ void audit_task(const char *what, const struct requestor *requestor,
 		audit(what, requestor, "taskId?s status?s", id, status);
 }
 
-/* A text of a client's, which need not be a name at all. */
+void audit_uploaded(const struct requestor *requestor, const char *id,
+		    int64_t bytes, const char *sha256)
+{
+	if (may_write("artifact_put", requestor))
+		audit("artifact_put", requestor,
+		      "artifactId:s bytes:i sha256:s", id, bytes, sha256);
+}
+
+/* Returns TEXT, a client's, or NULL when TEXT is too long for a name. */
 static const char *claim(const char *text)
 {
 	return text != NULL && strlen(text) <= CLAIM_MAX ? text : NULL;

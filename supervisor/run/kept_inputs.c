@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept_inputs.c - which of a run's inputs its row keeps: none above the bound,
- * none that may be secret. runs_create.c and runs_recover.c call it once a run.
- * Nothing here fails; in doubt an input is secret.
+ * kept_inputs.c - chooses the inputs for a run's row to keep: none above the
+ * bound, and no possible secret. runs_create.c and runs_recover.c call it once
+ * a run. No function here fails; in doubt an input is secret.
  */
 #include "supervisor/run/kept_inputs.h"
 
@@ -20,7 +20,7 @@ static bool is_one_of(const char *key, const char *const *names, size_t n)
 	return false;
 }
 
-/* May what SCHEMA describes, or a part of it, be secret? */
+/* May a value of SCHEMA, or a part of the value, be secret? */
 static bool may_be_secret(struct json_object *schema)
 {
 	static const char *const refs[] = {"$ref", "$dynamicRef",
@@ -41,7 +41,7 @@ static bool may_be_secret(struct json_object *schema)
 	return false;
 }
 
-/* Is there a rule in SCHEMA, beside its properties, that may make any secret? */
+/* Has SCHEMA a rule beside its properties by which any member may be secret? */
 static bool all_may_be_secret(struct json_object *schema)
 {
 	static const char *const apart[] = {"properties", "$defs",
@@ -70,8 +70,7 @@ struct json_object *kept_inputs_open(struct json_object *tree,
 
 	json_object_object_foreach(tree, key, value) {
 		if (none || may_be_secret(json_member(properties, key)))
-			json_object_array_add(lack,
-					      json_object_new_string(key));
+			json_object_array_add(lack, json_text_new(key));
 		else
 			json_object_object_add(open, key,
 					       json_object_get(value));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.c - what a run is held to: the least of what manifest, caller,
- * requestor and server allow, and who said so, by base/limits.def.
- * runs_create.c sets it, outcome.c and worker_recv.c name a limit that was met.
- * Nothing in it can fail.
+ * limits.c - a run's limits: the least of the manifest's, the caller's, the
+ * requestor's and the server's, and its origin, by base/limits.def.
+ * runs_create.c sets the limits; outcome.c and worker_recv.c name an exceeded
+ * limit. No function here fails.
  */
 #include "supervisor/run/limits.h"
 
@@ -15,13 +15,14 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
 
-#define NONE SIZE_MAX /* no such key */
+#define NONE SIZE_MAX /* no requestor has such a key */
 
 /* Where each limit's number lies. */
 static const struct place {
-	size_t run, template; /* in their limits */
+	size_t run, template; /* offsets in their limits */
 	size_t usual, max;    /* in the configuration */
-	size_t requestor;     /* in its section; 0 there: no limit */
+	size_t requestor; /* in the requestor's section; value 0: no limit */
+	size_t over;	  /* in the template's section; value 0: not set */
 } places[LIMITS] = {
 #define RAISED_SERVER(max_field) NONE
 #define RAISED_REQUESTOR(max_field)                                            \
@@ -31,7 +32,8 @@ static const struct place {
 	 offsetof(struct template_limits, field),                              \
 	 offsetof(struct config, default_##field),                             \
 	 offsetof(struct config, max_##max_field),                             \
-	 RAISED_##raised_by(max_field)},
+	 RAISED_##raised_by(max_field),                                        \
+	 offsetof(struct config_template, max_##max_field)},
 #include "base/limits.def"
 };
 
@@ -43,7 +45,7 @@ static int64_t at(const void *base, size_t offset)
 	return v;
 }
 
-/* V, unless *LIMIT is lower already; then BY is who set it. */
+/* Lower *LIMIT to V, set by WHO, unless *LIMIT is lower already. */
 static void lower(int64_t *limit, enum limit_source *by, int64_t v,
 		  enum limit_source who)
 {
@@ -53,16 +55,20 @@ static void lower(int64_t *limit, enum limit_source *by, int64_t v,
 	*by = who;
 }
 
-/* Of one limit: what T, Q and C allow together, and which of them says so. */
+/* Returns the value of limit B for T, Q and C together; *BY: its origin. */
 static int64_t effective(enum limit_source *by, const struct template *t,
 			 const struct config_requestor *q,
 			 const struct config *c, enum limit b, int64_t wish)
 {
+	const struct config_template *over = config_template_of(c, t->id);
 	const struct place *p = &places[b];
 	int64_t limit = at(&t->limits, p->template);
 
 	*by = BY_MANIFEST;
-	if (limit == TEMPLATE_UNSAID) {
+	if (over != NULL && at(over, p->over) > 0) {
+		limit = at(over, p->over);
+		*by = BY_TEMPLATE;
+	} else if (limit == TEMPLATE_UNSAID) {
 		limit = at(c, p->usual);
 		*by = BY_DEFAULT;
 	}
@@ -70,7 +76,8 @@ static int64_t effective(enum limit_source *by, const struct template *t,
 		lower(&limit, by, wish, BY_CALLER);
 	if (p->requestor != NONE && at(q, p->requestor) > 0)
 		lower(&limit, by, at(q, p->requestor), BY_REQUESTOR);
-	lower(&limit, by, at(c, p->max), BY_SERVER);
+	if (over == NULL || at(over, p->over) <= 0)
+		lower(&limit, by, at(c, p->max), BY_SERVER);
 	return limit;
 }
 
@@ -98,8 +105,9 @@ struct program_limits limits_of_program(const struct run *r)
 	};
 }
 
+/* Returns in words who can raise limit B, set by BY; ID is the template's. */
 static char *who_can_raise(enum limit_source by, enum limit b,
-			   const struct requestor *q)
+			   const struct requestor *q, const char *id)
 {
 	const struct limit_info *k = &limit_info[b];
 
@@ -113,6 +121,9 @@ static char *who_can_raise(enum limit_source by, enum limit b,
 				 k->max_key, q->name);
 	case BY_SERVER:
 		return xasprintf("the operator: %s in [limits]", k->max_key);
+	case BY_TEMPLATE:
+		return xasprintf("the operator: %s in [template \"%s\"]",
+				 k->max_key, id);
 	case BY_DEFAULT:
 		return xasprintf("the operator: %s in [limits], or the "
 				 "template's author: limits.%s, up to the "
@@ -128,10 +139,10 @@ static char *who_can_raise(enum limit_source by, enum limit b,
 
 char *limits_who_can_raise(const struct run *r, enum limit b)
 {
-	return who_can_raise(r->limits.by[b], b, r->requestor);
+	return who_can_raise(r->limits.by[b], b, r->requestor, r->template->id);
 }
 
-/* Who says so, by which key of paddock.conf. */
+/* Returns the origin of limit B with its key of paddock.conf, for setBy. */
 static char *set_by(enum limit_source by, enum limit b,
 		    const struct requestor *q)
 {
@@ -144,6 +155,8 @@ static char *set_by(enum limit_source by, enum limit b,
 		return xasprintf("server: %s", k->max_key);
 	case BY_DEFAULT:
 		return xasprintf("server: %s", k->default_key);
+	case BY_TEMPLATE:
+		return xasprintf("template: %s", k->max_key);
 	case BY_CALLER:
 	case BY_MANIFEST:
 		break;
@@ -166,7 +179,7 @@ struct json_object *limits_preview(const struct template *t,
 		if (limit_info[b].of_programs && t->runtime != RUNTIME_PROGRAM)
 			continue;
 		set = set_by(by, b, q);
-		who = who_can_raise(by, b, q);
+		who = who_can_raise(by, b, q, t->id);
 		json_object_object_add(
 		    all, limit_info[b].manifest,
 		    json_pack("allowed:i unit:s setBy:s whoCanRaise:s", limit,

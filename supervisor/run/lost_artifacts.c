@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lost_artifacts.c - see lost_artifacts.h. worker_recv.c and artifact_save.c
- * say what is refused, outcome.c asks what that makes of the run, run_json.c
- * shows it. Nothing here fails.
+ * lost_artifacts.c - a run's lost artifacts, by the rule of lost_artifacts.h.
+ * worker_recv.c and artifact_save.c report refusals, outcome.c asks for the
+ * effect on the run, run_json.c shows the list. Nothing here fails.
  */
 #include "supervisor/run/lost_artifacts.h"
 
@@ -13,7 +13,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 
-#define MESSAGE_MAX 400 /* bytes: fifty of them are in one answer */
+#define MESSAGE_MAX 400 /* bytes: an answer may have fifty messages */
 
 struct item {
 	char *name;
@@ -27,7 +27,7 @@ struct item {
 struct lost_artifacts {
 	struct item item[LOST_ARTIFACTS_MAX];
 	size_t n;
-	uint64_t lost; /* files that nobody told the template of */
+	uint64_t lost; /* lost files, of which the template was not told */
 	uint64_t told;
 };
 
@@ -39,7 +39,7 @@ static void item_fini(struct item *i)
 	json_object_put(i->details);
 }
 
-/* Which of both it counts as; what is no file counts as neither. */
+/* Count N as told or as lost; a link or FIFO is neither. */
 static void count(struct lost_artifacts *m, bool told, bool no_file, uint64_t n)
 {
 	if (no_file)
@@ -67,7 +67,7 @@ void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
 	    .name = xstrndup(one->name.p, one->name.n),
 	    .size = one->size,
 	    .count = one->count,
-	    .told = one->told && !one->no_file, /* which counts as neither */
+	    .told = one->told && !one->no_file, /* a link or FIFO is neither */
 	    .no_file = one->no_file,
 	    .code = xstrdup(errmsg->code),
 	    .message = xstrndup(errmsg->message,
@@ -75,7 +75,7 @@ void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
 	    .details = json_object_get(errmsg->details)};
 }
 
-/* Of those that the last item stands for, one more counts as lost. */
+/* Move one of the artifacts of the last item from told to lost. */
 bool lost_artifacts_unreported(struct run *r)
 {
 	struct lost_artifacts *m = r->lost_artifacts;
@@ -104,7 +104,7 @@ void lost_artifacts_remove(struct run *r, const char *name)
 	}
 }
 
-/* The first that the run fails for. */
+/* Returns the first lost artifact that makes the run fail. */
 static const struct item *first_lost(const struct lost_artifacts *m)
 {
 	for (size_t i = 0; i < m->n; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.c - decides how a run ended from what its worker said, how it died
- * and what the kernel counted. runs_output.c asks when the worker has been
- * reaped. The first error that was set stays; an output that takes too long to
- * check is decided on a thread.
+ * outcome.c - decides how a run ended, from its worker's messages, its worker's
+ * exit and the kernel's counters. runs_output.c asks when the worker has been
+ * reaped. The first error stays; an output that takes long to check is decided
+ * on a thread.
  */
 #include "supervisor/run/outcome.h"
 
@@ -16,6 +16,7 @@
 
 #include "base/text/quantity.h"
 #include "base/mem.h"
+#include "base/os/sandbox_layer.h"
 #include "ipc/zygote_proto.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
@@ -35,7 +36,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A cgroup counts those too that nobody waited for. */
+/* Fill U from E. A cgroup counts processes, too, that no parent waited for. */
 static void weigh_use(struct run_use *u, const struct exit_facts *e)
 {
 	int64_t user = most(us_of(&e->use.ru_utime), e->group.cpu_user_us);
@@ -54,7 +55,7 @@ static struct json_object *detail(const char *key, const char *value)
 {
 	struct json_object *d = json_object_new_object();
 
-	json_object_object_add(d, key, json_object_new_string(value));
+	json_object_object_add(d, key, json_text_new(value));
 	return d;
 }
 
@@ -72,7 +73,7 @@ void outcome_signal(struct run *r, int sig)
 		      name);
 }
 
-/* Is R's error one that a limit which the kernel holds may have led to? */
+/* Is R's error a possible effect of a limit that the kernel enforces? */
 static bool is_effect(const struct run *r)
 {
 	static const char *const effects[] = {"EXECUTION_ERROR",
@@ -84,7 +85,10 @@ static bool is_effect(const struct run *r)
 	return false;
 }
 
-/* Limit B, of which USED was wanted, led to R's error, if it has one: ERRMSG. */
+/*
+ * Replace R's error, if any, by RESOURCE_LIMIT for limit B, of which USED was
+ * wanted, with ERRMSG.
+ */
 static void outcome_limit(struct run *r, enum limit b, int64_t used,
 			  const char *errmsg)
 {
@@ -92,7 +96,7 @@ static void outcome_limit(struct run *r, enum limit b, int64_t used,
 	struct json_object *was = json_object_get(r->error.details);
 	char *message = xstrdup_opt(r->error.message);
 
-	if (was != NULL) { /* a worker's: it says nothing of the limit */
+	if (was != NULL) { /* the worker's details do not name the limit */
 		json_object_object_foreach(was, key, value)
 			if (json_member(d, key) == NULL)
 				json_object_object_add(d, key,
@@ -107,8 +111,8 @@ static void outcome_limit(struct run *r, enum limit b, int64_t used,
 }
 
 /*
- * The kernel ended some of a program's processes for their memory. What came
- * of that, the shim saw, or the shim was it; this is why.
+ * Blame memory: the kernel killed processes of the program, or the shim. R's
+ * error, if any, is the shim's view of the effect.
  */
 static void outcome_memory(struct run *r, const struct exit_facts *e)
 {
@@ -127,7 +131,10 @@ static void outcome_memory(struct run *r, const struct exit_facts *e)
 	outcome_limit(r, LIMIT_MEMORY, used, errmsg);
 }
 
-/* It was refused a process or a thread, and saw EAGAIN. Did it go on without? */
+/*
+ * Blame the process limit, if the program failed: fork() gave EAGAIN, but the
+ * program may have gone on without.
+ */
 static void outcome_processes(struct run *r)
 {
 	int64_t allowed = r->limits.processes;
@@ -143,27 +150,41 @@ static void outcome_processes(struct run *r)
 	outcome_limit(r, LIMIT_PROCESSES, allowed + 1, errmsg);
 }
 
-/* It could not be caged, and so never had the template's code. */
+/*
+ * Set R's error: the worker could not be caged, and never had the template's
+ * code.
+ */
 static void outcome_cage(struct run *r, int guard)
 {
 	run_set_error(
 	    r, "WORKER_CRASHED", json_pack("guard:i", guard),
-	    "a step of its cage failed, so the worker ended before it "
-	    "ran anything; the server's start-up line has more");
+	    guard == SANDBOX_SECCOMP
+		? "the kernel took no filter of system calls for it, so the "
+		  "worker ended before it ran anything; the memory for filters "
+		  "may be used up (net.core.bpf_jit_limit), which all programs "
+		  "of that machine share"
+		: "a step of its cage failed, so the worker ended before it "
+		  "ran anything; the server's start-up line has more");
 }
 
-/* The worker died and said neither RESULT nor FAIL. */
+void outcome_cpu(struct run *r, int64_t used_ms)
+{
+	char time[QUANTITY_SIZE];
+
+	run_set_error(r, "RESOURCE_LIMIT",
+		      limits_details(r, LIMIT_CPU, used_ms),
+		      "the run used its %s of CPU time",
+		      quantity(time, r->limits.cpu_ms, "ms"));
+}
+
+/* Set R's error for a worker that died without RESULT and FAIL. */
 static void outcome_death(struct run *r, const struct exit_facts *e)
 {
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
-	char time[QUANTITY_SIZE];
 
 	if (sig == SIGXCPU ||
 	    (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
-		run_set_error(r, "RESOURCE_LIMIT",
-			      limits_details(r, LIMIT_CPU, r->use.cpu_ms),
-			      "the run used its %s of CPU time",
-			      quantity(time, r->limits.cpu_ms, "ms"));
+		outcome_cpu(r, r->use.cpu_ms);
 	else if (sig == SIGSYS)
 		run_set_error(r, "SANDBOX_VIOLATION",
 			      detail("syscall", "unknown"),
@@ -182,8 +203,28 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 			      WEXITSTATUS(e->status));
 }
 
+/*
+ * Did a program write nothing, or null? Such an output has an error text of its
+ * own.
+ */
+static bool is_nothing(const struct run *r, const struct schema_error *err)
+{
+	return r->template->runtime == RUNTIME_PROGRAM && !r->is_reply &&
+	       r->result == NULL && r->result_text == NULL &&
+	       err->pointer[0] == '\0' && strcmp(err->keyword, "type") == 0;
+}
+
 static bool output_invalid(struct run *r, const struct schema_error *err)
 {
+	if (is_nothing(r, err)) {
+		run_set_error(r, "OUTPUT_INVALID",
+			      json_pack("pointer:s keyword:s expected:s", "",
+					err->keyword, err->expected),
+			      "the program wrote nothing to stdout, or null, "
+			      "where its outputsSchema promises %s",
+			      err->expected);
+		return false;
+	}
 	run_set_error(
 	    r, "OUTPUT_INVALID",
 	    json_pack("pointer:s keyword:s expected:s", err->pointer,
@@ -193,7 +234,10 @@ static bool output_invalid(struct run *r, const struct schema_error *err)
 	return false;
 }
 
-/* Clients check each block of a reply, as the protocol's schema has it. */
+/*
+ * Check the blocks of a reply's content: clients check each block by MCP's
+ * schema. False: R's error is set.
+ */
 static bool content_ok(struct run *r, const struct exit_facts *e)
 {
 	struct json_object *content = json_member(r->result, "content");
@@ -202,7 +246,7 @@ static bool content_ok(struct run *r, const struct exit_facts *e)
 	int at = e->content_at;
 
 	if (expected == NULL && (content == NULL || r->result_text != NULL))
-		return true; /* of a large one that is known */
+		return true; /* a large reply was checked before */
 	if (expected == NULL)
 		at = mcp_content_fault(content, &expected);
 	if (at < 0)
@@ -211,26 +255,28 @@ static bool content_ok(struct run *r, const struct exit_facts *e)
 	snprintf(err.expected, sizeof(err.expected), "%s", expected);
 	snprintf(err.text, sizeof(err.text), "%s must be %s", err.pointer,
 		 expected);
-	json_object_put(r->result); /* it is nothing to pass on */
+	json_object_put(r->result); /* an invalid reply is not passed on */
 	r->result = NULL;
 	return output_invalid(r, &err);
 }
 
-/* The value, or a reply's structuredContent. */
 struct json_object *outcome_output(const struct run *r)
 {
 	return r->is_reply ? json_member(r->result, "structuredContent")
 			   : r->result;
 }
 
-/* Is there anything that the template's outputsSchema promises of it? */
+/* Is there an outputsSchema for R's result? */
 static bool is_promised(const struct run *r)
 {
 	return r->template->outputs != NULL &&
 	       (!r->is_reply || outcome_output(r) != NULL);
 }
 
-/* It is the template's own schema, and its own output. */
+/*
+ * Set R's error: the check of the output used too much, and the schema and the
+ * output are the template's own.
+ */
 static void outcome_schema(struct run *r, const struct validation *c)
 {
 	char *text = validation_message(c, r->template, "outputsSchema");
@@ -240,7 +286,10 @@ static void outcome_schema(struct run *r, const struct validation *c)
 	free(text);
 }
 
-/* Some steps failed; is what succeeded enough? */
+/*
+ * Returns EV_SUCCEED when no step failed, EV_PARTIAL when enough steps
+ * succeeded; else sets R's error.
+ */
 static enum run_event weigh_steps(struct run *r)
 {
 	const struct step *first = run_steps_first_failed(&r->steps);
@@ -285,7 +334,6 @@ struct run_use outcome_used(const struct run *r, const struct exit_facts *e)
 	return used;
 }
 
-/* A program's output is its own; Lua's was made by our runtime. */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 {
 	if (r->template->runtime != RUNTIME_PROGRAM)

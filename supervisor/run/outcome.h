@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.h - how a run ended, from what its worker said and how it died.
+ * outcome.h - a run's outcome, from its worker's messages and its worker's
+ * death.
  */
 #ifndef SUPERVISOR_RUN_OUTCOME_H
 #define SUPERVISOR_RUN_OUTCOME_H
@@ -12,40 +13,46 @@
 #include "supervisor/run/run.h"
 
 /*
- * What the supervisor knows when a worker has been reaped; or when it has given its
- * result and leaves: then nothing of its exit, and USE is what it says itself.
+ * The facts when a worker has been reaped; or when a worker has given its
+ * result and is leaving: then STATUS is not known, and USE is the worker's own
+ * report.
  */
 struct exit_facts {
-	bool have_result;  /* a whole RESULT came, and r->result is set */
+	bool have_result;  /* a complete RESULT came, and r->result is set */
 	bool reply_failed; /* the reply has isError, or an error */
-	char *output;	   /* on_over()'s: a large result, not read yet; NULL */
+	char *output; /* a large result for on_over(), not read yet; or NULL */
 	size_t output_len;
-	/* of a large reply's block that is none… */
+	/* for an invalid block of a large reply's content: the expected form */
 	const char *content_expected;
-	int content_at; /* …which is this one */
-	int status;	/* as wait(2) gives it */
+	int content_at; /* the invalid block's index */
+	int status;	/* status of wait(2) */
 	struct rusage use;
-	struct cgroup_use group; /* of a program's own; all -1: it had none */
+	struct cgroup_use group; /* of a program's cgroup; all -1: no cgroup */
 };
 
 /*
- * The event that ends R, whose error is set when that is EV_FAIL. An error
- * that is set already stands: the first cause wins. RUN_EVENTS: whether its
- * output conforms takes longer to see than the loop can be away; C is for
- * validation_submit(), and what comes of that for outcome_validated().
+ * Returns the event that ends R, and sets R's error for EV_FAIL. An earlier
+ * error stays: the first cause wins. RUN_EVENTS: checking R's output would keep
+ * the loop too long; pass C to validation_submit(), and its result to
+ * outcome_validated().
  */
 enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 			  struct validation *c);
-/* What R's worker used, which outcome_of() looks at as well. */
+/* Note in R the resources that the worker used; outcome_of() does so too. */
 void outcome_usage(struct run *r, const struct exit_facts *e);
 struct run_use outcome_used(const struct run *r, const struct exit_facts *e);
-/* R's error: its worker gave OFFENCE; ERRMSG says more, or is "". */
+/* Set R's error: the worker made OFFENCE; ERRMSG says more, or is "". */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg);
 enum run_event outcome_validated(struct run *r, const struct validation *c);
-/* What of R's result is held against its outputsSchema; NULL is JSON null. */
+/*
+ * Returns the part of R's result that the outputsSchema is for; NULL is JSON
+ * null.
+ */
 struct json_object *outcome_output(const struct run *r);
 
-/* R's error: WORKER_CRASHED by signal SIG. */
+/* Set R's error: R has used USED_MS of CPU time, more than its limit. */
+void outcome_cpu(struct run *r, int64_t used_ms);
+/* Set R's error: WORKER_CRASHED by signal SIG. */
 void outcome_signal(struct run *r, int sig);
 
 #endif

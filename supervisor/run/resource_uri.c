@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resource_uri.c - takes a paddock:// URI apart into kind, ids and range, for
- * resources.c and subscriber.c. What is no such URI has the kind that says
- * so; whether a run exists is not looked at.
+ * resources.c and subscriber.c. Any other text has the kind RESOURCE_URI_NONE;
+ * whether a run exists is not looked at.
  */
 #include "supervisor/run/resource_uri.h"
 
 #include <string.h>
 
-#define DIGITS_MAX 15 /* of a number of bytes */
+#define DIGITS_MAX 15 /* digits of a number of bytes */
 
-/* The id with PREFIX at *TEXT, up to a "/" or the end, where *TEXT goes. */
+/*
+ * Read the id with PREFIX at *TEXT, up to a "/", a "?" or the end, and move
+ * *TEXT there.
+ */
 static bool take_id(char out[ID_SIZE], const char *prefix, const char **text)
 {
 	size_t n = strcspn(*text, "/?");
@@ -45,7 +48,7 @@ static bool take_number(int64_t *out, const char **text)
 	return digits > 0 && digits <= DIGITS_MAX;
 }
 
-/* The query of TEXT: offset and limit, each at the most once. */
+/* Read the query at *TEXT: offset and limit, at most once each. */
 static bool take_piece(struct resource_uri_range *piece, const char **text)
 {
 	bool offset = false, limit = false;
@@ -69,7 +72,7 @@ static bool take_piece(struct resource_uri_range *piece, const char **text)
 	return **text == '\0';
 }
 
-/* What of a run TEXT names; TEXT goes past that. */
+/* Returns the part of a run that *TEXT names, and moves *TEXT past the name. */
 static enum resource_uri_kind take_kind(struct resource_uri *u,
 					const char **text)
 {

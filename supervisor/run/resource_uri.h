@@ -4,11 +4,11 @@
  *
  *   paddock://isolation                            how well runs are caged
  *   paddock://runs/{runId}                         a run, as get_task_run
- *   paddock://runs/{runId}/log                     what a run has logged
- *   paddock://runs/{runId}/result                  what it gave, alone
+ *   paddock://runs/{runId}/log                     a run's log
+ *   paddock://runs/{runId}/result                  a run's result alone
  *   paddock://runs/{runId}/artifacts/{artifactId}  an artifact's bytes
  *
- * Of a run and what it has, ?offset=N&limit=N is a part, in bytes.
+ * To a run's URI, ?offset=N&limit=N selects a part, in bytes.
  */
 #ifndef SUPERVISOR_RUN_RESOURCE_URI_H
 #define SUPERVISOR_RUN_RESOURCE_URI_H
@@ -23,7 +23,7 @@
 #define RESOURCE_URI_RUNS "paddock://runs/"
 
 enum resource_uri_kind {
-	RESOURCE_URI_NONE, /* it is no such one */
+	RESOURCE_URI_NONE, /* not a URI of these */
 	RESOURCE_URI_IS_ISOLATION,
 	RESOURCE_URI_IS_RUN,
 	RESOURCE_URI_IS_LOG,
@@ -31,13 +31,16 @@ enum resource_uri_kind {
 	RESOURCE_URI_IS_ARTIFACT,
 };
 
-/* Of something's bytes. */
+/* A part of a resource's bytes. */
 struct resource_uri_range {
-	bool asked;	       /* else all is meant */
-	int64_t offset, limit; /* 0: as many as may be */
+	bool asked;	       /* false: the whole resource */
+	int64_t offset, limit; /* limit 0: as many bytes as fit */
 };
 
-/* So much text goes into a message of MAX bytes, whatever JSON makes of it. */
+/*
+ * Bytes of text that fit into a message of MAX bytes, however JSON escapes
+ * them.
+ */
 #define RESOURCE_URI_RANGE_BYTES(max)                                          \
 	((max) > 131072 ? ((max)-65536) / 2 : 32768)
 
@@ -48,7 +51,7 @@ struct resource_uri {
 	char artifact_id[ID_SIZE];
 };
 
-/* The ids of TEXT are well-formed; whether there are such is not looked at. */
+/* Parse TEXT. The ids are well-formed, but may name nothing. */
 struct resource_uri resource_uri_parse(const char *text);
 
 #endif

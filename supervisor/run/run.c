@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - a run's states and the table of what each event leads to; run_apply()
- * is the only function that changes a state, but for an end that never was. exec/ calls it. An event that the
- * state refuses is -EPROTO with a line in the log, and nothing has changed. It
- * also tells who watches a run, and who waits for it.
+ * run.c - a run's states and the table of events; run_apply() alone changes a
+ * state, except that run_disown() takes back an end. exec/ calls it. An event
+ * that the state refuses is -EPROTO with a line in the log, and changes
+ * nothing. The module also tells a run's watchers and waiters.
  */
 #include "supervisor/run/run.h"
 
@@ -21,8 +21,8 @@
 #include "supervisor/run/lost_artifacts.h"
 
 /*
- * Where each event leads; an empty cell (RUN_NONE, 0) refuses it. Once
- * cancelling was asked for, every end is CANCELED.
+ * The next state by state and event; an empty cell (RUN_NONE, 0) refuses the
+ * event. After a wish to cancel, every end is CANCELED.
  */
 static const enum run_state next[RUN_STATES][RUN_EVENTS] = {
     [RUN_QUEUED] = {[EV_START] = RUN_RUNNING,
@@ -213,6 +213,7 @@ void run_free(struct run *r)
 	free(r->kept.text);
 	free(r->kept.lack);
 	run_files_free(r->files);
+	free(r->held);
 	free(r->idem_key);
 	free(r->idem_digest);
 	run_steps_fini(&r->steps);
@@ -221,6 +222,7 @@ void run_free(struct run *r)
 	lost_artifacts_free(r->lost_artifacts);
 	if (r->log != NULL)
 		buf_fini(r->log);
+	buf_fini(&r->log_end);
 	free(r->log);
 	json_object_put(r->task.capabilities);
 	json_object_put(r->attempts.ended);
@@ -256,20 +258,34 @@ void run_watch_add(struct run *r, struct run_watch *w)
 	TAILQ_INSERT_TAIL(&r->watches, w, link);
 }
 
+/*
+ * A loop over watchers in run_tell(). A watcher may remove itself and other
+ * watchers: run_watch_del() moves NEXT on.
+ */
+struct run_telling {
+	struct run_watch *next;
+	struct run_telling *outer;
+};
+
 void run_watch_del(struct run_watch *w)
 {
+	for (struct run_telling *t = w->run->telling; t != NULL; t = t->outer)
+		if (t->next == w)
+			t->next = TAILQ_NEXT(w, link);
 	TAILQ_REMOVE(&w->run->watches, w, link);
 }
 
 void run_tell(struct run *r, const struct run_notice *n)
 {
-	struct run_watch *w, *after;
+	struct run_telling t = {TAILQ_FIRST(&r->watches), r->telling};
+	struct run_watch *w;
 
-	/* a watch may remove itself, and only itself, while it is told */
-	for (w = TAILQ_FIRST(&r->watches); w != NULL; w = after) {
-		after = TAILQ_NEXT(w, link);
+	r->telling = &t;
+	while ((w = t.next) != NULL) {
+		t.next = TAILQ_NEXT(w, link);
 		w->on_notice(w, r, n);
 	}
+	r->telling = t.outer;
 }
 
 void run_tell_waiter(struct run *r, enum run_waiter_event ev,
@@ -282,7 +298,7 @@ void run_tell_waiter(struct run *r, enum run_waiter_event ev,
 void run_waiter_add(struct run *r, struct run_waiter *w)
 {
 	w->run = r;
-	r->task.known = true; /* by its id */
+	r->task.known = true; /* the waiter knows the run's id */
 	TAILQ_INSERT_TAIL(&r->waiters, w, link);
 	run_tell_waiter(r, WAITER_CAME, w->request);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run.h - one run: its states, and the one function that changes them.
- */
+/* run.h - one run: its states, and the function that changes them. */
 #ifndef SUPERVISOR_RUN_RUN_H
 #define SUPERVISOR_RUN_RUN_H
 
@@ -11,6 +9,7 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
+#include "base/buf.h"
 #include "base/id.h"
 #include "base/limits.h"
 #include "proto/mcp/mcp_envelope.h"
@@ -21,7 +20,7 @@
 #include "supervisor/templates/template.h"
 
 enum run_state {
-	RUN_NONE, /* no state: marks a refused cell of the table */
+	RUN_NONE, /* no state: a refused event's cell in the table */
 	RUN_QUEUED,
 	RUN_RUNNING,
 	RUN_AWAITING_INPUT,
@@ -35,19 +34,19 @@ enum run_state {
 
 enum run_event {
 	EV_START, /* a worker was asked for */
-	EV_ASK,	  /* the template waits for an answer of the client's */
+	EV_ASK,	  /* the template waits for a client's answer */
 	EV_ANSWER,
 	EV_SUCCEED, /* a valid result, and every step succeeded */
 	EV_PARTIAL, /* a valid result, and enough steps succeeded */
-	EV_FAIL,    /* everything else that ends a run */
-	EV_CANCEL,  /* somebody entitled asked */
-	EV_RETRY,   /* its worker is gone, and it is to be tried again */
+	EV_FAIL,    /* any other end */
+	EV_CANCEL,  /* an entitled client asked */
+	EV_RETRY,   /* the worker is gone, and the run is tried again */
 	RUN_EVENTS
 };
 
 /* Why a run failed. The texts are owned. */
 struct run_error {
-	char *code; /* EXECUTION_ERROR, …; NULL: no error */
+	char *code; /* such as EXECUTION_ERROR; NULL: no error */
 	char *message;
 	struct json_object *details; /* object or NULL */
 };
@@ -64,56 +63,57 @@ enum limit_source {
 	BY_DEFAULT,
 	BY_CALLER,
 	BY_REQUESTOR,
-	BY_SERVER
+	BY_SERVER,
+	BY_TEMPLATE /* the operator, for the template */
 };
 
-/* What this run is held to: min(template, requestor, server). */
+/* The limits of a run: min(template, requestor, server). */
 struct run_limits {
 #define LIMIT(id, field, ...) int64_t field;
 #include "base/limits.def"
-	int64_t wished_ms; /* of time, by the caller; 0: no wish */
+	int64_t wished_ms; /* timeout by the caller; 0: no wish */
 	int64_t cancel_grace_ms;
 	int64_t ttl_ms;
-	enum limit_source by[LIMITS]; /* who said so */
+	enum limit_source by[LIMITS]; /* each limit's origin */
 };
 
-/* What its worker used, and for a program all that it started. */
+/* The resources of a run's worker, and of all processes of a program. */
 struct run_use {
 	int64_t cpu_ms, cpu_user_ms, cpu_system_ms;
-	int64_t max_rss_bytes; /* of its largest process; 0: not reaped yet */
-	int64_t peak_bytes;    /* of all together, when a cgroup counted */
+	int64_t max_rss_bytes; /* of the largest process; 0: not reaped yet */
+	int64_t peak_bytes;    /* of all processes, if a cgroup counted */
 	int64_t read_bytes, written_bytes; /* from and to disks */
-	int64_t messages;		   /* that it sent us */
+	int64_t messages;		   /* sent by the worker */
 };
 
-/*
- * The task that a run is, when the call that made it asked for one, or the server
- * has decided that it is one.
- */
+/* The task of a run: its call asked for a task, or the server chose one. */
 struct run_task {
-	enum store_task form; /* STORE_TASK_NONE: it is none */
-	/* It became one, and no row says so yet: a run that ends until then is
-	   none. */
+	enum store_task form; /* STORE_TASK_NONE: no task */
+	/* no row has the task yet; a run that ends before is no task */
 	bool pending;
-	int64_t ttl_ms;		  /* of the task: the run has its own */
-	int64_t expires_ms;	  /* wall */
-	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
-	bool told;		  /* a CreateTaskResult of it has left */
-	bool known;		  /* its client knows it, and may be asked */
-	/* What a client that is asked by inputRequests alone has declared, as far
-	   as it matters to who asks; owned. NULL: there is none such. */
+	int64_t ttl_ms;	    /* the task's; the run has its own */
+	int64_t expires_ms; /* wall */
+	/* tells the task's client, or NULL; borrowed */
+	struct task_notify *feed;
+	bool told;  /* a CreateTaskResult has left */
+	bool known; /* the client knows the task, and may be asked */
+	/*
+	 * Capabilities, as far as questions need them, of a client that is
+	 * asked by inputRequests alone; owned. NULL: no such client.
+	 */
 	struct json_object *capabilities;
 };
 
-/* It may be tried again, as its manifest says; see exec/runs_retry.c. */
+/* The attempts at a run by its manifest; see exec/runs_retry.c. */
 struct run_attempts {
 	struct json_object
-	    *ended;	    /* array of what is told of each; NULL: none */
-	int64_t started_ms; /* wall: of the one that goes on; 0: none */
-	bool here;	    /* the last that began, did so at this server */
-	int64_t cpu_ms;	    /* of those that have ended */
-	struct runs *runs;  /* it rests before the next… */
-	struct event *due;  /* …until then; NULL: for another server */
+	    *ended;	    /* array of ended attempts' views; NULL: none */
+	int64_t started_ms; /* wall: the present attempt's; 0: none */
+	bool here;	    /* the last attempt began at this server */
+	int64_t cpu_ms;	    /* of ended attempts */
+	struct runs *runs;  /* the owner of DUE */
+	/* the next attempt's timer; NULL: another server's */
+	struct event *due;
 };
 
 struct worker;
@@ -123,30 +123,37 @@ struct run_files;
 struct lost_artifacts;
 struct run;
 
-/* What those who watch a run are told. */
+/* Kinds of notice to a run's watchers. */
 enum run_notice_kind {
-	NOTICE_STATE,	 /* r->state changed, not to a terminal one */
+	NOTICE_STATE,	 /* r->state changed, and is not terminal */
 	NOTICE_PROGRESS, /* done, total, message, or a step */
-	NOTICE_LOG,	 /* its template logged TEXT */
-	NOTICE_DURABLE,	 /* a row of it is committed, or cannot be */
-	NOTICE_TAKEN, /* its idempotency key is another run's: there is none of it */
-	NOTICE_TASK,	 /* one that says it is a task is, or cannot be */
-	NOTICE_ASKED,	 /* what it asks of clients is another, in that state */
-	NOTICE_ENDED,	 /* r->state is terminal, which is not recorded yet */
-	NOTICE_RECORDED, /* that is recorded, or cannot be now */
-	NOTICE_RELEASED, /* it is about to be freed: every watch goes */
+	NOTICE_LOG,	 /* the template logged TEXT */
+	NOTICE_DURABLE,	 /* a row is committed, or cannot be */
+	/* another run has its idempotency key: the run is dropped */
+	NOTICE_TAKEN,
+	NOTICE_FULL,  /* the requestor's queue is full: the run is dropped */
+	NOTICE_TASK,  /* a row of the task is committed, or cannot be */
+	NOTICE_ASKED, /* the open questions changed, not the state */
+	/* the server stops before the start: left to another server */
+	NOTICE_LEFT,
+	NOTICE_ENDED,	 /* r->state is terminal, and not recorded yet */
+	NOTICE_RECORDED, /* the end is recorded, or cannot be now */
+	NOTICE_RELEASED, /* the run is about to be freed: remove all watches */
 };
 
 struct run_notice {
 	enum run_notice_kind kind;
 	/* DURABLE, TASK, RECORDED: why the store failed; or NULL */
 	const char *unrecorded;
-	unsigned level;	  /* LOG: of proto/mcp/mcp.h… */
-	const char *text; /* …and a line of LEN bytes; lent, as all of it */
+	unsigned level;	  /* LOG: a level of proto/mcp/mcp.h */
+	const char *text; /* LOG: a line of LEN bytes; lent */
 	size_t len;
 };
 
-/* Told of everything that happens to a run, until it is removed. */
+/*
+ * A watcher gets all notices of a run until it is removed, which may happen
+ * within a notice to any watcher of the run.
+ */
 struct run_watch {
 	void (*on_notice)(struct run_watch *w, struct run *r,
 			  const struct run_notice *n);
@@ -158,159 +165,190 @@ struct request;
 struct run_guests;
 struct input_visit;
 
-/* Who waits for a run's result: it may be asked what the template asks. */
+/*
+ * A waiter for a run's result; the template's questions may go to the waiter.
+ */
 struct run_waiter {
 	struct request *request;
-	struct run *run;	      /* NULL: it waits for none */
+	struct run *run;	      /* NULL: the waiter waits for no run */
 	TAILQ_ENTRY(run_waiter) link; /* in run.waiters */
 };
 
-/* Where it is. */
+/* The instance that has the run. */
 enum run_place {
-	RUN_HERE,   /* with us */
-	RUN_QUEUE,  /* it waits in the queue of all instances */
-	RUN_ABROAD, /* another has claimed it: we know what that one shows */
+	RUN_HERE,   /* this instance */
+	RUN_QUEUE,  /* none: the run is in the queue of all instances */
+	RUN_ABROAD, /* another instance: we know the row's view */
 };
 
 enum run_waiter_event {
 	WAITER_CAME,
-	WAITER_LEFT,   /* its stream is still there */
-	WAITER_UNREAD, /* nobody reads its stream any more */
+	WAITER_LEFT,   /* the request is over, its stream is still there */
+	WAITER_UNREAD, /* the waiter's stream has no reader now */
 };
 
 struct run {
 	char id[ID_SIZE];
-	enum run_state state;	     /* run_apply() alone writes it */
-	struct requestor *requestor; /* borrowed: outlives its runs */
-	struct template *template;   /* a user of it */
+	enum run_state state; /* changed by run_apply() and run_disown() */
+	struct requestor *requestor; /* borrowed: outlives the runs */
+	struct template *template;   /* a counted reference */
 	struct run_limits limits;
 	struct run_task task;
-	char trace[MCP_TRACE_SIZE]; /* traceparent of its request; "": none */
-	char *session_id;	    /* that it was given, or keeps; or NULL */
-	enum template_trust trust;  /* of who asked for it */
-	char *inputs;		    /* owned JSON text; NULL once sent */
+	char trace[MCP_TRACE_SIZE]; /* the request's traceparent; "": none */
+	char *session_id; /* the browser session, given or kept; or NULL */
+	enum template_trust trust; /* the trust of the request's sender */
+	char *inputs;		   /* owned JSON text; NULL once sent */
 	size_t inputs_len;
-	struct { /* of these, for another try; see run/kept_inputs.h */
-		bool whole; /* its row keeps them as they are… */
-		/* …or this, what is no secret; NULL once a row has it; owned */
+	struct { /* INPUTS for another attempt; see run/kept_inputs.h */
+		bool whole; /* the row keeps all inputs */
+		/* owned: inputs but secrets; NULL once a row has them */
 		char *text;
-		char *lack;    /* what is missing, and why; owned, or NULL */
-		int64_t bytes; /* that were put into a row */
+		/* missing inputs, with the reason; owned, or NULL */
+		char *lack;
+		int64_t bytes; /* bytes in the row */
 	} kept;
-	char retried_from[ID_SIZE]; /* the run that it repeats, or "" */
-	struct run_files *files;    /* owned: those among them; NULL: none */
+	char retried_from[ID_SIZE]; /* the repeated run, or "" */
+	struct run_files *files; /* owned: files among the inputs; NULL: none */
+	/*
+	 * owned: artifacts among FILES, in use until the end: runs_files_hold()
+	 */
+	char (*held)[ID_SIZE];
+	size_t n_held;
 	char *idem_key;
 	char *idem_digest;
 
 	int64_t created_ms, started_ms, updated_ms, finished_ms; /* wall */
-	int64_t expires_ms; /* ENDED: when it may be forgotten */
+	int64_t expires_ms; /* ENDED: the run may be forgotten then */
 	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
 	int64_t polled_ms; /* for requestor_polled() */
 	struct {	   /* see runs_park() */
 		bool is;
-		/* its worker, so that it has no place, and no time passes */
+		/* the worker is stopped: no place in use, no time counted */
 		bool stopped;
 		int64_t since_ms;  /* monotonic */
-		int64_t rested_ms; /* in all, before that */
+		int64_t rested_ms; /* earlier rests, in all */
 	} parked;
-	/* of the questions that its clients took along: how often, and how
-	   often they came back; what they have says which it is of */
+	/*
+	 * Rounds in which clients took questions along: the last that was given
+	 * out, and the last that came back. A client's state has its round's
+	 * number.
+	 */
 	uint32_t rounds, rounds_used;
 
 	struct run_steps steps;
-	/* run.progress() was called: it counts, not steps */
+	/* run.progress() was called: its numbers count, not steps */
 	bool told_progress;
 	uint64_t done, total;
 	char *message;
 
-	struct run_artifact *artifacts; /* those that are durable */
+	struct run_artifact *artifacts; /* durable artifacts */
 	size_t n_artifacts;
-	int64_t artifact_bytes; /* of these, and of one on its way */
-	bool made_artifacts;	/* some may be in the store */
-	/* what could not be kept; or NULL */
+	/* of ARTIFACTS, and of an artifact on its way */
+	int64_t artifact_bytes;
+	bool made_artifacts; /* the store may have artifacts */
+	/* artifacts that were not kept; or NULL */
 	struct lost_artifacts *lost_artifacts;
 	struct buf *log;     /* bounded text, or NULL */
-	bool log_full;	     /* and says so */
-	int64_t hit[LIMITS]; /* limits that it met: limits_hit_details() */
+	bool log_full;	     /* LOG is full and says so; next: LOG_END */
+	struct buf log_end;  /* the last bytes: run_log.c */
+	uint64_t log_missed; /* entries that did not fit */
+	int64_t hit[LIMITS]; /* limits that the run met: limits_hit_details() */
 
 	struct json_object *result; /* owned: the value, or the reply */
 	bool is_reply;
-	char *result_text; /* a large result's, which threads let go; or NULL */
+	/* a large result's text, freed on threads; or NULL */
+	char *result_text;
 	size_t result_len;
 	struct run_error error;
 	struct run_attempts attempts;
 	struct run_use use; /* of the worker, once reaped */
 
-	struct input *input;	     /* its questions; input.c's, or NULL */
-	struct browser_run *browser; /* its browser calls; browser.c's */
-	struct worker *worker;	     /* while one lives; it owns itself */
-	/* while its output is read, and then… */
+	struct input *input;	     /* questions; input.c's, or NULL */
+	struct browser_run *browser; /* browser calls; browser.c's */
+	struct worker *worker; /* the living worker, or NULL; owns itself */
+	/* runs_look.c's, until the output may have a thread */
+	struct run_look *look;
+	/* while a thread reads the output */
 	struct output_parse_job *reading;
-	void *reading_arg;		/* runs.c's, with that */
-	struct validation_job *checked; /* …while it is checked, on a thread… */
-	struct runs *checked_by;	/* …for these */
-	/* it waited, and that it does no more is on its way to its row: until
-	   that is there, it has its place, and no worker */
+	void *reading_arg; /* runs_output.c's, with READING, or before */
+	size_t tree_bytes; /* memory of the output's tree meanwhile */
+	struct validation_job *checked; /* while a thread checks the output */
+	struct runs *checked_by;	/* the runs that CHECKED belongs to */
+	/*
+	 * The row is being changed from queued to begun: until that is durable,
+	 * the run has its place and no worker.
+	 */
 	bool beginning;
-	bool taken_over; /* it waited in another instance */
-	struct {	 /* where instances share a queue */
+	bool taken_over; /* the run was queued by another instance */
+	struct {	 /* for instances with a common queue */
 		enum run_place place;
-		bool pinned;	/* it can be started here alone */
-		bool asks_here; /* …since who waits here may be asked */
-		bool cancel;	/* its end is asked for, wherever it is */
-		bool looked;	/* its row is being read */
-		bool fenced;	/* its worker was ended with our lease */
-		/* no news of it comes to us, who were another */
+		bool pinned;	/* only this instance can start the run */
+		bool asks_here; /* pinned: the waiter here may be asked */
+		bool cancel;	/* cancelling was asked for, at any place */
+		bool looked;	/* the row is being read */
+		bool fenced;	/* our lease ended, and so the worker */
+		/* the store sends us no news: look at the row */
 		bool unheard;
-		bool disowned; /* it had ended here: run_disown() */
-		/* it is known here only for who waits here; the last came then */
+		bool disowned; /* the end here was refused: run_disown() */
+		/*
+		 * Known here only for visiting clients; the last came at
+		 * VISIT_MS.
+		 */
 		bool visited;
 		int64_t visit_ms; /* mono */
-		int64_t look_ms;  /* mono: when its row was last read */
-		/* of what was shown of it, the news of which is told */
+		int64_t look_ms;  /* mono: the row was last read */
+		/* the last that watchers were told of, in the row's view */
 		int64_t seq;
 		size_t log_len;
-		int64_t vtime;	       /* its turn in the queue; 0: none yet */
-		char home[ID_SIZE];    /* who put it there, another; or "" */
-		TAILQ_ENTRY(run) link; /* in runs.abroad, while it is */
+		/* store_run.queued_most, until a row is durable */
+		int64_t most;
+		int64_t vtime; /* the turn in the queue; 0: none yet */
+		/* the other instance that queued the run; or "" */
+		char home[ID_SIZE];
+		TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_ABROAD */
 	} away;
-	unsigned starts;    /* tries to get one that failed */
-	bool durable;	    /* a row of it has been committed */
-	bool unsure;	    /* one may have been, whose answer was lost */
-	struct {	    /* ENDED: while its worker leaves */
-		bool known; /* its row is there… */
-		const char *failed; /* …or is not, and why; static */
-		bool corrects;	    /* what that has is being put right */
+	unsigned starts; /* failed tries to start a worker */
+	bool durable;	 /* a row has been committed */
+	bool refused;	 /* the client was told that the run cannot be */
+	bool unsure; /* a row may be committed: the store's answer was lost */
+	struct {     /* ENDED: while the worker leaves */
+		bool known; /* the row is written, or failed */
+		/* why the row failed, static; NULL: written */
+		const char *failed;
+		bool corrects; /* the row is being corrected */
 	} recorded;
-	int64_t row_bytes;	 /* of its row, as its requestor is charged */
-	char *view;		 /* ENDED: its terminal view, JSON text */
-	struct run_shown *shown; /* run_shown.c's, while others ask */
-	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
+	int64_t row_bytes; /* of the row, charged to the requestor */
+	char *view;	   /* ENDED: the terminal view, JSON text */
+	/* run_shown.c's, while clients elsewhere look */
+	struct run_shown *shown;
+	/* told in the list's order */
+	TAILQ_HEAD(run_watches, run_watch) watches;
+	struct run_telling *telling; /* run.c's, while watchers are told */
 	TAILQ_HEAD(run_waiters, run_waiter) waiters;
-	/* input.c's, or NULL; WHO NULL: the session that made the task */
+	/* input.c's, or NULL; WHO NULL: the session of the task's maker */
 	void (*on_waiter)(struct run *r, enum run_waiter_event ev,
 			  struct request *who);
-	struct run_guests *guests; /* who waits at other instances, or NULL… */
-	size_t n_guests;	   /* …of these, who may be asked or told */
-	/* owned: the names of the last whose round was heard; or NULL */
+	struct run_guests *guests; /* waiters at other instances, or NULL */
+	size_t n_guests;	   /* guests that wait */
+	/* owned: the last guests whose round was heard; or NULL */
 	struct json_object *heard;
-	/* of one that is another's: who waits here, and is its guest there */
+	/* of a remote run: requests here that wait for it as guests */
 	LIST_HEAD(run_visits, input_visit) visits;
-	struct sched_item queued; /* while it waits for a worker */
+	struct sched_item queued; /* while the run waits for a worker */
 	UT_hash_handle hh;	  /* in runs.by_id */
 };
 
 /*
- * Let EV happen to R. 0, or -EPROTO when R's state refuses it: nothing has
- * changed then, and a line is logged. Times are kept; nobody is told.
+ * Let EV happen to R, and keep the time. 0, or -EPROTO when R's state refuses
+ * EV: nothing has changed then, and a line is logged. No watcher is told.
  */
 int run_apply(struct run *r, enum run_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
 
 /*
- * The end of R, which has no worker, is refused by the record, since the run is
- * another server's: it goes on for us until what its row says is known. Its result
- * is the caller's to drop.
+ * Take back the end of R, which has no worker: the store refused the end, since
+ * the run is another server's. For us R goes on until the row's end is known.
+ * R's result is the caller's to drop.
  */
 void run_disown(struct run *r);
 
@@ -319,10 +357,13 @@ static inline bool run_terminal(const struct run *r)
 	return r->state >= RUN_SUCCEEDED;
 }
 
-/* Is R no task, and does nobody wait for it, or is to be back with answers? */
+/*
+ * Is R no task, without a waiter, and without a client that may come back with
+ * answers?
+ */
 bool run_is_unwanted(const struct run *r);
 
-/* How many attempts at R have ended, so that another was made. */
+/* Returns the number of R's ended attempts that were followed by another. */
 static inline size_t run_attempts(const struct run *r)
 {
 	return r->attempts.ended == NULL
@@ -331,53 +372,62 @@ static inline size_t run_attempts(const struct run *r)
 }
 
 /*
- * Rounds of one server's attempts at a run. Who takes the run over cannot know how many
- * there were: its own begin above, by the number of attempts, of which there are ten.
+ * The rounds of a server's attempts at a run. A server that takes the run over
+ * does not know the earlier rounds: its own begin above them, by the number of
+ * attempts, of which there are at most ten.
  */
 #define RUN_ROUNDS_EACH (UINT32_C(1) << 28)
 
-/* Is ROUND of a server before who gave NEWEST? What it was asked is over then. */
+/*
+ * Is ROUND of a server before the server of NEWEST? The questions of ROUND are
+ * over then.
+ */
 static inline bool run_round_is_old(int64_t round, uint32_t newest)
 {
 	return round / RUN_ROUNDS_EACH < newest / RUN_ROUNDS_EACH;
 }
 
-/* Is there another, should this one crash? */
+/* May R have another attempt, should the present attempt crash? */
 static inline bool run_may_retry(const struct run *r)
 {
 	return run_attempts(r) + 1 < r->template->retry.attempts;
 }
 
-/* Is there another by any server, since R's row has all that it is given? */
+/* May any server make another attempt at R, since R's row has all inputs? */
 static inline bool run_may_resume(const struct run *r)
 {
 	return (r->template->retry.on & RETRY_INTERRUPTED) != 0 &&
 	       !r->template->secret;
 }
 
-/* Its artifacts are listed no more. */
+/* Empty R's list of artifacts. */
 void run_artifacts_drop(struct run *r);
 
-/* Copies everything; DETAILS is taken. The first error stays. */
+/* Set R's error: the first error stays. Texts are copied; DETAILS is taken. */
 void run_set_error(struct run *r, const char *code, struct json_object *details,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 void run_clear_error(struct run *r);
 
-/* It is no task after all. */
+/* Make R no task. */
 void run_clear_task(struct run *r);
 
-/* What clients and the store call the state: "running" for CANCELLING. */
+/*
+ * Returns the state's name for clients and the store: "running" for CANCELLING.
+ */
 const char *run_status(const struct run *r);
 enum store_status run_stored_status(const struct run *r);
 const char *run_state_name(enum run_state state);
 const char *run_event_name(enum run_event ev);
 
-/* Copies REQUESTOR's and TEMPLATE's references, not their contents. */
+/*
+ * Returns a queued run, the caller's: REQUESTOR is borrowed, TEMPLATE gets
+ * another reference.
+ */
 struct run *run_new(struct requestor *requestor, struct template *template);
 void run_free(struct run *r); /* no worker, no watch; NULL is fine */
 
-/* What is left of its time; less than 0: nothing. */
+/* Returns the rest of R's time; less than 0: the time is over. */
 int64_t run_left_ms(const struct run *r);
 
 void run_watch_add(struct run *r, struct run_watch *w);
@@ -385,7 +435,7 @@ void run_watch_del(struct run_watch *w);
 void run_tell(struct run *r, const struct run_notice *n);
 
 void run_waiter_add(struct run *r, struct run_waiter *w);
-void run_waiter_del(struct run_waiter *w); /* one that waits for none is fine */
+void run_waiter_del(struct run_waiter *w); /* a waiter without a run is fine */
 void run_tell_waiter(struct run *r, enum run_waiter_event ev,
 		     struct request *who);
 

@@ -2,8 +2,8 @@
 /*
  * run_json.c - a run, or its row in the store, as the JSON of the contract's
  * tools: view, handle, summary. tools, resources and exec/runs_finish.c call
- * it. It only builds; the caller owns the tree, and a status that has no name
- * is -EINVAL.
+ * it. The module only builds trees and texts, for the caller; an unknown status
+ * name is -EINVAL.
  */
 #include "supervisor/run/run_json.h"
 
@@ -20,7 +20,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/lost_artifacts.h"
 
-#define VIEW_BYTES 1024 /* as most views have, and more than many */
+#define VIEW_BYTES 1024 /* enough for most views */
 
 static const char *const statuses[STORE_STATUSES] = {
     [STORE_QUEUED] = "queued",
@@ -113,7 +113,8 @@ static struct json_object *error_view(const char *code, const char *message,
 		json_object_object_foreach(details, key, value)
 			json_object_object_add(d, key, json_object_get(value));
 	}
-	json_add(d, "runId:s", run_id); /* last: details are a worker's */
+	/* last: a worker's details cannot replace it */
+	json_add(d, "runId:s", run_id);
 	e = json_pack("errorCode:s message?s recoverHint:s details:o", code,
 		      message, hint, d);
 	free(hint);
@@ -135,7 +136,10 @@ static void write_end(struct buf *out, const struct run *r)
 				      r->error.details));
 }
 
-/* A program's says how its own cage is less than it should be. */
+/*
+ * Returns the isolation of R: a program's also says how the program's own cage
+ * is weaker.
+ */
 static struct json_object *isolation_view(const struct run *r,
 					  const struct isolation *iso)
 {
@@ -146,7 +150,8 @@ static struct json_object *isolation_view(const struct run *r,
 	json_object_put(v);
 	v = NULL;
 	json_object_deep_copy(iso->view, &v, NULL);
-	json_object_set_serializer(v, NULL, NULL, NULL); /* it has more */
+	/* drop the prepared text: a member follows */
+	json_object_set_serializer(v, NULL, NULL, NULL);
 	json_add(v, "weakProgram:s", iso->weak);
 	return v;
 }
@@ -187,8 +192,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		   retried_from(r), r->session_id, r->message,
 		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
 	json_write(&out, "attempts?O", r->attempts.ended);
-	if (r->steps.n > 0)
-		json_write(&out, "steps:o", run_steps_view(&r->steps));
+	run_steps_write(&out, &r->steps);
 	if (run_terminal(r))
 		write_end(&out, r);
 	if (iso->view != NULL)
@@ -199,7 +203,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 	return buf_take(&out, NULL);
 }
 
-/* Its server died before it could say more. */
+/* Add the end of a run whose server died before writing a view. */
 static void add_lost(struct json_object *v, const struct store_run *row,
 		     const char *code, const char *message)
 {
@@ -232,7 +236,10 @@ struct json_object *run_json_row(const struct store_run *row)
 	return v;
 }
 
-/* What has changed without its owner: time has passed, or it is to end. */
+/*
+ * Update V, a view by the row's owner: time has passed, and the status or the
+ * wish to cancel may have changed.
+ */
 static void bring_up_to_date(struct json_object *v, const struct store_run *row)
 {
 	struct json_object *m = json_member(v, "metrics");
@@ -280,7 +287,7 @@ static struct json_object *handle(const char *id, const char *status,
 
 struct json_object *run_json_handle(const struct run *r)
 {
-	/* an end that is not recorded yet is nobody's to know */
+	/* an end that is not recorded yet is not shown */
 	return handle(r->id, run_terminal(r) ? "running" : run_status(r),
 		      r->created_ms, r->template->version_text,
 		      retried_from(r));

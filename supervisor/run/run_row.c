@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_row.c - writes a run as a row of the store, and makes a queued run of
- * such a row for another instance. exec/ calls it. A row that cannot be written
- * is told to the caller's callback by the store; nothing here waits.
+ * such a row for another instance. exec/ calls it. When a row cannot be written
+ * the store tells the caller's callback; no function here waits.
  */
 #include "supervisor/run/run_row.h"
 
@@ -19,9 +19,12 @@
 #include "supervisor/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
-/* ---- a run to its row ---- */
+/* ---- from run to row ---- */
 
-/* May another instance have to start it? It waits, or goes on in vain. */
+/*
+ * May another instance have to start R? R is queued, or is running and may be
+ * interrupted.
+ */
 static bool is_to_start(const struct run *r)
 {
 	return r->state == RUN_QUEUED ||
@@ -29,8 +32,8 @@ static bool is_to_start(const struct run *r)
 }
 
 /*
- * What is to be written of its inputs: all that is kept, until a row has that; and
- * while it waits what another instance needs to start it.
+ * Returns the inputs to write: the kept inputs, until a row has them; and,
+ * while R waits, all inputs, for another instance to start R.
  */
 static const char *inputs_of(const struct run *r)
 {
@@ -41,7 +44,7 @@ static const char *inputs_of(const struct run *r)
 	return is_to_start(r) && !r->template->secret ? r->inputs : NULL;
 }
 
-/* ROW is on its way. */
+/* Note that ROW's inputs are on their way to the store. */
 static void inputs_put(struct run *r, const struct store_run *row)
 {
 	if (row->inputs != NULL && (r->kept.whole || r->kept.text != NULL))
@@ -72,6 +75,7 @@ static struct store_run row_of(const struct run *r)
 	    .expires_ms = r->expires_ms,
 	    .idem_key = r->idem_key,
 	    .idem_digest = r->idem_digest,
+	    .refused = r->refused,
 	    .cancelling = r->state == RUN_CANCELLING,
 	    .task = task_json_form(r),
 	    .task_ttl_ms = r->task.ttl_ms,
@@ -88,6 +92,7 @@ static struct store_run row_of(const struct run *r)
 		row.waits = waits_of(r);
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->away.vtime;
+	row.queued_most = r->away.most;
 	memcpy(row.home, r->away.home, sizeof(row.home));
 	row.inputs = inputs_of(r);
 	if (row.inputs == NULL)
@@ -96,8 +101,8 @@ static struct store_run row_of(const struct run *r)
 }
 
 /*
- * What a run needs to be started by another instance. One that goes on has this
- * in its row only when it may be: store_recover() sees that.
+ * Returns the options for another instance to start R, as text; the caller's.
+ * By them store_recover() sees whether a running R may be resumed.
  */
 static char *options_of(const struct run *r)
 {
@@ -115,8 +120,9 @@ static char *options_of(const struct run *r)
 }
 
 /*
- * What a client may still come with when the run has ended; and of one that another
- * instance was asked for, that its result is a whole reply, which no view tells.
+ * Returns the rounds for clients to come back with after R's end; and, for a
+ * run of several instances, whether the result is a whole reply, which no view
+ * says. The caller's text, or NULL.
  */
 static char *rounds_of(const struct run *r)
 {
@@ -209,7 +215,10 @@ void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
 
 /* ---- and back ---- */
 
-/* A row of an older server says nothing: as little as its template takes. */
+/*
+ * Returns the trust NAME. Rows of older servers have no name: the least trust
+ * of T's.
+ */
 static enum template_trust trust_of(const char *name, const struct template *t)
 {
 	if (name == NULL)
@@ -219,7 +228,7 @@ static enum template_trust trust_of(const char *name, const struct template *t)
 							  : TRUST_REMOTE;
 }
 
-/* CPU time of the attempts that have ended, as each says. */
+/* Returns the sum of the ended attempts' CPU time. */
 static int64_t cpu_ms_of(const struct json_object *attempts)
 {
 	size_t n = attempts != NULL ? json_object_array_length(attempts) : 0;
@@ -231,7 +240,10 @@ static int64_t cpu_ms_of(const struct json_object *attempts)
 	return ms;
 }
 
-/* No round of the attempts until now may come back as one of those to come. */
+/*
+ * Start R's rounds above all rounds of earlier attempts: an old round is not to
+ * be taken for a new round.
+ */
 static void begin_rounds(struct run *r)
 {
 	size_t begun = run_attempts(r) + (r->attempts.started_ms > 0);
@@ -307,7 +319,7 @@ static void set_error(struct run *r, struct json_object *view)
 		      message != NULL ? message : "");
 }
 
-/* To the state that ROW has, by the events that lead there. */
+/* Apply the events that lead R to ROW's state. */
 static void apply_end(struct run *r, const struct store_run *row)
 {
 	static const enum run_event ends[STORE_STATUSES] = {
@@ -324,7 +336,7 @@ static void apply_end(struct run *r, const struct store_run *row)
 		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
 	if (!run_terminal(r))
 		run_apply(r, ev);
-	if (!run_terminal(r)) /* it was cancelling */
+	if (!run_terminal(r)) /* R was cancelling */
 		run_apply(r, EV_FAIL);
 }
 
@@ -359,9 +371,9 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	store_put_run(s, &dead, STORE_RETRY, NULL, NULL);
 }
 
-/* ---- the log of one that another has ---- */
+/* ---- the log of a remote run ---- */
 
-/* A line of its log: its time, its level, what it says. */
+/* Tell watchers LINE of the log: a time, a level, and text. */
 static void tell_line(struct run *r, const char *line, size_t len)
 {
 	const char *level = memchr(line, ' ', len), *text;

@@ -1,55 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run_row.h - a run as the store keeps it, and a queued one back from there.
- */
+/* run_row.h - a run as a row of the store, and a queued run of such a row. */
 #ifndef SUPERVISOR_RUN_RUN_ROW_H
 #define SUPERVISOR_RUN_RUN_ROW_H
 
 #include "supervisor/run/run.h"
 #include "supervisor/store/store.h"
 
-/* Which of a run's rounds had come back when it ended; ROW is a whole one. */
+/*
+ * Returns the last round that had come back when the run ended; ROW is a whole
+ * row.
+ */
 uint32_t run_row_rounds_used(const struct store_run *row);
-/* Was one of them GUEST's, who waited at another machine? See run.heard. */
+/* Was a round of GUEST, who waited at another machine, heard? See run.heard. */
 bool run_row_heard(const struct store_run *row, const char *guest);
 
-/* Is what ROW has ended with a whole reply of its template's? */
+/* Did ROW's run end with a whole reply (an MCP result) of its template's? */
 bool run_row_is_reply(const struct store_run *row);
 
-/* Write R's row whole, as R is now. */
+/* Write R's whole row, with R's present state. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);
 /*
- * R has ended, and its row as well, however long that takes; unless another run has its
- * key by now, and so R never had one.
+ * Write the row of R, which has ended, and try again until the store takes the
+ * row. When another run has R's key by now, R has no row.
  */
 void run_row_put_again(struct store *s, struct run *r, store_done done,
 		       void *arg);
-/* R has ended, and its row, if it is still there, is put right: what R used. */
+/*
+ * Correct the row of R, which has ended, if the row still exists: the resources
+ * that R used.
+ */
 void run_row_correct(struct store *s, struct run *r, store_done done,
 		     void *arg);
 
 /*
- * A queued run of ROW, which has inputs. Of its limits, timeout_ms and ttl_ms
- * are what was asked for (0: nothing); the rest is the caller's to set.
+ * Returns a queued run of ROW, which has inputs. Of the limits, timeout_ms and
+ * ttl_ms are the caller's wishes (0: none); the caller sets the rest.
  */
 struct run *run_row_revive(const struct store_run *row,
 			   struct requestor *requestor, struct template *t);
 
-/* What ROW, which is to be tried again, says of attempts becomes R's. */
+/* Take the attempts of ROW, which is to be tried again, into R. */
 void run_row_attempts(struct run *r, const struct store_run *row);
 
-/* ROW, which was claimed, is another's to run: it waits where it did. */
+/*
+ * Give ROW, which this instance claimed, back to other instances: ROW keeps its
+ * place in the queue.
+ */
 void run_row_leave(struct store *s, const struct store_run *row);
 
-/* Who watches R, which another has, is told what LOG (or NULL) has more than before. */
+/*
+ * Tell R's watchers the lines that LOG (or NULL) of R, a remote run, has more
+ * than before.
+ */
 void run_row_tell_log(struct run *r, const char *log);
 
-/* ROW will never be run: it has failed, and is remembered for TTL_MS. */
+/* Write that ROW has failed, and is kept for TTL_MS: ROW will never be run. */
 void run_row_interrupt(struct store *s, const struct store_run *row,
 		       int64_t ttl_ms);
 
-/* ROW, with its VIEW (NULL: none), has ended: R, another's, ends in that state. */
+/*
+ * End R, a remote run, in the state of ROW, which has ended, with its VIEW
+ * (NULL: none).
+ */
 void run_row_end(struct run *r, const struct store_run *row,
 		 struct json_object *view);
 

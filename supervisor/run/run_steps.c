@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_steps.c - the steps of a run as its worker declared and changed them.
- * worker_recv.c applies each message; outcome.c reads what failed. A change
- * that a step cannot make is -EPROTO with the offence, and the worker is ended
- * for it.
+ * worker_recv.c applies each message; outcome.c reads failed steps. An illegal
+ * change is -EPROTO with the offence, and the worker is ended for it.
  */
 #include "supervisor/run/run_steps.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json_write.h"
 
 static const char *const state_names[MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = "pending",	[MSG_STEP_RUNNING] = "running",
@@ -19,7 +18,7 @@ static const char *const state_names[MSG_STEP_STATES] = {
     [MSG_STEP_SKIPPED] = "skipped",
 };
 
-/* RUNNING again is a retry: another attempt of the same step. */
+/* Legal changes. RUNNING to RUNNING is a retry: another attempt at the step. */
 static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = {[MSG_STEP_RUNNING] = true, [MSG_STEP_SKIPPED] = true},
     [MSG_STEP_RUNNING] = {[MSG_STEP_RUNNING] = true,
@@ -47,7 +46,10 @@ static void set_state(struct run_steps *s, struct step *step,
 	step->state = state;
 }
 
-/* One step keeps its name; of several, each is NAME[1], NAME[2], … */
+/*
+ * Add the COUNT steps of M: a single step is called NAME, several steps are
+ * NAME[1], NAME[2] and so on.
+ */
 static int declare(struct run_steps *s, const struct msg_step *m,
 		   const char **errmsg)
 {
@@ -124,21 +126,30 @@ const struct step *run_steps_first_failed(const struct run_steps *s)
 	return NULL;
 }
 
-static struct json_object *step_view(const struct step *step)
+static void write_step(struct buf *out, const struct step *step)
 {
-	return json_pack(
-	    "name:s status:s attempts:i elapsedMs:i error?o", step->name,
-	    state_names[step->state], step->attempts, step->elapsed_ms,
-	    step->code == NULL
-		? NULL
-		: json_pack("code:s message:s", step->code, step->message));
+	json_open(out, NULL);
+	json_write(out, "name:s status:s attempts:i elapsedMs:i", step->name,
+		   state_names[step->state], step->attempts, step->elapsed_ms);
+	if (step->code != NULL) {
+		json_open(out, "error");
+		json_write(out, "code:s message:s", step->code, step->message);
+		json_close(out);
+	}
+	json_close(out);
 }
 
-struct json_object *run_steps_view(const struct run_steps *s)
+void run_steps_write(struct buf *out, const struct run_steps *s)
 {
-	struct json_object *list = json_object_new_array_ext((int)s->n);
+	struct buf list = {0};
 
-	for (size_t i = 0; i < s->n; i++)
-		json_object_array_add(list, step_view(&s->all[i]));
-	return list;
+	for (size_t i = 0; i < s->n; i++) {
+		buf_add(&list, i == 0 ? "[" : ",", 1);
+		write_step(&list, &s->all[i]);
+	}
+	if (s->n > 0) {
+		buf_add(&list, "]", 1);
+		json_write_raw(out, "steps", buf_data(&list), buf_len(&list));
+	}
+	buf_fini(&list);
 }

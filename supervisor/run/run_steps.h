@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_steps.h - the steps of a run, as the supervisor saw them declared.
+ * run_steps.h - the steps of a run, as its worker declared them.
  *
- * pending -> running -> succeeded | failed; pending -> skipped. What a worker
- * says is checked against this; the run's outcome comes from here alone.
+ * Changes: pending -> running -> succeeded | failed; pending or running ->
+ * skipped; running -> running (a retry). A worker's messages are checked
+ * against these changes; the run's outcome comes from here alone.
  */
 #ifndef SUPERVISOR_RUN_RUN_STEPS_H
 #define SUPERVISOR_RUN_RUN_STEPS_H
 
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "ipc/msg.h"
 
-#define STEPS_MAX 10000u /* of one run */
+#define STEPS_MAX 10000u /* of a run */
 
 struct step {
 	char *name;
@@ -26,35 +27,43 @@ struct step {
 	char *message; /* FAILED */
 };
 
-struct run_steps { /* all-zero: none */
+struct run_steps { /* zeroed: no steps */
 	struct step *all;
 	size_t n;
-	size_t count[MSG_STEP_STATES]; /* how many are in each state */
+	size_t count[MSG_STEP_STATES]; /* steps in each state */
 };
 
 void run_steps_fini(struct run_steps *s);
 
 /*
- * Apply what a worker says. 0, or -EPROTO with the offence in *ERRMSG (static):
- * an index out of order, too many, a change that a step cannot make.
+ * Apply a worker's message. 0, or -EPROTO with the offence in *ERRMSG (static):
+ * an index out of order, too many steps, an illegal change.
  */
 int run_steps_apply(struct run_steps *s, const struct msg_step *m,
 		    const char **errmsg);
 
-/* The run is over: pending ones are skipped, running ones failed (CODE). */
+/*
+ * End all steps with the run: pending steps are skipped, running steps failed
+ * (CODE).
+ */
 void run_steps_close(struct run_steps *s, const char *code,
 		     const char *message);
 
-/* How many need no more work, of all. */
+/* Returns the number of finished steps. */
 static inline size_t run_steps_done(const struct run_steps *s)
 {
 	return s->n - s->count[MSG_STEP_PENDING] - s->count[MSG_STEP_RUNNING];
 }
 
 const struct step *
-run_steps_first_failed(const struct run_steps *s); /* or NULL */
+run_steps_first_failed(const struct run_steps *s); /* or NULL: no step failed */
 
-/* [{name, status, attempts, elapsedMs, error?}]; the caller owns it. */
-struct json_object *run_steps_view(const struct run_steps *s);
+/*
+ * Add the member steps, [{name, status, attempts, elapsedMs, error?}], to the
+ * open object of OUT; a run without steps has no such member. The text is made
+ * without a tree, which for STEPS_MAX steps would take the loop ten times as
+ * long.
+ */
+void run_steps_write(struct buf *out, const struct run_steps *s);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * task_json.c - a run, or its row, as a Task of MCP: status, message, poll
- * interval, time to live; as 2025-11-25 has it, and as the extension of 2026-07-28.
- * tasks/tasks.c, tasks_extension.c, session/task_notify.c and the answers to calls
- * use it. It only builds trees; a status message that is too long is cut.
+ * interval, time to live; as 2025-11-25 has it, and as the extension of
+ * 2026-07-28. tasks/tasks.c, tasks_extension.c, session/task_notify.c and the
+ * answers to calls use it. The module only builds trees; a long status message
+ * is cut.
  */
 #include "supervisor/run/task_json.h"
 
@@ -17,7 +18,7 @@
 #include "proto/mcp/tool_error.h"
 
 #define META "io.modelcontextprotocol/"
-#define QUEUED_POLL_MS 1000 /* at least: it does not end while it waits */
+#define QUEUED_POLL_MS 1000 /* at least, while the task waits for a worker */
 
 static const char restarted[] =
     "The server was restarted before the task had ended, so the task was "
@@ -51,7 +52,10 @@ static const enum task_json_status of_row[STORE_STATUSES] = {
     [STORE_CANCELED] = TASK_CANCELLED,
 };
 
-/* By the extension. What waits for input says so when that can be shown. */
+/*
+ * Statuses by the extension. A task whose questions can be shown is
+ * INPUT_REQUIRED instead.
+ */
 static const enum task_json_status detailed_of_row[STORE_STATUSES] = {
     [STORE_QUEUED] = TASK_WORKING,
     [STORE_RUNNING] = TASK_WORKING,
@@ -61,9 +65,12 @@ static const enum task_json_status detailed_of_row[STORE_STATUSES] = {
     [STORE_CANCELED] = TASK_CANCELLED,
 };
 
-/* How soon to ask again about a task of this age: who waits long can wait. */
+/*
+ * The poll interval for a task of an age: a client that has waited long can
+ * wait longer.
+ */
 static const struct {
-	int64_t age_ms; /* up to here */
+	int64_t age_ms; /* the greatest age of the row */
 	int poll_ms;
 } polls[] = {
     {1000, 100}, {10000, 500}, {60000, 1000}, {600000, 2000}, {INT64_MAX, 5000},
@@ -111,7 +118,10 @@ bool task_json_row_is_live(const struct store_run *row)
 
 /* ---- statusMessage ---- */
 
-/* What the template answered in place of an error of ours. */
+/*
+ * Returns the text of an error reply by the template, instead of an error by
+ * paddock; or NULL.
+ */
 static const char *reply_text(const struct run *r)
 {
 	struct json_object *content = json_member(r->result, "content");
@@ -184,7 +194,7 @@ static const char *row_message(const struct store_run *row)
 		return "The task was cancelled.";
 	if (row->task_note != NULL)
 		return row->task_note;
-	if (status == TASK_FAILED) /* its server died, and left no word */
+	if (status == TASK_FAILED) /* the server died without writing a note */
 		return restarted;
 	return row->status == STORE_QUEUED ? queued : NULL;
 }
@@ -214,7 +224,7 @@ static int poll_ms(const struct task_fields *f)
 #define BEGINNING                                                              \
 	"taskId:s status:s statusMessage?s createdAt:s lastUpdatedAt:s "
 
-/* SPEC names the time to live and the poll interval. */
+/* Returns the Task of F; SPEC names the time to live and the poll interval. */
 static struct json_object *packed(const struct task_fields *f, const char *spec)
 {
 	char created[CLOCK_ISO_SIZE], updated[CLOCK_ISO_SIZE];
@@ -349,12 +359,15 @@ void task_json_add_end(struct json_object *v, struct json_object *result,
 			 task_json_status_name(TASK_FAILED), error);
 		return;
 	}
-	/* official clients take it for none without */
+	/* without resultType, official clients see no result */
 	json_add(result, "resultType:s", "complete");
 	json_add(v, "result:o", result);
 }
 
-/* F begins as any does, whatever has become of it. */
+/*
+ * Returns the CreateTaskResult of F by the extension: "working", whatever the
+ * state is now.
+ */
 static struct json_object *started(struct task_fields *f, const char *note)
 {
 	const char *text = f->queued ? queued : NULL;
@@ -385,7 +398,7 @@ struct json_object *task_json_started_row(const struct store_run *row)
 	return started(&f, NULL);
 }
 
-/* ---- what belongs to a task of 2025-11-25 ---- */
+/* ---- messages of a task of 2025-11-25 ---- */
 
 struct json_object *task_json_related(const char *id)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - the answers of a batch (MCP 2025-03-26 alone), which leave as one
- * array when the last is there. dispatch.c makes one for the requests that it
- * begins, request.c puts their answers in. One whose client goes is let go when
- * its last request is.
+ * batch.c - the answers of a batch (MCP 2025-03-26 alone), sent as a single
+ * array after the last. dispatch.c makes a batch for requests it begins,
+ * request.c adds the answers. When the client is gone, the batch is freed with
+ * its last request.
  */
 #include "supervisor/session/batch.h"
 
@@ -11,13 +11,12 @@
 
 #include "base/mem.h"
 
-/* The answers of a batch, which leave when the last of them is there. */
 struct batch {
 	struct session *session;
 	void *stream;
-	bool wanted; /* some of it gets an answer */
+	bool wanted; /* a message of the batch gets an answer */
 	size_t waiting;
-	struct buf answers; /* "[a,b" so far */
+	struct buf answers; /* "[a,b" of the answers so far */
 };
 
 struct batch *batch_new(struct session *s, void *stream, size_t n)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_elsewhere.c - a session over HTTP is one at each machine that a request of its
- * comes to. What one of them has asked the client is answered by a POST to any: that one
- * sees by the id who asked, and writes there. An answer that cannot be sent is lost, as
- * one that never came, and the log says so.
+ * client_elsewhere.c - forwards a client's responses between servers which
+ * share a store. A session over HTTP exists at each server which got a request
+ * of it. The client may send its response to any server; the id says which
+ * server asked, and the response is forwarded there through the store. A
+ * response which cannot be forwarded is lost, and logged.
  */
 #include "supervisor/session/client_elsewhere.h"
 
@@ -25,11 +26,11 @@
 #include "supervisor/threads/rpc_async.h"
 
 #define OURS "paddock-"
-#define LETTER_MS 60000 /* nobody who lives takes that long to read it */
-/* bytes of a requestor's that the database has not taken yet */
+#define LETTER_MS 60000 /* no living server takes so long to read a letter */
+/* bytes of a requestor's letters not yet in the database */
 #define ON_THEIR_WAY_MAX (8u << 20)
 
-/* May another machine have S? */
+/* May another server have S as well? */
 static bool is_shared(const struct session *s)
 {
 	return s->ops->key != NULL && s->ctx->store != NULL &&
@@ -48,9 +49,12 @@ void client_elsewhere_name(char *out, size_t size, struct session *s)
 	runs_expect_mail(s->ctx->runs);
 }
 
-/* ---- from here ---- */
+/* ---- to another server ---- */
 
-/* Who asked by ID, JSON text, to OUT; false: nobody else. */
+/*
+ * Write to OUT the instance which asked by ID, a JSON text. False: no instance
+ * but SELF.
+ */
 static bool asker_of(char out[ID_SIZE], const char *id, const char *self)
 {
 	size_t len = ID_TEXT("inst");
@@ -82,8 +86,8 @@ static void on_sent(void *arg, const struct store_result *res)
 }
 
 /*
- * The text of M, lent: of a large one as it came, for to make it anew would take the loop
- * too long; NULL: it is too long to be sent.
+ * Return the text of M, *lent*. A large M has its text as it came, since making
+ * the text anew would take the loop too long. NULL: too long to be sent.
  */
 static const char *text_of(const struct rpc_msg *m, size_t *len)
 {
@@ -139,7 +143,7 @@ void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
 		post(s, asker, text, len);
 }
 
-/* ---- to here ---- */
+/* ---- from another server ---- */
 
 const char *client_elsewhere_open(char key[SESSION_KEY_SIZE],
 				  const struct store_letter *letter)
@@ -155,7 +159,9 @@ const char *client_elsewhere_open(char key[SESSION_KEY_SIZE],
 	return body + SESSION_KEY_SIZE;
 }
 
-/* That session, when it has asked its client anything; or NULL. */
+/*
+ * Return the session KEY of Q if it awaits a response of its client, or NULL.
+ */
 static struct session *find(const struct context *ctx,
 			    const struct requestor *q, const char *key)
 {

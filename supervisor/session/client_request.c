@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_request.c - a request of ours to a client until its response, deadline
- * or cancellation. client_task.c sends them for a template's questions. Too
- * many under way is NULL; a client that is silent, answers an error or goes is
- * one callback each.
+ * client_request.c - a request of the server to a client until the response,
+ * the deadline or the cancellation. client_task.c sends them for the questions
+ * of templates. With too many under way NULL is returned; a client which is
+ * silent, answers an error or goes ends a request by one callback.
  */
 #include "supervisor/session/client_request.h"
 
@@ -20,7 +20,7 @@
 #include "supervisor/context.h"
 #include "supervisor/session/client_elsewhere.h"
 
-#define NAME_BYTES 80 /* of an id, in its quotes */
+#define NAME_BYTES 80 /* of an id, with its quotes */
 
 struct client_request {
 	struct session *session;
@@ -97,7 +97,7 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));
 	session_observe(s, &a->observer, &observer_ops);
-	/* the key of such an id is its text, less the quote at its end */
+	/* the key of a text id: its JSON text without the closing quote */
 	HASH_ADD_KEYPTR(hh, s->client_requests, a->id, strlen(a->id) - 1, a);
 	rpc_put_request(&out, a->id, method, params);
 	s->ops->send(s->arg, stream, buf_data(&out), buf_len(&out));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_task.c - a request of ours that the client may answer by a task of its
- * own, which is then polled and fetched. input_route.c asks by it. A client
- * that breaks its own task, or is silent for too long, ends it with a sentence
- * for the template.
+ * client_task.c - a request of the server which the client may answer by a task
+ * of its own, which is then polled and fetched. input_route.c and asks.c ask by
+ * it. A client which breaks its own task, or is silent too long, ends the
+ * request with a sentence for the asker.
  */
 #include "supervisor/session/client_task.h"
 
@@ -20,20 +20,20 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/session/client_request.h"
 
-#define ID_BYTES_MAX 1024 /* of an id that the client gave */
-#define POLL_MS 1000	  /* when the client does not say how often */
+#define ID_BYTES_MAX 1024 /* of an id given by the client */
+#define POLL_MS 1000	  /* interval of polls if the client names none */
 #define POLL_LEAST_MS 50
 #define POLL_MOST_MS 30000
-#define SLACK_MS 5000 /* the caller's own deadline comes first */
+#define SLACK_MS 5000 /* added, so that the caller's own deadline comes first */
 
 struct client_task {
 	struct session *session;
 	void *stream;
-	bool augmented; /* it may answer with a task */
+	bool augmented; /* the client may answer with a task */
 	int64_t ttl_ms;
-	/* the request, a poll; NULL: until the next */
+	/* the request or poll under way; NULL: between polls */
 	struct client_request *asked;
-	char *id; /* of its task, once there is one */
+	char *id; /* of the client's task, or NULL */
 	int64_t poll_ms;
 	struct event *again;
 	client_task_done done;
@@ -76,7 +76,7 @@ static void fail(struct client_task *t, const char *fmt, ...)
 	finish(t, CLIENT_TASK_FAILED, NULL, errmsg);
 }
 
-/* TASK has ended as HOW, without a result. */
+/* Fail T, whose TASK has ended as HOW without a result. */
 static void ended(struct client_task *t, struct json_object *task,
 		  const char *how)
 {
@@ -98,7 +98,7 @@ ask_about(struct client_task *t, const char *method, client_request_done done)
 	return a;
 }
 
-/* An end of a request of ours that is not a result. */
+/* Finish T after END, which is not a result. */
 static void no_result(struct client_task *t, enum client_request_end end,
 		      struct rpc_msg *m)
 {
@@ -110,7 +110,7 @@ static void no_result(struct client_task *t, enum client_request_end end,
 		fail(t, "the client did not answer");
 }
 
-/* ---- its task ---- */
+/* ---- the client's task ---- */
 
 static void wait_for_next(struct client_task *t)
 {
@@ -133,7 +133,8 @@ static void fetch(struct client_task *t)
 {
 	t->asked = ask_about(t, "tasks/result", on_fetched);
 	if (t->asked == NULL)
-		wait_for_next(t); /* and find it completed once more */
+		/* the next poll finds the task completed again */
+		wait_for_next(t);
 }
 
 static void note_poll(struct client_task *t, struct json_object *task)
@@ -149,7 +150,7 @@ static void note_poll(struct client_task *t, struct json_object *task)
 					   : wish;
 }
 
-/* TASK, an object of the client's, says how its task goes. */
+/* Act on TASK, the client's description of its task. */
 static void on_status(struct client_task *t, struct json_object *task)
 {
 	const char *id = json_member_str(task, "taskId");
@@ -229,11 +230,11 @@ static void on_answered(void *arg, enum client_request_end end,
 	task = t->augmented ? json_member(m->result, "task") : NULL;
 	if (json_object_is_type(task, json_type_object))
 		on_created(t, task);
-	else /* it did without */
+	else /* the client made no task */
 		finish(t, CLIENT_TASK_RESULT, m, NULL);
 }
 
-/* Each such METHOD names its capability. */
+/* Does S's client take METHOD as a task? Each such METHOD has a capability. */
 static bool takes_as_task(const struct session *s, const char *method)
 {
 	char path[64];
@@ -283,7 +284,7 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 	return t;
 }
 
-/* Its answer says nothing that matters, so it is not waited for. */
+/* Cancel the client's task. The answer does not matter and is not awaited. */
 static void cancel_it(struct client_task *t)
 {
 	struct client_request *a;
@@ -297,7 +298,7 @@ static void cancel_it(struct client_task *t)
 
 void client_task_drop(struct client_task *t, const char *reason)
 {
-	if (t->asked != NULL) /* a poll or a fetch ends without a word */
+	if (t->asked != NULL) /* polls and fetches end without notice */
 		client_request_drop(t->asked, t->id == NULL ? reason : NULL);
 	if (t->id != NULL && reason != NULL)
 		cancel_it(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - the way in of what a client sends, by stream_conn.c and http_mcp.c.
- * A request that cannot be served is answered by a JSON-RPC error; a notification
- * or a response that nobody waits for is logged.
+ * dispatch.c - takes the messages of clients from stream_conn.c, http_mcp.c and
+ * http_call.c. A request which cannot be served is answered by a JSON-RPC
+ * error; a notification or a response without a taker is logged.
  */
 #include "supervisor/session/dispatch.h"
 
@@ -25,9 +25,13 @@ static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 			  struct batch *batch)
 {
 	struct request *c = request_new(s, stream, m, batch);
+	struct json_object *data = rpc_async_refusal(&c->msg);
 
-	c->hint.status = 400;
-	request_error(c, c->msg.code, NULL, "%s", c->msg.text);
+	if (data != NULL)
+		c->hint.retry_ms = MEMORY_RETRY_MS;
+	else
+		c->hint.status = 400;
+	request_error(c, c->msg.code, data, "%s", c->msg.text);
 }
 
 static void answer_limited(struct request *c, int64_t retry_after_ms)
@@ -47,7 +51,10 @@ static void answer_limited(struct request *c, int64_t retry_after_ms)
 	    (long long)retry_after_ms);
 }
 
-/* Who has used up its requests may still ask whether we are there. */
+/*
+ * Count C against the rate. A requestor who has used up its requests may still
+ * ping.
+ */
 static bool is_within_rate(const struct request *c, int64_t *retry_after_ms)
 {
 	struct requestor *q = c->session->requestor;
@@ -57,7 +64,7 @@ static bool is_within_rate(const struct request *c, int64_t *retry_after_ms)
 		   : requestor_take(q, retry_after_ms);
 }
 
-/* May C's client ask for anything now? False: C has been answered. */
+/* May C's client ask now? False: C was answered. */
 static bool is_welcome(struct request *c)
 {
 	struct requestor *q = c->session->requestor;
@@ -77,9 +84,12 @@ static bool is_welcome(struct request *c)
 	return false;
 }
 
-/* ---- one message ---- */
+/* ---- a single message ---- */
 
-/* A name may be there twice, each for revisions of its own. */
+/*
+ * Find the method NAME of REV. The table may have a name twice, for different
+ * revisions.
+ */
 static const struct method *find(const struct context *ctx, const char *name,
 				 enum mcp_revision rev)
 {
@@ -138,8 +148,8 @@ static void serve(struct request *c)
 }
 
 /*
- * What C's client says of itself with this request, if it does. initialize is for
- * who says nothing of that kind, or nothing that we know.
+ * Read the terms which C's client sends with the request, if any. Invalid terms
+ * in initialize are ignored: such a client may know older revisions.
  */
 static void read_terms(struct request *c, struct mcp_envelope *e)
 {
@@ -170,7 +180,7 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	struct request *c = request_new(s, stream, m, batch);
 	struct mcp_envelope e;
 
-	read_terms(c, &e); /* they say how it is refused, whatever for */
+	read_terms(c, &e); /* the terms decide the form of any refusal */
 	if (!is_welcome(c))
 		return;
 	if (e.code != 0) {
@@ -180,6 +190,11 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 			      "the id %.64s belongs to a request that is under "
 			      "way; each request needs its own",
 			      c->msg.id);
+	} else if (!mcp_progress_token_fits(c->msg.params)) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params._meta.progressToken has more than %d "
+			      "bytes; the client has to choose a shorter one",
+			      MCP_TOKEN_MAX);
 	} else if (too_many) {
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			      "%d requests are under way on this connection; "
@@ -191,7 +206,10 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	}
 }
 
-/* initialize cannot be cancelled; what is unknown or over is no error. */
+/*
+ * Cancel the client's request. An unknown or finished request is no error;
+ * initialize cannot be cancelled.
+ */
 static void cancelled(struct session *s, const struct rpc_msg *msg)
 {
 	struct json_object *wanted = json_member(msg->params, "requestId");
@@ -222,8 +240,8 @@ static void on_notification(struct session *s, const struct rpc_msg *msg)
 }
 
 /*
- * M is emptied; BATCH, when there is one, loses one that it waits for. Does
- * it get an answer?
+ * Serve M, which is emptied. In BATCH (may be NULL) M counts as done once
+ * answered, or at once if M gets no answer. Returns whether M gets an answer.
  */
 static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 		       struct batch *batch)
@@ -251,13 +269,13 @@ static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 	return false;
 }
 
-/* ---- batches: a part is a turn, and what comes after waits ---- */
+/* ---- batches: a part in each turn; later messages wait ---- */
 
 struct parts {
 	struct session *session;
 	void *stream;
 	struct batch *batch;
-	struct rpc_msg m; /* owned */
+	struct rpc_msg m; /* the batch; owned */
 	size_t next;
 	struct fair_queue_turn turn;
 	struct session_observer observer;
@@ -291,7 +309,7 @@ static void take_part(void *arg)
 		s->ops->read_done(s->arg);
 }
 
-/* Nobody takes what is left. */
+/* Skip the parts left: the session ends. */
 static void on_gone(struct session_observer *o)
 {
 	struct parts *p = CONTAINER(o, struct parts, observer);
@@ -305,7 +323,7 @@ static void on_gone(struct session_observer *o)
 
 static const struct session_observer_ops parts_ops = {.on_gone = on_gone};
 
-/* Does any of M's parts get an answer? */
+/* Does any part of M get an answer? */
 static bool wants_answer(const struct rpc_msg *m)
 {
 	for (size_t i = 0; i < m->n_parts; i++)
@@ -342,7 +360,7 @@ static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 	return answered;
 }
 
-/* Has a part of the batch M its terms with it? */
+/* Has any part of the batch M its own terms? */
 static bool claims_any(const struct rpc_msg *m)
 {
 	struct mcp_envelope e = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pagination.c - a page of a list and the cursor that leads on, for tools,
- * resources, prompts and tasks. A cursor that is not ours is answered as
- * invalid params here; entries that come or go between pages do no harm.
+ * pagination.c - a page of a list and the cursor to the next, for tools,
+ * resources, prompts and tasks. A cursor which paddockd never gave is answered
+ * as invalid params. Entries which come or go between pages do no harm.
  */
 #include "supervisor/session/pagination.h"
 
@@ -16,7 +16,7 @@
 
 #define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */
 
-/* Is GIVEN a cursor's form? Then WHERE is what it says. */
+/* Decode GIVEN into WHERE. False: GIVEN has not the form of a cursor. */
 static bool decode(struct json_object *given,
 		   char where[PAGINATION_WHERE_MAX + 1])
 {
@@ -59,7 +59,7 @@ void pagination_write_cursor(struct json_object *result, const char *where)
 	json_add(result, "nextCursor:S", text, BASE64_LEN(len));
 }
 
-/* WHERE is "OWNER PLACE". */
+/* Continue P after WHERE, which is "OWNER PLACE". */
 static bool go_on_after(struct pagination *p, const char *where)
 {
 	const char *end = strchr(where, ' ');
@@ -88,7 +88,10 @@ bool pagination_begin(struct pagination *p, struct request *c, size_t size)
 	return true;
 }
 
-/* Has what is there a quarter of what a message may be? The next one fits, then. */
+/*
+ * Do the entries take a quarter of the longest message? Until then the next
+ * entry fits.
+ */
 static bool is_long(struct pagination *p)
 {
 	size_t n = json_object_array_length(p->list), len;

@@ -1,58 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pagination.h - one page of a list, and its cursor.
+ * pagination.h - a page of a list, and its cursor.
  *
- * A cursor is the base64 of where the page before it ended, so that it stays
- * good when entries come or go. Where that is, is a task's id, or else the
- * templateId ("" for paddock's own) and the place there.
+ * A cursor is the base64 of where the previous page ended, so a cursor stays
+ * valid when entries come or go. The end of a page is a task's id, or a
+ * templateId ("" for paddock's own entries) and the place there.
  */
 #ifndef SUPERVISOR_SESSION_PAGINATION_H
 #define SUPERVISOR_SESSION_PAGINATION_H
 
 #include "supervisor/session/request.h"
 
-#define PAGINATION_ENTRIES 100	/* of resources or prompts in one answer */
+#define PAGINATION_ENTRIES 100	/* resources or prompts in an answer */
 #define PAGINATION_OWNER_MAX 64 /* bytes of a templateId */
-/* bytes of what a cursor says; a multiple of 3 */
+/* bytes of a decoded cursor; a multiple of 3 */
 #define PAGINATION_WHERE_MAX 75
 
 /*
- * What C's cursor says; "" without one. False: it has not a cursor's form, and
- * C was answered, as pagination_refuse_cursor() does it.
+ * Read C's cursor into WHERE ("" without a cursor). False: malformed, and C was
+ * answered by pagination_refuse_cursor().
  */
 bool pagination_read_cursor(struct request *c,
 			    char where[PAGINATION_WHERE_MAX + 1]);
 void pagination_refuse_cursor(struct request *c);
-/* RESULT ends at WHERE (copied), and there is more. */
+/* Add the cursor WHERE (*copied*) to RESULT: more entries follow. */
 void pagination_write_cursor(struct json_object *result, const char *where);
 
 struct pagination {
 	struct request *request;
 	struct json_object *list;
-	size_t size; /* entries, at the most */
-	/* with place -1: from the start */
+	size_t size; /* most entries of the page */
+	/* the entry before the page; place -1: from the start */
 	char after[PAGINATION_OWNER_MAX + 1];
 	long after_place;
-	char last[PAGINATION_OWNER_MAX + 1]; /* the newest entry */
+	char last[PAGINATION_OWNER_MAX + 1]; /* owner of the newest entry */
 	long last_place;
 	bool more;
-	size_t counted; /* of the list, what… */
-	size_t bytes;	/* …these are as text; enough ends a page, too */
+	size_t counted; /* entries of LIST counted in BYTES */
+	/* of counted entries as text; enough bytes end the page */
+	size_t bytes;
 };
 
 /*
- * Begin C's page, of SIZE entries at the most, fewer when they are long. False: its cursor is none of
- * ours, and C was answered.
+ * Begin C's page, of SIZE entries at most, fewer if long. False: the cursor is
+ * invalid, and C was answered.
  */
 bool pagination_begin(struct pagination *p, struct request *c, size_t size);
 
 /*
- * OWNER's entry at PLACE is next; entries are told of in order: by OWNER as
- * strcmp(3) has it, then PLACE. True: it belongs to this page, so add it to list.
+ * Does OWNER's entry at PLACE belong to the page? Then add the entry to list.
+ * Call this for the entries in order: by OWNER as strcmp(3) compares, then by
+ * PLACE.
  */
 bool pagination_wants(struct pagination *p, const char *owner, size_t place);
 
-/* Answer: {KEY: list, nextCursor?}. */
+/* Answer with {KEY: list, nextCursor?}. */
 void pagination_end(struct pagination *p, const char *key);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - notifications of what a run does: its progress for a client that
- * gave a token, at most one in a while, and what it logs. request.c and
- * task_notify.c feed it. What nobody reads or wants is not sent, and the last
- * progress is told at the end.
+ * progress.c - notifications about a run: progress for a client which gave a
+ * token, at most one in EVERY_MS, and log lines. request.c and task_notify.c
+ * feed it. Nothing is sent to a client which does not read; the last progress
+ * is sent at the end.
  */
 #include "supervisor/session/progress.h"
 
@@ -23,7 +23,7 @@ static void tell(struct progress *p, struct run *r)
 
 	if (session_is_backlogged(p->session) ||
 	    (p->told && done <= p->told_done))
-		return; /* it must increase, and nobody reads it now */
+		return; /* progress must increase, and the client must read */
 	params =
 	    mcp_progress(p->token, done, total, messages ? r->message : NULL);
 	if (p->task_id != NULL)
@@ -43,7 +43,7 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 	tell(p, p->run);
 }
 
-/* At most one in EVERY_MS; what is held back is told last. */
+/* Send progress, at most every EVERY_MS; the latest is sent after the wait. */
 void progress_news(struct progress *p, struct run *r)
 {
 	int64_t wait = p->told_ms + EVERY_MS - clock_mono_ms();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - how far a run is, told to the client that gave a token, and what
- * it logs, as notifications/message.
+ * progress.h - the progress of a run, for a client which gave a token, and its
+ * log lines, as notifications/message.
  */
 #ifndef SUPERVISOR_SESSION_PROGRESS_H
 #define SUPERVISOR_SESSION_PROGRESS_H
@@ -14,24 +14,27 @@ struct progress {
 	struct session *session;
 	const struct client_terms *terms;
 	void *stream;		   /* of the request that gave the token */
-	struct json_object *token; /* NULL: none, and nothing is told */
-	const char *task_id;	   /* NULL: it does not belong to a task */
-	struct run *run;	   /* the one that was told of last */
+	struct json_object *token; /* NULL: no progress is sent */
+	const char *task_id;	   /* NULL: the run is no task */
+	struct run *run;	   /* the run of the latest progress */
 	bool told;
 	uint64_t told_done;
 	int64_t told_ms;
-	struct event *later; /* the latest, held back by the rate */
+	struct event *later; /* sends progress held back by the rate */
 };
 
-/* Session, terms, stream, token and task_id are set, and lent. R has gone on. */
+/*
+ * Send the progress of R. Session, terms, stream, token and task_id of P are
+ * set, and *lent*.
+ */
 void progress_news(struct progress *p, struct run *r);
-/* Nothing more comes: what was held back is told NOW, or never. */
+/* End P: progress held back is sent NOW, or never. */
 void progress_stop(struct progress *p, bool now);
 void progress_fini(struct progress *p);
 
 /*
- * Tell P's client what R SAID (NOTICE_LOG), unless it is below the client's
- * level or the client does not read. P needs no token for that.
+ * Send to P's client what R SAID (NOTICE_LOG), unless below the client's level
+ * or the client does not read. P needs no token.
  */
 void progress_log(struct progress *p, const struct run *r,
 		  const struct run_notice *said);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - one request of a client from its arrival to its one answer: its
- * wait, its batch, its size, its watch of a run. session.c makes it, all
- * methods answer by it. An answer that is too long becomes an error that says
- * so; one whose client is gone is dropped.
+ * request.c - a request of a client from arrival to answer: the wait, the
+ * batch, the size, the watch of a run. dispatch.c makes requests, all methods
+ * answer by request.c. An answer too long becomes an error; a request whose
+ * client is gone is dropped.
  */
 #include "supervisor/session/request.h"
 
@@ -19,13 +19,16 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/batch.h"
 #include "supervisor/session/progress.h"
 #include "supervisor/exec/runs.h"
 
-/* ---- made, and let go ---- */
+#define REQUEST_COST 1024 /* bytes of a request, without its message */
+
+/* ---- made, and freed ---- */
 
 static const struct request_ops no_ops;
 
@@ -78,6 +81,7 @@ struct request *request_new(struct session *s, void *stream,
 			      .token = mcp_progress_token(c->msg.params)};
 	session_observe(s, &c->observer, &observer_ops);
 	s->n_requests++;
+	memory_add(&c->requestor->memory, REQUEST_COST);
 	return c;
 }
 
@@ -109,7 +113,8 @@ static void leave_backlog(struct request *c)
 		return;
 	c->backlogged = false;
 	TAILQ_REMOVE(&c->session->backlog, c, backlog);
-	if (!TAILQ_EMPTY(&c->session->backlog)) { /* it was in their way */
+	/* the next request waited for C */
+	if (!TAILQ_EMPTY(&c->session->backlog)) {
 		session_wait_to_read(c->session);
 		sessions_read_on(c->session->ctx);
 	}
@@ -140,7 +145,7 @@ static void leave_session(struct request *c)
 	leave_backlog(c);
 	end_read(c);
 	c->session = NULL;
-	if (c->batch != NULL) /* which may outlive us, but not the session */
+	if (c->batch != NULL) /* the batch outlives C, not the session */
 		batch_skip(c->batch);
 	c->batch = NULL;
 }
@@ -156,12 +161,17 @@ static void request_free(struct request *c)
 	if (c->ops->free != NULL)
 		c->ops->free(c->state);
 	rpc_async_free(c->ctx->thread_pool, c->requestor, &c->msg);
+	memory_give(&c->requestor->memory, REQUEST_COST);
+	if (c->ctx->sessions != NULL)
+		/* waiting requests may have room now */
+		sessions_read_on(c->ctx);
 	free(c);
 }
 
 void request_ref(struct request *c)
 {
 	c->refs++;
+	c->ctx->lookups++;
 }
 
 void request_mark_large(struct request *c)
@@ -183,6 +193,7 @@ bool request_unref(struct request *c)
 {
 	assert(c->refs > 0);
 	c->refs--;
+	c->ctx->lookups--;
 	end_read(c);
 	if (!c->dropped)
 		return true;
@@ -201,13 +212,14 @@ void request_drop(struct request *c, bool cancel_run)
 	if (c->ops->dropped != NULL)
 		c->ops->dropped(c);
 	if (c->batch != NULL && !cancel_run)
-		batch_gone(c->batch); /* the client itself is */
-	request_unwatch(c); /* its stream is there for what ends with it */
+		batch_gone(c->batch); /* the client itself has gone */
+	request_unwatch(c);	      /* before the stream is gone */
 	if (c->batch == NULL && cancel_run)
 		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
 					(struct reply_hint){0});
 	leave_session(c);
-	if (c->timer != NULL) /* who holds it may do so for long */
+	/* a reference may keep C for long */
+	if (c->timer != NULL)
 		evtimer_del(c->timer);
 	if (c->refs == 0)
 		request_free(c);
@@ -217,7 +229,7 @@ void request_drop(struct request *c, bool cancel_run)
 
 /* ---- the answer ---- */
 
-#define ERROR_BYTES 2048 /* of an error's message, with an id of RPC_ID_MAX */
+#define ERROR_BYTES 2048 /* of an error message, with an id of RPC_ID_MAX */
 
 size_t request_max_bytes(const struct request *c)
 {
@@ -228,7 +240,10 @@ size_t request_max_bytes(const struct request *c)
 	return used < most ? most - used : 0;
 }
 
-/* Who reads lines has a bound for them, and drops its session at a longer one. */
+/*
+ * Replace ANSWER by an error if too long. A client which reads lines has a
+ * bound for a line, and drops its session at a longer line.
+ */
 static void shorten(const struct request *c, struct buf *answer)
 {
 	size_t len = buf_len(answer);
@@ -246,7 +261,7 @@ static void shorten(const struct request *c, struct buf *answer)
 	free(errmsg);
 }
 
-/* ANSWER is complete: it leaves, alone or with its batch. */
+/* Send the complete ANSWER, alone or with its batch. */
 void request_send_message(struct request *c, struct buf *answer)
 {
 	const struct session_ops *ops = c->session->ops;
@@ -256,7 +271,7 @@ void request_send_message(struct request *c, struct buf *answer)
 		batch_add(c->batch, answer);
 	else if (ops->answer_taken != NULL &&
 		 rpc_async_is_large(buf_len(answer)))
-		ops->answer_taken(c->session->arg, c->stream, answer);
+		ops->answer_taken(c->session->arg, c->stream, answer, c->hint);
 	else
 		ops->answer(c->session->arg, c->stream, buf_data(answer),
 			    buf_len(answer), c->hint);
@@ -349,7 +364,7 @@ void request_tool_error(struct request *c, struct tool_error *r)
 	request_result(c, result);
 }
 
-/* ---- a run that it waits for ---- */
+/* ---- a watched run ---- */
 
 static void on_recorded(struct request *c, struct run *r,
 			const char *unrecorded)
@@ -363,7 +378,8 @@ static void on_recorded(struct request *c, struct run *r,
 		return;
 	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE",
-		       json_pack("runId:s status:s", r->id, run_status(r)),
+		       json_pack("runId:s status:s retryAfterMs:i", r->id,
+				 run_status(r), ADMISSION_STORE_MS),
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       unrecorded);
 	request_tool_error(c, &tool_error);
@@ -400,7 +416,7 @@ void request_unwatch(struct request *c)
 	run_waiter_del(&c->waiter);
 }
 
-/* C's timer calls FN, when it is set. */
+/* Set FN as the function of C's timer. */
 static void set_callback(struct request *c, event_callback_fn fn)
 {
 	if (c->timer != NULL && event_get_callback(c->timer) == fn)
@@ -416,17 +432,25 @@ void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 	evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
 }
 
-/* ---- an answer that waits until its client reads ---- */
+void request_stop_timer(struct request *c)
+{
+	if (c->timer != NULL)
+		evtimer_del(c->timer);
+}
 
-/* What waited is made with some room left: its bytes are yet to be sent. */
+/* ---- an answer which waits until its client reads ---- */
+
+/* Answers of the backlog need more room: earlier answers may be unsent. */
 #define BACKLOG_READS_MAX (SESSION_READS_MAX / 2)
 
 static bool is_full(const struct session *s, size_t reads_max)
 {
-	return session_over_read_limit(s) || s->n_reads >= reads_max;
+	/* a first answer is always made, and frees its request */
+	return session_over_read_limit(s) || s->n_reads >= reads_max ||
+	       (s->n_reads > 0 && memory_is_over(&s->requestor->memory));
 }
 
-/* The first of S's backlog looks whether it is its turn. */
+/* Let the first request of S's backlog try again. */
 static void wake_backlog(struct session *s)
 {
 	struct request *c = TAILQ_FIRST(&s->backlog);
@@ -469,7 +493,8 @@ static void on_deferred(void *arg, const struct store_result *res)
 		c->ops->run_stored(c, &res->runs[0]);
 		return;
 	}
-	tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
+	tool_error_set(&tool_error, "STORE_UNAVAILABLE",
+		       admission_store_details(),
 		       "the run ended, but its outcome cannot be read now: %s",
 		       store_says(res->rc));
 	request_tool_error(c, &tool_error);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * request.h - one request under way, from its arrival to its one answer.
- */
+/* request.h - a request under way, from its arrival to its answer. */
 #ifndef SUPERVISOR_SESSION_REQUEST_H
 #define SUPERVISOR_SESSION_REQUEST_H
 
@@ -16,145 +14,164 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 
-struct batch; /* answers that leave together */
+struct batch; /* answers sent together */
 
-/* What a request does while it waits, a table for each kind; NULL: nothing. */
+/* The actions of a waiting request, a table for each kind; NULL: no action. */
 struct request_ops {
-	bool logs; /* its client is told what the run logs that it watches */
-	/* Nobody wants the answer any more; its stream is still there. */
+	bool logs; /* the client gets the watched run's log lines */
+	/* The answer is no longer wanted; the stream is still there. */
 	void (*dropped)(struct request *c);
-	/* That run has another state, or is durable, or can never be. */
+	/*
+	 * The watched run has another state, is durable, or can never be
+	 * durable.
+	 */
 	void (*run_changed)(struct request *c, struct run *r,
 			    const struct run_notice *n);
-	/* That run has ended and is recorded. */
+	/* The watched run has ended and is recorded. */
 	void (*run_ended)(struct request *c, struct run *r);
-	/* The same, from the run's row: see request_defer(). */
+	/* The run has ended, and ROW is its row: see request_defer(). */
 	void (*run_stored)(struct request *c, const struct store_run *row);
-	/* What that run's template asks is C's client to take along (input.h). */
+	/*
+	 * The template of the watched run R asks C's client (input.h); C takes
+	 * the question along.
+	 */
 	void (*asked)(struct request *c, struct run *r);
-	/* The same of a run of another machine: REQUESTS (taken) are ROUND's. */
+	/* A remote run asks C's client: REQUESTS (*taken*) are of ROUND. */
 	void (*asked_abroad)(struct request *c, struct json_object *requests,
 			     uint32_t round);
-	/* It came back to such a run, and was not heard: RC is 0, for its round was
-	   used, or -errno: its owner cannot be told. */
+	/*
+	 * The client's answers to a remote run were not taken: RC is 0 if the
+	 * round was answered before, or -errno if the owner cannot be told.
+	 */
 	void (*not_heard)(struct request *c, int rc);
 	void (*free)(void *state);
 };
 
 struct request {
-	struct session *session; /* NULL: the client is gone */
-	struct context *ctx;	 /* borrowed, as who asks: they outlive it */
+	struct session *session; /* NULL: the client has gone */
+	/* borrowed, as is REQUESTOR: both outlive the request */
+	struct context *ctx;
 	struct requestor *requestor;
-	void *stream;	    /* the transport's; see session.h */
-	struct rpc_msg msg; /* owned */
-	/* the session's, or its own, which are lent by msg */
+	void *stream;	    /* of the transport; see session.h */
+	struct rpc_msg msg; /* the request; owned */
+	/* the session's terms, or OWN_TERMS, which MSG lends */
 	const struct client_terms *terms;
 	struct client_terms own_terms;
-	struct batch *batch;	/* NULL: the answer leaves alone… */
-	struct reply_hint hint; /* …with this */
-	bool dropped;		/* cancelled by the client: no answer… */
-	bool cancels;		/* …and what it asked for is to end, too */
-	unsigned refs;		/* see request_ref() */
-	bool reads;		/* and request_ref_large() */
-	bool backlogged;	/* it is in session.backlog */
+	struct batch *batch;	/* the batch with the answer, or NULL */
+	struct reply_hint hint; /* sent with an answer which leaves alone */
+	bool dropped;		/* cancelled by the client: no answer */
+	bool cancels;		/* DROPPED, and the run is to end as well */
+	unsigned refs;		/* references; see request_ref() */
+	bool reads; /* counted as a large answer; see request_ref_large() */
+	bool backlogged; /* the request is in session.backlog */
 	TAILQ_ENTRY(request) backlog;
 	struct session_observer observer;
-	UT_hash_handle hh; /* in session.requests, once it has begun… */
-	bool begun;	   /* …which this says */
+	UT_hash_handle hh; /* in session.requests, once BEGUN */
+	bool begun;
 
-	bool as_task;		  /* tools/call: it makes a task… */
-	int64_t task_ttl_ms;	  /* …for so long; 0: as the server likes */
-	bool may_be_task;	  /* or becomes one when it takes long */
-	struct progress progress; /* of c->run, while it is watched */
+	bool as_task;		  /* tools/call: the call makes a task */
+	int64_t task_ttl_ms;	  /* of the task; 0: the server's choice */
+	bool may_be_task;	  /* the call becomes a task if it takes long */
+	struct progress progress; /* of RUN, while it is watched */
 
-	/* what it keeps while it waits: a run, and how to show it */
-	struct run *run; /* borrowed; its watch is on while this is set */
+	/* the run which C waits for */
+	struct run *run; /* borrowed; NULL: WATCH is off */
 	struct run_watch watch;
-	struct run_waiter waiter; /* while its client waits for a result */
+	struct run_waiter waiter; /* while the client waits for a result */
 	struct event *timer;
-	char deferred_id[ID_SIZE]; /* of a run that is shown later */
+	char deferred_id[ID_SIZE]; /* of a run to be answered later */
 	const struct request_ops *ops;
-	void *state; /* of ops, which frees it */
+	void *state; /* of OPS, which frees it */
 };
 
-/* Takes MSG's contents. */
+/* Make a request. *Takes* the contents of MSG. */
 struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch);
 
-/* C waits as OPS say, and keeps STATE: taken, for ops->free(). */
+/*
+ * Have C wait as OPS say, with STATE, which is *taken*: ops->free() frees it.
+ */
 void request_set_state(struct request *c, const struct request_ops *ops,
 		       void *state);
-/* C waits no more in that way; its state is the caller's. */
+/* End the wait of C and return its state, which is the caller's. */
 void *request_take_state(struct request *c);
 
-/* The one under way whose id has this key (of rpc_id_key()), or NULL. */
+/* Return the request under way with the key KEY of rpc_id_key(), or NULL. */
 struct request *request_find(const struct session *s, const char *key,
 			     size_t len);
 
-/* It is to be served: from now on its id is in use, and can be cancelled. */
+/* Begin C: its id is in use from now on, and C can be cancelled. */
 void request_begin(struct request *c);
 
-/* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
+/* Answer C once, unless C was dropped, and free C. *Take* RESULT, DATA. */
 void request_result(struct request *c, struct json_object *result);
 void request_error(struct request *c, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Is C of who runs this machine or this server, here as a local user? */
+/* Does C come from a local user who runs this machine or paddockd? */
 bool request_is_operator(const struct request *c);
 
-/* The store cannot be read, which RC is of: an error that says so. */
+/* Answer C: the store cannot be read, because of RC. */
 void request_unreadable(struct request *c, int rc);
 
 /*
- * The notification METHOD by C's stream, before its answer: PARAMS (taken, or
- * NULL) get C's id as that of the subscription which C is.
+ * Send the notification METHOD by C's stream, before C's answer. PARAMS
+ * (*taken*, or NULL) get C's id as the id of the subscription.
  */
 void request_notify(struct request *c, const char *method,
 		    struct json_object *params);
 
 /*
- * How long C's answer may be: max_answer_bytes, less what else is in its batch.
- * A longer one is an error instead, which says that.
+ * Return how long C's answer may be: max_answer_bytes, less the other answers
+ * of the batch. A longer answer is replaced by an error.
  */
 size_t request_max_bytes(const struct request *c);
-/* Its whole message is there: it leaves, alone or with its batch. Taken. */
+/* Send ANSWER, a whole message, alone or with its batch. *Takes* ANSWER. */
 void request_send_message(struct request *c, struct buf *answer);
 
-/* For the audit log: what C asks for was refused with CODE. */
+/* Log to the audit log that C's request was refused with CODE. */
 void request_audit_refused(const struct request *c, const char *code);
-/* The tool refuses, and that is recorded; R is emptied. */
+/*
+ * Answer C with the error R of a tool, and log it to the audit log. R is
+ * emptied.
+ */
 void request_tool_error(struct request *c, struct tool_error *r);
 
 /*
- * Somebody else will come back to C: it must not be freed until then. In
- * the callback, request_unref() says whether there is still somebody to
- * answer; when not, C is gone.
+ * Hold a reference to C for a later callback; C is not freed meanwhile. In the
+ * callback, request_unref() returns whether C still wants an answer; if not, C
+ * may be freed.
  */
 void request_ref(struct request *c);
 bool request_unref(struct request *c);
-/* As request_ref(), for an answer that may be large. */
+/* As request_ref(), for an answer which may be large. */
 void request_ref_large(struct request *c);
-/* C's answer may be large, and is made by who does not hold it. */
+/* Count C as awaiting a large answer, without a reference. */
 void request_mark_large(struct request *c);
 
-/* The client wants no answer any more: notifications/cancelled, or gone. */
+/*
+ * Drop C, whose answer is no longer wanted: the client cancelled it, or is
+ * gone.
+ */
 void request_drop(struct request *c, bool cancel_run);
 
-/* C waits for R, which is not over, and shows its progress meanwhile. */
+/* Have C wait for R, which has not ended, and show its progress. */
 void request_watch(struct request *c, struct run *r);
 void request_unwatch(struct request *c);
 /*
- * Does C's client not read what was sent to it, or read much at once? Then a
- * large answer that can be had again is not made yet: it would lie about. AGAIN
- * (of C) is called when it is C's turn, to ask once more.
+ * Does C's client not read, or read much already? Then a large answer which can
+ * be had again is not made yet, since it would take memory. AGAIN (with C) is
+ * called in C's turn, to ask once more.
  */
 bool request_backlogged(struct request *c, event_callback_fn again);
 /*
- * R has ended and is recorded. When C's client does not read, answer later, from
- * R's row, by run_stored() of its ops; false: it is not.
+ * R has ended and is recorded. If C's client does not read, answer later from
+ * R's row, by run_stored() of C's ops. False: answer now.
  */
 bool request_defer(struct request *c, const struct run *r);
-/* Fires once after MS, unless it is answered before. */
+/* Call FN once after MS, unless C is answered before. */
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
+/* Stop C's timer until it is set again. */
+void request_stop_timer(struct request *c);
 
 #endif

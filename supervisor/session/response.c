@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large answers, made on the threads of thread_pool.c; request.c, tasks.c,
- * resources.c and the contract's tools call it. The request is held meanwhile, so
- * that a client that goes leaves it to be freed here. When too much is being
- * made for its requestor already the request is refused.
+ * response.c - makes large answers on the threads of thread_pool.c. request.c,
+ * tasks.c, resources.c and the contract's tools call it. The request is held
+ * meanwhile, so drop() frees it if the client goes. With too many jobs of the
+ * requestor the request is refused.
  */
 #include "supervisor/session/response.h"
 
@@ -21,16 +21,20 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 
-#define CPU_MS 5000 /* far above what the longest output can take */
+#define CPU_MS 5000 /* far above the time for the longest output */
+#define ANSWER_COPIES                                                          \
+	4 /* of a text while its answer is made: the text may come twice */
 
 struct made {
-	struct request *request; /* held */
+	struct request *request; /* held by a reference */
 	struct response m;	 /* with copies of its texts */
 	struct buf answer;
 	bool told;
+	struct requestor *who;
+	size_t held; /* bytes counted in WHO's memory: text and answer */
 };
 
-/* M's error to ID; its data is left out when a message has no room for that. */
+/* Put M's error as the answer to ID, without the error's data if too long. */
 static void put_error(struct buf *answer, const char *id, struct response *m)
 {
 	int code = (int)json_member_int(m->error, "code");
@@ -58,7 +62,7 @@ static void put_result(struct buf *answer, const char *id,
 	json_object_put(result);
 }
 
-/* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
+/* Put M's answer to ID, shortened as needed; nothing if M has a fault. */
 static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
 	for (m->level = 0;; m->level++) {
@@ -76,7 +80,7 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 	}
 }
 
-/* One that is too long for a message is not told at all. */
+/* Send TEXT as a notification, unless too long for a message. */
 static void tell(struct request *c, struct buf *text, const struct response *m)
 {
 	struct session *s = c->session;
@@ -124,8 +128,9 @@ static void drop(void *arg)
 {
 	struct made *d = arg;
 
-	if (!d->told) /* the server ends, and nobody waits */
+	if (!d->told) /* the server ends; no client waits */
 		request_unref(d->request);
+	memory_give(&d->who->memory, d->held);
 	buf_fini(&d->answer);
 	json_object_put(d->m.head);
 	free((char *)d->m.text);
@@ -155,6 +160,9 @@ static void make_later(struct request *c, const struct response *m)
 	struct made *d = xcalloc(1, sizeof(*d));
 
 	d->request = c;
+	d->who = c->requestor;
+	d->held = ANSWER_COPIES * m->len;
+	memory_add(&d->who->memory, d->held);
 	d->m = *m;
 	d->m.text = m->taken ? m->text : copy(m->text, m->len);
 	d->m.answer.id = xstrdup_opt(m->answer.id);
@@ -193,9 +201,27 @@ void response_send(struct request *c, const struct response *m)
 	leave(c, &answer, &now);
 }
 
+/* ---- a tree ---- */
+
+static struct json_object *make_tree(struct response *m)
+{
+	struct json_object *result = m->head;
+
+	m->head = NULL;
+	return result;
+}
+
+void response_tree(struct request *c, struct json_object *result, size_t len)
+{
+	response_send(c, &(struct response){.make = make_tree,
+					    .taken = true, /* no text to copy */
+					    .len = len,
+					    .head = result});
+}
+
 /* ---- a tool's ---- */
 
-#define BEGINNING 65536 /* bytes of a text that is too long to come twice */
+#define BEGINNING 65536 /* bytes of a text which is too long to come twice */
 
 static struct json_object *make_tool_result(struct response *m)
 {
@@ -279,7 +305,10 @@ static struct json_object *make_of_task(struct response *m)
 	return result;
 }
 
-/* It is made anew for each level, and the task is not. */
+/*
+ * Make the result of a task. MAKE is called for each level, so m->head is
+ * copied.
+ */
 static struct json_object *make_detailed(struct response *m)
 {
 	struct json_object *task = NULL, *error;

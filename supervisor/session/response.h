@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * response.h - answers that are made of much text: on a thread. Escaping,
- * printing and copying 8 MB takes the loop 100 ms and more. One kind of them is
- * a run: what it gave, or how it goes.
+ * response.h - makes answers with much text on a thread: escaping, printing and
+ * copying 8 MB takes the loop 100 ms and more. An answer may show a run: its
+ * result or its state.
  */
 #ifndef SUPERVISOR_SESSION_RESPONSE_H
 #define SUPERVISOR_SESSION_RESPONSE_H
@@ -13,42 +13,45 @@
 
 #define RESPONSE_LEVELS 3
 
-/* It has LEFT, or cannot ever; or the threads have too much to do now. */
+/*
+ * Reports on a notification. LEFT: it was sent, or is too long ever to be sent;
+ * false: the threads have too much to do now.
+ */
 typedef void (*response_told)(struct request *c, void *arg, bool left);
 
-/* What an answer is made of; which of it is used is up to MAKE. */
+/* The material of an answer; MAKE decides which members are used. */
 struct response {
 	/*
-	 * The result, of nothing else than M and constants. NULL: there is
-	 * none, and FAULT says why.
+	 * Make the result from M and constants alone. NULL: no result; FAULT or
+	 * ERROR says why.
 	 */
 	struct json_object *(*make)(struct response *m);
-	/* It can be shorter: made again with the next LEVEL while it is too long. */
+	/* MAKE is called with the next LEVEL while the answer is too long */
 	bool gives_way;
-	unsigned level; /* below RESPONSE_LEVELS; 0: all that is asked for */
+	unsigned level; /* below RESPONSE_LEVELS; 0: everything asked for */
 	size_t max;	/* bytes of the message; see request_max_bytes() */
 	char fault[512];
-	/* Set by MAKE, which has then no result: {code, message, data?}. */
+	/* Set by MAKE instead of a result: {code, message, data?}. */
 	struct json_object *error;
 	enum mcp_revision revision; /* of the session; set by response_send() */
-	const char *text;	    /* LEN bytes */
+	const char *text;	    /* text of LEN bytes */
 	size_t len;
-	bool taken;			 /* TEXT is not lent, but taken */
+	bool taken;			 /* TEXT is *taken*, not *lent* */
 	struct run_result_source answer; /* of a run; its view is TEXT */
-	const char *note; /* lent for good: what is said after it */
+	const char *note; /* *lent* for good: a text after the result */
 	bool is_error;
 	const char *uri, *mime_type;
-	const char *part; /* lent for good: the member of TEXT that is meant… */
-	struct resource_uri_range piece; /* …and so much of it */
-	size_t all; /* bytes that there are, when TEXT is a piece */
+	const char *part; /* *lent* for good: the member of TEXT to show */
+	struct resource_uri_range piece; /* the range of PART to show */
+	size_t all; /* bytes of the whole, if TEXT is a piece */
 	/*
-	 * Taken, and nobody else has a reference to any part of it; or NULL. A
-	 * MAKE that puts it into its result takes it from here.
+	 * *Taken*, without any other reference to any part of HEAD; or NULL. A
+	 * MAKE which puts HEAD into its result sets this to NULL.
 	 */
 	struct json_object *head;
 	/*
-	 * It is no answer of C's, but the params of this notification (lent for
-	 * good) of the subscription that C is, and who asked for it hears of it.
+	 * Not an answer, but the params of the notification METHOD (*lent* for
+	 * good) of the subscription C; TOLD reports.
 	 */
 	const char *method;
 	response_told told;
@@ -56,36 +59,49 @@ struct response {
 };
 
 /*
- * C is answered by what M (whose texts are lent, unless taken) makes: at once,
- * or when it has much text as soon as a thread has made it. C's client counts as
- * one that awaits a large answer until then.
+ * Answer C with the result of M (texts are *lent*, unless taken): at once, or
+ * for a long text after a thread has made it. Until then C's client counts as
+ * awaiting a large answer.
  */
 void response_send(struct request *c, const struct response *m);
 
-/* A tool's answer: OBJ (taken) as structuredContent and as text. */
+/*
+ * Answer C with RESULT (*taken*), to no part of which another reference exists.
+ * The texts in RESULT have LEN bytes; many bytes are written on a thread.
+ */
+void response_tree(struct request *c, struct json_object *result, size_t len);
+
+/*
+ * Answer C with a tool's result: OBJ (*taken*) as structuredContent and as
+ * text.
+ */
 void response_tool_result(struct request *c, struct json_object *obj,
 			  bool is_error);
-/* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
+/*
+ * As response_tool_result(), with NOTE (*lent* for good; may be NULL) as a
+ * further text.
+ */
 void response_tool_result_noted(struct request *c, struct json_object *obj,
 				const char *note);
-/* The same, of an object's TEXT, which is taken. */
+/* As response_tool_result(), from an object's TEXT, which is *taken*. */
 void response_tool_text(struct request *c, char *text, size_t len);
 
-/* C is answered with A, whose texts are lent, now or from a thread. */
+/* Answer C with the run A, whose texts are *lent*, now or from a thread. */
 void response_run(struct request *c, const struct run_result_source *a);
-/* The same for tasks/result: it says of which task. */
+/* As response_run(), for tasks/result: the answer names the task. */
 void response_run_of_task(struct request *c, const struct run_result_source *a);
 
 /*
- * The same for tasks/get of the extension: TASK (taken) is task_json_detailed() of
- * one that is completed, and gets what its call would have been answered.
+ * As response_run(), for tasks/get of the extension: TASK (*taken*) is
+ * task_json_detailed() of a completed task, and gets the result of its call.
  */
 void response_task(struct request *c, struct json_object *task,
 		   const struct run_result_source *a);
 
 /*
- * The same as the notification METHOD (lent for good) of the subscription that C
- * is. TOLD is called with ARG, now or later, unless C is dropped before.
+ * As response_task(), as the notification METHOD (*lent* for good) of the
+ * subscription C. TOLD is called with ARG, now or later, unless C is dropped
+ * before.
  */
 void response_tell_task(struct request *c, const char *method,
 			struct json_object *task,
@@ -93,8 +109,8 @@ void response_tell_task(struct request *c, const char *method,
 			void *arg);
 
 /*
- * Does the tool of the template TEMPLATE_ID, as its clients know it now, have
- * an outputSchema? For run_result_source.promised.
+ * Has the tool of template TEMPLATE_ID, as clients know it now, an
+ * outputSchema? For run_result_source.promised.
  */
 bool response_has_schema(const struct request *c, const char *template_id);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - one client, towards its transport and towards those who observe it:
- * requests, tasks, subscriptions. Transports begin and end it; dispatch.c takes
- * what it sends. What cannot be told to a client now is told later, or never.
+ * session.c - a client, as seen by its transport and by observers: requests,
+ * tasks, subscriptions. Transports begin and end sessions; dispatch.c takes the
+ * messages. A message which cannot be sent now is sent later, or never.
  */
 #include "supervisor/session/session.h"
 
@@ -51,10 +51,11 @@ void session_init(struct session *s, struct context *ctx,
 	TAILQ_INIT(&s->backlog);
 	LIST_INIT(&s->observers);
 	LIST_INSERT_HEAD(&ctx->sessions->all, s, link);
+	memory_add(&requestor->memory, SESSION_COST);
 	sessions_observe(ctx->sessions, &s->server, &server_ops);
 }
 
-/* ---- who waits to read more ---- */
+/* ---- sessions which wait to read more ---- */
 
 static void wait_no_more(struct session *s)
 {
@@ -71,7 +72,10 @@ void session_wait_to_read(struct session *s)
 	TAILQ_INSERT_TAIL(&s->ctx->sessions->waiting, s, wait);
 }
 
-/* Each that waits now is told once; whoever is still over its limit waits on. */
+/*
+ * Wake each session which waits now, once. A session still over its limit waits
+ * again.
+ */
 static void on_read_on(evutil_socket_t fd, short what, void *arg)
 {
 	struct sessions *all = arg;
@@ -102,7 +106,7 @@ void sessions_read_on(struct context *ctx)
 		evtimer_add(all->read_on, CLOCK_TIMEVAL(0));
 }
 
-/* ---- who observes it ---- */
+/* ---- observers of a session ---- */
 
 void session_observe(struct session *s, struct session_observer *o,
 		     const struct session_observer_ops *ops)
@@ -111,7 +115,10 @@ void session_observe(struct session *s, struct session_observer *o,
 	LIST_INSERT_HEAD(&s->observers, o, link);
 }
 
-/* Who is told may drop out, and others with it: what comes next is kept here. */
+/*
+ * A place in the list of observers. An observer being told may remove itself
+ * and others, so session_unobserve() moves NEXT on.
+ */
 struct session_walk {
 	struct session_observer *next;
 	struct session_walk *outer;
@@ -131,7 +138,7 @@ static void begin_walk(struct session *s, struct session_walk *w)
 	s->walk = w;
 }
 
-/* Whose turn it is; NULL: that were all. */
+/* Return the next observer to tell; NULL: the walk is over. */
 static struct session_observer *walk_on(struct session *s,
 					struct session_walk *w)
 {
@@ -154,7 +161,14 @@ void session_fini(struct session *s)
 	sessions_unobserve(s->ctx->sessions, &s->server);
 	wait_no_more(s);
 	LIST_REMOVE(s, link);
+	session_set_capabilities(s, NULL);
+	memory_give(&s->requestor->memory, SESSION_COST);
+}
+
+void session_set_capabilities(struct session *s, struct json_object *taken)
+{
 	json_object_put(s->terms.capabilities);
+	s->terms.capabilities = taken;
 }
 
 void session_tell(struct session *s, void *stream, const char *method,
@@ -167,7 +181,7 @@ void session_tell(struct session *s, void *stream, const char *method,
 	buf_fini(&out);
 }
 
-/* ---- who observes the server ---- */
+/* ---- observers of the server ---- */
 
 void sessions_observe(struct sessions *all, struct server_observer *o,
 		      const struct server_observer_ops *ops)
@@ -192,7 +206,7 @@ void sessions_unobserve(struct sessions *all, struct server_observer *o)
 	LIST_REMOVE(o, link);
 }
 
-/* Who is told may drop out, and others with it. */
+/* Tell the observers; an observer being told may remove itself and others. */
 void sessions_end(struct sessions *all)
 {
 	struct server_observer *o;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task_notify.c - what the session that made a task is told of it unasked:
- * status, progress and log lines. tool_run.c starts it when the
- * CreateTaskResult has left. What cannot be told now is told once there is a
- * way; clients poll as well, so none of it is relied on.
+ * task_notify.c - notifications for the session which made a task: status,
+ * progress and log lines. tool_run_task.c starts them after the
+ * CreateTaskResult. Notifications without a stream are dropped or sent once a
+ * stream is there; clients poll as well and do not rely on them.
  */
 #include "supervisor/session/task_notify.h"
 
@@ -14,17 +14,17 @@
 #include "supervisor/session/progress.h"
 #include "supervisor/run/task_json.h"
 
-#define STATUS_EVERY_MS 100 /* but the end is told at once */
+#define STATUS_EVERY_MS 100 /* the end is told at once */
 
 struct task_notify {
-	struct run_watch watch; /* on run */
+	struct run_watch watch; /* watch of RUN */
 	struct run *run;
 	struct session *session;
 	struct session_observer observer;
-	struct progress progress; /* its token is owned */
+	struct progress progress; /* owns the token */
 	enum task_json_status told;
 	int64_t told_ms;
-	struct event *later; /* a change, held back by the rate */
+	struct event *later; /* sends a status held back by the rate */
 };
 
 static void feed_free(struct task_notify *f)
@@ -44,14 +44,17 @@ static void tell_status(struct task_notify *f)
 
 	f->told = task_json_status(f->run);
 	f->told_ms = clock_mono_ms();
-	if (!session_has_push_stream(f->session))
-		return; /* nobody may rely on it: they poll as well */
+	if (!session_has_push_stream(f->session) ||
+	    session_is_backlogged(f->session))
+		return; /* not told: clients poll as well */
 	task = task_json_make(f->run);
 	session_tell(f->session, NULL, "notifications/tasks/status", task);
 	json_object_put(task);
 }
 
-/* F's task has another status than was told, and it is not its last. */
+/*
+ * Tell a status which differs from the last told, and is not the final status.
+ */
 static void on_change(struct task_notify *f)
 {
 	int64_t wait = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
@@ -67,7 +70,7 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 	struct task_notify *f = arg;
 
 	(void)fd, (void)what;
-	/* an end that is not recorded yet is nobody's to know */
+	/* an end not yet recorded is not told */
 	if (!run_terminal(f->run) && task_json_status(f->run) != f->told)
 		tell_status(f);
 }
@@ -107,7 +110,10 @@ static void on_gone(struct session_observer *o)
 	feed_free(CONTAINER(o, struct task_notify, observer));
 }
 
-/* A question that is refused then is news of its run, which may end the feed. */
+/*
+ * The client can be reached: tell the run, whose question may be refused now,
+ * which is news of the run and may end the feed.
+ */
 static void on_push_open(struct session_observer *o)
 {
 	run_tell_waiter(CONTAINER(o, struct task_notify, observer)->run,
@@ -141,7 +147,8 @@ void task_notify_start(struct session *s, struct run *r,
 	r->task.feed = f;
 	session_observe(s, &f->observer, &observer_ops);
 	run_watch_add(r, &f->watch);
-	if (r->told_progress || r->steps.n > 0) /* it was faster */
+	/* progress came before the feed */
+	if (r->told_progress || r->steps.n > 0)
 		on_progress(f);
 	on_later(-1, 0, f);
 }

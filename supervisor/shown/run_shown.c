@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_shown.c - what others are shown of our runs, by rows: what changed, once a second
- * at most, and only while somebody asks for it. runs_remote.c brings who asks. What
- * cannot be written now is shown the next time, with what has changed until then.
+ * run_shown.c - writes rows of runs here for other instances: changes only, at
+ * most once a second, and only while another instance asks. runs_remote.c
+ * brings requests. A row that cannot be written now is written the next time,
+ * with later changes.
  */
 #include "supervisor/shown/run_shown.h"
 
@@ -18,8 +19,12 @@
 #include "supervisor/state/disk_space.h"
 
 #define SHOW_EVERY_MS 1000
-#define SHOW_BYTES (1u << 20) /* each time; after more, it is longer */
-/* The same while a client waits for what is asked: clients have that shown, however many. */
+/* most bytes of one writing before the next pause gets longer */
+#define SHOW_BYTES (1u << 20)
+/*
+ * A shorter pause, while a client at another server waits for questions. Any
+ * number of clients may ask, so many bytes lengthen this pause, too.
+ */
 #define EARLY_MS 20
 #define EARLY_BYTES (32u << 10)
 
@@ -27,29 +32,29 @@ struct run_shown {
 	struct run_watch watch;
 	struct run_shows *all;
 	struct {
-		int64_t until_ms; /* wall: somebody asks until then */
+		int64_t until_ms; /* wall: an instance asks until then */
 		bool renewed;	  /* UNTIL_MS has moved on */
 		bool changed;
-		bool given; /* it was shown once */
+		bool given; /* the part was written at least once */
 	} part[RUN_SHOWN_PARTS];
-	TAILQ_ENTRY(run_shown) link; /* in all.shown */
+	TAILQ_ENTRY(run_shown) link; /* entry in all.shown */
 };
 
 struct run_shows {
 	struct context *ctx;
 	char *(*asked)(const struct run *r);
 	struct event *show;
-	int64_t show_ms;  /* mono: not before that… */
-	int64_t early_ms; /* …or this */
+	int64_t show_ms;  /* mono: no writing before then */
+	int64_t early_ms; /* as show_ms, while a client waits for questions */
 	TAILQ_HEAD(shown_list, run_shown)
-	shown; /* who waits longest is first */
+	shown; /* shown runs, the longest waiting first */
 };
 
 static void show_soon(struct run_shows *m)
 {
 	int64_t ms = m->show_ms - clock_mono_ms();
 
-	/* it may have been due later until now */
+	/* the timer may be set for later */
 	evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
@@ -67,7 +72,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 		return;
 	}
 	if (n->kind > NOTICE_LOG && n->kind != NOTICE_ASKED)
-		return; /* its row says all */
+		return; /* the run's own row has the rest */
 	e->part[p].changed = true;
 	if (e->part[p].until_ms <= clock_wall_ms())
 		return;
@@ -77,7 +82,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	show_soon(e->all);
 }
 
-/* The owned text of P, which others may have; NULL: not now. */
+/* Return the text of P for other instances, the caller's; NULL: not now. */
 static char *text_of(const struct run_shows *m, const struct run *r,
 		     enum run_shown_part p)
 {
@@ -97,7 +102,10 @@ static char *text_of(const struct run_shows *m, const struct run *r,
 	return NULL;
 }
 
-/* What of E has changed and is asked for; the bytes of that. */
+/*
+ * Write the parts of E that have changed and are asked for. Returns how many
+ * bytes.
+ */
 static size_t show(struct run_shown *e, int64_t now)
 {
 	const struct run_shows *m = e->all;
@@ -157,7 +165,10 @@ static void drop(struct run_shown *e)
 	free(e);
 }
 
-/* Whom there was no more room for this time is the first one next time. */
+/*
+ * Write changed runs, up to SHOW_BYTES: runs left over come first the next
+ * time.
+ */
 static void on_show(evutil_socket_t fd, short what, void *arg)
 {
 	struct run_shows *m = arg;

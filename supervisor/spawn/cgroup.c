@@ -23,18 +23,19 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/os/errname.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup_private.h"
 #include "base/id.h"
 
-#define OURS "paddock-"	  /* and an id: the folders' names */
-#define SELF "supervisor" /* in a folder that was given to us */
+#define SERVER_PREFIX "paddock-inst_" /* and a suffix: a server's folder */
+#define SELF "supervisor"	      /* in a folder that was given to us */
 /* Of CPU time, beside a program's run: all Lua workers, or a zygote; and us. */
 #define LEAF_SHARES 8
 #define SELF_SHARES 50
 #define MAKE_TRIES 10
-#define LEAVE_TRIES 100
+#define LEAVE_TRIES 500 /* ten seconds: a machine may have much else to do */
 #define LEAVE_WAIT_NS 20000000L
 #define MOUNTINFO_MAX (1u << 20)
 
@@ -108,7 +109,7 @@ static bool is_leaf(const char *name)
 
 static bool is_servers(const char *name)
 {
-	return strncmp(name, OURS, strlen(OURS)) == 0;
+	return strncmp(name, SERVER_PREFIX, strlen(SERVER_PREFIX)) == 0;
 }
 
 static int remove_group(const char *path)
@@ -367,7 +368,7 @@ void cgroup_init(void)
 
 	find_home(&home);
 	id_new(id, "inst");
-	name = xasprintf(OURS "%s", id);
+	name = xasprintf("paddock-%s", id);
 	if (home.own[CGROUP_UNIFIED] != NULL &&
 	    controls(home.top[CGROUP_UNIFIED], "cgroup.controllers")) {
 		v = CGROUP_V2;
@@ -381,7 +382,7 @@ void cgroup_init(void)
 	}
 	if (rc < 0) {
 		because("%s (start as root, or in a unit with Delegate=yes)",
-			strerrorname_np(-rc));
+			errname(-rc));
 		cgroup_remove();
 		v = CGROUP_NONE;
 	}
@@ -427,6 +428,14 @@ void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
 	if (rc < 0)
 		log_warn("server", "cgroup=%s limited=no err=\"%s\"",
 			 leaves[leaf], strerror(-rc));
+}
+
+void cgroup_hand_over(void)
+{
+	for (int t = 0; t < CGROUP_TREES; t++)
+		for (int i = 0; cgroups.base[t] != NULL && i < CGROUP_LEAVES;
+		     i++)
+			cgroup_give(cgroups.base[t], leaves[i]);
 }
 
 struct search {

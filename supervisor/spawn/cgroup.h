@@ -59,6 +59,8 @@ const char *cgroup_why(void);  /* why there is none, and the remedy; or "" */
 
 /* Bound LEAF; again when the configuration changes. */
 void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits);
+/* The leaves' limits are theirs who will serve, once root has set the first. */
+void cgroup_hand_over(void);
 /* PID and what it forks from now on is in LEAF. 0 or -errno. */
 int cgroup_place(enum cgroup_leaf leaf, pid_t pid);
 /*
@@ -82,6 +84,8 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
  * have used nothing. As above; to be moved again would take them milliseconds.
  */
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits);
+/* What SLOT's processes have used so far, those that nobody waited for too; or -1. */
+int64_t cgroup_run_cpu_ms(uint32_t slot);
 /* What SLOT's processes used; whoever is left of them is killed. */
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use);
 

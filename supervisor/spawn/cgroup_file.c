@@ -139,10 +139,16 @@ int cgroup_make(const char *base, const char *name)
 	char *dir = xasprintf("%s/%s", base, name);
 	int rc = mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : -errno;
 
-	if (rc == 0)
-		privs_give_all(dir, theirs, ARRAY_LEN(theirs));
 	free(dir);
 	return rc == 0 ? cgroup_open(base, name, "cgroup.procs", O_WRONLY) : rc;
+}
+
+void cgroup_give(const char *base, const char *name)
+{
+	char *dir = xasprintf("%s/%s", base, name);
+
+	privs_give_all(dir, theirs, ARRAY_LEN(theirs));
+	free(dir);
 }
 
 int cgroup_move(int procs, pid_t pid)

@@ -44,8 +44,13 @@ int64_t cgroup_number_in(const char *text, const char *key);
 size_t cgroup_members(const char *base, const char *group,
 		      bool (*each)(void *arg, pid_t pid), void *arg);
 
-/* mkdir and open what moves processes there; its limits are who serves'. */
+/* mkdir and open what moves processes there. */
 int cgroup_make(const char *base, const char *name);
+/*
+ * Its limits are who serves' from now on, and root's no more: a service manager may
+ * leave root without CAP_DAC_OVERRIDE.
+ */
+void cgroup_give(const char *base, const char *name);
 int cgroup_move(int procs, pid_t pid);
 
 /* Hold all of NAME's trees to LIMITS. 0 or -errno. */

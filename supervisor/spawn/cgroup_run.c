@@ -32,13 +32,27 @@ static struct slot {
 int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 {
 	char name[16];
+	int fd;
 
 	if (slot >= ZYGOTE_PROTO_SLOTS || (unsigned)tree >= CGROUP_TREES)
 		return -EINVAL;
 	if (cgroups.base[tree] == NULL)
 		return -ENOENT;
 	snprintf(name, sizeof(name), "run-%u", slot);
-	return cgroup_make(cgroups.base[tree], name);
+	fd = cgroup_make(cgroups.base[tree], name);
+	if (fd >= 0)
+		cgroup_give(cgroups.base[tree], name);
+	return fd;
+}
+
+static void forget(struct slot *s)
+{
+	for (int t = 0; t < CGROUP_TREES; t++)
+		if (s->procs[t] > 0)
+			close(s->procs[t]);
+	if (s->peak > 0)
+		close(s->peak);
+	*s = (struct slot){0};
 }
 
 /* By privsep when there is one, else by ourselves. */
@@ -54,8 +68,10 @@ static int make_slot(uint32_t slot)
 		fd = privsep_make_run(slot, (enum cgroup_tree)t);
 		if (fd == -ENOTCONN)
 			fd = cgroup_make_run(slot, (enum cgroup_tree)t);
-		if (fd < 0)
+		if (fd < 0) {
+			forget(s);
 			return fd;
+		}
 		s->procs[t] = fd;
 	}
 	snprintf(s->name, sizeof(s->name), "run-%u", slot);
@@ -65,13 +81,20 @@ static int make_slot(uint32_t slot)
 
 /* ---- what it used ---- */
 
+static void read_cpu(const struct slot *s, struct cgroup_use *u)
+{
+	char text[CGROUP_TEXT_MAX];
+
+	cgroup_get(cgroups.base[CGROUP_UNIFIED], s->name, "cpu.stat", text);
+	u->cpu_user_us = cgroup_number_in(text, "user_usec");
+	u->cpu_system_us = cgroup_number_in(text, "system_usec");
+}
+
 static void read_use(const struct slot *s, struct cgroup_use *u)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
 	const char *memory = cgroup_base(CGROUP_MEMORY);
 	const char *pids = cgroup_base(CGROUP_PIDS);
-	const char *all = cgroups.base[CGROUP_UNIFIED];
-	char text[CGROUP_TEXT_MAX];
 
 	u->peak_bytes = cgroup_number(
 	    memory, s->name, v1 ? "memory.max_usage_in_bytes" : "memory.peak",
@@ -80,9 +103,7 @@ static void read_use(const struct slot *s, struct cgroup_use *u)
 	    memory, s->name, v1 ? "memory.oom_control" : "memory.events",
 	    "oom_kill");
 	u->refused = cgroup_number(pids, s->name, "pids.events", "max");
-	cgroup_get(all, s->name, "cpu.stat", text);
-	u->cpu_user_us = cgroup_number_in(text, "user_usec");
-	u->cpu_system_us = cgroup_number_in(text, "system_usec");
+	read_cpu(s, u);
 }
 
 static int64_t since(int64_t now, int64_t before)
@@ -146,6 +167,18 @@ static void take_peak(struct slot *s, struct cgroup_use *u)
 
 /* ---- begin and end ---- */
 
+static int enter(struct slot *s, const struct cgroup_limits *limits, pid_t pid)
+{
+	int rc = cgroup_bound(s->name, limits);
+
+	reset(s);
+	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
+		if (cgroups.base[t] != NULL)
+			rc = cgroup_move(s->procs[t], pid);
+	return rc;
+}
+
+/* One that was there before may have been removed by somebody: it is made anew. */
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid)
 {
@@ -154,16 +187,14 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 
 	if (cgroups.version == CGROUP_NONE)
 		return -ENOTSUP;
-	if (!s->made)
-		rc = make_slot(slot);
-	if (rc < 0)
-		return rc;
-	rc = cgroup_bound(s->name, limits);
-	reset(s);
-	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
-		if (cgroups.base[t] != NULL)
-			rc = cgroup_move(s->procs[t], pid);
-	return rc;
+	if (s->made) {
+		rc = enter(s, limits, pid);
+		if (rc != -ENOENT && rc != -ENODEV)
+			return rc;
+		forget(s);
+	}
+	rc = make_slot(slot);
+	return rc < 0 ? rc : enter(s, limits, pid);
 }
 
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits)
@@ -192,6 +223,21 @@ static void kill_all(const struct slot *s)
 		if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name, kill_one,
 				   NULL) == 0)
 			break;
+}
+
+int64_t cgroup_run_cpu_ms(uint32_t slot)
+{
+	const struct slot *s = &slots[slot];
+	struct cgroup_use u = CGROUP_USE_UNKNOWN;
+
+	if (cgroups.version == CGROUP_NONE || !s->made)
+		return -1;
+	read_cpu(s, &u);
+	if (u.cpu_user_us < 0 || u.cpu_system_us < 0)
+		return -1;
+	return (since(u.cpu_user_us, s->before.cpu_user_us) +
+		since(u.cpu_system_us, s->before.cpu_system_us)) /
+	       1000;
 }
 
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use)

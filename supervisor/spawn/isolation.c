@@ -85,8 +85,7 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 	snprintf(names, sizeof(names), "%s", iso->missing);
 	while ((name = strsep(&at, " ")) != NULL)
 		if (name[0] != '\0')
-			json_object_array_add(missing,
-					      json_object_new_string(name));
+			json_object_array_add(missing, json_text_new(name));
 	json_add(v, "level:s landlockAbi:i cgroup:s missing:o",
 		 isolation_name(iso->level), iso->report.landlock_abi, cgroup,
 		 missing);

@@ -212,6 +212,44 @@ static bool is_plain(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
 }
 
+static void files_as_them(void)
+{
+	(void)setgroups(0, NULL);
+	setfsgid(them.gid);
+	setfsuid(them.uid); /* this takes root's way with files, too */
+}
+
+static void files_as_root(void)
+{
+	setfsuid(0);
+	setfsgid(0);
+}
+
+/*
+ * A file of theirs where root alone may look: it is found with root's rights and
+ * opened with theirs. A unit may leave root no right to what is another's.
+ */
+static int open_theirs(const struct privs_way *w)
+{
+	int file = openat(w->fd, w->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[64];
+	int fd;
+
+	if (file < 0)
+		return -1;
+	if (!is_plain(file)) {
+		close(file);
+		errno = EACCES;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	files_as_them();
+	fd = open(path, APPEND & ~(O_CREAT | O_NOFOLLOW));
+	files_as_root();
+	close(file);
+	return fd;
+}
+
 /*
  * With root's rights, through no link; where they may write, none is made. TRY:
  * only look whether it could be done, 0.
@@ -226,6 +264,8 @@ static int open_as_root(const char *path, bool try)
 	if (rc == 0) {
 		fd = openat(w.fd, w.name,
 			    theirs || try ? APPEND & ~O_CREAT : APPEND, 0640);
+		if (fd < 0 && errno == EACCES)
+			fd = open_theirs(&w);
 		rc = fd < 0 ? -errno : theirs && !is_plain(fd) ? -EACCES : 0;
 	}
 	if (rc == -ENOENT && try && !theirs && w.fd >= 0)
@@ -237,19 +277,6 @@ static int open_as_root(const char *path, bool try)
 		close(fd);
 	privs_walked(&w);
 	return rc == 0 && !try ? fd : rc;
-}
-
-static void files_as_them(void)
-{
-	(void)setgroups(0, NULL);
-	setfsgid(them.gid);
-	setfsuid(them.uid); /* this takes root's way with files, too */
-}
-
-static void files_as_root(void)
-{
-	setfsuid(0);
-	setfsgid(0);
 }
 
 int privs_open_log(const char *path)

@@ -2,8 +2,9 @@
 /*
  * privsep.c - the child that keeps root, and what the supervisor asks it for:
  * start a zygote or the browser, open a log, make a cgroup. It does only what it
- * was started with: another path is -EPERM, and without that child a request is
- * -ENOTCONN.
+ * was started with: another path is -EPERM, without that child a request is
+ * -ENOTCONN, and -ETIMEDOUT when no answer comes. One that comes later than that
+ * is let go.
  */
 #include "supervisor/spawn/privsep.h"
 
@@ -16,22 +17,25 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
 #include "base/os/fdpass.h"
+#include "base/os/no_core.h"
 #include "supervisor/spawn/privs.h"
 #include "supervisor/ids/uid_range.h"
 
 #define ARGS_MAX 2048
-#define REQUEST_FD 3 /* privsep's only descriptor */
-#define ANSWER_S 20  /* milliseconds are usual */
+#define REQUEST_FD 3	/* privsep's only descriptor */
+#define ANSWER_MS 20000 /* one is usual */
+#define OWING_MS                                                               \
+	500 /* while an answer of before is owed: the loop waits, too */
 
 enum what {
 	START_ZYGOTE,
@@ -46,16 +50,23 @@ enum what {
 
 /* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
 struct request {
+	uint32_t number; /* the answer has it */
 	uint32_t what;
 	uint32_t slot, tree;	     /* of MAKE_RUN */
 	char args[PRIVSEP_ARGS_MAX]; /* of those two: each with its NUL */
+};
+
+struct answer {
+	uint32_t number;
+	int32_t is;
 };
 
 static struct {
 	struct privsep_paths paths;
 	pid_t pid;
 	int fd;
-	int log; /* privsep's: for the next paddock-browser */
+	uint32_t asked, answered; /* by their numbers: what came last */
+	int log;		  /* privsep's: for the next paddock-browser */
 } privsep = {.fd = -1, .log = -1};
 
 pid_t privsep_pid(void)
@@ -73,11 +84,10 @@ bool privsep_workers_are_others(void)
 /* In the child: nothing of privsep's but CONTROL, and ERR unless < 0. */
 static void keep_only(int control, int err)
 {
-	const struct rlimit no_core = {0};
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR);
 
-	setrlimit(RLIMIT_CORE, &no_core); /* not even of the start */
+	(void)no_core(); /* not even of the start */
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(err >= 0 ? err : null, 2);
@@ -231,10 +241,12 @@ _Noreturn static void keep(int sock)
 	       0) {
 		size_t head = offsetof(struct request, args);
 		int fd = -1;
-		int32_t answer = -EINVAL;
+		struct answer answer = {.is = -EINVAL};
 
-		if ((size_t)n >= head)
-			answer = obey(&o, (size_t)n - head, control, &fd);
+		if ((size_t)n >= head) {
+			answer.number = o.number;
+			answer.is = obey(&o, (size_t)n - head, control, &fd);
+		}
 		if (fdpass_send(REQUEST_FD, &answer, sizeof(answer), fd, 0) < 0)
 			break;
 		if (control >= 0)
@@ -264,8 +276,6 @@ int privsep_start(const struct privsep_paths *paths)
 		return -EAGAIN;
 	}
 	privsep.fd = ends[0];
-	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO,
-		   CLOCK_TIMEVAL(ANSWER_S * 1000), sizeof(struct timeval));
 	return 0;
 }
 
@@ -278,23 +288,71 @@ void privsep_release(void)
 
 /* ---- ours ---- */
 
-/* LEN bytes of args are filled in. The answer, or -errno. */
-static int ask(const struct request *o, size_t len, int control, int *fd)
+/* Each wait of ours ends after MS. */
+static void be_patient(int64_t ms)
 {
-	int32_t answer;
+	const struct timeval *tv = CLOCK_TIMEVAL(ms);
+
+	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO, tv, sizeof(*tv));
+	setsockopt(privsep.fd, SOL_SOCKET, SO_SNDTIMEO, tv, sizeof(*tv));
+}
+
+static int patience_ms(void)
+{
+	int usual = privsep.paths.answer_ms;
+
+	usual = usual > 0 ? usual : ANSWER_MS;
+	return privsep.answered == privsep.asked || usual < OWING_MS ? usual
+								     : OWING_MS;
+}
+
+/* The answer to request NUMBER; those of before, which came late, are let go. */
+static int hear(uint32_t number, int *fd)
+{
+	struct answer a;
 	ssize_t n;
+
+	while ((n = fdpass_recv(privsep.fd, &a, sizeof(a), fd, NULL)) ==
+	       sizeof(a)) {
+		privsep.answered = a.number;
+		if (a.number == number)
+			return a.is;
+		log_warn("privsep", "answer=%u late=yes", a.number);
+		if (*fd >= 0)
+			close(*fd);
+		*fd = -1;
+	}
+	if (n == -EAGAIN)
+		return -ETIMEDOUT;
+	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
+}
+
+static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
+{
 	int rc;
 
+	*fd = -1;
 	if (privsep.fd < 0)
 		return -ENOTCONN;
+	be_patient(patience_ms());
+	o->number = privsep.asked + 1;
 	rc = fdpass_send(privsep.fd, o, offsetof(struct request, args) + len,
 			 control, 0);
 	if (rc < 0)
-		return rc;
-	n = fdpass_recv(privsep.fd, &answer, sizeof(answer), fd, NULL);
-	if (n == sizeof(answer))
-		return answer;
-	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
+		return rc == -EAGAIN ? -ETIMEDOUT : rc;
+	privsep.asked++;
+	return hear(o->number, fd);
+}
+
+/* LEN bytes of args are filled in. The answer, or -errno. */
+static int ask(struct request *o, size_t len, int control, int *fd)
+{
+	int rc;
+
+	loop_guard_allow("a process of ours alone, and given up on in a while");
+	rc = tell_and_hear(o, len, control, fd);
+	loop_guard_forbid();
+	return rc;
 }
 
 static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)

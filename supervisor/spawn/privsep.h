@@ -24,6 +24,7 @@ struct privsep_paths { /* lent until the fork; NULL: there is none */
 	const char *state;
 	const char *log;
 	const char *audit;
+	int answer_ms; /* that an answer is waited for; 0: as usual, 20,000 */
 };
 
 /* Fork it; it ends with us. 0 or -errno. */
@@ -35,7 +36,7 @@ void privsep_release(void); /* let it end; it is still to be reaped */
 
 /*
  * The requests. Each is 0 or -errno: -ENOTCONN without privsep, -EPERM for a
- * path that it was not started with.
+ * path that it was not started with, -ETIMEDOUT when it does not answer.
  */
 
 /*

@@ -21,6 +21,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/os/fdpass.h"
+#include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/spawner_private.h"
 
@@ -252,6 +253,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	request->slot = child->slot;
 	child->asked_ms = clock_mono_ms();
 	request->hold = job->quick_end;
+	request->grouped = cgroup_version() != CGROUP_NONE;
 	child->holder = job->quick_end ? p->current->pid : 0;
 	if (request->n_files > 0)
 		memcpy(s.files, job->files,

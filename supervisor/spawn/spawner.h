@@ -42,8 +42,16 @@ struct spawner_package {
 	char *path;
 	struct file_id id; /* programs see this one there, or none */
 	char digest[65];   /* it had then */
-	bool copied;	   /* they see a copy, which has that digest, or none */
+	bool copied;	/* they see a copy, which has that digest, or none… */
+	bool copied_if; /* …or itself, where it cannot be copied */
 };
+
+/*
+ * Why no worker of KIND can be had, as the zygote said, though one could before: it
+ * is tried again every few seconds. NULL: none is missing, or not for a minute yet.
+ * Lent until the spawner is told more.
+ */
+const char *spawner_trouble(const struct spawner *c, enum runtime kind);
 
 /* What of the host programs may see, beside what all of them do. */
 struct spawner_rootfs {

@@ -58,7 +58,9 @@ struct zygote_pool {
 	struct event *restart;
 	int64_t restart_ms;
 	unsigned failed_starts;
-	bool measured;	    /* some zygote has reported */
+	char why[ZYGOTE_PROTO_TEXT_MAX]; /* …the last one */
+	bool said;			 /* by itself, before it ended */
+	bool measured;			 /* some zygote has reported */
 	int64_t renewed_ms; /* when it was, for what it could not show */
 	bool wanted;
 };

@@ -2,8 +2,9 @@
 /*
  * spawner_zygote.c - the life of a zygote: started, its report read, replaced
  * when it dies or is to be renewed. spawner.c calls it. One that fails is
- * started again after pauses that double; after several in a row the server is
- * told, which ends for want of Lua's and goes on without programs.
+ * started again after pauses that double. After several in a row that never
+ * served the server is told, which ends for want of Lua's and goes on without
+ * programs; once one served that is tried for ever.
  */
 #include "supervisor/spawn/spawner_private.h"
 
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,7 +30,8 @@
 #define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
 #define RESTART_MAX_MS 5000
 #define FAILED_STARTS_MAX 5 /* zygotes in a row that never reported… */
-#define FAILED_LATER_MAX 20 /* …once one did: a minute and a half */
+#define FAILED_LATER_MAX                                                       \
+	20 /* …once one did: a minute and a half. Then it is told */
 
 static int read_events(struct zygote *z);
 static void on_event(evutil_socket_t fd, short what, void *arg);
@@ -67,12 +70,13 @@ static char **make_argv(const struct spawner *c, enum runtime kind)
 		argv[n++] = xstrdup("weak");
 	for (size_t i = 0; i < t->n_packages; i++) {
 		const struct spawner_package *p = &t->packages[i];
+		bool copy = p->copied || p->copied_if;
+		const char *behind = p->copied ? ":" : copy ? "?:" : "";
 
-		argv[n++] =
-		    xasprintf("package=%" PRIx64 ":%" PRIx64 ":%s%s%s",
-			      p->id.dev, p->id.ino, p->copied ? p->digest : "",
-			      p->copied ? ":" : "", p->path);
-		copied |= p->copied;
+		argv[n++] = xasprintf("package=%" PRIx64 ":%" PRIx64 ":%s%s%s",
+				      p->id.dev, p->id.ino,
+				      copy ? p->digest : "", behind, p->path);
+		copied |= copy;
 	}
 	if (copied)
 		argv[n++] = xasprintf("copies=%" PRIu64 ":%" PRIu64,
@@ -169,19 +173,37 @@ static void schedule_restart(struct zygote_pool *p)
 	event_add(p->restart, CLOCK_TIMEVAL(p->restart_ms));
 }
 
-/* One that served before shows that it can be done: then be patient. */
+/*
+ * One that served before shows that it can be done: then go on, since what is
+ * lacking may come back; spawner_trouble() has it meanwhile.
+ */
 static void start_failed(struct zygote_pool *p, const char *errmsg)
 {
 	struct spawner *c = p->spawner;
-	unsigned most = p->measured ? FAILED_LATER_MAX : FAILED_STARTS_MAX;
 
-	log_warn("crew", "zygote=none why=\"%s\"", errmsg);
+	if (!p->said)
+		snprintf(p->why, sizeof(p->why), "%s", errmsg);
+	p->said = false;
+	log_warn("crew", "zygote=none why=\"%s\"", p->why);
 	if (p->current != NULL)
 		return; /* it was to be renewed, and serves on */
-	if (++p->failed_starts >= most)
-		c->ops.on_broken(c->arg, kind_of(p), errmsg);
-	else
+	p->failed_starts++;
+	if (p->measured || p->failed_starts < FAILED_STARTS_MAX)
 		schedule_restart(p);
+	else
+		c->ops.on_broken(c->arg, kind_of(p), p->why);
+	if (p->measured && p->failed_starts == FAILED_LATER_MAX &&
+	    kind_of(p) == RUNTIME_PROGRAM)
+		c->ops.on_broken(c->arg, RUNTIME_PROGRAM, p->why);
+}
+
+const char *spawner_trouble(const struct spawner *c, enum runtime kind)
+{
+	const struct zygote_pool *p = &c->pool[kind];
+
+	return p->current == NULL && p->failed_starts >= FAILED_LATER_MAX
+		   ? p->why
+		   : NULL;
 }
 
 static bool is_on_its_way(const struct spawner *c, enum runtime kind)
@@ -275,6 +297,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 	p->current = z;
 	p->restart_ms = 0;
 	p->failed_starts = 0;
+	p->said = false;
 	if (old != NULL)
 		retire(old);
 	c->ops.on_report(c->arg, z->kind, event);
@@ -283,10 +306,13 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 static void on_broken(struct zygote *z, const char *errmsg)
 {
 	struct spawner *c = z->spawner;
+	struct zygote_pool *p = &c->pool[z->kind];
 
 	if (z->retired)
 		return;
-	if (c->pool[z->kind].measured)
+	snprintf(p->why, sizeof(p->why), "%s", errmsg);
+	p->said = true;
+	if (p->measured)
 		log_warn("crew", "zygote=broken why=\"%s\"", errmsg);
 	else
 		c->ops.on_broken(c->arg, z->kind, errmsg);

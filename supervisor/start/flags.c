@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flags.c - paddockd's flags, and the configuration that they go over. main.c
- * reads them once, and the configuration at the start and for each HUP. What
- * cannot be taken is said on stderr, as no log is open yet, and nothing starts.
+ * flags.c - reads paddockd's flags, and the configuration over which flags go.
+ * main.c reads the flags once, and the configuration at the start and for each
+ * HUP. A bad flag is reported on stderr, as no log is open yet, and nothing
+ * starts.
  */
 #include "supervisor/start/flags.h"
 
@@ -96,9 +97,9 @@ static const struct option options[] = {
     {0},
 };
 
-#define GRANT "grant" /* which is no key, but names one */
+#define GRANT "grant" /* stands for a flag that is no key */
 
-/* Flags that are a key of the configuration; they go over what files say. */
+/* Flags that set a key of the configuration, over the value of files. */
 static const struct {
 	int opt;
 	const char *key;
@@ -126,7 +127,7 @@ static bool set_key(struct flags *f, int opt, const char *value)
 	return false;
 }
 
-/* OPT is ':' or '?', as getopt_long(3) tells what it cannot take. */
+/* Report the bad flag FLAG. OPT is ':' or '?' from getopt_long(3). */
 static bool bad_flag(int opt, const char *flag)
 {
 	struct suggest suggest;
@@ -181,7 +182,7 @@ int flags_read(struct flags *f, int argc, char **argv)
 {
 	int opt;
 
-	opterr = 0; /* bad_flag() says it */
+	opterr = 0; /* bad_flag() reports errors instead */
 	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		bool good = true;
 

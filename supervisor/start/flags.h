@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flags.h - what paddockd was asked on its command line. */
+/* flags.h - reads paddockd's command line. */
 #ifndef SUPERVISOR_START_FLAGS_H
 #define SUPERVISOR_START_FLAGS_H
 
@@ -14,13 +14,13 @@ struct config;
 #define FLAGS_MAX 256
 
 struct flags {
-	uid_t uid; /* who started us: a reload is somebody else's */
+	uid_t uid; /* the starting user; at a reload another user runs */
 	bool stdio, passing, check, print;
-	bool grants;	      /* a check, too, which prints them */
-	bool faults;	      /* likewise */
-	bool templates_alone; /* are looked at by that check */
+	bool grants;	      /* --check, and print grants */
+	bool faults;	      /* --check, and print faults */
+	bool templates_alone; /* --check looks at templates only */
 	const char *config_file;
-	const char *import; /* a state folder that is to be copied; or NULL */
+	const char *import; /* a state folder to copy; or NULL */
 	enum isolation_level require;
 	struct {
 		const char *key, *value;
@@ -28,12 +28,12 @@ struct flags {
 	size_t n_set;
 };
 
-/* -1: go on; else the status to exit with. */
+/* Read the flags into F. -1: go on; else the status to exit with. */
 int flags_read(struct flags *f, int argc, char **argv);
 
 /*
- * Files, then FLAGS; at the start, and again for HUP. The caller's; NULL with
- * ERRMSG.
+ * Read the files, then apply FLAGS; at the start, and again for HUP. The caller
+ * owns the configuration; NULL with ERRMSG.
  */
 struct config *flags_config(void *flags, char *errmsg, size_t size);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health_start.c - can a server start with this configuration? Each check asks
- * the module that is going to need the thing, without leaving a trace. health.c
- * calls them in its order; what fails is a sentence and an exit status.
+ * health_start.c - checks whether a server can start with this configuration.
+ * Each check asks the module that is going to need the resource, without
+ * leaving a trace. health.c calls the checks in its order; a failed check gives
+ * a sentence and an exit status.
  */
 #include "supervisor/health/health.h"
 
@@ -24,7 +25,10 @@
 #include "supervisor/spawn/privs.h"
 #include "supervisor/state/state_file.h"
 
-/* Whoever may not is told to change rights, others to change the name. */
+/*
+ * Return the exit status: to mend rights for EACCES and EPERM, else to change
+ * the configuration.
+ */
 static int status_of(int rc)
 {
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
@@ -64,7 +68,7 @@ int health_start_templates(const struct health_start *c, char *errmsg,
 	int status = 0;
 
 	if (!c->config->templates_given)
-		return 0; /* a default folder may be missing */
+		return 0; /* default folders may be missing */
 	for (size_t i = 0; status == 0 && i < c->config->n_templates; i++)
 		status =
 		    look_at_templates(c->config->templates[i], errmsg, size);
@@ -73,7 +77,10 @@ int health_start_templates(const struct health_start *c, char *errmsg,
 
 /* ---- the state folder ---- */
 
-/* May DIR be written, or made where it is missing? 0 or -errno; *AT is where. */
+/*
+ * May DIR be written, or made where it is missing? 0 or -errno; *AT is the
+ * nearest existing folder.
+ */
 static int look_at_way(const char *dir, char **at)
 {
 	int rc;
@@ -89,7 +96,10 @@ static int look_at_way(const char *dir, char **at)
 	return rc;
 }
 
-/* As root, for whom it will serve: may what is there be theirs? */
+/*
+ * As root: can the state folder be given to the user who will serve? 0 or the
+ * exit status.
+ */
 static int look_as_root(const char *dir, char *errmsg, size_t size)
 {
 	return access(dir, F_OK) == 0 &&
@@ -108,6 +118,8 @@ int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 	if (status != 0)
 		return status;
 	rc = look_at_way(dir, &at);
+	if (rc == -EACCES && privs_leave_root() && privs_may_write(at))
+		rc = 0; /* the user's already; root may have no right */
 	if (rc == 0 && !privs_may_reach(at, strcmp(at, dir) != 0))
 		rc = -EACCES;
 	if (rc < 0)
@@ -122,7 +134,10 @@ int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 	return store_ends_start(rc);
 }
 
-/* A start opens it in any case, and says the same of it. */
+/*
+ * Try the database, for --check alone: a start opens the database in any case,
+ * with the same errors.
+ */
 int health_start_database(const struct health_start *c, char *errmsg,
 			  size_t size)
 {
@@ -183,9 +198,11 @@ int health_start_audit(const struct health_start *c, char *errmsg, size_t size)
 	return look_at_log("audit_file", c->config->audit_file, errmsg, size);
 }
 
-/* ---- where clients come ---- */
+/* ---- addresses of clients ---- */
 
-/* A daemon of this configuration is running: what it has is not free. */
+/*
+ * Is a daemon of this configuration running? Then its addresses are not free.
+ */
 static bool is_served(const struct health_start *c)
 {
 	return c->check && unix_listen_is_served(c->config->socket);

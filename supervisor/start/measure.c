@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - takes what the zygotes have measured of their own cages, tells it to
- * the log, and says whether it is good enough. server.c calls it. What is not good
- * enough for Lua ends the server; for programs, it refuses them.
+ * measure.c - judges the cages that the zygotes have measured, logs them, and
+ * says whether they are good enough. server.c calls it. A weak cage for Lua
+ * ends the server; a weak cage for programs has programs refused.
  */
 #include "supervisor/start/measure.h"
 
@@ -18,13 +18,13 @@
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/templates/catalogue.h"
 
-/* All but a uid of its own per run, Landlock, and an empty process. */
+/* Every layer but a uid of its own per run, Landlock, and an empty process. */
 #define PROGRAM_LAYERS                                                         \
 	(SANDBOX_ALL &                                                         \
 	 ~(SANDBOX_BIT(SANDBOX_UID) | SANDBOX_BIT(SANDBOX_LANDLOCK) |          \
 	   SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
 
-/* 0, or the exit status. */
+/* Is ISO at least REQUIRE? 0, or the exit status. */
 static int check_level(const struct isolation *iso,
 		       enum isolation_level require)
 {
@@ -44,7 +44,10 @@ static int check_level(const struct isolation *iso,
 	return EX_UNAVAILABLE;
 }
 
-/* What the operator can do besides, when ERRMSG is first a user namespace. */
+/*
+ * Return the operator's further choice, when ERRMSG begins with a missing user
+ * namespace.
+ */
 static const char *opt_in(const struct context *ctx, const char *errmsg)
 {
 	static const char layer[] = "userns:";
@@ -58,8 +61,9 @@ static const char *opt_in(const struct context *ctx, const char *errmsg)
 }
 
 /*
- * A program runs in all of its cage or not at all; but the operator may let a
- * user namespace be missing when each has a uid of its own.
+ * Decide whether programs run: in the whole cage or not at all; but the
+ * operator may allow a missing user namespace when each run has a uid of its
+ * own.
  */
 void measure_programs(const struct context *ctx,
 		      const struct zygote_proto_event *report,
@@ -94,7 +98,7 @@ void measure_programs(const struct context *ctx,
 			 report->text);
 }
 
-/* What holds the zygote that has just reported. */
+/* Return the cgroup that holds the zygote of Lua, which has just reported. */
 static const char *measured_cgroup(const struct context *ctx)
 {
 	pid_t pid = spawner_zygote_pid(ctx->spawner, RUNTIME_LUA);

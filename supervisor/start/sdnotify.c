@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sdnotify.c - speaks sd_notify(3)'s protocol by hand: readiness, status,
- * watchdog, sockets that were passed. daemon.c and the start's checks call it.
- * Without a manager nothing happens; a datagram that cannot be sent is -errno,
+ * watchdog, passed sockets. daemon.c and the start's checks call it. Without a
+ * service manager nothing happens; a datagram that cannot be sent is -errno,
  * and the server goes on.
  */
 #include "supervisor/start/sdnotify.h"
@@ -20,12 +20,15 @@
 
 #define FIRST_FD 3
 #define FDS_MAX 1024
-#define SEND_S 2 /* a manager that is busy is waited for, but not forever */
+#define SEND_S 2 /* how long to wait for a busy manager */
 
-/* The variables are not a worker's business, nor a second start's. */
+/*
+ * The manager's variables, read once and removed: no worker, nor a second
+ * start, may see them.
+ */
 static struct {
 	int read;
-	char socket[108]; /* of struct sockaddr_un */
+	char socket[108]; /* as large as in struct sockaddr_un */
 	int64_t watchdog_us;
 	int fds;
 } from_manager;
@@ -42,7 +45,10 @@ static int64_t number(const char *name)
 	return *end == '\0' && n > 0 ? n : 0;
 }
 
-/* PID says whom a variable is meant for; 0: whoever has it. */
+/*
+ * Is a variable meant for this process? The variable PID_NAME names the
+ * process; 0: any process.
+ */
 static int meant_for_us(const char *pid_name)
 {
 	int64_t pid = number(pid_name);
@@ -84,7 +90,7 @@ int sdnotify_send(const char *state)
 	if (len == 0)
 		return 0;
 	memcpy(to.sun_path, from_manager.socket, len);
-	if (to.sun_path[0] == '@') /* an abstract one; unix(7) */
+	if (to.sun_path[0] == '@') /* an abstract address; unix(7) */
 		to.sun_path[0] = '\0';
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)

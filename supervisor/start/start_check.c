@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start_check.c - would it start? main.c asks before each start, and "paddockd
- * --check" instead of one: health.c's table, and the templates; main.c measures the
- * cage after it. Nothing is left behind; what fails is told, and is the status.
+ * start_check.c - finds whether the server would start. main.c asks before each
+ * start, and "paddockd --check" instead of a start: health.c's table, and the
+ * templates; main.c measures the cage afterwards. Nothing is left behind; a
+ * fault is reported, and its status returned.
  */
 #include "supervisor/start/start_check.h"
 
@@ -24,7 +25,7 @@
 #include "supervisor/spawn/privs.h"
 #include "supervisor/templates/catalogue.h"
 
-/* ---- who ---- */
+/* ---- the user ---- */
 
 int start_check_user(const struct config *c)
 {
@@ -39,12 +40,14 @@ int start_check_user(const struct config *c)
 	return 0;
 }
 
-/* ---- what has to be there ---- */
+/* ---- resources ---- */
 
-/* What was found before the start. */
+/* The faults found before the start. */
 struct found {
-	bool check; /* then all of it is told, else what ends the start alone */
-	int status; /* the first, by which it ends; 0: it does not */
+	/* report all faults, not only the fault that ends the start */
+	bool check;
+	/* exit status of the first fault that ends the start; or 0 */
+	int status;
 };
 
 static void on_found(void *arg, enum health_status verdict, int status,
@@ -79,7 +82,7 @@ int start_check_all(const struct config *c, bool stdio)
 
 /* ---- templates ---- */
 
-/* LIST, which is put, on a line. */
+/* Print LIST, which is put, on a line. */
 static void print_json(struct json_object *list)
 {
 	puts(json_object_to_json_string_ext(
@@ -87,7 +90,10 @@ static void print_json(struct json_object *list)
 	json_object_put(list);
 }
 
-/* {templateId, version, path, digest, permissions, section}: of each. */
+/*
+ * Print {templateId, version, path, digest, permissions, section} of each
+ * template.
+ */
 static void print_grants(const struct catalogue *cat, const struct config *c)
 {
 	struct json_object *list = json_object_new_array();
@@ -97,7 +103,10 @@ static void print_grants(const struct catalogue *cat, const struct config *c)
 	print_json(list);
 }
 
-/* A word of "templates" that is no template's: who is meant would see less. */
+/*
+ * Report each word of R's "templates" that names no template: the requestor
+ * would see less.
+ */
 static void tell_unknown(const struct config_requestor *r,
 			 const struct catalogue *cat)
 {
@@ -130,7 +139,7 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 		tell_unknown(&c->requestors[i], cat);
 }
 
-/* A folder that cannot be read has been told of. */
+/* Is PATH a folder that cannot be read, which has been reported already? */
 static bool is_folder(const struct config *c, const char *path)
 {
 	for (size_t i = 0; i < c->n_templates; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_groups.c - the limits of the cgroups that hold all workers of a kind, from
- * the configuration. server.c and reload.c call it; where there is no cgroup nothing
- * is limited, which the isolation says.
+ * worker_groups.c - limits the cgroups that hold all workers of a kind, by the
+ * configuration. server.c and reload.c call it; where there is no cgroup
+ * nothing is limited, and the isolation report says so.
  */
 #include "supervisor/start/worker_groups.h"
 
@@ -10,8 +10,10 @@
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawner.h"
 
-#define ZYGOTE_BYTES (256ll << 20)    /* and what is measured in their cage */
-#define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
+/* memory of the zygotes, and of measuring the cage */
+#define ZYGOTE_BYTES (256ll << 20)
+/* memory of a shim until it is in its run's cgroup */
+#define SHIM_START_BYTES (16ll << 20)
 #define ZYGOTE_PROCESSES 16
 #define BROKER_BYTES (INT64_C(256) << 20)
 
@@ -28,7 +30,7 @@ void worker_groups_limit(const struct config *c)
 	const struct cgroup_limits programs = {
 	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
 	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
-	/* above what the browser's own watch allows, which tells why */
+	/* above the bounds of the browser's own watch, which tells why */
 	const struct cgroup_limits browser = {
 	    .memory_bytes =
 		(uint64_t)(c->browser_max_memory + c->browser_max_memory / 4 +

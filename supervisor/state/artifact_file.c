@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_file.c - an artifact's bytes on their way into STATE/artifacts/tmp,
- * digested as they come; worker/worker_artifact.c writes it. The first write that
- * fails is remembered and returned from then on; the file is then removed with
- * the rest.
+ * artifact_file.c - writes an artifact into STATE/artifacts/tmp, and digests
+ * the bytes, for threads/file_sink.c and store/import/. The first failed write
+ * is remembered and returned from then on; freeing removes the file.
  */
 #include "supervisor/state/artifact_file.h"
 
@@ -21,7 +20,7 @@
 struct artifact_file {
 	char *path;
 	int fd;
-	int rc; /* the first failure; it stays */
+	int rc; /* the first failure, kept for good */
 	struct sha256_ctx digest;
 };
 
@@ -103,7 +102,7 @@ char *artifact_file_finish(struct artifact_file *b, char sha256[65])
 
 	if (rc == 0)
 		digest_finish(b, sha256);
-	/* some file systems say only now that the disk is full */
+	/* some file systems report only now that the disk is full */
 	if (close(b->fd) != 0 && rc == 0)
 		rc = -errno;
 	b->fd = -1;

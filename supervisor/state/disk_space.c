@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disk_space.c - free space of the state's file system, by statvfs(3). Asked before
- * artifacts and large rows are written, and before runs are made; for readyz
- * and the profile. It fails never: what cannot be told is taken for room.
+ * disk_space.c - measures free space of the state's file system, by statvfs(3).
+ * Asked before artifacts and large rows are written, and before runs are made;
+ * for readyz and the profile. Nothing here fails: space that cannot be measured
+ * counts as room.
  */
 #include "supervisor/state/disk_space.h"
 
+#include <stdlib.h>
 #include <sys/statvfs.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
+#include "base/mem.h"
 #include "base/os/log.h"
 
 #define LATELY_MS 250
@@ -21,24 +25,76 @@ static int64_t times(uint64_t blocks, uint64_t size)
 	return __builtin_mul_overflow(blocks, size, &bytes) ? INT64_MAX : bytes;
 }
 
-enum disk_space disk_space(const struct config *c, int64_t size)
+void disk_space_of_init(struct disk_space_of *of, const struct config *c)
 {
-	int64_t reserve = c->disk_reserve_bytes, free_bytes, tenth;
-	struct statvfs fs;
-
-	if (reserve <= 0 || statvfs(c->state_dir, &fs) != 0 || fs.f_blocks == 0)
-		return DISK_SPACE_OK;
-	free_bytes = times(fs.f_bavail, fs.f_frsize);
-	tenth = times(fs.f_blocks, fs.f_frsize) / DISK_SPACE_PART;
-	if (reserve > tenth)
-		reserve = tenth;
-	if (free_bytes - size >= reserve)
-		return DISK_SPACE_OK;
-	return free_bytes - size >= reserve / 2 ? DISK_SPACE_LOW
-						: DISK_SPACE_SPENT;
+	of->dir = xstrdup(c->state_dir);
+	of->reserve = c->disk_reserve_bytes;
 }
 
-/* To the operator: to clients nothing is said of where, and how much. */
+void disk_space_of_fini(struct disk_space_of *of)
+{
+	free(of->dir);
+}
+
+/*
+ * Judge HAS of ALL, where WANTED are reserved, but no more than a tenth of ALL.
+ */
+static enum disk_space judge(int64_t has, int64_t all, int64_t wanted)
+{
+	int64_t kept =
+	    wanted < all / DISK_SPACE_PART ? wanted : all / DISK_SPACE_PART;
+
+	if (has >= kept)
+		return DISK_SPACE_OK;
+	return has >= kept / 2 ? DISK_SPACE_LOW : DISK_SPACE_SPENT;
+}
+
+/*
+ * Judge the free inodes. Some file systems make files as long as there is room,
+ * and count none.
+ */
+static enum disk_space judge_files(const struct statvfs *fs)
+{
+	return fs->f_files == 0
+		   ? DISK_SPACE_OK
+		   : judge(times(fs->f_favail, 1), times(fs->f_files, 1),
+			   DISK_SPACE_FILES);
+}
+
+static bool ask(const char *dir, struct statvfs *fs)
+{
+	bool told;
+
+	loop_guard_allow("numbers that a file system has in memory");
+	told = statvfs(dir, fs) == 0 && fs->f_blocks > 0;
+	loop_guard_forbid();
+	return told;
+}
+
+static enum disk_space look(const char *dir, int64_t reserve, int64_t size)
+{
+	enum disk_space bytes, files;
+	struct statvfs fs;
+
+	if (reserve <= 0 || !ask(dir, &fs))
+		return DISK_SPACE_OK;
+	bytes = judge(times(fs.f_bavail, fs.f_frsize) - size,
+		      times(fs.f_blocks, fs.f_frsize), reserve);
+	files = judge_files(&fs);
+	return files > bytes ? files : bytes;
+}
+
+enum disk_space disk_space_at(const struct disk_space_of *of, int64_t size)
+{
+	return look(of->dir, of->reserve, size);
+}
+
+enum disk_space disk_space(const struct config *c, int64_t size)
+{
+	return look(c->state_dir, c->disk_reserve_bytes, size);
+}
+
+/* Tell the operator; clients are not told where, and how much. */
 static void tell(const struct config *c, enum disk_space room, int64_t now)
 {
 	static enum disk_space told;
@@ -53,8 +109,8 @@ static void tell(const struct config *c, enum disk_space room, int64_t now)
 	else
 		log_warn("disk",
 			 "room=%s dir=\"%s\" disk_reserve_bytes=%lld "
-			 "msg=\"%s; make room there, or set a lower "
-			 "disk_reserve_bytes\"",
+			 "msg=\"%s; make room there, also for files (df -i), "
+			 "or set a lower disk_reserve_bytes\"",
 			 disk_space_name(room), c->state_dir,
 			 (long long)c->disk_reserve_bytes,
 			 disk_space_message(room));

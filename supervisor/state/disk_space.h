@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disk_space.h - is there room on the state's file system for what need not be
- * written? Some of it is kept for what was promised: rows of runs, their ends.
+ * disk_space.h - is there room on the state's file system for writes that can
+ * be refused? A reserve is kept for promised writes: rows of runs, their ends.
  */
 #ifndef SUPERVISOR_STATE_DISK_SPACE_H
 #define SUPERVISOR_STATE_DISK_SPACE_H
@@ -12,26 +12,47 @@
 
 #include "supervisor/config/config.h"
 
-#define DISK_SPACE_LARGE_BYTES 65536 /* from here on a row is large */
-#define DISK_SPACE_PART 10 /* one part in so many is kept at the most */
+#define DISK_SPACE_LARGE_BYTES 65536 /* a row of so many bytes is large */
+#define DISK_SPACE_PART 10    /* the reserve is at most this part of the disk */
+#define DISK_SPACE_FILES 4096 /* free inodes to keep */
 
 enum disk_space {
-	DISK_SPACE_OK,	/* for everything */
-	DISK_SPACE_LOW, /* below the reserve: for rows that are not large */
-	DISK_SPACE_SPENT, /* below half of it: no new run, but the ends of those */
+	DISK_SPACE_OK,	/* room for everything */
+	DISK_SPACE_LOW, /* below the reserve: room for small rows */
+	/* below half of the reserve: no new run, only the ends of runs */
+	DISK_SPACE_SPENT,
 };
 
 /*
- * What there is, when SIZE bytes more were written: by disk_reserve_bytes of C,
- * or a tenth of the file system where that is less. Where nobody can say, there
- * is room.
+ * A copy of the place and the reserve, since a reload may free the
+ * configuration.
+ */
+struct disk_space_of {
+	char *dir;
+	int64_t reserve;
+};
+
+void disk_space_of_init(struct disk_space_of *of, const struct config *c);
+void disk_space_of_fini(struct disk_space_of *of);
+/* As disk_space() for the configuration that OF was made of; on any thread. */
+enum disk_space disk_space_at(const struct disk_space_of *of, int64_t size);
+
+/*
+ * Return the room left if SIZE bytes more were written: by disk_reserve_bytes
+ * of C, or a tenth of the file system where that is less; and by free inodes,
+ * DISK_SPACE_FILES or a tenth of all. Where nothing can be measured, there is
+ * room.
  */
 enum disk_space disk_space(const struct config *c, int64_t size);
-/* The same for SIZE 0, as it was at most a quarter of a second ago. */
+/* As disk_space() for SIZE 0; at most a quarter of a second old. */
 enum disk_space disk_space_lately(const struct config *c);
 
-const char *disk_space_name(enum disk_space room); /* "ok", "low", "spent" */
-/* What is told of it; NULL: there is room. No figure of the machine's. */
+/* returns "ok", "low" or "spent" */
+const char *disk_space_name(enum disk_space room);
+/*
+ * Return the message for clients; NULL: there is room. No figure of the
+ * machine's.
+ */
 const char *disk_space_message(enum disk_space room);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seal_key.c - makes and reads STATE/seal.key, for who seals a requestState
- * first. A file that cannot be, or that others could have read or written, is
- * told by a sentence, and a key of memory serves instead.
+ * seal_key.c - makes and reads STATE/seal.key, when a requestState is first
+ * sealed. A file that cannot be made or read, or that other users could have
+ * read or written, is reported by a sentence, and a key in memory serves
+ * instead.
  */
 #include "supervisor/state/seal_key.h"
 
@@ -24,9 +25,9 @@ static void make_key(unsigned char out[SEAL_KEY_BYTES])
 		abort();
 }
 
-/* ---- a file that is there ---- */
+/* ---- an existing file ---- */
 
-/* What is wrong with it, and what would pass; NULL: nothing. */
+/* Return the fault of the file, for people; NULL: there is none. */
 static const char *fault_of(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
@@ -52,7 +53,7 @@ static int read_all(int fd, unsigned char out[SEAL_KEY_BYTES])
 	return n == SEAL_KEY_BYTES ? 0 : -EIO;
 }
 
-/* -EINVAL: *FAULT says what is wrong with what is there. */
+/* Read the key. -EINVAL: *FAULT has the fault of the file. */
 static int read_key(unsigned char out[SEAL_KEY_BYTES], const char *path,
 		    const char **fault)
 {
@@ -75,7 +76,7 @@ static int read_key(unsigned char out[SEAL_KEY_BYTES], const char *path,
 	return rc;
 }
 
-/* ---- a new one ---- */
+/* ---- a new file ---- */
 
 static int write_key(int fd)
 {
@@ -94,7 +95,10 @@ static int write_key(int fd)
 	return fsync(fd) == 0 ? 0 : -errno;
 }
 
-/* Whole under a name of its own, then under PATH, unless another was first. */
+/*
+ * Make a whole file under a temporary name, then link it as PATH, unless
+ * another process was first.
+ */
 static int make_file(const char *state_dir, const char *path)
 {
 	char *tmp;
@@ -103,7 +107,7 @@ static int make_file(const char *state_dir, const char *path)
 	if (rc != 0)
 		return rc;
 	tmp = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+	fd = mkostemp(tmp, O_CLOEXEC); /* makes the file with mode 0600 */
 	rc = fd < 0 ? -errno : write_key(fd);
 	if (rc == 0 && link(tmp, path) != 0 && errno != EEXIST)
 		rc = -errno;

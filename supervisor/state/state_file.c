@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_file.c - names, makes, syncs and removes files of the state directory,
- * for the store's thread and recovery. 0 or -errno; after 0 the name itself is
- * on the disk, too.
+ * for the store's thread and recovery. 0 or -errno; after 0 the name is on the
+ * disk, too.
  */
 #include "supervisor/state/state_file.h"
 
@@ -30,7 +30,7 @@ int state_file_sync(const char *path)
 	return rc;
 }
 
-/* The folder that holds PATH's last component; the caller frees it. */
+/* Return the folder of PATH's last component; the caller frees the text. */
 static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -60,7 +60,7 @@ int state_file_folder_ok(const char *path)
 	return rc;
 }
 
-/* One folder, whose name is on the disk when this returns 0. */
+/* Make one folder, whose name is on the disk when this returns 0. */
 static int make_dir(const char *dir)
 {
 	char *parent;
@@ -69,13 +69,14 @@ static int make_dir(const char *dir)
 	if (mkdir(dir, 0700) != 0)
 		return errno == EEXIST ? is_dir(dir) : -errno;
 	parent = parent_of(dir);
-	/* someone else's folder may be closed to reading: then do without */
+	/* a folder of another user's may be closed to reading: then do
+	   without */
 	rc = state_file_sync(parent);
 	free(parent);
 	if (rc == -EACCES)
 		return 0;
 	if (rc != 0)
-		rmdir(dir); /* or the next try would take it for safe */
+		rmdir(dir); /* or the next try would take the folder for safe */
 	return rc;
 }
 
@@ -152,6 +153,34 @@ int state_file_unplace(const char *state, const char *run, const char *art,
 	return rc;
 }
 
+int state_file_may_remove(const char *state, const char *run, const char *art)
+{
+	char *path = state_file_artifact(state, run, art), *dir;
+	struct stat st;
+	int rc = lstat(path, &st) == 0 ? 0 : -errno;
+
+	free(path);
+	if (rc == -ENOENT)
+		return 0; /* nothing is left to do */
+	if (rc != 0)
+		return rc;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	dir = run_dir(state, run);
+	rc = state_file_folder_ok(dir);
+	free(dir);
+	return rc;
+}
+
+int state_file_hold(const char *state, const char *run, const char *art)
+{
+	char *path = state_file_artifact(state, run, art);
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	free(path);
+	return fd < 0 ? -errno : fd;
+}
+
 int state_file_remove(const char *state, const char *run, const char *art)
 {
 	char *path = state_file_artifact(state, run, art);
@@ -167,7 +196,7 @@ void state_file_remove_dir(const char *state, const char *run)
 {
 	char *dir = run_dir(state, run);
 
-	rmdir(dir); /* refuses one that is not empty, as it should */
+	rmdir(dir); /* keeps a folder with files, as intended */
 	free(dir);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_call.c - one POST that stands by itself: its turn, its answer or its
- * stream, its end. http_mcp.c hands it in. A client that goes cancels what it
- * asked for; one that asks for too much at once is told to come later, and one
- * that does not read loses old notifications.
+ * http_call.c - a POST of a revision without sessions: its turn, its answer or
+ * stream, its end. http_mcp.c calls it. When a client goes, its call is
+ * cancelled. A client with too many calls is told to come later; a client which
+ * does not read loses old notifications.
  */
 #include "supervisor/stateless_http/http_call.h"
 
@@ -20,43 +20,44 @@
 #include "supervisor/http/sse.h"
 #include "supervisor/threads/rpc_async.h"
 
-/* Of a stream that has more to be read nothing is told that can wait. */
+/* With more unread bytes a call gets no message which can wait. */
 #define CALL_UNREAD (SSE_PASSING_MAX / 2)
 
 enum call_state {
 	CALL_NEW,
-	CALL_DEFERRED,	/* its requestor reads too much: it waits for that */
-	CALL_READY,	/* which may be less now */
-	CALL_PARSING,	/* its message, a large one, is read on a thread */
-	CALL_WAITING,	/* its answer is to come, by itself */
-	CALL_UPGRADING, /* it waits, and is begun when HTTP_PLAIN_MS old */
-	CALL_EVENTS,	/* its answer is to come, as the last event */
-	CALL_LAST,	/* it has come, but is not all put yet */
-	CALL_OVER,	/* its connection is another's, or gone */
+	CALL_DEFERRED,	/* waits, since the requestor reads too much */
+	CALL_READY,	/* was deferred, and may begin now */
+	CALL_PARSING,	/* a thread reads the large message */
+	CALL_WAITING,	/* a plain answer is awaited */
+	CALL_UPGRADING, /* as WAITING; events begin at HTTP_PLAIN_MS */
+	CALL_EVENTS,	/* events are sent, the last of them the answer */
+	CALL_LAST,	/* the answer was added, but is not all put yet */
+	CALL_OVER,	/* the connection is gone, or serves another request */
 	CALL_STATES
 };
 
 struct http_call {
 	struct http_calls *all; /* borrowed */
 	struct session session;
-	struct http_conn *conn; /* borrowed; NULL: CALL_OVER */
+	struct http_conn *conn; /* borrowed; NULL in CALL_OVER */
 	enum call_state state;
-	unsigned tokens;	      /* of the requestor, when it came */
-	struct rpc_async *parsing;    /* while CALL_PARSING */
-	struct sse sse;		      /* what CONN did not take yet */
-	int64_t since_ms;	      /* when it became CALL_UPGRADING */
-	TAILQ_ENTRY(http_call) link;  /* in calls.alive, or calls.over */
-	TAILQ_ENTRY(http_call) queue; /* in the one of its state */
+	unsigned tokens;	     /* requestor.tokens when the call came */
+	struct rpc_async *parsing;   /* while CALL_PARSING */
+	struct sse sse;		     /* events which CONN has no room for yet */
+	int64_t since_ms;	     /* when CALL_UPGRADING began */
+	TAILQ_ENTRY(http_call) link; /* in calls.alive, or calls.over */
+	/* in calls.ready or .upgrading, by STATE */
+	TAILQ_ENTRY(http_call) queue;
 };
 
-/* ---- its states ---- */
+/* ---- the states of a call ---- */
 
 #define BIT(state) (1u << (state))
 #define BEFORE_EVENTS                                                          \
 	(BIT(CALL_NEW) | BIT(CALL_DEFERRED) | BIT(CALL_READY) |                \
 	 BIT(CALL_PARSING) | BIT(CALL_WAITING) | BIT(CALL_UPGRADING))
 
-/* What each is entered from. */
+/* The states from which each state can be entered. */
 static const unsigned from[CALL_STATES] = {
     [CALL_DEFERRED] = BIT(CALL_NEW) | BIT(CALL_READY),
     [CALL_READY] = BIT(CALL_DEFERRED),
@@ -77,7 +78,7 @@ static struct http_call_list *queue_of(const struct http_call *call)
 	return call->state == CALL_UPGRADING ? &calls->upgrading : NULL;
 }
 
-/* The one writer of CALL's state. */
+/* Set the state of CALL, as only this function does. */
 static void enter(struct http_call *call, enum call_state state)
 {
 	struct http_call_list *queue = queue_of(call);
@@ -98,7 +99,7 @@ static bool is_begun(const struct http_call *call)
 
 /* ---- life ---- */
 
-/* CALL keeps other events than before, when these had BYTES. */
+/* Count the bytes of CALL's events, which were BYTES before. */
 static void account(struct http_call *call, size_t bytes)
 {
 	struct requestor *q = call->session.requestor;
@@ -107,7 +108,7 @@ static void account(struct http_call *call, size_t bytes)
 	http_conn_due(call->conn, call->sse.bytes);
 }
 
-/* MORE (1, or -1) calls have a connection. */
+/* Add MORE (1 or -1) to the counts of calls with a connection. */
 static void count(const struct http_call *call, int more)
 {
 	struct requestor *q = call->session.requestor;
@@ -118,9 +119,9 @@ static void count(const struct http_call *call, int more)
 }
 
 /*
- * CALL is over: its connection, which is the caller's. It is freed later, for
- * who answers it uses its session to the end; and what is under way in it is
- * cancelled then.
+ * End CALL and return the connection, which is the caller's. bury_all() frees
+ * CALL later, since the answering method uses the session to the end; requests
+ * under way are cancelled then.
  */
 static struct http_conn *leave(struct http_call *call)
 {
@@ -157,7 +158,7 @@ static void bury_all(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* CALL is over, and its client is told why, if it can be. */
+/* End CALL. The client is told why, unless a stream has begun. */
 static void end(struct http_call *call, int status, const char *errmsg)
 {
 	bool begun = is_begun(call);
@@ -169,38 +170,41 @@ static void end(struct http_call *call, int status, const char *errmsg)
 		http_conn_refuse(conn, status, "%s", errmsg);
 }
 
-/* ---- its events ---- */
+/* ---- the events of a call ---- */
 
 static void pump(struct http_call *call)
 {
 	size_t bytes = call->sse.bytes;
 	const struct sse_event *e;
-	struct buf out = {0};
 
 	while ((e = TAILQ_FIRST(&call->sse.events)) != NULL &&
 	       http_conn_unsent(call->conn) < HTTP_UNSENT_LOW) {
-		sse_put_event(&out, &call->sse, e);
-		http_conn_put(call->conn, buf_data(&out), buf_len(&out));
-		buf_drop(&out, buf_len(&out));
+		http_conn_put_event(call->conn, &call->sse, e);
 		sse_drop(&call->sse);
 	}
-	buf_fini(&out);
 	account(call, bytes);
 	if (e == NULL && call->state == CALL_LAST)
 		http_conn_end(leave(call));
 }
 
-static void put(struct http_call *call, const char *text, size_t len,
-		enum sse_kind kind)
+/* Count and send an event added to CALL, which kept BYTES before. */
+static void added(struct http_call *call, size_t bytes)
 {
 	const struct requestor *q = call->session.requestor;
-	size_t bytes = call->sse.bytes;
 
-	sse_add(&call->sse, text, len, kind);
 	if (q->http_live_bytes + call->sse.bytes - bytes > HTTP_OPEN_BYTES)
 		sse_trim(&call->sse, HTTP_OPEN_TIGHT);
 	account(call, bytes);
 	pump(call);
+}
+
+static void put(struct http_call *call, const char *text, size_t len,
+		enum sse_kind kind)
+{
+	size_t bytes = call->sse.bytes;
+
+	sse_add(&call->sse, text, len, kind);
+	added(call, bytes);
 }
 
 static void on_gone(void *watcher)
@@ -219,8 +223,8 @@ static void on_drained(void *watcher)
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
 /*
- * Does CALL's client wait for more than is there at once? False: it has ended its
- * side, as one does that is gone, and CALL is over.
+ * Does CALL's client wait? A client which has closed its sending side is taken
+ * for gone: CALL is ended. Returns false then.
  */
 static bool has_client(struct http_call *call)
 {
@@ -232,7 +236,7 @@ static bool has_client(struct http_call *call)
 	return false;
 }
 
-/* A stream of events from now on. False: there is nobody for one. */
+/* Begin a stream of events. False: the client is gone. */
 static bool begin(struct http_call *call)
 {
 	if (is_begun(call))
@@ -254,7 +258,7 @@ static void await(struct http_calls *calls, int64_t now_ms)
 		    CLOCK_TIMEVAL(first->since_ms + HTTP_PLAIN_MS - now_ms));
 }
 
-/* So that its client and who is between hear that somebody is there. */
+/* Begin a stream soon, so that the client and proxies hear from the server. */
 static void begin_soon(struct http_call *call)
 {
 	call->since_ms = clock_mono_ms();
@@ -275,7 +279,7 @@ static void upgrade_due(evutil_socket_t fd, short what, void *arg)
 	await(calls, now_ms);
 }
 
-/* ---- what its session asks of it ---- */
+/* ---- the functions for the session ---- */
 
 static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
@@ -304,6 +308,21 @@ static void on_answer(void *arg, void *stream, const char *text, size_t len,
 	http_conn_reply(conn,
 			http_conn_status(conn, hint.status, hint.retry_ms),
 			"application/json", text, len);
+}
+
+static void on_answer_taken(void *arg, void *stream, struct buf *answer,
+			    struct reply_hint hint)
+{
+	struct http_call *call = arg;
+	size_t bytes = call->sse.bytes;
+
+	if (call->state == CALL_OVER || !is_begun(call)) {
+		on_answer(arg, stream, buf_data(answer), buf_len(answer), hint);
+		return;
+	}
+	enter(call, CALL_LAST);
+	sse_add_taken(&call->sse, answer, SSE_LAST);
+	added(call, bytes);
 }
 
 static bool has_push_stream(void *arg)
@@ -351,6 +370,7 @@ static const char *field(void *arg, const char *name)
 static const struct session_ops ops = {
     .send = on_send,
     .answer = on_answer,
+    .answer_taken = on_answer_taken,
     .has_push_stream = has_push_stream,
     .has_reader = has_reader,
     .backlogged = is_backlogged,
@@ -358,7 +378,7 @@ static const struct session_ops ops = {
     .field = field,
 };
 
-/* ---- its request ---- */
+/* ---- the request of a call ---- */
 
 static struct http_call *call_new(struct http_calls *all, struct requestor *q,
 				  struct http_conn *c)
@@ -378,13 +398,13 @@ static struct http_call *call_new(struct http_calls *all, struct requestor *q,
 	return call;
 }
 
-/* All that stand by themselves are of one revision. */
+/* Is M's method slow? All calls are of the revision MCP_LATEST. */
 static bool is_slow(const struct http_calls *all, const struct rpc_msg *m)
 {
 	return method_is_slow(all->ctx, m->method, MCP_LATEST);
 }
 
-/* M goes to its method, which may be SLOW; it is emptied. */
+/* Pass M to its method, which may be SLOW. Empties M. */
 static void deliver(struct http_call *call, struct rpc_msg *m, bool slow)
 {
 	enter(call, CALL_WAITING);
@@ -420,7 +440,7 @@ static void read_large(struct http_call *call)
 	end(call, 429, RPC_ASYNC_FULL);
 }
 
-/* May it be begun now? False: it is told when to look again. */
+/* May CALL begin now? False: CALL is deferred until on_read_done(). */
 static bool may_read(struct http_call *call)
 {
 	if (!session_over_read_limit(&call->session))
@@ -435,15 +455,16 @@ static void begin_deferred(struct http_call *call)
 	const struct buf *body = &http_conn_request(call->conn)->body;
 	struct rpc_msg m;
 
-	if (rpc_async_is_large(buf_len(body))) {
+	if (rpc_async_takes_thread(buf_data(body), buf_len(body))) {
 		read_large(call);
 		return;
 	}
-	rpc_parse(&m, buf_data(body), buf_len(body));
+	rpc_async_parse_now(call->session.requestor, &m, buf_data(body),
+			    buf_len(body));
 	deliver(call, &m, is_slow(call->all, &m));
 }
 
-#define BEGUN_AT_ONCE 16 /* before the loop looks at others */
+#define BEGUN_AT_ONCE 16 /* deferred calls begun in a turn of the loop */
 
 static void go_on_all(evutil_socket_t fd, short what, void *arg)
 {
@@ -481,7 +502,8 @@ void http_call_refuse(struct http_conn *c, const char *id, int64_t retry_ms,
 void http_call_take(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c, struct rpc_msg *m)
 {
-	bool large = rpc_async_is_large(m->bytes); /* it has waited already */
+	/* a large message was deferred before */
+	bool large = rpc_async_is_large(m->bytes);
 	bool slow = is_slow(all, m);
 	struct http_call *call;
 

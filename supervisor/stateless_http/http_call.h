@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_call.h - calls: requests by POST, of the revisions without sessions. Each
- * has a struct session for itself alone, so that ids of different clients never
- * meet; its answer is plain, or the last event of a stream that nobody can take
- * up again. When its client is gone, what it asked for is cancelled.
+ * http_call.h - calls: requests by POST, of the revisions without sessions.
+ * Each call has a struct session of its own, so that ids of different clients
+ * never meet. The answer is plain, or the last event of a stream which cannot
+ * be resumed. When the client is gone, its requests are cancelled.
  */
 #ifndef SUPERVISOR_STATELESS_HTTP_HTTP_CALL_H
 #define SUPERVISOR_STATELESS_HTTP_HTTP_CALL_H
@@ -20,42 +20,54 @@ struct http_share;
 struct context;
 struct requestor;
 
-/* Q's message M came on C; what the callee does not take of it is let go. */
+/*
+ * Gets message M of Q, which came on C. The caller frees any part of M which
+ * the function leaves.
+ */
 typedef void (*http_call_taker)(void *arg, struct requestor *q,
 				struct http_conn *c, struct rpc_msg *m);
 
-/* All calls of a server. */
+/* The calls of a server. */
 struct http_calls {
-	struct context *ctx;	  /* borrowed, as SHARE */
-	struct http_share *share; /* these count, too */
-	http_call_taker take;	  /* is told of a large message that is read */
-	void *arg;		  /* its own */
+	struct context *ctx;	  /* borrowed, as is SHARE */
+	struct http_share *share; /* calls count in the share */
+	http_call_taker take;	  /* called with a large message once parsed */
+	void *arg;		  /* argument of TAKE */
 	bool closing;		  /* the server ends */
-	TAILQ_HEAD(http_call_list, http_call) alive; /* oldest first */
-	struct http_call_list over;	 /* answered or lost: to be freed */
-	struct http_call_list ready;	 /* not begun yet, but might be */
-	struct http_call_list upgrading; /* oldest first */
-	struct event *go_on;		 /* with those that are ready */
-	struct event *upgrade; /* due when the first of upgrading is */
-	struct event *bury;    /* those that are over */
+	/* open calls, oldest first */
+	TAILQ_HEAD(http_call_list, http_call) alive;
+	struct http_call_list over;  /* ended calls, to be freed */
+	struct http_call_list ready; /* deferred calls which may begin now */
+	struct http_call_list upgrading; /* calls to upgrade, oldest first */
+	struct event *go_on;		 /* event: begins READY calls */
+	/* timer: due with the oldest call of UPGRADING */
+	struct event *upgrade;
+	struct event *bury; /* event: frees the calls of OVER */
 };
 
-/* CTX and SHARE are lent. */
+/* *Lends* CTX and SHARE. */
 void http_calls_init(struct http_calls *all, struct context *ctx,
 		     struct http_share *share, http_call_taker take, void *arg);
-/* The server ends: clients are told, and runs are left to it. */
+/*
+ * End all calls as the server ends: clients are told; the runs are left to the
+ * end of the server.
+ */
 void http_calls_fini(struct http_calls *all);
-/* Those whose token, or want of one, was good and is so no more are cancelled. */
+/*
+ * Cancel the calls whose token, or whose anonymous access, is no longer valid.
+ */
 void http_calls_recheck(struct http_calls *all, bool anybody);
 
-/* M, a request of Q's with a good head, came on C; it is answered there. */
+/* Answer M, a request of Q with a good head, on C. */
 void http_call_take(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c, struct rpc_msg *m);
-/* C's message, a large one of Q's, is read on a thread; then calls.take. */
+/* Read C's large message, of Q, on a thread; calls.take gets the message. */
 void http_call_read(struct http_calls *all, struct requestor *q,
 		    struct http_conn *c);
 
-/* The answer on C to the request ID (NULL: nobody knows): again in RETRY_MS. */
+/*
+ * Answer request ID (NULL: unknown) on C with ERRMSG: come again in RETRY_MS.
+ */
 void http_call_refuse(struct http_conn *c, const char *id, int64_t retry_ms,
 		      const char *errmsg);
 

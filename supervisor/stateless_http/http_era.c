@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_era.c - the ladder by which messages of two eras are told apart at one
- * endpoint, and the fields of a stateless request's head, each held to what the
- * message says. http_mcp.c asks; what does not fit is an error with a sentence.
+ * http_era.c - the ladder which tells messages of the two eras apart, and the
+ * check of a stateless request's header fields against its message. http_mcp.c
+ * calls it. A mismatch is an error with a sentence.
  */
 #include "supervisor/stateless_http/http_era.h"
 
@@ -15,9 +15,9 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "proto/mcp/mcp_header.h"
 
-/* ---- what the head names ---- */
+/* ---- the revision in the head ---- */
 
-/* Is NAME a date, as all names of revisions are? */
+/* Is NAME a date, as the names of all revisions are? */
 static bool is_date(const char *name)
 {
 	static const char shape[] = "dddd-dd-dd";
@@ -29,7 +29,10 @@ static bool is_date(const char *name)
 	return true;
 }
 
-/* Those to come have no sessions, either. */
+/*
+ * Is NAME a revision without sessions? Future revisions are taken to have no
+ * sessions either.
+ */
 static bool is_stateless(const char *name)
 {
 	return name != NULL && is_date(name) &&
@@ -61,7 +64,7 @@ void http_era_names(char out[HTTP_ERA_NAMES_SIZE], enum mcp_revision last)
 
 /* ---- faults ---- */
 
-/* F's code and text. */
+/* Set the code and text of F. */
 #define neither(f, c, ...)                                                     \
 	((f)->code = (c),                                                      \
 	 errmsg_set((f)->text, sizeof((f)->text), __VA_ARGS__),                \
@@ -73,7 +76,7 @@ static const struct mcp_header version_field = {
     "MCP-Protocol-Version", "params._meta[\"" MCP_META_VERSION "\"]", true};
 static const struct mcp_header method_field = {"Mcp-Method", "method", true};
 
-/* What Mcp-Name says again. */
+/* The member of params which Mcp-Name repeats, by method. */
 static const struct named {
 	const char *method, *member;
 	struct mcp_header field;
@@ -86,7 +89,7 @@ static const struct named {
     {"tasks/cancel", "taskId", {"Mcp-Name", "params.taskId", false}},
 };
 
-/* Does VALUE, which came as H or did not, say what BODY does? */
+/* Check VALUE, the header field H or NULL if absent, against BODY. */
 static enum http_era check(const struct mcp_header *h, const char *value,
 			   struct json_object *body, struct http_fault *f)
 {
@@ -108,11 +111,14 @@ static enum http_era check_name(const struct http_request *r,
 	if (n != NULL)
 		body = json_member(m->params, n->member);
 	if (!json_object_is_type(body, json_type_string))
-		return HTTP_ERA_STATELESS; /* the method says what is wrong */
+		return HTTP_ERA_STATELESS; /* the method reports the fault */
 	return check(&n->field, r->field[HTTP_MCP_NAME], body, f);
 }
 
-/* The version and the method, as far as they came; or as far as they did not. */
+/*
+ * Check the version and the method against the message: those of the two fields
+ * which came (CAME), or those which are missing.
+ */
 static enum http_era check_said(const struct http_request *r,
 				const struct rpc_msg *m, bool came,
 				struct http_fault *f)
@@ -136,7 +142,10 @@ static enum http_era check_said(const struct http_request *r,
 	return era;
 }
 
-/* A version that is not served is said before what the head lacks. */
+/*
+ * Check the head of a request. An unserved version is reported before fields
+ * missing in the head.
+ */
 static enum http_era check_head(const struct http_request *r,
 				const struct rpc_msg *m,
 				const struct mcp_envelope *e,
@@ -184,7 +193,10 @@ static enum http_era of_request(const struct http_request *r,
 	    r->field[HTTP_REVISION], e.text, all);
 }
 
-/* It has no answer, and asks for nothing: only what is wrong is told. */
+/*
+ * Find the era of a notification, which has no answer and asks for nothing:
+ * only faults are reported.
+ */
 static enum http_era of_notification(const struct http_request *r,
 				     const struct rpc_msg *m,
 				     struct http_fault *f)

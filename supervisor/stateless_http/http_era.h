@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_era.h - which era the message of a POST belongs to, and whether the head
- * says the same as it does; pure.
+ * http_era.h - the era of a POST's message, and whether head and message agree;
+ * pure.
  *
- * What a message says of itself decides, never the head alone, which a proxy may
- * have changed: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+ * The message itself decides, never the head alone, which a proxy may have
+ * changed:
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
 #ifndef SUPERVISOR_STATELESS_HTTP_HTTP_ERA_H
 #define SUPERVISOR_STATELESS_HTTP_HTTP_ERA_H
@@ -17,31 +18,37 @@
 #include "supervisor/http/http_parse.h"
 
 enum http_era {
-	HTTP_ERA_SESSIONS,  /* of a session, or to begin one */
-	HTTP_ERA_STATELESS, /* by itself */
-	HTTP_ERA_NEITHER,   /* refused, with 400 */
+	HTTP_ERA_SESSIONS,  /* belongs to a session, or begins a session */
+	HTTP_ERA_STATELESS, /* a message without a session */
+	HTTP_ERA_NEITHER,   /* refused with status 400 */
 };
 
-/* Why it is: an error of JSON-RPC. */
+/* The error of JSON-RPC for HTTP_ERA_NEITHER. */
 struct http_fault {
-	int code;		  /* 0: none */
-	struct json_object *data; /* the caller's, or NULL */
+	int code;		  /* code of JSON-RPC; 0: no fault */
+	struct json_object *data; /* the caller's to free, or NULL */
 	char text[640];
 };
 
 /*
- * Where M goes, which came with the head R. One that is stateless, and a request,
- * may still have an envelope that is no good: who serves it says so.
+ * Return the era of M, which came with the head R. A stateless request may
+ * still have a bad envelope, which the method reports.
  */
 enum http_era http_era_of(const struct http_request *r, const struct rpc_msg *m,
 			  struct http_fault *fault);
 
-/* Does R's MCP-Protocol-Version name a revision without sessions, or to come? */
+/*
+ * Does R's MCP-Protocol-Version name a revision without sessions, or a future
+ * revision?
+ */
 bool http_era_names_stateless(const struct http_request *r);
-/* Does it name none that sessions have? False: it does, or is absent. */
+/*
+ * Does R's MCP-Protocol-Version name no revision with sessions? False also if
+ * the field is absent.
+ */
 bool http_era_names_no_session(const struct http_request *r);
 
-/* The names of all revisions up to LAST, for people. */
+/* Write the names of all revisions up to LAST, for people. */
 #define HTTP_ERA_NAMES_SIZE 128
 void http_era_names(char out[HTTP_ERA_NAMES_SIZE], enum mcp_revision last);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_reader.c - cuts a stream of bytes into lines within a bound, for
- * stream_conn.c. A line that is too long is told once and skipped to its end;
- * it can be paused in mid-buffer.
+ * line_reader.c - cuts a stream of bytes into lines of bounded length, for
+ * stream_conn.c. A longer line is reported once and skipped to its end. The
+ * reader can be paused between lines.
  */
 #include "supervisor/stdio/line_reader.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#define KEEP_BYTES 65536 /* a buffer that one line made larger is let go */
+#define KEEP_BYTES 65536 /* a buffer grown beyond this is freed */
 
 void line_reader_fini(struct line_reader *l)
 {
@@ -34,7 +34,7 @@ char *line_reader_take(struct line_reader *l, const char *text, size_t len)
 	return buf_take(&l->held, NULL);
 }
 
-/* The line ends in these N bytes (without its newline). */
+/* End a line with these N bytes (without the newline). */
 static void finish_line(struct line_reader *l, const char *data, size_t n,
 			const struct line_reader_ops *ops, void *arg)
 {
@@ -45,7 +45,7 @@ static void finish_line(struct line_reader *l, const char *data, size_t n,
 	if (buf_len(&l->held) + n > l->max) {
 		ops->on_too_long(arg);
 	} else if (buf_len(&l->held) == 0) {
-		tell(data, n, ops, arg); /* no copy when it came whole */
+		tell(data, n, ops, arg); /* no copy: the line came whole */
 	} else {
 		buf_add(&l->held, data, n);
 		tell(buf_data(&l->held), buf_len(&l->held), ops, arg);
@@ -70,7 +70,7 @@ static void hold(struct line_reader *l, const char *data, size_t n,
 	buf_add(&l->held, data, n);
 }
 
-/* As many lines as may be told; how many bytes were used. */
+/* Report lines until l->paused. Returns how many bytes were used. */
 static size_t split(struct line_reader *l, const char *data, size_t n,
 		    const struct line_reader_ops *ops, void *arg)
 {

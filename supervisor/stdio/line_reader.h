@@ -11,32 +11,32 @@
 #include "base/buf.h"
 
 struct line_reader {
-	struct buf held; /* the line that has not ended yet */
-	size_t max;	 /* bytes in a line */
-	bool skipping;	 /* a line over MAX: its rest is let go */
-	bool paused;	 /* the user's: tell no line, keep them in REST */
-	struct buf rest; /* came after the line that was told last */
+	struct buf held; /* the beginning of an unfinished line */
+	size_t max;	 /* most bytes of a line */
+	bool skipping;	 /* drop the rest of a line over MAX */
+	bool paused; /* set by the user: report no line, keep bytes in REST */
+	struct buf rest; /* bytes after the last reported line */
 };
 
 struct line_reader_ops {
 	void (*on_line)(void *arg, const char *text, size_t len);
-	void (*on_too_long)(void *arg); /* once for each such line */
+	void (*on_too_long)(void *arg); /* once for a line over MAX */
 };
 
 /*
- * N bytes came: each line that they complete is told, until l->paused. Blank
- * ones are not. N may be 0, to go on after a pause.
+ * Feed N bytes: report each line they complete, until l->paused. Blank lines
+ * are not reported. N may be 0, to go on after a pause.
  */
 void line_reader_feed(struct line_reader *l, const char *data, size_t n,
 		      const struct line_reader_ops *ops, void *arg);
-/* Did more come than was told? */
+/* Are bytes left after the last reported line? */
 static inline bool line_reader_has_rest(const struct line_reader *l)
 {
 	return buf_len(&l->rest) > 0;
 }
 /*
- * For on_line(): the LEN bytes at TEXT that it was told, as the caller's, by
- * no copy where they are many; what line_reader.c has of them is gone.
+ * For on_line(): return TEXT (LEN bytes, as reported) as the caller's own. Long
+ * lines are not copied: the reader gives its buffer away.
  */
 char *line_reader_take(struct line_reader *l, const char *text, size_t len);
 void line_reader_fini(struct line_reader *l);

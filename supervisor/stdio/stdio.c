@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - the one client on stdin and stdout; main.c opens it, stream_conn.c
- * does the talking. The end of stdin ends the server, after what was answered
- * has left; an output that cannot be written ends it as a failure.
+ * stdio.c - the single client on stdin and stdout. main.c opens it,
+ * stream_conn.c carries the messages. The end of stdin ends the server after
+ * the answers are written; a write error ends it as a failure.
  */
 #include "supervisor/stdio/stdio.h"
 
@@ -17,7 +17,8 @@
 struct stdio {
 	struct context *ctx;
 	struct stream_conn *conn;
-	int in_flags, out_flags; /* as they were */
+	/* flags of descriptors 0 and 1 before stdio_open() */
+	int in_flags, out_flags;
 };
 
 static void on_closed(void *arg, struct stream_conn *c)
@@ -27,7 +28,10 @@ static void on_closed(void *arg, struct stream_conn *c)
 	ctx->stop(ctx, stream_conn_lost(c) ? EXIT_FAILURE : 0);
 }
 
-/* A terminal's description is shared with others: it stays as it is. */
+/*
+ * Set O_NONBLOCK on a pipe or socket. The file description of a terminal is
+ * shared with other processes, so its flags stay. Returns the old flags.
+ */
 static int make_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_bytes.c - files among lines, for stream_conn.c: read into whoever wants
- * them, as they have room, and sent as artifact_source.c has them. One that turns
- * out shorter than was said breaks its connection.
+ * stream_bytes.c - files among lines, for stream_conn.c: received into a
+ * session_bytes as it has room, and sent as artifact_source.c has bytes. A file
+ * shorter than announced breaks the connection.
  */
 #include "supervisor/stdio/stream_bytes.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/os/sys.h"
 
-#define READS 8 /* in a turn; each is what the socket holds */
+#define READS 8 /* in a turn; a read gets what the socket holds */
 
 void stream_bytes_fini(struct stream_bytes *b)
 {
@@ -35,7 +35,7 @@ static void came(struct stream_bytes *b, size_t n)
 		to->end(arg);
 }
 
-/* Where to put what comes, and how much of it. */
+/* Return where the next bytes go, and in *N how many. */
 static char *room(struct stream_bytes *b, size_t *n)
 {
 	char *p = b->to->room(b->arg, n);
@@ -77,14 +77,18 @@ static ssize_t read_once(struct stream_bytes *b, int fd)
 	return got;
 }
 
-/* As much as is there: a socket holds little, and each wake costs as much. */
+/*
+ * Read several times: a socket holds little, and each wake of the loop costs as
+ * much.
+ */
 ssize_t stream_bytes_read(struct stream_bytes *b, int fd)
 {
 	ssize_t n = read_once(b, fd), all = n;
 
 	for (int i = 1; i < READS && n > 0 && b->coming > 0; i++) {
 		n = read_once(b, fd);
-		all += n > 0 ? n : 0; /* what is wrong shows the next time */
+		/* an error shows again at the next read */
+		all += n > 0 ? n : 0;
 	}
 	return all;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_bytes.h - bytes on a stream of lines that are no lines: a file that a
- * client sends after it was told to, and one that follows an answer.
+ * stream_bytes.h - files on a stream of lines: a file from the client, who was
+ * told to send it, and a file after an answer.
  */
 #ifndef SUPERVISOR_STDIO_STREAM_BYTES_H
 #define SUPERVISOR_STDIO_STREAM_BYTES_H
@@ -11,11 +11,11 @@
 #include "supervisor/session/session.h"
 
 struct stream_bytes {
-	/* what comes: so many of them still, and whose they are */
+	/* receiving: COMING more bytes, for TO with ARG */
 	int64_t coming;
 	const struct session_bytes *to;
 	void *arg;
-	/* what leaves: so many of SOURCE, and the lines after it */
+	/* sending: LEAVING more bytes of SOURCE, then the lines of AFTER */
 	int64_t leaving;
 	struct artifact_source *source;
 	struct buf after;
@@ -23,24 +23,25 @@ struct stream_bytes {
 
 void stream_bytes_fini(struct stream_bytes *b);
 
-/* Those of REST, which came with lines, that are B's. */
+/* Take B's bytes from REST, which came together with lines. */
 void stream_bytes_from(struct stream_bytes *b, struct buf *rest);
 /*
- * Read a few times from FD, which does not block. How many came; 0: the end; -ENOBUFS: there is no room, until
- * somebody says so; or -errno.
+ * Read from FD, which is non-blocking, a few times. Returns how many bytes
+ * came, 0 at the end of input, -ENOBUFS if session_bytes has no room now, or
+ * -errno.
  */
 ssize_t stream_bytes_read(struct stream_bytes *b, int fd);
 
 /*
- * The bytes of SOURCE (taken) are to leave by OUT; ON_MORE is told when there are some, after
- * there were none. False: others do already.
+ * Send the bytes of SOURCE, which is *taken*, to OUT. ON_MORE is called when
+ * SOURCE has bytes again. False: another source is being sent.
  */
 bool stream_bytes_send(struct stream_bytes *b, int out,
 		       struct artifact_source *source,
 		       void (*on_more)(void *arg), void *arg);
 /*
- * Write some of them to OUT: how many; -ENODATA: more come; or -errno. The last one
- * closes the source.
+ * Write bytes to OUT. Returns how many, -ENODATA while SOURCE has no bytes, or
+ * -errno. After the last byte SOURCE is closed.
  */
 ssize_t stream_bytes_write(struct stream_bytes *b, int out);
 

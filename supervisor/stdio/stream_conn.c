@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_conn.c - a client on a stream of bytes, a message a line: reads in
- * turns with others, writes as it can, holds back who sends or leaves unread
- * too much. stdio.c and unix_listen.c make it. A failing descriptor closes it;
- * its owner is told, and frees it.
+ * turns of the requestor, writes as the descriptor allows, stops reading a
+ * client which sends or leaves unread too much. stdio.c and unix_listen.c make
+ * it. A failing descriptor closes it; the owner is told, and frees it.
  */
 #include "supervisor/stdio/stream_conn.h"
 
@@ -27,41 +27,40 @@
 #include "supervisor/stdio/stream_bytes.h"
 
 #define READ_BYTES 65536
-#define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
-#define LINES_EACH 4	      /* largest messages, unended, of one requestor */
-#define LINE_LEAST 65536      /* bytes that each may have */
-#define FULL_MS 5	      /* how often a large message looks for room */
-#define STALL_S 1	      /* how often it is asked who reads no more */
+#define UNSENT_MAX (8u << 20) /* bytes; with more unsent, stop reading */
+#define LINES_EACH 4 /* a requestor's unfinished lines, in largest messages */
+#define LINE_LEAST 65536 /* bytes that a line may have in any case */
+#define FULL_MS 5	 /* between two checks for room for LARGE */
+#define STALL_S 1	 /* between two checks of a stalled client */
 
 struct stream_conn {
-	bool lost; /* its client is there, and did not get all */
+	bool lost; /* a write failed, though the client is there */
 	struct context *ctx;
 	struct session session;
 	int in, out;
 	struct line_reader lines;
-	size_t held; /* of these, as counted in requestor.line_bytes */
+	size_t held; /* bytes of LINES, as counted in requestor.line_bytes */
+	size_t unsent_held; /* unsent bytes, as counted in memory */
 	struct buf unsent;
-	struct stream_bytes bytes; /* that are no lines */
+	struct stream_bytes bytes; /* files received or sent among the lines */
 	struct event *readable;
 	struct event *writable;
-	struct event *stalled; /* while stopped */
-	struct event *rested;  /* ends resting */
-	/* of a large message; nothing else meanwhile */
-	struct rpc_async *parsing;
-	char *large; /* one, of LARGE_LEN, that waits for room there */
+	struct event *stalled;	   /* timer: checks a STOPPED client */
+	struct event *rested;	   /* timer: ends RESTING */
+	struct rpc_async *parsing; /* a large message being parsed */
+	char *large; /* a large message which waits for a thread */
 	size_t large_len;
-	struct fair_queue_turn turn; /* for the next message that has come */
+	struct fair_queue_turn turn; /* the turn for the next message */
 	uint64_t written, written_then;
-	bool stopped; /* reads nothing, until what is unsent is less */
-	/* nor when its client sends too much that is no request, or LARGE waits */
-	bool resting;
-	bool backlogged; /* too much is unsent */
-	bool ended;  /* nothing more comes in; what is unsent still leaves */
-	bool greets; /* until stream_conn_serve(): initialize is all it takes */
-	bool waits;  /* for that, with what came otherwise: the end, or… */
+	bool stopped;	 /* reading is stopped until less is unsent */
+	bool resting;	 /* too much came, or LARGE waits */
+	bool backlogged; /* too many bytes are unsent */
+	bool ended;  /* the input has ended; unsent bytes are still written */
+	bool greets; /* only initialize is answered */
+	bool waits;  /* FIRST or the end of input came */
 	bool has_first;
-	struct rpc_msg first; /* …this; owned */
-	bool in_file;	      /* always ready, and not for epoll(7) */
+	struct rpc_msg first; /* owned; valid if HAS_FIRST */
+	bool in_file;	      /* IN is always ready, and not for epoll(7) */
 	void (*on_closed)(void *arg, struct stream_conn *c);
 	void *arg;
 };
@@ -94,10 +93,16 @@ static void closed(struct stream_conn *c, const char *what, const char *errmsg)
 
 /* ---- in ---- */
 
-/* Is too much unsent, or asked of the store? Then read no more for now. */
+/* Count the unsent bytes, with lines which wait behind a file being sent. */
+static size_t unsent(const struct stream_conn *c)
+{
+	return buf_len(&c->unsent) + buf_len(&c->bytes.after);
+}
+
+/* Are too many bytes unsent, or too many reads asked of the store? */
 static bool too_much(const struct stream_conn *c, size_t unsent_most)
 {
-	return buf_len(&c->unsent) + buf_len(&c->bytes.after) > unsent_most ||
+	return unsent(c) > unsent_most ||
 	       c->session.n_reads >= SESSION_READS_MAX;
 }
 
@@ -118,7 +123,7 @@ static void read_more(struct stream_conn *c)
 
 static void count_lines(struct stream_conn *c);
 
-/* What has come is taken in turns; then more is read. */
+/* Read on, unless C is paused: first the lines at hand in turns, then IN. */
 static void go_on(struct stream_conn *c)
 {
 	if (c->ended || c->stopped || c->resting || c->waits ||
@@ -151,7 +156,10 @@ static bool is_greeting(const struct rpc_msg *m)
 	return m->kind == RPC_REQUEST && strcmp(m->method, "initialize") == 0;
 }
 
-/* What is no request is not refused: who sends too much of it is not read. */
+/*
+ * Pass M to the session. A notification or response has no answer to refuse it
+ * with, so a client which sends too many is not read for a while.
+ */
 static void take(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;
@@ -179,8 +187,9 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 }
 
 /*
- * TEXT is taken. Where its requestor's jobs leave no room it waits: until it is read
- * nobody knows the id by which its client could be told to send it again.
+ * Parse TEXT, which is *taken*, on a thread. Without room on the threads TEXT
+ * waits: a refusal needs the id of the message, which is unknown before
+ * parsing.
  */
 static void parse(struct stream_conn *c, char *text, size_t len)
 {
@@ -217,9 +226,9 @@ static void on_line(void *arg, const char *text, size_t len)
 	struct stream_conn *c = arg;
 	struct rpc_msg m;
 
-	c->lines.paused = true; /* one message is a turn */
-	if (!rpc_async_is_large(len)) {
-		rpc_parse(&m, text, len);
+	c->lines.paused = true; /* a turn is a single message */
+	if (!rpc_async_takes_thread(text, len)) {
+		rpc_async_parse_now(c->session.requestor, &m, text, len);
 		take(c, &m);
 		return;
 	}
@@ -233,7 +242,9 @@ static void on_too_long(void *arg)
 	char errmsg[256];
 
 	c->lines.paused = true;
-	if (c->lines.max < (size_t)max)
+	if (memory_room(&c->session.requestor->memory) < max)
+		snprintf(errmsg, sizeof(errmsg), "%s", MEMORY_NO_ROOM);
+	else if (c->lines.max < (size_t)max)
 		snprintf(errmsg, sizeof(errmsg),
 			 "%zu bytes of messages of yours have not ended, and "
 			 "%lld may; end them, and send this again",
@@ -255,16 +266,20 @@ static void count_lines(struct stream_conn *c)
 	size_t now = buf_len(&c->lines.held) + buf_len(&c->lines.rest);
 
 	c->session.requestor->line_bytes += now - c->held;
+	memory_change(&c->session.requestor->memory, c->held, now);
 	c->held = now;
 }
 
-/* N bytes came, of which a large message waits for no more than there is room. */
+/* Add N bytes. A line may take what other lines and memory leave. */
 static void add(struct stream_conn *c, const char *data, size_t n)
 {
 	size_t max = (size_t)c->ctx->config->max_message_bytes;
 	size_t others = c->session.requestor->line_bytes - c->held;
 	size_t room = others < LINES_EACH * max ? LINES_EACH * max - others : 0;
+	int64_t free = memory_room(&c->session.requestor->memory);
 
+	if (free < (int64_t)room - (int64_t)c->held)
+		room = (size_t)free + c->held;
 	c->lines.max = room > max ? max : room > LINE_LEAST ? room : LINE_LEAST;
 	line_reader_feed(&c->lines, data, n, &ops, c);
 	count_lines(c);
@@ -279,7 +294,7 @@ static void on_turn(void *arg)
 	go_on(c);
 }
 
-/* What was answered still leaves, while it is read. */
+/* End the session. Unsent answers are still written while the client reads. */
 static void input_ended(struct stream_conn *c, const char *errmsg)
 {
 	c->ended = true; /* first: what it lets go reads nothing more */
@@ -300,11 +315,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	if (bytes && n == -ENOBUFS)
-		return; /* until there is room */
+		return; /* reading goes on in on_bytes_room() */
 	if (bytes && n < 0)
 		errno = (int)-n;
 	if (n == 0 && c->greets) {
-		c->waits = true; /* it will be there again */
+		c->waits = true; /* the end of input will be read again */
 		return;
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
@@ -330,7 +345,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- out ---- */
 
-/* While nothing is read, the end of the input does not show by itself. */
+/*
+ * Check a client which does not read, or has ended its input: while C reads
+ * nothing, the end of the input goes unnoticed otherwise.
+ */
 static void on_stalled(evutil_socket_t fd, short what, void *arg)
 {
 	struct stream_conn *c = arg;
@@ -345,10 +363,19 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
 		closed(c, "input", "its answers are not read either");
 }
 
+/* Count the unsent bytes in the memory of the requestor. */
+static void count_unsent(struct stream_conn *c)
+{
+	size_t now = unsent(c);
+
+	memory_change(&c->session.requestor->memory, c->unsent_held, now);
+	c->unsent_held = now;
+}
+
 /*
- * 0 when all is written, -EAGAIN, -ENODATA when what is to be written comes yet, or
- * -errno when nobody reads any more. Who reads as fast as we write gets the rest
- * after others had their turn.
+ * Write unsent bytes. Returns 0 when all are written, -EAGAIN, -ENODATA while
+ * the bytes of a file are awaited, or -errno if OUT is broken. A client which
+ * reads as fast as C writes gets the rest after a turn of other clients.
  */
 static int write_out(struct stream_conn *c)
 {
@@ -392,6 +419,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	int rc = write_out(c);
 
 	(void)fd, (void)what;
+	count_unsent(c);
 	if (rc < 0 && rc != -EAGAIN && rc != -ENODATA) {
 		c->lost = rc != -EPIPE && rc != -ECONNRESET;
 		closed(c, "output", strerror(-rc));
@@ -413,7 +441,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	go_on(c);
 }
 
-/* What one wake produces leaves together, when the loop comes round. */
+/* Write in the next turn of the loop, so that all output leaves together. */
 static void wake(void *arg)
 {
 	struct stream_conn *c = arg;
@@ -422,7 +450,7 @@ static void wake(void *arg)
 		event_active(c->writable, EV_WRITE, 0);
 }
 
-/* Lines wait for the end of a file that is on its way. */
+/* Return the buffer for lines: lines wait for the end of a file being sent. */
 static struct buf *lines_out(struct stream_conn *c)
 {
 	return c->bytes.leaving > 0 ? &c->bytes.after : &c->unsent;
@@ -431,8 +459,9 @@ static struct buf *lines_out(struct stream_conn *c)
 static void end_line(struct stream_conn *c)
 {
 	buf_add(lines_out(c), "\n", 1);
+	count_unsent(c);
 	wake(c);
-	if (buf_len(&c->unsent) > UNSENT_MAX)
+	if (unsent(c) > UNSENT_MAX)
 		c->backlogged = true;
 	stop_if_needed(c);
 }
@@ -441,9 +470,9 @@ static void send_line(void *arg, void *stream, const char *text, size_t len)
 {
 	struct stream_conn *c = arg;
 
-	(void)stream; /* there is but one way */
+	(void)stream; /* the client has a single stream */
 	if (text == NULL)
-		return; /* an answer that is not wanted any more */
+		return; /* the answer is no longer wanted */
 	buf_add(lines_out(c), text, len);
 	end_line(c);
 }
@@ -455,11 +484,13 @@ static void send_answer(void *arg, void *stream, const char *text, size_t len,
 	send_line(arg, stream, text, len);
 }
 
-/* 16 MB take 5 ms to copy. */
-static void send_taken(void *arg, void *stream, struct buf *line)
+/* Send LINE, taking its buffer if possible: 16 MB take 5 ms to copy. */
+static void send_taken(void *arg, void *stream, struct buf *line,
+		       struct reply_hint hint)
 {
 	struct stream_conn *c = arg;
 
+	(void)hint;
 	if (buf_len(&c->unsent) > 0 || c->bytes.leaving > 0) {
 		send_line(arg, stream, buf_data(line), buf_len(line));
 		return;
@@ -475,7 +506,7 @@ static void on_read_done(void *arg)
 	struct stream_conn *c = arg;
 
 	wake(c);
-	go_on(c); /* a batch may have been taken */
+	go_on(c); /* the last batch may be done */
 }
 
 static bool is_backlogged(void *arg)
@@ -506,6 +537,13 @@ static bool send_bytes(void *arg, struct artifact_source *source)
 	return stream_bytes_send(&c->bytes, c->out, source, wake, c);
 }
 
+static bool sends_bytes(void *arg)
+{
+	const struct stream_conn *c = arg;
+
+	return c->bytes.leaving > 0;
+}
+
 static void on_bytes_room(void *arg)
 {
 	go_on(arg);
@@ -518,11 +556,12 @@ static const struct session_ops session_ops = {.send = send_line,
 					       .read_done = on_read_done,
 					       .take_bytes = take_bytes,
 					       .bytes_room = on_bytes_room,
-					       .send_bytes = send_bytes};
+					       .send_bytes = send_bytes,
+					       .sends_bytes = sends_bytes};
 
 /* ---- life ---- */
 
-/* Files, folders and such devices as /dev/null; a terminal can be watched. */
+/* Is FD unfit for epoll(7): a file, a folder, a device but no terminal? */
 static bool is_file(int fd)
 {
 	struct stat st;
@@ -604,5 +643,6 @@ void stream_conn_free(struct stream_conn *c)
 	count_lines(c);
 	stream_bytes_fini(&c->bytes);
 	buf_fini(&c->unsent);
+	count_unsent(c);
 	free(c);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * stream_conn.h - one MCP client on a stream of bytes, a message a line.
- */
+/* stream_conn.h - an MCP client on a stream of bytes, a message a line. */
 #ifndef SUPERVISOR_STDIO_STREAM_CONN_H
 #define SUPERVISOR_STDIO_STREAM_CONN_H
 
@@ -13,7 +11,7 @@ struct stream_conn;
 /*
  * Serve REQUESTOR on IN and OUT, which may be the same descriptor and are
  * non-blocking, or regular files; the caller owns them. ON_CLOSED is called
- * when the client is gone, for the caller to stream_conn_free() it.
+ * when the client is gone, for the caller to stream_conn_free() the connection.
  */
 struct stream_conn *
 stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
@@ -21,16 +19,19 @@ stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 		void *arg);
 
 /*
- * From now, when nothing was read yet, until stream_conn_serve(), C answers
- * initialize, which takes nothing that is to be started; all else waits.
+ * Answer only initialize until stream_conn_serve(); other messages wait.
+ * initialize needs nothing to be started. Call this before anything is read.
  */
 void stream_conn_greet(struct stream_conn *c);
 void stream_conn_serve(struct stream_conn *c);
 
-/* Did C's end come of output that could not be written, though nobody left? */
+/* Was C closed because a write failed although the client had not gone? */
 bool stream_conn_lost(const struct stream_conn *c);
 
-/* Unsent bytes are lost, but at the server's end. Runs go on. NULL is fine. */
+/*
+ * Free C. Unsent bytes are lost, except at the end of the server. Runs go on.
+ * NULL is fine.
+ */
 void stream_conn_free(struct stream_conn *c);
 
 struct session *stream_conn_session(struct stream_conn *c);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unix_listen.c - the unix socket: made, guarded against a second server, and
- * its connections by uid. daemon.c opens it. A path that cannot be listened at
- * is a sentence with what would help; one connection too many is told so and
- * closed.
+ * unix_listen.c - the unix socket: makes it, guards it against a second server,
+ * and serves connections by uid. daemon.c opens it. A failure is a sentence
+ * with a remedy. A connection over the bound is told why, and closed.
  */
 #include "supervisor/stdio/unix_listen.h"
 
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/buf.h"
+#include "base/loop_guard.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/privsep.h"
@@ -31,7 +31,7 @@
 
 #define CONNECTIONS_MAX 256
 #define BACKLOG 64
-#define REST_MS 500 /* after accept() found no descriptor free */
+#define REST_MS 500 /* pause after accept() found no descriptor free */
 
 struct peer {
 	struct unix_listener *listener;
@@ -43,8 +43,8 @@ struct peer {
 
 struct unix_listener {
 	struct context *ctx;
-	char *path; /* NULL: the service manager's, which removes it */
-	dev_t dev;  /* what was made at PATH: another's stays */
+	char *path; /* NULL: a service manager made the socket and removes it */
+	dev_t dev;  /* of the socket made at PATH; no other is removed */
 	ino_t ino;
 	int fd;
 	struct event *readable;
@@ -81,7 +81,7 @@ static size_t count_peers(const struct unix_listener *l, uid_t uid)
 	return n;
 }
 
-/* One user's connections leave room for another's. */
+/* Has UID too many connections? A user leaves connections to others. */
 static bool is_full(const struct unix_listener *l, uid_t uid)
 {
 	size_t mine = count_peers(l, uid);
@@ -90,7 +90,10 @@ static bool is_full(const struct unix_listener *l, uid_t uid)
 	       admission_share(CONNECTIONS_MAX, (int64_t)(l->n_peers - mine));
 }
 
-/* One too many is told why, as far as that fits into a fresh socket. */
+/*
+ * Refuse FD, a connection over the bound of UID; the reason is written as far
+ * as a fresh socket has room.
+ */
 static void turn_away(const struct unix_listener *l, int fd, uid_t uid)
 {
 	struct buf out = {0};
@@ -173,7 +176,7 @@ static bool set_addr(struct sockaddr_un *addr, const char *path)
 	return true;
 }
 
-/* Of connect(2), which follows links: 0 or -errno. */
+/* Connect to ADDR, following links. Returns 0 or -errno of connect(2). */
 static int knock(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -187,7 +190,7 @@ static int knock(const struct sockaddr_un *addr)
 	return rc;
 }
 
-/* Is there a socket at ADDR that nobody serves? */
+/* Is the file at ADDR a socket which no process serves? */
 static bool is_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;
@@ -201,10 +204,13 @@ bool unix_listen_is_served(const char *path)
 	struct sockaddr_un addr;
 	int rc = set_addr(&addr, path) ? knock(&addr) : -ENAMETOOLONG;
 
-	return rc == 0 || rc == -EAGAIN; /* it has many to greet */
+	return rc == 0 || rc == -EAGAIN; /* served, with a full backlog */
 }
 
-/* As root, where others may have put links: as privsep would. */
+/*
+ * Remove a stale socket. As root by privsep's code, which follows no links that
+ * other users may have put there.
+ */
 static int remove_stale(const char *path)
 {
 	return privs_leave_root() ? privs_unlink_socket(path) : unlink(path);
@@ -222,7 +228,9 @@ static int bind_at(int fd, const struct sockaddr_un *addr)
 	return rc < 0 ? -errno : 0;
 }
 
-/* Does PATH lie in the state folder itself, which is made with its parents? */
+/*
+ * Does PATH lie directly in the state folder, which is made with its parents?
+ */
 static bool is_in(const char *path, const char *state_dir)
 {
 	size_t n = strlen(state_dir);
@@ -231,7 +239,7 @@ static bool is_in(const char *path, const char *state_dir)
 	       strchr(path + n + 1, '/') == NULL;
 }
 
-/* The folder that a default path lies in, when nothing made it before. */
+/* Make the folder of PATH, such as that of a default path, if missing. */
 static void make_folder(const char *path, const char *state_dir)
 {
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
@@ -245,7 +253,7 @@ static void make_folder(const char *path, const char *state_dir)
 	free(dir);
 }
 
-/* -RC is why PATH cannot be listened at. */
+/* Say why PATH cannot be listened at; RC is negative. */
 static void explain(const char *path, int rc, char *errmsg, size_t size)
 {
 	if (rc == -ENAMETOOLONG)
@@ -299,13 +307,17 @@ static int open_path(const char *path, const char *state_dir, char *errmsg,
 	return rc;
 }
 
-/* May a socket be made in the folder of PATH, or that folder? 0 or -errno. */
+/*
+ * May a socket be made in the folder of PATH, or that folder be made? Returns 0
+ * or -errno.
+ */
 static int try_folder(const char *path)
 {
 	char *dir = xstrdup(path), *slash;
 	int rc = -ENOENT;
 
-	for (int i = 0; rc == -ENOENT && i < 2; i++) { /* see make_folder() */
+	/* the parent as well, as in make_folder() */
+	for (int i = 0; rc == -ENOENT && i < 2; i++) {
 		slash = strrchr(dir, '/');
 		if (slash == NULL)
 			break;
@@ -343,7 +355,10 @@ static int option(int fd, int name)
 	return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -1 : value;
 }
 
-/* Of a peer on any other kind of socket it is not known who it is. */
+/*
+ * Check FD, which a service manager passed: on sockets of any other kind the
+ * peer's uid is unknown.
+ */
 static int check_passed(int fd, char *errmsg, size_t size)
 {
 	if (option(fd, SO_DOMAIN) == AF_UNIX &&
@@ -389,7 +404,7 @@ void unix_listen_start(struct unix_listener *l)
 	event_add(l->readable, NULL);
 }
 
-/* The folder may be root's, who we are no more. */
+/* Remove the socket. Its folder may be root's, and paddockd no longer root. */
 static void unlink_path(const char *path)
 {
 	if (privsep_unlink_socket(path) < 0)
@@ -404,9 +419,11 @@ void unix_listen_stop(struct unix_listener *l)
 		return;
 	l->stopped = true;
 	event_del(l->readable);
+	loop_guard_allow("our own socket, once, when this server ends");
 	if (l->path != NULL && lstat(l->path, &st) == 0 &&
 	    st.st_dev == l->dev && st.st_ino == l->ino)
 		unlink_path(l->path);
+	loop_guard_forbid();
 	close(l->fd);
 }
 

@@ -49,6 +49,7 @@ static void free_store(struct store *s)
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
+	free(s->held);
 	free(s->db);
 	free(s->instance);
 	free(s->rejoin);
@@ -159,8 +160,19 @@ static void tell_news(struct store *s)
 		s->on_news(s->on_news_arg);
 }
 
+/* READY is told by the next store_dispatch(), before what has finished meanwhile. */
+static void tell_later(struct store *s, struct store_reqs *ready)
+{
+	pthread_mutex_lock(&s->lock);
+	STAILQ_CONCAT(ready, &s->finished);
+	STAILQ_CONCAT(&s->finished, ready);
+	pthread_mutex_unlock(&s->lock);
+	eventfd_write(s->event_fd, 1);
+}
+
 void store_dispatch(struct store *s)
 {
+	int64_t since_us = clock_mono_us();
 	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
 	struct store_req *r;
 	eventfd_t n;
@@ -169,12 +181,15 @@ void store_dispatch(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	STAILQ_CONCAT(&ready, &s->finished);
 	pthread_mutex_unlock(&s->lock);
-	while ((r = STAILQ_FIRST(&ready)) != NULL) {
+	while ((r = STAILQ_FIRST(&ready)) != NULL &&
+	       clock_mono_us() - since_us < STORE_DISPATCH_US) {
 		STAILQ_REMOVE_HEAD(&ready, link);
 		store_submit(s, store_readq_leave(&s->readqs, r));
 		r->done(r->arg, &r->res);
 		store_req_free(r);
 	}
+	if (r != NULL)
+		tell_later(s, &ready);
 	tell_news(s);
 }
 

@@ -109,6 +109,9 @@ struct store_run {
 	/* its first row may not be there: where another has its key by now, it is not,
 	   and none is made */
 	bool unsure;
+	/* who asked for it was told that there is none: what may be there of it goes,
+	   where it is shared, unless another has claimed it */
+	bool refused;
 	/* it has ended, and its row is put right: view and cpu_ms, which may be less;
 	   where there is none, none is made */
 	bool corrects;
@@ -117,6 +120,8 @@ struct store_run {
 	   unless it is there… */
 	enum store_wait waits;
 	int64_t weight; /* …one turn for each of so many: 1 or more… */
+	/* …if fewer of its requestor's wait there: else -EXFULL; 0: however many… */
+	int64_t queued_most;
 	/* …or at this place, which it had before: claimed, too */
 	int64_t vtime;
 	/* …who put it there, another, and is to hear of its end; or "" */
@@ -163,6 +168,12 @@ enum store_mail {
 	STORE_MAIL_OVER = 5,	/* …the same, and it has ended */
 	STORE_MAIL_ANSWER = 16, /* what clients say; such a number each */
 };
+
+/*
+ * What each artifact takes of it beside its own bytes, whatever their number: a file, a
+ * folder, a row with its places in indexes.
+ */
+#define STORE_ARTIFACT_BYTES 8192
 
 struct store_letter {
 	char run_id[ID_SIZE]; /* an answer's may be about none */
@@ -294,6 +305,8 @@ void store_begin(struct store *s);
 
 /* Readable when store_dispatch() has work. Owned by the store. */
 int store_fd(const struct store *s);
+/* Call each DONE that is due, in order, until STORE_DISPATCH_US are over. */
+#define STORE_DISPATCH_US 2000 /* then other events have a turn */
 void store_dispatch(struct store *s);
 
 /*
@@ -301,6 +314,14 @@ void store_dispatch(struct store *s);
  * dispatch it, release the instance's lock, and free S. NULL is fine.
  */
 void store_stop(struct store *s, int timeout_ms);
+
+/*
+ * The file of artifact ID is in use: whoever deletes it, it stays, and counts, until it
+ * was released as often. True: somebody has deleted it, or wanted to, so that a sweep
+ * removes it now.
+ */
+void store_hold(struct store *s, const char *id);
+bool store_release(struct store *s, const char *id);
 
 /* Of a database that is a server of its own: how it was about a second ago. */
 struct store_database {

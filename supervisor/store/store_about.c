@@ -55,7 +55,8 @@ bool store_about(struct store *s, struct store_database *about)
 		return false;
 	pthread_mutex_lock(&s->lock);
 	*about = s->about;
-	if (s->failing[0] != '\0' && s->failing_rc == -ENOTCONN)
+	if ((s->failing[0] != '\0' && s->failing_rc == -ENOTCONN) ||
+	    store_is_silent(s))
 		about->reachable = false;
 	pthread_mutex_unlock(&s->lock);
 	snprintf(about->name, sizeof(about->name), "%s", s->db_path);

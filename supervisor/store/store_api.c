@@ -278,6 +278,12 @@ void store_end_unserved(struct store *s)
 		  &(struct store_req){.time_ms = s->lost_run_ms});
 }
 
+void store_find_unheard(struct store *s, const char *ids, store_done done,
+			void *arg)
+{
+	ASK(unheard, .urgent = true, .key = ids);
+}
+
 void store_heard(struct store *s, const char *id)
 {
 	store_ask(s, &store_op_heard, &(struct store_req){.id = id});

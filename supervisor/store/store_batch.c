@@ -177,6 +177,10 @@ static int attempt(struct store *s, struct store_reqs *batch)
 	rc = prepare(s, batch, &writes);
 	if (rc == 0)
 		rc = transact(s, batch, writes);
+	if (rc == 0)
+		store_leaving_go(s);
+	else
+		store_leaving_forget(s);
 	STAILQ_FOREACH(r, batch, link) {
 		void (*after)(struct store *, struct store_req *) =
 		    rc == 0 ? r->op->keep : r->op->undo;
@@ -246,7 +250,8 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 /*
  * The batch failed with RC. Try each request by itself, so that what one
  * asked for fails that one alone, and so that reads are served while nothing
- * can be written. When it is the world's fault, find that out soon.
+ * can be written. When it is the world's fault, find that out soon: nothing is tried
+ * again after one that waited for a lock, or took too long.
  */
 static void one_by_one(struct store *s, struct store_reqs *batch,
 		       struct store_reqs *retry_queue, int rc)
@@ -269,7 +274,9 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);
 			verdict = attempt(s, &one);
-			*left = verdict == 0 ? TRIES : *left - 1;
+			*left = verdict == 0	    ? TRIES
+				: verdict == -EBUSY ? 0
+						    : *left - 1;
 		}
 		if (verdict == 0) {
 			settle(s, r);

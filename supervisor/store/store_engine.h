@@ -120,8 +120,9 @@ struct store_engine {
 
 	/*
 	 * Instances of several machines, by rows; NULL: those of one, by locks on
-	 * files of the state folder alone. BEAT says that we live, every so often;
-	 * LEAVE that we go.
+	 * files of the state folder alone. From OPEN on the engine says that we live;
+	 * BEAT, every so often, looks whether the database is there, and we are who we
+	 * were. LEAVE says that we go.
 	 */
 	int (*beat)(struct store *s);
 	void (*leave)(struct store *s);

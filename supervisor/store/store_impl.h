@@ -16,6 +16,7 @@
  *   store_row.c      a row's struct to a statement's parameters, and back
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
+ *   store_leaving.c  files whose rows let them go
  *   store_uploads.c  what belongs to no run
  *   store_used.c     what was used, by the hour
  *   store_nodes.c    servers that have a database together
@@ -81,7 +82,7 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_used, store_op_nodes, store_op_send_answer, store_op_send_to,
     store_op_drop_answer, store_op_delete_upload, store_op_delete_uploads,
     store_op_serve, store_op_claim, store_op_look_at_queue, store_op_share,
-    store_op_end_unserved, store_op_heard;
+    store_op_end_unserved, store_op_heard, store_op_unheard;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -165,6 +166,21 @@ void store_req_fail(struct store_req *r, int rc, const char *errmsg, ...)
 /* A fresh row at the end of R's answer. */
 struct store_run *store_req_row(struct store_req *r);
 
+/* A file that goes once the transaction is durable. */
+struct store_file {
+	char folder[128]; /* of old uploads it has a digest */
+	char id[ID_SIZE];
+};
+
+struct store_closing; /* store_leaving.c */
+
+/* One that is in use, so often; or wanted to go meanwhile. */
+struct store_held {
+	char id[ID_SIZE];
+	unsigned users;
+	bool wanted;
+};
+
 struct store {
 	char *dir;
 	char *url;	 /* of the database; NULL: SQLite's, in DIR */
@@ -189,8 +205,10 @@ struct store {
 	void *on_begin_arg;
 
 	pthread_mutex_t lock; /* over this part */
-	pthread_cond_t wake;  /* there is something for the thread */
-	pthread_cond_t idle;  /* there is nothing left to do */
+	struct store_held *held;
+	size_t n_held;
+	pthread_cond_t wake; /* there is something for the thread */
+	pthread_cond_t idle; /* there is nothing left to do */
 	struct store_reqs queue;
 	struct store_reqs finished;
 	struct store_keep *lost_own; /* store_keep_lost()'s; owned */
@@ -220,7 +238,9 @@ struct store {
 	_Atomic int64_t poll_ms; /* see store_poll_ms(); of a shared one */
 	atomic_uint epoch;	 /* one more with each store_rejoin() */
 	_Atomic int64_t lease_until_ms; /* CLOCK_BOOTTIME, or STORE_NO_LEASE */
-	struct store_database about;	/* of an engine that tells that */
+	_Atomic int64_t
+	    beaten_ms; /* the same: the last beat that was answered */
+	struct store_database about; /* of an engine that tells that */
 
 	/* the thread's own */
 	struct store_reqs retry_queue; /* to be tried again, in order */
@@ -236,6 +256,9 @@ struct store {
 	size_t staged;		/* rows: ours, and others' when it was opened */
 	int64_t unstage_ms;	/* not before, after a failure */
 	bool claim_failed;	/* the last store_claim() */
+	struct store_file *leaving; /* with this transaction */
+	size_t n_leaving;
+	struct store_closing *closing; /* NULL: there was none yet */
 	int parts_left;	 /* of artifacts, that this batch may write yet */
 	int64_t beat_ms; /* when to say next that we live */
 	struct {	 /* whom to wake */
@@ -264,6 +287,8 @@ void store_note_reached(struct store *s);
 
 /* Another was found dead: the caller's thread is to know. LOCK is not held. */
 void store_tell_death(struct store *s);
+/* We were: the same. */
+void store_tell_lost(struct store *s);
 struct store_load store_load(struct store *s);
 
 /*
@@ -424,11 +449,22 @@ void store_artifact_add(struct store_req *r, struct store_cursor *st);
 int store_drop_run(struct store *s, const char *requestor, const char *id);
 
 /*
- * The bytes of an artifact are nobody's any more: 0; 1: its file would not go, which
- * is logged; or -errno.
+ * The bytes of an artifact are nobody's any more, once the transaction is durable: 0; 1: its
+ * file would not go, which is logged; or -errno.
  */
 int store_remove_bytes(struct store *s, const char *run_id, const char *id);
+/* Is the file of ID in use? Then it is noted that it was to go. */
+bool store_is_held(struct store *s, const char *id);
+/* The transaction is durable: files that it let go are removed… */
+void store_leaving_go(struct store *s);
+void store_leaving_forget(struct store *s); /* …or it is not, and they stay */
+/* At the end of the thread: none that has no name any more is left open. */
+void store_closing_end(struct store *s);
+#define STORE_CLOSING_MAX 128 /* at once; beyond that who deletes waits */
 
+/* May RUN, whose row is to be put, wait there beside others of its requestor's? */
+int store_queue_room(struct store *s, const struct store_run *run,
+		     bool *is_there);
 /* RUN, whose row was put, waits for any instance. 0 or -errno. */
 int store_enqueue(struct store *s, const struct store_run *run);
 /* R's is to be cancelled: 1, it was in the queue, of FOUND_TEXT, and has ended; 0, or -errno. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/log.h"
 
 bool store_is_lost(struct store *s)
 {
@@ -40,6 +41,19 @@ int64_t store_lease_left_ms(const struct store *s)
 	return until == STORE_NO_LEASE ? until : until - clock_boot_ms();
 }
 
+int64_t store_silent_ms(const struct store *s)
+{
+	int64_t beaten = atomic_load(&s->beaten_ms);
+
+	return beaten == 0 ? 0 : clock_boot_ms() - beaten;
+}
+
+bool store_is_silent(const struct store *s)
+{
+	return store_lease_left_ms(s) <= 0 ||
+	       store_silent_ms(s) >= STORE_SILENT_MS;
+}
+
 bool store_is_shared(const struct store *s)
 {
 	return s->engine->beat != NULL;
@@ -56,6 +70,23 @@ void store_tell_death(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	s->death = true;
 	pthread_mutex_unlock(&s->lock);
+	eventfd_write(s->event_fd, 1);
+}
+
+void store_tell_lost(struct store *s)
+{
+	bool is_news;
+
+	pthread_mutex_lock(&s->lock);
+	is_news = !s->lost && s->rejoin == NULL;
+	s->lost |= is_news;
+	pthread_mutex_unlock(&s->lock);
+	if (!is_news)
+		return;
+	log_error("store",
+		  "msg=\"%s: another server has taken over what this "
+		  "one had\"",
+		  s->db_path);
 	eventfd_write(s->event_fd, 1);
 }
 

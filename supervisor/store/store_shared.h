@@ -57,6 +57,13 @@ bool store_is_shared(const struct store *s);
 #define STORE_NO_LEASE INT64_MAX
 int64_t store_lease_left_ms(const struct store *s);
 
+/* For how many ms no heartbeat has been answered; 0 before the first, and on one machine… */
+int64_t store_silent_ms(const struct store *s);
+
+/* …so long that something is wrong, or until the lease was over. */
+#define STORE_SILENT_MS 3000
+bool store_is_silent(const struct store *s);
+
 /* ON_NEWS is called when this instance is lost, another was found dead, or it is woken. */
 void store_on_news(struct store *s, void (*on_news)(void *arg), void *arg);
 /* Was one found since the last time that this was asked? See store_recover(). */
@@ -114,8 +121,17 @@ void store_claim(struct store *s, int limit, const char *except,
  */
 void store_look_at_queue(struct store *s, bool counts, store_done done,
 			 void *arg);
-/* Those that nobody serves, and have waited for long, have failed: interrupted. */
+/*
+ * Those that nobody serves, and have waited for long, have failed: interrupted. Who is
+ * silent serves what it did until another has taken over what it had.
+ */
 void store_end_unserved(struct store *s);
+/*
+ * Which of IDS (copied), a line each, that this instance has put there have left it, and
+ * there is no mail that would say so? In runs, the ids alone.
+ */
+void store_find_unheard(struct store *s, const char *ids, store_done done,
+			void *arg);
 /* STORE_MAIL_OVER of the run ID has been heeded: it comes no more. */
 void store_heard(struct store *s, const char *id);
 

@@ -282,7 +282,7 @@ static void rest(struct store *s, int64_t due)
 	s->dozing = false;
 }
 
-/* Others are to know that we live, whether or not there is anything to do. */
+/* Is the database there, and are we who we were, whether or not there is anything to do? */
 static void beat(struct store *s)
 {
 	pthread_mutex_unlock(&s->lock);
@@ -295,7 +295,8 @@ static void beat(struct store *s)
 	store_note_about(s);
 	hear(s);
 	pthread_mutex_lock(&s->lock);
-	diagnose(s);
+	if (s->errmsg[0] != '\0' || STAILQ_EMPTY(&s->retry_queue))
+		diagnose(s); /* else what is tried again says that it works */
 	s->beat_ms = clock_mono_ms() + STORE_BEAT_MS;
 }
 
@@ -312,6 +313,7 @@ static void rejoin(struct store *s)
 	free(s->instance);
 	s->instance = instance;
 	atomic_store(&s->lease_until_ms, STORE_NO_LEASE);
+	atomic_store(&s->beaten_ms, 0);
 	pthread_mutex_lock(&s->lock);
 	s->lost = false;
 	s->errmsg[0] = '\0';
@@ -356,6 +358,7 @@ static void leave(struct store *s)
 		(void)store_unstage_now(s); /* or who comes next does */
 	if (s->engine->leave != NULL)
 		s->engine->leave(s);
+	store_closing_end(s);
 	store_sql_close(s);
 	store_instance_unlock(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_listen.c - the TCP listener and what belongs to it: connections, their
- * tick, start, drain and end. daemon.c opens it. An address that cannot be had
- * is an exit status with a sentence; without descriptors it rests, and
+ * http_listen.c - the TCP listener: accepts connections, runs the tick, starts,
+ * drains and ends HTTP. daemon.c opens it. An address which cannot be used is
+ * an exit status with a sentence. Without free descriptors the listener rests;
  * connections over the bound are refused and counted.
  */
 #include "supervisor/streamable_http/http_listen.h"
@@ -28,10 +28,12 @@
 
 #define BACKLOG 256
 #define ACCEPTS_PER_WAKE 64
-#define REST_MS 500 /* after accept() found no descriptor free */
+#define REST_MS 500 /* pause after accept() found no descriptor free */
 #define TICK_MS 1000
-#define STRANGERS_PART 4 /* of all that one address may have, unknown */
-#define OTHER_FDS 512	 /* descriptors that workers, the store, … may need */
+/* connections of an address without a requestor: at most 1/4 of all */
+#define STRANGERS_PART 4
+#define OTHER_FDS                                                              \
+	768 /* descriptors which lines, files, workers and the store may need */
 #define WANTED_FDS (HTTP_CONNECTIONS_MAX + OTHER_FDS)
 
 struct http_listener {
@@ -41,7 +43,7 @@ struct http_listener {
 	struct event *readable, *rest, *tick;
 	bool stopped;
 	size_t connections_max;
-	size_t refused; /* since the last tick */
+	size_t refused; /* connections refused since the last tick */
 	char url[HTTP_ADDR_SIZE + 16];
 };
 
@@ -93,7 +95,7 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 		event_add(h->readable, NULL);
 }
 
-/* Often enough for the shortest of all limits. */
+/* Set the next tick, early enough for the shortest time limit. */
 static void next_tick(struct http_listener *h)
 {
 	const struct config *config = h->site.ctx->config;
@@ -128,7 +130,10 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the listener ---- */
 
-/* Descriptors up to what the system allows us; how many connections fit. */
+/*
+ * Raise the limit of descriptors as far as the system allows. Returns how many
+ * connections fit.
+ */
 static size_t make_room(void)
 {
 	struct rlimit lim;
@@ -146,7 +151,7 @@ static size_t make_room(void)
 						    : lim.rlim_cur / 2;
 }
 
-/* A socket that listens at A, which gets its port; or -errno. */
+/* Return a socket which listens at A, or -errno. A gets the port. */
 static int bind_listen(struct http_addr *a)
 {
 	int on = 1;
@@ -169,7 +174,10 @@ static int bind_listen(struct http_addr *a)
 	return fd;
 }
 
-/* What CONFIG alone tells. 0, or the status. */
+/*
+ * Check what CONFIG says of the listener. Returns 0, or the exit status with
+ * ERRMSG.
+ */
 static int check(struct http_addr *a, const struct config *config, char *errmsg,
 		 size_t size)
 {

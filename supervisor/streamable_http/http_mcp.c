@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_mcp.c - POST, GET and DELETE of the endpoint: head, rate, session, then
- * the message to it, large ones by a thread. http_routes.c calls it. What may
- * not be is refused with the status that the protocol has for it; a session
- * that is not here is looked up in the store.
+ * http_mcp.c - POST, GET and DELETE of the endpoint: checks head, rate and
+ * session, then passes the message on; large messages are read on a thread.
+ * http_routes.c calls it. Refusals have the status of MCP's specification. A
+ * session not in memory is looked up in the store.
  */
 #include "supervisor/streamable_http/http_mcp.h"
 
@@ -58,7 +58,7 @@ static bool check_post(struct http_conn *c, const struct http_request *r)
 	return false;
 }
 
-/* What a POST names is held to what it says, once that has come. */
+/* Check the head. The revision of a POST is checked later, with its message. */
 bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 {
 	const char *revision = r->field[HTTP_REVISION];
@@ -81,7 +81,10 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 
 /* ---- the rate ---- */
 
-/* Q may send what asks for nothing only in WAIT_MS; the caller's. */
+/*
+ * Make the text for a requestor Q over the rate of messages other than
+ * requests, who may go on in WAIT_MS. The caller frees the text.
+ */
 static char *too_often(const struct requestor *q, int64_t wait_ms)
 {
 	return xasprintf("more messages came than ten for each request, of "
@@ -92,7 +95,10 @@ static char *too_often(const struct requestor *q, int64_t wait_ms)
 			 (long long)wait_ms);
 }
 
-/* What is no request has no answer that could say so: its POST is refused. */
+/*
+ * Count a message of Q which is not a request. Such a message has no answer to
+ * carry an error, so over the rate the POST is refused.
+ */
 static bool is_within_rate(struct requestor *q, struct http_conn *c)
 {
 	int64_t wait_ms;
@@ -107,22 +113,24 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 	return false;
 }
 
-/* ---- what stands by itself ---- */
+/* ---- messages without a session ---- */
 
-/* C's answer is an error, to M. */
+/* Answer C with an error for M. */
 static void refuse(struct http_conn *c, const struct rpc_msg *m, int code,
 		   struct json_object *data, const char *text)
 {
+	int64_t retry_ms = m->code == RPC_RATE_LIMITED ? MEMORY_RETRY_MS : 0;
 	struct buf out = {0};
 
 	rpc_put_error(&out, m->id, code, text, data);
-	http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
+	http_conn_reply(c, http_conn_status(c, 400, retry_ms), JSON,
+			buf_data(&out), buf_len(&out));
 	buf_fini(&out);
 }
 
 /*
- * M of Q's needs no session, unless FAULT is why it cannot be served. Who is
- * refused for that has used up something, too.
+ * Take M, a message of Q without a session; FAULT has the reason if M cannot be
+ * served. A message refused for FAULT counts against the rate as well.
  */
 static void on_stateless(struct http_sessions *all, struct requestor *q,
 			 struct http_conn *c, struct rpc_msg *m,
@@ -148,7 +156,7 @@ static void on_stateless(struct http_sessions *all, struct requestor *q,
 
 /* ---- the session ---- */
 
-/* NULL: C has been told, or will be. */
+/* Return the session of C's request; NULL: C was refused, or waits. */
 static struct http_session *session_of(struct http_sessions *all,
 				       struct requestor *requestor,
 				       struct http_conn *c)
@@ -178,7 +186,7 @@ static struct http_session *session_of(struct http_sessions *all,
 
 /* ---- POST ---- */
 
-/* Does anything that came by ST take long? */
+/* Is any request of ST one whose method takes long? */
 static bool is_slow(const struct http_session *s, const struct http_stream *st)
 {
 	const struct request *request, *next;
@@ -191,7 +199,7 @@ static bool is_slow(const struct http_session *s, const struct http_stream *st)
 	return false;
 }
 
-/* Is ST still to be answered? It may be gone. */
+/* Is ST still open? session_take() may have freed ST. */
 static bool is_live(const struct http_session *s, const struct http_stream *st)
 {
 	const struct http_stream *each;
@@ -202,7 +210,7 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 	return false;
 }
 
-/* M goes to the session; it is emptied. */
+/* Pass M to session S, which empties M. */
 static void deliver(struct http_session *s, struct http_stream *st,
 		    struct rpc_msg *m)
 {
@@ -239,7 +247,7 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	rpc_async_free(s->all->ctx->thread_pool, q, m);
 }
 
-/* The request of ST, a large one, is read on a thread and then delivered. */
+/* Read ST's large request on a thread, for on_parsed(). */
 static void read_large(struct http_session *s, struct http_stream *st)
 {
 	size_t len;
@@ -275,7 +283,7 @@ static void on_initialize(struct http_sessions *all,
 			 requestor->name);
 }
 
-/* Begin the first that S defers. False: S reads too much, and waits. */
+/* Begin the first deferred request of S. False: S reads too much and waits. */
 static bool go_on(struct http_session *s)
 {
 	struct http_stream *st = TAILQ_FIRST(&s->deferred);
@@ -288,20 +296,22 @@ static bool go_on(struct http_session *s)
 	}
 	body = &http_conn_request(st->conn)->body;
 	http_stream_apply(st, STREAM_ON_DELIVER);
-	if (rpc_async_is_large(buf_len(body))) {
+	if (rpc_async_takes_thread(buf_data(body), buf_len(body))) {
 		read_large(s, st);
 	} else {
-		rpc_parse(&m, buf_data(body), buf_len(body));
+		rpc_async_parse_now(s->session.requestor, &m, buf_data(body),
+				    buf_len(body));
 		deliver(s, st, &m);
 	}
 	return true;
 }
 
-#define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
+#define BEGUN_AT_ONCE 16 /* deferred requests in a turn of the loop */
 
 /*
- * The first of each session, and then its next: others come in between. When
- * none could begin, all wait to be told.
+ * Begin the first deferred request of each session, then the second, and so on;
+ * the loop serves other events in between. If no request can begin, all wait
+ * for on_read_done().
  */
 static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 {
@@ -321,7 +331,7 @@ static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 		event_add(all->go_on, CLOCK_TIMEVAL(0));
 }
 
-/* M came on C; NULL: a large message, which is read on a thread. */
+/* Serve M, which came on C. NULL: a large message, to be read on a thread. */
 static void on_message(struct http_session *s, struct http_conn *c,
 		       struct rpc_msg *m)
 {
@@ -349,7 +359,7 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	}
 }
 
-/* M is a session's, or begins one. */
+/* Serve M, which belongs to a session or begins a session. */
 static void on_sessions(struct http_sessions *all, struct requestor *requestor,
 			struct http_conn *c, struct rpc_msg *m)
 {
@@ -370,7 +380,7 @@ static void on_sessions(struct http_sessions *all, struct requestor *requestor,
 		on_message(s, c, m);
 }
 
-/* M came on C; what nobody takes of it is the caller's to let go. */
+/* Serve M, which came on C. The caller frees any part of M left over. */
 static void on_whole(void *arg, struct requestor *requestor,
 		     struct http_conn *c, struct rpc_msg *m)
 {
@@ -384,8 +394,8 @@ static void on_whole(void *arg, struct requestor *requestor,
 }
 
 /*
- * Who has a session and says nothing of a revision without them has its large
- * message read as that session's, all others as a call of their own.
+ * Read a large message: in its session if C's head names a session and no
+ * stateless revision, else as a call on its own.
  */
 static void on_large(struct http_sessions *all, struct requestor *requestor,
 		     struct http_conn *c)
@@ -407,26 +417,34 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 	const struct buf *body = &http_conn_request(c)->body;
 	struct rpc_msg m;
 
-	if (rpc_async_is_large(buf_len(body))) {
+	if (rpc_async_takes_thread(buf_data(body), buf_len(body))) {
 		on_large(all, requestor, c);
 		return;
 	}
-	rpc_parse(&m, buf_len(body) > 0 ? buf_data(body) : "", buf_len(body));
+	rpc_async_parse_now(requestor, &m,
+			    buf_len(body) > 0 ? buf_data(body) : "",
+			    buf_len(body));
 	on_whole(all, requestor, c, &m);
-	rpc_fini(&m); /* if nobody took it */
+	/* M is empty if taken */
+	rpc_async_free(all->ctx->thread_pool, requestor, &m);
 }
 
 /* ---- GET, DELETE ---- */
 
 /*
- * The official clients come back for a stream that ended without an answer,
- * again and again, and take 405 alone as the last word.
+ * Resume a stream. For a stream which has ended without an answer the official
+ * clients come back again and again: only 405 stops them.
  */
 static void resume(struct http_session *s, struct http_conn *c,
 		   const char *last)
 {
-	switch (http_stream_resume(s, c, last)) {
+	struct sse_id id;
+
+	switch (http_stream_resume(s, c, last, &id)) {
 	case HTTP_RESUMED:
+		break;
+	case HTTP_RESUME_ELSEWHERE:
+		http_store_wait_owner(s, c, &id);
 		break;
 	case HTTP_RESUME_OVER:
 		http_conn_fields(c, "Allow: " HTTP_MCP_ALLOW "\r\n");
@@ -480,7 +498,7 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		http_store_wait_deleted(s, c);
 }
 
-/* ---- all of it ---- */
+/* ---- start and end ---- */
 
 void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_mcp.h - the endpoint of Streamable HTTP: what POST, GET and DELETE
- * mean, for the revisions that have sessions.
+ * http_mcp.h - the endpoint of Streamable HTTP: the meaning of POST, GET and
+ * DELETE, for the revisions with sessions.
  */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_MCP_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_MCP_H
@@ -11,19 +11,22 @@
 
 #define HTTP_MCP_ALLOW "GET, POST, DELETE"
 
-/* Sessions, none yet. CONNS, lent: what all connections hold. */
+/*
+ * Set up an empty list of sessions. *Lends* CONNS: the bytes held by all
+ * connections.
+ */
 void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns);
-/* All of them end; the store keeps them for a server after this one. */
+/* End all sessions. The store keeps the rows, for the next server. */
 void http_mcp_fini(struct http_sessions *all);
 
 /*
- * Is the head of R such that its body is wanted? False: C has its refusal.
- * Who asks has been found out.
+ * Check the head of R, whose requestor is known. False: C was refused, and the
+ * body is not wanted.
  */
 bool http_mcp_head(struct http_conn *c, const struct http_request *r);
 
-/* All of C's request is there; REQUESTOR asks. */
+/* Serve C's request, which is complete, for REQUESTOR. */
 void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		      struct http_conn *c);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_routes.c - paths, Host, Origin, methods and tokens: who may come, before
- * a body is read. http_conn.c calls it by http_routes_ops. Each refusal is a
- * status with a sentence; who comes before the server is ready waits in a
- * queue.
+ * http_routes.c - paths, Host, Origin, methods and tokens: decides before a
+ * body is read who is served. http_conn.c calls it by http_routes_ops. A
+ * refusal is a status with a sentence; requests which come before the server is
+ * ready wait in a queue.
  */
 #include "supervisor/streamable_http/http_routes.h"
 
@@ -31,7 +31,10 @@ bool http_routes_token_possible(const struct config *config)
 	return false;
 }
 
-/* What follows "Bearer "; NULL: another scheme, or nothing. */
+/*
+ * Return the text after "Bearer " in FIELD, or NULL for another scheme or no
+ * field.
+ */
 static const char *token_of(const char *field)
 {
 	static const char scheme[] = "Bearer ";
@@ -42,16 +45,19 @@ static const char *token_of(const char *field)
 	return field + strspn(field, " ");
 }
 
-/* Where a token came that it must not: addresses are logged and shown. */
+/*
+ * Is there a token in QUERY? URLs are logged and shown, so tokens must not be
+ * there.
+ */
 static bool is_in_query(const char *query)
 {
 	return query != NULL && strcasestr(query, "access_token=") != NULL;
 }
 
 /*
- * The requestor of R, borrowed. On LOOPBACK one who shows no token may be
- * anonymous, as long as no requestor has one. NULL: C has been refused: 401 for
- * no token where one is needed or an unknown one, 400 for one in the address.
+ * Return the requestor of R, borrowed. On LOOPBACK a request without a token
+ * may be anonymous while no requestor has a token. NULL: C was refused: 401 for
+ * an unknown token or a missing token, 400 for a token in the URL.
  */
 static struct requestor *requestor_of(struct context *ctx, bool loopback,
 				      struct http_conn *c,
@@ -96,7 +102,10 @@ static struct requestor *requestor_of(struct context *ctx, bool loopback,
 #define BIT(method) (1u << (method))
 #define LOOKS (BIT(HTTP_IS_GET) | BIT(HTTP_IS_HEAD))
 
-/* For pages of other origins (https://fetch.spec.whatwg.org, CORS). */
+/*
+ * Header fields for pages of other origins (https://fetch.spec.whatwg.org,
+ * CORS).
+ */
 #define EXPOSED                                                                \
 	"Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate, "    \
 	"Retry-After, Content-Range\r\n"
@@ -136,11 +145,11 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 	json_object_put(o);
 }
 
-/* Whose request of C's, which is whole, this is; NULL: it was refused. */
+/* Return the requestor of C's whole request R, or NULL: C was refused. */
 static struct requestor *asker(struct http_routes *site, struct http_conn *c,
 			       const struct http_request *r)
 {
-	/* its body came after a reload: is the token still good? */
+	/* the body came after a reload: check the token again */
 	if (http_conn_head_ms(c) <= site->looked_ms)
 		return requestor_of(site->ctx, site->addr.loopback, c, r);
 	return http_conn_user(c);
@@ -179,7 +188,7 @@ static void artifacts(struct http_routes *site, struct http_conn *c,
 		     : http_artifacts_get)(site->ctx, q, c, r);
 }
 
-/* From now on C is Q's (NULL: nobody knows whose). */
+/* Set the requestor of C to Q (NULL: not known). */
 static void set_user(struct http_routes *site, struct http_conn *c,
 		     struct requestor *q)
 {
@@ -196,7 +205,7 @@ static void set_user(struct http_routes *site, struct http_conn *c,
 	http_conn_set_user(c, q);
 }
 
-/* One requestor's connections leave room for another's. */
+/* May Q have the connection C? Each requestor leaves connections to others. */
 static bool has_room(const struct http_routes *site, struct http_conn *c,
 		     const struct requestor *q)
 {
@@ -214,7 +223,9 @@ static bool has_room(const struct http_routes *site, struct http_conn *c,
 	return false;
 }
 
-/* Who asks? NULL: C was refused. */
+/*
+ * Find the requestor of R and count C as the requestor's. NULL: C was refused.
+ */
 static struct requestor *take_user(struct http_routes *site,
 				   struct http_conn *c,
 				   const struct http_request *r)
@@ -230,7 +241,7 @@ static struct requestor *take_user(struct http_routes *site,
 	return requestor;
 }
 
-/* …and is what it asks for well put? */
+/* Check the requestor and the head of a request to /mcp. */
 static bool mcp_head(struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r)
 {
@@ -253,11 +264,12 @@ static bool artifacts_head(struct http_routes *site, struct http_conn *c,
 }
 
 static const struct page {
-	const char *path;  /* one that ends in '/': and what is below */
-	unsigned methods;  /* of BIT() */
-	const char *allow; /* the names of those */
+	const char *path;  /* a path which ends in '/' covers the paths below */
+	unsigned methods;  /* the methods served, as bits of BIT() */
+	const char *allow; /* METHODS as text, for the field Allow */
+	/* checks a request's head; NULL: any head is served */
 	bool (*head)(struct http_routes *site, struct http_conn *c,
-		     const struct http_request *r); /* NULL: anybody may */
+		     const struct http_request *r);
 	void (*serve)(struct http_routes *site, struct http_conn *c,
 		      const struct http_request *r);
 } pages[] = {
@@ -283,9 +295,9 @@ static const struct page *page_of(const struct http_request *r)
 	return NULL;
 }
 
-/* ---- who may come ---- */
+/* ---- admission ---- */
 
-/* A page that may call is told so, in every answer. */
+/* Allow pages of ORIGIN to read the answer. */
 static void admit_origin(struct http_conn *c, const char *origin)
 {
 	char line[HTTP_HEAD_MAX + 64];
@@ -296,7 +308,10 @@ static void admit_origin(struct http_conn *c, const char *origin)
 	http_conn_fields(c, line);
 }
 
-/* Host and Origin tell a page that was led here from who knows us. */
+/*
+ * Check Host and Origin, by which a page whose host name was pointed at
+ * paddockd (DNS rebinding) is told from a proper client.
+ */
 static bool may_come(const struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r)
 {
@@ -326,7 +341,10 @@ static bool may_come(const struct http_routes *site, struct http_conn *c,
 	return true;
 }
 
-/* "*" would not do beside Authorization: those that are asked for are said. */
+/*
+ * Answer a preflight. "*" does not cover Authorization, so fields are named:
+ * those of PREFLIGHT and the Mcp-Param- fields asked for.
+ */
 static void answer_preflight(struct http_conn *c, const struct http_request *r)
 {
 	const char *names = r->field[HTTP_WANTS_FIELDS];
@@ -342,7 +360,7 @@ static void answer_preflight(struct http_conn *c, const struct http_request *r)
 			buf_printf(&out, ", %.*s", (int)n, names);
 		names += n;
 	}
-	buf_add(&out, "\r\n", 3); /* with its NUL */
+	buf_add(&out, "\r\n", 3); /* three bytes: CR, LF and NUL */
 	http_conn_fields(c, buf_data(&out));
 	http_conn_reply(c, 204, NULL, NULL, 0);
 	buf_fini(&out);
@@ -390,7 +408,7 @@ static void on_request(void *arg, struct http_conn *c,
 {
 	const struct page *page = page_of(r);
 
-	assert(page != NULL); /* its head was taken */
+	assert(page != NULL); /* on_head() has found the page */
 	page->serve(arg, c, r);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session.c - how sessions over HTTP begin, are found and end, for the
- * other files of this folder. When no room can be made for another, its client
- * is told to come later.
+ * http_session.c - begins, finds and ends sessions over HTTP, for the other
+ * files of the folder. When no room can be made for a session, the client is
+ * told to come later.
  */
 #include "supervisor/streamable_http/http_session.h"
 
@@ -60,7 +60,7 @@ static void new_id(char out[HTTP_SESSION_ID_SIZE])
 		snprintf(out + 2 * i, 3, "%02x", random[i]);
 }
 
-/* The longest idle one of REQUESTOR ends. False: none is. */
+/* End the longest idle session of REQUESTOR. False: no session is idle. */
 static bool make_room(struct http_sessions *all,
 		      const struct requestor *requestor)
 {
@@ -75,7 +75,10 @@ static bool make_room(struct http_sessions *all,
 	return s != NULL;
 }
 
-/* Of those who have an idle one, who has the most sessions; or NULL. */
+/*
+ * Return the requestor with the most sessions among those with an idle session,
+ * or NULL.
+ */
 static const struct requestor *richest(const struct http_sessions *all)
 {
 	const struct requestor *most = NULL;
@@ -91,7 +94,9 @@ static const struct requestor *richest(const struct http_sessions *all)
 	return most;
 }
 
-/* How many Q may have: what others have leaves it so many. */
+/*
+ * Return how many sessions Q may have: a share of what other requestors leave.
+ */
 static size_t allowed(const struct http_sessions *all,
 		      const struct requestor *q)
 {
@@ -101,15 +106,20 @@ static size_t allowed(const struct http_sessions *all,
 	return share < HTTP_SESSIONS_EACH ? (size_t)share : HTTP_SESSIONS_EACH;
 }
 
-/* One more of Q's fits, perhaps after an idle one of its own, or of theirs. */
+/*
+ * Is there room for a further session of Q? An idle session of Q, or of the
+ * requestor with the most sessions, is ended if need be.
+ */
 static bool has_room(struct http_sessions *all, const struct requestor *q)
 {
+	if (memory_room(&q->memory) < SESSION_COST)
+		return make_room(all, q);
 	if (q->http_sessions > 0 && q->http_sessions >= allowed(all, q))
 		return make_room(all, q);
 	return all->n < HTTP_SESSIONS_MAX || make_room(all, richest(all));
 }
 
-/* Of the id ID. */
+/* Make a session with the id ID. */
 static struct http_session *session_new(struct http_sessions *all,
 					struct requestor *requestor,
 					const char *id)
@@ -127,6 +137,9 @@ static struct http_session *session_new(struct http_sessions *all,
 	TAILQ_INIT(&s->deferred);
 	session_init(&s->session, all->ctx, requestor, all->ops, s);
 	s->session.via = TRUST_REMOTE;
+	if (all->ctx->store != NULL && store_is_shared(all->ctx->store))
+		snprintf(s->instance, sizeof(s->instance), "%s",
+			 all->ctx->instance);
 	s->tokens = requestor->tokens;
 	HASH_ADD_STR(all->by_id, id, s);
 	TAILQ_INSERT_TAIL(&all->by_use, s, link);
@@ -146,8 +159,9 @@ struct http_session *http_session_new(struct http_sessions *all,
 }
 
 /*
- * Its streams begin where no server before can have come, for none has a
- * million in a second: what was heard then is known by its number.
+ * Streams are numbered from the wall clock's microseconds on. No earlier server
+ * has reached such a number, which would take a million streams a second, so a
+ * number up to LOST names a stream of an earlier server.
  */
 struct http_session *http_session_again(struct http_sessions *all,
 					struct requestor *requestor,
@@ -182,7 +196,10 @@ void http_session_end(struct http_session *s, const char *errmsg)
 	free(s);
 }
 
-/* Sessions that nobody has come back for go with their requestor. */
+/*
+ * Drop the stored sessions of requestors who are gone; no client has come back
+ * for these sessions since the start.
+ */
 static void drop_replayable(struct http_sessions *all, bool anybody)
 {
 	struct requestor *q, *next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_session.h - MCP sessions over HTTP: made by initialize, named by
- * Mcp-Session-Id, each its requestor's alone. An id says which conversation,
- * never who asks.
+ * Mcp-Session-Id, each for a single requestor. The id says which conversation a
+ * request belongs to, never who asks.
  */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_H
@@ -15,101 +15,120 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
+#include "base/id.h"
 #include "supervisor/context.h"
 #include "supervisor/session/session.h"
 #include "supervisor/stateless_http/http_call.h"
 
 #define HTTP_SESSIONS_MAX 4096
-#define HTTP_SESSIONS_EACH 2048	 /* of one requestor */
+#define HTTP_SESSIONS_EACH 2048	 /* sessions of a requestor */
 #define HTTP_SESSION_ID_SIZE 41	 /* 160 random bits in hex, with NUL */
-#define HTTP_SESSION_KEY_SIZE 65 /* of an id's SHA-256, with NUL */
+#define HTTP_SESSION_KEY_SIZE 65 /* hex SHA-256 of an id, with NUL */
 
 struct http_stream;
-struct http_store_wait; /* of http_store_wait.c */
+struct http_store_wait; /* defined in http_store_wait.c */
 
-/* All sessions of a server. */
+/* The sessions of a server. */
 struct http_sessions {
 	struct context *ctx;
-	const struct session_ops *ops; /* of each session; borrowed */
+	const struct session_ops *ops; /* functions of each session; borrowed */
 	struct http_session *by_id;
 	size_t n;
-	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
-	size_t ended_bytes; /* of all requestor.http_ended */
+	/* sessions, longest idle first */
+	TAILQ_HEAD(http_by_use, http_session) by_use;
+	size_t ended_bytes; /* sum of requestor.http_ended_bytes */
 	struct http_share share;
-	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
-	struct event *go_on;				    /* with those */
-	struct http_streams upgrading;			    /* oldest first */
-	struct event *upgrade;	 /* due when the first of them is */
-	struct http_calls calls; /* that have no session of these */
-	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
-	struct event *keep;				/* due for those */
-	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
-	/* that wait for it */
+	/* sessions with deferred requests */
+	TAILQ_HEAD(http_deferring, http_session) deferring;
+	struct event *go_on;	       /* event: begins deferred requests */
+	struct http_streams upgrading; /* streams to upgrade, oldest first */
+	/* timer: due with the oldest stream of UPGRADING */
+	struct event *upgrade;
+	struct http_calls calls; /* requests without a session */
+	/* sessions changed since their row was written */
+	TAILQ_HEAD(http_changed, http_session) changed;
+	struct event *keep; /* timer: write rows of CHANGED */
+	/* sessions with a row; oldest row first */
+	TAILQ_HEAD(http_rows, http_session) rows;
+	/* requests which wait for the store */
 	TAILQ_HEAD(http_store_waits, http_store_wait) store_waits;
 	size_t n_store_waits;
-	/* rows of sessions that are over, by key */
+	/* rows being deleted, by key */
 	struct http_session_delete *drops;
-	bool closing; /* the server ends, the sessions go on */
+	bool closing; /* the server ends; sessions are kept in the store */
 };
 
 struct http_session {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_sessions *all;
 	struct session session;
+	/* named in the ids of streams; "" if the store is not shared */
+	char instance[ID_SIZE];
 	bool told_id;	 /* the client knows ID */
-	unsigned tokens; /* of the requestor, when it began */
+	unsigned tokens; /* requestor.tokens when the session began */
 	int64_t used_ms;
-	uint64_t last_stream; /* number of the newest */
-	uint64_t lost; /* streams up to this number were a server's before */
-	bool has_row;  /* the store has it, or was asked to keep it */
-	bool recorded; /* the row was there… */
-	int64_t looked_ms; /* …and was looked at; monotonic */
-	bool changed;	   /* since then */
-	int64_t row_ms;	   /* when the store was asked last; monotonic */
+	uint64_t last_stream; /* number of the newest stream */
+	uint64_t lost;	      /* streams up to LOST were an earlier server's */
+	bool has_row;	      /* the store has S, or was asked to keep S */
+	bool recorded;	      /* the store has confirmed the row */
+	int64_t looked_ms;    /* when the row was last read; monotonic */
+	bool changed;	/* the session changed since its row was written */
+	int64_t row_ms; /* when the row was last written; monotonic */
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
-	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while it has one */
-	/* of what belongs to no request: whom a client asked for last is first */
+	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while HAS_ROW */
+	/* streams without a request; the latest asked for is first */
 	struct http_streams push;
 	size_t n_push;
-	struct http_streams open;	/* their answers are to come */
-	struct http_streams replayable; /* ended, for replay */
+	struct http_streams open;	/* streams awaiting their answer */
+	struct http_streams replayable; /* ended streams, kept for replay */
 	size_t n_open, n_replayable, replayable_bytes;
-	size_t n_read;		      /* streams that have a connection */
-	struct http_streams deferred; /* requests not begun */
-	TAILQ_ENTRY(http_session)
-	deferring;			/* in all.deferring, while it has any */
-	UT_hash_handle hh;		/* in all.by_id */
-	TAILQ_ENTRY(http_session) link; /* in all.by_use */
+	size_t n_read;		      /* number of streams with a connection */
+	struct http_streams deferred; /* streams of requests not begun */
+	TAILQ_ENTRY(http_session) deferring; /* in all.deferring */
+	UT_hash_handle hh;		     /* in all.by_id */
+	TAILQ_ENTRY(http_session) link;	     /* in all.by_use */
 };
 
-/* REQUESTOR's session ID, now used; NULL: there is none, whoever's. */
+/*
+ * Return the session ID of REQUESTOR and mark it as used. NULL: unknown, or a
+ * session of another requestor.
+ */
 struct http_session *http_session_find(struct http_sessions *all,
 				       const struct requestor *requestor,
 				       const char *id);
 void http_session_used(struct http_session *s);
-/* Nobody waits for anything in it, and it waits for no task of its client's. */
+/*
+ * Is S idle: no stream open or read, no request, and no task of the client
+ * awaited?
+ */
 bool http_session_is_idle(const struct http_session *s);
 
 /*
- * A new one for REQUESTOR. When it has as many as it may (what others have
- * leaves it that) its own longest idle one ends first; when it has none, and
- * there are too many, that of whoever has the most. NULL: none is idle.
+ * Make a session for REQUESTOR. A requestor at the allowed number (a share of
+ * what others leave) loses its longest idle session first; if there are too
+ * many sessions in all, the requestor with the most loses one. NULL: no session
+ * is idle.
  */
 struct http_session *http_session_new(struct http_sessions *all,
 				      struct requestor *requestor);
-/* The same, whose client knows its ID: it was begun at a server before. */
+/*
+ * Make the session ID again, which an earlier server began: the client knows
+ * ID.
+ */
 struct http_session *http_session_again(struct http_sessions *all,
 					struct requestor *requestor,
 					const char *id);
-/* Its requests are dropped, their runs go on; its streams end. */
+/* End S: drop its requests (the runs go on), end its streams. */
 void http_session_end(struct http_session *s, const char *errmsg);
 
-/* Ends those whose token, or want of one, was good and is so no more. */
+/*
+ * End the sessions whose token, or whose anonymous access, is no longer valid.
+ */
 void http_sessions_recheck(struct http_sessions *all);
-/* Ends those that have been idle for IDLE_MS. */
+/* End the sessions idle for IDLE_MS. */
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);
 
-/* Refusals of C: there is no such session, whoever's; or no room for one. */
+/* Refuse C: no such session exists, or no room is left for a session. */
 void http_sessions_refuse_unknown(struct http_conn *c);
 void http_sessions_refuse_full(const struct http_sessions *all,
 			       const struct requestor *requestor,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session_ops.c - what session.h asks of a transport, over HTTP: http_mcp.c
- * gives it to each session. What nobody reads is kept for who comes back.
+ * http_session_ops.c - the transport functions of session.h, over HTTP:
+ * http_mcp.c gives them to each session. Messages without a reader are kept for
+ * a client which comes back.
  */
 #include "supervisor/streamable_http/http_stream.h"
 
@@ -12,7 +13,7 @@
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 
-/* A request of ours has an id. */
+/* Return the kind of message TEXT: a request of the server has an id. */
 static enum sse_kind kind_of(const char *text, size_t len)
 {
 	struct json_span id;
@@ -26,13 +27,13 @@ static void on_send(void *arg, void *stream, const char *text, size_t len)
 	struct http_stream *st =
 	    stream != NULL ? stream : http_stream_push_current(s);
 
-	if (st != NULL) /* else nobody ever listened */
+	if (st != NULL) /* else no client ever listened */
 		http_stream_send(st, text, len, kind_of(text, len));
 }
 
 /*
- * The session is the client's once initialize has been answered well. True:
- * so it is now.
+ * Give the client the session id, once initialize has succeeded. True: the id
+ * was added to the answer now.
  */
 static bool tell_id(struct http_session *s, struct http_conn *conn)
 {
@@ -46,7 +47,7 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 	return true;
 }
 
-/* A plain answer; ST is no more. */
+/* Send a plain answer and free ST. */
 static void reply(struct http_stream *st, const char *text, size_t len,
 		  struct reply_hint hint)
 {
@@ -55,7 +56,7 @@ static void reply(struct http_stream *st, const char *text, size_t len,
 	bool first = text != NULL && tell_id(s, conn);
 	int status = text != NULL
 			 ? http_conn_status(conn, hint.status, hint.retry_ms)
-			 : 202; /* it was cancelled */
+			 : 202; /* the request was cancelled */
 
 	http_stream_free(st);
 	if (first)
@@ -80,6 +81,15 @@ static void on_answer(void *arg, void *stream, const char *text, size_t len,
 		http_stream_free(st);
 }
 
+static void on_answer_taken(void *arg, void *stream, struct buf *answer,
+			    struct reply_hint hint)
+{
+	if (http_stream_is_begun(stream))
+		http_stream_finish_taken(stream, answer);
+	else
+		on_answer(arg, stream, buf_data(answer), buf_len(answer), hint);
+}
+
 static bool has_push_stream(void *arg)
 {
 	const struct http_stream *st = http_stream_push_current(arg);
@@ -102,7 +112,10 @@ static bool is_backlogged(void *arg)
 	return http_share_is_backlogged(&s->all->share, s->session.requestor);
 }
 
-/* A client that was given no id cannot come back: its stream stays open. */
+/*
+ * Hang up on the client of STREAM, which can resume. A client without event ids
+ * cannot resume, so the stream stays open.
+ */
 static void on_part(void *arg, void *stream)
 {
 	struct http_session *s = arg;
@@ -113,7 +126,7 @@ static void on_part(void *arg, void *stream)
 	http_stream_hang_up(stream);
 }
 
-/* What the session held back may be next. */
+/* Begin deferred requests: the session may have room to read now. */
 static void on_read_done(void *arg)
 {
 	struct http_session *s = arg;
@@ -133,6 +146,7 @@ static void key_of(void *arg, char *out)
 const struct session_ops http_session_ops = {
     .send = on_send,
     .answer = on_answer,
+    .answer_taken = on_answer_taken,
     .has_push_stream = has_push_stream,
     .detach = on_part,
     .has_reader = has_reader,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_session_store.c - sessions to rows and back, and a table of the rows that
- * the store was asked to drop, which is bounded. http_session.c says which begin
- * and end, http_store_wait.c asks for those that are not here. What the store
- * cannot do costs no session that is here anything.
+ * http_session_store.c - writes sessions to rows and reads them back, and has a
+ * bounded table of rows being deleted. http_session.c and http_session_ops.c
+ * report ends and changes of sessions, http_store_wait.c restores sessions not
+ * in memory. A failure of the store does no harm to sessions in memory.
  */
 #include "supervisor/streamable_http/http_session_store.h"
 
@@ -19,7 +19,7 @@
 #include "supervisor/session/dispatch.h"
 
 struct http_session_delete {
-	struct http_sessions *all; /* NULL: they are gone */
+	struct http_sessions *all; /* NULL: the sessions are gone */
 	struct requestor *requestor;
 	char key[HTTP_SESSION_KEY_SIZE];
 	store_done done;
@@ -91,8 +91,8 @@ void http_session_deletes_fini(struct http_sessions *all)
 	}
 }
 
-#define KEEP_MS 20 /* changes of a session that come together are one row */
-#define KEPT_AT_ONCE 64 /* rows, in one turn of the loop */
+#define KEEP_MS 20	/* changes within this time become a single row */
+#define KEPT_AT_ONCE 64 /* rows in a turn of the loop */
 
 static void write_changed(evutil_socket_t fd, short what, void *sessions);
 
@@ -128,7 +128,10 @@ void http_session_store_key(char key[HTTP_SESSION_KEY_SIZE], const char *id)
 	sha256_end(&sha, key);
 }
 
-/* What Q shows is known here by its digest, and kept by the digest of that. */
+/*
+ * Write the SHA-256 of Q's token, which paddockd knows by its digest: the row
+ * has the digest of the digest.
+ */
 static void credential_of(char out[HTTP_SESSION_KEY_SIZE],
 			  const struct requestor *q)
 {
@@ -147,13 +150,16 @@ static int64_t idle_ms(const struct http_sessions *all)
 	return all->ctx->config->session_idle_ms;
 }
 
-/* How old a row may be whose session has been used since. */
+/* Return the age at which the row of a session in use is written again. */
 static int64_t old_ms(const struct http_sessions *all)
 {
 	return idle_ms(all) / 4;
 }
 
-/* Wall clock, since the next server's monotonic one may be another. */
+/*
+ * Return when S was last used by the wall clock: the next server may have
+ * another monotonic clock.
+ */
 static int64_t used_ms(const struct http_session *s)
 {
 	return http_session_is_idle(s)
@@ -190,7 +196,7 @@ static void put_row(struct http_session *s, const char *client,
 	json_object_put(uris);
 }
 
-/* What happens to S next is another row. */
+/* Take S off the list of changes: later changes need a new row. */
 static void no_change(struct http_session *s)
 {
 	if (s->changed)
@@ -281,7 +287,7 @@ bool http_session_store_delete(struct http_session *s, store_done done,
 				   arg);
 }
 
-/* Is S's row older than its last use? */
+/* Is S's row older than S's last use? */
 static bool is_behind(const struct http_session *s)
 {
 	return s->used_ms >= s->row_ms || !http_session_is_idle(s);
@@ -299,7 +305,7 @@ void http_session_store_tick(struct http_sessions *all)
 		if (is_behind(s))
 			http_session_store(s, STORE_DEFERRED, NULL, NULL);
 		else
-			stamp(s); /* and is looked at again later */
+			stamp(s); /* check the row again later */
 	}
 }
 
@@ -334,28 +340,29 @@ bool http_session_store_is_of(const struct store_session *row,
 }
 
 /*
- * It is told that its lists may have changed: nobody knows what it was told
- * before, and which templates, and which paddock, there were.
+ * Restore S. The client is told to read its lists again: the lists the client
+ * knows, and the templates of the earlier server, are unknown here.
  */
 void http_session_store_restore(struct http_session *s,
 				const struct store_session *row)
 {
-	struct json_object *uris = NULL;
+	struct json_object *client = NULL, *uris = NULL;
 
 	s->session.terms.revision =
 	    (enum mcp_revision)mcp_revision_of(row->revision);
 	s->session.greeted = s->session.initialized = s->told_id = true;
 	s->session.stale = true;
 	s->session.terms.log_level = row->log_level;
-	json_parse(&s->session.terms.capabilities, row->client,
-		   strlen(row->client), NULL);
+	json_parse(&client, row->client, strlen(row->client), NULL);
+	session_set_capabilities(&s->session, mcp_known_capabilities(client));
+	json_object_put(client);
 	json_parse(&uris, row->uris, strlen(row->uris), NULL);
 	s->all->ctx->methods->resubscribe(&s->session, uris);
 	json_object_put(uris);
 	stamp(s);
 	s->recorded = true;
 	s->looked_ms = clock_mono_ms();
-	http_session_store_changed(s); /* it lasts longer again */
+	http_session_store_changed(s); /* the row expires later now */
 	log_info("http", "session=%.8s requestor=%s begun=again", s->id,
 		 s->session.requestor->name);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_store_wait.c - for http_mcp.c and http_stream.c: what waits for the store.
- * Whoever hangs up waits no more; what the store says then is let go. That it
- * fails, or is slow, is told to who asked for a session that is not here, and
- * to nobody else.
+ * http_store_wait.c - requests which wait for the store, for http_mcp.c and
+ * http_session_ops.c. When a client hangs up, its wait ends and the store's
+ * result is dropped. A store which fails or is slow is reported to clients of a
+ * session not in memory, and to no other client.
  */
 #include "supervisor/streamable_http/http_store_wait.h"
 
@@ -17,34 +17,39 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_session.h"
+#include "supervisor/streamable_http/http_stream.h"
 #include "supervisor/http/http_waitq.h"
 
 #define LATE "this server cannot read its sessions just now; try again"
 #define ENDS "the server is about to end"
 
 struct http_store_wait {
-	struct http_sessions *all; /* while it has CONN */
-	struct http_conn *conn;	   /* borrowed; NULL: nobody waits any more */
+	struct http_sessions *all; /* valid while CONN is set */
+	struct http_conn *conn;	   /* borrowed; NULL: the wait has ended */
 	const struct store_wait_kind *kind;
 	struct requestor *requestor;
 	int64_t since_ms;
 	char id[HTTP_SESSION_ID_SIZE];
-	char *body; /* of an answer; or NULL */
+	struct sse_id event; /* the event to resume after */
+	char *body;	     /* of an answer, or NULL */
 	size_t len;
-	TAILQ_ENTRY(http_store_wait)
-	link; /* in all.store_waits, while it has CONN */
+	TAILQ_ENTRY(http_store_wait) link; /* in all.store_waits, with CONN */
 };
 
-/* LATE_MS is too long: what is CONN told? GONE: it has hung up. */
+/*
+ * A kind of wait: LATE is called after LATE_MS, GONE when the client hangs up.
+ */
 struct store_wait_kind {
 	int64_t late_ms;
 	void (*late)(struct http_store_wait *r, struct http_conn *conn);
 	void (*gone)(struct http_store_wait *r);
 };
 
-/* ---- who waits ---- */
+/* ---- waits ---- */
 
-/* Nobody does any more: who did, and is the caller's. */
+/*
+ * End the wait R. Returns the connection, which is the caller's again, or NULL.
+ */
 static struct http_conn *leave(struct http_store_wait *r)
 {
 	struct http_conn *conn = r->conn;
@@ -90,7 +95,7 @@ static struct http_store_wait *enter(struct http_sessions *all,
 	return r;
 }
 
-/* The store has spoken, which it does once. */
+/* Free R after the store's result, which comes once. */
 static void free_wait(struct http_store_wait *r)
 {
 	free(r->body);
@@ -106,19 +111,19 @@ static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
 					      .late = refuse_late};
 
-/* ---- a session that is here, and perhaps was ended elsewhere ---- */
+/* ---- a session in memory, perhaps ended by another server ---- */
 
-#define LOOK_MS 1000 /* a row is looked at no more often */
+#define LOOK_MS 1000 /* between two reads of a session's row */
 #define LOOK_LATE_MS 1000
 
-/* S goes on, and its request C. */
+/* Have C's request of session S served. */
 static void serve(struct http_session *s, struct http_conn *c)
 {
 	s->looked_ms = clock_mono_ms();
 	http_conn_again(c);
 }
 
-/* Without the store a session works as it is here. */
+/* Serve CONN without the store: a session in memory works alone. */
 static void serve_late(struct http_store_wait *r, struct http_conn *conn)
 {
 	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
@@ -141,7 +146,7 @@ static void on_looked(void *arg, const struct store_result *res)
 	    c != NULL ? http_session_find(all, r->requestor, r->id) : NULL;
 
 	if (s != NULL && res->rc == -ENOENT && s->recorded) {
-		http_session_store_leave(s); /* there is none to be dropped */
+		http_session_store_leave(s); /* the row is deleted already */
 		http_session_end(s, "another server ended it");
 		s = NULL;
 	}
@@ -174,9 +179,88 @@ bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
 	return true;
 }
 
-/* ---- a session that is not here ---- */
+static bool has_room(const struct http_sessions *all, const struct requestor *q)
+{
+	size_t own = q->http_store_waits;
 
-/* The row has been read, or not: R's session is here, or C is refused. */
+	return (int64_t)own <
+	       admission_share(HTTP_STORE_WAITS_MAX,
+			       (int64_t)(all->n_store_waits - own));
+}
+
+/* ---- a stream that another instance has ---- */
+
+static bool is_among(const struct store_result *res, const char *instance)
+{
+	for (size_t i = 0; i < res->n_nodes; i++)
+		if (strcmp(res->nodes[i].id, instance) == 0)
+			return true;
+	return false;
+}
+
+static void refuse_elsewhere(struct http_conn *c)
+{
+	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
+	http_conn_refuse(
+	    c, 503,
+	    "the stream of that Last-Event-ID is at another server "
+	    "of this service: the proxy between has to bring all "
+	    "requests of a session to the same one, by "
+	    "Mcp-Session-Id, which its operator can see to");
+}
+
+/* Answer C: the instance which had the stream of R's event is gone. */
+static void go_on_without(struct http_store_wait *r, struct http_conn *c)
+{
+	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
+
+	if (s != NULL && r->event.push)
+		http_stream_listen(s, c);
+	else if (s != NULL)
+		http_conn_refuse(c, 404,
+				 "the server that had the stream of that "
+				 "Last-Event-ID is gone, and nothing of it is "
+				 "kept; initialize another session, or go on "
+				 "with this one, whose call is lost");
+	else
+		http_sessions_refuse_unknown(c);
+}
+
+static void on_nodes(void *arg, const struct store_result *res)
+{
+	struct http_store_wait *r = arg;
+	struct http_conn *c = leave(r);
+
+	if (c != NULL && res->rc != 0)
+		http_waitq_refuse_one(c, LATE);
+	else if (c != NULL && is_among(res, r->event.instance))
+		refuse_elsewhere(c);
+	else if (c != NULL)
+		go_on_without(r, c);
+	free_wait(r);
+}
+
+void http_store_wait_owner(struct http_session *s, struct http_conn *c,
+			   const struct sse_id *id)
+{
+	struct requestor *q = s->session.requestor;
+	struct http_store_wait *r;
+
+	if (!has_room(s->all, q)) {
+		http_waitq_refuse_one(c, LATE);
+		return;
+	}
+	r = enter(s->all, q, c, s->id, &lookup);
+	r->event = *id;
+	store_nodes(s->all->ctx->store, on_nodes, r);
+}
+
+/* ---- a session not in memory ---- */
+
+/*
+ * Act on the row of R's session, or its absence: restore the session, or refuse
+ * C.
+ */
 static void look_up(struct http_store_wait *r, struct http_conn *c,
 		    struct http_sessions *all, const struct store_result *res)
 {
@@ -185,10 +269,12 @@ static void look_up(struct http_store_wait *r, struct http_conn *c,
 	bool over, theirs;
 
 	http_session_store_key(key, r->id);
-	over = http_session_delete_pending(all, key); /* meanwhile */
+	/* the session ended while its row was read */
+	over = http_session_delete_pending(all, key);
 	theirs =
 	    res->rc == 0 && !over && http_session_store_is_of(res->session, q);
-	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
+	/* the session was restored for an earlier request */
+	if (http_session_find(all, q, r->id) != NULL) {
 		http_conn_again(c);
 	} else if (theirs) {
 		struct http_session *s = http_session_again(all, q, r->id);
@@ -232,7 +318,6 @@ bool http_store_wait_may(const struct http_sessions *all, const char *id)
 void http_store_wait(struct http_sessions *all, struct requestor *q,
 		     struct http_conn *c, const char *id)
 {
-	size_t own = q->http_store_waits;
 	char key[HTTP_SESSION_KEY_SIZE];
 
 	http_session_store_key(key, id);
@@ -241,9 +326,7 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 		http_sessions_refuse_unknown(c);
 		return;
 	}
-	if ((int64_t)own >=
-	    admission_share(HTTP_STORE_WAITS_MAX,
-			    (int64_t)(all->n_store_waits - own))) {
+	if (!has_room(all, q)) {
 		http_waitq_refuse_one(c, LATE);
 		return;
 	}
@@ -251,7 +334,7 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 			  enter(all, q, c, id, &lookup));
 }
 
-/* ---- a promise ---- */
+/* ---- answers which wait for a row ---- */
 
 static void answer(struct http_store_wait *r, struct http_conn *conn)
 {
@@ -261,7 +344,7 @@ static void answer(struct http_store_wait *r, struct http_conn *conn)
 		http_conn_reply(conn, 204, NULL, NULL, 0);
 }
 
-/* Nobody will ever know its id. */
+/* End the session of R: the client went before reading the session's id. */
 static void end_unknown(struct http_store_wait *r)
 {
 	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
@@ -306,7 +389,7 @@ void http_store_wait_created(struct http_session *s, struct http_conn *c,
 
 	if (http_session_store_get(s->all) == NULL) {
 		http_session_store(s, STORE_DEFERRED, NULL,
-				   NULL); /* it may work again */
+				   NULL); /* for when the store works again */
 		http_conn_reply(c, 200, "application/json", text, len);
 		return;
 	}

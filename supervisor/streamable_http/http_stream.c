@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_stream.c - the way of a request's messages to its client: an answer, or
- * events that outlive the connection, within bounds for sessions and
- * requestors. http_mcp.c and http_session*.c use it. A connection that goes
- * leaves its events for replay; over the bounds the oldest go.
+ * http_stream.c - brings the messages of a request to the client: a plain
+ * answer, or events which outlive the connection, within bounds for sessions
+ * and requestors. http_mcp.c and http_session*.c call it. When a connection is
+ * lost, events are kept for replay; over the bounds the oldest events are
+ * dropped.
  */
 #include "supervisor/streamable_http/http_stream.h"
 
@@ -15,7 +16,7 @@
 #include "base/fair_share.h"
 #include "supervisor/threads/rpc_async.h"
 
-/* ---- who listens ---- */
+/* ---- connections ---- */
 
 static const struct http_watch watch;
 
@@ -41,7 +42,7 @@ void http_stream_detach(struct http_stream *st)
 	http_session_used(st->owner);
 }
 
-/* The connection gets a whole response here; it may serve another request. */
+/* End the HTTP response of ST. The connection may serve another request. */
 void http_stream_hang_up(struct http_stream *st)
 {
 	struct http_conn *conn = st->conn;
@@ -61,6 +62,8 @@ struct http_stream *http_stream_make(struct http_session *s)
 	st->owner = s;
 	st->state = STREAM_NEW;
 	sse_init(&st->sse, ++s->last_stream);
+	if (s->instance[0] != '\0')
+		st->sse.instance = s->instance;
 	return st;
 }
 
@@ -83,17 +86,23 @@ void http_stream_free(struct http_stream *st)
 	free(st);
 }
 
-/* Do S's requestor's ended streams have more than its share? */
+/*
+ * Do the ended streams of S's requestor hold more than the requestor's share?
+ */
 static bool replays_too_much(const struct http_session *s)
 {
 	size_t own = s->session.requestor->http_ended_bytes;
 
 	return own > HTTP_REPLAY_LEAST &&
-	       (int64_t)own > fair_share(HTTP_REPLAY_ALL,
-					 (int64_t)(s->all->ended_bytes - own));
+	       (memory_is_over(&s->session.requestor->memory) ||
+		(int64_t)own >
+		    fair_share(HTTP_REPLAY_ALL,
+			       (int64_t)(s->all->ended_bytes - own)));
 }
 
-/* Ended streams over the bounds go, oldest first, unless they are being read. */
+/*
+ * Free ended streams over the bounds, oldest first, except streams being read.
+ */
 static void trim_replayable(struct http_session *s)
 {
 	struct requestor *q = s->session.requestor;
@@ -121,7 +130,7 @@ static void end_all(struct http_streams *streams)
 	struct http_stream *st;
 
 	while ((st = TAILQ_FIRST(streams)) != NULL) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): st is unlinked */
 		if (st->conn != NULL && !http_stream_is_begun(st))
 			http_conn_reply(st->conn, 404, NULL, NULL, 0);
 		else
@@ -139,23 +148,19 @@ void http_streams_end(struct http_session *s)
 
 /* ---- events ---- */
 
-/* As much as the connection takes for now; DRAINED asks again. */
+/* Send the connection as many events as it takes now; on_drained() goes on. */
 void http_stream_pump(struct http_stream *st)
 {
 	const struct sse_event *e;
-	struct buf out = {0};
 
 	if (st->conn == NULL || !http_stream_is_begun(st))
 		return;
 	for (e = sse_after(&st->sse, st->sent);
 	     e != NULL && http_conn_unsent(st->conn) < HTTP_UNSENT_LOW;
 	     e = TAILQ_NEXT(e, link)) {
-		sse_put_event(&out, &st->sse, e);
-		http_conn_put(st->conn, buf_data(&out), buf_len(&out));
-		buf_drop(&out, buf_len(&out));
+		http_conn_put_event(st->conn, &st->sse, e);
 		st->sent = e->seq;
 	}
-	buf_fini(&out);
 	http_conn_due(st->conn, sse_bytes_after(&st->sse, st->sent));
 	if (e == NULL && st->state == STREAM_REPLAYABLE)
 		http_stream_hang_up(st);
@@ -184,8 +189,9 @@ static void on_drained(void *watcher)
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
 /*
- * Clients of older revisions take the empty event for a message; without an
- * id from the start they cannot come back before the first event, either.
+ * Send the priming event. Clients of revisions before 2025-11-25 get no priming
+ * event, which they would take for a message; without an id from the start such
+ * a client cannot resume before the first event either.
  */
 void http_stream_prime(struct http_stream *st)
 {
@@ -244,12 +250,15 @@ void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions)
 	await(all, now_ms);
 }
 
-/* ---- its events ---- */
+/* ---- the events of a stream ---- */
 
-/* ST keeps other events than before, when these had BYTES. */
+/* Count the bytes of ST's events, which were BYTES before. */
 static void account(struct http_stream *st, size_t bytes)
 {
-	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
+	struct requestor *q = st->owner->session.requestor;
+
+	q->http_live_bytes += st->sse.bytes - bytes;
+	memory_change(&q->memory, bytes, st->sse.bytes);
 }
 
 void http_stream_send(struct http_stream *st, const char *text, size_t len,
@@ -269,15 +278,29 @@ void http_stream_send(struct http_stream *st, const char *text, size_t len,
 	}
 }
 
+/* Finish ST, whose last event was added; BYTES were kept before. */
+static void finish(struct http_stream *st, size_t bytes)
+{
+	account(st, bytes);
+	http_stream_apply(st, STREAM_ON_LAST);
+	http_session_used(st->owner);
+	http_stream_pump(st);
+	trim_replayable(st->owner);
+}
+
 void http_stream_finish(struct http_stream *st, const char *text, size_t len)
 {
 	size_t bytes = st->sse.bytes;
 
 	if (text != NULL)
 		sse_add(&st->sse, text, len, SSE_LAST);
-	account(st, bytes);
-	http_stream_apply(st, STREAM_ON_LAST);
-	http_session_used(st->owner);
-	http_stream_pump(st);
-	trim_replayable(st->owner);
+	finish(st, bytes);
+}
+
+void http_stream_finish_taken(struct http_stream *st, struct buf *text)
+{
+	size_t bytes = st->sse.bytes;
+
+	sse_add_taken(&st->sse, text, SSE_LAST);
+	finish(st, bytes);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_stream_get.c - streams that a GET opens: of no request, or taken up
- * again. http_mcp.c asks for them; which of the first has a message, and what
- * is over, is decided here.
+ * http_stream_get.c - streams opened by a GET: for messages without a request,
+ * or resumed. http_mcp.c calls these functions, which decide which stream gets
+ * a message, and which streams are over.
  */
 #include "supervisor/streamable_http/http_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* ---- what belongs to no request ---- */
+/* ---- streams without a request ---- */
 
-/* The one that somebody reads and was asked for last, or would be; or NULL. */
 struct http_stream *http_stream_push_current(const struct http_session *s)
 {
 	struct http_stream *st;
@@ -21,7 +21,10 @@ struct http_stream *http_stream_push_current(const struct http_session *s)
 	return TAILQ_FIRST(&s->push);
 }
 
-/* Of as many as there may be the oldest that nobody reads ends, or the oldest. */
+/*
+ * With HTTP_PUSH_STREAMS_MAX streams, end the oldest without a reader, else the
+ * oldest.
+ */
 static void leave_room(struct http_session *s)
 {
 	struct http_stream *st, *oldest;
@@ -65,25 +68,25 @@ static void make_current(struct http_stream *st)
 }
 
 /*
- * ST is taken up by another connection. The one that it had, if it is not dead,
- * stays open as a stream of its own, at which nothing comes any more.
+ * Detach ST from its connection, since another connection resumes ST. The old
+ * connection, which may be alive, gets a new stream without events.
  */
 static void part_from(struct http_stream *st)
 {
 	struct http_conn *before = st->conn;
 	struct http_stream *other;
 
-	make_current(st); /* so that it is not itself the one that ends */
+	make_current(st); /* so that push_new() does not end ST */
 	if (before == NULL)
 		return;
 	other = push_new(st->owner);
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the newest does not end */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ST does not end */
 	http_stream_detach(st);
 	http_stream_attach(other, before);
 	make_current(st);
 }
 
-/* ---- taken up again ---- */
+/* ---- resumed streams ---- */
 
 static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 {
@@ -106,29 +109,32 @@ static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 
 enum http_resume http_stream_resume(struct http_session *s,
 				    struct http_conn *conn,
-				    const char *event_id)
+				    const char *event_id, struct sse_id *id)
 {
 	struct http_stream *st;
-	struct sse_id id;
 
-	if (!sse_read_id(event_id, &id) || id.number > s->last_stream)
+	if (!sse_read_id(event_id, id))
 		return HTTP_RESUME_NONE;
-	if (id.push && id.number <= s->lost) {
+	if (id->instance[0] != '\0' && strcmp(id->instance, s->instance) != 0)
+		return HTTP_RESUME_ELSEWHERE;
+	if (id->number > s->last_stream)
+		return HTTP_RESUME_NONE;
+	if (id->push && id->number <= s->lost) {
 		http_stream_listen(s, conn);
 		return HTTP_RESUMED;
 	}
-	st = find(s, &id);
+	st = find(s, id);
 	if (st == NULL)
 		return HTTP_RESUME_OVER;
-	if (id.seq > st->sse.last)
+	if (id->seq > st->sse.last)
 		return HTTP_RESUME_NONE;
-	if (st->state == STREAM_REPLAYABLE && id.seq == st->sse.last)
+	if (st->state == STREAM_REPLAYABLE && id->seq == st->sse.last)
 		return HTTP_RESUME_OVER;
 	if (st->state == STREAM_PUSH)
 		part_from(st);
 	else
 		http_stream_hang_up(st);
-	st->sent = id.seq;
+	st->sent = id->seq;
 	http_stream_attach(st, conn);
 	http_conn_begin(conn);
 	http_stream_pump(st);

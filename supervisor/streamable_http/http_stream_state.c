@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_stream_state.c - the states of a stream, what leads from one to the other,
- * and the lists that each is in. http_stream.c, http_stream_get.c and http_mcp.c
- * say what happens; nothing here fails.
+ * http_stream_state.c - the states of a stream, the events between states, and
+ * the lists for each state. http_stream.c, http_stream_get.c and http_mcp.c
+ * call it; no function fails.
  */
 #include "supervisor/streamable_http/http_stream.h"
 
@@ -24,7 +24,7 @@ static const enum http_stream_state next[STREAM_STATES][STREAM_ON_EVENTS] = {
     [STREAM_PARSING] = {[STREAM_ON_DELIVER] = STREAM_WAITING,
 			[STREAM_ON_LOST] = STREAM_CLOSED,
 			[STREAM_ON_CLOSE] = STREAM_CLOSED},
-    /* who was told nothing yet cannot come back: it is begun for nobody */
+    /* a client without an event id cannot resume: begin no stream */
     [STREAM_UPGRADING] = {[STREAM_ON_BEGIN] = STREAM_EVENTS,
 			  [STREAM_ON_LOST] = STREAM_WAITING,
 			  [STREAM_ON_CLOSE] = STREAM_CLOSED},
@@ -74,13 +74,17 @@ static struct http_streams *queue_of(const struct http_stream *st)
 		   : NULL;
 }
 
-/* MORE (1, or -1) streams are in ST's state. */
+/* Add MORE (1 or -1) times ST to the counters of ST's state. */
 static void count(const struct http_stream *st, int more)
 {
 	struct http_session *s = st->owner;
 	struct requestor *q = s->session.requestor;
 	size_t n = (size_t)more, bytes = n * st->sse.bytes;
 
+	if (more > 0)
+		memory_add(&q->memory, st->sse.bytes);
+	else
+		memory_give(&q->memory, st->sse.bytes);
 	if (st->state == STREAM_REPLAYABLE) {
 		s->n_replayable += n;
 		s->replayable_bytes += bytes;
@@ -120,7 +124,7 @@ static void enter(struct http_stream *st)
 	if (list == NULL)
 		return;
 	count(st, 1);
-	if (st->state == STREAM_PUSH) /* the newest has what comes */
+	if (st->state == STREAM_PUSH) /* the newest gets the messages */
 		TAILQ_INSERT_HEAD(list, st, link);
 	else
 		TAILQ_INSERT_TAIL(list, st, link);

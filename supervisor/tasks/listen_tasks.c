@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen_tasks.c - watches the tasks of a request that listens, for listen.c, and
- * tells of them: ours by the notices of their runs, another server's by its rows,
- * what has ended by what is stored. What the store cannot give now is asked for
- * again; a task whose time has passed is told of no more.
+ * listen_tasks.c - watches the tasks of a listening request, for listen.c, and
+ * sends notifications: of local runs by their notices, of remote runs by their
+ * rows, of ended runs by the stored result. A failed read of the store is
+ * repeated; an expired task is dropped.
  */
 #include "supervisor/tasks/listen_tasks.h"
 
@@ -27,26 +27,28 @@
 #include "supervisor/tools/remote_run_watch.h"
 
 #define METHOD "notifications/tasks"
-#define LOOK_AGAIN_MS 1000 /* the store, or the threads, did not serve */
+/* wait after a failure of the store or the threads */
+#define LOOK_AGAIN_MS 1000
 
 struct task {
 	struct listen_tasks *of;
 	char id[ID_SIZE];
-	struct run *run; /* borrowed, while it is watched; or NULL */
+	struct run *run; /* borrowed, while the run is watched; or NULL */
 	struct run_watch watch;
-	struct remote_run_watch *away; /* or NULL: no other server has it */
-	bool due;		       /* it may be another */
-	bool ended;		       /* and that is recorded */
-	int64_t not_before_ms;	       /* mono: nothing is told until then */
-	char said[65];		       /* a digest of it; "": nothing */
-	TAILQ_ENTRY(task) link;	       /* in listen_tasks.all, by their turns */
+	struct remote_run_watch *away; /* watch of a remote run, or NULL */
+	bool due;		       /* the task may have changed */
+	bool ended;		       /* the run has ended, and is recorded */
+	int64_t not_before_ms;	       /* monotonic: send nothing before */
+	char said[65];		/* digest of the last notification, or "" */
+	TAILQ_ENTRY(task) link; /* in listen_tasks.all, by turn */
 };
 
 struct listen_tasks {
 	struct request *request;
 	listen_tasks_due due;
 	TAILQ_HEAD(, task) all;
-	struct task *busy; /* it is looked for, or shown by a thread; or NULL */
+	/* the task being read, or shown by a thread; or NULL */
+	struct task *busy;
 };
 
 struct listen_tasks *listen_tasks_new(struct request *c, listen_tasks_due due)
@@ -82,7 +84,7 @@ void listen_tasks_free(struct listen_tasks *all)
 	if (all == NULL)
 		return;
 	while ((t = TAILQ_FIRST(&all->all)) != NULL)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves them */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): t is unlinked */
 		forget(t);
 	free(all);
 }
@@ -92,7 +94,7 @@ bool listen_tasks_any(const struct listen_tasks *all)
 	return !TAILQ_EMPTY(&all->all);
 }
 
-/* ---- what happens to it ---- */
+/* ---- changes of a task ---- */
 
 static void is_due(struct task *t, bool now)
 {
@@ -102,7 +104,10 @@ static void is_due(struct task *t, bool now)
 	all->due(all->request, now);
 }
 
-/* Of more than one watch of a run none but its own may go while it is told. */
+/*
+ * While the watches of a run are told, a callback may remove only its own
+ * watch.
+ */
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
@@ -122,7 +127,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 		t->not_before_ms = 0;
 		is_due(t, true);
 		break;
-	case NOTICE_RELEASED: /* what is not told yet is told from its row */
+	case NOTICE_RELEASED: /* go on by the row */
 		unwatch(t);
 		is_due(t, false);
 		break;
@@ -161,16 +166,16 @@ static void watch_row(struct task *t, const struct store_run *row)
 	t->away = remote_run_watch_new(&w, row);
 }
 
-/* ---- its row ---- */
+/* ---- the row of a task ---- */
 
 struct look {
 	struct run_row_lookup row;
-	struct request *request; /* held */
+	struct request *request; /* the listening request; held */
 	struct listen_tasks *of;
 	char id[ID_SIZE];
 	void (*found)(struct listen_tasks *all, struct look *l, struct run *r,
 		      const struct store_result *res);
-	void (*done)(struct request *c, bool found); /* of an id that is new */
+	void (*done)(struct request *c, bool found); /* for a new id */
 };
 
 static void on_row(struct run_row_lookup *row, struct run *r,
@@ -183,7 +188,9 @@ static void on_row(struct run_row_lookup *row, struct run *r,
 	free(l);
 }
 
-/* WHOLE: it may be large, and its client is one that reads much until then. */
+/*
+ * Read the row. WHOLE: with the result, so the request counts as a large read.
+ */
 static void look_for(const struct look *like, bool whole)
 {
 	struct look *l = xcalloc(1, sizeof(*l));
@@ -199,7 +206,7 @@ static void look_for(const struct look *like, bool whole)
 	run_lookup_row(&l->row, whole);
 }
 
-/* ---- one more ---- */
+/* ---- a new task ---- */
 
 static struct task *add(struct listen_tasks *all, const char *id)
 {
@@ -212,7 +219,10 @@ static struct task *add(struct listen_tasks *all, const char *id)
 	return t;
 }
 
-/* Unknown, another's, expired, no task at all: nobody learns which. */
+/*
+ * Log the refusal. Unknown, expired, another requestor's or no task at all: the
+ * client does not learn which.
+ */
 static void not_found(struct request *c, const char *id)
 {
 	requestor_missed(c->requestor);
@@ -235,7 +245,7 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 		not_found(all->request, l->id);
 	else if (r != NULL)
 		watch_ours(t, r);
-	else /* it is told of what it is, first, and watched from then on */
+	else /* told first as it is, and watched from then on */
 		t->ended = res->runs->status > STORE_RUNNING;
 	l->done(all->request, found);
 }
@@ -259,7 +269,7 @@ void listen_tasks_add(struct listen_tasks *all, const char *id,
 		look_for(&l, false);
 }
 
-/* ---- telling ---- */
+/* ---- notifications ---- */
 
 static int64_t wait_ms(const struct task *t)
 {
@@ -281,7 +291,10 @@ int64_t listen_tasks_wait_ms(const struct listen_tasks *all)
 	return least;
 }
 
-/* What of TASK a client would notice: neither its clock nor its poll interval. */
+/*
+ * Digest the parts of TASK which matter to clients: not its clock, nor its poll
+ * interval.
+ */
 static void digest(struct json_object *task, char hex[65])
 {
 	static const char *const parts[] = {"status", "statusMessage",
@@ -298,7 +311,7 @@ static void digest(struct json_object *task, char hex[65])
 	sha256_end(&s, hex);
 }
 
-/* TASK (taken) is T now. */
+/* Send TASK (*taken*), the state of T, unless it was sent before. */
 static void tell(struct task *t, struct json_object *task)
 {
 	char now[65];
@@ -320,7 +333,7 @@ static void end_was_told(struct task *t)
 	forget(t);
 }
 
-/* It has left, or the threads have too much to do. */
+/* The notification was sent (LEFT), or the threads have too much to do. */
 static void on_left(struct request *c, void *arg, bool left)
 {
 	struct listen_tasks *all = arg;
@@ -336,7 +349,7 @@ static void on_left(struct request *c, void *arg, bool left)
 	all->due(c, false);
 }
 
-/* TASK (taken) is T, which has ended; A is what came of it. */
+/* Send TASK (*taken*), the ended T with the result of A. */
 static void tell_end(struct task *t, struct json_object *task,
 		     const struct run_result_source *a)
 {
@@ -357,7 +370,7 @@ static void tell_ours(struct task *t)
 	struct run_result_source a;
 	struct run *r = t->run;
 
-	if (!t->ended && run_terminal(r)) /* nobody's to know yet */
+	if (!t->ended && run_terminal(r)) /* not public before it is recorded */
 		return;
 	if (!t->ended) {
 		tell(t, task_json_detailed(r, input_requests(r, c->terms)));
@@ -378,7 +391,7 @@ static void tell_row(struct task *t, const struct store_run *row)
 		tell(t,
 		     task_json_detailed_row(
 			 row, input_away_requests(row, t->of->request->terms)));
-	} else if (!t->ended) { /* that was its row without the result */
+	} else if (!t->ended) { /* the row had no result: read it whole next */
 		t->ended = t->due = true;
 	} else {
 		a = task_lookup_source(t->of->request, row, &made);
@@ -417,7 +430,7 @@ void listen_tasks_tell(struct listen_tasks *all)
 	TAILQ_FOREACH(t, &all->all, link)
 		if (t->due && wait_ms(t) == 0)
 			break;
-	assert(t != NULL); /* it is called when there is one */
+	assert(t != NULL); /* the caller has checked listen_tasks_wait_ms() */
 	TAILQ_REMOVE(&all->all, t, link);
 	TAILQ_INSERT_TAIL(&all->all, t, link);
 	t->due = false;

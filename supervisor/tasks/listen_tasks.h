@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen_tasks.h - the tasks that one request listens to: each is told of by
- * notifications/tasks when it has changed, and for the last time when it has ended.
+ * listen_tasks.h - the tasks of a listening request: notifications/tasks is
+ * sent when a task has changed, and for the last time when the task has ended.
  */
 #ifndef SUPERVISOR_TASKS_LISTEN_TASKS_H
 #define SUPERVISOR_TASKS_LISTEN_TASKS_H
 
 #include "supervisor/session/request.h"
 
-#define LISTEN_TASKS_EVERY_MS 100 /* no more often is one told of */
+/* least time between two notifications of a task */
+#define LISTEN_TASKS_EVERY_MS 100
 
 struct listen_tasks; /* opaque */
 
 /*
- * C's: DUE is called when something may be to be told, soon, or NOW, which is when
- * it can still be told from its run. C is held while a task is looked for or shown,
- * and neither DUE nor another callback is called once C is dropped: then, at the
- * latest, they are to be freed.
+ * Make the tasks of C. DUE is called when a notification may be due: soon, or
+ * NOW, while the run can still be read. C is held while a task is read or made;
+ * no callback is called after C was dropped, and then the tasks have to be
+ * freed.
  */
 typedef void (*listen_tasks_due)(struct request *c, bool now);
 struct listen_tasks *listen_tasks_new(struct request *c, listen_tasks_due due);
 void listen_tasks_free(struct listen_tasks *all); /* NULL is fine */
 
-/* DONE, now or later: is ID (lent until then) a task that C may know? */
+/* Call DONE, now or later: is ID (*lent* until then) a task which C may see? */
 void listen_tasks_add(struct listen_tasks *all, const char *id,
 		      void (*done)(struct request *c, bool found));
 
-/* Is one there that goes on, or whose end is not told yet? */
+/* Is there a task which goes on, or whose end was not sent yet? */
 bool listen_tasks_any(const struct listen_tasks *all);
-/* How long until one is to be told of; 0: it is now; -1: none is. */
+/* Return the ms until a notification is due; 0: now; -1: no notification. */
 int64_t listen_tasks_wait_ms(const struct listen_tasks *all);
-/* Tell of the one whose turn it is: C's client reads. */
+/* Send the notification which is due: C's client reads. */
 void listen_tasks_tell(struct listen_tasks *all);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task_lookup.c - the task that a request of tasks/… names, for tasks.c and
- * tasks_extension.c. Unknown, expired and others' tasks are one error, so that
- * nobody learns which.
+ * task_lookup.c - finds the task named by a request of tasks/..., for tasks.c
+ * and tasks_extension.c. Unknown, expired and other requestors' tasks are a
+ * single error, so that a client does not learn which.
  */
 #include "supervisor/tasks/task_lookup.h"
 
@@ -25,7 +25,10 @@ const char *task_lookup_id(struct request *c)
 	return id;
 }
 
-/* Unknown, another's, expired, no task at all: nobody learns which. */
+/*
+ * Answer C: unknown, expired, another requestor's or no task at all; the client
+ * does not learn which.
+ */
 static void not_found(struct request *c)
 {
 	requestor_missed(c->requestor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task_lookup.h - the task that a request names, for tasks.c and
+ * task_lookup.h - finds the task named by a request, for tasks.c and
  * tasks_extension.c.
  */
 #ifndef SUPERVISOR_TASKS_TASK_LOOKUP_H
@@ -10,37 +10,39 @@
 #include "supervisor/session/request.h"
 #include "supervisor/tools/run_lookup.h"
 
-/* params.taskId, borrowed; NULL: C has been answered. */
+/* Return params.taskId, borrowed; NULL: missing, and C was answered. */
 const char *task_lookup_id(struct request *c);
 
-/* Is R one that somebody may know? */
+/* Is R a task which its requestor may see? */
 bool task_lookup_is_task(const struct run *r);
 
-/* True: F is no living task of C's requestor, and C has been answered. */
+/* Answer C if F is no living task of C's requestor. Returns whether so. */
 bool task_lookup_missing(struct request *c, const struct run_found *f);
 
 /*
- * What the result of ROW, which has ended and been read whole, is made of; good as
- * long as ROW and *MADE, which the caller owns, are.
+ * Return the source for the result of ROW, which has ended and was read whole;
+ * valid as long as ROW and *MADE, which the caller owns.
  */
 struct run_result_source task_lookup_source(const struct request *c,
 					    const struct store_run *row,
 					    struct json_object **made);
 
-/* The same of R, which is recorded; good as long as R is. */
+/*
+ * Return the source for the result of R, which is recorded; valid as long as R.
+ */
 struct run_result_source task_lookup_source_live(const struct request *c,
 						 const struct run *r);
 
-/* True: N says that the end cannot be recorded, and C has been answered. */
+/* Answer C if N says that the end cannot be recorded. Returns whether so. */
 bool task_lookup_unrecorded(struct request *c, const struct run_notice *n);
 
-/* As task_lookup_missing(), for who asked that F be cancelled. */
+/* As task_lookup_missing(), for a request to cancel F. */
 bool task_lookup_not_cancelled(struct request *c, const struct run_found *f);
 
-/* Answers C: the task's server is silent, but the row tells it to cancel. */
+/* Answer C: the task's server is silent, but the row tells it to cancel. */
 void task_lookup_cancels_late(struct request *c);
 
-/* For the audit log: C's client reads the task's result. */
+/* Log to the audit log that C's client reads the result of the task. */
 void task_lookup_retrieved(const struct request *c);
 
 #endif

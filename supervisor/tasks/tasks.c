@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tasks.c - serves tasks/get, result, list and cancel; called from the table in
- * methods.c. tasks/result waits for the run's notice, and for another server's
- * run asks the store again and again. Unknown, expired and others' tasks are
- * one error, so that nobody learns which.
+ * tasks.c - tasks/get, result, list and cancel; methods.c calls it by its
+ * table. tasks/result waits for the notice of a local run, and reads the row of
+ * a remote run again and again. Unknown, expired and other requestors' tasks
+ * are a single error, so that a client does not learn which.
  */
 #include "supervisor/tasks/tasks.h"
 #include "supervisor/tasks/task_lookup.h"
@@ -18,12 +18,13 @@
 #include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/exec/runs.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/input/input.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/run/task_json.h"
 
-#define ELSEWHERE_MS 500 /* a run of another server is looked for again */
+#define ELSEWHERE_MS 500 /* ms between reads of a remote run */
 
 /* ---- tasks/get ---- */
 
@@ -45,7 +46,7 @@ static void show(struct request *c, const struct run_found *f)
 		return;
 	}
 	row = f->res->runs[0];
-	if (f->silent != NULL) { /* what its owner has shown once is old */
+	if (f->silent != NULL) { /* the owner's last report is old */
 		row.awaiting = false;
 		row.task_note = NULL;
 	}
@@ -67,7 +68,7 @@ void tasks_get(struct request *c)
 /* ---- tasks/result ---- */
 
 struct wait {			/* request.state */
-	struct run_watch watch; /* on the task */
+	struct run_watch watch; /* watch of the task's run */
 	struct request *request;
 };
 
@@ -92,7 +93,10 @@ static void cancelled(struct request *c)
 	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
-/* The task is over and recorded: what its call would have been answered. */
+/*
+ * Answer with the result of the call which made the task: it is over and
+ * recorded.
+ */
 static void give(struct request *c, const struct run_result_source *a)
 {
 	if (a->status == STORE_CANCELED) {
@@ -112,6 +116,16 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 	struct run_result_source a;
 
+	if (n->kind == NOTICE_LEFT && r->away.place != RUN_HERE) {
+		wait_free(request_take_state(c));
+		request_error(
+		    c, RPC_INTERNAL_ERROR,
+		    json_pack("runId:s retryAfterMs:i", r->id,
+			      ADMISSION_RETRY_MS),
+		    "this server is being stopped, and another has the "
+		    "task, or will: ask for its result again");
+		return;
+	}
 	if (n->kind != NOTICE_RECORDED &&
 	    !(n->kind == NOTICE_STATE && asked_to_end))
 		return;
@@ -265,7 +279,10 @@ static void state_put(void *state)
 
 static const struct request_ops canceled_ops = {.free = state_put};
 
-/* What was written before this was read is durable, if anything can be. */
+/*
+ * Answer once the store has done this read, and so all earlier writes: the
+ * cancel is durable, if anything can be.
+ */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
@@ -325,7 +342,7 @@ void tasks_cancel(struct request *c)
 					       .fits = task_json_row_is_live});
 }
 
-/* ---- what is declared ---- */
+/* ---- the capability ---- */
 
 static struct json_object *with(const char *key, struct json_object *value)
 {

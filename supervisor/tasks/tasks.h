@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tasks.h - the methods tasks/get, tasks/result, tasks/list, tasks/cancel of
- * MCP 2025-11-25. A requestor sees its own tasks, made by whichever session.
+ * MCP 2025-11-25. A requestor sees the tasks of all its sessions.
  */
 #ifndef SUPERVISOR_TASKS_TASKS_H
 #define SUPERVISOR_TASKS_TASKS_H
 
 #include "supervisor/session/request.h"
 
-#define TASKS_PAGE 100 /* tasks in one answer of tasks/list */
+#define TASKS_PAGE 100 /* tasks in an answer of tasks/list */
 
 void tasks_get(struct request *c);
 void tasks_result(struct request *c);
 void tasks_list(struct request *c);
 void tasks_cancel(struct request *c);
 
-/* What initialize declares to REQUESTOR; the caller owns it. */
+/* Return the capability for REQUESTOR in initialize; the caller owns it. */
 struct json_object *tasks_capability(const struct requestor *requestor);
 
 #endif

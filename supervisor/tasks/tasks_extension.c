@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tasks_extension.c - serves tasks/get, update and cancel of the Tasks extension;
- * called from the table in methods.c. An end that is not recorded yet is waited
- * for. Whose request does not declare the extension is refused, and unknown,
- * expired and others' tasks are one error.
+ * tasks_extension.c - tasks/get, update and cancel of the Tasks extension;
+ * methods.c calls it by its table. An end not recorded yet is awaited. A
+ * request which does not declare the extension is refused; unknown, expired and
+ * other requestors' tasks are a single error.
  */
 #include "supervisor/tasks/tasks_extension.h"
 
@@ -21,7 +21,7 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/response.h"
 
-/* The id of the task that C is about; NULL: C has been answered. */
+/* Return the id of the task which C names; NULL: C was answered. */
 static const char *wanted(struct request *c)
 {
 	const char *id = task_lookup_id(c);
@@ -47,7 +47,7 @@ static void acknowledge(struct request *c)
 static void look(evutil_socket_t fd, short what, void *arg);
 
 struct wait {			/* request.state */
-	struct run_watch watch; /* on the task */
+	struct run_watch watch; /* watch of the task's run */
 	struct request *request;
 };
 
@@ -86,7 +86,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	}
 }
 
-/* It has ended, which nobody may know before it is recorded. */
+/* Wait for the record of R's end, which is not public before. */
 static void await_record(struct request *c, struct run *r)
 {
 	struct wait *w = xcalloc(1, sizeof(*w));
@@ -137,7 +137,7 @@ static void show(struct request *c, const struct run_found *f)
 		return;
 	}
 	row = f->res->runs[0];
-	if (f->silent != NULL) /* what its owner has shown once is old */
+	if (f->silent != NULL) /* the owner's last report is old */
 		row.task_note = row.asked = NULL;
 	show_row(c, &row);
 }
@@ -179,7 +179,9 @@ static bool has_objects_alone(struct json_object *all)
 	return true;
 }
 
-/* params.inputResponses, borrowed; NULL: C has been answered. */
+/*
+ * Return params.inputResponses, borrowed; NULL: malformed, and C was answered.
+ */
 static struct json_object *responses_of(struct request *c)
 {
 	struct json_object *all = json_member(c->msg.params, "inputResponses");
@@ -194,7 +196,7 @@ static struct json_object *responses_of(struct request *c)
 	return NULL;
 }
 
-/* Its owner reads them in a moment. */
+/* The answers were sent to the owner, or RC says why not. */
 static void on_forwarded(struct request *c, int rc)
 {
 	if (rc == 0)
@@ -210,7 +212,7 @@ static void on_forwarded(struct request *c, int rc)
 			      store_says(rc));
 }
 
-/* What nobody asks, or no more, is no fault of who answers. */
+/* Pass the answers on. An answer to no open question is not an error. */
 static void update(struct request *c, const struct run_found *f)
 {
 	struct json_object *answers =
@@ -239,7 +241,10 @@ void tasks_extension_update(struct request *c)
 
 /* ---- tasks/cancel ---- */
 
-/* What was written before this was read is durable, if anything can be. */
+/*
+ * Answer once the store has done this read, and so all earlier writes: the
+ * cancel is durable, if anything can be.
+ */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalogue_index.c - gathers the resources and prompts of the newest versions,
- * by URI or name, for catalogue.c; methods look them up. Where several have one
- * key the first stays in front and the others follow it, which is logged;
- * beyond CATALOGUE_INDEX_MAX they are left out.
+ * by URI or name, for catalogue.c; methods look them up. Where several entries
+ * have one key the first stays in front, the others follow and are logged;
+ * entries beyond CATALOGUE_INDEX_MAX are left out.
  */
 #include "supervisor/templates/catalogue_index.h"
 
@@ -28,7 +28,7 @@ catalogue_index_find(const struct catalogue_index_list *list, const char *key)
 	return o;
 }
 
-/* Every member KEY of T's LIST. */
+/* Add every member KEY of T's LIST to L. */
 static void collect(struct catalogue_index_list *l, struct template *t,
 		    struct json_object *list, const char *key)
 {
@@ -60,7 +60,7 @@ static void add_same_key(struct catalogue_entry *first,
 		first->next_same_key = o;
 }
 
-/* Once nothing moves any more. */
+/* Fill the table by key. To be called when L->all has its final place. */
 static void settle(struct catalogue_index_list *l, const char *kind)
 {
 	if (l->n == CATALOGUE_INDEX_MAX)
@@ -89,7 +89,7 @@ struct catalogue_index *catalogue_index_new(struct template *const *all,
 		struct template *t = all[i];
 
 		if (i > 0 && strcmp(all[i - 1]->id, t->id) == 0)
-			continue; /* not the newest */
+			continue; /* an older version */
 		collect(&o->resources, t, t->resources, "uri");
 		collect(&o->patterns, t, t->resources, "uriTemplate");
 		collect(&o->prompts, t, t->prompts, "name");

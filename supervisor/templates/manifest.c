@@ -2,8 +2,8 @@
 /*
  * manifest.c - checks a template.json and fills a struct template from it:
  * shape, ids, schemas. template_load.c calls it for the catalogue,
- * package_check.c for authors. All that is wrong goes to the
- * diagnostics with its place in the file, and there is no template then.
+ * package_check.c for authors. Every fault goes to the diagnostics with its
+ * place in the file, and then there is no template.
  */
 #include "supervisor/templates/manifest.h"
 
@@ -24,7 +24,7 @@
 
 #define MIB (INT64_C(1) << 20)
 
-/* What each of its schemas may cost to compile: some 60 ms. */
+/* Bound of the cost of compiling one schema: some 60 ms. */
 #define MANIFEST_SCHEMA_STEPS 3000000
 
 #define RETRY_BACKOFF_MS 1000
@@ -33,7 +33,7 @@
 	diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,           \
 			__VA_ARGS__)
 
-/* Clients must find these under their own names, and the browser's tools. */
+/* Names reserved for tools of paddock's own, as the browser's tools are. */
 static const char *const contract_tools[] = {
     "list_task_templates", "run_task_template", "get_task_run",
     "list_task_runs",	   "cancel_task_run",	"get_artifact",
@@ -51,7 +51,10 @@ static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
 /* the bits of enum template_retry_on, from the lowest on */
 static const char *const causes[] = {"interrupted", "crashed"};
 
-/* Which of NAMES is TEXT, or member KEY of OBJ; the schema allows no other. */
+/*
+ * Return the index of TEXT, or of member KEY of OBJ, in NAMES; OTHERWISE where
+ * there is none. The schema allows no other text.
+ */
 static unsigned choice_of(const char *text, const char *const *names, size_t n,
 			  unsigned otherwise)
 {
@@ -67,7 +70,9 @@ static unsigned choice(struct json_object *obj, const char *key,
 	return choice_of(json_member_str(obj, key), names, n, otherwise);
 }
 
-/* C strings would end there, and so mean something else. */
+/*
+ * Has some string of O a NUL? A C string would end there, with another meaning.
+ */
 static bool has_nul(struct json_object *o)
 {
 	if (json_object_is_type(o, json_type_string))
@@ -87,8 +92,8 @@ static bool has_nul(struct json_object *o)
 }
 
 /*
- * Has some part of O "writeOnly": true? Rather once too often, as where that
- * is a mere example, than once too seldom.
+ * Has some part of O "writeOnly": true? An example that merely looks so counts
+ * as well: a needless secret is better than a secret overlooked.
  */
 static bool has_secret(struct json_object *o)
 {
@@ -151,7 +156,9 @@ static int check_version(struct template *t, struct json_object *m,
 	return 0;
 }
 
-/* A program's arguments, as its worker takes them. */
+/*
+ * Join the arguments of a program, each with a NUL, as the worker takes them.
+ */
 static void join_args(struct template *t, struct json_object *args)
 {
 	json_each(one, t->runtime == RUNTIME_PROGRAM ? args : NULL) {
@@ -235,7 +242,7 @@ static int check_auto(struct template *t, struct json_object *m,
 	return 0;
 }
 
-/* The member KEY as a schema; 0, too, when there is none. */
+/* Compile the member KEY as a schema. 0 also when there is no such member. */
 static int compile(struct json_object *m, struct diagnostics *f,
 		   const char *key, struct json_object **json,
 		   struct schema **schema)
@@ -252,7 +259,10 @@ static int compile(struct json_object *m, struct diagnostics *f,
 	return manifest_shape_fail(f, pointer, &err);
 }
 
-/* Clients of MCP 2026-07-28 refuse a tool that has a wrong one. */
+/*
+ * Check the inputs repeated in HTTP's header: clients of MCP 2026-07-28 refuse
+ * a tool with a wrong "x-mcp-header".
+ */
 static int check_headers(struct template *t, struct diagnostics *f)
 {
 	struct pointer_error at = {.pointer = "/inputsSchema"}, inner;
@@ -282,10 +292,6 @@ static int check_outputs(struct template *t, struct json_object *m,
 	return compile(m, f, "outputsSchema", &t->outputs_json, &t->outputs);
 }
 
-/*
- * In this order. Each relies on the schema for its members, so it is not asked
- * where an error lies in one of them already.
- */
 static int check_prestart(struct template *t, struct json_object *m,
 			  struct diagnostics *f)
 {
@@ -299,7 +305,10 @@ static int check_prestart(struct template *t, struct json_object *m,
 	return 0;
 }
 
-/* It is done again only by who says that this does no harm. */
+/*
+ * Read "retry": a run is tried again only when the author says that a second
+ * try does no harm.
+ */
 static int check_retry(struct template *t, struct json_object *m,
 		       struct diagnostics *f)
 {
@@ -325,6 +334,10 @@ static int check_retry(struct template *t, struct json_object *m,
 	return 0;
 }
 
+/*
+ * The checks, in their order. A check relies on the manifest's schema for its
+ * members, so a check is left out when one of its members has an error already.
+ */
 static const struct {
 	int (*ask)(struct template *t, struct json_object *m,
 		   struct diagnostics *f);
@@ -347,7 +360,7 @@ static const struct {
     {manifest_content_prompts, {"prompts"}},
 };
 
-/* Does an error lie in the member KEY, or has it gone missing? */
+/* Does an error lie in the member KEY, or is a required KEY missing? */
 static bool is_wrong(const struct diagnostics *f, struct json_object *m,
 		     const char *key)
 {
@@ -363,7 +376,7 @@ static bool is_wrong(const struct diagnostics *f, struct json_object *m,
 	return manifest_shape_lacks(m, key);
 }
 
-/* Everything that is wrong, unless there is too much of it. */
+/* Find every fault, up to the bound of the diagnostics. */
 static void check_all(struct template *t, struct json_object *m,
 		      struct diagnostics *f)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest_content.c - checks what the manifest's schema cannot say of
- * resources and prompts, for manifest.c: URIs, names that repeat, placeholders,
- * data, what is asked before. -EINVAL with every error and its JSON Pointer in the diagnostics.
+ * manifest_content.c - checks resources and prompts beyond the manifest's
+ * schema, for manifest.c: URIs, repeated names, placeholders, data, questions.
+ * -EINVAL with every error and its JSON Pointer in the diagnostics.
  */
 #include "supervisor/templates/manifest_content.h"
 
@@ -28,17 +28,17 @@
 
 #define OWN_SCHEME "paddock:"
 
-/* Where we are, and where it is said what is wrong there. */
+/* The place being checked, and its diagnostics. */
 struct look {
 	struct diagnostics *f;
 	char at[128];	 /* JSON Pointer: "/prompts/0/messages/1/content" */
-	char there[512]; /* below(): a place below that */
-	struct json_object *args; /* of the prompt; NULL: none */
-	/* members: what a placeholder may name; owned by who checks one */
+	char there[512]; /* AT with a suffix, by below() */
+	struct json_object *args; /* arguments of the prompt; NULL: none */
+	/* members: the names for placeholders; owned by the checker */
 	struct json_object *names;
 };
 
-/* At what is BELOW: "/file", "/%zu" with what follows, or "". */
+/* Return AT with a suffix, such as "/file", until the next call. */
 static const char *below(struct look *l, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static const char *below(struct look *l, const char *fmt, ...)
@@ -90,7 +90,7 @@ static bool repeats(struct json_object *list, size_t i, const char *key)
 	return false;
 }
 
-/* ---- what is asked before ---- */
+/* ---- questions asked before ---- */
 
 static int add_name(struct look *l, const char *name, size_t len)
 {
@@ -104,7 +104,7 @@ static int add_name(struct look *l, const char *name, size_t len)
 
 static int check_form(struct look *l, const char *key, struct json_object *form)
 {
-	/* as input_request.c does for each client that is asked */
+	/* as input_request.c checks for each client asked */
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	const struct schema_options opt = {.assert_formats = true,
 					   .budget = &budget};
@@ -132,7 +132,7 @@ static int bad_key(struct look *l, const char *key)
 	return -EINVAL;
 }
 
-/* Its properties are names; no two things have the same. */
+/* Check the question KEY; its properties become names, used once each. */
 static int check_ask(struct look *l, const char *key, struct json_object *ask)
 {
 	struct json_object *form = json_member(ask, "requestedSchema");
@@ -172,7 +172,7 @@ static int check_asks(struct look *l, struct json_object *o)
 
 /* ---- resources ---- */
 
-/* RFC 3986: a scheme, and no character that a URI cannot have. */
+/* Is TEXT a URI by RFC 3986? ALSO: further characters allowed. */
 static bool is_uri(const char *text, const char *also)
 {
 	size_t n = strcspn(text, ":");
@@ -208,7 +208,7 @@ static int check_uri(struct look *l, const char *key, const char *uri,
 	return 0;
 }
 
-/* Does NAME begin as an answer to one of ASKS would? */
+/* Does NAME begin like an answer to one of ASKS ("key.")? */
 static bool means_answer(struct json_object *asks, const char *name)
 {
 	json_object_object_foreach(asks, key, ask) {
@@ -221,7 +221,7 @@ static bool means_answer(struct json_object *asks, const char *name)
 	return false;
 }
 
-/* Braces of which nothing is known are the text's own. */
+/* Check the names of answers in the text; other braces are plain text. */
 static int check_answers(struct look *l, struct json_object *o)
 {
 	const char *text = json_member_str(o, "text");
@@ -328,7 +328,7 @@ static bool is_name(const struct look *l, const char *name, size_t len)
 	return json_object_object_get_ex(l->names, key, NULL);
 }
 
-/* Members whose {{name}} an argument or answer takes the place of. */
+/* Members in which an argument or answer replaces {{name}}. */
 static const char *const filled[] = {"text", "uri", "name", "title",
 				     "description"};
 
@@ -350,11 +350,11 @@ static int check_filled(struct look *l, struct json_object *o)
 	return 0;
 }
 
-/* What each kind of content has, beside its type. */
+/* The members of each kind of content, beside its type. */
 static const struct kind {
 	const char *type;
 	const char *needs[2];
-	const char *either[2]; /* exactly one of these */
+	const char *either[2]; /* two members, of which exactly one is there */
 	const char *also[3];
 } kinds[] = {
     {"text", {"text"}, {0}, {0}},
@@ -422,7 +422,7 @@ static int check_content(struct look *l, struct json_object *o)
 	size_t i = 0;
 
 	while (strcmp(kinds[i].type, type) != 0)
-		i++; /* the schema knows no other */
+		i++; /* the schema allows no other type */
 	if (check_members(l, &kinds[i], o) < 0 || check_filled(l, o) < 0 ||
 	    check_data(l, o) < 0 || check_file(l, o) < 0)
 		return -EINVAL;

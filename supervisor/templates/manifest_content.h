@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manifest_content.h - what a manifest offers to read: resources, prompts. */
+/* manifest_content.h - checks a manifest's content: resources, prompts. */
 #ifndef SUPERVISOR_TEMPLATES_MANIFEST_CONTENT_H
 #define SUPERVISOR_TEMPLATES_MANIFEST_CONTENT_H
 
@@ -9,8 +9,8 @@
 #include "supervisor/templates/template.h"
 
 /*
- * Check what the schema of the manifest, which MANIFEST fits there, cannot say
- * of its resources, or of its prompts. 0, or -EINVAL with errors in F.
+ * Check MANIFEST's resources, or prompts, beyond the manifest's schema, to
+ * which both conform. 0, or -EINVAL with errors in F.
  */
 int manifest_content_resources(struct template *t, struct json_object *manifest,
 			       struct diagnostics *f);

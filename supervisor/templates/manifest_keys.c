@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * manifest_keys.c - finds members of a manifest that its schema does not know,
- * and the key that was probably meant; manifest_shape.c calls it beside the
- * schema's own check. -EINVAL with a diagnostic for each such member.
+ * and the key probably meant; manifest_shape.c calls it beside the schema's own
+ * check. Returns -EINVAL with a diagnostic for each such member.
  */
 #include "supervisor/templates/manifest_keys.h"
 
@@ -16,7 +16,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
 
-#define POINTER_MAX 512 /* bytes; a longer one is cut */
+#define POINTER_MAX 512 /* most bytes of a pointer; a longer pointer is cut */
 
 struct walk {
 	struct buf pointer;
@@ -33,7 +33,9 @@ static bool is_false(struct json_object *o)
 	       !json_object_get_boolean(o);
 }
 
-/* KEY is none of KNOWN: say which of them it may have been. */
+/*
+ * Report KEY, which is not among KNOWN, with the key probably meant. -EINVAL.
+ */
 static int unknown(struct walk *w, struct json_object *known, const char *key)
 {
 	struct buf list = {0};
@@ -106,7 +108,10 @@ static int walk_array(struct walk *w, struct json_object *items,
 	return rc;
 }
 
-/* Goes as deep as SCHEMA, which is ours. */
+/*
+ * Walk VALUE and SCHEMA together; no deeper than SCHEMA, which is part of the
+ * program.
+ */
 static int walk(struct walk *w, struct json_object *schema,
 		struct json_object *value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest_limits.c - what a manifest says that its runs may use: limits, and
- * permissions, which lower them. manifest.c calls it once the shape is good;
- * what is wrong goes to the diagnostics with its place.
+ * manifest_limits.c - reads the limits of a manifest, and the permissions,
+ * which lower limits. manifest.c calls it once the shape is good; faults go to
+ * the diagnostics with their places.
  */
 #include "supervisor/templates/manifest_limits.h"
 
@@ -17,7 +17,7 @@
 #include "proto/json/json.h"
 #include "supervisor/package/package.h"
 
-#define PLACE_SIZE 64 /* of a JSON Pointer of ours */
+#define PLACE_SIZE 64 /* size of a JSON Pointer made here */
 
 #define fail(f, pointer, ...)                                                  \
 	diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,           \
@@ -25,8 +25,10 @@
 
 static const struct {
 	const char *key;
-	size_t offset; /* in struct template_limits; NO_FIELD: shape alone */
-	int64_t value; /* where the manifest is silent */
+	/* in struct template_limits; NO_FIELD: the schema alone checks the
+	   key */
+	size_t offset;
+	int64_t value; /* the default, where the manifest is silent */
 } limits[] = {
 #define NO_FIELD SIZE_MAX
 #define LIMIT(id, field, max_field, name, unit, manifest, ...)                 \
@@ -36,7 +38,10 @@ static const struct {
     {"maxConcurrency", NO_FIELD, 0},
 };
 
-/* A template's own limit that was meant for one of ours would bind nobody. */
+/*
+ * Report KEY when only its case differs from a known limit: as the template's
+ * own limit KEY would limit nothing.
+ */
 static int check_spelling(struct diagnostics *f, const char *key)
 {
 	char at[512];
@@ -95,7 +100,7 @@ static bool is_path(const char *path)
 	return nofollow_is_plain(path + 1);
 }
 
-/* Is each of P's KEY good? ERRMSG says what else it is. */
+/* Is each of P's KEY good? ERRMSG tells the fault of a bad word. */
 static int check_list(struct diagnostics *f, struct json_object *p,
 		      const char *key, bool (*good)(const char *word),
 		      const char *errmsg)

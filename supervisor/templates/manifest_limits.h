@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manifest_limits.h - what a manifest says that its runs may use. */
+/* manifest_limits.h - reads a manifest's limits and permissions. */
 #ifndef SUPERVISOR_TEMPLATES_MANIFEST_LIMITS_H
 #define SUPERVISOR_TEMPLATES_MANIFEST_LIMITS_H
 
@@ -9,8 +9,9 @@
 #include "supervisor/templates/template.h"
 
 /*
- * T's limits and permissions from MANIFEST, which fits its schema there. 0, or
- * -EINVAL with errors in F. Permissions come after the limits, which they lower.
+ * Read T's limits, and permissions, from MANIFEST, whose shape is good. 0, or
+ * -EINVAL with errors in F. Call for permissions after limits, which
+ * permissions lower.
  */
 int manifest_limits_read(struct template *t, struct json_object *manifest,
 			 struct diagnostics *f);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warnings about a manifest, for "paddock template check" alone: a server
- * takes it all the same. Each is of use to who wrote it, or it is not here.
+ * manifest_lint.c - warns of oddities in a manifest, for "paddock template
+ * check" alone: a server takes such a manifest all the same. Every warning has
+ * to help the author.
  */
 #include "supervisor/templates/manifest_lint.h"
 
@@ -16,11 +17,11 @@
 #define DEFAULT_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 struct in {
-	const char *member; /* "inputsSchema" */
+	const char *member; /* the member, such as "inputsSchema" */
 	struct diagnostics *f;
 };
 
-/* An error that is known at a place says enough of it. */
+/* Is there an error at POINTER already? Then a remark adds nothing. */
 static bool is_known(const struct diagnostics *f, const char *pointer)
 {
 	for (size_t i = 0; i < f->n; i++)
@@ -58,7 +59,7 @@ static void warn_member(struct diagnostics *f, const char *member,
 	free(pointer);
 }
 
-/* What those who drive models do with the schema of a tool. */
+/* Warn of keywords that hosts of models refuse or hide in a tool's schema. */
 static void for_hosts(struct json_object *schema, struct diagnostics *f)
 {
 	static const char *const combined[] = {"allOf", "anyOf", "oneOf"};

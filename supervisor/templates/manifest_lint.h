@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manifest_lint.h - what a manifest may say, and had better not. */
+/*
+ * manifest_lint.h - warns of parts of a manifest that are allowed and better
+ * avoided.
+ */
 #ifndef SUPERVISOR_TEMPLATES_MANIFEST_LINT_H
 #define SUPERVISOR_TEMPLATES_MANIFEST_LINT_H
 
@@ -8,8 +11,8 @@
 #include "supervisor/package/diagnostics.h"
 
 /*
- * Add what is odd in the schemas of MANIFEST, any JSON, to F: warnings, and
- * errors that manifest_parse(), which is asked before, leaves for later.
+ * Add the oddities in the schemas of MANIFEST, any JSON, to F: warnings, and
+ * errors that manifest_parse(), called before, leaves for later.
  */
 void manifest_lint(struct json_object *manifest, struct diagnostics *f);
 

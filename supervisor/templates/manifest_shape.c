@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest against etc/template.schema.json, which is built in. manifest.c
- * asks first of all for this, and then for what no schema can say.
+ * manifest_shape.c - checks a manifest against etc/template.schema.json, which
+ * is part of the program. manifest.c asks here first, and then checks what no
+ * schema can say.
  */
 #include "supervisor/templates/manifest_shape.h"
 
@@ -16,7 +17,7 @@
 #include "supervisor/package/package.h"
 #include "supervisor/templates/manifest_keys.h"
 
-#define ERRORS_MAX 32 /* that the schema finds */
+#define ERRORS_MAX 32 /* most errors taken from the schema */
 
 EMBED(manifest_schema_file, "etc/template.schema.json");
 
@@ -27,7 +28,10 @@ const char *manifest_schema_text(size_t *len)
 	return manifest_schema_file;
 }
 
-/* What ERR says, less the pointer that it begins with: ours comes before. */
+/*
+ * Return ERR's text without the pointer at its beginning: a longer pointer
+ * comes before.
+ */
 static const char *reason(const struct schema_error *err)
 {
 	size_t n = strlen(err->pointer);
@@ -37,7 +41,10 @@ static const char *reason(const struct schema_error *err)
 	return err->text + n + strspn(err->text + n, ": ");
 }
 
-/* What ERR says, with its subject: '"name" is 7; it must be a string'. */
+/*
+ * Return ERR's text with a subject: '"name" is 7; it must be a string'. The
+ * caller frees the text.
+ */
 static char *sentence(const struct schema_error *err)
 {
 	static const char *const verbs[] = {
@@ -76,7 +83,10 @@ int manifest_shape_fail(struct diagnostics *f, const char *at,
 static struct json_object *schema_doc;
 static struct schema *schema;
 
-/* Ours, and tested: it parses and compiles, or the build is broken. */
+/*
+ * Compile the schema once. The schema is tested with the program, so a fault
+ * means a broken build.
+ */
 static void schema_ready(void)
 {
 	struct schema_error err;
@@ -93,7 +103,7 @@ static void schema_ready(void)
 	assert(rc == 0);
 }
 
-/* What keys there are is manifest_keys.c's to say. */
+/* Is ERR about unknown keys, which manifest_keys.c reports better? */
 static bool is_of_keys(const struct schema_error *err)
 {
 	return strcmp(err->keyword, "additionalProperties") == 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * semver.c - versions and ranges by Semantic Versioning 2.0.0, for the manifest
- * and for which version a call means (catalogue.c). Pure functions of a text;
- * false says that it is no version, or that the range leaves it out.
+ * semver.c - reads versions and ranges by Semantic Versioning 2.0.0, for the
+ * manifest, and for the version that a call asks for (catalogue.c). Pure
+ * functions of a text; false: not a version, or not in the range.
  */
 #include "supervisor/templates/semver.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* How many identifier bytes are at S. */
+/* Return how many identifier bytes are at S. */
 static size_t ident_len(const char *s)
 {
 	size_t n = 0;
@@ -27,7 +27,7 @@ static bool all_digits(const char *s, size_t n)
 	return true;
 }
 
-/* A number without leading zeros at *S, which moves past it. */
+/* Read a number without leading zeros at *S, and move *S past the number. */
 static bool number(uint64_t *out, const char **s)
 {
 	const char *p = *s;
@@ -45,7 +45,10 @@ static bool number(uint64_t *out, const char **s)
 	return true;
 }
 
-/* Identifiers between dots at *S, which moves past them. */
+/*
+ * Read identifiers with dots between at *S, and move *S past them. ZEROS:
+ * numbers may have leading zeros.
+ */
 static bool idents(const char **s, bool zeros)
 {
 	for (;;) {
@@ -61,7 +64,7 @@ static bool idents(const char **s, bool zeros)
 	}
 }
 
-/* What may follow the numbers: "-pre", "+build", the end. */
+/* Read the rest after the numbers: "-pre", "+build", or the end. */
 static bool tail(struct semver *out, const char *s)
 {
 	out->pre = NULL;
@@ -92,7 +95,7 @@ static int order(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* One identifier against another: numbers first, and by value. */
+/* Compare two identifiers: numbers go before words, and by value. */
 static int ident_cmp(const char *a, size_t na, const char *b, size_t nb)
 {
 	bool da = all_digits(a, na), db = all_digits(b, nb);
@@ -141,7 +144,7 @@ struct caret {
 	int parts; /* how many numbers were given: 1 to 3 */
 };
 
-/* "^1", "^1.2", "^1.2.3" or "^1.2.3-pre". */
+/* Read "^1", "^1.2", "^1.2.3" or "^1.2.3-pre". */
 static bool caret_parse(struct caret *c, const char *range)
 {
 	const char *s = range + 1;
@@ -161,7 +164,7 @@ static bool caret_parse(struct caret *c, const char *range)
 	return *s++ == '.' && number(&c->from.minor, &s) && *s == '\0';
 }
 
-/* The leftmost number that is not zero, of those given, stays the same. */
+/* Does V agree with FROM up to the leftmost given number that is not zero? */
 static bool caret_holds(const struct caret *c, const struct semver *v)
 {
 	const struct semver *from = &c->from;
@@ -175,7 +178,10 @@ static bool caret_holds(const struct caret *c, const struct semver *v)
 	return from->minor > 0 || c->parts == 2 || v->patch == from->patch;
 }
 
-/* A pre-release is meant only by a range that names one of the same version. */
+/*
+ * A pre-release is meant only by a range that names a pre-release of the same
+ * version.
+ */
 static bool pre_meant(const struct semver *from, const struct semver *v)
 {
 	return v->pre == NULL ||

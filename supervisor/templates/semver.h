@@ -11,7 +11,7 @@ struct semver {
 	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
 };
 
-/* Parse (false: it is none), and order as strcmp(3). */
+/* Parse (false: TEXT is no version), and compare as strcmp(3). */
 bool semver_parse(struct semver *out, const char *text);
 int semver_cmp(const struct semver *a, const struct semver *b);
 /* Does V satisfy RANGE: an exact version, or a caret range ("^1.2")? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template.c - one loaded package: who uses it, and what follows from its
- * manifest. template_load.c makes it, the catalogue has it, runs hold it while
- * they last. Nothing here fails.
+ * template.c - counts the users of a loaded package, and answers questions from
+ * the manifest. template_load.c makes a template; the catalogue and each run
+ * hold a reference. Nothing here fails.
  */
 #include "supervisor/templates/template.h"
 
@@ -32,6 +32,7 @@ void template_unref(struct template *t)
 	free(t->files);
 	json_object_put(t->manifest);
 	free(t->dir);
+	free(t->broken);
 	free(t->id);
 	free(t->version_text);
 	free(t->name);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_load.c - loads one package: folder, manifest, what its runs begin
- * with, the files of its resources and prompts, digest. package_check.c and the
- * catalogue call it for each. A package that is wrong, or that changed while
- * it was read, gives NULL and a sentence; template_unchanged() says no when it
- * changed since.
+ * template_load.c - loads one package: folder, manifest, code, the files of
+ * resources and prompts, digest. package_check.c and the catalogue call it for
+ * each package. A wrong package, or a package changed while read, gives NULL
+ * and a sentence; template_look.c finds later changes.
  */
 #include "supervisor/templates/template_load.h"
 
@@ -16,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 #include "base/text/utf8.h"
@@ -26,9 +24,9 @@
 #include "supervisor/templates/manifest.h"
 #include "supervisor/templates/template_shipped.h"
 
-#define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
+#define LUA_BYTECODE '\x1b' /* first byte of precompiled Lua */
 
-/* Is what was read text? Else where not is said. */
+/* Is T's code text? If not, F gets the place of the fault. */
 static int check_text(const struct template *t, struct diagnostics *f)
 {
 	size_t good = utf8_valid_len(t->code, t->code_len);
@@ -59,8 +57,9 @@ static int load_lua(struct template *t, int fd, struct diagnostics *f,
 }
 
 /*
- * Each folder above FD's has to let others through, too: root's own home does not.
- * What has no name, or changes meanwhile, is told where it is run.
+ * Can other users enter each folder above FD's? Not below root's home, as a
+ * rule. A folder without a name, or changed meanwhile, passes here; starting a
+ * run will fail.
  */
 static int can_others_enter(int fd, char *errmsg, size_t size)
 {
@@ -85,7 +84,10 @@ static int can_others_enter(int fd, char *errmsg, size_t size)
 	return 0;
 }
 
-/* Workers are somebody else, with the rights of others. */
+/*
+ * Can workers, which run as other users, read and execute the entry and its
+ * folder?
+ */
 static int can_others(int fd, const struct stat *file, const char *entry,
 		      char *errmsg, size_t size)
 {
@@ -140,7 +142,7 @@ struct load {
 	struct diagnostics *f;
 };
 
-/* The file that O, at the JSON Pointer AT, names; unless it was read before. */
+/* Read the file named by O, at the JSON Pointer AT, unless read before. */
 static int load_file(struct load *l, struct json_object *o, const char *at)
 {
 	const char *path = json_member_str(o, "file");
@@ -214,12 +216,16 @@ int template_files_load(struct template *t, int fd, struct diagnostics *f)
 	return rc;
 }
 
-/* The digest is of what T was made of: read anew, and compared. */
+/*
+ * Take the digest of the package, read anew, and compare with the bytes T was
+ * made of.
+ */
 static int take_digest(struct template *t, int fd, const char *text, size_t len,
 		       char *errmsg, size_t size)
 {
 	size_t n = 0;
 	struct package_bytes *kept = xcalloc(t->n_files + 2, sizeof(*kept));
+	struct package_size all = {0};
 	int rc;
 
 	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
@@ -229,13 +235,15 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	for (size_t i = 0; i < t->n_files; i++)
 		kept[n++] = (struct package_bytes){
 		    t->files[i].path, t->files[i].data, t->files[i].len};
-	rc = package_digest_stamped(fd, kept, n, t->digest, t->stamp,
-				    &t->n_package, errmsg, size);
+	rc = package_digest_stamped(fd, kept, n, t->digest, t->stamp, &all,
+				    errmsg, size);
+	t->n_package = all.files;
+	t->package_bytes = all.bytes;
 	free(kept);
 	return rc;
 }
 
-/* What T's manifest names, and then the whole of it. */
+/* Load the files that T's manifest names, and then digest the whole package. */
 static int load_files(struct template *t, int fd, bool others, const char *text,
 		      size_t len, struct diagnostics *f)
 {
@@ -299,7 +307,10 @@ static struct template *load_all(const char *dir, bool others,
 	return t;
 }
 
-/* DIR's own path is found first, and what is read is what lies there. */
+/*
+ * DIR's real path is found first, so that reading and later looks go to the
+ * same folder.
+ */
 struct template *template_load(const char *dir, bool workers_are_others,
 			       char *errmsg, size_t size)
 {
@@ -312,62 +323,4 @@ struct template *template_load(const char *dir, bool workers_are_others,
 	}
 	diagnostics_fini(&f);
 	return t;
-}
-
-/*
- * Looking at thousands of files takes milliseconds, in which nobody else is
- * served: of such a package it is done now and then, for a small part of the
- * time. A package that is granted by its digest is copied as it was.
- */
-#define MANY_FILES 512u
-#define TIMES_AS_LONG 50
-
-static void take_for_unchanged(struct template *t, int64_t since_us)
-{
-	int64_t now = clock_mono_us();
-
-	if (t->n_package > MANY_FILES)
-		t->unchanged_until_us = now + TIMES_AS_LONG * (now - since_us);
-}
-
-/* The folder that was read, with the bytes that were read then. */
-static bool same_bytes(struct template *t, int fd, const char *stamp)
-{
-	char digest[65], errmsg[256];
-
-	if (package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0 ||
-	    strcmp(digest, t->digest) != 0)
-		return false;
-	memcpy(t->stamp, stamp, sizeof(t->stamp));
-	return true;
-}
-
-bool template_unchanged(struct template *t, char *errmsg, size_t size)
-{
-	int64_t since = t->n_package > MANY_FILES ? clock_mono_us() : 0;
-	struct file_id id = {0};
-	char stamp[65] = "";
-	size_t files;
-	bool same;
-	int fd;
-
-	if (since < t->unchanged_until_us)
-		return true;
-	fd = package_open(t->dir, errmsg, size);
-	if (fd < 0)
-		return false;
-	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
-	       package_stamp(fd, stamp, &files, errmsg, size) == 0 &&
-	       (strcmp(stamp, t->stamp) == 0 ||
-		(t->n_package <= MANY_FILES && same_bytes(t, fd, stamp)));
-	close(fd);
-	if (same)
-		take_for_unchanged(t, since);
-	if (!same)
-		errmsg_set(
-		    errmsg, size,
-		    "%s was changed after it was loaded, and what is there "
-		    "now is not run; the operator has it loaded by SIGHUP",
-		    t->dir);
-	return same;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template_load.h - packages on disk to templates. */
+/* template_load.h - makes templates of packages on disk. */
 #ifndef SUPERVISOR_TEMPLATES_TEMPLATE_LOAD_H
 #define SUPERVISOR_TEMPLATES_TEMPLATE_LOAD_H
 
@@ -7,33 +7,28 @@
 #include "supervisor/templates/template.h"
 
 /*
- * Read and check the package in DIR. The template (one user: the caller's),
- * or NULL with what is wrong, where (JSON pointer) and what would pass in
- * ERRMSG (at most SIZE bytes). Where WORKERS_ARE_OTHERS, as they are when root
- * started the server, a program has to be open to all.
+ * Read and check the package in DIR. Returns the template (one user: the
+ * caller's), or NULL with the fault, the place (JSON pointer) and a value that
+ * would pass in ERRMSG (at most SIZE bytes). WORKERS_ARE_OTHERS: workers run as
+ * other users, since root started the server, so that a program has to be open
+ * to all users.
  */
 struct template *template_load(const char *dir, bool workers_are_others,
 			       char *errmsg, size_t size);
 
 /*
- * A program runs from its folder: is T's still what was read? False, and ERRMSG
- * says what would help.
- */
-bool template_unchanged(struct template *t, char *errmsg, size_t size);
-
-/*
- * Look at T's entry in the package FD; Lua's text is read into T. 0, or
- * -EINVAL with an error in F: at the manifest's "entry", or in the file.
+ * Look at T's entry in the package FD; Lua's text is read into T. 0, or -EINVAL
+ * with an error in F: at the manifest's "entry", or in the file.
  */
 int template_entry_load(struct template *t, int fd, bool workers_are_others,
 			struct diagnostics *f);
 
-#define TEMPLATE_FILES_MAX ((size_t)8 << 20) /* bytes of all of them */
+#define TEMPLATE_FILES_MAX ((size_t)8 << 20) /* bytes of all files together */
 
 /*
- * Read them from the package FD into T: what clients are given is what was
- * there when the digest was taken. 0, or -EINVAL with an error in F for each
- * that cannot be had.
+ * Read the files of resources and prompts from the package FD into T: clients
+ * get the bytes that were digested. 0, or -EINVAL with an error in F for each
+ * file that cannot be read.
  */
 int template_files_load(struct template *t, int fd, struct diagnostics *f);
 

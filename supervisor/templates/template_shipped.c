@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_shipped.c - which packages are paddock's own. The folder is held open from
- * the first question on, so that its number is nobody else's meanwhile. Where
- * there is no such folder nothing is shipped, and nothing is granted by this.
+ * template_shipped.c - tells which packages are paddock's own. The folder stays
+ * open from the first question on, so that no other folder gets its inode
+ * number. Without the folder nothing is shipped, and nothing is granted.
  */
 #include "supervisor/templates/template_shipped.h"
 
@@ -56,7 +56,8 @@ const struct config_grant *template_shipped_grants(size_t *n)
 		rc = config_read_text(c, "shipped.conf", shipped_conf,
 				      (size_t)(shipped_conf_end - shipped_conf),
 				      errmsg, sizeof(errmsg));
-		assert(rc == 0); /* ours, and tested */
+		/* the text is part of the program, and tested */
+		assert(rc == 0);
 	}
 	*n = c->n_grants;
 	return c->grants;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_shipped.h - the templates that come with paddock, and what they may have
- * without an operator's word: etc/shipped.conf, which is part of the program.
+ * template_shipped.h - the templates that come with paddock, and their grants
+ * without an operator's word: etc/shipped.conf, part of the program.
  */
 #ifndef SUPERVISOR_TEMPLATES_TEMPLATE_SHIPPED_H
 #define SUPERVISOR_TEMPLATES_TEMPLATE_SHIPPED_H
@@ -12,13 +12,13 @@
 #include "supervisor/config/config.h"
 
 /*
- * Is the package that is open as FD a child of the folder that this program
- * was built or installed with? By the folder itself, not by a name of it: a
- * copy is none, and a link to one is the one that it leads to.
+ * Is the package open as FD a child of the folder of templates with which this
+ * program was built or installed? The folder itself is compared, not a name: a
+ * copy of the folder does not count, and a link to the folder does.
  */
 bool template_shipped_is(int fd);
 
-/* What those packages may have; they live as long as the program. */
+/* Return the grants of shipped packages; valid as long as the program runs. */
 const struct config_grant *template_shipped_grants(size_t *n);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large results of workers, on the threads of thread_pool.c; runs.c hands them in
- * when the worker is gone. What is wrong with one is told, and its run fails.
+ * output_parse.c - reads large results of workers on the threads of
+ * thread_pool.c; runs.c hands a result in when the worker is gone. A fault in a
+ * result is told to runs.c, and the run fails.
  */
 #include "supervisor/threads/output_parse.h"
 
@@ -18,8 +19,8 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/thread_pool.h"
 
-#define EXCERPT_BYTES 60 /* of what is wrong */
-#define CPU_MS 20000	 /* far above what the longest output can take */
+#define EXCERPT_BYTES 60 /* length of the quoted faulty text */
+#define CPU_MS 20000 /* deadline, far above the time of the longest output */
 
 struct output_parse_job {
 	struct thread_pool *o;
@@ -80,9 +81,12 @@ bool output_parse_reply_failed(struct json_object *reply)
 	       json_object_get_boolean(json_member(reply, "isError"));
 }
 
-/* ---- what is not JSON ---- */
+/* ---- a result that is not JSON ---- */
 
-/* The line of TEXT that AT is in: from near AT, as far as one likes to read. */
+/*
+ * Return the length of the excerpt around *AT: the line, shortened to
+ * EXCERPT_BYTES. *AT moves to the beginning of the excerpt.
+ */
 static size_t excerpt(const char *text, size_t len, size_t *at)
 {
 	size_t from = *at, end;
@@ -131,7 +135,7 @@ static void check_reply(struct output_parsed *out)
 		out->content_at =
 		    mcp_content_fault(content, &out->content_expected);
 	if (out->fault != NULL || out->content_at >= 0)
-		let_tree_go(out); /* it is nothing to pass on */
+		let_tree_go(out); /* a faulty reply is not passed on */
 }
 
 static void work(struct thread_pool_job *j, void *arg)
@@ -142,7 +146,8 @@ static void work(struct thread_pool_job *j, void *arg)
 	const char *text;
 
 	out->content_at = -1;
-	if (json_parse(&out->tree, job->raw, job->raw_len, &err) < 0) {
+	if (json_parse_cost(&out->tree, job->raw, job->raw_len, JSON_VALUES_MAX,
+			    &out->cost, &err) < 0) {
 		out->fault = "a result that is not JSON";
 		output_parse_why_stray(out->errmsg, job->raw, job->raw_len,
 				       &err);
@@ -151,7 +156,7 @@ static void work(struct thread_pool_job *j, void *arg)
 	job->raw = NULL;
 	if (out->fault == NULL && job->is_reply)
 		check_reply(out);
-	if (!thread_pool_may_continue(j)) { /* nobody waits, or too long */
+	if (!thread_pool_may_continue(j)) { /* cancelled, or too slow */
 		let_tree_go(out);
 		out->fault = "a result that takes too long to read";
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread_pool.c - threads for work that would keep the loop away too long: jobs
- * in lanes, one a requestor, lanes in a ring. Whoever checks, parses or lists
- * data of others calls it. It has no failures of its own: a job that cannot be
- * taken is refused to its caller, and one past its deadline is told so.
+ * thread_pool.c - runs jobs that would keep the loop away too long on threads.
+ * Jobs wait in lanes, one for each requestor and one for each kind of the
+ * server's own; lanes take turns in a ring. Modules that check, parse or list
+ * untrusted data call the pool. A job that cannot be taken is refused to the
+ * caller, and a job past its deadline is marked so.
  */
 #include "supervisor/threads/thread_pool.h"
 
@@ -28,52 +29,60 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-#define STACK_BYTES ((size_t)8 << 20) /* as the loop's: it is deep in JSON */
-#define TOLD_AT_ONCE 16		      /* done() in one turn of the loop */
-#define NICE 4 /* the loop goes before, where there are too few CPUs */
+#define STACK_BYTES ((size_t)8 << 20) /* as the loop's: JSON nests deep */
+#define TOLD_AT_ONCE 16 /* calls of done() in one turn of the loop */
+#define NICE 4		/* the loop goes first where CPUs are few */
 
 enum job_state { JOB_WAITS, JOB_RUNS, JOB_OVER };
 
 struct thread_pool_job {
-	TAILQ_ENTRY(thread_pool_job) link; /* in lane.jobs, or in finished */
+	/* entry in lane.jobs, or in finished */
+	TAILQ_ENTRY(thread_pool_job) link;
 	const struct thread_pool_kind *kind;
 	void *arg;
 	struct thread_pool *o;
 	struct lane *lane;
 	enum job_state state;
 	atomic_bool cancelled;
-	int64_t until_us; /* of its thread's CPU time */
+	int64_t until_us; /* the deadline, in the thread's CPU time */
 	struct thread_pool_result end;
 };
 
 TAILQ_HEAD(jobs, thread_pool_job);
 
-/* A requestor's; only the loop makes and frees one. */
+/*
+ * The jobs of a requestor, or of the server for one kind; only the loop makes
+ * and frees a lane.
+ */
 struct lane {
+	const void *key; /* the lane's requestor, or its kind of job */
 	struct requestor *who;
-	struct jobs jobs;	/* that wait, the oldest first */
-	bool busy;		/* one of its is being done */
-	size_t n;		/* its jobs, until they are dropped */
-	TAILQ_ENTRY(lane) link; /* in ring: it has jobs, and is not busy */
+	struct jobs jobs; /* waiting jobs, the oldest first */
+	bool busy;	  /* a thread does a job of this lane */
+	size_t n;	  /* jobs of the lane, until dropped */
+	size_t n_owed;	  /* jobs among N of kinds with a bound of their own */
+	/* entry in ring, while the lane has jobs and is not busy */
+	TAILQ_ENTRY(lane) link;
 	UT_hash_handle hh;
 };
 
 struct thread {
 	pthread_t id;
 	struct thread_pool *o;
-	struct thread_pool_job *job; /* that it does, or NULL */
+	struct thread_pool_job *job; /* the job being done, or NULL */
 };
 
 struct thread_pool {
 	struct event_base *base;
 	struct event *on_finished;
 	int event_fd;
-	struct lane *lanes;		/* by requestor; the loop's alone */
-	struct thread_pool_stats count; /* likewise */
+	struct lane *lanes;		/* lanes by key; the loop's alone */
+	struct thread_pool_stats count; /* counts; the loop's alone */
 
-	pthread_mutex_t lock; /* over this part, and all lanes and jobs */
+	/* guards the members below, and all lanes and jobs */
+	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	TAILQ_HEAD(, lane) ring; /* the first has the next turn */
+	TAILQ_HEAD(, lane) ring; /* lanes in turn, the next first */
 	struct jobs finished;
 	bool stopping;
 
@@ -111,7 +120,10 @@ static void work(struct thread_pool_job *j)
 	j->end.cpu_us = thread_us() - began_us;
 }
 
-/* LANE, which is not in the ring, gets a turn if it wants one. LOCK is held. */
+/*
+ * Give LANE, which is not in the ring, a turn if there are jobs and none is
+ * running. LOCK is held.
+ */
 static void queue_up(struct thread_pool *o, struct lane *lane)
 {
 	if (lane->busy || TAILQ_EMPTY(&lane->jobs))
@@ -120,7 +132,10 @@ static void queue_up(struct thread_pool *o, struct lane *lane)
 	pthread_cond_signal(&o->wake);
 }
 
-/* The next job; its lane leaves the ring until it is done. LOCK is held. */
+/*
+ * Take the next job; the lane leaves the ring until the job is done. LOCK is
+ * held.
+ */
 static struct thread_pool_job *take(struct thread_pool *o)
 {
 	struct lane *lane = TAILQ_FIRST(&o->ring);
@@ -151,7 +166,8 @@ static void *thread_main(void *arg)
 	struct thread *t = arg;
 	struct thread_pool *o = t->o;
 
-	setpriority(PRIO_PROCESS, 0, NICE); /* of a thread, on Linux */
+	/* affects this thread alone, on Linux */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&o->lock);
 	while (!o->stopping) {
 		t->job = take(o);
@@ -171,28 +187,51 @@ static void *thread_main(void *arg)
 
 /* ---- on the loop ---- */
 
-static struct lane *lane_of(struct thread_pool *o, struct requestor *who)
+/*
+ * Return the key of a lane. The server's own jobs delay no requestor, nor
+ * server jobs of other kinds.
+ */
+static const void *key_of(const struct requestor *who,
+			  const struct thread_pool_kind *kind)
 {
+	return who != NULL ? (const void *)who : kind;
+}
+
+static struct lane *lane_of(struct thread_pool *o, struct requestor *who,
+			    const struct thread_pool_kind *kind)
+{
+	const void *key = key_of(who, kind);
 	struct lane *lane;
 
-	HASH_FIND_PTR(o->lanes, &who, lane);
+	HASH_FIND_PTR(o->lanes, &key, lane);
 	if (lane != NULL)
 		return lane;
 	lane = xcalloc(1, sizeof(*lane));
+	lane->key = key;
 	lane->who = who;
 	TAILQ_INIT(&lane->jobs);
-	HASH_ADD_PTR(o->lanes, who, lane);
+	HASH_ADD_PTR(o->lanes, key, lane);
 	return lane;
 }
 
-/* The last of J, which is in no list. */
+/* Would one more job of KIND be too many in LANE? */
+static bool is_full(const struct lane *lane,
+		    const struct thread_pool_kind *kind)
+{
+	return kind->owed ? lane->n_owed >= THREAD_POOL_OWED_MAX
+			  : lane->n - lane->n_owed >= THREAD_POOL_JOBS_MAX;
+}
+
+/* Drop J, which is in no list, for good. */
 static void drop(struct thread_pool *o, struct thread_pool_job *j)
 {
 	struct lane *lane = j->lane;
+	bool owed = j->kind->owed;
 
 	j->kind->drop(j->arg);
 	free(j);
 	o->count.jobs--;
+	lane->n_owed -= owed;
 	if (--lane->n > 0)
 		return;
 	HASH_DEL(o->lanes, lane);
@@ -224,7 +263,7 @@ static void tell(struct thread_pool *o, struct thread_pool_job *j)
 	drop(o, j);
 }
 
-/* A few at a time: each may have much to do. */
+/* Tell a few finished jobs at a time: each done() may have much to do. */
 static void on_finished(evutil_socket_t fd, short what, void *arg)
 {
 	struct thread_pool *o = arg;
@@ -271,7 +310,7 @@ static bool watch(struct thread_pool *o)
 	return true;
 }
 
-/* The threads take no signal: they are the loop's. */
+/* Begin a thread with all signals blocked: signals are the loop's. */
 static void begin_thread(struct thread_pool *o)
 {
 	struct thread *t = &o->threads[o->n_begun];
@@ -296,7 +335,7 @@ static void begin_thread(struct thread_pool *o)
 			  strerror(rc));
 }
 
-/* All of them at once: who comes second has not to wait for the first. */
+/* Begin all threads at once: the second job need not wait for the first. */
 static bool has_threads(struct thread_pool *o)
 {
 	if (!watch(o))
@@ -311,7 +350,23 @@ bool thread_pool_has_room(struct thread_pool *o, struct requestor *q)
 	struct lane *lane;
 
 	HASH_FIND_PTR(o->lanes, &q, lane);
-	return lane == NULL || lane->n < THREAD_POOL_JOBS_MAX;
+	return lane == NULL || lane->n - lane->n_owed < THREAD_POOL_JOBS_MAX;
+}
+
+/* Put J into LANE. LOCK is held. */
+static void put(struct thread_pool *o, struct lane *lane,
+		struct thread_pool_job *j)
+{
+	bool idle = TAILQ_EMPTY(&lane->jobs); /* else the lane is in the ring */
+
+	lane->n++;
+	lane->n_owed += j->kind->owed;
+	if (j->kind->first)
+		TAILQ_INSERT_HEAD(&lane->jobs, j, link);
+	else
+		TAILQ_INSERT_TAIL(&lane->jobs, j, link);
+	if (idle)
+		queue_up(o, lane);
 }
 
 struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
@@ -324,8 +379,8 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 
 	if (o->stopping || !has_threads(o))
 		return NULL;
-	lane = lane_of(o, q);
-	if (lane->n == THREAD_POOL_JOBS_MAX) {
+	lane = lane_of(o, q, kind);
+	if (is_full(lane, kind)) {
 		o->count.full++;
 		return NULL;
 	}
@@ -336,15 +391,12 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 	j->lane = lane;
 	o->count.jobs++;
 	pthread_mutex_lock(&o->lock);
-	lane->n++;
-	TAILQ_INSERT_TAIL(&lane->jobs, j, link);
-	if (TAILQ_FIRST(&lane->jobs) == j) /* else it is in the ring */
-		queue_up(o, lane);
+	put(o, lane, j);
 	pthread_mutex_unlock(&o->lock);
 	return j;
 }
 
-/* J waits no more. LOCK is held. */
+/* Take J, which waits, out of its lane. LOCK is held. */
 static void leave(struct thread_pool *o, struct thread_pool_job *j)
 {
 	TAILQ_REMOVE(&j->lane->jobs, j, link);

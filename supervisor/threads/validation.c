@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validation.c - checks by templates' schemas, which nobody trusts to be cheap.
- * tool_run.c has inputs checked here, runs.c outputs. What cannot be
- * decided within its budget is refused by its caller, with what is said here.
+ * validation.c - checks values by templates' schemas, which nobody trusts to be
+ * cheap. tool_run.c has inputs checked here, runs.c outputs. The caller refuses
+ * a value that cannot be decided within the budget, with the words from here.
  */
 #include "supervisor/threads/validation.h"
 
@@ -20,7 +20,7 @@ struct validation_job {
 	struct requestor *who;
 	struct validation c;
 	struct thread_pool_job *job;
-	struct template *template; /* a user: it has the schema */
+	struct template *template; /* owns the schema; counts a user */
 	const struct schema *schema;
 	struct json_object *v, *tree;
 	validation_done done;
@@ -32,7 +32,7 @@ bool validation_try(struct validation *c, struct requestor *q,
 {
 	*c = (struct validation){.budget.allowed = requestor_steps(q)};
 	c->rc = schema_check(s, v, &c->budget, &c->err);
-	if (c->budget.used > c->budget.allowed) /* it was not begun */
+	if (c->budget.used > c->budget.allowed) /* the check was not begun */
 		c->budget.used = c->budget.allowed;
 	requestor_stepped(q, c->budget.used);
 	return c->rc != -E2BIG;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contract_tools.c - the list of the contract's tools and ours beside them, from
- * contract_tools.json, and those of them that are not about runs: get_artifact
- * and get_runtime_profile. tools.c calls each by its row. Our own JSON that
- * does not parse aborts; a failing store is answered as STORE_UNAVAILABLE.
+ * contract_tools.c - the tools of the contract and retry_task_run, from
+ * contract_tools.json, and get_runtime_profile. tools.c calls each tool by its
+ * row. A fault in contract_tools.json aborts; a failing store is answered as
+ * STORE_UNAVAILABLE.
  */
 #include "supervisor/tools/contract_tools.h"
 
@@ -30,7 +30,6 @@
 
 EMBED(contract_json, "supervisor/tools/contract_tools.json");
 
-static void get_artifact(struct request *c, struct json_object *args);
 static void get_profile(struct request *c, struct json_object *args);
 
 static struct contract_tool tools[CONTRACT_TOOLS] = {
@@ -39,14 +38,14 @@ static struct contract_tool tools[CONTRACT_TOOLS] = {
     {.name = "get_task_run", .serve = tool_runs_get},
     {.name = "list_task_runs", .serve = tool_runs_list},
     {.name = "cancel_task_run", .serve = tool_runs_cancel},
-    {.name = "get_artifact", .serve = get_artifact},
+    {.name = "get_artifact", .serve = tool_artifact_get},
     {.name = "get_runtime_profile", .serve = get_profile},
     {.name = "retry_task_run", .serve = tool_try_again, .answers_run = true},
 };
 
 static struct json_object *definitions;
 
-/* Of run_task_template's answer. */
+/* Return the outputSchema of run_task_template. */
 static struct json_object *run_schema(void)
 {
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
@@ -105,118 +104,9 @@ void contract_tools_invalid(struct tool_error *r, const char *prefix,
 	free(pointer);
 }
 
-/* ---- get_artifact ---- */
-
-static void refuse_artifact(struct request *c, const char *id,
-			    const struct store_result *res)
-{
-	struct tool_error r = {0};
-	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
-
-	switch (res->rc) {
-	case -ENOENT:
-		requestor_missed(c->session->requestor);
-		tool_error_set(&r, "ARTIFACT_NOT_FOUND", NULL,
-			       "you have no artifact \"%.64s\"", id);
-		break;
-	case -ESTALE:
-		tool_error_set(
-		    &r, "ARTIFACT_EXPIRED", NULL,
-		    "the artifact %s has passed its time and is gone", id);
-		break;
-	case -ERANGE:
-		snprintf(err.expected, sizeof(err.expected), "at most %lld",
-			 (long long)res->artifact->size);
-		snprintf(err.text, sizeof(err.text),
-			 "/offset is beyond the artifact's %lld bytes",
-			 (long long)res->artifact->size);
-		contract_tools_invalid(&r, "", &err);
-		break;
-	default:
-		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
-			       "the artifact cannot be read now: %s",
-			       store_says(res->rc));
-	}
-	request_tool_error(c, &r);
-}
-
-static struct json_object *make_artifact(struct response *m)
-{
-	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
-	struct json_object *v = m->head, *result;
-	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
-	const char *text;
-	size_t len;
-
-	m->head = NULL;
-	base64_encode(data, m->text, m->len);
-	json_add(v, "data:s", data);
-	free(data);
-	text = json_text(v, &len);
-	result =
-	    mcp_tool_result(text, len, structured ? text : NULL, len, false);
-	json_object_put(v);
-	return result;
-}
-
-static void on_artifact(void *arg, const struct store_result *res)
-{
-	const struct store_artifact *a = res->artifact;
-	struct request *c = arg;
-	struct json_object *v, *args;
-	int64_t offset;
-
-	if (!request_unref(c))
-		return;
-	args = json_member(c->msg.params, "arguments");
-	if (res->rc != 0) {
-		refuse_artifact(c, json_member_str(args, "artifactId"), res);
-		return;
-	}
-	offset = json_member_int(args, "offset");
-	v = json_pack("artifactId:s name:s mimeType:s size:i sha256:s "
-		      "offset:i bytesReturned:i complete:b",
-		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,
-		      res->len, offset + (int64_t)res->len >= a->size);
-	response_send(c,
-		      &(struct response){.make = make_artifact,
-					 .text = res->len > 0 ? res->data : "",
-					 .len = res->len,
-					 .head = v});
-}
-
-static void get_artifact(struct request *c, struct json_object *args)
-{
-	struct context *ctx = c->session->ctx;
-	struct json_object *given = json_member(args, "limit");
-	int64_t most = config_inline_bytes(ctx->config);
-	int64_t limit = given == NULL ? most : json_object_get_int64(given);
-	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
-	struct tool_error r = {0};
-
-	if (limit > most) {
-		snprintf(err.expected, sizeof(err.expected), "at most %lld",
-			 (long long)most);
-		snprintf(
-		    err.text, sizeof(err.text),
-		    "/limit is %lld, but this server gives at most %lld "
-		    "bytes at once (its max_artifact_inline_bytes, as far as "
-		    "max_answer_bytes has room for it)",
-		    (long long)limit, (long long)most);
-		contract_tools_invalid(&r, "", &err);
-		request_tool_error(c, &r);
-		return;
-	}
-	request_ref_large(c);
-	store_read_artifact(ctx->store, c->session->requestor->name,
-			    json_member_str(args, "artifactId"),
-			    json_member_int(args, "offset"), limit, on_artifact,
-			    c);
-}
-
 /* ---- get_runtime_profile ---- */
 
-/* max_cpu_ms is maxCpuMs to clients; the caller's. */
+/* Return KEY as clients see it (max_cpu_ms: maxCpuMs); the caller frees it. */
 static char *camel(const char *key)
 {
 	char *text = xstrdup(key), *to = text;
@@ -231,7 +121,10 @@ static char *camel(const char *key)
 	return text;
 }
 
-/* The keys of SECTION, whose struct is BASE, that clients see: from LEAST on. */
+/*
+ * List the public keys of SECTION, whose struct is BASE, from the value LEAST
+ * on.
+ */
 static struct json_object *limits_view(const char *section, const void *base,
 				       int64_t least)
 {
@@ -256,7 +149,7 @@ static struct json_object *limits_view(const char *section, const void *base,
 	return v;
 }
 
-/* Can it be written, and is there room for all that runs may give? */
+/* Say whether the store can be written, with room for the results of runs. */
 static struct json_object *store_view(const struct context *ctx)
 {
 	enum disk_space room = disk_space_lately(ctx->config);
@@ -279,7 +172,7 @@ static void on_usage(void *arg, const struct store_result *res)
 	q = c->session->requestor;
 	config = c->session->ctx->config;
 	limits = limits_view("limits", config, 0);
-	v = request_take_state(c); /* with the browser's part */
+	v = request_take_state(c); /* a view with the browser's part */
 	usage = json_pack("running:i queued:i parked:i", q->lane.running,
 			  q->lane.queued, q->parked);
 	if (res->rc == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remote_run_watch.c - a table of the runs of others that somebody watches, each
- * looked at once a second, for subscriber.c. A look that fails is made again
- * at the next second.
+ * remote_run_watch.c - a table of remote runs being watched, for subscriber.c
+ * and listen_tasks.c. The row of each run is read once a second; a failed read
+ * is repeated at the next second.
  */
 #include "supervisor/tools/remote_run_watch.h"
 
@@ -18,7 +18,7 @@
 
 #define LOOK_S 1
 
-/* What changes of a row when what is watched for changes. */
+/* The parts of a row which show whether the watched part changed. */
 struct mark {
 	enum store_status status;
 	bool cancelling, awaiting;
@@ -31,16 +31,16 @@ struct look_key {
 	char run_id[ID_SIZE];
 };
 
-/* Very many may watch one run: the store is asked once for all of them. */
+/* A run being watched; the store is asked once for all its watches. */
 struct remote_run_lookup {
-	struct run_row_lookup row; /* of KEY */
+	struct run_row_lookup row; /* for reading the row of KEY */
 	struct look_key key;
 	struct mark seen;
-	struct event *look; /* NULL: no more */
-	bool reading;	    /* a look is under way… */
-	bool gone;	    /* …and nobody waits for it */
+	struct event *look; /* timer of reads; NULL: no further reads */
+	bool reading;	    /* a read is under way */
+	bool gone;	    /* without watches; freed after the read */
 	LIST_HEAD(, remote_run_watch) watches;
-	UT_hash_handle hh; /* in ctx.looks, while LOOK */
+	UT_hash_handle hh; /* in ctx.looks, while LOOK is set */
 };
 
 struct remote_run_watch {
@@ -54,7 +54,7 @@ static struct mark mark_of(const struct remote_run_lookup *l,
 {
 	bool log = l->key.kind == STORE_MAIL_LOG;
 
-	if (log) /* nothing else is its log's */
+	if (log) /* for a log, only its lines matter */
 		return (struct mark){.seq = row->log_seq};
 	return (struct mark){.status = row->status,
 			     .cancelling = row->cancelling,
@@ -174,8 +174,7 @@ remote_run_watch_new(const struct remote_run_watcher *w,
 	struct remote_run_watch *e = xcalloc(1, sizeof(*e));
 	struct look_key key;
 
-	memset(&key, 0,
-	       sizeof(key)); /* it is compared with what lies between */
+	memset(&key, 0, sizeof(key)); /* HASH_FIND compares padding too */
 	key.requestor = w->requestor;
 	key.kind = w->kind;
 	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_lookup.c - finds a run by its id, for tool_runs.c, tasks.c, resources.c
- * and subscriber.c. What another instance has is asked of it by the store:
- * look at the row, write to its owner, look again until the row says it or
- * patience ends. What fails is told to the request.
+ * run_lookup.c - finds a run by its id, for the tools and methods which name a
+ * run. A remote run is asked for through the store: read the row, write to the
+ * owner, read again until the row has the answer or the patience ends. Failures
+ * are passed to the request.
  */
 #include "supervisor/tools/run_lookup.h"
 
@@ -16,14 +16,16 @@
 #include "supervisor/context.h"
 #include "supervisor/exec/runs.h"
 
-#define LOOK_FIRST_MS 10 /* then twice as long each time, up to… */
+/* first wait between reads, then doubled up to LOOK_LAST_MS */
+#define LOOK_FIRST_MS 10
 #define LOOK_LAST_MS 250
 #define FOREVER INT64_MAX
 
 static const struct want {
-	int64_t patience_ms; /* an owner looks each second; 0: none is asked */
+	/* owners read each second; 0: do not ask the owner */
+	int64_t patience_ms;
 	enum store_mail mail;
-	bool whole; /* view and log are wanted, too */
+	bool whole; /* read the row with view and log */
 } wants[] = {
     [RUN_LOOKUP_ROW] = {.whole = false},
     [RUN_LOOKUP_WHOLE] = {.whole = true},
@@ -34,26 +36,28 @@ static const struct want {
 };
 
 struct waiting {		   /* request.state */
-	struct run_row_lookup row; /* whose id is owned */
+	struct run_row_lookup row; /* for reading the row; owns its id */
 	struct request *request;
 	struct run_query ask;
 	bool asked, died;
-	int sent_rc;	  /* of the last request to its owner */
-	int64_t look_ms;  /* between the looks; 0: none was */
-	int64_t until_ms; /* mono; 0: nobody was asked yet */
+	int sent_rc;	 /* result of the last message to the owner */
+	int64_t look_ms; /* ms between the reads; 0: before the first */
+	/* monotonic end of the patience; 0: the owner was not asked */
+	int64_t until_ms;
 };
 
 static void waiting_free(void *state)
 {
 	struct waiting *w = state;
 
+	w->row.ctx->lookups--;
 	free((char *)(uintptr_t)w->row.id);
 	free(w);
 }
 
 static const struct request_ops waiting_ops = {.free = waiting_free};
 
-/* C's state is its own again, and C is to be answered. */
+/* End the wait of C and pass F to the asker, who answers C. */
 static void finish(struct request *c, struct run_found *f)
 {
 	struct waiting *w = request_take_state(c);
@@ -64,7 +68,7 @@ static void finish(struct request *c, struct run_found *f)
 	waiting_free(w);
 }
 
-/* The owner does not say what is wanted: RES has what there is. */
+/* The owner did not answer in time: RES has what is known. */
 static void give_up(struct request *c, const struct store_result *res)
 {
 	const struct waiting *w = c->state;
@@ -86,7 +90,7 @@ bool run_lookup_owner_died(struct context *ctx, const struct store_run *row)
 	return true;
 }
 
-/* Until when ROW says what WANT wants; 0: it does not. */
+/* Return until when ROW is fresh enough for WANT; 0: not fresh. */
 static int64_t fresh_until(const struct store_run *row,
 			   enum run_lookup_want want)
 {
@@ -121,7 +125,7 @@ static void on_sent(void *arg, const struct store_result *res)
 		look_later(c);
 	else if (w->ask.want == RUN_LOOKUP_CANCEL)
 		give_up(c, res);
-	else { /* what can be read is told */
+	else { /* the row is used as it is */
 		w->until_ms = 1;
 		look(-1, 0, c);
 	}
@@ -131,7 +135,7 @@ static void send_mail(struct request *c, bool wait)
 {
 	const struct waiting *w = c->state;
 	int64_t until = w->ask.want == RUN_LOOKUP_CANCEL
-			    ? FOREVER /* the run's end ends it */
+			    ? FOREVER /* the mail is valid until the run ends */
 			    : clock_wall_ms() + RUN_LOOKUP_WATCH_MS;
 
 	if (wait)
@@ -141,14 +145,14 @@ static void send_mail(struct request *c, bool wait)
 			c);
 }
 
-/* ROW is open and does not say what is wanted. */
+/* ROW is of an open run and not fresh: ask its owner. */
 static void ask_owner(struct request *c, const struct store_run *row)
 {
 	struct waiting *w = c->state;
 
 	if (w->until_ms == 0)
 		w->until_ms = clock_mono_ms() + wants[w->ask.want].patience_ms;
-	/* what waits is cancelled by who takes over, who has to know of it */
+	/* whoever takes over a queued run needs the mail to cancel it */
 	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
 			 (row->status == STORE_RUNNING ||
 			  w->ask.want != RUN_LOOKUP_CANCEL))) {
@@ -160,7 +164,7 @@ static void ask_owner(struct request *c, const struct store_run *row)
 	}
 }
 
-/* It waits for a server that takes it over, and nobody knows more of it. */
+/* Is the run left to a server which takes over, with nothing more to know? */
 static bool is_left(const struct context *ctx, const struct waiting *w,
 		    const struct store_run *row)
 {
@@ -190,7 +194,10 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 	until = fresh_until(row, w->ask.want);
 	if (until > now && until < now + RUN_LOOKUP_RENEW_MS)
 		send_mail(c, false);
-	/* ours, but asked for while we claimed it: we read of that in a moment */
+	/*
+	 * owned by this server but not asked: claimed just now, and the mail is
+	 * read soon
+	 */
 	if (until > now || (row->owner == STORE_OWNER_SELF && !w->asked) ||
 	    is_left(c->ctx, w, row))
 		finish(c, &(struct run_found){.res = res});
@@ -215,7 +222,7 @@ static void on_row(void *arg, const struct store_result *res)
 {
 	struct run_row_lookup *l = arg;
 
-	/* who was dead may have been taken over since */
+	/* the run may have been taken over by this server */
 	l->found(l, runs_find(l->ctx->runs, l->requestor, l->id), res);
 }
 
@@ -234,7 +241,10 @@ void run_lookup(struct request *c, const struct run_query *q)
 {
 	struct run *r = run_lookup_ours(c, q->id);
 	struct waiting *w;
-	/* it waits in the queue of all, and others may be about to claim it */
+	/*
+	 * the run is in the shared queue, where another server may just claim
+	 * it
+	 */
 	bool cancels = r != NULL && q->want == RUN_LOOKUP_CANCEL &&
 		       r->away.place == RUN_QUEUE;
 
@@ -242,7 +252,7 @@ void run_lookup(struct request *c, const struct run_query *q)
 		q->found(c, &(struct run_found){.run = r});
 		return;
 	}
-	if (cancels) /* its row tells what came of that */
+	if (cancels) /* the row will show the outcome */
 		runs_cancel(c->ctx->runs, r);
 	w = xcalloc(1, sizeof(*w));
 	*w = (struct waiting){.row = {.ctx = c->ctx,
@@ -253,5 +263,6 @@ void run_lookup(struct request *c, const struct run_query *q)
 			      .asked = cancels,
 			      .ask = *q};
 	request_set_state(c, &waiting_ops, w);
+	c->ctx->lookups++;
 	look(-1, 0, c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run.c - run_task_template, and a template's own tool, from tools.c
- * on. Whatever is wrong with what is asked for is refused to the call.
+ * tool_run.c - run_task_template, and the tool of a template, called from
+ * tools.c. A fault in the call is answered as a refusal.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -25,7 +25,7 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/threads/rpc_async.h"
 
-#define ANSWERED_MS 200 /* to end in, before its caller has a handle */
+#define ANSWERED_MS 200 /* time for a run to end before a handle is sent */
 
 static void tool_run_args_free(void *state)
 {
@@ -63,8 +63,8 @@ void tool_run_present_row(struct request *c, const struct store_run *row)
 }
 
 /*
- * Could R's template not do without asking C, which did not say that it can be
- * asked? That is an error of the protocol where each request says so.
+ * Has R failed because C's client did not declare that it can be asked? Where
+ * each request declares capabilities, the answer is a protocol error.
  */
 static bool lacks_capability(struct request *c, const struct run *r)
 {
@@ -82,8 +82,8 @@ static bool lacks_capability(struct request *c, const struct run *r)
 }
 
 /*
- * run_task_template: exactly what get_task_run gives. A template's own tool: its
- * plain output, or its reply.
+ * Answer C with the ended run R. run_task_template: as get_task_run; a
+ * template's own tool: the plain output, or the reply.
  */
 static void present(struct request *c, struct run *r)
 {
@@ -132,6 +132,21 @@ const char *tool_run_mortal(const struct request *c)
 		   : NULL;
 }
 
+/* Return the note for a handle, or NULL. */
+static const char *note_of(const struct request *c)
+{
+	const struct tool_run_args *ask = c->state;
+
+	return ask->left ? "This server is being stopped and has not begun the "
+			   "run: the next server has it and will start it. Ask "
+			   "for it by its id; calling again would run it twice."
+	       : ask->abroad
+		   ? "This server is being stopped, and another has the run, "
+		     "which goes on: ask for it by its id; calling again would "
+		     "run it twice."
+		   : tool_run_mortal(c);
+}
+
 static void answer_handle(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
@@ -139,16 +154,16 @@ static void answer_handle(struct request *c, struct run *r)
 
 	if (ask->deduplicated)
 		tool_run_deduplicated(v);
-	response_tool_result_noted(c, v, tool_run_mortal(c));
+	response_tool_result_noted(c, v, note_of(c));
 }
 
-/* One that was asked for again has ended before its row was there. */
+/* Answer with the task: the run of an earlier call ended before its row. */
 static void present_created(struct request *c, struct run *r)
 {
 	tool_run_created(c, r, false);
 }
 
-/* What was asked for is made: its handle, or its task. R goes on. */
+/* Answer C with the task or the handle of R, which goes on. */
 void tool_run_respond(struct request *c, struct run *r)
 {
 	if (c->as_task)
@@ -159,7 +174,27 @@ void tool_run_respond(struct request *c, struct run *r)
 
 static void on_waited(evutil_socket_t fd, short what, void *arg);
 
-/* What C waits for, before its run is handed out, has come or never will. */
+/*
+ * The server ends before R. A call which takes a handle gets one; the run of
+ * any other call is given up, since its client would call again and run twice.
+ */
+static void leave(struct request *c, struct run *r)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (ask->mode == MODE_SYNC && !c->as_task && !ask->deduplicated &&
+	    r->task.form == STORE_TASK_NONE && r->away.place == RUN_HERE) {
+		runs_give_up(c->ctx->runs, r);
+		return;
+	}
+	ask->left = r->away.place != RUN_ABROAD;
+	ask->abroad = !ask->left;
+	if (!r->durable)
+		runs_record(c->ctx->runs, r);
+	on_waited(-1, 0, c);
+}
+
+/* Act on news of the run C waits for. */
 static void changed(struct request *c, struct run *r,
 		    const struct run_notice *n)
 {
@@ -175,6 +210,16 @@ static void changed(struct request *c, struct run *r,
 	if (n->kind == NOTICE_TAKEN) {
 		request_unwatch(c);
 		tool_run_taken(c);
+		return;
+	}
+	if (n->kind == NOTICE_FULL) {
+		request_unwatch(c);
+		admission_refuse_queued(c->requestor, &tool_error);
+		request_tool_error(c, &tool_error);
+		return;
+	}
+	if (n->kind == NOTICE_LEFT) {
+		leave(c, r);
 		return;
 	}
 	if (n->kind == NOTICE_TASK) {
@@ -198,13 +243,13 @@ static void changed(struct request *c, struct run *r,
 	}
 }
 
-/* It takes too long to wait in line: what is handed out must be durable. */
+/* Hand the run out: C has waited long enough. The run must be durable first. */
 static void on_waited(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *c = arg;
 	struct tool_run_args *ask = c->state;
 	struct run *r = c->run;
-	bool asked; /* who waits in line is */
+	bool asked; /* the waiting client is asked a question */
 
 	(void)fd, (void)what;
 	if (r == NULL)
@@ -232,7 +277,8 @@ void tool_run_wait(struct request *c, struct run *r)
 	const struct tool_run_args *ask = c->state;
 
 	request_watch(c, r);
-	if (r->task.form == STORE_TASK_NONE) /* else tasks/result is asked */
+	/* a task is awaited by tasks/result */
+	if (r->task.form == STORE_TASK_NONE)
 		run_waiter_add(r, &c->waiter);
 	if (ask->template->stream_poll)
 		session_detach(c->session, c->stream);
@@ -247,10 +293,10 @@ void tool_run_wait_durable(struct request *c, struct run *r)
 	struct tool_run_args *ask = c->state;
 
 	ask->handed_out = true;
-	request_watch(c, r); /* a cancel finds the run by this */
+	request_watch(c, r); /* so that a cancel finds the run */
 }
 
-/* Of one that comes back, to whichever machine. */
+/* For clients which take questions along and come back to any server. */
 #define TAKES_ALONG                                                            \
 	.dropped = tool_run_dropped, .asked_abroad = tool_run_asked_abroad,    \
 	.not_heard = tool_run_not_heard
@@ -274,6 +320,29 @@ static const struct request_ops task_ops = {.run_changed = changed,
 
 /* ---- making a run ---- */
 
+/*
+ * Free C's tree of inputs: the run has the text, and C may wait for long.
+ * Nothing else of a large message's tree is needed.
+ */
+static void let_inputs_go(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	/* of a template's own tool */
+	bool own = ask->form == STORE_TASK_OUTPUT;
+	struct json_object *in = own ? c->msg.params : args;
+	const char *key = own ? "arguments" : "inputs";
+	struct json_object *tree = json_object_get(json_member(in, key));
+
+	if (tree != ask->inputs) { /* retry_task_run has other inputs */
+		json_object_put(tree);
+		return;
+	}
+	ask->inputs = NULL;
+	json_object_object_del(in, key);
+	rpc_async_put_inputs(c->ctx->thread_pool, c->requestor, &c->msg, tree);
+}
+
 void tool_run_create(struct request *c)
 {
 	struct session *s = c->session;
@@ -295,14 +364,16 @@ void tool_run_create(struct request *c)
 		return;
 	}
 	c->msg.inputs = NULL;
-	ask->files = NULL; /* the run's */
+	ask->files = NULL; /* the run has the files */
+	if (rpc_async_is_large(c->msg.bytes) && ask->wish.idem_key == NULL)
+		let_inputs_go(c);
 	if (async)
 		tool_run_wait_durable(c, r);
 	else
 		tool_run_wait(c, r);
 }
 
-/* ---- what was asked for ---- */
+/* ---- the wish of a call ---- */
 
 static enum template_mode settle_mode(const struct template *t,
 				      struct json_object *inputs,
@@ -317,7 +388,20 @@ static enum template_mode settle_mode(const struct template *t,
 	return t->mode;
 }
 
-/* May its client have to come back, with the same call? */
+/*
+ * Is C a task from the start? Where the server decides on tasks, so is a call
+ * made asynchronous by its template, not by its client.
+ */
+static bool is_task_at_once(const struct request *c,
+			    struct json_object *options,
+			    enum template_mode mode)
+{
+	return c->may_be_task && mode == MODE_ASYNC &&
+	       json_member_str(options, "mode") == NULL &&
+	       !input_required_is_retry(c);
+}
+
+/* May C's client have to repeat the call with answers? */
 static bool may_be_asked(const struct request *c)
 {
 	return mcp_has(c->terms->revision, MCP_STATELESS) &&
@@ -330,9 +414,11 @@ void tool_run_submit(struct request *c, struct template *t,
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 	struct json_object *options = o->options;
 
-	if (input_required_is_retry(c)) /* its run is there, and is no task */
+	if (input_required_is_retry(c)) /* the run exists, and is no task */
 		c->as_task = false;
 	ask->mode = settle_mode(t, o->inputs, json_member_str(options, "mode"));
+	if (is_task_at_once(c, options, ask->mode))
+		c->as_task = true;
 	request_set_state(c,
 			  c->as_task		    ? &task_ops
 			  : ask->mode == MODE_ASYNC ? &handle_ops
@@ -373,9 +459,9 @@ static void no_session(struct request *c, const char *id)
 	request_tool_error(c, &r);
 }
 
-/* ---- what C asks for ---- */
+/* ---- the arguments of a call ---- */
 
-/* What C asks for may be run; its session is there, or it names none. */
+/* Run T: C's inputs are checked, and its browser session exists. */
 static void submit_view(struct request *c, struct template *t)
 {
 	struct json_object *args = json_member(c->msg.params, "arguments");
@@ -406,7 +492,7 @@ static struct template *wanted(struct request *c, struct json_object *args)
 			       json_member(args, "options"));
 }
 
-/* The templates may have been reloaded since it was looked for. */
+/* Go on; the templates may have been reloaded meanwhile. */
 static void on_session(struct request *c, bool found)
 {
 	struct json_object *args = json_member(c->msg.params, "arguments");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_files.c - the files among a call's inputs, before tool_run.c makes its
- * run: each artifact is looked up, and is the requestor's own or unknown. What is
- * wrong with one is refused as get_artifact would, with where it lies.
+ * tool_run_files.c - the files in a call's inputs, for tool_run.c: each
+ * artifact is looked up among the requestor's. A refusal is as get_artifact's,
+ * with the place of the file.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -15,7 +15,7 @@
 
 static void look_up(struct request *c);
 
-/* Pointers into them, as the client has them. */
+/* Return the client's prefix of pointers into the inputs. */
 static const char *prefix_of(const struct tool_run_args *ask)
 {
 	return ask->form == STORE_TASK_VIEW ? "/inputs" : "";
@@ -82,7 +82,7 @@ static void on_found(void *arg, const struct store_result *res)
 	look_up(c);
 }
 
-/* The next artifact; after the last one the run is made. */
+/* Look up the next artifact; after the last, make the run. */
 static void look_up(struct request *c)
 {
 	struct tool_run_args *ask = c->state;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_idempotent.c - a call that brings an idempotencyKey: is there a run
- * of it already, with the same inputs? tool_run.c calls it before it makes one, and
- * when another server was faster.
- * The same key with other inputs is refused; without the store's answer no run
- * is made.
+ * tool_run_idempotent.c - finds the run of a call with an idempotencyKey.
+ * tool_run.c calls it before it makes a run, and when another server made the
+ * run first. The key with other inputs is refused; without the store's answer
+ * no run is made.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -15,13 +14,14 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/session/response.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/exec/runs.h"
 
 #define OTHER_INPUTS "a run with other inputs"
-#define LOOK_MS 250 /* at a run of another server's */
+#define LOOK_MS 250 /* ms between reads of a remote run's row */
 #define NO_TASK "a run that is no task, or no more"
 
 static void refuse_key(struct request *c, const char *other)
@@ -53,7 +53,7 @@ static void join(struct request *c, struct run *r)
 	ask->deduplicated = true;
 	if (ask->mode != MODE_ASYNC && c->may_be_task && r->durable &&
 	    !run_terminal(r) && task_json_is_live(r))
-		c->as_task = true; /* it is one already */
+		c->as_task = true; /* the run is a task already */
 	if (ask->mode != MODE_ASYNC && !c->as_task)
 		tool_run_wait(c, r);
 	else if (r->durable)
@@ -80,7 +80,7 @@ static void task_again(struct request *c, const struct store_run *row)
 
 static void look_again(evutil_socket_t fd, short what, void *arg);
 
-/* ROW goes on at another server: does C, which wants its end, wait for that? */
+/* Does C wait for the end of the remote run in ROW? */
 static bool waits_for(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
@@ -146,7 +146,7 @@ static void on_idem(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	ask = c->state;
-	/* another call with this key may have made the run since the look-up */
+	/* a different call may have made the run since look_again() */
 	r = runs_find_idem(c->session->ctx->runs, c->session->requestor,
 			   ask->template->id, ask->wish.idem_key);
 	if (r != NULL)
@@ -157,7 +157,7 @@ static void on_idem(void *arg, const struct store_result *res)
 		tool_run_create(c);
 	else {
 		tool_error_set(
-		    &tool_error, "STORE_UNAVAILABLE", NULL,
+		    &tool_error, "STORE_UNAVAILABLE", admission_store_details(),
 		    "no run can be started now, since the server cannot read "
 		    "which there are: %s",
 		    store_says(res->rc));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_inputs.c - what tool_run.c does first: is what a template is
- * given what its schema takes? A check that takes long is done on a thread; a
- * value that fails it, or costs too much, is refused to the call.
+ * tool_run_inputs.c - checks the inputs of a call by the template's schema, for
+ * tool_run.c. A long check is done on a thread; inputs which fail, or cost too
+ * much to check, are refused.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -14,10 +14,10 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/threads/validation.h"
 
-/* request.state while they are checked on a thread. */
+/* request.state during a check on a thread */
 struct checked {
 	struct request *request;
-	struct validation_job *job; /* NULL: it is over */
+	struct validation_job *job; /* NULL: done */
 	struct tool_run_inputs inputs;
 };
 
@@ -74,7 +74,7 @@ static void on_checked(void *arg, const struct validation *v,
 	settle_inputs(c, &i, v);
 }
 
-/* Nobody else may know of any part of them meanwhile. */
+/* Check on a thread, which needs the only reference to the tree. */
 static void check_later(struct request *c, const struct tool_run_inputs *i,
 			const struct validation *v)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_retry.c - a call whose template asks, for clients that have no
- * session: they take the questions along as its answer, and come back by the same
- * call with answers and the sealed requestState. tool_run.c calls it. A state that
- * is forged, used, too old, or somebody else's is an error that says so, and
- * nothing runs twice.
+ * tool_run_retry.c - questions of templates to clients without a session: the
+ * client takes the questions along as the answer, and repeats the call with
+ * answers and the sealed requestState. tool_run.c calls it. A requestState
+ * which is forged, used, too old or another requestor's is refused, and no run
+ * is made twice.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -22,7 +22,7 @@
 #include "supervisor/run/run_row.h"
 #include "supervisor/tools/run_lookup.h"
 
-/* ---- taken along ---- */
+/* ---- questions taken along ---- */
 
 static void take_along(struct request *c, const char *run_id,
 		       struct json_object *asked, struct request_state *st)
@@ -44,15 +44,16 @@ void tool_run_asked(struct request *c, struct run *r)
 	struct json_object *asked;
 	struct tool_error e = {0};
 
-	if (!input_required_is_retry(c)) /* who knows what will be asked */
+	/* the client may know the questions already */
+	if (!input_required_is_retry(c))
 		input_answer_keys(r, c->requestor,
 				  json_member(c->msg.params, "inputResponses"),
 				  c->msg.bytes);
 	asked = input_requests(r, c->terms);
-	if (asked == NULL) /* each has been answered, or is too late */
+	if (asked == NULL) /* every question is answered, or too late */
 		return;
 	if (!r->durable && !ask->recorded) {
-		/* who comes back to the next server is to be told what became of it */
+		/* the next server needs the row when the client comes back */
 		json_object_put(asked);
 		if (!ask->asked)
 			runs_record(c->ctx->runs, r);
@@ -76,12 +77,12 @@ void tool_run_asked_abroad(struct request *c, struct json_object *requests,
 	take_along(c, c->run->id, requests, &st);
 }
 
-/* ---- and come back with ---- */
+/* ---- answers brought back ---- */
 
-#define AGAIN_MS 200  /* a dead server's run is looked for again… */
-#define AGAIN_MOST 25 /* …so often */
+#define AGAIN_MS 200  /* ms between reads of a dead server's run */
+#define AGAIN_MOST 25 /* most reads of that row */
 
-/* R is what C was told of, and goes on with what C brings. */
+/* Give the answers of C to its run R. */
 static void go_on(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
@@ -104,7 +105,7 @@ static void go_on(struct request *c, struct run *r)
 
 static void look_again(evutil_socket_t fd, short what, void *arg);
 
-/* ROW's run is at another machine, which is told what C brings. */
+/* Give the answers of C to the remote run in ROW. */
 static void go_on_abroad(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
@@ -113,7 +114,7 @@ static void go_on_abroad(struct request *c, const struct store_run *row)
 	struct run *r = runs_visit(c->ctx->runs, c->requestor,
 				   t != NULL ? t : ask->template, row);
 
-	if (r == NULL) { /* it has just come here, or ended */
+	if (r == NULL) { /* the run has just come here, or ended */
 		request_set_timer(c, AGAIN_MS, look_again);
 		return;
 	}
@@ -162,7 +163,7 @@ void tool_run_dropped(struct request *c)
 	ask->visit = NULL;
 }
 
-/* The run has ended, or another server has it: ROW says what became of it. */
+/* Go on by ROW: the run has ended, or is remote. */
 static void go_on_row(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_task.c - a call that is a task: because it asked for one (2025-11-25),
- * or by the server's decision (the extension of 2026-07-28), at once or when it has
- * taken long; tool_run.c calls it. What cannot be recorded as a task is held open as
- * any other call; what ends before it is recorded is answered plainly.
+ * tool_run_task.c - calls which are tasks: at the client's wish (2025-11-25),
+ * or by the server's decision (the extension of 2026-07-28), at once or after
+ * some time. tool_run.c calls it. If the task cannot be recorded the call is
+ * held open; a run which ends before is answered plainly.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -18,9 +18,9 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
 
-/* ---- what is wished for ---- */
+/* ---- the task wished for ---- */
 
-/* It outlives the message, which a thread may let go. */
+/* Copy TOKEN, which outlives the message: a thread may free the message. */
 static struct json_object *copy_of(struct json_object *token)
 {
 	struct json_object *copy = NULL;
@@ -36,7 +36,10 @@ bool tool_run_is_answered_later(const struct request *c)
 					      MCP_EXTENSION_ANSWERS_LATER);
 }
 
-/* Its progress is the task's, not this call's; the extension has none. */
+/*
+ * The token is for the task's progress, not for this call; the extension has
+ * none.
+ */
 void tool_run_wish_task(struct request *c)
 {
 	struct tool_run_args *ask = c->state;
@@ -50,7 +53,9 @@ void tool_run_wish_task(struct request *c)
 	c->progress.token = NULL;
 }
 
-/* Where others may start its run, it is to be known at once what it may become. */
+/*
+ * On a shared store any server may start the run: record now what C may become.
+ */
 void tool_run_wish_later(struct request *c)
 {
 	struct tool_run_args *ask = c->state;
@@ -82,7 +87,10 @@ static void add_deduplicated(struct json_object *result)
 	json_add(result, "_meta:o", meta);
 }
 
-/* Its client looks at it when it likes, and may answer what it asks by then. */
+/*
+ * Answer with a task by the server's decision; its client polls, and may answer
+ * questions.
+ */
 static void created_unasked(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
@@ -92,11 +100,11 @@ static void created_unasked(struct request *c, struct run *r)
 		add_deduplicated(result);
 	told(c, r);
 	request_result(c, result);
-	input_unpark(r); /* nobody has to come back for it */
+	input_unpark(r); /* no repeated call is needed */
 	input_task_known(r);
 }
 
-/* From then on what is told of the task unasked follows. */
+/* Answer with the task; the notifications of the task follow. */
 void tool_run_created(struct request *c, struct run *r, bool feed)
 {
 	struct tool_run_args *ask = c->state;
@@ -128,7 +136,7 @@ void tool_run_created_row(struct request *c, const struct store_run *row)
 	request_result(c, result);
 }
 
-/* ---- a call becomes one ---- */
+/* ---- a call becomes a task ---- */
 
 static void respond(struct request *c, struct run *r)
 {
@@ -137,7 +145,7 @@ static void respond(struct request *c, struct run *r)
 	tool_run_respond(c, r);
 }
 
-/* Who waits with C for R may have made it one, or be about to. */
+/* Make C a task. Another request which waits for R may have made R a task. */
 static void on_long(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *c = arg;
@@ -147,27 +155,38 @@ static void on_long(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (r == NULL || run_terminal(r))
-		return; /* its end is being recorded, and then answered */
+		return; /* the answer follows the record of the end */
 	if (task_json_is_live(r) && r->durable) {
 		respond(c, r);
 		return;
 	}
-	if (task_json_is_live(r)) { /* who asked for it waits for that, too */
+	/* the other request waits for the record too */
+	if (task_json_is_live(r)) {
 		c->as_task = ask->handed_out = true;
 		return;
 	}
 	ask->becomes_task = true;
-	run_waiter_del(&c->waiter); /* what it asks now is the task's */
+	run_waiter_del(&c->waiter); /* the task takes questions from now on */
 	if (r->task.pending)
 		return;
 	wish.task_capabilities = input_request_askable(c->terms);
-	runs_make_task(c->ctx->runs, r, &wish); /* which may say no at once */
+	/* may report a failure at once */
+	runs_make_task(c->ctx->runs, r, &wish);
 	json_object_put(wish.task_capabilities);
 }
 
+/*
+ * Set the timer after which C becomes a task: at the latest when a call in mode
+ * auto would get a handle.
+ */
 void tool_run_await_task(struct request *c)
 {
-	request_set_timer(c, c->ctx->config->task_after_ms, on_long);
+	const struct tool_run_args *ask = c->state;
+	int64_t ms = c->ctx->config->task_after_ms;
+
+	if (ask->mode == MODE_AUTO && c->ctx->config->inline_wait_ms < ms)
+		ms = c->ctx->config->inline_wait_ms;
+	request_set_timer(c, ms, on_long);
 }
 
 void tool_run_task_recorded(struct request *c, struct run *r,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_wanted.c - which template a call is for, by its id and version, and may
- * it be run by who asks? tool_run.c and tool_try_again.c call it. Each no is
- * answered with the reason.
+ * tool_run_wanted.c - finds the template of a call by id and version, and
+ * checks that the client may run it, for tool_run.c and tool_try_again.c. A
+ * refusal names the reason.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -32,8 +32,7 @@ static void refuse_template(struct tool_error *r, const struct requestor *q,
 	for (size_t i = 0; i < cat->n; i++)
 		if (strcmp(cat->all[i]->id, id) == 0)
 			json_object_array_add(
-			    list,
-			    json_object_new_string(cat->all[i]->version_text));
+			    list, json_text_new(cat->all[i]->version_text));
 	d = json_pack("available:o", list);
 	tool_error_set(r, "TEMPLATE_VERSION_UNSUPPORTED", d,
 		       "no installed version of %s is \"%.64s\"", id, range);
@@ -52,7 +51,7 @@ static bool check_trust(struct tool_error *r, const struct template *t,
 	return false;
 }
 
-/* A task is as asynchronous as can be: which of the two is meant? */
+/* Refuse the mode "async" in a task, which is asynchronous already. */
 static bool check_mode(struct tool_error *r, const struct request *c,
 		       struct json_object *options)
 {

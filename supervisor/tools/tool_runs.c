@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_runs.c - get_task_run, list_task_runs and cancel_task_run.
- * contract_tools.c calls them by its table. A run is found here, or by its row,
- * or at the instance that has it; what is unknown or another requestor's is one
- * refusal.
+ * tool_runs.c - get_task_run, list_task_runs and cancel_task_run, called
+ * through contract_tools.c. A run is found here, by its row, or at its server.
+ * An unknown run and another requestor's are refused alike.
  */
 #include "supervisor/tools/contract_tools.h"
 
@@ -12,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
@@ -19,6 +20,8 @@
 #include "supervisor/tools/run_lookup.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/store/store_shared.h"
+
+#define LOOK_AWAY_MS 500 /* ms between reads of a remote run */
 
 static void refuse_unknown(struct request *c)
 {
@@ -46,7 +49,9 @@ bool tool_runs_failed(struct request *c, const struct store_result *res)
 	return res->rc != 0;
 }
 
-/* NODE, the machine that has a run or ran it, where C is told that: who runs them is. */
+/*
+ * Return NODE, the machine of a run, if C's client is the operator, else NULL.
+ */
 static const char *told(const struct request *c, const char *node)
 {
 	bool is = store_is_shared(c->ctx->store) && request_is_operator(c);
@@ -66,7 +71,7 @@ static void answer_view(struct request *c, const char *id,
 						    .node = told(c, node)});
 }
 
-/* V is of a run that NODE (may be NULL) has, or had. */
+/* Answer with V, a run of NODE (may be NULL). */
 static void answer_tree(struct request *c, struct json_object *v,
 			const char *node)
 {
@@ -82,7 +87,7 @@ static void present_ours(struct request *c, struct run *r)
 
 	requestor_polled(c->session->requestor, &r->polled_ms,
 			 RUN_JSON_POLL_AFTER_MS);
-	if (r->view != NULL) { /* it has ended, and is being recorded */
+	if (r->view != NULL) { /* ended, and being recorded */
 		answer_view(c, r->id, run_stored_status(r), r->view,
 			    r->attempts.here ? node : NULL);
 		return;
@@ -97,28 +102,159 @@ static void present_ours(struct request *c, struct run *r)
 	response_tool_text(c, text, strlen(text));
 }
 
+/* ---- waiting for the end of a run ---- */
+
+/*
+ * The wait of a call for a run. The run is watched, but not as C's run, since a
+ * cancelled question cancels no run. A remote run is read again and again.
+ */
+struct end_wait { /* request.state */
+	struct run_watch watch;
+	struct server_observer server;
+	struct request *request;
+	int64_t until_ms; /* monotonic end of the wait */
+};
+
+static void look(struct request *c, struct json_object *args);
+
+static void end_wait_free(void *state)
+{
+	struct end_wait *w = state;
+
+	if (w->watch.run != NULL)
+		run_watch_del(&w->watch);
+	sessions_unobserve(w->request->ctx->sessions, &w->server);
+	free(w);
+}
+
+static const struct request_ops end_wait_ops = {.free = end_wait_free};
+
+/* End the wait of C, with its timer, which would act on the next state. */
+static struct end_wait *take_end_wait(struct request *c)
+{
+	request_stop_timer(c);
+	return request_take_state(c);
+}
+
+/* Set C's argument waitMs to MS, the time left. */
+static void set_left(struct request *c, int64_t ms)
+{
+	/* replaced, since "1.0" is an integer but no json_type_int */
+	json_object_object_add(json_member(c->msg.params, "arguments"),
+			       "waitMs",
+			       json_object_new_int64(ms > 0 ? ms : 0));
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	struct end_wait *w = take_end_wait(c);
+
+	(void)fd, (void)what;
+	set_left(c, w->until_ms - clock_mono_ms());
+	end_wait_free(w);
+	look(c, json_member(c->msg.params, "arguments"));
+}
+
+/* End the wait and answer with R as it is: R has ended, or the server ends. */
+static void answer_now(struct request *c, struct run *r)
+{
+	end_wait_free(take_end_wait(c));
+	present_ours(c, r);
+}
+
+static void on_notice(struct run_watch *watch, struct run *r,
+		      const struct run_notice *n)
+{
+	struct end_wait *w = CONTAINER(watch, struct end_wait, watch);
+	struct request *c = w->request;
+
+	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_LEFT) {
+		answer_now(c, r);
+		/* the run left memory: the row says more */
+	} else if (n->kind == NOTICE_RELEASED) {
+		run_watch_del(&w->watch);
+		w->watch.run = NULL;
+		look_again(-1, 0, c);
+	}
+}
+
+/*
+ * The server ends. A local run ends before the server or with it, and is
+ * awaited; a remote run is not heard of much longer.
+ */
+static void on_end(struct server_observer *o)
+{
+	struct end_wait *w = CONTAINER(o, struct end_wait, server);
+	struct request *c = w->request;
+	struct run *r = w->watch.run;
+
+	if (r != NULL &&
+	    (r->away.place != RUN_HERE || c->ctx->flush_until_ms != 0)) {
+		answer_now(c, r);
+		/* at once, since the ending server waits for such calls */
+	} else if (r == NULL) {
+		w->until_ms = 0;
+		look_again(-1, 0, c);
+	}
+}
+
+static const struct server_observer_ops end_ops = {.on_end = on_end};
+
+/* Have C wait for R (NULL: a remote run). False: C may not wait any longer. */
+static bool waits(struct request *c, struct run *r)
+{
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *left = json_member(args, "waitMs");
+	int64_t ms = left != NULL ? json_object_get_int64(left) : 0;
+	struct end_wait *w;
+
+	if (ms <= 0 || c->ctx->draining)
+		return false;
+	w = xcalloc(1, sizeof(*w));
+	w->request = c;
+	w->until_ms = clock_mono_ms() + ms;
+	sessions_observe(c->ctx->sessions, &w->server, &end_ops);
+	if (r != NULL) {
+		w->watch.on_notice = on_notice;
+		run_watch_add(r, &w->watch);
+	}
+	request_set_state(c, &end_wait_ops, w);
+	request_set_timer(c, r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms,
+			  look_again);
+	return true;
+}
+
 static void present(struct request *c, const struct run_found *f)
 {
 	const struct store_run *row;
 
 	if (f->run != NULL) {
-		present_ours(c, f->run);
+		if (f->run->view != NULL || !waits(c, f->run))
+			present_ours(c, f->run);
 		return;
 	}
 	if (tool_runs_failed(c, f->res))
 		return;
 	row = f->res->runs;
+	if (row->status <= STORE_RUNNING && f->silent == NULL && waits(c, NULL))
+		return;
 	if (row->status > STORE_RUNNING && row->view != NULL)
 		answer_view(c, row->id, row->status, row->view, row->node);
 	else
 		answer_tree(c, run_json_open_row(row, f->silent), row->node);
 }
 
-void tool_runs_get(struct request *c, struct json_object *args)
+static void look(struct request *c, struct json_object *args)
 {
 	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
 					  .id = json_member_str(args, "runId"),
 					  .found = present});
+}
+
+void tool_runs_get(struct request *c, struct json_object *args)
+{
+	look(c, args);
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -137,7 +273,7 @@ static void on_list(void *arg, const struct store_result *res)
 			     false);
 }
 
-/* Ids are in the order of time: what is asked for is a range of them. */
+/* A range of ids, which are in the order of time. */
 struct range {
 	char from[ID_SIZE], before[ID_SIZE + 1];
 };
@@ -189,7 +325,7 @@ static void answer_cancel(struct request *c, bool requested, const char *status,
 	    false);
 }
 
-/* Why what was wanted of ROW did not come about; NULL: it did. */
+/* Return why the cancel had no effect on the run, or NULL: it had. */
 static const char *why_not(const struct run_found *f)
 {
 	const struct store_run *row = f->res->runs;
@@ -210,7 +346,7 @@ static const char *why_not(const struct run_found *f)
 	return "the run has ended already";
 }
 
-/* True: who has the run cannot be asked to end it, and C has been answered. */
+/* Answer C if the owner cannot be asked to end the run. Returns whether so. */
 static bool cannot_ask(struct request *c, const struct run_found *f)
 {
 	struct tool_error r = {0};
@@ -232,10 +368,10 @@ static const struct request_ops cancel_ops = {.run_ended = present_cancel};
 
 static void cancel_ours(struct request *c, struct run *r)
 {
-	/* asked for already counts as asked for */
+	/* a repeated cancel counts as a cancel */
 	runs_cancel(c->ctx->runs, r);
 	request_set_state(c, &cancel_ops, NULL);
-	if (run_terminal(r)) /* it was queued: once that is durable */
+	if (run_terminal(r)) /* was queued: answer once durable */
 		request_watch(c, r);
 	else
 		present_cancel(c, r);

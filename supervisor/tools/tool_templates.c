@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_templates.c - the contract's list_task_templates. There may be thousands
- * of templates with long schemas: their views are printed a piece at a time,
- * with turns for others between, and a thread makes the answer of the text. A
- * call that is dropped meanwhile frees what there is of that.
+ * tool_templates.c - list_task_templates. Thousands of templates may have long
+ * schemas, so the list is printed piece by piece in turns, and a thread makes
+ * the answer. If the call is dropped meanwhile, the pieces are freed.
  */
 #include "supervisor/tools/contract_tools.h"
 
@@ -19,20 +18,20 @@
 #include "supervisor/worker/programs.h"
 #include "supervisor/tools/tools.h"
 
-#define PIECE_BYTES 131072 /* of text: 1 ms */
+#define PIECE_BYTES 131072 /* bytes of text, which take 1 ms */
 
-/* A list that is being made; request.state. */
+/* A list being made; request.state. */
 struct listing {
 	struct request *request;
-	struct template **all; /* users of them: a reload may come between */
+	struct template **all; /* references: a reload may come between */
 	size_t n, next;
-	bool whole;   /* one template was asked for */
-	size_t first; /* of all, where this list begins */
+	bool whole;   /* a single template was asked for */
+	size_t first; /* the first index of the list */
 	struct buf text;
 	struct fair_queue_turn turn;
 };
 
-/* ---- one of them ---- */
+/* ---- a single template ---- */
 
 static struct json_object *trusts(const struct template *t)
 {
@@ -41,7 +40,7 @@ static struct json_object *trusts(const struct template *t)
 	for (unsigned bit = TRUST_LOCAL; bit <= TRUST_REMOTE; bit <<= 1)
 		if ((t->trust & bit) != 0)
 			json_object_array_add(
-			    list, json_object_new_string(
+			    list, json_text_new(
 				      trust_name((enum template_trust)bit)));
 	return list;
 }
@@ -51,7 +50,7 @@ static struct json_object *or_empty(struct json_object *o)
 	return o != NULL ? json_object_get(o) : json_object_new_object();
 }
 
-/* May T be run from a connection of TRUST, and if not, why? */
+/* Add whether T may be run with TRUST, and if not, why. */
 static void add_available(struct json_object *v, const struct context *ctx,
 			  const struct template *t, enum template_trust trust)
 {
@@ -68,7 +67,7 @@ static void add_available(struct json_object *v, const struct context *ctx,
 	tool_error_fini(&no);
 }
 
-/* What T offers by MEMBER of its manifest, less the contents. */
+/* Add the MEMBER of T's manifest, without contents. */
 static void add_offers(struct json_object *v, const struct template *t,
 		       const char *member)
 {
@@ -110,15 +109,18 @@ static struct json_object *template_view(const struct context *ctx,
 
 	add_offers(v, t, "resources");
 	add_offers(v, t, "prompts");
-	/* who is trusted as local may know what names the operator has */
+	/* the names of the operator's grants are for local clients */
 	if (grants_asks(t))
 		json_add(v, "permissions:o",
 			 grants_view(t, ctx->config, trust == TRUST_LOCAL));
 	add_available(v, ctx, t, trust);
+	/* names files of the operator */
+	if (t->broken != NULL && trust == TRUST_LOCAL)
+		json_add(v, "notReloaded:s", t->broken);
 	return v;
 }
 
-/* ---- all ---- */
+/* ---- the list ---- */
 
 static void listing_free(void *arg)
 {
@@ -141,7 +143,7 @@ static void add_view(struct listing *l, const struct template *t)
 	const char *text;
 	size_t len;
 
-	/* of all of them that would be long, for models above all */
+	/* too long for the whole list, above all for models */
 	if (l->whole)
 		json_add(
 		    v, "effectiveLimits:o",
@@ -152,7 +154,7 @@ static void add_view(struct listing *l, const struct template *t)
 	json_object_put(v);
 }
 
-/* Is there all that one answer has room for? One that is longer is cut short. */
+/* Is the answer full? A longer answer would be cut short. */
 static bool is_full(const struct listing *l)
 {
 	return l->next == l->n ||
@@ -160,7 +162,7 @@ static bool is_full(const struct listing *l)
 		buf_len(&l->text) > request_max_bytes(l->request) / 4);
 }
 
-/* A piece more. */
+/* Add a piece of the list. */
 static void go_on(struct listing *l)
 {
 	size_t until = buf_len(&l->text) + PIECE_BYTES;

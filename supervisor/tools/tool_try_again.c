@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_try_again.c - retry_task_run: a run like an earlier one of the requestor's,
- * with the inputs that its row keeps and those that the call gives in their place.
- * contract_tools.c calls it by its table; from then on it is tool_run.c's. What is
- * unknown, not over, or lacks inputs is refused with what to give again.
+ * tool_try_again.c - retry_task_run: makes a run like an earlier run, from the
+ * inputs in its row and the inputs in the call. contract_tools.c calls it by
+ * its table; tool_run.c makes the run. A run which is unknown, has not ended or
+ * lacks inputs is refused, with what to give again.
  */
 #include "supervisor/tools/tool_run_private.h"
 
@@ -22,19 +22,22 @@
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/tools/run_lookup.h"
 
-#define INPUTS "inputs" /* of the message's params, beside its arguments */
-#define DEEPEST 16	/* tokens of a pointer of "members" */
+#define INPUTS "inputs" /* in the message's params, beside the arguments */
+#define DEEPEST 16	/* most tokens in a pointer of "members" */
 
-/* The request is held, and lends its message, while a thread has this. */
+/*
+ * Inputs being merged on a thread; the request is held, and *lends* its
+ * message.
+ */
 struct merging {
 	struct request *request;
-	struct template *template;   /* a user of it */
-	char *kept;		     /* JSON; owned; NULL: none are */
-	struct json_object *given;   /* lent by the message; or NULL */
-	struct json_object *members; /* likewise: by pointers */
-	char *wrong;		     /* of these the first that leads nowhere */
-	struct json_object *tree;    /* both; owned, until the message has it */
-	char *text;		     /* TREE's, likewise; NULL: not made */
+	struct template *template; /* a reference of its own */
+	char *kept;		   /* JSON; owned; NULL: no inputs were kept */
+	struct json_object *given; /* *lent* by the message; or NULL */
+	struct json_object *members; /* *lent*: values by pointers */
+	char *wrong; /* the first pointer of MEMBERS without a place */
+	struct json_object *tree; /* owned: the merged inputs */
+	char *text;		  /* owned: the text of TREE, or NULL */
 	size_t len;
 	bool told;
 };
@@ -44,7 +47,7 @@ static struct json_object *args_of(const struct request *c)
 	return json_member(c->msg.params, "arguments");
 }
 
-/* ---- what cannot be tried again ---- */
+/* ---- refusals ---- */
 
 static void refuse(struct request *c, const struct schema_error *err,
 		   struct json_object *more)
@@ -73,7 +76,7 @@ static void refuse_open(struct request *c, const char *status)
 	refuse(c, &err, NULL);
 }
 
-/* None of them were kept, and LACK may say why. */
+/* Refuse C: no input was kept; LACK may have the reason. */
 static void refuse_all(struct request *c, struct json_object *lack)
 {
 	struct schema_error err = {.pointer = "/inputs",
@@ -104,7 +107,7 @@ static void refuse_all(struct request *c, struct json_object *lack)
 	refuse(c, &err, json_object_get(lack));
 }
 
-/* MISSING (taken), an array of names, were secret, and are not given. */
+/* Refuse C, which lacks the secret inputs MISSING (*taken*). */
 static void refuse_secret(struct request *c, struct json_object *missing)
 {
 	struct schema_error err = {.pointer = "/inputs", .keyword = "required"};
@@ -124,7 +127,7 @@ static void refuse_secret(struct request *c, struct json_object *missing)
 	refuse(c, &err, json_pack("missing:o", missing));
 }
 
-/* Is all there, in ROW or in GIVEN? False: C has been answered. */
+/* Are all inputs in ROW or in GIVEN? False: C was answered. */
 static bool has_all(struct request *c, const struct store_run *row,
 		    struct json_object *given)
 {
@@ -147,7 +150,7 @@ static bool has_all(struct request *c, const struct store_run *row,
 	return all;
 }
 
-/* ---- what it is given ---- */
+/* ---- the inputs ---- */
 
 static void submit_again(struct request *c, struct template *t)
 {
@@ -170,8 +173,8 @@ static struct json_object *copy_of(struct json_object *value)
 }
 
 /*
- * VALUE takes the place of what POINTER leads to in TREE, through objects alone, of
- * which those that are not there are made. False: it leads nowhere.
+ * Put VALUE at POINTER in TREE, through objects alone; missing objects are
+ * made. False: POINTER has no place.
  */
 static bool put_member(struct json_object *tree, const char *pointer,
 		       struct json_object *value)
@@ -197,7 +200,7 @@ static bool put_member(struct json_object *tree, const char *pointer,
 	return false;
 }
 
-/* Also on a thread, where nobody else touches any of M's trees. */
+/* Merge; on a thread too, which has the only references to M's trees. */
 static void merge(struct merging *m)
 {
 	if (m->kept != NULL)
@@ -241,7 +244,7 @@ static void go_on(struct merging *m)
 		refuse_member(c, m->wrong);
 		return;
 	}
-	free(c->msg.inputs); /* the call's, which are a part alone */
+	free(c->msg.inputs); /* these were only the call's part of the inputs */
 	c->msg.inputs = m->text;
 	c->msg.inputs_len = m->len;
 	json_object_object_add(c->msg.params, INPUTS, m->tree);
@@ -290,12 +293,12 @@ static void drop_merging(void *arg)
 {
 	struct merging *m = arg;
 
-	if (!m->told) /* the server ends, and nobody waits */
+	if (!m->told) /* the server ends; no client waits */
 		request_unref(m->request);
 	merging_free(m);
 }
 
-#define MERGE_CPU_MS 5000 /* far above what is kept and a message can take */
+#define MERGE_CPU_MS 5000 /* far above the time for inputs and a message */
 
 static const struct thread_pool_kind merge_kind = {.name = "merge",
 						   .cpu_ms = MERGE_CPU_MS,
@@ -318,7 +321,7 @@ static void merge_large(struct merging *m)
 
 /* ---- the run ---- */
 
-/* Its own version while that is there, unless the call says which. */
+/* Return the version asked for, else the run's own, else NULL: the newest. */
 static const char *version_of(const struct request *c,
 			      const struct store_run *row)
 {
@@ -351,7 +354,7 @@ static void on_inputs(void *arg, const struct store_result *res)
 			      .kept = xstrdup_opt(row->inputs),
 			      .given = json_member(args_of(c), INPUTS),
 			      .members = json_member(args_of(c), "members")};
-	/* what the message grows by is as dear as if it had come with it */
+	/* kept inputs count as if they came in the message */
 	c->msg.bytes += m->kept != NULL ? strlen(m->kept) : 0;
 	if (rpc_async_is_large(c->msg.bytes)) {
 		merge_large(m);
@@ -379,7 +382,7 @@ static void found(struct request *c, const struct run_found *f)
 			 on_inputs, c);
 }
 
-/* One that goes on elsewhere is not asked about; a dead server's has ended. */
+/* Ask the owner of ROW only if it is dead: then the run has ended. */
 static bool may_have_ended(const struct store_run *row)
 {
 	return row->owner == STORE_OWNER_DEAD;

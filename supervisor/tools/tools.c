@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools.c - tools/list and tools/call: the contract's tools, the browser's and
- * each template by its name, as far as the requestor may see them. Called from
- * methods.c. An unknown tool, wrong arguments or a task where none can be are
+ * tools.c - tools/list and tools/call: the tools of the contract, of the
+ * browser, and a tool for each template, as the requestor may see them.
+ * methods.c calls it. Unknown tools, wrong arguments and tasks not allowed are
  * answered here, with the nearest name.
  */
 #include "supervisor/tools/tools.h"
@@ -26,7 +26,8 @@
 
 EMBED(handle_json, "supervisor/tools/handle_schema.json");
 
-#define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
+/* ms; above the bound of any server */
+#define TTL_MOST INT64_C(1000000000000000)
 
 bool tools_visible(const struct requestor *requestor, const struct template *t)
 {
@@ -64,7 +65,7 @@ tools_offer(const struct session *s, const struct catalogue_index_list *list,
 
 /* ---- tools/list ---- */
 
-/* What older revisions do not know is left out of a tool's definition. */
+/* Return DEFINITION without members unknown to REV. */
 static struct json_object *for_revision(struct json_object *definition,
 					enum mcp_revision rev)
 {
@@ -88,7 +89,7 @@ static struct json_object *for_revision(struct json_object *definition,
 	return tool;
 }
 
-/* What T's tool answers: its output, or a handle of its run in place of that. */
+/* Return the schema of T's tool: its output, or a handle instead. */
 static struct json_object *output_schema(const struct template *t)
 {
 	static struct json_object *handle;
@@ -121,12 +122,12 @@ static struct json_object *template_tool(const struct template *t,
 	    execution(t->task));
 }
 
-/* Is this template the one that its name calls, and may C's client see it? */
+/* Is T the template of its name, and may C's client see it? */
 static bool is_tool(const struct request *c, const struct template *t)
 {
 	const struct context *ctx = c->session->ctx;
 
-	return ctx->config->publish_templates &&
+	return config_publishes(ctx->config, t->id) &&
 	       catalogue_newest(ctx->catalogue, t->id) == t &&
 	       tools_offers(c->session, t);
 }
@@ -138,7 +139,7 @@ static void page_add(struct pagination *p, struct json_object *tool)
 	json_object_put(tool);
 }
 
-/* The contract's tools, the browser's, then templates by their ids. */
+/* List the contract's tools, the browser's, then templates by id. */
 void tools_list(struct request *c)
 {
 	const struct contract_tool *contract = contract_tools();
@@ -184,7 +185,7 @@ static const char *nearest_tool(struct request *c, const char *name)
 				   c->session->ctx->catalogue, name);
 }
 
-/* C's client may see the template T, which is no tool of its. */
+/* Answer C: its client may see template T, but not as a tool. */
 static void not_as_tool(struct request *c, const struct template *t)
 {
 	enum template_trust trust = session_trust(c->session);
@@ -197,11 +198,12 @@ static void not_as_tool(struct request *c, const struct template *t)
 		    "by trust_level in your [requestor] section",
 		    t->id, trust_name(t->trust), trust_name(trust));
 	else
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "Unknown tool \"%s\": this server publishes no "
-			      "templates as tools (publish_templates, the "
-			      "operator's); run_task_template runs it",
-			      t->id);
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "Unknown tool \"%s\": this server does not publish "
+		    "it as a tool (publish_templates, the "
+		    "operator's); run_task_template runs it",
+		    t->id);
 }
 
 static void no_such_tool(struct request *c, const char *name)
@@ -230,8 +232,8 @@ static bool has_nul(struct json_object *v)
 }
 
 /*
- * Ids, versions and keys are C strings from here on: none may be cut by a
- * NUL. A template's inputs may have them.
+ * Refuse a NUL in ids, versions and keys, which are C strings from here on. A
+ * template's inputs may have NULs.
  */
 static int check_plain(struct json_object *args, const char *at,
 		       struct schema_error *err)
@@ -255,7 +257,7 @@ static int check_plain(struct json_object *args, const char *at,
 	return 0;
 }
 
-/* What params.task asks for, into C. False: C has been answered. */
+/* Read params.task into C. False: C was answered. */
 static bool read_task(struct request *c, struct json_object *task)
 {
 	struct json_object *ttl = json_member(task, "ttl");
@@ -277,8 +279,8 @@ static bool read_task(struct request *c, struct json_object *task)
 }
 
 /*
- * Where the server decides: may C become a task, or has it to? False: C's client
- * would have to know tasks, and C was answered.
+ * The server decides on tasks: set whether C may or must become a task. False:
+ * C's client does not know tasks, and was answered.
  */
 static bool check_extension(struct request *c, const char *name,
 			    enum template_task support)
@@ -299,7 +301,7 @@ static bool check_extension(struct request *c, const char *name,
 	return true;
 }
 
-/* Is C what the tool NAME wants, a task or none? False: C was answered. */
+/* Does the tool NAME allow C as it is, a task or not? False: C was answered. */
 static bool check_task(struct request *c, const char *name,
 		       enum template_task support)
 {
@@ -308,7 +310,7 @@ static bool check_task(struct request *c, const char *name,
 	if (mcp_has(c->terms->revision, MCP_STATELESS))
 		return check_extension(c, name, support);
 	if (!mcp_has(c->terms->revision, MCP_TASKS))
-		return true; /* a client's that knows no tasks means nothing */
+		return true; /* ignored from clients which know no tasks */
 	if (task == NULL && support == TASK_REQUIRED)
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			      "the tool %s is called as a task alone: add "
@@ -331,7 +333,7 @@ static enum template_task contract_task(const struct contract_tool *tool)
 		   : TASK_FORBIDDEN;
 }
 
-/* An argument of another type is told with what it is. */
+/* Add the argument's description to an error of its type. */
 static void say_what_it_is(const struct contract_tool *tool,
 			   struct schema_error *err)
 {
@@ -399,7 +401,9 @@ static const char *field_of(void *arg, const char *name)
 	return s->ops->field(s->arg, name);
 }
 
-/* Does C's head, if it came with one, repeat what T wants? False: answered. */
+/*
+ * Check that C's header, if any, repeats what T wants. False: C was answered.
+ */
 static bool check_fields(struct request *c, const struct template *t,
 			 struct json_object *args)
 {
@@ -430,7 +434,7 @@ void tools_call(struct request *c)
 			      "params.arguments, an object when it is there");
 		return;
 	}
-	if (args == NULL) { /* owned by the message from here on */
+	if (args == NULL) { /* the message owns args */
 		args = json_object_new_object();
 		json_add(c->msg.params, "arguments:o", args);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools.h - the tools that clients see: the contract's seven, whose
- * definitions are contract_tools.json, then each template by its own name.
+ * tools.h - the tools which clients see: the contract's, with definitions in
+ * contract_tools.json, then a tool for each template.
  */
 #ifndef SUPERVISOR_TOOLS_TOOLS_H
 #define SUPERVISOR_TOOLS_TOOLS_H
@@ -9,20 +9,20 @@
 #include "supervisor/session/request.h"
 #include "supervisor/templates/catalogue_index.h"
 
-#define TOOLS_PAGE 50 /* tools in one answer of tools/list */
+#define TOOLS_PAGE 50 /* tools in an answer of tools/list */
 
 void tools_list(struct request *c);
 void tools_call(struct request *c);
 
-/* May REQUESTOR see T at all? Else it must not differ from an unknown one. */
+/* May REQUESTOR see T? If not, T must look like an unknown template. */
 bool tools_visible(const struct requestor *requestor, const struct template *t);
-/* And may S run it, and so see what else it offers: its resources, its prompts? */
+/* May S run T, and so see T's resources and prompts? */
 bool tools_offers(const struct session *s, const struct template *t);
-/* Of LIST, what S is given by the name KEY; NULL: nothing. Borrowed. */
+/* Return the entry KEY of LIST which S may see, borrowed, or NULL. */
 const struct catalogue_entry *
 tools_offer(const struct session *s, const struct catalogue_index_list *list,
 	    const char *key);
-/* Of what REQUESTOR sees in CAT, the id nearest to ID; NULL: none is near. */
+/* Return the id in CAT nearest to ID which REQUESTOR may see, or NULL. */
 const char *tools_nearest(const struct requestor *requestor,
 			  const struct catalogue *cat, const char *id);
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * upload.c - files that clients send, for upload_method.c (lines) and
- * HTTP. A job on a thread has the file and a block of it; the loop
- * has the other block. What is wrong is told once, by on_done(); a client that
- * goes leaves nothing behind.
+ * upload.c - files from clients, for upload_method.c (lines) and HTTP.
+ * threads/file_sink.c writes them. A failure is reported once, by on_done(). If
+ * a client goes, its file is removed, and counts until it is gone.
  */
 #include "supervisor/uploads/upload.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fair_share.h"
@@ -24,22 +21,12 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/inputs/file_name.h"
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/run/audit.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/store/store.h"
-#include "supervisor/threads/thread_pool.h"
+#include "supervisor/threads/file_sink.h"
 
-#define BLOCK_BYTES (1u << 20)
-#define SYNC_BYTES (8u << 20) /* after which the disk begins with them */
-#define CPU_MS 5000	      /* of one block: far above what it takes */
 #define MIME_MAX 255
-
-struct block {
-	char *data;
-	size_t n;
-};
-
-struct job; /* of a thread, and what of the upload it has meanwhile */
 
 struct upload {
 	struct context *ctx;
@@ -48,60 +35,56 @@ struct upload {
 	void *arg;
 	char id[ID_SIZE];
 	char *name, *mime_type;
-	char wanted[65]; /* the digest that its client said; or "" */
-	int64_t size;	 /* UPLOAD_UNKNOWN: as it comes */
+	char wanted[65]; /* the digest announced by the client, or "" */
+	int64_t size;	 /* UPLOAD_UNKNOWN: not announced */
 	int64_t got, promised;
-	struct artifact_file *file;
-	struct block in, out; /* the loop's, and the job's… */
-	uint64_t written;     /* …which has written so many bytes */
-	struct job *job;
-	struct event *tell; /* of ERR, when nothing is under way */
+	struct file_sink *sink; /* until the file is whole */
+	struct event *tell;	/* reports ERR, in a turn of its own */
 	struct tool_error err;
-	bool ended; /* all of it has come… */
-	bool last;  /* …and the last job is given */
-	bool full;  /* room was asked for, and there was none */
+	bool ended; /* the last byte came, or no more are taken */
 	bool storing, canceled;
-	char *path; /* finished, and not the store's yet */
+	char *path; /* a whole file which is not the store's yet */
 	char sha256[65];
-	int64_t kept_ms; /* when it went to the store */
+	int64_t kept_ms; /* when the file went to the store */
 	int64_t expires_ms;
 };
 
-struct job {
-	struct upload *upload;
-	struct thread_pool_job *job;
-	bool last;
-	int rc; /* what came of it */
-};
-
-static void upload_free(struct upload *u)
+/* The file is gone from the disk, if it was there: end the count. */
+static void on_gone(void *arg)
 {
+	struct upload *u = arg;
 	struct requestor *q = u->requestor;
 
 	q->uploads--;
 	u->ctx->uploads--;
 	if (u->promised > 0)
 		requestor_kept_one(q, u->promised, false);
-	artifact_file_free(u->file);
-	if (u->path != NULL)
-		unlink(u->path);
-	event_free(u->tell);
-	tool_error_fini(&u->err);
-	free(u->path);
-	free(u->in.data);
-	free(u->out.data);
-	free(u->name);
-	free(u->mime_type);
 	free(u);
 }
 
-/* ---- what is wrong ---- */
+static void upload_free(struct upload *u)
+{
+	struct file_sink *sink = u->sink;
+	char *path = u->path;
 
-/* U's error is set. It is told in a turn of its own. */
+	event_free(u->tell);
+	tool_error_fini(&u->err);
+	free(u->name);
+	free(u->mime_type);
+	file_sink_free(sink, path == NULL ? on_gone : NULL, u);
+	/* U lives until the file is removed: on_gone() frees U */
+	if (path != NULL)
+		file_sink_remove(u->ctx->thread_pool, u->requestor, path,
+				 on_gone, u);
+}
+
+/* ---- failures ---- */
+
+/* Have U's error reported in a turn of its own. */
 static void fail(struct upload *u)
 {
 	u->ended = true;
-	if (u->job == NULL && !u->storing)
+	if (!u->storing)
 		event_active(u->tell, EV_TIMEOUT, 0);
 }
 
@@ -146,40 +129,21 @@ static bool disk_has_room(const struct context *ctx, int64_t size,
 	return says == NULL;
 }
 
-/* ---- on a thread ---- */
+/* ---- the bytes of a file ---- */
 
-static void work(struct thread_pool_job *j, void *arg)
-{
-	struct job *job = arg;
-	struct upload *u = job->upload;
-
-	(void)j;
-	job->rc = artifact_file_write(u->file, u->out.data, u->out.n);
-	if ((u->written + u->out.n) / SYNC_BYTES > u->written / SYNC_BYTES)
-		artifact_file_begin_sync(u->file);
-	u->written += u->out.n;
-	if (job->last)
-		job->rc = artifact_file_sync(u->file);
-}
-
-/* ---- on the loop ---- */
-
-static bool is_full(const struct upload *u)
-{
-	return BLOCK_BYTES - u->in.n < UPLOAD_ROOM_LEAST;
-}
-
-static void submit(struct upload *u);
 static void keep(struct upload *u);
 
-static void finish(struct upload *u)
+static void on_room(void *arg)
 {
-	u->path = artifact_file_finish(u->file, u->sha256);
-	u->file = NULL;
-	if (u->path == NULL) {
-		not_written(u, -errno);
-	} else if (u->wanted[0] != '\0' &&
-		   strcasecmp(u->wanted, u->sha256) != 0) {
+	struct upload *u = arg;
+
+	if (!u->ended)
+		u->ops->on_room(u->arg);
+}
+
+static void written(struct upload *u)
+{
+	if (u->wanted[0] != '\0' && strcasecmp(u->wanted, u->sha256) != 0) {
 		tool_error_set(&u->err, "INVALID_PARAMETER", NULL,
 			       "the SHA-256 of the %lld bytes that came is %s, "
 			       "and %s was announced; send the file again",
@@ -190,79 +154,36 @@ static void finish(struct upload *u)
 	}
 }
 
-static void on_worked(void *arg, const struct thread_pool_result *end)
+static void on_written(void *arg, const struct file_sink_end *end)
 {
-	struct job *job = arg;
-	struct upload *u = job->upload;
-	bool room = u->full;
+	struct upload *u = arg;
 
-	(void)end;
-	job->upload = NULL; /* drop() has nothing to free */
-	u->job = NULL;
-	u->out.n = 0;
-	if (u->err.code != NULL) {
+	u->path = end->path;
+	snprintf(u->sha256, sizeof(u->sha256), "%s", end->sha256);
+	if (u->err.code != NULL)
+		return; /* U has failed, and reports that */
+	if (end->says != NULL) {
+		unavailable(&u->err, end->says);
 		fail(u);
-	} else if (job->rc < 0) {
-		not_written(u, job->rc);
-	} else if (job->last) {
-		finish(u);
+	} else if (end->rc != 0) {
+		not_written(u, end->rc);
 	} else {
-		u->full = false;
-		if (u->ended || is_full(u))
-			submit(u);
-		if (room && !u->ended)
-			u->ops->on_room(u->arg);
+		written(u);
 	}
 }
 
-/* One that was cancelled: nobody else has it any more. */
-static void drop(void *arg)
+static const struct file_sink_ops sink_ops = {on_room, on_written};
+
+/* Fail U if RC says that no thread takes the bytes. */
+static void taken(struct upload *u, int rc)
 {
-	struct job *job = arg;
-
-	if (job->upload != NULL)
-		upload_free(job->upload);
-	free(job);
-}
-
-static const struct thread_pool_kind kind = {.name = "upload",
-					     .cpu_ms = CPU_MS,
-					     .work = work,
-					     .done = on_worked,
-					     .drop = drop};
-
-/* What has come goes to a thread; what comes next has the other block. */
-static void submit(struct upload *u)
-{
-	struct block was = u->out;
-	struct job *job;
-
-	if (u->err.code == NULL && !disk_has_room(u->ctx, 0, &u->err)) {
-		fail(u);
-		return;
-	}
-	job = xcalloc(1, sizeof(*job));
-	u->out = u->in;
-	u->in = was;
-	*job = (struct job){.upload = u, .last = u->ended};
-	job->job =
-	    thread_pool_submit(u->ctx->thread_pool, u->requestor, &kind, job);
-	if (job->job != NULL) {
-		u->job = job;
-		return;
-	}
-	free(job);
-	tool_error_set(&u->err, "QUOTA_EXCEEDED", NULL,
-		       "%d jobs of yours wait for a thread already; send the "
-		       "file again when some of them have ended",
-		       THREAD_POOL_JOBS_MAX);
-	fail(u);
+	if (rc != 0 && u->err.code == NULL)
+		not_written(u, rc);
 }
 
 bool upload_wants(struct upload *u)
 {
-	u->full = u->ended || is_full(u);
-	return !u->full;
+	return !u->ended && file_sink_wants(u->sink);
 }
 
 bool upload_failed(const struct upload *u)
@@ -272,14 +193,17 @@ bool upload_failed(const struct upload *u)
 
 char *upload_room(struct upload *u, size_t *n)
 {
-	*n = u->ended ? 0 : BLOCK_BYTES - u->in.n;
-	u->full = *n == 0;
-	if (u->in.data == NULL)
-		u->in.data = xcalloc(1, BLOCK_BYTES);
-	return u->in.data + u->in.n;
+	char *to = file_sink_room(u->sink, n);
+
+	if (u->ended)
+		*n = 0;
+	return to;
 }
 
-/* Of one that did not say how large it is each part has to be allowed. */
+/*
+ * Count N bytes for the requestor, if allowed: needed if the size was not
+ * announced.
+ */
 static bool may_grow(struct upload *u, size_t n)
 {
 	if (u->size != UPLOAD_UNKNOWN)
@@ -293,26 +217,25 @@ static bool may_grow(struct upload *u, size_t n)
 
 void upload_wrote(struct upload *u, size_t n)
 {
-	u->in.n += n;
 	u->got += (int64_t)n;
 	if (!may_grow(u, n))
 		fail(u);
-	else if (is_full(u) && u->job == NULL)
-		submit(u);
+	else
+		taken(u, file_sink_wrote(u->sink, n));
 }
 
 void upload_end(struct upload *u)
 {
 	if (u->ended)
-		return; /* it has failed, and tells that */
+		return; /* U has failed, and reports that */
 	u->ended = true;
 	if (u->size != UPLOAD_UNKNOWN && u->got != u->size) {
 		tool_error_set(&u->err, "INVALID_PARAMETER", NULL,
 			       "%lld bytes came, and %lld were announced",
 			       (long long)u->got, (long long)u->size);
 		fail(u);
-	} else if (u->job == NULL) {
-		submit(u);
+	} else {
+		taken(u, file_sink_finish(u->sink));
 	}
 }
 
@@ -321,9 +244,7 @@ void upload_cancel(struct upload *u)
 	if (u == NULL)
 		return;
 	u->canceled = true;
-	if (u->job != NULL)
-		thread_pool_cancel(u->job->job);
-	else if (!u->storing)
+	if (!u->storing)
 		upload_free(u);
 }
 
@@ -351,7 +272,7 @@ static struct store_artifact row_of(const struct upload *u)
 				     .expires_ms = u->expires_ms};
 
 	memcpy(row.id, u->id, sizeof(row.id));
-	memcpy(row.run_id, u->id, sizeof(row.run_id)); /* no run's */
+	memcpy(row.run_id, u->id, sizeof(row.run_id)); /* not of a run */
 	return row;
 }
 
@@ -373,9 +294,11 @@ static void on_put(void *arg, const struct store_result *res)
 		fail(u);
 		return;
 	}
-	if (res->rc == 0)
+	if (res->rc == 0) {
 		log_info("upload", "requestor=%s artifact=%s bytes=%lld",
 			 u->requestor->name, u->id, (long long)u->got);
+		audit_uploaded(u->requestor, u->id, u->got, u->sha256);
+	}
 	if (u->canceled) {
 		upload_free(u);
 		return;
@@ -395,7 +318,7 @@ static void put(struct upload *u)
 	row = row_of(u);
 	u->storing = true;
 	store_put_artifact(u->ctx->store, &row, u->path, STORE_SYNC, on_put, u);
-	free(u->path); /* the file is the store's */
+	free(u->path); /* the store owns the file */
 	u->path = NULL;
 }
 
@@ -415,10 +338,10 @@ static void on_usage(void *arg, const struct store_result *res)
 		put(u);
 }
 
-/* How much its requestor has is known, or asked for now. */
+/* Store U: when the requestor's usage is known, else after asking for it. */
 static void keep(struct upload *u)
 {
-	/* what it has elsewhere may have changed since */
+	/* usage on other servers may have changed */
 	if (u->requestor->usage_known && !store_is_shared(u->ctx->store)) {
 		put(u);
 		return;
@@ -428,7 +351,7 @@ static void keep(struct upload *u)
 	store_usage(u->ctx->store, u->requestor->name, on_usage, u);
 }
 
-/* ---- one begins ---- */
+/* ---- the beginning ---- */
 
 static bool may_begin(struct context *ctx, struct requestor *q,
 		      const struct upload_ask *ask, struct tool_error *err)
@@ -449,7 +372,7 @@ static bool may_begin(struct context *ctx, struct requestor *q,
 	       disk_has_room(ctx, size, err);
 }
 
-/* A media type is written into heads of answers. */
+/* Is S a media type? It is written into heads of answers. */
 static bool is_mime(const char *s)
 {
 	size_t n = strlen(s);
@@ -462,7 +385,11 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 			    const struct upload_ops *ops, void *arg,
 			    struct tool_error *err)
 {
-	struct artifact_file *file;
+	const struct file_sink_ask sink = {.pool = ctx->thread_pool,
+					   .requestor = q,
+					   .config = ctx->config,
+					   .instance = ctx->instance,
+					   .size = ask->size};
 	struct upload *u;
 
 	if (!q->usage_asked)
@@ -470,18 +397,13 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 	if (!may_begin(ctx, q, ask, err))
 		return NULL;
 	store_begin(ctx->store);
-	file = artifact_file_new(config_files_dir(ctx->config), ctx->instance);
-	if (file == NULL) {
-		unavailable(err, store_says(-errno));
-		return NULL;
-	}
 	u = xcalloc(1, sizeof(*u));
 	*u = (struct upload){.ctx = ctx,
 			     .requestor = q,
 			     .ops = ops,
 			     .arg = arg,
-			     .size = ask->size,
-			     .file = file};
+			     .size = ask->size};
+	u->sink = file_sink_new(&sink, &sink_ops, u);
 	id_new(u->id, "art");
 	u->name = ask->name != NULL ? file_name_safe(ask->name) : NULL;
 	if (u->name == NULL)
@@ -496,6 +418,7 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 		u->promised = ask->size;
 	}
 	u->tell = evtimer_new(ctx->base, on_tell, u);
+	taken(u, file_sink_begin(u->sink));
 	q->uploads++;
 	ctx->uploads++;
 	return u;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * upload_delete.c - an upload that its requestor wants forgotten, for HTTP. Once it
- * is, the audit log has it, and what its requestor keeps is counted anew; why it is
- * not is told to who asked.
+ * upload_delete.c - deletes an upload of a requestor, for HTTP. A deletion is
+ * written to the audit log, and the requestor's usage is counted again; a
+ * failure is reported to the caller.
  */
 #include "supervisor/uploads/upload.h"
 

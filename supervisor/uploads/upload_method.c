@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * upload_method.c - serves files over streams of lines, for methods.c. What is
- * refused before a byte has come is the answer; what fails later is told by a
- * notification, and the rest of the bytes is let go. Over HTTP there are no such
- * bytes, and the answer says what there is instead.
+ * upload_method.c - files on streams of lines, for methods.c. A refusal before
+ * the first byte is the answer; a later failure is a notification, and the
+ * remaining bytes are dropped. Over HTTP such bytes cannot follow, and the
+ * answer names the alternative.
  */
 #include "supervisor/uploads/upload_method.h"
 
@@ -15,17 +15,18 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/artifacts/artifact_source.h"
+#include "supervisor/uploads/download.h"
 #include "supervisor/uploads/upload.h"
 
 #define LIST_MAX 100
 #define BYTES_MAX ((int64_t)1 << 53) /* no disk has more */
 
-/* One that is under way: its session's, until that or the file has ended. */
+/* An upload under way; of its session until the session or the file ends. */
 struct receiving {
 	struct session_observer observer;
-	struct session *session; /* NULL: its client has gone */
-	struct upload *upload;	 /* NULL: it is over; what comes is let go */
-	bool coming;		 /* more bytes do */
+	struct session *session; /* NULL: the client has gone */
+	struct upload *upload;	 /* NULL: over; further bytes are dropped */
+	bool coming;		 /* more bytes are due */
 	char id[ID_SIZE];
 };
 
@@ -37,7 +38,7 @@ static void refuse(struct request *c, struct tool_error *e)
 	tool_error_fini(e);
 }
 
-/* ---- bytes that come ---- */
+/* ---- incoming bytes ---- */
 
 static void settle(struct receiving *v)
 {
@@ -79,7 +80,7 @@ static void end(void *arg)
 
 static const struct session_bytes bytes = {room, wrote, end};
 
-/* ---- what becomes of them ---- */
+/* ---- the end of an upload ---- */
 
 static void on_room(void *arg)
 {
@@ -103,7 +104,7 @@ static void on_done(void *arg, struct json_object *artifact,
 	session_tell(v->session, NULL, "notifications/paddock/artifact", told);
 	json_object_put(told);
 	if (v->coming)
-		on_room(v); /* what is let go */
+		on_room(v); /* for the bytes to drop */
 	settle(v);
 }
 
@@ -126,7 +127,7 @@ static bool is_digest(const char *s)
 	return strlen(s) == 64 && strspn(s, "0123456789abcdefABCDEF") == 64;
 }
 
-/* NULL, or what is wrong with PARAMS. */
+/* Return what is wrong with PARAMS, or NULL. */
 static const char *wrong(struct json_object *params)
 {
 	struct json_object *size = json_member(params, "bytes");
@@ -187,7 +188,7 @@ void upload_method_put(struct request *c)
 		upload_end(v->upload);
 }
 
-/* ---- bytes that leave ---- */
+/* ---- outgoing bytes ---- */
 
 static void refuse_artifact(struct request *c, int rc)
 {
@@ -201,6 +202,8 @@ static void refuse_artifact(struct request *c, int rc)
 	} else if (rc == -ESTALE) {
 		tool_error_set(&e, "ARTIFACT_EXPIRED", NULL,
 			       "the artifact has passed its time and is gone");
+	} else if (rc == -EMFILE) {
+		download_refuse(c->requestor, &e);
 	} else if (rc == -ERANGE) {
 		tool_error_set(&e, "INVALID_PARAMETER", NULL,
 			       "params.offset is beyond the artifact's end");
@@ -212,10 +215,36 @@ static void refuse_artifact(struct request *c, int rc)
 	refuse(c, &e);
 }
 
-static void on_found(void *arg, const struct store_result *res)
+static void on_found(void *arg, const struct store_result *res);
+static void on_found_again(void *arg, const struct store_result *res);
+
+static void ask(struct request *c, store_done done)
+{
+	struct json_object *offset = json_member(c->msg.params, "offset");
+
+	request_ref(c);
+	store_read_artifact(c->ctx->store, c->requestor->name,
+			    json_member_str(c->msg.params, "artifactId"),
+			    json_object_get_int64(offset), 0, done, c);
+}
+
+/*
+ * Handle RC of opening the file of a row. If the file is missing, the row is
+ * read AGAIN, which may say why; the second time the file is lost.
+ */
+static void not_opened(struct request *c, int rc, bool again)
+{
+	if (rc != -ENOENT)
+		refuse_artifact(c, rc);
+	else if (again)
+		refuse_artifact(c, -EIO);
+	else
+		ask(c, on_found_again);
+}
+
+static void found(struct request *c, const struct store_result *res, bool again)
 {
 	const struct store_artifact *a = res->artifact;
-	struct request *c = arg;
 	struct artifact_source *source = NULL;
 	int64_t offset;
 	struct session *s;
@@ -224,19 +253,38 @@ static void on_found(void *arg, const struct store_result *res)
 
 	if (!request_unref(c))
 		return;
-	offset = json_member_int(c->msg.params, "offset");
-	if (rc == 0)
-		source = artifact_source_open(c->ctx->store, c->ctx->config, a,
-					      offset, a->size - offset, &rc);
-	if (rc != 0) {
-		refuse_artifact(c, rc);
+	s = c->session;
+	if (s->ops->sends_bytes(s->arg)) {
+		request_error(c, RPC_INVALID_REQUEST, NULL,
+			      "another file is on its way by this connection; "
+			      "ask for this one when it has come");
 		return;
 	}
-	s = c->session;
+	offset = json_member_int(c->msg.params, "offset");
+	if (rc == 0)
+		source = download_open(c->ctx, c->requestor, a, offset,
+				       a->size - offset, &rc);
+	if (rc != 0) {
+		if (res->rc == 0)
+			not_opened(c, rc, again);
+		else
+			refuse_artifact(c, rc);
+		return;
+	}
 	view = upload_view(a);
 	json_add(view, "follows:i", artifact_source_left(source));
 	request_result(c, view);
 	(void)s->ops->send_bytes(s->arg, source);
+}
+
+static void on_found(void *arg, const struct store_result *res)
+{
+	found(arg, res, false);
+}
+
+static void on_found_again(void *arg, const struct store_result *res)
+{
+	found(arg, res, true);
 }
 
 void upload_method_read(struct request *c)
@@ -249,6 +297,10 @@ void upload_method_read(struct request *c)
 		errmsg = "params.artifactId has to be the id of an artifact";
 	else if (offset != NULL && !json_object_is_type(offset, json_type_int))
 		errmsg = "params.offset has to be a whole number of bytes";
+	else if (c->batch != NULL)
+		errmsg = "the bytes of an artifact follow its answer at once, "
+			 "and the answers of a batch leave together; ask for "
+			 "it in no batch";
 	else if (c->session->ops->send_bytes == NULL)
 		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
 			 "get them by GET /artifacts/ID";
@@ -256,12 +308,10 @@ void upload_method_read(struct request *c)
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 		return;
 	}
-	request_ref(c);
-	store_read_artifact(c->ctx->store, c->requestor->name, id,
-			    json_object_get_int64(offset), 0, on_found, c);
+	ask(c, on_found);
 }
 
-/* ---- what there is ---- */
+/* ---- the list of artifacts ---- */
 
 static struct json_object *listed(const struct store_artifact *a)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * upload_method.h - paddock/putArtifact, paddock/readArtifact and
- * paddock/artifacts: files over a stream of lines, as the command sends and gets
- * them.
+ * paddock/artifacts: files on a stream of lines, for the command.
  */
 #ifndef SUPERVISOR_UPLOADS_UPLOAD_METHOD_H
 #define SUPERVISOR_UPLOADS_UPLOAD_METHOD_H
@@ -10,23 +9,23 @@
 #include "supervisor/session/request.h"
 
 /*
- * {name?, mimeType?, bytes, sha256?}: {uploadId}, and then the client sends so many
- * bytes as they are, and nothing else before their last. What became of them is
- * told by notifications/paddock/artifact: {uploadId, artifact} or {uploadId, error,
- * errorCode, details?}.
+ * Receive a file: {name?, mimeType?, bytes, sha256?} is answered by {uploadId};
+ * then the client sends so many raw bytes, and no message before the last byte.
+ * notifications/paddock/artifact reports the outcome: {uploadId, artifact} or
+ * {uploadId, error, errorCode, details?}.
  */
 void upload_method_put(struct request *c);
 
 /*
- * {artifactId, offset?}: what it is, and "follows": so many bytes come after the
- * answer's line as they are.
+ * Send a file: {artifactId, offset?} is answered by the artifact with
+ * "follows": so many raw bytes come after the line of the answer.
  */
 void upload_method_read(struct request *c);
 
 /*
- * {before?, idPrefix?}: {artifacts, more}: what was uploaded, the newest first; with
- * idPrefix whatever artifacts of its own have ids that begin so, those of runs with
- * runId.
+ * List artifacts: {before?, idPrefix?} is answered by {artifacts, more}:
+ * uploads, the newest first; with idPrefix all artifacts of the requestor whose
+ * ids begin so, those of runs with runId.
  */
 void upload_method_list(struct request *c);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * born.c - a worker between the spawner and whoever has it, for worker/worker.c
- * and warm.c. What the spawner refuses is its errno, and there is none.
+ * born.c - carries events of a worker process between the spawner and the
+ * worker's owner, for worker/worker.c and warm.c. An error of the spawner is
+ * its errno, and then there is no worker.
  */
 #include "supervisor/warm/born.h"
 

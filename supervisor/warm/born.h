@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * born.h - a worker as it is born: a process that the spawner has cloned, or
- * is to clone, and our end of its socket. It has a run at once, or waits for
- * one (warm.h); who has it is its owner, and may change.
+ * born.h - a worker process that the spawner has cloned, or is to clone, and
+ * the supervisor's end of its socket. A worker has a run at once, or waits for
+ * a run (warm.h); its owner may change.
  */
 #ifndef SUPERVISOR_WARM_BORN_H
 #define SUPERVISOR_WARM_BORN_H
@@ -14,7 +14,7 @@
 struct born;
 struct kept;
 
-/* As those of struct spawner_child, with the same order and promises. */
+/* Callbacks as in struct spawner_child, with the same order and promises. */
 struct born_ops {
 	void (*on_born)(struct born *b, int err);
 	void (*on_exit)(struct born *b, int status, const struct rusage *use);
@@ -22,42 +22,43 @@ struct born_ops {
 
 struct born {
 	struct spawner_child child;
-	int fd; /* it does not block */
+	int fd; /* the supervisor's end of the socket, non-blocking */
 	const struct born_ops *ops;
 	void *owner;
-	bool held;   /* by a cgroup of its own */
-	bool waited; /* before it got its run, if it has one */
-	/* that its program had used by then, so that no run is charged for it */
+	bool held;   /* the worker has a cgroup of its own */
+	bool waited; /* the worker waits for a run, or has waited */
+	/* CPU time used before the run, which no requestor pays */
 	uint64_t start_cpu_ms;
-	/* warm.c's, of one that waits or did */
-	struct kept *kept; /* NULL: it is to end, or has a run */
+	/* members for warm.c, of a worker that waits or has waited */
+	struct kept *kept; /* the list it waits in; NULL: ends, or has a run */
 	uint32_t kept_id;
-	pid_t zygote; /* whose clone it is */
-	/* a program's */
+	pid_t zygote; /* the zygote that cloned the worker */
+	/* members for programs */
 	struct event *readable;
-	bool prepared;	/* it was told what to start… */
-	bool settled;	/* …and has come to wait */
-	uint64_t bytes; /* of prestart_memory, that it may have */
+	bool prepared;	/* the shim was told what to start */
+	bool settled;	/* the program has come to wait */
+	uint64_t bytes; /* most memory, out of prestart_memory */
 	int64_t began_ms;
 	TAILQ_ENTRY(born) link;
 };
 
 /*
- * Ask C for a worker for JOB. It is OWNER's, who frees it after its last call
- * (on_born() with an error, or on_exit()); or NULL and *RC, as
- * spawner_spawn() has it. A born worker is not alive before on_born().
+ * Ask C for a worker for JOB. Returns the worker, which OWNER frees after the
+ * last callback (on_born() with an error, or on_exit()); or NULL and *RC, as
+ * spawner_spawn() returns. The worker is not alive before on_born().
  */
 struct born *born_ask(struct spawner *c, const struct spawner_job *job,
 		      const struct born_ops *ops, void *owner, int *rc);
 
-/* Is it cloned, and not reaped? */
+/* Is the process cloned, and not reaped? */
 static inline bool born_is_alive(const struct born *b)
 {
 	return b->child.pid > 0;
 }
 
-void born_signal(const struct born *b, int sig); /* if it is alive */
-unsigned born_count(void);	/* those that are not freed: each has a slot */
-void born_free(struct born *b); /* it is not alive, nor will be; NULL is fine */
+/* does nothing if the worker is not alive */
+void born_signal(const struct born *b, int sig);
+unsigned born_count(void);	/* counts workers not freed: each has a slot */
+void born_free(struct born *b); /* B is not alive, nor will be; NULL is fine */
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warm.c - the workers that wait for a run, by what their cages are like.
- * worker.c takes them, server.c and reload.c renew them. Nothing here fails a
- * run: where none waits one is cloned, as ever; one that cannot be had is asked
- * for again later.
+ * warm.c - keeps workers that wait for a run, by their cages. worker.c takes
+ * workers, server.c and reload.c renew them. Nothing here fails a run: where no
+ * worker waits, one is cloned, and a failed clone is tried again later.
  */
 #include "supervisor/warm/warm.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +19,21 @@
 #include "supervisor/config/config.h"
 #include "supervisor/grants/grants.h"
 #include "supervisor/templates/catalogue.h"
-#include "supervisor/templates/template_load.h"
+#include "supervisor/threads/package_look.h"
 #include "supervisor/warm/warm_private.h"
 
-#define LUA_MAX 4 /* different cages */
+#define LUA_MAX 4 /* most different cages of Lua */
 #define PROGRAMS_MAX 32
-#define SLOTS_LEFT 32	   /* at least, to runs */
-#define RETRY_FIRST_MS 100 /* after one was lost; doubles */
+#define SLOTS_LEFT 32	   /* slots kept free for runs */
+#define RETRY_FIRST_MS 100 /* pause after a worker was lost; doubles */
 #define RETRY_MAX_MS 30000
-#define RETRY_MEMORY_MS 500 /* when others have memory or slots */
-#define LOOK_MS 60000	    /* whatever happens */
-#define AFTER_MS 20	    /* the run that took one goes first */
-#define FAILURES_MAX 5	    /* of a program, in a row */
-#define START_MAX_MS 40000  /* to its waiting; its shim is stricter */
+#define RETRY_MEMORY_MS 500 /* pause while memory or slots are taken */
+#define LOOK_MS 60000	    /* most time between looks */
+#define AFTER_MS 20	    /* the run that took a worker goes first */
+#define FAILURES_MAX 5	    /* most failures of a program in a row */
+#define START_MAX_MS 40000  /* most time to start; the shim is stricter */
 
-/* ---- how they come and go ---- */
+/* ---- workers come and go ---- */
 
 static void fill_in(struct warm *m, int64_t ms)
 {
@@ -46,7 +46,7 @@ static void fill_in(struct warm *m, int64_t ms)
 	evtimer_add(m->fill, CLOCK_TIMEVAL(ms));
 }
 
-/* What it says is listened to no more: it has another owner, or is to end. */
+/* Take B from its list and stop reading B, for a new owner or the end. */
 static void leave(struct born *b)
 {
 	struct kept *k = b->kept;
@@ -79,6 +79,7 @@ static void dismiss_all(struct kept *k)
 static void kept_free(struct kept *k)
 {
 	dismiss_all(k);
+	package_look_forget(k->look);
 	TAILQ_REMOVE(&k->warm->kept, k, link);
 	template_unref(k->template);
 	free(k);
@@ -93,7 +94,7 @@ static void give_up(struct kept *k, const char *why)
 		 k->template->id, k->template->version_text, why);
 }
 
-/* One was lost: the next comes later than the last did. */
+/* A worker of K was lost: pause longer before the next. */
 static void lost(struct kept *k, const char *why)
 {
 	k->replaced++;
@@ -117,7 +118,7 @@ void warm_replace(struct born *b)
 		lost(k, "it did not do as its shim was told");
 }
 
-/* ---- what the spawner tells of them ---- */
+/* ---- events from the spawner ---- */
 
 static void on_born(struct born *b, int err)
 {
@@ -150,22 +151,14 @@ static void on_exit_of(struct born *b, int status, const struct rusage *use)
 
 static const struct born_ops ops = {on_born, on_exit_of};
 
-/* ---- as many as are wanted ---- */
+/* ---- keeping as many as wanted ---- */
 
-/* Of a program's package it is seen each time whether it is what was loaded. */
 static bool may_start(struct kept *k, uint64_t *bytes)
 {
-	char errmsg[1024];
-
 	if (k->template == NULL)
 		return true;
 	*bytes = warm_share_room(k);
-	if (*bytes == 0)
-		return false;
-	if (template_unchanged(k->template, errmsg, sizeof(errmsg)))
-		return true;
-	give_up(k, "its package was changed after it was loaded");
-	return false;
+	return *bytes > 0;
 }
 
 static bool add_one(struct kept *k)
@@ -192,19 +185,60 @@ static bool add_one(struct kept *k)
 	return true;
 }
 
-static void replace_stuck(struct kept *k, int64_t now)
+static struct born *find_stuck(const struct kept *k, int64_t now)
 {
-	struct born *b, *next;
+	struct born *b;
 
-	for (b = TAILQ_FIRST(&k->waiting); b != NULL; b = next) {
-		next = TAILQ_NEXT(b, link);
-		if (k->template != NULL && !b->settled &&
-		    now - b->began_ms > START_MAX_MS)
-			warm_replace(b);
-	}
+	TAILQ_FOREACH(b, &k->waiting, link)
+		if (!b->settled && now - b->began_ms > START_MAX_MS)
+			break;
+	return b;
 }
 
-/* How long until K is to be looked at again. */
+/* Replace workers that never came to wait. The last failure dismisses all. */
+static void replace_stuck(struct kept *k, int64_t now)
+{
+	struct born *b;
+
+	while (k->template != NULL && (b = find_stuck(k, now)) != NULL)
+		warm_replace(b);
+}
+
+/* Start workers until K has enough. False: no more can be had now. */
+static bool add_all(struct kept *k)
+{
+	while (k->n < k->want)
+		if (!add_one(k))
+			return false;
+	return true;
+}
+
+/* The package of K was looked at, as before each start of a program. */
+static void on_seen(void *arg, int rc, const char *errmsg)
+{
+	struct kept *k = arg;
+	struct warm *m = k->warm;
+
+	(void)errmsg;
+	k->look = NULL;
+	if (m->ctx->quiet || m->ctx->draining)
+		return;
+	if (rc == -ESTALE)
+		give_up(k, "its package was changed after it was loaded");
+	else if (rc < 0 || !add_all(k))
+		fill_in(m, RETRY_MEMORY_MS);
+}
+
+static void look(struct kept *k)
+{
+	struct context *ctx = k->warm->ctx;
+
+	if (k->look == NULL && k->n < k->want)
+		k->look = package_look_ask(ctx->base, ctx->thread_pool, NULL,
+					   k->template, on_seen, k);
+}
+
+/* Start workers for K. Returns how long (ms) until K needs another look. */
 static int64_t fill(struct kept *k, int64_t now)
 {
 	int64_t idle_ms =
@@ -217,10 +251,10 @@ static int64_t fill(struct kept *k, int64_t now)
 	replace_stuck(k, now);
 	if (k->not_before_ms > now)
 		return k->not_before_ms - now;
-	while (k->n < k->want)
-		if (!add_one(k))
-			return k->template != NULL ? RETRY_MEMORY_MS
-						   : RETRY_FIRST_MS;
+	if (k->template != NULL)
+		look(k);
+	else if (!add_all(k))
+		return RETRY_FIRST_MS;
 	return idle_ms;
 }
 
@@ -232,7 +266,7 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (m->ctx->quiet || m->ctx->draining)
-		return; /* no run is started, so none is wanted */
+		return; /* no run starts, so no worker is wanted */
 	for (k = TAILQ_FIRST(&m->kept); k != NULL; k = next) {
 		int64_t ms;
 
@@ -244,7 +278,7 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 		fill_in(m, least);
 }
 
-/* ---- a run takes one ---- */
+/* ---- a run takes a worker ---- */
 
 static bool is_same(const struct kept *k, const struct template *t,
 		    const struct spawner_job *job)
@@ -278,7 +312,7 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 	return k;
 }
 
-/* Room for one more of KIND, for USER. */
+/* Make room for one more kept of KIND, for USER. */
 static void make_room(struct warm *m, enum runtime kind, const void *user)
 {
 	unsigned n = 0, most = kind == RUNTIME_LUA ? LUA_MAX : PROGRAMS_MAX;
@@ -307,7 +341,10 @@ static struct kept *kept_new(struct warm *m, struct template *t,
 	return k;
 }
 
-/* Of those that a fresh zygote's clones are not to replace, the oldest. */
+/*
+ * Return the oldest worker of K (of programs: one that waits), or NULL. Dismiss
+ * workers of an older zygote.
+ */
 static struct born *find_ready(struct kept *k)
 {
 	pid_t zygote = spawner_zygote_pid(k->warm->ctx->spawner, k->job.kind);
@@ -386,7 +423,7 @@ void warm_was_unfit(struct warm *m, const struct born *b, const char *why)
 		lost(k, why);
 }
 
-/* ---- all of them ---- */
+/* ---- all workers ---- */
 
 void warm_give_way(struct warm *m)
 {
@@ -413,7 +450,7 @@ void warm_renew(struct warm *m, enum runtime kind)
 	fill_in(m, 0);
 }
 
-/* K is for what ALL has of its template now; false: it has none to be kept. */
+/* Have K keep workers for its template in ALL. False: nothing to keep. */
 static bool move_on(struct kept *k, const struct catalogue *all)
 {
 	struct template *t =
@@ -421,6 +458,8 @@ static bool move_on(struct kept *k, const struct catalogue *all)
 
 	if (t == NULL || t->prestart == 0)
 		return false;
+	package_look_forget(k->look);
+	k->look = NULL;
 	template_ref(t);
 	template_unref(k->template);
 	k->template = t;

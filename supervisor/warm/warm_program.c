@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warm_program.c - a program that waits for a run, for warm.c: its group, what its
- * shim is told to start, and that it has come to wait. What cannot be done, or is
- * said beside that, ends it; the shim watches the rest, and its exit status says
- * what was wrong.
+ * warm_program.c - starts a program that waits for a run, for warm.c: the
+ * cgroup, the PREPARE message, and the report that the program waits. A
+ * failure, or any other message, ends the worker. The shim watches the rest,
+ * and its exit status tells the fault.
  */
 #include "supervisor/warm/warm_private.h"
 
@@ -19,12 +19,12 @@
 #include "supervisor/config/config.h"
 #include "supervisor/spawn/cgroup.h"
 
-#define SHIM_BYTES (16u << 20) /* the shim's own, as programs.c has it */
-/* as worker/program/shim_wait.c holds it to, once it waits */
+#define SHIM_BYTES (16u << 20) /* memory of the shim itself, as in programs.c */
+/* as worker/program/shim_wait.c limits growth */
 #define GROWTH_PART 4
 #define GROWTH_BYTES (4u << 20)
 
-/* ---- what it says ---- */
+/* ---- messages from the shim ---- */
 
 static bool is_told(struct born *b, const struct msg *m)
 {
@@ -57,12 +57,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0)
-		event_del(b->readable); /* its exit tells the rest */
+		event_del(b->readable); /* on_exit() follows */
 	else if (msg_get(&m, frame, (size_t)n, &errmsg) < 0 || !is_told(b, &m))
 		warm_replace(b);
 }
 
-/* ---- what it is told ---- */
+/* ---- messages to the shim ---- */
 
 static uint64_t start_cpu_ms(const struct spawner_job *job)
 {
@@ -70,7 +70,7 @@ static uint64_t start_cpu_ms(const struct spawner_job *job)
 					       : WARM_START_CPU_MS;
 }
 
-/* All of it fits into a socket that is empty. */
+/* Send PREPARE with all arguments, which fit into an empty socket. */
 static int send_args(struct born *b, const struct template *t)
 {
 	uint8_t frame[CHAN_FRAME_MAX];

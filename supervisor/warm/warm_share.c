@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warm_share.c - whose programs may wait: prestart_memory and the places among those
- * kept are shared between the requestors whose runs they are for. warm.c asks. Who has
- * the most gives way to who has less, but never so much that it would have less itself:
- * so nobody takes anything back, and it comes to rest.
+ * warm_share.c - shares prestart_memory, and the places for waiting programs,
+ * between the requestors of the runs. warm.c asks. The requestor with the most
+ * gives way to a requestor with less, but never so much as to have less: so
+ * nothing is taken back, and sharing comes to rest.
  */
 #include "supervisor/config/config.h"
 #include "supervisor/warm/warm_private.h"
 
 #define LEAST_BYTES (4u << 20)
-#define GUESS_PART 8 /* of all, for one that never waited */
+#define GUESS_PART 8 /* the part guessed for a program that never waited */
 
-/* What those of USER that wait have of prestart_memory. */
+/* Return the bytes of prestart_memory held by waiting workers of USER. */
 static uint64_t use_of(const struct warm *m, const void *user)
 {
 	const struct kept *k;
@@ -37,7 +37,10 @@ static uint64_t left_of(const struct warm *m)
 	return left;
 }
 
-/* What one of K needs: as the last that waited, or a guess. */
+/*
+ * Return the bytes needed by a worker of K: as the last that waited, or a
+ * guess.
+ */
 static uint64_t need_of(const struct kept *k)
 {
 	uint64_t guess =
@@ -49,8 +52,9 @@ static uint64_t need_of(const struct kept *k)
 }
 
 /*
- * One that waits, of another requestor than K's, who has the most, and would still
- * have as much as K's with one more; of what was used longest ago. Or NULL.
+ * Return the waiting worker that gives way to K: of another requestor, who has
+ * the most, and would still have as much as K's requestor with one more; the
+ * least recently used. Or NULL.
  */
 static struct born *who_gives_way(const struct kept *k)
 {
@@ -83,7 +87,7 @@ uint64_t warm_share_room(const struct kept *k)
 		left = left_of(k->warm);
 	}
 	if (left < k->needs)
-		return 0; /* it would not come to wait */
+		return 0; /* too little memory to come to wait */
 	if (left > k->job.memory_bytes)
 		left = k->job.memory_bytes;
 	return left >= LEAST_BYTES ? left : 0;
@@ -96,7 +100,8 @@ struct kept *warm_share_last(const struct warm *m, enum runtime kind,
 	unsigned most = 0;
 
 	TAILQ_FOREACH(k, &m->kept, link) {
-		unsigned n = k->user == user ? 1 : 0; /* with the one to come */
+		/* count the worker to come */
+		unsigned n = k->user == user ? 1 : 0;
 
 		if (k->job.kind != kind)
 			continue;

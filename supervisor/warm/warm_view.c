@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warm_view.c - what workers wait, and how often one was there: for paddock/waiting,
- * as JSON, and for SIGUSR1, in sum. Nothing here can fail.
+ * warm_view.c - shows which workers wait, and how often a run found one: for
+ * paddock/waiting, as JSON, and for SIGUSR1, in sum. Nothing here can fail.
  */
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interpreters.c - has a worker look for interpreters, as a run would see them,
- * when get_runtime_profile first asks; what it said is kept until a reload, or
- * until the machine's own have changed. A worker that cannot be had, fails or
- * takes too long leaves Lua alone, and the next one who asks tries again.
+ * when get_runtime_profile first asks. The result is kept until a reload, or
+ * until the machine's interpreters change. If no worker can be had, or the
+ * worker fails or takes too long, the result is Lua alone, and the next caller
+ * tries again.
  */
 #include "supervisor/worker/interpreters.h"
 
@@ -18,12 +19,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
+#include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/templates/catalogue.h"
@@ -31,11 +34,12 @@
 #define PATIENCE_MS 5000
 #define AGAIN_MS 20
 #define OUTPUT_BYTES (32u << 10)
+#define LOOK_BYTES (512u << 20)
 #define MODULES_MAX 500
 #define NAME_MAX_BYTES 64u
 #define LUA LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE
 
-/* What anybody may import that Python did not bring along. */
+/* Print the modules beside Python's own that any program may import. */
 #define MODULES                                                                \
 	"import pkgutil, sys\n"                                                \
 	"print('python', sys.version.split()[0])\n"                            \
@@ -55,7 +59,7 @@ static const char script[] =
     "bash -c 'echo bash ${BASH_VERSION%%(*}' 2>/dev/null\n"
     "exit 0\0" MODULES;
 
-/* Of the machine's: changed, and what was found may be, too. */
+/* Folders of the machine whose change may change the result. */
 static const char *const looked_at[] = {
     "/usr/bin",
     "/usr/local/bin",
@@ -66,30 +70,31 @@ static const char *const looked_at[] = {
 struct asker {
 	interpreters_done *done;
 	void *arg;
-	TAILQ_ENTRY(asker) link; /* in interpreters.askers */
+	TAILQ_ENTRY(asker) link; /* entry in interpreters.askers */
 };
 
-struct look { /* one worker's life */
+struct look { /* the life of one worker */
 	struct spawner_child child;
 	struct interpreters *of;
 	int fd;
 	struct event *readable, *deadline;
-	bool told, killed;
-	struct json_object *view; /* of what it said */
+	bool told, killed, held;  /* HELD: by a cgroup */
+	struct json_object *view; /* the result, made of the worker's output */
 };
 
 struct interpreters {
 	struct context *ctx;
-	struct json_object *view; /* NULL: not known */
+	struct json_object *view; /* the result; NULL: not known */
 	struct timespec changed[PLACES];
-	struct look *look;   /* NULL: nobody looks */
-	bool forgotten;	     /* what it finds is out of date already */
-	struct event *again; /* no worker could be had: a next try… */
-	int64_t until_ms;    /* …up to then */
+	struct look *look; /* the look under way, or NULL */
+	bool forgotten;	   /* the look's result is out of date already */
+	/* timer to try again, when no worker could be had */
+	struct event *again;
+	int64_t until_ms; /* when to stop trying */
 	TAILQ_HEAD(, asker) askers;
 };
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static struct json_object *none(void)
 {
@@ -106,7 +111,10 @@ static bool is_word(const char *word, const char *more)
 	return n > 0 && n <= NAME_MAX_BYTES;
 }
 
-/* "python 3.11.2", then "module numpy" or "more 7"; or "node 20.1.0". */
+/*
+ * Add a line to VIEW: "python 3.11.2", then "module numpy" or "more 7"; or
+ * "node 20.1.0".
+ */
 static void take_line(struct json_object *view, const char *key,
 		      const char *value)
 {
@@ -115,7 +123,7 @@ static void take_line(struct json_object *view, const char *key,
 
 	if (strcmp(key, "module") == 0 && is_word(value, "_") &&
 	    modules != NULL && json_length(modules) < MODULES_MAX)
-		json_object_array_add(modules, json_object_new_string(value));
+		json_object_array_add(modules, json_text_new(value));
 	else if (strcmp(key, "more") == 0 && python != NULL &&
 		 strtol(value, NULL, 10) > 0)
 		json_add(python, "moreModules:i",
@@ -149,16 +157,18 @@ static struct json_object *view_of(struct str said)
 	return view;
 }
 
-/* ---- the machine's ---- */
+/* ---- the machine's interpreters ---- */
 
 static void note_changed(struct timespec changed[PLACES])
 {
 	struct stat st;
 
+	loop_guard_allow("a few folders of the machine's own, named here");
 	for (size_t i = 0; i < PLACES; i++)
 		changed[i] = stat(looked_at[i], &st) == 0
 				 ? st.st_ctim
 				 : (struct timespec){0};
+	loop_guard_forbid();
 }
 
 static bool is_as_it_was(const struct interpreters *i)
@@ -189,7 +199,7 @@ static void tell_all(struct interpreters *i)
 	json_object_put(view);
 }
 
-/* What was said counts when all went well: who looked is gone now. */
+/* End the look, whose worker is gone. Keep its result, if there is one. */
 static void end(struct look *l)
 {
 	struct interpreters *i = l->of;
@@ -224,7 +234,7 @@ static void send_run(struct look *l)
 				.template_id = name,
 				.entry = shell,
 				.timeout_ms = PATIENCE_MS,
-				.memory_bytes = 512u << 20,
+				.memory_bytes = LOOK_BYTES,
 				.output_bytes = OUTPUT_BYTES,
 				.messages_per_second = MSG_RATE_MIN,
 				.code_bytes = sizeof(script),
@@ -234,13 +244,37 @@ static void send_run(struct look *l)
 		kill_look(l);
 }
 
+/*
+ * Put the worker into a cgroup of its own, as any run's. Where no cgroup can be
+ * made no run of a program can begin, which every later run is told.
+ */
+static bool hold(struct look *l)
+{
+	static const struct cgroup_limits limits = {.memory_bytes = LOOK_BYTES,
+						    .processes = 32};
+	struct isolation *iso = l->of->ctx->isolation;
+	int rc = cgroup_run_begin(l->child.slot, &limits, l->child.pid);
+
+	l->held = rc == 0;
+	if (rc == 0 || rc == -ENOTSUP)
+		return true;
+	log_error("interpreters", "cgroup=failed err=\"%s\"", strerror(-rc));
+	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		snprintf(
+		    iso->no_programs, sizeof(iso->no_programs),
+		    "no cgroup can be made for a run: %s; start paddockd as "
+		    "root, or in a systemd unit with Delegate=yes",
+		    strerror(-rc));
+	return false;
+}
+
 static void on_born(struct spawner_child *child, int err)
 {
 	struct look *l = CONTAINER(child, struct look, child);
 
 	if (err != 0)
 		end(l);
-	else if (l->killed)
+	else if (l->killed || !hold(l))
 		kill_look(l);
 	else
 		send_run(l);
@@ -249,8 +283,13 @@ static void on_born(struct spawner_child *child, int err)
 static void on_exit_of(struct spawner_child *child, int status,
 		       const struct rusage *use)
 {
+	struct look *l = CONTAINER(child, struct look, child);
+	struct cgroup_use ignored;
+
 	(void)status, (void)use;
-	end(CONTAINER(child, struct look, child));
+	if (l->held)
+		cgroup_run_end(child->slot, &ignored);
+	end(l);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -265,12 +304,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0) {
-		event_del(l->readable); /* its end is told by its exit */
+		event_del(l->readable); /* on_exit_of() follows */
 		if (n != 0)
 			kill_look(l);
 		return;
 	}
-	/* it is small, and so comes whole */
+	/* the result is small, so it comes in one message */
 	if (m.type == MSG_RESULT && !l->told &&
 	    m.result.head.n == m.result.total)
 		l->view = view_of(m.result.head);
@@ -290,7 +329,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		event_add(l->deadline, CLOCK_TIMEVAL(left_ms));
 }
 
-/* In the cage of some program's: its package is not looked at. */
+/* Spawn the worker in the cage of any program, whose package is not used. */
 static int spawn(struct look *l, int end_of_worker)
 {
 	const struct context *ctx = l->of->ctx;
@@ -301,7 +340,7 @@ static int spawn(struct look *l, int end_of_worker)
 		struct spawner_job job = {
 		    .kind = RUNTIME_PROGRAM,
 		    .cpu_ms = PATIENCE_MS,
-		    .memory_bytes = 512u << 20,
+		    .memory_bytes = LOOK_BYTES,
 		    .package = t->dir,
 		    .package_id = t->folder,
 		    .digest = t->digest,
@@ -325,6 +364,8 @@ static int start(struct interpreters *i)
 	if (rc == 0) {
 		rc = spawn(l, ends[1]);
 		close(ends[1]);
+		if (rc < 0)
+			close(ends[0]);
 	}
 	if (rc < 0) {
 		free(l);
@@ -342,7 +383,10 @@ static int start(struct interpreters *i)
 	return 0;
 }
 
-/* A zygote that is being started, or a slot, is there soon. */
+/*
+ * Start a look. A zygote being started, or a slot, will be there soon: try
+ * again.
+ */
 static void look(struct interpreters *i)
 {
 	int rc = i->ctx->quiet ? -EPERM : start(i);
@@ -360,7 +404,7 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 	look(arg);
 }
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 struct interpreters *interpreters_new(struct context *ctx)
 {
@@ -400,7 +444,7 @@ void interpreters_ask(struct interpreters *i, interpreters_done *done,
 	*a = (struct asker){.done = done, .arg = arg};
 	TAILQ_INSERT_TAIL(&i->askers, a, link);
 	if (i->look != NULL || evtimer_pending(i->again, NULL))
-		return; /* whoever looks tells all */
+		return; /* the look under way tells all callers */
 	i->until_ms = clock_mono_ms() + PATIENCE_MS;
 	if (i->view != NULL)
 		tell_all(i);

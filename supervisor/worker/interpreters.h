@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreters.h - what programs find on this machine: Python with its modules,
- * Node.js, bash and Lua, by their versions.
+ * interpreters.h - finds the interpreters for programs on this machine: Python
+ * with its modules, Node.js, bash and Lua, by their versions.
  */
 #ifndef SUPERVISOR_WORKER_INTERPRETERS_H
 #define SUPERVISOR_WORKER_INTERPRETERS_H
@@ -12,17 +12,20 @@ struct context;
 struct interpreters;
 
 struct interpreters *interpreters_new(struct context *ctx);
-/* After spawner_stop(). Whoever still waits is told. NULL is fine. */
+/*
+ * Free I after spawner_stop(); callers that wait are told Lua alone. NULL is
+ * fine.
+ */
 void interpreters_free(struct interpreters *i);
 
-/* Programs or the machine may be others now: look again when asked. */
+/* Programs or the machine may have changed: look again at the next question. */
 void interpreters_forget(struct interpreters *i);
 
 /*
- * {python?, node?, bash?, lua}, each {version}, Python's with {modules,
- * moreModules?}; borrowed, and only until DONE returns. It is called once: at
- * once when that is known, else when a worker, caged as a run's, has looked.
- * Where no program can be run it is Lua alone.
+ * Called once with {python?, node?, bash?, lua}, each {version}, Python's with
+ * {modules, moreModules?}; borrowed until DONE returns. Called at once when the
+ * result is known, else when a worker, caged as a run's, has looked. Where no
+ * program can run the result is Lua alone.
  */
 typedef void interpreters_done(void *arg, struct json_object *view);
 void interpreters_ask(struct interpreters *i, interpreters_done *done,

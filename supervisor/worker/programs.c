@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * programs.c - templates that are programs: what all of them see of the host,
- * whether one may run, and its cgroup. server.c and reload.c show, runs ask. It
- * also judges for the privileged child whether a zygote's arguments are what
- * the configuration allows; a program that may not run is refused with the path
- * or grant.
+ * programs.c - decides about program templates: their view of the host, whether
+ * one may run, and the cgroup. server.c and reload.c show, runs ask. The
+ * privileged child asks whether a zygote's arguments are allowed by the
+ * configuration. A refusal of a program names the path or grant.
  */
 #include "supervisor/worker/programs.h"
 
@@ -18,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/loop_guard.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
@@ -27,7 +27,7 @@
 #include "supervisor/state/state_file.h"
 #include "proto/json/json_pack.h"
 
-/* The shim's own, beside what it keeps of inputs and output. */
+/* The shim's own, beside copies of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
 
 static void add_read(struct spawner_rootfs *tree, const char *path)
@@ -49,13 +49,19 @@ char *programs_artifacts(const struct config *config)
 {
 	char *dir =
 	    xasprintf("%s/" STORE_ARTIFACTS_DIR, config_files_dir(config));
-	char *real = realpath(dir, NULL);
+	char *real;
 
+	loop_guard_allow("a folder of ours, when a run or a zygote begins");
+	real = realpath(dir, NULL);
+	loop_guard_forbid();
 	free(dir);
 	return real;
 }
 
-/* As they are now: a state begins without any. */
+/*
+ * Return the folder of artifacts with *ID, if there is one: a new state has
+ * none. The caller frees the path.
+ */
 static char *find_artifacts(const struct config *config, struct file_id *id)
 {
 	char *path = programs_artifacts(config);
@@ -74,9 +80,37 @@ static char *find_artifacts(const struct config *config, struct file_id *id)
 	return NULL;
 }
 
+/*
+ * Have small packages copied as well, so that no process outside shares their
+ * pages; as far as there is room beside the packages that have to be copied.
+ */
+static void copy_small(struct spawner_rootfs *tree,
+		       const struct template *const *of)
+{
+	uint64_t room = tree->copies_bytes, small = 0;
+
+	for (size_t i = 0; i < tree->n_packages; i++)
+		if (tree->packages[i].copied)
+			room -= of[i]->package_bytes < room
+				    ? of[i]->package_bytes
+				    : room;
+	if (room > PROGRAMS_SMALL_ALL)
+		room = PROGRAMS_SMALL_ALL;
+	for (size_t i = 0; i < tree->n_packages; i++) {
+		uint64_t bytes = of[i]->package_bytes;
+
+		if (tree->packages[i].copied || bytes > PROGRAMS_SMALL ||
+		    bytes > tree->copy_bytes || bytes > room - small)
+			continue;
+		tree->packages[i].copied_if = true;
+		small += bytes;
+	}
+}
+
 void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config)
 {
+	const struct template **of = xcalloc(all->n + 1, sizeof(*of));
 	struct spawner_rootfs tree = {
 	    .weak = config->allow_weak_programs,
 	    .copy_bytes = (uint64_t)config->max_package_copy_bytes,
@@ -90,7 +124,7 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 
 		if (t->runtime != RUNTIME_PROGRAM)
 			continue;
-		tree.n_packages++;
+		of[tree.n_packages++] = t;
 		*p = (struct spawner_package){.path = t->dir,
 					      .id = t->folder,
 					      .copied =
@@ -100,6 +134,8 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
 	}
+	copy_small(&tree, of);
+	free(of);
 	tree.artifacts = find_artifacts(config, &tree.artifacts_id);
 	spawner_set_tree(c, &tree);
 	free(tree.packages);
@@ -107,7 +143,10 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 	free(tree.artifacts);
 }
 
-/* What is every program's own hides the host's. */
+/*
+ * Return which of every program's own folders hides PATH of the host; NULL:
+ * PATH is visible.
+ */
 static const char *hidden_by(const char *path)
 {
 	static const char *const own[] = {"/work", "/template", "/proc"};
@@ -118,7 +157,7 @@ static const char *hidden_by(const char *path)
 	return NULL;
 }
 
-/* Can PATH, which is granted, be shown by what lies there? */
+/* Can PATH, which is granted, be shown to T? A fault is in R. */
 static bool may_read(const struct template *t, const char *path,
 		     const char *granted, struct tool_error *r)
 {
@@ -138,7 +177,7 @@ static bool may_read(const struct template *t, const char *path,
 	}
 	rc = granted_path_find(granted, path, &id, errmsg, sizeof(errmsg));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
-		return true; /* or who shows it to programs tells */
+		return true; /* the zygote will tell the rest */
 	tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,
 		       "%s asks to read what it cannot be shown: %s", t->id,
 		       errmsg);
@@ -214,9 +253,9 @@ int programs_hold(const struct run *r, const struct born *b)
 		       : cgroup_run_begin(b->child.slot, &limits, b->child.pid);
 }
 
-/* ---- by root ---- */
+/* ---- with root's rights ---- */
 
-/* Is it WANT that NAME, a link in the folder AT, leads to? */
+/* Does NAME, a link in the folder AT, lead to WANT? */
 static bool leads_to(int at, const char *name, const struct file_id *want)
 {
 	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -229,7 +268,7 @@ static bool leads_to(int at, const char *name, const struct file_id *want)
 	return same;
 }
 
-/* Is one of the links in the folder FD one to WANT? */
+/* Does a link in the folder FD lead to WANT? */
 static bool is_linked(int fd, const struct file_id *want)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -247,7 +286,10 @@ static bool is_linked(int fd, const struct file_id *want)
 	return found;
 }
 
-/* Absolute, and without a part that is no name: such a one names a parent. */
+/*
+ * Is PATH absolute, with no empty part, "." or ".."? Such parts would name
+ * another parent.
+ */
 static bool is_plain(const char *path)
 {
 	size_t len = strlen(path);
@@ -259,7 +301,7 @@ static bool is_plain(const char *path)
 	       (len < 3 || strcmp(path + len - 3, "/..") != 0);
 }
 
-/* What PATH is of, and the folder that it lies in; through no link. */
+/* Identify the folder PATH, and its parent; through no link. */
 static bool identify(const char *path, struct file_id *id,
 		     struct file_id *parent)
 {
@@ -281,7 +323,7 @@ static bool identify(const char *path, struct file_id *id,
 	return good;
 }
 
-/* Is FOLDER a package, ID, or one of packages, ID among them? */
+/* Is FOLDER the package ID, or a folder of packages with ID among them? */
 static bool has_package(const char *folder, const struct file_id *id,
 			const struct file_id *parent)
 {
@@ -303,7 +345,7 @@ static bool has_package(const char *folder, const struct file_id *id,
 
 enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
 
-/* What is behind "DEVICE:INODE:", which is ID; NULL: that is not there. */
+/* Read ID from "DEVICE:INODE:". Returns the text behind; NULL: malformed. */
 static const char *file_id_read(const char *arg, struct file_id *id)
 {
 	char *end;
@@ -318,9 +360,9 @@ static const char *file_id_read(const char *arg, struct file_id *id)
 }
 
 /*
- * "DEVICE:INODE:[DIGEST:]PATH": is that what lies at PATH, and what catalogue.h
- * calls a package? Descriptors are compared; and the zygote, which finds another there
- * by then, shows none.
+ * Judge "DEVICE:INODE:[DIGEST:]PATH": is PATH that folder, and a package as
+ * catalogue.h defines? Descriptors are compared; and the zygote shows no
+ * package when it finds another folder there.
  */
 static enum standing package_stands(const struct config *c, const char *arg)
 {
@@ -340,7 +382,7 @@ static enum standing package_stands(const struct config *c, const char *arg)
 	return found ? ALLOWED : NOT_ALLOWED;
 }
 
-/* "BYTES:BYTES": how much may be copied, as it is configured. */
+/* Is ARG "BYTES:BYTES", the configured bounds of copies? */
 static bool are_bounds(const struct config *c, const char *arg)
 {
 	char own[48];
@@ -350,7 +392,7 @@ static bool are_bounds(const struct config *c, const char *arg)
 	return strcmp(arg, own) == 0;
 }
 
-/* "DEVICE:INODE:DIR": the state's artifacts, and nothing else of the host. */
+/* Is ARG "DEVICE:INODE:DIR", the state's artifacts and no other folder? */
 static bool are_artifacts(const struct config *c, const char *arg)
 {
 	char *own = programs_artifacts(c);
@@ -362,7 +404,10 @@ static bool are_artifacts(const struct config *c, const char *arg)
 	return are;
 }
 
-/* A package that is not there any more is one that the zygote leaves out. */
+/*
+ * May a zygote have the argument ARG? A package that is gone becomes "unshown",
+ * which the zygote leaves out.
+ */
 static bool may_have(const struct config *c, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
@@ -397,7 +442,7 @@ bool programs_may_start(const struct config *c, char *const argv[])
 	if (argv[0] == NULL)
 		return false;
 	if (argv[1] == NULL)
-		return true; /* Lua's, which sees no file */
+		return true; /* the zygote of Lua sees no file */
 	if (strcmp(argv[1], "program") != 0)
 		return false;
 	for (size_t i = 2; argv[i] != NULL; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * programs.h - templates that are programs: what they may see, and whether
- * one may run here.
+ * programs.h - decides how program templates see the host, and whether a
+ * program may run here.
  */
 #ifndef SUPERVISOR_WORKER_PROGRAMS_H
 #define SUPERVISOR_WORKER_PROGRAMS_H
@@ -14,38 +14,48 @@
 #include "supervisor/run/run.h"
 #include "supervisor/warm/born.h"
 
-/* C's programs see the packages of ALL, and what CONFIG grants them to read. */
+#define PROGRAMS_SMALL                                                         \
+	((uint64_t)4 << 20) /* a package up to this size is copied */
+/* most bytes of all small packages */
+#define PROGRAMS_SMALL_ALL ((uint64_t)64 << 20)
+
+/* Show to C's programs the packages of ALL, and the paths granted by CONFIG. */
 void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config);
 
 /*
- * Where CONFIG's state has its artifacts: without a link, the caller's; NULL:
- * it has none yet.
+ * Return the folder of artifacts of CONFIG's state, without a link; the caller
+ * frees the path. NULL: there is none yet.
  */
 char *programs_artifacts(const struct config *config);
 
-/* May T run, to which all is granted? A program that may not is refused in R. */
+/* May T run, whose permissions are all granted? If not, R has the reason. */
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct tool_error *r);
 
-/* {available, reason?}: can any be caged here? The caller's. */
+/*
+ * Return {available, reason?, weak?}: can any program be caged here? The caller
+ * frees the object.
+ */
 struct json_object *programs_view(const struct isolation *iso);
 
-/* What R's worker is for, all that it asks for granted; borrowed from R. */
+/*
+ * Return the job for R's worker, with all permissions granted; borrowed from R.
+ */
 struct spawner_job programs_job(const struct run *r);
 
 /*
- * B is the shim of R, a program's, which waits for RUN: hold it and
- * what it starts to R's limits, by a cgroup, also one that was held before it had
- * a run. As cgroup_run_begin().
+ * Hold B, the shim of the program's run R, which waits for RUN, and all its
+ * children to R's limits, by a cgroup; also a shim that was held before its
+ * run. Returns as cgroup_run_begin().
  */
 int programs_hold(const struct run *r, const struct born *b);
 
 /*
- * For who starts zygotes with root's rights: does C allow ARGV? That is, no
- * packages but those in its template folders, no paths but those that
- * it grants, and nothing that a zygote does not know. A package whose folder
- * is not the one that ARGV says becomes, there, one that is not shown.
+ * Does C allow ARGV? Asked by the process that starts zygotes with root's
+ * rights. Allowed are packages in C's template folders, paths that C grants,
+ * and no argument unknown to a zygote. A package argument whose folder has been
+ * replaced is turned into an "unshown" argument.
  */
 bool programs_may_start(const struct config *c, char *const argv[]);
 

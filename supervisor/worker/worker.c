@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - one worker's life: asked of the spawner, given its code and inputs,
- * watched, ended, reaped. runs_queue.c starts it, runs.c cancels it. When none can
- * be cloned the run is told that it was not started. A worker that breaks the
- * protocol or is late is killed, and its exit decides the outcome.
+ * worker.c - the life of a worker: asked of the spawner, given code and inputs,
+ * watched, ended, reaped. runs_queue.c starts a worker, runs.c cancels it. When
+ * no worker can be cloned the run is told so. A worker that breaks the protocol
+ * or is late is killed, and the exit decides the outcome.
  */
 #include "supervisor/worker/worker.h"
 
@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/text/quantity.h"
@@ -26,20 +27,41 @@
 #include "supervisor/run/outcome.h"
 #include "supervisor/warm/warm.h"
 #include "supervisor/worker/worker_private.h"
-#include "supervisor/templates/template_load.h"
 #include "supervisor/threads/output_parse.h"
 
-#define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
-#define LINGER_MS 1000	   /* from a worker's last word to its exit */
+#define FRAMES_PER_WAKE 16 /* most frames read at once, of up to 64 KiB each */
+#define LINGER_MS 1000	   /* time from a worker's last message to its exit */
+#define END_MS 300	   /* time for a shim to end its processes */
+#define AGAIN_MS 100	   /* pause between two SIGTERMs; see ask_again() */
 
-/* ---- ending it ---- */
+/* ---- ending a worker ---- */
+
+static void after_ms(struct event *ev, int64_t ms)
+{
+	event_add(ev, CLOCK_TIMEVAL(ms));
+}
+
+/*
+ * Must W's shim end the program? Without a cgroup only the shim, which waits
+ * for the program's processes, knows the CPU time they used.
+ */
+static bool is_to_wait(const struct worker *w)
+{
+	return w->run->template->runtime == RUNTIME_PROGRAM && !w->born->held &&
+	       !w->ending;
+}
 
 static void worker_kill(struct worker *w, int sig)
 {
+	if (sig == SIGKILL) {
+		w->killed = true; /* if not cloned yet, kill once cloned */
+		if (is_to_wait(w)) {
+			w->ending = true;
+			sig = SIGQUIT;
+			after_ms(w->deadline, END_MS);
+		}
+	}
 	born_signal(w->born, sig);
-	if (sig == SIGKILL)
-		w->killed =
-		    true; /* and again once it is cloned, if that is to come */
 }
 
 static void worker_free(struct worker *w)
@@ -49,10 +71,11 @@ static void worker_free(struct worker *w)
 	event_free(w->readable);
 	event_free(w->writable);
 	event_free(w->deadline);
+	if (w->cpu != NULL)
+		event_free(w->cpu);
 	born_free(w->born);
-	worker_unreserve(w);
+	worker_artifact_drop(w);
 	worker_files_free(w->files);
-	artifact_file_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
 	tool_error_fini(&w->tool_error);
@@ -79,12 +102,7 @@ int worker_violation(struct worker *w, const char *offence)
 	return worker_violation_of(w, offence, json_object_new_object());
 }
 
-static void after_ms(struct event *ev, int64_t ms)
-{
-	event_add(ev, CLOCK_TIMEVAL(ms));
-}
-
-/* The caller may have asked for more than it got. */
+/* Set RUN_TIMEOUT, with the time wished for if the run got less. */
 static void tell_timeout(struct run *r)
 {
 	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
@@ -100,6 +118,22 @@ static void tell_timeout(struct run *r)
 			  : "");
 }
 
+/*
+ * Ask W to end, and have on_deadline() ask again until the grace is over: a
+ * pending SIGTERM of the program's own keeps the supervisor's from arriving.
+ * False: the grace is over.
+ */
+static bool ask_again(struct worker *w)
+{
+	int64_t left_ms = w->grace_end_ms - clock_mono_ms();
+
+	if (left_ms <= 0 || w->killed || w->phase == PHASE_DONE || w->silent)
+		return false;
+	born_signal(w->born, SIGTERM);
+	after_ms(w->deadline, left_ms < AGAIN_MS ? left_ms : AGAIN_MS);
+	return true;
+}
+
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
@@ -107,10 +141,12 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	int64_t left_ms;
 
 	(void)fd, (void)what;
+	if (ask_again(w))
+		return;
 	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
-		; /* how it ends is settled */
+		; /* the outcome is settled */
 	else if (w->silent)
-		worker_violation(w, "it closed its socket and lived on");
+		w->lived_on = true;
 	else
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
@@ -128,8 +164,13 @@ void worker_recv_last(struct worker *w)
 
 void worker_cancel(struct run *r)
 {
-	worker_kill(r->worker, SIGTERM);
-	after_ms(r->worker->deadline, r->limits.cancel_grace_ms);
+	struct worker *w = r->worker;
+
+	w->grace_end_ms = clock_mono_ms() + r->limits.cancel_grace_ms;
+	if (!ask_again(w)) {
+		worker_kill(w, SIGTERM);
+		after_ms(w->deadline, 0);
+	}
 }
 
 bool worker_stop(struct run *r)
@@ -143,14 +184,14 @@ bool worker_stop(struct run *r)
 	return true;
 }
 
-/* W is told how long no time was to pass. */
+/* Continue W, and tell W how long the clock rested. */
 static void resume(const struct worker *w, int64_t rested_ms)
 {
 	const union sigval ms = {.sival_int = (int)rested_ms};
 
 	if (born_is_alive(w->born) &&
 	    sigqueue(w->born->child.pid, SIGCONT, ms) < 0)
-		born_signal(w->born, SIGCONT); /* no room for what is with it */
+		born_signal(w->born, SIGCONT); /* no room to pass RESTED_MS */
 }
 
 void worker_continue(struct run *r, int64_t rested_ms)
@@ -177,7 +218,7 @@ bool worker_is_alive(const struct run *r)
 	return w != NULL && born_is_alive(w->born) && !w->killed;
 }
 
-/* ---- what goes to it, and comes from it ---- */
+/* ---- messages ---- */
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
@@ -190,11 +231,11 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		worker_send_body(w);
 }
 
-enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
+enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_FULL, DRAIN_END };
 
 /*
- * Up to MAX frames, or to its last word. DRY: none for now; END: there will be
- * none.
+ * Read up to MAX frames, or to W's last message. DRY: no frame now; FULL: W
+ * takes no frame now; END: no frame will come.
  */
 static enum drained drain(struct worker *w, int max)
 {
@@ -205,7 +246,7 @@ static enum drained drain(struct worker *w, int max)
 		ssize_t n = chan_recv(w->born->fd, frame);
 
 		if (n == -EMSGSIZE && done)
-			continue; /* dropped, as all that comes then */
+			continue; /* dropped, as all after the last message */
 		if (n == -EMSGSIZE) {
 			worker_violation(
 			    w, "a frame that is empty or over 64 KiB");
@@ -217,11 +258,13 @@ static enum drained drain(struct worker *w, int max)
 			return DRAIN_END;
 		if (!done && w->phase == PHASE_DONE)
 			return DRAIN_DRY;
+		if (w->full)
+			return DRAIN_FULL;
 	}
 	return DRAIN_MORE;
 }
 
-/* One that waited may have died before its run came: it has not begun then. */
+/* W may have died before reading RUN: then the run has not begun. */
 static void see_unread(struct worker *w)
 {
 	if (w->born->waited && w->phase == PHASE_BORN &&
@@ -229,7 +272,7 @@ static void see_unread(struct worker *w)
 		w->unread = true;
 }
 
-/* What was used before its run came is not its requestor's. */
+/* Subtract from USE the CPU time before the run: no requestor pays for it. */
 static void exclude_start(const struct born *b, struct rusage *use)
 {
 	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
@@ -250,8 +293,8 @@ static void exclude_start(const struct born *b, struct rusage *use)
 }
 
 /*
- * It gave its result, and may only exit: what comes of its run is known, and its
- * row is written meanwhile. A program's others may have met limits of them all.
+ * Report the outcome of a Lua worker that gave a result and may only exit, so
+ * that the row is written meanwhile. A program may still have met a limit.
  */
 static void leave(struct worker *w)
 {
@@ -272,24 +315,30 @@ static void leave(struct worker *w)
 static void on_turn(void *arg)
 {
 	struct worker *w = arg;
+	enum drained how;
 	bool ended;
 
 	see_unread(w);
-	ended = drain(w, FRAMES_PER_WAKE) == DRAIN_END;
+	how = drain(w, FRAMES_PER_WAKE);
+	ended = how == DRAIN_END;
+	if (how == DRAIN_FULL) {
+		event_del(w->readable);
+		return;
+	}
 	if (!ended && w->phase != PHASE_DONE) {
 		event_add(w->readable, NULL);
 		return;
 	}
 	event_del(w->readable);
 	if (!ended) {
-		leave(w); /* else the outcome waits for its exit */
+		leave(w); /* else the outcome waits for the exit */
 		return;
 	}
 	w->silent = true;
 	worker_recv_last(w);
 }
 
-/* What it says is its requestor's to wait for, when others want the loop. */
+/* Read W in the requestor's turn, when others want the loop. */
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
@@ -305,9 +354,16 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		event_del(w->readable);
 }
 
+void worker_read_on(struct worker *w)
+{
+	w->full = false;
+	if (w->phase != PHASE_DONE && !w->silent)
+		event_add(w->readable, NULL);
+}
+
 /* ---- start and end ---- */
 
-/* A program's shim does nothing before it is told what: now it may be. */
+/* Put W's shim, which waits for RUN, into a cgroup, then send RUN. */
 static void hold(struct worker *w)
 {
 	struct run *r = w->run;
@@ -316,6 +372,7 @@ static void hold(struct worker *w)
 	w->waits = false;
 	w->born->held |= rc == 0;
 	if (rc == 0 || rc == -ENOTSUP) {
+		worker_cpu_watch(w);
 		worker_send_body(w);
 		return;
 	}
@@ -361,8 +418,8 @@ static void on_born(struct born *born, int err)
 static int start(const struct worker_env *env, struct run *r, bool fresh);
 
 /*
- * It waited, and died before its run came: that has not begun, and may. A shim
- * says READY when it hands the run over.
+ * Did W die while waiting, before the run began? Then the run may start anew. A
+ * shim says READY when handing the run over.
  */
 static bool is_unfit(const struct worker *w)
 {
@@ -386,6 +443,17 @@ static void start_another(struct worker *w, int status)
 		env->on_not_started(env->arg, r, rc);
 }
 
+/*
+ * Report W as living on if our SIGKILL ended W. Else W was exiting already,
+ * which takes a while when much memory is freed.
+ */
+static void tell_lived_on(struct worker *w, const struct exit_facts *e)
+{
+	if (w->lived_on && !w->have_result && e->group.oom_kills <= 0 &&
+	    WIFSIGNALED(e->status) && WTERMSIG(e->status) == SIGKILL)
+		worker_violation(w, "it closed its socket and lived on");
+}
+
 static void on_reaped(struct born *born, int status, const struct rusage *use)
 {
 	struct worker *w = born->owner;
@@ -397,6 +465,8 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	if (born->held)
 		cgroup_run_end(born->child.slot, &e.group);
 	see_unread(w);
+	worker_artifact_drop(w); /* no reader waits for the answer */
+	w->full = false;
 	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	if (is_unfit(w)) {
@@ -405,6 +475,7 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	}
 	if (born->waited)
 		warm_began(env->ctx->warm, born);
+	tell_lived_on(w, &e);
 	exclude_start(born, &e.use);
 	if (w->over) {
 		worker_free(w);
@@ -420,7 +491,7 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	env->on_over(env->arg, r, &e);
 }
 
-/* One that waited for a run like R, or one that is asked for. NULL and *RC. */
+/* Get a worker that waited for a run like R, or ask for one. NULL and *RC. */
 static struct born *get(const struct worker_env *env, struct run *r,
 			struct spawner_job *job, struct worker *w, bool fresh,
 			int *rc)
@@ -445,7 +516,7 @@ static struct born *get(const struct worker_env *env, struct run *r,
 	return b;
 }
 
-/* FRESH: one that did not wait. */
+/* Start a worker for R; FRESH: not one that waited. */
 static int start(const struct worker_env *env, struct run *r, bool fresh)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
@@ -473,7 +544,7 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
 	w->waits = job.kind == RUNTIME_PROGRAM;
-	if (born_is_alive(w->born)) /* it waited */
+	if (born_is_alive(w->born)) /* true of a worker that waited */
 		log_pid(w);
 	if (w->waits && born_is_alive(w->born))
 		hold(w);

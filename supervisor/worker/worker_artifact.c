@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_artifact.c - an artifact that a worker sends, and what it lost of them,
- * for worker_recv.c. What may not be kept is let go as it comes, and the worker
- * is told why when all of it has come.
+ * worker_artifact.c - receives artifacts of a worker, and reports of lost
+ * artifacts, for worker_recv.c. An artifact that may not be kept is dropped as
+ * it comes, and the worker is told why when the last byte has come.
  */
 #include "supervisor/worker/worker_private.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,22 +16,38 @@
 #include "supervisor/run/lost_artifacts.h"
 #include "supervisor/state/disk_space.h"
 
-#define DISK_LOOK_BYTES (1u << 20) /* of it, after which to look again */
+/* Bytes counted for an artifact until its file is removed. */
+struct reserved {
+	struct requestor *requestor;
+	int64_t bytes;
+};
 
-void worker_unreserve(struct worker *w)
+static void unreserve(void *arg)
 {
-	requestor_kept_one(w->run->requestor, w->promised, false);
-	w->promised = 0;
+	struct reserved *v = arg;
+
+	requestor_kept_one(v->requestor, v->bytes, false);
+	free(v);
 }
 
-/* The world's fault, SAYS: what W sends now is not kept. */
+void worker_artifact_drop(struct worker *w)
+{
+	struct reserved *v = xcalloc(1, sizeof(*v));
+
+	*v = (struct reserved){w->run->requestor, w->promised};
+	w->promised = 0;
+	file_sink_free(w->blob, unreserve, v);
+	w->blob = NULL;
+}
+
+/* Set W's error: the server cannot keep the artifact, for the reason SAYS. */
 static void unavailable(struct worker *w, const char *says)
 {
 	tool_error_set(&w->tool_error, "STORE_UNAVAILABLE", NULL,
 		       "this server could not keep the artifact: %s", says);
 }
 
-/* May SIZE bytes of an artifact be written now, as to the disk? */
+/* Has the disk room for SIZE bytes of an artifact now? */
 static bool disk_has_room(struct worker *w, int64_t size)
 {
 	const char *says =
@@ -42,7 +58,10 @@ static bool disk_has_room(struct worker *w, int64_t size)
 	return says == NULL;
 }
 
-/* A file of it failed with ERR: the operator is told more than the client. */
+/*
+ * A file could not be written, by ERR: the operator is told more than the
+ * client.
+ */
 static void not_written(struct worker *w, int err)
 {
 	log_error("worker",
@@ -54,57 +73,106 @@ static void not_written(struct worker *w, int err)
 	unavailable(w, store_says(-err));
 }
 
-static int artifact_done(struct worker *w)
+/* Tell W, all of whose bytes have come, why the artifact is not kept. */
+static void refuse(struct worker *w)
 {
 	struct run_artifact a = w->artifact;
-	char sha256[65];
-	char *path =
-	    w->blob == NULL ? NULL : artifact_file_finish(w->blob, sha256);
+	struct tool_error errmsg = w->tool_error;
 
-	if (w->blob != NULL && path == NULL)
-		not_written(w, errno);
-	w->blob = NULL;
-	worker_unreserve(w);
 	w->artifact = (struct run_artifact){0};
-	w->phase = PHASE_ANSWER;
-	if (path == NULL) {
-		struct tool_error errmsg = w->tool_error;
-
-		w->tool_error = (struct tool_error){0};
-		worker_answer_refused(w->run, &a, &errmsg);
-		free(a.name);
-		free(a.mime_type);
-		return 0;
-	}
-	w->env->on_artifact(w->env->arg, w->run, &a, path, sha256);
-	return 0;
+	w->tool_error = (struct tool_error){0};
+	worker_answer_refused(w->run, &a, &errmsg);
+	free(a.name);
+	free(a.mime_type);
 }
 
-/* Others write, too: is there still room for what is on its way? */
-static void look_at_disk(struct worker *w)
+static bool has_come(const struct worker *w)
 {
-	if (disk_has_room(w, 0))
+	return w->body_got == w->body_total;
+}
+
+/*
+ * Drop the artifact, which cannot be written, by RC or SAYS, and the bytes to
+ * come.
+ */
+static void fail(struct worker *w, int rc, const char *says)
+{
+	if (says != NULL)
+		unavailable(w, says);
+	else
+		not_written(w, -rc);
+	worker_artifact_drop(w);
+	if (has_come(w))
+		refuse(w);
+	if (w->full)
+		worker_read_on(w);
+}
+
+static void on_room(void *arg)
+{
+	worker_read_on(arg);
+}
+
+static void on_written(void *arg, const struct file_sink_end *end)
+{
+	struct worker *w = arg;
+	struct run_artifact a = w->artifact;
+	char *sha256;
+
+	if (end->rc != 0) {
+		fail(w, end->rc, end->says);
 		return;
-	artifact_file_free(w->blob);
-	w->blob = NULL;
+	}
+	sha256 = xstrdup(end->sha256); /* the sink, freed next, owns it */
+	w->artifact = (struct run_artifact){0};
+	worker_artifact_drop(w);
+	w->env->on_artifact(w->env->arg, w->run, &a, end->path, sha256);
+	free(sha256);
+}
+
+static const struct file_sink_ops sink_ops = {on_room, on_written};
+
+/*
+ * Write S into the file, which has room: else W is not read. 0 or -errno: no
+ * thread takes it.
+ */
+static int write_bytes(struct worker *w, struct str s)
+{
+	size_t room;
+	char *to = file_sink_room(w->blob, &room);
+
+	assert(s.n <= room);
+	memcpy(to, s.p, s.n);
+	return file_sink_wrote(w->blob, s.n);
 }
 
 int worker_artifact_bytes(struct worker *w, struct str s)
 {
+	int rc = 0;
+
 	if (s.n > w->body_total - w->body_got)
 		return worker_violation(w,
 					"an artifact is longer than it said");
-	if (w->blob != NULL && (w->body_got + s.n) / DISK_LOOK_BYTES >
-				   w->body_got / DISK_LOOK_BYTES)
-		look_at_disk(w);
-	/* a failed write shows at artifact_file_finish(), when it can be answered */
-	if (w->blob != NULL)
-		(void)artifact_file_write(w->blob, s.p, s.n);
 	w->body_got += s.n;
-	return w->body_got == w->body_total ? artifact_done(w) : 0;
+	if (has_come(w))
+		w->phase = PHASE_ANSWER;
+	if (w->blob == NULL) {
+		if (has_come(w))
+			refuse(w);
+		return 0;
+	}
+	if (s.n > 0)
+		rc = write_bytes(w, s);
+	if (rc == 0 && has_come(w))
+		rc = file_sink_finish(w->blob);
+	if (rc != 0)
+		fail(w, rc, NULL);
+	else if (!has_come(w))
+		w->full = !file_sink_wants(w->blob);
+	return 0;
 }
 
-/* It may not have what it wants, says WHAT. */
+/* Set W's error: over the limit B. WHAT says what was wanted. */
 static void over(struct worker *w, enum limit b, int64_t used, int64_t allowed,
 		 const char *what)
 {
@@ -130,7 +198,7 @@ static void over_bytes(struct worker *w, uint64_t size)
 	     "the run's artifacts would hold more than they may");
 }
 
-/* May W have an artifact of SIZE more? Its error says why not. */
+/* May W have an artifact of SIZE more? If not, W's error has the reason. */
 static bool may_have(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
@@ -153,14 +221,15 @@ static bool may_have(struct worker *w, uint64_t size)
 int worker_artifact(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
+	const struct file_sink_ask ask = {.pool = w->env->ctx->thread_pool,
+					  .requestor = r->requestor,
+					  .config = w->env->ctx->config,
+					  .instance = w->env->ctx->instance,
+					  .size = (int64_t)m->artifact.total};
 
 	tool_error_fini(&w->tool_error);
 	if (may_have(w, m->artifact.total)) {
-		w->blob =
-		    artifact_file_new(config_files_dir(w->env->ctx->config),
-				      w->env->ctx->instance);
-		if (w->blob == NULL)
-			not_written(w, errno);
+		w->blob = file_sink_new(&ask, &sink_ops, w);
 		w->promised = (int64_t)m->artifact.total;
 		requestor_keep(r->requestor, w->promised);
 	}
@@ -175,7 +244,10 @@ int worker_artifact(struct worker *w, const struct msg *m)
 	return worker_artifact_bytes(w, m->artifact.head);
 }
 
-/* A part of its memory, or of its files, is /work, and that is full. */
+/*
+ * Set W's error: /work was full, which is part of the limit on memory, or on
+ * files.
+ */
 static void full(struct worker *w, struct str limit)
 {
 	enum limit b = limit.n == 5 && memcmp(limit.p, "files", 5) == 0
@@ -191,7 +263,10 @@ static void full(struct worker *w, struct str limit)
 	free(who);
 }
 
-/* What nobody sent, as it could not be kept. Of what was refused we know why. */
+/*
+ * W reports artifacts that were not sent, as they could not be kept. For
+ * refused artifacts the reason is known already.
+ */
 int worker_lost(struct worker *w, const struct msg *m)
 {
 	struct lost_artifact one = {.name = m->lost.name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_files.c - what a run is given as files, for worker.c: artifacts are
- * opened, and shown to a program or read to a Lua template; what came inline goes
- * with RUN. An artifact that has gone since the run was made fails the run, as
- * asking for it would be refused.
+ * worker_files.c - gives files to a run, for worker.c: artifacts are opened,
+ * and shown to a program or read to a Lua template; inline files go with RUN.
+ * An artifact that has gone since the run was made fails the run with the error
+ * of asking for the artifact.
  */
 #include "supervisor/worker/worker_private.h"
 
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/loop_guard.h"
 #include "base/mem.h"
 #include "base/os/sys.h"
 #include "ipc/file_part.h"
@@ -23,13 +24,13 @@
 #include "supervisor/state/state_file.h"
 #include "supervisor/worker/programs.h"
 
-/* Their worker may have another user id; the state's own folder is 0700. */
+/* Modes for workers of another user id; the state's own folder is 0700. */
 #define SHOWN_MODE 0444
 #define FOLDER_MODE 0711
 
-/* A part of the body: bytes that are lent, or a file's. */
+/* A part of the body: lent bytes, or bytes of a file. */
 struct part {
-	const char *p; /* NULL: read FD */
+	const char *p; /* lent bytes; NULL: read FD */
 	int fd;
 	uint64_t n;
 };
@@ -40,8 +41,8 @@ struct worker_files {
 	struct part *parts;
 	size_t n_parts;
 	uint64_t total, files;
-	size_t at;	  /* the part that was read last… */
-	uint64_t at_byte; /* …which begins there in the body */
+	size_t at;	  /* the part that was read last */
+	uint64_t at_byte; /* the offset of that part in the body */
 };
 
 void worker_files_free(struct worker_files *f)
@@ -75,7 +76,7 @@ static int not_opened(struct run *r, const struct run_file *f, int err)
 	if (err == ENOENT || err == ESTALE)
 		return gone(r, f);
 	if (err == EMFILE || err == ENFILE)
-		return -err; /* that passes */
+		return -err; /* an error that passes */
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
 		      "the artifact %s cannot be read now: %s", f->artifact,
 		      store_says(-err));
@@ -93,7 +94,10 @@ static const char *name_of(const struct run_file *f)
 	return f->copy[0] != '\0' ? f->copy : f->artifact;
 }
 
-/* An artifact that was kept by an older server, or never shown, is ours alone. */
+/*
+ * Make an artifact readable for workers: an older server, or a server that had
+ * no program to show it, kept the file private.
+ */
 static void let_others_read(const char *state, const struct run_file *f, int fd,
 			    mode_t mode)
 {
@@ -103,22 +107,29 @@ static void let_others_read(const char *state, const struct run_file *f, int fd,
 		return;
 	all = xasprintf("%s/" STORE_ARTIFACTS_DIR, state);
 	folder = xasprintf("%s/%s", all, folder_of(f));
+	loop_guard_allow("two folders and a file of ours, once each");
 	(void)chmod(all, FOLDER_MODE);
 	(void)chmod(folder, FOLDER_MODE);
 	(void)fchmod(fd, SHOWN_MODE);
+	loop_guard_forbid();
 	free(folder);
 	free(all);
 }
 
-/* F's file: a descriptor, or -errno and R's error says why. */
+/*
+ * Open F's file. Returns a descriptor, or -errno with the reason in R's error.
+ */
 static int open_one(struct run *r, const char *state, const struct run_file *f,
 		    struct stat *st)
 {
 	char *path = state_file_artifact(state, folder_of(f), name_of(f));
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0
-		     ? not_opened(r, f, f->copy_rc != 0 ? -f->copy_rc : errno)
-		     : 0;
+	int fd, rc;
+
+	loop_guard_allow("64 names of ours at most, when a run begins");
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	loop_guard_forbid();
+	rc = fd < 0 ? not_opened(r, f, f->copy_rc != 0 ? -f->copy_rc : errno)
+		    : 0;
 
 	free(path);
 	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) ||
@@ -147,16 +158,21 @@ static int show_one(struct run *r, const char *state, const struct run_file *f,
 	return rc;
 }
 
-/* Can programs be shown any? Else a zygote that does it is on its way. */
+/*
+ * Can programs be shown artifacts? If not yet, a new zygote is being started.
+ */
 static int ready(struct spawner *spawner, const struct config *config,
 		 struct run *r)
 {
 	char *path = programs_artifacts(config);
 	const char *errmsg = "";
 	struct file_id id;
-	int fd =
-	    path != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	int rc = fd < 0 ? -errno : file_id_of(fd, &id);
+	int fd, rc;
+
+	loop_guard_allow("a folder of ours, when a run begins");
+	fd = path != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	rc = fd < 0 ? -errno : file_id_of(fd, &id);
+	loop_guard_forbid();
 
 	if (rc == 0)
 		rc = spawner_show_artifacts(spawner, path, &id, &errmsg);
@@ -213,7 +229,10 @@ static void add_file(struct worker_files *w, size_t i, const char *label,
 	add_part(w, f->bytes, fd, h->size);
 }
 
-/* What goes with RUN: of a program what is inline, of Lua's all. */
+/*
+ * Add the files that go with RUN: a program's inline files, all files of a Lua
+ * template.
+ */
 static int add_all(struct worker_files *w, struct run *r, const char *state)
 {
 	bool lua = r->template->runtime == RUNTIME_LUA;
@@ -261,7 +280,9 @@ uint64_t worker_files_bytes(const struct worker_files *f)
 	return f != NULL ? f->files : 0;
 }
 
-/* Of the part P from its byte AT on. How many bytes; 0: the file is shorter. */
+/*
+ * Read P from its byte AT on. Returns how many bytes; 0: the file is shorter.
+ */
 static ssize_t read_part(const struct part *p, uint64_t at, char *to, size_t n)
 {
 	ssize_t got;
@@ -270,9 +291,11 @@ static ssize_t read_part(const struct part *p, uint64_t at, char *to, size_t n)
 		memcpy(to, p->p + at, n);
 		return (ssize_t)n;
 	}
+	loop_guard_allow("a part of a frame, in its requestor's turn");
 	do
 		got = pread(p->fd, to, n, (off_t)at);
 	while (got < 0 && errno == EINTR);
+	loop_guard_forbid();
 	return got < 0 ? -errno : got;
 }
 

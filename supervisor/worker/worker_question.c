@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_question.c - what a worker asks in mid-run, kept until it has its
- * answer, and the answers on their way to it. worker_recv.c brings questions,
- * input and browser code answer. A question that breaks a bound ends the
- * worker; an answer that nobody waits for is -ENOENT.
+ * worker_question.c - keeps a worker's questions until they have answers, and
+ * sends the answers. worker_recv.c brings questions, input and browser code
+ * answer. A question that breaks a bound ends the worker; an answer for which
+ * no question waits is -ENOENT.
  */
 #include "supervisor/worker/worker_private.h"
 
@@ -17,15 +17,15 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/lost_artifacts.h"
 
-#define UNSENT_MAX (16u << 20) /* bytes of answers, for one worker */
+#define UNSENT_MAX (16u << 20) /* most unsent bytes of answers for one worker */
 
-/* In w->asked while it has no answer, then in w->answers. */
+/* A question: in w->asked without an answer, then in w->answers. */
 struct question {
-	uint32_t seq; /* 0: the answer to an ARTIFACT */
+	uint32_t seq; /* number of the question; 0: an ARTIFACT */
 	enum worker_question_kind kind;
-	char *tool;	/* CALL's */
-	uint64_t total; /* of its parameters */
-	bool ok, begun; /* the answer, and whether some of it is sent */
+	char *tool;	/* the tool of a CALL */
+	uint64_t total; /* size of the parameters */
+	bool ok, begun; /* the answer, and whether sending has begun */
 	char *text;
 	size_t len, sent;
 	TAILQ_ENTRY(question) link;
@@ -73,7 +73,7 @@ static bool awaits_input(const struct worker *w)
 	return false;
 }
 
-/* Bring it into line with what is asked; a cancel's state stays. */
+/* Set the run's state by the questions asked; a cancelled run's state stays. */
 static void settle(struct worker *w)
 {
 	struct run *r = w->run;
@@ -139,7 +139,7 @@ static int send_piece(struct worker *w, struct question *a)
 	return 0;
 }
 
-/* A was sent: it is outstanding no more. */
+/* A was sent: it no longer counts. */
 static void sent(struct worker *w, struct question *a)
 {
 	TAILQ_REMOVE(&w->answers, a, link);
@@ -151,7 +151,10 @@ static void sent(struct worker *w, struct question *a)
 	ask_free(a);
 }
 
-/* Any failure but -EAGAIN: the worker is dying, and its end will be told. */
+/*
+ * Send the answers. On any failure but -EAGAIN the worker is dying, and its end
+ * will be told.
+ */
 void worker_question_flush(struct worker *w)
 {
 	struct question *a;
@@ -166,7 +169,7 @@ void worker_question_flush(struct worker *w)
 		event_add(w->writable, NULL);
 }
 
-/* A has its answer, LEN bytes at TEXT (copied). */
+/* Give A its answer, LEN bytes at TEXT (copied). */
 static void send_later(struct worker *w, struct question *a, bool ok,
 		       const char *text, size_t len)
 {
@@ -185,7 +188,7 @@ static void answer_artifact(struct run *r, bool ok, const char *text)
 	size_t len = strlen(text);
 
 	if (w->phase != PHASE_ANSWER)
-		return; /* it died, or broke out */
+		return; /* the worker died, or sent FAIL */
 	send_later(w, xcalloc(1, sizeof(struct question)), ok, text,
 		   len < MSG_TEXT_MAX ? len : MSG_TEXT_MAX);
 }
@@ -305,7 +308,7 @@ static int whole(struct worker *w)
 	struct question *a = w->asking;
 	char *tool = a->tool; /* an answer frees A before this returns */
 	struct worker_question ask = {a->seq, a->kind, tool, NULL};
-	/* it is read, measured and let go on the loop */
+	/* bounded, since the loop reads, measures and frees the tree */
 	int rc = json_parse_few(&ask.params, buf_data(&w->params),
 				buf_len(&w->params), MSG_ASK_VALUES_MAX, NULL);
 
@@ -342,14 +345,14 @@ int worker_question_dropped(struct worker *w, const struct msg *m)
 	if (seq > w->last_seq)
 		return worker_violation(w, "a DROP of what was not asked");
 	if (find(w, seq) == NULL)
-		return 0; /* its answer is on its way */
+		return 0; /* the answer is on its way */
 	if (w->env->on_drop != NULL)
 		w->env->on_drop(w->env->ctx, w->run, seq);
 	worker_fail_question(w->run, seq, "DROPPED", "it is awaited no more");
 	return 0;
 }
 
-/* TOOL is taken. */
+/* Begin a question. TOOL is taken. */
 static int begin(struct worker *w, enum worker_question_kind kind, uint32_t seq,
 		 uint64_t total, struct str head, char *tool)
 {

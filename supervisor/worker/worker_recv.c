@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_recv.c - a worker's messages: which is legal now, how many a second,
- * and what each does to the run. worker.c passes every frame. -EPROTO ends the
- * worker with PROTOCOL_VIOLATION and the offence, also for a FAIL that claims
- * what only the supervisor can know.
+ * worker_recv.c - handles a worker's messages: which are legal now, how many a
+ * second, and their effects on the run. worker.c passes every frame. -EPROTO
+ * ends the worker with PROTOCOL_VIOLATION and the offence, also for a FAIL with
+ * a code that only the supervisor may give.
  */
 #include "supervisor/worker/worker_private.h"
 
@@ -20,12 +20,10 @@
 #include "proto/json/json.h"
 #include "proto/mcp/mcp.h"
 #include "supervisor/run/limits.h"
+#include "supervisor/run/run_log.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/threads/output_parse.h"
 #include "supervisor/run/outcome.h"
-
-#define LOG_LAST_MAX 512 /* what is said then */
-#define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
 
 static int on_ready(struct worker *w, const struct msg *m)
 {
@@ -35,7 +33,7 @@ static int on_ready(struct worker *w, const struct msg *m)
 	return 0;
 }
 
-/* Of one that waited: what was used before it was its run's. */
+/* W, which waited, reports the CPU time used before its run. */
 static int on_waiting(struct worker *w, const struct msg *m)
 {
 	if (!w->born->waited)
@@ -77,63 +75,6 @@ static int on_step(struct worker *w, const struct msg *m)
 	return 0;
 }
 
-/* Lines after the first of a message are set off: none looks like another's. */
-static int add_lines(struct buf *log, struct str text)
-{
-	int rc = 0;
-
-	for (size_t n; rc == 0 && text.n > 0; text.p += n, text.n -= n) {
-		const char *end = memchr(text.p, '\n', text.n);
-
-		n = end != NULL ? (size_t)(end - text.p) + 1 : text.n;
-		rc = buf_add(log, text.p, n);
-		if (rc == 0 && end != NULL && n < text.n)
-			rc = buf_add(log, "  ", 2);
-	}
-	return rc == 0 ? buf_add(log, "\n", 1) : rc;
-}
-
-static size_t count_lines(struct str text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.n; i++)
-		n += text.p[i] == '\n';
-	return n;
-}
-
-/* When the log is full, its first lines are kept, and the last says so. */
-static int keep_line(struct run *r, const char *level, struct str text)
-{
-	size_t max = (size_t)r->limits.logged_bytes;
-	char ts[CLOCK_ISO_SIZE];
-	char *who;
-	int rc;
-
-	if (r->log == NULL) {
-		r->log = xcalloc(1, sizeof(*r->log));
-		r->log->max = max + LOG_LAST_MAX;
-	}
-	if (r->log_full)
-		return 0;
-	clock_iso(ts, clock_wall_ms());
-	if (buf_len(r->log) + text.n + 2 * count_lines(text) + LOG_LINE_HEAD <=
-	    max) {
-		rc = buf_printf(r->log, "%s %s ", ts, level);
-		return rc != 0 ? rc : add_lines(r->log, text);
-	}
-	r->log_full = true;
-	limits_hit(r, LIMIT_LOG,
-		   (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
-	who = limits_who_can_raise(r, LIMIT_LOG);
-	rc = buf_printf(r->log,
-			"%s notice this log has its %lld bytes, so the rest is "
-			"left out; who can raise that is %s\n",
-			ts, (long long)r->limits.logged_bytes, who);
-	free(who);
-	return rc;
-}
-
 static int on_log(struct worker *w, const struct msg *m)
 {
 	const char *level = mcp_level_name(m->log.level);
@@ -142,7 +83,7 @@ static int on_log(struct worker *w, const struct msg *m)
 
 	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
 		  (int)m->log.text.n, m->log.text.p);
-	rc = keep_line(r, level, m->log.text);
+	rc = run_log_add(r, level, m->log.text);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
 					 .level = m->log.level,
 					 .text = m->log.text.p,
@@ -182,7 +123,7 @@ static int result_done(struct worker *w)
 	r->is_reply = w->reply;
 	w->have_result = rpc_async_is_large(buf_len(&w->result));
 	if (w->have_result)
-		return 0; /* it is read when the worker is gone */
+		return 0; /* large: read when the worker is gone */
 	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
 		       &err) < 0)
 		return not_json(w, &err);
@@ -236,7 +177,7 @@ static int on_chunk(struct worker *w, const struct msg *m)
 	}
 }
 
-/* What a worker may report of itself; anything else is ours to say. */
+/* May W report CODE of itself? Other codes are the supervisor's. */
 static bool may_claim(const struct worker *w, struct str code)
 {
 	const struct run *r = w->run;
@@ -244,7 +185,7 @@ static bool may_claim(const struct worker *w, struct str code)
 
 	static const struct {
 		const char *code;
-		bool of_program; /* alone: its end is not its worker's */
+		bool of_program; /* a program's end is not its worker's */
 	} codes[] = {
 	    {"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
 	    {"RESOURCE_LIMIT", false},	{"SANDBOX_VIOLATION", false},
@@ -283,12 +224,12 @@ static int on_fail(struct worker *w, const struct msg *m)
 	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
 		if (details != NULL)
 			limits_correct(w->run, details);
-		else /* what it met last */
+		else /* the limit met last */
 			details = json_object_get(w->tool_error.details);
 	}
 	if (strcmp(code, "RUN_CANCELED") == 0 &&
 	    w->run->state != RUN_CANCELLING)
-		outcome_signal(w->run, SIGTERM); /* not from us; it stays */
+		outcome_signal(w->run, SIGTERM); /* SIGTERM came from outside */
 	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
 		      m->fail.message.p);
 	worker_question_drop(w);
@@ -299,7 +240,10 @@ static int on_fail(struct worker *w, const struct msg *m)
 
 #define IN(phase) (1u << (phase))
 
-/* When each message is legal; FAIL may break off a body (a signal's report). */
+/*
+ * The phases in which each message is legal; FAIL may break off a body (a
+ * signal's report).
+ */
 static const struct {
 	unsigned phases;
 	int (*apply)(struct worker *w, const struct msg *m);
@@ -327,7 +271,9 @@ static double burst(const struct worker *w)
 	return (double)w->run->limits.messages_per_second * MSG_BURST_S;
 }
 
-/* A token bucket: bodies are bounded by their totals, all else by this. */
+/*
+ * Fill the token bucket: totals bound the bodies, the bucket bounds all else.
+ */
 void worker_recv_init(struct worker *w)
 {
 	w->tokens = burst(w);
@@ -370,7 +316,7 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 	struct msg m;
 
 	if (w->run->error.code != NULL && w->killed)
-		return 0; /* its last words come too late */
+		return 0; /* the worker is being killed */
 	if (w->phase == PHASE_DONE) {
 		if (!w->late)
 			log_warn("worker", "run=%s requestor=%s late=dropped",
@@ -383,7 +329,7 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 		return worker_violation(w, errmsg);
 	if (w->phase == PHASE_BORN && m.type != MSG_READY &&
 	    m.type != MSG_FAIL && m.type != MSG_WAITING)
-		on_ready(w, &m); /* it had its RUN before it could say so */
+		on_ready(w, &m); /* RUN was read, without a READY */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)
 		return worker_violation(w, "a message out of turn");

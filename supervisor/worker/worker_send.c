@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_send.c - what a worker is told: its RUN with code, inputs and files, as
- * its socket takes them, for worker.c; and each message for its other parts. What
- * cannot be sent is told by the worker's end.
+ * worker_send.c - sends messages to a worker: RUN with code, inputs and files,
+ * as the socket takes them, for worker.c; and each message for the worker's
+ * other files. A failure shows in the worker's end.
  */
 #include "supervisor/worker/worker_private.h"
 
@@ -34,7 +34,7 @@ static size_t body_len(const struct worker *w)
 				: r->template->code_len + r->inputs_len;
 }
 
-/* An artifact of its files cannot be read: what it was told is never whole. */
+/* A file of the run cannot be read: RUN is never whole, so end the run. */
 static void files_failed(struct worker *w, int err)
 {
 	run_set_error(w->run, "STORE_UNAVAILABLE", NULL,
@@ -43,7 +43,7 @@ static void files_failed(struct worker *w, int err)
 	worker_end(w->run);
 }
 
-/* The next piece of the body, which is the code and then the inputs. */
+/* Return the next piece of the body, which is the code and then the inputs. */
 static struct str body_piece(struct worker *w)
 {
 	static char whole[MSG_CHUNK_MAX];
@@ -61,7 +61,7 @@ static struct str body_piece(struct worker *w)
 		return (struct str){whole, n > 0 ? (size_t)n : 0};
 	}
 	if (total <= sizeof(whole)) { /* in one frame, as most are */
-		if (code_len > 0)     /* a program's lies in its package */
+		if (code_len > 0)     /* a program's code lies in its package */
 			memcpy(whole, r->template->code, code_len);
 		if (r->inputs_len > 0)
 			memcpy(whole + code_len, r->inputs, r->inputs_len);
@@ -104,8 +104,8 @@ static int send_run(struct worker *w, struct str head)
 }
 
 /*
- * Another worker may need the inputs until this one is known to live, or for the
- * next attempt.
+ * Free the inputs, unless another worker may need them: until this worker is
+ * known to live, or for the next attempt.
  */
 void worker_drop_inputs(struct worker *w)
 {
@@ -120,7 +120,7 @@ void worker_drop_inputs(struct worker *w)
 	r->files = NULL;
 }
 
-/* As much as the socket takes; the rest when it is writable again. */
+/* Send as much as the socket takes; the rest when it is writable again. */
 void worker_send_body(struct worker *w)
 {
 	int rc = 0;
@@ -130,7 +130,7 @@ void worker_send_body(struct worker *w)
 		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
 
 		if (s.n == 0 && w->sent < body_len(w))
-			return; /* it is killed */
+			return; /* the worker is killed */
 		rc = w->run_sent ? worker_send(w, &chunk) : send_run(w, s);
 		if (rc < 0)
 			break;
@@ -141,7 +141,7 @@ void worker_send_body(struct worker *w)
 		event_add(w->writable, NULL);
 		return;
 	}
-	/* any other failure: the worker is dying, and its end will be told */
+	/* on any other failure the worker is dying, and its end will be told */
 	w->unread |= rc < 0;
 	w->run_whole = true;
 	worker_files_free(w->files);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_stale.c - a program that is no more what was loaded, or cannot be shown
- * to its run: worker.c asks before it starts one. The run's error says what is
- * wrong and whether that is tried anew; where it lies is in the log alone.
+ * worker_stale.c - finds whether a program cannot be shown to a run, or has
+ * changed since the grant: worker.c asks before starting a worker. The run's
+ * error has the fault and whether showing is tried anew; the log alone has the
+ * path.
  */
 #include "supervisor/worker/worker_private.h"
 
@@ -11,14 +12,13 @@
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
-#include "supervisor/templates/template_load.h"
 
 static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 {
 	static const char *const names[] = {"max_package_copy_bytes",
 					    "max_package_copies_bytes"};
 	const char *name = names[lack->by_all];
-	/* what others' packages have is nobody's to know */
+	/* sizes of others' packages are no requestor's to know */
 	struct json_object *d =
 	    tool_error_limit(name, lack->by_all ? -1 : (int64_t)lack->used,
 			     (int64_t)lack->allowed, "bytes",
@@ -34,7 +34,11 @@ static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 			 : "that package has");
 }
 
-/* R's program was not shown what it needs. */
+static const char anew[] =
+    "run it again in some seconds, which does where its files are as they were "
+    "loaded; else the operator has templates reloaded (paddock reload, or SIGHUP)";
+
+/* Set R's error: the program was not shown what it needs. */
 static void tell_lack(struct run *r, const struct spawner_lack *lack)
 {
 	const char *id = r->template->id;
@@ -43,13 +47,13 @@ static void tell_lack(struct run *r, const struct spawner_lack *lack)
 		tell_too_large(r, lack);
 	else if (lack->is_copy)
 		run_set_error(
-		    r, "EXECUTION_ERROR", NULL,
+		    r, "EXECUTION_ERROR", json_pack("cure:s", anew),
 		    "%s could not be shown its package: its grant is bound to a "
 		    "digest, and %s when programs were prepared; that is tried "
 		    "anew, so a run in some seconds may do better, if the files "
 		    "are as they were granted; else the operator, whose log "
-		    "says more, can have them loaded by SIGHUP and grant the new "
-		    "digest",
+		    "says more, can have templates reloaded (paddock reload, or "
+		    "SIGHUP) and grant the new digest",
 		    id,
 		    lack->err == ESTALE
 			? "the files there had another"
@@ -63,7 +67,7 @@ static void tell_lack(struct run *r, const struct spawner_lack *lack)
 		    id, lack->errmsg);
 	else
 		run_set_error(
-		    r, "EXECUTION_ERROR", NULL,
+		    r, "EXECUTION_ERROR", json_pack("cure:s", anew),
 		    "%s could not be shown its package, which was not "
 		    "the folder that was loaded when programs were "
 		    "prepared; that is tried anew, so a run in some "
@@ -71,28 +75,13 @@ static void tell_lack(struct run *r, const struct spawner_lack *lack)
 		    id);
 }
 
-/* A program that is no more what was loaded, or cannot be shown: R fails. */
 bool worker_is_stale(struct run *r, struct spawner *spawner,
 		     const struct spawner_job *job)
 {
 	struct spawner_lack lack;
-	char errmsg[1024];
 
-	if (r->template->runtime != RUNTIME_PROGRAM)
-		return false;
-	if (!template_unchanged(r->template, errmsg, sizeof(errmsg))) {
-		/* where it lies is the operator's to know */
-		log_warn("worker",
-			 "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
-			 r->requestor->name, r->template->id, errmsg);
-		run_set_error(r, "EXECUTION_ERROR", NULL,
-			      "%s %s was changed after it was loaded, and what "
-			      "is there now is not run; the operator has it "
-			      "loaded by SIGHUP",
-			      r->template->id, r->template->version_text);
-		return true;
-	}
-	if (!spawner_lacks(spawner, job, &lack))
+	if (r->template->runtime != RUNTIME_PROGRAM ||
+	    !spawner_lacks(spawner, job, &lack))
 		return false;
 	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
 		 r->template->id, lack.errmsg);

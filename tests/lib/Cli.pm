@@ -54,7 +54,8 @@ sub become {
 		$( = $) = "$o{user} $o{user}";
 		$< = $> = $o{user};
 	}
-	exec { "$BUILD/paddock" } 'paddock', @{$o{args}} or die "exec: $!";
+	my @command = ($o{within} ? (@{$o{within}}, "$BUILD/paddock") : 'paddock', @{$o{args}});
+	exec { $o{within} ? $command[0] : "$BUILD/paddock" } @command or die "exec: $!";
 }
 
 # Stdout is a pipe whose reader has left.
@@ -66,6 +67,7 @@ sub nobody_reads {
 
 # Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
 # its stdin, and columns how wide; all_tty: its stdout as well. unread: nobody reads its stdout. full: /dev/full is. user: as whom.
+# within: a command that runs what is behind it.
 sub start {
 	my ($self, $args, %o) = @_;
 	my $at = "$self->{root}/run." . $self->{n}++;

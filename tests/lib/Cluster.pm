@@ -35,7 +35,8 @@ sub new {
 	for my $i ( 0 .. $n - 1 ) {
 		my $url = postgres_url( $self->{schema}, lease_ms => $self->{lease_ms},
 			poll_ms => $self->{poll_ms}, name => $self->backends($i) );
-		push @{ $self->{nodes} }, Http->new( %o, config => "$config\n[store]\nurl = $url\n", unready => 1 );
+		push @{ $self->{configs} }, "$config\n[store]\nurl = $url\n";
+		push @{ $self->{nodes} }, Http->new( %o, config => $self->{configs}[$i], unready => 1 );
 	}
 	$_->ready for $self->nodes;
 	$self->{log} = $self->node(0)->{log};
@@ -62,7 +63,8 @@ sub again {
 	my ( $self, $n ) = @_;
 	my $old = $self->node($n);
 
-	$self->{nodes}[$n] = $old->again( args => [], listen => '127.0.0.1:' . $old->port, tokens => $old->{tokens} );
+	$self->{nodes}[$n] = $old->again( args => [], listen => '127.0.0.1:' . $old->port,
+		config => $self->{configs}[$n], tokens => $old->{tokens} );
 	return $self->{nodes}[$n];
 }
 
@@ -397,7 +399,11 @@ sub why_failed {
 	my ( $self, $run ) = @_;
 	my $v = $self->tool( get_task_run => { runId => $run } );
 
-	return $v->{error}{errorCode} // 'failed';
+	return 'refused' if ( $v->{error}{message} // '' ) =~ /could not be queued/; # and acknowledged
+	my $code = $v->{error}{errorCode} // 'failed';
+
+	$self->fault( "$run: " . json_of( $v->{error} ) ) if $code eq 'WORKER_CRASHED'; # which says of what
+	return $code;
 }
 
 # What must hold once all have ended. again: so many executions a run may have.
@@ -417,7 +423,7 @@ sub check {
 		my $how = $v->{status} eq 'failed' ? $self->why_failed($run) : $v->{status};
 
 		$self->{how}{$how}++;
-		# one that could not be recorded in time was refused, and keeps its key
+		# STORE_UNAVAILABLE: it could not keep its artifact
 		$self->fault("$run: $how") if $how !~ /^(?:succeeded|RUN_INTERRUPTED|STORE_UNAVAILABLE|canceled)$/;
 		$self->fault( "$run was done $began->{$run} times: $how" ) if ( $began->{$run} // 0 ) > ( $o{again} // 1 );
 		$self->fault("$run has succeeded, and nobody did it") if $how eq 'succeeded' && !$began->{$run};

@@ -11,7 +11,7 @@ our @EXPORT = qw(messages);
 # What only machines read.
 my $MACHINES = qr{^(?:proto/schema/schema_meta\.c|supervisor/store/(?:db/store_sql|sqlite/store_sqlite(?:_schema)?|postgres/store_postgres(?:_schema|_open|_queue|_share)?)\.c|supervisor/store/store_statements\.def)\z};
 my $SQL      = qr/^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|REPLACE|WITH) /;
-my $QUIET    = qr/^(?:_Static_assert|__asm__|assert|EMBED)\z/;
+my $QUIET    = qr/^(?:_Static_assert|__asm__|assert|EMBED|loop_guard_allow)\z/;
 
 my $TOKEN = qr{
 	/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])+' | [A-Za-z_]\w* | \s+ | .

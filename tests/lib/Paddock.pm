@@ -29,7 +29,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 our @EXPORT = (@Needs::EXPORT, qw(on_postgres postgres_url postgres_sql postgres_held json_of json_to true false null same_json answer_ok
-		 refused strays_gone children_of read_file write_file
+		 refused succeeded strays_gone children_of read_file write_file
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
 
@@ -137,19 +137,26 @@ sub mounts {
 	    split /\n/, read_file('/proc/self/mountinfo') // '';
 }
 
-# Call CODE until it gives something true, at most until the deadline.
-sub until_true {
-	my ($what, $code) = @_;
-	my $deadline = time + $PATIENCE;
+# Call CODE until the result is true, SECONDS at most.
+sub true_within {
+	my ($seconds, $code) = @_;
+	my $deadline = time + $seconds;
 	my $got;
 
 	until ($got = $code->()) {
-		if (time > $deadline) {
-			diag("gave up after ${PATIENCE}s: $what");
-			return undef;
-		}
+		return undef if time > $deadline;
 		select undef, undef, undef, 0.005;
 	}
+	return $got;
+}
+
+# The same with the patience of the tests. A wait in vain is a failed test.
+sub until_true {
+	my ($what, $code) = @_;
+	my $got = true_within($PATIENCE, $code);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	fail("gave up after ${PATIENCE}s: $what") if !$got;
 	return $got;
 }
 
@@ -818,6 +825,18 @@ sub litter {
 	    glob("$self->{state}/artifacts/tmp/*");
 }
 
+# Counters that were not at zero once it had ended all that it counts (runs, places, bytes,
+# sessions, connections, uploads, descriptors), as its log says: see tell_left() in
+# supervisor/server.c. A log in which that would stand says that it was looked for.
+sub counters_left {
+	my ($self) = @_;
+	my $log = $self->log_text;
+	my @left = map { s/^ts=\S+ //r } grep { /\bleft=\d/ } split /\n/, $log;
+
+	push @left, 'it does not say what is left' if !$self->{status} && $log =~ /level=debug/ && $log !~ /counters_left=\d/;
+	return @left;
+}
+
 # End it as a client does, and check that it leaves nothing behind.
 sub stop {
 	my ($self, $name) = @_;
@@ -837,6 +856,7 @@ sub stop {
 	push @wrong, "a process: $_" for @left;
 	push @wrong, "a file: $_" for $self->{shared} ? () : $self->litter;
 	push @wrong, "a mount: $_" for mounts($self->{root});
+	push @wrong, "a counter: $_" for $self->counters_left;
 	push @wrong, "not MCP on stdout: $_->{bad}"
 	    for grep { exists $_->{bad} } @{$self->{other}};
 	push @wrong, "answered twice: $_" for keys %{$self->{twice} // {}};
@@ -878,6 +898,13 @@ sub progress_of {
 }
 
 # ---- judgements on answers ----
+
+# Is R the result of a tool that is no error? A JSON-RPC error, or no answer, is none.
+sub succeeded {
+	my ($r) = @_;
+
+	return ref $r->{content} eq 'ARRAY' && !$r->{isError};
+}
 
 # A success of a tool: structuredContent, the same as text, and no isError. What
 # comes after the first item is told to who reads, and is no second value.

@@ -31,6 +31,7 @@ use Test::More;
 
 our @EXPORT = qw(attack_all programs outcome_of is_outcome);
 
+$Paddock::PATIENCE *= 4; # an attack takes whatever CPU time there is
 my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
 my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl');
 

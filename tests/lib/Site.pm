@@ -172,7 +172,7 @@ sub handle {
 		    if ($cookie // '') =~ /session=open/;
 		return answer($peer, 403, page('Refused', 'log in first'));
 	}
-	return answer($peer, 200, page('Cookies', escaped($cookie // 'none')),
+	return answer($peer, 200, page('Cookies', escaped('cookie: ' . ($cookie // 'none'))),
 		'Set-Cookie: seen=1; Path=/') if $path eq '/cookies';
 	return answer($peer, 200, page('Echo', escaped($query)))
 	    if $path eq '/echo';

@@ -41,14 +41,14 @@ function suite(name, mode) {
 		is(resultFromTaskOutcome((await quick.settle()).outcome).structuredContent, {greeting: 'Hello, Bo!'},
 			'and has its result');
 
-		const slow = await session.callTool('slow', {ms: 1300});
+		const slow = await session.callTool('slow', {ms: 2500});
 		const {outcome, lastTask} = await slow.settle();
 
 		is(slow.kind, 'task', 'what is slow is one');
-		is(JSON.parse(textOf(resultFromTaskOutcome(outcome))), {slept: 1300}, 'and has its result');
+		is(JSON.parse(textOf(resultFromTaskOutcome(outcome))), {slept: 2500}, 'and has its result');
 		is(lastTask.status, 'completed', 'and its last status');
 
-		const {outcome: failed} = await (await session.callTool('slow', {ms: 1300, fail: true})).settle();
+		const {outcome: failed} = await (await session.callTool('slow', {ms: 2500, fail: true})).settle();
 
 		is(failed.status, 'completed', 'a task whose run failed is completed');
 		ok(resultFromTaskOutcome(failed).isError, 'with a result that says so');
@@ -83,7 +83,7 @@ function suite(name, mode) {
 	async function hears() {
 		const ask = (method, params, options) =>
 			raw({method, params: withTaskCapabilityV2({...params, _meta: envelope})}, options);
-		const {result: made} = await ask('tools/call', {name: 'slow', arguments: {ms: 1500}});
+		const {result: made} = await ask('tools/call', {name: 'slow', arguments: {ms: 2500}});
 		const told = [];
 		const over = signal();
 
@@ -104,7 +104,7 @@ function suite(name, mode) {
 		is(told[0].method, 'notifications/subscriptions/acknowledged', 'who listens to a task is told so');
 		is(readAcceptedTaskIdsV2(told[0].params), [made.taskId], 'and to which');
 		ok(told.slice(1).every((m) => isTaskStatusNotificationV2(m)), 'then its status', told);
-		is(JSON.parse(textOf(told.at(-1).params.result)), {slept: 1500}, 'and at last its result');
+		is(JSON.parse(textOf(told.at(-1).params.result)), {slept: 2500}, 'and at last its result');
 		stop.abort();
 		await rejection(listening, 'until it listens no more');
 	}

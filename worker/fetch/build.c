@@ -13,14 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/errname.h"
 #include "base/os/file_stream.h"
+#include "base/os/no_core.h"
 #include "sandbox/fds.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_program.h"
@@ -132,13 +133,12 @@ static bool is_stream(int fd)
 /* Nothing of whoever started us: no terminal, signal, descriptor, variable. */
 static int detach(void)
 {
-	const struct rlimit none = {0};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd < BUILD_FD; fd++)
 		if (null < 0 || dup2(null, fd) < 0)
 			return -errno;
-	setrlimit(RLIMIT_CORE, &none);
+	(void)no_core();
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	setsid();
@@ -156,10 +156,10 @@ static int cage(struct sandbox *sb)
 	if (rc == 0)
 		return 0;
 	build_fail("the cage cannot be built: %s: %s (%s)",
-		   sandbox_layer_name(failed), strerror(-rc),
+		   sandbox_layer_name(failed), errname_text(-rc),
 		   failed == SANDBOX_ROOT && at != NULL
 		       ? at
-		       : sandbox_layer_remedy(failed));
+		       : sandbox_layer_remedy(failed, rc));
 	return rc;
 }
 

@@ -20,12 +20,14 @@
 
 #include "base/mem.h"
 #include "base/os/file_stream.h"
+#include "base/os/sys.h"
 #include "base/os/system_paths.h"
 #include "sandbox/fds.h"
 #include "worker/fetch/build.h"
 
 #define ARGS_MAX 40
 #define EXIT_UNSTARTED 127
+#define PATH_BYTES 64
 #define CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
 #define SITE "site-packages"
 
@@ -74,6 +76,12 @@ static const char *const compileall[] = {
     "-s",	  SITE,	  "-p",
     shown_at,	  SITE,	  NULL};
 
+/*
+ * No script is run, no repository cloned and no file of configuration read.
+ * Those of these that an npm does not know it ignores: what holds for all is
+ * that the lock names packages of registries alone (cli/npm_lock.c), and that
+ * nothing can be executed (sandbox_leave_to_build()).
+ */
 static const char *const npm[] = {"npm",
 				  "ci",
 				  "--ignore-scripts",
@@ -85,6 +93,13 @@ static const char *const npm[] = {"npm",
 				  "--no-progress",
 				  "--loglevel=error",
 				  "--logs-max=0",
+				  "--git=/nonexistent/git",
+				  "--allow-git=none",
+				  "--allow-file=none",
+				  "--allow-directory=none",
+				  "--userconfig=" ROOTFS_WORK "/tmp/userconfig",
+				  "--globalconfig=" ROOTFS_WORK
+				  "/tmp/globalconfig",
 				  "--fetch-retries=2",
 				  "--fetch-retry-mintimeout=1000",
 				  "--fetch-retry-factor=2",
@@ -123,8 +138,8 @@ static char **make_environment(const struct build *b)
 	static const char *const fixed[] = {
 	    "PATH=" SYSTEM_PATHS_ENV,	  "HOME=" ROOTFS_WORK,
 	    "TMPDIR=" ROOTFS_WORK "/tmp", "LANG=C.UTF-8",
-	    "PYTHONHASHSEED=0",		  "PIP_CONFIG_FILE=/dev/null",
-	    "PIP_ROOT_USER_ACTION=ignore"};
+	    "PYTHONHASHSEED=0",		  "PYTHONSAFEPATH=1",
+	    "PIP_CONFIG_FILE=/dev/null",  "PIP_ROOT_USER_ACTION=ignore"};
 	static const char *const proxies[] = {"http_proxy", "https_proxy",
 					      "HTTP_PROXY", "HTTPS_PROXY"};
 	char **env =
@@ -140,28 +155,63 @@ static char **make_environment(const struct build *b)
 	return env;
 }
 
+/* The path of NAME, a program of the machine's, in PATH; false: it has none. */
+static bool find(char path[PATH_BYTES], const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(path, PATH_BYTES, "%s/%s", places[i], name);
+		if (access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does the script at PATH have env(1) look for its interpreter? That would be a
+ * second program to execute, so it is looked for here, and PATH becomes its own.
+ */
+static bool is_by_env(char path[PATH_BYTES])
+{
+	static const char env[] = "#!/usr/bin/env ";
+	char line[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+
+	sys_close(fd);
+	if (n <= 0 || strncmp(line, env, strlen(env)) != 0)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return strpbrk(line + strlen(env), " /\t") == NULL &&
+	       find(path, line + strlen(env));
+}
+
 _Noreturn static void become(const struct build *b, const struct step *step,
 			     const struct sandbox *sb,
 			     const struct sandbox_program *p, int out)
 {
 	char **env = make_environment(b);
-	const char *argv[ARGS_MAX];
-	char path[64];
+	const char *argv[ARGS_MAX], *start;
+	char path[PATH_BYTES], script[PATH_BYTES];
 	size_t n = 0;
 
-	for (; step->argv[n] != NULL; n++)
-		argv[n] = step->argv[n];
+	if (!find(path, step->argv[0]))
+		_exit(EXIT_UNSTARTED);
+	memcpy(script, path, sizeof(script));
+	argv[n++] = step->argv[0];
+	if (is_by_env(path))
+		argv[n++] = script;
+	for (size_t i = 1; step->argv[i] != NULL; i++)
+		argv[n++] = step->argv[i];
 	if (step->index_flag != NULL && b->index != NULL)
 		argv[n++] = xasprintf("%s=%s", step->index_flag, b->index);
 	argv[n] = NULL;
+	start = path;
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
 	    fds_close_from(BUILD_FD) != 0 ||
-	    sandbox_leave_to_build(sb, p) != 0 || sandbox_bound_files(p) != 0)
+	    sandbox_leave_to_build(sb, p, &start) != 0 ||
+	    sandbox_bound_files(p) != 0)
 		_exit(EXIT_UNSTARTED - 1);
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		snprintf(path, sizeof(path), "%s/%s", places[i], argv[0]);
-		execve(path, (char *const *)argv, env);
-	}
+	execve(start, (char *const *)argv, env);
 	_exit(EXIT_UNSTARTED);
 }
 

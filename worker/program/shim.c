@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/errname.h"
 #include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/filter.h"
@@ -53,6 +54,7 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	report_fail(code, message, (size_t)n,
 		    details != NULL ? (struct str){details, strlen(details)}
 				    : (struct str){0});
+	shim_end_all();
 	_exit(SHIM_EXIT_SENT);
 }
 
@@ -107,22 +109,28 @@ static struct msg_prepare take_prepare(const struct msg_prepare *p)
 	return own;
 }
 
+bool shim_recv_call(struct shim *s, struct seccomp_notif *n)
+{
+	memset(n, 0, sizeof(*n));
+	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, n) == 0)
+		return !shim_records_allow(s, n);
+	if (errno != EINTR && errno != ENOENT)
+		sys_drop(&s->pipes.listener);
+	return false;
+}
+
 /*
  * Report a call that the filter does not allow, and exit, which ends the
  * caller.
  */
-static void recv_violation(void)
+static void recv_call(void)
 {
 	struct seccomp_notif notif;
 	struct signals_call c = {0};
 	char comm[32];
 
-	memset(&notif, 0, sizeof(notif));
-	if (ioctl(shim.pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) != 0) {
-		if (errno != EINTR && errno != ENOENT)
-			sys_drop(&shim.pipes.listener);
+	if (!shim_recv_call(&shim, &notif))
 		return;
-	}
 	shim_comm(&shim, (pid_t)notif.pid, comm, sizeof(comm));
 	c.nr = notif.data.nr;
 	c.arch = notif.data.arch;
@@ -130,6 +138,7 @@ static void recv_violation(void)
 		c.args[i] = notif.data.args[i];
 	c.process = comm;
 	c.pid = notif.pid;
+	shim_end_all();
 	steps_close();
 	signals_violation(&c);
 }
@@ -170,7 +179,7 @@ static void wait_for_events(struct pollfd p[POLLED])
 static void dispatch(const struct pollfd p[POLLED])
 {
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
-		recv_violation();
+		recv_call();
 	else if (p[AT_LISTENER].revents != 0)
 		sys_drop(&shim.pipes.listener);
 	if (p[AT_RUN].revents != 0)
@@ -237,11 +246,33 @@ static void on_term(int sig, siginfo_t *si, void *context)
 		signals_cancel();
 }
 
-/* The program can send us these signals, but cause no message by them. */
+/*
+ * From outside: there is nothing more to say, only what all used to be charged. One
+ * of the program's that waits keeps such a signal from coming, so it ends the run, too.
+ */
+static void on_quit(int sig, siginfo_t *si, void *context)
+{
+	bool outside = si->si_code == SI_USER && si->si_pid == 0;
+
+	(void)sig, (void)context;
+	shim_end_all();
+	if (outside)
+		_exit(SHIM_EXIT_SENT);
+	if (shim.run_id[0] == '\0')
+		shim_unfit(UNFIT_ENDED);
+	channel_last_fail("EXECUTION_ERROR",
+			  "the program sent SIGQUIT to process 1, which "
+			  "ends its run",
+			  (struct str){0});
+}
+
+/* The program can send us these signals; by SIGQUIT alone it causes a message. */
 int shim_prepare(void)
 {
 	struct sigaction child = {.sa_handler = on_child};
 	struct sigaction term = {.sa_sigaction = on_term,
+				 .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction quit = {.sa_sigaction = on_quit,
 				 .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigaction none = {.sa_handler = SIG_IGN};
 	int rc = signals_install();
@@ -250,6 +281,7 @@ int shim_prepare(void)
 		return rc;
 	if (sigaction(SIGCHLD, &child, NULL) != 0 ||
 	    sigaction(SIGTERM, &term, NULL) != 0 ||
+	    sigaction(SIGQUIT, &quit, NULL) != 0 ||
 	    sigaction(SIGXCPU, &none, NULL) != 0)
 		return -errno;
 	return 0;
@@ -274,6 +306,19 @@ static int start(const char **what)
 	if (filter_load(&shim.sb->worker_filter) != 0)
 		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
 	return rc;
+}
+
+_Noreturn static void fail_start(int rc, const char *what)
+{
+	char details[512];
+
+	snprintf(details, sizeof(details), "{\"cure\":\"%s\"}",
+		 shim.cure != NULL ? shim.cure : "");
+	if (rc == -ENOENT)
+		shim_fail("EXECUTION_ERROR", shim.cure != NULL ? details : NULL,
+			  "%s could not be started: %s", shim.entry, what);
+	shim_fail("EXECUTION_ERROR", NULL, "%s could not be started: %s: %s",
+		  shim.entry, what, errname_text(-rc));
 }
 
 /* Have it wait for its run, which is in M then. */
@@ -320,9 +365,7 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 
 		rc = start(&what);
 		if (rc != 0)
-			shim_fail("EXECUTION_ERROR", NULL,
-				  "%s could not be started: %s: %s", shim.entry,
-				  what, strerrordesc_np(-rc));
+			fail_start(rc, what);
 	}
 	if (shim.run.id_by_line)
 		tell_id();

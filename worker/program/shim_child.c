@@ -9,23 +9,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "base/os/system_paths.h"
 #include "sandbox/fds.h"
+#include "worker/text.h"
 
 #define ARGS_MAX 64 /* as many as a manifest may list */
 #define SYNC_FD 5   /* the child's end of the socket for its start */
 #define EXIT_UNSTARTED 127
+
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
 
 enum { STAGE_CAGE = 1, STAGE_EXEC };
 
@@ -95,6 +104,13 @@ static char *own_modules(void)
 		   : NULL;
 }
 
+/* No package's entry is absolute: that is one of the machine's. */
+static void path_of(const struct shim *s, char *path, size_t size)
+{
+	snprintf(path, size, "%s%s",
+		 s->entry[0] == '/' ? "" : ROOTFS_TEMPLATE "/", s->entry);
+}
+
 _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 				   int sync)
 {
@@ -117,12 +133,12 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	reset_signals();
 	setsid();
 	umask(022);
-	/* no package's entry is absolute: that is one of the machine's */
-	snprintf(path, sizeof(path), "%s%s",
-		 s->entry[0] == '/' ? "" : ROOTFS_TEMPLATE "/", s->entry);
+	path_of(s, path, sizeof(path));
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
-	if (chdir(ROOTFS_WORK) != 0)
+	/* out/ is there for what it keeps; without room it is made later */
+	if (chdir(ROOTFS_WORK) != 0 ||
+	    (mkdir("out", 0755) != 0 && errno != ENOSPC))
 		report_failure(sync, STAGE_CAGE, errno);
 	started.listener = sandbox_leave_to_program(s->sb, s->p);
 	if (started.listener < 0)
@@ -139,20 +155,64 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	report_failure(SYNC_FD, STAGE_EXEC, errno);
 }
 
-/* The file itself exists: the cause of ERR, of execve(2). */
-static const char *not_executed(int err)
+/* What a #! line of the file at PATH says is to be executed: OUT; "": nothing. */
+static void read_interpreter(const char *path, char out[256])
 {
+	char head[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head) - 1) : -1;
+	const char *name = head + 2;
+
+	sys_close(fd);
+	out[0] = '\0';
+	if (n < 3 || memcmp(head, "#!", 2) != 0)
+		return;
+	head[n] = '\0';
+	name += strspn(name, " \t");
+	n = (ssize_t)strcspn(name, " \t\n");
+	n = (ssize_t)text_clean(out, 256 - 1, name, (size_t)n);
+	out[n] = '\0';
+	for (char *c = out; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7F)
+			*c = '?'; /* the CR of CR LF among them */
+}
+
+/* The file at PATH, of execve(2), could not be executed: its interpreter is missing. */
+static const char *no_interpreter(struct shim *s, const char *path)
+{
+	static char what[512];
+	char name[256];
+
+	read_interpreter(path, name);
+	if (name[0] == '\0')
+		return "the loader that it was linked for is not there";
+	s->cure = "the server's operator can install that, or the template's "
+		  "author name another one";
+	if (name[strlen(name) - 1] == '?')
+		s->cure = "the template's author has to save the file with LF "
+			  "alone at the ends of lines";
+	snprintf(what, sizeof(what), "%s, of its #! line, is not there%s", name,
+		 name[strlen(name) - 1] == '?' ? " (the line ends with CR LF)"
+					       : "");
+	return what;
+}
+
+/* The file itself exists: the cause of ERR, of execve(2). */
+static const char *not_executed(struct shim *s, int err)
+{
+	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
+
 	static const struct {
 		int err;
 		const char *what;
-	} causes[] = {
-	    {ENOENT, "the interpreter of its #! line, or the loader that it "
-		     "was linked for, is not there (a #! line that ends with "
-		     "CR LF names another one)"},
-	    {ENOEXEC, "it is neither a program for this machine nor a script "
-		      "with a #! line"},
-	    {EACCES, "it, or its interpreter, may not be executed"}};
+	} causes[] = {{ENOEXEC,
+		       "it is neither a program for this machine nor a script "
+		       "with a #! line"},
+		      {EACCES, "it, or its interpreter, may not be executed"}};
 
+	path_of(s, path, sizeof(path));
+	if (err == ENOENT)
+		return no_interpreter(s, path);
 	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
 		if (causes[i].err == err)
 			return causes[i].what;
@@ -171,7 +231,7 @@ static int recv_start(struct shim *s, int sync, const char **what)
 			s->pipes.listener = f.listener;
 			continue;
 		}
-		*what = f.stage == STAGE_EXEC ? not_executed(f.err)
+		*what = f.stage == STAGE_EXEC ? not_executed(s, f.err)
 					      : "its cage could not be closed";
 		return -f.err;
 	}
@@ -227,5 +287,8 @@ int shim_start(struct shim *s, const char **what)
 				       .listener = -1};
 	rc = recv_start(s, sync[0], what);
 	close(sync[0]);
+	/* its caller and we take turns, so one CPU is enough; Linux 6.6 */
+	(void)ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+		    SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	return rc;
 }

@@ -22,9 +22,11 @@
 #include "worker/signals.h"
 #include "worker/text.h"
 
-/* All other processes: they are children of PID 1, or become that. */
-static void end_all(void)
+/* kill(-1) reaches a whole PID namespace: only the PID 1 of one may say that. */
+void shim_end_all(void)
 {
+	if (getpid() != 1)
+		return;
 	kill(-1, SIGKILL);
 	while (wait4(-1, NULL, 0, NULL) > 0 || errno == EINTR)
 		;
@@ -63,20 +65,35 @@ bool shim_full(struct shim_space *r)
 	return full;
 }
 
-uint64_t shim_written_bytes(void)
+static void sum_written(uint64_t *bytes, uint64_t *files)
 {
-	uint64_t bytes = 0;
-
 	for (size_t i = 0; i < ARRAY_LEN(spaces); i++) {
 		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		struct statfs fs;
 
-		if (fd >= 0 && fstatfs(fd, &fs) == 0)
-			bytes += (uint64_t)(fs.f_blocks - fs.f_bfree) *
-				 (uint64_t)fs.f_bsize;
+		if (fd >= 0 && fstatfs(fd, &fs) == 0) {
+			*bytes += (uint64_t)(fs.f_blocks - fs.f_bfree) *
+				  (uint64_t)fs.f_bsize;
+			*files += (uint64_t)(fs.f_files - fs.f_ffree);
+		}
 		sys_close(fd);
 	}
+}
+
+uint64_t shim_written_bytes(void)
+{
+	uint64_t bytes = 0, files = 0;
+
+	sum_written(&bytes, &files);
 	return bytes;
+}
+
+uint64_t shim_written_files(void)
+{
+	uint64_t bytes = 0, files = 0;
+
+	sum_written(&bytes, &files);
+	return files;
 }
 
 static void add_tail(struct text *t)
@@ -201,7 +218,7 @@ void shim_finish(struct shim *s, int status)
 {
 	if (status != 0 && !signals_cancelled())
 		shim_watch_failed(s);
-	end_all();
+	shim_end_all();
 	shim_drain(s);
 	shim_collect(s);
 	if (signals_cancelled())

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/errname.h"
 #include "base/os/sys.h"
 #include "ipc/file_part.h"
 #include "worker/channel.h"
@@ -76,7 +77,7 @@ static void fail(const struct file_part *f, int rc)
 		    (int)f->label.n, f->label.p, f->data.n);
 	shim_fail("EXECUTION_ERROR", NULL,
 		  "the file %.*s could not be put into in/: %s",
-		  (int)f->label.n, f->label.p, strerrordesc_np(-rc));
+		  (int)f->label.n, f->label.p, errname_text(-rc));
 }
 
 /* The first artifact that was gone when it was to be shown. */

@@ -20,7 +20,7 @@ struct shim_pipes {
 	int err;      /* from its 2 */
 	int lines;    /* from its 3 */
 	int answers;  /* to its 4 */
-	int listener; /* reports forbidden system calls */
+	int listener; /* reports system calls: forbidden ones, and counted */
 };
 
 /* Why the last artifact was refused. */
@@ -45,6 +45,7 @@ struct shim {
 	bool prepared; /* its program was started before its run came… */
 	uint64_t start_cpu_ms; /* …and had used so much then */
 	pid_t pid;	       /* the program's */
+	const char *cure;      /* static: of one that did not start, or NULL */
 	struct shim_pipes pipes;
 	uint64_t artifact_bytes;   /* so far */
 	enum shim_refused refused; /* of the last artifact */
@@ -55,6 +56,8 @@ struct shim {
 };
 
 enum { SHIM_EXIT_SENT = 0 };
+
+struct seccomp_notif;
 
 /* ---- shim.c ---- */
 
@@ -68,6 +71,12 @@ _Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 			  const char *message);
 
 void shim_log(unsigned level, const char *p, size_t n);
+
+/*
+ * Receive a report of the program's filter. True: a call that is forbidden, which
+ * is in *N; one that is counted has been answered.
+ */
+bool shim_recv_call(struct shim *s, struct seccomp_notif *n);
 
 /* ---- shim_pipes.c ---- */
 
@@ -96,6 +105,12 @@ struct str shim_tail(void); /* the end of what it wrote to its 2 */
 
 /* ---- shim_exit.c ---- */
 
+/*
+ * Kill all other processes, which are children of PID 1 or become that, and wait for
+ * them: what they used is ours then. Safe in a signal's handler. Where the caller is
+ * no PID 1, as in a fuzz target, nothing is killed.
+ */
+void shim_end_all(void);
 /* The program ended with STATUS: kill the rest, and send the last message. */
 _Noreturn void shim_finish(struct shim *s, int status);
 
@@ -109,6 +124,7 @@ struct shim_space {
 bool shim_full(struct shim_space *r); /* the first that is; false: none */
 /* What is written there, and so lies in memory. */
 uint64_t shim_written_bytes(void);
+uint64_t shim_written_files(void); /* files and folders */
 
 /* ---- shim_given.c ---- */
 
@@ -193,7 +209,65 @@ _Noreturn void shim_unfit(enum zygote_proto_unfit why);
  */
 void shim_wait(struct shim *s, const struct msg_prepare *p);
 
+/* ---- shim_records.c ---- */
+
+/*
+ * Answer N, which was received from the listener, if it is a call that is
+ * counted: it goes on, or fails. False: it is another, and forbidden.
+ */
+bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
+
+/*
+ * The mappings of all processes. *HIDE: of how many they are not counted, which do
+ * not let us look, or have more than can be looked at.
+ */
+uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide);
+
+/* ---- shim_still.c ---- */
+
+/*
+ * Stop all processes, call LOOK, perhaps several times, and have those go on that
+ * were not stopped before. False: some may have changed something at each LOOK.
+ */
+bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg);
+
+/* ---- shim_kernel.c ---- */
+
+/* Bytes of a run that no resident size has. */
+struct shim_held {
+	uint64_t tables;  /* of pages */
+	uint64_t swapped; /* what several processes share counts for each */
+};
+
+/* Add those of PID to H. PID has so many bytes of addresses. TID: a thread of PID. */
+void shim_add_held(const struct shim *s, long pid, long tid, uint64_t addresses,
+		   struct shim_held *h);
+
+/*
+ * PID's bytes of memory and swap; of what N processes share a part in N each. A
+ * process that does not show them counts with RESIDENT, and all of its swap.
+ */
+uint64_t shim_own_bytes(const struct shim *s, long pid, long tid,
+			uint64_t resident);
+
+/* The most that the sockets of the run's network namespace can hold. */
+uint64_t shim_socket_bytes(const struct shim *s);
+
+/*
+ * Of the mappings of all processes, which have so many bytes of addresses, and of
+ * the run's files.
+ */
+uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses);
+
 /* ---- shim_watch.c ---- */
+
+/* The first bytes of /proc/PID/NAME, NUL-ended. How many, or -1. */
+ssize_t shim_read_proc(const struct shim *s, long pid, const char *name,
+		       char *text, size_t size);
+
+/* Call EACH with each thread of PID, until it is false. */
+void shim_each_thread(const struct shim *s, long pid,
+		      bool (*each)(void *arg, long tid), void *arg);
 
 /* What all processes of the run use together. */
 struct shim_use {

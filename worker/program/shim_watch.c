@@ -10,14 +10,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-
-#define KIB 1024u
 
 /*
  * Where no cgroup divides CPU time, the kernel gives each session as much as
@@ -32,6 +32,8 @@
  * times the descriptors of one.
  */
 #define DESCRIPTORS_TIMES 4
+/* …and where one does: the machine has a number of open files (fs.file-max). */
+#define DESCRIPTORS_MOST (UINT64_C(1) << 17)
 
 /* What all processes of the run but the shim use together. */
 struct use {
@@ -40,6 +42,7 @@ struct use {
 	uint64_t resident; /* bytes; shared ones count for each process */
 	uint64_t descriptors;
 	uint64_t memory; /* bytes of addresses; 0: none has any */
+	struct shim_held held;
 	uint64_t session[SESSIONS_MAX + 1];
 	size_t sessions; /* different ones, up to one more than is allowed */
 };
@@ -53,9 +56,8 @@ static void add_session(struct use *u, uint64_t id)
 		u->session[u->sessions++] = id;
 }
 
-/* The first bytes of /proc/PID/NAME, NUL-ended. How many, or -1. */
-static ssize_t read_proc(const struct shim *s, long pid, const char *name,
-			 char *text, size_t size)
+ssize_t shim_read_proc(const struct shim *s, long pid, const char *name,
+		       char *text, size_t size)
 {
 	char path[64];
 	ssize_t n;
@@ -73,7 +75,7 @@ static ssize_t read_proc(const struct shim *s, long pid, const char *name,
 
 void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
 {
-	ssize_t n = read_proc(s, pid, "comm", comm, size);
+	ssize_t n = shim_read_proc(s, pid, "comm", comm, size);
 
 	if (n <= 0)
 		snprintf(comm, size, "?");
@@ -127,7 +129,7 @@ static bool has_ended(const struct shim *s, long pid)
 	struct use u = {0};
 	char text[1024];
 
-	if (read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
+	if (shim_read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
 		return true;
 	add_stat(&u, text);
 	return u.memory == 0 && u.threads <= 1;
@@ -139,46 +141,179 @@ static uint64_t unseen(const struct shim *s, long pid)
 	return has_ended(s, pid) ? 0 : s->p->limits.open_files;
 }
 
-/* Open descriptors of PID; one that hides them counts with all it may have. */
-static uint64_t descriptors_of(const struct shim *s, long pid)
+/* What PID has open at PATH; one that hides it counts with all it may have. */
+static uint64_t descriptors_at(const struct shim *s, long pid, const char *path)
 {
-	char path[64];
+	const struct dirent *e;
 	struct stat st;
 	uint64_t n = 0;
 	DIR *d;
 	int fd;
 
-	snprintf(path, sizeof(path), "%ld/fd", pid);
-	if (fstatat(s->proc, path, &st, 0) != 0)
-		return unseen(s, pid);
+	if (fstatat(s->proc, path, &st, 0) != 0) /* ENOENT: it has ended */
+		return errno == ENOENT || errno == ESRCH ? 0 : unseen(s, pid);
 	if (st.st_size > 0) /* since Linux 6.2 */
 		return (uint64_t)st.st_size;
 	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d = fd >= 0 ? fdopendir(fd) : NULL;
 	if (d == NULL)
 		return errno == EACCES ? unseen(s, pid) : 0;
-	while (readdir(d) != NULL)
-		n++;
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] != '.';
 	closedir(d);
 	return n;
 }
 
-/* The proportional share of a process: "Pss_Anon: 12 kB". 0: unknown. */
-static uint64_t own_bytes(const struct shim *s, long pid)
+void shim_each_thread(const struct shim *s, long pid,
+		      bool (*each)(void *arg, long tid), void *arg)
 {
-	static const char *const kinds[] = {"Pss_Anon:", "Pss_Shmem:"};
-	char text[2048];
-	uint64_t sum = 0;
+	char path[32];
+	struct dirent *e;
+	DIR *d;
+	int fd;
 
-	if (read_proc(s, pid, "smaps_rollup", text, sizeof(text)) <= 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const char *p = strstr(text, kinds[i]);
+	snprintf(path, sizeof(path), "%ld/task", pid);
+	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	while (d != NULL && (e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.' &&
+		    !each(arg, strtol(e->d_name, NULL, 10)))
+			break;
+	if (d != NULL)
+		closedir(d);
+}
 
-		if (p != NULL)
-			sum += strtoull(p + strlen(kinds[i]), NULL, 10) * KIB;
+struct living {
+	const struct shim *s;
+	long pid, tid;
+	struct use use;
+};
+
+static bool is_without_memory(void *arg, long tid)
+{
+	struct living *l = arg;
+	char name[48], text[1024];
+
+	snprintf(name, sizeof(name), "task/%ld/stat", tid);
+	l->use = (struct use){0};
+	if (shim_read_proc(l->s, l->pid, name, text, sizeof(text)) > 0)
+		add_stat(&l->use, text);
+	l->tid = tid;
+	return l->use.memory == 0;
+}
+
+struct tables {
+	const struct shim *s;
+	long pid;
+	long shown; /* the first thread that has any; others may share them */
+	uint64_t n;
+};
+
+/* TID has its table no more, or not for long. */
+static bool is_ending(const struct tables *t, long tid)
+{
+	struct living l = {.s = t->s, .pid = t->pid};
+
+	return is_without_memory(&l, tid);
+}
+
+/* Has TID the table of the thread that is shown, or none to be compared? */
+static bool has_shown_table(struct tables *t, long tid, const char *path)
+{
+	struct stat st;
+	long rc;
+
+	if (t->shown == 0)
+		return false;
+	rc = syscall(SYS_kcmp, t->shown, tid, KCMP_FILES, 0, 0);
+	if (rc < 0 && errno == ESRCH && fstatat(t->s->proc, path, &st, 0) == 0)
+		t->shown = tid; /* the other has ended; its table is counted */
+	if (rc > 0 && is_ending(t, t->shown)) { /* it had let go of it */
+		t->shown = tid;
+		rc = 0;
 	}
-	return sum;
+	return rc == 0 || (rc < 0 && (errno == ENOSYS || errno == ESRCH));
+}
+
+static bool add_table(void *arg, long tid)
+{
+	struct tables *t = arg;
+	char path[64];
+	uint64_t n;
+
+	snprintf(path, sizeof(path), "%ld/task/%ld/fd", t->pid, tid);
+	if (is_ending(t, tid) || has_shown_table(t, tid, path))
+		return true;
+	n = descriptors_at(t->s, t->pid, path);
+	if (t->shown == 0 && n > 0)
+		t->shown = tid;
+	t->n += n;
+	return true;
+}
+
+/* Open descriptors of PID, in one table, or in several of its threads. */
+static uint64_t descriptors_of(const struct shim *s, long pid, uint64_t threads)
+{
+	struct tables t = {.s = s, .pid = pid};
+	char path[32];
+
+	snprintf(path, sizeof(path), "%ld/fd", pid);
+	if (threads <= 1)
+		return descriptors_at(s, pid, path);
+	shim_each_thread(s, pid, add_table, &t);
+	return t.n;
+}
+
+/*
+ * A thread of PID's whose figures are those of its memory: that which began first may
+ * have ended, and has none. What it lacks is added to U, if that is not NULL.
+ */
+static long with_memory(const struct shim *s, long pid, const char *stat,
+			struct use *u)
+{
+	struct living l = {.s = s, .pid = pid, .tid = pid};
+	struct use one = {0};
+
+	add_stat(&one, stat);
+	if (one.memory > 0 || one.threads <= 1)
+		return pid;
+	shim_each_thread(s, pid, is_without_memory, &l);
+	if (u != NULL) {
+		u->memory += l.use.memory;
+		u->resident += l.use.resident;
+	}
+	return l.tid;
+}
+
+static uint64_t descriptors_allowed(const struct shim *s)
+{
+	return s->p->grouped ? DESCRIPTORS_MOST
+			     : DESCRIPTORS_TIMES * s->p->limits.open_files;
+}
+
+/* What no figure of STAT's has. */
+static void add_unseen(const struct shim *s, struct use *u, long pid,
+		       const char *stat)
+{
+	struct use one = {0};
+	long tid;
+
+	add_stat(&one, stat);
+	u->descriptors += descriptors_of(s, pid, one.threads);
+	tid = with_memory(s, pid, stat, u);
+	if (s->p->grouped)
+		return;
+	(void)with_memory(s, pid, stat, &one);
+	shim_add_held(s, pid, tid, one.memory, &u->held);
+}
+
+static uint64_t charged_bytes(const struct shim *s, long pid, const char *stat)
+{
+	struct use one = {0};
+	long tid = with_memory(s, pid, stat, &one);
+
+	add_stat(&one, stat);
+	return shim_own_bytes(s, pid, tid, one.resident);
 }
 
 /* Each process of the run; PID 1 is us. */
@@ -193,20 +328,14 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 		long pid = strtol(e->d_name, NULL, 10);
 
 		if (pid <= 1 ||
-		    read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
+		    shim_read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
 			continue;
 		if (u != NULL)
 			add_stat(u, text);
-		if (u != NULL && !s->sb->own_ids)
-			u->descriptors += descriptors_of(s, pid);
-		if (own != NULL) {
-			struct use one = {0};
-			uint64_t bytes = own_bytes(s, pid);
-
-			/* one that hides it counts with all that is resident */
-			add_stat(&one, text);
-			*own += bytes > 0 ? bytes : one.resident;
-		}
+		if (u != NULL)
+			add_unseen(s, u, pid, text);
+		if (own != NULL)
+			*own += charged_bytes(s, pid, text);
 	}
 	if (d != NULL)
 		closedir(d);
@@ -222,18 +351,45 @@ uint64_t shim_rusage_ms(int whose)
 	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
+/*
+ * Who is waited for is in the account of who waits. What one used that nobody waits
+ * for leaves all accounts with it, so that they have less than before: at two looks,
+ * for one may have met a process twice, in its own account and its parent's.
+ */
+static uint64_t with_lost(uint64_t ms)
+{
+	static uint64_t before[2], lost;
+	uint64_t least = before[0] < before[1] ? before[0] : before[1];
+
+	if (ms < least)
+		lost += least - ms;
+	before[1] = ms < least ? ms : before[0];
+	before[0] = ms;
+	return ms + lost;
+}
+
 /* Theirs, and ours, which we use for them. */
 static uint64_t cpu_ms(const struct use *u)
 {
-	return u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
-	       shim_rusage_ms(RUSAGE_CHILDREN) + shim_rusage_ms(RUSAGE_SELF);
+	return with_lost(u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
+			 shim_rusage_ms(RUSAGE_CHILDREN) +
+			 shim_rusage_ms(RUSAGE_SELF));
 }
 
-static void watch_memory(const struct shim *s, uint64_t resident)
+/* What the kernel holds for them, where nobody else charges it. */
+static uint64_t held_by_kernel(const struct shim *s, const struct use *u)
 {
-	uint64_t allowed = s->p->w.memory_bytes, own = 0;
+	return s->p->grouped
+		   ? 0
+		   : u->held.tables + shim_mapping_bytes(s, u->memory);
+}
 
-	if (resident <= allowed)
+static void watch_memory(const struct shim *s, const struct use *u)
+{
+	uint64_t allowed = s->p->w.memory_bytes;
+	uint64_t own = held_by_kernel(s, u);
+
+	if (u->resident + u->held.swapped + own <= allowed)
 		return;
 	each_process(s, NULL, &own);
 	if (own > allowed)
@@ -254,6 +410,29 @@ static void watch_processes(const struct shim *s, uint64_t threads)
 			   "the program has more processes than it may have");
 }
 
+/*
+ * How full a socket is no figure tells. So where no cgroup charges sockets, the run
+ * has as many as could hold its memory once more.
+ */
+static uint64_t unbounded_sockets(const struct shim *s)
+{
+	uint64_t bytes = s->p->grouped ? 0 : shim_socket_bytes(s);
+
+	return bytes > s->p->w.memory_bytes ? bytes : 0;
+}
+
+static void watch_sockets(const struct shim *s)
+{
+	uint64_t bytes = unbounded_sockets(s);
+
+	if (bytes > 0)
+		shim_limit("memory", bytes, s->p->w.memory_bytes, "bytes",
+			   "template limits.maxMemoryBytes, or the server's "
+			   "[limits]",
+			   "the program's sockets can hold more memory than "
+			   "it may have");
+}
+
 void shim_watch_failed(const struct shim *s)
 {
 	struct use u = {0};
@@ -269,15 +448,17 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 	uint64_t written = least_bytes < UINT64_MAX ? shim_written_bytes() : 0;
 
 	each_process(s, &u, NULL);
-	if (u.resident + written > least_bytes) {
+	if (least_bytes < UINT64_MAX)
+		written += held_by_kernel(s, &u);
+	if (u.resident + u.held.swapped + written > least_bytes) {
 		each_process(s, NULL, &r.own_bytes);
 		r.own_bytes += written;
 	}
 	r.cpu_ms = cpu_ms(&u);
-	r.too_many =
-	    u.threads > s->p->limits.processes ||
-	    (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
-	    u.descriptors > DESCRIPTORS_TIMES * s->p->limits.open_files;
+	r.too_many = u.threads > s->p->limits.processes ||
+		     (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
+		     u.descriptors > descriptors_allowed(s) ||
+		     unbounded_sockets(s) > 0;
 	return r;
 }
 
@@ -300,13 +481,14 @@ void shim_watch(const struct shim *s)
 			   "by cgroups",
 			   "the program has more sessions (setsid) than it may "
 			   "have");
-	if (u.descriptors > DESCRIPTORS_TIMES * s->p->limits.open_files)
+	if (u.descriptors > descriptors_allowed(s))
 		shim_limit(
-		    "descriptors", u.descriptors,
-		    DESCRIPTORS_TIMES * s->p->limits.open_files, "files",
+		    "descriptors", u.descriptors, descriptors_allowed(s),
+		    "files",
 		    "template limits.maxOpenFiles, of which all processes "
 		    "together have four times, or the server's [limits]",
 		    "the program's processes have more files open than "
 		    "they may have together");
-	watch_memory(s, u.resident);
+	watch_sockets(s);
+	watch_memory(s, &u);
 }

@@ -10,26 +10,6 @@ end
 
 local attack = {}
 
-function attack.spin() while true do end end
-
-function attack.pattern()
-  return string.find(string.rep("a", 100000), string.rep("a-", 50) .. "b")
-end
-
-function attack.pcall_spin()
-  while true do pcall(function() while true do end end) end
-end
-
-function attack.finalizer()
-  setmetatable({}, {__gc = function() while true do end end})
-  for _ = 1, 1e9 do local _ = {} end
-end
-
-function attack.last_finalizer()
-  kept = setmetatable({}, {__gc = function() while true do end end})
-  return "returned"
-end
-
 function attack.sleep() while true do run_.sleep(60000) end end
 
 function attack.memory()

@@ -22,6 +22,7 @@ NUMBERS = {
     "pidfd_getfd": (438, 438), "fsopen": (430, 430), "io_uring_setup": (425, 425),
     "memfd_create": (319, 279), "clone3": (435, 435), "splice": (275, 76),
     "inotify_init1": (294, 26), "add_key": (248, 217), "mq_open": (240, 180),
+    "timerfd_create": (283, 85), "signalfd4": (289, 74),
     "io_setup": (206, 0), "rt_sigqueueinfo": (129, 138), "timer_create": (222, 107), "personality": (135, 92), "setuid": (105, 146), "chroot": (161, 51),
 }
 
@@ -92,6 +93,66 @@ def waiting_signals():
     return until_refused(lambda: queue(os.getpid(), sig, ctypes.byref(info)))
 
 
+# Bounded, whatever comes of it: the machine is everybody's.
+MANY = 20000
+
+
+def ranges():
+    import fcntl
+    import struct
+    fd = os.open("ranges", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        for n in range(MANY, 0, -1):
+            fcntl.fcntl(fd, fcntl.F_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 2 * n, 1, 0))
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return "no end after %d" % MANY
+
+
+def watches():
+    import select
+    ends = [os.pipe()[0] for _ in range(100)]
+    epolls = []
+    try:
+        for n in range(MANY // 100):
+            epolls.append(select.epoll())
+            for fd in ends:
+                epolls[n].register(fd)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return "no end after %d" % MANY
+
+
+def socket_filter():
+    import socket
+    import struct
+    ours, theirs = socket.socketpair()
+    for option in 26, 50, 51, 52, 44:
+        try:
+            ours.setsockopt(socket.SOL_SOCKET, option, struct.pack("HxxxxxxP", 1, 0))
+            return "option %d" % option
+        except OSError as e:
+            if e.errno != errno.ENOPROTOOPT:
+                return "option %d: %s" % (option, errno.errorcode[e.errno])
+    return "ENOPROTOOPT"
+
+
+def cached_pages():
+    fd = os.open("/bin/sh", os.O_RDONLY)
+    try:
+        os.preadv(fd, [bytearray(1)], 0, os.RWF_NOWAIT)
+    except OSError as e:
+        return "EOPNOTSUPP" if e.errno == errno.EOPNOTSUPP else errno.errorcode[e.errno]
+    return "done"
+
+
+def many_polled():
+    import ctypes
+    do = ctypes.CDLL(None, use_errno=True)
+    rc = do.poll(ctypes.create_string_buffer(8 * 2000), 2000, 0)
+    return "done" if rc >= 0 else errno.errorcode[ctypes.get_errno()]
+
+
 def sockets():
     import socket
     for family in 1, 2, 10, 16, 17, 38, 40:
@@ -144,7 +205,9 @@ def main():
     own = {"sockets": sockets, "lone_socket": lone_socket,
            "descriptors": descriptors, "memory": memory, "threads": threads,
            "send_descriptors": send_descriptors, "timers": timers,
-           "waiting_signals": waiting_signals}
+           "waiting_signals": waiting_signals, "ranges": ranges, "watches": watches,
+           "socket_filter": socket_filter, "cached_pages": cached_pages,
+           "many_polled": many_polled}
     try:
         print(json.dumps(own[name]() if name in own else call(name)))
     except Skip as why:

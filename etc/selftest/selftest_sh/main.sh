@@ -35,7 +35,6 @@ devices) works mknod device c 1 1 ;;
 kernel) writable /proc/sysrq-trigger /proc/sys/kernel/core_pattern /sys ;;
 execute_tmp) cp /bin/true /tmp/true && works /tmp/true ;;
 hostname) [ "$(uname -n)" = paddock ] && echo true || echo false ;;
-spin) while :; do :; done ;;
 sleep) sleep 1000 ;;
 deaf) trap '' TERM INT HUP; while :; do sleep 1; done ;;
 output) while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done ;;
@@ -43,7 +42,7 @@ forks) f() { f | f & }; f; sleep 5 ;;
 fill) works sh -c 'head -c 1000000000 /dev/zero >big' ;;
 kill) kill -9 -1; kill -9 1; echo true ;;
 daemon) (setsid sleep 1000 >/dev/null 2>&1 </dev/null 3>&- 4<&- &); echo true ;;
-link) mkdir out; ln -s /etc/passwd out/passwd; mkfifo out/fifo; echo true ;;
+link) ln -s /etc/passwd out/passwd; mkfifo out/fifo; echo true ;;
 crash) kill -SEGV $$ ;;
 *) exit 2 ;;
 esac

@@ -4,6 +4,7 @@
 # ended.
 use strict;
 use warnings;
+use Config;
 use Cwd qw(getcwd);
 use Encode qw(decode FB_DEFAULT);
 use File::Basename qw(dirname);
@@ -11,10 +12,13 @@ use File::Copy qw(copy);
 use File::Path qw(make_path);
 use IO::Select;
 use JSON::PP;
+use Fcntl qw(O_CREAT O_EXCL O_WRONLY);
 use POSIX qw(WNOHANG setsid);
 use Time::HiRes qw(time);
 
-my $MOST = 65536; # bytes of an output that are told
+my $MOST = 65536; # bytes of an output that are told: as many of its end as of its beginning
+my $WHOLE = 8 << 20; # bytes of a longer one that are kept, as an artifact
+my $LOGGED = 4096; # bytes of an output that are logged at a time
 my $COPIED = 1 << 20; # larger files are not copied, and can only be read
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my $inputs = $json->decode(do { local $/; <STDIN> });
@@ -33,7 +37,7 @@ sub put {
 sub place {
 	my ($name, $given) = @_;
 
-	utf8::encode($given);
+	utf8::encode($_) for $name, $given;
 	make_path(dirname($name));
 	if (-s $given > $COPIED) {
 		symlink getcwd() . "/$given", $name or die "$name: $!\n";
@@ -44,10 +48,14 @@ sub place {
 
 place($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
 put('main.sh', $inputs->{code});
-mkdir 'out'; # where a file is called so, it is refused at the end
-put('.stdin', $inputs->{stdin} // '');
-open my $stdin, '<', '.stdin' or die ".stdin: $!\n";
-unlink '.stdin';
+# A file without a name: any name may be one that the script was given.
+open my $stdin, '+>', undef or die "a file for standard input: $!\n";
+utf8::encode(my $given = $inputs->{stdin} // '');
+print $stdin $given;
+seek $stdin, 0, 0 or die "a file for standard input: $!\n";
+open my $say, '>&=', 3 or die "descriptor 3: $!\n";
+open my $answers, '<&=', 4 or die "descriptor 4: $!\n";
+$say->autoflush(1);
 
 # The script, in a session of its own, so that all it starts can be ended.
 pipe my $out, my $to_out or die "pipe: $!\n";
@@ -70,20 +78,80 @@ if ($pid == 0) {
 close $_ for $to_out, $to_err;
 
 my %name = (fileno $out => 'stdout', fileno $err => 'stderr');
-my %said = (stdout => '', stderr => '');
-my %size = (stdout => 0, stderr => 0);
+my %said = map { $_ => {whole => '', last => '', fresh => '', size => 0, missed => 0} } qw(stdout stderr);
 my $open = IO::Select->new($out, $err);
 my $until = defined $inputs->{timeoutMs} ? time + $inputs->{timeoutMs} / 1000 : undef;
-my $status;
+my ($status, $how, $logs);
+my $log_at = time + 0.02; # the answer of quick code has it all
+
+sub text_of { return decode('UTF-8', $_[0], FB_DEFAULT) }
 
 sub take {
 	my ($from) = @_;
-	my $name = $name{fileno $from};
+	my $one = $said{$name{fileno $from}};
 	my $n = sysread $from, my $data, 65536;
 
 	return $open->remove($from) unless $n;
-	$size{$name} += $n;
-	$said{$name} .= substr $data, 0, $MOST - length $said{$name};
+	$one->{whole} .= substr $data, 0, $WHOLE - $one->{size} if $one->{size} < $WHOLE;
+	$one->{size} += $n;
+	$one->{last} .= $data;
+	substr $one->{last}, 0, -$MOST / 2, '' if length $one->{last} > $MOST / 2;
+	$one->{fresh} .= $data;
+	my $over = length($one->{fresh}) - $LOGGED;
+	return if $over <= 0;
+	$one->{missed} += $over;
+	substr $one->{fresh}, 0, $over, '';
+}
+
+sub is_fresh { return grep { $_->{fresh} ne '' } values %said }
+
+# While it runs: a run that meets a limit has no answer.
+sub log_fresh {
+	for my $name (qw(stdout stderr)) {
+		my $one = $said{$name};
+
+		next if $one->{fresh} eq '';
+		my $cut = $one->{missed} ? "($one->{missed} bytes before this are not logged)\n" : '';
+		my $text = text_of($one->{fresh}) =~ s/\n\z//r;
+		print $say $json->encode({log => {level => 'info', message => "$name: $cut$text"}}), "\n";
+		@$one{qw(fresh missed)} = ('', 0);
+	}
+	$logs = 1;
+	$log_at = time + 0.1;
+}
+
+# What is longer than what is told is an artifact, unless it is refused.
+sub is_kept {
+	my ($name, $data) = @_;
+	my $path = ".$name.$$." . time;
+
+	sysopen my $file, $path, O_WRONLY | O_CREAT | O_EXCL or return;
+	my $written = print {$file} $data;
+	close $file && $written or return; # its memory is full
+	print $say $json->encode({artifact => {id => $name, path => $path, name => "$name.txt", mimeType => 'text/plain'}}), "\n";
+	while (my $line = <$answers>) {
+		my $answer = $json->decode($line);
+
+		next if ($answer->{id} // '') ne $name;
+		unlink $path;
+		return $answer->{ok};
+	}
+	return;
+}
+
+sub told {
+	my ($name) = @_;
+	my ($size, $whole) = @{$said{$name}}{qw(size whole)};
+
+	return text_of($whole) if $size <= $MOST;
+	# no character is cut in two
+	my $first = substr($whole, 0, $MOST / 2) =~ s/[\xC0-\xFF][\x80-\xBF]{0,3}\z//r;
+	my $last = $said{$name}{last} =~ s/\A[\x80-\xBF]{1,3}//r;
+	my $left = $size - length($first) - length $last;
+	my $most = $size <= $WHOLE ? 'the whole is' : 'its first ' . ($WHOLE >> 20) . ' MiB are';
+	my $where = is_kept($name, $whole) ? "; $most the artifact $name.txt" : '';
+
+	return text_of($first) . "\n[$left bytes are left out here$where]\n" . text_of($last);
 }
 
 while (!defined $status) {
@@ -93,32 +161,48 @@ while (!defined $status) {
 		kill KILL => $pid; # it may lead no group yet
 		waitpid $pid, 0;
 		$status = 124;
+		$how = "ended after $inputs->{timeoutMs} ms, which is its timeoutMs";
 		last;
+	}
+	if (is_fresh()) {
+		my $wait = $log_at - time;
+
+		$wait = 0 if $wait < 0;
+		$left = $wait if !defined $left || $wait < $left;
 	}
 	my $all = IO::Select->new($open->handles, $ended);
 	for my $from ($all->can_read($left)) {
 		take($from) if $from != $ended;
 	}
+	log_fresh() if is_fresh() && time >= $log_at;
 	$status = $? & 127 ? 128 + ($? & 127) : $? >> 8
 	    if waitpid($pid, WNOHANG) == $pid;
+	$how = 'ended by SIG' . (split ' ', $Config{sig_name})[$? & 127]
+	    if defined $status && $? & 127;
 }
 kill KILL => -$pid; # what it left behind
 while ($open->count && (my @ready = $open->can_read(0))) {
 	take($_) for @ready;
 }
 
-my %answer = (exitCode => $status, map { $_ => decode('UTF-8', $said{$_}, FB_DEFAULT) } keys %said);
-my %cut = map { $_ => $size{$_} } grep { $size{$_} > $MOST } keys %size;
+log_fresh() if $logs;
+my %answer = (exitCode => $status, map { $_ => told($_) } qw(stdout stderr));
+my %cut = map { $_ => $said{$_}{size} } grep { $said{$_}{size} > $MOST } keys %said;
 $answer{truncated} = \%cut if %cut;
-$answer{stderr} .= "killed by SIGKILL: where the code did not ask for that, it took more memory than it may have\n"
-    if $status == 137;
+
+# Of ours, behind what the script wrote to its standard error.
+sub add_line { $answer{stderr} .= ($answer{stderr} =~ /[^\n]\z/ ? "\n" : '') . "$_[0]\n" }
+
+$how = 'ended by SIGKILL' if $status == 137;
+$how .= ': where the code did not ask for that, it took more memory than it may have' if $status == 137;
+add_line($how) if defined $how;
 if (open my $file, '<', 'result.json') {
 	my $result = eval { $json->decode(do { local $/; <$file> }) };
 
 	if ($@) {
 		my $why = $@ =~ s/ at \S+ line \d+\.\n\z//r;
 
-		$answer{stderr} .= "result.json is no JSON: $why\n";
+		add_line("result.json is no JSON: $why");
 	} else {
 		$answer{result} = $result;
 	}

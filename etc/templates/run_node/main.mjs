@@ -3,12 +3,14 @@
 // Runs the code that it is given in a Node.js of its own, and tells what that
 // printed and how it ended.
 import {spawn} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
-import {constants} from 'node:os';
-import {dirname, resolve} from 'node:path';
+import {existsSync, mkdirSync, readFileSync, readSync, statSync, symlinkSync, unlinkSync, writeFileSync, writeSync} from 'node:fs';
+import {constants, cpus} from 'node:os';
+import {dirname, join, resolve} from 'node:path';
 import {compileFunction} from 'node:vm';
 
-const MOST = 65536; // bytes of an output that are told
+const MOST = 65536; // bytes of an output that are told: as many of its end as of its beginning
+const WHOLE = 8 << 20; // bytes of a longer one that are kept, as an artifact
+const LOGGED = 4096; // bytes of an output that are logged at a time
 const COPIED = 1 << 20; // larger files are not copied, and can only be read
 const inputs = JSON.parse(readFileSync(0, 'utf8'));
 
@@ -34,20 +36,105 @@ const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code) ||
 	/\bawait\b/.test(inputs.code) && !isFunction(inputs.code);
 const file = isModule ? 'main.mjs' : 'main.cjs';
 writeFileSync(file, inputs.code);
-if (!existsSync('out')) // as a file it is refused at the end
-	mkdirSync('out');
 
-const child = spawn(process.execPath, [file, ...(inputs.args ?? [])],
+const say = (line) => writeSync(3, JSON.stringify(line) + '\n');
+
+// The answer to what was said with the id ID, on descriptor 4.
+const answerTo = (id) => {
+	const one = Buffer.alloc(1);
+
+	for (let line = ''; readSync(4, one) > 0;) {
+		if (one[0] !== 10) {
+			line += one.toString('latin1');
+			continue;
+		}
+		const answer = JSON.parse(line);
+		if (answer.id === id)
+			return answer;
+		line = '';
+	}
+	return {ok: false};
+};
+
+// What is longer than what is told is an artifact, unless it is refused.
+const isKept = (name, data) => {
+	const path = `.${name}.${process.pid}.${process.hrtime.bigint()}`;
+	try {
+		writeFileSync(path, data, {flag: 'wx'});
+	} catch { // its memory is full
+		return false;
+	}
+	say({artifact: {id: name, path, name: `${name}.txt`, mimeType: 'text/plain'}});
+	const answer = answerTo(name);
+	unlinkSync(path);
+	return answer.ok;
+};
+
+// What the code prints to one of its outputs.
+class Output {
+	size = 0;
+	whole = [];
+	last = Buffer.alloc(0);
+	fresh = Buffer.alloc(0); // what is not logged yet
+	missed = 0;
+
+	constructor(name) {
+		this.name = name;
+	}
+
+	add(data) {
+		if (this.size < WHOLE)
+			this.whole.push(data.subarray(0, WHOLE - this.size));
+		this.size += data.length;
+		this.last = Buffer.concat([this.last, data]).subarray(-MOST / 2);
+		const fresh = Buffer.concat([this.fresh, data]);
+		this.missed += Math.max(fresh.length - LOGGED, 0);
+		this.fresh = fresh.subarray(-LOGGED);
+	}
+
+	log() {
+		if (this.fresh.length > 0) {
+			const cut = this.missed > 0 ? `(${this.missed} bytes before this are not logged)\n` : '';
+			say({log: {level: 'info', message: `${this.name}: ${cut}${this.fresh.toString().replace(/\n$/, '')}`}});
+		}
+		this.fresh = Buffer.alloc(0);
+		this.missed = 0;
+	}
+
+	text() {
+		const whole = Buffer.concat(this.whole);
+		if (this.size <= MOST)
+			return whole.toString();
+		// no character is cut in two
+		const first = whole.toString('latin1', 0, MOST / 2).replace(/[\xc0-\xff][\x80-\xbf]{0,3}$/, '');
+		const last = this.last.toString('latin1').replace(/^[\x80-\xbf]{1,3}/, '');
+		const left = this.size - first.length - last.length;
+		const most = this.size <= WHOLE ? 'the whole is' : `its first ${WHOLE >> 20} MiB are`;
+		const where = isKept(this.name, whole) ? `; ${most} the artifact ${this.name}.txt` : '';
+		const text = (bytes) => Buffer.from(bytes, 'latin1').toString();
+		return `${text(first)}\n[${left} bytes are left out here${where}]\n${text(last)}`;
+	}
+}
+
+const first = cpus().length > 0 ? [] : ['--require', join(process.env.PADDOCK_TEMPLATE_DIR, 'cpus.cjs')];
+const child = spawn(process.execPath, [...first, file, ...(inputs.args ?? [])],
 	{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
-const said = {stdout: [], stderr: []};
-const size = {stdout: 0, stderr: 0};
+const said = {stdout: new Output('stdout'), stderr: new Output('stderr')};
 let late = false;
+let logging; // the timer of the next time
+let logs = false;
 
+// While it runs: a run that meets a limit has no answer.
+const log = () => {
+	for (const one of Object.values(said))
+		one.log();
+	logging = undefined;
+	logs = true;
+};
 for (const name of ['stdout', 'stderr'])
 	child[name].on('data', (data) => {
-		if (size[name] < MOST)
-			said[name].push(data.subarray(0, MOST - size[name]));
-		size[name] += data.length;
+		said[name].add(data);
+		logging ??= setTimeout(log, logs ? 100 : 20); // the answer of quick code has it all
 	});
 child.stdin.on('error', () => {}); // it need not read
 child.stdin.end(inputs.stdin ?? '');
@@ -65,28 +152,39 @@ const timer = inputs.timeoutMs === undefined ? undefined
 child.on('exit', kill); // what it left behind, which may hold its output
 child.on('close', (code, signal) => {
 	clearTimeout(timer);
+	clearTimeout(logging);
+	if (logs)
+		log();
 	const answer = {
-		stdout: Buffer.concat(said.stdout).toString(),
-		stderr: Buffer.concat(said.stderr).toString(),
+		stdout: said.stdout.text(),
+		stderr: said.stderr.text(),
 		exitCode: late ? 124 : code ?? 128 + constants.signals[signal],
 	};
-	const cut = Object.entries(size).filter(([, n]) => n > MOST);
+	const cut = Object.values(said).filter((one) => one.size > MOST);
+	// Lines of ours, behind what the code wrote.
+	const addLine = (text) => {
+		answer.stderr += `${/[^\n]$/.test(answer.stderr) ? '\n' : ''}${text}\n`;
+	};
 
 	if (cut.length > 0)
-		answer.truncated = Object.fromEntries(cut);
+		answer.truncated = Object.fromEntries(cut.map((one) => [one.name, one.size]));
 	const missing = /Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w-][\w.-]*)[/']/.exec(answer.stderr);
 
 	if (code !== 0 && missing)
-		answer.stderr += `${missing[1]} is not installed where this runs; what Node.js brings along is there, ` +
+		addLine(`${missing[1]} is not installed where this runs; what Node.js brings along is there, ` +
 			'other source can be handed over in files, and the server\'s operator can install a template ' +
-			'that has its own node_modules\n';
-	if (signal === 'SIGKILL' && !late)
-		answer.stderr += 'killed by SIGKILL: where the code did not ask for that, it took more memory than it may have\n';
+			'that has its own node_modules');
+	if (late)
+		addLine(`ended after ${inputs.timeoutMs} ms, which is its timeoutMs`);
+	else if (signal === 'SIGKILL')
+		addLine('ended by SIGKILL: where the code did not ask for that, it took more memory than it may have');
+	else if (signal)
+		addLine(`ended by ${signal}`);
 	if (existsSync('result.json'))
 		try {
 			answer.result = JSON.parse(readFileSync('result.json', 'utf8'));
 		} catch (error) {
-			answer.stderr += `result.json is no JSON: ${error.message}\n`;
+			addLine(`result.json is no JSON: ${error.message}`);
 		}
 	process.stdout.write(JSON.stringify(answer));
 });

@@ -4,6 +4,7 @@
 # after its start, and tells what the child printed and how it ended.
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -11,12 +12,26 @@ import traceback
 import types
 from select import select
 
-MOST = 65536  # bytes of an output that are told
+MOST = 65536  # bytes of an output that are told: as many of its end as of its beginning
+WHOLE = 8 << 20  # bytes of a longer one that are kept, as an artifact
+LOGGED = 4096  # bytes of an output that are logged at a time
 COPIED = 1 << 20  # larger files are not copied, and can only be read
-KILLED = (
-    "killed by SIGKILL: where the code did not ask for that, it took more memory than "
-    "it may have\n"
-)
+KILLED = "where the code did not ask for that, it took more memory than it may have"
+ANSWERS = 4  # the descriptor of answers to what is said on 3
+# where Debian's package is called otherwise, as base/text/missing_module.c has it
+PACKAGES = {
+    "Bio": "biopython",
+    "Cryptodome": "pycryptodome",
+    "cv2": "opencv",
+    "dns": "dnspython",
+    "google": "protobuf",
+    "mpl_toolkits": "matplotlib",
+    "osgeo": "gdal",
+    "pylab": "matplotlib",
+    "ruamel": "ruamel.yaml",
+    "tkinter": "tk",
+    "wx": "wxgtk4.0",
+}
 
 
 def put(name, text):
@@ -41,7 +56,8 @@ def tell_missing(module):
     if "." not in module:  # else it is a part of one that is there
         print(
             f"{module} is not installed where this runs; the server's operator can "
-            f"install a Debian package that has it, such as python3-{module.lower()}",
+            "install a Debian package that has it, such as "
+            f"python3-{PACKAGES.get(module, module.lower().replace('_', '-'))}",
             file=sys.stderr,
         )
 
@@ -64,11 +80,19 @@ def run(code, args):
         sys.exit(1)
 
 
+def standard_input(text):
+    """A file without a name: any name may be one that the code was given."""
+    fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
+    with open(fd, "w", encoding="utf-8", newline="", closefd=False) as file:
+        file.write(text)
+    given = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)
+    os.close(fd)
+    return given
+
+
 def start(inputs):
     """The child, and the ends to read of what it prints."""
-    put(".stdin", inputs.get("stdin", ""))
-    given = os.open(".stdin", os.O_RDONLY)
-    os.unlink(".stdin")
+    given = standard_input(inputs.get("stdin", ""))
     out, err = os.pipe(), os.pipe()
     child = os.fork()
     if child > 0:
@@ -94,21 +118,86 @@ def watch_children():
     return end
 
 
+def say(**line):
+    os.write(3, json.dumps(line).encode() + b"\n")
+
+
+def is_kept(name, data):
+    """What is longer than what is told is an artifact, unless it is refused."""
+    path = f".{name}.{os.getpid()}.{time.monotonic_ns()}"
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(fd, "wb") as file:
+            file.write(data)
+    except OSError:  # its memory is full
+        return False
+    say(artifact={"id": name, "path": path, "name": f"{name}.txt", "mimeType": "text/plain"})
+    with open(ANSWERS, encoding="utf-8", closefd=False) as answers:
+        answer = next(a for a in map(json.loads, answers) if a.get("id") == name)
+    os.unlink(path)
+    return answer["ok"]
+
+
+class Output:
+    """What the child prints to one of its outputs."""
+
+    def __init__(self, name):
+        self.name, self.size = name, 0
+        self.whole, self.last = [], b""
+        self.fresh, self.missed = b"", 0  # what is not logged yet
+
+    def add(self, data):
+        if self.size < WHOLE:
+            self.whole.append(data[: WHOLE - self.size])
+        self.size += len(data)
+        self.last = (self.last + data)[-MOST // 2 :]
+        self.fresh += data
+        self.missed += max(len(self.fresh) - LOGGED, 0)
+        self.fresh = self.fresh[-LOGGED:]
+
+    def log(self):
+        if self.fresh:
+            cut = f"({self.missed} bytes before this are not logged)\n" if self.missed else ""
+            text = self.fresh.decode(errors="replace").removesuffix("\n")
+            say(log={"level": "info", "message": f"{self.name}: {cut}{text}"})
+        self.fresh, self.missed = b"", 0
+
+    def text(self):
+        whole = b"".join(self.whole)
+        if self.size <= MOST:
+            return whole.decode(errors="replace")
+        # no character is cut in two
+        first = re.sub(rb"[\xc0-\xff][\x80-\xbf]{0,3}$", b"", whole[: MOST // 2])
+        last = re.sub(rb"^[\x80-\xbf]{1,3}", b"", self.last)
+        left = self.size - len(first) - len(last)
+        where = ""
+        if is_kept(self.name, whole):
+            most = "the whole" if self.size <= WHOLE else f"its first {WHOLE >> 20} MiB"
+            where = f"; {most} is the artifact {self.name}.txt"
+        return (
+            first.decode(errors="replace")
+            + f"\n[{left} bytes are left out here{where}]\n"
+            + last.decode(errors="replace")
+        )
+
+
 class Child:
     def __init__(self, inputs):
         limit = inputs.get("timeoutMs")
         self.ended = watch_children()
         self.until = None if limit is None else time.monotonic() + limit / 1000
-        self.said = {"stdout": b"", "stderr": b""}
-        self.size = {"stdout": 0, "stderr": 0}
+        self.said = {name: Output(name) for name in ("stdout", "stderr")}
         self.status = None
+        self.why = ""
+        self.logs = False
+        self.log_at = time.monotonic() + 0.02  # the answer of quick code has it all
         self.pid, self.ends = start(inputs)
 
     def read(self, fd):
-        name, data = self.ends[fd], os.read(fd, 65536)
-        self.said[name] += data[: MOST - len(self.said[name])]
-        self.size[name] += len(data)
-        if not data:
+        data = os.read(fd, 65536)
+        if data:
+            self.said[self.ends[fd]].add(data)
+        else:
             del self.ends[fd]
 
     def wait(self, options):
@@ -116,24 +205,43 @@ class Child:
         if pid == self.pid and self.status is None:
             self.status = os.waitstatus_to_exitcode(how)
 
-    def end_late(self):
+    def end_late(self, limit):
         os.kill(self.pid, signal.SIGKILL)  # it may lead no group yet
         self.wait(0)
         self.status = 124
+        self.why = f"ended after {limit} ms, which is its timeoutMs"
 
-    def follow(self):
+    def is_fresh(self):
+        return any(said.fresh for said in self.said.values())
+
+    def log(self):
+        """While it runs: a run that meets a limit has no answer."""
+        for said in self.said.values():
+            said.log()
+        self.logs = True
+        self.log_at = time.monotonic() + 0.1
+
+    def left(self):
+        """Seconds until something is to be done whatever the child does."""
+        times = [] if self.until is None else [self.until]
+        if self.is_fresh():
+            times.append(self.log_at)
+        return max(min(times) - time.monotonic(), 0) if times else None
+
+    def follow(self, limit):
         """Until it has ended, and all that it printed is read."""
         while self.status is None:
-            left = None if self.until is None else self.until - time.monotonic()
-            if left is not None and left <= 0:
-                self.end_late()
+            if self.until is not None and time.monotonic() >= self.until:
+                self.end_late(limit)
                 break
-            for fd in select([*self.ends, self.ended], [], [], left)[0]:
+            for fd in select([*self.ends, self.ended], [], [], self.left())[0]:
                 if fd == self.ended:
                     os.read(fd, 64)
                     self.wait(os.WNOHANG)
                 else:
                     self.read(fd)
+            if self.is_fresh() and time.monotonic() >= self.log_at:
+                self.log()
         try:
             os.killpg(self.pid, signal.SIGKILL)  # what it left behind
         except ProcessLookupError:
@@ -144,10 +252,26 @@ class Child:
                 self.read(fd)
             if not ready:
                 break
+        if self.logs:
+            self.log()
+
+    def how(self):
+        """Why it ended, where that is no status of its own."""
+        if self.status >= 0:
+            return self.why
+        name = signal.Signals(-self.status).name
+        return f"ended by {name}" + (f": {KILLED}" if name == "SIGKILL" else "")
 
 
 def refuse(text):
     raise ValueError(f"{text} is no number of JSON")
+
+
+def add_line(answer, text):
+    """Of ours, behind what the code wrote to its standard error."""
+    if text:
+        was = answer["stderr"]
+        answer["stderr"] = was + ("\n" if was and was[-1] != "\n" else "") + text + "\n"
 
 
 def main():
@@ -155,15 +279,12 @@ def main():
     for name, given in inputs.get("files", {}).items():
         place(name, given)
     put("main.py", inputs["code"])
-    if not os.path.exists("out"):  # as a file it is refused at the end
-        os.mkdir("out")
     child = Child(inputs)
-    child.follow()
-    answer = {name: said.decode(errors="replace") for name, said in child.said.items()}
+    child.follow(inputs.get("timeoutMs"))
+    answer = {name: said.text() for name, said in child.said.items()}
     answer["exitCode"] = child.status if child.status >= 0 else 128 - child.status
-    if child.status == -signal.SIGKILL:
-        answer["stderr"] += KILLED
-    cut = {name: n for name, n in child.size.items() if n > MOST}
+    add_line(answer, child.how())
+    cut = {name: said.size for name, said in child.said.items() if said.size > MOST}
     if cut:
         answer["truncated"] = cut
     if os.path.exists("result.json"):
@@ -171,7 +292,7 @@ def main():
             with open("result.json", encoding="utf-8") as file:
                 answer["result"] = json.load(file, parse_constant=refuse)
         except ValueError as error:
-            answer["stderr"] += f"result.json is no JSON: {error}\n"
+            add_line(answer, f"result.json is no JSON: {error}")
     json.dump(answer, sys.stdout)
     sys.stdout.flush()
     os._exit(0)  # taking the interpreter down would take milliseconds

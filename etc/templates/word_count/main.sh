@@ -12,7 +12,7 @@ sed -E 's/"top": ?[0-9]+//; s/^[^:]*"text": ?"//; s/\\u[0-9a-fA-F]{4}/ /g; s/\\.
 
 echo '{"progress":{"done":1,"total":2,"message":"counting"}}' >&3
 sort words | uniq -c | sort -k1,1nr -k2,2 >counts
-mkdir -p out && cp counts out/counts.txt
+cp counts out/counts.txt
 echo '{"progress":{"done":2,"total":2}}' >&3
 
 printf '{"words":%d,"different":%d,"top":[' "$(wc -l <words)" "$(wc -l <counts)"

@@ -257,18 +257,6 @@ static int read_parts(struct store *s, struct store_req *r, size_t want)
 	return rc;
 }
 
-int store_remove_bytes(struct store *s, const char *run_id, const char *id)
-{
-	int rc = s->in_rows ? s->engine->chunks->drop(s, id)
-			    : state_file_remove(s->files, run_id, id);
-
-	if (rc == 0 || s->in_rows)
-		return rc;
-	log_warn("store", "run=%s artifact=%s remove=\"%s\"", run_id, id,
-		 strerror(-rc));
-	return 1;
-}
-
 /* ---- and what is asked of either ---- */
 
 static int expire_artifacts(struct store *s, struct store_req *r)

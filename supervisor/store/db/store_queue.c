@@ -28,6 +28,23 @@ int store_enqueue(struct store *s, const struct store_run *run)
 	    STORE_STR(run->waits == STORE_WAITS_LEFT ? "" : s->instance));
 }
 
+int store_queue_room(struct store *s, const struct store_run *run,
+		     bool *is_there)
+{
+	struct store_cursor *st;
+	int rc;
+
+	*is_there = true;
+	if (run->queued_most == 0 || run->status != STORE_QUEUED ||
+	    run->waits == STORE_WAITS_HERE || !store_is_shared(s))
+		return 0;
+	st = store_query(s, STMT_QUEUE_ROOM, STORE_STR(run->requestor),
+			 STORE_NUM(run->queued_most), STORE_STR(run->id));
+	while ((rc = store_sql_step(s, st)) == 1)
+		*is_there = store_number(st, 0) != 0;
+	return rc;
+}
+
 static int in_turn(const void *a, const void *b)
 {
 	const struct store_run *x = a, *y = b;
@@ -158,6 +175,8 @@ static int look_at_queue(struct store *s, struct store_req *r)
 
 	while ((rc = store_sql_step(s, st)) == 1)
 		r->res.waits = store_number(st, 0) != 0;
+	/* what may have been claimed is in no queue, and none but a claim reads it */
+	r->res.waits |= s->claim_failed;
 	return rc == 0 && r->limit != 0 ? count(s, r) : rc;
 }
 
@@ -177,6 +196,20 @@ static int end_unserved(struct store *s, struct store_req *r)
 	return store_change(s, STMT_END_UNSERVED, STORE_STR(""),
 			    STORE_STR(s->instance), STORE_NUM(now),
 			    STORE_NUM(now + r->time_ms));
+}
+
+static int unheard(struct store *s, struct store_req *r)
+{
+	struct store_cursor *st = store_query(
+	    s, STMT_UNHEARD, STORE_STR(r->key), STORE_STR(s->instance));
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		struct store_run *run = store_req_row(r);
+
+		snprintf(run->id, sizeof(run->id), "%s", store_text(st, 0));
+	}
+	return rc;
 }
 
 static int heard(struct store *s, struct store_req *r)
@@ -216,4 +249,5 @@ STORE_OP(share, .writes = true, .ours = true);
 STORE_OP(look_at_queue);
 STORE_OP(serve, .writes = true, .ours = true);
 STORE_OP(end_unserved, .writes = true);
+STORE_OP(unheard);
 STORE_OP(heard, .writes = true);

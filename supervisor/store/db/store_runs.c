@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "base/os/log.h"
 
 #define PIECE_STEPS 4 /* 1, 4, 16 and 64 of them, then all that are left */
 
@@ -105,11 +106,42 @@ static void refused(struct store *s, struct store_req *r, int rc)
 	s->errmsg[0] = '\0';
 }
 
+/* What was promised is an end, and the database cannot hold what is told of it. */
+static bool is_end_refused(const struct store *s, const struct store_req *r,
+			   int rc)
+{
+	return (rc == -EINVAL || rc == -E2BIG) && store_is_shared(s) &&
+	       r->retry && r->run.finished_ms > 0;
+}
+
+/* That it ended is recorded, or it would never have; by RUN, which has no more texts. */
+static int write_bare(struct store *s, const struct store_req *r,
+		      struct store_run *run)
+{
+	log_error("store", "run=%s record=bare err=\"%s\"", r->run.id,
+		  s->engine->words(s));
+	s->errmsg[0] = '\0';
+	run->view = run->log = run->options = run->inputs = NULL;
+	run->task_note = NULL;
+	return write_row(s, run);
+}
+
 static int put_run(struct store *s, struct store_req *r)
 {
 	struct store_run run = r->run;
+	bool is_room;
 	int rc;
 
+	if (run.refused && store_is_shared(s))
+		return store_change(s, STMT_DROP_REFUSED,
+				    STORE_STR(run.requestor), STORE_STR(run.id),
+				    STORE_STR(s->instance));
+	rc = store_queue_room(s, &run, &is_room);
+	if (rc == 0 && !is_room)
+		store_req_fail(r, -EXFULL, "%lld runs of %s wait already",
+			       (long long)run.queued_most, run.requestor);
+	if (rc != 0 || !is_room)
+		return rc;
 	if (run.inputs == NULL)
 		run.inputs = r->inputs_carried;
 	rc = write_row(s, &run);
@@ -123,6 +155,8 @@ static int put_run(struct store *s, struct store_req *r)
 		run.idem_key = NULL;
 		rc = write_row(s, &run);
 	}
+	if (is_end_refused(s, r, rc))
+		rc = write_bare(s, r, &run);
 	if (rc == 0)
 		return store_enqueue(s, &run);
 	if (!store_is_refused(rc) && rc != -E2BIG)

@@ -40,7 +40,10 @@ static const struct pointer_error {
     {-ENOTDIR, EX_CONFIG, "its state is not where it should be",
      "a file is where a folder should be: set another state_dir"},
     {-EBUSY, EX_UNAVAILABLE, "another process holds its state",
-     "another process holds it; see which (fuser), and end it"},
+     "another process holds it: see which by fuser, or in PostgreSQL by "
+     "pg_locks, and end it"},
+    {-EXFULL, 0, "as many of your runs wait as may",
+     "it is when fewer of them wait"},
     {-ENOBUFS, 0, "too much of yours waits to be read there",
      "it is when other servers have read more of it"},
     {-EUCLEAN, EX_UNAVAILABLE, "its record of runs is damaged",
@@ -64,6 +67,9 @@ static const struct pointer_error {
      "it has there"},
     {-EPROTONOSUPPORT, EX_CONFIG, "its database is of another version",
      "run the paddockd that wrote it, or a newer one, or set another url"},
+    {-EREMCHG, EX_CONFIG, "its database is behind a pooler by transactions",
+     "name PostgreSQL itself in url, or have the pooler keep a session for each "
+     "client (pgbouncer: pool_mode = session)"},
     {-ELIBACC, EX_UNAVAILABLE, "it lacks a library",
      "install it, or unset url"},
     {-EOWNERDEAD, EX_UNAVAILABLE, "another server took it for dead",

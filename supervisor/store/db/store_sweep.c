@@ -3,7 +3,7 @@
  * store_sweep.c - removes what has expired: artifacts' files, runs, tasks,
  * sessions, mail. The server's timer asks by store_sweep(). A transaction's
  * worth at a time, and the rest at the next; a file that will not go is logged,
- * and tried again at a later sweep.
+ * tried again at a later sweep, and keeps nothing behind it from going.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -44,13 +44,12 @@ static int read_pairs(struct store *s, struct store_cursor *st, struct pairs *p)
 	return rc;
 }
 
-/* WHICH selects what expired before NOW_MS, a transaction's worth of it. */
+/* WHICH selects MOST of what expired before NOW_MS. */
 static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
-			struct pairs *p)
+			int64_t most, struct pairs *p)
 {
 	return read_pairs(
-	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(SWEEP_ROWS)),
-	    p);
+	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(most)), p);
 }
 
 /* Its row stays, so that it is known to have expired. */
@@ -79,8 +78,16 @@ int store_drop_run(struct store *s, const char *requestor, const char *id)
 	for (size_t i = 0; rc == 0 && gone == 1 && i < files.n; i++)
 		gone = drop_file(s, &files.v[i]);
 	free_pairs(&files);
-	if (rc != 0 || gone != 1)
-		return rc != 0 ? rc : gone;
+	if (rc != 0)
+		return rc;
+	if (gone != 1) { /* a run has one: nobody else gets any from now on… */
+		rc = store_change(s, STMT_EXPIRE_ARTIFACTS, STORE_STR(id),
+				  STORE_NUM(1));
+		if (rc == 0) /* …and a sweep forgets it once that has ended */
+			rc = store_change(s, STMT_EXPIRE_RUN, STORE_STR(id),
+					  STORE_STR(requestor));
+		return rc == 0 ? gone : rc;
+	}
 	rc = store_change(s, STMT_DROP_ARTIFACTS, STORE_STR(id));
 	if (rc == 0)
 		rc = store_change(s, STMT_DROP_RUN, STORE_STR(id),
@@ -93,19 +100,41 @@ static int drop_run(struct store *s, const struct pair *run)
 	return store_drop_run(s, run->b, run->a);
 }
 
-/* DROP each of P; *DROPPED counts. 0 or -errno. */
-static int drop_all(struct store *s, const struct pairs *p,
-		    int (*drop)(struct store *, const struct pair *),
-		    size_t *dropped)
+/* DROP each of P; so many of them stay, or -errno. */
+static int64_t drop_all(struct store *s, const struct pairs *p,
+			int (*drop)(struct store *, const struct pair *))
 {
+	int64_t stays = (int64_t)p->n;
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < p->n; i++) {
 		rc = drop(s, &p->v[i]);
-		if (rc == 1)
-			++*dropped;
+		stays -= rc == 1;
 	}
-	return rc < 0 ? rc : 0;
+	return rc < 0 ? rc : stays;
+}
+
+/*
+ * Of what WHICH selects a transaction's worth goes by DROP, beside *STUCK of them that did
+ * not go before: these come first again. *MORE: there are others, and it gets on.
+ */
+static int drop_some(struct store *s, enum store_stmt which,
+		     int (*drop)(struct store *, const struct pair *),
+		     int64_t now_ms, int64_t *stuck, bool *more)
+{
+	/* twice as many each time: few are tried more than twice */
+	int64_t most = *stuck + (*stuck > SWEEP_ROWS ? *stuck : SWEEP_ROWS);
+	int64_t stays;
+	struct pairs p = {0};
+	int rc = read_expired(s, which, now_ms, most, &p);
+
+	stays = rc == 0 ? drop_all(s, &p, drop) : rc;
+	if (stays >= 0 && (int64_t)p.n == most)
+		*more |= stays < most || stays > *stuck;
+	if (stays >= 0)
+		*stuck = stays;
+	free_pairs(&p);
+	return stays < 0 ? (int)stays : 0;
 }
 
 /* WHICH changes a few of what has expired; *MORE: there may be others. */
@@ -121,11 +150,9 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 
 static int sweep(struct store *s, struct store_req *r)
 {
-	struct pairs files = {0}, runs = {0};
-	bool more = false;
+	bool more = false, files = false;
 	/* of a task that has expired the run stays */
 	int rc = forget_some(s, STMT_EXPIRED_TASKS, r->time_ms, &more);
-	size_t dropped = 0;
 
 	if (rc == 0)
 		/* few are there at a time: one a run and kind */
@@ -141,22 +168,16 @@ static int sweep(struct store *s, struct store_req *r)
 		rc = forget_some(s, STMT_FORGET_UPLOADS,
 				 r->time_ms - STORE_UPLOAD_NOTED_MS, &more);
 	if (rc == 0)
-		rc =
-		    read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
-	if (rc == 0)
-		rc = drop_all(s, &files, drop_file, &dropped);
+		rc = drop_some(s, STMT_EXPIRED_ARTIFACTS, drop_file, r->time_ms,
+			       &r->offset, &files);
 	if (rc == 0 && s->engine->tidy != NULL)
 		rc = s->engine->tidy(s, r->time_ms);
-	if (rc == 0 && files.n < SWEEP_ROWS)
-		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
-	if (rc == 0)
-		rc = drop_all(s, &runs, drop_run, &dropped);
+	if (rc == 0 && !files)
+		rc = drop_some(s, STMT_EXPIRED_RUNS, drop_run, r->time_ms,
+			       &r->limit, &more);
 	if (rc == 0 && s->engine->chunks != NULL)
 		rc = s->engine->chunks->sweep(s, &more);
-	r->again = more || (dropped > 0 &&
-			    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
-	free_pairs(&files);
-	free_pairs(&runs);
+	r->again = more || files;
 	return rc;
 }
 

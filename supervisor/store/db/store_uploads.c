@@ -16,8 +16,15 @@
 /* 1; 0: its file would not go; or -errno. */
 static int drop_upload(struct store *s, const struct store_artifact *a)
 {
-	int rc = store_drop_file(s, a->run_id, a->id);
+	int rc;
 
+	/* a run has it: it has expired now, and the sweep forgets it */
+	if (!s->in_rows && store_is_held(s, a->id)) {
+		rc = store_change(s, STMT_EXPIRE_ARTIFACTS,
+				  STORE_STR(a->run_id), STORE_NUM(1));
+		return rc == 0 ? 1 : rc;
+	}
+	rc = store_drop_file(s, a->run_id, a->id);
 	if (rc != 1)
 		return rc;
 	rc = store_change(s, STMT_DROP_UPLOAD, STORE_STR(a->id));

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
+#include "supervisor/store/sqlite/store_sqlite_guard.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
 #include "supervisor/store/store.h"
@@ -139,6 +140,8 @@ int import_open(struct import *im)
 			    path, strerror(errno));
 	if (rc == 0 && sqlite3_open_v2(path, &im->from, SQLITE_OPEN_READWRITE,
 				       NULL) != SQLITE_OK)
+		rc = failed(im);
+	if (rc == 0 && store_sqlite_guard(im->from) != SQLITE_OK)
 		rc = failed(im);
 	if (rc == 0)
 		rc = import_each(im, "BEGIN IMMEDIATE", NULL);

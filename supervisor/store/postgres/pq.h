@@ -10,6 +10,7 @@
 
 /* Each is a field of struct pq, without its PQ. */
 #define PQ_FUNCTIONS(X)                                                        \
+	X(backendPID)                                                          \
 	X(clear)                                                               \
 	X(cmdStatus)                                                           \
 	X(cmdTuples)                                                           \

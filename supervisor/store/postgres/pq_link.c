@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,7 +19,9 @@
 
 #define CONNECT_MS 5000
 #define ANSWER_MS 8000 /* longer than the server lets a statement take */
-#define STEP_MS 100    /* between two looks at whether it is still wanted */
+#define DEAD_MS "3000" /* a peer that takes nothing for so long is gone */
+#define SESSION_SIZE 24
+#define STEP_MS 100 /* between two looks at whether it is still wanted */
 
 /*
  * The plans are to be by indexes, though there be no statistics of a partition that
@@ -32,6 +35,7 @@
 	"SET plan_cache_mode = force_generic_plan;"                            \
 	"SET jit = off;"                                                       \
 	"SET statement_timeout = 5000;"                                        \
+	"SET lock_timeout = 1000;"                                             \
 	"SET idle_in_transaction_session_timeout = 30000;"                     \
 	"SET client_min_messages = error;"
 
@@ -103,9 +107,15 @@ static int connect_fault(const char *text)
 	return -ENOTCONN;
 }
 
+static int64_t until(const struct pq_link *l, int usual_ms)
+{
+	return clock_mono_ms() +
+	       (l->patience_ms > 0 ? l->patience_ms : usual_ms);
+}
+
 static int connect_in_time(struct pq_link *l)
 {
-	int64_t until_ms = clock_mono_ms() + CONNECT_MS;
+	int64_t until_ms = until(l, CONNECT_MS);
 	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
 	int rc = 0;
 
@@ -125,7 +135,8 @@ static int connect_in_time(struct pq_link *l)
 	return connect_fault(l->words);
 }
 
-int pq_link_open(struct pq_link *l, const char *url)
+/* Connected, and nothing was asked yet. */
+static int open_plain(struct pq_link *l, const char *url)
 {
 	static const char *const keys[] = {"dbname",
 					   "password",
@@ -135,7 +146,7 @@ int pq_link_open(struct pq_link *l, const char *url)
 					   "gssencmode",
 					   NULL};
 	const char *values[] = {url,	 NULL,	    "paddockd", "UTF8",
-				"10000", "disable", NULL};
+				DEAD_MS, "disable", NULL};
 	char password[PQ_PASSWORD_SIZE];
 	int rc;
 
@@ -157,6 +168,65 @@ int pq_link_open(struct pq_link *l, const char *url)
 	rc = connect_in_time(l);
 	if (rc == 0 && l->pq->setnonblocking(l->conn, 1) != 0)
 		rc = refused(l);
+	return rc;
+}
+
+/* ---- poolers ---- */
+
+/* The process of the server's that answers L now; 0: it did not. */
+static long session_of(struct pq_link *l)
+{
+	char pid[SESSION_SIZE];
+	int rc = pq_link_ask(l, "SELECT pg_backend_pid()", pid, sizeof(pid));
+
+	return rc == 0 ? strtol(pid, NULL, 10) : 0;
+}
+
+/* Do L and OTHER, both open, have a session each, whoever asks first and last? */
+static bool have_own(struct pq_link *l, struct pq_link *other, long session)
+{
+	long before = session_of(l), theirs = session_of(other);
+	long after = session_of(l);
+
+	return l->broken || other->broken ||
+	       (before == session && after == session && theirs != session);
+}
+
+/*
+ * Settings, prepared statements, LISTEN and locks are a session's. A server that is
+ * spoken to directly has told at the beginning which process it is, and a pooler told
+ * something else; whether that one keeps a session for who is connected shows beside
+ * a second connection alone.
+ */
+static int check_own(struct pq_link *l, const char *url)
+{
+	struct pq_link other = {
+	    .patience_ms = l->patience_ms, .lives = l->lives, .arg = l->arg};
+	long session = session_of(l);
+	bool own = true;
+
+	if (l->broken)
+		return -ENOTCONN;
+	if (session == l->pq->backendPID(l->conn))
+		return 0;
+	if (open_plain(&other, url) == 0)
+		own = have_own(l, &other, session);
+	pq_link_close(&other);
+	if (l->broken)
+		return -ENOTCONN;
+	if (own)
+		return 0;
+	set_words(l,
+		  "a pooler before it gives each transaction another session");
+	return -EREMCHG;
+}
+
+int pq_link_open(struct pq_link *l, const char *url)
+{
+	int rc = open_plain(l, url);
+
+	if (rc == 0)
+		rc = check_own(l, url);
 	return rc == 0 ? pq_link_run(l, SETTINGS) : rc;
 }
 
@@ -205,13 +275,20 @@ static int failed(struct pq_link *l, const PGresult *res)
 	return rc;
 }
 
+/* Of copies libpq gives one result after the other, and no end. */
+static bool is_end(ExecStatusType status)
+{
+	return status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR ||
+	       status == PGRES_PIPELINE_ABORTED || status == PGRES_EMPTY_QUERY;
+}
+
 /*
  * Results to the end of what was sent: of the pipeline its mark, else NULL. RC is
  * the first error, *LAST what came last.
  */
 static int read_results(struct pq_link *l, PGresult **last)
 {
-	int64_t until_ms = clock_mono_ms() + ANSWER_MS;
+	int64_t until_ms = until(l, ANSWER_MS);
 	int rc = 0, wait_rc;
 	PGresult *res;
 
@@ -242,6 +319,8 @@ static int read_results(struct pq_link *l, PGresult **last)
 		l->pq->clear(res);
 		if (status == PGRES_PIPELINE_SYNC || l->broken)
 			return rc;
+		if (!is_end(status))
+			return broken(l, "an answer that nothing asks for");
 	}
 }
 

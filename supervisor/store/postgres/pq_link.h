@@ -24,11 +24,15 @@ struct pq_link {
 	bool broken;
 	bool is_pipeline;
 	char words[PQ_LINK_WORDS]; /* of what failed last, in one line */
-	bool (*lives)(void *arg);  /* false: give up; or NULL */
+	int patience_ms; /* for a connection, and for an answer; 0: as usual */
+	bool (*lives)(void *arg); /* false: give up; or NULL */
 	void *arg;
 };
 
-/* Connect to the database that URL names (lent). */
+/*
+ * Connect to the database that URL names (lent). -EREMCHG: a pooler stands before it, and
+ * gives each transaction another session.
+ */
 int pq_link_open(struct pq_link *l, const char *url);
 void pq_link_close(struct pq_link *l); /* fine when it is */
 

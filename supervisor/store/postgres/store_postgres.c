@@ -76,7 +76,9 @@ static int send_prepare(struct postgres *p, struct cursor *c)
 	for (int i = 0; i < c->n; i++)
 		types[i] = c->values[i].is_text ? TEXT_OID : INT8_OID;
 	/* never a name that a failure may have left behind */
-	snprintf(c->name, sizeof(c->name), "s%u", ++p->names);
+	snprintf(c->name, sizeof(c->name), "s%u_%.*s", ++p->names,
+		 PREPARED_SIZE / 2,
+		 p->write_name + strlen(STORE_POSTGRES_WRITE));
 	rc = pq_link_prepare(&p->link, c->name, sql, c->n, types);
 	c->state = SENT;
 	free(sql);
@@ -153,12 +155,10 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 	int rc = send_statement(p, c);
 
 	p->in_transaction = true;
-	p->writes = c->which == STMT_BEGIN_WRITE;
-	if (rc != 0 || !p->writes)
+	if (rc != 0)
 		return rc;
 	snprintf(number, sizeof(number), "%" PRId64, ++p->batch);
-	p->sent_ms = clock_boot_ms();
-	return pq_link_send(&p->link, STORE_POSTGRES_WRITE, 2, values);
+	return pq_link_send(&p->link, p->write_name, 2, values);
 }
 
 /*
@@ -201,11 +201,7 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 	/* else what failed before it kept it from being done at all */
 	if (rc == 0 || p->link.broken)
 		p->in_transaction = false;
-	if (rc == -ENOTCONN && p->writes)
-		rc = resolve(s, p, rc);
-	if (rc == 0 && p->writes)
-		store_postgres_renew(s, p->sent_ms);
-	return rc;
+	return rc == -ENOTCONN ? resolve(s, p, rc) : rc;
 }
 
 /* ---- steps ---- */
@@ -272,11 +268,15 @@ static int guarded(struct postgres *p, struct cursor *c)
 static int execute(struct store *s, struct postgres *p, struct cursor *c)
 {
 	switch (c->which) {
-	case STMT_BEGIN_READ:
+	case STMT_BEGIN_READ: /* each sees what is committed then, within one or not */
+		return 0;
 	case STMT_BEGIN_WRITE:
 		return send_begin(s, p, c);
 	case STMT_COMMIT:
-		return commit(s, p, c);
+		if (p->in_transaction)
+			return commit(s, p, c);
+		/* a write's transaction is gone with its link */
+		return p->link.broken ? -ENOTCONN : 0;
 	case STMT_ROLLBACK:
 		p->in_transaction = false;
 		return send_and_wait(p, c);

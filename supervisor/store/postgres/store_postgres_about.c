@@ -35,43 +35,62 @@
  * written there is lost, and a heartbeat there is seen by nobody. Where nobody may
  * ask, as some who host databases have it, nothing is known of that.
  */
-static int check_lineage(struct postgres *p)
+static int check_lineage(struct pulse *u, struct pq_link *l)
 {
-	char text[2 * NUMBER_SIZE] = "", cluster[NUMBER_SIZE] = "", *space;
+	char text[2 * NUMBER_SIZE] = "", *space;
 	int64_t timeline;
-	int rc = pq_link_ask(&p->link, LINEAGE, text, sizeof(text));
+	bool is_older;
+	int rc = pq_link_ask(l, LINEAGE, text, sizeof(text));
 
 	if (rc != 0)
-		return p->link.broken ? rc : 0;
+		return l->broken ? rc : 0;
 	space = strchr(text, ' ');
 	if (space == NULL)
 		return 0;
 	*space = '\0';
-	snprintf(cluster, sizeof(cluster), "%s", text);
 	timeline = strtoll(space + 1, NULL, 10);
-	if (strcmp(cluster, p->cluster) == 0 && timeline < p->timeline) {
-		snprintf(p->link.words, sizeof(p->link.words),
-			 "it is an older primary");
-		return -ESTALE;
+	pthread_mutex_lock(&u->lock);
+	is_older = strcmp(text, u->cluster) == 0 && timeline < u->timeline;
+	if (!is_older) {
+		snprintf(u->cluster, sizeof(u->cluster), "%.*s",
+			 NUMBER_SIZE - 1, text);
+		u->timeline = timeline;
 	}
-	memcpy(p->cluster, cluster, sizeof(p->cluster));
-	p->timeline = timeline;
-	return 0;
+	pthread_mutex_unlock(&u->lock);
+	if (is_older)
+		snprintf(l->words, sizeof(l->words), "it is an older primary");
+	return is_older ? -ESTALE : 0;
 }
 
 /* One that takes no writes is no use: of several hosts it is not the one. */
-static int check_writable(struct postgres *p)
+int store_postgres_check_writable(struct pulse *u, struct pq_link *l,
+				  bool *standby)
 {
 	char how[NUMBER_SIZE] = "";
-	int rc = pq_link_ask(&p->link, WRITES, how, sizeof(how));
+	int rc = pq_link_ask(l, WRITES, how, sizeof(how));
 
-	p->about.standby = how[0] == 's' || how[0] == 'r';
-	if (rc != 0 || !p->about.standby)
-		return rc != 0 ? rc : check_lineage(p);
-	snprintf(p->link.words, sizeof(p->link.words), "%s",
+	*standby = how[0] == 's' || how[0] == 'r';
+	if (rc != 0 || !*standby)
+		return rc != 0 ? rc : check_lineage(u, l);
+	snprintf(l->words, sizeof(l->words), "%s",
 		 how[0] == 's' ? "it is a standby, which is read-only"
 			       : "it was set read-only");
 	return -EREMOTEIO;
+}
+
+/* Texts are UTF-8, and any may come. */
+static int check_encoding(struct pq_link *l)
+{
+	const char *encoding =
+	    l->pq->parameterStatus(l->conn, "server_encoding");
+
+	if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
+		return 0;
+	snprintf(l->words, sizeof(l->words),
+		 "its encoding is %.20s, and a database of paddock's has UTF8 "
+		 "(CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0)",
+		 encoding);
+	return -EPROTONOSUPPORT;
 }
 
 int store_postgres_note_server(struct postgres *p)
@@ -86,8 +105,11 @@ int store_postgres_note_server(struct postgres *p)
 	if (version != NULL)
 		snprintf(p->about.version, sizeof(p->about.version), "%.*s",
 			 (int)strcspn(version, " "), version);
+	if (check_encoding(&p->link) != 0)
+		return -EPROTONOSUPPORT;
 	if (pq->serverVersion(p->link.conn) >= LEAST_SERVER)
-		return check_writable(p);
+		return store_postgres_check_writable(&p->pulse, &p->link,
+						     &p->about.standby);
 	snprintf(p->link.words, sizeof(p->link.words),
 		 "PostgreSQL there is older than 13");
 	return -EPROTONOSUPPORT;
@@ -131,6 +153,12 @@ static int count_nodes(struct postgres *p, const char *sql)
 	return rc;
 }
 
+int store_postgres_count_nodes(struct postgres *p)
+{
+	return count_nodes(p, COUNT_NODES);
+}
+
+/* The heartbeat counts; before the first one this does. */
 void store_postgres_about(struct store *s, struct store_database *about)
 {
 	struct postgres *p = postgres_of(s);
@@ -139,7 +167,8 @@ void store_postgres_about(struct store *s, struct store_database *about)
 		return;
 	p->about.schema = STORE_POSTGRES_VERSION; /* or it is not open */
 	p->about.reachable =
-	    store_postgres_is_open(s) && count_nodes(p, COUNT_NODES) == 0;
+	    store_postgres_is_open(s) &&
+	    (p->about.nodes > 0 || store_postgres_count_nodes(p) == 0);
 	*about = p->about;
 }
 
@@ -147,8 +176,10 @@ int store_postgres_look(struct store *s, struct store_database *about)
 {
 	struct postgres *p = s->db = xcalloc(1, sizeof(*p));
 	int64_t version;
-	int rc = pq_link_open(&p->link, s->url);
+	int rc;
 
+	store_postgres_pulse_init(&p->pulse);
+	rc = pq_link_open(&p->link, s->url);
 	if (rc == 0)
 		rc = store_postgres_note_server(p);
 	if (rc == 0)

@@ -30,110 +30,208 @@
 #define LEASE                                                                     \
 	"coalesce(nullif(current_setting('paddock.lease_ms', true), '')::bigint," \
 	" 10000)"
+/* One that is there already is ours, of a connection that ended: it goes on. */
 #define ADD_NODE                                                               \
-	"INSERT INTO node(id, batch, heartbeat_ms, node_name, version,"        \
-	" started_ms, lease_ms) VALUES($1, 0, paddock_now(), $2, $3,"          \
-	" paddock_now(), " LEASE ") ON CONFLICT (id) DO UPDATE SET batch = 0"
+	"INSERT INTO node(id, heartbeat_ms, node_name, version,"               \
+	" started_ms, lease_ms) VALUES($1, paddock_now(), $2, $3,"             \
+	" paddock_now(), " LEASE ") ON CONFLICT (id) DO UPDATE"                \
+	" SET node_name = excluded.node_name"
 
 /* ---- ours ---- */
 
-void store_postgres_renew(struct store *s, int64_t sent_ms)
+/* What was sent at SENT_MS (CLOCK_BOOTTIME) has changed our row: we live. */
+static void renew(struct store *s, const struct pulse *u, int64_t sent_ms)
 {
-	int64_t lease = postgres_of(s)->lease_ms;
-	int64_t until = sent_ms + lease - lease / STORE_LEASE_MARGIN;
+	int64_t until =
+	    sent_ms + u->lease_ms - u->lease_ms / STORE_LEASE_MARGIN;
 
 	if (until > atomic_load(&s->lease_until_ms) ||
 	    atomic_load(&s->lease_until_ms) == STORE_NO_LEASE)
 		atomic_store(&s->lease_until_ms, until);
+	if (sent_ms > atomic_load(&s->beaten_ms))
+		atomic_store(&s->beaten_ms, sent_ms);
 }
 
 /* ---- others ---- */
 
-static struct seen *find(struct postgres *p, const char *id)
+static struct seen *find(struct pulse *u, const char *id)
 {
-	for (size_t i = 0; i < p->n_seen; i++)
-		if (strcmp(p->seen[i].id, id) == 0)
-			return &p->seen[i];
+	for (size_t i = 0; i < u->n_seen; i++)
+		if (strcmp(u->seen[i].id, id) == 0)
+			return &u->seen[i];
 	return NULL;
 }
 
-/* Has P seen nothing newer of E for as long as E's lease? */
-static bool is_over(const struct postgres *p, const struct seen *e)
+/* Has U seen nothing newer of E for as long as E's lease? */
+static bool is_over(const struct pulse *u, const struct seen *e)
 {
 	return e->heartbeat_ms == 0 ||
-	       p->looked_ms - e->since_ms >= e->lease_ms;
+	       u->looked_ms - e->since_ms >= e->lease_ms;
 }
 
-/* Row AT of RES is of another node, which E, if any, was seen as. */
-static struct seen look_at(const struct postgres *p, const PGresult *res,
+/* The heartbeat by which INSTANCE is known to be silent for its lease; or 0. */
+static int64_t last_of(struct store *s, const char *instance)
+{
+	struct pulse *u = &postgres_of(s)->pulse;
+	const struct seen *e;
+	int64_t last;
+
+	pthread_mutex_lock(&u->lock);
+	e = find(u, instance);
+	last = e != NULL && is_over(u, e) ? e->heartbeat_ms : 0;
+	pthread_mutex_unlock(&u->lock);
+	return last;
+}
+
+void store_postgres_forget_seen(struct pulse *u)
+{
+	pthread_mutex_lock(&u->lock);
+	u->n_seen = 0;
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* What came of a heartbeat: whose it is, when it was sent, and its rows. */
+struct beaten {
+	const char *instance;
+	int64_t sent_ms;
+	const struct pq *pq;
+	const PGresult *res;
+};
+
+static int64_t column(const struct beaten *b, int row, int at)
+{
+	return strtoll(b->pq->getvalue(b->res, row, at), NULL, 10);
+}
+
+/* Row AT is of another node, which E, if any, was seen as. */
+static struct seen look_at(const struct pulse *u, const struct beaten *b,
 			   int at, const struct seen *e)
 {
-	const struct pq *pq = p->link.pq;
-	struct seen now = {
-	    .heartbeat_ms = strtoll(pq->getvalue(res, at, 1), NULL, 10),
-	    .lease_ms = strtoll(pq->getvalue(res, at, 2), NULL, 10),
-	    .since_ms = p->looked_ms};
+	struct seen now = {.heartbeat_ms = column(b, at, 1),
+			   .lease_ms = column(b, at, 2),
+			   .since_ms = u->looked_ms};
 
-	snprintf(now.id, sizeof(now.id), "%s", pq->getvalue(res, at, 0));
+	snprintf(now.id, sizeof(now.id), "%s", b->pq->getvalue(b->res, at, 0));
 	if (e != NULL && e->heartbeat_ms == now.heartbeat_ms)
 		now.since_ms = e->since_ms;
 	return now;
 }
 
-/* RES has our row, and those of the others that are silent. */
-static int look(struct store *s, const PGresult *res, int64_t sent_ms)
+/* Row AT is ours: our lease, and the database's clock. */
+static void look_at_own(struct pulse *u, const struct beaten *b, int at)
 {
-	struct postgres *p = postgres_of(s);
-	const struct pq *pq = p->link.pq;
-	int n = pq->ntuples(res);
+	int64_t half_ms = (clock_boot_ms() - b->sent_ms) / 2;
+
+	u->lease_ms = column(b, at, 2);
+	if (clock_follow(column(b, at, 3), b->sent_ms + half_ms,
+			 SLACK_MS + half_ms))
+		id_clock_was_set();
+}
+
+/* B has our row, and those of the others that are silent. False: it lacks ours. */
+static bool look(struct store *s, struct pulse *u, const struct beaten *b)
+{
+	int n = b->pq->ntuples(b->res);
 	struct seen *seen = xcalloc((size_t)n + 1, sizeof(*seen));
 	int64_t now = clock_boot_ms();
 	bool own = false, dead = false;
 	size_t n_seen = 0;
 
 	/* in a gap nobody may have reached the database */
-	if (p->looked_ms + p->lease_ms - p->lease_ms / STORE_LEASE_MARGIN < now)
-		p->n_seen = 0;
-	p->looked_ms = now;
+	if (u->looked_ms + u->lease_ms - u->lease_ms / STORE_LEASE_MARGIN < now)
+		u->n_seen = 0;
+	u->looked_ms = now;
 	for (int i = 0; i < n; i++) {
-		const char *id = pq->getvalue(res, i, 0);
+		const char *id = b->pq->getvalue(b->res, i, 0);
 		struct seen *e = &seen[n_seen];
 
-		if (strcmp(id, s->instance) == 0) {
+		if (strcmp(id, b->instance) == 0) {
 			own = true;
-			p->lease_ms =
-			    strtoll(pq->getvalue(res, i, 2), NULL, 10);
-			if (clock_follow(
-				strtoll(pq->getvalue(res, i, 3), NULL, 10),
-				sent_ms + (now - sent_ms) / 2,
-				SLACK_MS + (now - sent_ms) / 2))
-				id_clock_was_set();
+			look_at_own(u, b, i);
 			continue;
 		}
-		*e = look_at(p, res, i, find(p, id));
-		dead |= is_over(p, e);
+		*e = look_at(u, b, i, find(u, id));
+		dead |= is_over(u, e);
 		n_seen++;
 	}
-	free(p->seen);
-	p->seen = seen;
-	p->n_seen = n_seen;
+	free(u->seen);
+	u->seen = seen;
+	u->n_seen = n_seen;
 	if (dead)
 		store_tell_death(s);
-	if (own)
-		return 0;
-	snprintf(p->link.words, sizeof(p->link.words),
-		 "another server has taken over what this one had");
-	return -EOWNERDEAD;
+	return own;
 }
 
 /* ---- */
+
+static int send_beat(struct store *s, struct pq_link *l, const char *instance)
+{
+	char numbers[4][NUMBER_SIZE];
+	const char *const values[] = {instance, numbers[0], numbers[1],
+				      numbers[2], numbers[3]};
+	struct store_load load = store_load(s);
+
+	snprintf(numbers[0], NUMBER_SIZE, "%zu", load.running);
+	snprintf(numbers[1], NUMBER_SIZE, "%zu", load.queued);
+	snprintf(numbers[2], NUMBER_SIZE, "%d", load.draining);
+	snprintf(numbers[3], NUMBER_SIZE, "%zu", load.room);
+	return pq_link_send_params(
+	    l, "SELECT * FROM paddock_beat($1, $2, $3, $4, $5)", 5, values);
+}
+
+/* It counts from before it was sent; of who we were it tells nothing any more. */
+int store_postgres_beat_by(struct store *s, struct pq_link *l,
+			   const char *instance)
+{
+	struct pulse *u = &postgres_of(s)->pulse;
+	struct beaten b = {
+	    .instance = instance, .sent_ms = clock_boot_ms(), .pq = l->pq};
+	PGresult *res = NULL;
+	int rc = send_beat(s, l, instance);
+	bool own = true;
+
+	if (rc == 0)
+		rc = pq_link_wait(l, &res);
+	if (rc != 0)
+		return rc;
+	b.res = res;
+	pthread_mutex_lock(&u->lock);
+	if (strcmp(u->instance, instance) == 0) {
+		own = look(s, u, &b);
+		u->is_lost |= !own;
+		if (own)
+			renew(s, u, b.sent_ms);
+	}
+	pthread_mutex_unlock(&u->lock);
+	l->pq->clear(res);
+	if (own)
+		return 0;
+	snprintf(l->words, sizeof(l->words),
+		 "another server has taken over what this one had");
+	return -EOWNERDEAD;
+}
 
 static int add(struct store *s, struct postgres *p)
 {
 	const char *const values[] = {s->instance, store_node_name(s),
 				      PADDOCK_VERSION};
+	char number[NUMBER_SIZE];
+	int rc =
+	    store_postgres_ask(p, ADD_NODE, 3, values, number, sizeof(number));
 
-	return pq_link_send_params(&p->link, ADD_NODE, 3, values);
+	if (rc == 0)
+		rc = store_postgres_ask(p,
+					"SELECT greatest(batch, barrier)"
+					" FROM epoch WHERE node = $1",
+					1, values, number, sizeof(number));
+	if (rc != 0)
+		return rc;
+	p->batch = strtoll(number, NULL, 10);
+	pthread_mutex_lock(&p->pulse.lock);
+	snprintf(p->pulse.instance, sizeof(p->pulse.instance), "%s",
+		 s->instance);
+	pthread_mutex_unlock(&p->pulse.lock);
+	return 0;
 }
 
 /* The key that all seal with; the first of them makes it. */
@@ -174,35 +272,10 @@ static int read_seal(struct store *s, struct postgres *p)
 	return 0;
 }
 
-static int beat(struct store *s, struct postgres *p)
-{
-	char numbers[4][NUMBER_SIZE];
-	const char *const values[] = {s->instance, numbers[0], numbers[1],
-				      numbers[2], numbers[3]};
-	int64_t sent_ms = clock_boot_ms();
-	struct store_load load = store_load(s);
-	PGresult *res = NULL;
-	int rc;
-
-	snprintf(numbers[0], NUMBER_SIZE, "%zu", load.running);
-	snprintf(numbers[1], NUMBER_SIZE, "%zu", load.queued);
-	snprintf(numbers[2], NUMBER_SIZE, "%d", load.draining);
-	snprintf(numbers[3], NUMBER_SIZE, "%zu", load.room);
-	rc = pq_link_send_params(
-	    &p->link, "SELECT * FROM paddock_beat($1, $2, $3, $4, $5)", 5,
-	    values);
-	if (rc == 0)
-		rc = store_postgres_wait(p, &res);
-	if (rc == 0)
-		rc = look(s, res, sent_ms);
-	if (rc == 0)
-		store_postgres_renew(s, sent_ms);
-	if (res != NULL)
-		p->link.pq->clear(res);
-	return rc;
-}
-
-/* What was sent on a connection before this one is done by now, or never is. */
+/*
+ * What was sent on a connection before this one is done by now, or never is. Asked
+ * again, since the answer was lost or what comes after it failed, the row says the same.
+ */
 static int settle(struct store *s, struct postgres *p)
 {
 	char number[NUMBER_SIZE];
@@ -223,11 +296,13 @@ int store_postgres_join(struct store *s)
 	int rc = p->joined ? 0 : add(s, p);
 
 	if (rc == 0)
-		rc = beat(s, p);
+		rc = store_postgres_beat_by(s, &p->link, s->instance);
 	if (rc == 0 && p->batch > 0)
 		rc = settle(s, p);
 	if (rc == 0)
 		rc = read_seal(s, p);
+	if (rc == 0)
+		rc = store_postgres_pulse_begin(s);
 	if (rc == 0)
 		p->joined = true;
 	return rc;
@@ -240,16 +315,26 @@ void store_postgres_rejoin(struct store *s)
 	if (p == NULL)
 		return;
 	store_postgres_close(s);
+	store_postgres_pulse_rejoin(&p->pulse);
 	p->joined = false;
 	p->batch = 0;
 	p->open_rc = 0;
 	p->retry_ms = p->backoff_ms = 0;
 }
 
+/* Of the store's connection: the heartbeat has one of its own. */
 int store_postgres_beat(struct store *s)
 {
-	int rc = beat(s, postgres_of(s));
+	struct postgres *p = postgres_of(s);
+	int rc = 0;
 
+	if (store_postgres_pulse_is_lost(&p->pulse)) {
+		snprintf(p->link.words, sizeof(p->link.words),
+			 "another server has taken over what this one had");
+		rc = -EOWNERDEAD;
+	}
+	if (rc == 0)
+		rc = store_postgres_count_nodes(p);
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);
 }
 
@@ -258,6 +343,9 @@ void store_postgres_leave(struct store *s)
 	struct postgres *p = postgres_of(s);
 	char none[NUMBER_SIZE];
 
+	if (p == NULL)
+		return;
+	store_postgres_pulse_end(&p->pulse);
 	if (store_postgres_is_open(s) && p->joined)
 		(void)store_postgres_ask(p, "DELETE FROM node WHERE id = $1", 1,
 					 (const char *const[]){s->instance},
@@ -266,35 +354,31 @@ void store_postgres_leave(struct store *s)
 
 int store_postgres_lives(struct store *s, const char *instance)
 {
-	struct postgres *p = postgres_of(s);
-	const struct seen *e = find(p, instance);
-	char beat_ms[NUMBER_SIZE];
+	int64_t beat_ms, last = last_of(s, instance);
+	char text[NUMBER_SIZE];
 	int rc = store_postgres_ask(
-	    p, "SELECT heartbeat_ms FROM node WHERE id = $1", 1,
-	    (const char *const[]){instance}, beat_ms, sizeof(beat_ms));
+	    postgres_of(s), "SELECT heartbeat_ms FROM node WHERE id = $1", 1,
+	    (const char *const[]){instance}, text, sizeof(text));
 
 	if (rc != 0)
 		return store_postgres_failed(s, rc);
-	if (beat_ms[0] == '\0' || strtoll(beat_ms, NULL, 10) == 0)
-		return 0;
-	return e == NULL || e->heartbeat_ms != strtoll(beat_ms, NULL, 10) ||
-	       !is_over(p, e);
+	beat_ms = strtoll(text, NULL, 10); /* "": it has no row */
+	return beat_ms != 0 && beat_ms != last;
 }
 
-/* By one of many: who finds another at it leaves it to that one. */
+/* By one of many: who finds another at it, or it at work, leaves it to that one. */
 int store_postgres_bury(struct store *s, const char *instance, bool is_dead)
 {
 	struct postgres *p = postgres_of(s);
-	const struct seen *e = find(p, instance);
 	char seen_ms[NUMBER_SIZE], left[NUMBER_SIZE];
 	const char *const values[] = {instance, is_dead ? "1" : "0", seen_ms};
 	int rc;
 
-	snprintf(seen_ms, sizeof(seen_ms), "%" PRId64,
-		 e != NULL && is_over(p, e) ? e->heartbeat_ms : 0);
+	snprintf(seen_ms, sizeof(seen_ms), "%" PRId64, last_of(s, instance));
 	rc = pq_link_send_params(
 	    &p->link,
-	    "DELETE FROM node WHERE id = (SELECT id FROM node WHERE id = $1"
+	    "DELETE FROM node WHERE id = (SELECT id FROM node"
+	    " JOIN epoch ON epoch.node = id WHERE id = $1"
 	    " AND ($2 = '1' OR heartbeat_ms IN (0, CAST($3 AS bigint)))"
 	    " FOR UPDATE SKIP LOCKED)",
 	    3, values);

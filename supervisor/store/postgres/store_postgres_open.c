@@ -53,18 +53,15 @@ void store_postgres_close(struct store *s)
 	pq_link_close(&p->link);
 	store_is_deaf(s);
 	p->in_transaction = false;
-	free(p->seen);
-	p->seen = NULL;
-	p->n_seen = 0; /* they may have been cut off as we are */
 }
 
-/* Under a lock, since another server may be at the same. */
+/* Under a lock, since another server may be at the same, which takes a while. */
 static int raise_schema(struct postgres *p)
 {
 	char version[NUMBER_SIZE] = "";
 	int rc = pq_link_run(
 	    &p->link,
-	    "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended("
+	    "BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(hashtextextended("
 	    "'paddock ' || current_schema(), 0));"
 	    "CREATE TABLE IF NOT EXISTS paddock_schema(version bigint NOT NULL);"
 	    "INSERT INTO paddock_schema SELECT 0"
@@ -104,8 +101,10 @@ int store_postgres_connect(struct store *s)
 		rc = check_schema(p);
 	if (rc == 0)
 		rc = pq_link_pipeline(&p->link);
+	snprintf(p->write_name, sizeof(p->write_name),
+		 STORE_POSTGRES_WRITE "_%s", s->instance);
 	if (rc == 0) /* each write begins with it: parsed once */
-		rc = pq_link_prepare(&p->link, STORE_POSTGRES_WRITE,
+		rc = pq_link_prepare(&p->link, p->write_name,
 				     "SELECT paddock_write($1, $2)", 2, NULL);
 	if (rc == 0)
 		rc = store_postgres_join(s);
@@ -123,6 +122,7 @@ int store_postgres_open(struct store *s)
 
 	if (p == NULL) {
 		p = s->db = xcalloc(1, sizeof(*p));
+		store_postgres_pulse_init(&p->pulse);
 		p->link.lives = is_wanted;
 		p->link.arg = s;
 	}

@@ -8,14 +8,15 @@
 
 #define PARAMETERS 40
 #define NUMBER_SIZE 24
-/* a prepared statement, of connect(); a test knows what writes by that name */
+#define PREPARED_SIZE 64 /* no more of a name is read there */
+/* begins the name of a statement of connect(); a test knows what writes by it */
 #define STORE_POSTGRES_WRITE "paddock_write"
 
 struct cursor {
 	struct store_cursor base;
 	const struct pq *pq;
 	enum store_stmt which;
-	char name[24];
+	char name[PREPARED_SIZE];
 	enum { NOT_PREPARED, SENT, PREPARED } state;
 	struct store_value values[PARAMETERS];
 	int n;
@@ -31,26 +32,45 @@ struct seen {
 	int64_t lease_ms;
 };
 
-/* The store's db. */
-struct postgres {
+/*
+ * The heartbeat, and what it finds of the others. It has a connection and a thread of
+ * its own, since the store's may wait for a lock or a lost answer for longer than a
+ * lease. LOCK is over all but LINK, which is the thread's; it is taken before the
+ * store's.
+ */
+struct pulse {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool is_begun; /* there is that thread; the store's alone */
+	atomic_bool stops;
 	struct pq_link link;
-	bool in_transaction;
-	bool writes;	  /* it does, in this transaction */
-	bool joined;	  /* our row was among the nodes once */
-	int64_t lease_ms; /* of our row */
-	int64_t sent_ms; /* CLOCK_BOOTTIME: the transaction that writes began */
+	char instance[ID_SIZE]; /* whose it is; "": nobody's yet */
+	bool is_lost;		/* its row is another's to remove, and gone */
+	int64_t lease_ms;	/* of its row */
 	struct seen *seen;
 	size_t n_seen;
 	int64_t looked_ms; /* CLOCK_BOOTTIME: others were last looked at */
 	/* of whom we were connected to last, once that is known */
 	char cluster[NUMBER_SIZE];
 	int64_t timeline;
-	int open_rc;	  /* of the last try */
-	int64_t batch;	  /* the number of the transaction that writes */
-	int64_t settled;  /* the last that was done before this connection */
-	int64_t retry_ms; /* no connection is tried before */
+};
+
+/* The store's db. */
+struct postgres {
+	struct pq_link link;
+	struct pulse pulse;
+	bool in_transaction; /* which writes: who reads needs none */
+	bool joined;	     /* our row was among the nodes once */
+	int open_rc;	     /* of the last try */
+	int64_t batch;	     /* the number of the transaction that writes */
+	int64_t settled;     /* the last that was done before this connection */
+	int64_t retry_ms;    /* no connection is tried before */
 	int64_t backoff_ms;
 	int64_t changes;
+	/* that begins what writes, as prepared: with the instance, as all of these, so
+	   that no other server's is done by a connection that several have */
+	char write_name[PREPARED_SIZE];
 	unsigned names;		     /* given to statements */
 	struct store_database about; /* when it was open last */
 	struct cursor cursors[STORE_STMTS];
@@ -71,6 +91,11 @@ int store_postgres_ask(struct postgres *p, const char *sql, int n,
 
 /* The server that P->link is of, its schema's version too; 0 or -errno and words. */
 int store_postgres_note_server(struct postgres *p);
+/* May L be written by, and is it to who was promoted last? 0 or -errno and words. */
+int store_postgres_check_writable(struct pulse *u, struct pq_link *l,
+				  bool *standby);
+/* How many nodes live, by a round trip that is timed: into P->about. */
+int store_postgres_count_nodes(struct postgres *p);
 /* The version of its tables, 0: there are none. 0 or -errno and words. */
 int store_postgres_schema(struct postgres *p, int64_t *version);
 /* May VERSION be used, or raised to ours? 0, or -errno and words. */
@@ -81,8 +106,21 @@ void store_postgres_about(struct store *s, struct store_database *about);
 
 /* Our row, which is made once: who has taken us for dead has removed it for good. */
 int store_postgres_join(struct store *s);
-/* What was sent at SENT_MS (CLOCK_BOOTTIME) has changed our row: we live. */
-void store_postgres_renew(struct store *s, int64_t sent_ms);
+/* A heartbeat of INSTANCE's by L. 0, or -errno and words; -EOWNERDEAD: its row is gone. */
+int store_postgres_beat_by(struct store *s, struct pq_link *l,
+			   const char *instance);
+/* Nothing is known of how long others have been silent. */
+void store_postgres_forget_seen(struct pulse *u);
+
+/* ---- store_postgres_pulse.c ---- */
+
+void store_postgres_pulse_init(struct pulse *u);
+/* Our row is there: from now on it beats by itself. 0 or -errno. */
+int store_postgres_pulse_begin(struct store *s);
+/* We have another name, and no row yet. */
+void store_postgres_pulse_rejoin(struct pulse *u);
+bool store_postgres_pulse_is_lost(struct pulse *u);
+void store_postgres_pulse_end(struct pulse *u); /* fine when it has not begun */
 
 /* ---- */
 

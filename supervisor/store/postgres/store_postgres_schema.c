@@ -393,6 +393,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     wakes,
     letters,
     run_nodes,
+    store_postgres_barrier,
+    store_postgres_epoch,
+    store_postgres_room,
 };
 
 /* How PostgreSQL says what databases say each in their own way. */
@@ -444,6 +447,12 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define AND_NEWS                                                               \
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
 	" WHERE node = ?1"
+/* Else its end, which takes mail away, might not see what is written beside it. */
+#define UNTIL_IT_ENDS " FOR SHARE"
+/* what was written without that */
+#define OR_OF_NONE                                                             \
+	" OR (kind < 16 AND NOT EXISTS (SELECT 1 FROM runs"                    \
+	" WHERE ended = 0 AND runs.id = mail.run))"
 #define SHARED(...) __VA_ARGS__
 #define STAGED(...) "SELECT 0" /* its log has rows, not pages */
 

@@ -5,7 +5,7 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 13 /* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION 16 /* of paddock_schema; not SQLite's */
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 
@@ -13,7 +13,8 @@
 extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];
 /* Of these, those with a file of their own. */
 extern const char store_postgres_queue[], store_postgres_days[],
-    store_postgres_share[];
+    store_postgres_share[], store_postgres_barrier[], store_postgres_epoch[],
+    store_postgres_room[];
 /* Parameters are ?1…, as store_statements.def has them. */
 extern const char *const store_postgres_statements[STORE_STMTS];
 

@@ -17,9 +17,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "supervisor/store/sqlite/store_sqlite_guard.h"
 #include "supervisor/store/sqlite/store_sqlite_log.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
+#include "supervisor/store/sqlite/store_sqlite_unlock.h"
 
 #define BUSY_MS 5000   /* as long as others' transactions take, in all */
 #define BRIEF_TRIES 60 /* half a second */
@@ -328,6 +330,7 @@ static void configure(void)
 	if (sqlite3_initialize() != SQLITE_OK)
 		return;
 	hear_writes();
+	store_sqlite_unlock_watch();
 	(void)store_sqlite_log_register(); /* or no database opens */
 }
 
@@ -369,8 +372,11 @@ static int open_db(struct store *s)
 			    STORE_SQLITE_LOG_VFS) != SQLITE_OK)
 		return q->db != NULL ? failed(s)
 				     : store_failed(s, -ENOMEM, s->db_path);
+	store_sqlite_log_watch(q->db);
 	sqlite3_busy_handler(q->db, on_busy, s);
-	rc = exec(s, store_pragmas);
+	rc = store_sqlite_guard(q->db) == SQLITE_OK ? 0 : failed(s);
+	if (rc == 0)
+		rc = exec(s, store_pragmas);
 	if (rc == 0)
 		rc = resync(s);
 	return rc == 0 ? check_schema(s) : rc;
@@ -415,7 +421,8 @@ static bool is_usable(struct store *s)
 {
 	int moved = 0;
 
-	if (!is_open(s) || sqlite_of(s)->damaged)
+	if (!is_open(s) || sqlite_of(s)->damaged ||
+	    store_sqlite_unlock_failed())
 		return false;
 	sqlite3_file_control(sqlite_of(s)->db, "main", SQLITE_FCNTL_HAS_MOVED,
 			     &moved);

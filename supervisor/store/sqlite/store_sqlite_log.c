@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_log.c - SQLite writes its log (WAL) by two calls a page, of which
- * a short run's commit has eight. This VFS, over the default one, writes what
- * lies end to end by one call: before anything else is done with the file, which
- * in a commit is its sync. Nobody looks at a frame before that; a commit without a
- * sync is written with its last page. store_sqlite.c opens the database by it. An error of a write is that of the call before which
- * it is made, so that no commit follows.
+ * store_sqlite_log.c - SQLite writes its log (WAL) by two calls a page, of which a short run's
+ * commit has eight. This VFS, over the default one, writes what lies end to end by one call:
+ * before anything else is done with the file, which in a commit is its sync, and without one
+ * with its last page; what is rolled back is not written. store_sqlite.c opens the database by
+ * it. An error of a write is that of the call before which it is made: no commit follows.
  */
 #include "supervisor/store/sqlite/store_sqlite_log.h"
 
@@ -188,6 +187,23 @@ static const sqlite3_io_methods methods = {
     .xSectorSize = log_sector,
     .xDeviceCharacteristics = log_traits,
 };
+
+/* Pages that a large transaction wrote before its end may be held still. */
+static void forget_held(void *db)
+{
+	sqlite3_file *file = NULL;
+
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+	if (file == NULL || file->pMethods != &methods)
+		return;
+	log_of(file)->n_held = 0;
+	log_of(file)->ends = false;
+}
+
+void store_sqlite_log_watch(sqlite3 *db)
+{
+	sqlite3_rollback_hook(db, forget_held, db);
+}
 
 /* All files but the log are the VFS's below, as if we were not there. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,

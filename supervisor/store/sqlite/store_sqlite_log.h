@@ -21,6 +21,13 @@ int store_sqlite_log_register(void);
  */
 void store_sqlite_log_synced(bool synced);
 
+struct sqlite3;
+/*
+ * What DB, just opened, rolls back is forgotten: written later, it would lie over what
+ * another process has committed since.
+ */
+void store_sqlite_log_watch(struct sqlite3 *db);
+
 /* Has a sync of a log failed on this thread since that was asked last? */
 bool store_sqlite_log_failed(void);
 

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
+#include "supervisor/store/sqlite/store_sqlite_guard.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 /* https://www.sqlite.org/fileformat2.html, "The Database Header" */
@@ -93,6 +94,8 @@ static int look_at_tables(const char *path)
 	if (access(wal, F_OK) != 0) {
 		code = sqlite3_open_v2(
 		    uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+		if (code == SQLITE_OK)
+			code = store_sqlite_guard(db);
 		if (code == SQLITE_OK)
 			code = sqlite3_exec(db,
 					    "SELECT count(*) FROM "

@@ -414,6 +414,8 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BYTES_OF(text) "length(CAST(" text " AS BLOB))"
 #define IF_OURS ""
 #define AND_NEWS ""
+#define UNTIL_IT_ENDS "" /* one writes at a time */
+#define OR_OF_NONE ""
 #define SHARED(...) "SELECT 0" /* its instances share no queue */
 #define STAGED(...) __VA_ARGS__
 

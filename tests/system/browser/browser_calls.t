@@ -112,6 +112,18 @@ sub view { return $_[0]{result} // {} }
 	refused($s->run(visit => {url => 'x'}, sessionId =>
 			view($s->run_sync(visit => {url => 'x'}))->{got}{session}),
 		'SESSION_NOT_FOUND', 'one that ended with its run');
+	kill STOP => pid($s);
+	my $asked = $s->ask_run(visit => {url => 'http://a/'}, sessionId => $id);
+	$s->call('ping');
+	my @moved = ("$s->{root}/templates/visit-1.0.0", "$s->{root}/visit");
+	rename $moved[0], $moved[1] or BAIL_OUT("rename: $!");
+	kill HUP => $s->{pid};
+	$s->log_has(qr/reload=done/);
+	kill CONT => pid($s);
+	refused($s->result($asked), 'TEMPLATE_NOT_FOUND', 'a template that is reloaded away while its session is looked for is not run');
+	rename $moved[1], $moved[0] or BAIL_OUT("rename: $!");
+	kill HUP => $s->{pid};
+	$s->log_has(qr/(?:reload=done.*?){2}/s);
 
 	# ---- what is called off ----
 

@@ -87,11 +87,16 @@ subtest 'whose a session is' => sub {
 		    ['close_session', {sessionId => $session}];
 		same_json($it->do('list_sessions')->{sessions}, [], "$who sees none");
 	}
+	my $strange = $broker->as(run => 'run_z');
+	is($strange->refused(@$_)->{code}, 'SESSION_NOT_FOUND', "a run that was not given it: $_->[0]") for
+	    ['get_page_info', {tabId => $id}], ['navigate', {tabId => $id, url => $site->url('/cookies')}],
+	    ['type_text', {tabId => $id, selector => 'p', text => 'x'}], ['close_tab', {tabId => $id}],
+	    ['create_tab', {sessionId => $session}], ['close_session', {sessionId => $session}];
 	my $run = $broker->as(run => 'run_a', session => $session);
 	is($run->do('create_tab', {url => $site->url('/cookies')})->{sessionId}, $session,
 		'a run that was given it is in it');
 	my $text = json_of($me->do('get_page_content', {tabId => $id}));
-	like($text, qr/none/, 'the first page had no cookie');
+	like($text, qr/cookie: none/, 'the first page had no cookie');
 	$me->do('navigate', {tabId => $id, url => $site->url('/cookies')});
 	like(json_of($me->do('get_page_content', {tabId => $id})), qr/seen=1/, 'the next one has');
 	is($broker->control('run_ended', {run => 'run_a'})->{closed}, 0, 'and it stays when the run ends');

@@ -441,8 +441,8 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	     'a daemon that dies is noticed, and where its run can be looked for');
 }
 
-said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
-     'a flag before the command is told where to go');
+said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.*follow theirs/,
+     "a command's flag before it is told where to go");
 
 # ---- what a run has logged ----
 
@@ -553,6 +553,53 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	$r = $cli->run(['client-config', '--client', 'claude-desktop',
 			'--url', $url]);
 	said($r, 2, qr/connector/, 'where the file takes no URL');
+	for (['claude-code', '${T_1}'], ['cursor', '${env:T_1}'], ['vscode', '${env:T_1}']) {
+		my ($client, $value) = @$_;
+
+		$r = $cli->run(['client-config', '--client', $client, '--url', $url, '--token-env', 'T_1']);
+		is((values %{json_to($r->{out})})[0]{paddock}{headers}{Authorization}, "Bearer $value", "a token of the environment of $client");
+	}
+	said($cli->run(['client-config', '--client', 'cursor', '--token-env', 'T']), 2, qr/--token-env goes with --url/, 'which is for a daemon');
+	said($cli->run(['client-config', '--client', 'cursor', '--url', $url, '--token-env', $_]), 2, qr/has to be the name of a variable/, "no variable: '$_'")
+	    for '', 'a b', '1A', 'pdk_x-y', '${X}';
+
+	# ---- into the client's own file ----
+
+	my $file = "$cli->{here}/mcp.json";
+	my @write = ('client-config', '--client', 'cursor', '--write', $file);
+	my $others = '{"theme": "dark", "mcpServers": {"a": {"command": "x", "args": ["ü", 1.50, 12345678901234567890]}, "b": {}}, "z": [null]}';
+
+	said($cli->run(\@write), 0, qr/\Awrote paddock in \S+mcp\.json\n\z/, 'a file that is not there is made');
+	is_deeply([keys %{json_to(read_file($file))->{mcpServers}}], ['paddock'], '... with it alone');
+	write_file($file, $others);
+	chmod 0600, $file;
+	symlink 'mcp.json', "$cli->{here}/link.json";
+	$r = $cli->run([@write[0 .. 3], "$cli->{here}/link.json"]);
+	said($r, 0, qr/\Awrote paddock in \S+mcp\.json, beside a, b\n\z/, 'other servers are kept');
+	my $now = read_file($file);
+	like($now, qr/"args":\s*\["ü",\s*1\.50?,\s*12345678901234567890\]/, '... as they were, to the number') ;
+	$now = json_to($now);
+	is_deeply([sort keys %$now], [qw(mcpServers theme z)], '... and all else');
+	is((stat $file)[2] & 07777, 0600, '... and its mode');
+	ok(-l "$cli->{here}/link.json", '... and a link to it');
+	said($cli->run(\@write), 0, qr/\Areplaced paddock in /, 'its own entry is replaced');
+	for (['{"mcpServers": {}} // mine', qr/hint: \S+ is left as it is/], ['[1]', qr/has to be an object/],
+	     ['{"mcpServers": [1]}', qr/"mcpServers" in it has to be an object/], ['{"a": 1, "a": 2}', qr/left as it is/]) {
+		my ($text, $re) = @$_;
+
+		write_file($file, $text);
+		said($cli->run(\@write), 2, $re, "refused: $text");
+		is(read_file($file), $text, '... and left as it is');
+	}
+	said($cli->run([@write[0 .. 3], $cli->{here}]), 2, qr/is no file/, 'a folder is no file');
+	said($cli->run([@write[0 .. 3], "$cli->{here}/none/x"]), 125, qr/left as it is/, 'nor one in a folder that is not there');
+	my $large = $others =~ s/dark/'dark' x 1000/er;
+	my @full = (within => ['sh', '-c', 'ulimit -f 1; trap "" XFSZ; exec "$@"', 'sh']); # stderr is a file, too
+	write_file($file, $large);
+	said($cli->run(\@write, @full), 125, qr/left as it is: File too large/, 'a file that cannot be written whole is told');
+	is(read_file($file), $large, '... and the old one is left as it is');
+	is_deeply([grep { /mcp\.json\./ } glob "$cli->{here}/*"], [], 'and nothing is left beside it');
+
 	$r = private(['doctor']);
 	said($r, 0, qr/^/, 'doctor');
 	like($r->{out}, qr/^isolation +\w+$/m, 'tells how runs are isolated');

@@ -209,6 +209,8 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	($id) = $cli->run(['run', 'twice', '-dq', @there])->{out} =~ /(run_\w+)/;
 	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'likewise by --answer');
 	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', '... all that it asks');
+	said($cli->run(['wait', $id, '--answer', 'x=1', @there]), 0, qr/^paddock: nothing asked for "x", which --answer gives\n\z/m, 'an answer that nothing asked for is told');
+	said($cli->run(['wait', $id, '-q', '--answer', 'x=1', @there]), 0, qr/\A\z/, '... but not with --quiet');
 	($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
 	until_true('its question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} });
 	$r = $cli->run(['wait', $id, '-t', '100ms', @there]);

@@ -54,7 +54,7 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
      [['help', 'templ'], "template\n", 'help on commands'],
      [['help', 'template', 'sh'], "show\ta template's inputs, limits, resources and prompts\n", 'of two words, with what they do'],
      [['ps', '--no'], "--nodes\tinstead of runs, the servers that have one database\n", 'a flag, with what it is for'],
-     [['status', ''], '', 'no run without a server'],
+     [['status', '--state-dir', "$cli->{root}/none", ''], '', 'no run of a state folder that is not there'],
      [['cancel', 'run_', '--socket', '/nowhere', ''], '', 'nor where none answers']) {
 	my ($words, $want, $name) = @$_;
 
@@ -62,6 +62,8 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
 	$got = join '', sort { $a cmp $b } split /^/, $got if $name =~ /templates/;
 	is($got, $want, $name);
 }
+
+ok(!-e "$cli->{root}/none", '... nor is it made');
 
 # A server that never answers: the shell gets its line back.
 {
@@ -71,6 +73,17 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
 	my $before = time;
 	is(offered(['status', '--socket', "$cli->{root}/mute", '']), '', 'a mute server offers nothing');
 	cmp_ok(time - $before, '<', $PATIENCE, 'and is not waited for');
+}
+
+# What a private server has in its record is offered, too, when no daemon answers.
+{
+	my @mine = $cli->private;
+	my ($mine) = $cli->run(['run', 'good', '-q', '--json', @mine])->{out} =~ /($run)/;
+
+	is(offered(['status', @mine, '']), "$mine\tgood, succeeded\nlast\tgood, succeeded\n", 'runs of a private server\'s record');
+	is(offered(['artifact', 'cat', @mine, 'last', '']), "rows.csv\n", '... with their artifacts');
+	like(offered(['artifact', 'cat', @mine, 'art_']), qr/^art_\S+\trows\.csv\n/m, '... also by id');
+	is(offered(['cancel', @mine, '']), '', '... of which none can be cancelled');
 }
 
 # ---- with one ----

@@ -55,7 +55,7 @@ for (users()) {
 		write_file("$cli->{here}/huge", '');
 		truncate "$cli->{here}/huge", 300 << 20;
 		write_file("$cli->{here}/large", 'a' x (17 << 20));
-		for (['f=@large', qr/a message of more than 16777216 bytes came; .*larger files are uploaded.* key=\@\@FILE/],
+		for (['f=@large', qr/too large to be sent with the call: use \@\@ instead of \@, KEY=\@\@FILE, which uploads the file first/],
 		     ['f=@huge', qr/huge: it is too large to be sent with the call; @@ instead of @ uploads it first/],
 		     ['f=@@none', qr/none: No such file/], ['f=@@.', qr/\.: Is a directory/], ['n=@@b.bin', qr/n has to be/],
 		     ["f:={\"\$artifact\": \"art_@{['a' x 26]}\"}", qr/you have no artifact/]) {
@@ -65,6 +65,15 @@ for (users()) {
 			ok($r->{status} =~ /^(?:2|4|125)$/ && $r->{err} =~ $says, "$word is refused") or diag "$r->{status} $r->{err}";
 		}
 		is($paddock->('artifact', 'put', 'none')->{status}, 2, 'and so is what cannot be put');
+	}
+	if (!on_postgres()) { # whose rows have the bytes
+		my ($stored) = grep { -s == 400_000 } glob "$d->{state}/artifacts/*/*";
+
+		open my $file, '+<', $stored or BAIL_OUT("no file is stored: $!");
+		print {$file} '3';
+		close $file;
+		said($cli->run(['artifact', 'get', $stored =~ s{.*/}{}r, '-o', 'damaged', '--socket', $d->{socket}], %as), 125, qr/what came is not what was stored: its sha256 differs/,
+		     "$who: an artifact that was damaged is told");
 	}
 	$d->stop;
 }

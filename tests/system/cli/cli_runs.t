@@ -40,6 +40,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	like($r->{err}, qr/it is so/, '... says why');
 	$r = paddock('wait', $soon, $fail);
 	is($r->{status}, 1, 'of several the worst counts');
+	is(paddock('wait', $fail, $soon)->{status}, 1, '... also when it comes first');
 	is($r->{out}, "$soon succeeded\n$fail failed\n", '... and each is told by its id');
 	like(paddock('result', $fail)->{err}, qr/it is so/, 'result says why there is none');
 	my $slow = start('slow');

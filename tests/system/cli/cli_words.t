@@ -28,6 +28,7 @@ my %templates = (
 		  outputsSchema => {type => 'object', properties => {sum => {type => 'number'}}}),
     slow => lua('run.sleep(60000)', limits => {maxTimeoutMs => 300}),
     typo => lua('local a; return a.b'),
+    breaks => lua('return {z = 1}', outputsSchema => {type => 'object', required => ['q']}),
     gives => lua('run.error("NO_FUEL", "the tank is empty")'),
     a_template_whose_name_is_rather_long_for_a_terminal => lua('return 1'),
     wide => lua('run.artifact{name = ("\u{540d}\u{524d}"):rep(30) .. ".csv", mimeType = "text/" .. ("x"):rep(60), data = "x"}', name => "\x{540d}\x{524d}" x 60),
@@ -84,7 +85,7 @@ sub the_rest {
 	     qr/^Limits, and who sets them .*:\n  maxTimeoutMs +300 ms +manifest\n  maxCpuMs +1 min +server: default_cpu_ms\n/m, 'template show has the limits, with who sets each');
 
 	# ---- how a run failed, and what would help ----
-	for (['typo', 1, qr/if the message names an input, correct that; else the template's author has to mend it/],
+	for (['typo', 1, qr/if the message is about what you gave, such as an input or code, correct it; else the template's author has to mend it/],
 	     ['gives', 1, qr/the template's code: NO_FUEL\n  the template ended the run itself; its message says why/],
 	     ['slow', 124, qr/the template's author can raise it/]) {
 		my ($name, $status, $cure) = @$_;
@@ -142,6 +143,17 @@ sub the_rest {
 	like($lines[1], qr/^$run  \S{1,8}$/, '... and ids are whole');
 	like(join("\n", terminal_lines($cli, 50, \@as, 'artifact', 'ls')), qr/^art_\w{26}  text\/csv  n{7}\x{2026}$/m, 'of artifacts, too, whose names are not left out');
 	like(encode('UTF-8', join "\n", terminal_lines($cli, 80, \@as, 'artifact', 'ls', 'last')), qr/^art_\S+ +1  text\/x+\xE2\x80\xA6  (?:\xE5\x90\x8D|\xE5\x89\x8D)+\xE2\x80\xA6$/m, 'what is long gives way, cut between characters');
+	for my $columns (120, 80, 61, 40) {
+		my $r = $cli->run(['help', 'prune'], all_tty => 1, columns => $columns, @as, env => {TERM => 'xterm'});
+		my @text = map { s/\r//gr } split /\n/, decode('UTF-8', $r->{err});
+
+		cmp_ok(columns(@text), '<=', $columns, "help fits $columns columns") or diag(join "\n", @text);
+	}
+	my $r = $cli->run_private(['run', 'breaks'], @as);
+	said($r, 1, qr/OUTPUT_INVALID/, 'a result that breaks its schema');
+	is($r->{out}, '', '... is none, on stdout');
+	is($cli->run_private(['result', 'last'], @as)->{out}, "{\"z\": 1}\n", '... but can be asked for');
+	like($cli->run_private(['explain', 'last'], @as)->{out}, qr/What it returned is shown by: paddock result run_/, '... as explain says');
 }
 
 # What a program wrote beside its result; where programs cannot be caged, none runs.

@@ -96,6 +96,8 @@ fake_shows('cancel', ['cancel', $run], qr/evil/,
 	   cancel_task_run => {cancelRequested => JSON::PP::false, currentStatus => $evil, reason => $evil, runId => $evil});
 my %kept = (deleted => 0, kept => [{runId => $evil, artifactId => $evil, errorCode => $evil, reason => $evil}]);
 fake_shows('usage', ['usage'], qr/evil/, 'paddock/usage' => {rows => [{requestor => $evil, templateId => $evil, runs => 1, cpuMs => 1, bytes => 1}]});
+fake_shows('reload', ['reload'], qr/evil/, 'paddock/reload' => {configuration => $evil, why => $evil, restart => [$evil], templates => 1,
+	new => [{templateId => $evil, version => $evil}], refused => [{path => $evil, why => $evil}]});
 fake_shows('rm', ['rm', $run], qr/evil/, 'paddock/deleteRuns' => \%kept);
 fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept, 'paddock/deleteArtifacts' => \%kept);
 fake_shows('artifact rm', ['artifact', 'rm', 'art_' . 'a' x 26], qr/evil/, 'paddock/deleteArtifacts' => \%kept);

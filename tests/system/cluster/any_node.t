@@ -55,8 +55,7 @@ sub agree {
 {
 	my $run = $any->run_async('doze');
 
-	$_->saying( $run, 'dozing' ) for @by;
-	pass('each node shows how far a run is');
+	is( $_->saying( $run, 'dozing' )->{message}, 'dozing', 'each node shows how far a run is' ) for @by;
 	is( $_->get($run)->{progress}{doneSteps}, 1, '  in steps' ) for @by;
 	like( $_->run_log($run), qr/I lie down/, '  and its log' ) for @by;
 	my ($owner) = grep { $c->node($_)->log_text =~ /run=\Q$run\E pid=/ } 0 .. 2;

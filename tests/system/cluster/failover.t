@@ -71,7 +71,7 @@ sub until_says {
 	ok( !alive($worker), '  but not before it has ended what it ran' );
 	like( $strays->log_text, qr/an older primary/, '  and says why' );
 	is( $stays->modern->tool( run_task_template => { templateId => 'nap', inputs => { n => 1, ms => 1 }, options => { mode => 'sync' } } )->{view}{result},
-		1, 'who is still on the new one goes on' );
+		1, 'who is still on the new one goes on' ) or diag( join "\n", map { ( split /\n/, $_->log_text )[ -30 .. -1 ] } $stays, $strays );
 	$pair->kill_primary;
 	is( until_says( $strays, 200 )->{status}, 200, 'and once that is gone so does the other' );
 }

@@ -10,8 +10,13 @@ BEGIN {
 	exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 }
 use Nodes;
+use Postgres;
 
-my %templates = ( nap => lua('run.sleep(inputs.ms or 1) return inputs.n') );
+my %templates = (
+	nap => lua('run.sleep(inputs.ms or 1) return inputs.n'),
+	vault => lua( 'return #inputs.word', inputsSchema => { type => 'object', additionalProperties => JSON::PP::false,
+		properties => { word => { type => 'string', writeOnly => JSON::PP::true } } } ),
+);
 my @nodes = map { node( 'keys', templates => \%templates ) } 1, 2;
 $_->ready for @nodes;
 my @by = map { $_->client->greeted('2025-11-25') } @nodes;
@@ -36,6 +41,44 @@ for my $mode (qw(async sync)) {
 	is( $said[6][$_]{view}{result}, 7, '  which is there' ) for $mode eq 'sync' ? ( 0, 1 ) : ();
 }
 is( $by[0]->tool( list_task_runs => { limit => 1 } )->{view}{total}, 60, 'the record has each once' );
+
+# ---- inputs of which no record has anything ----
+
+{
+	my @said = map { $_->result( $_->ask_run( vault => { word => 'secret' }, mode => 'sync', idempotencyKey => 'v' ) ) } @by;
+
+	is( $said[0]{view}{result}, 6, 'a run with a secret input has a key' );
+	is( $said[1]{view}{runId}, $said[0]{view}{runId}, '  which is the same run at another server' ) or diag( json_of( $said[1] ) );
+	my $other = $by[1]->result( $by[1]->ask_run( vault => { word => 'others' }, mode => 'sync', idempotencyKey => 'v' ) );
+	is( ( $other->{view} // {} )->{errorCode} // json_of($other), 'INVALID_PARAMETER', '  and refused with another secret' );
+}
+
+# ---- a call that is refused ----
+
+{
+	my $free = postgres_held( $nodes[0]{url} // postgres_url('keys') );
+	my @ask = ( nap => { n => 5 }, idempotencyKey => 'held' );
+
+	for ( [ 0, 'sync' ], [ 1, 'async' ] ) { # each by a server that knows of nothing yet
+		my ( $i, $mode ) = @$_;
+		my $v = $by[$i]->result( $by[$i]->ask_run( @ask[ 0, 1 ], mode => $mode, idempotencyKey => "held-$mode" ) );
+		my $e = $v->{view} // {};
+		$e = ref $e->{error} ? $e->{error} : $e;
+
+		is( $e->{errorCode}, 'STORE_UNAVAILABLE', "$mode: while nothing can be written a call is refused" ) or diag( json_of($v) );
+		cmp_ok( $e->{details}{retryAfterMs} // 0, '>', 0, '  with a time to come again' ) or diag( json_of($v) );
+	}
+	$free->();
+	until_true( 'no run to be left of what was refused', sub { ( postgres_sql( 'SELECT count(*) FROM runs WHERE ended = 0', postgres_url('keys') ) )[0] == 0 } );
+	is( ( postgres_sql( 'SELECT count(*) FROM runs', postgres_url('keys') ) )[0], 61, 'and is no run' );
+	for my $mode (qw(sync async)) {
+		my $v = until_true( 'a run', sub {
+			my $v = $by[0]->result( $by[0]->ask_run( @ask[ 0, 1 ], mode => $mode, idempotencyKey => "held-$mode" ) )->{view};
+			return $v->{runId} && ( $v->{error}{errorCode} // '' ) ne 'STORE_UNAVAILABLE' ? $v : undef;
+		} );
+		is( $by[0]->ended( $v->{runId} )->{status}, 'succeeded', "$mode: its key is not used up by that" );
+	}
+}
 $_->stop('a server stops') for @nodes;
 
 done_testing();

@@ -150,7 +150,15 @@ for my $how ('stopped', 'cut off') {
 		$other->tool(cancel_task_run => {runId => $theirs});
 		$other->ended($theirs);
 	}
-	$a->tool(cancel_task_run => {runId => $run});
+	is_deeply([map { $row{$_->{name}}{draining} ? 1 : 0 } $one, $two], [0, 0], 'while both serve none is told to drain');
+	$one->signal('TERM');
+	my %is;
+	until_true('the drain to be told', sub {
+		%is = map { $_->{name} => $_->{draining} } @{$b->call('paddock/nodes')->{result}{nodes}};
+		$is{$one->{name}} });
+	ok($is{$one->{name}} && !$is{$two->{name}}, 'one that drains says so, and it alone');
+	$b->tool(cancel_task_run => {runId => $run});
+	is($b->ended($run)->{status}, 'canceled', '  and its run is cancelled there');
 	$_->stop('they stop') for $one, $two;
 }
 

@@ -48,7 +48,7 @@ sub asked {
 
 	$conn->head;
 	while ( my $e = $conn->message ) {
-		return ( $id, $e->{json} ) if $e->{json};
+		return ( $id, $e->{json}, $e->{id} ) if $e->{json};
 	}
 	return $id;
 }
@@ -133,6 +133,44 @@ sub accepts { my ( $id, $name, %o ) = @_; return { jsonrpc => '2.0', id => $id, 
 	until_true( 'all to be read', sub { !( $c->sql('SELECT count(*) FROM mail') )[0] } );
 	say( at( 1, $eve ), accepts( $q->{id}, 'E' ) );
 	is( $eve->answer($id)->{result}{structuredContent}{name}, 'E', '  as it is when these were read' );
+}
+# What CLIENT is told who would go on after EVENT.
+sub resumed { my ( $client, $event ) = @_; return $client->{server}->fetch( 'GET', '/mcp', $client->headers( Accept => 'text/event-stream', 'Content-Type' => undef, 'Last-Event-ID' => $event ) ) }
+
+# ---- a stream of the one, taken up at the other ----
+{
+	my $gus   = at(0)->greeted( '2025-11-25', { elicitation => {} } );
+	my $there = at( 1, $gus );
+	my $own   = $gus->listen;
+	my $push  = $own->message->{id};
+	my ( $id, $q, $last ) = asked($gus);
+
+	like( $last, qr/-inst_\w+\z/, 'an event says at which server its stream is' );
+	for ( $push, $last ) {
+		my $r = resumed( $there, $_ );
+		is( $r->{status}, 503, 'another one refuses to go on with it' );
+		is( $r->{headers}{'retry-after'}, 1, '  for a while' );
+		like( $r->{body}, qr/is at another server of this service: the proxy between has to bring all requests of a session to the same one, by Mcp-Session-Id/, '  and says who can mend that' );
+	}
+	$gus->route($id)->hang_up;
+	my $again = $gus->listen($last);
+	is( $again->{status}, 200, '  while its own goes on with it' );
+	$gus->post( { jsonrpc => '2.0', id => $q->{id}, result => { action => 'accept', content => { name => 'Gus' } } } )->response;
+	is( $again->message->{json}{result}{structuredContent}{name}, 'Gus', '  to the answer' );
+	$again->hang_up;
+
+	my $hal = at(1)->greeted( '2025-11-25', { elicitation => {} } );
+	my ( $lost, $asks, $event ) = asked($hal);
+	my $heard = $hal->listen->message->{id};
+	my $here  = at( 0, $hal );
+
+	is( resumed( $here, $event )->{status}, 503, 'of a server that lives' );
+	$c->kill_node(1);
+	until_true( 'its end to be seen', sub { resumed( $here, $event )->{status} != 503 } );
+	is( resumed( $here, $event )->{status}, 404, '  and then dies the stream of a call is lost, so that its client begins anew' );
+	is( $here->listen($heard)->{status}, 200, '  and one of no request is another, at any' );
+	$c->again(1);
+	is( say( at( 1, $gus ), accepts( 'x', 'y' ) ), 202, '  which goes on at the one that is back' );
 }
 $_->stop('a server stops') for $c->nodes;
 

@@ -10,7 +10,7 @@ use Digest::SHA qw(sha256 sha256_hex);
 use MIME::Base64 qw(encode_base64);
 
 my $LUA = "return function(run, i) return {n = #i.f} end\n";
-my $s = Http->new(templates => {makes => {code => "return function(run) return run.artifact{name = 'a', data = 'x'} end\n"}, takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
+my $s = Http->new(templates => {makes => {code => "return function(run) return run.artifact{name = 'a', data = 'x'} end\n"}, holds => {code => "return function(run) run.progress(0, 1, 'here') run.sleep(600000) end\n", limits => {maxTimeoutMs => 600000}, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}, takes => {code => $LUA, inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}}},
 		  config => "[requestor \"cap\"]\nartifact_bytes = 1M\ntoken_sha256 = " . sha256_hex('c') . "\n" .
 		  "[requestor \"eve\"]\nrate_per_second = 1\nburst = 2\ntoken_sha256 = " . sha256_hex('e') . "\n", tokens => {ada => 'a', bob => 'b'});
 my %ADA = (Authorization => 'Bearer a');
@@ -91,6 +91,13 @@ $r = $conn->response;
 is($r->{json}{sha256}, sha256_hex($large), 'in chunks of any size');
 $conn->request('GET', $r->{headers}{location}, \%ADA);
 is(sha256_hex($conn->response->{body}), sha256_hex($large), '…and back, by the same connection');
+{
+	my $half = $s->connect;
+
+	$half->request('GET', $r->{headers}{location}, \%ADA);
+	shutdown $half->{fh}, 1;
+	is(sha256_hex($half->response->{body}), sha256_hex($large), '…also to who sends no more');
+}
 $conn->request('PUT', '/artifacts', {%ADA, Expect => '100-continue', 'Content-Length' => 2});
 like($conn->up_to(qr/\r\n\r\n/), qr{^HTTP/1.1 100 Continue\r\n}, 'who asks first is told to go on');
 $conn->put('hi');
@@ -106,6 +113,19 @@ my @said = map { $bob->run(takes => {f => {'$artifact' => $_}}, mode => 'sync')-
 is($said[0]{errorCode}, 'ARTIFACT_NOT_FOUND', "a run of another's is not");
 is(json_of($said[0]) =~ s/\Q$id\E/ID/gr, json_of($said[1]) =~ s/art_a{26}/ID/gr, '…and hears what it does of any id');
 is(get($_)->{status}, 404, "$_ is none") for '', '.', '..%2f..%2fpaddock.db', "$id/..", "$id/", uc $id;
+
+# ---- many at once, which nobody reads ----
+{
+	my $big = put(join '', map { pack 'N', $_ } 1 .. 6 << 20)->{json}{artifactId};
+	my @heads = map { my $c = $s->connect; $c->request('GET', "/artifacts/$big", \%ADA); $c } 1 .. 17;
+	my @refused = grep { $_->head == 429 } @heads;
+
+	is(@refused, 1, 'of 17 files that nobody reads 16 are sent');
+	like($refused[0]->body, qr/16 artifacts are being sent to you/, '…and the other is told to wait');
+	is($s->fetch('GET', '/artifacts/' . put('x', \%BOB)->{json}{artifactId}, \%BOB)->{status}, 200, '…while somebody else gets what he asks for');
+	$_->hang_up for @heads;
+	until_true('room again', sub { get($big, {%ADA, Range => 'bytes=0-0'})->{status} == 206 });
+}
 
 # ---- refusals ----
 my $before = kept();
@@ -143,10 +163,14 @@ is($conn->rest, '', '…and nothing follows');
 ok($conn->{eof}, '…but the end of the connection, for the others come as well');
 $conn->hang_up;
 $conn = $s->connect;
+$conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 4, %{digest_of_bytes('other')}}, 'evil');
+is($conn->response->{status}, 400, 'one that is refused when all of it has come');
+is($conn->rest, '', '…is the last of its connection');
+$conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Transfer-Encoding' => 'chunked'}, "4\r\nevil\r\nzz\r\n");
 is($conn->head, 400, 'a chunk that is none');
 $conn->hang_up;
-is(tmp(), '', '…leaves nothing of those before it');
+ok(until_true('no file', sub { tmp() eq '' }), '…leaves nothing of those before it');
 $r = $s->connect;
 $r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifacts/$id HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
@@ -160,6 +184,29 @@ for (['PUT', '/artifacts', \%EVE, 'x'], ['GET', '/artifacts/art_none', \%EVE], [
 
 	is($late->{json}{error}{data}{errorCode}, 'RATE_LIMITED', "$ask[0]: not as often as one likes");
 	cmp_ok($late->{headers}{'retry-after'}, '>', 0, '…with when to try again');
+}
+
+# ---- one that is deleted while it is asked for ----
+{
+	my @keep = map { $s->connect } 1 .. 2;
+	my %status;
+
+	for (1 .. 60) {
+		my $one = put('x' x 1000)->{json}{artifactId};
+
+		$_->[0]->request($_->[1], "/artifacts/$one", \%ADA) for [$keep[1], 'GET'], [$keep[0], 'DELETE'];
+		is($keep[0]->response->{status}, 204, 'one is deleted') if $_ == 1;
+		$keep[0]->response if $_ != 1;
+		$status{$keep[1]->response->{status}}++;
+	}
+	is(join(' ', grep { !/\A(?:200|404|410)\z/ } sort keys %status), '', '…and is there or is not, for who asks meanwhile');
+}
+SKIP: {
+	skip('the bytes are in the database', 1) if on_postgres();
+	my $lost = put('lost')->{json}{artifactId};
+
+	unlink glob "$s->{state}/artifacts/$lost/*";
+	is(get($lost)->{status}, 507, 'one whose file somebody else removed is told as a disk\'s failure, once');
 }
 
 # ---- a file that changes ----
@@ -210,6 +257,24 @@ is("$r->{status} $r->{json}{error}{data}{errorCode}", '409 ARTIFACT_OF_RUN', 'wh
 $r = $s->modern('ada')->call('paddock/deleteArtifacts', {artifactIds => [$made, $gone]})->{result};
 is_deeply([$r->{deleted}, map { @$_{qw(artifactId errorCode)} } @{$r->{kept}}], [0, $made, 'ARTIFACT_OF_RUN', $gone, 'ARTIFACT_NOT_FOUND'], '…also by the method, over HTTP');
 
+# ---- one that a run has ----
+SKIP: {
+	skip('a run has a copy of what is in the database', 5) if on_postgres();
+	my $kept = sub { $ada->tool('get_runtime_profile')->{view}{usage}{artifactBytes} };
+	my $held = put('h' x 700_000)->{json}{artifactId};
+	my ($path) = glob "$s->{state}/artifacts/$held/*";
+	my $before = $kept->();
+	my $run = $ada->run(holds => {f => {'$artifact' => $held}}, mode => 'async')->{view}{runId};
+
+	until_true("the run", sub { json_of($ada->get($run)) =~ m{"here"} });
+	is($s->fetch('DELETE', "/artifacts/$held", \%ADA)->{status}, 204, 'what a run has is deleted');
+	like(get($held)->{status}, qr/\A(?:404|410)\z/, '…so that nobody is given it');
+	is($kept->(), $before, '…and counts as long as the run has it');
+	ok(-e $path, '…for its bytes are on the disk');
+	$ada->tool(cancel_task_run => {runId => $run});
+	ok(until_true('bytes given back', sub { $kept->() == $before - 700_000 && !-e $path }), '…and not when that has ended');
+}
+
 # ---- in the middle ----
 my @open = map { my $c = $s->connect; $c->request('PUT', '/artifacts', {%BOB, 'Content-Length' => 100_000}, 'x' x 1000); $c } 1 .. 16;
 
@@ -219,6 +284,16 @@ is(put('x')->{status}, 201, 'another has its own');
 $_->hang_up for @open;
 ok(until_true('no file', sub { tmp() eq '' }), 'those whose clients go leave nothing');
 is(until_true('room again', sub { my $got = put('x', {%BOB})->{status}; $got == 201 && $got }), 201, 'and there is room again');
+$conn = $s->connect;
+$conn->request('PUT', '/artifacts', {%BOB, 'Transfer-Encoding' => 'chunked'});
+$conn->put(sprintf "%x\r\n%s\r\n", 300_000, 'x' x 300_000);
+ok(until_true('a file', sub { tmp() ne '' }), 'one of unknown length is on its way');
+$conn->hang_up;
+ok(until_true('no file', sub { tmp() eq '' }), '…and leaves nothing when its client goes');
+ok(until_true('bytes given back', sub {
+	my $usage = $s->modern('bob')->call('tools/call', {name => 'get_runtime_profile', arguments => {}})->{result}{structuredContent}{usage};
+	return defined $usage->{artifactBytes} && $usage->{artifactBytes} < 300_000;
+}), '…also in the account of who sent it');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 1 << 20}, 'x' x 600_000);
 ok(until_true('a file', sub { tmp() ne '' }), 'one is on its way');

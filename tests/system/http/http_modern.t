@@ -343,11 +343,11 @@ $s = Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u', eve 
 	is($s->reload, 'done', 'a requestor is removed');
 	1 while $conn->message;
 	ok($conn->{done} && !$conn->{cut}, 'its streams end');
-	$s->log_has(qr/template=hold requestor=ada status=canceled/);
+	ok($s->log_has(qr/template=hold requestor=ada status=canceled/), 'and what it asked for by a stream is cancelled');
 	$early->head;
 	1 while $early->more;
-	$s->log_has(qr/template=quiet requestor=ada status=canceled.*\n.*template=quiet requestor=ada status=canceled/s);
-	pass('and what it asked for is cancelled');
+	ok($s->log_has(qr/template=quiet requestor=ada status=canceled.*\n.*template=quiet requestor=ada status=canceled/s),
+	   'and what it asked for plainly');
 	is($ada->post_request('tools/list', {}, 1)->response->{status}, 401, 'its token is unknown');
 }
 $s->stop;

@@ -102,8 +102,17 @@ sub silent { # nothing was asked of the client
 	}
 
 	$id = $s->ask(who => {});
-	$s->reply($s->told('elicitation/create'),
-		  {action => 'accept', content => {name => 'A'}});
+	my $first = $s->told('elicitation/create');
+	$s->reply($first, {action => 'accept', content => {name => 'A'}});
+	my $again = $s->told('elicitation/create');
+	like($again->{params}{message}, qr{^\Q$first->{params}{message}\E\n\nThe last answer does not fit: /content/name has to be},
+	     'what does not fit is asked for again, with what is wrong');
+	same_json($again->{params}{requestedSchema}, $first->{params}{requestedSchema}, '... by the same form');
+	$s->reply($again, {action => 'accept', content => {name => 'Ada'}});
+	same_json($s->result($id)->{view}, {got => {action => 'accept', content => {name => 'Ada'}}}, '... and the template gets what does');
+
+	$id = $s->ask(who => {});
+	$s->reply($s->told('elicitation/create'), {action => 'accept', content => {name => 'A'}}) for 0 .. 3;
 	my $got = $s->result($id)->{view};
 	is($got->{code}, 'INPUT_INVALID',
 	   'MCP 29: an answer that the form would not take is refused');

@@ -95,6 +95,9 @@ sub asked_methods { return map { $_->{method} } grep { exists $_->{id} } @{$_[0]
 
 		$id = lent($s, $name, state_of('completed'));
 		$s->reply($s->told('tasks/result'), $result);
+		if ($what eq 'what the form refuses') { # which is asked for again, three times
+			$s->reply($s->told('elicitation/create'), $result) for 1 .. 3;
+		}
 		is($s->result($id)->{view}{code}, 'INPUT_INVALID', "MCP 29: $name gets $what: refused");
 	}
 	$id = lent($s, 'who', state_of('completed'));

@@ -444,4 +444,30 @@ for (['who', 'user_name'], ['twice', 'k']) {
 	    'who comes back after that is told so');
 	$next->stop;
 }
+# ---- an answer that does not fit ----
+{
+	my $s = server();
+	my $r = call($s, 'who');
+	my ($last, %seen) = ('', map { $_ => 1 } keys %{$r->{inputRequests}});
+
+	for my $time (1 .. 3) {
+		my ($key) = keys %{$r->{inputRequests}};
+
+		$r = again($s, 'who', $r->{requestState}, {$key => name_is('A')});
+		is($r->{resultType}, 'input_required', "what does not fit is asked for again: $time");
+		is(join(' ', grep { $seen{$_}++ } keys %{$r->{inputRequests}}), '', '  by a key of its own');
+		like((values %{$r->{inputRequests}})[0]{params}{message}, qr{^Who\?\n\nThe last answer does not fit: /content/name has to be}, '  with what is wrong, once');
+	}
+	my ($key) = keys %{$r->{inputRequests}};
+	is(again($s, 'who', $r->{requestState}, {$key => name_is('Ada')})->{structuredContent}{name}, 'Ada', '  and the template gets what does');
+	$r = call($s, 'caught');
+	for (0 .. 3) {
+		my ($again) = keys %{$r->{inputRequests} // {}};
+
+		$r = again($s, 'caught', $r->{requestState}, {$again // '' => name_is('A')});
+	}
+	is($r->{structuredContent}{code}, 'INPUT_INVALID', 'the fourth that does not fit is told the template');
+	$s->stop;
+}
+
 done_testing();

@@ -182,6 +182,7 @@ sub lent {
 	$s->reply($s->told('tasks/get'), state_of('completed'));
 	$s->reply($s->told('tasks/result'), {action => 'accept', content =>
 		  {name => 1}});
+	$s->reply($s->told('elicitation/create'), {action => 'accept', content => {name => 1}}) for 1 .. 3;
 	is($s->result($id)->{view}{code}, 'INPUT_INVALID',
 	   'MCP 29: what was fetched is checked as well');
 	$s->stop;

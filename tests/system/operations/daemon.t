@@ -150,6 +150,8 @@ sub with_worker {
 	is($d->{manager}->heard(qr/READY/), 0, 'and never ready');
 	like($d->log_text, qr/^paddockd: .* but full is required, which lacks [^(]*cgroup/m,
 	     'it is said what is missing');
+	like($d->log_text, qr/ why="[^"]*\bcgroup: (?:no cgroups with memory and pids are mounted here|[^"]+ \(start as root, or in a unit with Delegate=yes\))"/,
+	     'the log says why there is no cgroup');
 	ok(!-e $d->{state}, 'no state was made or taken over');
 }
 
@@ -320,26 +322,43 @@ sub told { # how often CLIENT was told that the tools have changed
 	for (["[limits]\nmax_queued_runs = 8\nmax_queud_runs = 1\n",
 	      qr/paddock\.conf:3: .*max_queud_runs/, 'an unknown key'],
 	     ["[limits]\nmax_queued_runs = many\n",
-	      qr/paddock\.conf:2: .*expected/, 'a value that is none'],
-	     ["[limits]\nmax_queued_runs = 8\n[server]\n" .
-	      "audit_file = $d->{root}/no/such/audit\n",
-	      qr/cannot be opened: No such file/, 'a file that cannot be opened']) {
+	      qr/paddock\.conf:2: .*expected/, 'a value that is none']) {
 		my ($text, $why, $name) = @$_;
 
 		$d->write_config($text);
 		like($d->reload, $why, "HUP with $name is refused");
 		is($waits->(), 7, 'and changes nothing');
 	}
+	$d->write_config("[limits]\nmax_queued_runs = 8\n[server]\naudit_file = $d->{root}/no/such/audit\n");
+	like($d->reload, qr/^done/, 'a log that cannot be opened keeps nothing else from being taken');
+	ok($d->log_has(qr/audit_file=".*no.such.audit" err="No such file/), 'but is told');
+	is($waits->(), 8, 'and the configuration counts');
+
+	# what is broken is one package, which its owner may have broken to keep something
 	$d->write_config({max_queued_runs => 9});
 	write_file("$d->{root}/templates/broken/template.json", '{"version": 1}');
-	like($d->reload, qr/templates\/broken/, 'likewise with a broken template');
-	is($waits->(), 7, 'the configuration that was right counts no more than it');
+	my ($manifest) = glob "$d->{root}/templates/echo*/template.json";
+	my $was = read_file($manifest);
+	write_file($manifest, '{"version": 1}');
+	like($d->reload, qr/^done/, 'broken packages keep nothing else from being taken');
+	is($waits->(), 9, 'the configuration counts');
+	ok($d->log_has(qr/skipped="\S*templates\/broken"/), 'what is broken is told');
+	ok($d->log_has(qr/kept="echo 1\.0\.0"/), 'and what is kept of it');
 	same_json($c->run_sync(echo => {a => 1})->{result}, {a => 1},
-		  'the templates that were are served');
-	is(told($c), 0, 'and nobody is told of anything');
+		  'what was loaded of it is served');
+	my ($view) = @{$c->tool(list_task_templates => {templateId => 'echo'})->{view}{templates}};
+	like($view->{notReloaded}, qr/template\.json/, 'and says what is wrong with it by now');
+	is(told($c), 0, 'nobody is told of anything, for nothing is another');
+	write_file($manifest, $was);
 	unlink "$d->{root}/templates/broken/template.json";
-	is($d->reload, 'done', 'mended, it is taken');
-	is($waits->(), 9, 'with all that is new');
+	like($d->reload, qr/^done/, 'mended, all is taken');
+	($view) = @{$c->tool(list_task_templates => {templateId => 'echo'})->{view}{templates}};
+	ok(!exists $view->{notReloaded}, 'and nothing is wrong any more');
+	rename $manifest, "$manifest.away" or die;
+	$d->reload;
+	is($c->run('echo')->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', 'what is removed is gone');
+	rename "$manifest.away", $manifest or die;
+	$d->reload;
 	$d->write_config("[server]\nstate_dir = $d->{root}/elsewhere\n" .
 			 "[limits]\nmax_queued_runs = 10\n");
 	is($d->reload, 'done', 'a key that takes a restart stops no reload');
@@ -471,15 +490,15 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	$c->call('ping');
 	$other->call('ping');
 	$d->signal('TERM');
-	$d->log_has(qr/drain=started running=2 queued=4/);
+	$d->log_has(qr/drain=started running=2 queued=3/);
 	refused($c->run(echo => {}), 'QUEUE_FULL', 'drain: a new run is refused');
 	ok(!-e $d->{socket}, 'the socket is gone for others');
 	is($d->reload, 'done', 'logs may be rotated while it drains');
 	my $r = $c->result($sync);
 	same_json($r->{view}{result}, {rested => 2000},
 		  'what runs may end, and its answer arrives');
+	is($other->result($lost)->{view}{error}{errorCode}, 'RUN_INTERRUPTED', 'who waited for a queued run hears that it is none');
 	ok($other->drained, 'then connections are closed');
-	ok(!$other->{answers}{$lost}, 'who waited for a queued run hears nothing');
 	$d->stop('and it ends');
 	like($d->log_text, qr/drain=started.*part=daemon ended=yes status=0\n\z/s, 'the last line of the log says that it ended by itself');
 
@@ -492,8 +511,8 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	}
 	is(scalar(grep { ($_->{result}{n} // 0) == 4 }
 		  map { $c->ended($_->{runId}) } grep { $_->{templateId} eq 'echo' }
-		  @{$c->tool('list_task_runs')->{view}{runs}}), 1,
-	   'the one that somebody waited for as well');
+		  @{$c->tool('list_task_runs')->{view}{runs}}), 0,
+	   'but not what somebody was told is none');
 	$d->stop;
 }
 

@@ -144,6 +144,8 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	ok(until_true('the reload', sub { (read_file("$room/roots/log") // '') =~ /reload=/ ||
 		(read_file("$room/roots/log.1") // '') =~ /audit_file=.*err=/ }), 'and it is told');
 	ok(!-e "$room/roots/victim", 'a link of theirs is not followed with root\'s rights');
+	my ($keeper) = grep { (read_file("/proc/$_/comm") // '') eq "paddock-keeper\n" } Paddock::children_of($s->{pid});
+	ok(until_true('it to rest', sub { 4 == (() = glob "/proc/$keeper/fd/*") }), 'the keeper has no folder open that it went through');
 	unlink "$room/theirs/audit";
 	$s->signal('TERM');
 	$s->stop('and it ends');

@@ -63,6 +63,14 @@ for my $low (as_root() ? (0, 1) : (0)) {
 	whole($r, $name);
 }
 
+# binfmt_misc is mounted into /proc by systemd, twice: by autofs, and then itself.
+SKIP: {
+	skip_lacking(1, 'mount');
+	skip 'no binfmt_misc here', 1 unless -d '/proc/sys/fs/binfmt_misc';
+	my $r = selftest(wrap => ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs a /proc/sys/fs/binfmt_misc && mount -t tmpfs b /proc/sys/fs/binfmt_misc && exec "$@"', 'sh']);
+
+	is($r->{status}, 0, 'the cage holds where something is mounted within /proc') or diag($r->{out}, $r->{err});
+}
 # One attack that succeeds, on a machine where programs cannot be caged.
 {
 	my $code = read_file("$attacks/selftest_lua/main.lua");

@@ -129,7 +129,8 @@ for (users()) {
 
 	is($s->run_sync('burns')->{error}{errorCode}, 'RESOURCE_LIMIT', 'the CPU time of a start is a run\'s that began with it');
 	until_waiting($s, 'burns', 1);
-	until_true('it to read its inputs', sub { has_burnt($s, 'burns') });
+	until_true('it to read its inputs', sub { has_burnt($s, 'burns') })
+	    or diag(json_of(row($s, 'burns')), join "\n", '', grep { /template=burns/ } split /\n/, $s->log_text);
 	$v = $s->run_sync('burns');
 	is($v->{status}, 'succeeded', '…and of one that waited it is not');
 	cmp_ok($v->{metrics}{cpuMs}, '<', 450, '…nor is it charged');
@@ -203,4 +204,33 @@ for (users()) {
 	$d->stop;
 }
 
+# ---- what a reload takes from a template, who waits for its next run has not, either ----
+{
+	my $room = Paddock::fresh_root();
+	my $data = "$room/data";
+
+	write_file("$data/file", 'x');
+	my $dev = (stat "$data/file")[0];
+	my $locks = perl('my $in = join "", <STDIN>; open my $f, "<", "' . $data . '/file" or die; ' .
+			 'my $has = flock($f, 6) ? "locks" : "none"; print "\"$has ", (stat $f)[0] == ' . $dev . ' ? "of the host" : "of its own", "\""');
+	my $asks = {readPaths => [$data], locks => true};
+	my $s = Paddock->new(templates => {locks => {program => $locks, prestart => 1, permissions => $asks}},
+			     config => "[sandbox]\nread_paths = $data\n[grant \"locks\"]\nlocks = yes\n")->greeted;
+	my $file = "$s->{root}/templates/locks-1.0.0/template.json";
+	my $m = json_to(read_file($file));
+
+	$s->run_sync('locks');
+	until_waiting($s, 'locks', 1);
+	is($s->run_sync('locks')->{result}, 'locks of the host', 'who waited has the locks that its template asks for and is granted');
+	until_waiting($s, 'locks', 1);
+	delete $m->{permissions}{locks};
+	write_file($file, json_of($m));
+	kill HUP => $s->{pid};
+	$s->log_has(qr/reload=done/);
+	until_waiting($s, 'locks', 1);
+	my $hits = row($s, 'locks')->{hits};
+	isnt($s->run_sync('locks')->{result}, 'locks of the host', '…and not once a reload has a template that does not ask');
+	is(row($s, 'locks')->{hits}, $hits + 1, '…which one that waited had, too');
+	$s->stop;
+}
 done_testing;

@@ -4,6 +4,7 @@
 # and what it cannot do. All of it as root, and as an ordinary user.
 use lib 'tests/lib';
 use Paddock;
+use Http qw(sha256_hex);
 
 my %templates = (
     # what it is given
@@ -45,22 +46,24 @@ SH
     fails => sh("echo first >&2\necho the reason >&2\nexit 7"),
     crashes => sh('kill -SEGV $$'),
     missing => {program => "#!/no/such/interpreter\n"},
+    crlf => {program => "#!/bin/sh\r\n"},
+    silent => sh('exit 0', outputsSchema => {type => 'object'}),
     stubborn => sh(<<'SH', limits => {cancelGraceMs => 100}),
 trap '' TERM
 (trap '' TERM; setsid sh -c 'trap "" TERM; while :; do sleep 1; done') &
-mkdir out; echo kept >out/kept
+echo kept >out/kept
 echo '{"artifact":{"path":"out/kept"}}' >&3
 echo '{"progress":{"done":0,"total":1,"message":"deaf"}}' >&3
 while :; do sleep 1; done
 SH
     polite => sh(<<'SH'),
-trap 'mkdir out; echo bye >out/bye; exit 0' TERM
+trap 'echo bye >out/bye; exit 0' TERM
 echo '{"progress":{"done":0,"total":1,"message":"listening"}}' >&3
 while :; do sleep 0.1; done
 SH
     # one in a session of its own, whose parent is gone, hears it, too
     family => sh(<<'SH'),
-(setsid bash -c 'trap "mkdir out; echo bye >out/heard; exit" TERM; : >ready
+(setsid bash -c 'trap "echo bye >out/heard; exit" TERM; : >ready
 	while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 3>&1 &)
 trap 'until [ -s out/heard ]; do sleep 0.05; done; exit 0' TERM
 until [ -e ready ]; do sleep 0.05; done
@@ -97,14 +100,14 @@ mknod out/dev c 1 3 2>/dev/null
 : >"out/$(printf 'bad\377')"
 echo null
 SH
-    outlink => sh('ln -s /etc out; echo 1'),
+    outlink => sh('rmdir out; ln -s /etc out; echo 1'),
     # what it cannot do
     looks => sh(<<'SH'),
 q() { if "$@" >/dev/null 2>&1; then echo true; else echo false; fi; }
 echo "{\"pids\":\"$(cd /proc; echo [0-9]*)\",\"self\":$$,\
 \"write_usr\":$(q touch /usr/x),\"write_root\":$(q touch /x),\
 \"write_template\":$(q touch /template/x),\"shadow\":$(q test -e /etc/shadow),\
-\"home\":$(q test -e /home),\"hidden\":\"$(ls /.paddock)\",\
+\"home\":$(q test -e /home),\"hidden\":\"$(ls /.paddock | tr '\n' ' ')\",\
 \"others\":\"$(ls /template | tr '\n' ' ')\",\"net\":$(q perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or exit 1'),\
 \"mknod\":$(q mknod n c 1 3),\"su\":$(q perl -e '$< = 0; exit($< != 0)'),\
 \"host\":\"$(uname -n)\",\"exec\":$(cp /bin/true /tmp/true; q /tmp/true)}"
@@ -194,9 +197,11 @@ sub ends {
 	$e = error_of(done($s, 'crashes'));
 	is($e->{errorCode}, 'WORKER_CRASHED', 'a signal is a crash');
 	is($e->{details}{signal}, 'SIGSEGV', '…which is named');
-	like(error_of(done($s, 'missing'))->{message},
-	     qr/^main could not be started: the interpreter of its #! line, or the loader .* is not there .*: No such file/,
-	     'no interpreter');
+	$e = error_of(done($s, 'missing'));
+	is($e->{message}, 'main could not be started: /no/such/interpreter, of its #! line, is not there', 'an interpreter that is missing is named');
+	is($e->{recoverHint}, "the server's operator can install that, or the template's author name another one", '…and the hint is about that');
+	is(error_of(done($s, 'crlf'))->{message}, 'main could not be started: /bin/sh?, of its #! line, is not there (the line ends with CR LF)', '…as are lines of Windows');
+	is(error_of(done($s, 'silent'))->{message}, 'the program wrote nothing to stdout, or null, where its outputsSchema promises an object', 'no output where one was promised is said to be none');
 
 	my $run = $s->run_async('stubborn');
 	$s->saying($run, 'deaf');
@@ -273,7 +278,7 @@ sub cage {
 	unlike($r->{pids}, qr/(?:^| )1(?: |$)/, '…and not its shim');
 	ok(!$r->{$_}, "no $_") for qw(write_usr write_root write_template shadow
 				      home net mknod su exec);
-	is($r->{hidden}, '', 'no other package is to be seen');
+	is($r->{hidden}, 'group passwd ', 'no other package is to be seen');
 	is($r->{others}, 'main template.json ', 'its own is');
 	is($r->{host}, 'paddock', 'the host has another name');
 	my $e = error_of(done($s, 'ptraces'));
@@ -311,5 +316,27 @@ for (users()) {
 		subtest 'permissions' => \&permissions, $s;
 		$s->stop;
 	};
+}
+
+# What the server refuses to keep takes nothing of what the run may have.
+{
+	my $s = Http->new(templates => {twice => sh(<<'SH', limits => {maxArtifactBytes => 1000})}, config => "[requestor \"ada\"]\ntoken_sha256 = " . sha256_hex('a') . "\nartifact_bytes = 600\n");
+for size in 900 500; do
+	echo "{\"artifact\":{\"id\":$size,\"name\":\"a\",\"data\":\"$(printf "%${size}s" '')\"}}" >&3
+	read -r answer <&4
+	all="$all${all:+,}$answer"
+done
+echo "[$all]"
+SH
+	my $ada = $s->client;
+
+	$ada->{token} = 'a';
+	my $v = $ada->greeted->run_sync('twice');
+	my ($no, $yes) = @{$v->{result} // []};
+
+	like(json_of($no), qr/over what you may have stored/, 'an artifact that its requestor has no room for is refused') or diag(json_of($v));
+	unlike(json_of($yes), qr/error/, '…and the next, which its run has room for without that, is kept') or diag(json_of($v));
+	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [500], '…alone');
+	$s->stop;
 }
 done_testing();

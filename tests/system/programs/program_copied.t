@@ -154,7 +154,7 @@ sub looped {
 	renew($s, $c) for 1 .. 2; # one may be on its way already
 	put_in($module, $GOOD);
 	like($c->run_sync('quick')->{error}{message},
-	     qr/^quick could not be shown its package: .* the files there had another when programs were prepared; .* SIGHUP .* new digest/,
+	     qr/^quick could not be shown its package: .* the files there had another when programs were prepared; .* SIGHUP\) .* new digest/,
 	     "what had another digest when it was copied is shown to nobody, and is told ($who)");
 	ok($s->log_has(qr{unshown=package why="\S+quick-1\.0\.0: its files had the digest [0-9a-f]{64} when}),
 	   '…in the log with which');

@@ -79,7 +79,7 @@ for (users()) {
 	is(() = $v->{result}{said} =~ /Read-only file system|Device or resource busy|Permission denied|Operation not permitted/g, 5, '…by nothing that was tried');
 	is(does($s, 'cat "$F" > own; chmod +x own; printf "#!/bin/sh\necho ran" > own; ./own', f => art($id))->{result}{said}, "ran\n",
 	   'a copy is its own');
-	is(does($s, 'ls /.paddock; ls -A / | grep -c paddock; cat /.paddock/artifacts/*/*', f => art($id))->{result}{said} =~ s/.*(?:cat|ls): .*\n//gr, "1\n",
+	is(does($s, 'ls /.paddock; ls -A / | grep -c paddock; cat /.paddock/artifacts/*/*', f => art($id))->{result}{said} =~ s/.*(?:cat|ls): .*\n//gr, "group\npasswd\n1\n",
 	   'the others are not to be reached');
 	like(does($s, 'flock -n "$F" echo locked || echo refused', f => art($id))->{result}{said}, qr/locked|refused|Operation not permitted/,
 	     'a lock reaches nobody, or is refused');
@@ -118,7 +118,9 @@ for (users()) {
 	$v = $s->get_until($run, 'its end', sub { $_->{status} =~ /succeeded|failed/ });
 	is($v->{result}{said}, 'of a run', '…and stays there for it');
 	$v = $s->run('does', {f => art($id), cmd => 'echo'}, mode => 'sync')->{view};
-	is($v->{errorCode} // $v->{error}{errorCode}, 'ARTIFACT_NOT_FOUND', 'the next run does not get it') or diag json_of($v);
+	like($v->{errorCode} // $v->{error}{errorCode}, qr/^ARTIFACT_(?:EXPIRED|NOT_FOUND)$/, 'the next run does not get it') or diag json_of($v);
+	ok(until_true('the run that made it to go', sub { ($s->tool(get_task_run => {runId => $maker->{runId}})->{view}{errorCode} // '') eq 'RUN_NOT_FOUND' }),
+	   '…and the run that made it is forgotten by itself');
 	$s->stop;
 }
 done_testing();

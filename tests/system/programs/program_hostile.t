@@ -38,18 +38,18 @@ my %templates = (
 	print "{", join(",", map { qq("$_":$e{$_}) } sort keys %e), "}"'),
     handles => pl('syscall(304, 3, 0, 0); print 1'),
     # out/
-    types => pl('mkdir "out"; for (qw(a.csv b.PNG c.tar.gz d .json e.)) { open F, ">", "out/$_"; close F }
+    types => pl('for (qw(a.csv b.PNG c.tar.gz d .json e.)) { open F, ">", "out/$_"; close F }
 	open F, ">&=3"; syswrite F, q({"artifact":{"name":"x.html","data":""}}) . "\n"; print 1'),
-    closed => pl('mkdir "out"; mkdir "out/in"; open F, ">", "out/in/x"; chmod 0, "out/in"; print 1'),
-    names => pl('mkdir "out"; for ("new\nline", "\xff\xfe", "\e[31m", "sp ace", "-rf", "..x") { open F, ">", "out/$_" } print 1'),
-    sparse => pl('mkdir "out"; open F, ">", "out/big"; truncate F, 1 << 20; close F; open F, ">", "out/more"; truncate F, 1 << 20; print 1',
+    closed => pl('mkdir "out/in"; open F, ">", "out/in/x"; chmod 0, "out/in"; print 1'),
+    names => pl('for ("new\nline", "\xff\xfe", "\e[31m", "sp ace", "-rf", "..x") { open F, ">", "out/$_" } print 1'),
+    sparse => pl('open F, ">", "out/big"; truncate F, 1 << 20; close F; open F, ">", "out/more"; truncate F, 1 << 20; print 1',
 		 limits => {maxArtifactBytes => 3 << 19}),
-    hoard => pl('mkdir "out"; for (1 .. 300) { open F, ">", "out/$_" } print 1', limits => {maxArtifacts => 3}),
-    crowd => pl('mkdir "out"; mkdir "out/$_" for 1 .. 10100; print 1'),
-    linked => pl('mkdir "x"; open F, ">", "x/a"; symlink "x", "out"; print 1'),
-    fifo => pl('require POSIX; POSIX::mkfifo("out", 0600); print 1'),
-    shut => pl('mkdir "out"; open F, ">", "out/a"; chmod 0, "out"; print 1'),
-    survivor => pl('mkdir "out"; pipe R, W; if (!fork) { require POSIX; POSIX::setsid(); exit if fork; close $_ for *STDOUT, *STDERR, R;
+    hoard => pl('for (1 .. 300) { open F, ">", "out/$_" } print 1', limits => {maxArtifacts => 3}),
+    crowd => pl('mkdir "out/$_" for 1 .. 10100; print 1'),
+    linked => pl('mkdir "x"; open F, ">", "x/a"; rmdir "out"; symlink "x", "out"; print 1'),
+    fifo => pl('require POSIX; rmdir("out"), POSIX::mkfifo("out", 0600); print 1'),
+    shut => pl('open F, ">", "out/a"; chmod 0, "out"; print 1'),
+    survivor => pl('pipe R, W; if (!fork) { require POSIX; POSIX::setsid(); exit if fork; close $_ for *STDOUT, *STDERR, R;
 	for (1 .. 50) { open F, ">", "out/$_"; close F } close W;
 	while (1) { for (1 .. 50) { rename "out/$_", "out/x$_" } for (1 .. 50) { rename "out/x$_", "out/$_" } } }
 	close W; <R>; print 1'),

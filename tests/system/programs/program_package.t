@@ -44,7 +44,8 @@ is($s->run_sync('says')->{result}, 1, 'so it does when it was only touched');
 write_file($main, "#!/bin/sh\necho 2\n");
 $r = $s->run_sync('says');
 is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'one that was changed does not');
-like($r->{error}{message}, qr/says 1\.0\.0 was changed after it was loaded, .*SIGHUP/,
+is($r->{error}{recoverHint}, 'the operator has templates reloaded (paddock reload, or SIGHUP)', 'the hint says who mends that');
+like($r->{error}{message}, qr/says 1\.0\.0 was changed after it was loaded, .*\(paddock reload, or SIGHUP\)\z/,
      '…and it says so');
 is($s->run_sync('lua')->{result}, 1, 'others do');
 chmod 0755, $main;
@@ -55,6 +56,26 @@ rename "$s->{root}/templates/says-1.0.0", "$s->{root}/elsewhere";
 is($s->run_sync('says')->{error}{errorCode}, 'EXECUTION_ERROR', 'one that is gone does not');
 rename "$s->{root}/elsewhere", "$s->{root}/templates/says-1.0.0";
 is($s->run_sync('says')->{result}, 2, 'until it is back');
+$s->stop;
+
+# ---- what is large ----
+
+$s = Paddock->new(templates => {large => {program => "#!/bin/sh\necho 1\n"}, lua => $templates{lua}},
+		  config => "[limits]\nmax_concurrent_runs = 1\n");
+my $large = "$s->{root}/templates/large-1.0.0";
+write_file("$large/part/$_", '') for 1 .. 400;
+write_file("$large/data", 'x' x (5 << 20));
+$s->init;
+kill HUP => $s->{pid};
+ok($s->log_has(qr/reload=done/), 'a package is loaded');
+is($s->run_sync('large')->{result}, 1, 'a program of many bytes and files runs');
+for my $n (1 .. 5) {
+	$s->tool(cancel_task_run => {runId => $s->run_async('large')});
+}
+is($s->run_sync('lua')->{result}, 1, 'who cancels one leaves no place taken, whenever that is');
+utime(1, 1, "$large/data");
+like($s->run_sync('large')->{error}{message}, qr/^large 1\.0\.0 was changed after it was loaded, .*SIGHUP/,
+     'once one of its files was touched it is another, since it is not read again');
 $s->stop;
 
 # ---- a machine that gives no namespaces ----

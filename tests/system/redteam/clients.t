@@ -248,7 +248,7 @@ my @table = (
 			   $c->request('POST', '/mcp', $eve->headers('Content-Length' => $large), 'x' x ($large - 1));
 			   $c } 1 .. 40;
 	   my $status = $all[-1]->response->{status} // 'closed';
-	   my $r = $ada->call('ping', {_meta => {x => 'y' x $large}});
+	   my $r = $ada->call('tools/call', {name => 'echo', arguments => {n => 1}, _meta => {x => 'y' x $large}});
 	   return "$status for some of them, and another " . ($r->{result} ? 'sends as much' : json_of($r)) }],
     [14, 'a thousand requests that listen, and as many again that go at once', '32, 429 for all others, and another listens',
      sub { my ($s) = @_;

@@ -33,6 +33,8 @@ attack_all([
     [145, 'pairs of sockets', "canceled | $limit\"memory\"", c => 'all_pairs', %held,
      alone => "$limit\"descriptors\""],
     ['145b', 'open files', 'canceled', c => 'all_files', %held, alone => "$limit\"descriptors\""],
+    ['145c', 'the same in threads, each with a table of its own', 'canceled', c => 'all_files_of_threads', %held,
+     alone => "$limit\"descriptors\""],
     [146, 'watches of epolls', 'canceled', c => 'all_watches', %held],
     [147, 'locked memory', 'canceled', c => 'all_locked', %held],
     [148, 'processes', "canceled | $limit\"processes\"", c => 'all_processes', %held,

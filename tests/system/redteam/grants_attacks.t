@@ -52,7 +52,7 @@ my @rows = (
      sh => 'cd /template; n=0; t() { "$@" 2>/dev/null && n=$((n + 1)); }; ' .
 	 't eval "echo x >main"; t eval "echo x >>template.json"; t touch new; t mkdir new; t rm -f main; ' .
 	 't mv main other; t chmod 777 main; t touch main; t truncate -s 0 main; t ln main other; ' .
-	 't test -n "$(ls -A /.paddock)"; echo $n',
+	 't test -n "$(ls -A /.paddock | grep -vx -e group -e passwd)"; echo $n',
      limits => {maxTimeoutMs => 600_000}, # redteam/grants_attacks.t has its digest
      manifest => {permissions => {readPaths => ['/usr/share/doc']}}],
     [811, 'nothing', 'returns 1', lua => 'return 1', manifest => {tools => [],

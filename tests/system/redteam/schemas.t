@@ -72,7 +72,7 @@ sub check {
 	my ($kind, $rest) = split / /, $want, 2;
 
 	if ($kind eq 'passes') {
-		ok(!$r->{isError}, '  it passes') or diag(json_of($e));
+		ok(Paddock::succeeded($r), '  it passes') or diag(json_of($r));
 		return;
 	}
 	if ($kind eq 'costly') {
@@ -200,8 +200,9 @@ for (@packages) {
 	write_file("$dir/template.json", $m);
 	write_file("$dir/main.lua", 'return function() return {} end');
 	note "package $n: $what";
-	reload_meanwhile($want eq 'loads' ? qr/reload=done/
-			 : qr/reload=refused.*package-1\.0\.0.*(?:$want)/);
+	reload_meanwhile($want eq 'loads' ? qr/reload=done .*broken=0/ : qr/reload=done .*broken=1/);
+	like(($s->log_text =~ /(skipped=.*)/g)[-1], qr/package-1\.0\.0.*(?:$want)/, '  and why')
+	    unless $want eq 'loads';
 }
 ok($other->tool(list_task_templates => {})->{view}{templates},
    'what was there before is there');

@@ -38,6 +38,7 @@ my %brief = (limits => {maxTimeoutMs => 400});
 attack_all([
     [92, 'SIGKILL to all', 'returns 1', c => 'kill_all'],
     [93, 'SIGKILL to the shim', 'returns 1', c => 'kill_parent'],
+    ['93b', 'SIGQUIT to the shim, which ends its run', 'returns 1 | EXECUTION_ERROR SIGQUIT', sh => 'kill -QUIT 1 2>&- && sleep 99; echo 1'],
     [94, 'SIGSTOP to itself', 'RUN_TIMEOUT', c => 'stop_self', %brief],
     ['94b', 'cancelled when stopped', 'canceled', limits => {cancelGraceMs => 100}, cancel => 'stopped',
      sh => 'echo \'{"progress":{"done":0,"total":1,"message":"stopped"}}\' >&3; kill -STOP $$'],

@@ -138,7 +138,7 @@ SKIP: {
 	$s->signal('USR1');
 	ok($s->log_has(qr/disk=spent/), 'and so does the log, when it is asked for');
 	unlink "$inside/filler";
-	$noticed->('with room again runs are made', sub { !$ada->run(echo => {n => 4})->{isError} });
+	$noticed->('with room again runs are made', sub { succeeded($ada->run(echo => {n => 4})) });
 	$s->stop;
 }
 

@@ -112,7 +112,8 @@ sub reload {
 
 # ---- how long a run is remembered ----
 
-for (['max_ttl_ms = 5000' => 5000], ["max_ttl_ms = 5000\nrun_ttl_ms = 9000" => 9000]) {
+for (['max_ttl_ms = 5000' => 5000], ["max_ttl_ms = 5000\nrun_ttl_ms = 9000" => 9000],
+     ["max_ttl_ms = 90000\n[limits]\nmax_ttl_ms = 5000\ndefault_ttl_ms = 5000\nrun_ttl_ms = 5000" => 5000]) {
 	my ($section, $most) = @$_;
 	my $s = server("$section\n")->greeted;
 	$s->run_sync(echo => {}, ttlMs => 3_600_000);
@@ -146,8 +147,10 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	my @runs = map { $s->run_async(burn => {s => 1.1}) } 1, 2;
 
 	is($s->ended($runs[0])->{status}, 'succeeded', 'a run that had begun ends');
-	limited($s->run(echo => {}), 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour',
-		'seconds', 'but its CPU time is used up');
+	my $over = $s->run(echo => {});
+	limited($over, 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour', 'seconds', 'but its CPU time is used up');
+	like($over->{view}{recoverHint}, qr/^try again in .*, when what was used an hour ago counts no more, or have the limit raised, by the operator: /,
+	     '... and its hint is when that counts no more');
 	is($s->get($runs[1])->{status}, 'queued', 'what waits is not started');
 	kill USR1 => $s->{pid};
 	ok($s->log_has(qr/requestor=alice status=held running=0 queued=1 parked=0 cpu_ms=1\d{3} .*refused=1 /),
@@ -236,6 +239,15 @@ sub said_of { my ($name, $r) = @_;
 	$s->log_has(qr/reload=done/);
 	like($s->call('tools/list')->{error}{message} // '',
 	     qr/operator has removed \[requestor "me"\]/, 'who was removed is told so');
+	$s->stop;
+	$s = Paddock->new(config => "[requestor \"me\"]\nuid = $>\n", templates => {one => lua('return 1')})->greeted;
+	is($s->run_sync('one')->{result}, 1, 'who has a section runs a template');
+	$s->write_config('');
+	write_file("$s->{root}/templates/one-1.0.0/template.json", '{');
+	kill HUP => $s->{pid};
+	$s->log_has(qr/reload=done/);
+	like($s->call('tools/list')->{error}{message} // '', qr/operator has removed \[requestor "me"\]/,
+	     'no package that is broken keeps a requestor from being removed');
 	$s->stop;
 }
 

@@ -223,6 +223,34 @@ EOT
 	$s->stop;
 }
 
+# ---- turns: who floods is served one request at a time, between others' ----
+{
+	my $flood = 200; # fewer than may wait to be accepted
+	my $audit = Paddock::fresh_root() . '/audit.log';
+	my $s = Http->new(templates => \%templates, config => section('alice', 'alice', "max_concurrent_runs = 1\n") .
+			  section('bob', 'bob') . "[server]\naudit_file = $audit\n");
+	my ($alice, $bob) = map { my $c = $s->client; $c->{token} = $token{$_}; $c->greeted } qw(alice bob);
+	my $call = sub {
+		my ($c, $id) = @_;
+
+		return $c->post({jsonrpc => '2.0', id => $id, method => 'tools/call',
+			params => {name => 'run_task_template', arguments => {templateId => 'echo', inputs => {a => 'x' x 60_000}, options => {mode => 'async'}}}});
+	};
+	my @conns;
+
+	kill STOP => $s->{pid}; # so that all of it has come when it looks
+	push @conns, $call->($alice, "a$_") for 1 .. $flood;
+	push @conns, $call->($bob, 'b');
+	kill CONT => $s->{pid};
+	$_->response for @conns;
+	my @who = map { $_->{requestor} } grep { ($_->{event} // '') eq 'run_created' } map { json_to($_) } split /\n/, read_file($audit);
+	my ($at) = grep { $who[$_] eq 'bob' } 0 .. $#who;
+
+	is(scalar(@who), $flood + 1, 'all that came is served');
+	cmp_ok($at, '<', $flood / 2, "one request is not behind $flood of somebody else's that came before it");
+	$s->stop;
+}
+
 # ---- with the first token nobody comes without ----
 
 {

@@ -51,7 +51,7 @@ sub plain {
 	# of what is counted in time or bytes; of runs it is one's own, and as it is
 	$text =~ s/(\\?"used\\?":)\d+(,\\?"allowed\\?":\d+,\\?"unit\\?":\\?"(?!runs|artifacts))/$1N$2/g;
 	# how soon there is a token, or an hour is over, is the clock's to say
-	$text =~ s/(\\?"retryAfterMs\\?":)\d+/$1N/g if $text =~ /RATE_LIMITED|cpu_seconds_per_hour/;
+	$text =~ s/(\\?"retryAfterMs\\?":|try again in )[\d.]+/$1N/g if $text =~ /RATE_LIMITED|cpu_seconds_per_hour/;
 	$text =~ s/again in \d+ ms/again in N ms/g;
 	$text =~ s/used its? \d+/used N/g;
 	$text =~ s/127\.0\.0\.1:\d+/HERE/g;

@@ -59,7 +59,7 @@ for (@sizes) {
 
 		within($r->{raw}, $what);
 		is(join('; ', schema_errors($tool{$called}{outputSchema}, $value)), '', '  it fits its outputSchema');
-		ok(!$r->{isError}, '  it is no error');
+		ok(succeeded($r), '  it is no error');
 		my $told = $is_view ? $value->{result}{s} : $value->{s};
 		is(length($told // ''), $structured eq 'all' ? $mib * $MIB : 0, "  structuredContent has $structured");
 		is($value->{mode}, 'link', '  and is a handle') if $structured eq 'link' && !$is_view;

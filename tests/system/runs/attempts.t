@@ -16,6 +16,7 @@ my $doze = 'run.log("info", "begun") run.artifact{name = "a", mimeType = "text/p
 my %templates = (
 	doze => tried($doze),
 	once => lua($doze, %again),
+	roomy => lua($doze, %again, retry => {attempts => 3, backoffMs => 1}, limits => {maxTimeoutMs => 600_000, maxArtifactBytes => 1000}),
 	crashed => tried($doze, on => ['crashed']),
 	interrupted => tried($doze, on => ['interrupted']),
 	late => tried($doze, backoffMs => 60_000),
@@ -54,6 +55,10 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	ok($first->{startedAt} >= $v->{createdAt} && $first->{endedAt} >= $first->{startedAt}, '... from when to when');
 	cmp_ok($first->{maxRssBytes} // 0, '>', 0, '... and what it used');
 	is(scalar @{$v->{steps}}, 1, 'its steps are those of the attempt that goes on');
+	my $roomy = $s->run_async(roomy => {text => 'x' x 600});
+	crash($s, $roomy, 1);
+	is(dozing($s, $roomy, 2)->{status}, 'running', 'each attempt may keep as much as the first could');
+	$s->tool(cancel_task_run => {runId => $roomy});
 	crash($s, $run, 2);
 	crash($s, $run, 3);
 	$v = $s->ended($run);

@@ -87,7 +87,7 @@ sub invalid {
 		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, inputWaitMs => 600000, maxParkedRuns => 64,
-		inlineWaitMs => 60000, maxCpuMs => 900000,
+		inlineWaitMs => 60000, maxCpuMs => 900000, serverMemory => 1073741824,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
 		maxOpenFiles => 65536, maxFiles => 1 << 20,
 		maxOutputBytes => 64 << 20, maxLoggedBytes => 16 << 20,
@@ -326,7 +326,7 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	ok(length $e->{recoverHint}, 'with a hint');
 	same_json($s->get_less_node($r->{view}{runId}), $r->{view},
 		  'get_task_run says the same');
-	ok(!$s->tool(get_task_run => {runId => $r->{view}{runId}})->{isError},
+	ok(succeeded($s->tool(get_task_run => {runId => $r->{view}{runId}})),
 	   'and that is no error');
 	refused(my $own = $s->tool(fails => {}), 'EXECUTION_ERROR',
 		"by the template's own name: an error without structuredContent");
@@ -493,6 +493,25 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	$t->stop;
 }
 
+# ---- get_task_run that waits ----
+
+{
+	my $t = Paddock->new(templates => {naps => lua('run.sleep(inputs.ms) return "rested"')})->greeted;
+	my $run = $t->run_async(naps => {ms => 300});
+	my $v = $t->tool(get_task_run => {runId => $run, waitMs => 45000})->{view};
+
+	is("$v->{status} $v->{result}", 'succeeded rested', 'get_task_run waits for the end');
+	is($t->tool(get_task_run => {runId => $run, waitMs => 45000})->{view}{status}, 'succeeded', '... for which one that has ended need not');
+	$run = $t->run_async(naps => {ms => 60000});
+	is($t->tool(get_task_run => {runId => $run, waitMs => 50})->{view}{status}, 'running', '... no longer than it is told');
+	my $asked = $t->ask(get_task_run => {runId => $run, waitMs => 45000});
+	$t->notify('notifications/cancelled', {requestId => $asked});
+	is($t->get($run)->{status}, 'running', 'who waits no more has cancelled no run');
+	$t->tool(cancel_task_run => {runId => $run});
+	refused($t->tool(get_task_run => {runId => $run, waitMs => 45001}), 'INVALID_PARAMETER', 'it waits for 45 s at most');
+	$t->stop;
+}
+
 # ---- get_artifact ----
 
 {
@@ -526,8 +545,14 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	is(scalar(grep { $_->{artifactId} =~ /^art_[a-z2-7]{26}$/ } @a), 5,
 	   'the shape of an artifactId');
 
-	my $r = $get->($a[0]{artifactId});
+	my $r = $get->($a[1]{artifactId});
 	answer_ok($r, 'get_artifact answers in both ways');
+	$r = $get->($a[0]{artifactId});
+	is_deeply([map { $_->{type} } @{$r->{content}}], [qw(text text)], 'a text is given as what it is');
+	is($r->{content}[1]{text}, $cjk, '... whole');
+	my %known = %{$r->{view}};
+	delete $known{data};
+	same_json(Paddock::json_to_text($r->{content}[0]{text}), \%known, '... behind what is known of it, and its bytes are no text once more');
 	same_json([sort keys %{$r->{view}}], [qw(artifactId bytesReturned complete
 		  data mimeType name offset sha256 size)], 'its parts');
 	ok(decode_base64($r->{view}{data}) eq $cjk_bytes, 'Chinese comes whole');
@@ -678,10 +703,15 @@ $s->stop;
 # ---- the declared schemas ----
 
 {
-	for my $name (qw(list_task_templates run_task_template get_task_run
-			 list_task_runs cancel_task_run get_artifact
-			 get_runtime_profile)) {
-		my $schema = $tool{$name}{outputSchema} or next;
+	my @contract = qw(list_task_templates run_task_template get_task_run
+			  list_task_runs cancel_task_run get_artifact
+			  get_runtime_profile);
+
+	same_json([grep { !$tool{$_}{outputSchema} } @contract, 'retry_task_run'], [], 'each tool says what it answers');
+	same_json($tool{retry_task_run}{outputSchema}, $tool{run_task_template}{outputSchema},
+		  '  and what repeats a run the same as what makes one');
+	for my $name (@contract) {
+		my $schema = $tool{$name}{outputSchema};
 		my @wrong = map { schema_errors($schema, $_) }
 		    @{$said{$name} // []};
 

@@ -259,7 +259,7 @@ sub all_unavailable {
 	}
 	chmod 0700, "$root/state";
 	ok(until_true('it to be mended', sub {
-		!$s->run(nap => {ms => 1, n => 3}, mode => 'sync')->{isError} }),
+		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
 	   'once that is mended, runs are run');
 	my $on = $s->run_async('doze');
 	$s->saying($on, 'dozing');
@@ -275,7 +275,7 @@ sub all_unavailable {
 	chown $nobody, $nobody, "$root/state" if as_root();
 	chmod 0700, "$root/state";
 	until_true('it to be mended', sub {
-		!$s->tool(get_task_run => {runId => $on})->{isError} });
+		succeeded($s->tool(get_task_run => {runId => $on})) });
 	ok(interrupted($s->ended($on)), 'what the dead one ran is taken over then');
 	$s->stop;
 }
@@ -333,7 +333,7 @@ SKIP: {
 	$fill->();
 	my @tried = map { [$s->run(nap => {ms => 1, n => $_}, mode => 'async')] } 1 .. 30;
 	my @refused = grep { $_->[0]{isError} } @tried;
-	push @done, map { $_->[0]{view}{runId} } grep { !$_->[0]{isError} } @tried;
+	push @done, map { $_->[0]{view}{runId} } grep { succeeded($_->[0]) } @tried;
 	cmp_ok(scalar @refused, '>', 0, 'on a full disk runs are refused');
 	unavailable($refused[-1][0], qr/full|space/i, 'which');
 	unavailable($s->run(nap => {ms => 1}, mode => 'sync'), qr/full|space/i,
@@ -344,7 +344,7 @@ SKIP: {
 	same_json($s->call('ping')->{result}, {}, 'the server lives');
 	unlink "$inside/filler" or die "$inside/filler: $!\n";
 	ok(until_true('space to be noticed', sub {
-		!$s->run(nap => {ms => 1, n => 3}, mode => 'sync')->{isError} }),
+		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
 	   'with space again, runs are run');
 	is($s->ended($on)->{status}, 'canceled',
 	   'what ended meanwhile has been recorded');
@@ -357,7 +357,7 @@ SKIP: {
 	ok($r->{isError}, 'and are refused when it is full again');
 	unlink "$inside/filler";
 	ok(until_true('space to be noticed', sub {
-		!$s->run(nap => {ms => 1, n => 3}, mode => 'sync')->{isError} }),
+		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
 	   'and so on');
 	$s->stop('it ends in order');
 }

@@ -157,7 +157,9 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	my $source = $ada->run_sync(made => {text => 'bytes'});
 	my $first = given($ada, 'reads', {file => {'$artifact' => $source->{artifacts}[0]{artifactId}}, n => 1});
 
-	same_json($ada->get($first)->{result}, {text => 'bytes', n => 1}, 'a run that is given an artifact');
+	my $got = $ada->get($first);
+
+	same_json($got->{result}, {text => 'bytes', n => 1}, 'a run that is given an artifact') or diag(json_of([$source, $got]), $s->log_text);
 	same_json(again($ada, $first, inputs => {n => 2})->{view}{result}, {text => 'bytes', n => 2}, 'is given it again');
 	is(json_to(row($first, 'inputs'))->{file}{'$artifact'}, $source->{artifacts}[0]{artifactId}, 'what is kept is its id');
 	$ada->call('paddock/deleteRuns', {runIds => [$source->{runId}]});

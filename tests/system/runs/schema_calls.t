@@ -15,7 +15,7 @@ my $long = {type => 'object', properties => {v => {items => {
 	allOf => [({type => 'integer'}) x 20]}}}};
 my $deep = {};
 $deep = {a => $deep} for 1 .. 14;
-my $many = [1 .. 8_000]; # a message that is parsed on the loop
+my $many = [(1) x 3_000]; # a message that is parsed on the loop
 my %templates = (
 	never => lua('return {}', inputsSchema => $never),
 	long => lua('return {n = #inputs.v}', inputsSchema => $long),
@@ -58,7 +58,7 @@ sub jobs {
 
 	is($both[0]{runId}, $both[1]{runId}, 'a key given twice makes one run');
 	is($both[1]{deduplicated}, true, '  and the second is told');
-	same_json($both[0]{result}, {n => 8_000}, '  which has all its inputs');
+	same_json($both[0]{result}, {n => 3000}, '  which has all its inputs');
 
 	# behind checks that take a while
 	@ids = map { $s->ask(never => {v => $deep}) } 1 .. 8;

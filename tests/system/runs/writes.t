@@ -251,7 +251,7 @@ sub rows_by {
 	fault($s);
 	# nobody reads, nothing waits: it is the server that finds out
 	my $tries = 0;
-	ok(until_true('runs', sub { $tries++; !$c->run(echo => {n => 8}, mode => 'sync')->{isError} }),
+	ok(until_true('runs', sub { $tries++; succeeded($c->run(echo => {n => 8}, mode => 'sync')) }),
 	   "$way: it finds out itself that it can write again");
 }
 
@@ -319,9 +319,9 @@ sub tells_limit {
 # A program that does not look at what its writes say.
 sub a_full_work {
 	my $s = Paddock->new(templates => {
-		cuts => sh('mkdir out; head -c 100000000 /dev/zero >out/big 2>/dev/null; echo 1',
+		cuts => sh('head -c 100000000 /dev/zero >out/big 2>/dev/null; echo 1',
 			   limits => {maxMemoryBytes => 32 << 20}),
-		fits => sh('mkdir out; echo x >out/small; echo 1', limits => {maxMemoryBytes => 32 << 20})});
+		fits => sh('echo x >out/small; echo 1', limits => {maxMemoryBytes => 32 << 20})});
 	$s->init;
 	my $v = $s->run_sync('cuts');
 	my $m = ($v->{missingArtifacts} // [])->[0] // {};
@@ -341,7 +341,7 @@ sub a_full_work {
 sub mounted {
 	my $root = Paddock::fresh_root();
 	my %big = (keeps => lua('return run.artifact{name = "a", data = ("x"):rep(1 << 20)}'),
-		   leaves => sh('mkdir out; head -c 1048576 /dev/zero >out/a; echo 1'), echo => $templates{echo});
+		   leaves => sh('head -c 1048576 /dev/zero >out/a; echo 1'), echo => $templates{echo});
 
 	mkdir "$root/state";
 	my $s = Http->new(templates => \%big, root => $root, config => "[limits]\ndisk_reserve_bytes = none\n",

@@ -61,7 +61,7 @@ my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
 ok(!$tool{dialect_04} && !$tool{dialect_06} && $tool{newest}, 'MCP 7: 2020-12 by its name is taken');
 refused($s->tool(echo => {pair => ['x', 'y']}), 'INVALID_PARAMETER',
 	'MCP 7: and it is what a schema without $schema means');
-ok(!$s->tool(echo => {pair => ['x', 7]})->{isError}, 'MCP 7: both ways');
+ok(succeeded($s->tool(echo => {pair => ['x', 7]})), 'MCP 7: both ways');
 refused($s->tool(older => {pair => ['x', 'y']}), 'INVALID_PARAMETER',
 	'MCP 7: one that names draft-07 is judged by that');
 
@@ -116,7 +116,7 @@ for (['2024-11-05'], ['2025-03-26'], ['2025-06-18'], ['2025-11-25'],
 
 	is($q->{method}, 'elicitation/create', 'MCP 3: after it, it is');
 	$p->send_msg({jsonrpc => '2.0', id => $q->{id}, result => {action => 'decline'}});
-	ok(!$p->answer($id)->{result}{isError}, 'and its answer comes');
+	ok(succeeded($p->answer($id)->{result}), 'and its answer comes');
 	$p->stop;
 }
 done_testing;

@@ -41,6 +41,27 @@ is(decode_base64($bytes->{blob} // ''), "\0\xff", 'another as a blob');
 is(reads("paddock://runs/$run/artifacts/$ids->{large}")->{error}{code}, -32602,
    'one that is too large names get_artifact');
 
+# A picture of 700 kB, which is more than is given inline of anything else.
+my $png = "\x89PNG\r\n\x1a\n" . "\xff" x 700000;
+my $shown = Paddock->new(templates => {draws => lua('
+	local head = "\137PNG\r\n\26\n"
+	return {png = run.artifact{name = "a.png", mimeType = "image/png", data = head .. ("\255"):rep(700000)},
+		fake = run.artifact{name = "b.png", mimeType = "image/png", data = "<svg>"},
+		large = run.artifact{name = "c.png", mimeType = "image/png", data = head .. ("x"):rep(1 << 20)}}')})->greeted;
+my $drawn = $shown->tool('draws');
+my %uri = map { $_->{name} => $_->{uri} } grep { $_->{type} eq 'resource_link' } @{$drawn->{content}};
+my $got = $shown->tool(get_artifact => {artifactId => $uri{'a.png'}});
+is_deeply([map { $_->{type} } @{$got->{content}}], [qw(text image)], 'get_artifact shows a picture, which the uri of its link names');
+ok(decode_base64($got->{content}[1]{data}) eq $png, '... whole');
+is($got->{content}[1]{mimeType}, 'image/png', '... with its type');
+unlike($got->{content}[0]{text}, qr/"data"/, '... whose bytes are no text beside that');
+is_deeply([map { $_->{type} } @{$shown->tool(get_artifact => {artifactId => $drawn->{structuredContent}{fake}})->{content}}], ['text'],
+	  'what is only called a picture is none');
+my $piece = $shown->tool(get_artifact => {artifactId => $drawn->{structuredContent}{large}});
+is_deeply([scalar @{$piece->{content}}, @{$piece->{view}}{qw(bytesReturned complete)}], [1, 262144, JSON::PP::false()], 'a larger one comes in pieces');
+refused($shown->tool(get_artifact => {artifactId => 'paddock://runs/run_x/artifacts/art_x'}), 'ARTIFACT_NOT_FOUND', 'the uri of none is refused');
+$shown->stop;
+
 my $seen = reads("paddock://runs/$run")->{result}{contents}[0];
 is($seen->{mimeType}, 'application/json', 'a run is read as JSON');
 same_json(json_to($seen->{text}), $p->get_less_node($run), 'as get_task_run shows it');

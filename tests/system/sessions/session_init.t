@@ -167,6 +167,11 @@ for (@knows) {
 	$s->stop;
 }
 {
+	my $some = Paddock->new(templates => {one => lua('return 1'), two => lua('return 2')}, config => "[server]\npublish_templates = two three\n$no_browser")->greeted;
+	my %is = map { $_->{name} => 1 } @{$some->call('tools/list')->{result}{tools}};
+	is_deeply([map { $is{$_} // 0 } qw(one two run_task_template)], [0, 1, 1], 'publish_templates may be a list');
+	is($some->run_sync('one')->{result}, 1, '... beside which run_task_template runs all');
+	$some->stop;
 	my $s = server(config => "[server]\npublish_templates = no\n$no_browser")->greeted;
 
 	same_json([map { $_->{name} } @{$s->call('tools/list')->{result}{tools}}],

@@ -130,7 +130,7 @@ same_json($l->{messages}, [
 for ([ 'about', {}, qr/needs the argument topic/, 'one that is required is missing' ],
      [ 'about', { topic => 1 }, qr/topic must be a string/, 'one is no string' ],
      [ 'about', { topic => 'a b' }, qr/not an absolute/, 'one makes no URI' ],
-     [ 'about', { topic => 'x' x 4_000_000 }, qr/more than 8388608 bytes/, 'it is too much' ],
+     [ 'about', { topic => 'x' x 4_000_000 }, qr/a uri of 4000004 bytes; at most 65536/, 'it is too much' ],
      [ 'abuot', {}, qr/did you mean "about"/, 'a name is misspelt' ],
      [ 'afar', {}, qr/Unknown prompt/, 'it is for other trust' ],
      [ 'about', [], qr/an object of strings/, 'arguments are no object' ]) {
@@ -258,6 +258,30 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 	same_json($p->tool('kinds')->{content}, \@want, "$revision: a reply's content of each kind");
 	refused($p->tool($_), 'OUTPUT_INVALID', "$revision: $_: clients are not given what they would refuse")
 	    for 'wrong', 'wrong_error';
+	$p->stop;
+}
+
+# ---- prompts that are long with what a client gives: a thread writes them ----
+{
+	my $p = Paddock->new(templates => { long => { code => 'return 1', prompts => [
+		{ name => 'long', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'text', text => '{{a}}' x 8 } } ] },
+		{ name => 'link', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'resource_link', name => 'x', uri => 'file:///{{a}}' } } ] } ] } });
+	my $jobs = sub { # that threads have done
+		my $n = () = $p->log_text =~ /part=offload/g;
+
+		kill USR1 => $p->{pid};
+		until_true('the count of jobs', sub { (() = $p->log_text =~ /part=offload/g) > $n });
+		return ($p->log_text =~ /part=offload jobs=\d+ done=(\d+)/g)[-1];
+	};
+	my $get = sub { my ($name, $a) = @_; return $p->call('prompts/get', { name => $name, arguments => { a => $a } }) };
+
+	$p->init;
+	my $before = $jobs->();
+	is(length $get->('long', 'x' x 60_000)->{result}{messages}[0]{content}{text}, 480_000, 'a long prompt is given whole');
+	is($jobs->() - $before, 1, '…by a thread, though its request was small');
+	like($get->('long', 'x' x 1_100_000)->{error}{message}, qr/has more than 8388608 bytes/, '…up to a bound');
+	is($get->('link', 'x' x 65_528)->{result}{messages}[0]{content}{type}, 'resource_link', 'so is a link');
+	like($get->('link', 'x' x 65_529)->{error}{message}, qr/has a uri of 65537 bytes; at most 65536 are taken/, '…whose uri is no longer than any is');
 	$p->stop;
 }
 done_testing();

@@ -49,7 +49,7 @@ sub bytes_of {
 }
 
 # It has no room in memory for what it is given, and leaves a part of that.
-my $SUMS = "#!/bin/bash\ncat >/dev/null; mkdir out; head -c 4000000 in/large >out/part; wc -c <in/large\n";
+my $SUMS = "#!/bin/bash\ncat >/dev/null; head -c 4000000 in/large >out/part; wc -c <in/large\n";
 my $s = Paddock->new(templates => {sums => {program => $SUMS, %SCHEMA, limits => {maxMemoryBytes => 24 << 20}}, takes => {code => $LUA, %SCHEMA}}, env => {}, config => "[limits]\nartifact_ttl_ms = 3600000\n" .
     "[requestor \"me\"]\nuid = $>\nartifact_bytes = 80M\n");
 
@@ -83,6 +83,33 @@ is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUN
 like(bytes_of($s, $a->{artifactId}, offset => '5')->{error}{message}, qr/params\.offset has to be/, '…but a text is no number of them');
 is(bytes_of($s, $a->{artifactId}, offset => 1 << 30)->{error}{data}{errorCode}, 'INVALID_PARAMETER', 'none follow its end');
 
+# ---- what is refused is answered in UTF-8 ----
+like($s->call('paddock/deleteArtifacts', {artifactIds => ['x' x 63 . "\x{fc}"]})->{result}{kept}[0]{reason} // '', qr/you have no artifact "x{63}/, 'an id that is cut within a character is answered');
+like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}{kept}[0]{reason} // '', qr/you have no run "x{63}/, '…and so is that of a run');
+
+# ---- one file at a time ----
+{
+	my @answers;
+	my $bytes = '';
+
+	no warnings 'redefine';
+	local *Paddock::take_lines = sub {
+		my ($self) = @_;
+
+		push @answers, json_to($1) while @answers < 2 && $self->{in} =~ s/\A(\{[^\n]*\})\n//;
+	};
+	$s->request('paddock/readArtifact', {artifactId => $a->{artifactId}}) for 1, 2;
+	$s->wait_for('two answers', sub {
+		if (@answers == 1 && !length $bytes && length $s->{in} >= $answers[0]{result}{follows}) {
+			$bytes = substr $s->{in}, 0, $answers[0]{result}{follows}, '';
+			Paddock::take_lines($s);
+		}
+		return @answers == 2;
+	});
+	is($bytes, $text, 'of two files that are asked for at once the first comes');
+	like($answers[1]{error}{message}, qr/another file is on its way by this connection/, '…and no bytes are promised of the other');
+}
+
 # ---- one that is large ----
 my $peak = peak_kb($s->{pid});
 my $large = join '', map { pack 'N', $_ } 1 .. 16 << 20;
@@ -99,14 +126,23 @@ undef $large;
 # ---- many at once, and a client that goes ----
 put($s, '') for 1 .. 20;
 is(put($s, 'y')->{artifact}{bytes}, 1, 'those that have ended are no burden');
-my $id = $s->call('paddock/putArtifact', {bytes => 1000})->{result}{uploadId};
+my $id = $s->call('paddock/putArtifact', {bytes => 3 << 20})->{result}{uploadId};
 
-$s->{out} .= 'x' x 999;
+$s->{out} .= 'x' x (2 << 20);
 $s->turn(50) while length $s->{out};
-like(join(' ', glob "$s->{state}/artifacts/tmp/*"), qr/inst_/, 'one that is on its way has a file');
+ok(until_true('a file', sub { grep { /inst_/ } glob "$s->{state}/artifacts/tmp/*" }), 'one that is on its way has a file');
 close $s->{to};
 $s->{to} = undef;
 waitpid $s->{pid}, 0;
 is(join(' ', glob "$s->{state}/artifacts/tmp/*"), '', 'whose client goes leaves none');
 delete $s->{pid};
+
+# ---- in a batch ----
+$s = Paddock->new(env => {});
+$s->init('2025-03-26');
+$id = put($s, 'abc')->{artifact}{artifactId};
+$s->{out} .= json_of([{jsonrpc => '2.0', id => 'b', method => 'paddock/readArtifact', params => {artifactId => $id}}]) . "\n";
+$s->wait_for("a batch", sub { scalar grep { $_->{batch} } @{$s->{other}} });
+like((map { $_->{batch}[0]{error}{message} } grep { $_->{batch} } @{$s->{other}})[0], qr/ask for it in no batch/, 'no bytes follow a batch');
+$s->stop;
 done_testing();

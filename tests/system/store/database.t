@@ -46,6 +46,11 @@ sub daemon {
 	is( $status, 78, 'so does one of a newer paddock' );
 	like( $said, qr/its schema has version 99, and this paddockd knows \d+/, '  which says so' );
 
+	postgres_sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+	( $status, $said ) = daemon( postgres_url('latin') =~ s{/postgres\?}{/latin?}r );
+	is( $status, 78, 'so does one that cannot hold each text' );
+	like( $said, qr/its encoding is LATIN1, and a database of paddock's has UTF8/, '  which says what it needs' );
+
 	for my $url ( "postgresql://ada:$PASSWORD\@localhost/runs", "postgresql:///runs?user=ada&password=$PASSWORD",
 		"postgresql:///runs?pass%77ord=$PASSWORD", "mysql://$PASSWORD" ) {
 		( $status, $said ) = daemon($url);

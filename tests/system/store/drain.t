@@ -98,4 +98,67 @@ for ( [ 60_000, qr/drain=started/, 'and drains' ], [ 1, qr/drain=timeout/, 'and 
 	$s->{status} //= $s->wait_exit;
 	$_->stop for $s, $other;
 }
+# ---- TERM while clients wait for what others have, or may have ----
+
+{
+	my $url = database();
+	my $s   = server( $url, max_concurrent_runs => 1, drain_timeout_ms => 60_000 );
+	my $c   = $s->client->greeted;
+	my $on  = $c->run_async('doze');
+
+	$c->saying( $on, 'dozing' );
+	my $queued = $c->run_async( nap => { n => 1 } );
+	my %asked = (
+		'a call that waits in line' => $c->ask_run( nap => { n => 2 } ),
+		'one that is to be answered with the result' => $c->ask_run( nap => { n => 3 }, mode => 'sync' ),
+		'who waits for the end of a run in line' => $c->ask( get_task_run => { runId => $queued, waitMs => 45_000 } ),
+	);
+	until_true( 'all to wait', sub { ( postgres_sql( 'SELECT count(*) FROM queue', $url ) )[0] == 3 } );
+	my $ends = $c->ask( get_task_run => { runId => $on, waitMs => 45_000 } );
+	$c->call('ping');
+	$s->signal('TERM');
+	$s->log_has(qr/drain=started/);
+	$c->tool( cancel_task_run => { runId => $on } );
+	is( $c->result($ends)->{view}{status}, 'canceled', 'TERM: who waits for the end of what runs there is told it' );
+	for ( sort keys %asked ) {
+		my $v = $c->result( $asked{$_} );
+		is( $v->{view}{status}, 'queued', "  and $_ has an answer, though nobody else begins it" ) or diag( json_of($v) );
+	}
+	$s->{status} //= $s->wait_exit;
+	is( ( postgres_sql( 'SELECT count(*) FROM queue', $url ) )[0], 3, '  and all of it waits for the next' );
+	$s->stop;
+
+	# what another runs
+	my $other = server( $url, max_concurrent_runs => 4 );
+	my $d     = $other->client->greeted;
+	my $far   = $d->run_async('doze');
+	$d->saying( $far, 'dozing' );
+	$s = server( $url, max_concurrent_runs => 1, drain_timeout_ms => 60_000 );
+	$c = $s->client->greeted;
+	my $waits = $c->ask( get_task_run => { runId => $far, waitMs => 45_000 } );
+	until_true( 'it to ask for it', sub { ( postgres_sql( "SELECT count(*) FROM mail WHERE run = '$far'", $url ) )[0] } );
+	$s->signal('TERM');
+	my $v = $c->result($waits);
+	is( $v->{view}{status}, 'running', 'TERM: who waits for the end of a run of another server is told how it is' ) or diag( json_of($v) );
+	$s->{status} //= $s->wait_exit;
+	$s->stop;
+
+	# the database answers later than the next look was due
+	$s = server( $url, max_concurrent_runs => 1, drain_timeout_ms => 60_000 );
+	$c = $s->client->greeted;
+	$c->ask( get_task_run => { runId => $far, waitMs => 45_000 } ) for 1 .. 10;
+	is( $c->tool( get_task_run => { runId => $far } )->{view}{status}, 'running', 'ten wait for a run of another server' );
+	my $free = postgres_held( $url, 'LOCK TABLE runs IN ACCESS EXCLUSIVE MODE' );
+	$s->signal('TERM');
+	$s->log_has(qr/drain=started/);
+	until_true( 'a look to last longer than they wait for the next', sub {
+		( postgres_sql( "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '700 ms'", $url ) )[0] } );
+	$free->();
+	$s->{status} //= $s->wait_exit;
+	is( $s->{status}, 0, 'TERM: a server ends in order whose database answers late' );
+	$s->stop;
+	$d->tool( cancel_task_run => { runId => $far } );
+	$d->ended($far);
+	$other->stop;
+}
 done_testing;

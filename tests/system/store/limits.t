@@ -30,6 +30,9 @@ sub two {
 	} 1 .. 2;
 
 	$_->ready for @s;
+	for my $s (@s) {
+		until_true( 'a server to know of the other', sub { qx{$BUILD/paddock status --socket $s->{socket} 2>&1} =~ /nodes that live: 2\b/ } );
+	}
 	return ( @s, map { $_->client->greeted } @s );
 }
 sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'running' } )->{view}{total} }
@@ -95,6 +98,27 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 	$_->stop for $x, $y;
 }
 
+{
+	my ( $x, $y, $cx, $cy ) = two("max_concurrent_runs = 1\nmax_queued_runs = 6\n");
+	my $on = $cx->run_async('doze');
+
+	$cx->saying( $on, 'dozing' );
+	my @asked = map { my $n = $_; map { [ $_, $_->ask_run( nap => { n => $n }, mode => 'async' ) ] } $cx, $cy } 1 .. 12;
+	my ( @wait, @refused );
+
+	for (@asked) {
+		my $v = $_->[0]->result( $_->[1] );
+		push @{ $v->{isError} ? \@refused : \@wait }, $v;
+	}
+	is( scalar @wait, 6, 'of those that come to two servers at once as many wait as may' );
+	is( scalar( grep { $_->{view}{errorCode} ne 'QUEUE_FULL' || $_->{view}{details}{limit} ne 'max_queued_runs' || !$_->{view}{details}{retryAfterMs} } @refused ),
+		0, '  and each that is refused is told the limit, and when to come again' ) or diag( json_of( \@refused ) );
+	$cx->tool( cancel_task_run => { runId => $on } );
+	is( $cx->ended( $_->{view}{runId} )->{status}, 'succeeded', '  while what waits is run' ) for @wait;
+	is( $cx->tool( list_task_runs => {} )->{view}{total}, 7, '  and nothing is left of what was refused' );
+	$_->stop for $x, $y;
+}
+
 # ---- places on their way back ----
 
 {
@@ -145,6 +169,25 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 	cmp_ok( $good, '>=', 2, 'but some, at each' );
 	cmp_ok( ( postgres_sql( 'SELECT sum(rate) FROM share', $url ) )[0], '<=', 4000, 'the shares are no more than the limit' );
 	$_->stop for $x, $y;
+}
+
+{
+	my $url = postgres_url( 'limits' . $n++ );
+	my @s;
+	my $shares = sub { join ' ', postgres_sql( 'SELECT rate FROM share ORDER BY rate', $url ) };
+
+	for my $most ( '12000', '6000 6000', '4000 4000 4000' ) {
+		push @s, Daemon->new( templates => \%templates,
+			config => "[requestor \"ada\"]\nuid = $>\nrate_per_second = 24\n[store]\nurl = $url\n" );
+		$s[-1]->ready;
+		until_true( "shares of $most", sub { $shares->() eq $most } );
+		is( $shares->(), $most, 'of ' . @s . ' servers that began one after the other each has an equal part of half the calls, though none came' );
+	}
+	my $last = pop @s;
+	$last->stop;
+	until_true( 'larger ones', sub { $shares->() eq '6000 6000' } );
+	is( $shares->(), '6000 6000', '  and a larger one when one of them has gone' );
+	$_->stop for @s;
 }
 
 # ---- bytes of artifacts ----

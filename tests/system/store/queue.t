@@ -124,10 +124,31 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 	is( $note->{params}{message}, 'dozing', 'a call whose run is elsewhere' );
 	$c->notify( 'notifications/cancelled', { requestId => $dropped } );
 	ok( until_true( 'its end', sub {
-		$c->tool( list_task_runs => { status => 'canceled' } )->{view}{total} == 2 } ),
+		$c->tool( list_task_runs => { status => 'canceled' } )->{view}{total} == 3 } ),
 		'  is cancelled with its request' );
 	$c->tool( cancel_task_run => { runId => $on } );
 	$_->stop for $idle, $full;
+}
+
+# ---- news that are lost: who waits is told all the same ----
+
+{
+	my $url = postgres_url( 'queue' . $n++, poll_ms => 50 ); # it looks each 60 of these
+	my ( $full, $c, $on ) = full($url);
+	my @asked = map { $c->ask_run( nap => { ms => 1, n => $_ }, mode => 'sync' ) } 1 .. 2;
+	my ( $ended, $taken ) = until_true( 'both to wait', sub { my @q = postgres_sql( "SELECT run FROM queue JOIN runs ON id = run ORDER BY inputs::json->>'n'", $url ); @q == 2 ? \@q : undef } )->@*;
+
+	postgres_sql( "BEGIN; DELETE FROM queue WHERE run = '$ended'; UPDATE runs SET status = 3, ended = 1, finished_ms = 1,"
+		. " expires_ms = 32503680000000, instance = 'x' WHERE id = '$ended'; DELETE FROM news; COMMIT", $url );
+	is( $c->result( $asked[0] )->{view}{status}, 'failed', 'who waits for a run that ended elsewhere, of which no news came, is told' );
+	postgres_sql( "BEGIN; INSERT INTO node(id, heartbeat_ms, lease_ms) VALUES('x', paddock_now() + 600000, 600000);"
+		. " DELETE FROM queue WHERE run = '$taken'; UPDATE runs SET status = 1, started_ms = created_ms + 1, instance = 'x' WHERE id = '$taken'; DELETE FROM news; COMMIT", $url );
+	until_true( 'it to be seen as claimed', sub { $full->log_text =~ /run=\Q$taken\E requestor=\S+ claimed=elsewhere/ } );
+	postgres_sql( "UPDATE runs SET status = 3, ended = 1, finished_ms = 1, expires_ms = 32503680000000 WHERE id = '$taken'; DELETE FROM node WHERE id = 'x'", $url );
+	is( $c->result( $asked[1] )->{view}{status}, 'failed', '  as is who waits for one that another had claimed' );
+	$c->tool( cancel_task_run => { runId => $on } );
+	$c->ended($on);
+	$full->stop;
 }
 
 # ---- a server that would not have admitted it leaves it ----

@@ -54,7 +54,7 @@ is( $v->{view}{status}, 'partial_success', 'a partial success elsewhere is one h
 is( $v->{view}{result}, 'enough', '  with its result' );
 $v = $c->result( $waits[1] );
 is( $v->{content}[0]{text}, 'hello', 'a reply that was made elsewhere comes as it is' );
-ok( !$v->{isError}, '  and is no error' );
+ok( succeeded($v), '  and is no error' );
 $v = $c->result( $waits[2] );
 ok( $v->{isError}, 'one that says that it is an error is one' );
 is( $v->{content}[0]{text}, 'no', '  as it says' );

@@ -117,7 +117,16 @@ sub told {
 
 	# a schema of before, and the server that raises it
 	my $url = postgres_url('ended');
-	postgres_sql( 'ALTER TABLE runs DROP COLUMN node; UPDATE paddock_schema SET version = 12', $url );
+	postgres_sql( <<'SQL' =~ s/\n/ /gr, $url );
+ALTER TABLE runs DROP COLUMN node;
+DROP TRIGGER node_joined ON node;
+DROP FUNCTION node_joined();
+DROP TABLE epoch;
+DROP FUNCTION paddock_queue_room(text, bigint, text);
+ALTER TABLE node ADD COLUMN batch bigint NOT NULL DEFAULT 0;
+CREATE TRIGGER node_writes BEFORE UPDATE OF batch ON node FOR EACH ROW EXECUTE FUNCTION node_writes();
+UPDATE paddock_schema SET version = 12
+SQL
 	my $next = node( 'ended', templates => \%templates );
 	$c = $next->ready && $next->client->greeted;
 	told( $next, $c, $done, undef, 'of a run that was recorded before that was' );

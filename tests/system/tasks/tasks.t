@@ -77,7 +77,7 @@ sub cancel { return $s->call('tasks/cancel', {taskId => $_[0]}) }
 	same_json(\@wrong, [], 'MCP 10: progress rises');
 	is($last, 9, 'MCP 11: by the token of the call, until the task is over');
 	is($notes[-1]{method}, 'notifications/tasks/status', '  and then there is none');
-	is($progress[0]{params}{message}, 'step 1', '  from the first on');
+	is($progress[0]{params}{message}, "step $progress[0]{params}{progress}", '  with its message (several at once are told as the last of them)');
 }
 {
 	my $id = start_task($s, 'steps');

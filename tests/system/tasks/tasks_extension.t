@@ -24,6 +24,8 @@ my %templates = (
     breaks => lua('return run.reply{error = {code = 17, message = "no account", data = {4}}}',
 		  taskSupport => 'required'),
     large => lua('return {text = string.rep("x", 200000)}', taskSupport => 'required'),
+    behind => lua('run.sleep(600000)', executionMode => 'async', %long),
+    dozes => lua('run.sleep(600000)', executionMode => 'auto', %long),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end', %long),
     steps => lua('for i = 1, 9 do run.progress(i, 9, "step " .. i) run.log("error", "said " .. i) run.sleep(5) end return {n = 9}',
 		 taskSupport => 'required'),
@@ -114,6 +116,22 @@ sub acknowledged {
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'sync'))->{result};
 	is($r->{resultType}, 'task', '  run_task_template becomes one');
 	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
+}
+
+# ---- a template that is answered before it ends ----
+{
+	my $r = ext_call($s, 'tools/call', {name => 'behind', arguments => {}})->{result};
+
+	is($r->{resultType}, 'task', 'MCP26 14: a call that its template has answered before its end is a task at once');
+	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
+	$r = ext_call($s, 'tools/call', run_args('behind', {}))->{result};
+	is($r->{resultType}, 'task', '  also by run_task_template');
+	acknowledged(cancel($s, $r->{taskId}), '  and cancelled');
+	my $hasty = Paddock->new(templates => \%templates, config => {task_after_ms => 600000, inline_wait_ms => 200});
+	$r = ext_call($hasty, 'tools/call', {name => 'dozes', arguments => {}})->{result};
+	is($r->{resultType}, 'task', 'MCP26 14: one that would have a handle by inline_wait_ms is a task by then');
+	cancel($hasty, $r->{taskId});
+	$hasty->stop;
 }
 
 # ---- 15: CreateTaskResult ----

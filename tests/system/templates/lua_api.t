@@ -327,7 +327,7 @@ fails(bad_file => 'EXECUTION_ERROR', {}, qr/name/, 'a name of two lines is none'
 	same_json($r->{content}, [{type => 'text', text => 'hello'}],
 		  "run.reply's content is passed on");
 	same_json($r->{structuredContent}, {a => 1}, 'so is structuredContent');
-	ok(!$r->{isError}, 'it is no error');
+	ok(succeeded($r), 'a reply that sets no isError is no error');
 	$r = $s->tool(reply_bare => {});
 	same_json(json_to($r->{content}[0]{text}), {a => []},
 		  'without content, text stands for it');

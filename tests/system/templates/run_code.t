@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Code that a client sends is run by the templates for it: what it printed, how
 # it ended, where it failed, what it left; and nothing of another run is there.
+use utf8;
 use lib 'tests/lib';
 use Paddock;
 
@@ -14,7 +15,9 @@ sub code { my ($tool, $code, %more) = @_; return $s->tool($tool => {code => $cod
 
 # what each language needs for one and the same
 my %say = (
-    run_python => {fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
+    run_python => {odd => "import sys\nprint(open('.d/-a b[ü] \"c\" \\'d\\'').read(), open('.stdin').read(), sys.stdin.read())",
+		   segfaults => "import os\nprint('o')\nos.kill(os.getpid(), 11)", much => "for i in range(20000):\n    print(f'ä{i + 1}')",
+		   fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
 		   syntax => "x = 1\nif x\n", line => qr/"main\.py", line 2\b.*SyntaxError/s,
 		   keeps => "open('out/a.txt', 'w').write('kept')",
 		   reads => "print(open('d/b.txt').read()[:9] + open('a.txt').read())",
@@ -24,7 +27,9 @@ my %say = (
 		   nan => "open('result.json', 'w').write('NaN')",
 		   grows => "x = [bytearray(1 << 24) for i in range(1000)]",
 		   waits => "import time\ntime.sleep(600)"},
-    run_node => {fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
+    run_node => {odd => "const fs = require('fs'); console.log(fs.readFileSync('.d/-a b[ü] \"c\" \\'d\\'', 'utf8'), fs.readFileSync('.stdin', 'utf8'), fs.readFileSync(0, 'utf8'))",
+		 segfaults => "console.log('o'); process.kill(process.pid, 'SIGSEGV'); setTimeout(() => {}, 60000)", much => 'for (let i = 1; i <= 20000; i++) console.log("ä" + i)',
+		 fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
 		 keeps => "require('fs').writeFileSync('out/a.txt', 'kept')",
 		 reads => "const fs = require('fs'); console.log(fs.readFileSync('d/b.txt', 'utf8').slice(0, 9) + fs.readFileSync('a.txt', 'utf8'))",
@@ -33,7 +38,9 @@ my %say = (
 		 both => "console.log('o'); console.error('e')",
 		 grows => 'const x = []; for (;;) x.push(Buffer.alloc(1 << 24, 1))',
 		 nan => "require('fs').writeFileSync('result.json', 'NaN')", waits => 'setTimeout(() => {}, 600000)'},
-    run_bash => {fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
+    run_bash => {odd => q{echo "$(cat '.d/-a b[ü] "c" '"'d'") $(cat .stdin) $(cat)"},
+		 segfaults => 'echo o; kill -SEGV $$', much => 'for ((i = 1; i <= 20000; i++)); do echo "ä$i"; done',
+		 fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
 		 keeps => "printf kept >out/a.txt", looks => "ls -A", reads => 'b=$(head -c 9 d/b.txt); echo "$b$(cat a.txt)"',
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
@@ -43,7 +50,7 @@ my %say = (
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(17, $needs{$tool});
+		skip_lacking(23, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -63,8 +70,10 @@ for my $tool (sort keys %say) {
 		like($seen, qr/a\.csv/, "$tool: files are there");
 		unlike($seen, qr/a\.txt|result/, "$tool: ... and nothing of another run");
 		like($seen, qr/\bout\b/, "$tool: ... and out/, to leave some in");
-		like(json_of($s->tool($tool => {code => $say->{both}, files => {out => 'x'}})),
-		     qr/out is no folder/, "$tool: ... which no file may be called");
+		refused($s->tool($tool => {code => $say->{both}, files => {out => 'x'}}), 'INVALID_PARAMETER', "$tool: ... which no file may be called");
+		my $odd = '.d/-a b[ü] "c" \'d\'';
+		is(code($tool, $say->{odd}, files => {$odd => 'odd', '.stdin' => 'x', 'in.txt' => 'y'}, stdin => 'given')->{stdout}, "odd x given\n",
+		   "$tool: a file may have any name");
 		is(code($tool, $say->{spawns})->{stdout}, "done\n", "$tool: what it leaves running ends with it");
 		is_deeply([@{code($tool, $say->{both})}{qw(stdout stderr)}], ["o\n", "e\n"],
 		    "$tool: both outputs, each by itself");
@@ -77,6 +86,21 @@ for my $tool (sort keys %say) {
 		     "$tool: code that takes all memory is told of that");
 		my @late = map { code($tool, $say->{waits}, timeoutMs => 1)->{exitCode} // 'none' } 1 .. 6;
 		is("@late", '124 124 124 124 124 124', "$tool: code that has no time at all is ended, too");
+		is(code($tool, $say->{waits}, timeoutMs => 1)->{stderr}, "ended after 1 ms, which is its timeoutMs\n", "$tool: ... and that is said");
+		is_deeply([@{code($tool, $say->{segfaults})}{qw(stdout stderr exitCode)}], ["o\n", "ended by SIGSEGV\n", 139], "$tool: a signal that ended it has its name");
+		# the beginning and the end of much, with no character cut, and all of it as an artifact
+		my $much = $s->tool($tool => {code => $say->{much}});
+		my ($uri) = map { $_->{uri} } grep { ($_->{name} // '') eq 'stdout.txt' } @{$much->{content}};
+		my $whole = join '', map { "ä$_\n" } 1 .. 20000;
+		my ($first, $left, $last) = $much->{view}{stdout} =~ /\A(.*)\n\[(\d+) bytes are left out here; the whole is the artifact stdout\.txt\]\n(.*)\z/s;
+
+		ok(index($whole, $first) == 0 && rindex($whole, $last) == length($whole) - length $last, "$tool: of much that is printed the beginning and the end are told");
+		utf8::encode($_) for $whole, $first, $last;
+		is($left, length($whole) - length($first) - length $last, "$tool: ... and how much is left out");
+		is($much->{view}{truncated}{stdout}, length $whole, "$tool: ... of how much");
+		my $all = $uri && $s->call('resources/read', {uri => $uri})->{result}{contents}[0]{text};
+		utf8::encode($all) if defined $all;
+		ok(($all // '') eq $whole, "$tool: ... which is there as an artifact");
 	}
 }
 
@@ -100,7 +124,10 @@ END
 }
 
 SKIP: {
-	skip_lacking(5, 'node');
+	skip_lacking(7, 'node');
+	is(code('run_node', "const os = require('os'); console.log(os.cpus().length === os.availableParallelism(), os.cpus()[0].times.user)")->{stdout},
+	   "true 0\n", 'run_node: there are as many processors as the code may use');
+	is(code('run_node', "import {cpus} from 'os'; console.log(cpus().length > 0)")->{stdout}, "true\n", '... for a module, too');
 	is(code('run_node', "console.log(await Promise.resolve(3))")->{stdout}, "3\n", 'run_node: code that awaits without a function is a module');
 	is(code('run_node', "#!/usr/bin/env node\nconst f = async () => await 3; f().then(console.log, typeof require)")->{stdout}, "3\n", '... and what awaits within one is none');
 	like(code('run_node', "const f = async () => {\n await 3\n")->{stderr}, qr/main\.mjs:3\b.*SyntaxError/s, '... while what is no code at all has its line');
@@ -118,13 +145,42 @@ SKIP: {
 	cmp_ok($s->get($id)->{metrics}{cpuMs} // 0, '<', 300, '... and was waited for without a turn');
 }
 
+# ---- what was printed when a limit ended it ----
+
+my %ends = (
+    run_python => ['python3', "import time\nprint('begin', flush=True)\ntime.sleep(600)", "import sys\nprint('begin', flush=True)\nx = []\nwhile True:\n    x.append(bytearray(1 << 20))"],
+    run_node => ['node', "console.log('begin'); setTimeout(() => {}, 600000)"],
+    run_bash => ['perl', "echo begin; sleep 600"],
+    run_lua => ['perl', "print('begin') while true do end"],
+);
+for my $tool (sort keys %ends) {
+	my ($needs, $waits) = @{$ends{$tool}};
+
+	SKIP: {
+		skip_lacking(2, $needs);
+		my $e = $s->run($tool, {code => $waits}, timeoutMs => 1500, mode => 'sync')->{view}{error};
+
+		is($e->{errorCode}, 'RUN_TIMEOUT', "$tool: code that its run's time ended");
+		like($e->{details}{log}, qr/info stdout: begin\n/, "$tool: ... has what it had printed in the details");
+	}
+}
+SKIP: {
+	skip_lacking(2, 'python3');
+	my $run = $s->run_async('run_python', {code => "import time\nprint('seen', flush=True)\nprint('err', file=__import__('sys').stderr)\ntime.sleep(600)"});
+
+	until_true('what is printed to be seen', sub { $s->run_log($run) =~ /stdout: seen\n.*stderr: err\n/s });
+	like($s->run_log($run), qr/info stdout: seen\n.*info stderr: err\n/s, 'what code prints can be seen while it runs');
+	$s->tool(cancel_task_run => {runId => $run});
+	is($s->ended($run)->{status}, 'canceled', '... and then be cancelled');
+}
+
 # ---- what is asked for wrongly ----
 
-for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
+for my $name ('../a', '/etc/a', 'a/../b', '.', 'in/a', 'out', 'a//b', 'a/', '') {
 	my $r = $s->tool(run_bash => {code => 'true', files => {$name => 'x'}});
 
 	refused($r, 'INVALID_PARAMETER', "a file is not called \"$name\"");
-	like($r->{view}{error}, qr/^\/files has a member that is called "\Q$name\E"; what it is called has to be letters, digits and \. _ - with \/ between folders; no part begins/, '... which is said in words');
+	like($r->{view}{error}, qr/^\/files has a member that is called "\Q$name\E"; what it is called has to be any characters but NUL, with \/ between folders; no part is empty/, '... which is said in words');
 }
 
 # ---- Lua ----
@@ -135,12 +191,13 @@ for my $name ('../a', '/etc/a', 'a/../b', '.hidden', 'a//b', '') {
 	is($r->{result}, 5, 'run_lua: what it returns is the result');
 	is(code('run_lua', 'return x == nil')->{result}, true, 'run_lua: globals are its own');
 	my $cut = code('run_lua', "for i = 1, 30000 do print('abcdefghi') end");
-	is_deeply([length $cut->{stdout}, $cut->{truncated}], [65536, {stdout => 300000}],
-	    'run_lua: what is too much to tell is counted');
+	like($cut->{stdout}, qr/\A(abcdefghi\n){3276}abcdefgh\n\[234464 bytes are left out here; the whole is the artifact stdout\.txt\]\ncdefghi\n(abcdefghi\n){3276}\z/,
+	    'run_lua: what is too much to tell has its beginning and its end');
+	is_deeply($cut->{truncated}, {stdout => 300000}, '... and is counted');
 	like(code('run_lua', "error({code = 1, message = 'why'})")->{stderr}, qr/why/,
 	    'run_lua: an error that is a table has its message');
 	my $late = code('run_lua', 'print(1) while true do end', timeoutMs => 200);
-	is_deeply([@$late{qw(stdout exitCode)}], ["1\n", 124], 'run_lua: code that does not end is ended, and what it printed told');
+	is_deeply([@$late{qw(stdout stderr exitCode)}], ["1\n", "ended after 200 ms, which is its timeoutMs\n", 124], 'run_lua: code that does not end is ended, and what it printed told');
 	my $view = $s->run('run_lua', {code => 'while true do end', timeoutMs => 200}, mode => 'sync')->{view};
 	is("$view->{status} $view->{result}{exitCode}", 'succeeded 124', 'run_lua: ... which is a run that has succeeded, as of the others');
 }

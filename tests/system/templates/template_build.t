@@ -58,6 +58,9 @@ my @wrong = (
     ['no JSON', {'package.json' => '{}', 'package-lock.json' => "{\n]"}, qr/package-lock\.json: line 2, column 1/],
     ['no integrity', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"resolved": "http://a"}}}'}, qr{node_modules/a has no "integrity"}],
     ['git', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"resolved": "git+ssh://a"}}}'}, qr/comes from git\+ssh:\/\/a, which is no registry/],
+    ['git beside dev', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"version": "git+http://a/b", "dev": true, "inBundle": true}}}'}, qr{node_modules/a: "version" is "git\+http://a/b", and not a version}],
+    ['git that is needed', {'package.json' => '{"dependencies": {"a": "git+http://a/b"}}', 'package-lock.json' => '{"packages": {}}'}, qr{package\.json needs a as "git\+http://a/b"}],
+    ['a hash of nothing', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"version": "1.0.0", "resolved": "http://a/b", "integrity": "none"}}}'}, qr/"integrity" is no sha512-/],
     ['a link', {'package.json' => '{}', 'package-lock.json' => '{"packages": {"node_modules/a": {"link": true}}}'}, qr{node_modules/a is a link to a folder}],
 );
 said(build(package_of("wrong/$_->[0]", %{$_->[1]})), 2, $_->[2], "$_->[0] is told") for @wrong;
@@ -73,7 +76,7 @@ SKIP: {
 	skip_lacking(26, 'pip');
 	my @two = map { package_of("$_/pip", 'requirements.txt' => lock_of(qw(ours under))) } qw(one two);
 
-	said(build($_), 0, qr/SIGHUP/, 'a lock is built') for @two;
+	said(build($_), 0, qr/paddock reload, or SIGHUP/, 'a lock is built') for @two;
 	my $files = files("$two[0]/site-packages");
 
 	like($files, qr{\bours/__init__\.py .*\bunder\.py\b}, 'the modules are there');
@@ -181,7 +184,10 @@ open $fh, '<', 'package.json';
 my $name = decode_json(<$fh>)->{name};
 close $fh;
 $did{env} = join ' ', sort keys %ENV;
-$did{seen} = join ' ', grep { -e } qw(/root /home /etc/shadow /etc/passwd /var /run /sys /srv ROOT);
+open my $users, '<', '/etc/passwd';
+$did{users} = join ' ', map { /^(\w+):/ } <$users>;
+close $users;
+$did{seen} = join ' ', grep { -e } qw(/root /home /etc/shadow /var /run /sys /srv ROOT);
 $did{fds} = join ' ', grep { /^\d+$/ && $_ > 2 && -e "/proc/self/fd/$_" } map { m{(\d+)$} } glob '/proc/self/fd/*';
 $did{pids} = join ' ', grep { $_ != $$ } map { m{^/proc/(\d+)$} } glob '/proc/*';
 try("write $_", open $fh, '>', $_) for qw(/usr/x /etc/x /x);
@@ -194,6 +200,7 @@ try('index', connect $fh, pack_sockaddr_in(PORT, INADDR_LOOPBACK));
 my @mount = ('none', $ENV{HOME}, 'tmpfs');
 try('mount', syscall(MOUNT, @mount, 0, 0) == 0);
 try('namespace', syscall(UNSHARE, 0x10000000) == 0);
+try('execute', system('/bin/true') == 0);
 kill KILL => 1;
 mkdir 'node_modules';
 open $fh, '>', 'node_modules/did.json';
@@ -232,7 +239,8 @@ SKIP: {
 	my $did = json_to(read_file("$dir/node_modules/did.json") // '{}');
 
 	is($did->{seen}, '', '...where nothing of the machine is but its programs');
-	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED TMPDIR', '...nothing of the environment');
+	like($did->{users}, qr/\Apaddock( nobody)?\z/, '...no user of the machine');
+	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED PYTHONSAFEPATH TMPDIR', '...nothing of the environment');
 	is("$did->{fds}/$did->{pids}", '/', '...no descriptor, and no other process');
 	is($did->{index}, 'done', '...from where hosts can be reached');
 	is_deeply({map { ($_ => $did->{$_}) } grep { $did->{$_} eq 'done' } keys %$did}, {index => 'done'}, '...and nothing else is done');

@@ -1,12 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # mutants.t - each small bug of tests/mutate/*.list can still be put in, and
-# the tests that are to notice it are there; make mutate tries them.
+# the tests that are to notice it are there; make mutate tries them. What MutantMaker makes
+# of a text is right, and the same for a seed.
 use strict;
 use warnings;
 use lib 'tests/lib';
 use File::Temp;
 use Mutant;
+use MutantMaker;
 use Test::More;
 
 sub read_file { open my $f, '<:raw', $_[0] or return undef; local $/; return scalar <$f> }
@@ -30,4 +32,53 @@ my $list = File::Temp->new;
 print $list "== x\nproto/x.c f\n-a\n+b\nby t_of_nothing\n";
 close $list;
 is(eval { mutants_read("$list"); 1 } // $@, "$list:1: there is not one test t_of_nothing\n", 'a test that is not there ends all');
+
+my $text = <<'C';
+#define LESS(a, b) ((a) < (b))
+/* if (a) f(); */
+static int first(struct x *x, int n)
+{
+	if (x == NULL)
+		return -1;
+	log_write("a < b && c");
+	if (is_full(x) && n > 1)
+		return grow(x, n + 1);
+	x->n = n;
+	told(x->n,
+	     n);
+	free(x);
+	return 0;
+}
+C
+my @made = mutants_of('base/x.c', $text);
+my $told = join '', map { join(' | ', @$_{qw(line function kind)}, map { s/\s+/ /gr =~ s/^ //r } @$_{qw(old new)}) . "\n" } @made;
+
+is($told, <<'END', 'each bug that a text can have is made once, and none of comments, strings and macros');
+5 | first | an error ignored | if (x == NULL) return -1; | ;
+5 | first | a condition turned round | == | !=
+7 | first | a call left out | log_write("a < b && c") | (void)0
+8 | first | an error ignored | if (is_full(x) && n > 1) return grow(x, n + 1); | ;
+8 | first | a condition turned round | (is_full(x) && n > 1) | (!(is_full(x) && n > 1))
+8 | first | a condition turned round | && | ||
+8 | first | off by one | > | >=
+9 | first | off by one | 1 | 0
+10 | first | an order swapped | x->n = n; told(x->n, n); | told(x->n, n); x->n = n;
+11 | first | a call left out | told(x->n, n) | (void)0
+END
+is_deeply([mutants_sample(3, 4, @made)], [mutants_sample(3, 4, @made)], 'a seed draws the same sample again');
+isnt("@{[map { $_->{at} } mutants_sample(3, 4, @made)]}", "@{[map { $_->{at} } mutants_sample(4, 4, @made)]}",
+     'another seed draws another sample');
+my $same = File::Temp->new;
+
+print $same "# why\nbase/x.c first: && => ||: n is never 1 here\n";
+close $same;
+is_deeply([map { mutants_equivalent("$same")->($_) // () } @made], ['n is never 1 here'], 'a bug that changes nothing is known by its place and text');
+ok(eval { mutants_equivalent('tests/mutate/equivalent'); 1 }, 'the list of bugs that change nothing can be read');
+is_deeply([mutants_tests('base/x.c', 4, sub { $_[0] =~ /^[tn]_x/ }, {'base/x.c' => [qw(n_x gone.t)]}, {file => 'base/y.c', by => [qw(t_y a.t)]},
+                         {file => 'base/x.c', by => ['b.t']}, {file => 'base/z.c', by => [qw(a.t c.t)]})], [qw(t_x n_x b.t a.t)],
+          'the tests of a bug are those of its file, then those of its folder by how often they notice');
+my $near = mutants_near('tests/mutate/near');
+
+is_deeply([grep { !-f } keys %$near], [], 'each file whose tests are known is there');
+is_deeply([grep { !mutant_test($_) } map { @$_ } values %$near], [], 'and each test');
 done_testing();

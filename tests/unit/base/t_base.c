@@ -156,15 +156,16 @@ TEST(clock)
 TEST(mem)
 {
 	char *s = xasprintf("%s-%d", "a", 7);
-	char *cut = xstrndup(s, 1);
+	char *cut = xstrndup(s, 1), *nul = xstrndup("a\0b", 3);
 	char *p = xcalloc(0, 0);
 
 	is_str(s, "a-7", "xasprintf() formats");
 	is_str(cut, "a", "xstrndup() cuts");
+	ok(memcmp(nul, "a\0b", 4) == 0, "xstrndup() copies what follows a NUL");
 	ok(p != NULL, "xcalloc() of nothing is no failure");
 	p = xrealloc(p, 0);
 	ok(p != NULL, "nor is xrealloc()");
-	free(s), free(cut), free(p);
+	free(s), free(cut), free(nul), free(p);
 }
 
 /* Log TEXT as a value, and compare the line less its time. */
@@ -326,10 +327,13 @@ TEST(clock_follow)
 {
 	int64_t ms = clock_boot_ms();
 
-	clock_follow(5000000, ms, 10);
-	ok(clock_wall_ms() - 5000000 < 60000, "another clock is followed…");
-	clock_follow(5000005, ms, 10);
-	ok(clock_wall_ms() - 5000000 < 60000, "…through what is within slack");
-	clock_follow(9000000, ms, 10);
-	ok(clock_wall_ms() >= 9000000, "…and wherever it goes");
+	ok(clock_follow(5000000, ms, 10), "another clock is followed");
+	ok(clock_wall_ms() >= 5000000 && clock_wall_ms() < 5060000,
+	   "the time is the other clock's");
+	ok(!clock_follow(5000010, ms, 10) && !clock_follow(4999990, ms, 10),
+	   "a clock within slack of the one that is followed changes nothing");
+	ok(clock_follow(5000011, ms, 10),
+	   "a clock one millisecond beyond slack is followed");
+	ok(clock_follow(9000000, ms, 10) && clock_wall_ms() >= 9000000,
+	   "a clock that is far ahead is followed");
 }

@@ -25,6 +25,8 @@ static const char schema_text[] =
     "\"t\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"r\",\"title\":"
     "\"Dark red\"},{\"const\":\"g\",\"title\":\"Green\"}]}},"
     "\"level\":{\"enum\":[1,\"two\",null]},"
+    "\"nums\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"},"
+    "\"maxItems\":2},"
     "\"list\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
     "\"o\":{\"type\":\"object\",\"required\":[\"z\"]}}}";
 
@@ -40,7 +42,8 @@ static const struct {
     {"b", "yes or no"},
     {"e", "a number, 1 to 3"},
     {"m", "numbers of 1 to 3 with blanks between, 1 to 2 of them"},
-    {"list", "a JSON array"},
+    {"list", "values with commas between, or a JSON array"},
+    {"nums", "values with commas between, or a JSON array, at most 2 of them"},
     {"o", "a JSON object"},
 };
 
@@ -112,7 +115,13 @@ static const struct {
     {"level", "3", "null", NULL},
     {"list", "[\"a\",\"b\"]", "[\"a\",\"b\"]", NULL},
     {"list", "a", "[\"a\"]", NULL},
+    {"list", "h1,h2 h3 , ,h4", "[\"h1\",\"h2 h3\",\"h4\"]", NULL},
+    {"list", "[\"a\",", NULL, "a JSON array"},
     {"list", "[1]", NULL, "string"},
+    {"list", "1, 2", "[\"1\",\"2\"]", NULL},
+    {"nums", "1, 2", "[1,2]", NULL},
+    {"nums", "1 2", NULL, "integer"},
+    {"nums", "1,2,3", NULL, "fewer items"},
     {"o", "{\"z\":1}", "{\"z\":1}", NULL},
     {"o", "{}", NULL, "z"},
     {"o", "z", NULL, "a JSON object"},

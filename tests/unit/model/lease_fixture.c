@@ -13,7 +13,9 @@
 #define ROUNDS 40 /* without faults all is over long before */
 
 const char *const lease_step_names[STEPS] = {
-    [STEP_ASK_BEAT] = "sends a heartbeat",
+    [STEP_SEND_BEAT] = "sends a heartbeat",
+    [STEP_BEAT] = "has its heartbeat noted, or refused",
+    [STEP_HEAR_BEAT] = "hears of its heartbeat",
     [STEP_ASK_CREATE] = "sends the row of the run",
     [STEP_ASK_CLAIM] = "sends a claim",
     [STEP_ASK_END] = "sends the end of the run",
@@ -28,6 +30,8 @@ const char *const lease_step_names[STEPS] = {
     [STEP_TICK] = "(all) grow older by a tick",
     [STEP_CUT] = "is cut off; what it sent is lost",
     [STEP_CUT_LATE] = "is cut off; what it sent lies before the database",
+    [STEP_CUT_ASKING] = "asks what became of it, and is cut off at once",
+    [STEP_LOSE_BEAT] = "loses the connection of its heartbeat",
     [STEP_LATE] = "has an old request done",
     [STEP_KILL_NODE] = "is killed",
     [STEP_STOP] = "is stopped",
@@ -72,7 +76,8 @@ struct world lease_begin(const struct rules *r, int faults)
 static void go(struct node *n)
 {
 	n->life = LIFE_GONE;
-	n->link = n->has = n->ask = n->stage = n->ask_age = 0;
+	n->link = n->has = n->ask = n->stage = 0;
+	n->beat = n->beat_age = 0;
 	n->own_age = n->woken = n->recorded = n->committed = 0;
 	n->is_last = 0;
 }
@@ -88,16 +93,8 @@ static bool send(struct node *n, enum ask ask)
 {
 	n->ask = ask;
 	n->stage = STAGE_SENT;
-	n->ask_age = n->committed = 0;
+	n->committed = 0;
 	return true;
-}
-
-static bool ask_beat(const struct rules *r, struct world *w, int n)
-{
-	struct node *x = &w->node[n];
-
-	(void)r;
-	return can_ask(x) && x->age > 0 && send(x, ASK_BEAT);
 }
 
 static bool ask_create(const struct rules *r, struct world *w, int n)
@@ -119,6 +116,9 @@ static bool ask_claim(const struct rules *r, struct world *w, int n)
 		return false;
 	if (r->start_unasked)
 		begin_work(w, x);
+	/* what was heard last is no newer than what others see */
+	x->own_age =
+	    x->present && x->age < kill_at(r) ? x->age : (uint8_t)kill_at(r);
 	return send(x, ASK_CLAIM);
 }
 
@@ -208,15 +208,14 @@ static enum stage write_row(const struct rules *r, struct world *w, int n,
 	}
 }
 
-/* Each write begins with the own row: its epoch, and its lease anew. */
+/* Each write begins with the own numbers, which are there while the own row is. */
 static enum stage carry_out(const struct rules *r, struct world *w, int n,
 			    enum ask ask)
 {
 	struct node *x = &w->node[n];
 
-	if (!x->present && (!r->no_epoch || ask == ASK_BEAT))
+	if (!x->present && !r->no_epoch)
 		return STAGE_REFUSED;
-	x->age = 0; /* it has none when there is no row */
 	return write_row(r, w, n, ask);
 }
 
@@ -255,7 +254,7 @@ static void tell(struct world *w, enum row row)
 
 static void on_done(const struct rules *r, struct world *w, struct node *x)
 {
-	bool is_old = x->ask_age >= kill_at(r) && !r->late_start;
+	bool is_old = x->own_age >= kill_at(r) && !r->late_start;
 
 	switch (x->ask) {
 	case ASK_CREATE:
@@ -298,9 +297,61 @@ static bool answer(const struct rules *r, struct world *w, int n)
 		on_done(r, w, x);
 	else if (x->ask == ASK_CLAIM && r->start_unasked)
 		x->has = HAS_NO_RUN;
-	if (works(x))
-		x->own_age = r->age_by_answer ? 0 : x->ask_age;
-	x->ask = x->stage = x->ask_age = x->committed = 0;
+	if (r->age_by_write)
+		x->own_age = 0;
+	x->ask = x->stage = x->committed = 0;
+	return true;
+}
+
+/* ---- the heartbeat ---- */
+
+/* What it has, or may begin, hangs on what it has heard. */
+static bool needs_lease(const struct node *x)
+{
+	return works(x) || x->ask == ASK_CLAIM;
+}
+
+static bool send_beat(const struct rules *r, struct world *w, int n)
+{
+	struct node *x = &w->node[n];
+
+	(void)r;
+	if (x->life != LIFE_UP || x->beat != 0 || !w->is_up || x->age == 0)
+		return false;
+	if (!needs_lease(x)) { /* in one, since nothing hangs on it here */
+		x->age = 0;
+		return true;
+	}
+	x->beat = STAGE_SENT;
+	x->beat_age = 0;
+	return true;
+}
+
+static bool beat(const struct rules *r, struct world *w, int n)
+{
+	struct node *x = &w->node[n];
+
+	(void)r;
+	if (x->beat != STAGE_SENT || !w->is_up)
+		return false;
+	x->beat = x->present ? STAGE_DONE : STAGE_REFUSED;
+	x->age = 0; /* it has none when there is no row */
+	return true;
+}
+
+static bool hear_beat(const struct rules *r, struct world *w, int n)
+{
+	struct node *x = &w->node[n];
+
+	(void)w;
+	if (x->life != LIFE_UP || x->beat <= STAGE_SENT)
+		return false;
+	if (x->beat == STAGE_REFUSED) {
+		go(x);
+		return true;
+	}
+	x->own_age = r->age_by_answer ? 0 : x->beat_age;
+	x->beat = x->beat_age = 0;
 	return true;
 }
 
@@ -314,7 +365,7 @@ static bool work_ends(const struct rules *r, struct world *w, int n)
 	if (x->life != LIFE_UP || !works(x))
 		return false;
 	x->has = HAS_RESULT;
-	x->own_age = x->woken = 0;
+	x->woken = 0;
 	return true;
 }
 
@@ -330,7 +381,7 @@ static bool kill_workers(const struct rules *r, struct world *w, int n)
 	if (!is_due(r, x))
 		return false;
 	x->has = HAS_CUT;
-	x->own_age = x->woken = 0;
+	x->woken = 0;
 	return true;
 }
 
@@ -345,27 +396,38 @@ static void resolve(const struct rules *r, struct node *x)
 		x->has = x->recorded = 0;
 	if (is_done && !(is_end && r->end_once)) {
 		x->stage = STAGE_DONE;
-		x->ask_age = 0; /* it is so now */
 	} else {
-		x->ask = x->stage = x->ask_age = x->committed = 0;
+		x->ask = x->stage = x->committed = 0;
 	}
+}
+
+static bool can_connect(const struct world *w, const struct node *x)
+{
+	return x->life == LIFE_UP && !x->link && w->is_up;
+}
+
+/* The database knows that X asks. */
+static void settle(const struct rules *r, struct node *x)
+{
+	x->is_last = 0;
+	x->age = 0;
+	if (!r->no_number)
+		x->late = ASK_NOTHING; /* its number is too low from now on */
 }
 
 static bool reconnect(const struct rules *r, struct world *w, int n)
 {
 	struct node *x = &w->node[n];
 
-	if (x->life != LIFE_UP || x->link || !w->is_up)
+	if (!can_connect(w, x))
 		return false;
 	if (!x->present) {
 		go(x);
 		return true;
 	}
 	x->link = 1;
-	x->is_last = 0;
-	x->age = x->own_age = 0;
-	if (!r->no_number)
-		x->late = ASK_NOTHING; /* its number is too low from now on */
+	x->own_age = 0;
+	settle(r, x);
 	if (x->ask != ASK_NOTHING)
 		resolve(r, x);
 	return true;
@@ -413,10 +475,10 @@ static bool tick(const struct rules *r, struct world *w, int n)
 	for (int i = 0; i < NODES; i++) {
 		struct node *x = &w->node[i];
 
-		if (works(x))
+		if (needs_lease(x))
 			grow(&x->own_age, kill_at(r));
-		if (x->ask == ASK_CLAIM || (x->ask != ASK_NOTHING && works(x)))
-			grow(&x->ask_age, kill_at(r));
+		if (x->beat != 0)
+			grow(&x->beat_age, kill_at(r));
 		if (x->present && w->is_up)
 			grow(&x->age, LEASE);
 		x->woken = 0;
@@ -429,9 +491,7 @@ static bool tick(const struct rules *r, struct world *w, int n)
 static void drop(struct node *x)
 {
 	x->link = 0;
-	if (x->ask == ASK_BEAT)
-		x->ask = x->stage = x->ask_age = x->committed = 0;
-	else if (x->ask != ASK_NOTHING)
+	if (x->ask != ASK_NOTHING)
 		x->stage = STAGE_UNKNOWN;
 }
 
@@ -452,11 +512,39 @@ static bool cut_late(const struct rules *r, struct world *w, int n)
 	struct node *x = &w->node[n];
 	uint8_t ask = x->ask;
 
-	if (ask == ASK_NOTHING || ask == ASK_BEAT || x->stage != STAGE_SENT ||
+	if (ask == ASK_NOTHING || x->stage != STAGE_SENT ||
 	    x->late != ASK_NOTHING || !cut(r, w, n))
 		return false;
 	x->late = ask;
 	x->is_last = 1;
+	return true;
+}
+
+/* What it asked is there, and the answer is not heard. */
+static bool cut_asking(const struct rules *r, struct world *w, int n)
+{
+	struct node *x = &w->node[n];
+
+	if (!can_connect(w, x) || !x->present || x->ask == ASK_NOTHING ||
+	    w->faults == 0)
+		return false;
+	w->faults--;
+	settle(r, x);
+	if (r->asks_once)
+		x->committed = 1; /* its number stands there now */
+	return true;
+}
+
+/* Whatever came of it. */
+static bool lose_beat(const struct rules *r, struct world *w, int n)
+{
+	struct node *x = &w->node[n];
+
+	(void)r;
+	if (x->beat == 0 || w->faults == 0)
+		return false;
+	w->faults--;
+	x->beat = x->beat_age = 0;
 	return true;
 }
 
@@ -468,8 +556,8 @@ static bool kill_node(const struct rules *r, struct world *w, int n)
 	if (x->life == LIFE_GONE || w->faults == 0)
 		return false;
 	w->faults--;
-	if (x->ask != ASK_NOTHING && x->ask != ASK_BEAT && x->link &&
-	    x->stage == STAGE_SENT && x->late == ASK_NOTHING)
+	if (x->ask != ASK_NOTHING && x->link && x->stage == STAGE_SENT &&
+	    x->late == ASK_NOTHING)
 		x->late = x->ask;
 	go(x);
 	return true;
@@ -497,13 +585,16 @@ static bool database_down(const struct rules *r, struct world *w, int n)
 	for (int i = 0; i < NODES; i++) {
 		if (w->node[i].link)
 			drop(&w->node[i]);
+		w->node[i].beat = w->node[i].beat_age = 0;
 		w->node[i].late = w->node[i].is_last = 0;
 	}
 	return true;
 }
 
 static bool (*const steps[STEPS])(const struct rules *, struct world *, int) = {
-    [STEP_ASK_BEAT] = ask_beat,
+    [STEP_SEND_BEAT] = send_beat,
+    [STEP_BEAT] = beat,
+    [STEP_HEAR_BEAT] = hear_beat,
     [STEP_ASK_CREATE] = ask_create,
     [STEP_ASK_CLAIM] = ask_claim,
     [STEP_ASK_END] = ask_end,
@@ -518,6 +609,8 @@ static bool (*const steps[STEPS])(const struct rules *, struct world *, int) = {
     [STEP_TICK] = tick,
     [STEP_CUT] = cut,
     [STEP_CUT_LATE] = cut_late,
+    [STEP_CUT_ASKING] = cut_asking,
+    [STEP_LOSE_BEAT] = lose_beat,
     [STEP_LATE] = late,
     [STEP_KILL_NODE] = kill_node,
     [STEP_STOP] = stop,
@@ -526,7 +619,15 @@ static bool (*const steps[STEPS])(const struct rules *, struct world *, int) = {
 
 bool lease_step(const struct rules *r, struct world *w, enum step step, int n)
 {
-	return steps[step](r, w, n);
+	if (!steps[step](r, w, n))
+		return false;
+	for (int i = 0; i < NODES; i++) {
+		struct node *x = &w->node[i];
+
+		if (!needs_lease(x))
+			x->own_age = x->beat = x->beat_age = 0;
+	}
+	return true;
 }
 
 /* ---- what must hold ---- */

@@ -32,9 +32,11 @@
 #define HIGH (1L << 32)
 
 #define PTR(x) ((long)(x))
+#define DONTUNMAP 4 /* MREMAP_DONTUNMAP, Linux 5.7 */
 
 static struct sock_fprog filters[FILTER_KINDS];
 static char bytes[256];
+static char page[4096] __attribute__((aligned(4096)));
 static long word = 7;
 static struct pollfd polled = {.fd = -1};
 static struct timespec no_time;
@@ -258,6 +260,7 @@ static const struct attempt program_attempts[] = {
     {"not to merge it", SYS_madvise, ENOSYS, {0, 0, MADV_UNMERGEABLE}},
     {"poison memory", SYS_madvise, ENOSYS, {0, 4096, MADV_HWPOISON}},
     {"huge pages of its own", SYS_madvise, 0, {0, 0, MADV_HUGEPAGE}},
+    {"huge pages at once", SYS_madvise, ENOSYS, {0, 0, 25 /* COLLAPSE */}},
     {"the reserve of huge pages",
      SYS_mmap,
      ENOMEM,
@@ -297,12 +300,68 @@ static const struct attempt build_attempts[] = {
     {"ptrace", SYS_ptrace, ENOSYS, {PTRACE_TRACEME}},
 };
 
+/* Nothing lies where the path has to, so that nothing is executed there either. */
+static const struct attempt one_exec_attempts[] = {
+    {"a path that is the one", SYS_execve, EFAULT, {FILTER_EXEC_AT}},
+    {"another path", SYS_execve, EPERM, {PTR("/bin/true")}},
+    {"one beside it", SYS_execve, EPERM, {FILTER_EXEC_AT + 1}},
+    {"one with high bits", SYS_execve, EPERM, {FILTER_EXEC_AT | HIGH}},
+    {"a descriptor", SYS_execveat, EPERM, {S, PTR("")}},
+    {"memory at the place of the path",
+     SYS_mmap,
+     EPERM,
+     {FILTER_EXEC_AT, 4096, PROT_READ, ANON | MAP_FIXED, -1, 0}},
+    {"memory from below it",
+     SYS_mmap,
+     EPERM,
+     {0x1000, 0x100000, PROT_READ, ANON | MAP_FIXED, -1, 0}},
+    /* with CAP_SYS_RAWIO, or vm.mmap_min_addr = 0, the kernel allows it */
+    {"memory from zero on",
+     SYS_mmap,
+     EPERM,
+     {0, 0x20000, PROT_READ, ANON | MAP_FIXED, -1, 0}},
+    {"memory from zero on, if nothing is there",
+     SYS_mmap,
+     EPERM,
+     {0, 0x20000, PROT_READ, ANON | MAP_FIXED_NOREPLACE, -1, 0}},
+    {"a hint that the kernel takes for it",
+     SYS_mmap,
+     EPERM,
+     {1, 4096, PROT_READ, ANON, -1, 0}},
+    {"memory that grows down to it",
+     SYS_mmap,
+     EPERM,
+     {0x30000, 4096, PROT_READ, ANON | MAP_FIXED | MAP_GROWSDOWN, -1, 0}},
+    {"memory somewhere", SYS_mmap, 0, {0, 4096, PROT_READ, ANON, -1, 0}},
+    {"memory at another place",
+     SYS_mmap,
+     0,
+     {0x20000, 4096, PROT_READ, ANON | MAP_FIXED_NOREPLACE, -1, 0}},
+    {"memory that is moved there",
+     SYS_mremap,
+     EPERM,
+     {PTR(page), 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, FILTER_EXEC_AT}},
+    {"memory that is moved near there",
+     SYS_mremap,
+     EPERM,
+     {PTR(page), 4096, 4096, MREMAP_MAYMOVE | DONTUNMAP, FILTER_EXEC_AT}},
+    {"memory that grows",
+     SYS_mremap,
+     EFAULT,
+     {0x20000, 4096, 8192, MREMAP_MAYMOVE}},
+#ifdef __x86_64__
+    {"the vDSO", SYS_arch_prctl, EPERM, {0x2003, FILTER_EXEC_AT}},
+#endif
+    {"another call", SYS_getpid, 0, {0}},
+};
+
 /* A worker has the first, or the other two, one on top of the other. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
 static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
 static const enum filter_kind build[] = {FILTER_BUILD, FILTER_KINDS};
+static const enum filter_kind one_exec[] = {FILTER_ONE_EXEC, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
 
 static bool load_all(const enum filter_kind *kinds)
@@ -454,6 +513,8 @@ int main(void)
 	       "and a program's");
 	is_int(filter_make(FILTER_BUILD, &filters[FILTER_BUILD]), 0,
 	       "and a build's");
+	is_int(filter_make(FILTER_ONE_EXEC, &filters[FILTER_ONE_EXEC]), 0,
+	       "and what a build's program has on top of that");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
@@ -466,6 +527,8 @@ int main(void)
 		      ARRAY_LEN(program_attempts));
 	test_attempts("build", build, build_attempts,
 		      ARRAY_LEN(build_attempts));
+	test_attempts("one exec", one_exec, one_exec_attempts,
+		      ARRAY_LEN(one_exec_attempts));
 	test_every_number("worker", alone);
 	test_every_number("born of a zygote", stacked);
 #ifdef __x86_64__

@@ -35,6 +35,7 @@ static const struct {
     {FILTER_BUILD, "tests/unit/sandbox/golden/filter_build.txt"},
     {FILTER_SHIM, "tests/unit/sandbox/golden/filter_shim.txt"},
     {FILTER_NO_LOCKS, "tests/unit/sandbox/golden/filter_no_locks.txt"},
+    {FILTER_ONE_EXEC, "tests/unit/sandbox/golden/filter_one_exec.txt"},
     {FILTER_BROWSER, "tests/unit/sandbox/golden/filter_broker.txt"},
     {FILTER_NAMES, "tests/unit/sandbox/golden/filter_names.txt"},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the real paddock-worker says of its cage, on machines that lack some. */
+#include "base/os/errname.h"
 #include "tests/unit/worker/zygote_fixture.h"
 
 #define EXIT_BROKEN 69
@@ -158,12 +159,19 @@ static void test_breakage(void)
 {
 	static const struct refusal no_seccomp[] = {
 	    {SCMP_SYS(seccomp), EINVAL, SECCOMP_SET_MODE_FILTER}, {0}};
+	/* what the kernel gives when net.core.bpf_jit_limit is reached */
+	static const struct refusal full[] = {
+	    {SCMP_SYS(seccomp), ERRNAME_ENOTSUPP, SECCOMP_SET_MODE_FILTER},
+	    {0}};
 	static const struct refusal feigned[] = {
 	    {SCMP_SYS(seccomp), 0, SECCOMP_SET_MODE_FILTER}, {0}};
 	static const struct refusal no_limits[] = {
 	    {SCMP_SYS(prlimit64), ENOSYS, 0}, {0}};
 
 	test_broken("no seccomp", no_seccomp, "seccomp: EINVAL (needs Linux");
+	test_broken("no room for filters", full,
+		    "seccomp: ENOTSUPP (the memory for filters, "
+		    "net.core.bpf_jit_limit, is used up");
 	test_broken("seccomp that does nothing", feigned, "not denied: open /");
 	test_broken("no limits", no_limits, "rlimits");
 }

@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,11 +71,14 @@ static bool timer_works(void)
 	       timer_delete(timer) == 0;
 }
 
-static bool timerfd_works(void)
+static bool range_works(void)
 {
-	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	struct flock range = {.l_type = F_WRLCK, .l_start = 5, .l_len = 1};
+	char name[] = "./ranges-XXXXXX";
+	int fd = mkstemp(name);
 
-	return fd >= 0 && close(fd) == 0;
+	return fd >= 0 && unlink(name) == 0 &&
+	       fcntl(fd, F_SETLK, &range) == 0 && close(fd) == 0;
 }
 
 static bool queue_works(void)
@@ -137,11 +139,11 @@ static const struct {
 	const char *name;
 	bool (*works)(void);
 } needs[] = {
-    {"pipe", pipe_works},	{"socketpair", pair_works},
-    {"epoll", epoll_works},	{"timer", timer_works},
-    {"timerfd", timerfd_works}, {"sigqueue", queue_works},
-    {"fork", fork_works},	{"thread", thread_works},
-    {"mlock", lock_works},	{"file", file_works},
+    {"pipe", pipe_works},   {"socketpair", pair_works},
+    {"epoll", epoll_works}, {"timer", timer_works},
+    {"range", range_works}, {"sigqueue", queue_works},
+    {"fork", fork_works},   {"thread", thread_works},
+    {"mlock", lock_works},  {"file", file_works},
 };
 
 static void a_little_of_each(void)
@@ -328,6 +330,32 @@ static void all_threads(void)
 	hold();
 }
 
+/* Its descriptors are its own from here on, and nobody else's to see. */
+static void *take_alone(void *done)
+{
+	if (syscall(SYS_close_range, ~0u, ~0u, 1u << 1) != 0)
+		abort();
+	take_files();
+	(void)!write(*(int *)done, "x", 1);
+	return sleep_on(NULL);
+}
+
+static void all_files_of_threads(void)
+{
+	pthread_t thread;
+	int ready[2];
+	char byte;
+
+	if (pipe(ready) != 0)
+		abort();
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&thread, NULL, take_alone, &ready[1]) != 0)
+			abort();
+	for (int i = 0; i < 8; i++)
+		(void)!read(ready[0], &byte, 1);
+	hold();
+}
+
 /* Busy, and each in a session of its own, which some kernels give a share. */
 static void all_sessions(void)
 {
@@ -397,6 +425,7 @@ const struct attack counter_attacks[] = {
     {"all_pipes", all_pipes},
     {"all_pairs", all_pairs},
     {"all_files", all_files},
+    {"all_files_of_threads", all_files_of_threads},
     {"all_watches", all_watches},
     {"all_locked", all_locked},
     {"all_processes", all_processes},

@@ -121,6 +121,16 @@ sub schemas {
      config => "[limits]\nmax_output_bytes = 16777216\n",
      say => sub { line(call_text(1, 'get_task_run', qq({"runId":"$_[0]{prepared}"}))) }],
 
+    # ---- what is kept ----
+    [16, 'trees of many values that wait', first => $hello, conns => 4, long => 1,
+     say => sub { line(map { call_text("t$_", 'doze', '{"a":' . list_of(60_000, '{},') . '}') } 1 .. 50) }],
+    ['16b', 'the same over HTTP', over => 'http', conns => 16,
+     say => posts(call_text(1, 'doze', '{"a":' . list_of(60_000, '{},') . '}'))],
+    ['16c', 'sessions that declare much', long => 1, over => 'http', conns => 16, parting => 1,
+     say => sub { post(initialize(undef, '{"experimental":{"a":' . list_of(2_000, '{},') . '}}'), undef, $_[0]{port}) }],
+    ['16d', 'large answers that nobody reads', first => $hello, conns => 16, deaf => 1, long => 1,
+     say => sub { line(call_text(1, 'fill', '{"n":2000000}')) }],
+
     # ---- ids ----
     [20, 'an escaped id of 1.5 MB among 2,000 that wait', first => $hello,
      prepare => sub { my ($c) = @_; $c->{n}++; undef },

@@ -38,6 +38,24 @@ TEST(kinds)
 	is_json(lent, "{}", "one that was lent is still the caller's");
 }
 
+/* "%.64s" may have cut within a character; what is sent is UTF-8. */
+TEST(no_utf8)
+{
+	static const char bad[] = "gr\xC3\xBCn \xC3";
+	struct buf out = {0};
+
+	is_json(json_pack("a:s b:S", bad, "\xFFx\xE2\x82", (size_t)4),
+		"{\"a\":\"gr\xC3\xBCn \",\"b\":\"x\"}",
+		"what is no UTF-8 is left out of a text");
+	json_open(&out, NULL);
+	json_write(&out, "a:s b:S", bad, "\xFFx", (size_t)2);
+	json_close(&out);
+	buf_add(&out, "", 1);
+	is_str(buf_data(&out), "{\"a\":\"gr\xC3\xBCn \",\"b\":\"x\"}",
+	       "nor is it written");
+	buf_fini(&out);
+}
+
 TEST(optional)
 {
 	const char *none = NULL;

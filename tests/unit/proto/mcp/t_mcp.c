@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
 #include "proto/mcp/mcp_schema.h"
 #include "tests/unit/tap_json.h"
@@ -137,6 +138,18 @@ TEST(progress)
 		json_object_put(params);
 	}
 	ok(mcp_progress_token(NULL) == NULL, "a token: none of nothing");
+	for (size_t i = 0; i < 2; i++) {
+		char token[MCP_TOKEN_MAX + 2] = "";
+		struct json_object *params;
+
+		memset(token, 'x', MCP_TOKEN_MAX + i);
+		params =
+		    json_pack("_meta:o", json_pack("progressToken:s", token));
+		ok((mcp_progress_token(params) == NULL) == (i == 1) &&
+		       mcp_progress_token_fits(params) == (i == 0),
+		   "a token of %zu bytes", strlen(token));
+		json_object_put(params);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(progresses); i++) {
 		struct json_object *token = parse(progresses[i].token);
 

@@ -5,6 +5,7 @@
  */
 #include "supervisor/artifacts/artifact_copies.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
@@ -12,6 +13,7 @@
 #include "supervisor/context.h"
 #include "supervisor/inputs/run_files.h"
 #include "supervisor/state/artifact_file.h"
+#include "supervisor/threads/thread_pool.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -67,12 +69,16 @@ static void on_here(void *arg, const char *run_id)
 	++*(int *)arg;
 }
 
-static void until(struct store *s, const int *here, int n)
+static void on_store(evutil_socket_t fd, short what, void *arg)
 {
-	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+	(void)fd, (void)what;
+	store_dispatch(arg);
+}
 
-	while (*here < n && poll(&p, 1, HELP_WAIT_MS) > 0)
-		store_dispatch(s);
+static void until(struct event_base *base, const int *here, int n)
+{
+	while (*here < n && event_base_loop(base, EVLOOP_ONCE) == 0)
+		;
 	is_int(*here, n, "it comes");
 }
 
@@ -88,8 +94,14 @@ TEST(room)
 	char *dir = help_dir();
 	struct store *s = store_start(dir, "inst_a");
 	struct config *config = config_new(0);
-	struct context ctx = {
-	    .config = config, .store = s, .instance = "inst_a"};
+	struct event_base *base = event_base_new();
+	struct event *on =
+	    event_new(base, store_fd(s), EV_READ | EV_PERSIST, on_store, s);
+	struct context ctx = {.config = config,
+			      .store = s,
+			      .base = base,
+			      .thread_pool = thread_pool_new(base, 1),
+			      .instance = "inst_a"};
 	struct store_artifact a = put(s, dir), b = put(s, dir);
 	struct run_file one[3];
 	struct run_files files[3] = {files_of(&one[0], &a),
@@ -99,6 +111,7 @@ TEST(room)
 	char *was = config->state_dir;
 	int here = 0;
 
+	event_add(on, NULL);
 	config->state_dir = dir;
 	config->disk_reserve_bytes = RESERVE;
 	room = RESERVE + SIZE + SIZE / 2;
@@ -112,12 +125,12 @@ TEST(room)
 	ok(!artifact_copies_take(all, "run_3", "alice", &files[2]),
 	   "the same one once more takes none");
 	artifact_copies_release(all, "run_2");
-	until(s, &here, 2);
+	until(base, &here, 2);
 	is_int(rc_of(all, "run_1", &files[0]), 0, "the first is there");
 	is_int(rc_of(all, "run_3", &files[2]), 0, "for both");
 	ok(!artifact_copies_take(all, "run_2", "alice", &files[1]),
 	   "then what is free is free: the other is on its way");
-	until(s, &here, 3);
+	until(base, &here, 3);
 	is_int(rc_of(all, "run_2", &files[1]), 0, "and is there");
 	room = RESERVE + SIZE - 1;
 	artifact_copies_release(all, "run_1");
@@ -127,8 +140,11 @@ TEST(room)
 	       rc_of(all, "run_1", &files[0]) == -ENOSPC,
 	   "one that is too large by itself is refused as before");
 	artifact_copies_release(all, "run_1");
+	event_free(on);
 	store_stop(s, HELP_WAIT_MS);
 	artifact_copies_free(all);
+	thread_pool_free(ctx.thread_pool);
+	event_base_free(base);
 	config->state_dir = was;
 	config_free(config);
 	help_remove(dir);

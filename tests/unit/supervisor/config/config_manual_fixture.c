@@ -54,8 +54,10 @@ static void manual_key(const struct config_key *k, FILE *out)
 static const char *name_of(const char *section)
 {
 	return strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"
-	       : strcmp(section, CONFIG_GRANT) == 0   ? " TEMPLATE"
-						      : "";
+	       : strcmp(section, CONFIG_GRANT) == 0 ||
+		       strcmp(section, CONFIG_TEMPLATE) == 0
+		   ? " TEMPLATE"
+		   : "";
 }
 
 void help_config_manual(FILE *out)

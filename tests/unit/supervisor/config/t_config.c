@@ -47,7 +47,7 @@ static const struct {
     {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
     {"[x]\n",
      "f:1: [x]: unknown section; expected [server], [store], [limits], "
-     "[sandbox], [browser], [requestor \"NAME\"] or [grant \"TEMPLATE\"]"},
+     "[sandbox], [browser], [requestor \"NAME\"], [grant \"TEMPLATE\"] or [template \"TEMPLATE\"]"},
     {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
 		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},
     {"[requestor alice]\n",
@@ -122,8 +122,12 @@ static const struct {
      "f:2: log_level = \"loud\": expected one of: error, warn, info, debug"},
     {"[server]\nlog_level =\n",
      "f:2: log_level = \"\": expected one of: error, warn, info, debug"},
-    {"[server]\npublish_templates = true\n",
-     "f:2: publish_templates = \"true\": expected yes or no"},
+    {"[server]\npublish_templates = Csv\n",
+     "f:2: publish_templates = \"Csv\": expected templateIds with spaces between "
+     "them"},
+    {"[template \"*\"]\n",
+     "f:1: [template \"*\"]: expected [template \"TEMPLATE\"] with a templateId as "
+     "TEMPLATE"},
     {"[server]\nstate_dir = var\n",
      "f:2: state_dir = \"var\": expected an absolute path"},
     {"[server]\ntemplates = /a b\n",
@@ -333,7 +337,7 @@ static void values(void)
 	       "with what is there");
 	is_str(c->log_file, "/l#o", "a comment has a space before it");
 	ok(c->templates_given, "templates were given");
-	ok(!c->publish_templates, "no is false");
+	ok(!config_publishes(c, "a"), "no publishes none");
 	is_str(c->user, "https://i.example/x", "text is as it came");
 	is_int(c->max_run_timeout_ms, 10000, "s: seconds");
 	is_int(c->inline_wait_ms, 0, "zero");

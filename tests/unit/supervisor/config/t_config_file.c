@@ -74,7 +74,8 @@ static void example(void)
 	free(r->token_sha256);
 	r->token_sha256 = NULL;
 	got = printed(b);
-	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n");
+	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n"
+		 "[template \"run_python\"]\n");
 	want = printed(a);
 	is_str(got, want, "with the defaults");
 	free(active);

@@ -27,7 +27,8 @@ static void test_task_given_back(void)
 	ok(runs_by_id(it.ctx.runs, id) == NULL,
 	   "a run that waits for others again is forgotten here");
 	answered();
-	ok(true, "and what is said of its row later is nobody's");
+	ok(runs_by_id(it.ctx.runs, id) == NULL,
+	   "and what is said of its row later is nobody's");
 	end();
 }
 
@@ -216,6 +217,7 @@ static void test_unsure_in_vain(void)
 /* It waited for others when its server was taken for dead, and its row on its way. */
 static void test_ended_unqueued(void)
 {
+	struct help_db *db;
 	struct run *r;
 	char id[ID_SIZE];
 
@@ -232,8 +234,11 @@ static void test_ended_unqueued(void)
 	answered();
 	relay_pass(it.relay);
 	recorded(id);
-	ok(true, "a run that ends before it is known that it cannot be queued "
-		 "ends once");
+	db = help_open(it.dir);
+	is_int(help_number(db, "SELECT count(*) FROM runs"), 0,
+	       "a run that ends before it is known that it cannot be queued "
+	       "ends once, and has no row");
+	help_close(db);
 	end();
 }
 

@@ -169,6 +169,45 @@ TEST(turns)
 
 #define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
+/* All that a round has for others, too. */
+static void long_turn(void *arg)
+{
+	int64_t until = clock_mono_us() + FAIR_QUEUE_ROUND_US;
+
+	(void)arg;
+	while (clock_mono_us() < until)
+		;
+}
+
+/* Reading is work as well, where a body comes in many small chunks. */
+TEST(body_in_turns)
+{
+	struct fair_queue_turn other = {.take = long_turn};
+	struct fair_queue_flow flow;
+	struct fair_queue turns;
+
+	fair_queue_init(&turns, base);
+	fair_queue_flow_init(&flow);
+	begin(NULL);
+	pool.turns = &turns;
+	asked = NULL;
+	say(HEAD);
+	fair_queue_requeue(&turns, &flow, &other);
+	if (write(client, "bo", 2) != 2)
+		abort();
+	event_base_loop(base, EVLOOP_ONCE);
+	is_int((long long)pool.held.bodies, 0,
+	       "more of a body is not read before another's turn");
+	while (pool.held.bodies == 0)
+		event_base_loop(base, EVLOOP_ONCE);
+	is_int((long long)pool.held.bodies, 2, "but after it");
+	say("dy");
+	say("");
+	ok(asked != NULL, "and then the rest");
+	end();
+	fair_queue_fini(&turns);
+}
+
 TEST(head)
 {
 	begin(&pool.limits.head_ms);

@@ -294,6 +294,33 @@ TEST(bounds)
 	       "<400>", "a trailer that is too long");
 }
 
+/* What no reader may guess is refused behind the last chunk as in the head. */
+TEST(trailers)
+{
+#define CHUNKS                                                                 \
+	"POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"           \
+	"1\r\na\r\n0\r\n"
+	is_str(repeated(CHUNKS, "X: y\r\n", 2, "\r\n"), "<2 / a +a>",
+	       "two trailers");
+	is_str(repeated(CHUNKS, "", 0, "\n"), "<400>",
+	       "a bare newline ends no request");
+	is_str(repeated(CHUNKS, "X: y\n", 1, "\r\n"), "<400>", "nor a trailer");
+	is_str(repeated(CHUNKS, "X: y\r\n z\r\n", 1, "\r\n"), "<400>",
+	       "a folded trailer");
+	is_str(repeated(CHUNKS, " X: y\r\n", 1, "\r\n"), "<400>",
+	       "a folded one that is the first");
+	is_str(repeated(CHUNKS, "X: y\x01\r\n", 1, "\r\n"), "<400>",
+	       "a trailer with a control character");
+	is_str(repeated(CHUNKS, "X: y\rz\r\n", 1, "\r\n"), "<400>",
+	       "a trailer with a carriage return within it");
+	is_str(repeated(CHUNKS, "X\r\n", 1, "\r\n"), "<400>",
+	       "a trailer without a value");
+	is_str(
+	    repeated(CHUNKS, "X: y\r\n", 1, "\r\nGET /2 HTTP/1.1\r\n" H "\r\n"),
+	    "<2 / a +a><1 /2 a +>",
+	    "what follows trailers is the next request");
+}
+
 TEST(types)
 {
 	static const char both[] = "application/json, text/event-stream";

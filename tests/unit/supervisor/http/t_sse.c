@@ -38,16 +38,24 @@ TEST(order)
 	is_str(after(&s, 3), "", "after the last there are none");
 	is_str(after(&s, 99), "", "nor after one that never was");
 
-	sse_put_event(&out, &s, sse_after(&s, 1));
+	sse_put_head(&out, &s, sse_after(&s, 1));
 	buf_add(&out, "", 1);
-	is_str(buf_data(&out), "id: 7-2\ndata: b\n\n",
-	       "MCP 36: an event's id names its stream");
+	is_str(buf_data(&out),
+	       "id: 7-2\ndata: ", "MCP 36: an event's id names its stream");
 	buf_drop(&out, buf_len(&out));
 	sse_put_priming(&out, &s, 500);
 	buf_add(&out, "", 1);
 	is_str(buf_data(&out), "id: 7-3\nretry: 500\ndata: \n\n",
 	       "MCP 32: the first has an id and empty data");
 	buf_drop(&out, buf_len(&out));
+	s.instance = "inst_22222222222222222222222222";
+	sse_put_head(&out, &s, sse_after(&s, 1));
+	buf_add(&out, "", 1);
+	is_str(buf_data(&out),
+	       "id: 7-2-inst_22222222222222222222222222\ndata: ",
+	       "or whose that is as well");
+	buf_drop(&out, buf_len(&out));
+	s.instance = NULL;
 	s.push = true;
 	sse_put_priming(&out, &s, 500);
 	buf_add(&out, "", 1);
@@ -106,15 +114,28 @@ TEST(ids)
 	static const struct {
 		const char *id;
 		bool good;
-	} ids[] = {{"7-0", true},    {"18446744073709551615-1", true},
-		   {"", false},	     {"-", false},
-		   {"7", false},     {"7-", false},
-		   {"-1", false},    {"+7-1", false},
-		   {" 7-1", false},  {"7-1 ", false},
-		   {"7-1-1", false}, {"7- 1", false},
-		   {"x-1", false},   {"g7-1", true},
-		   {"g", false},     {"gg7-1", false},
-		   {"g-7-1", false}, {"18446744073709551616-1", false}};
+	} ids[] = {{"7-0", true},
+		   {"18446744073709551615-1", true},
+		   {"", false},
+		   {"-", false},
+		   {"7", false},
+		   {"7-", false},
+		   {"-1", false},
+		   {"+7-1", false},
+		   {" 7-1", false},
+		   {"7-1 ", false},
+		   {"7-1-1", false},
+		   {"7- 1", false},
+		   {"x-1", false},
+		   {"g7-1", true},
+		   {"g", false},
+		   {"gg7-1", false},
+		   {"g-7-1", false},
+		   {"18446744073709551616-1", false},
+		   {"7-1-inst_22222222222222222222222222", true},
+		   {"7-1-inst_2222222222222222222222222", false},
+		   {"7-1-run_22222222222222222222222222", false},
+		   {"7-1-inst_22222222222222222222222222 ", false}};
 	struct sse_id id;
 
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
@@ -124,6 +145,10 @@ TEST(ids)
 	sse_read_id("12-345", &id);
 	ok(id.number == 12 && id.seq == 345 && !id.push,
 	   "an id is taken apart");
+	is_str(id.instance, "", "and tells of no instance");
+	sse_read_id("12-345-inst_22222222222222222222222222", &id);
+	is_str(id.instance, "inst_22222222222222222222222222",
+	       "or of one that has the stream");
 	sse_read_id("g12-345", &id);
 	ok(id.number == 12 && id.seq == 345 && id.push,
 	   "and tells a stream that is of no request");

@@ -4,7 +4,6 @@
  * held, taken back and dropped. Sessions and the worker are us.
  */
 #include "proto/json/json_pack.h"
-#include "supervisor/input/input_guests.h"
 #include <json-c/printbuf.h>
 
 #include "supervisor/input/input_away.h"
@@ -387,93 +386,6 @@ static void ended_task(void)
 	stop();
 }
 
-/* Of a large one a thread lets go what is left, so that nothing else may refer to it. */
-static void guest_letter(void)
-{
-	struct json_object *letter =
-	    json_pack("guest:s capabilities:o", "guest_a",
-		      json_pack("elicitation:o", json_object_new_object()));
-
-	start(true);
-	input_guests_hear(&ctx, it.r, letter, 100000);
-	is_int(it.r->n_guests, 1, "who writes from another machine waits");
-	ok(json_member(letter, "capabilities") == NULL,
-	   "and nothing of its letter is kept that is still in it");
-	json_object_put(letter);
-	stop();
-}
-
-static void hear_guest(const char *name, int round, const char *more)
-{
-	struct json_object *letter = NULL;
-	char text[256];
-	int n;
-
-	n = snprintf(text, sizeof(text),
-		     "{\"guest\":\"%s\",\"round\":%d,\"capabilities\":"
-		     "{\"elicitation\":{}}%s}",
-		     name, round, more);
-	if (json_parse(&letter, text, (size_t)n, NULL) < 0)
-		abort();
-	input_guests_hear(&ctx, it.r, letter, (size_t)n);
-	json_object_put(letter);
-}
-
-static bool is_guest(const char *name)
-{
-	struct json_object *all = input_guests_shown(it.r);
-	bool is = json_member(all, name) != NULL;
-
-	json_object_put(all);
-	return is;
-}
-
-#define GUESTS_MOST 256
-
-/* As many wait as there may be, and one more brings answers. */
-static void guests_crowd(void)
-{
-	char name[32];
-
-	start(false);
-	it.r->rounds = 2 * GUESTS_MOST;
-	for (int i = 1; i <= GUESTS_MOST; i++) {
-		snprintf(name, sizeof(name), "guest_%d", i);
-		hear_guest(name, i, "");
-	}
-	is_int(it.r->n_guests, GUESTS_MOST, "many may wait elsewhere");
-	hear_guest("guest_late", 0, "");
-	ok(!is_guest("guest_late"), "who only waits does so without being one");
-	ask(1, QUESTION);
-	hear_guest("guest_more", GUESTS_MOST + 1,
-		   ",\"answers\":{\"input-1\":" ACCEPT "}");
-	is_str(heard(), ACCEPTED, "the answers of one more are heard");
-	ok(is_guest("guest_more"), "and it waits for what comes of them");
-	is_int(it.r->n_guests, GUESTS_MOST, "in the place of another");
-	ok(!is_guest("guest_1"), "the one that has not written for longest");
-	hear_guest("guest_used", 1, "");
-	ok(is_guest("guest_used"), "one that comes too late is told so");
-	is_int(it.r->n_guests, GUESTS_MOST - 1, "there as well");
-	hear_guest("guest_1", 0, "");
-	ok(is_guest("guest_1") && !is_guest("guest_used"),
-	   "who made room is there again when there is room");
-	is_str(run_state_name(it.r->state), "running", "and the run goes on");
-	stop();
-}
-
-/* A guest of before may be one at who has the run by now. */
-static void guest_of_before(void)
-{
-	start(false);
-	hear_guest("guest_a", 0, "");
-	it.r->away.place = RUN_ABROAD;
-	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
-	is_int(it.r->n_guests, 0, "a guest leaves a run that another has");
-	ok(!it.r->away.cancel, "and does not end it there");
-	it.r->away.place = RUN_HERE;
-	stop();
-}
-
 static int written; /* how often what is too large became text */
 
 static int write_it(struct json_object *o, struct printbuf *out, int level,
@@ -528,9 +440,6 @@ int main(void)
 	moves();
 	crowd();
 	ended_task();
-	guest_letter();
-	guests_crowd();
-	guest_of_before();
 	weighed_first();
 	runs_free(ctx.runs);
 	return done();

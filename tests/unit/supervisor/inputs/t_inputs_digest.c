@@ -7,13 +7,16 @@
 #include "supervisor/inputs/inputs_digest.h"
 #include "tests/unit/tap.h"
 
+static const unsigned char key[INPUTS_DIGEST_KEY] = "a key";
+static const unsigned char other[INPUTS_DIGEST_KEY] = "another";
+
 static void digest(char out[INPUTS_DIGEST_SIZE], const char *text, bool secret)
 {
 	struct json_object *v = NULL;
 
 	out[0] = '\0';
 	if (json_parse(&v, text, strlen(text), NULL) == 0)
-		inputs_digest_json(out, v, secret);
+		inputs_digest_json(out, v, secret ? key : NULL);
 	json_object_put(v);
 }
 
@@ -74,6 +77,16 @@ int main(void)
 	is_str(again, a, "a digest can be had again");
 	is_int(strspn(a, "0123456789abcdef"), 64, "it is hexadecimal");
 	ok(strcmp(a, b) != 0, "a secret's is keyed");
+	digest(again, "{\"a\":1}", true);
+	is_str(again, b, "the same wherever its key is");
+	{
+		struct json_object *v = json_object_new_int(1);
+
+		inputs_digest_json(a, v, key);
+		inputs_digest_json(b, v, other);
+		json_object_put(v);
+	}
+	ok(strcmp(a, b) != 0, "and another by another key");
 	/* sha256sum of the bytes 31 00 */
 	digest(a, "1", false);
 	is_str(

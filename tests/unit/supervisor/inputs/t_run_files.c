@@ -242,6 +242,16 @@ TEST(names)
 	ok(strlen(name) <= 255 && strstr(name, "-12") != NULL,
 	   "and with a number, too");
 	free(name);
+	memset(longest, 'a', 253);
+	strcpy(longest + 253, "-2");
+	name = file_name_numbered(longest, 2);
+	ok(strlen(name) <= 255 && strcmp(name, longest) != 0 &&
+	       strcmp(name + strlen(name) - 2, "-2") == 0,
+	   "one that is as long as may be and has that number becomes another");
+	free(name);
+	name = file_name_numbered("a-2", 2);
+	is_str(name, "a-2-2", "while a short one gets a second");
+	free(name);
 	name = file_name_numbered("a.tar.gz", 2);
 	is_str(name, "a.tar-2.gz", "the extension stays");
 	free(name);

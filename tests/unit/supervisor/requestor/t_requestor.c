@@ -191,6 +191,21 @@ TEST(usage)
 	requestor_keep(q, 20);
 	requestor_kept_one(q, 20, false);
 	is_int(requestor_kept(q), 80, "what failed counts no more");
+	is_int(requestor_stored(q), 80 + 8192,
+	       "each artifact takes more of the store than its bytes");
+	configure("[requestor \"a\"]\nuid = 1\nstore_bytes = 16474\n"
+		  "cpu_seconds_per_hour = 2\n");
+	ok(requestor_has_room(q, 10) && !requestor_has_room(q, 11),
+	   "which is to be there for the next one");
+	requestor_asks_usage(q);
+	requestor_row(q, 100);
+	requestor_set_usage(q, 50, 500);
+	is_int(requestor_stored(q), 50 + 500 + 100,
+	       "a row written while it is counted counts beside that");
+	requestor_asks_usage(q);
+	requestor_set_usage(q, 50, 600);
+	is_int(requestor_stored(q), 50 + 600, "until the next time");
+	requestor_set_usage(q, 80, 8192);
 	requestor_charge(q, 1998);
 	ok(!q->lane.held, "CPU time below the limit");
 	requestor_charge(q, 0);
@@ -199,7 +214,7 @@ TEST(usage)
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
 	ok(!q->lane.held, "until the limit is raised");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 2\n"
-		  "artifact_bytes = 90\nstore_bytes = 95\n");
+		  "artifact_bytes = 90\nstore_bytes = 24000\n");
 	ok(q->lane.held, "or again when it is lowered");
 	configure("");
 	requestor_hold(q);
@@ -220,6 +235,27 @@ TEST(usage)
 	is_int(q->overpolls, 0, "a first look, and one in time");
 	requestor_polled(q, &last, 100000);
 	is_int(q->overpolls, 1, "one too early is counted");
+}
+
+TEST(left)
+{
+	struct requestor *q;
+	size_t before;
+
+	configure("");
+	q = requestors_of_uid(&all, 77);
+	before = requestors_left(&all);
+	q->uploads = 1;
+	memory_add(&q->memory, 10);
+	q->lane.running = 2;
+	is_int((int)(requestors_left(&all) - before), 3,
+	       "each counter that was not brought back to zero is told");
+	memory_give(&q->memory, 11);
+	q->uploads = q->lane.running = 0;
+	is_int((int)(requestors_left(&all) - before), 1,
+	       "also one that was given back too much");
+	memory_add(&q->memory, 1);
+	is_int((int)(requestors_left(&all) - before), 0, "and no other");
 }
 
 int main(void)

@@ -176,6 +176,28 @@ static void check_files(void)
 	free(text);
 }
 
+/* Names are anybody's: nobody's terminal obeys one, and no reader sees two lines. */
+static void check_escaped(void)
+{
+	static const char name[] = "a\xC2\x85"
+				   "b\xE2\x80\xA8"
+				   "c\xE2\x80\xAE"
+				   "d\xF3\xA0\x80\xA0"
+				   "\xC3\xBC\x1B";
+	char *text;
+
+	audit_refused(&alice, name, NULL, "X");
+	text = taken();
+	ok(strstr(text, "\"tool\":\"a\\u0085b\\u2028c\\u202ed\\udb40\\udc20"
+			"\xC3\xBC\\u001b\"") != NULL,
+	   "what ends a line, turns its direction or is not seen is escaped");
+	free(text);
+	audit_uploaded(&alice, "art_x", 7, "abc");
+	is_entry("{\"event\":\"artifact_put\",\"requestor\":\"uid:1000\","
+		 "\"artifactId\":\"art_x\",\"bytes\":7,\"sha256\":\"abc\"}",
+		 "an upload");
+}
+
 int main(void)
 {
 	char *text;
@@ -186,6 +208,7 @@ int main(void)
 	check_files();
 	check_runs();
 	check_refused();
+	check_escaped();
 	is_int(audit_open(NULL), 0, "it can be ended");
 	audit_refused(&alice, NULL, NULL, "LATE");
 	text = taken();

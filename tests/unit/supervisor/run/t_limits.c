@@ -66,6 +66,38 @@ static void effective(void)
 	section = (struct config_requestor){0};
 }
 
+/* The operator has said one limit of a template's; the others are its manifest's. */
+static void said_by_operator(void)
+{
+	struct config *c = config_new(0);
+	struct config_template *over;
+	struct template t = {
+	    .id = (char *)"large",
+	    .limits = {.timeout_ms = 500, .memory_bytes = 1 << 20}};
+	struct run r = {.requestor = &alice, .template = &t};
+
+	c->overs = xcalloc(1, sizeof(*c->overs));
+	c->n_overs = 1;
+	over = &c->overs[0];
+	over->name = xstrdup("large");
+	over->max_memory_bytes = 1 << 30;
+	limits_set(&r, c, 0);
+	is_int(r.limits.memory_bytes, 1 << 30,
+	       "the operator gives a template more than its manifest");
+	is_int(r.limits.timeout_ms, 500,
+	       "and what is not said is as the manifest says");
+	over->name[0] = 'L';
+	limits_set(&r, c, 0);
+	is_int(r.limits.memory_bytes, 1 << 20, "another template has nothing");
+	over->name[0] = 'l';
+	section.max_memory_bytes = 1 << 10;
+	limits_set(&r, c, 0);
+	is_int(r.limits.memory_bytes, 1 << 10,
+	       "a requestor is held to what it may have all the same");
+	section = (struct config_requestor){0};
+	config_free(c);
+}
+
 /* What a run would be held to, before there is one. */
 static void views(void)
 {
@@ -215,6 +247,7 @@ static void meets(void)
 int main(void)
 {
 	effective();
+	said_by_operator();
 	views();
 	meets();
 	all();

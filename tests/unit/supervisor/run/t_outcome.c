@@ -348,6 +348,62 @@ static void check_details(void)
 	free_run(r);
 }
 
+/* What is said of VALUE, of a runtime with OUTPUTS; the caller's. */
+static char *said_of(enum runtime runtime, const char *value, bool is_reply,
+		     const char *outputs)
+{
+	struct template t = {.id = (char *)"says", .runtime = runtime};
+	struct json_object *schema = parse(outputs);
+	struct exit_facts e = ending(EXITED(0), 10);
+	struct run *r = new_run(&t);
+	char *text;
+
+	schema_compile(&t.outputs, schema, NULL, NULL);
+	e.have_result = true;
+	r->result = parse(value);
+	r->is_reply = is_reply;
+	outcome_of(r, &e, &conform);
+	text = xstrdup(r->error.message != NULL ? r->error.message : "");
+	free_run(r);
+	schema_free(t.outputs);
+	json_object_put(schema);
+	return text;
+}
+
+#define SAYS_NOTHING "the program wrote nothing to stdout"
+
+static void check_nothing(void)
+{
+	static const struct {
+		enum runtime runtime;
+		const char *value, *outputs;
+		bool is_nothing;
+		const char *name;
+	} cases[] = {
+	    {RUNTIME_PROGRAM, "null", "{\"type\":\"object\"}", true,
+	     "a program that writes nothing"},
+	    {RUNTIME_LUA, "null", "{\"type\":\"object\"}", false,
+	     "a template in Lua that returns nothing"},
+	    {RUNTIME_PROGRAM, "7", "{\"type\":\"object\"}", false,
+	     "a program that writes a number"},
+	    {RUNTIME_PROGRAM, "null", "{\"enum\":[1]}", false,
+	     "a program that may write null, by its type"},
+	    {RUNTIME_PROGRAM, "[null]", "{\"items\":{\"type\":\"object\"}}",
+	     false, "a program that writes null within"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *text = said_of(cases[i].runtime, cases[i].value, false,
+				     cases[i].outputs);
+
+		ok((strstr(text, SAYS_NOTHING) != NULL) ==
+			   cases[i].is_nothing &&
+		       text[0] != '\0',
+		   "%s: %s", cases[i].name, text);
+		free(text);
+	}
+}
+
 /* An output whose check would keep the loop away has no verdict yet. */
 static void check_costly(void)
 {
@@ -395,6 +451,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(results); i++)
 		check_result(&results[i]);
 	check_details();
+	check_nothing();
 	check_costly();
 	return tap_done();
 }

@@ -143,6 +143,45 @@ static void test_watches(struct requestor *q, struct template *t)
 	run_free(r);
 }
 
+static struct run_watch watches[4];
+static unsigned heard[4];
+
+/* The first takes itself, the second and the last with it. */
+static void on_first(struct run_watch *w, struct run *r,
+		     const struct run_notice *n)
+{
+	(void)r, (void)n;
+	heard[0]++;
+	run_watch_del(w);
+	run_watch_del(&watches[1]);
+	run_watch_del(&watches[3]);
+}
+
+static void on_other(struct run_watch *w, struct run *r,
+		     const struct run_notice *n)
+{
+	(void)r, (void)n;
+	heard[w - watches]++;
+}
+
+static void test_telling(struct requestor *q, struct template *t)
+{
+	const struct run_notice n = {.kind = NOTICE_STATE};
+	struct run *r = run_new(q, t);
+
+	for (size_t i = 0; i < ARRAY_LEN(watches); i++) {
+		watches[i].on_notice = i == 0 ? on_first : on_other;
+		run_watch_add(r, &watches[i]);
+	}
+	run_tell(r, &n);
+	ok(heard[0] == 1 && heard[2] == 1, "who watches a run is told");
+	ok(heard[1] == 0 && heard[3] == 0, "but not who has left meanwhile");
+	run_tell(r, &n);
+	ok(heard[0] == 1 && heard[2] == 2, "nor who has left before");
+	run_watch_del(&watches[2]);
+	run_free(r);
+}
+
 int main(void)
 {
 	struct requestors all = {0};
@@ -156,6 +195,7 @@ int main(void)
 	test_times(q, t);
 	test_errors(q, t);
 	test_watches(q, t);
+	test_telling(q, t);
 	template_unref(t);
 	requestors_fini(&all);
 	return tap_done();

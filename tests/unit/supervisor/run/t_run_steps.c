@@ -2,8 +2,9 @@
 /* t_run_steps.c - what a worker may say of its steps, and what comes of it. */
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_write.h"
 #include "supervisor/run/run_steps.h"
 #include "tests/unit/tap.h"
 
@@ -89,7 +90,8 @@ TEST(declaring)
 TEST(close)
 {
 	struct run_steps steps = {0};
-	struct json_object *v;
+	struct buf out = {0};
+	char *text;
 
 	declare(&steps, 0, 3, "x");
 	change(&steps, 0, MSG_STEP_RUNNING);
@@ -105,15 +107,18 @@ TEST(close)
 	       "the pending one is skipped");
 	is_str(run_steps_first_failed(&steps)->code, "RUN_TIMEOUT",
 	       "and says why");
-	v = run_steps_view(&steps);
+	json_open(&out, NULL);
+	run_steps_write(&out, &steps);
+	json_close(&out);
+	text = buf_take(&out, NULL);
 	is_str(
-	    json_text(v, NULL),
-	    "[{\"name\":\"x[1]\",\"status\":\"succeeded\",\"attempts\":1,"
+	    text,
+	    "{\"steps\":[{\"name\":\"x[1]\",\"status\":\"succeeded\",\"attempts\":1,"
 	    "\"elapsedMs\":3},{\"name\":\"x[2]\",\"status\":\"failed\","
 	    "\"attempts\":1,\"elapsedMs\":3,\"error\":{\"code\":\"RUN_TIMEOUT\","
 	    "\"message\":\"too long\"}},{\"name\":\"x[3]\",\"status\":"
-	    "\"skipped\",\"attempts\":0,\"elapsedMs\":0}]",
+	    "\"skipped\",\"attempts\":0,\"elapsedMs\":0}]}",
 	    "the view has them all");
-	json_object_put(v);
+	free(text);
 	run_steps_fini(&steps);
 }

@@ -7,9 +7,13 @@
 #include <string.h>
 
 #include "base/os/log.h"
+#include "supervisor/exec/runs.h"
 #include "supervisor/session/client_elsewhere.h"
+#include "supervisor/session/client_request.h"
 #include "supervisor/store/store.h"
 #include "supervisor/threads/rpc_async.h"
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
 static struct context ctx = {.instance = "inst_one"};
@@ -51,11 +55,22 @@ static size_t leaves(size_t bytes, const char *text)
 	return requestor.letter_bytes - before;
 }
 
-TEST(leaves)
+static void begin(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	ctx.store = store_start("/proc/nowhere", ctx.instance);
 	store_set_url(ctx.store, "postgresql:///none?host=/proc/nowhere");
+}
+
+static void end(void)
+{
+	store_stop(ctx.store, 0);
+	ctx.store = NULL;
+}
+
+TEST(leaves)
+{
+	begin();
 	is_int((long long)leaves(100, NULL), 2, "a small response leaves");
 	is_int(written, 1, "as text that is made");
 	is_int((long long)leaves(RPC_ASYNC_LARGE + 1, "{ }"), 3,
@@ -63,7 +78,209 @@ TEST(leaves)
 	is_int((long long)leaves(RPC_ASYNC_TEXT_MAX + 1, NULL), 0,
 	       "one whose text is too long to be kept does not");
 	is_int(written, 1, "and of neither text is made to find that");
-	store_stop(ctx.store, 0);
+	end();
 	is_int((long long)requestor.letter_bytes, 0,
 	       "nothing is on its way when the store has ended");
+}
+
+/* Does a response to ID leave? */
+static bool leaves_for(const char *id)
+{
+	static const struct session_ops ops = {.key = key};
+	struct session s = {.ctx = &ctx, .requestor = &requestor, .ops = &ops};
+	struct rpc_msg m = {.kind = RPC_RESPONSE,
+			    .id = (char *)(uintptr_t)id,
+			    .bytes = 2,
+			    .inputs = (char *)(uintptr_t) "{}",
+			    .inputs_len = 2};
+	size_t before = requestor.letter_bytes;
+
+	client_elsewhere_forward(&s, &m);
+	return requestor.letter_bytes > before;
+}
+
+TEST(whose)
+{
+	begin();
+	ctx.instance = "inst_22222222222222222222222222";
+	ok(leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
+	   "a response to what another server asked leaves for it");
+	ok(!leaves_for("\"paddock-inst_22222222222222222222222222-1\""),
+	   "one to what was asked here does not");
+	ok(!leaves_for("\"paddock-inst_33333333333333333333333333\""),
+	   "nor one to what nobody asks by");
+	ok(!leaves_for("\"paddock-inst_3333333333333333333333333-11\""),
+	   "nor to a name that is none of a server's");
+	ok(!leaves_for("\"paddock-1\"") && !leaves_for("\"else-1\"") &&
+	       !leaves_for(NULL),
+	   "nor to another's id, or none");
+	requestor.letter_bytes += (8u << 20) - requestor.letter_bytes - 2;
+	ok(leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
+	   "8 MiB may be on their way");
+	ok(!leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
+	   "and no more");
+	requestor.letter_bytes = 2 * 2; /* of those that left */
+	end();
+	is_int((long long)requestor.letter_bytes, 0, "in the end none are");
+	ctx.instance = "inst_one";
+}
+
+/* The key that LETTER opens by, and what is in it. */
+static const char *opens(const char *to, const char *body,
+			 char at[SESSION_KEY_SIZE])
+{
+	struct store_letter letter = {.body = (char *)(uintptr_t)body};
+
+	snprintf(letter.run_id, sizeof(letter.run_id), "%s", to);
+	return client_elsewhere_open(at, &letter);
+}
+
+TEST(opened)
+{
+	char at[SESSION_KEY_SIZE], want[SESSION_KEY_SIZE];
+	char body[2 * SESSION_KEY_SIZE];
+
+	key(NULL, want);
+	snprintf(body, sizeof(body), "%s\n{}", want);
+	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{}",
+	       "a letter to a session is what stands behind its key");
+	is_str(at, want, "which names the session");
+	is_str(opens("run_1", body, at), body, "one to a run is all of it");
+	is_str(at, "", "and has no key");
+	snprintf(body, sizeof(body), "%s", want);
+	is_str(opens(STORE_LETTER_TO_SESSION, body, at), body,
+	       "nor has one in which nothing follows it");
+	is_str(at, "", "which is no letter to a session");
+	snprintf(body, sizeof(body), "%.*s\n{}", SESSION_KEY_SIZE - 2, want);
+	opens(STORE_LETTER_TO_SESSION, body, at);
+	is_str(at, "", "nor one whose key is too short");
+	snprintf(body, sizeof(body), "%sk\n{}", want);
+	opens(STORE_LETTER_TO_SESSION, body, at);
+	is_str(at, "", "or too long");
+}
+
+static int heard;
+
+static void on_heard(void *arg, enum client_request_end how, struct rpc_msg *m)
+{
+	(void)arg, (void)m;
+	heard += how == CLIENT_REQUEST_RESULT;
+}
+
+static char sent_id[80];
+
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	struct rpc_msg m;
+
+	(void)arg, (void)stream;
+	rpc_parse(&m, text, len);
+	snprintf(sent_id, sizeof(sent_id), "%s", m.id);
+	rpc_fini(&m);
+}
+
+static void hear(const struct requestor *q, const char *at, const char *method)
+{
+	struct rpc_msg m;
+	char text[256];
+
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}",
+		 sent_id, method);
+	rpc_parse(&m, text, strlen(text));
+	client_elsewhere_hear(&ctx, q, at, &m);
+	rpc_fini(&m);
+}
+
+TEST(heard)
+{
+	static const struct session_ops ops = {.key = key, .send = on_send};
+	static const struct runs_ops none;
+	static struct sessions sessions;
+	static struct config config;
+	static struct requestors requestors;
+	struct requestor other = {.name = (char *)"another"};
+	struct json_object *params = json_object_new_object();
+	struct session s;
+	char own[SESSION_KEY_SIZE];
+
+	key(NULL, own);
+	begin();
+	ctx.base = event_base_new();
+	ctx.sessions = &sessions;
+	ctx.config = &config;
+	ctx.requestors = &requestors;
+	ctx.runs = runs_new(&ctx, &none);
+	sessions_init(&sessions);
+	session_init(&s, &ctx, &requestor, &ops, NULL);
+	ok(!client_elsewhere_awaits(&ctx, &requestor, own),
+	   "a session that has asked nothing awaits nothing");
+	client_request_send(&s, NULL, "roots/list", params, 60000, on_heard,
+			    NULL);
+	ok(strstr(sent_id, "inst_one-") != NULL,
+	   "what is asked where there are others names who asks");
+	ok(client_elsewhere_awaits(&ctx, &requestor, own),
+	   "one that has asked awaits an answer");
+	ok(!client_elsewhere_awaits(&ctx, &other, own), "of its requestor");
+	ok(!client_elsewhere_awaits(&ctx, &requestor, "else"), "by its key");
+	hear(&other, own, "\"result\":{}");
+	hear(&requestor, "else", "\"result\":{}");
+	hear(&requestor, own, "\"method\":\"ping\"");
+	is_int(heard, 0, "whatever else comes answers nothing");
+	hear(&requestor, own, "\"result\":{}");
+	is_int(heard, 1, "but the response that came elsewhere does");
+	json_object_put(params);
+	session_fini(&s);
+	end();
+	runs_free(ctx.runs);
+	sessions_fini(&sessions);
+	requestors_fini(&requestors);
+	event_base_free(ctx.base);
+}
+
+#define OTHER "inst_33333333333333333333333333"
+
+/* What lies in the database for the server that asked is opened there as it left. */
+TEST(arrives)
+{
+	static const struct session_ops ops = {.key = key};
+	struct session s = {.ctx = &ctx, .requestor = &requestor, .ops = &ops};
+	struct rpc_msg m = {.kind = RPC_RESPONSE,
+			    .id = (char *)"\"paddock-" OTHER "-1\"",
+			    .bytes = 13,
+			    .inputs = (char *)"{\"result\":{}} and more",
+			    .inputs_len = 13};
+	struct store_run row = help_run("somebody", STORE_QUEUED);
+	char at[SESSION_KEY_SIZE], own[SESSION_KEY_SIZE], body[256] = "";
+	struct store *other;
+	struct help_db *db;
+	char *dir, *beside;
+
+	if (!help_is_postgres())
+		return;
+	dir = help_dir();
+	beside = help_dir();
+	ctx.store = help_start(dir, ctx.instance);
+	other = help_start_beside(beside, dir, OTHER);
+	help_put(ctx.store, &row, STORE_SYNC);
+	snprintf(row.id, sizeof(row.id), "run_%026d", 3);
+	help_put(other, &row, STORE_SYNC);
+	client_elsewhere_forward(&s, &m);
+	row.id[29] = '4';
+	help_put(ctx.store, &row, STORE_SYNC);
+	is_int((long long)requestor.letter_bytes, 0,
+	       "a letter that the database has is on its way no more");
+	db = help_open(dir);
+	is_int(help_number(db, "SELECT count(*) FROM mail WHERE instance = "
+			       "'" OTHER "'"),
+	       1, "it lies there for the server that asked");
+	help_text(db, "SELECT body FROM mail", body, sizeof(body));
+	help_close(db);
+	key(NULL, own);
+	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{\"result\":{}}",
+	       "with the response as it came, and nothing behind it");
+	is_str(at, own, "for its session");
+	store_stop(other, HELP_WAIT_MS);
+	end();
+	help_remove(beside);
+	help_remove(dir);
 }

@@ -262,6 +262,38 @@ static void shares(void)
 	cgroup_run_end(2, &use);
 }
 
+/* As somebody may who tidies up. */
+static void remove_group(const char *name)
+{
+	for (int t = 0; t < CGROUP_TREES; t++) {
+		char *path;
+
+		if (cgroups.base[t] == NULL)
+			continue;
+		path = xasprintf("%s/%s", cgroups.base[t], name);
+		while (rmdir(path) != 0 && errno == EBUSY)
+			sched_yield(); /* its last process is dying */
+		is_int(access(path, F_OK), -1, "a run's group is removed");
+		free(path);
+	}
+}
+
+/* An operator's empty group beside the server's, whose name begins alike. */
+static void keeps_others(void)
+{
+	char *path;
+
+	cgroup_init();
+	path = xasprintf("%s-paddock-other", cgroups.base[0]);
+	strcpy(strrchr(path, '/') + 1, "paddock-other");
+	is_int(mkdir(path, 0755), 0, "an operator makes a group");
+	cgroup_remove();
+	cgroup_init();
+	is_int(rmdir(path), 0, "a server's start leaves that group there");
+	cgroup_remove();
+	free(path);
+}
+
 static void live(void)
 {
 	const struct cgroup_limits small = {16 * MIB, 4}, big = {256 * MIB, 64};
@@ -309,6 +341,7 @@ static void live(void)
 	run_in(3, &big, fork_eight, &use);
 	is_int(use.refused, 0, "and not the next one's");
 	shares();
+	remove_group("run-3");
 	run_in(3, &big, burn, &use);
 	ok(use.cpu_user_us < 0 || use.cpu_user_us + use.cpu_system_us >= 90000,
 	   "CPU time is counted where a group can: %lld us",
@@ -323,6 +356,7 @@ static void live(void)
 	is_int(cgroup_version() != CGROUP_NONE, 1,
 	       "all was removed, and comes back");
 	cgroup_remove();
+	keeps_others();
 }
 
 int main(void)

@@ -226,28 +226,57 @@ static void allows(void)
 	config_free(weak);
 }
 
+static int go[2] = {-1, -1}; /* what comes late waits for a byte of it */
+
 static bool may_start(void *arg, char *const argv[])
 {
+	char c;
+
+	if (strcmp(argv[1], "late") == 0)
+		return read(go[0], &c, 1) == 1;
 	return strcmp(argv[1], arg) == 0;
+}
+
+static int start(const char *word, pid_t *pid)
+{
+	char *argv[] = {(char *)"x", (char *)word, NULL};
+
+	*pid = 0;
+	return privsep_exec(argv, STDOUT_FILENO, pid);
 }
 
 static void obeys(void)
 {
 	const struct privsep_paths paths = {.worker = "/bin/true",
 					    .may_start = may_start,
-					    .arg = (void *)"good"};
-	char *good[] = {(char *)"x", (char *)"good", NULL};
-	char *bad[] = {(char *)"x", (char *)"bad", NULL};
-	pid_t pid = 0;
-	int status;
+					    .arg = (void *)"good",
+					    .answer_ms = 300};
+	int status, left;
+	pid_t pid, late;
 
+	if (pipe(go) != 0)
+		abort();
 	is_int(privsep_start(&paths), 0, "a keeper starts");
-	is_int(privsep_exec(bad, STDOUT_FILENO, &pid), -EPERM,
+	is_int(start("bad", &pid), -EPERM,
 	       "it starts nothing that its view does not allow");
-	is_int(privsep_exec(good, STDOUT_FILENO, &pid), 0,
-	       "and what it allows");
+	is_int(start("good", &pid), 0, "and what it allows");
 	is_int(waitpid(pid, &status, 0), pid, "as our child");
 	is_int(status, 0, "which runs");
+
+	is_int(start("late", &pid), -ETIMEDOUT,
+	       "an answer that does not come is told as that");
+	is_int(start("bad", &pid), -ETIMEDOUT, "and the next, behind it");
+	if (write(go[1], "x", 1) != 1)
+		abort();
+	for (left = 1000; start("good", &pid) == -ETIMEDOUT && left > 0; left--)
+		;
+	ok(pid > 0, "once it answers again");
+	late = waitpid(-1, &status, 0);
+	if (late == pid)
+		late = waitpid(-1, &status, 0);
+	ok(late > 0 && late != pid,
+	   "what came late is nobody's, whatever was asked since");
+	is_int(start("bad", &pid), -EPERM, "and no later answer is another's");
 	privsep_release();
 	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(), "it ends");
 }

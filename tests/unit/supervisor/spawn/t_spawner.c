@@ -86,12 +86,24 @@ static void serve(const struct zygote_proto_request *o)
 	note(&n);
 }
 
+/* Beside it lies a file that says so. */
+static bool is_spoiled(const char *name)
+{
+	char *sign =
+	    xasprintf("%.*s/spoiled", (int)(strrchr(name, '/') - name), name);
+	bool is = access(sign, F_OK) == 0;
+
+	free(sign);
+	return is;
+}
+
 static int zygote(const char *name)
 {
 	const char *file = strrchr(name, '/') + 1;
 	struct zygote_proto_request o;
 
-	if (strcmp(file, "broken") == 0) {
+	if (strcmp(file, "broken") == 0 ||
+	    (strcmp(file, "later") == 0 && is_spoiled(name))) {
 		note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_BROKEN,
 						  .text = "no cage"});
 		return 1;
@@ -270,7 +282,7 @@ static void test_deaths(void)
 	until(&h.born, 1);
 	is_int(h.err, ESRCH, "also a worker that it had cloned");
 	until(&reports, 3);
-	ok(true, "and another zygote comes");
+	is_int(reports, 3, "and another zygote comes");
 	ask(&h, STALL);
 	ok(spawner_overdue(spawner, &h.child) > 0,
 	   "one that was asked a moment ago is given time");
@@ -334,6 +346,42 @@ static void test_broken(void)
 	   "one that cannot be renewed serves on");
 	stop("turns");
 	free(path);
+}
+
+static void fail_again(void)
+{
+	zygote_restart(-1, 0, &spawner->pool[RUNTIME_LUA]);
+	wait_for_a_zombie();
+	spawner_reap(spawner);
+}
+
+static void test_broken_later(void)
+{
+	char *sign = xasprintf("%s/spoiled", folder);
+	const char *why;
+
+	start("later");
+	until(&reports, 1);
+	ok(symlink("/", sign) == 0, "a cage that was built is spoiled");
+	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
+	wait_for_a_zombie();
+	spawner_reap(spawner);
+	for (int i = 0; i < 19; i++)
+		fail_again();
+	ok(spawner_trouble(spawner, RUNTIME_LUA) == NULL,
+	   "for a while that is a hitch");
+	fail_again();
+	why = spawner_trouble(spawner, RUNTIME_LUA);
+	ok(why != NULL && strcmp(why, "no cage") == 0 && broken == 0,
+	   "then it is told in the zygote's words, and the server lives");
+	unlink(sign);
+	zygote_restart(-1, 0, &spawner->pool[RUNTIME_LUA]);
+	until(&reports, 2);
+	ok(spawner_trouble(spawner, RUNTIME_LUA) == NULL &&
+	       spawner_zygote_pid(spawner, RUNTIME_LUA) > 0,
+	   "it is tried again, and serves once it can");
+	stop("later");
+	free(sign);
 }
 
 /* ---- slots: each has a uid, where root started us ---- */
@@ -581,6 +629,7 @@ int main(int argc, char **argv)
 	test_deaths();
 	test_brief();
 	test_broken();
+	test_broken_later();
 	test_slots_come_back();
 	test_slots_of_unsent();
 	test_slots_rest();

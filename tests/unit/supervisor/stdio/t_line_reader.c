@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_line_reader.c - messages out of bytes, however they are cut. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "supervisor/stdio/line_reader.h"
@@ -67,9 +68,32 @@ static void test_pause(void)
 	line_reader_fini(&l);
 }
 
+/* Takes a line, as one does who reads it on a thread. */
+static void on_line_take(void *arg, const char *text, size_t len)
+{
+	char *taken = line_reader_take(arg, text, len);
+
+	ok(len == 4 && memcmp(taken, "a\0bc", 5) == 0,
+	   "a line that is taken has all of its bytes, behind a NUL as well");
+	free(taken);
+}
+
+static void test_take(void)
+{
+	static const struct line_reader_ops taking = {on_line_take,
+						      on_too_long};
+	struct line_reader l = {.max = 8};
+
+	line_reader_feed(&l, "a\0bc\n", 5, &taking, &l);
+	line_reader_feed(&l, "a\0", 2, &taking, &l);
+	line_reader_feed(&l, "bc\n", 3, &taking, &l);
+	line_reader_fini(&l);
+}
+
 int main(void)
 {
 	test_pause();
+	test_take();
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		for (size_t cut = 1; cut <= strlen(cases[i].in); cut++) {
 			struct line_reader l = {.max = 8};

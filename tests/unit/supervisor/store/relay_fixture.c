@@ -22,12 +22,17 @@
 #define BYTES 65536
 #define STEP_MS 20
 #define SOCKET ".s.PGSQL.5432"
+#define BEAT "paddock_beat"
 #define WRITE "paddock_write" /* begins a transaction that writes */
 
 struct pair {
 	int client, server; /* -1: closed */
 	char *held;
 	size_t n_held;
+	bool deaf;	   /* what comes by it is lost */
+	bool beats;	   /* a heartbeat was sent by it, and not answered */
+	char *beat_answer; /* that is kept, so long */
+	size_t n_beat_answer;
 };
 
 struct relay {
@@ -36,8 +41,13 @@ struct relay {
 	pthread_cond_t changed;
 	char *path, *url, *target;
 	int listener;
-	enum { PASSES, LOSES, LOSES_ALL, HOLDS, BLOCKS, REFUSES } mode;
-	bool stops;
+	enum { PASSES, LOSES, LOSES_ALL, HOLDS, BLOCKS, REFUSES, CUTS } mode;
+	bool stops, holds_beats;
+	struct relay_cut cut;
+	/* of CUTS: the transaction is lost; and the next connection, once there is one */
+	bool is_lost;
+	struct pair *counted;
+	unsigned n_counted;
 	struct pair pairs[PAIRS];
 	size_t n;
 };
@@ -70,6 +80,8 @@ static void accept_one(struct relay *r)
 	if (r->n == PAIRS)
 		bail("too many connections");
 	*p = (struct pair){.client = accept(r->listener, NULL, NULL)};
+	if (r->is_lost && r->counted == NULL)
+		r->counted = p;
 	if (r->mode == REFUSES) {
 		close_fd(&p->client);
 		return;
@@ -96,8 +108,24 @@ static void put(int to, const char *bytes, size_t n)
 static bool is_kept(const struct relay *r, const struct pair *p,
 		    const char *bytes, size_t n)
 {
+	bool holds = r->mode == HOLDS ||
+		     (r->mode == CUTS && !r->is_lost && !r->cut.is_done);
+
 	return p->n_held > 0 || r->mode == BLOCKS ||
-	       (r->mode == HOLDS && memmem(bytes, n, WRITE, strlen(WRITE)));
+	       (holds && memmem(bytes, n, WRITE, strlen(WRITE)));
+}
+
+/* Is what comes by P, from a server if ANSWER, where its connection is to end? */
+static bool is_at_end(struct relay *r, const struct pair *p, bool answer)
+{
+	return r->mode == CUTS && p == r->counted &&
+	       answer == r->cut.is_answer && r->n_counted++ == r->cut.at;
+}
+
+static void end_pair(struct pair *p)
+{
+	close_fd(&p->client);
+	close_fd(&p->server);
 }
 
 /* Is there a whole request, up to its Sync? */
@@ -122,12 +150,24 @@ static void from_client(struct relay *r, struct pair *p)
 	char bytes[BYTES];
 	ssize_t n = read(p->client, bytes, sizeof(bytes));
 
+	if (n > 0 && r->holds_beats &&
+	    memmem(bytes, (size_t)n, BEAT, strlen(BEAT)))
+		p->beats = true;
 	if (n <= 0) {
 		close_fd(&p->client);
 		if (p->n_held == 0)
 			close_fd(&p->server);
+	} else if (p->deaf) {
+		return;
+	} else if (is_at_end(r, p, false)) {
+		end_pair(p);
+		r->mode = PASSES;
 	} else if (is_kept(r, p, bytes, (size_t)n)) {
 		hold(p, bytes, (size_t)n);
+		if (r->mode == CUTS && is_whole(p)) {
+			end_pair(p);
+			r->is_lost = true;
+		}
 	} else {
 		put(p->server, bytes, (size_t)n);
 	}
@@ -153,12 +193,24 @@ static void from_server(struct relay *r, struct pair *p)
 	ssize_t n = read(p->server, bytes, sizeof(bytes));
 
 	if (n <= 0) {
-		close_fd(&p->client);
-		close_fd(&p->server);
+		end_pair(p);
+	} else if (p->deaf) {
+		return;
+	} else if (p->beats) {
+		p->beat_answer =
+		    xrealloc(p->beat_answer, p->n_beat_answer + (size_t)n);
+		memcpy(p->beat_answer + p->n_beat_answer, bytes, (size_t)n);
+		p->n_beat_answer += (size_t)n;
+	} else if (is_ready(bytes, (size_t)n) && is_at_end(r, p, true)) {
+		end_pair(p);
+		r->mode = PASSES;
+	} else if (r->mode == CUTS && r->cut.is_done && !r->is_lost &&
+		   is_commit(bytes, (size_t)n)) {
+		end_pair(p);
+		r->is_lost = true;
 	} else if ((r->mode == LOSES || r->mode == LOSES_ALL) &&
 		   is_commit(bytes, (size_t)n)) {
-		close_fd(&p->client);
-		close_fd(&p->server);
+		end_pair(p);
 		r->mode = r->mode == LOSES ? PASSES : REFUSES;
 	} else if (p->client >= 0) {
 		put(p->client, bytes, (size_t)n);
@@ -238,6 +290,7 @@ void relay_stop(struct relay *r)
 		close_fd(&r->pairs[i].client);
 		close_fd(&r->pairs[i].server);
 		free(r->pairs[i].held);
+		free(r->pairs[i].beat_answer);
 	}
 	close_fd(&r->listener);
 	unlink(r->path);
@@ -269,6 +322,68 @@ void relay_lose_answer(struct relay *r)
 void relay_lose_all(struct relay *r)
 {
 	set_mode(r, LOSES_ALL);
+}
+
+/* One that has a whole answer to a heartbeat. */
+static struct pair *beaten(struct relay *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct pair *p = &r->pairs[i];
+
+		if (p->beats && p->client >= 0 &&
+		    is_ready(p->beat_answer, p->n_beat_answer))
+			return p;
+	}
+	return NULL;
+}
+
+void relay_hold_beats(struct relay *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->holds_beats = true;
+	while (beaten(r) == NULL)
+		pthread_cond_wait(&r->changed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void relay_release_beat(struct relay *r)
+{
+	struct pair *p;
+
+	pthread_mutex_lock(&r->lock);
+	p = beaten(r);
+	if (p == NULL)
+		bail("no heartbeat is kept");
+	put(p->client, p->beat_answer, p->n_beat_answer);
+	p->n_beat_answer = 0;
+	p->beats = false;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void relay_deafen(struct relay *r)
+{
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < r->n; i++)
+		r->pairs[i].deaf = true;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void relay_cut(struct relay *r, struct relay_cut cut)
+{
+	pthread_mutex_lock(&r->lock);
+	r->mode = CUTS;
+	r->cut = cut;
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool relay_has_cut(struct relay *r)
+{
+	bool has;
+
+	pthread_mutex_lock(&r->lock);
+	has = r->mode != CUTS;
+	pthread_mutex_unlock(&r->lock);
+	return has;
 }
 
 void relay_hold(struct relay *r)

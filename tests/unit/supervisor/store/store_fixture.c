@@ -257,7 +257,7 @@ static uint32_t commits_of_postgres(const struct store *s)
 	char n[32] = "";
 
 	if (pq_link_open(&link, s->url) != 0 ||
-	    pq_link_ask(&link, "SELECT sum(batch) FROM node", n, sizeof(n)) !=
+	    pq_link_ask(&link, "SELECT sum(batch) FROM epoch", n, sizeof(n)) !=
 		0)
 		abort();
 	pq_link_close(&link);

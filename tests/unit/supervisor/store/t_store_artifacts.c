@@ -211,6 +211,29 @@ static int64_t rows_of(struct store *s, const char *requestor)
 	return a.rc == 0 ? a.row_bytes : a.rc;
 }
 
+/* Each artifact counts, though it says that it has no byte, until it is gone. */
+static void test_files(struct store *s, const char *dir)
+{
+	struct store_run run = help_run("few", STORE_SUCCEEDED);
+	struct answer a = {0};
+	int64_t row;
+
+	help_put(s, &run, STORE_SYNC);
+	row = rows_of(s, "few");
+	for (int i = 0; i < 2; i++) {
+		struct store_artifact art = help_artifact(&run, 0);
+		is_int(put(s, &art, make_blob(dir)), 0, "one that is small");
+		is_int(rows_of(s, "few"), row + (i + 1) * STORE_ARTIFACT_BYTES,
+		       "counts for more than its bytes");
+	}
+	help_clear(&a);
+	a = (struct answer){0};
+	store_delete_run(s, "few", run.id, help_done, &a);
+	help_wait(s, &a);
+	is_int(rows_of(s, "few"), 0, "and no more once it is deleted");
+	help_clear(&a);
+}
+
 /* What rows hold is its requestor's account as well. */
 static void test_rows(struct store *s)
 {
@@ -258,6 +281,7 @@ int main(void)
 	test_end(dir, s, &run, &art);
 	test_many(dir, s);
 	test_rows(s);
+	test_files(s, dir);
 	store_stop(s, 10000);
 	help_remove(dir);
 	return tap_done();

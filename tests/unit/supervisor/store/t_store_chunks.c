@@ -205,6 +205,33 @@ static void test_cut(const char *dir, struct store *s,
 	help_clear(&a);
 }
 
+/* A sweep takes a writer that is slow for dead, between two of its batches. */
+static void test_swept(const char *dir, struct store *s,
+		       const struct store_run *run)
+{
+	struct store_artifact art = help_artifact(run, LARGE);
+	struct answer a = {0};
+
+	change(dir, "CREATE TABLE once(n int); CREATE FUNCTION sweeps() RETURNS"
+		    " trigger LANGUAGE plpgsql AS $$BEGIN"
+		    " IF NOT EXISTS (SELECT 1 FROM once) THEN"
+		    " INSERT INTO once VALUES(1);"
+		    " DELETE FROM artifact_chunk WHERE id = new.id;"
+		    " UPDATE artifact_litter SET instance = ''"
+		    "  WHERE id = new.id; END IF; RETURN NULL; END$$;"
+		    " CREATE TRIGGER sweeps AFTER INSERT ON artifact_chunk"
+		    " FOR EACH ROW WHEN (new.part = 7)"
+		    " EXECUTE FUNCTION sweeps()");
+	is_int(put(s, dir, &art, &a), 0,
+	       "one that was swept meanwhile is kept");
+	is_int(count(dir, "SELECT count(*) FROM once"), 1,
+	       "  whose first parts were gone");
+	is_whole(s, &art, "  and whole");
+	is_int(count(dir, LITTER), 0, "  with no litter");
+	change(dir, "DROP TRIGGER sweeps ON artifact_chunk; DROP TABLE once");
+	help_clear(&a);
+}
+
 static void test_full(const char *dir, struct store *s,
 		      const struct store_run *run)
 {
@@ -240,8 +267,8 @@ static void test_strays(const char *dir, struct store *s)
 {
 	long long before = count(dir, PARTS);
 
-	change(dir, "INSERT INTO node(id, batch, heartbeat_ms)"
-		    " VALUES('inst_lives', 0, paddock_now() + 3600000);"
+	change(dir, "INSERT INTO node(id, heartbeat_ms)"
+		    " VALUES('inst_lives', paddock_now() + 3600000);"
 		    "INSERT INTO artifact_litter VALUES"
 		    " ('art_lives', 'inst_lives', paddock_now()),"
 		    " ('art_dead', 'inst_dead', paddock_now());"
@@ -316,6 +343,7 @@ int main(void)
 	test_large(dir, s, &run);
 	test_small(dir, s, &run);
 	test_cut(dir, s, &run);
+	test_swept(dir, s, &run);
 	test_full(dir, s, &run);
 	test_strays(dir, s);
 	test_end(dir, s, &run);

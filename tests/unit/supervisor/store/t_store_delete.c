@@ -212,6 +212,112 @@ static void test_stuck(const char *dir, struct store *s)
 	free(path);
 }
 
+/* A run has one of another's files: what was to be deleted goes by itself, once it ends. */
+static void test_held(const char *dir, struct store *s)
+{
+	struct store_run run = help_run("held", STORE_SUCCEEDED);
+	struct store_artifact art;
+	struct answer a = {0};
+
+	run.finished_ms = 100;
+	run.expires_ms = INT64_MAX;
+	help_put(s, &run, STORE_SYNC);
+	art = put_artifact(dir, s, &run);
+	store_hold(s, art.id);
+	is_int(delete_one(s, "held", run.id), -EIO,
+	       "a run whose file another run has");
+	store_sweep(s, 200);
+	is_int(help_get(s, &a, "held", run.id), 0, "stays while it has that");
+	ok(store_release(s, art.id), "it was to go when that ended");
+	store_sweep(s, 200);
+	is_int(help_get(s, &a, "held", run.id), -ENOENT, "and goes by itself");
+	help_clear(&a);
+}
+
+/* More files than a sweep looks at in a transaction will not go. */
+static void test_behind(const char *dir, struct store *s)
+{
+	enum { STUCK = 130, LOOKS = 50 };
+	struct store_artifact art[STUCK + 1];
+	struct answer a = {0};
+	struct store_run run;
+	int rc;
+
+	for (int i = 0; i <= STUCK; i++) {
+		run = help_run("behind", STORE_SUCCEEDED);
+		run.finished_ms = 100;
+		run.expires_ms = i < STUCK ? 110 : 120;
+		help_put(s, &run, STORE_SYNC);
+		art[i] = put_artifact(dir, s, &run);
+		if (i < STUCK)
+			store_hold(s, art[i].id);
+	}
+	store_expire_artifacts(s, run.id, 120);
+	for (int i = 0; i < STUCK; i++)
+		store_expire_artifacts(s, art[i].run_id, 110);
+	store_sweep(s, 200);
+	for (int i = 0; i < LOOKS;
+	     i++) /* a sweep is in steps, each after these */
+		rc = help_get(s, &a, "behind", run.id);
+	is_int(rc, -ENOENT, "what is behind files that will not go expires");
+	is_int(left(s, "behind", -1), STUCK, "these stay");
+	for (int i = 0; i < STUCK; i++)
+		store_release(s, art[i].id);
+	store_sweep(s, 200);
+	for (int i = 0; i < LOOKS && left(s, "behind", -1) > 0; i++)
+		;
+	is_int(left(s, "behind", -1), 0, "until they may go");
+	help_clear(&a);
+}
+
+/* How often the log says that a file would not go, while LOOKS are asked for. */
+static int tries(const char *dir, struct store *s, int looks)
+{
+	char *path = xasprintf("%s/log", dir), line[1024];
+	struct answer a = {0};
+	int was = dup(STDERR_FILENO), n = 0;
+	FILE *log = fopen(path, "w+");
+
+	fflush(stderr);
+	dup2(fileno(log), STDERR_FILENO);
+	store_sweep(s, 200);
+	for (int i = 0; i < looks; i++)
+		help_get(s, &a, "spin", "run_none");
+	dup2(was, STDERR_FILENO);
+	close(was);
+	rewind(log);
+	while (fgets(line, sizeof(line), log) != NULL)
+		n += strstr(line, "remove=") != NULL;
+	fclose(log);
+	free(path);
+	help_clear(&a);
+	return n;
+}
+
+/* As many as a sweep looks at will not go: it does not try them again and again. */
+static void test_spin(const char *dir, struct store *s)
+{
+	enum { STUCK = 128, LOOKS = 50 };
+
+	for (int i = 0; i < STUCK; i++) {
+		struct store_run run = help_run("spin", STORE_SUCCEEDED);
+		struct store_artifact art;
+		char *path;
+
+		run.finished_ms = 100;
+		run.expires_ms = INT64_MAX;
+		help_put(s, &run, STORE_SYNC);
+		art = put_artifact(dir, s, &run);
+		store_expire_artifacts(s, run.id, 110);
+		path = xasprintf("%s/artifacts/%s/%s", dir, run.id, art.id);
+		unlink(path);
+		mkdir(path, 0700);
+		free(path);
+	}
+	is_int(tries(dir, s, LOOKS), 2 * STUCK,
+	       "a sweep tries what will not go until it has seen all of it");
+}
+
 int main(void)
 {
 	char *dir = help_dir();
@@ -221,6 +327,11 @@ int main(void)
 	test_key(s);
 	test_many(s);
 	test_stuck(dir, s);
+	if (!help_is_postgres()) { /* its files are rows */
+		test_held(dir, s);
+		test_behind(dir, s);
+		test_spin(dir, s);
+	}
 	store_stop(s, 10000);
 	help_remove(dir);
 	return tap_done();

@@ -203,16 +203,56 @@ static struct store_run big_run(void)
 	return run;
 }
 
+/* One of a RUN that has ended; *FILE, the caller's, is where it lies. */
+static struct store_artifact kept_artifact(struct store *s, const char *dir,
+					   const struct store_run *run,
+					   char **file)
+{
+	struct store_artifact art = help_artifact(run, 5);
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
+	struct answer a = {0};
+	char hex[65], *tmp;
+
+	help_put(s, run, STORE_SYNC);
+	artifact_file_write(b, "12345", 5);
+	tmp = artifact_file_finish(b, hex);
+	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
+	help_wait(s, &a);
+	free(tmp);
+	*file = xasprintf("%s/artifacts/%s/%s", dir, run->id, art.id);
+	return art;
+}
+
+static int delete_run(struct store *s, const struct store_run *run)
+{
+	struct answer a = {0};
+	int rc;
+
+	store_delete_run(s, run->requestor, run->id, help_done, &a);
+	help_wait(s, &a);
+	rc = a.rc;
+	help_clear(&a);
+	return rc;
+}
+
 static void test_full(const char *dir)
 {
 	struct store *s = store_start(dir, "inst_a");
 	struct store_run first = help_run("alice", STORE_RUNNING);
 	struct store_run big = big_run(), now = big_run();
 	struct answer a = {0}, retry[3] = {{0}, {0}, {0}};
-	char *ballast;
+	struct store_run ended = help_run("alice", STORE_SUCCEEDED);
+	struct store_artifact art;
+	char *ballast, *file;
 
 	is_int(help_put(s, &first, STORE_SYNC), 0, "there is room at first");
+	art = kept_artifact(s, dir, &ended, &file);
 	ballast = fill_disk(dir);
+	is_int(delete_run(s, &ended), -ENOSPC,
+	       "a full disk fails a deletion, too");
+	ok(access(file, F_OK) == 0, "which has removed no file then");
+	is_int(help_read(s, &a, "alice", art.id, 0, 1), 0,
+	       "so that its artifact is as it was");
 	store_put_run(s, &big, STORE_RETRY, help_done, &retry[0]);
 	is_int(help_put(s, &now, STORE_SYNC), -ENOSPC,
 	       "a full disk fails what was asked");
@@ -229,6 +269,9 @@ static void test_full(const char *dir)
 	is_int(help_get(s, &a, "alice", big.id), -ENOENT, "still no room");
 	is_int(retry[0].calls, 0, "promises wait");
 	unlink(ballast);
+	is_int(delete_run(s, &ended), 0, "with room again it is deleted");
+	ok(access(file, F_OK) != 0, "with its file");
+	free(file);
 	for (int i = 0; i < 3; i++) {
 		help_wait(s, &retry[i]);
 		is_int(retry[i].rc, 0, "with room again, promise %d is kept",

@@ -85,6 +85,59 @@ static void test_lost_answer(const char *dir)
 	stop_node(&n);
 }
 
+/* False: the connection was made before it could be cut there. */
+static bool cut_once(const char *dir, struct relay_cut cut, unsigned *lost,
+		     unsigned *twice)
+{
+	struct node n = start_node(dir, "inst_cut");
+	struct store_run first = help_run("alice", STORE_RUNNING),
+			 run = help_run("alice", STORE_RUNNING);
+	struct answer a;
+	uint32_t before;
+	bool has_cut;
+
+	help_put(n.store, &first, STORE_SYNC);
+	before = help_commits(n.store);
+	relay_cut(n.relay, cut);
+	put(&n, &run, &a);
+	help_wait(n.store, &a);
+	has_cut = relay_has_cut(n.relay);
+	relay_pass(n.relay);
+	if (a.rc == 0 && status_of(n.store, run.id) != STORE_RUNNING) {
+		++*lost;
+		printf("# lost, cut at %s %u after one that was %sdone\n",
+		       cut.is_answer ? "answer" : "message", cut.at,
+		       cut.is_done ? "" : "not ");
+	}
+	*twice += cut.is_done && help_commits(n.store) - before != 1;
+	stop_node(&n);
+	return has_cut;
+}
+
+/*
+ * The connection by which a node asks what became of a commit ends, too, at each
+ * message and each answer of it in turn.
+ */
+static void test_cut_again(const char *dir)
+{
+	unsigned lost = 0, twice = 0, n = 0;
+
+	for (unsigned how = 0; how < 4; how++) {
+		struct relay_cut cut = {.is_done = how % 2 != 0,
+					.is_answer = how / 2 != 0};
+
+		while (cut_once(dir, cut, &lost, &twice))
+			cut.at++;
+		n += cut.at;
+	}
+	ok(n > 30,
+	   "a connection that is lost while it is asked what became of "
+	   "a commit: %u ways",
+	   n);
+	is_int(lost, 0, "what was not done is not told as done");
+	is_int(twice, 0, "what was done is not done again");
+}
+
 /* What was sent on a connection that ended arrives after what came later. */
 static void test_late_write(const char *dir)
 {
@@ -146,8 +199,8 @@ static void test_taken_over(const char *dir)
 	relay_pass(one.relay);
 	while (!store_is_lost(one.store))
 		store_dispatch(one.store);
-	ok(true, "nor by a connection of now: it learns that it was taken for "
-		 "dead");
+	ok(store_is_lost(one.store),
+	   "nor by a connection of now: it learns that it was taken for dead");
 	is_int(status_of(two.store, run.id), STORE_FAILED, "the first stays");
 	store_stop(one.store, 0);
 	relay_stop(one.relay);
@@ -192,6 +245,24 @@ static void claim_one(struct node *n, struct answer *a)
 	help_wait(n->store, a);
 }
 
+static void on_waits(void *arg, const struct store_result *res)
+{
+	*(int *)arg = res->rc == 0 ? res->waits : res->rc;
+}
+
+/* Is N told that a run waits to be claimed? */
+static int waits(struct node *n)
+{
+	struct answer a = {0};
+	int told = 0;
+
+	store_look_at_queue(n->store, false, on_waits, &told);
+	store_probe(n->store, help_done, &a); /* it is answered after that */
+	help_wait(n->store, &a);
+	help_clear(&a);
+	return told;
+}
+
 /* A claim that was done, when the database was away for longer than anybody waits. */
 static void test_lost_claim(const char *dir)
 {
@@ -211,11 +282,13 @@ static void test_lost_claim(const char *dir)
 	relay_pass(n.relay);
 	while (help_put(n.store, &here, STORE_SYNC) != 0)
 		usleep(20000);
+	is_int(waits(&n), 1, "a look tells that there may be what it claimed");
 	claim_one(&n, &a);
 	is_int(a.n, 2, "the next brings what it had claimed, too");
 	ok(strcmp(a.ids[0], run.id) == 0 || strcmp(a.ids[1], run.id) == 0,
 	   "which nobody else would");
 	help_clear(&a);
+	is_int(waits(&n), 0, "and then no more");
 	claim_one(&n, &a);
 	is_int(a.n, 0, "but the one after that does not");
 	help_clear(&a);
@@ -225,8 +298,8 @@ static void test_lost_claim(const char *dir)
 int main(void)
 {
 	static void (*const tests[])(const char *) = {
-	    test_lost_answer, test_late_write, test_taken_over, test_claim,
-	    test_lost_claim};
+	    test_lost_answer, test_cut_again, test_late_write,
+	    test_taken_over,  test_claim,     test_lost_claim};
 	char *dir;
 
 	if (!help_is_postgres()) {

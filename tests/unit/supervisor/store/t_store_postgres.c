@@ -124,6 +124,29 @@ static void test_fenced(const char *dir)
 	help_clear(&a);
 }
 
+/* A text that no UTF-8 is cannot be kept; that the run ended can. */
+static void test_refused_end(const char *dir)
+{
+	struct store *s = help_start(dir, "inst_text");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0};
+
+	help_put(s, &run, STORE_SYNC);
+	run.status = STORE_SUCCEEDED;
+	run.finished_ms = 1003;
+	run.view = "{\"v\":\"\xff\"}";
+	is_int(help_put(s, &run, STORE_SYNC), -EINVAL,
+	       "what the database cannot hold is refused");
+	is_int(help_put(s, &run, STORE_RETRY), 0,
+	       "an end that was promised is written without it");
+	help_get(s, &a, "alice", run.id);
+	ok(a.status[0] == STORE_SUCCEEDED && a.view == NULL,
+	   "so the run has ended, though nobody knows with what");
+	is_str(store_failing(s), NULL, "the store is well");
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
 /* By its heartbeat alone, however the database's clock is. */
 static void test_silent(const char *dir)
 {
@@ -140,10 +163,9 @@ static void test_silent(const char *dir)
 	t = help_start_beside(two, dir, "inst_hears");
 	help_get(t, &a, "alice", run.id);
 	db = help_open(dir);
-	help_sql(db,
-		 "INSERT INTO node(id, batch, heartbeat_ms, lease_ms) VALUES"
-		 "('inst_silent', 0, paddock_now() + 3600000, 3600000),"
-		 "('inst_dead', 0, paddock_now() - 3600000, 1500)");
+	help_sql(db, "INSERT INTO node(id, heartbeat_ms, lease_ms) VALUES"
+		     "('inst_silent', paddock_now() + 3600000, 3600000),"
+		     "('inst_dead', paddock_now() - 3600000, 1500)");
 	help_clear(&a);
 	store_recover(t, help_done, &a);
 	help_wait(t, &a);
@@ -253,7 +275,8 @@ static void test_machines(const char *dir)
 int main(void)
 {
 	static void (*const tests[])(const char *) = {
-	    test_machines, test_away, test_cut, test_fenced, test_silent};
+	    test_machines,    test_away,   test_cut,
+	    test_refused_end, test_fenced, test_silent};
 	char *dir;
 
 	if (!help_is_postgres()) {

@@ -92,6 +92,39 @@ static const char *turns(const struct answer *a, const struct store_run *runs,
 	return text;
 }
 
+/* Three that queue at once have as many there as may be, and no more. */
+static void test_room(void)
+{
+	struct store *s[3] = {node("inst_a", ALL), node("inst_b", ALL),
+			      node("inst_c", ALL)};
+	struct answer a[24] = {{0}};
+	struct store_run run;
+	int there = 0, full = 0;
+
+	for (int i = 0; i < 24; i++) {
+		run = waiting(i % 8 == 7 ? "bob" : "alice", 1);
+		run.queued_most = 6;
+		store_put_run(s[i % 3], &run, STORE_SYNC, help_done, &a[i]);
+	}
+	for (int i = 0; i < 24; i++) {
+		help_wait(s[i % 3], &a[i]);
+		there += i % 8 != 7 && a[i].rc == 0;
+		full += i % 8 != 7 && a[i].rc == -EXFULL;
+		help_clear(&a[i]);
+	}
+	is_int(there, 6,
+	       "of many that three queue at once as many are there as may be");
+	is_int(full, 15, "and the others are told");
+	is_int(look(s[0]).others + look(s[1]).others + look(s[2]).others, 2 * 9,
+	       "another requestor's beside them are there, too");
+	run = waiting("alice", 1);
+	help_put(s[0], &run, STORE_SYNC);
+	is_int(look(s[1]).others + look(s[0]).others + look(s[2]).others,
+	       2 * 10, "where there is no such limit none is held to it");
+	for (int i = 0; i < 3; i++)
+		store_stop(s[i], 10000);
+}
+
 static void test_order(void)
 {
 	struct store *s = node("inst_a", ALL), *t = node("inst_b", ALL);
@@ -177,6 +210,66 @@ static void test_served(void)
 	help_get(s, &a, "alice", other.id);
 	is_int(a.status[0], STORE_FAILED, "it has failed");
 	ok(!look(s).unserved, "and has left the queue");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+	help_clear(&a);
+}
+
+static char unheard[HELP_PAGE][ID_SIZE];
+static size_t n_unheard;
+
+static void on_unheard(void *arg, const struct store_result *res)
+{
+	n_unheard = res->n_runs;
+	for (size_t i = 0; i < res->n_runs && i < HELP_PAGE; i++)
+		memcpy(unheard[i], res->runs[i].id, ID_SIZE);
+	((struct answer *)arg)->calls++;
+}
+
+/* A server that is silent, and that nobody has taken over, may be back in a moment. */
+static void test_silent(void)
+{
+	struct store *s = node("inst_s", ALL), *t = node("inst_t", ALL);
+	struct store_run pinned = waiting("alice", 1), other = pinned, gone;
+	struct answer a = {0};
+	char *ids;
+
+	pinned.waits = STORE_WAITS_PINNED;
+	help_put(s, &pinned, STORE_SYNC);
+	memcpy(other.id, help_run("alice", STORE_QUEUED).id, sizeof(other.id));
+	other.digest = "of no other's";
+	help_put(s, &other, STORE_SYNC);
+	sql("UPDATE queue SET queued_ms = 1");
+	sql("UPDATE node SET lease_ms = 0 WHERE id = 'inst_s'");
+	ok(look(t).unserved, "what only a silent server serves is seen");
+	store_end_unserved(t);
+	look(t);
+	help_get(t, &a, "alice", pinned.id);
+	is_int(a.status[0], STORE_QUEUED,
+	       "but waits on for who may be back: what is its alone");
+	help_get(t, &a, "alice", other.id);
+	is_int(a.status[0], STORE_QUEUED, "and what it alone serves");
+	claim(s, &a, 9, "");
+	is_int(a.n, 2, "which has it then");
+
+	gone = waiting("alice", 1);
+	help_put(s, &gone, STORE_SYNC);
+	other = waiting("alice", 1);
+	help_put(s, &other, STORE_SYNC);
+	pinned = waiting("bob", 1);
+	help_put(s, &pinned, STORE_SYNC);
+	claim(t, &a, 1, "bob");
+	sql("DELETE FROM queue WHERE run NOT IN (SELECT id FROM runs WHERE"
+	    " requestor = 'bob')");
+	ids = xasprintf("%s\n%s\n%s", gone.id, other.id, pinned.id);
+	help_clear(&a);
+	store_find_unheard(s, ids, on_unheard, &a);
+	help_wait(s, &a);
+	is_int(n_unheard, 1,
+	       "what has left the queue, and of which no news is "
+	       "there, is found");
+	is_str(unheard[0], other.id, "as that one");
+	free(ids);
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
@@ -269,6 +362,46 @@ static void test_cancel(void)
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
+}
+
+/* A cancel is written while its run ends. */
+static void test_cancel_late(void)
+{
+	struct store *s = node("inst_v", ALL), *t = node("inst_w", ALL);
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct help_db *end = help_open(base), *db = help_open(base);
+	struct answer a = {0};
+	char *text;
+
+	help_put(s, &run, STORE_SYNC);
+	text = xasprintf("BEGIN; UPDATE runs SET status = 2, ended = 1"
+			 " WHERE id = '%s'",
+			 run.id);
+	help_sql(end, text);
+	free(text);
+	store_send_mail(t, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX,
+			help_done, &a);
+	while (a.calls == 0 &&
+	       help_number(db,
+			   "SELECT count(*) FROM pg_locks WHERE NOT granted"
+			   " AND pid IN (SELECT pid FROM pg_stat_activity"
+			   " WHERE application_name = current_schema())") == 0)
+		store_dispatch(t);
+	help_sql(end, "COMMIT");
+	help_wait(t, &a);
+	is_int(help_number(db, "SELECT count(*) FROM mail"), 0,
+	       "of a cancel that comes while its run ends nothing is left");
+	help_sql(db, "INSERT INTO mail(run, kind, instance, until_ms) VALUES("
+		     "'run_gone', 1, 'x', 9223372036854775807)");
+	store_sweep(t, clock_wall_ms());
+	help_swept(t);
+	is_int(help_number(db, "SELECT count(*) FROM mail"), 0,
+	       "and what was left before is swept away");
+	help_close(end);
+	help_close(db);
+	help_clear(&a);
+	store_stop(s, 10000);
+	store_stop(t, 10000);
 }
 
 /* As if NAME's lease were over. */
@@ -431,9 +564,9 @@ static void test_none(void)
 
 int main(void)
 {
-	static void (*const tests[])(void) = {test_order,  test_served,
-					      test_cancel, test_dead,
-					      test_left,   test_once};
+	static void (*const tests[])(void) = {
+	    test_order, test_served, test_silent, test_cancel, test_cancel_late,
+	    test_dead,	test_left,   test_once,	  test_room};
 
 	if (!help_is_postgres()) {
 		test_none();

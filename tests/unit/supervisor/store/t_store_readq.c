@@ -2,6 +2,7 @@
 /* Reads of one requestor delay another's by a few alone. */
 #include "supervisor/store/store_readq.h"
 
+#include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -146,8 +147,48 @@ static void test_writes(void)
 	help_remove(dir);
 }
 
+static void take_long(void *arg, const struct store_result *res)
+{
+	(void)res;
+	++*(int *)arg;
+	clock_skip(10);
+}
+
+static void until_idle(struct store *s)
+{
+	bool idle = false;
+
+	while (!idle) {
+		pthread_mutex_lock(&s->lock);
+		idle = !s->busy && STAILQ_EMPTY(&s->queue);
+		pthread_mutex_unlock(&s->lock);
+		sched_yield();
+	}
+}
+
+/* Answers that are long to tell leave turns to others. */
+static void test_turns(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+	int told = 0;
+
+	for (int i = 0; i < STORE_READS_EACH; i++)
+		store_get_run(s, "alice", "run_x", take_long, &told);
+	until_idle(s);
+	for (int i = 1; i <= STORE_READS_EACH; i++) {
+		is_int(poll(&p, 1, HELP_WAIT_MS), 1, "the store has answers");
+		store_dispatch(s);
+		is_int(told, i, "an answer that takes 10 ms is told alone");
+	}
+	store_stop(s, 10000);
+	help_remove(dir);
+}
+
 int main(void)
 {
+	test_turns();
 	test_fair();
 	test_stop(10000);
 	test_stop(0);

@@ -142,19 +142,21 @@ static void test_busy(const char *dir, struct store *a)
 	struct store *c = node(dir, "inst_wake_c");
 	struct store_run first = help_run("alice", STORE_RUNNING);
 	struct store_run second = help_run("alice", STORE_RUNNING);
+	struct store_run third = help_run("alice", STORE_RUNNING);
 	struct help_db *locks[2];
 	struct answer done = {0};
 	bool woken;
 
 	help_put(a, &first, STORE_SYNC);
 	help_put(a, &second, STORE_SYNC);
+	help_put(a, &third, STORE_SYNC);
 	locks[0] = lock_row(dir, &first);
 	locks[1] = lock_row(dir, &second);
 	store_woken(a);
 	store_put_run(a, &first, STORE_SYNC, NULL, NULL);
 	taken(a);
 	store_put_run(a, &second, STORE_SYNC, help_done, &done);
-	cancel(c, &second);
+	cancel(c, &third);    /* whose row nobody holds */
 	store_stop(c, 10000); /* it has woken all whom it was to wake */
 	help_unlock(locks[0]);
 	woken = is_woken(a, STORE_WOKEN_MAIL);

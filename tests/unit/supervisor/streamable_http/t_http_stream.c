@@ -43,7 +43,8 @@ static bool resumes(int number, int seq, const char *text)
 	bool taken;
 
 	snprintf(id, sizeof(id), "%d-%d", number, seq);
-	taken = http_stream_resume(s, c, id) == HTTP_RESUMED;
+	taken =
+	    http_stream_resume(s, c, id, &(struct sse_id){0}) == HTTP_RESUMED;
 	if (!taken)
 		http_conn_refuse(c, 400, "no");
 	in[0] = '\0';
@@ -205,6 +206,16 @@ static void say(const char *text)
 	http_session_ops.send(s, NULL, text, strlen(text));
 }
 
+static bool is_there(uint64_t number)
+{
+	struct http_stream *st;
+
+	TAILQ_FOREACH(st, &s->push, link)
+		if (st->sse.number == number)
+			return true;
+	return false;
+}
+
 static struct http_stream *stream_of(const struct ear *e)
 {
 	struct http_stream *st;
@@ -213,6 +224,33 @@ static struct http_stream *stream_of(const struct ear *e)
 		if (st->conn == e->conn)
 			return st;
 	return NULL;
+}
+
+/* Of several that nobody hears the one that is oldest goes. */
+TEST(unread_of_several)
+{
+	struct ear e[HTTP_PUSH_STREAMS_MAX + 1];
+	uint64_t older, newer;
+
+	begin();
+	for (int i = 0; i < HTTP_PUSH_STREAMS_MAX; i++)
+		e[i] = listens();
+	older = stream_of(&e[2])->sse.number;
+	newer = stream_of(&e[5])->sse.number;
+	close(e[5].fd);
+	close(e[2].fd);
+	loop_times(4);
+	ok(stream_of(&e[2]) == NULL && stream_of(&e[5]) == NULL,
+	   "nobody hears two");
+	e[HTTP_PUSH_STREAMS_MAX] = listens();
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
+	       "one more takes the place of one");
+	ok(is_there(newer), "and not that of the newer one");
+	ok(!is_there(older), "but of the older");
+	server_end();
+	for (size_t i = 0; i < ARRAY_LEN(e); i++)
+		if (i != 2 && i != 5)
+			close(e[i].fd);
 }
 
 /* Each message is on one of them, and one that nobody hears goes first. */
@@ -251,7 +289,8 @@ TEST(unrelated)
 	st = stream_of(&e[2]);
 	snprintf(id, sizeof(id), "g%d-0", (int)st->sse.number);
 	other = come(&conn);
-	is_int(http_stream_resume(s, conn, id), HTTP_RESUMED,
+	is_int(http_stream_resume(s, conn, id, &(struct sse_id){0}),
+	       HTTP_RESUMED,
 	       "the oldest is taken up by another, when there are so many");
 	ok(st->conn == conn, "it is that one's");
 	ok(stream_of(&e[2]) != NULL, "and who had it has a stream, too");

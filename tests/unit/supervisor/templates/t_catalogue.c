@@ -257,6 +257,65 @@ TEST(single)
 	free(dir);
 }
 
+static size_t keeps(const char *const dirs[2], const struct catalogue *was)
+{
+	struct catalogue *c = catalogue_load(dirs, 2, false, NULL, NULL);
+	size_t n = catalogue_keep(c, was);
+
+	for (size_t i = 0; i + 1 < c->n; i++)
+		if (strcmp(c->all[i]->id, c->all[i + 1]->id) > 0)
+			n = 1000; /* they are not sorted any more */
+	catalogue_free(c);
+	return n;
+}
+
+/* Of what is broken by now stays what was loaded, and nothing else does. */
+TEST(kept)
+{
+	char *dir = in_root("k"), *other = in_root("l");
+	const char *dirs[] = {dir, other};
+	struct catalogue *c;
+
+	make_dir("k");
+	make_dir("l");
+	make_package("k/a", "kept_a", "1.0.0");
+	make_package("k/b", "kept_b", "1.0.0");
+	make_package("l/c", "kept_c", "1.0.0");
+	c = catalogue_load(dirs, 2, false, NULL, NULL);
+	is_int((int)keeps(dirs, c), 0, "what is there is not kept beside it");
+	put("k/a", "template.json", "{");
+	is_int((int)keeps(dirs, c), 1, "what was loaded of a broken one is");
+	ok(catalogue_newest(c, "kept_a")->broken != NULL,
+	   "and it is known why");
+	gone("k/b", "template.json");
+	is_int((int)keeps(dirs, c), 1, "of one that was removed it is not");
+	make_package("l/d", "kept_a", "1.0.0");
+	is_int((int)keeps(dirs, c), 0, "nor when it comes from elsewhere");
+	make_package("l/e", "kept_a", "1.0.0");
+	is_int((int)keeps(dirs, c), 1, "unless that is not to be told apart");
+	gone("l/d", "template.json");
+	gone("l/e", "template.json");
+	gone("l/c", "template.json");
+	gone("l/c", "main.lua");
+	gone("l/c", "");
+	put("l", "template.json", "{");
+	is_int((int)keeps(dirs, c), 2, "what lies in a broken folder is kept");
+	catalogue_free(c);
+	for (const char *const *p =
+		 (const char *const[]){"k/a", "k/b", "l/d", "l/e", NULL};
+	     *p != NULL; p++) {
+		gone(*p, "main.lua");
+		if (strcmp(*p, "k/a") == 0)
+			gone(*p, "template.json");
+		gone(*p, "");
+	}
+	gone("l", "template.json");
+	gone("l", "");
+	gone("k", "");
+	free(dir);
+	free(other);
+}
+
 static void shipped(void)
 {
 	static const char *const dirs[] = {"etc/templates"};

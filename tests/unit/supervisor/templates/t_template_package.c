@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packages on disk. */
+#include "supervisor/templates/template_look.h"
 #include "supervisor/templates/template_load.h"
-#include "supervisor/templates/template.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -333,20 +335,40 @@ TEST(closed_above)
 static void same_stamps(void)
 {
 	char digest[65], stamp[65], digest2[65], stamp2[65];
-	size_t files, files2;
+	struct package_size all, both;
 	int fd = package_open(root, errmsg, sizeof(errmsg));
 
-	is_int(package_digest_stamped(fd, NULL, 0, digest2, stamp2, &files2,
+	is_int(package_digest_stamped(fd, NULL, 0, digest2, stamp2, &both,
 				      errmsg, sizeof(errmsg)),
 	       0, "digest and stamp at once");
 	is_int(package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)), 0,
 	       "the digest alone");
-	is_int(package_stamp(fd, stamp, &files, errmsg, sizeof(errmsg)), 0,
+	is_int(package_stamp(fd, stamp, &all, errmsg, sizeof(errmsg)), 0,
 	       "the stamp alone");
 	is_str(digest2, digest, "the digest is the same");
 	is_str(stamp2, stamp, "and the stamp");
-	is_int((int)files2, (int)files, "and the number of files");
+	is_int((int)both.files, (int)all.files, "and the number of files");
+	is_int((int)both.bytes, (int)all.bytes, "and their bytes");
 	close(fd);
+}
+
+/* A look at T, which is kept: its errno. */
+static int look(struct template *t)
+{
+	struct template_look l;
+
+	template_look_init(&l, t);
+	template_look(&l);
+	template_look_keep(&l, t);
+	return l.rc;
+}
+
+static struct template *program(void)
+{
+	put_manifest("{\"type\": \"program\", \"entry\": \"main\"}");
+	put("main", "#!/bin/sh\n", 10, 0755);
+	chmod(root, 0755);
+	return template_load(root, false, errmsg, sizeof(errmsg));
 }
 
 /* Of many files a package is looked through now and then alone. */
@@ -355,24 +377,23 @@ TEST(many_files)
 	struct template *t;
 	char name[32];
 
-	put_manifest("{\"type\": \"program\", \"entry\": \"main\"}");
-	put("main", "#!/bin/sh\n", 10, 0755);
-	chmod(root, 0755);
 	make_dir("m");
 	for (int i = 0; i < 600; i++) {
 		snprintf(name, sizeof(name), "m/%d", i);
 		put(name, "", 0, 0600);
 	}
-	t = template_load(root, false, errmsg, sizeof(errmsg));
-	ok(t != NULL && template_unchanged(t, errmsg, sizeof(errmsg)),
-	   "a package of many files is as it was");
-	ok(t != NULL && t->unchanged_until_us > 0,
-	   "... and is taken for that for a while");
+	t = program();
+	is_int(template_look_known(t), -EINPROGRESS,
+	       "a package is to be looked at");
+	is_int(look(t), 0, "one of many files is as it was");
+	is_int(template_look_known(t), 0,
+	       "... and is taken for that for a while");
 	put_text("m/7", "changed");
-	if (t != NULL)
-		t->unchanged_until_us = 0;
-	ok(t != NULL && !template_unchanged(t, errmsg, sizeof(errmsg)),
-	   "... until it is looked through again");
+	t->looked.until_us = 0;
+	is_int(template_look_known(t), -EINPROGRESS, "... but no longer");
+	is_int(look(t), -ESTALE, "... and is another by then");
+	is_int(template_look_known(t), -ESTALE,
+	       "... which it remains, without another look");
 	template_unref(t);
 	same_stamps();
 	for (int i = 0; i < 600; i++) {
@@ -380,6 +401,62 @@ TEST(many_files)
 		gone(name);
 	}
 	gone("m");
+	gone("main");
+	gone("template.json");
+}
+
+/* To read what is large again would take as long as its owner likes. */
+TEST(large_files)
+{
+	struct template *t;
+	char path[256];
+
+	put("data", "", 0, 0600);
+	snprintf(path, sizeof(path), "%s/data", root);
+	is_int(truncate(path, TEMPLATE_LOOK_BYTES), 0, "a package of 4 MiB");
+	t = program();
+	is_int(look(t), 0, "is as it was");
+	utimes(path, NULL);
+	is_int(look(t), -ESTALE, "is another once a file has been touched");
+	is_int(template_look_known(t), -ESTALE, "... until it is loaded again");
+	template_unref(t);
+	gone("data");
+	t = program();
+	snprintf(path, sizeof(path), "%s/main", root);
+	utimes(path, NULL);
+	is_int(look(t), 0, "one that is small is read again");
+	is_int(template_look_known(t), -EINPROGRESS, "... each time");
+	put("main", "#!/bin/ls\n", 10, 0755);
+	is_int(look(t), -ESTALE, "... and has to be what it was");
+	put("main", "#!/bin/sh\n", 10, 0755);
+	is_int(look(t), 0, "... at that time");
+	template_unref(t);
+	gone("main");
+	gone("template.json");
+}
+
+/* Who has no descriptor for a moment has seen nothing. */
+TEST(cannot_be_seen)
+{
+	struct template *t = program();
+	struct rlimit was, none;
+	int next = dup(0), rc[4];
+
+	close(next);
+	getrlimit(RLIMIT_NOFILE, &was);
+	none = was;
+	for (size_t i = 0; i < ARRAY_LEN(rc); i++) {
+		none.rlim_cur = (rlim_t)next + i;
+		setrlimit(RLIMIT_NOFILE, &none);
+		rc[i] = look(t);
+	}
+	setrlimit(RLIMIT_NOFILE, &was);
+	is_int(rc[0], -EMFILE, "without a descriptor nothing is seen");
+	is_int(rc[1], -EMFILE, "... nor with one");
+	is_int(rc[3], 0, "... but with three");
+	is_int(template_look_known(t), -EINPROGRESS,
+	       "... and no verdict comes of that");
+	template_unref(t);
 	gone("main");
 	gone("template.json");
 }

@@ -3,11 +3,13 @@
 #include "supervisor/threads/rpc_async.h"
 
 #include <event2/event.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/threads/thread_pool.h"
 #include "tests/unit/tap.h"
 
@@ -197,4 +199,90 @@ TEST(full)
 	thread_pool_free(thread_pool);
 	thread_pool = thread_pool_new(base, 1);
 	end();
+}
+
+/* A job that keeps its lane until it is let go on. */
+struct gate {
+	sem_t begun, open;
+};
+
+static void hold_lane(struct thread_pool_job *j, void *arg)
+{
+	struct gate *gate = arg;
+
+	(void)j;
+	sem_post(&gate->begun);
+	sem_wait(&gate->open);
+}
+
+static void told(void *arg, const struct thread_pool_result *end)
+{
+	(void)arg, (void)end;
+}
+
+static void dropped(void *arg)
+{
+	(void)arg;
+}
+
+static const struct thread_pool_kind holding = {.name = "hold",
+						.cpu_ms = 60000,
+						.work = hold_lane,
+						.done = told,
+						.drop = dropped};
+
+static void close_gate(struct gate *gate, struct requestor *q)
+{
+	thread_pool_submit(thread_pool, q, &holding, gate);
+	sem_wait(&gate->begun);
+}
+
+/* What a thread has yet to let go is there, and counted. */
+TEST(held_until_free)
+{
+	struct requestors all = {0};
+	struct config *config = config_new(0);
+	struct requestor *q;
+	struct json_object *tree;
+	struct rpc_msg *m = &got[0];
+	char *text = xcalloc(LARGE + 200, 1);
+	int64_t held;
+	struct gate gate;
+
+	requestors_apply(&all, config);
+	q = requestors_of_uid(&all, 7);
+	sem_init(&gate.begun, 0, 0);
+	sem_init(&gate.open, 0, 0);
+	strcpy(text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+		     "\"tools/call\",\"params\":{\"name\":\"t\","
+		     "\"arguments\":{\"a\":[1");
+	for (size_t i = 0, n = strlen(text); i < LARGE / 4; i++)
+		memcpy(text + n + 2 * i, ",1", 2);
+	strcat(text, "]}}}");
+	begin();
+	rpc_async_parse(thread_pool, q, text, strlen(text), on_parsed, NULL);
+	wait_for(1);
+	settle();
+	held = q->memory.held;
+	ok(held > (int64_t)(LARGE / 4 * 48), "a tree costs its nodes: %lld",
+	   (long long)held);
+	tree = json_object_get(json_member(m->params, "arguments"));
+	json_object_object_del(m->params, "arguments");
+	close_gate(&gate, q);
+	rpc_async_put_inputs(thread_pool, q, m, tree);
+	is_int(q->memory.held, held, "and that until it is let go");
+	sem_post(&gate.open);
+	settle();
+	ok(q->memory.held < 8192, "then little is counted: %lld",
+	   (long long)q->memory.held);
+	close_gate(&gate, q);
+	rpc_async_free(thread_pool, q, m);
+	ok(q->memory.held > 0, "the rest of the message likewise");
+	sem_post(&gate.open);
+	settle();
+	is_int(q->memory.held, 0, "and in the end nothing");
+	n_got = 0;
+	end();
+	requestors_fini(&all);
+	config_free(config);
 }

@@ -80,10 +80,29 @@ static void do_drop(void *arg)
 }
 
 #define DEADLINE_MS 20
-static const struct thread_pool_kind kind = {"test", 60000, do_work, do_done,
-					     do_drop};
-static const struct thread_pool_kind brief = {"brief", DEADLINE_MS, do_work,
-					      do_done, do_drop};
+static const struct thread_pool_kind kind = {.name = "test",
+					     .cpu_ms = 60000,
+					     .work = do_work,
+					     .done = do_done,
+					     .drop = do_drop};
+static const struct thread_pool_kind brief = {.name = "brief",
+					      .cpu_ms = DEADLINE_MS,
+					      .work = do_work,
+					      .done = do_done,
+					      .drop = do_drop};
+
+static const struct thread_pool_kind owed = {.name = "owed",
+					     .cpu_ms = 60000,
+					     .owed = true,
+					     .work = do_work,
+					     .done = do_done,
+					     .drop = do_drop};
+static const struct thread_pool_kind ahead = {.name = "first",
+					      .cpu_ms = 60000,
+					      .first = true,
+					      .work = do_work,
+					      .done = do_done,
+					      .drop = do_drop};
 
 static void job_init(struct job *job, char name)
 {
@@ -244,6 +263,75 @@ TEST(bound)
 	is_int(x[1].works + x[1].dones, 0, "but for the cancelled");
 }
 
+/* What something else bounds is taken, and keeps nothing else from being taken. */
+TEST(owed)
+{
+	static struct job x[THREAD_POOL_OWED_MAX], more;
+	bool taken = true;
+
+	begin(1);
+	for (int i = 0; i < THREAD_POOL_OWED_MAX; i++) {
+		job_init(&x[i], 'x');
+		x[i].waits = i == 0;
+		submit_as(a, &x[i], &owed);
+		taken = taken && x[i].handle != NULL;
+	}
+	job_init(&more, 'm');
+	ok(taken, "%d jobs that are owed are taken", THREAD_POOL_OWED_MAX);
+	submit_as(a, &more, &owed);
+	ok(more.handle == NULL, "one more is not");
+	ok(thread_pool_has_room(o, a), "there is room for others meanwhile");
+	submit(a, &more);
+	ok(more.handle != NULL, "and one of these is taken");
+	sem_post(&x[0].gate);
+	wait_drops(&more, 1);
+	end();
+}
+
+TEST(first)
+{
+	struct job run, x, y, z;
+
+	begin(1);
+	job_init(&run, 'r');
+	job_init(&x, 'x');
+	job_init(&y, 'y');
+	job_init(&z, 'z');
+	run.waits = true;
+	submit(a, &run);
+	sem_wait(&run.begun);
+	submit(a, &x);
+	submit_as(a, &y, &ahead);
+	submit(b, &z);
+	sem_post(&run.gate);
+	wait_drops(&x, 1);
+	is_str(order, "rzyx",
+	       "what gives something back goes before its requestor's others");
+	end();
+}
+
+/* A job of the server's that takes long keeps none of another kind waiting. */
+TEST(own_kinds)
+{
+	struct job load, x, next;
+
+	begin(2);
+	job_init(&load, 'l');
+	job_init(&x, 'x');
+	job_init(&next, 'n');
+	load.waits = true;
+	submit(NULL, &load);
+	sem_wait(&load.begun);
+	submit(NULL, &next);
+	submit_as(NULL, &x, &brief);
+	wait_drops(&x, 1);
+	is_str(order, "x", "a job of the server's waits for those of its kind");
+	sem_post(&load.gate);
+	wait_drops(&next, 1);
+	is_str(order, "xln", "which are done one at a time");
+	end();
+}
+
 TEST(deadline)
 {
 	int64_t before = requestor_cpu_ms(a), others = requestor_cpu_ms(b);
@@ -345,7 +433,8 @@ TEST(free)
 	begin(2);
 	end();
 	thread_pool_free(NULL);
-	ok(true, "without a job there is nothing to end");
+	is_int(run.drops + wait.drops + over.drops + other.drops, 4,
+	       "without a job there is nothing to end");
 }
 
 int main(void)

@@ -200,7 +200,7 @@ TEST(deaths)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	workers(SIGKILL);
 	until("replaced", 3);
-	ok(true, "those that die while they wait are");
+	is_int((int)sum("replaced"), 3, "those that die while they wait are");
 	until("waiting", 2);
 	ok(take_alive(2000) != NULL, "and others come in their place");
 	workers(SIGKILL);
@@ -281,6 +281,71 @@ TEST(late_word)
 	free(b);
 }
 
+/* What fails now and then goes on; a run that began has ended the row. */
+TEST(in_a_row)
+{
+	static char id[] = "t";
+	struct template t = {.id = id, .version_text = id};
+	struct kept k = {.warm = ctx.warm,
+			 .id = 1000000,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .want = 1};
+	struct born b = {.kept_id = k.id};
+
+	TAILQ_INIT(&k.waiting);
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	for (int i = 0; i < 4; i++)
+		warm_was_unfit(ctx.warm, &b, "it died");
+	warm_began(ctx.warm, &b);
+	is_int(k.pause_ms, 0, "after a run that began there is no pause");
+	for (int i = 0; i < 4; i++)
+		warm_was_unfit(ctx.warm, &b, "it died");
+	is_int((int)k.want, 1,
+	       "programs that fail four times, run, and fail again are "
+	       "started ahead");
+	warm_was_unfit(ctx.warm, &b, "it died");
+	is_int((int)k.want, 0, "those that fail five times in a row are not");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+}
+
+#define STUCK 8
+
+/* The fifth in a row is the last: all that wait are let go with it. */
+TEST(stuck)
+{
+	static char id[] = "t";
+	struct template t = {.id = id, .version_text = id};
+	struct kept k = {.warm = ctx.warm,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .used_ms = clock_mono_ms(),
+			 .want = STUCK};
+	struct born all[STUCK];
+
+	TAILQ_INIT(&k.waiting);
+	for (size_t i = 0; i < STUCK; i++) {
+		all[i] = (struct born){.fd = -1,
+				       .owner = ctx.warm,
+				       .kept = &k,
+				       .began_ms = clock_mono_ms() - 3600000,
+				       .settled = i == 1};
+		TAILQ_INSERT_TAIL(&k.waiting, &all[i], link);
+		k.n++;
+	}
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	alarm(60);
+	end_run(take_alive(8000)); /* the next one is asked for: all are seen */
+	while (k.n > 0)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	alarm(0);
+	is_int((int)k.replaced, 5, "programs that never come to wait end");
+	is_int((int)k.want, 0, "and after some in a row there are no more");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+	for (size_t i = 0; i < STUCK; i++)
+		TAILQ_REMOVE(&ctx.warm->ending, &all[i], link);
+}
+
 TEST(let_go)
 {
 	config.prestart_idle_ms = 1;
@@ -288,7 +353,7 @@ TEST(let_go)
 	(void)take(8000);
 	while (kinds() > 0)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
-	ok(true, "they go when no run came for long");
+	is_int((int)kinds(), 0, "they go when no run came for long");
 	config.prestart_idle_ms = 3600000;
 	(void)take(8000);
 	until("waiting", 1);

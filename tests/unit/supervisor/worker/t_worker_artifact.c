@@ -3,6 +3,7 @@
 #include "tests/unit/supervisor/worker/worker_fixture.h"
 
 #include "supervisor/run/lost_artifacts.h"
+#include "supervisor/threads/thread_pool.h"
 
 static char dir[] = "artifacts.XXXXXX";
 
@@ -20,9 +21,17 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 	worker_answer_saved(r, "art_1");
 }
 
+/* Until the thread has written the artifact, or could not. */
+static void settle(void)
+{
+	while (it.w->blob != NULL)
+		event_base_loop(it.base, EVLOOP_ONCE);
+}
+
 static void start(int64_t most, int64_t bytes)
 {
 	begin();
+	it.ctx.thread_pool = thread_pool_new(it.base, 1);
 	it.env.on_artifact = on_artifact;
 	it.config.state_dir = dir;
 	it.ctx.instance = "inst_t";
@@ -34,6 +43,7 @@ static void start(int64_t most, int64_t bytes)
 static void over(void)
 {
 	it.r->n_artifacts = 0;
+	thread_pool_free(it.ctx.thread_pool);
 	end();
 }
 
@@ -46,6 +56,7 @@ static void artifact(const char *data)
 				     .head = {data, strlen(data)}}};
 
 	hear(&m);
+	settle();
 	worker_question_flush(it.w);
 	read_one();
 }
@@ -97,13 +108,16 @@ TEST(promises)
 				     .head = {"12345", 5}}};
 	struct msg rest = {.type = MSG_CHUNK, .chunk = {{"67890", 5}}};
 	struct requestor *q;
+	int64_t stored;
 
 	start(9, 1000);
 	q = it.r->requestor;
+	stored = q->store_bytes;
 	hear(&m);
 	is_int(requestor_kept(q), 10,
 	       "an artifact that is coming in is counted");
 	hear(&rest);
+	settle();
 	is_int(requestor_kept(q), 0, "and no more when it has come");
 	noted();
 	worker_question_flush(it.w);
@@ -120,6 +134,7 @@ TEST(promises)
 	       "have stored: 0 of 9 bytes are used") == it.line,
 	   "one that its requestor has no room for is refused");
 	is_int(requestor_kept(q), 0, "and not counted");
+	q->store_bytes = stored;
 	over();
 }
 

@@ -108,6 +108,51 @@ TEST(floods_of_a_low_rate)
 	end();
 }
 
+/* Who says nothing for long may not say all that at once. */
+TEST(silence)
+{
+	struct msg log = {.type = MSG_LOG, .log = {6, {"x", 1}}};
+	unsigned logged = 0;
+	int rc = 0;
+
+	begin();
+	it.r->limits.messages_per_second = MSG_RATE_MIN;
+	worker_recv_init(it.w);
+	it.w->tokens_ms -= 3600000;
+	while (rc == 0 && logged < 10 * MSG_RATE_MIN * MSG_BURST_S) {
+		rc = hear(&log);
+		logged++;
+	}
+	is_int(rc, -EPROTO, "an hour of silence is no right to a flood");
+	end();
+}
+
+/* Its run is known by its socket, whatever it says. */
+TEST(claims_another_run)
+{
+	const char details[] = "{\"runId\":\"run_other\"}";
+	struct msg fail = {.type = MSG_FAIL,
+			   .fail = {{"EXECUTION_ERROR", 15},
+				    {"bad", 3},
+				    {details, sizeof(details) - 1}}};
+	struct isolation iso = {.view = json_object_new_object()};
+	struct json_object *view = NULL;
+	char *text;
+
+	begin();
+	is_int(hear(&fail), 0, "a worker fails, and names another's run");
+	it.r->state = RUN_FAILED;
+	text = run_json_text(it.r, &iso);
+	ok(json_parse(&view, text, strlen(text), NULL) == 0, "its run is told");
+	is_str(json_member_str(
+		   json_member(json_member(view, "error"), "details"), "runId"),
+	       it.r->id, "by its own id");
+	json_object_put(view);
+	json_object_put(iso.view);
+	free(text);
+	end();
+}
+
 /* Read and write until nothing moves. The CHUNKs and ANSWERs that came. */
 static size_t drain(size_t *bytes)
 {

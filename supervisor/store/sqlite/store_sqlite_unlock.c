@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite_unlock.c - sees SQLite's calls that give a lock on a file back, for
+ * store_sqlite.c, which opens its connection afresh when one has failed: SQLite itself
+ * says "locking protocol", or that another is busy, from then on. What fails here is
+ * SQLite's to tell.
+ */
+#include "supervisor/store/sqlite/store_sqlite_unlock.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+static _Thread_local bool has_failed;
+
+/* Its third argument is a number or an address, of which neither is looked at before. */
+static int hear_fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+	int rc;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	rc = fcntl(fd, cmd, arg);
+	if (rc < 0 && cmd == F_SETLK)
+		has_failed |= ((struct flock *)arg)->l_type == F_UNLCK;
+	return rc;
+}
+
+void store_sqlite_unlock_watch(void)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)hear_fcntl);
+}
+
+bool store_sqlite_unlock_failed(void)
+{
+	bool failed = has_failed;
+
+	has_failed = false;
+	return failed;
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# MutantMaker.pm - small bugs that nobody thought of, made from the source itself:
+# tests/mutate/run --made puts them in, mutants.t holds what is made of a text.
+# Each kind of bug is a row of @KINDS or more; a file that has no function makes none.
+package MutantMaker;
+
+use strict;
+use warnings;
+use Exporter qw(import);
+
+our @EXPORT = qw(mutants_of mutants_sample mutants_equivalent mutants_near mutants_tests);
+
+# TEXT with its comments, strings and preprocessor lines blanked, each byte in its place.
+sub masked {
+	my ($text) = @_;
+	my $blank = sub { $_[0] =~ s/[^\n]/ /gr };
+
+	$text =~ s{(/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^\#(?:[^\n]*\\\n)*[^\n]*)}{$blank->($1)}gmse;
+	return $text;
+}
+
+my $parens = qr/(\((?:[^()]++|(?-1))*\))/;
+# Memory, or a lock, that is not given back is what `make asan` is for; an assertion that never fails changes nothing.
+my $unseen = qr/(?:assert|static_assert|va_start|va_end|\w*(?:free|fini|object_put|_destroy)|log_debug)\(/;
+# Where a statement begins: behind another, a brace, a condition, a label, a blank line or a comment.
+my $begins = qr/(?:\A|(?<=[;{}):\s]\n)|(?<=else\n))/;
+my $statement = qr/(?!$unseen)[*\w][\w>.\[\]-]*(?: [-+|]?= |\()[^;{}]*;/;
+my %turned = ('&&' => '||', '||' => '&&', '==' => '!=', '!=' => '==', 'true' => 'false', 'false' => 'true');
+my %by_one = ('<' => '<=', '<=' => '<', '>' => '>=', '>=' => '>');
+
+# A way of a kind: its name, its place (behind \K, up to the match's end), what stands there then; undef when that is no bug.
+my @KINDS = (
+	['a condition turned round', qr/\bif \K$parens/, sub { $_[0] =~ /[!=]=/ && $_[0] !~ /&&|\|\|/ ? undef : "(!$_[0])" }],
+	['a condition turned round', qr/ \K(?:&&|\|\||==|!=)(?=\s)/, sub { $turned{$_[0]} }],
+	['a condition turned round', qr/\breturn \K(?:true|false)(?=;)/, sub { $turned{$_[0]} }],
+	['off by one', qr/ \K(?:<=?|>=?)(?= )/, sub { $by_one{$_[0]} }],
+	['off by one', qr/ [-+] \K1\b(?![.\w])/, sub { '0' }],
+	['a call left out', qr/$begins\t+\K(?!$unseen)\w+\([^;{}]*\)(?=;$)/m, sub { '(void)0' }],
+	['an error ignored', qr/^\t+\Kif $parens\n\t+(?:return\b[^;{}]*|goto \w+);$/m, sub { ';' }],
+	['an order swapped', qr/$begins\K(\t+)$statement\n\g{-1}$statement$/m, \&order_swapped],
+);
+
+# Two statements the other way round, when the one can tell that the other was before it.
+sub order_swapped {
+	my ($first, $second) = $_[0] =~ /\A(.*?;)\n(.*)\z/s;
+	my ($set) = $first =~ /\A\s*[*]?([\w>.\[\]-]+) [-+|]?= /;
+	my $tells = defined $set ? $second =~ /(?<![\w>.])\Q$set\E\b/ : $second =~ /\A\s*\w+\(/;
+
+	return $tells ? "$second\n$first" : undef;
+}
+
+# The small bugs that TEXT of FILE can have: {file, function, line, kind, at, old, new}, in the order of their places.
+sub mutants_of {
+	my ($file, $text) = @_;
+	my $code = masked($text);
+	my @made;
+
+	while ($code =~ /^[A-Za-z_][^;{}]*?\b(\w+)\([^;{}]*\)\n\{\n(.*?)^\}$/msg) {
+		my ($function, $from, $body) = ($1, $-[2], $2);
+		for my $row (@KINDS) {
+			my ($kind, $where, $becomes) = @$row;
+			pos($body) = 0;
+			while ($body =~ /$where/g) {
+				my ($at, $length) = ($from + $-[0], $+[0] - $-[0]);
+				pos($body) = $-[0] + 1; # one in another is a bug of its own
+				my $old = substr $text, $at, $length;
+				my $new = $becomes->($old) // next;
+				my $line = 1 + (substr($text, 0, $at) =~ tr/\n//);
+
+				push @made, {file => $file, function => $function, line => $line, kind => $kind,
+				             at => $at, old => $old, new => $new};
+			}
+		}
+	}
+	return sort { $a->{at} <=> $b->{at} || $a->{kind} cmp $b->{kind} } @made;
+}
+
+# COUNT of @ALL, drawn by SEED: the same for the same tree, whatever perl it is.
+sub mutants_sample {
+	my ($seed, $count, @all) = @_;
+	my $state = $seed & 0x7fffffff;
+
+	for my $i (reverse 1 .. $#all) {
+		$state = ($state * 1103515245 + 12345) & 0x7fffffff;
+		my $j = ($state >> 8) % ($i + 1);
+		@all[$i, $j] = @all[$j, $i];
+	}
+	splice @all, $count if @all > $count;
+	return sort { $a->{file} cmp $b->{file} || $a->{at} <=> $b->{at} } @all;
+}
+
+sub squeezed { $_[0] =~ s/\s+/ /gr =~ s/^ //r }
+
+# Those of PATH that change nothing, as somebody found who looked: lines FILE FUNCTION: OLD => NEW: WHY.
+sub mutants_equivalent {
+	my ($path) = @_;
+	my %why;
+
+	open my $in, '<', $path or die "$path: $!\n";
+	while (my $line = <$in>) {
+		next if $line =~ /^\s*(?:#.*)?$/;
+		my ($place, $why) = $line =~ /^(\S+ \w+: .+ => .+?): ([^:]+)$/ or die "$path:$.: this is no line of an equivalent bug\n";
+		chomp($why{$place} = $why);
+	}
+	return sub { my ($m) = @_; $why{"$m->{file} $m->{function}: " . squeezed($m->{old}) . ' => ' . squeezed($m->{new})} };
+}
+
+# {file => [tests]} of PATH: lines FILE TEST..., the tests that run most of it.
+sub mutants_near {
+	my ($path) = @_;
+
+	open my $in, '<', $path or die "$path: $!\n";
+	return {map { my ($file, @tests) = split ' '; ($file => \@tests) } grep { !/^#/ } <$in>};
+}
+
+# The tests that may notice a bug in FILE, nearest first: its own unit test, those that run
+# most of it (of NEAR), those that notice the bugs of the lists (@listed) in that file, then
+# in its folder by how often; MOST at most.
+sub mutants_tests {
+	my ($file, $most, $is_test, $near, @listed) = @_;
+	my ($folder, $module) = $file =~ m{^(.*)/([^/]+)\.c$} or return;
+	my (%often, %seen);
+	my @near = grep { $is_test->($_) } "t_$module", @{ $near->{$file} // [] };
+
+	push @near, map { @{ $_->{by} } } grep { $_->{file} eq $file } @listed;
+	$often{$_}++ for map { @{ $_->{by} } } grep { $_->{file} =~ m{^\Q$folder\E/} } @listed;
+	push @near, sort { $often{$b} <=> $often{$a} || $a cmp $b } keys %often;
+	@near = grep { !$seen{$_}++ } @near;
+	splice @near, $most if @near > $most;
+	return @near;
+}
+
+1;

@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# cli_use.t - what people expect of a command: the code's own status, flags wherever
+# they stand, what is too large told with the way out, and a terminal that is plain.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+
+my $cli = Cli->new(templates => {
+	ends => lua('return {exitCode = inputs.n}', inputsSchema => {type => 'object', properties => {n => {type => 'integer'}}}),
+	leaves => lua('for _, name in ipairs{"a.txt", "sub/CLAUDE.md", "Makefile"} do run.artifact{name = name, data = "x"} end return 1'),
+	takes => lua('return #inputs.text', inputsSchema => {type => 'object', properties => {text => {type => 'string'}}}),
+	asks => lua('local a = run.elicit{message = "Who?", schema = {type = "object", properties = {name = {type = "string"}}}} return a.content'),
+});
+my @private = $cli->private;
+
+# ---- the code's exit code ----
+
+for ([0, 0], [7, 7], [255, 255], [256, 1], [-1, 1]) {
+	my ($n, $status) = @$_;
+
+	is($cli->run(['run', 'ends', '--exit-code', '-i', "n=$n", @private])->{status}, $status, "with --exit-code the status is the code's: $n");
+}
+my $r = $cli->run(['run', 'ends', '-i', 'n=7', @private]);
+is($r->{status}, 0, 'without it a run that has succeeded is a success');
+like($r->{err}, qr/succeeded in [\d.]+ m?s; the code's exit code is 7\n/, '... whose line says what the code said');
+unlike($cli->run(['run', 'ends', '-i', 'n=0', @private])->{err}, qr/exit code/, '... where that is worth a word');
+
+# ---- too large for a message ----
+
+write_file("$cli->{here}/large", 'x' x (17 << 20));
+$r = $cli->run(['run', 'takes', '-i', 'text=@large', @private]);
+is($r->{status}, 2, 'what is too large to be sent is wrong usage');
+is($r->{err}, "paddock: what is given is too large to be sent with the call: use \@\@ instead of \@, KEY=\@\@FILE, which uploads the file first\n",
+   '... with what would do, and no word of a run');
+
+# ---- flags in front ----
+
+is($cli->run([@private, '-q', 'run', 'ends', '-i', 'n=3'])->{out}, "{\"exitCode\": 3}\n", 'flags of all commands may stand in front of them');
+is($cli->run(["--state-dir=$cli->{root}/state", '-q', 'template', 'ls', '--templates', "$cli->{root}/templates"])->{status}, 0, '... also of those with two words');
+$r = $cli->run(['--timeout', '5s', 'run', 'ends', @private]);
+like($r->{err}, qr/"--timeout" came before a command, and is no flag of all commands/, 'one that is of a command is told to follow it');
+is($cli->run(['-q'])->{status}, 2, 'flags alone are no command');
+
+# ---- files that other programs obey ----
+
+$r = $cli->run(['run', 'leaves', @private]);
+like($r->{err}, qr/wrote \S+CLAUDE\.md\nwarning: other programs obey a file that is called CLAUDE\.md, and a template wrote this one; [^\n]+\nwrote \S+Makefile\n\z/,
+     'a file that other programs obey is warned of, once');
+like($cli->run(['run', 'leaves', '-q', @private])->{err}, qr/warning: .*CLAUDE/, '... also where little is told');
+
+# Into a folder that was there before only who is asked says that it may.
+sub into { my ($dir, @how) = @_; return $cli->start(['run', 'leaves', '-o', $dir, @private], @how) }
+my $there = "$cli->{here}/project";
+mkdir $there;
+$r = into($there)->finish;
+is(join(' ', map { s{.*project/}{}r } sort glob "$there/* $there/*/*"), 'Makefile.artifact a.txt sub sub/CLAUDE.md.artifact', 'in a folder that was there nobody obeys what comes');
+like($r->{err}, qr/^CLAUDE\.md is written as CLAUDE\.md\.artifact, since other programs obey a file of that name$/m, '... which is said');
+is($r->{status}, 0, '... and is no failure');
+my $ask = into($there, tty => 1, columns => 200, env => {TERM => 'xterm'});
+$ask->wait_shown(qr/CLAUDE\.md, and a template wrote this one: write it into \S+project by that name\? \(y or n\): /);
+$ask->type("y\n");
+$ask->wait_shown(qr/called Makefile, .*\(y or n\): /);
+$ask->type("n\n");
+$ask->finish;
+ok(-e "$there/sub/CLAUDE.md" && !-e "$there/Makefile" && -e "$there/Makefile-2.artifact", 'who is asked decides of each');
+into("$there/new")->finish;
+ok(-e "$there/new/Makefile", 'a folder that is new for it has them by their names');
+my ($id) = $cli->run(['run', 'leaves', '--no-artifacts', '--json', @private])->{out} =~ /"runId": *"(run_\w+)/;
+$cli->run(['artifact', 'get', $id, 'Makefile', @private]);
+ok(-e "$cli->{here}/Makefile", 'and who names one gets it');
+
+# ---- a terminal that draws nothing ----
+
+my $p = $cli->start(['run', 'asks', @private], tty => 1, env => {TERM => 'dumb'});
+$p->wait_shown(qr/name/);
+$p->type("Ada\n");
+is($p->finish->{out}, "{\"name\": \"Ada\"}\n", 'who has a terminal that is called dumb is asked all the same');
+done_testing();

@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# "paddock doctor" tries each template that ships in the real cage, names each that
+# does not work here and why, and leaves nothing of it in the record.
+use lib 'tests/lib';
+use Paddock;
+use Cli;
+use Daemon;
+use File::Basename qw(basename);
+
+my ($table) = read_file("$TOP/cli/doctor_templates.c") =~ /\} shipped\[\] = \{\n(.*?)\n\};/s;
+my @known = $table =~ /^    \{"(\w+)"/mg;
+my @ship = map { basename($_) } glob("$TOP/etc/templates/* $TOP/etc/compiled/*");
+is_deeply([sort @known], [sort @ship], 'each template that ships has something to do');
+
+sub doctor { my ($cli, @more) = @_; return $cli->run(['doctor', '--state-dir', "$cli->{root}/state", @more]) }
+
+my $cli = Cli->new;
+my $r = doctor($cli, '--json', '--templates', "$TOP/etc/templates", '--templates', "$BUILD/templates");
+my $found = json_to($r->{out});
+my %tried = map { $_->{templateId} => $_ } @{$found->{tried}};
+
+is($r->{status}, 0, 'it ends well');
+is_deeply([sort keys %tried], [sort @ship], 'each of them is tried');
+for my $id (@ship) {
+	SKIP: {
+		skip_lacking(1, 'node') if $id =~ /^(?:run_node|text_digests)$/;
+		skip_lacking(1, 'Chromium') if $id =~ /^(?:batch_extract_pages|login_keep_session|multi_tab_compare)$/;
+		ok($tried{$id}{works}, "$id works") or diag($tried{$id}{why});
+	}
+}
+is(json_of(json_to($cli->run(['ps', '-a', '--json', '--state-dir', "$cli->{root}/state"])->{out})), '[]', 'no run of it is left');
+
+# Others by these names, which fail in several ways.
+my $inputs = {type => 'object'};
+$cli = Cli->new(templates => {
+	text_diff => lua('error("the disk is made of cheese")', inputsSchema => $inputs),
+	csv_profile => lua('return {exitCode = 1, stderr = "Traceback\n  line 1\nImportError: no cheese\n"}', inputsSchema => $inputs),
+	run_lua => lua('return {exitCode = 0, stderr = "a warning"}', inputsSchema => $inputs),
+	word_count => lua('return 1', inputsSchema => {type => 'object', required => ['cheese']}),
+	log_digest => lua('run.sleep(60000)', inputsSchema => $inputs, limits => {maxTimeoutMs => 200}),
+	mine => lua('error("nobody tries this")', inputsSchema => $inputs),
+});
+$r = doctor($cli, '--templates', "$cli->{root}/templates");
+like($r->{out}, qr/^templates    1 of 5 that ship work here$/m, 'how many work is told');
+like($r->{out}, qr/^missing      the template text_diff: .*the disk is made of cheese$/m, 'one that raises an error is named, with it');
+like($r->{out}, qr/^missing      the template csv_profile: ImportError: no cheese$/m, 'one whose code fails, with its last word');
+like($r->{out}, qr/^missing      the template word_count: the value lacks the member "cheese"$/m, 'one that refuses, with why');
+like($r->{out}, qr/^missing      the template log_digest: .*200/m, 'one that takes too long');
+unlike($r->{out}, qr/nobody tries this/, 'and none that does not ship');
+like($r->{out}, qr/^runs work$/m, 'runs work all the same');
+is($r->{status}, 0, 'which is the status');
+
+# A daemon whose one place is another's: who stops doctor meanwhile leaves no run there.
+my $d = Daemon->new(config => {max_concurrent_runs => 1}, templates => {
+	mine => lua('run.sleep(600000)', inputsSchema => $inputs, limits => {maxTimeoutMs => 600000}),
+	word_count => lua('return 1', inputsSchema => $inputs),
+});
+ok($d->ready, 'a daemon');
+$cli = Cli->new;
+my @env = (env => {PADDOCK_SOCKET => $d->{socket}});
+my $runs = sub { return join ' ', map { "$_->{templateId} $_->{status}" } json_to($cli->run(['ps', '-a', '--json'], @env)->{out})->@* };
+my ($mine) = $cli->run(['run', '--detach', 'mine'], @env)->{out} =~ /(run_\w+)/;
+my $stopped = $cli->start(['doctor'], @env);
+ok(until_true('a run of doctor', sub { $runs->() eq 'word_count queued mine running' }), 'its run waits');
+is($stopped->signal('INT')->finish->{status}, 130, 'it is stopped by ctrl-C');
+is($runs->(), 'mine running', 'and its run is gone, from the record as well');
+$cli->run(['cancel', $mine], @env);
+$d->stop;
+done_testing;

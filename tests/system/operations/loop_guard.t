@@ -1,0 +1,48 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Tests of several areas with a paddockd that ends when the thread of its loop calls a file,
+# waits for somebody or hashes more than 1 MiB in a turn (tests/tools/loop_guard.c). All tests
+# run so, and with a bound of the time that a turn takes, by make check-guard.
+use strict;
+use warnings;
+use lib 'tests/lib';
+use File::Copy qw(copy);
+use File::Temp qw(tempdir);
+use Paddock;
+
+my @TESTS = map { "tests/system/$_.t" } qw(
+	http/http http/http_listen http/http_ready http/http_artifacts
+	sessions/listen sessions/mcp_base sessions/notifications sessions/resources sessions/revisions sessions/stateless
+	tasks/tasks tasks/tasks_extension_http tasks/tasks_http input/input input/input_http
+	requestors/requestors_http requestors/cross_requestor runs/contract runs/retry runs/regressions
+	store/artifacts store/drain operations/reload);
+my $guarded = "$BUILD/tests/guard/paddockd";
+
+plan(skip_all => 'this build has no guarded paddockd beside it, or is one') if $BUILD =~ m{/guard\z} || !-x $guarded;
+my ($reports) = read_file($guarded) =~ m{(/tmp/paddock-guard\.\d+)/report};
+my $build = tempdir('paddock-guarded.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+chmod 0755, $build;
+symlink $_, $build . '/' . s{.*/}{}r for grep { !m{/paddockd\z} } glob("$BUILD/paddock*"), "$BUILD/templates", "$BUILD/tests";
+copy($guarded, "$build/paddockd") or die "$guarded: $!\n";
+chmod 0755, "$build/paddockd";
+# One that was killed has left its reports; make check-guard names nobody there.
+my ($owner) = -e "$reports/calls-alone" ? read_file("$reports/calls-alone") =~ /(\d+)/ : ();
+if ($owner && !kill 0 => $owner) {
+	unlink glob "$reports/*";
+	rmdir $reports;
+}
+mkdir $reports or plan(skip_all => "make check-guard goes on: $reports is there");
+chmod 01777, $reports;
+write_file("$reports/calls-alone", "$$\n");
+
+local $ENV{PADDOCK_BUILD} = $build;
+for my $test (@TESTS) {
+	my $said = qx{$^X $test 2>&1};
+
+	ok($? == 0, $test) or diag($said =~ /^((?:not ok|#).*)$/mg);
+}
+is(qx{tests/tools/guarded $reports $guarded}, "loop_guard: 0 places\n", 'nothing was done on the loop that may take long');
+unlink glob "$reports/*";
+rmdir $reports;
+done_testing();

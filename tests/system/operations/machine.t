@@ -1,0 +1,47 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What the machine is set to that no cage can make good: the profile, and so doctor,
+# tells it. The settings are files laid over those of /proc, in mounts of the server's
+# own: the machine's stay as they are.
+use lib 'tests/lib';
+use Paddock;
+
+needs('root', 'mount');
+
+# What the profile says of settings that are FILE => TEXT below /proc/sys, by the names
+# of its checks that are not well.
+sub says {
+	my ($before, %set) = @_;
+	my $root = Paddock::fresh_root();
+	my ($n, @lay) = (0);
+
+	for my $name (sort keys %set) {
+		write_file("$root/set." . ++$n, "$set{$name}\n");
+		push @lay, "mount --bind $root/set.$n /proc/sys/$name";
+	}
+	my $s = Paddock->new(templates => {lua => lua('return 1')},
+		wrap => ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', join(' && ', @lay, $before, 'exec "$@"'), 'sh']);
+
+	$s->init;
+	my $checks = $s->tool('get_runtime_profile')->{view}{health}{checks};
+	$s->stop('the server');
+	return {map { $_->{name} => $_->{says} } grep { $_->{verdict} ne 'well' } @$checks};
+}
+
+my $crashes = 'crashes that nobody is told of';
+my $memory = 'memory that runs cannot promise away';
+
+same_json(says('true', 'kernel/core_pattern' => 'core', 'vm/overcommit_memory' => 0), {}, 'of what is usual nothing is told');
+same_json(says('true', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-coredump %P'), {}, 'nor of a program for crashes, which no run starts');
+like(says('ulimit -Hc 0', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-coredump %P')->{$crashes},
+     qr/^the system's core_pattern is a program, and the limit of cores is 0/, 'but where a limit of 0 was left to us');
+same_json(says('ulimit -Hc 0', 'kernel/core_pattern' => 'core'), {}, 'which does no harm to files');
+like(says('true', 'kernel/core_pattern' => '@/run/cores')->{$crashes}, qr/^the system's core_pattern is a socket/, 'and of a socket, in any case');
+like(says('true', 'vm/overcommit_memory' => 2)->{$memory}, qr/^vm\.overcommit_memory is 2/, 'and of memory that is promised');
+my $s = Paddock->new(templates => {lua => lua('return 1')});
+
+$s->init;
+$s->tool('get_runtime_profile') for 1 .. 20;
+$s->stop('where no program can be looked for, who asks for the profile again and again leaves no descriptor open');
+
+done_testing;

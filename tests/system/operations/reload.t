@@ -1,0 +1,123 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# "paddock reload" says what was taken and what was refused, to who runs the daemon
+# alone; and with watch_templates a template that is edited is served without a word.
+use lib 'tests/lib';
+use Paddock;
+use Daemon;
+use Cli;
+use File::Path qw(remove_tree);
+
+my $cli = Cli->new;
+
+sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{socket}, @flags]) }
+
+# ---- asked for ----
+{
+	my $s = Daemon->new(config => "[limits]\nmax_queued_runs = 7\n",
+			    templates => {stays => lua('return 1'), changes => lua('return 1'), goes => lua('return 1'), breaks => lua('return 1')});
+
+	$s->ready;
+	is(reload($s)->{out}, "configuration  taken\ntemplates      4, as they were\n", 'what is as it was is taken as it was');
+
+	write_file("$s->{root}/templates/changes-1.0.0/main.lua", 'return function() return 2 end');
+	remove_tree("$s->{root}/templates/goes-1.0.0");
+	$s->write_templates({comes => lua('return 3')});
+	write_file("$s->{root}/templates/breaks-1.0.0/template.json", '{');
+	$s->put_config("[limits]\nmax_queued_runs = 8\n[server]\nnode_name = other\nuser = other\n");
+	my $r = reload($s);
+	is($r->{status}, 3, 'what is taken in part is a partial success');
+	like($r->{out}, qr{\Aconfiguration  taken, but for node_name and user, which take a restart\ntemplates      4: 1 new \(comes 1\.0\.0\), 1 changed \(changes 1\.0\.0\), 1 gone \(goes 1\.0\.0\)\nrefused        \Q$s->{root}\E/templates/breaks-1\.0\.0: .+; what was loaded before is kept\n\z},
+	     '... and says what was new, changed and gone, and what was refused');
+	my $c = $s->client->greeted;
+	is($c->run_sync('changes')->{result}, 2, '... which is so');
+	is($c->run_sync('comes')->{result}, 3, '... also of the new one');
+	is($c->run_sync('breaks')->{result}, 1, '... and of what was kept');
+
+	my $told = json_to(reload($s, '--json')->{out});
+	is_deeply([$told->{configuration}, $told->{templates}, scalar @{$told->{refused}}, $told->{refused}[0]{kept}],
+		  ['taken', 4, 1, JSON::PP::true()], 'the same as JSON');
+
+	remove_tree("$s->{root}/templates/breaks-1.0.0");
+	$s->put_config("[limits]\nmax_queued_runs = many\n");
+	$r = reload($s);
+	is($r->{status}, 125, 'a configuration that is wrong is a failure');
+	like($r->{out}, qr/\Aconfiguration  refused: \S+paddock\.conf:2: .*max_queued_runs.*\ntemplates      4, as they were\n\z/, '... with the line, and nothing is taken');
+	$s->put_config('');
+	is(reload($s)->{status}, 0, '... and mended it is');
+
+	# several who ask at once: each is answered
+	my @all = map { $s->client->greeted } 1 .. 5;
+	my @ids = map { $_->request('paddock/reload', {}) } @all;
+	is(scalar(grep { ($all[$_]->answer($ids[$_])->{result}{configuration} // '') eq 'taken' } 0 .. $#all), 5, 'each of five who ask at once is answered');
+	$_->hang_up for @all, $c;
+
+	# one that has gone meanwhile
+	my $gone = $s->client->greeted;
+	$gone->request('paddock/reload', {});
+	$gone->flush;
+	$gone->hang_up;
+	is(reload($s)->{status}, 0, 'one that does not wait for its answer is nobody\'s trouble');
+
+	SKIP: {
+		skip_lacking(1, 'root');
+		chmod 0666, $s->{socket};
+		my $other = $s->client(65534)->greeted;
+		my $answer = $other->call('paddock/reload', {});
+		like($answer->{error}{message} // '', qr/^a reload is for root and the user who runs this server/, 'nobody else may ask for it');
+		$other->hang_up;
+	}
+	$s->stop;
+}
+
+is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has nothing to load again');
+
+# ---- watched ----
+{
+	my $s = Daemon->new(config => "[server]\nwatch_templates = yes\n", templates => {edited => lua('return 1'), other => lua('return 1')});
+
+	$s->ready;
+	my $c = $s->client->greeted;
+	is($c->run_sync('edited')->{result}, 1, 'a template is served as it was');
+	write_file("$s->{root}/templates/edited-1.0.0/main.lua", 'return function() return 2 end');
+	ok(until_true('the edit', sub { ($c->run_sync('edited')->{result} // 0) eq 2 }), 'one that is edited is served anew without being asked for');
+	$s->write_templates({fresh => lua('return 5')});
+	ok(until_true('the new one', sub { ($c->run_sync('fresh')->{result} // 0) eq 5 }), '... and so is a new one');
+	remove_tree("$s->{root}/templates/other-1.0.0");
+	ok(until_true('its end', sub { ($c->run('other', {})->{view}{errorCode} // '') eq 'TEMPLATE_NOT_FOUND' }), '... and one that was removed is not');
+
+	$s->write_templates({reads => {program => "#!/bin/sh\ncat \"\${0%/*}/lib/a\"\n"}});
+	mkdir "$s->{root}/templates/reads-1.0.0/lib";
+	for my $n (6, 7) {
+		write_file("$s->{root}/templates/reads-1.0.0/lib/a", $n);
+		ok(until_true("what says $n", sub { ($c->run_sync('reads')->{result} // 0) eq $n }), "a folder that comes is watched, too: $n");
+	}
+
+	my $linked = Paddock::fresh_root();
+	write_file("$linked/linked/$_", read_file("$s->{root}/templates/fresh-1.0.0/$_") =~ s/fresh/linked/gr) for 'template.json', 'main.lua';
+	chmod 0755, $linked, "$linked/linked";
+	symlink "$linked/linked", "$s->{root}/templates/linked";
+	ok(until_true('a link', sub { ($c->run_sync('linked')->{result} // 0) eq 5 }), 'a package may be linked there');
+	write_file("$linked/linked/main.lua", 'return function() return 8 end');
+	ok(until_true('its edit', sub { ($c->run_sync('linked')->{result} // 0) eq 8 }), '... and is watched where it lies');
+
+	my ($zygote) = grep { (read_file("/proc/$_/cmdline") // '') =~ /\0program/ } $s->zygotes;
+	my $n = () = $s->log_text =~ /reload=done/g;
+	write_file("$s->{root}/templates/.notes", 'x');
+	until_true('a load', sub { (() = $s->log_text =~ /reload=done/g) > $n });
+	is($c->run_sync('reads')->{result}, 7, 'a file that is of no template changes nothing');
+	ok(alive($zygote), '... and prepares no programs anew');
+
+	$s->put_config("[server]\nwatch_templates = no\n");
+	is($s->reload, 'done', 'a reload ends it');
+	my $fds = sub { scalar grep { (readlink($_) // '') =~ /inotify/ } glob "/proc/$s->{pid}/fd/*" };
+	my $none = $fds->(); # but for what the store has
+	$s->put_config("[server]\nwatch_templates = yes\n");
+	is($s->reload, 'done', 'another begins it');
+	is($fds->(), $none + 1, '... with one watch of all');
+	is($s->reload, 'done', 'and one more');
+	is($fds->(), $none + 1, '... leaves it at one');
+	$c->hang_up;
+	$s->stop;
+}
+done_testing;

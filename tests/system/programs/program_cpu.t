@@ -1,0 +1,45 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The CPU time of a program's processes is counted and held, whoever waits for them and
+# however the run ends; with cgroups, which count, and without.
+use lib 'tests/lib';
+use Paddock;
+
+sub perl { return "#!/usr/bin/perl\n$_[0]\n" }
+
+my $burn = 'sub burn { my @t = times; my $end = $t[0] + $t[1] + $_[0]; do { @t = times } while ($t[0] + $t[1] < $end) }';
+my %templates = (
+    # children that end by themselves, and leave nobody what they used
+    unwaited => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
+				 ' for (1 .. 60) { my $pid = fork; if (!$pid) { burn(0.45); exit } select undef, undef, undef, 0.5; } print 1'),
+		 limits => {maxCpuMs => 2000, maxTimeoutMs => 60000}},
+    waited => {program => perl("$burn <STDIN>; for (1 .. 12) { my \$pid = fork; if (!\$pid) { burn(0.02); exit } waitpid \$pid, 0 } print 1"),
+	       limits => {maxCpuMs => 30000, maxTimeoutMs => 60000}},
+    busy => {program => perl("$burn my \$pid = fork; if (!\$pid) { burn(0.4); print STDERR qq(burnt\\n); sleep 99 } sleep 99"),
+	     limits => {maxCpuMs => 60000, maxTimeoutMs => 60000}},
+);
+
+# What the server says that RUN has used.
+sub charged { my ($s, $run) = @_; return $s->log_has(qr/run=\Q$run\E .* cpu_ms=(\d+)/) }
+
+for my $user ($> == 0 ? (0, 65534) : ($>)) {
+	my $who = $user == 0 ? 'root' : 'a user';
+	my $s = Paddock->new(templates => \%templates, $user != $> ? (user => $user) : ());
+
+	$s->init;
+	my $e = $s->run_sync('unwaited')->{error};
+	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
+	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
+	is($s->run_sync('waited')->{result}, 1, 'those that are waited for count once');
+
+	my $id = $s->run_async('busy', {});
+	$s->log_has(qr/run=\Q$id\E .*msg="burnt"/);
+	$s->tool(cancel_task_run => {runId => $id});
+	until_true('the end', sub { $s->get($id)->{status} eq 'canceled' });
+	cmp_ok(charged($s, $id), '>=', 350, 'what children used is charged when a run is cancelled');
+	my $v = $s->run_sync('busy', {}, timeoutMs => 4000);
+	is($v->{error}{errorCode}, 'RUN_TIMEOUT', 'when it is out of time');
+	cmp_ok(charged($s, $v->{runId}), '>', 0, '…too');
+	$s->stop;
+}
+done_testing;

@@ -1,0 +1,88 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What a template reads of its own package tells nobody outside what it was given:
+# a small package is a copy, whose pages are not those of the files on disk. One that
+# is large, or cannot be copied, is shown itself.
+use lib 'tests/lib';
+use Paddock;
+use Cage;
+use Daemon;
+use POSIX ();
+
+# It reads the last page of its file data.
+my $READS = "#!/bin/sh\ntail -c 10 /template/data >/dev/null\necho 1\n";
+
+# Which of PATH's pages does the kernel have? undef: that cannot be seen.
+sub pages {
+	my ($path) = @_;
+	my $len = -s $path;
+	my $vec = "\0" x (($len + 4095) >> 12);
+
+	open my $in, '<', $path or die "$path: $!\n";
+	my $at = syscall 9, 0, $len, 1, 1, fileno $in, 0; # mmap, PROT_READ, MAP_SHARED
+	return undef if $at == -1 || syscall(27, $at, $len, $vec) != 0; # mincore
+	syscall 11, $at, $len; # munmap
+	return [map { $_ & 1 } unpack 'C*', $vec];
+}
+
+# Nothing of PATH stays in memory; whether that is so.
+sub evict {
+	my ($path) = @_;
+
+	open my $in, '<', $path or die "$path: $!\n";
+	syscall 74, fileno $in; # fsync
+	syscall 221, fileno $in, 0, 0, 4; # fadvise64, POSIX_FADV_DONTNEED
+	return !grep { $_ } @{pages($path) // [1]};
+}
+
+{
+	my $probe = Paddock::fresh_root() . '/probe';
+
+	write_file($probe, 'x' x 8192);
+	plan skip_all => 'files here are always in memory, or nobody may see which are' unless (POSIX::uname())[4] eq 'x86_64' && evict($probe);
+}
+
+for (users()) {
+	my ($who, $user) = @$_;
+	my $s = Daemon->new(user => $user, idle => 1, templates => {map { ($_ => {program => $READS}) } qw(small large padded unread)});
+	my %bytes = (small => 4096, large => 5 << 20, padded => 3 << 20, unread => 10);
+	my $seen = sub {
+		my ($c, $id) = @_;
+		my $data = "$s->{root}/templates/$id-1.0.0/data";
+
+		evict($data) or return 'in memory';
+		my $v = $c->run_sync($id);
+		return !defined $v->{result} ? json_of($v->{error}) : pages($data)->[-1] ? 'itself' : 'a copy';
+	};
+
+	write_file("$s->{root}/templates/$_-1.0.0/data", 'x' x $bytes{$_}) for keys %bytes;
+	write_file("$s->{root}/templates/unread-1.0.0/.swp", 'x');
+	chown $user, $user, glob "$s->{root}/templates/*/{data,.swp}" if defined $user;
+	chmod 0600, "$s->{root}/templates/unread-1.0.0/.swp";
+	$s->start;
+	my $c = $s->client->greeted;
+
+	is($seen->($c, 'small'), 'a copy', "a small package is a copy ($who)");
+	is($seen->($c, 'padded'), 'a copy', '... also one of some MiB');
+	is($seen->($c, 'large'), 'itself', '... a large one is not');
+	is($seen->($c, 'unread'), defined $user ? 'a copy' : 'itself', '... nor one with a file that workers may not read, which runs all the same');
+	unlike($s->log_text, qr/unshown=/, '... and nothing is said of it');
+
+	# Then its pages on disk are looked at by nobody but the server.
+	write_file("$s->{root}/templates/small-1.0.0/data", 'y' x 4096);
+	is($c->run_sync('small')->{error}{errorCode}, 'EXECUTION_ERROR', 'a package that was changed does not run');
+	is($s->reload, 'done', '... until it is loaded again');
+	is($c->run_sync('small')->{result}, 1, '... and copied, which reads all of it');
+	is($seen->($c, 'small'), 'a copy', '... when it is a copy again');
+
+	$s->write_config("[sandbox]\nmax_package_copies_bytes = 1M\n");
+	$c->hang_up;
+	$s->stop;
+	$s = $s->again(templates => undef);
+	$c = $s->client->greeted;
+	is($seen->($c, 'small'), 'a copy', 'with less room for copies a small one still is one');
+	is($seen->($c, 'padded'), 'itself', '... and what does not fit is shown itself');
+	$c->hang_up;
+	$s->stop;
+}
+done_testing;

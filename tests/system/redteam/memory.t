@@ -1,0 +1,157 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The server's memory, and clients that want it all: it stays below server_memory whatever
+# they send, who keeps most is refused, and somebody else is served meanwhile.
+use lib 'tests/lib';
+use Paddock;
+use Http;
+
+my %TEMPLATES = (
+	naps => {code => "return function(run) run.sleep(600000) end\n", inputsSchema => {type => 'object'}},
+	echo => {code => "return function(run, i) return {n = i.n} end\n", inputsSchema => {type => 'object'}},
+);
+my $MOST_MB = 256;
+
+sub server {
+	my (%o) = @_;
+
+	return Http->new(templates => {%TEMPLATES}, tokens => {eve => 'e', mal => 'm', ada => 'a'}, limits => {}, %o,
+			 config => "[limits]\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 2\n");
+}
+
+sub peak_mb { return peak_kb($_[0]{pid}) >> 10 }
+
+# The text of a call that is small and makes a tree of many values.
+sub call_text {
+	my ($id, $values, $tool) = @_;
+
+	return '{"jsonrpc":"2.0","id":"' . $id . '","method":"tools/call","params":{"name":"' . $tool . '","arguments":{"a":[' . join(',', ('{}') x $values) . ']}}}';
+}
+
+# POST TEXT, and do not wait for the answer.
+sub post {
+	my ($s, $token, $text, $headers) = @_;
+	my $c = $s->connect;
+
+	$c->request('POST', '/mcp', {Authorization => "Bearer $token", 'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream', %{$headers // {}}}, $text);
+	return $c;
+}
+
+my $s = server();
+my $ada = $s->client('ada')->greeted;
+my $eve = $s->client('eve')->greeted;
+my %EVE = ('Mcp-Session-Id' => $eve->{session}, 'MCP-Protocol-Version' => '2025-11-25');
+my $idle = peak_mb($s);
+
+# ---- calls that wait, and their trees ----
+{
+	my (@open, $refused);
+
+	for my $n (1 .. 120) {
+		push @open, post($s, 'e', call_text("l$n", 20_000, 'naps'), \%EVE);
+	}
+	for my $n (1 .. 300) {
+		push @open, post($s, 'e', call_text($n, 2_500, 'naps'), \%EVE);
+		is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', 'somebody else is answered') if $n % 100 == 0;
+	}
+	$refused = $s->fetch('POST', '/mcp', {Authorization => 'Bearer e', 'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream', %EVE}, call_text('last', 2_500, 'naps'));
+	is("$refused->{status} " . ($refused->{json}{error}{data}{errorCode} // 'none'), '429 QUOTA_EXCEEDED', 'who has many that wait is refused one more');
+	is($ada->run_sync(echo => {n => 1})->{result}{n}, 1, '…and has a run');
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, "calls that wait: $idle MB before, at most " . peak_mb($s));
+	$_->hang_up for @open;
+}
+
+# ---- sessions, of which each declares much ----
+{
+	my $much = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"x","version":"1"},"capabilities":{"experimental":{"a":[' . join(',', ('{}') x 700) . ']}}}}';
+	my $made = 0;
+
+	for (1 .. 200) {
+		my $r = $s->fetch('POST', '/mcp', {Authorization => 'Bearer m', 'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream'}, $much);
+
+		$made++ if $r->{headers}{'mcp-session-id'};
+	}
+	cmp_ok($made, '>', 100, "$made sessions begin that declare much");
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, "$made sessions that declare much: at most " . peak_mb($s) . ' MB');
+}
+
+my $mal = $s->client('mal')->greeted;
+my %MAL = (Authorization => 'Bearer m', 'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream', 'Mcp-Session-Id' => $mal->{session}, 'MCP-Protocol-Version' => '2025-11-25');
+
+# ---- many values, and no template that gets them ----
+{
+	my $r = $s->fetch('POST', '/mcp', \%MAL,
+			  '{"jsonrpc":"2.0","id":"p","method":"ping","params":{"a":[' . join(',', ('{}') x 20_000) . ']}}');
+
+	is($r->{json}{id}, 'p', 'a ping with many values is answered under its id');
+	like($r->{json}{error}{message}, qr/ping came with what takes \d+ bytes of memory; at most 1048576 are taken/, '…and refused, for nobody would read them');
+}
+
+# ---- one message that has no room ----
+{
+	my $r = $s->fetch('POST', '/mcp', \%MAL, call_text('big', 900_000, 'echo'));
+	my $data = $r->{json}{error}{data};
+
+	is("$r->{status} $r->{json}{id}", '429 big', 'one whose tree has no room is refused under its id');
+	is("$data->{errorCode} $data->{retryAfterMs}", 'QUOTA_EXCEEDED 1000', '…with when to try again');
+	like($r->{json}{error}{message}, qr/server_memory in \[limits\]/, '…and who can raise that');
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
+}
+$s->stop;
+
+# ---- another bound, by a reload ----
+{
+	my $s = Http->new(templates => {%TEMPLATES}, tokens => {mal => 'm'}, limits => {}, config => "[limits]\nserver_memory = 2G\n");
+	my $config = $s->{config};
+	my $mal = $s->client('mal')->greeted;
+	my $ask = sub {
+		my ($id) = @_;
+		my $a = $mal->answer($mal->request('tools/call', {name => 'echo', arguments => {n => 1, a => [map { {} } 1 .. 900_000]}}, $id));
+
+		return $a->{error} ? $a->{error}{data}{errorCode} : 'runs';
+	};
+
+	is($ask->('before'), 'runs', 'a message has room');
+	$s->write_config($config =~ s/server_memory = 2G/server_memory = 128M/r);
+	is($s->reload, 'done', 'a reload with less server_memory is taken');
+	is($ask->('less'), 'QUOTA_EXCEEDED', '…and the same message has none');
+	$s->write_config($config);
+	$s->reload;
+	is($ask->('more'), 'runs', '…until another has more');
+	$s->stop;
+}
+
+# ---- results, which are checked as trees ----
+{
+	my @who = qw(a b c d);
+	my $s = Http->new(templates => {big => {code => 'return function(run, i) local t = {} for n = 1, 900000 do t[n] = {} end return {t = t} end',
+		inputsSchema => {type => 'object'}, outputsSchema => {type => 'object', properties => {t => {type => 'array', items => {type => 'object'}}}},
+		limits => {maxOutputBytes => 16 << 20, maxMemoryBytes => 512 << 20}}},
+		tokens => {map { $_ => $_ } @who}, limits => {}, config => "[limits]\nserver_memory = 512M\nmax_concurrent_runs = 8\n");
+	my @runs;
+
+	for my $c (map { $s->client($_)->greeted } @who, @who) {
+		push @runs, $c->tool(run_task_template => {templateId => 'big', inputs => {}, options => {mode => 'async'}})->{view}{runId};
+	}
+	$s->log_has(qr/run=\Q$_\E .*status=/) for @runs;
+	is_deeply([$s->log_text =~ /template=big .*status=(\w+)/g], [('succeeded') x @runs], scalar(@runs) . ' runs give many values at once');
+	cmp_ok(peak_mb($s), '<', 512 * $ROOM, '…of which not all are read at the same time: at most ' . peak_mb($s) . ' MB');
+	$s->stop;
+}
+
+# ---- over lines ----
+$s = Paddock->new(templates => {%TEMPLATES}, config => "[limits]\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 2\n");
+$s->init;
+{
+	my @ids = map { "l$_" } 1 .. 150;
+
+	$s->{out} .= call_text($_, 20_000, 'naps') . "\n" for @ids;
+	$s->{out} .= call_text('big', 900_000, 'echo') . "\n";
+	$s->wait_for('a refusal', sub { $s->{answers}{'"big"'} });
+	my $refused = $s->{answers}{'"big"'};
+
+	is($refused->{error}{data}{errorCode}, 'QUOTA_EXCEEDED', 'over lines one is refused, too');
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
+}
+$s->kill_now if $s->can('kill_now');
+done_testing();

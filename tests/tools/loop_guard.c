@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop_guard.c - linked into the paddockd of make check-guard: ends it when the thread
+ * of its loop does what may take long by somebody else's choice.
+ *
+ * Between loop_guard_begin() and loop_guard_end(), and outside of loop_guard_allow(),
+ * that thread may make no call to a file, wait for nobody, hash no more than 1 MiB
+ * in a turn of the loop, and take no more than 10 ms of CPU in one. What it did, and
+ * from where, is written to a file of its own in REPORTS, which tests/tools/guarded
+ * tells. Calls are seen where the dynamic linker binds them, so those of libraries
+ * are seen, too, but not what the C library calls within itself.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <netdb.h>
+#include <nettle/sha2.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/loop_guard.h"
+
+#define TURN_US 10000
+#define HASH_BYTES ((size_t)1 << 20)
+#define GOES_ON REPORTS "/goes-on"	   /* tell, and do not end */
+#define CALLS_ALONE REPORTS "/calls-alone" /* take no notice of time */
+#define FRAMES 64
+#define ALARM (SIGRTMIN + 6)
+
+static __thread bool is_loop;
+static __thread int allowed; /* how deep, also before the loop is watched */
+static pid_t loop_tid;
+static size_t hashed;
+static timer_t timer;
+static bool has_timer, told_turn, calls_alone;
+static int64_t turn_us; /* CPU time when the turn began */
+
+static void *real(void **at, const char *name)
+{
+	if (*at == NULL)
+		*at = dlsym(RTLD_NEXT, name);
+	return *at;
+}
+
+/* The function of this name that is behind ours. */
+#define REAL(name)                                                             \
+	({                                                                     \
+		static void *found_;                                           \
+		(__typeof__(name) *)real(&found_, #name);                      \
+	})
+
+/* ---- what is told ---- */
+
+static void say(int fd, const char *s)
+{
+	(void)!REAL(write)(fd, s, strlen(s));
+}
+
+static void tell(const char *call, const char *of)
+{
+	static int n;
+	void *frame[FRAMES];
+	char path[128];
+	int fd, depth;
+
+	snprintf(path, sizeof(path), REPORTS "/report.%d.%d", (int)loop_tid,
+		 n++);
+	fd = REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fd = STDERR_FILENO;
+	say(fd, "loop_guard: ");
+	say(fd, call);
+	say(fd, " on the loop: ");
+	say(fd, of);
+	say(fd, "\n");
+	depth = backtrace(frame, FRAMES);
+	backtrace_symbols_fd(frame, depth, fd);
+	if (fd != STDERR_FILENO)
+		REAL(close)(fd);
+}
+
+/* It was CALL, with OF. A child before its exec shares all but the thread. */
+static void offend(const char *call, const char *of)
+{
+	static bool goes_on;
+
+	if (gettid() != loop_tid)
+		return;
+	allowed++;
+	tell(call, of);
+	goes_on = goes_on || REAL(access)(GOES_ON, F_OK) == 0;
+	if (!goes_on)
+		abort();
+	allowed--;
+}
+
+static bool watched(void)
+{
+	return is_loop && allowed == 0;
+}
+
+/* Memory of the kernel's or of ours: no disk is behind it. */
+static bool is_memory(const char *path)
+{
+	static const char *const all[] = {"/proc/", "/sys/fs/cgroup/",
+					  "/dev/null", "/memfd:"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strncmp(path, all[i], strlen(all[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Where FD's file is; "": it is none of a disk's. */
+static void file_of(int fd, char path[256])
+{
+	char link[64];
+	struct stat st;
+	struct statfs fs;
+	ssize_t n;
+	int err = errno;
+
+	path[0] = '\0';
+	allowed++;
+	if (REAL(fstat)(fd, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+	    REAL(fstatfs)(fd, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC &&
+	    fs.f_type != CGROUP_SUPER_MAGIC &&
+	    fs.f_type != CGROUP2_SUPER_MAGIC) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = REAL(readlink)(link, path, 255);
+		path[n > 0 ? n : 0] = '\0';
+		if (is_memory(path))
+			path[0] = '\0';
+	}
+	allowed--;
+	errno = err;
+}
+
+/* The first three are a client's own, or the operator's: it is they who wait. */
+static void with_fd(const char *call, int fd)
+{
+	char path[256];
+
+	if (!watched() || fd <= STDERR_FILENO)
+		return;
+	file_of(fd, path);
+	if (path[0] != '\0')
+		offend(call, path);
+}
+
+static void with_path(const char *call, const char *path)
+{
+	if (watched() && !is_memory(path))
+		offend(call, path);
+}
+
+/* Below AT: a folder that is memory's is known by its descriptor. */
+static void with_at(const char *call, int at, const char *path)
+{
+	if (!watched())
+		return;
+	if (path[0] == '/' || at == AT_FDCWD)
+		with_path(call, path);
+	else
+		with_fd(call, at);
+}
+
+/* The last of a file: what it held is given back now. */
+static void with_last(const char *call, int fd)
+{
+	struct stat st;
+
+	if (watched() && REAL(fstat)(fd, &st) == 0 && st.st_nlink == 0)
+		with_fd(call, fd);
+}
+
+/* ---- turns ---- */
+
+static int64_t cpu_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static int64_t work_us(void)
+{
+	static volatile uint32_t memory[1 << 14];
+	int64_t began = cpu_us();
+
+	for (uint32_t i = 0, x = 1; i < 1u << 17; i++) {
+		x = x * 1664525 + 1013904223;
+		memory[x >> 18] += x;
+	}
+	return cpu_us() - began;
+}
+
+/*
+ * How many times slower this machine is, just now, than one that takes NOMINAL_US:
+ * one whose CPUs are shared counts others' time as ours.
+ */
+#define NOMINAL_US 400
+
+static int64_t times_slower(void)
+{
+	int64_t us = work_us();
+
+	return us <= NOMINAL_US ? 1 : (us + NOMINAL_US - 1) / NOMINAL_US;
+}
+
+static void arm(int64_t us)
+{
+	const struct itimerspec in = {
+	    .it_value = {.tv_sec = us / 1000000,
+			 .tv_nsec = us % 1000000 * 1000}};
+
+	if (has_timer && !calls_alone)
+		timer_settime(timer, 0, &in, NULL);
+}
+
+static void begin_turn(void)
+{
+	hashed = 0;
+	told_turn = false;
+	turn_us = cpu_us();
+	arm(TURN_US);
+}
+
+/* The turn has used its time, unless the machine is slower just now. */
+static void on_alarm(int sig)
+{
+	int err = errno;
+	int64_t used = cpu_us() - turn_us, most = TURN_US * times_slower();
+	char of[64];
+
+	(void)sig;
+	if (!watched() || told_turn) {
+		errno = err;
+		return;
+	}
+	if (used < most) {
+		arm(most - used);
+	} else {
+		told_turn = true;
+		snprintf(of, sizeof(of), "%lld us in one turn, at most %lld",
+			 (long long)used, (long long)most);
+		offend("CPU", of);
+	}
+	errno = err;
+}
+
+static void make_timer(void)
+{
+	struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
+			      .sigev_signo = ALARM};
+	sigset_t set;
+
+	ev._sigev_un._tid = loop_tid;
+	sigaction(ALARM, &act, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, ALARM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &ev, &timer) == 0;
+}
+
+void loop_guard_begin(void)
+{
+	void *frame[1];
+
+	if (is_loop)
+		return;
+	(void)backtrace(frame, 1); /* loads what it needs */
+	loop_tid = gettid();
+	calls_alone = REAL(access)(CALLS_ALONE, F_OK) == 0;
+	if (!has_timer)
+		make_timer();
+	is_loop = true;
+	begin_turn();
+}
+
+void loop_guard_end(void)
+{
+	is_loop = false;
+	arm(0);
+}
+
+void loop_guard_allow(const char *why)
+{
+	(void)why;
+	allowed++;
+}
+
+void loop_guard_forbid(void)
+{
+	if (--allowed == 0 && is_loop)
+		begin_turn(); /* the time of what was allowed is not counted */
+}
+
+int epoll_wait(int fd, struct epoll_event *ev, int n, int timeout)
+{
+	int got = REAL(epoll_wait)(fd, ev, n, timeout);
+
+	if (is_loop)
+		begin_turn();
+	return got;
+}
+
+/* ---- calls with a path ---- */
+
+#define OPENS(flags) (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) != 0)
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (OPENS(flags))
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	with_path("open", path);
+	return REAL(open)(path, flags, mode);
+}
+
+int openat(int at, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (OPENS(flags))
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	with_at("openat", at, path);
+	return REAL(openat)(at, path, flags, mode);
+}
+
+/* openat2(2), which is called by its number: see the Makefile's --wrap. */
+int __real_nofollow_open(int at, const char *path, int flags);
+int __wrap_nofollow_open(int at, const char *path, int flags);
+int __wrap_nofollow_open(int at, const char *path, int flags)
+{
+	with_at("openat2", at, path);
+	return __real_nofollow_open(at, path, flags);
+}
+
+int __real_nofollow_open_here(int at, const char *path, int flags);
+int __wrap_nofollow_open_here(int at, const char *path, int flags);
+int __wrap_nofollow_open_here(int at, const char *path, int flags)
+{
+	with_at("openat2", at, path);
+	return __real_nofollow_open_here(at, path, flags);
+}
+
+#define PATH_CALL(type, name, params, path, ...)                               \
+	type name params                                                       \
+	{                                                                      \
+		with_path(#name, path);                                        \
+		return REAL(name)(__VA_ARGS__);                                \
+	}
+#define AT_CALL(type, name, params, at, path, ...)                             \
+	type name params                                                       \
+	{                                                                      \
+		with_at(#name, at, path);                                      \
+		return REAL(name)(__VA_ARGS__);                                \
+	}
+#define FD_CALL(type, name, params, fd, ...)                                   \
+	type name params                                                       \
+	{                                                                      \
+		with_fd(#name, fd);                                            \
+		return REAL(name)(__VA_ARGS__);                                \
+	}
+
+PATH_CALL(FILE *, fopen, (const char *p, const char *mode), p, p, mode)
+PATH_CALL(DIR *, opendir, (const char *p), p, p)
+PATH_CALL(int, mkostemp, (char *p, int flags), p, p, flags)
+PATH_CALL(int, unlink, (const char *p), p, p)
+PATH_CALL(int, rmdir, (const char *p), p, p)
+PATH_CALL(int, mkdir, (const char *p, mode_t m), p, p, m)
+PATH_CALL(int, rename, (const char *p, const char *to), p, p, to)
+PATH_CALL(int, link, (const char *p, const char *to), p, p, to)
+PATH_CALL(int, symlink, (const char *p, const char *to), to, p, to)
+PATH_CALL(int, stat, (const char *p, struct stat *st), p, p, st)
+PATH_CALL(int, lstat, (const char *p, struct stat *st), p, p, st)
+PATH_CALL(int, access, (const char *p, int mode), p, p, mode)
+PATH_CALL(int, statvfs, (const char *p, struct statvfs *fs), p, p, fs)
+PATH_CALL(int, statfs, (const char *p, struct statfs *fs), p, p, fs)
+PATH_CALL(int, truncate, (const char *p, off_t n), p, p, n)
+PATH_CALL(int, chmod, (const char *p, mode_t m), p, p, m)
+PATH_CALL(int, chown, (const char *p, uid_t u, gid_t g), p, p, u, g)
+PATH_CALL(ssize_t, readlink, (const char *p, char *to, size_t n), p, p, to, n)
+PATH_CALL(char *, realpath, (const char *p, char *to), p, p, to)
+
+AT_CALL(int, unlinkat, (int at, const char *p, int flags), at, p, at, p, flags)
+AT_CALL(int, mkdirat, (int at, const char *p, mode_t m), at, p, at, p, m)
+AT_CALL(int, fstatat, (int at, const char *p, struct stat *st, int flags), at,
+	p, at, p, st, flags)
+AT_CALL(int, statx,
+	(int at, const char *p, int flags, unsigned mask, struct statx *st), at,
+	p, at, p, flags, mask, st)
+AT_CALL(int, faccessat, (int at, const char *p, int mode, int flags), at, p, at,
+	p, mode, flags)
+AT_CALL(int, renameat, (int at, const char *p, int to, const char *name), at, p,
+	at, p, to, name)
+AT_CALL(int, renameat2,
+	(int at, const char *p, int to, const char *name, unsigned flags), at,
+	p, at, p, to, name, flags)
+AT_CALL(int, linkat,
+	(int at, const char *p, int to, const char *name, int flags), at, p, at,
+	p, to, name, flags)
+AT_CALL(int, utimensat,
+	(int at, const char *p, const struct timespec t[2], int flags), at, p,
+	at, p, t, flags)
+AT_CALL(ssize_t, readlinkat, (int at, const char *p, char *to, size_t n), at, p,
+	at, p, to, n)
+
+/* ---- calls with a descriptor: of files alone ---- */
+
+FD_CALL(ssize_t, read, (int fd, void *to, size_t n), fd, fd, to, n)
+FD_CALL(ssize_t, write, (int fd, const void *p, size_t n), fd, fd, p, n)
+FD_CALL(ssize_t, pread, (int fd, void *to, size_t n, off_t at), fd, fd, to, n,
+	at)
+FD_CALL(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), fd, fd, p,
+	n, at)
+FD_CALL(int, fsync, (int fd), fd, fd)
+FD_CALL(int, fdatasync, (int fd), fd, fd)
+FD_CALL(int, ftruncate, (int fd, off_t n), fd, fd, n)
+FD_CALL(int, fallocate, (int fd, int mode, off_t at, off_t n), fd, fd, mode, at,
+	n)
+FD_CALL(int, sync_file_range, (int fd, off_t at, off_t n, unsigned flags), fd,
+	fd, at, n, flags)
+FD_CALL(int, fstatvfs, (int fd, struct statvfs *fs), fd, fd, fs)
+FD_CALL(DIR *, fdopendir, (int fd), fd, fd)
+FD_CALL(ssize_t, sendfile, (int to, int fd, off_t *at, size_t n), fd, to, fd,
+	at, n)
+
+int close(int fd)
+{
+	with_last("close", fd);
+	return REAL(close)(fd);
+}
+
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+	if (fd >= 0)
+		with_fd("mmap", fd);
+	return REAL(mmap)(at, n, prot, flags, fd, offset);
+}
+
+struct dirent *readdir(DIR *d)
+{
+	with_fd("readdir", dirfd(d));
+	return REAL(readdir)(d);
+}
+
+/* ---- who waits ---- */
+
+/* Is it the loop's own wait, where that does without epoll_wait()? */
+static bool is_libevent(const void *caller)
+{
+	static const void *is, *is_not;
+	Dl_info in;
+
+	if (caller == is || caller == is_not)
+		return caller == is;
+	if (dladdr(caller, &in) == 0 ||
+	    strstr(in.dli_fname, "libevent") == NULL)
+		is_not = caller;
+	else
+		is = caller;
+	return caller == is;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	int got;
+
+	if (is_loop && is_libevent(__builtin_return_address(0))) {
+		got = REAL(poll)(fds, n, timeout);
+		begin_turn();
+		return got;
+	}
+	if (timeout != 0 && watched())
+		offend("poll", "it waits");
+	return REAL(poll)(fds, n, timeout);
+}
+
+int usleep(useconds_t us)
+{
+	if (watched())
+		offend("usleep", "it waits");
+	return REAL(usleep)(us);
+}
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	if (watched())
+		offend("nanosleep", "it waits");
+	return REAL(nanosleep)(t, left);
+}
+
+pid_t waitpid(pid_t pid, int *status, int flags)
+{
+	if ((flags & WNOHANG) == 0 && watched())
+		offend("waitpid", "it waits");
+	return REAL(waitpid)(pid, status, flags);
+}
+
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *how,
+		struct addrinfo **all)
+{
+	if (watched() && (how == NULL || (how->ai_flags & AI_NUMERICHOST) == 0))
+		offend("getaddrinfo", "it waits");
+	return REAL(getaddrinfo)(host, port, how, all);
+}
+
+/* A peer that sends nothing keeps who reads without MSG_DONTWAIT. */
+static void with_peer(const char *call, int fd, int flags)
+{
+	if (watched() && (flags & MSG_DONTWAIT) == 0 &&
+	    (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
+		offend(call, "its socket blocks");
+}
+
+ssize_t recv(int fd, void *to, size_t n, int flags)
+{
+	with_peer("recv", fd, flags);
+	return REAL(recv)(fd, to, n, flags);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	with_peer("recvmsg", fd, flags);
+	return REAL(recvmsg)(fd, m, flags);
+}
+
+/* ---- hashes ---- */
+
+void nettle_sha256_update(struct sha256_ctx *ctx, size_t n, const uint8_t *p)
+{
+	char of[64];
+
+	if (watched() && (hashed += n) > HASH_BYTES) {
+		snprintf(of, sizeof(of), "%zu bytes in one turn", hashed);
+		hashed = 0;
+		offend("sha256_update", of);
+	}
+	REAL(nettle_sha256_update)(ctx, n, p);
+}

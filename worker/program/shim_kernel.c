@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_kernel.c - estimates what a run has beside its resident pages: tables of
+ * pages, mappings, inodes of its file systems, pages that were swapped out. A
+ * cgroup charges all of it; where there is none shim_watch.c adds it to the run's
+ * memory. What cannot be read counts as nothing, a process that hides its mappings
+ * as if it had one for each page.
+ */
+#include "worker/program/shim_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB 1024u
+#define PAGE 4096u
+#define MAPPING_BYTES                                                          \
+	256u /* struct vm_area_struct, and its place in the tree */
+#define MAPPINGS_MOST 65530u	/* vm.max_map_count, which nobody lowers */
+#define INODE_BYTES 1280u	/* an inode of tmpfs, and its name */
+#define SOCKET_BYTES 212992u	/* net.core.wmem_default, as usual */
+#define LOOK_EVERY 5		/* mappings are a line each: not at each look */
+#define SMALL_BYTES (16u << 20) /* so many addresses have little of either */
+
+/* "\nVmPTE:     48 kB" in TEXT, by its KEY. */
+static uint64_t bytes_in(const char *text, const char *key)
+{
+	const char *p = strstr(text, key);
+
+	return p != NULL ? strtoull(p + strlen(key), NULL, 10) * KIB : 0;
+}
+
+static uint64_t swapped_bytes(const struct shim *s, long pid, long tid)
+{
+	char text[4096], name[48];
+
+	snprintf(name, sizeof(name), "task/%ld/status", tid);
+	if (shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
+		return 0;
+	return bytes_in(text, "\nVmSwap:");
+}
+
+void shim_add_held(const struct shim *s, long pid, long tid, uint64_t addresses,
+		   struct shim_held *h)
+{
+	char text[4096], name[48];
+
+	snprintf(name, sizeof(name), "task/%ld/status", tid);
+	if (addresses < SMALL_BYTES ||
+	    shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
+		return;
+	h->tables += bytes_in(text, "\nVmPTE:");
+	h->swapped += bytes_in(text, "\nVmSwap:");
+}
+
+uint64_t shim_own_bytes(const struct shim *s, long pid, long tid,
+			uint64_t resident)
+{
+	static const char swap[] = "\nSwapPss:";
+	char text[2048], name[48];
+	uint64_t sum;
+
+	snprintf(name, sizeof(name), "task/%ld/smaps_rollup", tid);
+	if (shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
+		return resident + swapped_bytes(s, pid, tid);
+	sum = bytes_in(text, "\nPss_Anon:") + bytes_in(text, "\nPss_Shmem:");
+	if (sum == 0)
+		sum = resident;
+	return sum + (strstr(text, swap) != NULL ? bytes_in(text, swap)
+						 : swapped_bytes(s, pid, tid));
+}
+
+uint64_t shim_socket_bytes(const struct shim *s)
+{
+	static const char key[] = "sockets: used ";
+	char text[1024];
+	const char *p;
+
+	if (shim_read_proc(s, 1, "net/sockstat", text, sizeof(text)) <= 0)
+		return 0;
+	p = strstr(text, key);
+	return p == NULL ? 0
+			 : strtoull(p + strlen(key), NULL, 10) * SOCKET_BYTES;
+}
+
+uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
+{
+	static unsigned int looks;
+	static uint64_t mappings;
+	uint64_t hide = 0, pages = addresses / PAGE;
+
+	if (looks++ % LOOK_EVERY == 0) {
+		mappings = shim_count_mappings(s, &hide);
+		mappings +=
+		    pages < hide * MAPPINGS_MOST ? pages : hide * MAPPINGS_MOST;
+	}
+	return mappings * MAPPING_BYTES + shim_written_files() * INODE_BYTES;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_records.c - counts what a run has of the kernel's small records that no
+ * limit and no cgroup counts: locks, watches of epolls, files that mappings keep.
+ * The program's filter stops each call that may make one, for shim.c and
+ * shim_wait.c. Above the bound the call fails. Nothing is counted as less while a
+ * process hides its descriptors, may move them, or has too many to look at.
+ */
+#include "worker/program/shim_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* After a refusal: as long as others are refused without another look. */
+#define REFUSED_MS 100
+#define PAUSE_FACTOR 10
+#define ROOM_PART 16 /* of the bound is free, or more are refused */
+/* The shim has other work: what a look may cost, in lines of half a microsecond. */
+#define LOOK_LINES 400000
+#define MAPPINGS_LINES 65536 /* a look at mappings, twice a second */
+#define FILE_LINES 12	     /* to open and close one of /proc */
+#define PAGE 4096u
+#define SHARED_NAME " /dev/zero (deleted)" /* in maps; no device of a run's */
+
+enum record { RANGE, FILE_RANGE, WATCH, MAPPING, SHARED, RECORDS };
+
+static const struct {
+	/* of /proc/PID/fdinfo/N, one for each record; NULL: it is in none */
+	const char *line;
+	uint64_t most; /* in all of the run's processes together */
+	uint64_t
+	    by_call; /* so many may one call make: a lock may split another */
+	int err;     /* as where the machine has no more */
+} records[RECORDS] = {
+    [RANGE] = {"lock:", 8192, 2, ENOLCK},
+    /* a mapping keeps them when the file is closed, so each call counts */
+    [FILE_RANGE] = {NULL, 65536, 2, ENOLCK},
+    [WATCH] = {"tfd:", 4096, 1, ENOSPC},
+    /* each keeps a file, of which the machine has a number (fs.file-max) */
+    [MAPPING] = {NULL, 65536, 1, ENOMEM},
+    /*
+     * Pages of memory without a file: most_of(). What is left of such a mapping
+     * keeps all of it, in no resident size; so none is less than there was until
+     * there is none.
+     */
+    [SHARED] = {NULL, 0, 0, ENOMEM},
+};
+
+/* No less than there are: counted when looked at last, and calls since. */
+static uint64_t counted[RECORDS];
+static int64_t refused_until_ms[RECORDS];
+
+struct look {
+	const struct shim *s;
+	uint64_t n[RECORDS];
+	int64_t left;  /* of its lines */
+	bool hidden;   /* some process does not let us look, or has too much */
+	uint64_t hide; /* how many do */
+	bool
+	    mapped; /* a thread of this process has shown what all have mapped */
+	void (*line)(struct look *l, const char *line);
+};
+
+/* A process that has ended has nothing; any other failure does not tell what is there. */
+static void note_failure(struct look *l)
+{
+	l->hidden |= errno != ENOENT && errno != ESRCH;
+}
+
+/* What is left to look at is as good as hidden. */
+static bool is_spent(struct look *l)
+{
+	l->hidden |= l->left <= 0;
+	return l->left <= 0;
+}
+
+/* Call EACH with the number of each entry of the folder PATH that has one. */
+static void each_number(struct look *l, const char *path,
+			void (*each)(struct look *l, const char *path))
+{
+	int fd = openat(l->s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	char below[64];
+	struct dirent *e;
+
+	if (d == NULL)
+		note_failure(l);
+	if (d == NULL && fd >= 0)
+		close(fd);
+	l->left -= FILE_LINES;
+	while (d != NULL && !is_spent(l) && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] < '0' || e->d_name[0] > '9')
+			continue;
+		snprintf(below, sizeof(below), "%s/%.16s", path, e->d_name);
+		each(l, below);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+static void count_descriptor_line(struct look *l, const char *line)
+{
+	for (size_t i = 0; i < RECORDS; i++)
+		if (records[i].line != NULL &&
+		    strncmp(line, records[i].line, strlen(records[i].line)) ==
+			0)
+			l->n[i]++;
+}
+
+/* "55d0-55d2 r--p 00000000 00:2a 1234 /usr/bin/env"; without a file: inode 0. */
+static void count_mapping(struct look *l, const char *line)
+{
+	l->mapped = true;
+	for (int field = 0; field < 4 && line != NULL; field++) {
+		line = strchr(line, ' ');
+		line += line != NULL;
+	}
+	if (line != NULL && *line != '0')
+		l->n[MAPPING]++;
+	if (line != NULL && strstr(line, SHARED_NAME) != NULL)
+		l->n[SHARED]++;
+}
+
+static void count_any_mapping(struct look *l, const char *line)
+{
+	(void)line;
+	l->mapped = true;
+	l->n[MAPPING]++;
+}
+
+/* Call L->line for each; there are many only where there is much. */
+static void count_lines(struct look *l, const char *path)
+{
+	static char text[1 << 16];
+	int fd = openat(l->s->proc, path, O_RDONLY | O_CLOEXEC);
+	size_t have = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		note_failure(l);
+	l->left -= FILE_LINES;
+	while (fd >= 0 && !is_spent(l) &&
+	       (n = read(fd, text + have, sizeof(text) - have - 1)) > 0) {
+		char *line = text, *end;
+
+		have += (size_t)n;
+		text[have] = '\0';
+		for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+			l->line(l, line);
+			l->left--;
+		}
+		have -= (size_t)(line - text);
+		memmove(text, line, have);
+		if (have == sizeof(text) - 1)
+			have = 0; /* no line of ours */
+	}
+	if (n < 0)
+		note_failure(l);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The first thread that has any shows what all of its process have mapped. */
+static void count_thread_mappings(struct look *l, const char *path)
+{
+	char below[80];
+
+	snprintf(below, sizeof(below), "%s/maps", path);
+	if (!l->mapped)
+		count_lines(l, below);
+}
+
+/* A thread can have descriptors of its own. */
+static void count_thread(struct look *l, const char *path)
+{
+	char below[80];
+
+	snprintf(below, sizeof(below), "%s/fdinfo", path);
+	l->line = count_descriptor_line;
+	each_number(l, below, count_lines);
+	l->line = count_mapping;
+	count_thread_mappings(l, path);
+}
+
+static void count_process_mappings(struct look *l, const char *path)
+{
+	char below[80];
+
+	if (strcmp(path, "./1") == 0)
+		return;
+	snprintf(below, sizeof(below), "%s/task", path);
+	l->mapped = l->hidden = false;
+	each_number(l, below, count_thread_mappings);
+	l->hide += l->hidden;
+}
+
+uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide)
+{
+	struct look l = {
+	    .s = s, .line = count_any_mapping, .left = MAPPINGS_LINES};
+
+	each_number(&l, ".", count_process_mappings);
+	*hide = is_spent(&l) ? s->p->limits.processes : l.hide;
+	return l.n[MAPPING];
+}
+
+static void count_process(struct look *l, const char *path)
+{
+	char below[80];
+
+	if (strcmp(path, "./1") == 0)
+		return;
+	snprintf(below, sizeof(below), "%s/task", path);
+	l->mapped = false;
+	each_number(l, below, count_thread);
+}
+
+/* Count them all. */
+static void count_all(void *arg)
+{
+	struct look *l = arg;
+
+	*l = (struct look){.s = l->s, .left = LOOK_LINES};
+	each_number(l, ".", count_process);
+}
+
+/*
+ * What threads share counts for each of them, which costs a program with many
+ * threads a part of the bound, and hides nothing.
+ */
+static void look(const struct shim *s)
+{
+	struct look l = {.s = s};
+
+	if (!shim_stand_still(s, count_all, &l))
+		return;
+	l.n[FILE_RANGE] = counted[FILE_RANGE];
+	if (l.n[SHARED] > 0)
+		l.n[SHARED] = counted[SHARED];
+	for (size_t i = 0; i < RECORDS; i++)
+		if (!l.hidden || l.n[i] > counted[i])
+			counted[i] = l.n[i];
+}
+
+/* A look that took long is followed by a pause that is longer: the shim has other work. */
+static int64_t pause_end(int64_t begun_ms)
+{
+	int64_t now = clock_mono_ms(), pause = (now - begun_ms) * PAUSE_FACTOR;
+
+	return now + (pause > REFUSED_MS ? pause : REFUSED_MS);
+}
+
+static uint64_t most_of(const struct shim *s, enum record r)
+{
+	return r == SHARED ? s->p->w.memory_bytes / PAGE : records[r].most;
+}
+
+/* A look that frees little is a refusal, or each call soon costs one. */
+static bool has_room(const struct shim *s, enum record r, uint64_t n)
+{
+	uint64_t most = most_of(s, r);
+	int64_t begun = clock_mono_ms();
+
+	if (n > most)
+		return false;
+	if (counted[r] + n <= most)
+		return true;
+	if (begun < refused_until_ms[r])
+		return false;
+	look(s);
+	if (counted[r] <= most - most / ROOM_PART && counted[r] + n <= most)
+		return true;
+	refused_until_ms[r] = pause_end(begun);
+	return false;
+}
+
+/* What a call takes: of one record N, and of SHARED so many pages. */
+struct taken {
+	enum record r;
+	uint64_t n, pages;
+};
+
+/* A lock of an open file is the file's, not the process's. */
+static bool is_of_file(int command)
+{
+	return command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+
+/* False: CALL takes nothing that is counted. */
+static bool takes(const struct seccomp_data *call, struct taken *t)
+{
+	const uint64_t shared = MAP_SHARED | MAP_ANONYMOUS;
+
+	*t = (struct taken){0};
+	if (call->nr == SYS_fcntl)
+		t->r = is_of_file((int)call->args[1]) ? FILE_RANGE : RANGE;
+	else if (call->nr == SYS_mmap)
+		t->r = MAPPING;
+	else if (call->nr == SYS_epoll_ctl)
+		t->r = WATCH;
+	else
+		return false;
+	t->n = records[t->r].by_call;
+	if (t->r == MAPPING && (call->args[3] & shared) == shared)
+		t->pages = call->args[1] / PAGE + (call->args[1] % PAGE != 0);
+	return true;
+}
+
+bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
+{
+	struct seccomp_notif_resp answer = {
+	    .id = n->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	struct taken t;
+	bool allowed;
+
+	if (!takes(&n->data, &t))
+		return false;
+	allowed = (t.pages == 0 || has_room(s, SHARED, t.pages)) &&
+		  has_room(s, t.r, t.n);
+	if (!allowed) {
+		answer.flags = 0;
+		answer.error = -records[t.r].err;
+	}
+	/*
+	 * The caller may have been killed meanwhile, or interrupted, by a look for
+	 * one, where the kernel lets it: then it calls again.
+	 */
+	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 ||
+	    !allowed)
+		return true;
+	counted[t.r] += t.n;
+	counted[SHARED] += t.pages;
+	return true;
+}

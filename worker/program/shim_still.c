@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_still.c - stops all processes of a run while the shim counts what the
+ * processes have. A count takes time: a descriptor that is moved meanwhile, from
+ * a number still to be read to a number already read, would not be counted. A
+ * process can continue itself, by a timer's SIGCONT for example. So the kernel's
+ * count of context switches of each thread is compared before and after: a thread
+ * with another count has run. A process that the program had stopped stays stopped.
+ */
+#include "worker/program/shim_private.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STILL_MS 250 /* until all stand still, and did while they were seen */
+#define THREADS_MOST 4352 /* max_processes at most, and some more */
+
+struct thread {
+	long pid, tid;
+	uint64_t turns; /* context switches */
+	char state;	/* proc(5) */
+};
+
+struct threads {
+	const struct shim *s;
+	long pid; /* of the process that is read */
+	bool whole;
+	bool running;
+	size_t n;
+	struct thread all[THREADS_MOST];
+};
+
+/* Before the stop; after the stop; after the look. */
+static struct threads before, first, last;
+
+/* "\nKEY:\t12" in TEXT. */
+static bool read_turns(const char *text, const char *key, uint64_t *sum)
+{
+	const char *p = strstr(text, key);
+
+	if (p != NULL)
+		*sum += strtoull(p + strlen(key), NULL, 10);
+	return p != NULL;
+}
+
+static bool parse_thread(const char *text, struct thread *t)
+{
+	static const char key[] = "\nState:\t";
+	const char *state = strstr(text, key);
+
+	if (state != NULL)
+		t->state = state[strlen(key)];
+	return state != NULL &&
+	       read_turns(text, "\nvoluntary_ctxt_switches:\t", &t->turns) &&
+	       read_turns(text, "\nnonvoluntary_ctxt_switches:\t", &t->turns);
+}
+
+static bool add_thread(void *arg, long tid)
+{
+	struct threads *ts = arg;
+	struct thread t = {.pid = ts->pid, .tid = tid};
+	char name[48], text[8192];
+
+	snprintf(name, sizeof(name), "task/%ld/status", tid);
+	if (shim_read_proc(ts->s, ts->pid, name, text, sizeof(text)) <= 0)
+		return true; /* the thread has ended */
+	ts->whole &= ts->n < THREADS_MOST && parse_thread(text, &t);
+	ts->running |= t.state == 'R';
+	if (ts->whole)
+		ts->all[ts->n++] = t;
+	return ts->whole;
+}
+
+/* The threads of each process but PID 1. */
+static void read_threads(const struct shim *s, struct threads *ts)
+{
+	int fd = openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	ts->s = s;
+	ts->whole = d != NULL;
+	ts->running = false;
+	ts->n = 0;
+	while (ts->whole && (e = readdir(d)) != NULL) {
+		ts->pid = strtol(e->d_name, NULL, 10);
+		if (ts->pid > 1)
+			shim_each_thread(s, ts->pid, add_thread, ts);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+static bool is_same(const struct thread *a, const struct thread *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->turns == b->turns &&
+	       a->state == b->state;
+}
+
+static bool are_same(const struct threads *a, const struct threads *b)
+{
+	bool same = a->whole && b->whole && a->n == b->n;
+
+	for (size_t i = 0; i < a->n && same; i++)
+		same = is_same(&a->all[i], &b->all[i]);
+	return same;
+}
+
+/* A thread that sleeps in the kernel stops before it goes on. */
+static bool stop(const struct shim *s, int64_t end_ms)
+{
+	const struct timespec a_while = {.tv_nsec = 1000000};
+
+	do {
+		if (kill(-1, SIGSTOP) != 0)
+			return false;
+		read_threads(s, &first);
+		if (first.whole && !first.running)
+			return true;
+		(void)ppoll(NULL, 0, &a_while, NULL);
+	} while (clock_mono_ms() < end_ms);
+	return false;
+}
+
+/* Was thread T stopped before the shim's stop, and has not run since? */
+static bool was_stopped(const struct thread *t)
+{
+	for (size_t i = 0; i < before.n && t->state == 'T'; i++)
+		if (is_same(&before.all[i], t))
+			return true;
+	return false;
+}
+
+/*
+ * The youngest process is continued first, so that a parent in wait(2) finds the
+ * child running. Threads of one process stop and continue together.
+ */
+static void go_on(void)
+{
+	long stays = 0;
+
+	if (!last.whole)
+		(void)kill(-1, SIGCONT);
+	for (size_t i = last.whole ? last.n : 0; i-- > 0;) {
+		const struct thread *t = &last.all[i];
+		bool ends = i == 0 || last.all[i - 1].pid != t->pid;
+
+		if (was_stopped(t))
+			stays = t->pid;
+		if (ends && stays != t->pid)
+			(void)kill((pid_t)t->pid, SIGCONT);
+	}
+}
+
+bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg)
+{
+	int64_t end_ms = clock_mono_ms() + STILL_MS;
+	bool still;
+
+	if (getpid() != 1)
+		return false;
+	read_threads(s, &before);
+	do {
+		still = stop(s, end_ms);
+		if (still)
+			look(arg);
+		read_threads(s, &last);
+		still = still && !last.running && are_same(&first, &last);
+	} while (!still && clock_mono_ms() < end_ms);
+	go_on();
+	return still;
+}

@@ -305,7 +305,7 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	my $r = start($c->{root}, $c->{user}, args($c, 'daemon'));
 	is($r->{status}, $UNAVAILABLE, 'a store that another process holds: exit 69');
 	is(scalar @{$r->{lines}}, 1, '  in one line') or diag(@{$r->{lines}});
-	like($r->{lines}[0], qr/another process holds it; see which/, '  which says why');
+	like($r->{lines}[0], qr/another process holds it: see which/, '  which says why');
 	ok(!-e $c->{socket}, '  without a socket left');
 }
 SKIP: {

@@ -216,6 +216,9 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	run_files_free(r->files);
 	r->files = NULL;
 	set_expiry(s, r);
+	if (r->error.code == NULL)
+		usual_add(&r->requestor->usual, r->template->id,
+			  r->finished_mono_ms - r->created_mono_ms);
 	r->view = run_json_text(r, s->ctx->isolation);
 	if (r->worker == NULL)
 		log_and_audit(s, r);

@@ -24,6 +24,7 @@
 #include "supervisor/requestor/memory.h"
 #include "supervisor/requestor/quota.h"
 #include "supervisor/requestor/sched.h"
+#include "supervisor/requestor/usual.h"
 #include "supervisor/templates/template.h"
 #include "supervisor/requestor/fair_queue.h"
 
@@ -113,6 +114,7 @@ struct requestor {
 	struct http_usage http; /* bytes held by the connections */
 	/* the memory that the server keeps for the requestor */
 	struct memory_account memory;
+	struct usual usual; /* how long the runs take */
 	UT_hash_handle hh; /* entry in requestors.by_name */
 };
 

@@ -18,7 +18,9 @@
 #include "proto/mcp/tool_error.h"
 
 #define META "io.modelcontextprotocol/"
-#define QUEUED_POLL_MS 1000 /* at least, while the task waits for a worker */
+#define POLL_LEAST_MS 20
+#define POLL_MOST_MS 1000
+#define POLL_PART 4 /* a task that is polled as told is late by a quarter */
 
 static const char restarted[] =
     "The server was restarted before the task had ended, so the task was "
@@ -63,17 +65,6 @@ static const enum task_json_status detailed_of_row[STORE_STATUSES] = {
     [STORE_PARTIAL_SUCCESS] = TASK_COMPLETED,
     [STORE_FAILED] = TASK_COMPLETED,
     [STORE_CANCELED] = TASK_CANCELLED,
-};
-
-/*
- * The poll interval for a task of an age: a client that has waited long can
- * wait longer.
- */
-static const struct {
-	int64_t age_ms; /* the greatest age of the row */
-	int poll_ms;
-} polls[] = {
-    {1000, 100}, {10000, 500}, {60000, 1000}, {600000, 2000}, {INT64_MAX, 5000},
 };
 
 enum task_json_status task_json_status(const struct run *r)
@@ -206,19 +197,27 @@ struct task_fields {
 	enum task_json_status status;
 	const char *message; /* NULL: none */
 	int64_t created_ms, updated_ms, ttl_ms;
+	int64_t usual_ms; /* of the template's runs; 0: unknown */
 	bool queued;
 };
 
+/*
+ * Returns the time that the requestor's runs of F's template usually still take, and at least a
+ * quarter of the time that F's run has taken already.
+ */
 static int poll_ms(const struct task_fields *f)
 {
 	int64_t age = clock_wall_ms() - f->created_ms;
-	size_t i = 0;
+	int64_t left, ms;
 
-	while (age > polls[i].age_ms)
-		i++;
-	return f->queued && polls[i].poll_ms < QUEUED_POLL_MS
-		   ? QUEUED_POLL_MS
-		   : polls[i].poll_ms;
+	if (age < 0) /* the clock was set back */
+		age = 0;
+	left = f->usual_ms - age;
+	ms = left > age / POLL_PART ? left : age / POLL_PART;
+
+	if (ms < POLL_LEAST_MS)
+		return POLL_LEAST_MS;
+	return ms < POLL_MOST_MS ? (int)ms : POLL_MOST_MS;
 }
 
 #define BEGINNING                                                              \
@@ -247,12 +246,14 @@ static struct json_object *detailed(const struct task_fields *f)
 
 static struct task_fields fields(const struct run *r)
 {
-	return (struct task_fields){.id = r->id,
-				    .status = task_json_status(r),
-				    .created_ms = r->created_ms,
-				    .updated_ms = r->updated_ms,
-				    .ttl_ms = r->task.ttl_ms,
-				    .queued = r->state == RUN_QUEUED};
+	return (struct task_fields){
+	    .id = r->id,
+	    .status = task_json_status(r),
+	    .created_ms = r->created_ms,
+	    .updated_ms = r->updated_ms,
+	    .ttl_ms = r->task.ttl_ms,
+	    .usual_ms = usual_ms(&r->requestor->usual, r->template->id),
+	    .queued = r->state == RUN_QUEUED};
 }
 
 int task_json_poll_ms(const struct run *r)

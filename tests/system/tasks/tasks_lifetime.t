@@ -70,6 +70,20 @@ sub dozing {
 	$s->stop;
 }
 
+# ---- the poll interval ----
+{
+	my $s = server()->greeted;
+
+	task_over($s, start_task($s, 'nap', {ms => 1500, n => 1}));
+	my $task = task_call($s, 'nap', {ms => 600000, n => 1})->{result}{task};
+
+	# 1,500 ms less the age, and a quarter of the age: never below 300 ms
+	cmp_ok($task->{pollInterval}, '>=', 300, 'a poll interval follows what runs of the template took');
+	cmp_ok(task_call($s, 'echo', {})->{result}{task}{pollInterval}, '<', 300, '  of that template alone');
+	$s->call('tasks/cancel', {taskId => $task->{taskId}});
+	$s->stop;
+}
+
 # ---- waiting in line ----
 {
 	my $s = server(config => {max_concurrent_runs => 1})->greeted;
@@ -80,7 +94,6 @@ sub dozing {
 
 	is($t->{status}, 'working', 'a task that waits in line is working');
 	like($t->{statusMessage}, qr/[Ww]aiting/, '  says that it waits');
-	cmp_ok($t->{pollInterval}, '>=', 1000, '  and need not be asked about often');
 	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled',
 	   'and can be cancelled there');
 	is($s->answer($wait)->{error}{code}, -32603, '  which wakes who waits');

@@ -190,19 +190,25 @@ static int poll_at(struct run *r, int64_t age_ms)
 
 static void test_polls(struct requestor *q, struct template *t)
 {
-	static const int64_t ages[] = {0, 5000, 30000, 120000, 3600000};
+	static const int64_t ages[] = {100, 400, 1000, 3000};
 	struct run *r = a_run(q, t, RUN_RUNNING);
-	int last = 0;
-	bool rises = true;
+	int late = 0;
 
+	is_int(poll_at(r, 0), 20, "a new task of unknown length: 20 ms");
 	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
-		rises = rises && poll_at(r, ages[i]) > last;
-		last = poll_at(r, ages[i]);
+		int ms = poll_at(r, ages[i]);
+
+		/* the clock may go on by some ms between */
+		late += ms < ages[i] / 4 || ms > ages[i] / 4 + 50;
 	}
-	is_int(poll_at(r, 0), 100, "a young task is asked about often");
-	ok(rises && last == 5000, "an old one seldom");
-	r->state = RUN_QUEUED;
-	is_int(poll_at(r, 0), 1000, "one that waits in line less often");
+	is_int(late, 0, "a task of unknown length: a quarter of its age");
+	is_int(poll_at(r, 3600000), 1000, "an old task: 1 s at most");
+	is_int(poll_at(r, -3600000), 20, "a clock that went back: 20 ms");
+	usual_add(&q->usual, t->id, 600);
+	ok(poll_at(r, 100) > 400 && poll_at(r, 100) <= 500,
+	   "what the requestor's runs of the template usually still take");
+	ok(poll_at(r, 580) >= 145, "no less than a quarter of the age");
+	q->usual = (struct usual){0};
 	run_free(r);
 }
 

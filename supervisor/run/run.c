@@ -100,7 +100,8 @@ int run_apply(struct run *r, enum run_event ev)
 	if (to == RUN_RUNNING && r->started_ms == 0) {
 		r->started_ms = r->updated_ms;
 		r->started_mono_ms = clock_mono_ms();
-		log_start(r);
+		if (r->away.place == RUN_HERE)
+			log_start(r);
 	}
 	if (run_terminal(r)) {
 		r->finished_ms = r->updated_ms;

@@ -64,6 +64,22 @@ sub agree {
 	is( $_->ended($run)->{status}, 'canceled', '  and each sees that it has' ) for @by;
 }
 
+# ---- logs ----
+{
+	# more runs are asked for at one node than it has places for, so that others start a part
+	my @asked = map { $by[0]->run_async( nap => { n => $_, ms => 200 } ) } 1 .. 12;
+
+	$by[0]->ended($_) for @asked;
+	my %started;
+	for my $node ( $c->nodes ) {
+		$started{$_}{ $node->{pid} }++ for $node->log_text =~ /run=(run_\w+) .*started=yes/g;
+	}
+	my %by_node;
+	$by_node{ join ' ', keys %{ $started{$_} } }++ for @asked;
+	is( scalar( grep { keys %{ $started{$_} // {} } != 1 } @asked ), 0, 'the start of a run is in the log of one node' );
+	cmp_ok( scalar keys %by_node, '>', 1, 'several nodes have started a part of the runs that one node was asked for' );
+}
+
 # ---- the same key, by whichever node ----
 {
 	my %ids;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WEIGHT 4 /* one run moves the average by a quarter */
+#define WEIGHT 4 /* a run moves the average by a quarter */
 
 static size_t entry_of(const struct usual *u, const char *id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usual.h - how long the runs of one requestor usually take, by template: what
- * a task's poll interval is told by. A requestor learns nothing of the runs of
- * others so.
+ * usual.h - how long the runs of one requestor usually take, by template. A
+ * task's poll interval follows that. The durations of other requestors' runs do
+ * not count, for the poll interval would tell them.
  */
 #ifndef SUPERVISOR_REQUESTOR_USUAL_H
 #define SUPERVISOR_REQUESTOR_USUAL_H
@@ -12,7 +12,7 @@
 
 #define USUAL_TEMPLATES 16 /* the templates last added are remembered */
 
-/* All-zero: nothing is known. */
+/* The value of all zeros: no run was counted. */
 struct usual {
 	struct {
 		char template_id[65]; /* empty: free */
@@ -22,11 +22,11 @@ struct usual {
 };
 
 /*
- * Count that a run of the template ID took MS milliseconds from its creation to
- * its end.
+ * Count that a run of the template ID took MS milliseconds from the creation to
+ * the end.
  */
 void usual_add(struct usual *u, const char *id, int64_t ms);
-/* Return what runs of ID usually take, in milliseconds; 0: unknown. */
+/* Return how long runs of ID usually take, in milliseconds; 0: unknown. */
 int64_t usual_ms(const struct usual *u, const char *id);
 
 #endif

@@ -53,13 +53,4 @@ bool opt_is(const struct opt *o, const char *word, bool *alone);
 void opt_list_add(struct opt_list *list, const char *item);
 void opt_list_free(struct opt_list *list);
 
-#define DURATION_MAX_MS ((int64_t)366 * 24 * 3600 * 1000)
-
-/*
- * Parse a duration. Units are ms, s, m, h, d, largest first; a bare number is
- * seconds. 0 and *MS, at least 1; -EINVAL, or -ERANGE for a duration below 1 ms
- * or above DURATION_MAX_MS.
- */
-int duration_parse(int64_t *ms, const char *text);
-
 #endif

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client.h"
+#include "cli/duration.h"
 #include "cli/terminal.h"
 
 #define TICK_MS 100
@@ -134,28 +135,6 @@ void progress_fini(struct progress *p)
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
 
-void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms)
-{
-	int64_t s = ms / 1000;
-
-	if (ms < 1000)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE, "%" PRId64 " ms", ms);
-	else if (s < 60)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE,
-			 "%" PRId64 ".%" PRId64 " s", s, ms / 100 % 10);
-	else if (s < 3600)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE,
-			 "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-	else if (s < INT64_C(2) * 86400)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE,
-			 "%" PRId64 " h %02" PRId64 " min", s / 3600,
-			 s / 60 % 60);
-	else
-		snprintf(out, PROGRESS_BAR_TIME_SIZE,
-			 "%" PRId64 " d %02" PRId64 " h", s / 86400,
-			 s / 3600 % 24);
-}
-
 static void repeat(struct buf *out, const char *s, uint64_t n)
 {
 	while (n-- > 0)
@@ -230,11 +209,11 @@ void progress_bar_render(struct buf *out, const struct progress_bar *b)
 {
 	size_t left = b->columns > 0 ? b->columns - 1 : 0;
 	struct buf count = {0};
-	char time[PROGRESS_BAR_TIME_SIZE];
+	char time[DURATION_SIZE];
 	bool counts, turns, times, has_bar;
 
 	add_count(&count, b);
-	progress_bar_time(time, b->elapsed_ms);
+	duration_text(time, b->elapsed_ms);
 	counts = room(&left, buf_len(&count));
 	turns = b->total == 0 && room(&left, 2);
 	times = room(&left, strlen(time));

@@ -40,8 +40,4 @@ struct progress_bar {
 /* Append the line, without control characters except colours. */
 void progress_bar_render(struct buf *out, const struct progress_bar *b);
 
-/* Write "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min", "12 d 04 h". */
-#define PROGRESS_BAR_TIME_SIZE 32
-void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms);
-
 #endif

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
 #include "cli/ps_nodes.h"
@@ -124,9 +125,9 @@ static void show(struct json_object *list)
 
 	json_each(r, list) {
 		int64_t age = now - json_member_int(r, "createdAt");
-		char text[PROGRESS_BAR_TIME_SIZE], *ago;
+		char text[DURATION_SIZE], *ago;
 
-		progress_bar_time(text, age > 0 ? age : 0);
+		duration_text(text, age > 0 ? age : 0);
 		ago = xasprintf("%s ago", text);
 		table_add(
 		    t, (const char *const[]){json_member_str(r, "runId"),

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/progress.h"
 #include "cli/ps_rows.h"
 #include "cli/table.h"
@@ -28,16 +29,16 @@ static const char *state_of(struct json_object *row)
  * Write the duration in KEY, or since the time in KEY if SINCE_MS is given; a
  * dash if KEY is missing.
  */
-static void time_of(char text[PROGRESS_BAR_TIME_SIZE], struct json_object *row,
+static void time_of(char text[DURATION_SIZE], struct json_object *row,
 		    const char *key, int64_t since_ms)
 {
 	int64_t ms = json_member_int(row, key);
 
-	snprintf(text, PROGRESS_BAR_TIME_SIZE, "-");
+	snprintf(text, DURATION_SIZE, "-");
 	if (json_member(row, key) == NULL)
 		return;
 	ms = since_ms > 0 ? since_ms - ms : ms;
-	progress_bar_time(text, ms > 0 ? ms : 0);
+	duration_text(text, ms > 0 ? ms : 0);
 }
 
 static const struct table_column columns[] = {
@@ -48,7 +49,7 @@ static const struct table_column columns[] = {
 
 static void add_row(struct table *t, struct json_object *row)
 {
-	char up[PROGRESS_BAR_TIME_SIZE], beat[PROGRESS_BAR_TIME_SIZE];
+	char up[DURATION_SIZE], beat[DURATION_SIZE];
 	char running[24], queued[24];
 
 	time_of(up, row, "startedAt", clock_wall_ms());

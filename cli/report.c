@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/progress.h"
 #include "cli/remedy.h"
 #include "cli/server_flags.h"
@@ -120,11 +121,11 @@ static void say_refusal(const char *error, const char *pointer)
 static void say_retry(struct json_object *details)
 {
 	struct json_object *ms = json_member(details, "retryAfterMs");
-	char time[PROGRESS_BAR_TIME_SIZE];
+	char time[DURATION_SIZE];
 
 	if (!json_object_is_type(ms, json_type_int))
 		return;
-	progress_bar_time(time, json_object_get_int64(ms));
+	duration_text(time, json_object_get_int64(ms));
 	message_more("  retry after %s", time);
 }
 
@@ -310,14 +311,14 @@ void report_success(const struct cli *cli, struct json_object *view)
 {
 	struct json_object *ms =
 	    json_member(json_member(view, "metrics"), "elapsedMs");
-	char time[PROGRESS_BAR_TIME_SIZE];
+	char time[DURATION_SIZE];
 	int code;
 
 	if (cli->quiet || !json_member_is(view, "status", "succeeded") ||
 	    lost_artifacts_count(view) > 0 ||
 	    !json_object_is_type(ms, json_type_int))
 		return;
-	progress_bar_time(time, json_object_get_int64(ms));
+	duration_text(time, json_object_get_int64(ms));
 	code = report_exit_code(view);
 	if (code != 0)
 		message_print("%s succeeded in %s; the code's exit code is %d",

@@ -10,6 +10,7 @@
 
 #include "base/text/quantity.h"
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/template_findings.h"
 #include "cli/tool_call.h"
 #include "cli/ask.h"

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/tool_call.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -38,11 +39,11 @@ static void line_time(const char *name, struct json_object *ms)
 
 static void line_span(const char *name, struct json_object *ms)
 {
-	char text[PROGRESS_BAR_TIME_SIZE];
+	char text[DURATION_SIZE];
 
 	if (!json_object_is_type(ms, json_type_int))
 		return;
-	progress_bar_time(text, json_object_get_int64(ms));
+	duration_text(text, json_object_get_int64(ms));
 	line(name, text);
 }
 

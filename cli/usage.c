@@ -13,6 +13,7 @@
 #include "base/text/quantity.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/duration.h"
 #include "cli/json_io.h"
 #include "cli/opt.h"
 #include "cli/report.h"

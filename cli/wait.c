@@ -15,6 +15,7 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/duration.h"
 #include "cli/json_io.h"
 #include "cli/opt.h"
 #include "cli/report.h"

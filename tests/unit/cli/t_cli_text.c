@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/duration.h"
 #include "cli/progress.h"
 #include "cli/remedy.h"
 #include "base/text/utf8.h"
@@ -345,10 +346,10 @@ TEST(times)
 		     {172799999, "47 h 59 min"},
 		     {172800000, "2 d 00 h"},
 		     {31622400000, "366 d 00 h"}};
-	char out[PROGRESS_BAR_TIME_SIZE];
+	char out[DURATION_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		progress_bar_time(out, cases[i].ms);
+		duration_text(out, cases[i].ms);
 		is_str(out, cases[i].want, "%lld ms", (long long)cases[i].ms);
 	}
 }

@@ -100,7 +100,7 @@ static const int names_calls[] = {
     SYS(bind), SYS(sendmmsg), SYS(getpeername),
     /* Configuration and libraries; Landlock limits which. */
     SYS(open), SYS(openat), SYS(stat), SYS(fstat), SYS(lstat), SYS(newfstatat),
-    SYS(access), SYS(lseek), SYS(pread64), SYS(mmap), SYS(mprotect), SYS(uname),
+    SYS(access), SYS(lseek), SYS(pread64), SYS(mprotect), SYS(uname),
     SYS(getuid), SYS(geteuid), SYS(getgid), SYS(getegid)};
 
 static const struct filter_rule names_rules[] = {
@@ -112,6 +112,7 @@ static const struct filter_rule names_rules[] = {
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_UNIX)}},
     {SCMP_SYS(socket), ALLOW, 2, {EQ(0, AF_NETLINK), EQ(2, NETLINK_ROUTE)}},
     {SCMP_SYS(ioctl), ALLOW, 1, {INT_EQ(1, FIONREAD)}},
+    {SCMP_SYS(mmap), ALLOW, 1, {MASKED(3, MAPS_REFUSED, 0)}},
 };
 
 const struct filter_table filter_shared =

@@ -40,6 +40,10 @@
 		.datum_b = (value)                                             \
 	}
 
+#define GE(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_GE, .datum_a = (value)              \
+	}
 #define WITHIN(n, bits) MASKED(n, ~(scmp_datum_t)(bits), 0)
 #define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
 #define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
@@ -52,6 +56,8 @@ struct filter_rule {
 };
 
 #define ALLOW SCMP_ACT_ALLOW
+/* Mappings of the machine's reserve, and such as no limit of data counts. */
+#define MAPS_REFUSED (MAP_HUGETLB | MAP_GROWSDOWN)
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 
 #define SYS(name) SCMP_SYS(name)

@@ -27,8 +27,9 @@
 /*
  * A call in none of these lists is unknown, or newer than this table: it fails
  * with ENOSYS, which C libraries handle. Left out on purpose: inotify, which
- * would report what others do with files that all of them see; timerfd and
- * signalfd, since a watch on them is run in the timer's interrupt, or by whoever
+ * would report what others do with files that all of them see; mincore, which
+ * tells an ordinary user which pages of the user's files are in memory; timerfd
+ * and signalfd, since a watch on them is run in the timer's interrupt, or by whoever
  * sends the signal, in nobody's account.
  */
 static const int allowed[] = {
@@ -52,9 +53,9 @@ static const int allowed[] = {
     SYS(epoll_wait), SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd),
     SYS(eventfd2), SYS(nanosleep), SYS(clock_nanosleep),
     /* memory; just-in-time compilers need code that is writable */
-    SYS(brk), SYS(munmap), SYS(mremap), SYS(mprotect), SYS(pkey_alloc),
-    SYS(pkey_free), SYS(pkey_mprotect), SYS(mincore), SYS(msync), SYS(mlock),
-    SYS(mlock2), SYS(munlock), SYS(membarrier),
+    SYS(brk), SYS(munmap), SYS(mprotect), SYS(pkey_alloc), SYS(pkey_free),
+    SYS(pkey_mprotect), SYS(msync), SYS(mlock), SYS(mlock2), SYS(munlock),
+    SYS(membarrier),
     /* signals, of its own processes: there are no others */
     SYS(rt_sigaction), SYS(rt_sigprocmask), SYS(rt_sigreturn),
     SYS(rt_sigsuspend), SYS(rt_sigpending), SYS(rt_sigtimedwait),
@@ -197,7 +198,22 @@ static const int violations[] = {
 		}                                                              \
 	}
 
+/*
+ * RLIMIT_DATA counts no stack: neither what grows down, nor a page of the first
+ * thread's stack that mremap(2) makes larger elsewhere. The kernel maps nothing but
+ * that stack (16 GiB of places) so far up. Huge pages are the machine's reserve.
+ */
+#ifdef __x86_64__
+#define STACK_FROM UINT64_C(0x7ff800000000) /* 32 GiB below the end */
+#else
+#define STACK_FROM (UINT64_C(1) << 63)
+#endif
+
 static const struct filter_rule by_argument[] = {
+    {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
+    {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAPS_REFUSED, MAP_GROWSDOWN)}},
+    {SYS(mremap), DENY(ENOMEM), 1, {GE(0, STACK_FROM)}},
+    {SYS(mremap), ALLOW, 1, {LT(0, STACK_FROM)}},
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     /* a datagram socket without a peer could be given a name */
     {SYS(socketpair),
@@ -208,16 +224,17 @@ static const struct filter_rule by_argument[] = {
      ALLOW,
      2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
-    /* no limit of ours counts the machine's reserve of huge pages */
-    {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
     /*
-     * all but MADV_MERGEABLE, by which runs could see each other's pages, and
-     * MADV_COLLAPSE, for which the kernel's own threads work on all processors
+     * all but MADV_MERGEABLE, by which runs could see each other's pages,
+     * MADV_COLD and MADV_PAGEOUT, by which those of a file would go that all runs
+     * of a user share, and MADV_COLLAPSE, for which the kernel's own threads work
+     * on all processors
      */
     ADVICE(0, 8),
     ADVICE(8, 4),
     ADVICE(14, 2),
-    ADVICE(16, 8),
+    ADVICE(16, 4),
+    ADVICE(22, 2),
     ADVICE(24, 1),
     ADVICE(102, 2),
     MKNOD(mknod, 1, S_IFIFO, ALLOW),
@@ -308,15 +325,15 @@ static const struct filter_rule counted[] = {
     {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_MOD)}},
     {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_DEL)}},
     /* a mapping keeps its file, which was closed; a shared one has its own */
-    {SYS(mmap), ALLOW, 1, {MASKED(3, OF_FILES | MAP_HUGETLB, MAP_ANONYMOUS)}},
+    {SYS(mmap), ALLOW, 1, {MASKED(3, OF_FILES | MAPS_REFUSED, MAP_ANONYMOUS)}},
     {SYS(mmap),
      SCMP_ACT_NOTIFY,
      1,
-     {MASKED(3, MAP_ANONYMOUS | MAP_HUGETLB, 0)}},
+     {MASKED(3, MAP_ANONYMOUS | MAPS_REFUSED, 0)}},
     {SYS(mmap),
      SCMP_ACT_NOTIFY,
      1,
-     {MASKED(3, OF_FILES | MAP_HUGETLB, OF_FILES)}},
+     {MASKED(3, OF_FILES | MAPS_REFUSED, OF_FILES)}},
 };
 
 /* A build has no shim that counts locks, and its tools need none. */
@@ -325,7 +342,7 @@ static const struct filter_rule uncounted[] = {
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLKW)}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_OFD_SETLK)}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_OFD_SETLKW)}},
-    {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
+    {SYS(mmap), ALLOW, 1, {MASKED(3, MAPS_REFUSED, 0)}},
     {SYS(epoll_ctl), ALLOW, 0, {}},
 };
 

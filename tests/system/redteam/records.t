@@ -43,6 +43,8 @@ attack_all([
     [817, 'buffers of sockets', 'returns {"grown":false}', c => 'socket_buffers'],
     ['817b', 'sockets, full', $MEMORY, c => 'sockets_filled', limits => $LITTLE],
     [818, 'what lies in the page cache', 'returns {"errno":"EOPNOTSUPP"}', c => 'cached_pages'],
+    ['818c', 'the same by a mapping of one\'s own file, and sending it away', 'returns {"cold":"ENOSYS","out":"ENOSYS","told":"ENOSYS"}',
+     c => 'mapped_pages'],
     ['818b', 'many descriptors to wait for', 'returns {"few":0,"refused":true}', c => 'many_polled', limits => {maxOpenFiles => 4096}],
     ['814f', 'processes that end with many threads and files, which are no attack', 'returns {"bad":0}',
      c => 'threads_that_end', limits => {%$ROOM, maxOpenFiles => 64, maxProcesses => 128}],
@@ -53,5 +55,7 @@ attack_all([
     ['819f', 'shared memory that nothing maps any more', 'returns {"bounded":true,"errno":"ENOMEM"}', c => 'shared_dropped', limits => $LITTLE],
     ['819g', 'the same given back, which is no attack', 'returns {"bounded":true,"errno":"0"}', c => 'shared_in_turn', limits => $LITTLE],
     ['819h', 'the same of a device', 'returns {"errno":"ENODEV"}', c => 'shared_zero', limits => $LITTLE],
+    ['819i', 'memory that grows down, which no limit of data counts', 'returns {"errno":"ENOMEM"}', c => 'grows_down', limits => $LITTLE],
+    ['819j', 'a page of the stack, made larger elsewhere', 'returns {"errno":"ENOMEM"}', c => 'stack_moved', limits => $LITTLE],
     ['819d', 'names of mappings', 'returns {"errno":"EPERM"}', c => 'named_mappings'],
 ], c => programs(), sibling => {c => 'sibling'});

@@ -239,6 +239,32 @@ static const struct attempt zygote_attempts[] = {
     {"write to 2", SYS_write, TRAPPED, {2, PTR("x"), 1}},
 };
 
+/*
+ * Options of sockets that take something of the whole kernel: filters (SO_ATTACH_FILTER,
+ * SO_ATTACH_BPF, and those of SO_REUSEPORT), a time stamp on each packet, priorities,
+ * sizes without a limit, pinned pages (SO_ZEROCOPY), polling of devices.
+ */
+#define OPTION(level, name)                                                    \
+	{                                                                      \
+		S, level, name, 1, 4                                           \
+	}
+#define OPTION_REFUSED(name, fate)                                             \
+	{                                                                      \
+#name, SYS_setsockopt, fate, OPTION(SOL_SOCKET, name)          \
+	}
+#define OPTIONS_REFUSED(fate)                                                  \
+	OPTION_REFUSED(SO_ATTACH_FILTER, fate),                                \
+	    OPTION_REFUSED(SO_ATTACH_BPF, fate),                               \
+	    OPTION_REFUSED(SO_ATTACH_REUSEPORT_CBPF, fate),                    \
+	    OPTION_REFUSED(SO_ATTACH_REUSEPORT_EBPF, fate),                    \
+	    OPTION_REFUSED(SO_TIMESTAMP, fate),                                \
+	    OPTION_REFUSED(SO_TIMESTAMPNS, fate),                              \
+	    OPTION_REFUSED(SO_TIMESTAMPING, fate),                             \
+	    OPTION_REFUSED(SO_PRIORITY, fate),                                 \
+	    OPTION_REFUSED(SO_SNDBUFFORCE, fate),                              \
+	    OPTION_REFUSED(SO_ZEROCOPY, fate),                                 \
+	    OPTION_REFUSED(SO_BUSY_POLL, fate)
+
 /* What a program may, and what fails quietly. */
 static const struct attempt program_attempts[] = {
     {"send a packet", SYS_sendto, 0, {S, PTR("x"), 1, MSG_NOSIGNAL}},
@@ -265,6 +291,39 @@ static const struct attempt program_attempts[] = {
      SYS_mmap,
      ENOMEM,
      {0, 4096, RW, ANON | MAP_HUGETLB, -1}},
+    {"memory that grows down, which no limit of data counts",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
+    {"the same of the reserve",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, ANON | MAP_GROWSDOWN | MAP_HUGETLB, -1, 0}},
+    {"the same, shared",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0}},
+    {"the same of a file",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, MAP_PRIVATE | MAP_GROWSDOWN, S, 0}},
+    {"memory that is no stack, made larger",
+     SYS_mremap,
+     EFAULT,
+     {0x20000, 4096, 8192, MREMAP_MAYMOVE}},
+#ifdef __x86_64__
+    {"a stack, made larger elsewhere",
+     SYS_mremap,
+     ENOMEM,
+     {0x7ffffffde000, 4096, 1 << 30, MREMAP_MAYMOVE}},
+#endif
+    {"pages of a file as cold", SYS_madvise, ENOSYS, {0, 0, 20 /* COLD */}},
+    {"pages of a file out", SYS_madvise, ENOSYS, {0, 0, 21 /* PAGEOUT */}},
+    {"pages to be read", SYS_madvise, 0, {0, 0, 22 /* POPULATE_READ */}},
+    {"which pages are in memory",
+     SYS_mincore,
+     ENOSYS,
+     {PTR(page), 4096, PTR(bytes)}},
     {"a watch on files", SYS_inotify_init1, ENOSYS, {0}},
     {"a queue of messages", SYS_mq_open, ENOSYS, {PTR("/x"), O_RDWR, 0, 0}},
     {"shared memory of System V", SYS_shmget, ENOSYS, {0, 4096, 0600}},
@@ -281,6 +340,8 @@ static const struct attempt program_attempts[] = {
      ENOSYS,
      {AF_UNIX, SOCK_DGRAM, 0, PTR(bytes)}},
     {"a higher priority", SYS_setpriority, EPERM, {0, 0, -5}},
+    OPTIONS_REFUSED(ENOPROTOOPT),
+    {"an option of TCP", SYS_setsockopt, ENOPROTOOPT, OPTION(6, 1)},
 };
 
 /* A program's, but for these. */
@@ -298,6 +359,37 @@ static const struct attempt build_attempts[] = {
     {"accepting", SYS_accept4, ENOSYS, {S, 0, 0, 0}},
     {"a namespace", SYS_unshare, ENOSYS, {CLONE_NEWUSER}},
     {"ptrace", SYS_ptrace, ENOSYS, {PTRACE_TRACEME}},
+    {"memory that grows down",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
+    OPTIONS_REFUSED(ENOPROTOOPT),
+    {"TCP's filter of segments (TCP_ULP)", SYS_setsockopt, ENOPROTOOPT,
+     OPTION(6, 31)},
+    {"memory for zero copies (TCP_ZEROCOPY_RECEIVE)", SYS_setsockopt,
+     ENOPROTOOPT, OPTION(6, 35)},
+};
+
+/* The resolver of names: an option in no table is as any unknown call. */
+static const struct attempt names_attempts[] = {
+    OPTIONS_REFUSED(ENOSYS),
+    {"a group of netlink", SYS_setsockopt, ENOSYS, OPTION(270, 1)},
+    {"memory", SYS_mmap, 0, {0, 4096, RW, ANON, -1, 0}},
+    {"memory that grows down",
+     SYS_mmap,
+     ENOSYS,
+     {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
+};
+
+/* paddock-browser ends by one. */
+static const struct attempt browser_attempts[] = {
+    OPTIONS_REFUSED(KILLED),
+    {"a group of netlink", SYS_setsockopt, KILLED, OPTION(270, 1)},
+    {"an option of all sockets", SYS_setsockopt, EFAULT, OPTION(1, 9)},
+    {"memory that grows down",
+     SYS_mmap,
+     KILLED,
+     {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
 };
 
 /* Nothing lies where the path has to, so that nothing is executed there either. */
@@ -363,6 +455,8 @@ static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
 static const enum filter_kind build[] = {FILTER_BUILD, FILTER_KINDS};
 static const enum filter_kind one_exec[] = {FILTER_ONE_EXEC, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
+static const enum filter_kind names[] = {FILTER_NAMES, FILTER_KINDS};
+static const enum filter_kind browser[] = {FILTER_BROWSER, FILTER_KINDS};
 
 static bool load_all(const enum filter_kind *kinds)
 {
@@ -515,6 +609,10 @@ int main(void)
 	       "and a build's");
 	is_int(filter_make(FILTER_ONE_EXEC, &filters[FILTER_ONE_EXEC]), 0,
 	       "and what a build's program has on top of that");
+	is_int(filter_make(FILTER_NAMES, &filters[FILTER_NAMES]), 0,
+	       "and that of the resolver of names");
+	is_int(filter_make(FILTER_BROWSER, &filters[FILTER_BROWSER]), 0,
+	       "and paddock-browser's");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
@@ -527,6 +625,12 @@ int main(void)
 		      ARRAY_LEN(program_attempts));
 	test_attempts("build", build, build_attempts,
 		      ARRAY_LEN(build_attempts));
+	test_attempts("names", names, names_attempts,
+		      ARRAY_LEN(names_attempts));
+#ifndef __SANITIZE_ADDRESS__ /* that build's filter has another answer */
+	test_attempts("browser", browser, browser_attempts,
+		      ARRAY_LEN(browser_attempts));
+#endif
 	test_attempts("one exec", one_exec, one_exec_attempts,
 		      ARRAY_LEN(one_exec_attempts));
 	test_every_number("worker", alone);

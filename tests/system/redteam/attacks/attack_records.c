@@ -649,6 +649,30 @@ static void many_files(void)
 	rest(NULL);
 }
 
+/* A stack is data to no limit: one that grows, and a page of the first one's. */
+static void grows_down(void)
+{
+	tell_errno(mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1,
+			0) == MAP_FAILED);
+}
+
+static void stack_moved(void)
+{
+	char line[256];
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long lowest = 0;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (strstr(line, "[stack]") != NULL)
+			lowest = strtoul(line, NULL, 16);
+	if (lowest == 0)
+		abort();
+	/* page upon page could be had so */
+	tell_errno(mremap((void *)lowest, 4096, 1 << 30, MREMAP_MAYMOVE) ==
+		   MAP_FAILED);
+}
+
 static void named_mappings(void)
 {
 	tell_errno(prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME,
@@ -753,6 +777,25 @@ static void cached_pages(void)
 	tell_errno(preadv2(fd, &iov, 1, 0, RWF_NOWAIT) < 0);
 }
 
+static const char *how(long rc)
+{
+	return rc < 0 ? strerrorname_np(errno) : "0";
+}
+
+/* On a file, whose owner the kernel tells it to, and lets send the pages away. */
+static void mapped_pages(void)
+{
+	unsigned char in;
+	int fd = open("/bin/sh", O_RDONLY);
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (at == MAP_FAILED)
+		abort();
+	printf("{\"told\":\"%s\"", how(syscall(SYS_mincore, at, 4096, &in)));
+	printf(",\"cold\":\"%s\"", how(madvise(at, 4096, MADV_COLD)));
+	printf(",\"out\":\"%s\"}", how(madvise(at, 4096, MADV_PAGEOUT)));
+}
+
 const struct attack record_attacks[] = {
     {"ranges", ranges},
     {"ranges_waited_for", ranges_waited_for},
@@ -783,5 +826,8 @@ const struct attack record_attacks[] = {
     {"sockets_filled", sockets_filled},
     {"many_polled", many_polled},
     {"cached_pages", cached_pages},
+    {"mapped_pages", mapped_pages},
+    {"grows_down", grows_down},
+    {"stack_moved", stack_moved},
     {NULL, NULL},
 };

@@ -36,8 +36,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	if (!born_is_alive(w->born) || w->killed || w->phase == PHASE_DONE)
 		return;
 	used_ms = cgroup_run_cpu_ms(w->born->child.slot);
-	if (used_ms < 0)
+	if (used_ms < 0) { /* the next look may tell */
+		evtimer_add(w->cpu, CLOCK_TIMEVAL(LOOK_MS));
 		return;
+	}
 	if (used_ms <= r->limits.cpu_ms) {
 		evtimer_add(w->cpu,
 			    CLOCK_TIMEVAL(next_ms(r->limits.cpu_ms - used_ms)));

@@ -262,6 +262,41 @@ static const char *promises(struct context *ctx, enum health_status *v)
 		      : NULL;
 }
 
+/* Before Linux 6.14 a file that no format fits has the kernel start modprobe. */
+static bool starts_modprobe(void)
+{
+	char *release = buf_file("/proc/sys/kernel/osrelease", 256);
+	char *path = buf_file("/proc/sys/kernel/modprobe", 256);
+	unsigned int major = 0, minor = 0;
+	bool old = release != NULL &&
+		   sscanf(release, "%u.%u", &major, &minor) == 2 &&
+		   (major < 6 || (major == 6 && minor < 14));
+	bool starts = old && path != NULL && path[0] == '/';
+
+	free(release);
+	free(path);
+	return starts;
+}
+
+static const char *modules(struct context *ctx, enum health_status *v)
+{
+	static bool starts;
+	static int64_t asked_ms;
+	int64_t now = clock_mono_ms();
+
+	(void)ctx;
+	if (asked_ms == 0 || now - asked_ms >= SELDOM_MS) {
+		starts = starts_modprobe();
+		asked_ms = now;
+	}
+	*v = HEALTH_WARNING;
+	return starts
+		   ? "this kernel starts modprobe, as root, for each file of "
+		     "no known format that a program executes, which is on "
+		     "no run's account"
+		   : NULL;
+}
+
 /* ---- the table ---- */
 
 static const struct check {
@@ -309,6 +344,10 @@ static const struct check {
      .cure =
 	 "set sysctl vm.overcommit_memory to 0 or 1; the memory that runs use is "
 	 "held all the same"},
+    {"programs for which the kernel starts none", .now = modules,
+     .cure =
+	 "use Linux 6.14 or later, or set sysctl kernel.modprobe to nothing "
+	 "once the machine has the modules that it needs"},
     {"crashes that nobody is told of", .now = crashes,
      .cure =
 	 "set sysctl kernel.core_pattern to the name of a file; of a program "

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -30,15 +33,20 @@
 #define ARGS_MAX 64 /* as many as a manifest may list */
 #define SYNC_FD 5   /* the child's end of the socket for its start */
 #define EXIT_UNSTARTED 127
+#define START_LOOK_NS 100000000 /* from look to look, if nothing wakes us */
 
 #ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif
 
-enum { STAGE_CAGE = 1, STAGE_EXEC };
+/*
+ * LISTENER: both have that descriptor. OWN: the child has a table of its own. The
+ * others failed.
+ */
+enum { STAGE_LISTENER, STAGE_OWN, STAGE_CAGE, STAGE_EXEC };
 
-/* From the child; stage 0 is the listener, a descriptor that both have. */
+/* From the child. */
 struct start {
 	int stage;
 	int err;
@@ -127,7 +135,8 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 			by_name ? id : own_modules(),
 			by_name ? own_modules() : NULL,
 			NULL};
-	struct start started = {0};
+	struct start started = {.stage = STAGE_LISTENER};
+	const struct start own = {.stage = STAGE_OWN};
 	int rc;
 
 	reset_signals();
@@ -151,6 +160,8 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	rc = sandbox_bound_files(s->p);
 	if (rc < 0)
 		report_failure(SYNC_FD, STAGE_CAGE, -rc);
+	if (write(SYNC_FD, &own, sizeof(own)) != sizeof(own))
+		_exit(EXIT_UNSTARTED);
 	execve(path, argv, envp);
 	report_failure(SYNC_FD, STAGE_EXEC, errno);
 }
@@ -219,24 +230,59 @@ static const char *not_executed(struct shim *s, int err)
 	return "it could not be executed";
 }
 
-/* Read its messages, now that it executes the program or has ended. */
-static int recv_start(struct shim *s, int sync, const char **what)
+/* Wait for a message of the child's, a call of its to count, or its end. True: ended. */
+static bool await_child(struct shim *s, int sync)
+{
+	const struct timespec again = {.tv_nsec = START_LOOK_NS};
+	struct pollfd p[] = {{.fd = sync, .events = POLLIN},
+			     {.fd = s->pipes.listener, .events = POLLIN}};
+	struct seccomp_notif call;
+	siginfo_t end = {0};
+	sigset_t none;
+
+	sigemptyset(&none); /* SIGCHLD interrupts */
+	if (ppoll(p, ARRAY_LEN(p), &again, &none) > 0 &&
+	    (p[1].revents & POLLIN) != 0)
+		(void)shim_recv_call(s, &call);
+	return waitid(P_PID, (id_t)s->pid, &end, WEXITED | WNOHANG | WNOWAIT) !=
+		   0 ||
+	       end.si_pid == s->pid;
+}
+
+/* Its ends are the child's alone, so that they end with it. */
+static void close_theirs(int theirs[5], int *sync)
+{
+	for (int i = 0; i < 5; i++)
+		sys_drop(&theirs[i]);
+	sys_drop(sync);
+}
+
+/* Read its messages, until it executes the program, or has ended. */
+static int recv_start(struct shim *s, int sync[2], int theirs[5],
+		      const char **what)
 {
 	struct start f;
-	bool caged = false;
+	bool ended;
+	ssize_t n;
 
-	while (recv(sync, &f, sizeof(f), MSG_DONTWAIT) == (ssize_t)sizeof(f)) {
-		if (f.stage == 0) {
-			caged = true;
-			s->pipes.listener = f.listener;
-			continue;
-		}
-		*what = f.stage == STAGE_EXEC ? not_executed(s, f.err)
-					      : "its cage could not be closed";
-		return -f.err;
-	}
 	*what = "its cage could not be closed";
-	return caged ? 0 : -EPIPE;
+	for (;;) {
+		ended = await_child(s, sync[0]);
+		n = recv(sync[0], &f, sizeof(f), MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && ended))
+			return s->pipes.listener >= 0 ? 0 : -EPIPE;
+		if (n != (ssize_t)sizeof(f))
+			continue;
+		if (f.stage == STAGE_LISTENER)
+			s->pipes.listener = f.listener;
+		else if (f.stage == STAGE_OWN)
+			close_theirs(theirs, &sync[1]);
+		else
+			break;
+	}
+	if (f.stage == STAGE_EXEC)
+		*what = not_executed(s, f.err);
+	return -f.err;
 }
 
 /* Five pipes: our ends in MINE, the program's in THEIRS. */
@@ -270,22 +316,20 @@ int shim_start(struct shim *s, const char **what)
 	if (rc != 0)
 		return rc;
 	/* A child that shares our descriptors, until it executes or exits. */
-	s->pid = (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
-				NULL, NULL, NULL, NULL);
+	s->pid = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL,
+				NULL, NULL);
 	if (s->pid == 0)
 		exec_program(s, theirs, sync[1]);
 	if (s->pid < 0)
 		return -errno;
-	for (int i = 0; i < 5; i++)
-		close(theirs[i]);
-	close(sync[1]);
 	s->pipes = (struct shim_pipes){.in = mine[0],
 				       .out = mine[1],
 				       .err = mine[2],
 				       .lines = mine[3],
 				       .answers = mine[4],
 				       .listener = -1};
-	rc = recv_start(s, sync[0], what);
+	rc = recv_start(s, sync, theirs, what);
+	close_theirs(theirs, &sync[1]);
 	close(sync[0]);
 	/* its caller and we take turns, so one CPU is enough; Linux 6.6 */
 	(void)ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,

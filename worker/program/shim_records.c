@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim_records.c - counts what a run has of the kernel's small records that no
- * limit and no cgroup counts: locks, watches of epolls, files that mappings keep.
+ * limit and no cgroup counts: locks, watches of epolls, files that mappings keep,
+ * and what older kernels start for a file that they cannot execute.
  * The program's filter stops each call that may make one, for shim.c and
  * shim_wait.c. Above the bound the call fails. Nothing is counted as less while a
  * process hides its descriptors, may move them, or has too many to look at.
@@ -33,7 +34,7 @@
 #define PAGE 4096u
 #define SHARED_NAME " /dev/zero (deleted)" /* in maps; no device of a run's */
 
-enum record { RANGE, FILE_RANGE, WATCH, MAPPING, SHARED, RECORDS };
+enum record { RANGE, FILE_RANGE, WATCH, MAPPING, SHARED, EXEC, RECORDS };
 
 static const struct {
 	/* of /proc/PID/fdinfo/N, one for each record; NULL: it is in none */
@@ -55,6 +56,8 @@ static const struct {
      * there is none.
      */
     [SHARED] = {NULL, 0, 0, ENOMEM},
+    /* each may start modprobe before Linux 6.14, in nobody's account */
+    [EXEC] = {NULL, 16384, 1, EAGAIN},
 };
 
 /* No less than there are: counted when looked at last, and calls since. */
@@ -246,6 +249,7 @@ static void look(const struct shim *s)
 	if (!shim_stand_still(s, count_all, &l))
 		return;
 	l.n[FILE_RANGE] = counted[FILE_RANGE];
+	l.n[EXEC] = counted[EXEC];
 	if (l.n[SHARED] > 0)
 		l.n[SHARED] = counted[SHARED];
 	for (size_t i = 0; i < RECORDS; i++)
@@ -276,7 +280,7 @@ static bool has_room(const struct shim *s, enum record r, uint64_t n)
 		return false;
 	if (counted[r] + n <= most)
 		return true;
-	if (begun < refused_until_ms[r])
+	if (r == EXEC || begun < refused_until_ms[r])
 		return false;
 	look(s);
 	if (counted[r] <= most - most / ROOM_PART && counted[r] + n <= most)
@@ -309,6 +313,8 @@ static bool takes(const struct seccomp_data *call, struct taken *t)
 		t->r = MAPPING;
 	else if (call->nr == SYS_epoll_ctl)
 		t->r = WATCH;
+	else if (call->nr == SYS_execve || call->nr == SYS_execveat)
+		t->r = EXEC;
 	else
 		return false;
 	t->n = records[t->r].by_call;

@@ -8,10 +8,13 @@ use Paddock;
 
 needs('root', 'mount');
 
+# A kernel of before 6.14 that loads modules is told of, too.
+my @quiet = -e '/proc/sys/kernel/modprobe' ? ('kernel/modprobe' => '') : ();
+
 # What the profile says of settings that are FILE => TEXT below /proc/sys, by the names
 # of its checks that are not well.
 sub says {
-	my ($before, %set) = @_;
+	my ($before, %set) = (shift, @quiet, @_);
 	my $root = Paddock::fresh_root();
 	my ($n, @lay) = (0);
 
@@ -28,6 +31,16 @@ sub says {
 	return {map { $_->{name} => $_->{says} } grep { $_->{verdict} ne 'well' } @$checks};
 }
 
+# The same of a kernel of RELEASE, which starts MODPROBE; not each kernel has that setting,
+# so that a folder of copies lies over it.
+sub says_kernel {
+	my ($release, $modprobe) = @_;
+	my $copies = Paddock::fresh_root() . '/kernel';
+
+	return says("{ cp -r /proc/sys/kernel $copies 2>/dev/null; echo $release >$copies/osrelease; echo '$modprobe' >$copies/modprobe; " .
+		    "mount --bind $copies /proc/sys/kernel; }");
+}
+
 my $crashes = 'crashes that nobody is told of';
 my $memory = 'memory that runs cannot promise away';
 
@@ -38,6 +51,11 @@ like(says('ulimit -Hc 0', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-co
 same_json(says('ulimit -Hc 0', 'kernel/core_pattern' => 'core'), {}, 'which does no harm to files');
 like(says('true', 'kernel/core_pattern' => '@/run/cores')->{$crashes}, qr/^the system's core_pattern is a socket/, 'and of a socket, in any case');
 like(says('true', 'vm/overcommit_memory' => 2)->{$memory}, qr/^vm\.overcommit_memory is 2/, 'and of memory that is promised');
+my $modules = 'programs for which the kernel starts none';
+like(says_kernel('6.13.12-amd64', '/sbin/modprobe')->{$modules}, qr/^this kernel starts modprobe/,
+     'and of a kernel that starts modprobe for what a program executes');
+is(says_kernel('6.13.12-amd64', '')->{$modules}, undef, 'which it cannot where there is none');
+is(says_kernel('6.14.0', '/sbin/modprobe')->{$modules}, undef, 'and a later one does not');
 my $s = Paddock->new(templates => {lua => lua('return 1')});
 
 $s->init;

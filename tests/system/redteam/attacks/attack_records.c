@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -401,6 +402,33 @@ static void ranges_beside_stopped(void)
 		abort();
 	printf("{\"state\":\"%c\",\"status\":%d}", state,
 	       WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* ---- what the kernel starts for a file that it cannot execute ---- */
+
+/* Before Linux 6.14: modprobe, as root, since no format begins so. */
+static void executions(void)
+{
+	char name[] = "./odd-XXXXXX", *none[] = {NULL};
+	int fd = mkstemp(name), sum = 0, status;
+
+	if (fd < 0 || write(fd, "\376\377\376\377", 4) != 4 ||
+	    fchmod(fd, 0700) != 0 || close(fd) != 0)
+		abort();
+	for (errno = 0; sum < MANY && errno == 0; sum += 1000) {
+		if (fork() == 0) {
+			int n = 0;
+
+			while (n < 1000 && execve(name, none, none) != 0 &&
+			       errno == ENOEXEC)
+				n++;
+			_exit(n == 1000 ? 0 : errno);
+		}
+		if (wait(&status) < 0)
+			abort();
+		errno = WEXITSTATUS(status);
+	}
+	tell_end(sum, 17000);
 }
 
 /* ---- files that nothing but a mapping keeps ---- */
@@ -810,6 +838,7 @@ const struct attack record_attacks[] = {
     {"watches_continued", watches_continued},
     {"ranges_beside_stopped", ranges_beside_stopped},
     {"mapped_files", mapped_files},
+    {"executions", executions},
     {"threads_that_end", threads_that_end},
     {"page_tables", page_tables},
     {"split_mappings", split_mappings},

@@ -16,6 +16,8 @@
 #define PAGE 4096u
 #define MAPPING_BYTES                                                          \
 	256u /* struct vm_area_struct, and its place in the tree */
+/* struct anon_vma_chain, from a mapping to that of each process above; measured */
+#define LINK_BYTES 160u
 #define MAPPINGS_MOST 65530u	/* vm.max_map_count, which nobody lowers */
 #define INODE_BYTES 1280u	/* an inode of tmpfs, and its name */
 #define SOCKET_BYTES 212992u	/* net.core.wmem_default, as usual */
@@ -86,13 +88,14 @@ uint64_t shim_socket_bytes(const struct shim *s)
 uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
 {
 	static unsigned int looks;
-	static uint64_t mappings;
+	static uint64_t mappings, links;
 	uint64_t hide = 0, pages = addresses / PAGE;
 
 	if (looks++ % LOOK_EVERY == 0) {
-		mappings = shim_count_mappings(s, &hide);
+		mappings = shim_count_mappings(s, &hide, &links);
 		mappings +=
 		    pages < hide * MAPPINGS_MOST ? pages : hide * MAPPINGS_MOST;
 	}
-	return mappings * MAPPING_BYTES + shim_written_files() * INODE_BYTES;
+	return mappings * MAPPING_BYTES + links * LINK_BYTES +
+	       shim_written_files() * INODE_BYTES;
 }

@@ -219,9 +219,11 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
 
 /*
  * The mappings of all processes. *HIDE: of how many they are not counted, which do
- * not let us look, or have more than can be looked at.
+ * not let us look, or have more than can be looked at. *LINKS: each mapping as often
+ * as its process has others above it that forked it, and once more.
  */
-uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide);
+uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide,
+			     uint64_t *links);
 
 /* ---- shim_still.c ---- */
 

@@ -32,6 +32,7 @@
 #define MAPPINGS_LINES 65536 /* a look at mappings, twice a second */
 #define FILE_LINES 12	     /* to open and close one of /proc */
 #define PAGE 4096u
+#define DEPTH_MOST 1024 /* of processes that forked each other */
 #define SHARED_NAME " /dev/zero (deleted)" /* in maps; no device of a run's */
 
 enum record { RANGE, FILE_RANGE, WATCH, MAPPING, SHARED, EXEC, RECORDS };
@@ -67,9 +68,10 @@ static int64_t refused_until_ms[RECORDS];
 struct look {
 	const struct shim *s;
 	uint64_t n[RECORDS];
-	int64_t left;  /* of its lines */
-	bool hidden;   /* some process does not let us look, or has too much */
-	uint64_t hide; /* how many do */
+	int64_t left;	/* of its lines */
+	bool hidden;	/* some process does not let us look, or has too much */
+	uint64_t hide;	/* how many do */
+	uint64_t links; /* of mappings to those of the processes above */
 	bool
 	    mapped; /* a thread of this process has shown what all have mapped */
 	void (*line)(struct look *l, const char *line);
@@ -196,8 +198,34 @@ static void count_thread(struct look *l, const char *path)
 	count_thread_mappings(l, path);
 }
 
+/*
+ * How many processes of the run PID was forked by, one by the other, and itself. One
+ * whose parent has ended may be as far down as any was.
+ */
+static uint64_t depth_of(const struct shim *s, long pid)
+{
+	static uint64_t deepest = 1;
+	uint64_t depth = 1;
+	char text[1024];
+	long up = pid;
+
+	while (depth < DEPTH_MOST &&
+	       shim_read_proc(s, up, "stat", text, sizeof(text)) > 0) {
+		const char *p = strrchr(text, ')');
+
+		up = p != NULL ? strtol(p + strlen(") S"), NULL, 10) : 0;
+		if (up <= 1)
+			break;
+		depth++;
+	}
+	if (depth > deepest)
+		deepest = depth;
+	return depth == 1 && pid != s->pid ? deepest : depth;
+}
+
 static void count_process_mappings(struct look *l, const char *path)
 {
+	uint64_t before = l->n[MAPPING];
 	char below[80];
 
 	if (strcmp(path, "./1") == 0)
@@ -206,15 +234,19 @@ static void count_process_mappings(struct look *l, const char *path)
 	l->mapped = l->hidden = false;
 	each_number(l, below, count_thread_mappings);
 	l->hide += l->hidden;
+	l->links += (l->n[MAPPING] - before) *
+		    depth_of(l->s, strtol(path + strlen("./"), NULL, 10));
 }
 
-uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide)
+uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide,
+			     uint64_t *links)
 {
 	struct look l = {
 	    .s = s, .line = count_any_mapping, .left = MAPPINGS_LINES};
 
 	each_number(&l, ".", count_process_mappings);
 	*hide = is_spent(&l) ? s->p->limits.processes : l.hide;
+	*links = l.links;
 	return l.n[MAPPING];
 }
 

@@ -22,7 +22,7 @@ NUMBERS = {
     "pidfd_getfd": (438, 438), "fsopen": (430, 430), "io_uring_setup": (425, 425),
     "memfd_create": (319, 279), "clone3": (435, 435), "splice": (275, 76),
     "inotify_init1": (294, 26), "add_key": (248, 217), "mq_open": (240, 180),
-    "timerfd_create": (283, 85), "signalfd4": (289, 74),
+    "mincore": (27, 232), "timerfd_create": (283, 85), "signalfd4": (289, 74),
     "io_setup": (206, 0), "rt_sigqueueinfo": (129, 138), "timer_create": (222, 107), "personality": (135, 92), "setuid": (105, 146), "chroot": (161, 51),
 }
 
@@ -146,6 +146,52 @@ def cached_pages():
     return "done"
 
 
+# Memory that grows down, which is data to no limit.
+def grows_down():
+    import mmap
+    try:
+        mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return "done"
+
+
+def which_pages():
+    return caller("mincore")(0, 0, 0)
+
+
+# Its own limit of cores, by which a crash would start core_pattern's program.
+def cores():
+    import resource
+    was = resource.getrlimit(resource.RLIMIT_CORE)
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (OSError, ValueError):
+        return "refused" if was == (1, 1) else "refused, but it was %s" % (was,)
+    return "done"
+
+
+def socket_buffers():
+    import socket
+    ours, theirs = socket.socketpair()
+    was = ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 << 20)
+    return "grown" if ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) > was else "as it was"
+
+
+def executions():
+    with open("odd", "wb") as f:
+        f.write(b"\xfe\xff\xfe\xff")
+    os.chmod("odd", 0o700)
+    for _ in range(MANY):
+        try:
+            os.execv("odd", ["odd"])
+        except OSError as e:
+            if e.errno != errno.ENOEXEC:
+                return errno.errorcode[e.errno]
+    return "no end after %d" % MANY
+
+
 def many_polled():
     import ctypes
     do = ctypes.CDLL(None, use_errno=True)
@@ -207,7 +253,9 @@ def main():
            "send_descriptors": send_descriptors, "timers": timers,
            "waiting_signals": waiting_signals, "ranges": ranges, "watches": watches,
            "socket_filter": socket_filter, "cached_pages": cached_pages,
-           "many_polled": many_polled}
+           "many_polled": many_polled, "grows_down": grows_down,
+           "which_pages": which_pages, "cores": cores,
+           "socket_buffers": socket_buffers, "executions": executions}
     try:
         print(json.dumps(own[name]() if name in own else call(name)))
     except Skip as why:

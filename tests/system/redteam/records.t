@@ -51,6 +51,8 @@ attack_all([
      c => 'threads_that_end', limits => {%$ROOM, maxOpenFiles => 64, maxProcesses => 128}],
     [819, 'tables of pages that are read alone', $MEMORY, c => 'page_tables', limits => $LITTLE],
     ['819b', 'mappings, split', $MEMORY, c => 'split_mappings', limits => $LITTLE],
+    ['819k', 'mappings of processes that forked each other', $MEMORY, c => 'forked_mappings',
+     limits => {maxMemoryBytes => 48 << 20, maxProcesses => 64}],
     ['819c', 'empty files', $MEMORY, c => 'many_files', limits => $LITTLE],
     ['819e', 'memory of a process whose first thread has ended', $MEMORY, c => 'memory_without_leader', limits => $LITTLE],
     ['819f', 'shared memory that nothing maps any more', 'returns {"bounded":true,"errno":"ENOMEM"}', c => 'shared_dropped', limits => $LITTLE],

@@ -594,6 +594,24 @@ static void split_mappings(void)
 	rest(NULL);
 }
 
+/* Each process has a link from each of its mappings to that of each above it. */
+static void forked_mappings(void)
+{
+	const size_t n = 1200, page = 4096;
+	char *at = mmap(NULL, n * page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(at, n * page, MADV_NOHUGEPAGE);
+	for (size_t p = 0; p < n; p += 2) {
+		at[p * page] = 1;
+		mprotect(at + p * page, page, PROT_READ);
+	}
+	for (int i = 0; i < 48; i++)
+		if (fork() != 0)
+			break;
+	rest(NULL);
+}
+
 /* Pages of memory that is shared outlive what maps them, in no resident size. */
 static void shared_dropped(void)
 {
@@ -842,6 +860,7 @@ const struct attack record_attacks[] = {
     {"threads_that_end", threads_that_end},
     {"page_tables", page_tables},
     {"split_mappings", split_mappings},
+    {"forked_mappings", forked_mappings},
     {"many_files", many_files},
     {"shared_dropped", shared_dropped},
     {"shared_in_turn", shared_in_turn},

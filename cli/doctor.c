@@ -90,12 +90,8 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *programs =
 	    json_member(json_member(o, "profile"), "programs");
-	const char *reason = json_member_str(programs, "reason");
-
 	const char *weak = json_member_str(programs, "weak");
 
-	if (reason != NULL)
-		add(advice, "programs", reason);
 	if (weak != NULL)
 		add(advice, "programs, which run weakly caged", weak);
 }
@@ -136,13 +132,49 @@ static void check_version(struct json_object *o, struct json_object *advice)
 		    "the daemon, or install both again");
 }
 
-static void check_packages(const struct cli *cli, struct json_object *advice)
+static struct json_object *skipped_of(struct json_object *o)
 {
-	struct json_object *o = template_findings_all(cli, NULL);
+	return json_member(json_member(json_member(o, "profile"), "health"),
+			   "skipped");
+}
 
-	json_each(one, json_member(o, "problems"))
+/* Was the package at PATH reported as a shipped template? */
+static bool is_reported(struct json_object *o, const char *path)
+{
+	json_each(one, json_member(o, DOCTOR_TEMPLATES))
+		if (json_member_is(one, "path", path))
+			return true;
+	return false;
+}
+
+/*
+ * Report packages that are not served, in the words of the server, since a
+ * service manager's filters may hide files from a daemon; or as the command
+ * finds the packages, for a server without such a report.
+ */
+static void check_packages(const struct cli *cli, struct json_object *o,
+			   struct json_object *advice)
+{
+	struct json_object *found = NULL;
+
+	json_each(one, skipped_of(o)) {
+		const char *path = json_member_str(one, "path");
+		char *text;
+
+		if (path == NULL || is_reported(o, path))
+			continue;
+		text = xasprintf("%s: %s%s", path, json_member_str(one, "why"),
+				 json_member_bool(one, "kept")
+				     ? "; the one loaded before is still served"
+				     : "");
+		add(advice, "a template", text);
+		free(text);
+	}
+	if (skipped_of(o) == NULL)
+		found = template_findings_all(cli, NULL);
+	json_each(one, json_member(found, "problems"))
 		add(advice, "a template", json_object_get_string(one));
-	json_object_put(o);
+	json_object_put(found);
 }
 
 /* ---- grants ---- */
@@ -298,7 +330,7 @@ static int examine(const struct cli *cli, struct json_object *o,
 	if (rc == 0)
 		rc = try_browser(cli, c, o);
 	if (rc == 0 && takes_runs(o))
-		rc = doctor_templates(cli, c, o);
+		rc = doctor_templates(cli, c, skipped_of(o), o);
 	doctor_uids(o, bad_range, advice); /* before a private server ends */
 	client_close(c);
 	return rc;
@@ -435,6 +467,28 @@ static void line_browser(struct json_object *o)
 			    is_sandboxed(o) ? "on" : "off");
 }
 
+/* Do runs of programs fail, whatever the program? */
+static bool no_program_works(struct json_object *o)
+{
+	return doctor_templates_no_program(json_member(o, DOCTOR_TEMPLATES));
+}
+
+static void show_verdict(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *tried = json_member(o, DOCTOR_TEMPLATES);
+	size_t fail = 0;
+
+	json_each(one, tried)
+		fail += json_member_str(one, "why") != NULL;
+	if (fail > 0)
+		safe_printf("runs work, but %zu of the %zu templates that ship "
+			    "do not\n",
+			    fail, json_length(tried));
+	else
+		puts(json_object_array_length(advice) == 0 ? "all is well"
+							   : "runs work");
+}
+
 static void show(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
@@ -478,15 +532,15 @@ static void show(struct json_object *o, struct json_object *advice)
 			    json_member_str(a, "missing"),
 			    json_member_str(a, "remedy"));
 	}
-	if (takes_runs(o))
-		puts(json_object_array_length(advice) == 0 ? "all is well"
-							   : "runs work");
+	if (takes_runs(o) && !no_program_works(o))
+		show_verdict(o, advice);
 }
 
 static int doctor(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *advice = json_object_new_array();
+	const char *fault = "runs do not work here; the lines above say why";
 	int rc = examine(cli, o, advice);
 
 	(void)n, (void)arg;
@@ -497,19 +551,23 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		check_browser(o, advice);
 		check_broker(o, advice);
 		check_version(o, advice);
-		check_packages(cli, advice);
+		check_packages(cli, o, advice);
 		check_grants_of(o, advice);
 		check_templates(o, advice);
 	}
 	if (rc == 0 && !cli->json)
 		show(o, advice);
-	if (rc == 0 && !takes_runs(o))
+	if (rc == 0 && takes_runs(o) && no_program_works(o)) {
+		rc = CLI_TROUBLE;
+		fault = "runs of programs do not work here; the lines above "
+			"say why";
+	} else if (rc == 0 && !takes_runs(o))
 		rc = CLI_TROUBLE;
 	json_add(o, "advice:o", advice);
 	if (cli->json)
 		json_pretty_print(o, true);
 	if (rc != 0)
-		message_print("runs do not work here; the lines above say why");
+		message_print("%s", fault);
 	json_object_put(o);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doctor_templates.c - a short run of each shipped template, in this machine's
- * cage, for "paddock doctor". A failure is reported in its own words; the runs
- * are deleted from the record.
+ * cage, for "paddock doctor". A failure is reported in its own words, as is a
+ * package that the server could not load; the runs are deleted from the record.
  */
 #include "cli/doctor_templates.h"
 
@@ -28,35 +28,37 @@
 #define REFUSED "URL_NOT_ALLOWED"
 #define UNREACHED "was not reached"
 
-/* The shipped templates, with inputs for a short run. */
+/* The shipped templates, with inputs for a short run, and their runtime. */
 static const struct {
 	const char *id, *inputs;
 	bool nowhere; /* success includes a page that is not reached */
+	bool program;
 } shipped[] = {
-    {"batch_extract_pages", "{\"urls\":[\"" NOWHERE "\"]}", true},
+    {"batch_extract_pages", "{\"urls\":[\"" NOWHERE "\"]}", true, false},
     {"check_records",
-     "{\"records\":[],\"rules\":[{\"field\":\"a\",\"required\":true}]}", false},
-    {"csv_profile", "{\"csv\":\"a\\n1\\n\"}", false},
-    {"json_query", "{\"document\":[1],\"path\":\"$[0]\"}", false},
-    {"log_digest", "{\"log\":\"\"}", false},
+     "{\"records\":[],\"rules\":[{\"field\":\"a\",\"required\":true}]}", false,
+     false},
+    {"csv_profile", "{\"csv\":\"a\\n1\\n\"}", false, false},
+    {"json_query", "{\"document\":[1],\"path\":\"$[0]\"}", false, false},
+    {"log_digest", "{\"log\":\"\"}", false, false},
     {"login_keep_session",
      "{\"startUrl\":\"" NOWHERE
      "\",\"locateMode\":\"selector\",\"selectors\":{\"username\":\"#a\","
      "\"password\":\"#b\",\"submit\":\"#c\"},\"credentials\":{\"username\":"
      "\"a\",\"password\":\"b\"}}",
-     true},
-    {"multi_tab_compare", "{\"urls\":[\"" NOWHERE "\",\"" NOWHERE "a\"]}",
-     true},
-    {"number_summary", "{\"values\":[1,2]}", false},
-    {"pattern_matches", "{\"text\":\"aa\",\"pattern\":\"a\"}", false},
-    {"primes", "{\"limit\":100}", false},
-    {"run_bash", "{\"code\":\"true\"}", false},
-    {"run_lua", "{\"code\":\"return 1\"}", false},
-    {"run_node", "{\"code\":\"console.log(1)\"}", false},
-    {"run_python", "{\"code\":\"print(1)\"}", false},
-    {"text_diff", "{\"a\":\"a\\n\",\"b\":\"b\\n\"}", false},
-    {"text_digests", "{\"texts\":[\"a\"]}", false},
-    {"word_count", "{\"text\":\"a b\"}", false},
+     true, false},
+    {"multi_tab_compare", "{\"urls\":[\"" NOWHERE "\",\"" NOWHERE "a\"]}", true,
+     false},
+    {"number_summary", "{\"values\":[1,2]}", false, true},
+    {"pattern_matches", "{\"text\":\"aa\",\"pattern\":\"a\"}", false, true},
+    {"primes", "{\"limit\":100}", false, true},
+    {"run_bash", "{\"code\":\"true\"}", false, true},
+    {"run_lua", "{\"code\":\"return 1\"}", false, false},
+    {"run_node", "{\"code\":\"console.log(1)\"}", false, true},
+    {"run_python", "{\"code\":\"print(1)\"}", false, true},
+    {"text_diff", "{\"a\":\"a\\n\",\"b\":\"b\\n\"}", false, false},
+    {"text_digests", "{\"texts\":[\"a\"]}", false, true},
+    {"word_count", "{\"text\":\"a b\"}", false, true},
 };
 
 /* ---- results ---- */
@@ -220,6 +222,28 @@ static int try_one(struct trial *t, size_t i)
 	return 0;
 }
 
+/*
+ * Note the template ID, whose package the server could not load, with the
+ * server's own reason.
+ */
+static void note_skipped(struct trial *t, const char *id,
+			 struct json_object *skipped)
+{
+	json_each(one, skipped) {
+		const char *path = json_member_str(one, "path");
+		const char *name = path != NULL ? strrchr(path, '/') : NULL;
+
+		if (name == NULL || strcmp(name + 1, id) != 0 ||
+		    json_member_bool(one, "kept"))
+			continue;
+		json_object_array_add(
+		    t->tried,
+		    json_pack("templateId:s works:b why:s path:s", id, false,
+			      json_member_str(one, "why"), path));
+		return;
+	}
+}
+
 static bool has(struct json_object *list, const char *id)
 {
 	json_each(one, list)
@@ -228,8 +252,24 @@ static bool has(struct json_object *list, const char *id)
 	return false;
 }
 
+bool doctor_templates_no_program(struct json_object *tried)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(shipped); i++)
+		json_each(one, tried) {
+			if (!shipped[i].program ||
+			    !json_member_is(one, "templateId", shipped[i].id))
+				continue;
+			if (json_member_str(one, "why") == NULL)
+				return false;
+			n++;
+		}
+	return n > 0;
+}
+
 int doctor_templates(const struct cli *cli, struct client *c,
-		     struct json_object *o)
+		     struct json_object *skipped, struct json_object *o)
 {
 	struct trial t = {.client = c,
 			  .until_ms = clock_mono_ms() + DOCTOR_TEMPLATES_MS,
@@ -241,6 +281,8 @@ int doctor_templates(const struct cli *cli, struct client *c,
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shipped); i++)
 		if (has(json_member(v, "templates"), shipped[i].id))
 			rc = try_one(&t, i);
+		else
+			note_skipped(&t, shipped[i].id, skipped);
 	forget(c, t.runs);
 	json_add(o, DOCTOR_TEMPLATES ":o", t.tried);
 	json_object_put(t.runs);

@@ -36,6 +36,7 @@
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/threads/thread_pool.h"
 #include "supervisor/warm/warm.h"
+#include "supervisor/worker/interpreters.h"
 
 #define FIRST_PASSED_FD 3
 #define END_MS 3000 /* time for ended runs to be recorded and answered */
@@ -91,6 +92,8 @@ static void on_reloaded(void *arg, const char *errmsg)
 		log_info("daemon", "reload=done templates=%zu broken=%zu",
 			 d->ctx->catalogue->n, d->ctx->catalogue->n_problems);
 	runs_reloaded(d->ctx->runs);
+	if (d->ready && d->ctx->others)
+		interpreters_try(d->ctx->interpreters);
 	if (d->ready && !d->ctx->draining)
 		tell_manager(d, "READY=1");
 }
@@ -384,6 +387,7 @@ void daemon_opened(void *arg, int rc, const char *errmsg)
 		 d->ctx->config->socket, http_listen_url(d->http),
 		 d->ctx->catalogue->n);
 	tell_reason(d);
+	interpreters_try(d->ctx->interpreters);
 	keep_watchdog(d);
 }
 

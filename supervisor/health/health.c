@@ -18,6 +18,7 @@
 #include "base/os/no_core.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
+#include "supervisor/spawn/isolation.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/templates/catalogue.h"
@@ -25,6 +26,7 @@
 
 #define LATELY_MS 250
 #define SELDOM_MS 10000
+#define SKIPPED_MAX 100 /* packages that are told of */
 
 /* ---- while the server serves: each function returns a fault, or NULL ---- */
 
@@ -221,6 +223,42 @@ static const char *templates_where(struct context *ctx)
 	return text;
 }
 
+/* Count the templates of CTX that are programs. */
+static size_t count_programs(const struct context *ctx)
+{
+	const struct catalogue *c = ctx->catalogue;
+	size_t n = 0;
+
+	for (size_t i = 0; c != NULL && i < c->n; i++)
+		n += c->all[i]->runtime == RUNTIME_PROGRAM;
+	return n;
+}
+
+/* A server of which no template can be run is not ready. */
+static const char *programs(struct context *ctx, enum health_status *v)
+{
+	static char says[ISOLATION_WHY + 64];
+	const struct isolation *iso = ctx->isolation;
+	bool caged = iso->no_programs[0] == '\0';
+	const char *why = caged ? iso->no_start : iso->no_programs;
+	size_t n = count_programs(ctx);
+
+	if (n == 0 || why[0] == '\0')
+		return NULL;
+	if (n < ctx->catalogue->n || (caged && !iso->no_start_sure))
+		*v = HEALTH_WARNING;
+	snprintf(says, sizeof(says), "no program can be %s: %s",
+		 caged ? "run" : "caged", why);
+	return says;
+}
+
+static const char *programs_where(struct context *ctx)
+{
+	const char *said = ctx->isolation->no_start_why;
+
+	return said[0] != '\0' ? said : NULL;
+}
+
 /* At most ten seconds old: the check reads a file of /proc. */
 static const char *crashes(struct context *ctx, enum health_status *v)
 {
@@ -323,6 +361,9 @@ static const struct check {
     {"a port", .before = health_start_listen},
     {"a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
+    {"programs that can be run", .now = programs, .where = programs_where,
+     .cure = "paddock doctor and the log tell more; where a try failed it is "
+	     "made again every 5 s"},
     {"a server that stays", .now = draining, .cure = "wait for the next one"},
     {"a server that starts runs", .now = quiet,
      .cure = "whoever sent it TSTP sends it CONT"},
@@ -428,16 +469,35 @@ static struct json_object *one_view(struct context *ctx, size_t i, bool local)
 			 names[v], says, says != NULL ? where : NULL);
 }
 
-struct json_object *health_view(struct context *ctx, bool local)
+/* Add to V the packages that are not served as they are, with a bound. */
+static void add_skipped(struct json_object *v, const struct catalogue *c)
 {
 	struct json_object *list = json_object_new_array();
+	size_t n = c->n_problems < SKIPPED_MAX ? c->n_problems : SKIPPED_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct catalogue_problem *p = &c->problems[i];
+
+		json_object_array_add(list,
+				      json_pack("path:s why:s kept:b", p->path,
+						p->errmsg, p->kept));
+	}
+	json_add(v, "skipped:o skippedMore?i", list, c->n_problems - n);
+}
+
+struct json_object *health_view(struct context *ctx, bool local)
+{
+	struct json_object *list = json_object_new_array(), *v;
 	const char *errmsg = health_reason(ctx);
 
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
 			json_object_array_add(list, one_view(ctx, i, local));
-	return json_pack("ready:b reason?s checks:o database?o", errmsg == NULL,
-			 errmsg, list, health_database_view(ctx, local));
+	v = json_pack("ready:b reason?s checks:o database?o", errmsg == NULL,
+		      errmsg, list, health_database_view(ctx, local));
+	if (local && ctx->catalogue != NULL)
+		add_skipped(v, ctx->catalogue);
+	return v;
 }
 
 /* ---- to the log ---- */

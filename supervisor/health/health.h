@@ -55,7 +55,8 @@ const char *health_state(const struct config *config, struct store *store);
 
 /*
  * Return {ready, reason, checks: [{name, verdict, says, cure}], database}.
- * LOCAL: the cure may name paths of this machine.
+ * LOCAL: the cure may name paths of this machine, and there are skipped:
+ * [{path, why, kept}], the packages that could not be loaded, and skippedMore.
  */
 struct json_object *health_view(struct context *ctx, bool local);
 

@@ -117,6 +117,13 @@ void isolation_fini(struct isolation *iso)
 	*iso = (struct isolation){0};
 }
 
+const char *isolation_no_programs(const struct isolation *iso)
+{
+	if (iso->no_programs[0] != '\0')
+		return iso->no_programs;
+	return iso->no_groups ? iso->no_start : NULL;
+}
+
 const char *isolation_name(enum isolation_level level)
 {
 	return levels[level].name;

@@ -28,6 +28,15 @@ struct isolation { /* all-zero: not measured yet */
 	struct zygote_proto_event report;
 	bool programs_known; /* it is measured whether they can be caged */
 	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
+	/*
+	 * why a program that was started to try did not run, without a path; "":
+	 * it ran, or none was tried (worker/interpreters.c)
+	 */
+	char no_start[ISOLATION_WHY];
+	char
+	    no_start_why[ISOLATION_WHY]; /* what the worker said of it, or "" */
+	bool no_start_sure; /* no program can be run, by the cause */
+	bool no_groups;	    /* since no run can have a cgroup */
 	/* how programs are caged less; "": they are not */
 	char weak[ISOLATION_WHY];
 	char missing[256];	  /* "cgroup landlock"; "" when nothing is */
@@ -42,6 +51,9 @@ void isolation_fini(struct isolation *iso);
 const char *isolation_name(enum isolation_level level);
 /* -EINVAL: no such level. */
 int isolation_level_of(const char *name);
+
+/* Return why no program is run, or NULL: programs are run. */
+const char *isolation_no_programs(const struct isolation *iso);
 
 /* What ISO lacks for LEVEL: "netns cgroup"; "" when it has all. */
 void isolation_lacks(const struct isolation *iso, enum isolation_level level,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interpreters.c - has a worker look for interpreters, as a run would see them,
- * when get_runtime_profile first asks. The result is kept until a reload, or
- * until the machine's interpreters change. If no worker can be had, or the
- * worker fails or takes too long, the result is Lua alone, and the next caller
- * tries again.
+ * when a daemon has started or get_runtime_profile first asks. The result is
+ * kept until a reload, or until the machine's interpreters change. A worker that
+ * fails, which health.c tells of, is tried again every few seconds; meanwhile
+ * the result is Lua alone.
  */
 #include "supervisor/worker/interpreters.h"
 
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <lua.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@
 
 #define PATIENCE_MS 5000
 #define AGAIN_MS 20
+#define RETRY_MS 5000 /* after a program did not run: is it mended? */
 #define OUTPUT_BYTES (32u << 10)
 #define LOOK_BYTES (512u << 20)
 #define MODULES_MAX 500
@@ -80,6 +82,9 @@ struct look { /* the life of one worker */
 	struct event *readable, *deadline;
 	bool told, killed, held;  /* HELD: by a cgroup */
 	struct json_object *view; /* the result, made of the worker's output */
+	/* why there is none: for clients, and what the worker said */
+	char why[256], said[256];
+	bool sure, no_groups; /* see struct isolation */
 };
 
 struct interpreters {
@@ -90,7 +95,9 @@ struct interpreters {
 	bool forgotten;	   /* the look's result is out of date already */
 	/* timer to try again, when no worker could be had */
 	struct event *again;
-	int64_t until_ms; /* when to stop trying */
+	int64_t until_ms;    /* when to stop trying */
+	bool once_more;	     /* look again after the look under way */
+	struct event *retry; /* timer to look again after a failure */
 	TAILQ_HEAD(, asker) askers;
 };
 
@@ -183,6 +190,46 @@ static bool is_as_it_was(const struct interpreters *i)
 	return true;
 }
 
+/* ---- failures: can a program be run at all? ---- */
+
+static void __attribute__((format(printf, 3, 4)))
+fail(struct look *l, bool sure, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (l->why[0] != '\0')
+		return; /* the first cause counts */
+	l->sure = sure;
+	va_start(ap, fmt);
+	vsnprintf(l->why, sizeof(l->why), fmt, ap);
+	va_end(ap);
+}
+
+/*
+ * Note for health whether L's program ran. A server that ends, or is quiet, has
+ * ended the worker itself.
+ */
+static void note_trial(struct look *l)
+{
+	struct isolation *iso = l->of->ctx->isolation;
+
+	if (l->of->ctx->quiet)
+		return;
+	if (l->view != NULL)
+		l->why[0] = l->said[0] = '\0';
+	else
+		fail(l, true, "a program that was started to try did not run");
+	if (strcmp(iso->no_start, l->why) != 0 && l->why[0] != '\0')
+		log_error("programs", "run=no why=\"%s\" said=\"%s\"", l->why,
+			  l->said);
+	else if (iso->no_start[0] != '\0' && l->why[0] == '\0')
+		log_info("programs", "run=yes");
+	snprintf(iso->no_start, sizeof(iso->no_start), "%s", l->why);
+	snprintf(iso->no_start_why, sizeof(iso->no_start_why), "%s", l->said);
+	iso->no_start_sure = l->why[0] != '\0' && l->sure;
+	iso->no_groups = l->why[0] != '\0' && l->no_groups;
+}
+
 /* ---- the worker ---- */
 
 static void tell_all(struct interpreters *i)
@@ -197,6 +244,8 @@ static void tell_all(struct interpreters *i)
 		free(a);
 	}
 	json_object_put(view);
+	if (i->ctx->isolation->no_start[0] != '\0')
+		event_add(i->retry, CLOCK_TIMEVAL(RETRY_MS));
 }
 
 /* End the look, whose worker is gone. Keep its result, if there is one. */
@@ -205,16 +254,20 @@ static void end(struct look *l)
 	struct interpreters *i = l->of;
 
 	i->look = NULL;
-	if (!i->forgotten)
+	note_trial(l);
+	if (!i->forgotten) {
+		json_object_put(i->view);
 		i->view = json_object_get(l->view);
-	if (l->view == NULL)
-		log_debug("interpreters", "known=no");
+	}
 	json_object_put(l->view);
 	event_free(l->readable);
 	event_free(l->deadline);
 	close(l->fd);
 	free(l);
 	tell_all(i);
+	if (i->once_more)
+		event_add(i->retry, CLOCK_TIMEVAL(0));
+	i->once_more = false;
 }
 
 static void kill_look(struct look *l)
@@ -245,26 +298,24 @@ static void send_run(struct look *l)
 }
 
 /*
- * Put the worker into a cgroup of its own, as any run's. Where no cgroup can be
- * made no run of a program can begin, which every later run is told.
+ * Put the worker into a cgroup of its own, as any run's. Where no cgroup may be
+ * made no run of a program can begin, which every later run is told, until a
+ * cgroup can be made.
  */
 static bool hold(struct look *l)
 {
 	static const struct cgroup_limits limits = {.memory_bytes = LOOK_BYTES,
 						    .processes = 32};
-	struct isolation *iso = l->of->ctx->isolation;
 	int rc = cgroup_run_begin(l->child.slot, &limits, l->child.pid);
 
 	l->held = rc == 0;
 	if (rc == 0 || rc == -ENOTSUP)
 		return true;
-	log_error("interpreters", "cgroup=failed err=\"%s\"", strerror(-rc));
-	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
-		snprintf(
-		    iso->no_programs, sizeof(iso->no_programs),
-		    "no cgroup can be made for a run: %s; start paddockd as "
-		    "root, or in a systemd unit with Delegate=yes",
-		    strerror(-rc));
+	l->no_groups = rc == -EACCES || rc == -EPERM || rc == -EROFS;
+	fail(l, l->no_groups,
+	     "no cgroup can be made for a run: %s; start paddockd as root, or "
+	     "in a systemd unit with Delegate=yes",
+	     strerror(-rc));
 	return false;
 }
 
@@ -272,9 +323,11 @@ static void on_born(struct spawner_child *child, int err)
 {
 	struct look *l = CONTAINER(child, struct look, child);
 
-	if (err != 0)
+	if (err != 0) {
+		fail(l, false, "no worker for a program could be started: %s",
+		     strerror(err));
 		end(l);
-	else if (l->killed || !hold(l))
+	} else if (l->killed || !hold(l))
 		kill_look(l);
 	else
 		send_run(l);
@@ -313,7 +366,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (m.type == MSG_RESULT && !l->told &&
 	    m.result.head.n == m.result.total)
 		l->view = view_of(m.result.head);
-	l->told = l->told || m.type == MSG_RESULT;
+	if (m.type == MSG_FAIL && !l->told)
+		snprintf(l->said, sizeof(l->said), "%.*s",
+			 (int)m.fail.message.n, m.fail.message.p);
+	l->told = l->told || m.type == MSG_RESULT || m.type == MSG_FAIL;
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -322,6 +378,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	int64_t left_ms = 0;
 
 	(void)fd, (void)what;
+	fail(l, false,
+	     "a program that was started to try gave no answer in %d s",
+	     PATIENCE_MS / 1000);
 	kill_look(l);
 	if (l->child.pid == 0)
 		left_ms = spawner_overdue(l->of->ctx->spawner, &l->child);
@@ -404,6 +463,24 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 	look(arg);
 }
 
+static void look_for(struct interpreters *i)
+{
+	i->until_ms = clock_mono_ms() + PATIENCE_MS;
+	look(i);
+}
+
+static bool is_looking(const struct interpreters *i)
+{
+	return i->look != NULL || evtimer_pending(i->again, NULL);
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	if (!is_looking(arg))
+		look_for(arg);
+}
+
 /* ---- callers ---- */
 
 struct interpreters *interpreters_new(struct context *ctx)
@@ -412,6 +489,7 @@ struct interpreters *interpreters_new(struct context *ctx)
 
 	i->ctx = ctx;
 	i->again = evtimer_new(ctx->base, on_again, i);
+	i->retry = evtimer_new(ctx->base, on_retry, i);
 	TAILQ_INIT(&i->askers);
 	return i;
 }
@@ -422,6 +500,7 @@ void interpreters_free(struct interpreters *i)
 		return;
 	tell_all(i);
 	event_free(i->again);
+	event_free(i->retry);
 	json_object_put(i->view);
 	free(i);
 }
@@ -443,11 +522,19 @@ void interpreters_ask(struct interpreters *i, interpreters_done *done,
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct asker){.done = done, .arg = arg};
 	TAILQ_INSERT_TAIL(&i->askers, a, link);
-	if (i->look != NULL || evtimer_pending(i->again, NULL))
+	if (is_looking(i))
 		return; /* the look under way tells all callers */
-	i->until_ms = clock_mono_ms() + PATIENCE_MS;
 	if (i->view != NULL)
 		tell_all(i);
 	else
-		look(i);
+		look_for(i);
+}
+
+void interpreters_try(struct interpreters *i)
+{
+	if (i->look != NULL)
+		i->once_more = i->forgotten;
+	else if (i->view == NULL && !is_looking(i) &&
+		 !evtimer_pending(i->retry, NULL))
+		look_for(i);
 }

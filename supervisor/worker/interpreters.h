@@ -22,6 +22,12 @@ void interpreters_free(struct interpreters *i);
 void interpreters_forget(struct interpreters *i);
 
 /*
+ * Try to run a program as a run would be, unless the result is known, for
+ * struct isolation's no_start: once, and after a failure until one has run.
+ */
+void interpreters_try(struct interpreters *i);
+
+/*
  * Called once with {python?, node?, bash?, lua}, each {version}, Python's with
  * {modules, moreModules?}; borrowed until DONE returns. Called at once when the
  * result is known, else when a worker, caged as a run's, has looked. Where no

@@ -199,14 +199,16 @@ static bool may_read_all(const struct template *t, const struct config *config,
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct tool_error *r)
 {
+	const char *why = isolation_no_programs(iso);
+
 	if (t->runtime != RUNTIME_PROGRAM)
 		return true;
-	if (iso->no_programs[0] != '\0') {
+	if (why != NULL) {
 		tool_error_set(
 		    r, "ISOLATION_TOO_WEAK", NULL,
 		    "programs cannot be caged on this machine, so %s is not "
 		    "run: %s",
-		    t->id, iso->no_programs);
+		    t->id, why);
 		return false;
 	}
 	return t->n_reads == 0 || may_read_all(t, config, r);
@@ -214,11 +216,10 @@ bool programs_allow(const struct template *t, const struct config *config,
 
 struct json_object *programs_view(const struct isolation *iso)
 {
-	bool can = iso->no_programs[0] == '\0';
-	bool weak = can && iso->weak[0] != '\0';
+	const char *why = isolation_no_programs(iso);
+	bool weak = why == NULL && iso->weak[0] != '\0';
 
-	return json_pack("available:b reason?s weak?s", can,
-			 can ? NULL : iso->no_programs,
+	return json_pack("available:b reason?s weak?s", why == NULL, why,
 			 weak ? iso->weak : NULL);
 }
 

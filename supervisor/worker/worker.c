@@ -23,6 +23,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
+#include "supervisor/worker/interpreters.h"
 #include "supervisor/worker/programs.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/warm/warm.h"
@@ -382,6 +383,9 @@ static void hold(struct worker *w)
 		      "its cgroup could not be made, so the worker was ended "
 		      "before it ran anything; the server's log has more");
 	worker_kill(w, SIGKILL);
+	/* is that so for every run? */
+	interpreters_forget(w->env->ctx->interpreters);
+	interpreters_try(w->env->ctx->interpreters);
 }
 
 static void log_pid(const struct worker *w)

@@ -37,7 +37,7 @@ $cli = Cli->new(templates => {
 	text_diff => lua('error("the disk is made of cheese")', inputsSchema => $inputs),
 	csv_profile => lua('return {exitCode = 1, stderr = "Traceback\n  line 1\nImportError: no cheese\n"}', inputsSchema => $inputs),
 	run_lua => lua('return {exitCode = 0, stderr = "a warning"}', inputsSchema => $inputs),
-	word_count => lua('return 1', inputsSchema => {type => 'object', required => ['cheese']}),
+	json_query => lua('return 1', inputsSchema => {type => 'object', required => ['cheese']}),
 	log_digest => lua('run.sleep(60000)', inputsSchema => $inputs, limits => {maxTimeoutMs => 200}),
 	mine => lua('error("nobody tries this")', inputsSchema => $inputs),
 });
@@ -45,11 +45,45 @@ $r = doctor($cli, '--templates', "$cli->{root}/templates");
 like($r->{out}, qr/^templates    1 of 5 that ship work here$/m, 'how many work is told');
 like($r->{out}, qr/^missing      the template text_diff: .*the disk is made of cheese$/m, 'one that raises an error is named, with it');
 like($r->{out}, qr/^missing      the template csv_profile: ImportError: no cheese$/m, 'one whose code fails, with its last word');
-like($r->{out}, qr/^missing      the template word_count: the value lacks the member "cheese"$/m, 'one that refuses, with why');
+like($r->{out}, qr/^missing      the template json_query: the value lacks the member "cheese"$/m, 'one that refuses, with why');
 like($r->{out}, qr/^missing      the template log_digest: .*200/m, 'one that takes too long');
 unlike($r->{out}, qr/nobody tries this/, 'and none that does not ship');
-like($r->{out}, qr/^runs work$/m, 'runs work all the same');
+like($r->{out}, qr/^runs work, but 4 of the 5 templates that ship do not$/m, 'runs work all the same, which is not all of the verdict');
 is($r->{status}, 0, 'which is the status');
+
+# Programs, of which none works.
+sub program { return {program => "#!/bin/sh\n$_[0]", inputsSchema => $inputs} }
+$cli = Cli->new(templates => {run_bash => program('exit 3'), word_count => program('exit 4'), run_lua => lua('return {exitCode = 0}', inputsSchema => $inputs)});
+SKIP: {
+	$r = doctor($cli, '--templates', "$cli->{root}/templates");
+	like($r->{out}, qr/^missing      the template $_: /m, "$_ is named") for qw(run_bash word_count);
+	unlike($r->{out}, qr/^(?:runs work|all is well)/m, 'where no program works the verdict is no good one');
+	like($r->{err}, qr/^paddock: runs of programs do not work here; the lines above say why$/m, 'but says so');
+	is($r->{status}, 125, '  as the status does');
+}
+write_file("$cli->{root}/templates/run_bash-1.0.0/main", "#!/bin/sh\necho '{\"exitCode\": 0}'\n");
+SKIP: {
+	$r = doctor($cli, '--templates', "$cli->{root}/templates");
+	like($r->{out}, qr/^runs work, but 1 of the 3 templates that ship do not$/m, 'one that works');
+	is($r->{status}, 0, '  is well');
+}
+
+# One that the daemon could not load, in the daemon's words: the command looks in other
+# folders, as where a service manager's filters show the daemon alone another machine.
+my $sick = Daemon->new(templates => {run_lua => lua('return {exitCode = 0}', inputsSchema => $inputs)}, idle => 1);
+my $packages = "$sick->{root}/templates";
+write_file("$packages/csv_profile/template.json", '{"templateId": "csv_profile"');
+write_file("$packages/mine/template.json", '[]');
+$sick->start->ready;
+$cli = Cli->new;
+$r = $cli->run(['doctor'], env => {PADDOCK_SOCKET => $sick->{socket}});
+like($r->{out}, qr{^missing      the template csv_profile: template\.json:.+}m, 'a shipped one that the daemon could not load is named, with why');
+like($r->{out}, qr{^missing      a template: \Q$packages\E/mine: }m, 'and one of its own');
+is(scalar(() = $r->{out} =~ /csv_profile/g), 1, '  each once');
+like($r->{out}, qr/^runs work, but 1 of the 2 templates that ship do not$/m, 'the verdict has it');
+my $health = json_to($cli->run(['status', '--json'], env => {PADDOCK_SOCKET => $sick->{socket}})->{out});
+is_deeply([map { "$_->{path}" } $health->{skipped}->@*], ["$packages/csv_profile", "$packages/mine"], 'status --json has both');
+$sick->stop;
 
 # A daemon whose one place is another's: who stops doctor meanwhile leaves no run there.
 my $d = Daemon->new(config => {max_concurrent_runs => 1}, templates => {

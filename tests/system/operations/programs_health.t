@@ -1,0 +1,88 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Where no program can be run the server says so by itself: it starts one when it is
+# ready, and looks again until one runs. The groups of runs become read-only here, in
+# mounts of the server's own.
+use lib 'tests/lib';
+use Paddock;
+use Http;
+use Test::More;
+use File::Copy qw(copy);
+
+plan skip_all => 'only root has mounts and groups of its own' if !as_root();
+my $version = first_line('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1;
+my $tree = $version == 2 ? '/sys/fs/cgroup' : '/sys/fs/cgroup/pids';
+
+sub first_line { open my $in, '<', $_[0] or return undef; return scalar <$in> }
+
+# A worker that begins once there is a file "go" beside it, and makes "waits" there.
+sub slow_build {
+	my ($root) = @_;
+	my $dir = "$root/build";
+
+	mkdir $dir;
+	copy("$BUILD/paddockd", "$dir/paddockd") or die "copy: $!\n";
+	write_file("$dir/paddock-worker", "#!/bin/sh\n: >$dir/waits\n" .
+		   "until [ -e $dir/go ]; do\n" .
+		   "kill -0 \$PPID 2>/dev/null || exit\nsleep 0.05\ndone\n" .
+		   "exec $BUILD/paddock-worker \"\$@\"\n");
+	chmod 0755, $dir, "$dir/paddockd", "$dir/paddock-worker";
+	return $dir;
+}
+
+# Another mount over the groups, which nobody writes to, or gone again.
+sub groups {
+	my ($s, $how) = @_;
+	my @do = $how eq 'ro' ? ("mount --bind $tree $tree && mount -o remount,bind,ro $tree") : ("umount $tree");
+
+	return system('nsenter', '-t', $s->{pid}, '-m', 'sh', '-c', @do) == 0;
+}
+
+sub ready_of { return $_[0]->fetch(GET => '/readyz') }
+sub sh { return {program => "#!/bin/sh\n$_[0]"} }
+
+my @mounts = (wrap => [qw(unshare --mount --propagation private)]);
+my $s = Http->new(templates => {calc => lua('return 1'), prog => sh('echo 1')}, @mounts, idle => 1);
+my $go = slow_build($s->{root});
+my $all = qr/no program can be run: no cgroup can be made for a run: Read-only file system; start paddockd as root, or in a systemd unit with Delegate=yes/;
+
+# It cannot run one from its start on, and nobody asks it.
+$s->{build} = $go;
+$s->start;
+ok(until_true('its worker', sub { -e "$go/waits" }), 'a server, which has made its groups');
+ok(groups($s, 'ro'), 'its groups are read-only before it is ready');
+write_file("$go/go", '');
+$s->ready;
+$s->port;
+ok($s->log_has(qr/part=programs run=no why="no cgroup can be made/), 'it finds out by itself that no program can be run');
+my $r = ready_of($s);
+is($r->{status}, 200, 'it is ready, since it has a template that is none');
+like($r->{json}{warning}, $all, 'and says which do not run, and why');
+my $c = $s->client->greeted;
+my ($row) = grep { $_->{name} eq 'programs that can be run' } $c->tool('get_runtime_profile')->{view}{health}{checks}->@*;
+is($row->{verdict}, 'warning', 'the profile has it');
+my $refused = $c->tool('run_task_template', {templateId => 'prog', inputs => {}, options => {mode => 'sync'}});
+is($refused->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'a run of a program is refused');
+like($refused->{view}{error}, qr/no cgroup can be made/, 'in the words of the cause');
+is($c->run_sync('calc')->{status}, 'succeeded', 'another runs');
+
+ok(groups($s, 'rw'), 'they are mended');
+ok(until_true('it to look again', sub { !defined ready_of($s)->{json}{warning} }), 'which it sees without a reload');
+is($c->run_sync('prog')->{status}, 'succeeded', 'and programs run');
+
+# It breaks while the server serves: the first run that meets it has it looked at.
+ok(groups($s, 'ro'), 'they are read-only once more');
+is($c->run_sync('prog')->{error}{errorCode}, 'WORKER_CRASHED', 'a run meets that');
+ok(until_true('it to be told', sub { (ready_of($s)->{json}{warning} // '') =~ $all }), 'and it is told');
+$s->stop;
+
+# Where programs are all that is served it is not ready.
+my $only = Http->new(templates => {prog => sh('echo 1')}, @mounts);
+ok(groups($only, 'ro'), 'a server of programs alone');
+$only->client->greeted->run_sync('prog');
+ok(until_true('it not to be ready', sub { ready_of($only)->{status} == 503 }), 'is not ready when they cannot be run');
+like(ready_of($only)->{json}{reason}, $all, 'and says why');
+ok(groups($only, 'rw'), 'mended');
+ok(until_true('it to be ready', sub { ready_of($only)->{status} == 200 }), 'it is ready');
+$only->stop;
+done_testing;

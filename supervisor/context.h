@@ -46,6 +46,8 @@ struct context {
 	struct interpreters *interpreters;
 	struct thread_pool *thread_pool;
 	struct browser *browser;
+	/* Return why paddock-browser does not work, or NULL. */
+	const char *(*browser_trouble)(const struct browser *b);
 	struct store *store;
 	struct runs *runs;
 	struct sessions *sessions;

@@ -385,6 +385,7 @@ int server_start(struct server *srv, const struct config *config,
 	ctx->interpreters = interpreters_new(ctx);
 	ctx->runs = runs_new(ctx, &run_ops);
 	ctx->browser = browser_new(ctx, browser_path);
+	ctx->browser_trouble = browser_trouble;
 	programs_show(ctx->spawner, ctx->catalogue, config);
 	grants_log(ctx->catalogue, config);
 	return 0;

@@ -212,6 +212,11 @@ struct browser *browser_new(struct context *ctx, const char *path)
 	return b;
 }
 
+const char *browser_trouble(const struct browser *b)
+{
+	return browser_process_trouble(b->process);
+}
+
 void browser_stop(struct browser *b)
 {
 	if (b != NULL)

@@ -29,6 +29,12 @@ void browser_stop(struct browser *b); /* ends the program; NULL is fine */
 void browser_free(struct browser *b); /* NULL is fine */
 bool browser_exited(struct browser *b, pid_t pid, int status);
 
+/*
+ * Return why paddock-browser did not start, or did not answer, when it was last
+ * needed; NULL: no fault is known.
+ */
+const char *browser_trouble(const struct browser *b);
+
 /* Return the Chromium program to start, or NULL. */
 const char *browser_chromium(const struct config *config);
 /*

@@ -39,6 +39,11 @@
 	"paddock-browser ends before it has answered; the server's log may "   \
 	"say why"
 
+#define SILENT                                                                 \
+	"paddock-browser did not answer, and was ended with all its pages"
+#define NOT_STARTED                                                            \
+	"paddock-browser cannot be started; the server's log says why"
+
 enum life { NONE, RUNNING, ENDING };
 
 struct browser_process {
@@ -53,6 +58,7 @@ struct browser_process {
 	int64_t restart_ms;
 	unsigned failed; /* starts in a row without an answer */
 	uint64_t starts;
+	const char *trouble; /* the last fault, until the program answers */
 	struct browser_rpc requests;
 	struct browser_process_log *log;
 };
@@ -102,6 +108,7 @@ static void lose(struct browser_process *b, const char *errmsg)
 	close_channel(b);
 	event_add(b->hurry, CLOCK_TIMEVAL(END_MS));
 	pause_starts(b);
+	b->trouble = b->requests.answered ? NULL : NEVER_ANSWERED;
 	if (b->requests.answered)
 		browser_rpc_fail_begun(
 		    &b->requests, "PAGE_CRASHED",
@@ -235,10 +242,8 @@ static void try_start(struct browser_process *b)
 	log_error("browser", "broker=none err=\"%s\"", strerror(-rc));
 	browser_rpc_begin(&b->requests);
 	pause_starts(b);
-	browser_rpc_fail_out(
-	    &b->requests, "BROWSER_UNAVAILABLE",
-	    "paddock-browser cannot be started; the server's log says "
-	    "why");
+	browser_rpc_fail_out(&b->requests, "BROWSER_UNAVAILABLE", NOT_STARTED);
+	b->trouble = NOT_STARTED;
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -269,6 +274,7 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	}
 	kill(b->pid, SIGKILL);
 	lose(b, "it does not answer");
+	b->trouble = SILENT;
 }
 
 struct browser_rpc_call *browser_process_ask(struct browser_process *b,
@@ -325,6 +331,11 @@ bool browser_process_is_running(const struct browser_process *b)
 pid_t browser_process_pid(const struct browser_process *b)
 {
 	return b->life == NONE ? 0 : b->pid;
+}
+
+const char *browser_process_trouble(const struct browser_process *b)
+{
+	return b->life == RUNNING && b->requests.answered ? NULL : b->trouble;
 }
 
 uint64_t browser_process_starts(const struct browser_process *b)

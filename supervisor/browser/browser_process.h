@@ -66,6 +66,8 @@ void browser_process_forget(struct browser_rpc_call *call);
 bool browser_process_is_running(const struct browser_process *b);
 /* Return the program's pid, or 0. */
 pid_t browser_process_pid(const struct browser_process *b);
+/* Return why the program does not work, or NULL; see browser_trouble(). */
+const char *browser_process_trouble(const struct browser_process *b);
 /* Return how often the program was started. */
 uint64_t browser_process_starts(const struct browser_process *b);
 /* Handle the end of the child PID. Returns whether PID was paddock-browser. */

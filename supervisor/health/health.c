@@ -18,7 +18,6 @@
 #include "base/os/no_core.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/spawn/isolation.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/templates/catalogue.h"
@@ -223,42 +222,6 @@ static const char *templates_where(struct context *ctx)
 	return text;
 }
 
-/* Count the templates of CTX that are programs. */
-static size_t count_programs(const struct context *ctx)
-{
-	const struct catalogue *c = ctx->catalogue;
-	size_t n = 0;
-
-	for (size_t i = 0; c != NULL && i < c->n; i++)
-		n += c->all[i]->runtime == RUNTIME_PROGRAM;
-	return n;
-}
-
-/* A server of which no template can be run is not ready. */
-static const char *programs(struct context *ctx, enum health_status *v)
-{
-	static char says[ISOLATION_WHY + 64];
-	const struct isolation *iso = ctx->isolation;
-	bool caged = iso->no_programs[0] == '\0';
-	const char *why = caged ? iso->no_start : iso->no_programs;
-	size_t n = count_programs(ctx);
-
-	if (n == 0 || why[0] == '\0')
-		return NULL;
-	if (n < ctx->catalogue->n || (caged && !iso->no_start_sure))
-		*v = HEALTH_WARNING;
-	snprintf(says, sizeof(says), "no program can be %s: %s",
-		 caged ? "run" : "caged", why);
-	return says;
-}
-
-static const char *programs_where(struct context *ctx)
-{
-	const char *said = ctx->isolation->no_start_why;
-
-	return said[0] != '\0' ? said : NULL;
-}
-
 /* At most ten seconds old: the check reads a file of /proc. */
 static const char *crashes(struct context *ctx, enum health_status *v)
 {
@@ -361,7 +324,8 @@ static const struct check {
     {"a port", .before = health_start_listen},
     {"a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
-    {"programs that can be run", .now = programs, .where = programs_where,
+    {"programs that can be run", .now = health_programs,
+     .where = health_programs_where,
      .cure = "paddock doctor and the log tell more; where a try failed it is "
 	     "made again every 5 s"},
     {"a server that stays", .now = draining, .cure = "wait for the next one"},
@@ -380,7 +344,14 @@ static const struct check {
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
 	     "says where",
      .where = disk_where},
-    {"the browser", .before = health_start_browser, .only_warns = true},
+    {"the browser", .before = health_start_browser, .only_warns = true,
+     .now = health_browser,
+     .cure = "the log says more; the next call that needs it starts it again"},
+    {"the process that keeps root's rights", .now = health_keeper,
+     .cure = "restart paddockd; the log says what it was asked for last"},
+    {"file descriptors", .now = health_descriptors,
+     .cure = "set a higher LimitNOFILE in the unit, or have fewer connections "
+	     "and runs at once"},
     {"memory that runs cannot promise away", .now = promises,
      .cure =
 	 "set sysctl vm.overcommit_memory to 0 or 1; the memory that runs use is "
@@ -429,26 +400,33 @@ static const char *look(struct context *ctx, size_t i, enum health_status *v)
 	return says;
 }
 
-static const char *first(struct context *ctx, enum health_status wanted)
+const char *health_reason(struct context *ctx)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
 		enum health_status v;
 		const char *says = look(ctx, i, &v);
 
-		if (v == wanted)
+		if (v == HEALTH_FAILED)
 			return says;
 	}
 	return NULL;
 }
 
-const char *health_reason(struct context *ctx)
+struct json_object *health_warnings(struct context *ctx)
 {
-	return first(ctx, HEALTH_FAILED);
-}
+	struct json_object *list = NULL;
 
-const char *health_warning(struct context *ctx)
-{
-	return first(ctx, HEALTH_WARNING);
+	for (size_t i = 0; i < CHECKS; i++) {
+		enum health_status v;
+		const char *says = look(ctx, i, &v);
+
+		if (v != HEALTH_WARNING)
+			continue;
+		if (list == NULL)
+			list = json_object_new_array();
+		json_object_array_add(list, json_object_new_string(says));
+	}
+	return list;
 }
 
 /* ---- for programs ---- */

@@ -48,8 +48,8 @@ void health_check_start(const struct health_start *c, health_report tell,
  * machine; NULL: runs are started.
  */
 const char *health_reason(struct context *ctx);
-/* Return a fault to mend although runs are started, or NULL. */
-const char *health_warning(struct context *ctx);
+/* Return the faults to mend although runs are started: strings; NULL: none. */
+struct json_object *health_warnings(struct context *ctx);
 /* Return the fault of the store and its folder alone, or NULL. */
 const char *health_state(const struct config *config, struct store *store);
 
@@ -74,6 +74,16 @@ void health_database_text(const struct store_database *d, char *to,
  * Log each new fault, and each mended fault, once. To be called once a second.
  */
 void health_watch(struct context *ctx);
+
+/* ---- checks while it serves, in health_helpers.c, for health.c ---- */
+
+/* Each returns the fault, and sets *V to HEALTH_WARNING if runs go on; NULL. */
+const char *health_programs(struct context *ctx, enum health_status *v);
+const char *
+health_programs_where(struct context *ctx); /* the remedy, or NULL */
+const char *health_browser(struct context *ctx, enum health_status *v);
+const char *health_keeper(struct context *ctx, enum health_status *v);
+const char *health_descriptors(struct context *ctx, enum health_status *v);
 
 /* ---- checks before the start, in health_start.c, for health.c ---- */
 

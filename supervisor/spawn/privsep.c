@@ -344,6 +344,37 @@ static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
 	return hear(o->number, fd);
 }
 
+/* Let go the answers that came late. Has privsep ended? */
+static bool take_late(void)
+{
+	struct answer a;
+	ssize_t n;
+	int fd;
+
+	while ((n = recv(privsep.fd, &a, sizeof(a), MSG_PEEK | MSG_DONTWAIT)) ==
+	       sizeof(a)) {
+		if (fdpass_recv(privsep.fd, &a, sizeof(a), &fd, NULL) > 0)
+			privsep.answered = a.number;
+		if (fd >= 0)
+			close(fd);
+	}
+	return n == 0;
+}
+
+const char *privsep_trouble(void)
+{
+	if (privsep.pid == 0 || privsep.fd < 0)
+		return NULL;
+	if (take_late())
+		return "the process that keeps root's rights has ended, so "
+		       "programs have no new cgroups, and no zygote or browser "
+		       "can be started again";
+	return privsep.answered == privsep.asked
+		   ? NULL
+		   : "the process that keeps root's rights does not answer, "
+		     "and programs wait for their cgroups";
+}
+
 /* LEN bytes of args are filled in. The answer, or -errno. */
 static int ask(struct request *o, size_t len, int control, int *fd)
 {

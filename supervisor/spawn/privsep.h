@@ -32,6 +32,11 @@ int privsep_start(const struct privsep_paths *paths);
 pid_t privsep_pid(void); /* a child of ours; 0: there is none */
 /* Did root start us, so that workers are users of their own? */
 bool privsep_workers_are_others(void);
+/*
+ * Return why privsep does nothing for this process now, found without waiting;
+ * NULL: it answers, or there is none.
+ */
+const char *privsep_trouble(void);
 void privsep_release(void); /* let it end; it is still to be reaped */
 
 /*

@@ -133,13 +133,16 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 {
 	struct json_object *o = json_object_new_object();
 	const char *errmsg = health_reason(site->ctx), *text;
-	const char *warning = errmsg == NULL ? health_warning(site->ctx) : NULL;
+	struct json_object *warnings = health_warnings(site->ctx);
 	size_t len;
 
 	(void)r;
-	json_add(o, "status:s reason?s warning?s database?o",
-		 errmsg ? "not ready" : "ready", errmsg, warning,
-		 health_database_view(site->ctx, false));
+	/* "warning" is the first of "warnings" */
+	json_add(o, "status:s reason?s warning?O warnings?o database?o",
+		 errmsg ? "not ready" : "ready", errmsg,
+		 warnings == NULL ? NULL
+				  : json_object_array_get_idx(warnings, 0),
+		 warnings, health_database_view(site->ctx, false));
 	text = json_text(o, &len);
 	http_conn_reply(c, errmsg != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Where no program can be run the server says so by itself: it starts one when it is
-# ready, and looks again until one runs. The groups of runs become read-only here, in
-# mounts of the server's own.
+# A server that cannot run programs says so by itself: the server starts a program when
+# it is ready, and tries again until a program runs. The test makes the groups of runs
+# read-only, in mounts of the server's own.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -15,7 +15,7 @@ my $tree = $version == 2 ? '/sys/fs/cgroup' : '/sys/fs/cgroup/pids';
 
 sub first_line { open my $in, '<', $_[0] or return undef; return scalar <$in> }
 
-# A worker that begins once there is a file "go" beside it, and makes "waits" there.
+# Make a worker program that begins once a file "go" is there, and leaves a file "waits".
 sub slow_build {
 	my ($root) = @_;
 	my $dir = "$root/build";
@@ -30,7 +30,7 @@ sub slow_build {
 	return $dir;
 }
 
-# Another mount over the groups, which nobody writes to, or gone again.
+# Cover the groups by a mount that is read-only, or take the mount away.
 sub groups {
 	my ($s, $how) = @_;
 	my @do = $how eq 'ro' ? ("mount --bind $tree $tree && mount -o remount,bind,ro $tree") : ("umount $tree");
@@ -46,7 +46,7 @@ my $s = Http->new(templates => {calc => lua('return 1'), prog => sh('echo 1')}, 
 my $go = slow_build($s->{root});
 my $all = qr/no program can be run: no cgroup can be made for a run: Read-only file system; start paddockd as root, or in a systemd unit with Delegate=yes/;
 
-# It cannot run one from its start on, and nobody asks it.
+# No program can be run from the start on, and nobody asks for one.
 $s->{build} = $go;
 $s->start;
 ok(until_true('its worker', sub { -e "$go/waits" }), 'a server, which has made its groups');
@@ -70,13 +70,13 @@ ok(groups($s, 'rw'), 'they are mended');
 ok(until_true('it to look again', sub { !defined ready_of($s)->{json}{warning} }), 'which it sees without a reload');
 is($c->run_sync('prog')->{status}, 'succeeded', 'and programs run');
 
-# It breaks while the server serves: the first run that meets it has it looked at.
+# The groups break while the server serves: the first run to fail causes a trial.
 ok(groups($s, 'ro'), 'they are read-only once more');
 is($c->run_sync('prog')->{error}{errorCode}, 'WORKER_CRASHED', 'a run meets that');
 ok(until_true('it to be told', sub { (ready_of($s)->{json}{warning} // '') =~ $all }), 'and it is told');
 $s->stop;
 
-# Where programs are all that is served it is not ready.
+# A server of programs alone is not ready then.
 my $only = Http->new(templates => {prog => sh('echo 1')}, @mounts);
 ok(groups($only, 'ro'), 'a server of programs alone');
 $only->client->greeted->run_sync('prog');

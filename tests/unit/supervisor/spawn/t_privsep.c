@@ -263,8 +263,11 @@ static void obeys(void)
 	is_int(waitpid(pid, &status, 0), pid, "as our child");
 	is_int(status, 0, "which runs");
 
+	ok(privsep_trouble() == NULL, "nothing is wrong with it");
 	is_int(start("late", &pid), -ETIMEDOUT,
 	       "an answer that does not come is told as that");
+	ok(strstr(privsep_trouble(), "does not answer") != NULL,
+	   "which health hears");
 	is_int(start("bad", &pid), -ETIMEDOUT, "and the next, behind it");
 	if (write(go[1], "x", 1) != 1)
 		abort();
@@ -277,6 +280,11 @@ static void obeys(void)
 	ok(late > 0 && late != pid,
 	   "what came late is nobody's, whatever was asked since");
 	is_int(start("bad", &pid), -EPERM, "and no later answer is another's");
+	ok(privsep_trouble() == NULL, "it is well again");
+	kill(privsep_pid(), SIGKILL);
+	(void)start("good", &pid);
+	ok(strstr(privsep_trouble(), "has ended") != NULL,
+	   "one that was killed is told as that");
 	privsep_release();
 	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(), "it ends");
 }

@@ -390,14 +390,15 @@ static enum template_mode settle_mode(const struct template *t,
 
 /*
  * Is C a task from the start? Where the server decides on tasks, so is a call
- * made asynchronous by its template, not by its client.
+ * made asynchronous by its template, not by its client, whose mode "auto" is
+ * as none.
  */
 static bool is_task_at_once(const struct request *c,
 			    struct json_object *options,
 			    enum template_mode mode)
 {
 	return c->may_be_task && mode == MODE_ASYNC &&
-	       json_member_str(options, "mode") == NULL &&
+	       !json_member_is(options, "mode", "async") &&
 	       !input_required_is_retry(c);
 }
 

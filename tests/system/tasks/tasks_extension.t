@@ -25,6 +25,7 @@ my %templates = (
 		  taskSupport => 'required'),
     large => lua('return {text = string.rep("x", 200000)}', taskSupport => 'required'),
     behind => lua('run.sleep(600000)', executionMode => 'async', %long),
+    many => lua('run.sleep(600000)', executionMode => 'auto', autoAsync => {pointer => '/urls', itemsOver => 2}, %long),
     dozes => lua('run.sleep(600000)', executionMode => 'auto', %long),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end', %long),
     steps => lua('for i = 1, 9 do run.progress(i, 9, "step " .. i) run.log("error", "said " .. i) run.sleep(5) end return {n = 9}',
@@ -127,6 +128,18 @@ sub acknowledged {
 	$r = ext_call($s, 'tools/call', run_args('behind', {}))->{result};
 	is($r->{resultType}, 'task', '  also by run_task_template');
 	acknowledged(cancel($s, $r->{taskId}), '  and cancelled');
+	my %long_list = (urls => [1, 2, 3]);
+	for (['its template, in mode auto', 'behind', {}, mode => 'auto'], ['autoAsync', 'many', \%long_list],
+	     ['autoAsync, in mode auto', 'many', \%long_list, mode => 'auto']) {
+		my ($by, @call) = @$_;
+
+		$r = ext_call($patient, 'tools/call', run_args(@call))->{result};
+		is($r->{resultType}, 'task', "MCP26 14: one that is not to wait by $by is a task at once");
+		cancel($patient, $r->{taskId});
+	}
+	$r = ext_call($patient, 'tools/call', run_args('behind', {}, mode => 'async'))->{result};
+	is($r->{resultType}, 'complete', '  one whose client asks for the handle has that');
+	$patient->tool(cancel_task_run => {runId => $r->{structuredContent}{runId}});
 	my $hasty = Paddock->new(templates => \%templates, config => {task_after_ms => 600000, inline_wait_ms => 200});
 	$r = ext_call($hasty, 'tools/call', {name => 'dozes', arguments => {}})->{result};
 	is($r->{resultType}, 'task', 'MCP26 14: one that would have a handle by inline_wait_ms is a task by then');

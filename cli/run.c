@@ -321,12 +321,18 @@ static void say_version(const struct run_call *r, struct json_object *view)
 			      r->own_version, r->template, now);
 }
 
+/* Is VALUE, the answer to the call, of a run? A refused call made none. */
+static bool is_made(struct json_object *value)
+{
+	return json_member_str(value, "runId") != NULL &&
+	       json_member_str(value, "status") != NULL;
+}
+
 static int settle(struct run_call *r, struct tool_result *a, bool async)
 {
 	int rc;
 
-	if (json_member_str(a->value, "runId") == NULL ||
-	    json_member_str(a->value, "status") == NULL)
+	if (!is_made(a->value))
 		return refused(r, a->value);
 	say_version(r, a->value);
 	if (leaves(async, a->value))
@@ -374,7 +380,7 @@ static int run_it(struct run_call *r)
 {
 	/* sync: a client that waits can be asked questions */
 	const char *mode = flags.mode != NULL ? flags.mode : "sync";
-	bool async = strcmp(mode, "async") == 0;
+	bool async = strcmp(mode, "async") == 0, made = false;
 	struct tool_result a;
 	int rc;
 
@@ -387,10 +393,11 @@ static int run_it(struct run_call *r)
 	if (rc == 0 && !a.good && retry_inputs_lack(r, a.value))
 		rc = start_again(r, mode, &a);
 	if (rc == 0) {
+		made = is_made(a.value);
 		rc = settle(r, &a, async);
 		tool_result_fini(&a);
 	}
-	if (!r->cli->quiet)
+	if (made && !r->cli->quiet)
 		answers_tell_rest(&r->answers);
 	run_call_fini(r);
 	return rc;

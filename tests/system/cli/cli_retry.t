@@ -19,6 +19,7 @@ my %templates = (
 	files => {type => 'object', additionalProperties => {type => 'string', format => 'paddock-file'}}}}),
     two => lua('return #inputs.key + #inputs["api key"]', inputsSchema => {type => 'object', required => ['key'], properties => {
 	key => {type => 'string', writeOnly => JSON::PP::true, minLength => 3}, 'api key' => {type => 'string', writeOnly => JSON::PP::true}}}),
+    slow_kept => lua('run.artifact{name = "a.txt", mimeType = "text/plain", data = "x"} run.progress(0, 1, "dozing") run.sleep(600000)'),
     slow => lua('run.progress(0, 1, "dozing") run.sleep(600000)'),
 );
 my $d = Http->new(templates => \%templates, tokens => {ada => 'a' x 43});
@@ -66,6 +67,9 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	$r = paddock('retry', $first);
 	is($r->{status}, 2, 'a secret has to be given again');
 	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: add -i password=env:PASSWORD, which takes it from the environment/s, '... which is said, and how');
+	$r = paddock('retry', $first, '--answer', 'to=x');
+	is($r->{status}, 2, '... also with an answer');
+	unlike($r->{err}, qr/nothing asked/, '... of which nothing is said, since nothing ran');
 	$r = paddock('retry', $first, '-i', 'password=env:PW', {env => {PW => 'other'}});
 	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), '... and the rest is kept');
 	my $slow = $c->run_async('slow');
@@ -75,6 +79,14 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	like($r->{err}, qr/the run is running: it can be run again once it has ended\n.*hint: "paddock wait RUN"/s, '... which is said, and how to wait');
 	$c->tool(cancel_task_run => {runId => $slow});
 	$c->ended($slow);
+	my $why = paddock('explain', $slow)->{out};
+	like($why, qr/Somebody asked for that\./, 'explain says of a cancelled run who ended it');
+	unlike($why, qr/artifact/, '... and points to no artifacts where none are');
+	$slow = $c->run_async('slow_kept');
+	$c->saying($slow, 'dozing');
+	$c->tool(cancel_task_run => {runId => $slow});
+	$c->ended($slow);
+	like(paddock('explain', $slow)->{out}, qr/can still be read: paddock artifact ls \Q$slow\E/, '... but to those that are there');
 	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'nor one that there is not');
 	is(paddock('retry')->{status}, 2, 'nor none');
 }

@@ -9,6 +9,16 @@ use Paddock;
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
 my %needs = (run_python => 'python3', run_node => 'node', run_bash => 'perl');
 
+# Debian's names of modules are in two places.
+{
+	my ($in_c) = read_file("$TOP/base/text/missing_module.c") =~ /\} packages\[\] = \{(.*?)\n\};/s;
+	my ($in_python) = read_file("$TOP/etc/templates/run_python/main.py") =~ /^PACKAGES = \{(.*?)\n\}/ms;
+	my @pairs = map { [sort map { s/", "|": "/=/r } /"([^"]+", "[^"]+|[^"]+": "[^"]+)"/g] } $in_c, $in_python;
+
+	cmp_ok(scalar @{$pairs[0]}, '>', 9, 'some modules have another name in Debian');
+	is_deeply($pairs[1], $pairs[0], '... which the shim and run_python know alike');
+}
+
 $s->init;
 
 sub code { my ($tool, $code, %more) = @_; return $s->tool($tool => {code => $code, %more})->{view} // {} }

@@ -79,6 +79,8 @@ TEST(long_names)
 
 TEST(cures)
 {
+	static const char cv2[] =
+	    "ModuleNotFoundError: No module named 'cv2'\n";
 	char cure[MISSING_MODULE_CURE_MAX];
 	struct missing_module m;
 
@@ -88,6 +90,10 @@ TEST(cures)
 	ok(strstr(cure, "such as python3-numpy;") != NULL &&
 	       strstr(cure, "requirements.txt") != NULL,
 	   "... can be had in two ways");
+	ok(missing_module_find(cv2, strlen(cv2), &m), "one of another name");
+	missing_module_cure(&m, cure);
+	ok(strstr(cure, "such as python3-opencv;") != NULL,
+	   "... by Debian's name of it");
 	ok(missing_module_find(texts[9].text, strlen(texts[9].text), &m),
 	   "a package of Node.js");
 	missing_module_cure(&m, cure);

@@ -20,6 +20,7 @@
 #include "base/text/quantity.h"
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
+#include "proto/mcp/tool_error.h"
 
 /* ---- limits ---- */
 
@@ -156,17 +157,14 @@ static char *execution(struct json_object *details, const char *about)
 
 static char *quota(struct json_object *details, const char *about)
 {
-	const char *limit = json_member_str(details, "limit");
-	int64_t ms = json_member_int(details, "retryAfterMs");
-	char time[QUANTITY_SIZE];
+	char *wait = tool_error_quota_hint(details), *hint;
 
 	(void)about;
-	if (limit != NULL && strcmp(limit, "cpu_seconds_per_hour") == 0 &&
-	    ms > 0)
-		return xasprintf("try again in %s, or have it raised",
-				 quantity(time, ms, "ms"));
-	return xstrdup("wait until something of yours expires, or have it "
-		       "raised");
+	if (!tool_error_can_be_raised(details))
+		return wait;
+	hint = xasprintf("%s, or have it raised", wait);
+	free(wait);
+	return hint;
 }
 
 /* LOOK is a command to name; HINT says what LOOK shows. */

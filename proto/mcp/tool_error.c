@@ -143,26 +143,59 @@ static char *about_argument(struct json_object *d)
 	return hint;
 }
 
-/*
- * Hint for a limit that recovers in a known time by itself; the details also
- * name the person who can raise it.
- */
-static char *about_quota(struct json_object *d)
+/* How room is had again below a quota; any other limit: by time alone. */
+static const struct {
+	const char *limit;
+	const char *wait;  /* the whole advice; NULL: try again after a time */
+	const char *since; /* the event at that time, or "" */
+} quotas[] = {
+    {"artifact_bytes", "wait until something of yours expires", NULL},
+    {"store_bytes", "wait until something of yours expires", NULL},
+    {"default_store_bytes", "wait until something of yours expires", NULL},
+    {"cpu_seconds_per_hour", NULL,
+     ", when what was used an hour ago counts no more"},
+    {"max_parked_runs",
+     "answer or cancel a run of yours that waits for answers", NULL},
+    {"checks under way", NULL, ", when some of your checks have ended"},
+};
+
+char *tool_error_quota_hint(struct json_object *d)
 {
 	const char *limit = json_member_str(d, "limit");
-	const char *who = json_member_str(d, "whoCanRaise");
-	struct json_object *ms = json_member(d, "retryAfterMs");
+	int64_t ms = json_member_int(d, "retryAfterMs");
+	const char *since = "";
 	char time[QUANTITY_SIZE];
 
-	if (limit == NULL || strcmp(limit, "cpu_seconds_per_hour") != 0 ||
-	    !json_object_is_type(ms, json_type_int))
-		return NULL;
-	return xasprintf(
-	    "try again in %s, when what was used an hour ago counts "
-	    "no more%s%s",
-	    quantity(time, json_object_get_int64(ms), "ms"),
-	    who != NULL ? ", or have the limit raised, by " : "",
-	    who != NULL ? who : "");
+	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(quotas); i++) {
+		if (strcmp(quotas[i].limit, limit) != 0)
+			continue;
+		if (quotas[i].wait != NULL)
+			return xstrdup(quotas[i].wait);
+		since = quotas[i].since;
+	}
+	if (ms <= 0)
+		return xstrdup("try again when less of yours is under way");
+	return xasprintf("try again in %s%s", quantity(time, ms, "ms"), since);
+}
+
+bool tool_error_can_be_raised(struct json_object *d)
+{
+	static const char nobody[] = "nobody";
+	const char *who = json_member_str(d, "whoCanRaise");
+
+	return who != NULL && strncmp(who, nobody, strlen(nobody)) != 0;
+}
+
+static char *about_quota(struct json_object *d)
+{
+	char *wait = tool_error_quota_hint(d), *hint;
+
+	if (!tool_error_can_be_raised(d))
+		return wait;
+	hint = xasprintf("%s, or have the limit raised, by %s", wait,
+			 json_member_str(d, "whoCanRaise"));
+	free(wait);
+	return hint;
 }
 
 static char *about_wait(struct json_object *d)
@@ -215,8 +248,6 @@ static char *about_output(struct json_object *d)
 static const struct {
 	const char *code, *detail, *before, *after;
 } around[] = {
-    {"QUOTA_EXCEEDED", "whoCanRaise",
-     "wait until something of yours expires, or have it raised, by ", ""},
     {"RESOURCE_LIMIT", "whoCanRaise",
      "ask for less, or have the limit raised, by ", ""},
     {"RUN_TIMEOUT", "whoCanRaise",
@@ -257,6 +288,7 @@ static const struct {
     {"TEMPLATE_VERSION_UNSUPPORTED", about_version},
     {"INVALID_PARAMETER", about_argument},
     {"QUEUE_FULL", about_wait},
+    {"QUOTA_EXCEEDED", about_quota},
     {"EXECUTION_ERROR", about_execution},
     {"OUTPUT_INVALID", about_output},
 };
@@ -273,7 +305,6 @@ static const struct {
      "template; its author can list this level in trustLevelSupport"},
     {"INVALID_PARAMETER", "correct the arguments and call again"},
     {"QUEUE_FULL", "try again when some of the runs that wait have ended"},
-    {"QUOTA_EXCEEDED", "wait until something of yours expires"},
     {"ISOLATION_TOO_WEAK",
      "the operator has to give programs a stronger cage; Lua templates run "
      "all the same"},
@@ -323,11 +354,7 @@ static const struct {
 char *recover_hint_of(const char *code, struct json_object *details)
 {
 	const char *usual = "the message says what is wrong";
-	char *hint =
-	    strcmp(code, "QUOTA_EXCEEDED") == 0 ? about_quota(details) : NULL;
-
-	if (hint == NULL)
-		hint = about_text(code, details);
+	char *hint = about_text(code, details);
 
 	for (size_t i = 0; i < ARRAY_LEN(abouts) && hint == NULL; i++)
 		if (strcmp(abouts[i].code, code) == 0)

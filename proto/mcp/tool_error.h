@@ -8,6 +8,7 @@
 #define PROTO_MCP_TOOL_ERROR_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tool_error {		     /* a refusal; zeroed: nothing is refused */
@@ -36,5 +37,13 @@ struct json_object *tool_error_limit(const char *limit, int64_t used,
  * with the names of tools and arguments. The caller owns the text.
  */
 char *recover_hint_of(const char *code, struct json_object *details);
+
+/*
+ * Return how QUOTA_EXCEEDED with DETAILS passes by itself or by the client:
+ * only stored bytes expire. The caller owns the text.
+ */
+char *tool_error_quota_hint(struct json_object *details);
+/* Can anybody raise the limit of DETAILS? */
+bool tool_error_can_be_raised(struct json_object *details);
 
 #endif

@@ -28,6 +28,8 @@ struct question {
 	bool ok, begun; /* the answer, and whether sending has begun */
 	char *text;
 	size_t len, sent;
+	/* bytes counted in the requestor's memory: parameters or answer */
+	size_t held;
 	TAILQ_ENTRY(question) link;
 };
 
@@ -54,8 +56,45 @@ static const struct {
 	 "must list it"},
 };
 
-static void ask_free(struct question *a)
+/* ---- what a question takes ---- */
+
+/*
+ * Bytes of memory for a question of COST while it is open: an elicitation's
+ * schema, when compiled, takes up to half as much as its text's tree.
+ */
+#define OPEN_COST(cost) ((cost) + (cost) / 2)
+#define LITTLE_MAX 4096 /* bytes of an answer for which there always is room */
+#define NO_ROOM                                                                \
+	"this server keeps as much for this run's client as it has room for "  \
+	"now; ask less, or again when others of its questions and calls have " \
+	"been answered (who can raise that is the operator: server_memory in " \
+	"[limits])"
+
+static struct memory_account *account(struct worker *w)
 {
+	return &w->run->requestor->memory;
+}
+
+/* Count BYTES for A in place of what was counted before. */
+static void count(struct worker *w, struct question *a, size_t bytes)
+{
+	memory_change(account(w), a->held, bytes);
+	a->held = bytes;
+}
+
+/* Likewise. False: there is no room, and nothing is counted. */
+static bool hold(struct worker *w, struct question *a, size_t bytes)
+{
+	count(w, a, 0);
+	if (!memory_take(account(w), bytes))
+		return false;
+	a->held = bytes;
+	return true;
+}
+
+static void ask_free(struct worker *w, struct question *a)
+{
+	count(w, a, 0);
 	free(a->tool);
 	free(a->text);
 	free(a);
@@ -95,7 +134,7 @@ static void remove_all(struct worker *w, struct questions *list)
 	while ((a = TAILQ_FIRST(list)) != NULL) {
 		TAILQ_REMOVE(list, a, link);
 		w->asks -= a->seq > 0;
-		ask_free(a);
+		ask_free(w, a);
 	}
 }
 
@@ -148,7 +187,7 @@ static void sent(struct worker *w, struct question *a)
 		w->asks--;
 	else if (w->phase == PHASE_ANSWER)
 		w->phase = PHASE_TALKING;
-	ask_free(a);
+	ask_free(w, a);
 }
 
 /*
@@ -177,6 +216,7 @@ static void send_later(struct worker *w, struct question *a, bool ok,
 	a->text = xstrndup(text, len);
 	a->len = len;
 	w->unsent += len;
+	count(w, a, len);
 	TAILQ_INSERT_TAIL(&w->answers, a, link);
 	if (w->run_whole)
 		worker_question_flush(w);
@@ -236,19 +276,31 @@ bool worker_awaits(const struct run *r, uint32_t seq)
 static const char too_large[] =
     "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"the answer is over 4 MiB, or "
     "too many answers wait to be read; both bounds are fixed\"}";
+static const char no_room[] =
+    "{\"code\":\"QUOTA_EXCEEDED\",\"message\":\"" NO_ROOM "\"}";
+
+/* Return the error that A gets in place of an answer of LEN bytes, or NULL. */
+static const char *unfit(struct worker *w, struct question *a, size_t len)
+{
+	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent)
+		return too_large;
+	return hold(w, a, len) || len <= LITTLE_MAX ? NULL : no_room;
+}
 
 int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 			   const char *json, size_t len)
 {
 	struct worker *w = r->worker;
 	struct question *a = w == NULL ? NULL : find(w, seq);
+	const char *error;
 
 	if (a == NULL)
 		return -ENOENT;
-	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent) {
+	error = unfit(w, a, len);
+	if (error != NULL) {
 		ok = false;
-		json = too_large;
-		len = sizeof(too_large) - 1;
+		json = error;
+		len = strlen(error);
 	}
 	log_debug("worker", "run=%s ask=%u ok=%d bytes=%zu", r->id, seq, ok,
 		  len);
@@ -282,7 +334,9 @@ int worker_refuse_question(struct run *r, const struct worker_question *ask,
 
 /* ---- questions ---- */
 
-static void hand_on(struct worker *w, const struct worker_question *ask)
+/* Hand on ASK, for which there is ROOM or not. */
+static void hand_on(struct worker *w, const struct worker_question *ask,
+		    bool room)
 {
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
@@ -295,6 +349,8 @@ static void hand_on(struct worker *w, const struct worker_question *ask)
 		    r, ask->seq, "INVALID_PARAMETER",
 		    "a question has at most 20000 values, in at most "
 		    "as many levels as any JSON here");
+	else if (!room)
+		worker_fail_question(r, ask->seq, "QUOTA_EXCEEDED", NO_ROOM);
 	else if (env->on_ask == NULL)
 		worker_refuse_question(r, ask, NULL);
 	else {
@@ -308,9 +364,12 @@ static int whole(struct worker *w)
 	struct question *a = w->asking;
 	char *tool = a->tool; /* an answer frees A before this returns */
 	struct worker_question ask = {a->seq, a->kind, tool, NULL};
+	size_t cost;
 	/* bounded, since the loop reads, measures and frees the tree */
-	int rc = json_parse_few(&ask.params, buf_data(&w->params),
-				buf_len(&w->params), MSG_ASK_VALUES_MAX, NULL);
+	int rc = json_parse_cost(&ask.params, buf_data(&w->params),
+				 buf_len(&w->params), MSG_ASK_VALUES_MAX, &cost,
+				 NULL);
+	bool room;
 
 	buf_fini(&w->params);
 	w->asking = NULL;
@@ -322,7 +381,11 @@ static int whole(struct worker *w)
 		    w, "a question whose parameters are not a JSON object");
 	}
 	a->tool = NULL;
-	hand_on(w, &ask); /* without parameters: there were too many */
+	/* of a CALL the text alone is kept, on its way to the tool */
+	room = hold(
+	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
+	/* without parameters: there were too many */
+	hand_on(w, &ask, room);
 	json_object_put(ask.params);
 	free(tool);
 	return 0;
@@ -373,6 +436,7 @@ static int begin(struct worker *w, enum worker_question_kind kind, uint32_t seq,
 	w->last_seq = seq;
 	w->asking = a;
 	w->phase = PHASE_ASK;
+	count(w, a, total); /* too many bytes refuse the next one */
 	return worker_question_chunk(w, head);
 }
 

@@ -208,6 +208,76 @@ TEST(ends)
 	end();
 }
 
+/* Bytes that the run's requestor is charged now. */
+static long long held(void)
+{
+	return it.r->requestor->memory.held;
+}
+
+static bool refused_next(void)
+{
+	it.line[0] = '\0';
+	read_one();
+	return strstr(it.line, "QUOTA_EXCEEDED") != NULL &&
+	       strstr(it.line, "server_memory in [limits]") != NULL;
+}
+
+TEST(is_counted)
+{
+	struct msg part = {.type = MSG_INPUT,
+			   .input = {9, MSG_INPUT_SAMPLE, 5000, {"{", 1}}};
+	long long one;
+
+	begin();
+	hear_many(1, MSG_ASK_VALUES_MAX);
+	one = held();
+	ok(one > 64 * MSG_ASK_VALUES_MAX,
+	   "a question is charged by its values, not its text");
+	it.all.memory.most = 3 * one - 1;
+	it.line[0] = '\0';
+	hear_many(2, MSG_ASK_VALUES_MAX);
+	ok(refused_next(), "one that has no room is refused to the template");
+	is_int(held(), one, "and charged no more");
+	is_int(it.r->state, RUN_AWAITING_INPUT, "the first one waits on");
+	it.line[0] = '\0';
+	call(3, "{\"a\":[1,2,3,4,5]}");
+	is_int(held() - one, 17, "of a call the text alone is");
+	drop(3);
+	reply(1, "true");
+	is_int(held(), 0, "an answer that was read is not");
+	hear_many(4, MSG_ASK_VALUES_MAX);
+	is_int(held(), one, "then there is room again");
+	drop(4);
+	is_int(held(), 0, "nor is one that is dropped");
+	hear(&part);
+	is_int(held(), 5000, "one that is coming is");
+	it.all.memory.most = 0;
+	end();
+	is_int(requestors_of_uid(&it.all, 7)->memory.held, 0,
+	       "and nothing is left with the worker");
+}
+
+TEST(counts_answers)
+{
+	static char text[MSG_ANSWER_MAX];
+
+	memset(text, '1', sizeof(text));
+	begin();
+	for (uint32_t i = 1; i <= 3; i++)
+		ask(i, "{}");
+	it.all.memory.most = 3 * (int64_t)MSG_ANSWER_MAX;
+	worker_answer_question(it.r, 1, true, text, MSG_ANSWER_MAX);
+	ok(held() > MSG_ANSWER_MAX, "an answer that is not read is charged");
+	worker_answer_question(it.r, 2, true, text, MSG_ANSWER_MAX);
+	ok(held() < MSG_ANSWER_MAX + 10000, "the next has no room");
+	reply(3, "true");
+	ok(it.w->unsent < MSG_ANSWER_MAX + 1000, "an error and a little do");
+	it.all.memory.most = 0;
+	end();
+	is_int(requestors_of_uid(&it.all, 7)->memory.held, 0,
+	       "what was not read goes with the worker");
+}
+
 int main(void)
 {
 	set_up();

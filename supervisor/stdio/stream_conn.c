@@ -48,8 +48,8 @@ struct stream_conn {
 	struct event *stalled;	   /* timer: checks a STOPPED client */
 	struct event *rested;	   /* timer: ends RESTING */
 	struct rpc_async *parsing; /* a large message being parsed */
-	char *large; /* a large message which waits for a thread */
-	size_t large_len;
+	char *large;	  /* a large message which waits for a thread */
+	size_t large_len; /* of LARGE, as counted in memory */
 	struct fair_queue_turn turn; /* the turn for the next message */
 	uint64_t written, written_then;
 	bool stopped;	 /* reading is stopped until less is unsent */
@@ -70,12 +70,25 @@ struct session *stream_conn_session(struct stream_conn *c)
 	return &c->session;
 }
 
+/*
+ * LARGE is TEXT (taken) of LEN bytes now, or nothing (NULL, 0); returns the
+ * earlier one, which is the caller's.
+ */
+static char *set_large(struct stream_conn *c, char *text, size_t len)
+{
+	char *was = c->large;
+
+	memory_change(&c->session.requestor->memory, c->large_len, len);
+	c->large = text;
+	c->large_len = len;
+	return was;
+}
+
 static void forget_intake(struct stream_conn *c)
 {
 	rpc_async_cancel(c->parsing);
 	c->parsing = NULL;
-	free(c->large);
-	c->large = NULL;
+	free(set_large(c, NULL, 0));
 }
 
 static void closed(struct stream_conn *c, const char *what, const char *errmsg)
@@ -196,8 +209,7 @@ static void parse(struct stream_conn *c, char *text, size_t len)
 	struct requestor *q = c->session.requestor;
 
 	if (!thread_pool_has_room(c->ctx->thread_pool, q)) {
-		c->large = text;
-		c->large_len = len;
+		set_large(c, text, len);
 		rest(c, FULL_MS);
 		return;
 	}
@@ -211,13 +223,13 @@ static void parse(struct stream_conn *c, char *text, size_t len)
 static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
 	struct stream_conn *c = arg;
-	char *large = c->large;
+	size_t len = c->large_len;
+	char *large = set_large(c, NULL, 0);
 
 	(void)fd, (void)what;
 	c->resting = false;
-	c->large = NULL;
 	if (large != NULL)
-		parse(c, large, c->large_len);
+		parse(c, large, len);
 	go_on(c);
 }
 

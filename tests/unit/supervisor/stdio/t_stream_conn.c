@@ -167,13 +167,23 @@ TEST(large_among_many)
 	heard = (struct pollfd){.fd = k.ends[0], .events = POLLIN};
 	for (int i = 0; i < 5 && poll(&heard, 1, 0) == 0; i++)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
+	is_int(who[0].memory.held, (long long)strlen(text) - 1 + SESSION_COST,
+	       "a large message that waits for a thread is charged");
 	full_pool_end();
 	while ((n = read(k.ends[0], in, sizeof(in) - 1)) < 0)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	in[n] = '\0';
 	is_str(in, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n",
-	       "a large message waits until it can be read");
+	       "  until it can be read");
 	go(&k);
+	come(&k, &who[0]);
+	full_pool_begin(ctx.thread_pool, &who[0]);
+	say(&k, text, strlen(text));
+	for (int i = 0; i < 5; i++)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	go(&k);
+	full_pool_end();
+	is_int(who[0].memory.held, 0, "  or its client goes");
 	end();
 	free(text);
 }

@@ -32,6 +32,7 @@
 #define LINE_LEAST 65536 /* bytes that a line may have in any case */
 #define FULL_MS 5	 /* between two checks for room for LARGE */
 #define STALL_S 1	 /* between two checks of a stalled client */
+#define STALL_MAX 30	 /* checks that find a stalled client unmoved */
 
 struct stream_conn {
 	bool lost; /* a write failed, though the client is there */
@@ -52,9 +53,10 @@ struct stream_conn {
 	size_t large_len; /* of LARGE, as counted in memory */
 	struct fair_queue_turn turn; /* the turn for the next message */
 	uint64_t written, written_then;
-	bool stopped;	 /* reading is stopped until less is unsent */
-	bool resting;	 /* too much came, or LARGE waits */
-	bool backlogged; /* too many bytes are unsent */
+	unsigned unmoved; /* checks in a row that found nothing written */
+	bool stopped;	  /* reading is stopped until less is unsent */
+	bool resting;	  /* too much came, or LARGE waits */
+	bool backlogged;  /* too many bytes are unsent */
 	bool ended;  /* the input has ended; unsent bytes are still written */
 	bool greets; /* only initialize is answered */
 	bool waits;  /* FIRST or the end of input came */
@@ -359,7 +361,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /*
  * Check a client which does not read, or has ended its input: while C reads
- * nothing, the end of the input goes unnoticed otherwise.
+ * nothing, the end of the input goes unnoticed otherwise. Who has ended it may
+ * still read, slowly, what was begun; who is gone breaks the next write.
  */
 static void on_stalled(evutil_socket_t fd, short what, void *arg)
 {
@@ -369,9 +372,10 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	c->written_then = c->written;
+	c->unmoved = moved ? 0 : c->unmoved + 1;
 	if (!c->stopped && !c->ended)
 		event_del(c->stalled);
-	else if (!moved && (c->ended || poll(&in, 1, 0) > 0))
+	else if (c->unmoved >= STALL_MAX && (c->ended || poll(&in, 1, 0) > 0))
 		closed(c, "input", "its answers are not read either");
 }
 

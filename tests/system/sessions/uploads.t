@@ -5,6 +5,8 @@
 # and the lines go on.
 use lib 'tests/lib';
 use Paddock;
+use Daemon;
+use Socket qw(SHUT_WR);
 use Digest::SHA qw(sha256_hex);
 
 my $LUA = "return function(run, i) return {n = #i.f, first = i.f:sub(1, 5)} end\n";
@@ -110,6 +112,54 @@ like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}
 	like($answers[1]{error}{message}, qr/another file is on its way by this connection/, '…and no bytes are promised of the other');
 }
 
+# ---- one that is deleted while it is asked for ----
+# Read and delete the artifact ID, in the order of METHODS: how many bytes came, or the error.
+sub read_beside_delete {
+	my ($s, $id, @methods) = @_;
+	my %params = ('paddock/readArtifact' => {artifactId => $id}, 'paddock/deleteArtifacts' => {artifactIds => [$id]});
+	my (%answer, $bytes);
+
+	no warnings 'redefine';
+	local *Paddock::take_lines = sub {
+		my ($self) = @_;
+
+		while (keys %answer < 2) {
+			my $due = $answer{'paddock/readArtifact'} && !defined $bytes ? $answer{'paddock/readArtifact'}{result}{follows} : undef;
+
+			return if defined $due && length $self->{in} < $due;
+			$bytes = substr $self->{in}, 0, $due, '' if defined $due;
+			return unless $self->{in} =~ s/\A([^\n]*)\n//;
+			my $m = json_to($1);
+			$answer{$m->{id}} = $m;
+		}
+	};
+	$s->{out} .= join '', map { json_of({jsonrpc => '2.0', id => $_, method => $_, params => $params{$_}}) . "\n" } @methods;
+	$s->wait_for('both answers', sub { Paddock::take_lines($s); keys %answer == 2 });
+	my $read = $answer{'paddock/readArtifact'};
+
+	return $read->{error}{data}{errorCode} if $read->{error};
+	$s->wait_for('its bytes', sub { defined $bytes || length $s->{in} >= $read->{result}{follows} });
+	return length($bytes // substr $s->{in}, 0, $read->{result}{follows}, '');
+}
+
+{
+	my @methods = qw(paddock/deleteArtifacts paddock/readArtifact);
+	my %how;
+
+	for (1 .. 60) {
+		@methods = reverse @methods;
+		$how{read_beside_delete($s, put($s, 'x' x 1000)->{artifact}{artifactId}, @methods)}++;
+	}
+	is(join(' ', grep { !/\A(?:1000|ARTIFACT_NOT_FOUND|ARTIFACT_EXPIRED)\z/ } sort keys %how), '', 'one that is being deleted is there or is not, for who asks meanwhile');
+}
+SKIP: {
+	skip('the bytes are in the database', 1) if on_postgres();
+	my $lost = put($s, 'lost')->{artifact}{artifactId};
+
+	unlink glob "$s->{state}/artifacts/$lost/*";
+	is(bytes_of($s, $lost)->{error}{data}{errorCode}, 'STORE_UNAVAILABLE', 'one whose file somebody else removed is told as a disk\'s failure');
+}
+
 # ---- one that is large ----
 my $peak = peak_kb($s->{pid});
 my $large = join '', map { pack 'N', $_ } 1 .. 16 << 20;
@@ -145,4 +195,24 @@ $s->{out} .= json_of([{jsonrpc => '2.0', id => 'b', method => 'paddock/readArtif
 $s->wait_for("a batch", sub { scalar grep { $_->{batch} } @{$s->{other}} });
 like((map { $_->{batch}[0]{error}{message} } grep { $_->{batch} } @{$s->{other}})[0], qr/ask for it in no batch/, 'no bytes follow a batch');
 $s->stop;
+
+# ---- a client that ends its input, and reads slowly ----
+{
+	my $daemon = Daemon->new(env => {});
+	my $c = $daemon->client->greeted;
+	my $answer;
+
+	$id = put($c, 'z' x (8 << 20))->{artifact}{artifactId};
+	no warnings 'redefine';
+	local *Paddock::take_lines = sub {
+		$answer //= json_to($1) if $_[0]{in} =~ s/\A(\{[^\n]*\})\n//;
+	};
+	$c->request('paddock/readArtifact', {artifactId => $id});
+	$c->wait_for('the file to begin', sub { $answer && length $c->{in} });
+	shutdown $c->{to}, SHUT_WR;
+	select undef, undef, undef, 3.5; # some checks of a stalled client find nothing read
+	until_true('the end of the file', sub { $c->turn(50); $c->{eof} });
+	is(length $c->{in}, 8 << 20, 'gets all of the file that it was being sent');
+	$daemon->stop;
+}
 done_testing();

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/os/sys.h"
+
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h, Linux 6.16 */
 #endif
@@ -128,5 +130,5 @@ int chan_send(int fd, const void *frame, size_t len)
 	do
 		n = send(fd, frame, len, MSG_NOSIGNAL);
 	while (n < 0 && passing(errno));
-	return n < 0 ? -errno : 0;
+	return n < 0 ? sys_send_error() : 0;
 }

@@ -50,6 +50,8 @@
 #define SICK_EVERY_S 1
 #define FLUSH_MS 2000 /* time at the end for slow clients to read */
 #define STOP_STORE_MS 10000
+#define FAILED_PAUSE_US 10000
+#define FAILED_TURNS_MAX 1000
 #define TURN_US 4000 /* turns end then, and the loop looks for new events */
 
 static void stop(struct context *ctx, int exit_status)
@@ -401,12 +403,37 @@ static bool is_drained(const struct context *ctx)
 	       ctx->lookups == 0 && thread_pool_jobs(ctx->thread_pool) == 0;
 }
 
+/*
+ * Serve until something ends the loop, or for a turn while draining. False: the
+ * loop is over. poll(2) and epoll_wait(2) may fail for want of the kernel's
+ * memory, so a failure is followed by a pause and another turn; after many in a
+ * row the server ends.
+ */
+static bool serve(struct server *srv)
+{
+	struct context *ctx = &srv->context;
+	int rc = event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0);
+
+	if (rc >= 0) {
+		srv->failed_turns = 0;
+		return rc == 0;
+	}
+	log_rarely("server", "poll=failed err=\"%s\"", strerror(errno));
+	if (++srv->failed_turns < FAILED_TURNS_MAX) {
+		usleep(FAILED_PAUSE_US);
+		return true;
+	}
+	log_tell(LOG_LEVEL_ERROR, "server",
+		 "the kernel lets nothing be awaited: %s", strerror(errno));
+	srv->exit_status = EX_OSERR;
+	return false;
+}
+
 int server_loop(struct server *srv)
 {
 	struct context *ctx = &srv->context;
 
-	while (!srv->stopped && !is_drained(ctx) &&
-	       event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0) == 0)
+	while (!srv->stopped && !is_drained(ctx) && serve(srv))
 		;
 	loop_guard_end();
 	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;

@@ -24,6 +24,7 @@ struct server {
 	char instance[ID_SIZE];
 	bool told_ready;
 	int exit_status;
+	unsigned failed_turns; /* of the loop, in a row */
 	bool stopped; /* the loop is to end */
 	/* Set after the start. Called when the cage has been measured and is
 	   good enough. */

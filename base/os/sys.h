@@ -16,6 +16,15 @@ static inline int sys_result(long rc)
 	return rc < 0 ? -errno : 0;
 }
 
+/*
+ * Return -errno of a failed write to a socket; -EAGAIN also where the kernel
+ * has no memory for the bytes now, which passes as a full socket does.
+ */
+static inline int sys_send_error(void)
+{
+	return errno == ENOBUFS || errno == ENOMEM ? -EAGAIN : -errno;
+}
+
 /* Close FD unless it is -1. */
 static inline void sys_close(int fd)
 {

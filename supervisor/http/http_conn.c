@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
+#include "base/os/sys.h"
 #include "supervisor/http/http_conn_private.h"
 #include "supervisor/requestor/memory.h"
 
@@ -483,7 +484,7 @@ int http_conn_write(struct http_conn *c)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return -errno;
+			return sys_send_error();
 		wrote += (size_t)n;
 		buf_drop(&c->unsent, (size_t)n);
 		http_conn_weigh(c);

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "base/os/sys.h"
 #include "base/mem.h"
 #include "proto/mcp/rpc.h"
 #include "supervisor/threads/rpc_async.h"
@@ -406,7 +407,7 @@ static int write_out(struct stream_conn *c)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return -errno;
+			return sys_send_error();
 		buf_drop(&c->unsent, (size_t)n);
 		c->written += (size_t)n;
 	}

@@ -7,17 +7,21 @@
  * that its fault was met.
  *
  * CALL is open (for writing), write, half (the first one writes half of it, the
- * next one fails), fsync, rename, mkdir or watch (by inotify). Programs of a cage
+ * next one fails), fsync, rename, mkdir, watch (by inotify), send (by a socket:
+ * PATH is socket) or wait (of the loop, three times in a row; PATH is loop). Programs of a cage
  * never see this: the library is for the process that was started with it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -217,4 +221,35 @@ int inotify_add_watch(int fd, const char *path, uint32_t mask)
 	return fails(fault("watch", path))
 		   ? -1
 		   : (int)syscall(SYS_inotify_add_watch, fd, path, mask);
+}
+
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+	return fails(fault_of_fd("send", fd))
+		   ? -1
+		   : syscall(SYS_sendto, fd, p, n, flags, NULL, 0);
+}
+
+static bool wait_fails(void)
+{
+	static unsigned turns;
+
+	return turns++ % 4 != 3 && fails(fault("wait", "loop"));
+}
+
+int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
+{
+	return wait_fails() ? -1
+			    : (int)syscall(SYS_epoll_pwait, ep, events, n, ms,
+					   NULL, (size_t)8);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+
+	return n > 1 && wait_fails()
+		   ? -1
+		   : (int)syscall(SYS_ppoll, fds, n, ms < 0 ? NULL : &t, NULL,
+				  (size_t)8);
 }

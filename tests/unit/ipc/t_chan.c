@@ -15,6 +15,18 @@
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h, Linux 6.16 */
 #endif
 
+static int fails_by; /* errno of the next send(2); 0: it succeeds */
+
+/* In place of the C library's. */
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+	if (fails_by == 0)
+		return sendto(fd, p, n, flags, NULL, 0);
+	errno = fails_by;
+	fails_by = 0;
+	return -1;
+}
+
 static char frame[CHAN_FRAME_MAX + 1], got[CHAN_FRAME_MAX];
 
 static void pair(int ends[2])
@@ -242,6 +254,24 @@ TEST(refuses_descriptors)
 		skip("a kernel before 6.16",
 		     "a worker may not send a descriptor");
 	}
+	unpair(ends);
+}
+
+TEST(has_no_memory)
+{
+	static const struct {
+		int err, rc;
+	} cases[] = {{ENOBUFS, -EAGAIN}, {ENOMEM, -EAGAIN}, {EPIPE, -EPIPE}};
+	int ends[2];
+
+	pair(ends);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fails_by = cases[i].err;
+		is_int(chan_send(ends[0], "x", 1), cases[i].rc,
+		       "a frame that has no memory now may be sent again");
+	}
+	fails_by = EINTR;
+	is_int(chan_send(ends[0], "x", 1), 0, "and one is, at once");
 	unpair(ends);
 }
 

@@ -5,7 +5,7 @@
 # said, and that questions have a bound together.
 use lib 'tests/lib';
 use Paddock;
-use IPC::Open2;
+use Held;
 
 my $burn = 'local t = os.clock() while os.clock() - t < 0.05 do end run.progress(1, 2, "burnt")';
 my %templates = (
@@ -50,27 +50,13 @@ my %templates = (
 
 # ---- cancelled: on the disk before it is answered ----
 
-# Nothing can be written into DB until the code that this gives is called.
-sub held {
-	my $pid = open2(my $from, my $to, 'python3', '-c', <<'PY', @_);
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
-db.execute("BEGIN IMMEDIATE")
-print("held", flush=True)
-sys.stdin.readline()
-db.execute("ROLLBACK")
-PY
-	is(scalar <$from>, "held\n", 'nothing can be written');
-	return sub { close $to; waitpid $pid, 0; close $from };
-}
-
 SKIP: {
 	skip_lacking(1, 'sqlite3') unless on_postgres();
 	my $s = Paddock->new(templates => \%templates)->greeted;
 	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
 	$s->saying($task, 'burnt');
 	# another has the database: nothing is written until it lets go
-	my $release = on_postgres() ? postgres_held(postgres_url($s->{state})) : held("$s->{state}/paddock.db");
+	my $release = record_held($s);
 	my $id = $s->request('tasks/cancel', {taskId => $task});
 	is_deeply($s->call('ping')->{result}, {}, 'the server goes on');
 	# a read of the store comes back in order: by then an answer that waits for none were there
@@ -94,7 +80,7 @@ SKIP: {
 	my $next = $s->run_async(echo => {n => 1});
 	$s->saying($first, 'burnt');
 	is($s->get($next)->{status}, 'queued', 'a run waits, and its row says so');
-	my $release = on_postgres() ? postgres_held(postgres_url($s->{state})) : held("$s->{state}/paddock.db");
+	my $release = record_held($s);
 	kill KILL => $s->worker_pid($first);
 	$s->log_has(qr/run=\Q$first\E .*status=failed/);
 	is_deeply($s->call('ping')->{result}, {}, 'there is room for it');

@@ -173,6 +173,22 @@ TEST(silent)
 	stop();
 }
 
+/* The visitor's letter that says nothing new is what keeps it: input_visit.c. */
+TEST(writes_again)
+{
+	start(false);
+	for (int i = 0; i < 3; i++) {
+		hear_guest("guest_a", 0, "");
+		pass(INPUT_GUEST_MS / 3 * 2);
+	}
+	ok(is_guest("guest_a"), "a guest that writes again in time stays");
+	is_str(run_state_name(it.r->state), "running",
+	       "for however long, and its run goes on");
+	pass(INPUT_GUEST_MS / 3 + 1000);
+	ok(!is_guest("guest_a"), "until its last letter is too old");
+	stop();
+}
+
 TEST(capabilities)
 {
 	start(false);

@@ -11,6 +11,7 @@
 #include "supervisor/input/input_visit.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/session/request.h"
+#include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/supervisor/exec/runs_fixture.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -57,6 +58,15 @@ static const char *letter(void)
 		  sizeof(text));
 	help_close(db);
 	return text;
+}
+
+static int64_t letters_sent(void)
+{
+	struct help_db *db = help_open(it.dir);
+	int64_t n = help_number(db, "SELECT count(*) FROM mail");
+
+	help_close(db);
+	return n;
 }
 
 /* A run that another server has. */
@@ -162,6 +172,29 @@ TEST(asked)
 	ok(LIST_EMPTY(&run->visits), "which ends its waiting");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
 	is_int(asked + unheard, 1, "nothing more is told");
+	over(false);
+}
+
+/* The owner forgets a guest of which it hears nothing: see input_guests.h. */
+TEST(writes_again)
+{
+	int64_t before;
+
+	visits(0, NULL);
+	before = letters_sent();
+	for (int i = 0; i < 3; i++) {
+		clock_skip(INPUT_GUEST_MS / 3 - 1000);
+		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+		answered();
+		is_int(letters_sent(), before + i,
+		       "who wrote lately does not write again");
+		clock_skip(2000);
+		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+		answered();
+		is_int(letters_sent(), before + i + 1,
+		       "who waits on writes again before it is forgotten");
+		ok(strstr(letter(), name) != NULL, "by its name");
+	}
 	over(false);
 }
 

@@ -255,6 +255,21 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	return s;
 }
 
+/* Log counters that are not zero when no run is left: see requestor_left.c. */
+static void tell_left(const struct runs *s)
+{
+	const struct sched *c = &s->sched;
+
+	if (c->running + c->queued + s->stopped + s->parked + s->trees.held +
+		s->unrecorded + s->awaited >
+	    0)
+		log_warn("runs",
+			 "left=%zu of=places queued=%zu stopped=%zu parked=%zu "
+			 "tree_bytes=%zu view_bytes=%zu rows=%zu",
+			 c->running, c->queued, s->stopped, s->parked,
+			 s->trees.held, s->unrecorded, s->awaited);
+}
+
 void runs_free(struct runs *s)
 {
 	struct run *r, *after;
@@ -275,5 +290,6 @@ void runs_free(struct runs *s)
 	runs_files_fini(s);
 	runs_queue_fini(s);
 	runs_output_fini(s);
+	tell_left(s);
 	free(s);
 }

@@ -33,12 +33,15 @@ our @EXPORT = (@Needs::EXPORT, qw(on_postgres postgres_url postgres_sql postgres
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
 
-# A test begins with "use Paddock": strict, warnings and Test::More are in it.
+# A test begins with "use Paddock": strict, warnings and Test::More are in it, whose
+# done_testing() looks at the servers that the test has not stopped, too.
 sub import {
 	if (caller eq 'main') {
 		strict->import;
 		warnings->import;
 		Test::More->export_to_level(1);
+		no warnings 'redefine';
+		*main::done_testing = sub { stop_rest(); goto &done_testing };
 	}
 	goto &Exporter::import;
 }
@@ -868,6 +871,24 @@ sub stop {
 	return $self;
 }
 
+# The servers that a test has left running end as by TERM, with all their counters at zero.
+# One that was killed is a crash's like.
+sub stop_rest {
+	my @wrong;
+
+	for my $s (values %live) {
+		kill CONT => $s->{pid};
+		kill TERM => $s->{pid};
+		$s->close_stdin;
+		my $status = $s->wait_exit // 'none';
+		next if $status eq 9;
+		push @wrong, "wait status $status" if $status ne 0 && !$s->{wrap};
+		push @wrong, $s->counters_left;
+	}
+	is("@wrong", '', 'servers that the test has not stopped end, and leave no counter') if @wrong;
+}
+
+# A crash: what was counted is not looked for.
 sub kill9 {
 	my ($self) = @_;
 

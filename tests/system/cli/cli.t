@@ -465,7 +465,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 				 '--json', '-q', @there])->{out})->{runId};
 	$r = $cli->run(['logs', '--follow', $id, @there]);
 	like($r->{out}, $all, 'what comes while it runs is told, to its end');
-	$daemon->kill9;
+	$daemon->stop;
 }
 
 # ---- templates ----

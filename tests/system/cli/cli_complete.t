@@ -253,6 +253,6 @@ for my $name (sort keys %shells) {
 	}
 }
 ok(!-e "$here/owned", 'no name acted');
-$d->kill9;
+$d->stop;
 ok(strays_gone(), 'nothing is left behind');
 done_testing();

@@ -33,7 +33,7 @@ sub lines_of { return join ' ', map { /line (\d+)$/ ? $1 : () } split /\n/, $_[0
 		is(lines_of($r->{out}), join(' ', 1 .. $n), 'each line is shown once, in order');
 	}
 	unlike($d->log_text, qr/overpolls=[1-9]/, 'and the server does not count it as one who asks too often');
-	$d->kill9;
+	$d->stop;
 }
 
 # ---- who is, waits ----
@@ -52,7 +52,7 @@ sub lines_of { return join ' ', map { /line (\d+)$/ ? $1 : () } split /\n/, $_[0
 	is(read_file("$cli->{here}/many/f9"), 'x9', 'has them all');
 	$cli->run(['status', $id, @there]) for 1 .. 3;
 	is($cli->run(['status', $id, @there])->{status}, 0, 'status waits its turn');
-	$d->kill9;
+	$d->stop;
 }
 ok(strays_gone(), 'nothing is left behind');
 done_testing();

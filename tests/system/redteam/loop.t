@@ -32,6 +32,6 @@ for my $attack (loop_table()) {
 	push @wrong, 'the server has grown to ' . peak_kb($s->{pid}) . ' kB' if peak_kb($s->{pid}) > $PEAK_KB;
 	push @wrong, 'afterwards a ping has no answer' unless ($lines->call('ping') // {})->{result};
 	is("@wrong", '', "$attack->{n}: $attack->{what}");
-	$s->kill9;
+	$s->stop;
 }
 done_testing;

@@ -424,7 +424,7 @@ sub files_with {
 	unlike("@rows", qr/$word/, 'nor in a row');
 	my $memory = "/proc/$s->{pid}/environ";
 	unlike(read_file($memory) // '', qr/$word/, 'nor in the environment');
-	$s->kill9;
+	$s->stop;
 	ok(strays_gone(), 'killed, it leaves no worker');
 	same_json([files_with($s->{root}, $word)], [], 'nor any secret');
 	my $t = Paddock->new(root => $s->{root})->greeted;

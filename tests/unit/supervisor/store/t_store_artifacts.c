@@ -2,6 +2,9 @@
 /* Artifacts: their bytes, whose they are, and how they end. */
 #include "supervisor/store/store.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "supervisor/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
@@ -264,6 +267,53 @@ static void test_rows(struct store *s)
 	free(large);
 }
 
+/* Does S come to rest within so many questions that are answered beside it? */
+static bool rests_within(struct store *s, int questions)
+{
+	bool busy = true;
+
+	while (busy && questions-- > 0) {
+		usage_of(s, "nobody");
+		pthread_mutex_lock(&s->lock);
+		busy = s->busy || !STAILQ_EMPTY(&s->queue);
+		pthread_mutex_unlock(&s->lock);
+	}
+	return !busy;
+}
+
+/* A folder is where the file of ART was: nobody can unlink it. */
+static void put_stuck(const char *dir, const struct store_artifact *art)
+{
+	char *path = xasprintf("%s/artifacts/%s/%s", dir, art->run_id, art->id);
+
+	if (unlink(path) != 0 || mkdir(path, 0700) != 0)
+		ok(false, "%s: %s", path, strerror(errno));
+	free(path);
+}
+
+/* As many as a transaction of the sweep's takes, and one that can go behind them. */
+static void test_stuck(const char *dir, struct store *s)
+{
+	enum { STUCK = 128 };
+	struct store_run run = help_run("stuck", STORE_SUCCEEDED);
+	struct store_artifact art;
+
+	run.expires_ms = INT64_MAX;
+	help_put(s, &run, STORE_SYNC);
+	for (int i = 0; i < STUCK + 1; i++) {
+		art = help_artifact(&run, SIZE);
+		art.expires_ms = i < STUCK ? 100 : 101;
+		put(s, &art, make_blob(dir));
+		if (i < STUCK)
+			put_stuck(dir, &art);
+	}
+	store_sweep(s, 200);
+	ok(rests_within(s, 1000),
+	   "files that will not go are not tried for ever");
+	ok(!is_filed(dir, &art), "one that can go does so behind them");
+	is_int(usage_of(s, "stuck"), STUCK * SIZE, "which stay, and count");
+}
+
 int main(void)
 {
 	char *dir = help_dir();
@@ -282,6 +332,8 @@ int main(void)
 	test_many(dir, s);
 	test_rows(s);
 	test_files(s, dir);
+	if (!s->in_rows)
+		test_stuck(dir, s);
 	store_stop(s, 10000);
 	help_remove(dir);
 	return tap_done();

@@ -308,7 +308,7 @@ static void test_stuck(const char *dir, struct store *s)
 			put_stuck(dir, &art);
 	}
 	store_sweep(s, 200);
-	ok(rests_within(s, 1000),
+	ok(rests_within(s, 50),
 	   "files that will not go are not tried for ever");
 	ok(!is_filed(dir, &art), "one that can go does so behind them");
 	is_int(usage_of(s, "stuck"), STUCK * SIZE, "which stay, and count");

@@ -67,10 +67,14 @@ void outcome_signal(struct run *r, int sig)
 
 	snprintf(name, sizeof(name), "SIG%s", abbrev != NULL ? abbrev : "?");
 	json_add(d, "signal:s number:i", name, sig);
-	run_set_error(r, "WORKER_CRASHED", d,
-		      "the worker was ended by %s; the template, or somebody "
-		      "with the right to signal it, caused that",
-		      name);
+	run_set_error(
+	    r, "WORKER_CRASHED", d,
+	    "the worker was ended by %s; the template, %ssomebody with "
+	    "the right to signal it, caused that",
+	    name,
+	    sig == SIGKILL ? "the kernel when the machine had no "
+			     "memory left, or "
+			   : "or ");
 }
 
 /* Is R's error a possible effect of a limit that the kernel enforces? */

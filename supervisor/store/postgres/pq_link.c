@@ -109,8 +109,7 @@ static int connect_fault(const char *text)
 
 static int64_t until(const struct pq_link *l, int usual_ms)
 {
-	return clock_mono_ms() +
-	       (l->patience_ms > 0 ? l->patience_ms : usual_ms);
+	return l->until_ms > 0 ? l->until_ms : clock_mono_ms() + usual_ms;
 }
 
 static int connect_in_time(struct pq_link *l)
@@ -201,7 +200,7 @@ static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 static int check_own(struct pq_link *l, const char *url)
 {
 	struct pq_link other = {
-	    .patience_ms = l->patience_ms, .lives = l->lives, .arg = l->arg};
+	    .until_ms = l->until_ms, .lives = l->lives, .arg = l->arg};
 	long session = session_of(l);
 	bool own = true;
 

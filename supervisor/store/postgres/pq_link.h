@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "supervisor/store/postgres/pq.h"
 
@@ -24,7 +25,8 @@ struct pq_link {
 	bool broken;
 	bool is_pipeline;
 	char words[PQ_LINK_WORDS]; /* of what failed last, in one line */
-	int patience_ms; /* for a connection, and for an answer; 0: as usual */
+	/* of CLOCK_MONOTONIC, for all that is done by it; 0: as usual, for each step */
+	int64_t until_ms;
 	bool (*lives)(void *arg); /* false: give up; or NULL */
 	void *arg;
 };

@@ -3,8 +3,9 @@
  * store_postgres_pulse.c - sends the heartbeat, on a thread and a connection of its
  * own: whatever the store's wait for, others see that we live, and we see that they do.
  * store_postgres_node.c begins and ends it. A beat that is not answered in a quarter of
- * the lease is given up with its connection, so that there is time for two more; what
- * fails is tried again until our own lease is over, and after that.
+ * the lease, with the new connection that it may need and what is asked first by that
+ * one, is given up with its connection, so that there is time for two more; what fails
+ * is tried again until our own lease is over, and after that.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -69,7 +70,7 @@ static int beat(struct store *s, struct pulse *u)
 	int rc = 0;
 
 	memcpy(instance, u->instance, sizeof(instance));
-	u->link.patience_ms = patience_ms(u);
+	u->link.until_ms = clock_mono_ms() + patience_ms(u);
 	pthread_mutex_unlock(&u->lock);
 	if (u->link.conn == NULL)
 		rc = connect_pulse(s, u);

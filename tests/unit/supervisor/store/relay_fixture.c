@@ -30,6 +30,7 @@ struct pair {
 	char *held;
 	size_t n_held;
 	bool deaf;	   /* what comes by it is lost */
+	int slow_ms;	   /* each answer comes so much later */
 	bool beats;	   /* a heartbeat was sent by it, and not answered */
 	char *beat_answer; /* that is kept, so long */
 	size_t n_beat_answer;
@@ -43,6 +44,7 @@ struct relay {
 	int listener;
 	enum { PASSES, LOSES, LOSES_ALL, HOLDS, BLOCKS, REFUSES, CUTS } mode;
 	bool stops, holds_beats;
+	int slow_ms; /* of pairs to come */
 	struct relay_cut cut;
 	/* of CUTS: the transaction is lost; and the next connection, once there is one */
 	bool is_lost;
@@ -79,7 +81,8 @@ static void accept_one(struct relay *r)
 
 	if (r->n == PAIRS)
 		bail("too many connections");
-	*p = (struct pair){.client = accept(r->listener, NULL, NULL)};
+	*p = (struct pair){.client = accept(r->listener, NULL, NULL),
+			   .slow_ms = r->slow_ms};
 	if (r->is_lost && r->counted == NULL)
 		r->counted = p;
 	if (r->mode == REFUSES) {
@@ -192,6 +195,8 @@ static void from_server(struct relay *r, struct pair *p)
 	char bytes[BYTES];
 	ssize_t n = read(p->server, bytes, sizeof(bytes));
 
+	if (p->slow_ms > 0)
+		poll(NULL, 0, p->slow_ms);
 	if (n <= 0) {
 		end_pair(p);
 	} else if (p->deaf) {
@@ -366,6 +371,17 @@ void relay_deafen(struct relay *r)
 	for (size_t i = 0; i < r->n; i++)
 		r->pairs[i].deaf = true;
 	pthread_mutex_unlock(&r->lock);
+}
+
+size_t relay_slow(struct relay *r, int ms)
+{
+	size_t n;
+
+	pthread_mutex_lock(&r->lock);
+	r->slow_ms = ms;
+	n = r->n;
+	pthread_mutex_unlock(&r->lock);
+	return n;
 }
 
 void relay_cut(struct relay *r, struct relay_cut cut)

@@ -8,6 +8,7 @@
 #define TESTS_UNIT_SUPERVISOR_STORE_RELAY_FIXTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct relay;
 
@@ -40,6 +41,8 @@ void relay_hold_beats(struct relay *r);
 void relay_release_beat(struct relay *r);
 /* What is connected now is lost without a sign, for both ends; a new one is not. */
 void relay_deafen(struct relay *r);
+/* Each answer of connections to come is late by MS; how many there were until now. */
+size_t relay_slow(struct relay *r, int ms);
 /* The next transaction that writes is kept… */
 void relay_hold(struct relay *r);
 /* …to its end it is; its connection ends, and no other gets through… */

@@ -126,10 +126,38 @@ static void test_deaf(const char *dir)
 	stop_node(&n, 10000);
 }
 
+/*
+ * Each step of a new connection is answered within a quarter of the lease, and all of
+ * them together are not: there is time for another connection, which may be faster.
+ */
+static void test_slow(const char *dir)
+{
+	struct node n = start_node(dir, "4000");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	int64_t last;
+	size_t before;
+
+	help_put(n.store, &run, STORE_SYNC);
+	await_beats(&n, 1);
+	before = relay_slow(n.relay, 600);
+	last = beaten(&n);
+	relay_deafen(n.relay);
+	while (relay_slow(n.relay, 600) < before + 2 &&
+	       beaten(&n) < last + 2 * STORE_BEAT_MS)
+		poll(NULL, 0, STEP_MS);
+	ok(relay_slow(n.relay, 0) >= before + 2,
+	   "steps that are slow one after the other are given up together");
+	while (beaten(&n) == last)
+		poll(NULL, 0, STEP_MS);
+	is_int(help_put(n.store, &run, STORE_SYNC), 0,
+	       "  and all goes on with one that is not");
+	stop_node(&n, 10000);
+}
+
 int main(void)
 {
 	static void (*const tests[])(const char *) = {test_delayed, test_locked,
-						      test_deaf};
+						      test_deaf, test_slow};
 	char *dir;
 
 	if (!help_is_postgres()) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -30,6 +31,7 @@
 #include "browser/process/browser_sandbox.h"
 #include "browser/chromium.h"
 #include "browser/process/chromium_launch.h"
+#include "browser/process/chromium_pages.h"
 #include "browser/net/net_deny.h"
 #include "browser/net/resolve.h"
 #include "browser/process/chromium_starter.h"
@@ -193,8 +195,13 @@ static bool become(unsigned id)
 /* Give up root, for this process and Chromium. 0 or -errno. */
 static int give_up_root(void)
 {
+	const struct rlimit nice = {20 - CHROMIUM_PAGES_NICE,
+				    20 - CHROMIUM_PAGES_NICE};
+
 	if (geteuid() != 0)
 		return 0;
+	/* or a page that was busy once would yield for good */
+	(void)setrlimit(RLIMIT_NICE, &nice);
 	if (setgroups(0, NULL) != 0)
 		return -errno;
 	if (own_uid != 0)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -156,6 +157,8 @@ static void count(struct usage *w, pid_t pid)
 	}
 	if (has_argument(pid, "--type=renderer"))
 		chromium_pages_saw(pid, p.threads, own_cpu_ms(pid));
+	else
+		chromium_pages_saw_helper(pid, own_cpu_ms(pid));
 	if (p.bytes > w->most_bytes.bytes)
 		w->most_bytes = p;
 	if (p.threads > w->most_threads.threads)
@@ -328,6 +331,15 @@ static void check_pages(void)
 	}
 }
 
+/* Can a priority that was lowered to NICE be had again, without a right? */
+static bool can_raise_to(int nice)
+{
+	struct rlimit now;
+
+	return getrlimit(RLIMIT_NICE, &now) == 0 &&
+	       now.rlim_cur >= (rlim_t)(20 - nice);
+}
+
 /* ---- the main loop ---- */
 
 static void reap(void)
@@ -358,6 +370,8 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 	it.chromium = chromium;
 	it.limits = limits;
 	it.held = -1;
+	chromium_pages_init((unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+			    can_raise_to(CHROMIUM_PAGES_NICE));
 	sigaction(SIGCHLD, &sa, NULL);
 	sigemptyset(&none);
 	sigemptyset(&child);

@@ -28,13 +28,17 @@ my $tab = $modest->do('create_tab', {url => $site->url('/form.html')})->{tabId};
 
 for my $i (0 .. $#names) {
 	my $greedy = $broker->as(requestor => 'greedy');
+	my $quiet = $greedy->do('create_tab', {url => $site->url('/form.html')});
 	my $its = $greedy->do('create_tab', {url => $site->url("/page/$i"), timeoutMs => 1000});
 	my $waits = $greedy->begin('wait', {tabId => $its->{tabId}, text => 'never there', timeoutMs => 2000}, 900_000);
+	my $minute = $greedy->begin('wait', {tabId => $quiet->{tabId}, text => 'never there', timeoutMs => 60_000}, 900_000);
 	my @told = map { $modest->refused('get_page_info', {tabId => $tab}, 900_000)->{code} } 1 .. 20;
 
 	is("@told", join(' ', ('none') x 20), "another is answered beside a page that $names[$i]");
+	ok(!$broker->is_answered($minute), '...sooner than a wait of a minute, which began before, is over');
 	ok($broker->wait_for($waits), '...whose own calls end');
-	$greedy->refused('close_session', {sessionId => $its->{sessionId}});
+	$greedy->refused('close_session', {sessionId => $_->{sessionId}}) for $its, $quiet;
+	ok($broker->wait_for($minute), '...with those of its other session');
 }
 is($broker->control('status')->{starts}, 1, 'the browser is the one that it was');
 
@@ -43,7 +47,30 @@ is($broker->control('status')->{starts}, 1, 'the browser is the one that it was'
 my ($init) = $broker->control('status')->{pid};
 my ($chromium) = split / /, `cat /proc/$init/task/$init/children`;
 
+sub below { my ($pid) = @_; return map { ($_, below($_)) } Paddock::children_of($pid) }
+
+# The processes of pages, and the ms of CPU time that each has had.
+sub pages {
+	my %ms;
+
+	for (below($init)) {
+		next unless (Paddock::read_file("/proc/$_/cmdline") // '') =~ /--type=renderer/;
+		my @stat = split / /, (Paddock::read_file("/proc/$_/stat") // '') =~ s/.*\) //r;
+		$ms{$_} = 10 * ($stat[11] + $stat[12]) if @stat;
+	}
+	return %ms;
+}
+
+my %before = pages();
 $broker->as(requestor => 'greedy')->do('create_tab', {url => $site->url("/page/$_"), timeoutMs => 1000}) for grep { $names[$_] eq 'never ends' } 0 .. $#names;
+my $busy = until_true('no page is busy', sub {
+	my %now = pages();
+	return (grep { $now{$_} - ($before{$_} // 0) >= 300 } keys %now)[0];
+});
+like(read_file("/proc/$busy/limits"), qr/^Max nice priority +10 +10 /m, 'a page that yields need not do so for good')
+    if as_root() && system('prlimit --nice=10:10 true 2>/dev/null') == 0;
+# where others take all CPU time it would have too little to be the busiest
+setpriority 0, $_, -10 for as_root() ? map { m{(\d+)$} } glob "/proc/$busy/task/*" : ();
 kill STOP => $chromium;
 my %bound = (create_tab => {timeoutMs => 1}, navigate => {tabId => $tab, url => $site->url('/article.html'), timeoutMs => 1},
 	get_page_info => {tabId => $tab});

@@ -60,3 +60,67 @@ TEST(cpu)
 	is_int(chromium_pages_busiest(8000).pid, A,
 	       "who is gone is named no more");
 }
+
+#define HELPER 0x7ffffff2
+#define CROWD 30
+#define FIRST 0x7fffff00
+
+static int64_t later = 1000000000;
+
+TEST(of_helpers)
+{
+	uint64_t cpu = 0;
+
+	for (int i = 0; i < 40; i++) {
+		chromium_pages_look(later += TICK);
+		chromium_pages_saw(A, 1, cpu += 150);
+		chromium_pages_saw_helper(HELPER, i < 20 ? 0 : cpu * 2);
+		if (i == 19)
+			is_int(chromium_pages_busiest(2000).pid, A,
+			       "a page is busy beside a helper that is not");
+	}
+	is_int(chromium_pages_busiest(2000).pid, 0,
+	       "no page is to blame for what a helper does");
+	is_int(chromium_pages_nice(HELPER), 0, "  nor does that yield");
+}
+
+/* Looks for so long, in each of which A has A_MS and each of CROWD pages MS. */
+static void look_at_crowd(int n, uint64_t a_ms, uint64_t ms)
+{
+	static uint64_t a, each;
+
+	for (int i = 0; i < n; i++) {
+		chromium_pages_look(later += TICK);
+		chromium_pages_saw(A, 1, a += a_ms);
+		each += ms;
+		for (pid_t pid = FIRST; pid < FIRST + CROWD; pid++)
+			chromium_pages_saw(pid, 1, each);
+	}
+}
+
+TEST(priorities)
+{
+	chromium_pages_init(2, true);
+	look_at_crowd(20, 250, 0);
+	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE_BUSY,
+	       "a busy page yields");
+	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE,
+	       "  and one that is idle does not");
+	look_at_crowd(20, 0, 0);
+	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE,
+	       "until it is busy no more");
+	look_at_crowd(20, 2, 15);
+	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE_BUSY,
+	       "of many pages each that has its part yields");
+	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE,
+	       "  to one that has done little");
+	look_at_crowd(20, 0, 0);
+	chromium_pages_init(2, false);
+	look_at_crowd(20, 0, 15);
+	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE,
+	       "where none can be raised again, less is lowered");
+	look_at_crowd(20, 250, 0);
+	look_at_crowd(20, 0, 0);
+	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE_BUSY,
+	       "  and that for good");
+}

@@ -114,6 +114,7 @@ help:
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
+	@echo 'make bench-latency  hold against bounds how long others wait while attacks go on'
 	@echo 'make lint    the format, other compilers, and analyzers'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    the tests under AddressSanitizer and UBSan'
@@ -364,6 +365,10 @@ mutate-made: deps-check all
 BENCH = bench http store browser kept nodes engines files least
 bench: deps-bench all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
+	@bench/latency
+# Are pings and short runs of others answered in time, whatever is done to the server?
+bench-latency: all
+	@bench/latency
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
@@ -408,7 +413,7 @@ clean:
 
 -include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench lint lint-format lint-objects clean
+.PHONY: all run check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench bench-latency lint lint-format lint-objects clean
 
 # ---- install ----
 

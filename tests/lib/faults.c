@@ -8,8 +8,10 @@
  *
  * CALL is open (for writing), write, half (the first one writes half of it, the
  * next one fails), fsync, rename, mkdir, watch (by inotify), send (by a socket:
- * PATH is socket) or wait (of the loop, three times in a row; PATH is loop). Programs of a cage
- * never see this: the library is for the process that was started with it.
+ * PATH is socket) or wait (of the loop, three times in a row; PATH is loop). slow: ERRNO is a
+ * number of milliseconds, which each write and sync of that path takes longer, as on a slow
+ * disk. Programs of a cage never see this: the library is for the process that was started
+ * with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +94,14 @@ static int fault_of_fd(const char *request, int fd)
 	return err;
 }
 
+static void delay(int fd)
+{
+	int ms = fault_of_fd("slow", fd);
+
+	if (ms > 0)
+		usleep((useconds_t)ms * 1000);
+}
+
 static bool fails(int err)
 {
 	if (err != 0)
@@ -160,6 +170,7 @@ ssize_t write(int fd, const void *p, size_t n)
 	    halves; /* the last bytes of a disk take one half of a line */
 	int err = fault_of_fd("write", fd), half = 0;
 
+	delay(fd);
 	if (err == 0 && n > 1)
 		half = fault_of_fd("half", fd);
 	if (half != 0 && halves++ % 2 == 0)
@@ -171,6 +182,7 @@ ssize_t write(int fd, const void *p, size_t n)
 
 ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
 {
+	delay(fd);
 	return fails(fault_of_fd("write", fd))
 		   ? -1
 		   : syscall(SYS_pwrite64, fd, p, n, at);
@@ -183,12 +195,14 @@ ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 
 int fsync(int fd)
 {
+	delay(fd);
 	return fails(fault_of_fd("fsync", fd)) ? -1
 					       : (int)syscall(SYS_fsync, fd);
 }
 
 int fdatasync(int fd)
 {
+	delay(fd);
 	return fails(fault_of_fd("fsync", fd))
 		   ? -1
 		   : (int)syscall(SYS_fdatasync, fd);

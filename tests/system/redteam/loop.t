@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that do their worst to the server's loop, while others are served;
-# the table is tests/system/redteam/tables/loop.pl. Whose message comes before whose is told
+# Clients, and the owner of a package, that do their worst to the server's loop, while
+# others are served; the tables are tests/system/redteam/tables/loop*.pl, of which rows
+# that take long, or all CPU time, are left to bench/latency. Whose message comes before whose is told
 # by t_fair_queue, t_stream_conn and t_http_conn, and how long it takes by bench/latency.
 use lib 'tests/lib';
 use Paddock;
@@ -12,8 +13,9 @@ my $PEAK_KB = 1 << 20;
 
 for my $attack (loop_table()) {
 	next if defined $ENV{PADDOCK_ATTACK} && $ENV{PADDOCK_ATTACK} ne $attack->{n};
+	next if $attack->{bench};
 	next if $attack->{long} && !$ENV{PADDOCK_ROUNDS} && !defined $ENV{PADDOCK_ATTACK};
-	my $s = loop_server($attack, $attack->{dirs} ? (dirs => ["$TOP/etc/templates"]) : ());
+	my $s = loop_server($attack);
 	my ($http, $lines) = ($s->client('alice')->greeted, Daemon::client($s)->greeted);
 	my $begun = Loop->attack($attack, $s);
 	my @wrong;

@@ -9,11 +9,6 @@ use Paddock;
 my $MB = 1 << 20;
 
 sub line { return join '', map { "$_\n" } @_ }
-sub call_text { # a call's text, ID and arguments given as JSON
-	my ($id, $name, $args) = @_;
-
-	return qq({"jsonrpc":"2.0","id":"$id","method":"tools/call","params":{"name":"$name","arguments":$args}});
-}
 sub request { return qq({"jsonrpc":"2.0","id":"$_[0]","method":"$_[1]","params":$_[2]}) }
 
 # N times a line of ID 0, 1, …: what is sent at once.

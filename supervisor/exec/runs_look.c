@@ -29,14 +29,26 @@ static void tell_changed(struct run *r, const char *errmsg)
 	/* where it lies is the operator's to know */
 	log_warn("runs", "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
 		 r->requestor->name, r->template->id, errmsg);
-	run_set_error(r, "EXECUTION_ERROR",
-		      json_pack("cure:s",
-				"the operator has templates reloaded (paddock "
-				"reload, or SIGHUP)"),
-		      "%s %s was changed after it was loaded, and what is "
-		      "there now is not run before templates are reloaded "
-		      "(paddock reload, or SIGHUP)",
-		      r->template->id, r->template->version_text);
+	if (r->template->broken != NULL)
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator mends the package, and has "
+			      "templates reloaded (paddock reload, or SIGHUP)"),
+		    "the package of %s %s is broken since it was loaded, and "
+		    "what is there now is not run before it is mended and "
+		    "templates are reloaded (paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
+	else
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator has templates reloaded (paddock "
+			      "reload, or SIGHUP)"),
+		    "%s %s was changed after it was loaded, and what is "
+		    "there now is not run before templates are reloaded "
+		    "(paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
 }
 
 static void on_seen(void *arg, int rc, const char *errmsg)

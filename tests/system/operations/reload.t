@@ -72,6 +72,27 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 
 is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has nothing to load again');
 
+# ---- a program whose package is broken ----
+{
+	my $s = Daemon->new(templates => {program => {program => "#!/bin/sh\necho 1\n"}});
+	my $manifest = "$s->{root}/templates/program-1.0.0/template.json";
+
+	$s->ready;
+	my $c = $s->client->greeted;
+	my $whole = read_file($manifest);
+	write_file($manifest, '{');
+	like($c->run_sync('program')->{error}{message}, qr/^program 1\.0\.0 was changed after it was loaded/, 'a program whose package was changed is not run');
+	is(reload($s)->{status}, 3, 'a reload finds that the package is broken');
+	my $e = $c->run_sync('program')->{error};
+	like($e->{message}, qr/^the package of program 1\.0\.0 is broken since it was loaded/, 'a run of the program says so from then on');
+	like($e->{recoverHint}, qr/^the operator mends the package/, 'and asks for more than a reload');
+	write_file($manifest, $whole);
+	is(reload($s)->{status}, 0, 'the mended package is loaded');
+	is($c->run_sync('program')->{result}, 1, 'and the program runs');
+	$c->hang_up;
+	$s->stop;
+}
+
 # ---- watched ----
 {
 	my $s = Daemon->new(config => "[server]\nwatch_templates = yes\n", templates => {edited => lua('return 1'), other => lua('return 1')});

@@ -24,14 +24,6 @@ sub fits {
 	return ok(!@wrong, "$id gives what it declares") || diag("@wrong");
 }
 
-# Inputs that log in to SITE, but for MORE.
-sub login {
-	my ($site, %more) = @_;
-
-	return {startUrl => $site->url('/login.html'), locateMode => 'semantic',
-		semanticHints => {username => 'user name',
-			password => 'password', submit => 'log in'},
-		credentials => {username => 'ada', password => 'secret'}, %more};
-}
+sub login { my ($site, %more) = @_; return $site->login(%more) }
 
 1;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Site.pm - tests/system/browser/site on a port of loopback: pages for a browser to
-# get right, and a server that misbehaves as told.
+# get right, and a server that misbehaves as told. serving() needs Paddock.pm.
 package Site;
 
 use strict;
@@ -11,8 +11,6 @@ use File::Basename qw(dirname);
 use IO::Socket::INET;
 use MIME::Base64 qw(decode_base64);
 use POSIX ();
-
-use Paddock ();
 
 my %live;
 my @extra;
@@ -58,6 +56,16 @@ sub stop {
 	kill KILL => $self->{pid};
 	waitpid $self->{pid}, 0;
 	delete $live{$self->{pid}};
+}
+
+# Inputs of login_keep_session; MORE replaces members.
+sub login {
+	my ($self, %more) = @_;
+
+	return {startUrl => $self->url('/login.html'), locateMode => 'semantic',
+		semanticHints => {username => 'user name',
+			password => 'password', submit => 'log in'},
+		credentials => {username => 'ada', password => 'secret'}, %more};
 }
 
 # The processes of requests for PATH that are not answered yet.

@@ -12,7 +12,7 @@ use IO::Socket::UNIX;
 use JSON::PP ();
 use POSIX ();
 
-our @EXPORT = qw(ok is like unlike note done stage goes_on off next_boot said ran text_of put until_true client call_all http kept keep json_to json_of);
+our @EXPORT = qw(ok is like unlike note done boots goes_on off next_boot said ran text_of put until_true tried succeeds client http kept keep json_to json_of);
 
 my $STATE = '/root/guest/state';
 my $PATIENCE = 240;
@@ -43,7 +43,7 @@ sub put {
 my $state = json_to(text_of($STATE)) // {boot => 0, n => 0};
 
 sub save { put($STATE, json_of($state)) }
-sub stage { my $is = $state->{boot}++; save(); return $is }
+sub boots { return $state->{boot} }
 sub kept { return $state->{kept}{$_[0]} }
 sub keep { $state->{kept}{$_[0]} = $_[1]; save() }
 sub goes_on { return $goes_on }
@@ -89,15 +89,18 @@ sub off {
 	system 'systemctl', 'poweroff';
 }
 
-# HOW: by the init system, or as a machine that loses its power does.
+# HOW: by the init system, or as a machine that loses its power does, where nothing is
+# written any more but what was synced: of ours, the count.
 sub next_boot {
 	my ($how) = @_;
 
 	$goes_on = 1;
+	$state->{boot}++;
 	save();
-	system 'sync';
 	return system 'systemctl', 'reboot' if $how eq 'orderly';
+	system 'sync', $STATE;
 	put('/proc/sysrq-trigger', 'b');
+	sleep $PATIENCE;
 }
 
 # What a command says, on both its streams.
@@ -136,6 +139,22 @@ sub until_true {
 
 # ---- a client ----
 
+# Times of the browser's and of runs may be too short for an emulated processor with
+# other work beside it: what fails by them alone is tried again.
+my $slow = qr/"RUN_TIMEOUT"|no answer in \d+ s|kept the browser from answering|net::ERR_ABORTED|"(?:\w+_)?TIMEOUT"/;
+sub tried {
+	my ($what, $good, $try) = @_;
+	my $v;
+
+	for (1 .. 5) {
+		$v = $try->();
+		last if $good->($v) || json_of($v) !~ $slow;
+		note("$what, once more: ", json_of($v->{error} // $v));
+	}
+	return $v;
+}
+sub succeeds { my ($v) = @_; return ($v->{status} // '') eq 'succeeded' }
+
 sub client {
 	my $to = IO::Socket::UNIX->new(Peer => '/run/paddock/paddock.sock') or return undef;
 	my $self = {to => $to, id => 0, got => {}};
@@ -148,11 +167,13 @@ sub client {
 	return $self;
 }
 
-sub http { # the whole answer to GET PATH
-	my ($path) = @_;
+sub http { # the whole answer to GET PATH, or to METHOD with BODY and FIELDS
+	my ($path, $method, $body, %fields) = @_;
 	my $to = IO::Socket::INET->new(PeerAddr => '127.0.0.1:8080') or return '';
 
-	print $to "GET $path HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n\r\n";
+	$fields{'Content-Length'} = length $body if defined $body;
+	print $to join("\r\n", ($method // 'GET') . " $path HTTP/1.1", 'Host: 127.0.0.1:8080', 'Connection: close',
+		       map({ "$_: $fields{$_}" } sort keys %fields), '', $body // '');
 	local $/;
 	return <$to> // '';
 }
@@ -194,6 +215,15 @@ sub view {
 	my $m = $self->answer($id) // return {};
 
 	return $m->{result}{structuredContent} // $m;
+}
+
+# The view of RUN at its end.
+sub ended {
+	my ($self, $run) = @_;
+
+	return Guest::until_true("the end of $run", sub {
+		my $v = $self->tool(get_task_run => {runId => $run});
+		return ($v->{status} // '') =~ /^(?:queued|running)$/ ? undef : $v }) // {};
 }
 
 sub run { my $self = shift; return $self->view($self->ask_run(@_)) }

@@ -50,6 +50,7 @@ struct config_key {
 	bool shown;    /* shown to clients, in get_runtime_profile */
 	/* default and bounds of a number; def of a bool */
 	int64_t def, min, max;
+	int64_t above_0; /* the least number but 0, or 0: MIN alone holds */
 	const char *def_text; /* default text; NULL: none, or by the user */
 	const char *const *choices; /* the words allowed, NULL-ended */
 	const char *help;	    /* for the manual: one sentence, mdoc(7) */

@@ -376,7 +376,7 @@ static bool set_number(const struct config_key *k, int64_t *field,
 	    k->type == CONFIG_BYTES_OR_NONE && strcmp(value, "none") == 0;
 
 	if (!none && (!number(&v, value, types[k->type].units) || v < k->min ||
-		      v > k->max))
+		      v > k->max || (v > 0 && v < k->above_0)))
 		return false;
 	*field = v;
 	return true;
@@ -414,8 +414,9 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 	char detail[224];
 	size_t n = 0;
 
-	snprintf(detail, sizeof(detail), "from %" PRId64 " to %" PRId64, k->min,
-		 k->max);
+	snprintf(detail, sizeof(detail), "%sfrom %" PRId64 " to %" PRId64,
+		 k->above_0 > 1 ? "0 or " : "",
+		 k->above_0 > 1 ? k->above_0 : k->min, k->max);
 	for (const char *const *c = k->choices; c != NULL && *c != NULL; c++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", *c);

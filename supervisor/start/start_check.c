@@ -104,24 +104,39 @@ static void print_grants(const struct catalogue *cat, const struct config *c)
 }
 
 /*
- * Report each word of R's "templates" that names no template: the requestor
- * would see less.
+ * Report each word of LIST, the value of KEY in the section WHERE, that names no
+ * template: clients would see less.
  */
-static void tell_unknown(const struct config_requestor *r,
+static void tell_unknown(const char *where, const char *key, const char *list,
 			 const struct catalogue *cat)
 {
-	const char *list = r->templates, *word;
+	const char *word;
 	size_t n;
 
 	while ((word = words_next(&list, &n)) != NULL) {
 		char *id = xstrndup(word, n);
 
 		if (catalogue_newest(cat, id) == NULL)
-			log_plain("[requestor \"%s\"]: templates has %s, and "
-				  "there is no such template",
-				  r->name, id);
+			log_plain("[%s]: %s has %s, and there is no such "
+				  "template",
+				  where, key, id);
 		free(id);
 	}
+}
+
+static void tell_unknown_of(const struct config_requestor *r,
+			    const struct catalogue *cat)
+{
+	char *where = xasprintf("requestor \"%s\"", r->name);
+
+	tell_unknown(where, "templates", r->templates, cat);
+	free(where);
+}
+
+static bool is_yes_or_no(const char *word)
+{
+	return word == NULL || strcmp(word, "yes") == 0 ||
+	       strcmp(word, "no") == 0;
 }
 
 static void print_templates(const struct catalogue *cat, const struct config *c)
@@ -136,7 +151,15 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 				  c->grants[i].name, errmsg);
 	}
 	for (size_t i = 0; i < c->n_requestors; i++)
-		tell_unknown(&c->requestors[i], cat);
+		tell_unknown_of(&c->requestors[i], cat);
+	for (size_t i = 0; i < c->n_overs; i++)
+		if (catalogue_newest(cat, c->overs[i].name) == NULL)
+			log_plain(
+			    "[template \"%s\"]: there is no such template",
+			    c->overs[i].name);
+	if (!is_yes_or_no(c->publish_templates))
+		tell_unknown("server", "publish_templates",
+			     c->publish_templates, cat);
 }
 
 /* Is PATH a folder that cannot be read, which has been reported already? */

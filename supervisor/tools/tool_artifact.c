@@ -109,6 +109,19 @@ static bool is_text_type(const char *mime_type)
 			 (n > 5 && memcmp(mime_type + n - 5, "+json", 5) == 0));
 }
 
+/*
+ * Return where to end a piece of N > 0 bytes of a text at P: before a character
+ * that is cut, so that the next piece begins with it.
+ */
+static size_t end_of_piece(const char *p, size_t n)
+{
+	size_t at = n - 1;
+
+	while (at > 0 && n - at < 4 && ((unsigned char)p[at] & 0xC0) == 0x80)
+		at--;
+	return at > 0 && !utf8_ok(p + at, n - at) ? at : n;
+}
+
 static bool is_text(const char *mime_type, const char *p, size_t n)
 {
 	return is_text_type(mime_type) && n > 0 && utf8_ok(p, n) &&
@@ -212,6 +225,10 @@ static void on_artifact(void *arg, const struct store_result *res)
 	most = most_of(c, a->mime_type, a->size);
 	if ((int64_t)len > most)
 		len = (size_t)most;
+	/* who asks for so many bytes gets them */
+	if (json_member(args, "limit") == NULL && len > 0 &&
+	    offset + (int64_t)len < a->size && is_text_type(a->mime_type))
+		len = end_of_piece(res->data, len);
 	v = json_pack("artifactId:s name:s mimeType:s size:i sha256:s "
 		      "offset:i bytesReturned:i complete:b",
 		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,

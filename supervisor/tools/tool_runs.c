@@ -156,7 +156,10 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 	look(c, json_member(c->msg.params, "arguments"));
 }
 
-/* End the wait and answer with R as it is: R has ended, or the server ends. */
+/*
+ * End the wait and answer with R as it is: R has ended, comes to wait for
+ * answers, or the server ends.
+ */
 static void answer_now(struct request *c, struct run *r)
 {
 	end_wait_free(take_end_wait(c));
@@ -168,8 +171,10 @@ static void on_notice(struct run_watch *watch, struct run *r,
 {
 	struct end_wait *w = CONTAINER(watch, struct end_wait, watch);
 	struct request *c = w->request;
+	bool asks = (n->kind == NOTICE_STATE || n->kind == NOTICE_ASKED) &&
+		    r->state == RUN_AWAITING_INPUT;
 
-	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_LEFT) {
+	if (asks || n->kind == NOTICE_RECORDED || n->kind == NOTICE_LEFT) {
 		answer_now(c, r);
 		/* the run left memory: the row says more */
 	} else if (n->kind == NOTICE_RELEASED) {

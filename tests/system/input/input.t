@@ -23,6 +23,7 @@ my $show = sub {
 };
 my %templates = (
     who => $show->($elicit),
+    twice => $show->("{$elicit, $elicit}"),
     nested => $show->('run.elicit{message = "m", schema = {type = "object",
 	properties = {p = {type = "array", items = {type = "object"}}}}}'),
     named => lua("run.elicit{message = 'm', schema = $form, key = 'who-1'}
@@ -93,6 +94,20 @@ sub silent { # nothing was asked of the client
 	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
 	same_json($s->result($id)->{view}, {got => {action => 'accept',
 		  content => {name => 'Ada'}}}, 'the template gets the answer');
+
+	# who waits for the run hears that it asks, the second time here
+	$id = $s->ask(twice => {});
+	$m = $s->told('elicitation/create');
+	($run) = $s->tool('list_task_runs', {limit => 1})->{view}{runs}[0]{runId};
+	my $waits = $s->ask(get_task_run => {runId => $run, waitMs => 45000});
+	$s->call('ping');
+	ok(!$s->{answers}{$waits}, 'who waits for a run that asks already waits on');
+	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
+	$m = $s->told('elicitation/create');
+	my $seen = $s->result($waits)->{view};
+	is("$seen->{status} $seen->{awaitingInput}", 'running 1', '... and is answered when it comes to ask');
+	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
+	$s->result($id);
 
 	for my $action (qw(decline cancel)) {
 		$id = $s->ask(who => {});

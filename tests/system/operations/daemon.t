@@ -764,6 +764,10 @@ SKIP: {
 	($status, $out, $err) = paddockd($dir, '--check', @t, '--config', "$dir/bob.conf");
 	is("$status $err", qq(0 paddockd: [requestor "bob"]: templates has nosuch, and there is no such template\n),
 	   'a requestor who may run what is not there: it is told');
+	write_file("$dir/server.conf", '[server]' . "\npublish_templates = " . join(' ', (sort keys %templates)[0], 'nosuch') . "\n[template \"raeds\"]\nmax_open_files = 16\n");
+	($status, $out, $err) = paddockd($dir, '--check', @t, '--config', "$dir/server.conf");
+	is("$status $err", qq(0 paddockd: [template "raeds"]: there is no such template\npaddockd: [server]: publish_templates has nosuch, and there is no such template\n),
+	   'a tool, or limits, of what is not there: so are they');
 	write_file("$d->{root}/templates/broken/template.json", '{}');
 	($status, $out, $err) = paddockd($dir, '--check', @t);
 	is($status, $EX_CONFIG, 'with a broken template: exit 78');

@@ -610,6 +610,12 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 		"' OR 1=1 --", '%';
 	is($s->tool('get_runtime_profile')->{view}{usage}{artifactBytes},
 	   600_000 + 256 + 1 + length $cjk_bytes, 'usage counts artifacts');
+	# a character that the bound of a piece would cut begins the next piece
+	my ($hard) = $s->run_sync(files => {files => [{name => 'hard', type => 'text/plain', unit => '中', times => 87_391}]})->{artifacts}[0]{artifactId};
+	my $piece = $get->($hard);
+	is($piece->{view}{bytesReturned}, 262143, 'a piece of a text ends with a character');
+	is(length($piece->{content}[1]{text} // ''), 87_381, '... so that it is given as text');
+	is($get->($hard, offset => 262143)->{content}[1]{text}, '中' x 10, '... and the next begins with one');
 }
 {
 	my $t = server(config => {artifact_ttl_ms => 1, default_ttl_ms => 60000})->greeted;

@@ -128,6 +128,15 @@ static const struct {
     {"[template \"*\"]\n",
      "f:1: [template \"*\"]: expected [template \"TEMPLATE\"] with a templateId as "
      "TEMPLATE"},
+    {"[template \"small\"]\nmax_memory_bytes = 1K\n",
+     "f:2: max_memory_bytes = \"1K\": expected a size such as 4096 (bytes), "
+     "64K, 16M or 1G, 0 or from 1048576 to 1099511627776 bytes"},
+    {"[requestor \"small\"]\nmax_memory_bytes = 1K\n",
+     "f:2: max_memory_bytes = \"1K\": expected a size such as 4096 (bytes), "
+     "64K, 16M or 1G, 0 or from 1048576 to 1099511627776 bytes"},
+    {"[template \"small\"]\nmax_open_files = 15\n",
+     "f:2: max_open_files = \"15\": expected a whole number 0 or from 16 to "
+     "1048576"},
     {"[server]\nstate_dir = var\n",
      "f:2: state_dir = \"var\": expected an absolute path"},
     {"[server]\ntemplates = /a b\n",

@@ -120,21 +120,24 @@ sub log_fresh {
 	$log_at = time + 0.1;
 }
 
-# What is longer than what is told is an artifact, unless it is refused.
-sub is_kept {
+# What is longer than what is told is an artifact: its name, unless it is refused. No file
+# of the code's in out/ has that name.
+sub keep {
 	my ($name, $data) = @_;
+	my ($called) = grep { !-e "out/$_" && !-l "out/$_" } "$name.txt", map { "$name-$_.txt" } 2 .. 99;
 	my $path = ".$name.$$." . time;
 
+	defined $called or return;
 	sysopen my $file, $path, O_WRONLY | O_CREAT | O_EXCL or return;
 	my $written = print {$file} $data;
 	close $file && $written or return; # its memory is full
-	print $say $json->encode({artifact => {id => $name, path => $path, name => "$name.txt", mimeType => 'text/plain'}}), "\n";
+	print $say $json->encode({artifact => {id => $name, path => $path, name => $called, mimeType => 'text/plain'}}), "\n";
 	while (my $line = <$answers>) {
 		my $answer = $json->decode($line);
 
 		next if ($answer->{id} // '') ne $name;
 		unlink $path;
-		return $answer->{ok};
+		return $answer->{ok} ? $called : undef;
 	}
 	return;
 }
@@ -149,7 +152,8 @@ sub told {
 	my $last = $said{$name}{last} =~ s/\A[\x80-\xBF]{1,3}//r;
 	my $left = $size - length($first) - length $last;
 	my $most = $size <= $WHOLE ? 'the whole is' : 'its first ' . ($WHOLE >> 20) . ' MiB are';
-	my $where = is_kept($name, $whole) ? "; $most the artifact $name.txt" : '';
+	my $kept = keep($name, $whole);
+	my $where = defined $kept ? "; $most the artifact $kept" : '';
 
 	return text_of($first) . "\n[$left bytes are left out here$where]\n" . text_of($last);
 }

@@ -3,7 +3,7 @@
 // Runs the code that it is given in a Node.js of its own, and tells what that
 // printed and how it ended.
 import {spawn} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, readSync, statSync, symlinkSync, unlinkSync, writeFileSync, writeSync} from 'node:fs';
+import {existsSync, lstatSync, mkdirSync, readFileSync, readSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync} from 'node:fs';
 import {constants, cpus} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {compileFunction} from 'node:vm';
@@ -56,18 +56,32 @@ const answerTo = (id) => {
 	return {ok: false};
 };
 
-// What is longer than what is told is an artifact, unless it is refused.
-const isKept = (name, data) => {
+// A name for an artifact of ours that no file of the code's in out/ has.
+const freeName = (name) => {
+	for (let i = 1; i < 100; i++) {
+		const called = i === 1 ? `${name}.txt` : `${name}-${i}.txt`;
+		if (!lstatSync(`out/${called}`, {throwIfNoEntry: false}))
+			return called;
+	}
+	return null;
+};
+
+// What is longer than what is told is an artifact: its name, or null if it is refused.
+const keep = (name, data) => {
+	const called = freeName(name);
 	const path = `.${name}.${process.pid}.${process.hrtime.bigint()}`;
 	try {
 		writeFileSync(path, data, {flag: 'wx'});
 	} catch { // its memory is full
-		return false;
+		return null;
 	}
-	say({artifact: {id: name, path, name: `${name}.txt`, mimeType: 'text/plain'}});
+	say({artifact: {id: name, path, name: called ?? `${name}.txt`, mimeType: 'text/plain'}});
 	const answer = answerTo(name);
-	unlinkSync(path);
-	return answer.ok;
+	try {
+		rmSync(path, {force: true});
+	} catch { // the code has closed its folder
+	}
+	return answer.ok ? called ?? `${name}.txt` : null;
 };
 
 // What the code prints to one of its outputs.
@@ -110,7 +124,8 @@ class Output {
 		const last = this.last.toString('latin1').replace(/^[\x80-\xbf]{1,3}/, '');
 		const left = this.size - first.length - last.length;
 		const most = this.size <= WHOLE ? 'the whole is' : `its first ${WHOLE >> 20} MiB are`;
-		const where = isKept(this.name, whole) ? `; ${most} the artifact ${this.name}.txt` : '';
+		const kept = keep(this.name, whole);
+		const where = kept !== null ? `; ${most} the artifact ${kept}` : '';
 		const text = (bytes) => Buffer.from(bytes, 'latin1').toString();
 		return `${text(first)}\n[${left} bytes are left out here${where}]\n${text(last)}`;
 	}

@@ -122,20 +122,33 @@ def say(**line):
     os.write(3, json.dumps(line).encode() + b"\n")
 
 
-def is_kept(name, data):
-    """What is longer than what is told is an artifact, unless it is refused."""
+def free_name(name):
+    """A name for an artifact of ours that no file of the code's in out/ has."""
+    names = (f"{name}{n}.txt" for n in ("", *(f"-{i}" for i in range(2, 100))))
+    return next((n for n in names if not os.path.lexists(f"out/{n}")), None)
+
+
+def keep(name, data):
+    """The artifact with what is longer than what is told; None: it was refused."""
     path = f".{name}.{os.getpid()}.{time.monotonic_ns()}"
+    called = free_name(name)
+    if called is None:
+        return None
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(fd, "wb") as file:
             file.write(data)
     except OSError:  # its memory is full
-        return False
-    say(artifact={"id": name, "path": path, "name": f"{name}.txt", "mimeType": "text/plain"})
+        return None
+    say(artifact={"id": name, "path": path, "name": called, "mimeType": "text/plain"})
     with open(ANSWERS, encoding="utf-8", closefd=False) as answers:
-        answer = next(a for a in map(json.loads, answers) if a.get("id") == name)
-    os.unlink(path)
-    return answer["ok"]
+        # no answer comes where the run ends
+        answer = next((a for a in map(json.loads, answers) if a.get("id") == name), {})
+    try:
+        os.unlink(path)
+    except OSError:  # the code may have closed its folder
+        pass
+    return called if answer.get("ok") else None
 
 
 class Output:
@@ -171,9 +184,10 @@ class Output:
         last = re.sub(rb"^[\x80-\xbf]{1,3}", b"", self.last)
         left = self.size - len(first) - len(last)
         where = ""
-        if is_kept(self.name, whole):
+        kept = keep(self.name, whole)
+        if kept is not None:
             most = "the whole" if self.size <= WHOLE else f"its first {WHOLE >> 20} MiB"
-            where = f"; {most} is the artifact {self.name}.txt"
+            where = f"; {most} is the artifact {kept}"
         return (
             first.decode(errors="replace")
             + f"\n[{left} bytes are left out here{where}]\n"

@@ -29,6 +29,7 @@ my %say = (
 		   segfaults => "import os\nprint('o')\nos.kill(os.getpid(), 11)", much => "for i in range(20000):\n    print(f'ä{i + 1}')",
 		   fails => "def f():\n    return 1 / 0\nf()\n", at => qr/"main\.py", line 2, in f\b.*ZeroDivisionError/s,
 		   syntax => "x = 1\nif x\n", line => qr/"main\.py", line 2\b.*SyntaxError/s,
+		   own => "open('out/stdout.txt', 'w').write('mine')\nprint('x' * 100000)",
 		   keeps => "open('out/a.txt', 'w').write('kept')",
 		   reads => "print(open('d/b.txt').read()[:9] + open('a.txt').read())",
 		   looks => "import os\nprint(sorted(os.listdir('.')))",
@@ -41,6 +42,7 @@ my %say = (
 		 segfaults => "console.log('o'); process.kill(process.pid, 'SIGSEGV'); setTimeout(() => {}, 60000)", much => 'for (let i = 1; i <= 20000; i++) console.log("ä" + i)',
 		 fails => "function f() {\n  throw new Error('no');\n}\nf();\n", at => qr/main\.cjs:2\b.*Error: no/s,
 		 syntax => "let x = 1\nif x {\n", line => qr/main\.cjs:2\b.*SyntaxError/s,
+		 own => "require('fs').writeFileSync('out/stdout.txt', 'mine'); console.log('x'.repeat(100000))",
 		 keeps => "require('fs').writeFileSync('out/a.txt', 'kept')",
 		 reads => "const fs = require('fs'); console.log(fs.readFileSync('d/b.txt', 'utf8').slice(0, 9) + fs.readFileSync('a.txt', 'utf8'))",
 		 looks => "console.log(JSON.stringify(require('fs').readdirSync('.').sort()))",
@@ -52,6 +54,7 @@ my %say = (
 		 segfaults => 'echo o; kill -SEGV $$', much => 'for ((i = 1; i <= 20000; i++)); do echo "ä$i"; done',
 		 fails => "f() {\n  nosuchcommand\n}\nf\n", at => qr/main\.sh: line 2: nosuchcommand/,
 		 syntax => "x=1\nif then\n", line => qr/main\.sh: line 2: syntax error/,
+		 own => 'printf mine >out/stdout.txt; printf "%0100000d" 1',
 		 keeps => "printf kept >out/a.txt", looks => "ls -A", reads => 'b=$(head -c 9 d/b.txt); echo "$b$(cat a.txt)"',
 		 spawns => "sleep 600 & echo done", both => "echo o; echo e >&2",
 		 grows => 'tail </dev/zero',
@@ -60,7 +63,7 @@ my %say = (
 
 for my $tool (sort keys %say) {
 	SKIP: {
-		skip_lacking(23, $needs{$tool});
+		skip_lacking(25, $needs{$tool});
 		my $say = $say{$tool};
 		my $r = code($tool, $say->{fails});
 
@@ -111,6 +114,10 @@ for my $tool (sort keys %say) {
 		my $all = $uri && $s->call('resources/read', {uri => $uri})->{result}{contents}[0]{text};
 		utf8::encode($all) if defined $all;
 		ok(($all // '') eq $whole, "$tool: ... which is there as an artifact");
+		my $own = $s->tool($tool => {code => $say->{own}});
+		is_deeply([sort map { $_->{name} } grep { $_->{type} eq 'resource_link' } @{$own->{content}}], ['stdout-2.txt', 'stdout.txt'],
+		    "$tool: ... by another name than a file that the code leaves");
+		like($own->{view}{stdout}, qr/; the whole is the artifact stdout-2\.txt\]/, "$tool: ... which is told");
 	}
 }
 
@@ -164,14 +171,17 @@ my %ends = (
     run_lua => ['perl', "print('begin') while true do end"],
 );
 for my $tool (sort keys %ends) {
-	my ($needs, $waits) = @{$ends{$tool}};
+	my ($needs, $waits, $grows) = @{$ends{$tool}};
 
 	SKIP: {
-		skip_lacking(2, $needs);
+		skip_lacking(defined $grows ? 3 : 2, $needs);
 		my $e = $s->run($tool, {code => $waits}, timeoutMs => 1500, mode => 'sync')->{view}{error};
 
 		is($e->{errorCode}, 'RUN_TIMEOUT', "$tool: code that its run's time ended");
 		like($e->{details}{log}, qr/info stdout: begin\n/, "$tool: ... has what it had printed in the details");
+		# the kernel ends the code alone, or the run with it
+		$e = $s->run($tool, {code => $grows}, mode => 'sync')->{view} if defined $grows;
+		like(json_of($e->{error} ? $e->{error}{details}{log} : $e->{result}{stdout}), qr/begin/, "$tool: ... as has code that its memory ended") if defined $grows;
 	}
 }
 SKIP: {

@@ -225,7 +225,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 	most = most_of(c, a->mime_type, a->size);
 	if ((int64_t)len > most)
 		len = (size_t)most;
-	/* who asks for so many bytes gets them */
+	/* a limit that the client gives holds to the byte */
 	if (json_member(args, "limit") == NULL && len > 0 &&
 	    offset + (int64_t)len < a->size && is_text_type(a->mime_type))
 		len = end_of_piece(res->data, len);

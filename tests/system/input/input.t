@@ -95,7 +95,7 @@ sub silent { # nothing was asked of the client
 	same_json($s->result($id)->{view}, {got => {action => 'accept',
 		  content => {name => 'Ada'}}}, 'the template gets the answer');
 
-	# who waits for the run hears that it asks, the second time here
+	# get_task_run with waitMs answers at the second question
 	$id = $s->ask(twice => {});
 	$m = $s->told('elicitation/create');
 	($run) = $s->tool('list_task_runs', {limit => 1})->{view}{runs}[0]{runId};

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a template asks reaches the client that waits for it, and the answer
+# Questions of a template reach the client that waits for the run, and the answers reach
 # the template.
 use lib 'tests/lib';
 use Paddock;
@@ -95,7 +95,6 @@ sub silent { # nothing was asked of the client
 	same_json($s->result($id)->{view}, {got => {action => 'accept',
 		  content => {name => 'Ada'}}}, 'the template gets the answer');
 
-	# get_task_run with waitMs answers at the second question
 	$id = $s->ask(twice => {});
 	$m = $s->told('elicitation/create');
 	($run) = $s->tool('list_task_runs', {limit => 1})->{view}{runs}[0]{runId};

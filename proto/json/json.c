@@ -410,6 +410,7 @@ static int scan_all(struct scan *s)
 		if (s->values > s->values_max) {
 			json_lex_fail(x, x->at, "more than %zu values",
 				      s->values_max);
+			x->err->too_many = true;
 			return -EMSGSIZE;
 		}
 	}

@@ -24,7 +24,8 @@
 
 /* The fault and its place: "byte 17: duplicate key \"a\"". */
 struct json_error {
-	size_t at; /* offset in bytes from the start of the text */
+	size_t at;     /* offset in bytes from the start of the text */
+	bool too_many; /* the fault: more values than allowed */
 	char text[160];
 };
 

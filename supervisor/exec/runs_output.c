@@ -25,9 +25,15 @@ struct reading {
 	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
 };
 
+static struct memory_account *account(const struct reading *rd)
+{
+	return &rd->run->requestor->memory;
+}
+
 static void leave_line(struct reading *rd)
 {
 	TAILQ_REMOVE(&rd->runs->trees.waiting, rd, link);
+	memory_give(account(rd), rd->end.output_len);
 	free(rd->end.output);
 }
 
@@ -35,24 +41,43 @@ static void leave_line(struct reading *rd)
 
 #define VALUE_MOST 320 /* bytes that one may take: see json_cost_most() */
 
-/* What reading LEN bytes may take at the most, before they are looked at. */
-static size_t tree_most(size_t len)
-{
-	size_t values = len / 2 + 1;
+#define TEXTS 2 /* the tree's own text, and the copy that is stored */
 
-	if (values > JSON_VALUES_MAX)
-		values = JSON_VALUES_MAX;
-	return values * VALUE_MOST + 2 * len;
+/* Return how many bytes of memory the trees of all results may take. */
+static size_t trees_most(const struct runs *s)
+{
+	return (size_t)memory_of_results(s->ctx->config->server_memory);
 }
 
-/* Trees have what server_memory leaves beside clients' accounts; one always has room. */
+/*
+ * Return how many values a result of LEN bytes may have, so that its tree alone
+ * fits; 0: no such result fits.
+ */
+static size_t values_most(const struct runs *s, size_t len)
+{
+	size_t all = trees_most(s), values;
+
+	if (len > all / TEXTS)
+		return 0;
+	values = (all - TEXTS * len) / VALUE_MOST;
+	return values < JSON_VALUES_MAX ? values : JSON_VALUES_MAX;
+}
+
+/* What reading LEN bytes may take at the most, before they are looked at. */
+static size_t tree_most(const struct runs *s, size_t len)
+{
+	size_t values = len / 2 + 1, most = values_most(s, len);
+
+	return (values < most ? values : most) * VALUE_MOST + TEXTS * len;
+}
+
 static bool has_room(const struct runs *s, size_t bytes)
 {
-	int64_t all = s->ctx->config->server_memory;
-	int64_t most = all - memory_of(all);
+	size_t all = trees_most(s);
 
-	return all == 0 || s->trees.held == 0 ||
-	       (int64_t)(s->trees.held + bytes) <= most;
+	/* a reload may have left less than one that waits was to have */
+	return s->trees.held == 0 ||
+	       (bytes <= all && s->trees.held <= all - bytes);
 }
 
 /* R's output takes BYTES of memory from now on. */
@@ -104,6 +129,16 @@ static void refuse_more(struct run *r)
 	tool_error_fini(&errmsg);
 }
 
+/* R's output has no room, even alone. */
+static void refuse_large(const struct runs *s, struct run *r)
+{
+	run_set_error(r, "RESOURCE_LIMIT", NULL,
+		      "the result takes more memory to be read than the %lld "
+		      "bytes that this server has for results (who can raise "
+		      "that is the operator: server_memory in [limits])",
+		      (long long)trees_most(s));
+}
+
 /*
  * That takes a while: until it is known, R goes on without a worker. It has its
  * place among the running until then, for its output is in memory.
@@ -137,10 +172,13 @@ void runs_output_drop(struct runs *s, struct run *r)
 		return;
 	if (r->checked != NULL)
 		validation_cancel(r->checked);
-	if (r->reading != NULL)
+	if (r->reading != NULL) {
 		output_parse_cancel(r->reading);
-	else if (r->reading_arg != NULL)
+		memory_give(account(r->reading_arg),
+			    ((struct reading *)r->reading_arg)->end.output_len);
+	} else if (r->reading_arg != NULL) {
 		leave_line(r->reading_arg);
+	}
 	free(r->reading_arg);
 	count_tree(s, r, 0);
 	forget_output(r);
@@ -184,7 +222,9 @@ static void on_read(void *arg, struct output_parsed *out)
 
 	r->reading = NULL;
 	r->reading_arg = NULL;
-	count_tree(rd->runs, r, out->tree != NULL ? out->cost + out->len : 0);
+	memory_give(account(rd), e->output_len);
+	count_tree(rd->runs, r,
+		   out->tree != NULL ? out->cost + TEXTS * out->len : 0);
 	r->result = out->tree;
 	r->result_text = out->text;
 	r->result_len = out->len;
@@ -193,7 +233,10 @@ static void on_read(void *arg, struct output_parsed *out)
 	e->content_at = out->content_at;
 	e->content_expected = out->content_expected;
 	e->reply_failed = r->is_reply && output_parse_reply_failed(r->result);
-	if (out->fault != NULL)
+	if (out->too_many &&
+	    values_most(rd->runs, e->output_len) < JSON_VALUES_MAX)
+		refuse_large(rd->runs, r);
+	else if (out->fault != NULL)
 		outcome_bad_result(r, out->fault, out->errmsg);
 	settle(rd->runs, r, e);
 	free(rd);
@@ -206,11 +249,13 @@ static void read_now(struct reading *rd)
 	char *text = rd->end.output;
 
 	rd->end.output = NULL;
-	count_tree(s, r, tree_most(rd->end.output_len));
-	r->reading = output_parse(s->ctx->thread_pool, r->requestor, text,
-				  rd->end.output_len, r->is_reply, on_read, rd);
+	count_tree(s, r, tree_most(s, rd->end.output_len));
+	r->reading = output_parse(
+	    s->ctx->thread_pool, r->requestor, text, rd->end.output_len,
+	    values_most(s, rd->end.output_len), r->is_reply, on_read, rd);
 	if (r->reading != NULL)
 		return;
+	memory_give(account(rd), rd->end.output_len);
 	r->reading_arg = NULL;
 	count_tree(s, r, 0);
 	refuse_more(r);
@@ -225,6 +270,7 @@ static void read_later(struct runs *s, struct run *r,
 
 	*rd = (struct reading){.runs = s, .run = r, .end = *e};
 	r->reading_arg = rd;
+	memory_add(account(rd), e->output_len);
 	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
 	event_active(s->trees.on_room, 0, 0);
 }
@@ -237,7 +283,7 @@ static void on_room(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL &&
-	       has_room(s, tree_most(rd->end.output_len))) {
+	       has_room(s, tree_most(s, rd->end.output_len))) {
 		TAILQ_REMOVE(&s->trees.waiting, rd, link);
 		read_now(rd);
 	}
@@ -291,8 +337,11 @@ void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&
 	    r->state != RUN_CANCELLING) {
-		read_later(arg, r, e);
-		return;
+		if (values_most(arg, e->output_len) > 0) {
+			read_later(arg, r, e);
+			return;
+		}
+		refuse_large(arg, r);
 	}
 	free(e->output);
 	settle(arg, r, e);

@@ -8,12 +8,25 @@
  */
 #include "supervisor/requestor/memory.h"
 
-/* The last quarter is the program's own, and the holes of the allocator. */
-#define OF_FOUR 3
+#define OWN_LEAST ((int64_t)48 << 20)
+#define OWN_PART 8     /* the program's own part is an eighth, or OWN_LEAST */
+#define RESULTS_PART 4 /* a quarter of the rest is for results */
+
+static int64_t shared(int64_t server)
+{
+	int64_t own = server / OWN_PART;
+
+	return server - (own > OWN_LEAST ? own : OWN_LEAST);
+}
 
 int64_t memory_of(int64_t server)
 {
-	return server / 4 * OF_FOUR;
+	return server == 0 ? 0 : shared(server) - memory_of_results(server);
+}
+
+int64_t memory_of_results(int64_t server)
+{
+	return server == 0 ? INT64_MAX : shared(server) / RESULTS_PART;
 }
 
 /*

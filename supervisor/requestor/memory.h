@@ -43,9 +43,11 @@ struct memory_account {
 
 /*
  * Return how many of SERVER bytes, the bound of the process, all accounts may
- * hold.
+ * hold, and how many the trees of templates' results. The rest is the program's
+ * own, with the holes of the allocator.
  */
 int64_t memory_of(int64_t server);
+int64_t memory_of_results(int64_t server);
 
 /*
  * Count BYTES more for A. False: over the bound, and the bytes are not counted.

@@ -27,7 +27,7 @@ struct output_parse_job {
 	struct requestor *who;
 	struct thread_pool_job *job;
 	char *raw;
-	size_t raw_len;
+	size_t raw_len, values_max;
 	bool is_reply;
 	struct output_parsed out;
 	output_parse_done done;
@@ -146,8 +146,9 @@ static void work(struct thread_pool_job *j, void *arg)
 	const char *text;
 
 	out->content_at = -1;
-	if (json_parse_cost(&out->tree, job->raw, job->raw_len, JSON_VALUES_MAX,
+	if (json_parse_cost(&out->tree, job->raw, job->raw_len, job->values_max,
 			    &out->cost, &err) < 0) {
+		out->too_many = err.too_many;
 		out->fault = "a result that is not JSON";
 		output_parse_why_stray(out->errmsg, job->raw, job->raw_len,
 				       &err);
@@ -194,8 +195,9 @@ static const struct thread_pool_kind kind = {.name = "output",
 
 struct output_parse_job *output_parse(struct thread_pool *o,
 				      struct requestor *q, char *text,
-				      size_t len, bool is_reply,
-				      output_parse_done done, void *arg)
+				      size_t len, size_t values_max,
+				      bool is_reply, output_parse_done done,
+				      void *arg)
 {
 	struct output_parse_job *job = xcalloc(1, sizeof(*job));
 
@@ -203,6 +205,7 @@ struct output_parse_job *output_parse(struct thread_pool *o,
 					 .who = q,
 					 .raw = text,
 					 .raw_len = len,
+					 .values_max = values_max,
 					 .is_reply = is_reply,
 					 .done = done,
 					 .arg = arg};

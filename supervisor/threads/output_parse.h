@@ -22,6 +22,7 @@ struct output_parsed {
 	char *text;		  /* text of the tree, compact */
 	size_t len;
 	const char *fault; /* "a result that is not JSON", or NULL */
+	bool too_many;	   /* the fault: more values than VALUES_MAX */
 	char errmsg[OUTPUT_PARSE_WHY_SIZE]; /* details of the fault, or "" */
 	/* the index of a faulty block of a reply's content, or -1 */
 	int content_at;
@@ -50,13 +51,14 @@ bool output_parse_reply_failed(struct json_object *reply);
 typedef void (*output_parse_done)(void *arg, struct output_parsed *out);
 
 /*
- * Read LEN bytes at TEXT (taken) for Q; IS_REPLY: the text is a whole tool
- * result. NULL: Q has too many jobs under way, and TEXT has been freed.
+ * Read LEN bytes at TEXT (taken), of at most VALUES_MAX values, for Q;
+ * IS_REPLY: the text is a whole tool result. NULL: Q has too many jobs under way, and TEXT has been freed.
  */
 struct output_parse_job *output_parse(struct thread_pool *o,
 				      struct requestor *q, char *text,
-				      size_t len, bool is_reply,
-				      output_parse_done done, void *arg);
+				      size_t len, size_t values_max,
+				      bool is_reply, output_parse_done done,
+				      void *arg);
 /* Cancel JOB: DONE is not called. */
 void output_parse_cancel(struct output_parse_job *job);
 

@@ -82,6 +82,7 @@ static void worker_free(struct worker *w)
 	tool_error_fini(&w->tool_error);
 	worker_question_fini(w);
 	buf_fini(&w->result);
+	memory_give(&w->run->requestor->memory, w->result_held);
 	free(w);
 }
 

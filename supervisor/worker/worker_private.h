@@ -74,6 +74,8 @@ struct worker {
 	struct question *asking;
 	struct buf params;
 	struct buf result;
+	/* bytes of RESULT, if large, counted in the requestor's memory */
+	size_t result_held;
 	bool reply;
 	bool have_result;
 	struct rusage said; /* with the result: the use of CPU and memory */

@@ -150,11 +150,33 @@ static struct timeval timeval_of(uint64_t us)
 				.tv_usec = (suseconds_t)(us % 1000000)};
 }
 
+/* Count a large result of W. False: there is no room, and W is killed. */
+static bool hold_result(struct worker *w, size_t bytes)
+{
+	if (!rpc_async_is_large(bytes))
+		return true;
+	if (!memory_take(&w->run->requestor->memory, bytes)) {
+		run_set_error(
+		    w->run, "RESOURCE_LIMIT", NULL,
+		    "the result is of %zu bytes, and this server keeps "
+		    "as much for its caller as it has room for now; "
+		    "await other answers, and try again (who can raise "
+		    "that is the operator: server_memory in [limits])",
+		    bytes);
+		worker_end(w->run);
+		return false;
+	}
+	w->result_held = bytes;
+	return true;
+}
+
 static int on_result(struct worker *w, const struct msg *m)
 {
 	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
 		return worker_violation(w, "a result over its limit");
 	worker_question_drop(w);
+	if (!hold_result(w, m->result.total))
+		return 0;
 	w->phase = PHASE_RESULT;
 	w->reply = m->result.kind == MSG_RESULT_REPLY;
 	w->said.ru_utime = timeval_of(m->result.user_us);

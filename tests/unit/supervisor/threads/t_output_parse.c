@@ -16,6 +16,7 @@ static struct event_base *base;
 static struct thread_pool *thread_pool;
 static struct output_parsed got; /* what was taken of it */
 static size_t told;
+static size_t values_max = JSON_VALUES_MAX;
 
 static void on_read(void *arg, struct output_parsed *out)
 {
@@ -31,6 +32,7 @@ static struct output_parse_job *read_one(const char *text, bool is_reply)
 	memset(&got, 0, sizeof(got));
 	told = 0;
 	return output_parse(thread_pool, NULL, xstrdup(text), strlen(text),
+			    values_max,
 			    is_reply, on_read, NULL);
 }
 
@@ -142,6 +144,23 @@ TEST(stray)
 		output_parse_why_stray(errmsg, strays[i].text, len, &err);
 		is_str(errmsg, strays[i].errmsg, "what is no result, %zu", i);
 	}
+}
+
+TEST(many)
+{
+	values_max = 3;
+	read_one("[1,2]", false);
+	settle();
+	ok(got.fault == NULL && got.tree != NULL, "as many values as allowed");
+	json_object_put(got.tree);
+	free(got.text);
+	read_one("[1,2,3]", false);
+	settle();
+	ok(got.too_many && got.tree == NULL, "one more is told as that");
+	read_one("[1", false);
+	settle();
+	ok(!got.too_many && got.fault != NULL, "what is no JSON is not");
+	values_max = JSON_VALUES_MAX;
 }
 
 TEST(cancel)

@@ -164,6 +164,7 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	health_watch(ctx);
+	requestors_log_memory(ctx->requestors);
 	if (errmsg == NULL)
 		return;
 	runs_tell_unrecorded(ctx->runs, errmsg);

@@ -298,6 +298,44 @@ static const char *modules(struct context *ctx, enum health_status *v)
 		   : NULL;
 }
 
+#define REFUSED_MS 60000
+
+/* Was a client refused, in the last minute, for want of memory? */
+static bool refused_lately(const struct memory *m)
+{
+	static uint64_t seen;
+	static int64_t at_ms;
+	uint64_t refused = m->refused;
+	int64_t now = clock_mono_ms();
+
+	if (refused != seen)
+		at_ms = now;
+	seen = refused;
+	return at_ms != 0 && now - at_ms < REFUSED_MS;
+}
+
+static const char *memory(struct context *ctx, enum health_status *v)
+{
+	*v = HEALTH_WARNING;
+	return ctx->requestors != NULL &&
+		       refused_lately(&ctx->requestors->memory)
+		   ? "clients were refused in the last minute, since what is "
+		     "kept for them has no more room in server_memory"
+		   : NULL;
+}
+
+static const char *memory_where(struct context *ctx)
+{
+	static char text[HEALTH_ERRMSG_SIZE];
+	const struct memory *m = &ctx->requestors->memory;
+
+	snprintf(text, sizeof(text),
+		 "%lld of %lld bytes are kept for clients; the log says for "
+		 "whom (USR1); server_memory in [limits] can be raised",
+		 (long long)m->held, (long long)m->most);
+	return text;
+}
+
 /* ---- the table ---- */
 
 static const struct check {
@@ -352,6 +390,10 @@ static const struct check {
     {"file descriptors", .now = health_descriptors,
      .cure = "set a higher LimitNOFILE in the unit, or have fewer connections "
 	     "and runs at once"},
+    {"memory for what clients send", .now = memory,
+     .cure = "raise server_memory in [limits], or see in the log for whom most "
+	     "is kept",
+     .where = memory_where},
     {"memory that runs cannot promise away", .now = promises,
      .cure =
 	 "set sysctl vm.overcommit_memory to 0 or 1; the memory that runs use is "
@@ -494,6 +536,7 @@ void health_watch(struct context *ctx)
 		     : state_lately(ctx->config->state_dir, &at);
 
 	(void)disk_space_lately(ctx->config);
+	(void)refused_lately(&ctx->requestors->memory);
 	if (rc == told)
 		return;
 	told = rc;

@@ -238,6 +238,7 @@ static void refuse_more(struct http_conn *c)
 
 	c->last = true;
 	if (memory_is_over(c->usage->memory)) {
+		memory_refuse(c->usage->memory);
 		http_conn_retry_after(c, MEMORY_RETRY_MS);
 		http_conn_refuse(c, 429, "%s", MEMORY_NO_ROOM);
 		return;

@@ -60,8 +60,17 @@ bool memory_take(struct memory_account *a, size_t bytes)
 	if (room(a, (int64_t)bytes) >= (int64_t)bytes)
 		return true;
 	count(a, -(int64_t)bytes);
-	a->refused++;
+	memory_refuse(a);
 	return false;
+}
+
+void memory_refuse(struct memory_account *a)
+{
+	if (a == NULL)
+		return;
+	a->refused++;
+	if (a->all != NULL)
+		a->all->refused++;
 }
 
 void memory_add(struct memory_account *a, size_t bytes)

@@ -30,6 +30,7 @@ struct memory {
 	_Atomic int64_t held; /* bytes held by all accounts */
 	/* bytes that all accounts may hold together; 0: no bound */
 	_Atomic int64_t most;
+	_Atomic uint64_t refused; /* requests of all accounts */
 };
 
 /*
@@ -39,6 +40,8 @@ struct memory_account {
 	struct memory *all; /* borrowed */
 	_Atomic int64_t held;
 	_Atomic uint64_t refused;
+	uint64_t told;	 /* refusals that the log has told of */
+	int64_t told_ms; /* monotonic: when; 0: never */
 };
 
 /*
@@ -65,6 +68,9 @@ void memory_give(struct memory_account *a, size_t bytes);
  * memory_give().
  */
 void memory_change(struct memory_account *a, size_t was, size_t now);
+
+/* Count that something of A's was refused for want of room. */
+void memory_refuse(struct memory_account *a);
 
 /* Return how many bytes more A may take now. */
 int64_t memory_room(const struct memory_account *a);

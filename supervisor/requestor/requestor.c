@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "base/text/hex.h"
@@ -233,7 +234,7 @@ static void log_one(struct requestor *q)
 	    "requestor",
 	    "requestor=%s status=%s running=%zu queued=%zu parked=%zu cpu_ms=%lld "
 	    "artifact_bytes=%s store_bytes=%s refused=%llu rate_limited=%llu lookups_failed=%llu "
-	    "overpolls=%llu",
+	    "overpolls=%llu memory_bytes=%lld memory_refused=%llu",
 	    q->name,
 	    q->gone	   ? "gone"
 	    : q->lane.held ? "held"
@@ -242,7 +243,39 @@ static void log_one(struct requestor *q)
 	    (long long)requestor_cpu_ms(q), kept, stored,
 	    (unsigned long long)q->refused, (unsigned long long)q->rate_limited,
 	    (unsigned long long)q->lookups_failed,
-	    (unsigned long long)q->overpolls);
+	    (unsigned long long)q->overpolls, (long long)q->memory.held,
+	    (unsigned long long)q->memory.refused);
+}
+
+#define TOLD_EACH_MS 60000
+
+static void log_memory(struct requestor *q, int64_t now)
+{
+	struct memory_account *a = &q->memory;
+
+	if (a->refused == a->told ||
+	    (a->told_ms != 0 && now - a->told_ms < TOLD_EACH_MS))
+		return;
+	log_warn("requestor",
+		 "requestor=%s memory=refused times=%llu memory_bytes=%lld "
+		 "of_all=%lld most=%lld msg=\"server_memory in [limits] can be "
+		 "raised\"",
+		 q->name, (unsigned long long)(a->refused - a->told),
+		 (long long)a->held, (long long)a->all->held,
+		 (long long)a->all->most);
+	a->told = a->refused;
+	a->told_ms = now;
+}
+
+void requestors_log_memory(struct requestors *all)
+{
+	struct requestor *q, *next;
+	int64_t now = clock_mono_ms();
+
+	if (all->memory.refused == 0)
+		return;
+	HASH_ITER(hh, all->by_name, q, next)
+		log_memory(q, now);
 }
 
 struct requestor *requestors_log(struct requestors *all, struct requestor *from)

@@ -168,6 +168,11 @@ bool requestor_is_anonymous(const struct requestor *q);
  */
 struct requestor *requestors_log(struct requestors *all,
 				 struct requestor *from);
+/*
+ * Log each requestor that was refused for want of memory since the last line,
+ * at most once a minute. To be called once a second.
+ */
+void requestors_log_memory(struct requestors *all);
 
 /* returns "local" or "remote" */
 const char *trust_name(enum template_trust trust);

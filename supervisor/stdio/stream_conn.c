@@ -257,9 +257,10 @@ static void on_too_long(void *arg)
 	char errmsg[256];
 
 	c->lines.paused = true;
-	if (memory_room(&c->session.requestor->memory) < max)
+	if (memory_room(&c->session.requestor->memory) < max) {
+		memory_refuse(&c->session.requestor->memory);
 		snprintf(errmsg, sizeof(errmsg), "%s", MEMORY_NO_ROOM);
-	else if (c->lines.max < (size_t)max)
+	} else if (c->lines.max < (size_t)max)
 		snprintf(errmsg, sizeof(errmsg),
 			 "%zu bytes of messages of yours have not ended, and "
 			 "%lld may; end them, and send this again",

@@ -179,7 +179,9 @@ static void on_usage(void *arg, const struct store_result *res)
 		json_add(usage, "artifactBytes:i storeBytes:i",
 			 res->artifact_bytes,
 			 res->artifact_bytes + res->row_bytes);
-	json_add(usage, "cpuMsThisHour:i", requestor_cpu_ms(q));
+	json_add(usage, "cpuMsThisHour:i memoryBytes:i memoryRefused:i",
+		 requestor_cpu_ms(q), (int64_t)q->memory.held,
+		 (int64_t)q->memory.refused);
 	json_add(limits, "maxArtifactInlineBytes:i",
 		 config_inline_bytes(config));
 	json_add(v,

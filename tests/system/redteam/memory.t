@@ -62,6 +62,10 @@ my $idle = peak_mb($s);
 	});
 	is(json_to($refused->body)->{error}{data}{errorCode}, 'QUOTA_EXCEEDED', 'who has many that wait is refused one more');
 	is($ada->run_sync(echo => {n => 1})->{result}{n}, 1, '…and has a run');
+	ok($s->log_has(qr/requestor=eve memory=refused times=\d/), '…which the log tells');
+	unlike($s->log_text, qr/requestor=ada memory=refused/, '…of nobody else');
+	like($s->fetch('GET', '/readyz')->{body}, qr/clients were refused in the last minute.*server_memory/, '…and readyz as a warning');
+	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, 'who was not refused sees that');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, "calls that wait: $idle MB before, at most " . peak_mb($s));
 	$_->hang_up for @open;
 }
@@ -195,7 +199,7 @@ sub large_lines {
 	return @all;
 }
 
-# Each of LINES has an answer, of whatever kind.
+# Wait until all LINES have an answer, of whatever kind.
 sub turn_lines {
 	my (@lines) = @_;
 

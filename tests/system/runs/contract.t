@@ -99,7 +99,8 @@ sub invalid {
 	is($v->{trustLevel}, 'local', 'trustLevel');
 	same_json([sort keys %{$v->{isolation}}],
 		  [qw(cgroup landlockAbi level missing)], 'isolation');
-	same_json($v->{usage}, {running => 0, queued => 0, parked => 0, artifactBytes => 0,
+	cmp_ok(delete $v->{usage}{memoryBytes}, '>', 0, 'what is kept for its session');
+	same_json($v->{usage}, {memoryRefused => 0, running => 0, queued => 0, parked => 0, artifactBytes => 0,
 				storeBytes => 0, cpuMsThisHour => 0}, 'usage');
 	same_json($v->{store}, {available => true}, 'runs can be recorded');
 	same_json($v->{requestorLimits}, {}, 'without a section, no more limits');

@@ -330,7 +330,7 @@ guard-built: deps-check all tests
 $(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -Wl,--wrap=nofollow_open,--wrap=nofollow_open_here -o $@ $(filter-out $(LLHTTP),$^) \
+	$(Q)$(CC) $(ALLLDFLAGS) -Wl,--wrap=nofollow_open,--wrap=nofollow_open_here,--wrap=pthread_cond_wait,--wrap=pthread_cond_timedwait -o $@ $(filter-out $(LLHTTP),$^) \
 	    $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 # What stands in for the C library's own is declared without its checks.
 $(B)/obj/tests/tools/loop_guard.o: override EXTRA_CFLAGS += -DREPORTS='"$(GUARDED)"' -U_FORTIFY_SOURCE -fno-builtin

@@ -15,10 +15,14 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
 #include <linux/magic.h>
 #include <netdb.h>
 #include <nettle/sha2.h>
 #include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,11 +31,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -413,6 +419,21 @@ PATH_CALL(int, chown, (const char *p, uid_t u, gid_t g), p, p, u, g)
 PATH_CALL(ssize_t, readlink, (const char *p, char *to, size_t n), p, p, to, n)
 PATH_CALL(char *, realpath, (const char *p, char *to), p, p, to)
 
+PATH_CALL(int, scandir,
+	  (const char *p, struct dirent ***all,
+	   int (*fits)(const struct dirent *),
+	   int (*order)(const struct dirent **, const struct dirent **)),
+	  p, p, all, fits, order)
+PATH_CALL(int, glob,
+	  (const char *p, int flags, int (*fails)(const char *, int),
+	   glob_t *all),
+	  p, p, flags, fails, all)
+
+/* What is called with the checks of _FORTIFY_SOURCE, which ours is not. */
+char *__realpath_chk(const char *p, char *to, size_t size);
+PATH_CALL(char *, __realpath_chk, (const char *p, char *to, size_t size), p, p,
+	  to, size)
+
 AT_CALL(int, unlinkat, (int at, const char *p, int flags), at, p, at, p, flags)
 AT_CALL(int, mkdirat, (int at, const char *p, mode_t m), at, p, at, p, m)
 AT_CALL(int, fstatat, (int at, const char *p, struct stat *st, int flags), at,
@@ -455,6 +476,20 @@ FD_CALL(int, fstatvfs, (int fd, struct statvfs *fs), fd, fd, fs)
 FD_CALL(DIR *, fdopendir, (int fd), fd, fd)
 FD_CALL(ssize_t, sendfile, (int to, int fd, off_t *at, size_t n), fd, to, fd,
 	at, n)
+
+FD_CALL(ssize_t, readv, (int fd, const struct iovec *v, int n), fd, fd, v, n)
+FD_CALL(ssize_t, writev, (int fd, const struct iovec *v, int n), fd, fd, v, n)
+FD_CALL(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), fd,
+	fd, v, n, at)
+FD_CALL(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), fd,
+	fd, v, n, at)
+FD_CALL(int, fstat, (int fd, struct stat *st), fd, fd, st)
+FD_CALL(size_t, fread, (void *to, size_t size, size_t n, FILE *f), fileno(f),
+	to, size, n, f)
+FD_CALL(char *, fgets, (char *to, int n, FILE *f), fileno(f), to, n, f)
+FD_CALL(ssize_t, getline, (char **to, size_t *n, FILE *f), fileno(f), to, n, f)
+FD_CALL(ssize_t, getdelim, (char **to, size_t *n, int end, FILE *f), fileno(f),
+	to, n, end, f)
 
 int close(int fd)
 {
@@ -528,6 +563,72 @@ pid_t waitpid(pid_t pid, int *status, int flags)
 	return REAL(waitpid)(pid, status, flags);
 }
 
+/* A lock that another has is waited for. */
+int flock(int fd, int how)
+{
+	if ((how & LOCK_NB) == 0 && watched())
+		offend("flock", "it waits");
+	return REAL(flock)(fd, how);
+}
+
+int fcntl(int fd, int cmd, ...)
+{
+	void *arg;
+	va_list ap;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if ((cmd == F_SETLKW || cmd == F_OFD_SETLKW) && watched())
+		offend("fcntl", "it waits");
+	return REAL(fcntl)(fd, cmd, arg);
+}
+
+int pthread_join(pthread_t id, void **value)
+{
+	if (watched())
+		offend("pthread_join", "it waits");
+	return REAL(pthread_join)(id, value);
+}
+
+/* By the Makefile's --wrap: which of its versions is meant, the linker knows. */
+int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	if (watched())
+		offend("pthread_cond_wait", "it waits");
+	return __real_pthread_cond_wait(c, m);
+}
+
+int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *until)
+{
+	if (watched())
+		offend("pthread_cond_timedwait", "it waits");
+	return __real_pthread_cond_timedwait(c, m, until);
+}
+
+/* Who is who may be a file's to say, or another machine's. */
+#define NAME_CALL(type, name, params, ...)                                     \
+	type name params                                                       \
+	{                                                                      \
+		if (watched())                                                 \
+			offend(#name, "it looks names up");                    \
+		return REAL(name)(__VA_ARGS__);                                \
+	}
+
+NAME_CALL(struct passwd *, getpwuid, (uid_t uid), uid)
+NAME_CALL(struct passwd *, getpwnam, (const char *name), name)
+NAME_CALL(struct group *, getgrgid, (gid_t gid), gid)
+NAME_CALL(struct group *, getgrnam, (const char *name), name)
+NAME_CALL(int, getgrouplist, (const char *name, gid_t gid, gid_t *all, int *n),
+	  name, gid, all, n)
+
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *how,
 		struct addrinfo **all)
 {
@@ -536,7 +637,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *how,
 	return REAL(getaddrinfo)(host, port, how, all);
 }
 
-/* A peer that sends nothing keeps who reads without MSG_DONTWAIT. */
+/* A peer that does nothing keeps who reads or sends without MSG_DONTWAIT. */
 static void with_peer(const char *call, int fd, int flags)
 {
 	if (watched() && (flags & MSG_DONTWAIT) == 0 &&
@@ -554,6 +655,24 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	with_peer("recvmsg", fd, flags);
 	return REAL(recvmsg)(fd, m, flags);
+}
+
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+	with_peer("send", fd, flags);
+	return REAL(send)(fd, p, n, flags);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	with_peer("sendmsg", fd, flags);
+	return REAL(sendmsg)(fd, m, flags);
+}
+
+int connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	with_peer("connect", fd, 0);
+	return REAL(connect)(fd, to, len);
 }
 
 /* ---- hashes ---- */

@@ -95,14 +95,59 @@ static int prepare(struct store *s, struct store_reqs *batch, bool *writes)
 	return rc;
 }
 
+static bool is_to_do(const struct store_req *r)
+{
+	return !r->decided && r->superseded_by == NULL;
+}
+
+/* The next after R to be done, if it may go ahead with R: nothing is between them. */
+static struct store_req *next_ahead(struct store_req *r)
+{
+	do
+		r = STAILQ_NEXT(r, link);
+	while (r != NULL && !is_to_do(r));
+	return r != NULL && r->op->goes_ahead ? r : NULL;
+}
+
+/*
+ * What R and the reads behind it ask first is sent together: one after the other each
+ * would wait for the way there and back. They stay behind what was written before.
+ */
+static int send_ahead(struct store *s, struct store_req *r)
+{
+	int n = 0, rc = -EINPROGRESS;
+
+	if (s->engine->ahead_begin == NULL || !r->op->goes_ahead ||
+	    r->is_ahead || next_ahead(r) == NULL)
+		return 0;
+	s->engine->ahead_begin(s);
+	for (; rc == -EINPROGRESS && r != NULL && n < STORE_AHEAD; n++) {
+		s->doing = r;
+		rc = r->op->exec(s, r);
+		r->is_ahead = true;
+		r = next_ahead(r);
+	}
+	n = s->engine->ahead_wait(s);
+	return rc == -EINPROGRESS ? n : rc;
+}
+
 static int execute(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;
 	int rc = 0;
 
 	STAILQ_FOREACH(r, batch, link)
-		if (rc == 0 && !r->decided && r->superseded_by == NULL)
+		r->is_ahead = false;
+	STAILQ_FOREACH(r, batch, link) {
+		if (rc == 0 && is_to_do(r))
+			rc = send_ahead(s, r);
+		s->doing = r;
+		if (rc == 0 && is_to_do(r))
 			rc = r->op->exec(s, r);
+	}
+	s->doing = NULL;
+	if (s->engine->ahead_forget != NULL)
+		s->engine->ahead_forget(s);
 	return rc;
 }
 

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STORE_AHEAD 64 /* reads whose first statements go together, at most */
+
 struct store;
 struct store_database;
 struct store_engine;
@@ -78,6 +80,15 @@ struct store_engine {
 	 * written before, and others' locks are waited for but briefly.
 	 */
 	void (*relax)(struct store *s, bool relaxed);
+	/*
+	 * Between these two a statement's first step is sent, in order, for the request
+	 * S->doing, and is -EINPROGRESS; then all answers are waited for at once, and the
+	 * same step of that request has its own: 0 or -errno. NULL: it would not be faster.
+	 */
+	void (*ahead_begin)(struct store *s);
+	int (*ahead_wait)(struct store *s);
+	void (*ahead_forget)(
+	    struct store *s); /* answers that nobody asked for again */
 
 	/* Open what is closed, and raise the schema: 0, or -errno and closed. */
 	int (*open)(struct store *s);

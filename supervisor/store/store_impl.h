@@ -62,6 +62,8 @@ struct store_op {
 	bool large; /* what it brings may be: it has lanes */
 	bool whole; /* a statement of EXEC's changes all of it, or nothing */
 	bool ends; /* what is again to be done, is while the store stops, too */
+	/* a read; what EXEC asks first may go ahead, and EXEC is then called again */
+	bool goes_ahead;
 	int (*prep)(struct store *s, struct store_req *r);
 	int (*exec)(struct store *s, struct store_req *r);
 	void (*keep)(struct store *s, struct store_req *r);
@@ -102,8 +104,9 @@ struct store_req {
 	bool all;	/* list_artifacts: those of runs, too */
 	bool synced;	/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
-	bool placed; /* put_artifact: the file has its name */
-	bool again;  /* there is more of it, for a later batch */
+	bool placed;   /* put_artifact: the file has its name */
+	bool again;    /* there is more of it, for a later batch */
+	bool is_ahead; /* what it asks first was asked with others */
 	/* put_artifact: parts of it that the database has, and those of this batch */
 	int64_t parts_kept, parts;
 	struct store_lane *readq; /* its requestor's, of a read; or NULL */
@@ -247,11 +250,12 @@ struct store {
 	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
 	const struct store_engine *engine;
-	void *db;	/* the engine's own; NULL: it was never opened */
-	bool alone;	/* one request is tried by itself */
-	size_t company; /* rows that wait on, while a batch is done */
-	bool staging;	/* rows are put into staged, instead of runs */
-	bool blind;	/* reads do not find in runs what is staged */
+	void *db;   /* the engine's own; NULL: it was never opened */
+	bool alone; /* one request is tried by itself */
+	const struct store_req *doing; /* whose EXEC is called */
+	size_t company;		/* rows that wait on, while a batch is done */
+	bool staging;		/* rows are put into staged, instead of runs */
+	bool blind;		/* reads do not find in runs what is staged */
 	int64_t blind_until_ms; /* so long reads do not try to move it */
 	size_t staged;		/* rows: ours, and others' when it was opened */
 	int64_t unstage_ms;	/* not before, after a failure */

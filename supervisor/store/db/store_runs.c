@@ -425,9 +425,9 @@ static int list_tasks(struct store *s, struct store_req *r)
 
 STORE_OP(put_run, .writes = true, .ours = true, .whole = true,
 	 .keep = tell_others);
-STORE_OP(get_run, .large = true);
-STORE_OP(get_inputs, .large = true);
-STORE_OP(get_task);
+STORE_OP(get_run, .large = true, .goes_ahead = true);
+STORE_OP(get_inputs, .large = true, .goes_ahead = true);
+STORE_OP(get_task, .goes_ahead = true);
 STORE_OP(list_tasks);
-STORE_OP(find_idem);
+STORE_OP(find_idem, .goes_ahead = true);
 STORE_OP(list_runs);

@@ -73,6 +73,6 @@ static int drop_sessions(struct store *s, struct store_req *r)
 }
 
 STORE_OP(put_session, .writes = true);
-STORE_OP(get_session);
+STORE_OP(get_session, .goes_ahead = true);
 STORE_OP(drop_session, .writes = true);
 STORE_OP(drop_sessions, .writes = true);

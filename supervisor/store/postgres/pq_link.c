@@ -281,6 +281,22 @@ static bool is_end(ExecStatusType status)
 	       status == PGRES_PIPELINE_ABORTED || status == PGRES_EMPTY_QUERY;
 }
 
+/* RES has come, and is *LAST, or is kept beside others. */
+static void take(struct pq_link *l, PGresult **last, PGresult *res)
+{
+	if (l->keeps == 0 || l->pq->resultStatus(res) != PGRES_TUPLES_OK) {
+		l->pq->clear(*last);
+		*last = res;
+		return;
+	}
+	if (l->n_kept == l->keeps) {
+		l->pq->clear(l->kept[0]);
+		memmove(l->kept, l->kept + 1,
+			sizeof(PGresult *) * (size_t)--l->n_kept);
+	}
+	l->kept[l->n_kept++] = res;
+}
+
 /*
  * Results to the end of what was sent: of the pipeline its mark, else NULL. RC is
  * the first error, *LAST what came last.
@@ -309,8 +325,7 @@ static int read_results(struct pq_link *l, PGresult **last)
 		nulls = 0;
 		status = l->pq->resultStatus(res);
 		if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-			l->pq->clear(*last);
-			*last = res;
+			take(l, last, res);
 			continue;
 		}
 		if (status == PGRES_FATAL_ERROR && rc == 0)
@@ -337,6 +352,24 @@ int pq_link_wait(struct pq_link *l, PGresult **res)
 		l->pq->clear(*res);
 		*res = NULL;
 	}
+	return rc;
+}
+
+int pq_link_wait_each(struct pq_link *l, PGresult **res, int n)
+{
+	PGresult *last;
+	int rc;
+
+	l->kept = res;
+	l->keeps = n;
+	l->n_kept = 0;
+	rc = pq_link_wait(l, &last);
+	l->keeps = 0;
+	l->pq->clear(last);
+	if (rc == 0 && l->n_kept < n)
+		rc = broken(l, "fewer answers than questions");
+	while (rc != 0 && l->n_kept > 0)
+		l->pq->clear(res[--l->n_kept]);
 	return rc;
 }
 

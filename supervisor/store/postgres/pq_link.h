@@ -27,6 +27,9 @@ struct pq_link {
 	char words[PQ_LINK_WORDS]; /* of what failed last, in one line */
 	/* of CLOCK_MONOTONIC, for all that is done by it; 0: as usual, for each step */
 	int64_t until_ms;
+	/* of pq_link_wait_each(): the last rows that came, at most KEEPS of them */
+	PGresult **kept;
+	int keeps, n_kept;
 	bool (*lives)(void *arg); /* false: give up; or NULL */
 	void *arg;
 };
@@ -61,6 +64,9 @@ int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
  * was. *RES is what the last brought: the caller clears it.
  */
 int pq_link_wait(struct pq_link *l, PGresult **res);
+
+/* The same; the last N that bring rows, as all of RES. Another number is broken. */
+int pq_link_wait_each(struct pq_link *l, PGresult **res, int n);
 
 /* What has come unasked is read, without waiting. */
 int pq_link_read(struct pq_link *l);

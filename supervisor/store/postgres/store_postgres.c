@@ -118,6 +118,14 @@ int store_postgres_wait(struct postgres *p, PGresult **res)
 	return rc;
 }
 
+int store_postgres_wait_each(struct postgres *p, PGresult **res, int n)
+{
+	int rc = pq_link_wait_each(&p->link, res, n);
+
+	note_prepared(p, rc == 0);
+	return rc;
+}
+
 /* SQL with N texts, and the text of its one row's first column, or "". */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size)
@@ -292,6 +300,25 @@ static int execute(struct store *s, struct postgres *p, struct cursor *c)
 					: send_and_wait(p, c);
 }
 
+/* The answer that is there already, or what brings it. */
+static int ask(struct store *s, struct postgres *p, struct cursor *c)
+{
+	PGresult *res = store_postgres_ahead_take(s, c->which);
+	int rc;
+
+	if (res != NULL) {
+		note_result(p, c, res);
+		return 0;
+	}
+	if (!p->goes_ahead)
+		return execute(s, p, c);
+	rc = send_statement(p, c);
+	if (rc != 0)
+		return rc;
+	store_postgres_ahead_sent(s, c->which);
+	return -EINPROGRESS;
+}
+
 static int step(struct store *s, struct store_cursor *base)
 {
 	struct postgres *p = postgres_of(s);
@@ -299,7 +326,9 @@ static int step(struct store *s, struct store_cursor *base)
 	int rc = 0;
 
 	if (c->res == NULL)
-		rc = execute(s, p, c);
+		rc = ask(s, p, c);
+	if (rc == -EINPROGRESS)
+		return rc;
 	if (p->link.broken)
 		p->in_transaction = false;
 	if (rc != 0)
@@ -397,6 +426,9 @@ static int tidy(struct store *s, int64_t now_ms)
 const struct store_engine store_postgres = {
     .piece_ms = STORE_POSTGRES_DAY_MS,
     .tidy = tidy,
+    .ahead_begin = store_postgres_ahead_begin,
+    .ahead_wait = store_postgres_ahead_wait,
+    .ahead_forget = store_postgres_ahead_forget,
     .open = store_postgres_open,
     .close = store_postgres_close,
     .is_open = store_postgres_is_open,

@@ -50,6 +50,7 @@ void store_postgres_close(struct store *s)
 		c->res = NULL;
 		c->state = NOT_PREPARED;
 	}
+	store_postgres_ahead_forget(s);
 	pq_link_close(&p->link);
 	store_is_deaf(s);
 	p->in_transaction = false;

@@ -74,6 +74,14 @@ struct postgres {
 	unsigned names;		     /* given to statements */
 	struct store_database about; /* when it was open last */
 	struct cursor cursors[STORE_STMTS];
+	/* first steps of requests that went ahead, and their answers */
+	struct {
+		const struct store_req *of; /* NULL: it was taken */
+		enum store_stmt which;
+	} ahead[STORE_AHEAD];
+	PGresult *ahead_res[STORE_AHEAD];
+	int n_ahead;
+	bool goes_ahead; /* between ahead_begin() and ahead_wait() */
 };
 
 static inline struct postgres *postgres_of(const struct store *s)
@@ -85,6 +93,7 @@ static inline struct postgres *postgres_of(const struct store *s)
 int store_postgres_failed(struct store *s, int rc);
 /* All that was sent: as pq_link_wait(), and what was to be prepared is. */
 int store_postgres_wait(struct postgres *p, PGresult **res);
+int store_postgres_wait_each(struct postgres *p, PGresult **res, int n);
 /* SQL with N texts, and the text of its one row's first column, or "". */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size);
@@ -123,6 +132,16 @@ bool store_postgres_pulse_is_lost(struct pulse *u);
 void store_postgres_pulse_end(struct pulse *u); /* fine when it has not begun */
 
 /* ---- */
+
+/* ---- store_postgres_ahead.c ---- */
+
+void store_postgres_ahead_begin(struct store *s);
+int store_postgres_ahead_wait(struct store *s);
+/* What is asked for S->doing was sent. */
+void store_postgres_ahead_sent(struct store *s, enum store_stmt which);
+/* The answer to WHICH of S->doing, if it went ahead; the caller's. */
+PGresult *store_postgres_ahead_take(struct store *s, enum store_stmt which);
+void store_postgres_ahead_forget(struct store *s);
 
 /* ---- store_postgres_listen.c ---- */
 

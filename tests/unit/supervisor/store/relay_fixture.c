@@ -45,6 +45,7 @@ struct relay {
 	enum { PASSES, LOSES, LOSES_ALL, HOLDS, BLOCKS, REFUSES, CUTS } mode;
 	bool stops, holds_beats;
 	int slow_ms; /* of pairs to come */
+	size_t requests;
 	struct relay_cut cut;
 	/* of CUTS: the transaction is lost; and the next connection, once there is one */
 	bool is_lost;
@@ -153,6 +154,8 @@ static void from_client(struct relay *r, struct pair *p)
 	char bytes[BYTES];
 	ssize_t n = read(p->client, bytes, sizeof(bytes));
 
+	if (n > 0 && !memmem(bytes, (size_t)n, BEAT, strlen(BEAT)))
+		r->requests++;
 	if (n > 0 && r->holds_beats &&
 	    memmem(bytes, (size_t)n, BEAT, strlen(BEAT)))
 		p->beats = true;
@@ -380,6 +383,16 @@ size_t relay_slow(struct relay *r, int ms)
 	pthread_mutex_lock(&r->lock);
 	r->slow_ms = ms;
 	n = r->n;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+size_t relay_requests(struct relay *r)
+{
+	size_t n;
+
+	pthread_mutex_lock(&r->lock);
+	n = r->requests;
 	pthread_mutex_unlock(&r->lock);
 	return n;
 }

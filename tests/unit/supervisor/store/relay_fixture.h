@@ -43,6 +43,8 @@ void relay_release_beat(struct relay *r);
 void relay_deafen(struct relay *r);
 /* Each answer of connections to come is late by MS; how many there were until now. */
 size_t relay_slow(struct relay *r, int ms);
+/* How often something was sent that is no heartbeat. */
+size_t relay_requests(struct relay *r);
 /* The next transaction that writes is kept… */
 void relay_hold(struct relay *r);
 /* …to its end it is; its connection ends, and no other gets through… */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_ahead.c - answers to what several reads ask first, which is sent
- * together and waited for once. store_batch.c says which, and store_postgres.c sends
- * it. One that fails fails them all, as in any batch.
+ * store_postgres_ahead.c - answers to the first statements of several reads, sent
+ * together and awaited once. store_batch.c chooses the reads, and store_postgres.c
+ * sends the statements. A statement that fails fails all reads, as in any batch.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

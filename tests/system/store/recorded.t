@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A run has ended, and the database has not taken that yet: nobody is told of the end who
-# would find another answer should the server die now.
+# A run has ended, and the database has not recorded the end yet: no client is told of the
+# end, since the server could still die without a record.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -10,7 +10,7 @@ use Task;
 
 needs('sqlite3') unless on_postgres();
 
-# It ends by the answer that its client gives: when that is, we say.
+# The client's answer ends the run, so the test says when.
 my $ends = lua( 'run.elicit{message = "now?", timeout = 600000, schema = {type = "object", properties = {a = {type = "string"}}}} return inputs.n',
 	limits => { maxTimeoutMs => 600_000 } );
 my $s    = Daemon->new( templates => { ends => $ends } );
@@ -21,8 +21,8 @@ my $free = record_held($s);
 
 $c->reply( $asks, { action => 'accept', content => {} } );
 $s->log_has(qr/run=\Q$task\E template=ends .*status=succeeded/);
-# SQLite has one writer, behind whom who reads the record waits until that gives up for a
-# while: so all are asked at once.
+# SQLite has one writer. A reader of the record waits until the writer gives up for a while,
+# so the test asks all questions at once.
 my $result = $c->request( 'tasks/result', { taskId => $task } );
 my $waits  = $c->ask( get_task_run => { runId => $task, waitMs => 45_000 } );
 my $status = $c->request( 'tasks/get', { taskId => $task } );

@@ -58,12 +58,12 @@ static int open_file(const struct config *config,
 	loop_guard_allow("one name of ours, in its requestor's turn");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	rc = fd < 0 ? -errno : fd;
+	loop_guard_forbid();
+	free(path);
 	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_size != a->size)) {
 		close(fd);
 		rc = -EIO;
 	}
-	loop_guard_forbid();
-	free(path);
 	return rc;
 }
 

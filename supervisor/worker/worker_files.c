@@ -127,14 +127,14 @@ static int open_one(struct run *r, const char *state, const struct run_file *f,
 
 	loop_guard_allow("64 names of ours at most, when a run begins");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	loop_guard_forbid();
 	rc = fd < 0 ? not_opened(r, f, f->copy_rc != 0 ? -f->copy_rc : errno)
 		    : 0;
 
+	free(path);
 	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) ||
 			st->st_size != (off_t)f->size))
 		rc = not_opened(r, f, EIO);
-	loop_guard_forbid();
-	free(path);
 	if (rc == 0)
 		return fd;
 	sys_close(fd);

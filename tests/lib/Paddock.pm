@@ -876,9 +876,17 @@ sub stop {
 sub stop_rest {
 	my @wrong;
 
-	for my $s (values %live) {
-		kill CONT => $s->{pid};
-		kill TERM => $s->{pid};
+	for my $pid (keys %live) {
+		my $s = $live{$pid};
+
+		if (my $got = waitpid $pid, WNOHANG) { # it has ended, or the test has seen to it
+			push @wrong, "wait status $?" if $got == $pid && ($? & 127) =~ /^(?:4|6|7|8|11)$/;
+			delete $live{$pid};
+			next;
+		}
+		kill CONT => $pid;
+		kill TERM => $pid;
+		local @$s{qw(pid status)} = ($pid); # it may have begun another
 		$s->close_stdin;
 		my $status = $s->wait_exit // 'none';
 		next if $status eq 9;

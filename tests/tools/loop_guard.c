@@ -483,7 +483,6 @@ FD_CALL(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), fd,
 	fd, v, n, at)
 FD_CALL(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), fd,
 	fd, v, n, at)
-FD_CALL(int, fstat, (int fd, struct stat *st), fd, fd, st)
 FD_CALL(size_t, fread, (void *to, size_t size, size_t n, FILE *f), fileno(f),
 	to, size, n, f)
 FD_CALL(char *, fgets, (char *to, int n, FILE *f), fileno(f), to, n, f)

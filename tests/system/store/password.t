@@ -23,6 +23,8 @@ my ($hba)    = postgres_sql('SHOW hba_file');
 postgres_sql("SET password_encryption = 'scram-sha-256'; CREATE ROLE ada LOGIN PASSWORD '$PASSWORD'; ALTER SCHEMA @{[$url =~ /application_name=(\w+)/]} OWNER TO ada");
 postgres_sql("COPY (SELECT 'local all ada scram-sha-256' UNION ALL SELECT 'local all all trust') TO '$hba'; SELECT pg_reload_conf()");
 $url =~ s{//paddock@}{//ada@};
+# the server reads its rules when it comes to that
+until_true( 'the rules', sub { open my $out, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', Postgres::psql($url), '-w', '-c', 'SELECT 1' or die; join( '', <$out> ) =~ /no password/ } );
 
 # What a start, the configuration and a check say; $ended: with what the start ended.
 my $ended;
@@ -35,10 +37,10 @@ sub start_of {
 	mkdir "$root/templates";
 	my $paddockd = "$BUILD/paddockd --config $root/c.conf";
 	my $where    = "--state-dir $root/state --log-level debug --templates $root/templates";
-	my $said     = qx{timeout 50 $paddockd --print-config 2>&1; timeout 50 $paddockd --check $where --socket $root/s 2>&1};
+	my $said     = qx{timeout $PATIENCE $paddockd --print-config 2>&1; timeout $PATIENCE $paddockd --check $where --socket $root/s 2>&1};
 
 	return $said if $said =~ /answers in/; # it would go on
-	$said .= qx{timeout 50 $paddockd $where --socket $root/s 2>&1};
+	$said .= qx{timeout $PATIENCE $paddockd $where --socket $root/s 2>&1};
 	$ended = $? >> 8;
 	return $said;
 }

@@ -40,6 +40,10 @@ sub packages { # beside the templates: one to check, one whose test fails, a bro
 	write_file("$dir/wrong.conf", "[limits]\nno_such_key = 1\n");
 }
 
+# With it a private server's log is on stderr: what it still counted at its end would be told there.
+sub heard { my (%o) = @_; return $o{all_tty} ? () : '-v' }
+sub left { my ($r) = @_; return join ' ', $r->{err} =~ /(\S+ left=\d.*)/g }
+
 # Status, then the words; RUN and FAILED are such runs; what a server is needed
 # for gets the private one's flags.
 my @cases = (
@@ -87,21 +91,22 @@ sub all {
 	}
 	for my $case (@cases, @alone) {
 		my ($status, @words) = @$case;
-		my @there = (grep { $case == $_ } @cases) ? $cli->private : ();
+		my @there = (grep { $case == $_ } @cases) ? ($cli->private, heard(%o)) : ();
 		my $r = $cli->run([(map { $runs{$_} // $_ } @words), @there], %o, cwd => $cli->{here});
 
-		is($r->{status}, $status, "$status: @words") or diag($r->{out}, $r->{err});
+		is("$r->{status}" . left($r), $status, "$status: @words") or diag($r->{out}, $r->{err});
 	}
 }
 
 # 130: each that can be waiting when ctrl-C comes.
 sub interrupted {
 	my ($cli, %o) = @_;
-	my $p = $cli->start(['run', 'waits', $cli->private], %o);
+	my $p = $cli->start(['run', 'waits', $cli->private, heard(%o)], %o);
 
 	$p->wait_shown(qr/it waits/);
 	$p->signal('INT');
-	is($p->finish->{status}, 130, '130: run');
+	my $r = $p->finish;
+	is($r->{status} . left($r), 130, '130: run');
 	for (['ps'], ['status', $unknown], ['explain', $unknown], ['cancel', $unknown], ['artifact', 'ls', $unknown], ['template', 'ls']) {
 		my ($path, $asked) = ("$cli->{root}/mute", "$cli->{root}/asked");
 		my $pid = fake_server($path, map { ($_ => sub { write_file($asked, 'yes'); sleep 60; return undef }) }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads that wait together are asked together on PostgreSQL: each has its own answer,
- * sees what was written before it was asked, and costs no way there and back of its own.
+ * Reads that wait together are asked together on PostgreSQL: each read has its own
+ * answer, sees the writes before the read, and costs no round trip alone.
  */
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -13,7 +13,7 @@
 
 static struct store_run runs[READS];
 
-/* How many of ANSWERS are of their own run; of every third there is none. */
+/* Count the ANSWERS with the right run; every third run does not exist. */
 static size_t right(struct store *s, const struct answer *answers)
 {
 	size_t n = 0;

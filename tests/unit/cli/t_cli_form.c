@@ -104,6 +104,7 @@ static const struct {
     {"c", "2", "\"g\"", NULL},
     {"c", "Dark red", "\"r\"", NULL},
     {"c", "red", NULL, "a number, 1 to 2"},
+    {"c", "2x", NULL, "a number, 1 to 2"},
     {"m", "1 3", "[\"a\",\"c\"]", NULL},
     {"m", "b b, 1", "[\"b b\",\"a\"]", NULL},
     {"m", "1 2 3", NULL, "it has to be "},

@@ -210,7 +210,10 @@ sub rows_by {
 		my $once = $c->run_sync(echo => {n => 1}, idempotencyKey => $key);
 		my ($going, $last) = map { $c->run_async('doze') } 1, 2;
 
-		$c->saying($_, 'dozing') for $going, $last;
+		my $task = $c->call('tools/call', {name => 'doze', task => {}, arguments => {}})->{result}{task}{taskId};
+
+		$c->saying($_, 'dozing') for $going, $last, $task;
+		my $result = $c->request('tasks/result', {taskId => $task});
 		fault($s, $f->{line});
 		unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $re, "$name: a run is refused");
 		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, '  so is one that would be promised');
@@ -226,6 +229,8 @@ sub rows_by {
 			   '  and sessions begin and go on');
 		}
 		ok(met($s), '  the fault was met');
+		kill KILL => $s->worker_pid($task);
+		like($c->answer($result)->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
 		$c->tool(cancel_task_run => {runId => $going});
 		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
 		if ($f->{reads}) {

@@ -230,7 +230,7 @@ sub rows_by {
 		}
 		ok(met($s), '  the fault was met');
 		kill KILL => $s->worker_pid($task);
-		like($c->answer($result)->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
+		like(($c->answer($result) // {})->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
 		$c->tool(cancel_task_run => {runId => $going});
 		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
 		if ($f->{reads}) {

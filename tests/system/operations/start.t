@@ -368,7 +368,7 @@ for (['--templates', qr{/templates/none, which templates names, is not there}, 2
 	   'the log has a line for a run\'s start');
 	$d->signal('USR1');
 	ok($d->log_has(qr/ready=yes why=""$/m), 'a line of status says that it is ready');
-	ok($d->log_has(qr/part=requestor requestor=\S+ status=ok .* overpolls=\d+$/m), '  and one of each requestor');
+	ok($d->log_has(qr/part=requestor requestor=\S+ status=ok .* overpolls=\d+ memory_bytes=\d+ memory_refused=\d+$/m), '  and one of each requestor');
 	unlike($d->log_text, qr/=unknown/, '  knows what it tells');
 	$d->stop;
 }

@@ -117,14 +117,17 @@ TEST(being_read)
 	end_with_threads();
 }
 
-/* One result at a time has room, where that is as little as can be. */
+/* A server's memory in which the trees of results get some 2 KiB. */
+#define SMALL_MEMORY ((48 << 20) + 8 * 1024)
+
+/* One result at a time has room, where the trees get as little as can be. */
 TEST(read_in_turn)
 {
 	struct run *first, *second;
 	char id[ID_SIZE], gone[ID_SIZE];
 
 	begin_with_threads();
-	it.config.server_memory = 4;
+	it.config.server_memory = SMALL_MEMORY;
 	first = placed();
 	second = placed();
 	memcpy(id, second->id, sizeof(id));

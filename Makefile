@@ -232,11 +232,11 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(ALLCFLAGS) -c -o $@ $<
 
 # Embedded files; see base/embed.h.
-$(B)/obj/supervisor/tools/contract_tools.o: supervisor/tools/contract_tools.json
+$(B)/obj/supervisor/mcp/tools/contract_tools.o: supervisor/mcp/tools/contract_tools.json
 $(B)/obj/supervisor/browser/browser_tools.o: supervisor/browser/browser_tools.json
-$(B)/obj/supervisor/tools/tools.o: supervisor/tools/handle_schema.json
-$(B)/obj/supervisor/templates/manifest_shape.o: etc/template.schema.json
-$(B)/obj/supervisor/templates/template_shipped.o: etc/shipped.conf
+$(B)/obj/supervisor/mcp/tools/tools.o: supervisor/mcp/tools/handle_schema.json
+$(B)/obj/supervisor/packages/templates/manifest_shape.o: etc/template.schema.json
+$(B)/obj/supervisor/packages/templates/template_shipped.o: etc/shipped.conf
 $(B)/obj/browser/actions/script.o: browser/actions/page.js
 
 # ---- tests ----

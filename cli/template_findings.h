@@ -44,7 +44,7 @@ struct json_object *template_findings_grants(const struct cli *cli,
 
 /*
  * Return the faults of packages: [{path, templateId?, version?, lua?, faults,
- * more?}], as in supervisor/grants/package_check.h, the caller's; Lua has not
+ * more?}], as in supervisor/packages/grants/package_check.h, the caller's; Lua has not
  * been compiled. NULL: failed, the reason printed.
  */
 struct json_object *template_findings_errors(const struct cli *cli,

@@ -26,13 +26,13 @@
 #include "supervisor/start/flags.h"
 #include "supervisor/start/start_check.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/worker/programs.h"
+#include "supervisor/run/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/store/import/store_import.h"
 #include "supervisor/store/postgres/pq_password.h"
 #include "supervisor/store/store.h"
-#include "supervisor/stdio/stdio.h"
-#include "supervisor/ids/uid_range.h"
+#include "supervisor/clients/stdio/stdio.h"
+#include "supervisor/spawn/ids/uid_range.h"
 
 #define INSTALLED "/usr/libexec/paddock/"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * elicit_form.c - checks the schema of a form before the client shows the form
- * to a person (supervisor/input/input_request.c). A schema that clients cannot
+ * to a person (supervisor/mcp/input/input_request.c). A schema that clients cannot
  * show is refused, with the JSON pointer to the fault.
  */
 #include "proto/mcp/elicit_form.h"

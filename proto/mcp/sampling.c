@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sampling.c - checks a template's question to a client's model, and the
- * model's answer, for supervisor/input/input_request.c. A member that clients
+ * model's answer, for supervisor/mcp/input/input_request.c. A member that clients
  * would refuse is told by a JSON pointer; the abilities needed of the client
  * are a set of bits.
  */

@@ -107,7 +107,7 @@ const struct schema_format *schema_format_find(const char *name)
 
 /* A format of the standard without a check here. */
 #define UNCHECKED "idn-hostname"
-/* The format of a template's files (supervisor/inputs/file_schema.h). */
+/* The format of a template's files (supervisor/packages/inputs/file_schema.h). */
 #define OF_TEMPLATES "paddock-file"
 
 bool schema_format_is_known(const char *name)

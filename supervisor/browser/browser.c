@@ -20,7 +20,7 @@
 #include "supervisor/browser/browser_private.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawn_exec.h"
-#include "supervisor/ids/uid_range.h"
+#include "supervisor/spawn/ids/uid_range.h"
 
 #define ARGS_MAX 32
 #define LOOK_MS 1000

@@ -16,7 +16,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 #include "supervisor/context.h"
-#include "supervisor/worker/worker.h"
+#include "supervisor/run/worker/worker.h"
 
 struct browser; /* of a server: ctx.browser */
 

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/grants/grants.h"
+#include "supervisor/packages/grants/grants.h"
 
 #define KEEP "keep_session" /* an action for runs alone, not for clients */
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "supervisor/spawn/cgroup.h"
-#include "supervisor/threads/validation.h"
+#include "supervisor/run/threads/validation.h"
 #include "supervisor/run/run.h"
 
 /*

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/inputs/run_files.h"
+#include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/lost_artifacts.h"
 
 /*

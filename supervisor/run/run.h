@@ -13,11 +13,11 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/requestor/requestor.h"
+#include "supervisor/run/requestor/requestor.h"
 #include "supervisor/run/run_steps.h"
-#include "supervisor/requestor/sched.h"
+#include "supervisor/run/requestor/sched.h"
 #include "supervisor/store/store.h"
-#include "supervisor/templates/template.h"
+#include "supervisor/packages/templates/template.h"
 
 enum run_state {
 	RUN_NONE, /* no state: a refused event's cell in the table */

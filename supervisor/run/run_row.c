@@ -16,7 +16,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
-#include "supervisor/inputs/run_files.h"
+#include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
 /* ---- from run to row ---- */

@@ -20,10 +20,10 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "supervisor/context.h"
-#include "supervisor/exec/runs.h"
+#include "supervisor/run/exec/runs.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/store/store_shared.h"
-#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/threads/rpc_async.h"
 
 #define OURS "paddock-"
 #define LETTER_MS 60000 /* no living server takes so long to read a letter */

@@ -15,11 +15,11 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/requestor/requestor.h"
+#include "supervisor/run/requestor/requestor.h"
 #include "supervisor/session/batch.h"
 #include "supervisor/session/client_elsewhere.h"
 #include "supervisor/session/client_request.h"
-#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/threads/rpc_async.h"
 
 static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 			  struct batch *batch)

@@ -19,12 +19,12 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/requestor/admission.h"
+#include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/session/batch.h"
 #include "supervisor/session/progress.h"
-#include "supervisor/exec/runs.h"
+#include "supervisor/run/exec/runs.h"
 
 #define REQUEST_COST 1024 /* bytes of a request, without its message */
 

@@ -17,9 +17,9 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/context.h"
 #include "supervisor/run/task_json.h"
-#include "supervisor/templates/catalogue.h"
-#include "supervisor/threads/rpc_async.h"
-#include "supervisor/threads/thread_pool.h"
+#include "supervisor/packages/templates/catalogue.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/thread_pool.h"
 
 #define CPU_MS 5000 /* far above the time for the longest output */
 #define ANSWER_COPIES                                                          \

@@ -7,7 +7,7 @@
 #ifndef SUPERVISOR_SESSION_RESPONSE_H
 #define SUPERVISOR_SESSION_RESPONSE_H
 
-#include "supervisor/result/run_result.h"
+#include "supervisor/run/result/run_result.h"
 #include "supervisor/session/request.h"
 #include "supervisor/run/resource_uri.h"
 

@@ -39,7 +39,7 @@ struct session_bytes {
 	void (*end)(void *arg);		    /* all bytes have come */
 };
 
-struct artifact_source; /* defined in supervisor/artifacts */
+struct artifact_source; /* defined in supervisor/run/artifacts */
 
 /*
  * How messages reach the client. TEXT is a message without a newline, *lent*.

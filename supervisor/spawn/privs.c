@@ -24,7 +24,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/spawn/privs_private.h"
-#include "supervisor/ids/uid_range.h"
+#include "supervisor/spawn/ids/uid_range.h"
 
 #define OWN_USER "paddock"
 

@@ -29,7 +29,7 @@
 #include "base/os/fdpass.h"
 #include "base/os/no_core.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/ids/uid_range.h"
+#include "supervisor/spawn/ids/uid_range.h"
 
 #define ARGS_MAX 2048
 #define REQUEST_FD 3	/* privsep's only descriptor */

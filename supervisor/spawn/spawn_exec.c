@@ -17,7 +17,7 @@
 #include "ipc/browser_proto.h"
 #include "ipc/zygote_proto.h"
 #include "supervisor/spawn/privsep.h"
-#include "supervisor/ids/uid_range.h"
+#include "supervisor/spawn/ids/uid_range.h"
 
 _Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD,
 	       "one way to start both");

@@ -5,7 +5,7 @@
  * leaving a trace. health.c calls the checks in its order; a failed check gives
  * a sentence and an exit status.
  */
-#include "supervisor/health/health.h"
+#include "supervisor/run/health/health.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/browser/browser.h"
-#include "supervisor/state/disk_space.h"
-#include "supervisor/streamable_http/http_listen.h"
-#include "supervisor/stdio/unix_listen.h"
+#include "supervisor/store/state/disk_space.h"
+#include "supervisor/clients/streamable_http/http_listen.h"
+#include "supervisor/clients/stdio/unix_listen.h"
 #include "supervisor/start/sdnotify.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 /*
  * Return the exit status: to mend rights for EACCES and EPERM, else to change

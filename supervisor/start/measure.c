@@ -16,7 +16,7 @@
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/spawner.h"
-#include "supervisor/templates/catalogue.h"
+#include "supervisor/packages/templates/catalogue.h"
 
 /* Every layer but a uid of its own per run, Landlock, and an empty process. */
 #define PROGRAM_LAYERS                                                         \

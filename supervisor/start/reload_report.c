@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "proto/json/json_pack.h"
-#include "supervisor/templates/catalogue.h"
+#include "supervisor/packages/templates/catalogue.h"
 
 struct json_object *reload_report_new(const char *why)
 {

@@ -19,11 +19,11 @@
 #include "base/text/words.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/config/config.h"
-#include "supervisor/grants/package_check.h"
-#include "supervisor/grants/grants.h"
-#include "supervisor/health/health.h"
+#include "supervisor/packages/grants/package_check.h"
+#include "supervisor/packages/grants/grants.h"
+#include "supervisor/run/health/health.h"
 #include "supervisor/spawn/privs.h"
-#include "supervisor/templates/catalogue.h"
+#include "supervisor/packages/templates/catalogue.h"
 
 /* ---- the user ---- */
 

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 #include "supervisor/store/store_impl.h"
 #include "supervisor/store/store_readq.h"
 

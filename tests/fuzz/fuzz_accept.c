@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/http/http_field.h"
+#include "supervisor/clients/http/http_field.h"
 
 #define JSON "application/json"
 #define EVENTS "text/event-stream"

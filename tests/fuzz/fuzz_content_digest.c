@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/http_artifacts/http_artifacts.h"
+#include "supervisor/clients/http_artifacts/http_artifacts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

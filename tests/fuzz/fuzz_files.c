@@ -9,9 +9,9 @@
 #include "base/text/utf8.h"
 #include "ipc/file_part.h"
 #include "proto/json/json.h"
-#include "supervisor/inputs/file_name.h"
-#include "supervisor/inputs/run_files.h"
-#include "supervisor/http_artifacts/http_artifacts.h"
+#include "supervisor/packages/inputs/file_name.h"
+#include "supervisor/packages/inputs/run_files.h"
+#include "supervisor/clients/http_artifacts/http_artifacts.h"
 
 static void name(const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/http/http_addr.h"
+#include "supervisor/clients/http/http_addr.h"
 
 /* Is HOST NAME, or NAME and a port? */
 static bool is(const char *host, const char *name)

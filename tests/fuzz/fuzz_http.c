@@ -7,9 +7,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "base/buf.h"
 #include "proto/mcp/rpc.h"
-#include "supervisor/http/http_field.h"
-#include "supervisor/http/http_parse.h"
-#include "supervisor/stateless_http/http_era.h"
+#include "supervisor/clients/http/http_field.h"
+#include "supervisor/clients/http/http_parse.h"
+#include "supervisor/clients/stateless_http/http_era.h"
 
 #define BODY_MAX 4096
 #define REQUESTS_MAX 64

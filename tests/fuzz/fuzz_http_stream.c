@@ -14,11 +14,11 @@
 #include "tests/fuzz/fuzz.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/methods/methods.h"
-#include "supervisor/streamable_http/http_mcp.h"
-#include "supervisor/streamable_http/http_session.h"
-#include "supervisor/streamable_http/http_stream.h"
-#include "tests/unit/supervisor/http/http_fixture.h"
+#include "supervisor/mcp/methods/methods.h"
+#include "supervisor/clients/streamable_http/http_mcp.h"
+#include "supervisor/clients/streamable_http/http_session.h"
+#include "supervisor/clients/streamable_http/http_stream.h"
+#include "tests/unit/supervisor/clients/http/http_fixture.h"
 
 #define STREAMS 6 /* that are written to at the same time */
 #define CONNS 8

@@ -2,7 +2,7 @@
 /* Any JSON as what a template asks, and as what a client answers. */
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
-#include "supervisor/input/input_request.h"
+#include "supervisor/mcp/input/input_request.h"
 
 static void answer(const struct input_request *q, struct json_object *result)
 {

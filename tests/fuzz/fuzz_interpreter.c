@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "base/text/utf8.h"
-#include "supervisor/grants/interpreter.h"
+#include "supervisor/packages/grants/interpreter.h"
 
 static char dir[] = "/tmp/paddock-fuzz_interpreter-XXXXXX";
 static int package = -1;

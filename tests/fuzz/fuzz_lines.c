@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/stdio/line_reader.h"
+#include "supervisor/clients/stdio/line_reader.h"
 
 #define HEAD 3
 

@@ -3,9 +3,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "base/os/nofollow.h"
-#include "supervisor/package/package.h"
-#include "supervisor/templates/manifest.h"
-#include "supervisor/templates/manifest_lint.h"
+#include "supervisor/packages/package/package.h"
+#include "supervisor/packages/templates/manifest.h"
+#include "supervisor/packages/templates/manifest_lint.h"
 
 /* What is said of it beside must have a place in it as well. */
 static void lint(const char *text, size_t len, struct diagnostics *f)

@@ -7,7 +7,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/http/http_addr.h"
+#include "supervisor/clients/http/http_addr.h"
 
 #define ALLOWED "https://app.example.com"
 

@@ -8,7 +8,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "supervisor/run/resource_uri.h"
-#include "supervisor/package/placeholder.h"
+#include "supervisor/packages/package/placeholder.h"
 
 #define FILLED_MAX ((size_t)1 << 16)
 

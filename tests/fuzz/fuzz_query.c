@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "supervisor/http_artifacts/http_artifacts.h"
+#include "supervisor/clients/http_artifacts/http_artifacts.h"
 
 static char *escaped(const char *name)
 {

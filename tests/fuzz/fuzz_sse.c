@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "supervisor/http/sse.h"
+#include "supervisor/clients/http/sse.h"
 
 #define INSTANCE "inst_22222222222222222222222222"
 #define EVENTS_MAX 128

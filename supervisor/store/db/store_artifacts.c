@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
 

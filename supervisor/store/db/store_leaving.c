@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 #define LARGE_BYTES (1 << 20) /* less is given back at once */
 #define STACK_BYTES ((size_t)64 << 10)

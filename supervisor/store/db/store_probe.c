@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 int store_folders(const char *state_dir, char **at)
 {

@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 #define ORPHAN_S 3600 /* what is this old, and nobody's who lives */
 #define SHARED_MS ((int64_t)3600 * 1000) /* between looks at a shared folder */

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 
 #define BUSY_TRIES 500 /* of 10 ms each: others' transactions are short */
 #define BUSY_STEP_NS (10 * 1000000L)

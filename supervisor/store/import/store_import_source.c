@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 #include "supervisor/store/sqlite/store_sqlite_guard.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 #include "supervisor/store/sqlite/store_sqlite_staged.h"

@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "supervisor/state/state_file.h"
+#include "supervisor/store/state/state_file.h"
 #include "supervisor/store/sqlite/store_sqlite_guard.h"
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 

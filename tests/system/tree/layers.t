@@ -54,51 +54,70 @@ my %may   = (
 	'cli'             => [ @proto, @base ],
 );
 
-# The supervisor's folders, each above those that it names.
-my %below = (
-	config          => [],
-	state           => ['config'],
-	'store'         => ['state'],
-	'store/db'      => [qw(store state)],
-	'store/sqlite'  => [qw(store state)],
-	'store/import'  => [qw(store store/sqlite store/postgres state)],
-	'store/postgres' => [qw(store state)],
-	ids             => [],
-	spawn           => ['ids'],
-	package         => [],
-	inputs          => [],
-	templates       => [qw(inputs package config)],
-	grants          => [qw(templates package config)],
-	requestor       => [qw(grants templates store state config)],
-	threads         => [qw(requestor templates state config)],
-	artifacts       => [qw(threads inputs store state config)],
-	run             => [qw(inputs threads requestor templates store spawn config)],
-	result          => [qw(run threads requestor templates store spawn config)],
-	health          => [qw(run requestor templates store state spawn config)],
-	warm            => [qw(threads requestor grants templates spawn config)],
-	worker          => [qw(warm inputs run threads requestor grants templates state spawn config)],
-	shown           => [qw(run requestor templates store state spawn config)],
-	exec            => [qw(shown artifacts inputs worker health run threads requestor grants templates store state spawn config)],
-	session         => [qw(exec worker result run threads requestor templates store config)],
-	input           => [qw(session exec worker run threads requestor templates state config)],
-	browser         => [qw(ids session exec worker run requestor grants templates spawn config)],
-	tools           => [qw(inputs browser input session exec worker health result run threads requestor grants templates package store state config)],
-	tasks           => [qw(tools input session exec worker result run threads requestor templates store config)],
-	uploads         => [qw(artifacts run session exec inputs threads requestor store state config)],
-	methods         => [qw(warm uploads tasks tools browser input session exec worker result run threads requestor templates package store config)],
-	stdio           => [qw(artifacts session threads requestor spawn state config)],
-	http            => [qw(requestor)],
-	http_artifacts  => [qw(artifacts uploads http requestor store)],
-	stateless_http  => [qw(http session threads requestor config)],
-	streamable_http => [qw(http_artifacts artifacts uploads state stateless_http http session health threads requestor store config)],
+# The supervisor's areas, each above those that it names; ARCHITECTURE.md has the picture.
+my %area = (
+	config   => [],
+	packages => [qw(config)],
+	store    => [qw(packages config)],
+	spawn    => [qw(config)],
+	run      => [qw(store spawn packages config)],
+	session  => [qw(run store packages config)],
+	browser  => [qw(session run spawn packages config)],
+	mcp      => [qw(browser session run store packages config)],
+	clients  => [qw(mcp session run store spawn config)],
 );
-$below{start} = [ keys %below ];
-$may{"supervisor/$_"} = [ (map { "supervisor/$_" } @{ $below{$_} }), @proto, 'ipc', @base ] for keys %below;
-$may{supervisor} = [ (map { "supervisor/$_" } keys %below), @proto, 'ipc', @base ];
+
+# The folders of an area, each above those of its area that it names. A folder that is
+# named alone is the area's own.
+my %within = (
+	'config'                 => [],
+	'packages/grants'        => [qw(packages/package packages/templates)],
+	'packages/inputs'        => [],
+	'packages/package'       => [],
+	'packages/templates'     => [qw(packages/inputs packages/package)],
+	'store'                  => [qw(store/state)],
+	'store/db'               => [qw(store store/state)],
+	'store/import'           => [qw(store store/postgres store/sqlite store/state)],
+	'store/postgres'         => [qw(store store/state)],
+	'store/sqlite'           => [qw(store store/state)],
+	'store/state'            => [],
+	'spawn'                  => [qw(spawn/ids)],
+	'spawn/ids'              => [],
+	'run'                    => [qw(run/requestor run/threads)],
+	'run/artifacts'          => [qw(run/threads)],
+	'run/exec'               => [qw(run run/artifacts run/health run/requestor run/shown run/threads run/worker)],
+	'run/health'             => [qw(run run/requestor)],
+	'run/requestor'          => [],
+	'run/result'             => [qw(run run/requestor run/threads)],
+	'run/shown'              => [qw(run run/requestor)],
+	'run/threads'            => [qw(run/requestor)],
+	'run/warm'               => [qw(run/requestor run/threads)],
+	'run/worker'             => [qw(run run/requestor run/threads run/warm)],
+	'session'                => [],
+	'browser'                => [],
+	'mcp/input'              => [],
+	'mcp/methods'            => [qw(mcp/input mcp/tasks mcp/tools mcp/uploads)],
+	'mcp/tasks'              => [qw(mcp/input mcp/tools)],
+	'mcp/tools'              => [qw(mcp/input)],
+	'mcp/uploads'            => [],
+	'clients/http'           => [],
+	'clients/http_artifacts' => [qw(clients/http)],
+	'clients/stateless_http' => [qw(clients/http)],
+	'clients/stdio'          => [],
+	'clients/streamable_http' => [qw(clients/http clients/http_artifacts clients/stateless_http)],
+);
+
+# A folder may include each folder of the areas below its own, and of its own area those it names.
+for my $folder (keys %within) {
+	my ($area) = split m{/}, $folder;
+	my @lower = map { my $a = $_; grep { m{\A$a(?:/|\z)} } sort keys %within } @{ $area{$area} };
+
+	$may{"supervisor/$folder"} = [ (map { "supervisor/$_" } @{ $within{$folder} }, @lower), @proto, 'ipc', @base ];
+}
+$may{$_} = [ (map { "supervisor/$_" } keys %within, 'start'), @proto, 'ipc', @base ] for qw(supervisor supervisor/start);
 
 # context.h is pointers alone: those that hold it may read it.
-my %context = map { ("supervisor/$_" => 1) }
-    qw(artifacts health warm worker shown exec session uploads input browser tools tasks methods stdio http http_artifacts stateless_http streamable_http start);
+my %context = map { ("supervisor/$_" => 1) } qw(start session browser), (grep { m{\A(?:run|mcp|clients)/} } keys %within);
 
 sub allowed {
 	my ($file, $path) = @_;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "proto/mcp/elicit_form.h"
 #include "proto/mcp/sampling.h"
-#include "supervisor/input/input_request.h"
+#include "supervisor/mcp/input/input_request.h"
 #include "tests/unit/tap_json.h"
 
 /* ---- forms ---- */

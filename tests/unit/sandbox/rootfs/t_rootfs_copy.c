@@ -17,7 +17,7 @@
 #include "base/os/dir_walk.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "supervisor/package/package.h"
+#include "supervisor/packages/package/package.h"
 #include "tests/unit/tap.h"
 
 static char root[] = "/tmp/paddock-copy-XXXXXX";

@@ -7,7 +7,7 @@
 #include "proto/json/json.h"
 #include "supervisor/config/config_keys.h"
 #include "supervisor/run/limits.h"
-#include "supervisor/templates/manifest_shape.h"
+#include "supervisor/packages/templates/manifest_shape.h"
 #include "tests/unit/tap.h"
 
 static struct config_requestor section;

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/tasks/tasks.h"
+#include "supervisor/mcp/tasks/tasks.h"
 #include "tests/unit/tap.h"
 
 #define RELATED "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"x\"}}"

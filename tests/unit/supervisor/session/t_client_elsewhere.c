@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/os/log.h"
-#include "supervisor/exec/runs.h"
+#include "supervisor/run/exec/runs.h"
 #include "supervisor/session/client_elsewhere.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/store/store.h"
-#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/threads/rpc_async.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"

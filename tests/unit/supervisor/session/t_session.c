@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
-#include "supervisor/methods/methods.h"
+#include "supervisor/mcp/methods/methods.h"
 #include "supervisor/session/session.h"
 
 #include <stdlib.h>

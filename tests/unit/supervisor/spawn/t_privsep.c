@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "supervisor/spawn/privsep.h"
-#include "supervisor/worker/programs.h"
+#include "supervisor/run/worker/programs.h"
 #include "tests/unit/tap.h"
 
 static char root[] = "/tmp/paddock-keeper-XXXXXX";

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/os/log.h"
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/store/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 

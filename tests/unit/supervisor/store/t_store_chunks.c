@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts whose bytes are rows of PostgreSQL's: large ones, broken off, swept. */
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/store/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/store/state/artifact_file.h"
 #include "base/os/log.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"

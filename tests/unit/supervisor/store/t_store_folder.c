@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts as files in a folder that several machines share, by one database. */
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/store/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "supervisor/state/artifact_file.h"
+#include "supervisor/store/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_field.c - the header fields of one request, by a table: which are kept,
+ * which may come once only, which values are refused. http_parse.c adds fields
+ * as they come. An error is the status to refuse the request with, and a static
+ * sentence.
+ */
+#include "supervisor/clients/http/http_field.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* Further fields, after those of enum http_field. */
+enum { LENGTH = HTTP_FIELDS, CODING, EXPECT, ENCODING };
+
+#define TWICE                                                                  \
+	"a field that may come once came twice: Host, Origin, "                \
+	"Content-*, Authorization, Mcp-* and the like"
+
+static const struct {
+	const char *name;
+	/* the field may come several times: the values form one list */
+	bool list;
+} table[HTTP_SEEN] = {
+    [HTTP_HOST] = {"Host", false},
+    [HTTP_ORIGIN] = {"Origin", false},
+    [HTTP_ACCEPT] = {"Accept", true},
+    [HTTP_CONTENT_TYPE] = {"Content-Type", false},
+    [HTTP_AUTHORIZATION] = {"Authorization", false},
+    [HTTP_SESSION] = {"Mcp-Session-Id", false},
+    [HTTP_REVISION] = {"MCP-Protocol-Version", false},
+    [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
+    [HTTP_DIGEST] = {"Content-Digest", true},
+    [HTTP_CONTENT_RANGE] = {"Content-Range", false},
+    [HTTP_RANGE] = {"Range", true},
+    [HTTP_IF_RANGE] = {"If-Range", true},
+    [HTTP_MCP_METHOD] = {"Mcp-Method", false},
+    [HTTP_MCP_NAME] = {"Mcp-Name", false},
+    [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},
+    [HTTP_WANTS_FIELDS] = {"Access-Control-Request-Headers", true},
+    [LENGTH] = {"Content-Length", false},
+    [CODING] = {"Transfer-Encoding", false},
+    [EXPECT] = {"Expect", false},
+    [ENCODING] = {"Content-Encoding", false},
+};
+
+void http_fields_fini(struct http_fields *f)
+{
+	for (size_t i = 0; i < HTTP_SEEN; i++)
+		free(f->value[i]);
+	for (size_t i = 0; i < f->n_params; i++) {
+		free(f->params[i].name);
+		free(f->params[i].value);
+	}
+	free(f->params);
+	*f = (struct http_fields){0};
+}
+
+static bool is(const char *name, size_t len, const char *want)
+{
+	return strlen(want) == len && strncasecmp(name, want, len) == 0;
+}
+
+static const struct http_param *find(const struct http_param *params, size_t n,
+				     const char *name, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is(name, len, params[i].name))
+			return &params[i];
+	return NULL;
+}
+
+const char *http_param(const struct http_request *r, const char *name)
+{
+	const struct http_param *p =
+	    find(r->params, r->n_params, name, strlen(name));
+
+	return p != NULL ? p->value : NULL;
+}
+
+bool http_is_param(const char *name, size_t len)
+{
+	return len > strlen(HTTP_PARAM) &&
+	       strncasecmp(name, HTTP_PARAM, strlen(HTTP_PARAM)) == 0;
+}
+
+static int add_param(struct http_fields *f, const char *name, size_t name_len,
+		     const char *value, size_t value_len, const char **errmsg)
+{
+	if (find(f->params, f->n_params, name, name_len) != NULL) {
+		*errmsg = TWICE;
+		return 400;
+	}
+	f->params = xrealloc(f->params, (f->n_params + 1) * sizeof(*f->params));
+	f->params[f->n_params++] = (struct http_param){
+	    xstrndup(name, name_len), xstrndup(value, value_len)};
+	return 0;
+}
+
+int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
+		    const char *value, size_t value_len, const char **errmsg)
+{
+	size_t i = 0;
+	char *old;
+
+	if (++f->n > HTTP_FIELDS_MAX) {
+		*errmsg = "more than 100 header fields came";
+		return 431;
+	}
+	while (i < HTTP_SEEN && !is(name, name_len, table[i].name))
+		i++;
+	while (value_len > 0 && strchr(" \t", value[value_len - 1]) != NULL)
+		value_len--;
+	if (i == HTTP_SEEN && http_is_param(name, name_len))
+		return add_param(f, name, name_len, value, value_len, errmsg);
+	if (i == HTTP_SEEN)
+		return 0;
+	old = f->value[i];
+	if (old == NULL) {
+		f->value[i] = xstrndup(value, value_len);
+		return 0;
+	}
+	if (!table[i].list) {
+		*errmsg = TWICE;
+		return 400;
+	}
+	f->value[i] = xasprintf("%s, %.*s", old, (int)value_len, value);
+	free(old);
+	return 0;
+}
+
+int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg)
+{
+	const char *coding = f->value[CODING], *expect = f->value[EXPECT];
+	const char *encoding = f->value[ENCODING], *host = f->value[HTTP_HOST];
+
+	*errmsg = NULL;
+	if (host == NULL || *host == '\0')
+		*errmsg = "there is no Host";
+	else if (coding != NULL && f->value[LENGTH] != NULL)
+		*errmsg = "Content-Length and Transfer-Encoding came together";
+	else if (coding != NULL && http_1_0)
+		*errmsg = "HTTP/1.0 has no Transfer-Encoding";
+	if (*errmsg != NULL)
+		return 400;
+	if (coding != NULL && strcasecmp(coding, "chunked") != 0) {
+		*errmsg = "the only Transfer-Encoding taken is chunked";
+		return 501;
+	}
+	if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
+		*errmsg =
+		    "a body is taken as it is, without a Content-Encoding";
+		return 415;
+	}
+	f->expect = expect != NULL && strcasecmp(expect, "100-continue") == 0;
+	if (expect != NULL && !f->expect) {
+		*errmsg = "the only Expect known is 100-continue";
+		return 417;
+	}
+	return 0;
+}
+
+void http_fields_lend(const struct http_fields *f, struct http_request *r)
+{
+	for (size_t i = 0; i < HTTP_FIELDS; i++)
+		r->field[i] = f->value[i];
+	r->params = f->params;
+	r->n_params = f->n_params;
+}
+
+/*
+ * Does the media range of LEN bytes (type/subtype, type/<*> or <*>/<*>) cover
+ * TYPE?
+ */
+static bool covers(const char *range, size_t len, const char *type)
+{
+	size_t major = strcspn(type, "/") + 1;
+
+	return is(range, len, type) || is(range, len, "*/*") ||
+	       (len == major + 1 && range[major] == '*' &&
+		strncasecmp(range, type, major) == 0);
+}
+
+/*
+ * Return the length of the media type that S begins with: up to a parameter,
+ * the next member of a list, or a blank.
+ */
+static size_t type_len(const char *s)
+{
+	return strcspn(s, ";, \t");
+}
+
+bool http_accepts(const char *list, const char *type)
+{
+	const char *s = list;
+
+	while (s != NULL && *s != '\0') {
+		s += strspn(s, ", \t");
+		if (covers(s, type_len(s), type))
+			return true;
+		s += strcspn(s, ",");
+	}
+	return false;
+}
+
+bool http_is_type(const char *value, const char *type)
+{
+	size_t n = value == NULL ? 0 : type_len(value);
+
+	return n > 0 && is(value, n, type) && value[n] != ',';
+}

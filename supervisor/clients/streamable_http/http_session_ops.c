@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_session_ops.c - the transport functions of session.h, over HTTP:
+ * http_mcp.c gives them to each session. Messages without a reader are kept for
+ * a client which comes back.
+ */
+#include "supervisor/clients/streamable_http/http_stream.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "proto/json/json.h"
+#include "supervisor/clients/streamable_http/http_session_store.h"
+#include "supervisor/clients/streamable_http/http_store_wait.h"
+
+/* Return the kind of message TEXT: a request of the server has an id. */
+static enum sse_kind kind_of(const char *text, size_t len)
+{
+	struct json_span id;
+
+	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
+}
+
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	struct http_session *s = arg;
+	struct http_stream *st =
+	    stream != NULL ? stream : http_stream_push_current(s);
+
+	if (st != NULL) /* else no client ever listened */
+		http_stream_send(st, text, len, kind_of(text, len));
+}
+
+/*
+ * Give the client the session id, once initialize has succeeded. True: the id
+ * was added to the answer now.
+ */
+static bool tell_id(struct http_session *s, struct http_conn *conn)
+{
+	char line[HTTP_SESSION_ID_SIZE + 32];
+
+	if (s->told_id || !s->session.greeted)
+		return false;
+	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
+	http_conn_fields(conn, line);
+	s->told_id = true;
+	return true;
+}
+
+/* Send a plain answer and free ST. */
+static void reply(struct http_stream *st, const char *text, size_t len,
+		  struct reply_hint hint)
+{
+	struct http_session *s = st->owner;
+	struct http_conn *conn = st->conn;
+	bool first = text != NULL && tell_id(s, conn);
+	int status = text != NULL
+			 ? http_conn_status(conn, hint.status, hint.retry_ms)
+			 : 202; /* the request was cancelled */
+
+	http_stream_free(st);
+	if (first)
+		http_store_wait_created(s, conn, text, len);
+	else
+		http_conn_reply(conn, status,
+				text != NULL ? "application/json" : NULL, text,
+				len);
+}
+
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
+{
+	struct http_stream *st = stream;
+
+	(void)arg;
+	if (http_stream_is_begun(st))
+		http_stream_finish(st, text, len);
+	else if (st->conn != NULL)
+		reply(st, text, len, hint);
+	else
+		http_stream_free(st);
+}
+
+static void on_answer_taken(void *arg, void *stream, struct buf *answer,
+			    struct reply_hint hint)
+{
+	if (http_stream_is_begun(stream))
+		http_stream_finish_taken(stream, answer);
+	else
+		on_answer(arg, stream, buf_data(answer), buf_len(answer), hint);
+}
+
+static bool has_push_stream(void *arg)
+{
+	const struct http_stream *st = http_stream_push_current(arg);
+
+	return st != NULL && st->conn != NULL;
+}
+
+static bool has_reader(void *arg, void *stream)
+{
+	const struct http_stream *st = stream;
+
+	(void)arg;
+	return st->conn != NULL;
+}
+
+static bool is_backlogged(void *arg)
+{
+	const struct http_session *s = arg;
+
+	return http_share_is_backlogged(&s->all->share, s->session.requestor);
+}
+
+/*
+ * Hang up on the client of STREAM, which can resume. A client without event ids
+ * cannot resume, so the stream stays open.
+ */
+static void on_part(void *arg, void *stream)
+{
+	struct http_session *s = arg;
+
+	if (s->session.terms.revision < MCP_2025_11_25)
+		return;
+	http_stream_begin(stream);
+	http_stream_hang_up(stream);
+}
+
+/* Begin deferred requests: the session may have room to read now. */
+static void on_read_done(void *arg)
+{
+	struct http_session *s = arg;
+
+	if (!TAILQ_EMPTY(&s->all->deferring))
+		event_add(s->all->go_on, CLOCK_TIMEVAL(0));
+}
+
+static void key_of(void *arg, char *out)
+{
+	const struct http_session *s = arg;
+
+	_Static_assert(SESSION_KEY_SIZE == HTTP_SESSION_KEY_SIZE, "one key");
+	http_session_store_key(out, s->id);
+}
+
+const struct session_ops http_session_ops = {
+    .send = on_send,
+    .answer = on_answer,
+    .answer_taken = on_answer_taken,
+    .has_push_stream = has_push_stream,
+    .detach = on_part,
+    .has_reader = has_reader,
+    .backlogged = is_backlogged,
+    .read_done = on_read_done,
+    .key = key_of,
+    .changed = http_session_store_changed,
+};

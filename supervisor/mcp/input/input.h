@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.h - a run's questions reach the right client, and the answers the run.
+ *
+ * A waiter for the run's result is asked: the call that made the run; or for a
+ * task the session that made it, as soon as the session's client can know the
+ * task, else a waiter in tasks/result. A question goes to a single client at a
+ * time, by a single way.
+ */
+#ifndef SUPERVISOR_INPUT_INPUT_H
+#define SUPERVISOR_INPUT_INPUT_H
+
+#include "supervisor/run/run.h"
+#include "supervisor/context.h"
+#include "supervisor/run/worker/worker.h"
+#include "supervisor/session/session.h"
+
+struct request;
+
+/* The time that a client has to take note of a task that it made. */
+#define INPUT_TASK_GRACE_MS 200
+
+/* A worker_on_question for all kinds but CALL: ask ASK of R's clients. */
+void input_ask(struct context *ctx, struct run *r,
+	       const struct worker_question *ask);
+
+/*
+ * A worker_on_drop: end question SEQ, and tell the asked client to forget it.
+ */
+void input_cancel(struct context *ctx, struct run *r, uint32_t seq);
+
+/*
+ * Returns the open questions of R's template that a client with the terms T can
+ * answer: {key: {method, params}}, the caller's. NULL: there are none.
+ */
+struct json_object *input_requests(const struct run *r,
+				   const struct client_terms *t);
+/*
+ * Read FROM's answers by their keys in RESPONSES (lent; not an object: nothing
+ * is done), which took BYTES of text. An answer that is an object and belongs
+ * to an open question goes to the worker; the other questions stay open.
+ */
+void input_answer_keys(struct run *r, struct requestor *from,
+		       struct json_object *responses, size_t bytes);
+/* Refuse all open questions of R's template with E, which is emptied. */
+void input_refuse_all(struct run *r, struct tool_error *e);
+
+/*
+ * Park R: its client takes the questions along, and comes back with the round
+ * r->rounds, which is set here. R fails when no client comes back in time.
+ */
+void input_park(struct run *r);
+/*
+ * End the parking of R, if R is parked: a client came back, or the run goes on.
+ */
+void input_unpark(struct run *r);
+
+/* Note that the CreateTaskResult of R has left: the grace time begins. */
+void input_task_told(struct context *ctx, struct run *r);
+/*
+ * Note that a client knows the task R (tasks/get): held questions can be asked.
+ */
+void input_task_known(struct run *r);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_away.c - questions of a run of one machine, answered at another: the
+ * owner shows the questions in the run's row, and reads the answers as mail
+ * (input_letters.c); the client's machine filters questions and forwards
+ * answers. A failure to send is told to the request. An answer to an ended
+ * question is passed over, as is an unreadable letter.
+ */
+#include "supervisor/mcp/input/input_away.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/context.h"
+#include "supervisor/mcp/input/input.h"
+#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/run/threads/rpc_async.h"
+
+/* Returns terms of a client for every kind of question. */
+static struct client_terms anybody(void)
+{
+	struct client_terms t = {.revision = MCP_LATEST};
+
+	t.capabilities =
+	    json_pack("elicitation:o sampling:o roots:o",
+		      json_pack("form:o url:o", json_object_new_object(),
+				json_object_new_object()),
+		      json_pack("tools:o context:o", json_object_new_object(),
+				json_object_new_object()),
+		      json_object_new_object());
+	return t;
+}
+
+char *input_away_asked(const struct run *r)
+{
+	struct client_terms t = anybody();
+	struct json_object *asked = input_requests(r, &t);
+	struct json_object *guests = input_guests_shown(r), *all;
+	char *text = NULL;
+
+	if (asked != NULL || guests != NULL) {
+		all = json_pack("requests?o guests?o", asked, guests);
+		text = xstrdup(json_text(all, NULL));
+		json_object_put(all);
+	}
+	json_object_put(t.capabilities);
+	return text;
+}
+
+static struct json_object *parsed(const char *text)
+{
+	struct json_object *o = NULL;
+
+	return json_parse(&o, text, strlen(text), NULL) == 0 ? o : NULL;
+}
+
+void input_away_answered(struct context *ctx, struct run *r,
+			 struct json_object *letter, size_t bytes)
+{
+	if (json_member(letter, "guest") != NULL)
+		input_guests_hear(ctx, r, letter, bytes);
+	else
+		input_answer_keys(r, r->requestor,
+				  json_member(letter, "answers"), bytes);
+}
+
+/* Does T have METHOD's capability? */
+static bool can_answer(const struct client_terms *t, const char *method)
+{
+	static const char *const needs[][2] = {
+	    {"elicitation/create", "elicitation"},
+	    {"sampling/createMessage", "sampling"},
+	    {"roots/list", "roots"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+		if (method != NULL && strcmp(method, needs[i][0]) == 0)
+			return json_member(t->capabilities, needs[i][1]) !=
+			       NULL;
+	return false;
+}
+
+struct json_object *input_away_shown(const struct store_run *row)
+{
+	return row->asked != NULL ? parsed(row->asked) : NULL;
+}
+
+struct json_object *input_away_requests(const struct store_run *row,
+					const struct client_terms *t)
+{
+	struct json_object *all = input_away_shown(row), *some = NULL;
+	struct json_object *requests = json_member(all, "requests");
+
+	if (json_object_is_type(requests, json_type_object)) {
+		json_object_object_foreach(requests, key, one) {
+			if (!can_answer(t, json_member_str(one, "method")))
+				continue;
+			if (some == NULL)
+				some = json_object_new_object();
+			json_object_object_add(some, key, json_object_get(one));
+		}
+	}
+	json_object_put(all);
+	return some;
+}
+
+struct sent {
+	struct request *request;
+	void (*then)(struct request *c, int rc);
+};
+
+static void on_sent(void *arg, const struct store_result *res)
+{
+	struct sent *s = arg;
+
+	if (request_unref(s->request))
+		s->then(s->request, res->rc);
+	free(s);
+}
+
+void input_away_send(struct request *c, const char *id,
+		     struct json_object *answers,
+		     void (*then)(struct request *c, int rc))
+{
+	size_t len = c->msg.inputs_len;
+	/* unparsed, in a large message */
+	const char *text = c->msg.inputs;
+	struct sent *s;
+	char *letter;
+
+	if (!rpc_async_is_large(c->msg.bytes))
+		text = json_text(answers, &len);
+	if (text == NULL || len > INPUT_AWAY_MAX) {
+		then(c, -E2BIG);
+		return;
+	}
+	s = xcalloc(1, sizeof(*s));
+	*s = (struct sent){c, then};
+	request_ref(c);
+	letter = xasprintf("{\"answers\":%s}", text);
+	store_send_answer(c->ctx->store, c->requestor->name, id, letter,
+			  clock_wall_ms() + INPUT_AWAY_MS, on_sent, s);
+	free(letter);
+}

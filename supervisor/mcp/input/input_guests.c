@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_guests.c - guests of our runs, waiting at other machines: whether a
+ * guest's round may come back, its questions, and its expiry. input_away.c
+ * brings letters; input_park.c and input_route.c ask. A letter without news is
+ * passed over. A guest without letters is removed, and cancels the run if no
+ * other client waits for the run.
+ */
+#include "supervisor/mcp/input/input_guests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/mcp/input/input_private.h"
+
+/* of a run; a guest that does not wait makes room first */
+#define GUESTS_MAX 256
+#define HEARD_MAX 16 /* the run's row names so many guests, the last heard */
+
+struct guest {
+	char name[ID_SIZE];
+	struct client_terms terms; /* the capabilities are owned */
+	int64_t until_ms;	   /* mono */
+	bool came; /* the guest's round was heard, or the guest has no round */
+	bool waits, used, left, cancels;
+	uint32_t round; /* the next round, to come back with; 0: none yet */
+	struct json_object *keys; /* the questions of ROUND; owned */
+	LIST_ENTRY(guest) link;
+};
+
+struct run_guests {
+	struct context *ctx;
+	struct run *run;
+	struct run_watch watch;
+	LIST_HEAD(, guest) all; /* the newest first */
+	size_t n;
+	struct event *expiry;
+};
+
+/* ---- guests come and go ---- */
+
+static void stop_waiting(struct run *r, struct guest *g)
+{
+	r->n_guests -= g->waits;
+	g->waits = false;
+}
+
+static void forget(struct run_guests *all, struct guest *g)
+{
+	stop_waiting(all->run, g);
+	LIST_REMOVE(g, link);
+	all->n--;
+	json_object_put(g->terms.capabilities);
+	json_object_put(g->keys);
+	free(g);
+}
+
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
+{
+	struct run_guests *all = CONTAINER(w, struct run_guests, watch);
+
+	if (n->kind != NOTICE_RELEASED)
+		return;
+	while (!LIST_EMPTY(&all->all))
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * the guest
+		 */
+		forget(all, LIST_FIRST(&all->all));
+	run_watch_del(&all->watch);
+	event_free(all->expiry);
+	r->guests = NULL;
+	free(all);
+}
+
+static void leave(struct run_guests *all, struct guest *g)
+{
+	bool waited = g->waits;
+
+	stop_waiting(all->run, g);
+	/* a remote run is not cancelled: its new owner may know G as a guest */
+	if (waited && g->cancels && all->run->away.place == RUN_HERE &&
+	    run_is_unwanted(all->run))
+		runs_cancel(all->ctx->runs, all->run);
+}
+
+static void on_expiry(evutil_socket_t fd, short what, void *arg)
+{
+	struct run_guests *all = arg;
+	struct guest *g, *after;
+	int64_t now = clock_mono_ms();
+
+	(void)fd, (void)what;
+	for (g = LIST_FIRST(&all->all); g != NULL; g = after) {
+		after = LIST_NEXT(g, link);
+		if (g->until_ms > now)
+			continue;
+		g->cancels = true;
+		leave(all, g);
+		forget(all, g);
+	}
+	if (!LIST_EMPTY(&all->all))
+		evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+}
+
+static struct run_guests *guests_of(struct context *ctx, struct run *r)
+{
+	struct run_guests *all = r->guests;
+
+	if (all != NULL)
+		return all;
+	all = r->guests = xcalloc(1, sizeof(*all));
+	all->ctx = ctx;
+	all->run = r;
+	all->watch.on_notice = on_notice;
+	all->expiry = evtimer_new(ctx->base, on_expiry, all);
+	evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+	run_watch_add(r, &all->watch);
+	return all;
+}
+
+/*
+ * Make room for another guest, unless all guests wait. A guest that COMES back
+ * with a round takes the place of a waiting guest: the displaced guest writes
+ * again, and sees the run's end in any case.
+ */
+static bool make_room(struct run_guests *all, bool comes)
+{
+	struct guest *g, *idle = NULL, *waits = NULL;
+
+	if (all->n < GUESTS_MAX)
+		return true;
+	LIST_FOREACH(g, &all->all, link) {
+		if (!g->waits)
+			idle = g;
+		else if (waits == NULL || g->until_ms <= waits->until_ms)
+			waits = g;
+	}
+	if (idle == NULL && comes)
+		idle = waits;
+	if (idle != NULL)
+		forget(all, idle);
+	return idle != NULL;
+}
+
+static struct guest *guest_of(struct run_guests *all, const char *name,
+			      bool comes)
+{
+	struct guest *g;
+
+	LIST_FOREACH(g, &all->all, link)
+		if (strcmp(g->name, name) == 0)
+			return g;
+	if (strlen(name) >= sizeof(g->name) || !make_room(all, comes))
+		return NULL;
+	g = xcalloc(1, sizeof(*g));
+	snprintf(g->name, sizeof(g->name), "%s", name);
+	g->terms.revision = MCP_LATEST;
+	LIST_INSERT_HEAD(&all->all, g, link);
+	all->n++;
+	if (!evtimer_pending(all->expiry, NULL))
+		evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+	return g;
+}
+
+/* ---- letters of guests ---- */
+
+/*
+ * Note in R's row that G's round was heard: G is not to be told of another
+ * client's use of the round.
+ */
+static void note_heard(struct run *r, const struct guest *g)
+{
+	if (r->heard == NULL)
+		r->heard = json_object_new_array();
+	if (json_length(r->heard) >= HEARD_MAX)
+		json_object_array_del_idx(r->heard, 0, 1);
+	json_object_array_add(r->heard, json_text_new(g->name));
+}
+
+static void wait_for_run(struct run *r, struct guest *g)
+{
+	if (g->waits || g->used || g->round != 0)
+		return;
+	g->waits = true;
+	r->n_guests++;
+	r->task.known = true; /* the guest knows the run's id */
+	run_tell_waiter(r, WAITER_CAME, NULL);
+}
+
+/*
+ * Hear G's round, a single time, as for a client that comes back to this
+ * machine.
+ */
+static void come_back(struct run *r, struct guest *g, int64_t round,
+		      struct json_object *answers, size_t bytes)
+{
+	g->came = true;
+	if (run_round_is_old(round, r->rounds)) { /* G is asked anew */
+		wait_for_run(r, g);
+		return;
+	}
+	g->used = round <= r->rounds_used || round > r->rounds;
+	if (g->used) {
+		stop_waiting(r, g);
+		return;
+	}
+	r->rounds_used = (uint32_t)round;
+	note_heard(r, g);
+	input_unpark(r);
+	wait_for_run(r, g);
+	input_answer_keys(r, r->requestor, answers, bytes);
+}
+
+/* Move the capabilities from LETTER to G: a thread may free LETTER. */
+static void take_terms(struct guest *g, struct json_object *letter)
+{
+	struct json_object *can = json_member(letter, "capabilities");
+
+	if (g->terms.capabilities != NULL)
+		return;
+	g->terms.capabilities = json_object_get(can);
+	json_object_object_del(letter, "capabilities");
+}
+
+void input_guests_hear(struct context *ctx, struct run *r,
+		       struct json_object *letter, size_t bytes)
+{
+	const char *name = json_member_str(letter, "guest");
+	int64_t round = json_member_int(letter, "round");
+	struct run_guests *all = guests_of(ctx, r);
+	struct guest *g = name != NULL ? guest_of(all, name, round > 0) : NULL;
+	bool leaves = json_member_bool(letter, "left");
+
+	if (g == NULL)
+		return;
+	g->until_ms = clock_mono_ms() + INPUT_GUEST_MS;
+	take_terms(g, letter);
+	g->left |= leaves;
+	g->cancels |= json_member_bool(letter, "cancels");
+	if (round > 0 && !g->came)
+		come_back(r, g, round, json_member(letter, "answers"), bytes);
+	else if (!leaves)
+		wait_for_run(r, g);
+	/* "left" may come before the round: letters have no order */
+	if (g->left)
+		leave(all, g);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
+}
+
+/* ---- questions to guests ---- */
+
+const char *input_guests_missing(const struct run *r,
+				 const struct input_request *q)
+{
+	const char *missing = NULL, *lacks;
+	const struct guest *g;
+
+	if (r->guests == NULL)
+		return INPUT_NO_GUEST;
+	LIST_FOREACH(g, &r->guests->all, link) {
+		if (!g->waits)
+			continue;
+		lacks = input_request_missing(q, &g->terms);
+		if (lacks == NULL)
+			return NULL;
+		missing = lacks;
+	}
+	return missing != NULL ? missing : INPUT_NO_GUEST;
+}
+
+/*
+ * Returns the guest that has waited longest and can be asked a question of IN.
+ */
+static struct guest *next(const struct input *in)
+{
+	struct guest *g, *first = NULL;
+
+	if (in->run->guests == NULL)
+		return NULL;
+	LIST_FOREACH(g, &in->run->guests->all, link)
+		if (g->waits && input_may_be_told(in, &g->terms))
+			first = g;
+	return first;
+}
+
+bool input_guests_gather(const struct input *in)
+{
+	return next(in) != NULL;
+}
+
+static struct json_object *keys_of(struct json_object *asked)
+{
+	struct json_object *keys = json_object_new_array();
+
+	json_object_object_foreach(asked, key, one) {
+		(void)one;
+		json_object_array_add(keys, json_text_new(key));
+	}
+	return keys;
+}
+
+bool input_guests_ask(struct input *in)
+{
+	struct run *r = in->run;
+	struct guest *g = next(in);
+	struct tool_error e = {0};
+	struct json_object *asked;
+
+	if (g == NULL)
+		return false;
+	if (!r->parked.is && !runs_may_park(in->ctx->runs, r, &e)) {
+		input_refuse_all(r, &e);
+		return true;
+	}
+	asked = input_requests(r, &g->terms);
+	g->keys = keys_of(asked);
+	json_object_put(asked);
+	input_park(r);
+	g->round = r->rounds;
+	stop_waiting(r, g);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
+	return true;
+}
+
+struct json_object *input_guests_shown(const struct run *r)
+{
+	struct json_object *all = NULL;
+	const struct guest *g;
+
+	if (r->guests == NULL || LIST_EMPTY(&r->guests->all))
+		return NULL;
+	all = json_object_new_object();
+	LIST_FOREACH(g, &r->guests->all, link) {
+		struct json_object *o = json_object_new_object();
+
+		if (g->used)
+			json_add(o, "used:b", true);
+		else if (g->round != 0)
+			json_add(o, "round:i keys:O", (int64_t)g->round,
+				 g->keys);
+		else
+			json_add(o, "waits:b", g->waits);
+		json_object_object_add(all, g->name, o);
+	}
+	return all;
+}

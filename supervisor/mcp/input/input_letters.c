@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_letters.c - hears letters of clients at other machines: runs_remote.c
+ * hands in a few letters at a time, and reads more when the letters are heard.
+ * A letter takes a turn of its requestor's, as a message does; a large letter
+ * is parsed on a thread. A letter to a run or session that is gone is passed
+ * over. A letter is lost when no thread takes it: the log says so, and the
+ * client can be asked again.
+ */
+#include "supervisor/mcp/input/input_letters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/session/client_elsewhere.h"
+#include "supervisor/run/threads/rpc_async.h"
+
+struct letter {
+	struct input_letters *all;
+	struct requestor *who;
+	char run_id[ID_SIZE];
+	bool to_session;	    /* to a session, not to RUN_ID */
+	char key[SESSION_KEY_SIZE]; /* the session's key, or "" */
+	char *text;		    /* owned; NULL: the parser has it */
+	size_t len;
+	struct fair_queue_turn turn;
+	struct rpc_async *parsing;
+	LIST_ENTRY(letter) link;
+};
+
+struct input_letters {
+	struct context *ctx;
+	LIST_HEAD(, letter) unheard;
+	bool more; /* read more mail when UNHEARD is empty */
+};
+
+struct input_letters *input_letters_new(struct context *ctx)
+{
+	struct input_letters *all = xcalloc(1, sizeof(*all));
+
+	all->ctx = ctx;
+	return all;
+}
+
+static void forget(struct letter *l)
+{
+	LIST_REMOVE(l, link);
+	fair_queue_cancel(&l->turn);
+	rpc_async_cancel(l->parsing);
+	free(l->text);
+	free(l);
+}
+
+void input_letters_free(struct input_letters *all)
+{
+	struct letter *l;
+
+	if (all == NULL)
+		return;
+	while ((l = LIST_FIRST(&all->unheard)) != NULL)
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * the letter
+		 */
+		forget(l);
+	free(all);
+}
+
+bool input_letters_wanted(struct context *ctx)
+{
+	struct input_letters *all = ctx->letters;
+	bool wanted = LIST_EMPTY(&all->unheard);
+
+	all->more |= !wanted;
+	return wanted;
+}
+
+static void read_more(struct input_letters *all)
+{
+	if (!all->more || !LIST_EMPTY(&all->unheard))
+		return;
+	all->more = false;
+	runs_remote_read(all->ctx->runs);
+}
+
+static void heard(struct letter *l)
+{
+	struct input_letters *all = l->all;
+
+	forget(l);
+	read_more(all);
+}
+
+/* ---- a letter ---- */
+
+static void deliver(struct letter *l, struct rpc_msg *m)
+{
+	struct context *ctx = l->all->ctx;
+	struct requestor *who = l->who;
+	struct run *r;
+
+	if (l->to_session)
+		client_elsewhere_hear(ctx, who, l->key, m);
+	else if ((r = runs_find(ctx->runs, who, l->run_id)) != NULL)
+		input_away_answered(ctx, r, m->root, l->len);
+	rpc_async_free(ctx->thread_pool, who, m);
+	heard(l);
+}
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct letter *l = arg;
+
+	l->parsing = NULL;
+	deliver(l, m);
+}
+
+static bool is_awaited(const struct letter *l)
+{
+	const struct context *ctx = l->all->ctx;
+
+	return l->to_session ? client_elsewhere_awaits(ctx, l->who, l->key)
+			     : runs_find(ctx->runs, l->who, l->run_id) != NULL;
+}
+
+static void hear(void *arg)
+{
+	struct letter *l = arg;
+	char *text = l->text;
+	struct rpc_msg m;
+
+	if (!is_awaited(l)) {
+		heard(l);
+		return;
+	}
+	if (!rpc_async_is_large(l->len)) {
+		rpc_parse(&m, text, l->len);
+		deliver(l, &m);
+		return;
+	}
+	l->text = NULL;
+	l->parsing = rpc_async_parse(l->all->ctx->thread_pool, l->who, text,
+				     l->len, on_parsed, l);
+	if (l->parsing != NULL)
+		return;
+	log_rarely("session",
+		   "requestor=%s response=lost err=\"too many large messages "
+		   "of its are being read\"",
+		   l->who->name);
+	heard(l);
+}
+
+/* ---- the letters of a read ---- */
+
+/*
+ * Queue FROM. A letter of an unknown requestor is dropped: such a requestor has
+ * no run or session here.
+ */
+static void add(struct input_letters *all, const struct store_letter *from)
+{
+	struct requestor *who =
+	    requestors_find(all->ctx->requestors, from->requestor);
+	struct letter *l;
+
+	if (who == NULL)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	l->all = all;
+	l->who = who;
+	memcpy(l->run_id, from->run_id, sizeof(l->run_id));
+	l->text = xstrdup(client_elsewhere_open(l->key, from));
+	l->to_session = l->key[0] != '\0';
+	l->len = strlen(l->text);
+	l->turn.take = hear;
+	l->turn.arg = l;
+	LIST_INSERT_HEAD(&all->unheard, l, link);
+}
+
+void input_letters_take(struct context *ctx, const struct store_result *res)
+{
+	struct input_letters *all = ctx->letters;
+	struct letter *l, *after;
+
+	for (size_t i = 0; i < res->n_mail; i++) {
+		if (res->mail[i].kind != STORE_MAIL_ANSWER)
+			continue;
+		store_drop_answer(ctx->store, &res->mail[i]);
+		add(all, &res->mail[i]);
+	}
+	/*
+	 * a letter that the failing store cannot drop would be read again and
+	 * again
+	 */
+	all->more |= res->more && store_failing(ctx->store) == NULL;
+	for (l = LIST_FIRST(&all->unheard); l != NULL; l = after) {
+		after = LIST_NEXT(l, link);
+		fair_queue_submit(ctx->turns, &l->who->turns, &l->turn);
+	}
+	read_more(all);
+}

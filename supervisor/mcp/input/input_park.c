@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_park.c - questions that a client takes along as the answer to its call,
+ * and answers by another call (MCP 2026-07-28, multi round-trip requests); a
+ * task's questions go the same way. tools/ and methods/ call it. An answer by
+ * an unknown key is passed over; the run fails when no client comes back.
+ */
+#include "supervisor/mcp/input/input_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/config/config.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/session/request.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/thread_pool.h"
+
+#define SMALL 8192	  /* bytes of an answer that is read on the loop */
+#define KEYS_MAX 1000	  /* more keys get their questions' numbers */
+#define GATHER_MS 10	  /* wait for another question of a burst */
+#define GATHER_MOST_MS 50 /* wait at most, from the first question */
+
+/* ---- names ---- */
+
+void input_name(struct pending_input *p)
+{
+	struct input *in = p->input;
+	const char *own = p->q.key[0] != '\0' ? p->q.key : "input";
+
+	if (in->keys == NULL)
+		in->keys = json_object_new_object();
+	snprintf(p->key, sizeof(p->key), "%s", own);
+	/* a template may use a name for two questions */
+	if (p->q.key[0] == '\0' ||
+	    (size_t)json_object_object_length(in->keys) >= KEYS_MAX ||
+	    json_object_object_get_ex(in->keys, own, NULL))
+		snprintf(p->key, sizeof(p->key), "%s-%u", own, p->seq);
+	if (p->misfits > 0) /* a repeated question gets a new key */
+		snprintf(p->key, sizeof(p->key), "%s-%u-%u", own, p->seq,
+			 p->misfits);
+	if ((size_t)json_object_object_length(in->keys) < KEYS_MAX)
+		json_object_object_add(in->keys, p->key, NULL);
+}
+
+static struct pending_input *find(const struct input *in, const char *key)
+{
+	struct pending_input *p;
+
+	LIST_FOREACH(p, &in->pending, link)
+		if (p->job == NULL && strcmp(p->key, key) == 0)
+			return p;
+	return NULL;
+}
+
+/* ---- open questions ---- */
+
+struct json_object *input_requests(const struct run *r,
+				   const struct client_terms *t)
+{
+	struct pending_input *all[MSG_ASKS_MAX], *p;
+	struct json_object *o;
+	size_t n = 0;
+
+	if (r->input == NULL)
+		return NULL;
+	LIST_FOREACH(p, &r->input->pending, link)
+		if (p->job == NULL && n < ARRAY_LEN(all) &&
+		    input_request_missing(&p->q, t) == NULL)
+			all[n++] = p;
+	o = n > 0 ? json_object_new_object() : NULL;
+	while (n-- > 0) /* the list begins with the newest */
+		json_object_object_add(
+		    o, all[n]->key,
+		    json_pack(
+			"method:s params:o", input_request_method(&all[n]->q),
+			input_request_params(&all[n]->q, t->revision, NULL)));
+	return o;
+}
+
+/* ---- answers ---- */
+
+/*
+ * Read the answer to P, the member KEY of RESPONSES. A large answer is taken
+ * out of RESPONSES. When too much is being read already, P stays as before, and
+ * its client is asked again.
+ */
+static void answer(struct pending_input *p, struct requestor *from,
+		   struct json_object *responses, const char *key, size_t bytes)
+{
+	struct thread_pool *pool = p->input->ctx->thread_pool;
+	struct json_object *value = json_member(responses, key);
+	struct rpc_msg m = {.kind = RPC_RESPONSE,
+			    .root = json_object_get(value),
+			    .result = value,
+			    .bytes = bytes};
+
+	if (rpc_async_is_large(bytes) && json_weigh(value, SMALL) <= SMALL)
+		m.bytes = SMALL; /* other answers may make the message large */
+	if (rpc_async_is_large(m.bytes) && !thread_pool_has_room(pool, from)) {
+		json_object_put(m.root);
+		return;
+	}
+	input_withdraw(p, "it was answered in another way");
+	json_object_object_del(responses, key);
+	input_reply_read(p, from, &m);
+	rpc_async_free(pool, from, &m); /* P may be freed */
+}
+
+void input_answer_keys(struct run *r, struct requestor *from,
+		       struct json_object *responses, size_t bytes)
+{
+	struct pending_input *p, *all[MSG_ASKS_MAX];
+	char keys[MSG_ASKS_MAX][sizeof(p->key)];
+	size_t n = 0;
+
+	if (r->input == NULL ||
+	    !json_object_is_type(responses, json_type_object))
+		return;
+	LIST_FOREACH(p, &r->input->pending, link) {
+		struct json_object *value = json_member(responses, p->key);
+
+		if (p->job == NULL && n < ARRAY_LEN(all) &&
+		    json_object_is_type(value, json_type_object))
+			snprintf(keys[n++], sizeof(keys[0]), "%s", p->key);
+	}
+	/* an answer may end other questions, and free the input */
+	for (size_t i = 0; i < n && r->input != NULL; i++) {
+		p = find(r->input, keys[i]);
+		if (p != NULL)
+			answer(p, from, responses, keys[i], bytes);
+	}
+}
+
+void input_refuse_all(struct run *r, struct tool_error *e)
+{
+	struct pending_input *p;
+
+	while (r->input != NULL &&
+	       (p = LIST_FIRST(&r->input->pending)) != NULL) {
+		struct tool_error one = {0};
+
+		tool_error_set(&one, e->code, json_object_get(e->details), "%s",
+			       e->message);
+		input_withdraw(p, "it is refused");
+		input_reject(p, &one);
+	}
+	tool_error_fini(e);
+}
+
+/* ---- collected questions ---- */
+
+bool input_may_be_told(const struct input *in, const struct client_terms *t)
+{
+	const struct pending_input *p;
+
+	LIST_FOREACH(p, &in->pending, link)
+		if (p->job == NULL && input_request_missing(&p->q, t) == NULL)
+			return true;
+	return false;
+}
+
+static struct request *who_gathers(const struct input *in)
+{
+	struct run_waiter *w;
+
+	TAILQ_FOREACH(w, &in->run->waiters, link)
+		if (w->request->ops->asked != NULL &&
+		    mcp_has(w->request->terms->revision, MCP_STATELESS) &&
+		    input_may_be_told(in, w->request->terms))
+			return w->request;
+	return NULL;
+}
+
+/*
+ * Give all questions to each waiter in turn; the first waiter that comes back
+ * is heard.
+ */
+static void on_gathered(evutil_socket_t fd, short what, void *arg)
+{
+	struct input *in = arg;
+	struct run *r = in->run;
+	struct request *c = who_gathers(in);
+
+	(void)fd, (void)what;
+	in->gather_ms = 0;
+	if (c == NULL) {
+		if (!input_guests_ask(in))
+			return;
+	} else if (thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
+		/* without room, a large answer would be refused */
+		c->ops->asked(c, r);
+	}
+	if (r->input == in &&
+	    (who_gathers(in) != NULL || input_guests_gather(in)))
+		input_gather(in);
+}
+
+void input_gather(struct input *in)
+{
+	int64_t now = clock_mono_ms(), ms;
+
+	if (in->gather == NULL)
+		in->gather = evtimer_new(in->ctx->base, on_gathered, in);
+	if (in->gather_ms == 0)
+		in->gather_ms = now;
+	ms = in->gather_ms + GATHER_MOST_MS - now;
+	ms = ms < GATHER_MS ? ms : GATHER_MS;
+	evtimer_add(in->gather, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
+}
+
+/* ---- taken along ---- */
+
+static void on_nobody_came(evutil_socket_t fd, short what, void *arg)
+{
+	struct input *in = arg;
+
+	(void)fd, (void)what;
+	runs_end_parked(in->ctx->runs, in->run);
+}
+
+/*
+ * While the run's time rests, count the question's whole time from now: a
+ * timeout that the run's time cut short before gets its rest back.
+ */
+static void rest(struct input *in)
+{
+	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
+	struct pending_input *p;
+
+	if (!in->run->parked.stopped)
+		return;
+	LIST_FOREACH(p, &in->pending, link) {
+		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
+
+		if (p->job != NULL || p->expiry == NULL || ms > most)
+			/* a thread reads the answer, or the run ends before */
+			continue;
+		p->expires_mono_ms = now + ms;
+		evtimer_add(p->expiry, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
+	}
+}
+
+void input_park(struct run *r)
+{
+	struct input *in = r->input;
+	int64_t ms = in->ctx->config->input_wait_ms;
+
+	if (in->parked == NULL)
+		in->parked = evtimer_new(in->ctx->base, on_nobody_came, in);
+	evtimer_add(in->parked, CLOCK_TIMEVAL(ms));
+	r->rounds++;
+	/* not parked already by another of the run's clients */
+	if (!r->parked.is)
+		runs_park(in->ctx->runs, r);
+	rest(in);
+}
+
+void input_unpark(struct run *r)
+{
+	struct input *in = r->input;
+
+	if (in == NULL || in->parked == NULL)
+		return;
+	evtimer_del(in->parked);
+	runs_unpark(in->ctx->runs, r);
+}
+
+void input_gather_fini(struct input *in)
+{
+	input_unpark(in->run);
+	if (in->gather != NULL)
+		event_free(in->gather);
+	if (in->parked != NULL)
+		event_free(in->parked);
+	json_object_put(in->keys);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_private.h - types and functions for the files of supervisor/mcp/input
+ * alone.
+ *
+ *   input.c        all questions of a run: new questions, waiters come and go
+ *   input_route.c  one question: the client to ask, and the question's end
+ *   input_reply.c  a client's answer, made the text that the worker gets
+ *   input_park.c   questions that a client takes along and comes back with
+ *   input_guests.c waiters at other machines, who take questions along too
+ */
+#ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
+#define SUPERVISOR_INPUT_INPUT_PRIVATE_H
+
+#include <event2/event.h>
+#include <sys/queue.h>
+
+#include "supervisor/session/client_task.h"
+#include "supervisor/mcp/input/input.h"
+#include "supervisor/mcp/input/input_request.h"
+
+/* A question without an answer, in input.pending. */
+struct pending_input {
+	struct input *input;
+	uint32_t seq;
+	/*
+	 * unique among the run's questions, for a client that takes questions
+	 * along
+	 */
+	char key[QUESTION_KEY_MAX + 24];
+	unsigned misfits; /* answers that did not fit the schema */
+	struct input_request q;
+	int64_t asked_mono_ms, expires_mono_ms;
+	struct event *expiry;
+	struct client_task *asked; /* NULL: the question is held */
+	/* the request whose stream has the question; NULL: of no request */
+	struct request *request;
+	struct session *session; /* the client that is asked */
+	bool was_asked;
+	size_t bytes; /* of the question's params as text */
+	/* a thread reads the answer, and owns Q meanwhile; or NULL */
+	struct input_reply_job *job;
+	LIST_ENTRY(pending_input) link;
+};
+
+/* All open questions of a run; run.input. */
+struct input {
+	struct context *ctx;
+	struct run *run; /* borrowed */
+	struct run_watch watch;
+	LIST_HEAD(pending_inputs, pending_input)
+	pending;	     /* MSG_ASKS_MAX at most */
+	size_t bytes;	     /* of all pending questions */
+	struct event *grace; /* until the client has to know its task */
+	/* collects questions for a client that takes them along */
+	struct event *gather;
+	/* monotonic: the first collected question; 0: none */
+	int64_t gather_ms;
+	struct event
+	    /* pending: a client has the questions, and may come back */
+	    *parked;
+	struct json_object *keys; /* the keys of earlier questions */
+};
+
+/*
+ * Ask P of a waiter, hold P while a waiter may still come, or end P with a
+ * refusal. Do nothing when the worker wants no answer to P any more.
+ */
+void input_route(struct pending_input *p);
+/*
+ * When the client that was asked P does not read: ask another that reads, if
+ * any.
+ */
+void input_reroute(struct pending_input *p);
+/* Tell the client that is asked P to forget P, with REASON; P is held then. */
+void input_withdraw(struct pending_input *p, const char *reason);
+
+/* ---- input_park.c ---- */
+
+/* Give a new or repeated question P its key. */
+void input_name(struct pending_input *p);
+/* Tell a waiter of IN's questions as soon as no more of them come. */
+void input_gather(struct input *in);
+void input_gather_fini(struct input *in);
+/* Has IN a question that a client with the terms T can be asked? */
+bool input_may_be_told(const struct input *in, const struct client_terms *t);
+
+/* ---- input_guests.c ---- */
+
+#define INPUT_NO_GUEST "" /* no client waits at another machine */
+/*
+ * NULL: a guest that waits for R can be asked Q. Else the capability that
+ * guests lack, or INPUT_NO_GUEST.
+ */
+const char *input_guests_missing(const struct run *r,
+				 const struct input_request *q);
+/* Does a guest wait who can take along a question of IN? */
+bool input_guests_gather(const struct input *in);
+/*
+ * Give IN's questions to the guest that has waited longest. False: no such
+ * guest.
+ */
+bool input_guests_ask(struct input *in);
+
+/* ---- */
+
+/*
+ * End P, which is asked of no client now, with the error ERRMSG, which is
+ * emptied.
+ */
+void input_reject(struct pending_input *p, struct tool_error *errmsg);
+/* Likewise, with the error INPUT_FAILED and the message WHAT. */
+void input_fail(struct pending_input *p, const char *what);
+/*
+ * End and free P, which is asked of no client now, and tell the worker nothing.
+ */
+void input_end(struct pending_input *p);
+
+/* The worker's answer, made of a client's response. */
+struct input_reply {
+	bool ok;
+	char *how;   /* for the log: an action, an error's code; or NULL */
+	char *wrong; /* where CONTENT breaks the schema; or NULL */
+	char *text;  /* JSON, LEN bytes */
+	size_t len;
+};
+
+/*
+ * End P, which is asked of no client now, and send REPLY (lent) to its worker.
+ */
+void input_answer(struct pending_input *p, const struct input_reply *reply);
+
+/*
+ * Read M, a client's result or error for P, and end P with the reply that the
+ * worker gets. A small M is read at once. A large M is read on a thread: M is
+ * taken then, and empty.
+ */
+void input_reply_read(struct pending_input *p, struct requestor *from,
+		      struct rpc_msg *m);
+/* Cancel the thread's job for P, if any: P ends before its answer is read. */
+void input_reply_cancel(struct pending_input *p);
+
+#endif

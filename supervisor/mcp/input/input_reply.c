@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_reply.c - checks a client's answer to a question, and makes the text
+ * that the worker gets: a small answer at once, a large one on a thread.
+ * Nothing fails: the template gets an error for a wrong answer, and a question
+ * that ends meanwhile cancels its job.
+ */
+#include "supervisor/mcp/input/input_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/thread_pool.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/session/session.h"
+
+#define CPU_MS 5000 /* far more than 16 MiB can take */
+/* the member with the user's data; other members are MCP's */
+#define CONTENT "/content"
+
+struct input_reply_job {
+	struct thread_pool *o;
+	struct requestor *who;
+	struct thread_pool_job *job;
+	struct pending_input *p; /* lives until the job ends or is cancelled */
+	struct input_request q;	 /* taken from P, and given back */
+	struct rpc_msg m;
+	struct input_reply reply;
+};
+
+/* ---- on the loop or a thread ---- */
+
+static void take_text(struct input_reply *reply, struct json_object *v)
+{
+	const char *text = json_text(v, &reply->len);
+
+	reply->text = xstrndup(text, reply->len);
+	json_object_put(v);
+}
+
+/* Make REPLY the error ERRMSG, which is emptied. */
+static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
+{
+	struct json_object *e = json_object_new_object();
+
+	reply->how = xstrdup(errmsg->code);
+	json_add(e, "code:s message:s details?O", errmsg->code, errmsg->message,
+		 errmsg->details);
+	tool_error_fini(errmsg);
+	take_text(reply, e);
+}
+
+/*
+ * Likewise, and say first that ERRMSG is about the client's answer: the
+ * template's author does not know the place that ERRMSG names.
+ */
+static void make_misfit(struct input_reply *reply, struct tool_error *errmsg)
+{
+	const char *at = json_member_str(errmsg->details, "pointer");
+	char *place = errmsg->message;
+
+	errmsg->message = xasprintf(
+	    "the client's answer does not fit what was asked: %s", place);
+	if (at != NULL && strncmp(at, CONTENT, strlen(CONTENT)) == 0)
+		reply->wrong = place;
+	else
+		free(place);
+	make_refusal(reply, errmsg);
+}
+
+static void make_answer(struct input_reply *reply,
+			const struct input_request *q,
+			struct json_object *result, struct schema_budget *b)
+{
+	struct tool_error errmsg = {0};
+	struct json_object *answer =
+	    input_request_result(q, result, b, &errmsg);
+
+	if (answer == NULL) {
+		make_misfit(reply, &errmsg);
+		return;
+	}
+	reply->ok = true;
+	reply->how = xstrdup_opt(json_member_str(answer, "action"));
+	take_text(reply, answer);
+}
+
+/* Make REPLY an INPUT_FAILED with ERROR, the client's. */
+static void make_error(struct input_reply *reply, struct json_object *error)
+{
+	const char *message = json_member_str(error, "message");
+	struct json_object *code = json_member(error, "code");
+	struct tool_error errmsg = {0};
+
+	tool_error_set(
+	    &errmsg, "INPUT_FAILED",
+	    json_pack("code:O message:s", code, message != NULL ? message : ""),
+	    "the client answered with an error");
+	make_refusal(reply, &errmsg);
+}
+
+static void make(struct input_reply *reply, const struct input_request *q,
+		 const struct rpc_msg *m, struct schema_budget *b)
+{
+	if (json_object_is_type(m->result, json_type_object))
+		make_answer(reply, q, m->result, b);
+	else
+		make_error(reply, m->error);
+}
+
+static void reply_fini(struct input_reply *reply)
+{
+	free(reply->how);
+	free(reply->wrong);
+	free(reply->text);
+}
+
+/* ---- a question asked once more ---- */
+
+#define AGAIN_MAX 3 /* of a question */
+
+/*
+ * Ask P anew, which is asked of no client now, with REPLY's fault in its
+ * message.
+ */
+static void ask_again(struct pending_input *p, const struct input_reply *reply)
+{
+	struct run *r = p->input->run;
+
+	p->misfits++;
+	audit_input("input_refused", r, p->seq, reply->how);
+	input_request_again(&p->q, reply->wrong);
+	input_name(p); /* an answer by the old key is of before */
+	input_route(p);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
+}
+
+/*
+ * End P with REPLY, or ask a person a few times more after a misfit: people
+ * mistype, and the template is to get the answer that they mean.
+ */
+static void settle(struct pending_input *p, const struct input_reply *reply)
+{
+	if (reply->wrong != NULL && p->misfits < AGAIN_MAX &&
+	    p->q.kind == WORKER_QUESTION_ELICIT)
+		ask_again(p, reply);
+	else
+		input_answer(p, reply);
+}
+
+/* ---- on a thread ---- */
+
+static bool goes_on(void *arg)
+{
+	return thread_pool_may_continue(arg);
+}
+
+static void work(struct thread_pool_job *j, void *arg)
+{
+	struct input_reply_job *job = arg;
+	struct schema_budget b = {
+	    .allowed = SCHEMA_STEPS_MAX, .goes_on = goes_on, .arg = j};
+
+	make(&job->reply, &job->q, &job->m, &b);
+	rpc_async_fini(job->who, &job->m);
+}
+
+/* ---- on the loop ---- */
+
+static void on_read(void *arg, const struct thread_pool_result *end)
+{
+	struct input_reply_job *job = arg;
+
+	(void)end;
+	job->p->job = NULL;
+	job->p->q = job->q;
+	job->q = (struct input_request){0};
+	settle(job->p, &job->reply);
+}
+
+static void drop(void *arg)
+{
+	struct input_reply_job *job = arg;
+
+	/* when the job was not begun */
+	rpc_async_free(job->o, job->who, &job->m);
+	input_request_fini(&job->q);
+	reply_fini(&job->reply);
+	free(job);
+}
+
+static const struct thread_pool_kind kind = {.name = "input",
+					     .cpu_ms = CPU_MS,
+					     .work = work,
+					     .done = on_read,
+					     .drop = drop};
+
+static void read_later(struct pending_input *p, struct requestor *from,
+		       struct rpc_msg *m)
+{
+	struct input_reply_job *job = xcalloc(1, sizeof(*job));
+
+	*job = (struct input_reply_job){.o = p->input->ctx->thread_pool,
+					.who = from,
+					.p = p,
+					.q = p->q,
+					.m = *m};
+	job->job = thread_pool_submit(job->o, from, &kind, job);
+	if (job->job == NULL) {
+		free(job);
+		input_fail(p, "too many large messages of the client are being "
+			      "read already");
+		return;
+	}
+	p->job = job;
+	p->q = (struct input_request){0};
+	*m = (struct rpc_msg){0};
+}
+
+void input_reply_read(struct pending_input *p, struct requestor *from,
+		      struct rpc_msg *m)
+{
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
+	struct input_reply reply = {0};
+
+	if (rpc_async_is_large(m->bytes)) {
+		read_later(p, from, m);
+		return;
+	}
+	make(&reply, &p->q, m, &b);
+	settle(p, &reply);
+	reply_fini(&reply);
+}
+
+void input_reply_cancel(struct pending_input *p)
+{
+	if (p->job != NULL)
+		thread_pool_cancel(p->job->job);
+	p->job = NULL;
+}
+
+void input_reject(struct pending_input *p, struct tool_error *errmsg)
+{
+	struct input_reply reply = {0};
+
+	make_refusal(&reply, errmsg);
+	input_answer(p, &reply);
+	reply_fini(&reply);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_visit.c - a request at this machine that waits for a remote run: its
+ * letters to the run's owner, and the owner's answers in the run's row.
+ * tool_run_retry.c calls it, and runs_abroad.c with each row. A failure to send
+ * is told to the request. When the run gets another owner, the next letter
+ * introduces the waiter there.
+ */
+#include "supervisor/mcp/input/input_visit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/context.h"
+#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/mcp/input/input_request.h"
+#include "supervisor/run/run_row.h"
+
+struct sent { /* the argument of the first letter's callback */
+	struct input_visit *visit; /* NULL: the visit was freed */
+};
+
+struct input_visit {
+	struct request *request;
+	struct run *run;
+	char name[ID_SIZE];
+	uint32_t round;	   /* the request's round */
+	bool known;	   /* the run's owner knows the guest */
+	bool over;	   /* no more letters are sent */
+	struct sent *sent; /* until the first letter is durable */
+	int64_t sent_ms;
+	LIST_ENTRY(input_visit) link; /* in run.visits */
+};
+
+static struct json_object *letter(const struct input_visit *v)
+{
+	return json_pack("guest:s capabilities:o", v->name,
+			 input_request_askable(v->request->terms));
+}
+
+static void post_text(struct input_visit *v, const char *text, store_done done,
+		      void *arg)
+{
+	const struct run *r = v->run;
+
+	v->sent_ms = clock_mono_ms();
+	store_send_answer(v->request->ctx->store, r->requestor->name, r->id,
+			  text, clock_wall_ms() + INPUT_AWAY_MS, done, arg);
+}
+
+/*
+ * Send a letter without waiting for the store: the next letter repeats a lost
+ * one.
+ */
+static void post(struct input_visit *v, struct json_object *o)
+{
+	post_text(v, json_text(o, NULL), NULL, NULL);
+	json_object_put(o);
+}
+
+/* End V's letters, and let V's run be forgotten. */
+static void finish(struct input_visit *v)
+{
+	v->over = true;
+	LIST_REMOVE(v, link);
+}
+
+static void give_up(struct input_visit *v, int rc)
+{
+	finish(v);
+	v->request->ops->not_heard(v->request, rc);
+}
+
+/*
+ * The first letter is durable or failed. V may be over or freed: the run may
+ * have ended meanwhile.
+ */
+static void on_sent(void *arg, const struct store_result *res)
+{
+	struct sent *sent = arg;
+	struct input_visit *v = sent->visit;
+
+	free(sent);
+	if (v == NULL)
+		return;
+	v->sent = NULL;
+	if (res->rc == 0 || v->over)
+		return;
+	give_up(v, res->rc);
+}
+
+struct input_visit *input_visit_new(struct request *c, struct run *r,
+				    uint32_t round, struct json_object *answers)
+{
+	struct input_visit *v;
+	struct json_object *o;
+	const char *text;
+	size_t len;
+
+	/*
+	 * weigh first: a message of 16 MiB is not to be made text to be counted
+	 */
+	if (json_weigh(answers, INPUT_AWAY_MAX) > INPUT_AWAY_MAX)
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
+	v->request = c;
+	v->run = r;
+	v->round = round;
+	id_new(v->name, "guest");
+	o = letter(v);
+	json_add(o, "round:i answers?O", (int64_t)round, answers);
+	text = json_text(o, &len);
+	if (len <= INPUT_AWAY_MAX) {
+		v->sent = xcalloc(1, sizeof(*v->sent));
+		v->sent->visit = v;
+		LIST_INSERT_HEAD(&r->visits, v, link);
+		post_text(v, text, on_sent, v->sent);
+	} else {
+		free(v);
+		v = NULL;
+	}
+	json_object_put(o);
+	return v;
+}
+
+void input_visit_leave(struct input_visit *v, bool cancel)
+{
+	if (v == NULL)
+		return;
+	if (!v->over) {
+		post(v, json_pack("guest:s left:b cancels:b", v->name, true,
+				  cancel));
+		finish(v);
+	}
+	if (v->sent != NULL)
+		v->sent->visit = NULL;
+	free(v);
+}
+
+/* Returns the shown questions of KEYS. */
+static struct json_object *pick(struct json_object *shown,
+				struct json_object *keys)
+{
+	struct json_object *requests = json_member(shown, "requests");
+	struct json_object *some = json_object_new_object();
+
+	json_each(key, keys) {
+		const char *name = json_object_get_string(key);
+		struct json_object *one = json_member(requests, name);
+
+		if (one != NULL)
+			json_object_object_add(some, name,
+					       json_object_get(one));
+	}
+	return some;
+}
+
+/*
+ * Tell V's request its questions, or that another client used its round: both
+ * end V. Otherwise write again before the owner forgets the guest.
+ */
+static void tell(struct input_visit *v, struct json_object *shown)
+{
+	struct json_object *mine =
+	    json_member(json_member(shown, "guests"), v->name);
+	int64_t round = json_member_int(mine, "round");
+	struct request *c = v->request;
+
+	v->known |= mine != NULL;
+	if (round > 0) {
+		finish(v);
+		c->ops->asked_abroad(c, pick(shown, json_member(mine, "keys")),
+				     (uint32_t)round);
+	} else if (json_member_bool(mine, "used")) {
+		give_up(v, 0);
+	} else if (v->sent_ms + INPUT_GUEST_MS / 3 < clock_mono_ms()) {
+		post(v, letter(v));
+	}
+}
+
+/*
+ * End V with its run: when ROW says that other clients' answers were heard for
+ * V's round, tell the request.
+ */
+static void tell_end(struct input_visit *v, const struct store_run *row)
+{
+	uint32_t used = run_row_rounds_used(row);
+
+	if (!v->known && v->round > 0 && v->round <= used &&
+	    !run_round_is_old(v->round, used) && !run_row_heard(row, v->name))
+		give_up(v, 0);
+	else
+		finish(v);
+}
+
+void input_visit_shown(struct run *r, const struct store_run *row)
+{
+	struct json_object *shown = NULL;
+	struct input_visit *v, *after;
+
+	if (LIST_EMPTY(&r->visits))
+		return;
+	if (row != NULL && row->status <= STORE_RUNNING)
+		shown = input_away_shown(row);
+	for (v = LIST_FIRST(&r->visits); v != NULL; v = after) {
+		after = LIST_NEXT(v, link);
+		if (row == NULL)
+			give_up(v, -EAGAIN);
+		else if (row->status <= STORE_RUNNING)
+			tell(v, shown);
+		else
+			tell_end(v, row);
+	}
+	json_object_put(shown);
+}

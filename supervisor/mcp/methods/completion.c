@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - completion/complete: values for arguments of prompts and of
+ * paddock's resources. methods.c calls it by its table. An unknown argument and
+ * a store without an answer give an empty list, since completion is only a
+ * help.
+ */
+#include "supervisor/mcp/methods/completion.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/mcp/methods/prompts.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/mcp/tools/tools.h"
+
+/* ---- the answer ---- */
+
+struct values {
+	struct json_object *list;
+	/* the beginning of each value; borrowed from the call */
+	const char *begin;
+	size_t total;
+};
+
+static struct values values_of(const struct request *c)
+{
+	struct json_object *arg = json_member(c->msg.params, "argument");
+
+	return (struct values){.list = json_object_new_array(),
+			       .begin = json_member_str(arg, "value")};
+}
+
+static void offer(struct values *v, const char *text)
+{
+	if (text == NULL || strncmp(text, v->begin, strlen(v->begin)) != 0)
+		return;
+	if (v->total++ < COMPLETION_MAX)
+		json_object_array_add(v->list, json_text_new(text));
+}
+
+static void answer(struct request *c, struct values *v)
+{
+	request_result(
+	    c, json_pack("completion:o",
+			 json_pack("values:o total:i hasMore:b", v->list,
+				   v->total, v->total > COMPLETION_MAX)));
+}
+
+static const char *argument_name(const struct request *c)
+{
+	return json_member_str(json_member(c->msg.params, "argument"), "name");
+}
+
+/* ---- prompts ---- */
+
+static void complete_prompt(struct request *c, struct json_object *ref)
+{
+	const char *name = json_member_str(ref, "name");
+	const struct catalogue_entry *o =
+	    name != NULL ? prompts_find(c, name) : NULL;
+	struct json_object *list;
+	struct values v;
+
+	if (o == NULL) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.ref.name is no prompt here; prompts/list "
+			      "names them");
+		return;
+	}
+	list = json_member(json_member(o->def, "complete"), argument_name(c));
+	v = values_of(c);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++)
+		offer(&v, json_object_get_string(
+			      json_object_array_get_idx(list, i)));
+	answer(c, &v);
+}
+
+/* ---- resources ---- */
+
+static void nothing(struct request *c)
+{
+	struct values v = values_of(c);
+
+	answer(c, &v);
+}
+
+static void on_runs(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct values v;
+
+	if (!request_unref(c))
+		return;
+	v = values_of(c);
+	for (size_t i = 0; i < res->n_runs; i++)
+		offer(&v, res->runs[i].id);
+	answer(c, &v);
+}
+
+static void complete_run(struct request *c)
+{
+	struct context *ctx = c->session->ctx;
+	struct store_filter f = {.requestor = c->session->requestor->name,
+				 .status = -1,
+				 .limit = COMPLETION_MAX};
+
+	request_ref_large(c);
+	store_list_runs(ctx->store, &f, on_runs, c);
+}
+
+/* Offer the artifacts named in the view of an ended run. */
+static void on_view(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *view = NULL, *list;
+	struct values v;
+
+	if (!request_unref(c))
+		return;
+	if (res->rc == -ENOENT)
+		requestor_missed(c->session->requestor);
+	if (res->rc == 0 && res->runs[0].view != NULL)
+		(void)json_parse(&view, res->runs[0].view,
+				 strlen(res->runs[0].view), NULL);
+	list = json_member(view, "artifacts");
+	v = values_of(c);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++)
+		offer(&v, json_member_str(json_object_array_get_idx(list, i),
+					  "artifactId"));
+	json_object_put(view);
+	answer(c, &v);
+}
+
+static void complete_artifact(struct request *c)
+{
+	struct json_object *context = json_member(c->msg.params, "context");
+	const char *run_id =
+	    json_member_str(json_member(context, "arguments"), "runId");
+	struct context *ctx = c->session->ctx;
+	struct values v;
+	struct run *r;
+
+	if (run_id == NULL || !id_ok(run_id, "run")) {
+		nothing(c);
+		return;
+	}
+	r = runs_find(ctx->runs, c->session->requestor, run_id);
+	if (r == NULL) {
+		request_ref_large(c);
+		store_get_run(ctx->store, c->session->requestor->name, run_id,
+			      on_view, c);
+		return;
+	}
+	v = values_of(c);
+	for (size_t i = 0; i < r->n_artifacts; i++)
+		offer(&v, r->artifacts[i].id);
+	answer(c, &v);
+}
+
+static const struct {
+	const char *name;
+	void (*complete)(struct request *c);
+} own[] = {{"runId", complete_run}, {"artifactId", complete_artifact}};
+
+static void complete_resource(struct request *c, struct json_object *ref)
+{
+	const char *uri = json_member_str(ref, "uri");
+	const struct catalogue_index *offers =
+	    c->session->ctx->catalogue->offers;
+	const struct catalogue_entry *o;
+
+	if (uri == NULL) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.ref needs uri, a string");
+		return;
+	}
+	if (strncmp(uri, RESOURCE_URI_RUNS, strlen(RESOURCE_URI_RUNS)) == 0) {
+		for (size_t i = 0; i < ARRAY_LEN(own); i++)
+			if (strcmp(own[i].name, argument_name(c)) == 0) {
+				own[i].complete(c);
+				return;
+			}
+		nothing(c);
+		return;
+	}
+	o = tools_offer(c->session, &offers->patterns, uri);
+	if (o != NULL)
+		nothing(c); /* templates list no values */
+	else
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.ref.uri is no resource template here; "
+			      "resources/templates/list names them");
+}
+
+static const struct {
+	const char *type;
+	void (*complete)(struct request *c, struct json_object *ref);
+} refs[] = {{"ref/prompt", complete_prompt},
+	    {"ref/resource", complete_resource}};
+
+void completion_complete(struct request *c)
+{
+	struct json_object *arg = json_member(c->msg.params, "argument");
+	struct json_object *ref = json_member(c->msg.params, "ref");
+	const char *type = json_member_str(ref, "type");
+
+	for (size_t i = 0; type != NULL && i < ARRAY_LEN(refs); i++) {
+		if (strcmp(refs[i].type, type) != 0)
+			continue;
+		if (json_member_str(arg, "name") == NULL ||
+		    json_member_str(arg, "value") == NULL)
+			break;
+		refs[i].complete(c, ref);
+		return;
+	}
+	request_error(
+	    c, RPC_INVALID_PARAMS, NULL,
+	    "completion/complete needs params.ref, with the type "
+	    "ref/prompt or ref/resource, and params.argument with name "
+	    "and value, strings");
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.c - the table of methods, which sessions and transports get by the
+ * context, and the methods initialize, server/discover, ping and
+ * logging/setLevel. A malformed request is answered by a JSON-RPC error.
+ */
+#include "supervisor/mcp/methods/methods.h"
+
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
+#include "supervisor/mcp/methods/completion.h"
+#include "supervisor/mcp/methods/deletion.h"
+#include "supervisor/mcp/methods/listen.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/mcp/methods/prompts.h"
+#include "supervisor/mcp/methods/reload_method.h"
+#include "supervisor/mcp/methods/resources.h"
+#include "supervisor/mcp/methods/resources_list.h"
+#include "supervisor/mcp/methods/subscriptions.h"
+#include "supervisor/mcp/tasks/tasks.h"
+#include "supervisor/mcp/tasks/tasks_extension.h"
+#include "supervisor/mcp/methods/nodes.h"
+#include "supervisor/mcp/methods/usage.h"
+#include "supervisor/mcp/uploads/upload_method.h"
+#include "supervisor/mcp/methods/waiting.h"
+#include "supervisor/mcp/tools/tools.h"
+
+#define INSTRUCTIONS                                                           \
+	"Each template is a tool of its own name; its arguments are the "      \
+	"template's inputs. For anything long, run_task_template with "        \
+	"options {\"mode\": \"async\"} gives a runId at once, and "            \
+	"get_task_run tells how it goes. "                                     \
+	"Artifacts are read by get_artifact."
+
+/* For a client with a server to itself. */
+#define INSTRUCTIONS_STDIO                                                     \
+	" This server ends with your client, and its runs do: for those that " \
+	"are to go on, the user starts the daemon, paddockd, and points the "  \
+	"client to its socket or URL."
+
+/* Add {NAME: {FLAG: true}} to CAPS, for all FLAGS up to NULL. */
+static void declare(struct json_object *caps, const char *name,
+		    const char *const *flags)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (; *flags != NULL; flags++)
+		json_object_object_add(o, *flags,
+				       json_object_new_boolean(true));
+	json_object_object_add(caps, name, o);
+}
+
+/*
+ * Return the capabilities of REV. A capability without a name in REV is served
+ * all the same.
+ */
+static struct json_object *capabilities(const struct requestor *q,
+					enum mcp_revision rev)
+{
+	static const char *const changes[] = {"listChanged", NULL};
+	static const char *const subscribes[] = {"subscribe", "listChanged",
+						 NULL};
+	struct json_object *caps = json_object_new_object();
+
+	declare(caps, "logging", changes + 1);
+	declare(caps, "tools", changes);
+	declare(caps, "resources", subscribes);
+	declare(caps, "prompts", changes);
+	if (mcp_has(rev, MCP_COMPLETIONS))
+		declare(caps, "completions", changes + 1);
+	if (mcp_has(rev, MCP_TASKS))
+		json_add(caps, "tasks:o", tasks_capability(q));
+	/* an extension with members counts as absent */
+	if (mcp_has(rev, MCP_STATELESS))
+		json_add(caps, "extensions:o",
+			 json_pack("io.modelcontextprotocol/tasks:o",
+				   json_object_new_object()));
+	return caps;
+}
+
+static const char *instructions(const struct context *ctx)
+{
+	return ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
+				: INSTRUCTIONS;
+}
+
+static void initialize(struct request *c)
+{
+	struct session *s = c->session;
+	struct json_object *result;
+
+	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "initialize needs params.protocolVersion, a string "
+		    "such as \"%s\"",
+		    mcp_revision_name(MCP_LATEST_SESSION));
+		return;
+	}
+	/* the capabilities would be kept in memory */
+	if (rpc_async_is_large(c->msg.bytes)) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "initialize has %zu bytes, or values that count "
+			      "as so many; at most %d are taken",
+			      c->msg.bytes, RPC_ASYNC_LARGE);
+		return;
+	}
+	if (s->greeted) {
+		request_error(c, RPC_INVALID_REQUEST, NULL,
+			      "this connection is initialized already");
+		return;
+	}
+	s->terms.revision =
+	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
+	s->greeted = true;
+	session_set_capabilities(s, mcp_known_capabilities(json_member(
+					c->msg.params, "capabilities")));
+	result =
+	    json_pack("protocolVersion:s capabilities:o serverInfo:o "
+		      "instructions:s",
+		      mcp_revision_name(s->terms.revision),
+		      capabilities(s->requestor, s->terms.revision),
+		      mcp_server_info(s->terms.revision), instructions(s->ctx));
+	log_info("session", "requestor=%s revision=%s", s->requestor->name,
+		 mcp_revision_name(s->terms.revision));
+	request_result(c, result);
+}
+
+static void discover(struct request *c)
+{
+	enum mcp_revision rev = c->terms->revision;
+	struct json_object *result =
+	    json_pack("supportedVersions:o capabilities:o instructions:s",
+		      mcp_revisions(), capabilities(c->requestor, rev),
+		      instructions(c->ctx));
+
+	mcp_add_cache_hint(result, rev, MCP_CACHE_DISCOVER);
+	request_result(c, result);
+}
+
+static void ping(struct request *c)
+{
+	request_result(c, json_object_new_object());
+}
+
+static void set_level(struct request *c)
+{
+	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
+
+	if (level < 0) {
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "logging/setLevel needs params.level, one of "
+		    "emergency, alert, critical, error, warning, notice, "
+		    "info, debug");
+		return;
+	}
+	c->session->terms.log_level = level;
+	session_changed(c->session);
+	request_result(c, json_object_new_object());
+}
+
+/* Name, function, required feature, allowed before initialize, slow. */
+static const struct method all[] = {
+    {"initialize", initialize, MCP_SESSIONS, true, false},
+    {"ping", ping, MCP_SESSIONS, true, false},
+    {"server/discover", discover, MCP_STATELESS, true, false},
+    {"tools/list", tools_list, MCP_ALWAYS, false, false},
+    {"tools/call", tools_call, MCP_ALWAYS, false, true},
+    {"tasks/get", tasks_get, MCP_TASKS, false, false},
+    {"tasks/result", tasks_result, MCP_TASKS, false, true},
+    {"tasks/list", tasks_list, MCP_TASKS, false, false},
+    {"tasks/cancel", tasks_cancel, MCP_TASKS, false, false},
+    {"tasks/get", tasks_extension_get, MCP_STATELESS, false, false},
+    {"tasks/update", tasks_extension_update, MCP_STATELESS, false, false},
+    {"tasks/cancel", tasks_extension_cancel, MCP_STATELESS, false, false},
+    {"resources/list", resources_list, MCP_ALWAYS, false, false},
+    {"resources/templates/list", resources_templates, MCP_ALWAYS, false, false},
+    {"resources/read", resources_read, MCP_ALWAYS, false, false},
+    {"resources/subscribe", subscriptions_add, MCP_SESSIONS, false, false},
+    {"resources/unsubscribe", subscriptions_drop, MCP_SESSIONS, false, false},
+    {"subscriptions/listen", listen_begin, MCP_STATELESS, true, true},
+    {"logging/setLevel", set_level, MCP_SESSIONS, false, false},
+    {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
+    {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
+    {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {"paddock/usage", usage_get, MCP_ALWAYS, false, false},
+    {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},
+    {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
+    {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
+    {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
+    {"paddock/reload", reload_method, MCP_ALWAYS, false, true},
+    {"paddock/nodes", nodes_get, MCP_ALWAYS, false, false},
+    {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},
+    {"paddock/deleteArtifacts", deletion_artifacts, MCP_ALWAYS, false, true},
+    {NULL, NULL, MCP_ALWAYS, false, false},
+};
+
+const struct methods methods = {all, subscriptions_list, subscriptions_restore};

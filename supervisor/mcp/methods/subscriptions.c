@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subscriptions.c - resources/subscribe and unsubscribe: the subscriber of a
+ * session, and its notifications. methods.c calls it, http_session_store.c
+ * keeps the URIs. The URI of no resource is not found; a URI over the bound is
+ * refused.
+ */
+#include "supervisor/mcp/methods/subscriptions.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/mcp/methods/resources.h"
+#include "supervisor/mcp/methods/subscriber.h"
+
+struct session_subscriptions {
+	struct session *session; /* borrowed */
+	struct subscriber *uris;
+	struct session_observer observer;
+};
+
+static bool tell_session(void *arg, const char *uri)
+{
+	struct session *s = arg;
+	struct json_object *params;
+
+	if (session_is_backlogged(s)) /* told when the client reads again */
+		return false;
+	if (!session_has_push_stream(s))
+		return true;
+	params = json_pack("uri:s", uri);
+	session_tell(s, NULL, "notifications/resources/updated", params);
+	json_object_put(params);
+	return true;
+}
+
+static const struct subscriber_ops session_ops = {.tell = tell_session};
+
+static void on_gone(struct session_observer *observer)
+{
+	struct session_subscriptions *own =
+	    CONTAINER(observer, struct session_subscriptions, observer);
+	struct session *s = own->session;
+
+	session_unobserve(s, observer);
+	s->subscriptions = NULL;
+	subscriber_free(own->uris);
+	free(own);
+}
+
+static void on_push_open(struct session_observer *observer)
+{
+	subscriber_tell_missed(
+	    CONTAINER(observer, struct session_subscriptions, observer)->uris);
+}
+
+static const struct session_observer_ops observer_ops = {
+    .on_gone = on_gone, .on_push_open = on_push_open};
+
+static struct subscriber *of_session(struct session *s)
+{
+	struct session_subscriptions *own = s->subscriptions;
+
+	if (own == NULL) {
+		own = s->subscriptions = xcalloc(1, sizeof(*own));
+		own->session = s;
+		own->uris = subscriber_new(s, &session_ops, s);
+		session_observe(s, &own->observer, &observer_ops);
+	}
+	return own->uris;
+}
+
+static void done(struct request *c)
+{
+	request_result(c, json_object_new_object());
+}
+
+static const char *uri_of(const struct request *c)
+{
+	return json_member_str(c->msg.params, "uri");
+}
+
+/* Return C's uri; NULL: missing, and C was answered. */
+static const char *need_uri(struct request *c)
+{
+	const char *uri = uri_of(c);
+
+	if (uri == NULL)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "%s needs params.uri, a string", c->msg.method);
+	return uri;
+}
+
+static void on_added(struct request *c, enum subscribed what)
+{
+	if (what == SUBSCRIBED_NOT_FOUND) {
+		resources_not_found(c, uri_of(c));
+	} else if (what == SUBSCRIBED_TOO_MANY) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "this session has %d subscriptions, which is the "
+			      "most; resources/unsubscribe ends one",
+			      SUBSCRIPTIONS_MAX);
+	} else {
+		session_changed(c->session);
+		done(c);
+	}
+}
+
+void subscriptions_add(struct request *c)
+{
+	const char *uri = need_uri(c);
+
+	if (uri != NULL)
+		subscriber_add(of_session(c->session), c, uri, on_added);
+}
+
+void subscriptions_drop(struct request *c)
+{
+	const char *uri = need_uri(c);
+
+	if (uri == NULL)
+		return;
+	if (subscriber_drop(of_session(c->session), uri))
+		session_changed(c->session);
+	done(c);
+}
+
+/* ---- after a restart ---- */
+
+struct json_object *subscriptions_list(const struct session *s, size_t bytes)
+{
+	return s->subscriptions != NULL
+		   ? subscriber_list(s->subscriptions->uris, bytes)
+		   : json_object_new_array();
+}
+
+void subscriptions_restore(struct session *s, struct json_object *uris)
+{
+	size_t n = json_length(uris);
+
+	for (size_t i = 0; i < n && i < SUBSCRIPTIONS_MAX; i++) {
+		struct json_object *uri = json_object_array_get_idx(uris, i);
+
+		if (json_object_is_type(uri, json_type_string))
+			subscriber_restore(of_session(s),
+					   json_object_get_string(uri));
+	}
+}

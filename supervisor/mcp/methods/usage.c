@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage.c - paddock/usage: runs, CPU time and bytes by requestor and template,
+ * and uploads. methods.c calls it. A local user who runs the machine or
+ * paddockd sees the use of all requestors, any other client the use of its own
+ * requestor alone.
+ */
+#include "supervisor/mcp/methods/usage.h"
+
+#include "proto/json/json_pack.h"
+
+static int64_t since_of(const struct request *c)
+{
+	return json_member_int(c->msg.params, "since") / STORE_USE_HOUR_MS *
+	       STORE_USE_HOUR_MS;
+}
+
+/* Describe U; the uploads of a requestor have no template. */
+static struct json_object *view_of(const struct store_use *u)
+{
+	if (u->template_id[0] == '\0')
+		return json_pack("requestor:s uploads:i bytes:i", u->requestor,
+				 u->runs, u->bytes);
+	return json_pack("requestor:s templateId:s runs:i cpuMs:i bytes:i",
+			 u->requestor, u->template_id, u->runs, u->cpu_ms,
+			 u->bytes);
+}
+
+static void on_used(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *rows;
+
+	if (!request_unref(c))
+		return;
+	if (res->rc != 0) {
+		request_unreadable(c, res->rc);
+		return;
+	}
+	rows = json_object_new_array();
+	for (size_t i = 0; i < res->n_uses; i++)
+		json_object_array_add(rows, view_of(&res->uses[i]));
+	request_result(c, json_pack("since:i rows:o more:b", since_of(c), rows,
+				    res->n_uses == STORE_USES_MAX));
+}
+
+void usage_get(struct request *c)
+{
+	struct json_object *since = json_member(c->msg.params, "since");
+
+	if (since != NULL && (!json_object_is_type(since, json_type_int) ||
+			      json_object_get_int64(since) < 0)) {
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "params.since has to be milliseconds since 1970");
+		return;
+	}
+	request_ref(c);
+	store_used(c->ctx->store,
+		   request_is_operator(c) ? NULL : c->requestor->name,
+		   since_of(c), on_used, c);
+}

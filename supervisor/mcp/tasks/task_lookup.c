@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_lookup.c - finds the task named by a request of tasks/..., for tasks.c
+ * and tasks_extension.c. Unknown, expired and other requestors' tasks are a
+ * single error, so that a client does not learn which.
+ */
+#include "supervisor/mcp/tasks/task_lookup.h"
+
+#include <errno.h>
+
+#include "proto/json/json_pack.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/session/response.h"
+
+const char *task_lookup_id(struct request *c)
+{
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	if (id == NULL)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      "%s needs params.taskId, a string",
+			      c->msg.method);
+	return id;
+}
+
+/*
+ * Answer C: unknown, expired, another requestor's or no task at all; the client
+ * does not learn which.
+ */
+static void not_found(struct request *c)
+{
+	requestor_missed(c->requestor);
+	audit_refused(c->requestor, c->msg.method,
+		      json_member_str(c->msg.params, "taskId"),
+		      "TASK_NOT_FOUND");
+	request_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
+}
+
+bool task_lookup_is_task(const struct run *r)
+{
+	return r->durable && task_json_is_live(r);
+}
+
+bool task_lookup_missing(struct request *c, const struct run_found *f)
+{
+	if (f->run != NULL
+		? task_lookup_is_task(f->run)
+		: f->res->rc == 0 && task_json_row_is_live(f->res->runs))
+		return false;
+	if (f->run != NULL || f->res->rc == 0 || f->res->rc == -ENOENT)
+		not_found(c);
+	else
+		request_unreadable(c, f->res->rc);
+	return true;
+}
+
+struct run_result_source task_lookup_source(const struct request *c,
+					    const struct store_run *row,
+					    struct json_object **made)
+{
+	*made = row->view == NULL ? run_json_row(row) : NULL;
+	return (struct run_result_source){
+	    .id = row->id,
+	    .status = row->status,
+	    .form = row->task,
+	    .promised = response_has_schema(c, row->template_id),
+	    .view = *made == NULL ? row->view : json_text(*made, NULL)};
+}
+
+struct run_result_source task_lookup_source_live(const struct request *c,
+						 const struct run *r)
+{
+	return (struct run_result_source){
+	    .id = r->id,
+	    .status = run_stored_status(r),
+	    .form = task_json_form(r),
+	    .promised = response_has_schema(c, r->template->id),
+	    .view = r->view};
+}
+
+bool task_lookup_unrecorded(struct request *c, const struct run_notice *n)
+{
+	if (n->unrecorded != NULL)
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the task has ended, but its outcome cannot be "
+			      "recorded: %s",
+			      n->unrecorded);
+	return n->unrecorded != NULL;
+}
+
+bool task_lookup_not_cancelled(struct request *c, const struct run_found *f)
+{
+	if (f->silent == NULL || f->res->rc == 0)
+		return task_lookup_missing(c, f);
+	request_error(c, RPC_INTERNAL_ERROR, NULL,
+		      "the task was not cancelled: %s", f->silent);
+	return true;
+}
+
+void task_lookup_cancels_late(struct request *c)
+{
+	request_error(c, RPC_INTERNAL_ERROR, NULL,
+		      "another server has this task and does not answer "
+		      "now; it cancels the task as soon as it can");
+}
+
+void task_lookup_retrieved(const struct request *c)
+{
+	audit_task("task_result_retrieved", c->requestor,
+		   json_member_str(c->msg.params, "taskId"), NULL);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_lookup.h - finds the task named by a request, for tasks.c and
+ * tasks_extension.c.
+ */
+#ifndef SUPERVISOR_TASKS_TASK_LOOKUP_H
+#define SUPERVISOR_TASKS_TASK_LOOKUP_H
+
+#include "supervisor/run/result/run_result.h"
+#include "supervisor/session/request.h"
+#include "supervisor/mcp/tools/run_lookup.h"
+
+/* Return params.taskId, borrowed; NULL: missing, and C was answered. */
+const char *task_lookup_id(struct request *c);
+
+/* Is R a task which its requestor may see? */
+bool task_lookup_is_task(const struct run *r);
+
+/* Answer C if F is no living task of C's requestor. Returns whether so. */
+bool task_lookup_missing(struct request *c, const struct run_found *f);
+
+/*
+ * Return the source for the result of ROW, which has ended and was read whole;
+ * valid as long as ROW and *MADE, which the caller owns.
+ */
+struct run_result_source task_lookup_source(const struct request *c,
+					    const struct store_run *row,
+					    struct json_object **made);
+
+/*
+ * Return the source for the result of R, which is recorded; valid as long as R.
+ */
+struct run_result_source task_lookup_source_live(const struct request *c,
+						 const struct run *r);
+
+/* Answer C if N says that the end cannot be recorded. Returns whether so. */
+bool task_lookup_unrecorded(struct request *c, const struct run_notice *n);
+
+/* As task_lookup_missing(), for a request to cancel F. */
+bool task_lookup_not_cancelled(struct request *c, const struct run_found *f);
+
+/* Answer C: the task's server is silent, but the row tells it to cancel. */
+void task_lookup_cancels_late(struct request *c);
+
+/* Log to the audit log that C's client reads the result of the task. */
+void task_lookup_retrieved(const struct request *c);
+
+#endif

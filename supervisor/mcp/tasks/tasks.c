@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks.c - tasks/get, result, list and cancel; methods.c calls it by its
+ * table. tasks/result waits for the notice of a local run, and reads the row of
+ * a remote run again and again. Unknown, expired and other requestors' tasks
+ * are a single error, so that a client does not learn which.
+ */
+#include "supervisor/mcp/tasks/tasks.h"
+#include "supervisor/mcp/tasks/task_lookup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/run/requestor/admission.h"
+#include "supervisor/mcp/tools/run_lookup.h"
+#include "supervisor/mcp/input/input.h"
+#include "supervisor/session/pagination.h"
+#include "supervisor/run/task_json.h"
+
+#define ELSEWHERE_MS 500 /* ms between reads of a remote run */
+
+/* ---- tasks/get ---- */
+
+static void show_ours(struct request *c, struct run *r)
+{
+	requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
+	request_result(c, task_json_make(r));
+	input_task_known(r);
+}
+
+static void show(struct request *c, const struct run_found *f)
+{
+	struct store_run row;
+
+	if (task_lookup_missing(c, f))
+		return;
+	if (f->run != NULL) {
+		show_ours(c, f->run);
+		return;
+	}
+	row = f->res->runs[0];
+	if (f->silent != NULL) { /* the owner's last report is old */
+		row.awaiting = false;
+		row.task_note = NULL;
+	}
+	request_result(c, task_json_row(&row));
+}
+
+void tasks_get(struct request *c)
+{
+	const char *id = task_lookup_id(c);
+
+	if (id != NULL)
+		run_lookup(c,
+			   &(struct run_query){.want = RUN_LOOKUP_TASK,
+					       .id = id,
+					       .found = show,
+					       .fits = task_json_row_is_live});
+}
+
+/* ---- tasks/result ---- */
+
+struct wait {			/* request.state */
+	struct run_watch watch; /* watch of the task's run */
+	struct request *request;
+};
+
+static void wait_free(void *state)
+{
+	struct wait *w = state;
+
+	run_watch_del(&w->watch);
+	run_waiter_del(&w->request->waiter);
+	free(w);
+}
+
+static const struct request_ops wait_ops = {.free = wait_free};
+
+static void cancelled(struct request *c)
+{
+	struct json_object *data = json_object_new_object();
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	task_lookup_retrieved(c);
+	json_add(data, "errorCode:s runId:s", "RUN_CANCELED", id);
+	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
+}
+
+/*
+ * Answer with the result of the call which made the task: it is over and
+ * recorded.
+ */
+static void give(struct request *c, const struct run_result_source *a)
+{
+	if (a->status == STORE_CANCELED) {
+		cancelled(c);
+		return;
+	}
+	task_lookup_retrieved(c);
+	response_run_of_task(c, a);
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg);
+
+static void on_notice(struct run_watch *watch, struct run *r,
+		      const struct run_notice *n)
+{
+	struct request *c = CONTAINER(watch, struct wait, watch)->request;
+	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
+	struct run_result_source a;
+
+	if (n->kind == NOTICE_LEFT && r->away.place != RUN_HERE) {
+		wait_free(request_take_state(c));
+		request_error(
+		    c, RPC_INTERNAL_ERROR,
+		    json_pack("runId:s retryAfterMs:i", r->id,
+			      ADMISSION_RETRY_MS),
+		    "this server is being stopped, and another has the "
+		    "task, or will: ask for its result again");
+		return;
+	}
+	if (n->kind != NOTICE_RECORDED &&
+	    !(n->kind == NOTICE_STATE && asked_to_end))
+		return;
+	wait_free(request_take_state(c));
+	if (asked_to_end)
+		cancelled(c);
+	else if (!task_lookup_unrecorded(c, n) &&
+		 !request_backlogged(c, look_for_result)) {
+		a = task_lookup_source_live(c, r);
+		give(c, &a);
+	}
+}
+
+static void wait_for(struct request *c, struct run *r)
+{
+	struct wait *w;
+
+	if (task_json_status(r) == TASK_CANCELLED) {
+		cancelled(c);
+		return;
+	}
+	w = xcalloc(1, sizeof(*w));
+	w->request = c;
+	w->watch.on_notice = on_notice;
+	request_set_state(c, &wait_ops, w);
+	run_watch_add(r, &w->watch);
+	run_waiter_add(r, &c->waiter);
+}
+
+static void give_row(struct request *c, const struct store_run *row)
+{
+	struct json_object *made;
+	struct run_result_source a = task_lookup_source(c, row, &made);
+
+	give(c, &a);
+	json_object_put(made);
+}
+
+static void on_result(struct request *c, const struct run_found *f)
+{
+	const struct store_run *row;
+
+	if (task_lookup_missing(c, f))
+		return;
+	if (f->run != NULL) {
+		wait_for(c, f->run);
+		return;
+	}
+	row = f->res->runs;
+	if (task_json_row_status(row) == TASK_CANCELLED) {
+		cancelled(c);
+	} else if (task_json_is_over(task_json_row_status(row))) {
+		give_row(c, row);
+	} else {
+		run_lookup_owner_died(c->ctx, row);
+		request_set_timer(c, ELSEWHERE_MS, look_for_result);
+	}
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+
+	(void)fd, (void)what;
+	if (request_backlogged(c, look_for_result))
+		return;
+	run_lookup(c, &(struct run_query){
+			  .want = RUN_LOOKUP_WHOLE,
+			  .id = json_member_str(c->msg.params, "taskId"),
+			  .found = on_result});
+}
+
+void tasks_result(struct request *c)
+{
+	const char *id = task_lookup_id(c);
+	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
+
+	if (r != NULL && task_lookup_is_task(r))
+		wait_for(c, r);
+	else if (id != NULL)
+		look_for_result(-1, 0, c);
+}
+
+/* ---- tasks/list ---- */
+
+static void on_list(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *list, *result;
+
+	if (!request_unref(c))
+		return;
+	if (res->rc != 0) {
+		request_unreadable(c, res->rc);
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
+		struct run *r = run_lookup_ours(c, res->runs[i].id);
+
+		json_object_array_add(list, r != NULL && task_lookup_is_task(r)
+						? task_json_make(r)
+						: task_json_row(&res->runs[i]));
+	}
+	result = json_pack("tasks:o", list);
+	if (res->n_runs > TASKS_PAGE)
+		pagination_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
+	request_result(c, result);
+}
+
+void tasks_list(struct request *c)
+{
+	const struct requestor *q = c->session->requestor;
+	struct context *ctx = c->session->ctx;
+	char before[PAGINATION_WHERE_MAX + 1];
+
+	if (requestor_is_anonymous(q)) {
+		request_error(
+		    c, RPC_METHOD_NOT_FOUND, NULL,
+		    "tasks/list is not for callers without a name, since "
+		    "it would show one the tasks of another; the "
+		    "operator can give you a token");
+		return;
+	}
+	if (!pagination_read_cursor(c, before))
+		return;
+	if (before[0] == '\0') {
+		snprintf(before, sizeof(before), "%s", ID_AFTER_ALL);
+	} else if (!id_ok(before, "run")) {
+		pagination_refuse_cursor(c);
+		return;
+	}
+	request_ref(c);
+	store_list_tasks(ctx->store, q->name, before, clock_wall_ms(),
+			 TASKS_PAGE + 1, on_list, c);
+}
+
+/* ---- tasks/cancel ---- */
+
+static void is_over(struct request *c, enum task_json_status status)
+{
+	request_error(c, RPC_INVALID_PARAMS, NULL,
+		      "this task has ended already: it is %s",
+		      task_json_status_name(status));
+}
+
+static void state_put(void *state)
+{
+	json_object_put(state);
+}
+
+static const struct request_ops canceled_ops = {.free = state_put};
+
+/*
+ * Answer once the store has done this read, and so all earlier writes: the
+ * cancel is durable, if anything can be.
+ */
+static void on_cancelled(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+
+	(void)res;
+	if (request_unref(c))
+		request_result(c, json_object_get(c->state));
+}
+
+static void cancel_live(struct request *c, struct run *r)
+{
+	struct context *ctx = c->session->ctx;
+
+	if (task_json_is_over(task_json_status(r))) {
+		is_over(c, task_json_status(r));
+		return;
+	}
+	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
+	runs_cancel(ctx->runs, r);
+	request_set_state(c, &canceled_ops, task_json_make(r));
+	request_ref(c);
+	store_get_task(ctx->store, c->session->requestor->name, r->id,
+		       on_cancelled, c);
+}
+
+static void cancel_row(struct request *c, const struct run_found *f)
+{
+	const struct store_run *row = f->res->runs;
+
+	if (f->silent != NULL)
+		task_lookup_cancels_late(c);
+	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
+		is_over(c, task_json_row_status(row));
+	else
+		request_result(c, task_json_row(row));
+}
+
+static void cancel(struct request *c, const struct run_found *f)
+{
+	if (task_lookup_not_cancelled(c, f))
+		return;
+	if (f->run != NULL)
+		cancel_live(c, f->run);
+	else
+		cancel_row(c, f);
+}
+
+void tasks_cancel(struct request *c)
+{
+	const char *id = task_lookup_id(c);
+
+	if (id != NULL)
+		run_lookup(c,
+			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+					       .id = id,
+					       .found = cancel,
+					       .fits = task_json_row_is_live});
+}
+
+/* ---- the capability ---- */
+
+static struct json_object *with(const char *key, struct json_object *value)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, key, value);
+	return o;
+}
+
+struct json_object *tasks_capability(const struct requestor *requestor)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (!requestor_is_anonymous(requestor))
+		json_add(o, "list:o", json_object_new_object());
+	json_add(o, "cancel:o requests:o", json_object_new_object(),
+		 with("tools", with("call", json_object_new_object())));
+	return o;
+}

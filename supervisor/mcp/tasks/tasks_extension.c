@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks_extension.c - tasks/get, update and cancel of the Tasks extension;
+ * methods.c calls it by its table. An end not recorded yet is awaited. A
+ * request which does not declare the extension is refused; unknown, expired and
+ * other requestors' tasks are a single error.
+ */
+#include "supervisor/mcp/tasks/tasks_extension.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/mcp/input/input.h"
+#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/mcp/tasks/task_lookup.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/session/response.h"
+
+/* Return the id of the task which C names; NULL: C was answered. */
+static const char *wanted(struct request *c)
+{
+	const char *id = task_lookup_id(c);
+
+	if (id == NULL ||
+	    mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS))
+		return id;
+	request_error(c, RPC_MISSING_CAPABILITY,
+		      mcp_missing_capability(MCP_EXTENSION_TASKS),
+		      "%s is for clients that declare the extension "
+		      "io.modelcontextprotocol/tasks in each request",
+		      c->msg.method);
+	return NULL;
+}
+
+static void acknowledge(struct request *c)
+{
+	request_result(c, json_object_new_object());
+}
+
+/* ---- tasks/get ---- */
+
+static void look(evutil_socket_t fd, short what, void *arg);
+
+struct wait {			/* request.state */
+	struct run_watch watch; /* watch of the task's run */
+	struct request *request;
+};
+
+static void wait_free(void *state)
+{
+	struct wait *w = state;
+
+	run_watch_del(&w->watch);
+	free(w);
+}
+
+static const struct request_ops wait_ops = {.free = wait_free};
+
+static void give(struct request *c, struct json_object *task,
+		 const struct run_result_source *a)
+{
+	task_lookup_retrieved(c);
+	if (a->status == STORE_CANCELED)
+		request_result(c, task);
+	else
+		response_task(c, task, a);
+}
+
+static void on_notice(struct run_watch *watch, struct run *r,
+		      const struct run_notice *n)
+{
+	struct request *c = CONTAINER(watch, struct wait, watch)->request;
+	struct run_result_source a;
+
+	if (n->kind != NOTICE_RECORDED)
+		return;
+	wait_free(request_take_state(c));
+	if (!task_lookup_unrecorded(c, n) && !request_backlogged(c, look)) {
+		a = task_lookup_source_live(c, r);
+		give(c, task_json_detailed(r, NULL), &a);
+	}
+}
+
+/* Wait for the record of R's end, which is not public before. */
+static void await_record(struct request *c, struct run *r)
+{
+	struct wait *w = xcalloc(1, sizeof(*w));
+
+	w->request = c;
+	w->watch.on_notice = on_notice;
+	request_set_state(c, &wait_ops, w);
+	run_watch_add(r, &w->watch);
+}
+
+static void show_ours(struct request *c, struct run *r)
+{
+	requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
+	if (run_terminal(r)) {
+		await_record(c, r);
+		return;
+	}
+	request_result(c, task_json_detailed(r, input_requests(r, c->terms)));
+	input_task_known(r);
+}
+
+static void show_row(struct request *c, const struct store_run *row)
+{
+	bool open = row->status <= STORE_RUNNING;
+	struct json_object *task = task_json_detailed_row(
+			       row, open ? input_away_requests(row, c->terms)
+					 : NULL),
+			   *made;
+	struct run_result_source a;
+
+	if (open) {
+		request_result(c, task);
+		return;
+	}
+	a = task_lookup_source(c, row, &made);
+	give(c, task, &a);
+	json_object_put(made);
+}
+
+static void show(struct request *c, const struct run_found *f)
+{
+	struct store_run row;
+
+	if (task_lookup_missing(c, f))
+		return;
+	if (f->run != NULL) {
+		show_ours(c, f->run);
+		return;
+	}
+	row = f->res->runs[0];
+	if (f->silent != NULL) /* the owner's last report is old */
+		row.task_note = row.asked = NULL;
+	show_row(c, &row);
+}
+
+static void look(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+
+	(void)fd, (void)what;
+	if (!request_backlogged(c, look))
+		run_lookup(c,
+			   &(struct run_query){
+			       .want = RUN_LOOKUP_VIEW,
+			       .id = json_member_str(c->msg.params, "taskId"),
+			       .found = show,
+			       .fits = task_json_row_is_live});
+}
+
+void tasks_extension_get(struct request *c)
+{
+	const char *id = wanted(c);
+	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
+
+	if (r != NULL && task_lookup_is_task(r))
+		show_ours(c, r);
+	else if (id != NULL)
+		look(-1, 0, c);
+}
+
+/* ---- tasks/update ---- */
+
+static bool has_objects_alone(struct json_object *all)
+{
+	json_object_object_foreach(all, key, value) {
+		(void)key;
+		if (!json_object_is_type(value, json_type_object))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Return params.inputResponses, borrowed; NULL: malformed, and C was answered.
+ */
+static struct json_object *responses_of(struct request *c)
+{
+	struct json_object *all = json_member(c->msg.params, "inputResponses");
+
+	if (json_object_is_type(all, json_type_object) &&
+	    has_objects_alone(all))
+		return all;
+	request_error(
+	    c, RPC_INVALID_PARAMS, NULL,
+	    "tasks/update needs params.inputResponses, an object with "
+	    "an object for each key of inputRequests that it answers");
+	return NULL;
+}
+
+/* The answers were sent to the owner, or RC says why not. */
+static void on_forwarded(struct request *c, int rc)
+{
+	if (rc == 0)
+		acknowledge(c);
+	else if (rc == -EOPNOTSUPP)
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "another server runs this task, and takes the "
+			      "answers to what it asks: send them there");
+	else
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "the answers cannot be given to the server that "
+			      "runs this task now: %s",
+			      store_says(rc));
+}
+
+/* Pass the answers on. An answer to no open question is not an error. */
+static void update(struct request *c, const struct run_found *f)
+{
+	struct json_object *answers =
+	    json_member(c->msg.params, "inputResponses");
+
+	if (task_lookup_missing(c, f))
+		return;
+	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
+		input_away_send(c, f->res->runs->id, answers, on_forwarded);
+		return;
+	}
+	if (f->run != NULL)
+		input_answer_keys(f->run, c->requestor, answers, c->msg.bytes);
+	acknowledge(c);
+}
+
+void tasks_extension_update(struct request *c)
+{
+	const char *id = wanted(c);
+
+	if (id != NULL && responses_of(c) != NULL)
+		run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_ROW,
+						  .id = id,
+						  .found = update});
+}
+
+/* ---- tasks/cancel ---- */
+
+/*
+ * Answer once the store has done this read, and so all earlier writes: the
+ * cancel is durable, if anything can be.
+ */
+static void on_cancelled(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+
+	(void)res;
+	if (request_unref(c))
+		acknowledge(c);
+}
+
+static void cancel_ours(struct request *c, struct run *r)
+{
+	if (run_terminal(r) || r->state == RUN_CANCELLING) {
+		acknowledge(c);
+		return;
+	}
+	audit_task("task_cancel_asked", c->requestor, r->id, NULL);
+	request_ref(c);
+	runs_cancel(c->ctx->runs, r);
+	store_get_task(c->ctx->store, c->requestor->name,
+		       json_member_str(c->msg.params, "taskId"), on_cancelled,
+		       c);
+}
+
+static void cancel(struct request *c, const struct run_found *f)
+{
+	if (task_lookup_not_cancelled(c, f))
+		return;
+	if (f->run != NULL)
+		cancel_ours(c, f->run);
+	else if (f->silent != NULL)
+		task_lookup_cancels_late(c);
+	else
+		acknowledge(c);
+}
+
+void tasks_extension_cancel(struct request *c)
+{
+	const char *id = wanted(c);
+
+	if (id != NULL)
+		run_lookup(c,
+			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+					       .id = id,
+					       .found = cancel,
+					       .fits = task_json_row_is_live});
+}

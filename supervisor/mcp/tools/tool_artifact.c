@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_artifact.c - get_artifact, called through contract_tools.c: bytes of an
+ * artifact in base64, with a picture or text as content for a model. An
+ * artifact which cannot be read is refused with the reason.
+ */
+#include "supervisor/mcp/tools/contract_tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/base64.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp.h"
+#include "supervisor/run/requestor/admission.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/response.h"
+#include "supervisor/store/store.h"
+
+#define IMAGE_MAX ((int64_t)1 << 20) /* bytes of a picture to show */
+
+static void refuse_artifact(struct request *c, const char *id,
+			    const struct store_result *res)
+{
+	struct tool_error r = {0};
+	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
+
+	switch (res->rc) {
+	case -ENOENT:
+		requestor_missed(c->session->requestor);
+		tool_error_set(&r, "ARTIFACT_NOT_FOUND", NULL,
+			       "you have no artifact \"%.64s\"", id);
+		break;
+	case -ESTALE:
+		tool_error_set(
+		    &r, "ARTIFACT_EXPIRED", NULL,
+		    "the artifact %s has passed its time and is gone", id);
+		break;
+	case -ERANGE:
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)res->artifact->size);
+		snprintf(err.text, sizeof(err.text),
+			 "/offset is beyond the artifact's %lld bytes",
+			 (long long)res->artifact->size);
+		contract_tools_invalid(&r, "", &err);
+		break;
+	default:
+		tool_error_set(
+		    &r, "STORE_UNAVAILABLE", admission_store_details(),
+		    "the artifact cannot be read now: %s", store_says(res->rc));
+	}
+	request_tool_error(c, &r);
+}
+
+/* ---- the type of an artifact ---- */
+
+/*
+ * The first bytes of pictures: clients pass pictures to models, which refuse
+ * false ones.
+ */
+static const struct {
+	const char *mime_type;
+	const char *head;
+	size_t n, at;
+} pictures[] = {{"image/png", "\x89PNG\r\n\x1a\n", 8, 0},
+		{"image/jpeg", "\xff\xd8\xff", 3, 0},
+		{"image/gif", "GIF8", 4, 0},
+		{"image/webp", "WEBP", 4, 8}};
+
+static bool is_picture_type(const char *mime_type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
+		if (strcmp(pictures[i].mime_type, mime_type) == 0)
+			return true;
+	return false;
+}
+
+static bool is_picture(const char *mime_type, const char *p, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
+		if (strcmp(pictures[i].mime_type, mime_type) == 0)
+			return n >= pictures[i].at + pictures[i].n &&
+			       memcmp(p + pictures[i].at, pictures[i].head,
+				      pictures[i].n) == 0;
+	return false;
+}
+
+/* Is MIME_TYPE, without its parameters, a type of text? */
+static bool is_text_type(const char *mime_type)
+{
+	static const char *const others[] = {
+	    "application/json",	      "application/xml",
+	    "application/javascript", "application/x-ndjson",
+	    "application/yaml",	      "application/sql"};
+	size_t n = strcspn(mime_type, "; ");
+
+	if (strncmp(mime_type, "text/", 5) == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (strlen(others[i]) == n &&
+		    memcmp(others[i], mime_type, n) == 0)
+			return true;
+	return n > 4 && (memcmp(mime_type + n - 4, "+xml", 4) == 0 ||
+			 (n > 5 && memcmp(mime_type + n - 5, "+json", 5) == 0));
+}
+
+/*
+ * Return where to end a piece of N > 0 bytes of a text at P: before a character
+ * that is cut, so that the next piece begins with it.
+ */
+static size_t end_of_piece(const char *p, size_t n)
+{
+	size_t at = n - 1;
+
+	while (at > 0 && n - at < 4 && ((unsigned char)p[at] & 0xC0) == 0x80)
+		at--;
+	return at > 0 && !utf8_ok(p + at, n - at) ? at : n;
+}
+
+static bool is_text(const char *mime_type, const char *p, size_t n)
+{
+	return is_text_type(mime_type) && n > 0 && utf8_ok(p, n) &&
+	       memchr(p, '\0', n) == NULL;
+}
+
+/* ---- the answer ---- */
+
+/*
+ * Return the content of an artifact: HEAD as text, then the picture or text.
+ * NULL: neither picture nor text.
+ */
+static struct json_object *show(const struct response *m,
+				struct json_object *head, const char *data)
+{
+	const char *type = json_member_str(head, "mimeType");
+	bool whole = json_member_int(head, "offset") == 0 &&
+		     json_object_get_boolean(json_member(head, "complete"));
+	struct json_object *item = NULL, *content;
+	const char *text;
+	size_t len;
+
+	if (whole && is_picture(type, m->text, m->len))
+		item =
+		    json_pack("type:s data:s mimeType:s", "image", data, type);
+	else if (is_text(type, m->text, m->len))
+		item = json_pack("type:s text:S", "text", m->text, m->len);
+	if (item == NULL)
+		return NULL;
+	text = json_text(head, &len);
+	content = json_object_new_array();
+	json_object_array_add(content,
+			      json_pack("type:s text:S", "text", text, len));
+	json_object_array_add(content, item);
+	return content;
+}
+
+static struct json_object *make_artifact(struct response *m)
+{
+	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
+	struct json_object *v = m->head, *result, *content;
+	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	const char *text;
+	size_t len;
+
+	base64_encode(data, m->text, m->len);
+	content = m->level == 0 ? show(m, v, data) : NULL;
+	json_add(v, "data:s", data);
+	free(data);
+	text = json_text(v, &len);
+	result =
+	    mcp_tool_result(text, len, structured ? text : NULL, len, false);
+	if (content != NULL)
+		json_object_object_add(result, "content", content);
+	json_object_object_del(v, "data");
+	return result;
+}
+
+/* Return how many bytes to give without a limit: pictures whole. */
+static int64_t most_of(const struct request *c, const char *mime_type,
+		       int64_t size)
+{
+	int64_t most = config_inline_bytes(c->session->ctx->config);
+	/* the answer has the bytes twice, in base64 */
+	int64_t room = (int64_t)request_max_bytes(c) / 4;
+
+	return is_picture_type(mime_type) && size <= IMAGE_MAX && size <= room
+		   ? most > size ? most : size
+		   : most;
+}
+
+/* Return the artifact's id, also from its URI, copied to OUT. */
+static const char *id_of(struct json_object *args, char out[ID_SIZE])
+{
+	const char *given = json_member_str(args, "artifactId");
+	struct resource_uri uri = resource_uri_parse(given);
+
+	if (uri.kind != RESOURCE_URI_IS_ARTIFACT)
+		return given;
+	memcpy(out, uri.artifact_id, ID_SIZE);
+	return out;
+}
+
+static void on_artifact(void *arg, const struct store_result *res)
+{
+	const struct store_artifact *a = res->artifact;
+	struct request *c = arg;
+	struct json_object *v, *args;
+	int64_t offset, most;
+	size_t len = res->len;
+	char id[ID_SIZE];
+
+	if (!request_unref(c))
+		return;
+	args = json_member(c->msg.params, "arguments");
+	if (res->rc != 0) {
+		refuse_artifact(c, id_of(args, id), res);
+		return;
+	}
+	offset = json_member_int(args, "offset");
+	most = most_of(c, a->mime_type, a->size);
+	if ((int64_t)len > most)
+		len = (size_t)most;
+	/* a limit that the client gives holds to the byte */
+	if (json_member(args, "limit") == NULL && len > 0 &&
+	    offset + (int64_t)len < a->size && is_text_type(a->mime_type))
+		len = end_of_piece(res->data, len);
+	v = json_pack("artifactId:s name:s mimeType:s size:i sha256:s "
+		      "offset:i bytesReturned:i complete:b",
+		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,
+		      len, offset + (int64_t)len >= a->size);
+	response_send(c, &(struct response){.make = make_artifact,
+					    .gives_way = true,
+					    .text = len > 0 ? res->data : "",
+					    .len = len,
+					    .head = v});
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+void tool_artifact_get(struct request *c, struct json_object *args)
+{
+	struct context *ctx = c->session->ctx;
+	struct json_object *given = json_member(args, "limit");
+	int64_t most = config_inline_bytes(ctx->config);
+	int64_t limit = given == NULL ? larger(most, IMAGE_MAX)
+				      : json_object_get_int64(given);
+	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
+	struct tool_error r = {0};
+	char id[ID_SIZE];
+
+	if (given != NULL && limit > most) {
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)most);
+		snprintf(
+		    err.text, sizeof(err.text),
+		    "/limit is %lld, but this server gives at most %lld "
+		    "bytes at once (its max_artifact_inline_bytes, as far as "
+		    "max_answer_bytes has room for it)",
+		    (long long)limit, (long long)most);
+		contract_tools_invalid(&r, "", &err);
+		request_tool_error(c, &r);
+		return;
+	}
+	request_ref_large(c);
+	store_read_artifact(ctx->store, c->session->requestor->name,
+			    id_of(args, id), json_member_int(args, "offset"),
+			    limit, on_artifact, c);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_run_files.c - the files in a call's inputs, for tool_run.c: each
+ * artifact is looked up among the requestor's. A refusal is as get_artifact's,
+ * with the place of the file.
+ */
+#include "supervisor/mcp/tools/tool_run_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+
+static void look_up(struct request *c);
+
+/* Return the client's prefix of pointers into the inputs. */
+static const char *prefix_of(const struct tool_run_args *ask)
+{
+	return ask->form == STORE_TASK_VIEW ? "/inputs" : "";
+}
+
+static void refuse_form(struct request *c, const struct run_files_error *e)
+{
+	const struct tool_run_args *ask = c->state;
+	struct schema_error err = {.keyword = "format"};
+	struct tool_error r = {0};
+
+	snprintf(err.pointer, sizeof(err.pointer), "%s", e->pointer);
+	snprintf(err.expected, sizeof(err.expected), "%s", e->expected);
+	snprintf(err.text, sizeof(err.text), "%s", e->text);
+	contract_tools_invalid(&r, prefix_of(ask), &err);
+	request_tool_error(c, &r);
+}
+
+static void refuse_artifact(struct request *c, const struct run_file *f, int rc)
+{
+	const struct tool_run_args *ask = c->state;
+	struct json_object *d;
+	struct tool_error r = {0};
+	char *pointer = xasprintf("%s%s", prefix_of(ask), f->pointer);
+
+	if (rc == -ENOENT)
+		requestor_missed(c->session->requestor);
+	d = json_pack("pointer:s", pointer);
+	if (rc == -ENOENT)
+		tool_error_set(&r, "ARTIFACT_NOT_FOUND", d,
+			       "you have no artifact \"%s\", which %s names",
+			       f->artifact, pointer);
+	else if (rc == -ESTALE)
+		tool_error_set(
+		    &r, "ARTIFACT_EXPIRED", d,
+		    "the artifact %s, which %s names, has passed its "
+		    "time and is gone",
+		    f->artifact, pointer);
+	else
+		tool_error_set(&r, "STORE_UNAVAILABLE", d,
+			       "the artifact %s cannot be read now: %s",
+			       f->artifact, store_says(rc));
+	free(pointer);
+	request_tool_error(c, &r);
+}
+
+static void on_found(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct tool_run_args *ask;
+	struct run_file *f;
+
+	if (!request_unref(c))
+		return;
+	ask = c->state;
+	f = &ask->files->v[ask->n_found];
+	if (res->rc != 0) {
+		refuse_artifact(c, f, res->rc);
+		return;
+	}
+	run_files_found(f, res->artifact->run_id, res->artifact->name,
+			res->artifact->size, res->artifact->expires_ms);
+	ask->n_found++;
+	look_up(c);
+}
+
+/* Look up the next artifact; after the last, make the run. */
+static void look_up(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+	struct run_files *all = ask->files;
+
+	while (ask->n_found < all->n && all->v[ask->n_found].bytes != NULL)
+		ask->n_found++;
+	if (ask->n_found == all->n) {
+		run_files_settle(all, ask->inputs);
+		ask->wish.files = all;
+		tool_run_create(c);
+		return;
+	}
+	request_ref(c);
+	store_read_artifact(c->ctx->store, c->requestor->name,
+			    all->v[ask->n_found].artifact, 0, 0, on_found, c);
+}
+
+bool tool_run_files(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+	struct run_files_error err;
+
+	if (ask->template->file_spots == NULL || ask->wish.files != NULL)
+		return false;
+	ask->files =
+	    run_files_collect(ask->template->file_spots, ask->inputs, &err);
+	if (ask->files == NULL && err.text[0] == '\0')
+		return false;
+	if (ask->files == NULL)
+		refuse_form(c, &err);
+	else
+		look_up(c);
+	return true;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_run_idempotent.c - finds the run of a call with an idempotencyKey.
+ * tool_run.c calls it before it makes a run, and when another server made the
+ * run first. The key with other inputs is refused; without the store's answer
+ * no run is made.
+ */
+#include "supervisor/mcp/tools/tool_run_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/requestor/admission.h"
+#include "supervisor/session/response.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/run/exec/runs.h"
+
+#define OTHER_INPUTS "a run with other inputs"
+#define LOOK_MS 250 /* ms between reads of a remote run's row */
+#define NO_TASK "a run that is no task, or no more"
+
+static void refuse_key(struct request *c, const char *other)
+{
+	struct schema_error err = {.pointer = "/options/idempotencyKey",
+				   .keyword = "idempotencyKey"};
+	struct tool_error r = {0};
+
+	snprintf(err.expected, sizeof(err.expected),
+		 "a key that was not used for %s", other);
+	snprintf(err.text, sizeof(err.text),
+		 "this idempotencyKey belongs to %s", other);
+	contract_tools_invalid(&r, "", &err);
+	request_tool_error(c, &r);
+}
+
+static void join(struct request *c, struct run *r)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (strcmp(r->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task && !task_json_is_live(r)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC && c->may_be_task && r->durable &&
+	    !run_terminal(r) && task_json_is_live(r))
+		c->as_task = true; /* the run is a task already */
+	if (ask->mode != MODE_ASYNC && !c->as_task)
+		tool_run_wait(c, r);
+	else if (r->durable)
+		tool_run_respond(c, r);
+	else
+		tool_run_wait_durable(c, r);
+}
+
+static void task_again(struct request *c, const struct store_run *row)
+{
+	struct json_object *result, *meta;
+
+	if (!task_json_row_is_live(row)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	result = json_object_new_object();
+	meta = json_object_new_object();
+	json_add(result, "task:o", task_json_row(row));
+	tool_run_deduplicated_meta(meta);
+	json_add(result, "_meta:o", meta);
+	request_result(c, result);
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg);
+
+/* Does C wait for the end of the remote run in ROW? */
+static bool waits_for(struct request *c, const struct store_run *row)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (!store_is_shared(c->ctx->store) || ask->mode == MODE_ASYNC ||
+	    row->status > STORE_RUNNING ||
+	    (ask->mode == MODE_AUTO &&
+	     (int64_t)ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))
+		return false;
+	ask->looks++;
+	request_set_timer(c, LOOK_MS, look_again);
+	return true;
+}
+
+static void again(struct request *c, const struct store_run *row)
+{
+	const struct tool_run_args *ask = c->state;
+	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
+	struct json_object *v;
+
+	if (row->idem_digest == NULL ||
+	    strcmp(row->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task) {
+		task_again(c, row);
+		return;
+	}
+	if (ask->mode != MODE_ASYNC && c->may_be_task &&
+	    row->status <= STORE_RUNNING && task_json_row_is_live(row)) {
+		tool_run_created_row(c, row);
+		return;
+	}
+	if (waits_for(c, row))
+		return;
+	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
+	    row->status == STORE_RUNNING) {
+		v = run_json_row_handle(row);
+		bad = false;
+	} else if (row->view != NULL) {
+		response_run(
+		    c, &(struct run_result_source){.id = row->id,
+						   .status = row->status,
+						   .form = STORE_TASK_VIEW,
+						   .deduplicated = true,
+						   .view = row->view});
+		return;
+	} else {
+		v = run_json_row(row);
+	}
+	tool_run_deduplicated(v);
+	response_tool_result(c, v, bad);
+}
+
+static void on_idem(void *arg, const struct store_result *res)
+{
+	struct tool_error tool_error = {0};
+	struct request *c = arg;
+	struct tool_run_args *ask;
+	struct run *r;
+
+	if (!request_unref(c))
+		return;
+	ask = c->state;
+	/* a different call may have made the run since look_again() */
+	r = runs_find_idem(c->session->ctx->runs, c->session->requestor,
+			   ask->template->id, ask->wish.idem_key);
+	if (r != NULL)
+		join(c, r);
+	else if (res->rc == 0)
+		again(c, &res->runs[0]);
+	else if (res->rc == -ENOENT && !ask->taken && ask->looks == 0)
+		tool_run_create(c);
+	else {
+		tool_error_set(
+		    &tool_error, "STORE_UNAVAILABLE", admission_store_details(),
+		    "no run can be started now, since the server cannot read "
+		    "which there are: %s",
+		    store_says(res->rc));
+		request_tool_error(c, &tool_error);
+	}
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	const struct tool_run_args *ask = c->state;
+
+	(void)fd, (void)what;
+	request_ref(c);
+	store_find_idem(c->ctx->store, c->session->requestor->name,
+			ask->template->id, ask->wish.idem_key, on_idem, c);
+}
+
+void tool_run_find_or_create(struct request *c)
+{
+	struct session *s = c->session;
+	struct tool_run_args *ask = c->state;
+	struct runs *runs = s->ctx->runs;
+	struct run *r;
+
+	ask->wish.idem_digest = ask->digest;
+	r = runs_find_idem(runs, s->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL) {
+		join(c, r);
+		return;
+	}
+	look_again(-1, 0, c);
+}
+
+void tool_run_taken(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	ask->taken = true;
+	look_again(-1, 0, c);
+}

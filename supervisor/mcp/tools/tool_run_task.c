@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_run_task.c - calls which are tasks: at the client's wish (2025-11-25),
+ * or by the server's decision (the extension of 2026-07-28), at once or after
+ * some time. tool_run.c calls it. If the task cannot be recorded the call is
+ * held open; a run which ends before is answered plainly.
+ */
+#include "supervisor/mcp/tools/tool_run_private.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/mcp/mcp_envelope.h"
+#include "supervisor/mcp/input/input.h"
+#include "supervisor/mcp/input/input_request.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/session/task_notify.h"
+
+/* ---- the task wished for ---- */
+
+/* Copy TOKEN, which outlives the message: a thread may free the message. */
+static struct json_object *copy_of(struct json_object *token)
+{
+	struct json_object *copy = NULL;
+
+	if (token != NULL && json_object_deep_copy(token, &copy, NULL) < 0)
+		abort();
+	return copy;
+}
+
+bool tool_run_is_answered_later(const struct request *c)
+{
+	return c->may_be_task && mcp_declares(c->terms->capabilities,
+					      MCP_EXTENSION_ANSWERS_LATER);
+}
+
+/*
+ * The token is for the task's progress, not for this call; the extension has
+ * none.
+ */
+void tool_run_wish_task(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	ask->wish.task = ask->form;
+	ask->wish.task_ttl_ms = c->task_ttl_ms;
+	if (c->may_be_task)
+		ask->wish.task_capabilities = input_request_askable(c->terms);
+	else
+		ask->token = copy_of(c->progress.token);
+	c->progress.token = NULL;
+}
+
+/*
+ * On a shared store any server may start the run: record now what C may become.
+ */
+void tool_run_wish_later(struct request *c)
+{
+	struct tool_run_args *ask = c->state;
+
+	ask->wish.asks_here = !c->may_be_task && !ask->wish.promised &&
+			      input_request_any(c->terms);
+	if (!c->may_be_task || ask->wish.task != STORE_TASK_NONE ||
+	    !store_is_shared(c->ctx->store))
+		return;
+	ask->wish.task_later = ask->form;
+	if (ask->wish.task_capabilities == NULL)
+		ask->wish.task_capabilities = input_request_askable(c->terms);
+}
+
+/* ---- CreateTaskResult ---- */
+
+static void told(const struct request *c, struct run *r)
+{
+	if (!r->task.told)
+		audit_task("task_created", c->requestor, r->id, NULL);
+	r->task.told = true;
+}
+
+static void add_deduplicated(struct json_object *result)
+{
+	struct json_object *meta = json_object_new_object();
+
+	tool_run_deduplicated_meta(meta);
+	json_add(result, "_meta:o", meta);
+}
+
+/*
+ * Answer with a task by the server's decision; its client polls, and may answer
+ * questions.
+ */
+static void created_unasked(struct request *c, struct run *r)
+{
+	const struct tool_run_args *ask = c->state;
+	struct json_object *result = task_json_started(r, tool_run_mortal(c));
+
+	if (ask->deduplicated)
+		add_deduplicated(result);
+	told(c, r);
+	request_result(c, result);
+	input_unpark(r); /* no repeated call is needed */
+	input_task_known(r);
+}
+
+/* Answer with the task; the notifications of the task follow. */
+void tool_run_created(struct request *c, struct run *r, bool feed)
+{
+	struct tool_run_args *ask = c->state;
+	struct json_object *token, *result;
+	struct session *s = c->session;
+
+	if (c->may_be_task) {
+		created_unasked(c, r);
+		return;
+	}
+	token = json_object_get(ask->token);
+	result = task_json_created(r, tool_run_mortal(c));
+	if (ask->deduplicated)
+		tool_run_deduplicated_meta(json_member(result, "_meta"));
+	told(c, r);
+	request_result(c, result);
+	if (feed && r->task.feed == NULL) {
+		task_notify_start(s, r, token);
+		input_task_told(s->ctx, r);
+	}
+	json_object_put(token);
+}
+
+void tool_run_created_row(struct request *c, const struct store_run *row)
+{
+	struct json_object *result = task_json_started_row(row);
+
+	add_deduplicated(result);
+	request_result(c, result);
+}
+
+/* ---- a call becomes a task ---- */
+
+static void respond(struct request *c, struct run *r)
+{
+	request_unwatch(c);
+	c->as_task = true;
+	tool_run_respond(c, r);
+}
+
+/* Make C a task. Another request which waits for R may have made R a task. */
+static void on_long(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	struct tool_run_args *ask = c->state;
+	struct run *r = c->run;
+	struct run_wish wish = {.task = ask->form};
+
+	(void)fd, (void)what;
+	if (r == NULL || run_terminal(r))
+		return; /* the answer follows the record of the end */
+	if (task_json_is_live(r) && r->durable) {
+		respond(c, r);
+		return;
+	}
+	/* the other request waits for the record too */
+	if (task_json_is_live(r)) {
+		c->as_task = ask->handed_out = true;
+		return;
+	}
+	ask->becomes_task = true;
+	run_waiter_del(&c->waiter); /* the task takes questions from now on */
+	if (r->task.pending)
+		return;
+	wish.task_capabilities = input_request_askable(c->terms);
+	/* may report a failure at once */
+	runs_make_task(c->ctx->runs, r, &wish);
+	json_object_put(wish.task_capabilities);
+}
+
+/*
+ * Set the timer after which C becomes a task: at the latest when a call in mode
+ * auto would get a handle.
+ */
+void tool_run_await_task(struct request *c)
+{
+	const struct tool_run_args *ask = c->state;
+	int64_t ms = c->ctx->config->task_after_ms;
+
+	if (ask->mode == MODE_AUTO && c->ctx->config->inline_wait_ms < ms)
+		ms = c->ctx->config->inline_wait_ms;
+	request_set_timer(c, ms, on_long);
+}
+
+void tool_run_task_recorded(struct request *c, struct run *r,
+			    const char *unrecorded)
+{
+	struct tool_run_args *ask = c->state;
+
+	if (!ask->becomes_task || run_terminal(r))
+		return;
+	ask->becomes_task = false;
+	if (unrecorded == NULL) {
+		respond(c, r);
+		return;
+	}
+	run_waiter_add(r, &c->waiter);
+	tool_run_await_handle(c);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_runs.c - get_task_run, list_task_runs and cancel_task_run, called
+ * through contract_tools.c. A run is found here, by its row, or at its server.
+ * An unknown run and another requestor's are refused alike.
+ */
+#include "supervisor/mcp/tools/contract_tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/session/response.h"
+#include "supervisor/run/exec/runs.h"
+#include "supervisor/mcp/tools/run_lookup.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/store/store_shared.h"
+
+#define LOOK_AWAY_MS 500 /* ms between reads of a remote run */
+
+static void refuse_unknown(struct request *c)
+{
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct tool_error r = {0};
+
+	requestor_missed(c->session->requestor);
+	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"",
+		       json_member_str(args, "runId"));
+	request_tool_error(c, &r);
+}
+
+bool tool_runs_failed(struct request *c, const struct store_result *res)
+{
+	struct tool_error r = {0};
+
+	if (res->rc == -ENOENT) {
+		refuse_unknown(c);
+	} else if (res->rc != 0) {
+		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
+			       "the store cannot be read now: %s",
+			       store_says(res->rc));
+		request_tool_error(c, &r);
+	}
+	return res->rc != 0;
+}
+
+/*
+ * Return NODE, the machine of a run, if C's client is the operator, else NULL.
+ */
+static const char *told(const struct request *c, const char *node)
+{
+	bool is = store_is_shared(c->ctx->store) && request_is_operator(c);
+
+	return is ? node : NULL;
+}
+
+static void answer_view(struct request *c, const char *id,
+			enum store_status status, const char *view,
+			const char *node)
+{
+	response_run(c, &(struct run_result_source){.id = id,
+						    .status = status,
+						    .form = STORE_TASK_VIEW,
+						    .looked_up = true,
+						    .view = view,
+						    .node = told(c, node)});
+}
+
+/* Answer with V, a run of NODE (may be NULL). */
+static void answer_tree(struct request *c, struct json_object *v,
+			const char *node)
+{
+	json_add(v, "node?s", told(c, node));
+	response_tool_result(c, v, false);
+}
+
+static void present_ours(struct request *c, struct run *r)
+{
+	const char *node = told(c, store_node_name(c->ctx->store));
+	struct json_object *v = NULL;
+	char *text;
+
+	requestor_polled(c->session->requestor, &r->polled_ms,
+			 RUN_JSON_POLL_AFTER_MS);
+	if (r->view != NULL) { /* ended, and being recorded */
+		answer_view(c, r->id, run_stored_status(r), r->view,
+			    r->attempts.here ? node : NULL);
+		return;
+	}
+	text = run_json_text(r, c->ctx->isolation);
+	if (r->away.place == RUN_HERE && node != NULL &&
+	    json_parse(&v, text, strlen(text), NULL) == 0) {
+		answer_tree(c, v, node);
+		free(text);
+		return;
+	}
+	response_tool_text(c, text, strlen(text));
+}
+
+/* ---- waiting for the end of a run ---- */
+
+/*
+ * The wait of a call for a run. The run is watched, but not as C's run, since a
+ * cancelled question cancels no run. A remote run is read again and again.
+ */
+struct end_wait { /* request.state */
+	struct run_watch watch;
+	struct server_observer server;
+	struct request *request;
+	int64_t until_ms; /* monotonic end of the wait */
+};
+
+static void look(struct request *c, struct json_object *args);
+
+static void end_wait_free(void *state)
+{
+	struct end_wait *w = state;
+
+	if (w->watch.run != NULL)
+		run_watch_del(&w->watch);
+	sessions_unobserve(w->request->ctx->sessions, &w->server);
+	free(w);
+}
+
+static const struct request_ops end_wait_ops = {.free = end_wait_free};
+
+/* End the wait of C, with its timer, which would act on the next state. */
+static struct end_wait *take_end_wait(struct request *c)
+{
+	request_stop_timer(c);
+	return request_take_state(c);
+}
+
+/* Set C's argument waitMs to MS, the time left. */
+static void set_left(struct request *c, int64_t ms)
+{
+	/* replaced, since "1.0" is an integer but no json_type_int */
+	json_object_object_add(json_member(c->msg.params, "arguments"),
+			       "waitMs",
+			       json_object_new_int64(ms > 0 ? ms : 0));
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	struct end_wait *w = take_end_wait(c);
+
+	(void)fd, (void)what;
+	set_left(c, w->until_ms - clock_mono_ms());
+	end_wait_free(w);
+	look(c, json_member(c->msg.params, "arguments"));
+}
+
+/*
+ * End the wait and answer with R as it is: R has ended, comes to wait for
+ * answers, or the server ends.
+ */
+static void answer_now(struct request *c, struct run *r)
+{
+	end_wait_free(take_end_wait(c));
+	present_ours(c, r);
+}
+
+static void on_notice(struct run_watch *watch, struct run *r,
+		      const struct run_notice *n)
+{
+	struct end_wait *w = CONTAINER(watch, struct end_wait, watch);
+	struct request *c = w->request;
+	bool asks = (n->kind == NOTICE_STATE || n->kind == NOTICE_ASKED) &&
+		    r->state == RUN_AWAITING_INPUT;
+
+	if (asks || n->kind == NOTICE_RECORDED || n->kind == NOTICE_LEFT) {
+		answer_now(c, r);
+		/* the run left memory: the row says more */
+	} else if (n->kind == NOTICE_RELEASED) {
+		run_watch_del(&w->watch);
+		w->watch.run = NULL;
+		look_again(-1, 0, c);
+	}
+}
+
+/*
+ * The server ends. A local run ends before the server or with it, and is
+ * awaited; a remote run is not heard of much longer.
+ */
+static void on_end(struct server_observer *o)
+{
+	struct end_wait *w = CONTAINER(o, struct end_wait, server);
+	struct request *c = w->request;
+	struct run *r = w->watch.run;
+
+	if (r != NULL &&
+	    (r->away.place != RUN_HERE || c->ctx->flush_until_ms != 0)) {
+		answer_now(c, r);
+		/* at once, since the ending server waits for such calls */
+	} else if (r == NULL) {
+		w->until_ms = 0;
+		look_again(-1, 0, c);
+	}
+}
+
+static const struct server_observer_ops end_ops = {.on_end = on_end};
+
+/* Have C wait for R (NULL: a remote run). False: C may not wait any longer. */
+static bool waits(struct request *c, struct run *r)
+{
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *left = json_member(args, "waitMs");
+	int64_t ms = left != NULL ? json_object_get_int64(left) : 0;
+	struct end_wait *w;
+
+	if (ms <= 0 || c->ctx->draining)
+		return false;
+	w = xcalloc(1, sizeof(*w));
+	w->request = c;
+	w->until_ms = clock_mono_ms() + ms;
+	sessions_observe(c->ctx->sessions, &w->server, &end_ops);
+	if (r != NULL) {
+		w->watch.on_notice = on_notice;
+		run_watch_add(r, &w->watch);
+	}
+	request_set_state(c, &end_wait_ops, w);
+	request_set_timer(c, r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms,
+			  look_again);
+	return true;
+}
+
+static void present(struct request *c, const struct run_found *f)
+{
+	const struct store_run *row;
+
+	if (f->run != NULL) {
+		if (f->run->view != NULL || !waits(c, f->run))
+			present_ours(c, f->run);
+		return;
+	}
+	if (tool_runs_failed(c, f->res))
+		return;
+	row = f->res->runs;
+	if (row->status <= STORE_RUNNING && f->silent == NULL && waits(c, NULL))
+		return;
+	if (row->status > STORE_RUNNING && row->view != NULL)
+		answer_view(c, row->id, row->status, row->view, row->node);
+	else
+		answer_tree(c, run_json_open_row(row, f->silent), row->node);
+}
+
+static void look(struct request *c, struct json_object *args)
+{
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
+					  .id = json_member_str(args, "runId"),
+					  .found = present});
+}
+
+void tool_runs_get(struct request *c, struct json_object *args)
+{
+	look(c, args);
+}
+
+static void on_list(void *arg, const struct store_result *res)
+{
+	struct request *c = arg;
+	struct json_object *list;
+	const struct store_run *row = res->runs;
+
+	if (!request_unref(c) || tool_runs_failed(c, res))
+		return;
+	list = json_object_new_array();
+	for (; row < res->runs + res->n_runs; row++)
+		json_object_array_add(
+		    list, run_json_summary(row, told(c, row->node)));
+	response_tool_result(c, json_pack("runs:o total:i", list, res->total),
+			     false);
+}
+
+/* A range of ids, which are in the order of time. */
+struct range {
+	char from[ID_SIZE], before[ID_SIZE + 1];
+};
+
+static void set_range(struct range *g, struct store_filter *f,
+		      struct json_object *args)
+{
+	struct json_object *since = json_member(args, "since");
+	const char *prefix = json_member_str(args, "idPrefix");
+
+	if (since != NULL) {
+		id_since(g->from, "run", json_object_get_int64(since));
+		f->from = g->from;
+	}
+	if (prefix == NULL)
+		return;
+	snprintf(g->before, sizeof(g->before), "%s" ID_AFTER_ALL, prefix);
+	f->before = g->before;
+	if (f->from == NULL || strcmp(prefix, f->from) > 0)
+		f->from = prefix;
+}
+
+void tool_runs_list(struct request *c, struct json_object *args)
+{
+	struct context *ctx = c->session->ctx;
+	struct json_object *limit = json_member(args, "limit");
+	const char *status = json_member_str(args, "status");
+	struct store_filter f = {
+	    .requestor = c->session->requestor->name,
+	    .status = status == NULL ? -1 : run_json_status_parse(status),
+	    .template_id = json_member_str(args, "templateId"),
+	    .offset = json_member_int(args, "offset"),
+	    .limit = limit == NULL ? 20 : json_object_get_int(limit),
+	};
+	struct range g;
+
+	set_range(&g, &f, args);
+	request_ref(c);
+	store_list_runs(ctx->store, &f, on_list, c);
+}
+
+static void answer_cancel(struct request *c, bool requested, const char *status,
+			  const char *reason)
+{
+	response_tool_result(
+	    c,
+	    json_pack("cancelRequested:b currentStatus:s reason?s", requested,
+		      status, reason),
+	    false);
+}
+
+/* Return why the cancel had no effect on the run, or NULL: it had. */
+static const char *why_not(const struct run_found *f)
+{
+	const struct store_run *row = f->res->runs;
+	bool stopped = row->status == STORE_CANCELED || row->cancelling;
+
+	if (f->silent != NULL)
+		return "another server has this run and does not answer now; "
+		       "it ends the run as soon as it can";
+	if (stopped && f->asked)
+		return NULL;
+	if (row->status <= STORE_RUNNING)
+		return row->cancelling
+			   ? NULL
+			   : "the run has ended, but that is not recorded yet";
+	if (f->died && row->status == STORE_FAILED)
+		return "the server that ran it has died, which has interrupted "
+		       "the run";
+	return "the run has ended already";
+}
+
+/* Answer C if the owner cannot be asked to end the run. Returns whether so. */
+static bool cannot_ask(struct request *c, const struct run_found *f)
+{
+	struct tool_error r = {0};
+
+	if (f->res->rc == 0 || f->silent == NULL)
+		return false;
+	tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
+		       "the run was not cancelled: %s", f->silent);
+	request_tool_error(c, &r);
+	return true;
+}
+
+static void present_cancel(struct request *c, struct run *r)
+{
+	answer_cancel(c, true, run_status(r), NULL);
+}
+
+static const struct request_ops cancel_ops = {.run_ended = present_cancel};
+
+static void cancel_ours(struct request *c, struct run *r)
+{
+	/* a repeated cancel counts as a cancel */
+	runs_cancel(c->ctx->runs, r);
+	request_set_state(c, &cancel_ops, NULL);
+	if (run_terminal(r)) /* was queued: answer once durable */
+		request_watch(c, r);
+	else
+		present_cancel(c, r);
+}
+
+static void cancel(struct request *c, const struct run_found *f)
+{
+	const char *errmsg;
+
+	if (f->run != NULL) {
+		cancel_ours(c, f->run);
+		return;
+	}
+	if (cannot_ask(c, f) || tool_runs_failed(c, f->res))
+		return;
+	errmsg = why_not(f);
+	answer_cancel(c, errmsg == NULL || f->silent != NULL,
+		      run_json_status(f->res->runs->status), errmsg);
+}
+
+void tool_runs_cancel(struct request *c, struct json_object *args)
+{
+	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+					  .id = json_member_str(args, "runId"),
+					  .found = cancel});
+}

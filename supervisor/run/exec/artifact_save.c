@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * artifact_save.c - an artifact that a worker sent: does its requestor have
+ * room, then its row and file by the store, then the answer to the worker.
+ * worker_artifact.c calls it. What is refused is told to the template and noted
+ * with the run; one that comes after the run's end is let go.
+ */
+#include "supervisor/run/exec/artifact_save.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/run/lost_artifacts.h"
+#include "supervisor/run/threads/file_sink.h"
+#include "supervisor/run/worker/worker.h"
+
+struct kept { /* an artifact on its way to the store */
+	struct runs *runs;
+	struct store *store;
+	struct requestor *requestor;
+	struct run_artifact artifact;
+	char run_id[ID_SIZE];
+	size_t attempt; /* of the run, which may be at another by now */
+	char *tmp_path;
+	char sha256[65];
+};
+
+static void kept_free(struct kept *k)
+{
+	free(k->artifact.name);
+	free(k->artifact.mime_type);
+	free(k->tmp_path);
+	free(k);
+}
+
+/* The run that made K and goes on, or NULL. */
+static struct run *maker(const struct kept *k)
+{
+	struct run *r = runs_working(k->runs, k->run_id);
+
+	return r != NULL && run_attempts(r) == k->attempt ? r : NULL;
+}
+
+/* Durable, it is the run's, and the template learns its id. */
+static void on_kept(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+	struct run *r = maker(k);
+
+	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
+	if (res->rc != 0)
+		log_error("keep",
+			  "run=%s requestor=%s artifact=lost err=\"%s\"",
+			  k->run_id, k->requestor->name, res->errmsg);
+	if (r == NULL) {
+		; /* it has ended, and does not list it */
+	} else if (res->rc != 0) {
+		struct tool_error errmsg = {0};
+
+		r->artifact_bytes -= k->artifact.size;
+		tool_error_set(&errmsg, "STORE_UNAVAILABLE", NULL,
+			       "this server could not keep the artifact: %s",
+			       store_says(res->rc));
+		worker_answer_refused(r, &k->artifact, &errmsg);
+	} else {
+		r->artifacts = xrealloc(
+		    r->artifacts, (r->n_artifacts + 1) * sizeof(*r->artifacts));
+		r->artifacts[r->n_artifacts++] = k->artifact;
+		lost_artifacts_remove(r, k->artifact.name);
+		worker_answer_saved(r, k->artifact.id);
+		k->artifact = (struct run_artifact){0};
+	}
+	kept_free(k);
+}
+
+static void refuse_artifact(struct kept *k, struct run *r)
+{
+	struct tool_error errmsg = {0};
+
+	requestor_no_room(k->requestor, k->artifact.size, &errmsg);
+	r->artifact_bytes -= k->artifact.size;
+	worker_answer_refused(r, &k->artifact, &errmsg);
+}
+
+static void put(struct kept *k)
+{
+	struct store_artifact row = {.requestor = k->requestor->name,
+				     .name = k->artifact.name,
+				     .mime_type = k->artifact.mime_type,
+				     .sha256 = k->sha256,
+				     .size = k->artifact.size,
+				     .created_ms = clock_wall_ms()};
+
+	memcpy(row.id, k->artifact.id, sizeof(row.id));
+	memcpy(row.run_id, k->run_id, sizeof(row.run_id));
+	requestor_keep(k->requestor, k->artifact.size);
+	store_put_artifact(k->store, &row, k->tmp_path, STORE_SYNC, on_kept, k);
+}
+
+/* How much its requestor has is known, or cannot be. */
+static void keep(struct kept *k)
+{
+	struct run *r = maker(k);
+
+	if (r != NULL && requestor_has_room(k->requestor, k->artifact.size)) {
+		r->made_artifacts = true;
+		put(k);
+		return;
+	}
+	file_sink_remove(k->runs->ctx->thread_pool, k->requestor, k->tmp_path,
+			 NULL, NULL);
+	k->tmp_path = NULL;
+	if (r != NULL) /* else it has ended: its artifacts have their expiry */
+		refuse_artifact(k, r);
+	kept_free(k);
+}
+
+static void on_learnt(void *arg, const struct store_result *res)
+{
+	if (res->rc == 0)
+		requestor_set_usage(arg, res->artifact_bytes, res->row_bytes);
+}
+
+static void on_usage(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+
+	on_learnt(k->requestor, res);
+	keep(k);
+}
+
+void artifact_save_count(struct store *store, struct requestor *q)
+{
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_learnt, q);
+}
+
+void artifact_save(struct runs *s, struct store *store, struct run *r,
+		   struct run_artifact *a, char *tmp_path, const char *sha256)
+{
+	struct requestor *q = r->requestor;
+	struct kept *k = xcalloc(1, sizeof(*k));
+
+	id_new(a->id, "art");
+	r->artifact_bytes += a->size;
+	*k = (struct kept){.runs = s,
+			   .store = store,
+			   .requestor = q,
+			   .artifact = *a,
+			   .attempt = run_attempts(r),
+			   .tmp_path = tmp_path};
+	memcpy(k->run_id, r->id, sizeof(k->run_id));
+	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
+	/* what it has elsewhere may have changed since */
+	if (q->usage_known && !store_is_shared(store)) {
+		keep(k);
+		return;
+	}
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_usage, k);
+}

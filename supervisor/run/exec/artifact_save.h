@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* artifact_save.h - an artifact that a worker sent: into the store, or refused. */
+#ifndef SUPERVISOR_EXEC_ARTIFACT_SAVE_H
+#define SUPERVISOR_EXEC_ARTIFACT_SAVE_H
+
+#include "supervisor/run/exec/runs.h"
+
+/*
+ * A's texts and TMP_PATH, which has its bytes, are taken; R, one of S, has a
+ * worker. That is answered, now or later, unless it has died by then.
+ */
+void artifact_save(struct runs *s, struct store *store, struct run *r,
+		   struct run_artifact *a, char *tmp_path, const char *sha256);
+
+/* Have the store count what Q has there. */
+void artifact_save_count(struct store *store, struct requestor *q);
+
+#endif

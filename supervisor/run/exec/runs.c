@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.c - all runs of this instance: look-up, cancelling, and their end with
+ * the server's, for server.c and all who serve requests. A failure of a worker
+ * or the store is its run's.
+ */
+#include "supervisor/run/exec/runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/exec/artifact_save.h"
+#include "supervisor/run/run_row.h"
+#include "supervisor/run/exec/runs_private.h"
+
+/* ---- workers ---- */
+
+static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
+			char *tmp_path, const char *sha256)
+{
+	struct runs *s = arg;
+
+	artifact_save(s, s->ctx->store, r, a, tmp_path, sha256);
+}
+
+static void on_not_started(void *arg, struct run *r, int err)
+{
+	runs_not_started(arg, r, err);
+	runs_pump(arg);
+}
+
+/* ---- look-up, cancel ---- */
+
+struct run *runs_by_id(const struct runs *s, const char *id)
+{
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, id, r);
+	return r;
+}
+
+struct run_ref *runs_refer(struct runs *s, const struct run *r)
+{
+	struct run_ref *ref = xcalloc(1, sizeof(*ref));
+
+	ref->runs = s;
+	memcpy(ref->id, r->id, sizeof(ref->id));
+	return ref;
+}
+
+struct run *runs_referred(struct run_ref *ref)
+{
+	struct run *r = runs_by_id(ref->runs, ref->id);
+
+	free(ref);
+	return r;
+}
+
+struct run *runs_find(struct runs *s, const struct requestor *requestor,
+		      const char *id)
+{
+	struct run *r = runs_by_id(s, id);
+
+	return r != NULL && r->requestor == requestor && !run_terminal(r) &&
+		       r->away.place != RUN_ABROAD && !r->away.cancel
+		   ? r
+		   : NULL;
+}
+
+bool runs_leaving(const struct runs *s, const char *id)
+{
+	const struct run *r = runs_by_id(s, id);
+
+	return r != NULL && run_terminal(r) &&
+	       (r->worker != NULL || r->recorded.corrects);
+}
+
+struct run *runs_working(struct runs *s, const char *id)
+{
+	struct run *r = runs_by_id(s, id);
+
+	return r != NULL && r->worker != NULL ? r : NULL;
+}
+
+struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
+			   const char *template_id, const char *key)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->idem_key != NULL && r->requestor == requestor &&
+		    strcmp(r->idem_key, key) == 0 &&
+		    strcmp(r->template->id, template_id) == 0)
+			return r;
+	return NULL;
+}
+
+int runs_cancel(struct runs *s, struct run *r)
+{
+	/* queued, or for a new zygote, or for its output to be checked */
+	bool waits = r->worker == NULL;
+
+	if (run_terminal(r) || r->state == RUN_CANCELLING || r->away.cancel)
+		return -EALREADY;
+	if (r->away.place != RUN_HERE)
+		return runs_abroad_cancel(s, r);
+	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
+		 r->requestor->name);
+	audit_run("run_cancel_asked", r);
+	runs_output_drop(s, r);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	if (r->state == RUN_QUEUED) {
+		runs_finish(s, r, EV_CANCEL);
+		return 0;
+	}
+	run_apply(r, EV_CANCEL);
+	/* should we die before it ends, it was cancelled all the same */
+	run_row_put(s->ctx->store, r, STORE_SYNC, NULL, NULL);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	if (waits) {
+		runs_finish(s, r, EV_FAIL);
+		runs_resume(s);
+	} else {
+		worker_cancel(r);
+	}
+	return 0;
+}
+
+/* ---- the end of this server, and of the store ---- */
+
+void runs_interrupt(struct runs *s, bool queued)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		bool left = !queued || r->taken_over; /* if it waits */
+
+		if (run_terminal(r) || r->away.place != RUN_HERE ||
+		    (r->state == RUN_QUEUED && left))
+			continue;
+		if (r->beginning && left) {
+			runs_begin_undo(s, r);
+			continue;
+		}
+		run_set_error(
+		    r, "RUN_INTERRUPTED", NULL,
+		    "the server was stopped before the run had ended");
+		if (r->worker != NULL)
+			continue; /* spawner_stop() ends it, and on_over() comes */
+		runs_output_drop(s, r);
+		if (r->queued.lane != NULL)
+			sched_remove(&s->sched, &r->queued);
+		runs_retry_forget(s, r);
+		if (!runs_retry(s, r))
+			runs_finish(s, r, EV_FAIL);
+	}
+}
+
+void runs_leave(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->state == RUN_QUEUED && r->away.place == RUN_HERE)
+			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
+}
+
+void runs_leave_others(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (!run_terminal(r) && r->away.place != RUN_HERE)
+			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
+}
+
+void runs_give_up(struct runs *s, struct run *r)
+{
+	if (r->state != RUN_QUEUED || r->away.place != RUN_HERE)
+		return;
+	run_set_error(r, "RUN_INTERRUPTED", NULL,
+		      "the server was stopped before the run had begun; call "
+		      "again");
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	runs_finish(s, r, EV_FAIL);
+}
+
+void runs_end_now(struct runs *s, bool queued)
+{
+	struct run *r, *after;
+
+	runs_interrupt(s, queued);
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->worker != NULL && !run_terminal(r))
+			worker_end(r);
+}
+
+void runs_tell_unrecorded(struct runs *s, const char *errmsg)
+{
+	struct run *r, *after;
+
+	if (store_is_lost(s->ctx->store)) /* others record them */
+		return;
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
+			continue;
+		run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
+						 .unrecorded = errmsg});
+	}
+}
+
+/* What is another's is waited for by whom somebody here waits for. */
+size_t runs_unrecorded(const struct runs *s)
+{
+	size_t unwatched = 0;
+	const struct run *r;
+
+	TAILQ_FOREACH(r, &s->abroad, away.link)
+		unwatched += TAILQ_EMPTY(&r->watches);
+	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched + s->awaited;
+}
+
+struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
+{
+	struct runs *s = xcalloc(1, sizeof(*s));
+
+	s->ctx = ctx;
+	s->ops = ops;
+	s->workers = (struct worker_env){
+	    .ctx = ctx,
+	    .on_artifact = on_artifact,
+	    .on_ask = ops->on_ask,
+	    .on_drop = ops->on_drop,
+	    .on_over = runs_worker_ended,
+	    .on_leaving = runs_worker_leaving,
+	    .on_gone = runs_worker_gone,
+	    .on_not_started = on_not_started,
+	    .arg = s,
+	};
+	runs_queue_init(s);
+	runs_files_init(s);
+	runs_output_init(s);
+	runs_remote_init(s);
+	runs_claim_init(s);
+	runs_share_init(s);
+	runs_abroad_init(s);
+	return s;
+}
+
+/* Log counters that are not zero when no run is left: see requestor_left.c. */
+static void tell_left(const struct runs *s)
+{
+	const struct sched *c = &s->sched;
+
+	if (c->running + c->queued + s->stopped + s->parked + s->trees.held +
+		s->unrecorded + s->awaited >
+	    0)
+		log_warn("runs",
+			 "left=%zu of=places queued=%zu stopped=%zu parked=%zu "
+			 "tree_bytes=%zu view_bytes=%zu rows=%zu",
+			 c->running, c->queued, s->stopped, s->parked,
+			 s->trees.held, s->unrecorded, s->awaited);
+}
+
+void runs_free(struct runs *s)
+{
+	struct run *r, *after;
+
+	if (s == NULL)
+		return;
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (r->queued.lane != NULL) /* the next server's */
+			sched_remove(&s->sched, &r->queued);
+		runs_begin_drop(s, r);
+		runs_forget(s, r);
+	}
+	runs_lease_fini(s);
+	runs_abroad_fini(s);
+	runs_share_fini(s);
+	runs_claim_fini(s);
+	runs_remote_fini(s);
+	runs_files_fini(s);
+	runs_queue_fini(s);
+	runs_output_fini(s);
+	tell_left(s);
+	free(s);
+}

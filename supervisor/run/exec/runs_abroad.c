@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_abroad.c - runs that waited in the queue of all instances, and that another
+ * has claimed: who waits for one here is told what its row, and its owner, say of it.
+ * runs_remote.c brings the news of a claim and of the end; between these it is looked
+ * at once a second, while somebody watches. A look that fails is made again.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/run/run_row.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in runs_visit() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+#define LOOK_MS 1000
+#define LOOK_VISITED_MS 250 /* at those whose clients have come back here… */
+#define VISITED_MS 5000	    /* …lately */
+#define LOOKS_MAX 64 /* each time: who is next is the first the next time */
+#define ASKED_MS 5000
+#define SEEK_BYTES 65536      /* of ids, in one question */
+#define PARSED_MAX (1u << 20) /* bytes of a view that are read on the loop */
+
+/* ---- its end ---- */
+
+static struct json_object *parsed(const char *view)
+{
+	struct json_object *v = NULL;
+	size_t len = view != NULL ? strlen(view) : 0;
+
+	if (len > 0 && len <= PARSED_MAX)
+		json_parse(&v, view, len, NULL);
+	return v;
+}
+
+/* One that never began has ended in the queue, which nobody has noted yet. */
+static void note_end(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (row->started_ms != 0 || r->away.visited)
+		return;
+	log_info("run", "run=%s template=%s requestor=%s status=%s queue=left",
+		 r->id, r->template->id, r->requestor->name, run_status(r));
+	audit_end(r, s->ctx->isolation);
+}
+
+void runs_abroad_forget(struct runs *s, struct run *r)
+{
+	TAILQ_REMOVE(&s->abroad, r, away.link);
+	s->n_abroad--;
+}
+
+static void end(struct runs *s, struct run *r, const struct store_run *row)
+{
+	struct json_object *view, *made = NULL;
+
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, row);
+	if (row->view == NULL)
+		made = run_json_row(row);
+	view = made != NULL ? json_object_get(made) : parsed(row->view);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	run_row_end(r, row, view);
+	if (run_row_is_reply(row)) {
+		r->is_reply = true;
+		r->result = json_object_get(json_member(view, "result"));
+	}
+	if (r->is_reply && r->result == NULL)
+		r->result = json_object_new_object();
+	r->started_ms = row->started_ms;
+	r->updated_ms = row->updated_ms;
+	r->finished_ms = row->finished_ms;
+	r->expires_ms = row->expires_ms;
+	r->durable = true;
+	r->view = xstrdup(made != NULL ? json_text(made, NULL) : row->view);
+	json_object_put(made);
+	json_object_put(view);
+	note_end(s, r, row);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
+	store_heard(s->ctx->store, r->id);
+	if (r->away.place == RUN_ABROAD)
+		runs_abroad_forget(s, r);
+	runs_forget(s, r);
+}
+
+/* ---- how it goes ---- */
+
+static void tell_progress(struct run *r, const struct store_run *row)
+{
+	struct json_object *view, *p;
+	const char *message;
+
+	if (row->shown_seq == r->away.seq)
+		return;
+	r->away.seq = row->shown_seq;
+	view = parsed(row->view);
+	p = json_member(view, "progress");
+	message = json_member_str(view, "message");
+	if (p != NULL) {
+		r->told_progress = true;
+		r->done = (uint64_t)json_member_int(p, "doneSteps");
+		r->total = (uint64_t)json_member_int(p, "totalSteps");
+		free(r->message);
+		r->message = xstrdup_opt(message);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_PROGRESS});
+	}
+	json_object_put(view);
+}
+
+static void ask(struct runs *s, const struct run *r, enum store_mail kind,
+		int64_t until_ms)
+{
+	int64_t now = clock_wall_ms();
+
+	if (until_ms < now + ASKED_MS / 2)
+		store_send_mail(s->ctx->store, r->requestor->name, r->id, kind,
+				now + ASKED_MS, NULL, NULL);
+}
+
+/* Its log is wanted by who waits for it, or was given it as a task. */
+static bool wants_log(const struct run *r)
+{
+	return !TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL;
+}
+
+static void go_on(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (row->owner == STORE_OWNER_DEAD)
+		runs_recover(s);
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, row);
+	if (row->status != STORE_RUNNING)
+		return;
+	if (r->state == RUN_QUEUED) {
+		run_apply(r, EV_START);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	}
+	if (TAILQ_EMPTY(&r->watches))
+		return;
+	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	if (wants_log(r))
+		ask(s, r, STORE_MAIL_LOG, row->log_until_ms);
+	if (row->cancelling && run_next(r->state, EV_CANCEL) != RUN_NONE) {
+		run_apply(r, EV_CANCEL);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+		return;
+	}
+	if (row->awaiting != (r->state == RUN_AWAITING_INPUT) &&
+	    r->state != RUN_CANCELLING) {
+		run_apply(r, row->awaiting ? EV_ASK : EV_ANSWER);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	}
+	run_row_tell_log(r, row->log);
+	tell_progress(r, row);
+}
+
+/* ---- looks ---- */
+
+/* Its row is gone: somebody has deleted it. */
+static void end_lost(struct runs *s, struct run *r)
+{
+	struct store_run row = {.requestor = r->requestor->name,
+				.template_id = r->template->id,
+				.version = r->template->version_text,
+				.status = STORE_FAILED,
+				.created_ms = r->created_ms,
+				.started_ms = r->created_ms,
+				.updated_ms = clock_wall_ms()};
+
+	memcpy(row.id, r->id, sizeof(row.id));
+	row.finished_ms = row.expires_ms = row.updated_ms;
+	end(s, r, &row);
+}
+
+/* It had ended here, and nobody has a row of it. */
+static void end_unrecorded(struct runs *s, struct run *r)
+{
+	run_apply(r, EV_FAIL);
+	run_tell(r,
+		 &(struct run_notice){.kind = NOTICE_RECORDED,
+				      .unrecorded = store_says(-EOWNERDEAD)});
+	runs_abroad_forget(s, r);
+	runs_forget(s, r);
+}
+
+/* R has left the queue, and nobody said so. */
+static bool is_claimed(const struct run *r, const struct store_run *row)
+{
+	return r->away.place == RUN_QUEUE && (row->owner == STORE_OWNER_OTHER ||
+					      row->owner == STORE_OWNER_DEAD);
+}
+
+static void on_row(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
+
+	if (r == NULL || r->away.place == RUN_HERE || run_terminal(r))
+		return;
+	r->away.looked = false;
+	if (res->rc == -ENOENT && r->durable)
+		end_lost(s, r);
+	else if (res->rc == -ENOENT && r->away.disowned)
+		end_unrecorded(s, r);
+	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
+		end(s, r, res->runs);
+	else if (res->rc == 0 && r->away.place == RUN_ABROAD)
+		go_on(s, r, res->runs);
+	else if (res->rc == 0 && is_claimed(r, res->runs)) {
+		runs_abroad_claimed(s, r);
+		r->away.unheard = true;
+	}
+}
+
+void runs_abroad_look(struct runs *s, struct run *r)
+{
+	if (r->away.place == RUN_HERE || r->away.looked)
+		return;
+	r->away.looked = true;
+	r->away.look_ms = clock_mono_ms();
+	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row,
+		      runs_refer(s, r));
+}
+
+static void on_unheard(void *arg, const struct store_result *res)
+{
+	struct runs *s = arg;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		struct run *r = runs_by_id(s, res->runs[i].id);
+
+		if (r == NULL || run_terminal(r))
+			continue;
+		r->away.unheard |= r->away.place == RUN_ABROAD;
+		runs_abroad_look(s, r);
+	}
+}
+
+/* Is it news that tell of R's end? */
+static bool waits_for_news(const struct run *r)
+{
+	return r->away.place != RUN_HERE && r->durable && !r->away.visited &&
+	       !r->away.unheard && !run_terminal(r);
+}
+
+static void ask_unheard(struct runs *s, struct buf *ids)
+{
+	char *lines;
+
+	if (buf_len(ids) == 0)
+		return;
+	buf_add(ids, "", 1);
+	lines = buf_take(ids, NULL);
+	store_find_unheard(s->ctx->store, lines, on_unheard, s);
+	free(lines);
+}
+
+void runs_abroad_seek(struct runs *s)
+{
+	struct run *r, *after;
+	struct buf ids = {0};
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!waits_for_news(r))
+			continue;
+		buf_printf(&ids, "%s%s", buf_len(&ids) > 0 ? "\n" : "", r->id);
+		if (buf_len(&ids) > SEEK_BYTES)
+			ask_unheard(s, &ids);
+	}
+	ask_unheard(s, &ids);
+}
+
+static bool is_visited(const struct run *r, int64_t now)
+{
+	return r->away.visited && now < r->away.visit_ms + VISITED_MS;
+}
+
+/* Does it have to be looked at in this turn? */
+static bool is_due(const struct run *r, int64_t now)
+{
+	int64_t every = is_visited(r, now) ? LOOK_VISITED_MS : LOOK_MS;
+
+	return (!TAILQ_EMPTY(&r->watches) || r->away.unheard) &&
+	       now >= r->away.look_ms + every - LOOK_VISITED_MS / 2;
+}
+
+/* Never later than it was due: who comes often would put it off for all. */
+static void look_later(struct runs *s, bool visited)
+{
+	int64_t ms = visited ? LOOK_VISITED_MS : LOOK_MS, now = clock_mono_ms();
+
+	if (evtimer_pending(s->abroad_look, NULL) &&
+	    s->abroad_look_ms <= now + ms)
+		return;
+	s->abroad_look_ms = now + ms;
+	evtimer_add(s->abroad_look, CLOCK_TIMEVAL(ms));
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+	struct run *r, *after, *last = TAILQ_LAST(&s->abroad, runs_abroad);
+	int64_t now = clock_mono_ms();
+	bool visited = false;
+	int n = 0;
+
+	(void)fd, (void)what;
+	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
+	     r = after) {
+		after = r == last ? NULL : TAILQ_NEXT(r, away.link);
+		if (r->away.visited && TAILQ_EMPTY(&r->watches) &&
+		    LIST_EMPTY(&r->visits)) {
+			runs_abroad_forget(s, r);
+			runs_forget(s, r);
+			continue;
+		}
+		visited |= is_visited(r, now);
+		TAILQ_REMOVE(&s->abroad, r, away.link);
+		TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+		if (!is_due(r, now))
+			continue;
+		runs_abroad_look(s, r);
+		n++;
+	}
+	if (!TAILQ_EMPTY(&s->abroad))
+		look_later(s, visited || r != NULL);
+}
+
+static void add(struct runs *s, struct run *r)
+{
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	r->away.place = RUN_ABROAD;
+	TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+	s->n_abroad++;
+	look_later(s, false);
+}
+
+/* Nobody here has known R. */
+static void add_visited(struct runs *s, struct run *r,
+			const struct store_run *row)
+{
+	memcpy(r->id, row->id, sizeof(r->id));
+	r->created_ms = row->created_ms;
+	r->started_ms = row->started_ms; /* its start is another's to tell */
+	r->durable = true;
+	r->away.visited = true;
+	HASH_ADD_STR(s->by_id, id, r);
+	add(s, r);
+	if (row->status == STORE_RUNNING)
+		run_apply(r, EV_START);
+}
+
+struct run *runs_visit(struct runs *s, struct requestor *requestor,
+		       struct template *t, const struct store_run *row)
+{
+	struct run *r = runs_by_id(s, row->id);
+
+	if (r != NULL && (r->away.place != RUN_ABROAD || run_terminal(r)))
+		return NULL;
+	if (r == NULL) {
+		r = run_new(requestor, t);
+		add_visited(s, r, row);
+	}
+	r->away.visit_ms = clock_mono_ms();
+	look_later(s, true);
+	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	return r;
+}
+
+void runs_abroad_follow(struct runs *s, struct run *r)
+{
+	run_clear_error(r); /* its row has its own */
+	r->away.unheard = true;
+	if (r->away.place != RUN_ABROAD)
+		add(s, r);
+}
+
+void runs_abroad_claimed(struct runs *s, struct run *r)
+{
+	if (r->away.place != RUN_QUEUE)
+		return;
+	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
+		 r->requestor->name);
+	add(s, r);
+	run_apply(r, EV_START);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+void runs_abroad_end_visit(struct runs *s, struct run *r)
+{
+	if (s->ops->shown != NULL)
+		s->ops->shown(r, NULL);
+	runs_abroad_forget(s, r);
+	runs_forget(s, r);
+}
+
+/* ---- cancelling ---- */
+
+static void on_asked(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
+
+	if (r != NULL && res->rc == 0)
+		runs_abroad_look(s, r);
+	else if (r != NULL) /* it may be asked for again */
+		r->away.cancel = false;
+}
+
+int runs_abroad_cancel(struct runs *s, struct run *r)
+{
+	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
+		 r->requestor->name);
+	audit_run("run_cancel_asked", r);
+	r->away.cancel = true;
+	store_send_mail(s->ctx->store, r->requestor->name, r->id,
+			STORE_MAIL_CANCEL, INT64_MAX, on_asked,
+			runs_refer(s, r));
+	return 0;
+}
+
+void runs_abroad_init(struct runs *s)
+{
+	TAILQ_INIT(&s->abroad);
+	s->abroad_look = evtimer_new(s->ctx->base, on_look, s);
+}
+
+void runs_abroad_fini(struct runs *s)
+{
+	event_free(s->abroad_look);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_create.c - a run is made for a request, by tool_run.c, and becomes a task.
+ * Whoever may not have one is refused with the reason; a task that cannot be
+ * recorded goes on as a run.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json.h"
+#include "supervisor/run/exec/artifact_save.h"
+#include "supervisor/packages/inputs/run_files.h"
+#include "supervisor/run/worker/programs.h"
+#include "supervisor/packages/grants/grants.h"
+#include "supervisor/run/health/health.h"
+#include "supervisor/run/requestor/admission.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/kept_inputs.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/run/run_row.h"
+
+#define NO_LEASE "its database has not heard of it for a while"
+#define CANCEL_GRACE_MAX_MS 60000
+#define LUA_FILES_PART 4		   /* of its memory, one in so many */
+#define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t cap_ttl(const struct runs *s, const struct run *r,
+		       int64_t ttl_ms)
+{
+	const struct config *c = s->ctx->config;
+	int64_t own = r->requestor->section->max_ttl_ms;
+	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
+
+	return least(own > 0 ? least(ttl, own) : ttl, c->max_ttl_ms);
+}
+
+int64_t runs_ttl(const struct runs *s, const struct requestor *q)
+{
+	int64_t ttl = s->ctx->config->run_ttl_ms;
+
+	if (q != NULL && q->section->run_ttl_ms > 0)
+		return least(q->section->run_ttl_ms, ttl);
+	return q != NULL && q->section->max_ttl_ms > 0
+		   ? least(q->section->max_ttl_ms, ttl)
+		   : ttl;
+}
+
+static void set_task(const struct runs *s, struct run *r,
+		     const struct run_wish *wish)
+{
+	r->task.form = wish->task;
+	if (wish->task == STORE_TASK_NONE)
+		return;
+	r->task.capabilities = json_object_get(wish->task_capabilities);
+	r->task.ttl_ms = cap_ttl(s, r, wish->task_ttl_ms);
+	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
+}
+
+void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
+		     int64_t ttl_ms)
+{
+	limits_set(r, s->ctx->config, timeout_ms);
+	r->limits.cancel_grace_ms =
+	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
+	r->limits.ttl_ms = runs_ttl(s, r->requestor);
+	if (ttl_ms > 0)
+		r->limits.ttl_ms = least(ttl_ms, r->limits.ttl_ms);
+}
+
+static bool may_create(struct runs *s, struct requestor *q,
+		       const struct template *t, size_t inputs_len,
+		       struct tool_error *r)
+{
+	const char *sick = health_state(s->ctx->config, s->ctx->store);
+	const struct admission ask = {
+	    .config = s->ctx->config,
+	    .sched = &s->sched,
+	    .shared = s->ctx->others,
+	    .starts = runs_can_start(s) && !runs_claim_waits(s) &&
+		      sched_is_clear(&s->sched, &q->lane, t->runtime),
+	    .bytes = inputs_len,
+	};
+
+	if (!q->usage_asked)
+		artifact_save_count(s->ctx->store, q);
+	if (!grants_allow(t, s->ctx->config, r) ||
+	    !programs_allow(t, s->ctx->config, s->ctx->isolation, r) ||
+	    !s->ops->may_run(t, s->ctx->config, r))
+		return false;
+	if (s->ctx->draining)
+		tool_error_set(
+		    r, "QUEUE_FULL",
+		    admission_details("max_queued_runs",
+				      (int64_t)q->lane.queued, 0, "runs",
+				      "the operator: the server is stopping",
+				      ADMISSION_RETRY_MS),
+		    "the server is being shut down and takes no more runs");
+	else if (sick != NULL || !runs_have_lease(s))
+		tool_error_set(r, "STORE_UNAVAILABLE",
+			       admission_store_details(),
+			       "the server cannot record runs now: %s",
+			       sick != NULL ? sick : NO_LEASE);
+	return r->code == NULL && admission_check_run(&ask, q, r);
+}
+
+struct stored { /* of a row's request */
+	struct runs *runs;
+	char id[ID_SIZE];
+	bool promised;
+	bool awaited; /* somebody is told as well when it is not there */
+};
+
+/*
+ * What was written of R came to RC. Where a database is asked, what it has done and
+ * could not say any more is there all the same.
+ */
+static void note_row(const struct runs *s, struct run *r, int rc)
+{
+	r->durable |= rc == 0;
+	r->unsure |= rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
+}
+
+/*
+ * Who asked for R was refused, and told to come again: with the same key, which is not
+ * to give it this one. What has the key of it in a row loses that with R's end.
+ */
+static void drop_key(struct run *r)
+{
+	r->refused = true;
+	free(r->idem_key);
+	r->idem_key = NULL;
+}
+
+static void on_stored(void *arg, const struct store_result *res)
+{
+	struct stored st = *(struct stored *)arg;
+	struct run *r = runs_by_id(st.runs, st.id);
+	struct run_notice n = {.kind = NOTICE_DURABLE};
+
+	free(arg);
+	st.runs->awaited -= st.awaited;
+	if (r == NULL)
+		return;
+	if (res->rc == -EEXIST && r->away.place == RUN_QUEUE) {
+		runs_claim_taken(st.runs, r);
+		return;
+	}
+	if (res->rc == -EXFULL && r->away.place == RUN_QUEUE) {
+		runs_claim_full(st.runs, r);
+		return;
+	}
+	r->away.most = 0;
+	note_row(st.runs, r, res->rc);
+	if (res->rc != 0 && (st.promised || r->away.place == RUN_QUEUE))
+		drop_key(r);
+	runs_claim_queued(st.runs, r, res->rc);
+	if (res->rc != 0)
+		n.unrecorded = store_says(res->rc);
+	if (res->rc != 0) /* no row has them */
+		r->kept.bytes = 0;
+	if (res->rc == 0 || st.promised || st.awaited)
+		run_tell(r, &n);
+	if (res->rc != 0 && st.promised)
+		runs_cancel(st.runs, r);
+}
+
+static void put(struct runs *s, struct run *r, enum store_urgency urgency,
+		bool promised, bool awaited)
+{
+	struct stored *st = xcalloc(1, sizeof(*st));
+
+	*st = (struct stored){
+	    .runs = s, .promised = promised, .awaited = awaited};
+	memcpy(st->id, r->id, sizeof(st->id));
+	s->awaited += awaited;
+	run_row_put(s->ctx->store, r, urgency, on_stored, st);
+}
+
+void runs_record(struct runs *s, struct run *r)
+{
+	put(s, r, STORE_SYNC, false, true);
+}
+
+/* A Lua template has them whole, and in its memory, where it needs room as well. */
+static bool files_fit(const struct run *r, const struct run_files *files,
+		      struct tool_error *e)
+{
+	int64_t most =
+	    least(r->limits.memory_bytes / LUA_FILES_PART, LUA_FILES_MAX);
+	int64_t used = files != NULL ? run_files_bytes(files, true) : 0;
+	char *who;
+
+	if (r->template->runtime != RUNTIME_LUA || used <= most)
+		return true;
+	who = limits_who_can_raise(r, LIMIT_MEMORY);
+	tool_error_set(
+	    e, "RESOURCE_LIMIT",
+	    limits_details(r, LIMIT_MEMORY, used * LUA_FILES_PART),
+	    "the files have %lld bytes together, and %s, which is "
+	    "of Lua and has them in its memory, is given at most "
+	    "%lld: a part in %d of its memory; who can raise that is "
+	    "%s",
+	    (long long)used, r->template->id, (long long)most, LUA_FILES_PART,
+	    who);
+	free(who);
+	return false;
+}
+
+/*
+ * R does not start at once. Where any instance may start it, what may become a task
+ * is one from now on: later its row would be another's to write.
+ */
+static void set_aside(struct runs *s, struct run *r,
+		      const struct run_wish *wish)
+{
+	struct run_wish task = *wish;
+
+	r->away.asks_here = wish->asks_here;
+	runs_claim_set_aside(s, r);
+	if (r->away.place == RUN_HERE || r->away.pinned ||
+	    wish->task_later == STORE_TASK_NONE)
+		return;
+	task.task = wish->task_later;
+	set_task(s, r, &task);
+}
+
+struct run *runs_create(struct runs *s, struct requestor *requestor,
+			struct template *template, struct json_object *inputs,
+			const struct run_wish *wish,
+			struct tool_error *tool_error)
+{
+	struct run *r;
+	bool starts = false;
+	size_t len = wish->inputs_len;
+	const char *text = wish->inputs_text;
+
+	if (text == NULL)
+		text = json_text(inputs, &len);
+	store_begin(s->ctx->store);
+	if (!may_create(s, requestor, template, len, tool_error))
+		return NULL;
+	if (!requestor->has_made_runs && requestor->section->name == NULL)
+		s->unlisted++;
+	requestor->has_made_runs = true;
+	r = run_new(requestor, template);
+	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	if (!files_fit(r, wish->files, tool_error)) {
+		run_free(r);
+		return NULL;
+	}
+	r->files = wish->files;
+	r->inputs =
+	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
+	r->inputs_len = len;
+	kept_inputs_settle(r, inputs, s->ctx->config);
+	if (wish->retried_from != NULL)
+		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
+			 wish->retried_from);
+	r->session_id = xstrdup_opt(wish->session_id);
+	r->trust = wish->trust;
+	if (wish->trace != NULL)
+		snprintf(r->trace, sizeof(r->trace), "%s", wish->trace);
+	r->idem_key = xstrdup_opt(wish->idem_key);
+	r->idem_digest = xstrdup_opt(wish->idem_digest);
+	set_task(s, r, wish);
+	HASH_ADD_STR(s->by_id, id, r);
+	audit_run("run_created", r);
+	runs_enqueue(s, r);
+	runs_remote_poll(s);
+	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem_key) ||
+	    runs_next(s) != r)
+		set_aside(s, r, wish);
+	else
+		starts = runs_files_here(s, r);
+	if (starts) /* its first row says running already */
+		run_apply(r, EV_START);
+	put(s, r,
+	    wish->promised || r->away.place == RUN_QUEUE ? STORE_SYNC
+							 : STORE_DEFERRED,
+	    wish->promised, false);
+	if (starts)
+		runs_start(s, r);
+	return r;
+}
+
+/* ---- a run becomes a task ---- */
+
+static void on_task_stored(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
+	struct run_notice n = {.kind = NOTICE_TASK};
+
+	if (r == NULL) /* it waits for others again */
+		return;
+	note_row(s, r, res->rc);
+	if (res->rc != 0) {
+		n.unrecorded = store_says(res->rc);
+		log_warn("runs", "run=%s requestor=%s task=no err=\"%s\"",
+			 r->id, r->requestor->name, res->errmsg);
+		run_clear_task(r);
+	}
+	r->task.pending = false;
+	run_tell(r, &n);
+}
+
+void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
+{
+	struct run_notice no = {.kind = NOTICE_TASK,
+				.unrecorded = "another server has the run"};
+
+	if (r->away.place == RUN_ABROAD) {
+		run_tell(r, &no);
+		return;
+	}
+	run_clear_task(r); /* one whose time has passed */
+	set_task(s, r, wish);
+	r->task.pending = true;
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_task_stored,
+		    runs_refer(s, r));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_files.c - runs that are given artifacts wait, outside of the queue, until those
+ * are files here; runs_queue.c and runs_create.c ask before one starts. Without one
+ * of them it starts, and fails as worker_files.c says.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/run/artifacts/artifact_copies.h"
+#include "supervisor/config/config.h"
+#include "supervisor/run/exec/artifact_save.h"
+#include "supervisor/packages/inputs/run_files.h"
+
+static void on_here(void *arg, const char *run_id)
+{
+	struct runs *s = arg;
+	struct run *r = runs_by_id(s, run_id);
+
+	if (r == NULL || r->state != RUN_QUEUED || r->away.place != RUN_HERE ||
+	    !r->queued.aside)
+		return;
+	artifact_copies_name(s->copies, r->id, r->files);
+	sched_remove(&s->sched, &r->queued);
+	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
+	runs_pump(s);
+}
+
+void runs_files_init(struct runs *s)
+{
+	s->copies = artifact_copies_new(s->ctx, on_here, s);
+}
+
+void runs_files_fini(struct runs *s)
+{
+	artifact_copies_free(s->copies);
+}
+
+bool runs_files_here(struct runs *s, struct run *r)
+{
+	if (r->state != RUN_QUEUED || r->files == NULL ||
+	    run_files_artifacts(r->files) == 0 ||
+	    !config_has_rows(s->ctx->config))
+		return true;
+	if (artifact_copies_take(s->copies, r->id, r->requestor->name,
+				 r->files)) {
+		artifact_copies_name(s->copies, r->id, r->files);
+		return true;
+	}
+	sched_remove(&s->sched, &r->queued);
+	runs_enqueue_aside(s, r);
+	return false;
+}
+
+void runs_files_hold(struct runs *s, struct run *r)
+{
+	size_t n = r->files == NULL ? 0 : run_files_artifacts(r->files);
+
+	if (r->held != NULL || n == 0 || config_has_rows(s->ctx->config))
+		return;
+	r->held = xcalloc(n, sizeof(*r->held));
+	for (size_t i = 0; i < r->files->n; i++) {
+		if (r->files->v[i].bytes != NULL)
+			continue;
+		memcpy(r->held[r->n_held++], r->files->v[i].artifact, ID_SIZE);
+		store_hold(s->ctx->store, r->files->v[i].artifact);
+	}
+}
+
+/* Artifacts that were deleted meanwhile go now, and count no more. */
+static void let_go(struct runs *s, struct run *r)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < r->n_held; i++)
+		wanted |= store_release(s->ctx->store, r->held[i]);
+	free(r->held);
+	r->held = NULL;
+	r->n_held = 0;
+	if (!wanted)
+		return;
+	store_sweep(s->ctx->store, clock_wall_ms());
+	artifact_save_count(s->ctx->store, r->requestor);
+}
+
+void runs_files_over(struct runs *s, struct run *r)
+{
+	let_go(s, r);
+	artifact_copies_release(s->copies, r->id);
+}

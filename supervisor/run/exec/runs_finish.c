@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_finish.c - the end of a run: its state, times, row and expiry, then
+ * those who wait are told. runs.c, runs_output.c and runs_queue.c call it once
+ * a run. A row that cannot be written is the store's to retry, and the end is
+ * told all the same; a result that finds no room on the disk fails the run.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/packages/inputs/run_files.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/store/state/disk_space.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/run_log.h"
+#include "supervisor/run/run_row.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/run/run_json.h"
+
+void runs_forget(struct runs *s, struct run *r)
+{
+	runs_retry_forget(s, r);
+	HASH_DEL(s->by_id, r);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
+	if (r->result_text != NULL)
+		runs_output_put(s, r);
+	runs_files_over(s, r);
+	run_free(r);
+}
+
+void runs_drop_result(struct runs *s, struct run *r)
+{
+	runs_output_put(s, r);
+	free(r->result_text);
+	r->result_text = NULL;
+}
+
+struct ended { /* of a terminal row's request */
+	struct runs *runs;
+	char id[ID_SIZE];
+	size_t bytes; /* of its view */
+	bool retried;
+};
+
+/*
+ * Its first row, which was on its way when it ended, was committed since, or may have
+ * been: what is there has to end, however long that takes.
+ */
+static bool has_row(const struct ended *e, const struct run *r, int rc)
+{
+	return rc != 0 && rc != -ECANCELED && (r->durable || r->unsure) &&
+	       !e->retried;
+}
+
+/* R's end is known to last, or why not; and its worker is gone. */
+static void tell_recorded(struct runs *s, struct run *r)
+{
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
+					 .unrecorded = r->recorded.failed});
+	runs_forget(s, r);
+}
+
+static void on_ended(void *arg, const struct store_result *res)
+{
+	struct ended *e = arg;
+	struct run *r = runs_by_id(e->runs, e->id);
+
+	if (r == NULL || !run_terminal(r)) {
+		e->runs->unrecorded -= e->bytes;
+		free(e);
+		return;
+	}
+	if (res->rc == -EOWNERDEAD) { /* how it ended is another's to say */
+		e->runs->unrecorded -= e->bytes;
+		runs_drop_result(e->runs, r);
+		run_disown(r);
+		r->away.disowned = true;
+		runs_abroad_follow(e->runs, r);
+		runs_abroad_look(e->runs, r);
+		free(e);
+		return;
+	}
+	if (has_row(e, r, res->rc)) {
+		e->retried = true;
+		run_row_put_again(e->runs->ctx->store, r, on_ended, e);
+		return;
+	}
+	if (res->rc != 0) {
+		log_error("runs",
+			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
+			  r->id, r->requestor->name, run_state_name(r->state),
+			  res->errmsg);
+		r->recorded.failed = store_says(res->rc);
+	}
+	e->runs->unrecorded -= e->bytes;
+	r->recorded.known = true;
+	if (r->worker == NULL && !r->recorded.corrects) /* else it follows */
+		tell_recorded(e->runs, r);
+	if (e->bytes > 0 &&
+	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
+		runs_pump(e->runs);
+	free(e);
+}
+
+static void log_end(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
+		 "cpu_ms=%lld rss=%lld trace=%s",
+		 r->id, r->template->id, r->requestor->name, run_status(r),
+		 r->error.code != NULL ? r->error.code : "-",
+		 (long long)(r->finished_mono_ms - r->created_mono_ms),
+		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes,
+		 r->trace[0] != '\0' ? r->trace : "-");
+}
+
+/* How long it is remembered: its ttl, and as its artifacts, and its task. */
+static void set_expiry(struct runs *s, struct run *r)
+{
+	int64_t artifact_ttl = s->ctx->config->artifact_ttl_ms;
+	int64_t ttl = r->limits.ttl_ms;
+
+	if (r->made_artifacts) {
+		store_expire_artifacts(s->ctx->store, r->id,
+				       r->finished_ms + artifact_ttl);
+		if (ttl < artifact_ttl)
+			ttl = artifact_ttl;
+	}
+	r->expires_ms = r->finished_ms + ttl;
+	if (r->expires_ms < r->task.expires_ms)
+		r->expires_ms = r->task.expires_ms;
+}
+
+/* A log that is large becomes a line that says why it is not there. */
+static void let_log_go(struct run *r)
+{
+	char ts[CLOCK_ISO_SIZE];
+
+	if (r->log == NULL || buf_len(r->log) < DISK_SPACE_LARGE_BYTES)
+		return;
+	clock_iso(ts, clock_wall_ms());
+	buf_drop(r->log, buf_len(r->log));
+	buf_printf(r->log,
+		   "%s notice this log was not kept: the disk of the "
+		   "server is nearly full\n",
+		   ts);
+}
+
+/*
+ * While the disk is nearly full a large result is not written: that R ended is
+ * what there is room for. The event that ends it then.
+ */
+static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
+{
+	enum disk_space room = disk_space_lately(s->ctx->config);
+	size_t len = 0;
+
+	if (room == DISK_SPACE_OK)
+		return ev;
+	let_log_go(r);
+	if (r->result_text != NULL)
+		len = r->result_len;
+	else if (r->result != NULL)
+		json_text(r->result, &len);
+	if (len < DISK_SPACE_LARGE_BYTES || r->error.code != NULL)
+		return ev;
+	run_set_error(r, "STORE_UNAVAILABLE", NULL,
+		      "the template gave its result of %zu bytes, but this "
+		      "server did not keep it: %s",
+		      len, disk_space_message(room));
+	runs_drop_result(s, r);
+	r->is_reply = false;
+	return EV_FAIL;
+}
+
+static void log_and_audit(const struct runs *s, const struct run *r)
+{
+	log_end(r);
+	audit_end(r, s->ctx->isolation);
+	if (r->task.form != STORE_TASK_NONE)
+		audit_task("task_ended", r->requestor, r->id,
+			   task_json_status_name(task_json_status(r)));
+}
+
+void runs_finish(struct runs *s, struct run *r, enum run_event ev)
+{
+	struct ended *e = xcalloc(1, sizeof(*e));
+	int rc = run_apply(r, fit(s, r, ev));
+
+	assert(rc == 0);
+	(void)rc;
+	/* before anybody leaves, and others are asked */
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
+	if (r->task.pending) /* nobody was told that it is one */
+		run_clear_task(r);
+	if (r->state == RUN_CANCELED) {
+		run_clear_error(r);
+		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
+	}
+	if (r->error.code != NULL) /* else the outcome closed them */
+		run_steps_close(&r->steps, r->error.code, r->error.message);
+	run_log_close(r);
+	run_log_tell(r);
+	free(r->inputs);
+	r->inputs = NULL;
+	runs_files_over(s, r);
+	run_files_free(r->files);
+	r->files = NULL;
+	set_expiry(s, r);
+	if (r->error.code == NULL)
+		usual_add(&r->requestor->usual, r->template->id,
+			  r->finished_mono_ms - r->created_mono_ms);
+	r->view = run_json_text(r, s->ctx->isolation);
+	if (r->worker == NULL)
+		log_and_audit(s, r);
+	*e = (struct ended){
+	    .runs = s, .bytes = strlen(r->view), .retried = r->durable};
+	memcpy(e->id, r->id, sizeof(e->id));
+	s->unrecorded += e->bytes;
+	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
+		    on_ended, e);
+}
+
+/* Where that failed, the row is as it was: with what its worker said of itself. */
+static void on_corrected(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref);
+
+	(void)res;
+	if (r == NULL)
+		return;
+	r->recorded.corrects = false;
+	if (r->recorded.known)
+		tell_recorded(s, r);
+}
+
+/*
+ * R's row has what its worker said of itself: should it not be so, this is. Nobody is
+ * told before that.
+ */
+static void correct(struct runs *s, struct run *r, const struct run_use *used)
+{
+	if (memcmp(&r->use, used, sizeof(*used)) == 0)
+		return;
+	r->use = *used;
+	free(r->view);
+	r->view = run_json_text(r, s->ctx->isolation);
+	if (r->recorded.failed != NULL)
+		return;
+	r->recorded.corrects = true;
+	run_row_correct(s->ctx->store, r, on_corrected, runs_refer(s, r));
+}
+
+void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
+{
+	correct(s, r, used);
+	log_and_audit(s, r);
+	if (r->recorded.known && !r->recorded.corrects)
+		tell_recorded(s, r);
+}

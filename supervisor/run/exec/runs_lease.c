@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_lease.c - runs of one of several machines, while its database may not hear of
+ * it: none begins or goes on once its lease is over, before others may call them
+ * interrupted. Until the database is heard of they have not ended, for somebody may
+ * have asked to cancel one. When others took them, all of them are theirs: who waits
+ * is told what their rows say, and we go on under another name. server.c begins it.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/os/log.h"
+
+#define LOOK_MS                                                                \
+	250 /* a small part of what is left between our end and others' say */
+#define SOON_MS 20 /* what was killed is about to be reaped */
+
+bool runs_have_lease(const struct runs *s)
+{
+	return !s->leaving && store_lease_left_ms(s->ctx->store) > 0;
+}
+
+/* All that have a worker end now. */
+static void end_running(struct runs *s)
+{
+	struct run *r, *after;
+	size_t n = 0;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (r->worker == NULL || run_terminal(r))
+			continue;
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server that ran it did not reach its "
+			      "database for longer than its lease");
+		r->away.fenced = true;
+		worker_end(r);
+		n++;
+	}
+	log_error("runs", "lease=over interrupted=%zu", n);
+}
+
+/* ---- what ended with it ---- */
+
+bool runs_lease_keeps(struct runs *s, struct run *r)
+{
+	if (!r->away.fenced || !r->durable)
+		return false;
+	if (s->leaving) {
+		runs_abroad_follow(s, r);
+		return true;
+	}
+	if (r->state == RUN_CANCELLING)
+		return false;
+	s->cut_short = true;
+	runs_remote_read(s);
+	return true;
+}
+
+/* Who was asked to cancel one has done so; the others were interrupted. */
+void runs_lease_heard(struct runs *s)
+{
+	struct run *r, *after;
+
+	if (!s->cut_short || !runs_have_lease(s))
+		return;
+	s->cut_short = false;
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!r->away.fenced || r->worker != NULL || run_terminal(r))
+			continue;
+		r->away.fenced = false;
+		if (!runs_retry(s, r))
+			runs_finish(s, r, EV_FAIL);
+	}
+	runs_pump(s);
+}
+
+/* ---- taken for dead ---- */
+
+/* All have ended, or are followed by their rows. */
+static void begin_anew(struct runs *s)
+{
+	id_new(s->instance, "inst");
+	s->ctx->instance = s->instance;
+	log_info("runs", "instance=%s after=\"taken for dead\"",
+		 s->ctx->instance);
+	store_rejoin(s->ctx->store, s->ctx->instance);
+	s->leaving = false;
+	s->fenced = false;
+	s->cut_short = false;
+	runs_claim_rejoined(s);
+	runs_share_rejoined(s);
+	runs_recover(s);
+}
+
+/*
+ * They go on elsewhere, or have ended there, as their rows say; who waits for one that
+ * has none is told that it is not recorded.
+ */
+static void drop_waiting(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (r->worker != NULL || run_terminal(r) || r->away.disowned)
+			continue; /* or it is followed already */
+		runs_output_drop(s, r);
+		if (r->durable) {
+			runs_files_over(s, r);
+			runs_abroad_follow(s, r);
+			continue;
+		}
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "another server has taken the run over: ask for "
+			      "it by its id");
+		if (r->queued.lane != NULL)
+			sched_remove(&s->sched, &r->queued);
+		runs_retry_forget(s, r);
+		runs_finish(s, r, EV_FAIL);
+	}
+}
+
+static void leave(struct runs *s)
+{
+	if (s->leaving)
+		return;
+	s->leaving = true;
+	log_error("runs", "taken_for_dead=yes runs=%u", HASH_COUNT(s->by_id));
+	end_running(s);
+	drop_waiting(s);
+}
+
+/* ---- each so often ---- */
+
+static void look(struct runs *s)
+{
+	bool lasts = store_lease_left_ms(s->ctx->store) > 0;
+
+	if (store_is_lost(s->ctx->store))
+		leave(s);
+	else if (!lasts && !s->fenced)
+		end_running(s);
+	else if (lasts && s->fenced)
+		log_info("runs", "lease=renewed");
+	if (lasts == s->fenced) {
+		s->fenced = !lasts;
+		runs_pump(s);
+	}
+	if (s->leaving && HASH_COUNT(s->by_id) == s->n_abroad &&
+	    !s->ctx->draining)
+		begin_anew(s);
+}
+
+static int64_t next_ms(const struct runs *s)
+{
+	int64_t left = store_lease_left_ms(s->ctx->store);
+
+	if (s->leaving)
+		return SOON_MS;
+	return left > 0 && left < LOOK_MS ? left : LOOK_MS;
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+
+	(void)fd, (void)what;
+	look(s);
+	store_tell_load(s->ctx->store,
+			&(struct store_load){.running = runs_running(s),
+					     .queued = runs_queued(s),
+					     .room = (size_t)runs_claim_room(s),
+					     .draining = s->ctx->draining});
+	evtimer_add(s->lease, CLOCK_TIMEVAL(next_ms(s)));
+}
+
+static void on_news(void *arg)
+{
+	struct runs *s = arg;
+	unsigned woken = store_woken(s->ctx->store);
+
+	look(s);
+	if (s->leaving)
+		evtimer_add(s->lease, CLOCK_TIMEVAL(SOON_MS));
+	if (store_found_dead(s->ctx->store))
+		runs_recover(s);
+	if ((woken & STORE_WOKEN_MAIL) != 0)
+		runs_remote_read(s);
+	if ((woken & STORE_WOKEN_QUEUE) != 0)
+		runs_claim_look(s);
+}
+
+void runs_lease_open(struct runs *s)
+{
+	if (!store_is_shared(s->ctx->store))
+		return;
+	store_on_news(s->ctx->store, on_news, s);
+	s->lease = evtimer_new(s->ctx->base, on_look, s);
+	evtimer_add(s->lease, CLOCK_TIMEVAL(LOOK_MS));
+}
+
+void runs_lease_fini(struct runs *s)
+{
+	if (s->lease != NULL)
+		event_free(s->lease);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_look.c - before a program's run gets its worker it is seen whether the package
+ * is as it was loaded. runs_queue.c has it looked at each time that a run is to be
+ * started; the run has its place meanwhile. One that was changed fails the run; what
+ * cannot be seen now is tried again, as a worker that cannot be had.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/threads/package_look.h"
+
+struct run_look {
+	struct runs *runs;
+	struct run *run;
+	struct package_look *package;
+	int64_t since_ms; /* mono */
+	bool first;	  /* it has not been started before */
+};
+
+static void tell_changed(struct run *r, const char *errmsg)
+{
+	/* where it lies is the operator's to know */
+	log_warn("runs", "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
+		 r->requestor->name, r->template->id, errmsg);
+	if (r->template->broken != NULL)
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator mends the package, and has "
+			      "templates reloaded (paddock reload, or SIGHUP)"),
+		    "the package of %s %s is broken since it was loaded, and "
+		    "what is there now is not run before it is mended and "
+		    "templates are reloaded (paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
+	else
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator has templates reloaded (paddock "
+			      "reload, or SIGHUP)"),
+		    "%s %s was changed after it was loaded, and what is "
+		    "there now is not run before templates are reloaded "
+		    "(paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
+}
+
+static void on_seen(void *arg, int rc, const char *errmsg)
+{
+	struct run_look *l = arg;
+	struct runs *s = l->runs;
+	struct run *r = l->run;
+	bool first = l->first;
+
+	r->look = NULL;
+	r->started_mono_ms += clock_mono_ms() - l->since_ms; /* not its time */
+	free(l);
+	if (rc == -ESTALE)
+		tell_changed(r, errmsg);
+	if (rc < 0)
+		runs_not_started(s, r, rc);
+	else if (!runs_have_lease(s)) /* another server may have it by now */
+		runs_not_started(s, r, -EINPROGRESS);
+	else
+		runs_launch(s, r, first);
+	runs_pump(s); /* it may have left its place */
+}
+
+void runs_look(struct runs *s, struct run *r, bool first)
+{
+	struct run_look *l = xcalloc(1, sizeof(*l));
+
+	*l = (struct run_look){
+	    .runs = s, .run = r, .since_ms = clock_mono_ms(), .first = first};
+	r->look = l;
+	l->package = package_look_ask(s->ctx->base, s->ctx->thread_pool,
+				      r->requestor, r->template, on_seen, l);
+}
+
+void runs_look_drop(struct runs *s, struct run *r)
+{
+	if (r->look == NULL)
+		return;
+	package_look_forget(r->look->package);
+	free(r->look);
+	r->look = NULL;
+	sched_over(&s->sched, &r->requestor->lane);
+}

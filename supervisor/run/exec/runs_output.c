@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_output.c - from a worker's end to its run's outcome: a large output is
+ * read on a thread, and checked there when that is dear. worker.c calls it when
+ * the worker is reaped; what fails is the run's error.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/worker/programs.h"
+#include "supervisor/run/outcome.h"
+#include "supervisor/run/threads/output_parse.h"
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/validation.h"
+
+/* A large output that is being read, or waits for room. */
+struct reading {
+	struct runs *runs;
+	struct run *run;
+	struct exit_facts end;	   /* its output is ours until it is read */
+	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
+};
+
+static struct memory_account *account(const struct reading *rd)
+{
+	return &rd->run->requestor->memory;
+}
+
+static void leave_line(struct reading *rd)
+{
+	TAILQ_REMOVE(&rd->runs->trees.waiting, rd, link);
+	memory_give(account(rd), rd->end.output_len);
+	free(rd->end.output);
+}
+
+/* ---- room for results, as trees ---- */
+
+#define VALUE_MOST 320 /* bytes that one may take: see json_cost_most() */
+
+#define TEXTS 2 /* the tree's own text, and the copy that is stored */
+
+/* Return how many bytes of memory the trees of all results may take. */
+static size_t trees_most(const struct runs *s)
+{
+	return (size_t)memory_of_results(s->ctx->config->server_memory);
+}
+
+/*
+ * Return how many values a result of LEN bytes may have, so that its tree alone
+ * fits; 0: no such result fits.
+ */
+static size_t values_most(const struct runs *s, size_t len)
+{
+	size_t all = trees_most(s), values;
+
+	if (len > all / TEXTS)
+		return 0;
+	values = (all - TEXTS * len) / VALUE_MOST;
+	return values < JSON_VALUES_MAX ? values : JSON_VALUES_MAX;
+}
+
+/* What reading LEN bytes may take at the most, before they are looked at. */
+static size_t tree_most(const struct runs *s, size_t len)
+{
+	size_t values = len / 2 + 1, most = values_most(s, len);
+
+	return (values < most ? values : most) * VALUE_MOST + TEXTS * len;
+}
+
+static bool has_room(const struct runs *s, size_t bytes)
+{
+	size_t all = trees_most(s);
+
+	/* a reload may have left less than one that waits was to have */
+	return s->trees.held == 0 ||
+	       (bytes <= all && s->trees.held <= all - bytes);
+}
+
+/* R's output takes BYTES of memory from now on. */
+static void count_tree(struct runs *s, struct run *r, size_t bytes)
+{
+	bool less = bytes < r->tree_bytes;
+
+	s->trees.held += bytes - r->tree_bytes;
+	r->tree_bytes = bytes;
+	if (less && !TAILQ_EMPTY(&s->trees.waiting))
+		event_active(s->trees.on_room, 0, 0);
+}
+
+void runs_output_put(struct runs *s, struct run *r)
+{
+	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
+	r->result = NULL;
+	count_tree(s, r, 0);
+}
+
+/* call of a thread's: R's output has been checked, and is given back. */
+static void on_checked(void *arg, const struct validation *c,
+		       struct json_object *tree)
+{
+	struct run *r = arg;
+	struct runs *s = r->checked_by;
+
+	r->checked = NULL;
+	r->result = tree;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_finish(s, r, outcome_validated(r, c));
+	runs_resume(s);
+}
+
+/* R has no output any more. */
+static void forget_output(struct run *r)
+{
+	free(r->result_text);
+	r->result_text = NULL;
+}
+
+static void refuse_more(struct run *r)
+{
+	struct tool_error errmsg = {0};
+
+	validation_refuse_busy(&errmsg);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(errmsg.details),
+		      "%s", errmsg.message);
+	tool_error_fini(&errmsg);
+}
+
+/* R's output has no room, even alone. */
+static void refuse_large(const struct runs *s, struct run *r)
+{
+	run_set_error(r, "RESOURCE_LIMIT", NULL,
+		      "the result takes more memory to be read than the %lld "
+		      "bytes that this server has for results (who can raise "
+		      "that is the operator: server_memory in [limits])",
+		      (long long)trees_most(s));
+}
+
+/*
+ * That takes a while: until it is known, R goes on without a worker. It has its
+ * place among the running until then, for its output is in memory.
+ */
+static void check_later(struct runs *s, struct run *r,
+			const struct validation *c)
+{
+	struct json_object *v = outcome_output(r), *tree = r->result;
+
+	r->result = NULL;
+	r->checked_by = s;
+	r->checked =
+	    validation_submit(s->ctx->thread_pool, r->requestor, c, r->template,
+			      r->template->outputs, v, tree, on_checked, r);
+	if (r->checked != NULL)
+		return;
+	r->result = tree;
+	runs_output_put(s, r);
+	forget_output(r);
+	sched_over(&s->sched, &r->requestor->lane);
+	refuse_more(r);
+	runs_finish(s, r, EV_FAIL);
+}
+
+/* R's output is not awaited any more; it goes with the check. */
+void runs_output_drop(struct runs *s, struct run *r)
+{
+	runs_begin_drop(s, r);
+	runs_look_drop(s, r);
+	if (r->checked == NULL && r->reading_arg == NULL)
+		return;
+	if (r->checked != NULL)
+		validation_cancel(r->checked);
+	if (r->reading != NULL) {
+		output_parse_cancel(r->reading);
+		memory_give(account(r->reading_arg),
+			    ((struct reading *)r->reading_arg)->end.output_len);
+	} else if (r->reading_arg != NULL) {
+		leave_line(r->reading_arg);
+	}
+	free(r->reading_arg);
+	count_tree(s, r, 0);
+	forget_output(r);
+	r->checked = NULL;
+	r->reading = NULL;
+	r->reading_arg = NULL;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+/* R's worker is gone, and E all there is to know of it. */
+static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
+{
+	struct validation c;
+	enum run_event ev = outcome_of(r, e, &c);
+	const char *code = r->error.code;
+
+	/* a worker that crashed may have been probing: new addresses */
+	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
+			     strcmp(code, "SANDBOX_VIOLATION") == 0))
+		spawner_renew(s->ctx->spawner, r->template->runtime);
+	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
+		ev = EV_FAIL; /* nobody will see it */
+	if (ev == RUN_EVENTS) {
+		check_later(s, r, &c);
+	} else {
+		sched_over(&s->sched, &r->requestor->lane);
+		if (!runs_lease_keeps(s, r) &&
+		    (ev != EV_FAIL || !runs_retry(s, r)))
+			runs_finish(s, r, ev);
+	}
+	runs_resume(s);
+}
+
+/* ---- a large output is read before that ---- */
+
+static void on_read(void *arg, struct output_parsed *out)
+{
+	struct reading *rd = arg;
+	struct run *r = rd->run;
+	struct exit_facts *e = &rd->end;
+
+	r->reading = NULL;
+	r->reading_arg = NULL;
+	memory_give(account(rd), e->output_len);
+	count_tree(rd->runs, r,
+		   out->tree != NULL ? out->cost + TEXTS * out->len : 0);
+	r->result = out->tree;
+	r->result_text = out->text;
+	r->result_len = out->len;
+	out->tree = NULL;
+	out->text = NULL;
+	e->content_at = out->content_at;
+	e->content_expected = out->content_expected;
+	e->reply_failed = r->is_reply && output_parse_reply_failed(r->result);
+	if (out->too_many &&
+	    values_most(rd->runs, e->output_len) < JSON_VALUES_MAX)
+		refuse_large(rd->runs, r);
+	else if (out->fault != NULL)
+		outcome_bad_result(r, out->fault, out->errmsg);
+	settle(rd->runs, r, e);
+	free(rd);
+}
+
+static void read_now(struct reading *rd)
+{
+	struct runs *s = rd->runs;
+	struct run *r = rd->run;
+	char *text = rd->end.output;
+
+	rd->end.output = NULL;
+	count_tree(s, r, tree_most(s, rd->end.output_len));
+	r->reading = output_parse(
+	    s->ctx->thread_pool, r->requestor, text, rd->end.output_len,
+	    values_most(s, rd->end.output_len), r->is_reply, on_read, rd);
+	if (r->reading != NULL)
+		return;
+	memory_give(account(rd), rd->end.output_len);
+	r->reading_arg = NULL;
+	count_tree(s, r, 0);
+	refuse_more(r);
+	settle(s, r, &rd->end);
+	free(rd);
+}
+
+static void read_later(struct runs *s, struct run *r,
+		       const struct exit_facts *e)
+{
+	struct reading *rd = xcalloc(1, sizeof(*rd));
+
+	*rd = (struct reading){.runs = s, .run = r, .end = *e};
+	r->reading_arg = rd;
+	memory_add(account(rd), e->output_len);
+	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
+	event_active(s->trees.on_room, 0, 0);
+}
+
+/* The next ones, as far as there is room. */
+static void on_room(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+	struct reading *rd;
+
+	(void)fd, (void)what;
+	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL &&
+	       has_room(s, tree_most(s, rd->end.output_len))) {
+		TAILQ_REMOVE(&s->trees.waiting, rd, link);
+		read_now(rd);
+	}
+}
+
+void runs_output_init(struct runs *s)
+{
+	TAILQ_INIT(&s->trees.waiting);
+	s->trees.on_room = event_new(s->ctx->base, -1, 0, on_room, s);
+}
+
+void runs_output_fini(struct runs *s)
+{
+	event_free(s->trees.on_room);
+}
+
+/*
+ * R is over unless that is not so simple: it failed, and may be tried again; its output
+ * takes a thread's time; whether it is still ours is known when its worker is gone.
+ */
+bool runs_worker_leaving(void *arg, struct run *r, const struct exit_facts *e)
+{
+	struct runs *s = arg;
+	struct validation c;
+	enum run_event ev;
+
+	if (s->lease != NULL || r->parked.is)
+		return false;
+	ev = outcome_of(r, e, &c);
+	if (ev != EV_SUCCEED && ev != EV_PARTIAL)
+		return false;
+	runs_finish(s, r, ev);
+	return true;
+}
+
+void runs_worker_gone(void *arg, struct run *r, const struct exit_facts *e)
+{
+	struct runs *s = arg;
+	struct run_use used = outcome_used(r, e);
+
+	requestor_charge(r->requestor, used.cpu_ms);
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_finish_gone(s, r, &used);
+	runs_resume(s);
+}
+
+void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
+{
+	runs_unpark(arg, r);
+	outcome_usage(r, e);
+	requestor_charge(r->requestor, r->use.cpu_ms);
+	if (e->output != NULL && r->error.code == NULL &&
+	    r->state != RUN_CANCELLING) {
+		if (values_most(arg, e->output_len) > 0) {
+			read_later(arg, r, e);
+			return;
+		}
+		refuse_large(arg, r);
+	}
+	free(e->output);
+	settle(arg, r, e);
+}

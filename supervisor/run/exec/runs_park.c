@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_park.c - a run that waits for an answer while no client waits for it: a Lua
+ * worker is stopped, its clock rests, and its place among the running is another's
+ * until it goes on, for which it waits in line. A program may compute meanwhile, so
+ * it keeps its place, and its time passes. input_park.c asks for it. One too many is
+ * refused by the limit's name; nothing else can fail.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/run/requestor/admission.h"
+
+#define WORKERS_LEFT (ZYGOTE_PROTO_SLOTS / 4)
+
+/* What others have is nobody's to know: the figures are one's own, and the bound. */
+static void refuse(const struct requestor *q, int64_t own, int64_t all,
+		   struct tool_error *e)
+{
+	int64_t used = (int64_t)q->parked;
+	char *who = own > 0
+			? xasprintf("the operator: max_parked_runs in "
+				    "[requestor \"%s\"]",
+				    q->name)
+			: xstrdup("the operator: max_parked_runs in [limits]");
+
+	tool_error_set(e, "QUOTA_EXCEEDED",
+		       admission_details("max_parked_runs", used,
+					 own > 0 ? own : all, "runs", who,
+					 ADMISSION_RETRY_MS),
+		       "no more of your runs may wait for answers now "
+		       "(max_parked_runs): %lld of yours do; answer some, or "
+		       "ask the operator for more",
+		       (long long)used);
+	free(who);
+}
+
+/* Who is stopped has a worker, too: enough of these are left to those that run. */
+static int64_t most_parked(const struct config *c)
+{
+	int64_t left = ZYGOTE_PROTO_SLOTS - c->max_concurrent_runs;
+	int64_t most = left > WORKERS_LEFT ? left : WORKERS_LEFT;
+
+	return c->max_parked_runs < most ? c->max_parked_runs : most;
+}
+
+bool runs_may_park(const struct runs *s, const struct run *r,
+		   struct tool_error *e)
+{
+	const struct requestor *q = r->requestor;
+	int64_t own = q->section->max_parked_runs;
+	int64_t all = most_parked(s->ctx->config);
+	int64_t used = (int64_t)q->parked;
+	int64_t theirs = (int64_t)s->parked - used;
+	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;
+
+	if (own > 0 && used >= own)
+		refuse(q, own, all, e);
+	else if (used >= left)
+		refuse(q, 0, all, e);
+	return e->code == NULL;
+}
+
+static void stopped(struct runs *s, struct run *r)
+{
+	r->parked.stopped = true;
+	r->parked.since_ms = clock_mono_ms();
+	s->stopped++;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_pump(s);
+}
+
+void runs_park(struct runs *s, struct run *r)
+{
+	assert(!r->parked.is && r->worker != NULL);
+	r->parked.is = true;
+	r->requestor->parked++;
+	s->parked++;
+	if (r->queued.lane != NULL) /* it has not gone on since the last time */
+		sched_remove(&s->sched, &r->queued);
+	else if (!r->parked.stopped && worker_stop(r))
+		stopped(s, r);
+	if (s->ctx->draining)
+		runs_drain_parked(s);
+}
+
+void runs_go_on(struct runs *s, struct run *r)
+{
+	int64_t rested_ms = clock_mono_ms() - r->parked.since_ms;
+
+	r->parked.stopped = false;
+	r->parked.rested_ms += rested_ms;
+	s->stopped--;
+	worker_continue(r, rested_ms);
+}
+
+/* What is to end does not wait for a place. */
+static bool has_to_wait(struct runs *s, const struct run *r)
+{
+	return worker_is_alive(r) &&
+	       (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
+	       !s->ctx->draining && !runs_has_place(s, r);
+}
+
+void runs_unpark(struct runs *s, struct run *r)
+{
+	if (r->parked.is) {
+		r->parked.is = false;
+		r->requestor->parked--;
+		s->parked--;
+	}
+	if (!r->parked.stopped)
+		return;
+	if (has_to_wait(s, r)) {
+		runs_await_place(s, r);
+		return;
+	}
+	if (r->state == RUN_CANCELLING && !runs_has_place(s, r))
+		worker_end(r); /* many at once would all run for their grace */
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	sched_again(&s->sched, &r->requestor->lane);
+	runs_go_on(s, r);
+}
+
+void runs_end_parked(struct runs *s, struct run *r)
+{
+	if (!r->parked.is || r->worker == NULL)
+		return;
+	run_set_error(r, "INPUT_TIMEOUT", NULL,
+		      "no client came back with the answers within "
+		      "input_wait_ms, which is %lld ms and the operator's to "
+		      "raise",
+		      (long long)s->ctx->config->input_wait_ms);
+	worker_end(r);
+}
+
+void runs_drain_parked(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!r->parked.is || r->worker == NULL) {
+			runs_unpark(s, r);
+			continue;
+		}
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server was stopped while the run waited for "
+			      "answers");
+		worker_end(r);
+	}
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_queue.c - which queued run starts next, and when: places, fair shares,
+ * workers that are not to be had for a while. Called when a run is queued,
+ * ends, or a zygote reports. A start that fails is tried again after pauses,
+ * then the run fails with what is missing.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/errno_passes.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/packages/inputs/run_files.h"
+#include "supervisor/packages/grants/grants.h"
+#include "supervisor/run/worker/programs.h"
+#include "supervisor/run/run_row.h"
+
+#define STARTS_MAX 20	 /* of one run, while there is no worker to be had… */
+#define PAUSE_MS 100	 /* …each so long after the last */
+#define RENEWING_MAX 300 /* while there is one, but a new zygote is needed */
+
+static void weigh(struct run *r)
+{
+	r->queued.bytes = (int64_t)r->inputs_len;
+	if (r->files != NULL)
+		r->queued.bytes += (int64_t)r->files->inputs_len +
+				   run_files_bytes(r->files, false);
+	r->queued.kind = r->template->runtime;
+}
+
+void runs_enqueue(struct runs *s, struct run *r)
+{
+	weigh(r);
+	sched_put(&s->sched, &r->requestor->lane, &r->queued);
+}
+
+void runs_enqueue_aside(struct runs *s, struct run *r)
+{
+	weigh(r);
+	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
+}
+
+/* A bit for each kind of which there is no worker to be had just now. */
+static uint32_t missing(const struct runs *s)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < RUNTIMES; i++)
+		if (evtimer_pending(s->pause[i], NULL))
+			kinds |= UINT32_C(1) << i;
+	/* programs may never get one: that is found out by trying */
+	if (spawner_zygote_pid(s->ctx->spawner, RUNTIME_LUA) == 0)
+		kinds |= UINT32_C(1) << RUNTIME_LUA;
+	return kinds;
+}
+
+/* Where there may be several requestors, each has a fair part. */
+static void share_places(struct runs *s)
+{
+	const struct config *c = s->ctx->config;
+
+	s->sched.known = s->unlisted + c->n_requestors;
+	s->sched.places = s->ctx->others ? (size_t)c->max_concurrent_runs : 0;
+}
+
+bool runs_has_slot(const struct runs *s)
+{
+	return s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
+}
+
+bool runs_can_start(struct runs *s)
+{
+	if (s->ctx->quiet || !runs_have_lease(s))
+		return false;
+	s->sched.waits = missing(s);
+	share_places(s);
+	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
+	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
+	       runs_has_slot(s);
+}
+
+#define NO_NEW_WORKER ((unsigned)RUNTIMES) /* a kind of its own */
+
+bool runs_has_place(struct runs *s, const struct run *r)
+{
+	share_places(s);
+	return s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
+	       sched_has_room(&s->sched, &r->requestor->lane);
+}
+
+void runs_await_place(struct runs *s, struct run *r)
+{
+	if (r->queued.lane != NULL)
+		return;
+	r->queued.bytes = 0;
+	r->queued.kind = NO_NEW_WORKER;
+	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
+}
+
+struct run *runs_next(struct runs *s)
+{
+	struct sched_item *item =
+	    runs_can_start(s) ? sched_next(&s->sched) : NULL;
+
+	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
+}
+
+/* Will it pass by itself? */
+static bool is_passing(int err)
+{
+	return err == -EINPROGRESS || err == -EAGAIN || err == -ETOOMANYREFS ||
+	       errno_passes(-err);
+}
+
+/* Runs cannot send descriptors, so that one is another program's doing. */
+static const char *why_none(int err)
+{
+	if (err != -ETOOMANYREFS)
+		return strerror(-err);
+	return "ETOOMANYREFS: another program of this server's user has sent so "
+	       "many descriptors that nobody has received that the kernel "
+	       "refuses more; end that program, raise this server's limit of "
+	       "open files (ulimit -n), or start it as root or another user";
+}
+
+void runs_not_started(struct runs *s, struct run *r, int err)
+{
+	if (err != -EINPROGRESS)
+		log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"",
+			 r->id, r->requestor->name, why_none(err));
+	if (r->state == RUN_RUNNING && r->error.code == NULL &&
+	    is_passing(err) &&
+	    ++r->starts < (err == -EINPROGRESS ? RENEWING_MAX : STARTS_MAX)) {
+		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
+		evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+		return;
+	}
+	sched_over(&s->sched, &r->requestor->lane);
+	run_set_error(r, "WORKER_CRASHED", NULL,
+		      "no worker could be started: %s", why_none(err));
+	runs_finish(s, r, EV_FAIL);
+}
+
+/* It was when R was made; a reload may have taken it back since. */
+static bool is_granted(const struct runs *s, struct run *r)
+{
+	struct tool_error no = {0};
+
+	if (grants_allow(r->template, s->ctx->config, &no))
+		return true;
+	run_set_error(r, no.code, json_object_get(no.details), "%s",
+		      no.message);
+	tool_error_fini(&no);
+	return false;
+}
+
+void runs_launch(struct runs *s, struct run *r, bool first)
+{
+	int rc;
+
+	runs_files_hold(s, r); /* until its end */
+	rc = worker_start(&s->workers, r);
+	if (rc < 0) {
+		runs_not_started(s, r, rc);
+		return;
+	}
+	if (first)
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+/* R has its place. */
+static void launch(struct runs *s, struct run *r, bool first)
+{
+	if (!is_granted(s, r))
+		runs_not_started(s, r, -EPERM);
+	else if (r->template->runtime == RUNTIME_PROGRAM)
+		runs_look(s, r, first);
+	else
+		runs_launch(s, r, first);
+}
+
+void runs_start(struct runs *s, struct run *r)
+{
+	bool first = r->state == RUN_QUEUED;
+
+	if (!runs_files_here(s, r))
+		return;
+	sched_start(&s->sched, &r->queued);
+	if (r->worker != NULL) {
+		runs_go_on(s, r);
+		return;
+	}
+	if (first)
+		run_apply(r, EV_START);
+	launch(s, r, first);
+}
+
+/* ---- what has waited ---- */
+
+void runs_begin_drop(struct runs *s, struct run *r)
+{
+	if (!r->beginning)
+		return;
+	r->beginning = false;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+/* R waits again, and has not begun. */
+static void not_begun(struct runs *s, struct run *r)
+{
+	runs_begin_drop(s, r);
+	run_apply(r, EV_RETRY);
+	r->attempts.started_ms = 0;
+	if (run_attempts(r) == 0)
+		r->started_ms = 0;
+}
+
+/* Others may have it, or will: it waits on, for a moment at least. */
+static void wait_on(struct runs *s, struct run *r)
+{
+	not_begun(s, r);
+	runs_enqueue(s, r);
+	evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+}
+
+void runs_begin_undo(struct runs *s, struct run *r)
+{
+	not_begun(s, r);
+	runs_enqueue_aside(s, r);
+	runs_claim_leave(s, r);
+	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
+}
+
+/*
+ * A record that fails keeps nobody from what was promised, where it is ours alone;
+ * where it is not, another may have R by now.
+ */
+static void on_begun(void *arg, const struct store_result *res)
+{
+	struct run_ref *ref = arg;
+	struct runs *s = ref->runs;
+	struct run *r = runs_referred(ref); /* it may be over */
+
+	if (r == NULL || !r->beginning)
+		return;
+	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
+	    !runs_have_lease(s)) {
+		wait_on(s, r);
+		return;
+	}
+	if (s->ctx->draining && store_is_shared(s->ctx->store)) {
+		runs_begin_undo(s, r);
+		return;
+	}
+	r->beginning = false;
+	launch(s, r, true);
+	runs_pump(s); /* it may have left its place at once */
+}
+
+/*
+ * Its row says that R waits: who finds it so after our death starts it. So it
+ * begins once that row says that it runs.
+ */
+static void begin(struct runs *s, struct run *r)
+{
+	if (!runs_files_here(s, r))
+		return;
+	sched_start(&s->sched, &r->queued);
+	run_apply(r, EV_START);
+	r->beginning = true;
+	run_row_put(s->ctx->store, r, STORE_SYNC, on_begun, runs_refer(s, r));
+}
+
+void runs_pump(struct runs *s)
+{
+	struct run *r;
+
+	while ((r = runs_next(s)) != NULL)
+		(r->state == RUN_QUEUED ? begin : runs_start)(s, r);
+	runs_claim_next(s);
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	runs_pump(arg);
+}
+
+void runs_resume(struct runs *s)
+{
+	for (size_t i = 0; i < RUNTIMES; i++)
+		evtimer_del(s->pause[i]);
+	runs_claim_wake(s);
+	runs_pump(s);
+}
+
+size_t runs_running(const struct runs *s)
+{
+	return s->sched.running;
+}
+
+size_t runs_queued(const struct runs *s)
+{
+	return s->sched.queued;
+}
+
+void runs_queue_init(struct runs *s)
+{
+	sched_init(&s->sched);
+	for (size_t i = 0; i < RUNTIMES; i++)
+		s->pause[i] = evtimer_new(s->ctx->base, on_pause_over, s);
+}
+
+void runs_queue_fini(struct runs *s)
+{
+	for (size_t i = 0; i < RUNTIMES; i++)
+		event_free(s->pause[i]);
+}

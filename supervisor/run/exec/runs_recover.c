@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_recover.c - what instances that died leave to us, taken over when the
+ * store is first asked, each minute, and when somebody meets such a run.
+ * runs_recover() is called by server.c and run_lookup.c. A store that cannot do
+ * it now is asked again in a moment; a run that we do not serve has failed.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/run/kept_inputs.h"
+#include "supervisor/run/run_row.h"
+
+#define AGAIN_S 5
+
+/* The requestor NAME, when this instance serves it; else NULL. */
+static struct requestor *served(const struct context *ctx, const char *name)
+{
+	struct requestor *q = ctx->local;
+
+	if (ctx->others && strncmp(name, "uid:", 4) == 0)
+		q = requestors_of_uid(ctx->requestors,
+				      (uid_t)strtoul(name + 4, NULL, 10));
+	else if (ctx->others && ctx->config->listen != NULL &&
+		 strcmp(name, REQUESTOR_ANONYMOUS) == 0)
+		q = requestors_anonymous(ctx->requestors);
+	else if (ctx->others)
+		q = requestors_find(ctx->requestors, name);
+	return q != NULL && !requestor_gone(q) && strcmp(q->name, name) == 0
+		   ? q
+		   : NULL;
+}
+
+/* R waits here again, unless it has had all its attempts, and has failed. */
+static void go_on(struct runs *s, struct run *r)
+{
+	bool was_running = r->attempts.started_ms > 0;
+	bool again = !was_running || run_may_retry(r);
+
+	if (was_running) {
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server that ran this stopped before the run "
+			      "had ended");
+		r->made_artifacts = true; /* it may have */
+	}
+	if (was_running && again)
+		runs_try_again(s, r);
+	else if (again)
+		runs_enqueue(s, r);
+	else
+		runs_finish(s, r, EV_FAIL);
+}
+
+/* Would R, which another server admitted, be admitted here? Never with more trust. */
+static bool is_admitted(struct run *r)
+{
+	if (requestor_trust(r->requestor, r->trust) == TRUST_REMOTE)
+		r->trust = TRUST_REMOTE;
+	return requestor_sees(r->requestor, r->template->id) &&
+	       (r->template->trust & (unsigned)r->trust) != 0;
+}
+
+static struct run *revive(struct runs *s, const struct store_run *row,
+			  struct requestor *q, struct template *t)
+{
+	struct run *r = run_row_revive(row, q, t);
+
+	if (!is_admitted(r)) {
+		run_free(r);
+		return NULL;
+	}
+	kept_inputs_settle(r, NULL, s->ctx->config);
+	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+	HASH_ADD_STR(s->by_id, id, r);
+	go_on(s, r);
+	return r;
+}
+
+void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
+{
+	if (r->away.place == RUN_ABROAD)
+		runs_abroad_forget(s, r);
+	if (r->queued.lane != NULL)
+		sched_remove(&s->sched, &r->queued);
+	runs_retry_forget(s, r);
+	r->away.place = RUN_HERE;
+	/* who had claimed it is dead, and so is what it asked there */
+	if (run_next(r->state, EV_RETRY) != RUN_NONE)
+		run_apply(r, EV_RETRY);
+	run_row_attempts(r, row);
+	if (r->state == RUN_QUEUED)
+		go_on(s, r);
+	else
+		runs_finish(s, r, EV_FAIL);
+	if (!r->away.cancel)
+		return;
+	r->away.cancel = false; /* that found it neither there nor elsewhere */
+	runs_cancel(s, r);
+}
+
+struct run *runs_revive(struct runs *s, const struct store_run *row)
+{
+	struct template *t =
+	    catalogue_find(s->ctx->catalogue, row->template_id, row->version);
+	struct requestor *q = served(s->ctx, row->requestor);
+
+	return t == NULL || strcmp(t->digest, row->digest) != 0 ||
+		       !store_has_inputs(row) || q == NULL
+		   ? NULL
+		   : revive(s, row, q, t);
+}
+
+/* The rest of what the dead left: RES brings what they had queued. */
+static void reclaim(struct runs *s, const struct store_result *res)
+{
+	size_t again = 0;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		const struct store_run *row = &res->runs[i];
+		const struct run *r = runs_revive(s, row);
+
+		if (r == NULL)
+			run_row_interrupt(
+			    s->ctx->store, row,
+			    runs_ttl(s, served(s->ctx, row->requestor)));
+		again += r != NULL && !run_terminal(r);
+	}
+	if (res->n_runs + res->interrupted > 0)
+		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
+			 res->interrupted + res->n_runs - again);
+	if (again > 0) /* their owners may have died before they were read */
+		runs_remote_read(s);
+	runs_claim_wake(s); /* what they had in the queue of all waits on */
+	runs_pump(s);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+
+	(void)fd, (void)what;
+	s->recovering = false;
+	runs_recover(s);
+}
+
+static void on_recovered(void *arg, const struct store_result *res)
+{
+	struct runs *s = arg;
+
+	if (res->rc != 0) {
+		log_debug("server", "recovery=failed err=\"%s\"", res->errmsg);
+		event_base_once(s->ctx->base, -1, EV_TIMEOUT, on_again, s,
+				CLOCK_TIMEVAL(AGAIN_S * 1000));
+	} else {
+		s->recovering = false;
+		reclaim(s, res);
+	}
+}
+
+/* How long what died is kept: of those with a section as that says. */
+static void set_keep(struct runs *s)
+{
+	const struct config *config = s->ctx->config;
+	struct store_keep *own =
+	    xcalloc(config->n_requestors + 1, sizeof(*own));
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n_requestors; i++) {
+		const char *name = config->requestors[i].name;
+		struct requestor *q = requestors_find(s->ctx->requestors, name);
+
+		if (q != NULL)
+			own[n++] = (struct store_keep){name, runs_ttl(s, q)};
+	}
+	store_keep_lost(s->ctx->store, runs_ttl(s, NULL),
+			config->artifact_ttl_ms, own, n);
+	free(own);
+}
+
+/* Each minute asks for it, and a failure again in a moment: one at a time. */
+void runs_recover(struct runs *s)
+{
+	if (s->recovering)
+		return;
+	s->recovering = true;
+	set_keep(s);
+	(s->ctx->passing ? store_recover_begun
+			 : store_recover)(s->ctx->store, on_recovered, s);
+}

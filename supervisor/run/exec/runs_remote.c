@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_remote.c - what other instances on this state ask of our runs: to end one,
+ * or to show how it goes (run_shown.c). What they asked is a row (store_mail.c); a
+ * nudge says that there is one, and while we have runs we look by ourselves as well.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/run/shown/run_shown.h"
+
+struct runs_remote {
+	struct runs *runs;
+	struct event *nudged; /* NULL: nudges are not to be had */
+	struct event *look;
+	int64_t look_ms; /* mono: when it is due */
+	struct run_shows *shows;
+	bool reading; /* the mail is being read… */
+	bool again;   /* …and has to be once more */
+};
+
+/* ---- what is asked ---- */
+
+static void take(struct runs *s, const struct store_letter *l)
+{
+	struct run *r = runs_by_id(s, l->run_id);
+
+	if (r == NULL && l->kind == STORE_MAIL_OVER)
+		store_heard(s->ctx->store, l->run_id);
+	if (r == NULL || run_terminal(r))
+		return; /* its end, on its way to the store, takes L away */
+	if (l->kind == STORE_MAIL_CLAIMED)
+		runs_abroad_claimed(s, r);
+	else if (l->kind == STORE_MAIL_OVER)
+		runs_abroad_look(s, r);
+	else if (l->kind == STORE_MAIL_CANCEL)
+		runs_cancel(s, r);
+	else if (l->kind != STORE_MAIL_ANSWER)
+		run_show(s->mail->shows, r,
+			 l->kind == STORE_MAIL_LOG ? RUN_SHOWN_LOG
+						   : RUN_SHOWN_VIEW,
+			 l->until_ms);
+}
+
+static void read_mail(struct runs_remote *m);
+
+static void on_mail(void *arg, const struct store_result *res)
+{
+	struct runs_remote *m = arg;
+	bool again = m->again; /* letters may have it read once more, too */
+
+	m->reading = false;
+	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
+		take(m->runs, &res->mail[i]);
+	if (res->rc == 0 && res->n_mail > 0 && m->runs->ops->on_letters != NULL)
+		m->runs->ops->on_letters(m->runs->ctx, res);
+	if (again && !m->reading)
+		read_mail(m);
+	else if (!again && res->rc == 0)
+		runs_lease_heard(m->runs);
+}
+
+static void read_mail(struct runs_remote *m)
+{
+	struct context *ctx = m->runs->ctx;
+	const struct runs_ops *ops = m->runs->ops;
+
+	m->again = m->reading;
+	if (m->reading)
+		return;
+	m->reading = true;
+	store_read_mail(ctx->store,
+			ops->wants_letters != NULL && ops->wants_letters(ctx),
+			on_mail, m);
+}
+
+static void on_nudge(evutil_socket_t fd, short what, void *arg)
+{
+	char events[1024];
+
+	(void)what;
+	while (read(fd, events, sizeof(events)) > 0)
+		;
+	read_mail(arg);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs_remote *m = arg;
+
+	(void)fd, (void)what;
+	if (m->runs->by_id == NULL && m->runs->ctx->client_requests == 0)
+		return; /* nothing can be asked of us, or answered */
+	read_mail(m);
+	runs_remote_poll(m->runs);
+}
+
+/* Sooner than it was due, when nobody wakes us any more. */
+void runs_remote_poll(struct runs *s)
+{
+	struct runs_remote *m = s->mail;
+	int64_t ms = store_poll_ms(s->ctx->store), now = clock_mono_ms();
+
+	if (evtimer_pending(m->look, NULL) && m->look_ms <= now + ms)
+		return;
+	m->look_ms = now + ms;
+	evtimer_add(m->look, CLOCK_TIMEVAL(ms));
+}
+
+void runs_expect_mail(struct runs *s)
+{
+	if (store_is_shared(s->ctx->store))
+		runs_remote_poll(s);
+}
+
+void runs_remote_read(struct runs *s)
+{
+	read_mail(s->mail);
+	runs_remote_poll(s);
+}
+
+void runs_remote_init(struct runs *s)
+{
+	struct runs_remote *m = xcalloc(1, sizeof(*m));
+
+	m->runs = s;
+	m->look = evtimer_new(s->ctx->base, on_look, m);
+	m->shows = run_shows_new(s->ctx, s->ops->asked);
+	s->mail = m;
+}
+
+void runs_remote_open(struct runs *s)
+{
+	int fd = store_nudge_fd(s->ctx->store);
+
+	runs_claim_open(s);
+	runs_share_open(s);
+	if (fd < 0)
+		return;
+	s->mail->nudged = event_new(s->ctx->base, fd, EV_READ | EV_PERSIST,
+				    on_nudge, s->mail);
+	event_add(s->mail->nudged, NULL);
+}
+
+void runs_remote_deaf(struct runs *s)
+{
+	if (s->mail->nudged != NULL)
+		event_free(s->mail->nudged);
+	s->mail->nudged = NULL;
+}
+
+void runs_remote_fini(struct runs *s)
+{
+	runs_remote_deaf(s);
+	event_free(s->mail->look);
+	run_shows_free(s->mail->shows);
+	free(s->mail);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_share.c - limits of requestors that hold for all instances on one database: this
+ * one asks for its share of each, ahead of need, and gives back what it does not need, so
+ * that a call asks the database for none. Looked at a few times a second, and when
+ * a run finds no place. An answer that does not come leaves what was not given back.
+ */
+#include "supervisor/run/exec/runs_private.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/run/exec/artifact_save.h"
+
+#define LOOK_MS 250
+#define RENEW_MS 1000 /* who is active learns what the others have used */
+#define KEEP_MS 5000  /* a place for one more, so long after the last use */
+
+struct runs_shares {
+	struct runs *runs;
+	struct event *look; /* NULL: nothing is shared, or not yet */
+	int64_t nodes;	    /* that live, by the last look */
+};
+
+static bool is_active(const struct requestor *q, int64_t now)
+{
+	return q->lane.running + q->lane.queued > 0 ||
+	       (q->share.used_ms > 0 && now - q->share.used_ms < KEEP_MS);
+}
+
+/* Whom the configuration names, and holds to something. */
+static bool is_limited(const struct requestor *q)
+{
+	const struct config_requestor *c = q->section;
+
+	return c->max_concurrent_runs > 0 || c->rate_per_second > 0 ||
+	       c->cpu_seconds_per_hour > 0 || c->artifact_bytes > 0;
+}
+
+/* Runs at a time: those that there are, those that wait, and one that may come. */
+static int64_t runs_wanted(const struct runs *s, const struct requestor *q,
+			   int64_t now)
+{
+	int64_t most = s->ctx->config->max_concurrent_runs;
+	int64_t want =
+	    (int64_t)(q->lane.running + q->lane.queued + q->lane.elsewhere) +
+	    is_active(q, now);
+
+	return q->section->max_concurrent_runs == 0 ? 0
+	       : want < most			    ? want
+						    : most;
+}
+
+/* A half more than there came. */
+static int64_t rate_wanted(const struct requestor *q, int64_t now)
+{
+	int64_t ms = now - q->share.asked_ms;
+
+	return q->share.asked_ms == 0 || q->section->rate_per_second == 0
+		   ? 0
+		   : q->share.calls * QUOTA_CALL * 1500 / (ms > 0 ? ms : 1);
+}
+
+/* The shares of one that is asked for: it lives as long as the server. */
+struct asked {
+	struct runs *runs;
+	struct requestor *requestor;
+	int64_t cpu_ms;
+};
+
+static void on_given(void *arg, const struct store_result *res)
+{
+	struct asked *a = arg;
+	struct requestor *q = a->requestor;
+	struct runs *s = a->runs;
+	bool more;
+
+	q->share.asking = false;
+	if (res->rc != 0) {
+		q->share.untold_ms += a->cpu_ms;
+		q->share.nodes = 0; /* it is asked again */
+		free(a);
+		return;
+	}
+	more = res->share.runs > q->lane.share;
+	q->lane.share = res->share.runs;
+	q->share.rate = res->share.rate;
+	q->share.cpu_ms = res->share.cpu_others_ms;
+	q->share.is_part = true;
+	requestor_hold(q);
+	if (more) {
+		runs_claim_wake(s);
+		runs_pump(s);
+	}
+	free(a);
+}
+
+static void ask(struct runs *s, struct requestor *q, int64_t now)
+{
+	const struct config_requestor *c = q->section;
+	struct store_share share = {
+	    .requestor = q->name,
+	    .runs_used = (int64_t)q->lane.running,
+	    .runs_wanted = runs_wanted(s, q, now),
+	    .runs_most = c->max_concurrent_runs,
+	    .rate_wanted = rate_wanted(q, now),
+	    .rate_most = c->rate_per_second * QUOTA_CALL,
+	    .cpu_ms = q->share.untold_ms,
+	};
+	struct asked *a = xcalloc(1, sizeof(*a));
+
+	*a = (struct asked){s, q, share.cpu_ms};
+	if (!q->share.is_part) /* none until it is given some */
+		q->lane.share = 0;
+	/* another may have what is given back before we hear of it */
+	if (share.runs_most > 0 && share.runs_wanted < q->lane.share)
+		q->lane.share = share.runs_wanted;
+	q->share.untold_ms = 0;
+	q->share.calls = 0;
+	q->share.asked_ms = now;
+	q->share.nodes = s->shares->nodes;
+	q->share.asking = true;
+	store_share(s->ctx->store, &share, on_given, a);
+	if (q->usage_known && is_active(q, now))
+		artifact_save_count(s->ctx->store, q);
+}
+
+/* Another had not given back its part when this server asked for its own. */
+static bool has_little(const struct runs *s, const struct requestor *q)
+{
+	int64_t most = q->section->rate_per_second * QUOTA_CALL;
+	int64_t nodes = s->shares->nodes;
+
+	return q->share.rate < most / (2 * (nodes > 0 ? nodes : 1));
+}
+
+/* Is it time to, since more is needed, or less, or others may have used some? */
+static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
+{
+	int64_t want = runs_wanted(s, q, now);
+	int64_t most = q->section->max_concurrent_runs;
+
+	if (q->share.asking || !is_limited(q) || requestor_gone(q))
+		return false;
+	if (!q->share.is_part || (want < most ? want : most) != q->lane.share)
+		return true;
+	/* an equal part of the calls is another, though none come here */
+	if (q->share.nodes != s->shares->nodes)
+		return true;
+	return now - q->share.asked_ms >= RENEW_MS &&
+	       (is_active(q, now) || has_little(s, q) ||
+		q->share.untold_ms > 0 || q->share.calls > 0);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct runs *s = arg;
+	struct store_database about;
+	struct requestor *q, *next;
+	int64_t now = clock_mono_ms();
+
+	(void)fd, (void)what;
+	if (store_about(s->ctx->store, &about) && about.reachable)
+		s->shares->nodes = about.nodes;
+	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
+		if (is_due(s, q, now))
+			ask(s, q, now);
+}
+
+bool runs_share_is_alone(const struct runs *s)
+{
+	struct store_database about;
+
+	/* the timer that looks may be late */
+	return s->shares->nodes == 1 &&
+	       !(store_about(s->ctx->store, &about) && about.nodes > 1);
+}
+
+void runs_share_need(struct runs *s, struct requestor *q)
+{
+	int64_t now = clock_mono_ms();
+
+	if (s->shares->look != NULL && is_due(s, q, now))
+		ask(s, q, now);
+}
+
+void runs_share_rejoined(struct runs *s)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
+		q->share.is_part = false;
+}
+
+void runs_share_open(struct runs *s)
+{
+	if (!store_is_shared(s->ctx->store) || s->ctx->passing)
+		return;
+	s->shares->look = event_new(s->ctx->base, -1, EV_PERSIST, on_look, s);
+	event_add(s->shares->look, CLOCK_TIMEVAL(LOOK_MS));
+	on_look(-1, 0, s);
+}
+
+void runs_share_init(struct runs *s)
+{
+	s->shares = xcalloc(1, sizeof(*s->shares));
+	s->shares->runs = s;
+}
+
+void runs_share_fini(struct runs *s)
+{
+	if (s->shares->look != NULL)
+		event_free(s->shares->look);
+	free(s->shares);
+}

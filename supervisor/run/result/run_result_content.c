@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_result_content.c - the items after the first, for run_result.c: failed
+ * steps of a partial success, artifacts not kept, and links to artifacts. A
+ * model needs no further call to learn about these. All items are made from the
+ * view, so they are the same at once and after a restart.
+ */
+#include "supervisor/run/result/run_result_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/run/resource_uri.h"
+
+#define STEPS_NAMED 10	 /* failed steps to name; the view has all */
+#define MISSING_NAMED 10 /* missing artifacts to name */
+#define WHY_BYTES 200	 /* of the reason for a step or artifact */
+
+void run_result_add_text(struct json_object *content, const char *text)
+{
+	json_object_array_add(content,
+			      json_pack("type:s text:s", "text", text));
+}
+
+/* Add TEXT, unless empty, and empty it. */
+static void say_text(struct json_object *content, struct buf *text)
+{
+	if (buf_len(text) > 0) {
+		buf_add(text, "", 1);
+		run_result_add_text(content, buf_data(text));
+	}
+	buf_fini(text);
+}
+
+/* Add ": " and ERRMSG, shortened; NULL: no reason is known. */
+static void add_why(struct buf *out, const char *errmsg)
+{
+	size_t n = errmsg != NULL ? strlen(errmsg) : 0;
+
+	if (n > 0)
+		buf_printf(out, ": %.*s%s", (int)utf8_cut(errmsg, n, WHY_BYTES),
+			   errmsg, n > WHY_BYTES ? "…" : "");
+}
+
+/* ---- partial success ---- */
+
+static bool is_failed(struct json_object *step)
+{
+	const char *status = json_member_str(step, "status");
+
+	return status != NULL && strcmp(status, "failed") == 0;
+}
+
+static void name_step(struct buf *out, struct json_object *step)
+{
+	struct json_object *error = json_member(step, "error");
+	const char *code = json_member_str(error, "code");
+
+	buf_printf(out, "\n- %s", json_member_str(step, "name"));
+	if (code != NULL)
+		buf_printf(out, ": %s", code);
+	add_why(out, json_member_str(error, "message"));
+}
+
+static void say_steps(struct json_object *content, struct json_object *steps)
+{
+	size_t n = steps != NULL ? json_object_array_length(steps) : 0;
+	struct buf named = {0}, all = {0};
+	size_t failed = 0;
+
+	json_each(step, steps) {
+		if (is_failed(step) && failed++ < STEPS_NAMED)
+			name_step(&named, step);
+	}
+	if (failed > STEPS_NAMED)
+		buf_printf(&named, "\n- and %zu more", failed - STEPS_NAMED);
+	buf_add_str(&all, "This is a partial success");
+	if (failed > 0)
+		buf_printf(&all,
+			   ": %zu of %zu steps failed, so the result may "
+			   "lack what they would have given:",
+			   failed, n);
+	buf_add(&all, buf_data(&named), buf_len(&named));
+	buf_add_str(&all, failed > 0 ? "" : ".");
+	say_text(content, &all);
+	buf_fini(&named);
+}
+
+/* ---- artifacts not kept ---- */
+
+static void name_missing(struct buf *out, struct json_object *item)
+{
+	int64_t count = json_member_int(item, "count");
+
+	buf_printf(out, "\n- %s", json_member_str(item, "name"));
+	if (count > 1)
+		buf_printf(out, " and %lld more", (long long)count - 1);
+	add_why(out, json_member_str(item, "message"));
+}
+
+static void say_missing(struct json_object *content, struct json_object *list)
+{
+	size_t n = list != NULL ? json_object_array_length(list) : 0;
+	struct buf text = {0};
+	int64_t more = 0;
+
+	if (n == 0)
+		return;
+	buf_add_str(&text, "Of what this run made, this is not kept:");
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		int64_t count = json_member_int(item, "count");
+
+		if (i < MISSING_NAMED)
+			name_missing(&text, item);
+		else
+			more += count > 0 ? count : 1;
+	}
+	if (more > 0)
+		buf_printf(&text, "\n- and %lld more", (long long)more);
+	say_text(content, &text);
+}
+
+/* ---- artifacts ---- */
+
+static struct json_object *link_of(struct json_object *artifact,
+				   const char *run_id)
+{
+	struct json_object *o = json_object_new_object(), *v;
+	char *uri = xasprintf(RESOURCE_URI_RUNS "%s/artifacts/%s", run_id,
+			      json_member_str(artifact, "artifactId"));
+	static const char *const same[] = {"name", "mimeType", "size"};
+
+	json_add(o, "type:s uri:s", "resource_link", uri);
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		if ((v = json_member(artifact, same[i])) != NULL)
+			json_object_object_add(o, same[i], json_object_get(v));
+	free(uri);
+	return o;
+}
+
+/* Does the template's own content have a link to URI? */
+static bool has_link(struct json_object *content, size_t n, const char *uri)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *other = json_member_str(
+		    json_object_array_get_idx(content, i), "uri");
+
+		if (other != NULL && strcmp(other, uri) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_text(struct buf *text, struct json_object *link)
+{
+	buf_printf(text, "\n- %s (%s, %lld bytes): %s",
+		   json_member_str(link, "name"),
+		   json_member_str(link, "mimeType"),
+		   (long long)json_member_int(link, "size"),
+		   json_member_str(link, "uri"));
+}
+
+static void add_links(struct json_object *content,
+		      struct json_object *artifacts, const char *run_id,
+		      enum mcp_revision rev)
+{
+	size_t n = artifacts != NULL ? json_object_array_length(artifacts) : 0;
+	size_t given = json_object_array_length(content);
+	struct buf text = {0};
+
+	for (size_t i = 0; i < n && i < RUN_RESULT_LINKS; i++) {
+		struct json_object *link =
+		    link_of(json_object_array_get_idx(artifacts, i), run_id);
+
+		if (has_link(content, given, json_member_str(link, "uri"))) {
+			json_object_put(link);
+		} else if (mcp_has(rev, MCP_RESOURCE_LINKS)) {
+			json_object_array_add(content, link);
+		} else {
+			if (buf_len(&text) == 0)
+				buf_printf(&text, "This run left artifacts, "
+						  "which resources/read and "
+						  "get_artifact give:");
+			add_text(&text, link);
+			json_object_put(link);
+		}
+	}
+	if (n > RUN_RESULT_LINKS)
+		buf_printf(&text,
+			   "%s%zu more artifacts of this run are listed "
+			   "by get_task_run, with the runId %s.",
+			   buf_len(&text) > 0 ? "\n" : "", n - RUN_RESULT_LINKS,
+			   run_id);
+	say_text(content, &text);
+}
+
+void run_result_add_details(struct json_object *content,
+			    const struct run_result_source *a,
+			    struct part whole, enum mcp_revision rev)
+{
+	struct json_object *artifacts =
+	    run_result_tree(run_result_part(whole, "artifacts"));
+	struct json_object *missing =
+	    run_result_tree(run_result_part(whole, "missingArtifacts"));
+	struct json_object *steps = NULL;
+
+	if (a->status == STORE_PARTIAL_SUCCESS) {
+		steps = run_result_tree(run_result_part(whole, "steps"));
+		say_steps(content, steps);
+	}
+	say_missing(content, missing);
+	add_links(content, artifacts, a->id, rev);
+	json_object_put(missing);
+	json_object_put(artifacts);
+	json_object_put(steps);
+}

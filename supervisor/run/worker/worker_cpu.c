@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker_cpu.c - limits a program's CPU time by the count of its cgroup, which
+ * includes children for which no process waits, and which the shim cannot see.
+ * worker.c begins the watch. Without the kernel's count there is no limit here.
+ */
+#include "supervisor/run/worker/worker_private.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "supervisor/run/outcome.h"
+#include "supervisor/spawn/cgroup.h"
+
+#define LOOK_MS 100 /* least time between two looks */
+
+/*
+ * Return when to look next: before, all processors together could not use
+ * LEFT_MS.
+ */
+static int64_t next_ms(int64_t left_ms)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	int64_t ms = left_ms / (n > 0 ? n : 1);
+
+	return ms > LOOK_MS ? ms : LOOK_MS;
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+	struct run *r = w->run;
+	int64_t used_ms;
+
+	(void)fd, (void)what;
+	if (!born_is_alive(w->born) || w->killed || w->phase == PHASE_DONE)
+		return;
+	used_ms = cgroup_run_cpu_ms(w->born->child.slot);
+	if (used_ms < 0) { /* the next look may tell */
+		evtimer_add(w->cpu, CLOCK_TIMEVAL(LOOK_MS));
+		return;
+	}
+	if (used_ms <= r->limits.cpu_ms) {
+		evtimer_add(w->cpu,
+			    CLOCK_TIMEVAL(next_ms(r->limits.cpu_ms - used_ms)));
+		return;
+	}
+	if (r->state != RUN_CANCELLING)
+		outcome_cpu(r, used_ms);
+	worker_end(r);
+}
+
+void worker_cpu_watch(struct worker *w)
+{
+	if (!w->born->held)
+		return;
+	w->cpu = evtimer_new(w->env->ctx->base, on_look, w);
+	evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(w->run->limits.cpu_ms)));
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_http_conn.c - how long connections may take, and what they may hold. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/clients/http/http_conn.h"
+#include "tests/unit/tap.h"
+
+#define SOON_MS 30     /* a limit that is to be met */
+#define LATE_MS 600000 /* one that is not */
+#define PATIENCE_MS 20000
+#define LARGE ((size_t)4 << 20)
+
+static struct event_base *base;
+static struct http_pool pool;
+static struct http_conn *asked; /* its request is whole */
+static int client;
+static char seen[65536];
+
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
+{
+	(void)arg;
+	/* as a token would say whose it is */
+	http_conn_set_user(c, strcmp(r->path, "/mine") == 0 ? seen : NULL);
+	return true;
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	(void)arg, (void)r;
+	asked = c;
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	(void)arg;
+	if (asked == c)
+		asked = NULL;
+}
+
+static const struct http_conn_ops ops = {
+    .on_head = on_head, .on_request = on_request, .on_closed = on_closed};
+
+static void connect_one(void)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
+		abort();
+	client = fds[0];
+	seen[0] = '\0';
+	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
+}
+
+/* A server whose limits are far away, but for one; and a client of it. */
+static void begin(int64_t *limit)
+{
+	http_pool_init(&pool, base, &ops, NULL);
+	pool.limits.head_ms = pool.limits.body_ms = pool.limits.idle_ms =
+	    pool.limits.stall_ms = pool.limits.linger_ms = LATE_MS;
+	pool.body_max = LARGE;
+	pool.keepalive_ms = LATE_MS;
+	if (limit != NULL)
+		*limit = SOON_MS;
+	connect_one();
+}
+
+static void end(void)
+{
+	close(client);
+	http_pool_fini(&pool, 0);
+}
+
+static void say(const char *text)
+{
+	if (write(client, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+/* Until the server has closed, or has said TEXT (when that is given). */
+static bool hears(const char *text)
+{
+	int64_t until = clock_mono_ms() + PATIENCE_MS;
+	ssize_t n = -1;
+
+	while (clock_mono_ms() < until) {
+		size_t at = strlen(seen);
+
+		http_pool_tick(&pool);
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		n = read(client, seen + at, sizeof(seen) - 1 - at);
+		seen[n > 0 ? at + (size_t)n : at] = '\0';
+		if (text != NULL && strstr(seen, text) != NULL)
+			return true;
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return text == NULL;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* ---- turns ---- */
+
+#define FLOOD 200
+#define GET_A "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
+#define GET_B "GET /b HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static char order[FLOOD + 8]; /* the paths that were asked for */
+
+static void on_path(void *arg, struct http_conn *c,
+		    const struct http_request *r)
+{
+	(void)arg;
+	order[strlen(order)] = r->path[1];
+	http_conn_reply(c, 204, NULL, NULL, 0);
+}
+
+static const struct http_conn_ops by_path = {
+    .on_head = on_head, .on_request = on_path, .on_closed = on_closed};
+
+/* Many requests in one piece, and then another client's one. */
+TEST(turns)
+{
+	char *text = xcalloc(FLOOD, sizeof(GET_A));
+	struct fair_queue turns;
+	int flood;
+
+	fair_queue_init(&turns, base);
+	http_pool_init(&pool, base, &by_path, NULL);
+	pool.turns = &turns;
+	pool.keepalive_ms = LATE_MS;
+	pool.body_max = LARGE;
+	connect_one();
+	flood = client;
+	for (int i = 0; i < FLOOD; i++)
+		strcpy(text + (size_t)i * strlen(GET_A), GET_A);
+	if (write(flood, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	while (strlen(order) == 0)
+		event_base_loop(base, EVLOOP_ONCE);
+	connect_one();
+	if (write(client, GET_B, strlen(GET_B)) != (ssize_t)strlen(GET_B))
+		abort();
+	while (strlen(order) < FLOOD + 1)
+		event_base_loop(base, EVLOOP_ONCE);
+	ok(strchr(order, 'b') != NULL && strchr(order, 'b') - order < 10,
+	   "a request comes after %d of %d that another connection had sent "
+	   "before",
+	   (int)(strchr(order, 'b') - order), FLOOD);
+	close(flood);
+	close(client);
+	http_pool_fini(&pool, 0);
+	fair_queue_fini(&turns);
+	free(text);
+}
+
+#define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+/* All that a round has for others, too. */
+static void long_turn(void *arg)
+{
+	int64_t until = clock_mono_us() + FAIR_QUEUE_ROUND_US;
+
+	(void)arg;
+	while (clock_mono_us() < until)
+		;
+}
+
+/* Reading is work as well, where a body comes in many small chunks. */
+TEST(body_in_turns)
+{
+	struct fair_queue_turn other = {.take = long_turn};
+	struct fair_queue_flow flow;
+	struct fair_queue turns;
+
+	fair_queue_init(&turns, base);
+	fair_queue_flow_init(&flow);
+	begin(NULL);
+	pool.turns = &turns;
+	asked = NULL;
+	say(HEAD);
+	fair_queue_requeue(&turns, &flow, &other);
+	if (write(client, "bo", 2) != 2)
+		abort();
+	event_base_loop(base, EVLOOP_ONCE);
+	is_int((long long)pool.held.bodies, 0,
+	       "more of a body is not read before another's turn");
+	while (pool.held.bodies == 0)
+		event_base_loop(base, EVLOOP_ONCE);
+	is_int((long long)pool.held.bodies, 2, "but after it");
+	say("dy");
+	say("");
+	ok(asked != NULL, "and then the rest");
+	end();
+	fair_queue_fini(&turns);
+}
+
+TEST(head)
+{
+	begin(&pool.limits.head_ms);
+	say("GET / HT");
+	ok(hears("HTTP/1.1 408 "), "a head that crawls in is refused with 408");
+	shutdown(client, SHUT_WR);
+	ok(hears(NULL), "and the connection closed");
+	is_int(pool.n, 0, "nothing of it is left");
+	end();
+
+	begin(&pool.limits.head_ms);
+	ok(hears(NULL), "who never begins is closed");
+	is_str(seen, "", "without a word");
+	end();
+}
+
+TEST(body)
+{
+	begin(&pool.limits.body_ms);
+	say(HEAD "ab");
+	is_int(pool.held.bodies, 2, "what came of a body is counted");
+	ok(hears("HTTP/1.1 408 "), "a body that crawls in is refused with 408");
+	shutdown(client, SHUT_WR);
+	ok(hears(NULL), "and the connection closed");
+	is_int(pool.held.bodies, 0, "and no body counted any more");
+	end();
+}
+
+TEST(idle)
+{
+	begin(&pool.limits.idle_ms);
+	say(HEAD "abcd");
+	ok(asked != NULL, "a request that is whole may take its time");
+	http_conn_reply(asked, 200, "text/plain", "yes", 3);
+	ok(hears("yes"), "it is answered");
+	ok(hears(NULL), "and then the connection may not idle for long");
+	end();
+}
+
+TEST(stall)
+{
+	char *text = xcalloc(1, LARGE);
+	struct http_usage owes = {0};
+
+	memset(text, 'x', LARGE);
+	begin(&pool.limits.stall_ms);
+	say(HEAD "abcd");
+	http_conn_set_usage(asked, &owes);
+	http_conn_reply(asked, 200, "text/plain", text, LARGE);
+	ok(pool.held.unread >= LARGE && owes.unread == pool.held.unread,
+	   "what is to be read is counted, and for whom");
+	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
+	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		http_pool_tick(&pool);
+	}
+	is_int(pool.n, 0, "who reads nothing of an answer is closed");
+	ok(pool.held.unread == 0 && owes.unread == 0, "and owes nothing more");
+	end();
+	free(text);
+}
+
+TEST(linger)
+{
+	begin(&pool.limits.linger_ms);
+	say("no such thing\r\n\r\n");
+	ok(hears("HTTP/1.1 400 "), "a request that is none is refused");
+	say("and more of it");
+	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
+	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		http_pool_tick(&pool);
+	}
+	is_int(pool.n, 0, "who goes on talking is not listened to for long");
+	end();
+}
+
+/* ---- what is held of requests ---- */
+
+#define BODIES 1000 /* for all; one requestor alone has 875 of them */
+#define UPLOAD(path)                                                           \
+	"POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
+
+static struct http_usage ada, eve;
+
+/* As a token says who pays; of any other path nobody knows. */
+static bool on_payer(void *arg, struct http_conn *c,
+		     const struct http_request *r)
+{
+	(void)arg;
+	http_conn_set_usage(c, strcmp(r->path, "/ada") == 0   ? &ada
+			       : strcmp(r->path, "/eve") == 0 ? &eve
+							      : NULL);
+	return true;
+}
+
+static const struct http_conn_ops by_payer = {
+    .on_head = on_payer, .on_request = on_request, .on_closed = on_closed};
+
+/* One more connection, on which all but one byte of a body comes. */
+static int upload(const char *head)
+{
+	char text[700];
+
+	connect_one();
+	snprintf(text, sizeof(text), "%s%0499d", head, 0);
+	say(text);
+	return client;
+}
+
+static bool is_refused(void)
+{
+	bool refused = hears("HTTP/1.1 429 ") && hears("}") &&
+		       strstr(seen, "Retry-After: 1\r\n") != NULL;
+
+	shutdown(client, SHUT_WR);
+	return hears(NULL) && refused;
+}
+
+static bool is_taken(int fd)
+{
+	client = fd;
+	asked = NULL;
+	say("0");
+	return asked != NULL;
+}
+
+static void begin_bodies(void)
+{
+	begin(NULL);
+	pool.ops = &by_payer;
+	pool.limits.bodies = BODIES;
+	pool.limits.nobodys = 500;
+	close(client);
+	ada = eve = (struct http_usage){0};
+}
+
+TEST(bodies)
+{
+	int first, second, others;
+
+	begin_bodies();
+	first = upload(UPLOAD("eve"));
+	is_int(eve.bodies, 499, "what comes is held for who sends it");
+	upload(UPLOAD("eve"));
+	ok(is_refused(), "who holds its share is refused more");
+	ok(strstr(seen, "998 bytes of requests of yours are being held, and of "
+			"the 1000 in all") != NULL,
+	   "by figures of its own: %s", seen);
+	close(client);
+	is_int(eve.bodies, 499, "which is no loss of what came before");
+	others = upload(UPLOAD("ada"));
+	second = upload(UPLOAD("ada"));
+	ok(is_refused(), "another has the share that is left");
+	close(second);
+	ok(is_taken(others), "and one request, whatever others hold");
+	ok(is_taken(first), "as who holds most of it has its own");
+	is_int(pool.held.bodies, 1000, "all of that is counted");
+	close(first);
+	client = others;
+	end();
+	ok(ada.bodies == 0 && eve.bodies == 0, "and no more when it is over");
+}
+
+/* An answer that is awaited holds its request, and what comes after it. */
+TEST(after)
+{
+	int first, n = 0;
+
+	begin_bodies();
+	first = upload(UPLOAD("eve"));
+	ok(is_taken(first), "a request is taken");
+	for (; n < 100 && write(client, "0123456789", 10) == 10; n++)
+		event_base_loop(base, EVLOOP_NONBLOCK);
+	ok(eve.bodies > 875 && eve.bodies < 900,
+	   "what comes after it is held only up to the share: %zu", eve.bodies);
+	close(upload(UPLOAD("ada")));
+	end();
+}
+
+TEST(nobody)
+{
+	int first;
+
+	begin_bodies();
+	first = upload(UPLOAD("page"));
+	ok(is_taken(first), "who is not known may send something");
+	upload(UPLOAD("page"));
+	ok(is_refused(), "but little, with all others who are not");
+	close(client);
+	connect_one();
+	asked = NULL;
+	say("GET /page HTTP/1.1\r\nHost: a\r\n\r\n");
+	ok(asked != NULL, "a request without a body is still served");
+	close(client);
+	client = first;
+	end();
+}
+
+TEST(keepalive)
+{
+	begin(NULL);
+	pool.keepalive_ms = SOON_MS;
+	say(HEAD "abcd");
+	http_conn_begin(asked);
+	ok(hears("3\r\n:\n\n"), "a silent stream is kept alive by comments");
+	http_conn_end(asked);
+	ok(hears("0\r\n\r\n"), "until it ends");
+	end();
+}
+
+TEST(a_body_of_bytes)
+{
+	int64_t until;
+
+	begin(NULL);
+	pool.keepalive_ms = 1;
+	say(HEAD "abcd");
+	http_conn_begin_body(asked, 200, "text/plain", 4);
+	http_conn_put_body(asked, "ab", 2);
+	ok(hears("\r\n\r\nab"), "a body leaves as it comes");
+	until = clock_mono_ms() + 20;
+	while (clock_mono_ms() < until)
+		http_pool_tick(&pool);
+	http_conn_put_body(asked, "cd", 2);
+	http_conn_end_body(asked);
+	ok(hears("\r\n\r\nabcd"), "and nothing comes between its bytes");
+	end();
+}
+
+/* ---- a body that is not held ---- */
+
+static struct {
+	size_t bytes;
+	bool wants, gone;
+} taken;
+
+static void take_bytes(void *arg, const char *data, size_t n)
+{
+	(void)arg, (void)data;
+	taken.bytes += n;
+}
+
+static bool wants_more(void *arg)
+{
+	(void)arg;
+	return taken.wants;
+}
+
+static void on_taker_gone(void *watcher)
+{
+	(void)watcher;
+	taken.gone = true;
+}
+
+static bool on_sink_head(void *arg, struct http_conn *c,
+			 const struct http_request *r)
+{
+	static const struct http_sink sink = {take_bytes, wants_more};
+	static const struct http_watch watch = {.gone = on_taker_gone};
+
+	(void)arg, (void)r;
+	asked = c;
+	http_conn_watch(c, &watch, &taken);
+	http_conn_sink(c, &sink, NULL);
+	return true;
+}
+
+static const struct http_conn_ops to_sink = {
+    .on_head = on_sink_head, .on_request = on_request, .on_closed = on_closed};
+
+#define PUT "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
+
+static void begin_sink(int64_t *limit)
+{
+	begin(limit);
+	pool.ops = &to_sink;
+	taken.bytes = 0;
+	taken.wants = true;
+	taken.gone = false;
+}
+
+TEST(a_body_that_is_not_held)
+{
+	begin_sink(&pool.limits.body_ms);
+	say(PUT "abc");
+	is_int(taken.bytes, 3, "what comes is given away at once");
+	ok(hears(" 408 ") && taken.gone,
+	   "one that stops is refused, and who took it is told");
+	end();
+	begin_sink(&pool.limits.body_ms);
+	taken.wants = false;
+	say(PUT "abc");
+	say("defg");
+	is_int(taken.bytes, 3, "who has no room is given no more");
+	for (int i = 0; i < 100; i++)
+		http_pool_tick(&pool);
+	ok(!taken.gone, "and that is not the client's fault");
+	taken.wants = true;
+	http_conn_read_on(asked);
+	say("hij");
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_int(taken.bytes, 10, "until there is room");
+	http_conn_reply(asked, 204, NULL, NULL, 0);
+	ok(hears(" 204 ") && !taken.gone, "then it is answered");
+	end();
+	begin_sink(NULL);
+	say("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+	    "3\r\nabc\r\n");
+	say("zz\r\n");
+	ok(hears(" 400 ") && taken.gone, "and so is one that breaks off");
+	end();
+}
+
+/* ---- who makes room ---- */
+
+/* A client at 10.0.0.HOST, of whose strangers there may be MOST. */
+static int come(int host, size_t most)
+{
+	struct sockaddr_in from = {
+	    .sin_family = AF_INET,
+	    .sin_addr = {htonl(0x0A000000u + (unsigned)host)}};
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
+		abort();
+	http_pool_add(&pool, fds[1], (struct sockaddr *)&from, most);
+	return fds[0];
+}
+
+static bool is_open(int fd)
+{
+	char c;
+
+	return read(fd, &c, 1) != 0;
+}
+
+static void say_by(int fd, const char *text)
+{
+	int was = client;
+
+	client = fd;
+	say(text);
+	client = was;
+}
+
+/* The next that makes room is FD, which is closed. */
+static bool yields(int fd)
+{
+	bool was_open = is_open(fd), room = http_pool_yield(&pool);
+	bool gone = !is_open(fd);
+
+	close(fd);
+	return was_open && room && gone;
+}
+
+#define MINE "POST /mine HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+TEST(room)
+{
+	int upload, rest, half, late;
+
+	begin(NULL);
+	upload = client;
+	say(MINE "ab");
+	rest = come(1, 100);
+	say_by(rest, MINE "abcd");
+	http_conn_reply(asked, 204, NULL, NULL, 0);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_open(rest); /* reads a byte of it */
+	half = come(2, 100);
+	say_by(half, HEAD "ab");
+	late = come(3, 100);
+	ok(yields(half), "a request of nobody's is the first to make room");
+	ok(yields(late), "then a connection on which nothing came");
+	while (read(rest, seen, sizeof(seen)) > 0)
+		;
+	ok(yields(rest), "then one of somebody's that is idle");
+	ok(!http_pool_yield(&pool) && is_open(upload),
+	   "but no request of somebody's that is coming in");
+	say("cd");
+	ok(asked != NULL, "which is served");
+	end();
+}
+
+TEST(addresses)
+{
+	int a, b, c, other, more;
+
+	begin(NULL);
+	other = come(9, 3);
+	a = come(1, 3);
+	b = come(1, 3);
+	c = come(1, 3);
+	say_by(b, MINE "ab");
+	more = come(1, 3);
+	ok(is_open(a) && is_open(c), "who has said who it is counts no more");
+	close(more);
+	more = come(1, 3);
+	ok(!is_open(a), "of one address the oldest unknown one makes room");
+	ok(is_open(b) && is_open(c) && is_open(other), "no other, however old");
+	close(a), close(b), close(c), close(other), close(more);
+	end();
+	ok(pool.peers == NULL, "and nothing is left of them");
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	base = event_base_new();
+	tap_run();
+	event_base_free(base);
+	return tap_done();
+}

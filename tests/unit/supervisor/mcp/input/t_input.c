@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_input.c - a run's questions: whom they are asked of, when they move, are
+ * held, taken back and dropped. Sessions and the worker are us.
+ */
+#include "proto/json/json_pack.h"
+#include <json-c/printbuf.h>
+
+#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/mcp/input/input_visit.h"
+#include "tests/unit/supervisor/mcp/input/input_fixture.h"
+#include "tests/unit/supervisor/run/worker/worker_fixture.h"
+
+/* C waits for the run, a task, by tasks/result. */
+static struct request *waits_task(struct client *c, const char *stream)
+{
+	char params[80];
+	struct request *request;
+
+	snprintf(params, sizeof(params), "{\"taskId\":\"%s\"}", it.r->id);
+	request = call_of(c, stream, params);
+	tasks_result(request);
+	return request;
+}
+
+static void expire(struct run *r)
+{
+	r->task.expires_ms = 1;
+}
+
+/* ---- plain calls ---- */
+
+static void plain(void)
+{
+	struct client a;
+
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	ask(1, QUESTION);
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "a plain call's question goes by its route");
+	accepts(&a);
+	is_str(heard(), ACCEPTED, "and its answer to the worker");
+	accepts(&a);
+	is_str(heard(), "(none)", "once");
+	ask(2, QUESTION);
+	says(&a, "\"error\":{\"code\":-5,\"message\":\"no\"}");
+	is_str(heard(),
+	       "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"the client "
+	       "answered with an error\",\"details\":{\"code\":-5,\"message\":"
+	       "\"no\"}})",
+	       "so does an error of the client's");
+	a.backlogged = true;
+	ask(3, QUESTION);
+	ok(strstr(heard(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
+	   "who does not read what it is sent is asked nothing more");
+	client_end(&a);
+	ask(4, QUESTION);
+	ok(strstr(heard(), "(4 not {\"code\":\"ELICITATION_NOT_SUPPORTED\"") !=
+	       NULL,
+	   "and when nobody waits a plain question has nowhere to go");
+	stop();
+}
+
+static void dropped(void)
+{
+	struct client a;
+	struct msg drop = {.type = MSG_DROP, .drop = {1}};
+
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	ask(1, QUESTION);
+	noted();
+	hear(&drop);
+	is_str(noted(),
+	       "{A.1: forget: the template waits for no answer any more}",
+	       "a question that is dropped is taken back from its client");
+	noted();
+	accepts(&a);
+	ok(strstr(heard(), "(1 not {\"code\":\"DROPPED\"") != NULL,
+	   "whose answer comes too late");
+	ask(2, QUESTION);
+	ask(3, QUESTION);
+	drop.drop.seq = 2;
+	noted();
+	hear(&drop);
+	is_str(noted(),
+	       "{A.1: forget: the template waits for no answer any more}",
+	       "of several one alone");
+	noted();
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+	is_str(noted(), "{A.1: forget: the run has ended}",
+	       "and the rest when the run ends");
+	client_end(&a);
+	stop();
+}
+
+static void leaves(void)
+{
+	struct client a, b;
+	struct request *first, *second;
+
+	client_begin(&a, "A");
+	client_begin(&b, "B");
+	start(false);
+	first = waits(&a, "1");
+	second = waits(&b, "2");
+	ask(1, QUESTION);
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "who waits longest is asked");
+	request_drop(first, false);
+	is_str(noted(),
+	       "{A.1: forget: the request that it belongs to is over}"
+	       "{B.2: elicitation/create}",
+	       "when that call is over the next one is asked");
+	accepts(&a);
+	is_str(heard(), "(none)", "and the first one no more");
+	request_drop(second, false);
+	ok(strstr(heard(),
+		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
+		  "client that was asked is gone\"") != NULL,
+	   "with nobody left it has failed");
+	client_end(&a);
+	stop();
+	client_end(&b);
+}
+
+/* How a run may be over, or as good as that, while it has a question. */
+static void killed(void)
+{
+	it.w->killed = true;
+}
+static void silent(void)
+{
+	it.w->silent = true;
+}
+static void cancelling(void)
+{
+	run_apply(it.r, EV_CANCEL);
+}
+
+static void failed(void)
+{
+	it.r->worker = NULL;
+	run_apply(it.r, EV_FAIL);
+}
+
+static void over(void)
+{
+	static const struct {
+		const char *what;
+		void (*how)(void);
+	} ways[] = {{"whose worker was killed", killed},
+		    {"whose worker closed its socket", silent},
+		    {"that is being cancelled", cancelling},
+		    {"that has ended", failed}};
+
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		struct client a, b;
+		struct request *first;
+
+		client_begin(&a, "A");
+		client_begin(&b, "B");
+		start(false);
+		first = waits(&a, "1");
+		waits(&b, "2");
+		ask(1, QUESTION);
+		noted();
+		ways[i].how();
+		a.deaf = true;
+		run_tell_waiter(it.r, WAITER_UNREAD, first);
+		is_str(noted(), "", "a question of a run %s does not move",
+		       ways[i].what);
+		request_drop(first, false);
+		is_str(noted(),
+		       "{A.1: forget: the request that it belongs to is over}",
+		       "  nor is it offered to anybody else");
+		run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+		is_str(noted(), "", "  nor is anybody told to forget it");
+		client_end(&a);
+		client_end(&b);
+		it.r->worker = it.w;
+		stop();
+	}
+}
+
+static void too_much(void)
+{
+	struct client a;
+	char *params = xcalloc(1, 3 << 20);
+	struct json_object *o = json_object_new_object();
+	const struct worker_question big[] = {
+	    {1, WORKER_QUESTION_ELICIT, NULL, o},
+	    {2, WORKER_QUESTION_ELICIT, NULL, o},
+	    {3, WORKER_QUESTION_ELICIT, NULL, o}};
+
+	memset(params, 'x', (3 << 20) - 1);
+	json_object_object_add(o, "message", json_object_new_string(params));
+	json_object_object_add(
+	    o, "requestedSchema",
+	    json_tokener_parse("{\"type\":\"object\",\"properties\":{}}"));
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	for (uint32_t i = 1; i <= 3; i++)
+		ask(i, QUESTION);
+	run_tell(it.r, &(struct run_notice){
+			   .kind = NOTICE_RELEASED}); /* its own are ours now */
+	noted();
+	input_ask(&ctx, it.r, &big[0]);
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "a question of 3 MiB passes");
+	input_ask(&ctx, it.r, &big[1]);
+	ok(strstr(heard(),
+		  "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"over 4 "
+		  "MiB") != NULL,
+	   "two of them at once do not");
+	accepts(&a);
+	is_str(heard(), ACCEPTED, "which is no loss of the first");
+	input_ask(&ctx, it.r, &big[2]);
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "and when it is answered there is room again");
+	client_end(&a);
+	stop();
+	json_object_put(o);
+	free(params);
+}
+
+static void in_time(void)
+{
+	struct client a;
+
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	ask(1,
+	    "{\"message\":\"m\",\"timeoutMs\":1,\"requestedSchema\":{\"type\":"
+	    "\"object\",\"properties\":{}}}");
+	noted();
+	event_base_loop(it.base, EVLOOP_ONCE);
+	is_str(noted(), "{A.1: forget: no answer came in time}",
+	       "a question that is not answered in time is taken back");
+	read_one();
+	ok(strstr(noted(), "(1 not {\"code\":\"INPUT_TIMEOUT\"") != NULL,
+	   "and the template told");
+	client_end(&a);
+	stop();
+}
+
+/* ---- tasks ---- */
+
+static void task(void)
+{
+	struct client a, b;
+	struct request *wait;
+
+	client_begin(&a, "A");
+	client_begin(&b, "B");
+	a.has_push_stream = true;
+	start(true);
+	ask(1, QUESTION);
+	is_str(noted(), "",
+	       "a task's question waits until its client knows it");
+	task_notify_start(&a.session, it.r, NULL);
+	input_task_told(&ctx, it.r);
+	noted();
+	session_push_opened(&a.session);
+	is_str(noted(), "", "though it can be reached");
+	input_task_known(it.r);
+	is_str(noted(), "{A.-: elicitation/create}",
+	       "then its maker is asked, by what belongs to no request");
+	wait = waits_task(&b, "1");
+	is_str(noted(), "", "and who waits is not, too");
+	a.has_push_stream = false;
+	session_reader_lost(&a.session, NULL);
+	is_str(noted(),
+	       "{A.-: forget: who waits now is asked instead}"
+	       "{B.1: elicitation/create}",
+	       "until the maker is there no more");
+	request_drop(wait, false);
+	a.has_push_stream = true;
+	session_push_opened(&a.session);
+	noted();
+	a.has_push_stream = false;
+	session_reader_lost(&a.session, NULL);
+	is_str(noted(), "", "with nobody else there it stays");
+	wait = waits_task(&b, "2");
+	is_str(noted(),
+	       "{A.-: forget: who waits now is asked instead}"
+	       "{B.2: elicitation/create}",
+	       "who waits and reads gets what nobody reads elsewhere");
+	request_drop(wait, false);
+	is_str(noted(), "{B.2: forget: the request that it belongs to is over}",
+	       "it is held when that one leaves");
+	a.has_push_stream = true;
+	session_push_opened(&a.session);
+	is_str(noted(), "{A.-: elicitation/create}",
+	       "until its maker can be reached again");
+	a.has_push_stream = false;
+	waits_task(&b, "3");
+	noted();
+	b.deaf = true;
+	session_reader_lost(&b.session, (void *)(uintptr_t) "3");
+	is_str(noted(), "", "nobody reads: it stays where it is");
+	a.has_push_stream = true;
+	client_end(&b);
+	is_str(noted(), "{A.-: elicitation/create}",
+	       "whose client is gone is asked nothing, nor told: its maker is");
+	accepts(&a);
+	is_str(heard(), ACCEPTED, "and answers");
+	client_end(&a);
+	stop();
+}
+
+/* Of two who wait, one is asked; the other when nobody reads there. */
+static void moves(void)
+{
+	struct client a, b;
+
+	client_begin(&a, "A");
+	client_begin(&b, "B");
+	start(true);
+	waits_task(&a, "1");
+	ask(1, QUESTION);
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "without its maker, who waits is asked");
+	waits_task(&b, "2");
+	b.deaf = true;
+	session_reader_lost(&b.session, (void *)(uintptr_t) "2");
+	is_str(noted(), "",
+	       "that nobody reads what was not asked is no matter");
+	b.deaf = false;
+	a.deaf = true;
+	session_reader_lost(&a.session, (void *)(uintptr_t) "1");
+	ok(strstr(noted(), "{B.2: elicitation/create}") != NULL,
+	   "nobody reads the route that it went by: another is asked");
+	run_apply(it.r, EV_CANCEL);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
+	ok(strstr(noted(), "{B.2: forget: the run is being cancelled}") != NULL,
+	   "whom a cancel tells to forget it");
+	client_end(&a);
+	client_end(&b);
+	stop();
+}
+
+/* What is refused is news, which ends the feeds of tasks that have expired. */
+static void crowd(void)
+{
+	struct client a;
+
+	client_begin(&a, "A");
+	start(true);
+	task_notify_start(&a.session, it.r, NULL);
+	input_task_told(&ctx, it.r);
+	input_task_known(it.r);
+	for (uint32_t i = 1; i <= 3; i++)
+		ask(i, QUESTION);
+	is_str(noted(), "", "without a stream all are held");
+	expire(it.r);
+	a.has_push_stream = a.backlogged = true;
+	session_push_opened(&a.session);
+	for (int i = 0; i < 4; i++)
+		read_one();
+	ok(strstr(noted(), "(none)") != NULL,
+	   "refused while they are walked through, each is answered");
+	is_int(it.r->state, RUN_RUNNING, "and the run goes on");
+	ok(it.r->task.feed == NULL, "which its maker does not hear of");
+	client_end(&a);
+	stop();
+}
+
+static void ended_task(void)
+{
+	struct client a;
+
+	client_begin(&a, "A");
+	start(true);
+	it.r->worker = NULL;
+	run_apply(it.r, EV_FAIL);
+	input_task_told(&ctx, it.r);
+	ok(it.r->input == NULL, "a task that has ended asks nothing");
+	it.r->worker = it.w;
+	client_end(&a);
+	stop();
+}
+
+static int written; /* how often what is too large became text */
+
+static int write_it(struct json_object *o, struct printbuf *out, int level,
+		    int flags)
+{
+	(void)o, (void)level, (void)flags;
+	written++;
+	return printbuf_memset(out, -1, '0', 2 * INPUT_AWAY_MAX);
+}
+
+static int refused;
+
+static void on_refused(struct request *c, int rc)
+{
+	(void)c;
+	refused = rc;
+}
+
+/* A message may have 16 MiB, which would keep the loop for as long as they are written. */
+static void weighed_first(void)
+{
+	struct client_terms nothing = {0};
+	struct request c = {.terms = &nothing, .msg.bytes = 2 * INPUT_AWAY_MAX};
+	char *long_text = xcalloc(1, 2 * INPUT_AWAY_MAX);
+	struct json_object *o;
+
+	memset(long_text, '0', 2 * INPUT_AWAY_MAX - 1);
+	o = json_object_new_string(long_text);
+	json_object_set_serializer(o, write_it, NULL, NULL);
+	o = json_pack("answers:o", o);
+	start(false);
+	ok(input_visit_new(&c, it.r, 1, o) == NULL,
+	   "answers that are too large do not leave with who comes back");
+	input_away_send(&c, it.r->id, o, on_refused);
+	is_int(refused, -E2BIG, "nor with who updates a task");
+	is_int(written, 0, "and never become text to find that");
+	json_object_put(o);
+	free(long_text);
+	stop();
+}
+
+int main(void)
+{
+	set_up_server();
+	plain();
+	dropped();
+	leaves();
+	over();
+	too_much();
+	in_time();
+	task();
+	moves();
+	crowd();
+	ended_task();
+	weighed_first();
+	runs_free(ctx.runs);
+	return done();
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_input_large.c - answers to a run's questions that are so large that a
+ * thread reads them: the question waits for that, or ends meanwhile.
+ */
+#include "tests/unit/supervisor/mcp/input/input_fixture.h"
+#include "tests/unit/supervisor/run/threads/full_pool_fixture.h"
+#include "tests/unit/supervisor/run/worker/worker_fixture.h"
+
+#include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/thread_pool.h"
+
+/* As says(), in a message that is read on a thread. */
+static void says_at_length(struct client *c, const char *result)
+{
+	struct buf text = {0};
+	struct rpc_msg m;
+
+	buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s,\"x\":\"%*s\"}",
+		   json_text(c->asked, NULL), result, RPC_ASYNC_LARGE, "");
+	rpc_parse(&m, buf_data(&text), buf_len(&text));
+	session_take(&c->session, NULL, &m);
+	buf_fini(&text);
+}
+
+/* All that the threads have under way is over. */
+static void await_threads(void)
+{
+	while (thread_pool_jobs(ctx.thread_pool) > 0)
+		event_base_loop(it.base, EVLOOP_ONCE);
+}
+
+static const char *heard_later(void)
+{
+	await_threads();
+	return heard();
+}
+
+/* A is asked by a run; THREADS read what it answers at length. */
+static void begin_large(struct client *a, size_t threads)
+{
+	ctx.thread_pool = thread_pool_new(it.base, threads);
+	client_begin(a, "A");
+	start(false);
+	waits(a, "1");
+	ask(1, QUESTION);
+}
+
+static void end_large(void)
+{
+	stop();
+	thread_pool_free(ctx.thread_pool);
+	ctx.thread_pool = NULL;
+}
+
+static void large(void)
+{
+	struct client a;
+
+	begin_large(&a, 1);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	is_int((long)thread_pool_jobs(ctx.thread_pool), 1,
+	       "a large answer is read on a thread");
+	is_str(heard(), "(none)", "and the worker waits for that");
+	accepts(&a);
+	run_tell_waiter(it.r, WAITER_CAME, NULL);
+	is_str(heard(), "(none)", "neither is it asked or answered again");
+	is_str(heard_later(), ACCEPTED, "what is read goes to the worker");
+	ask(2, QUESTION);
+	says_at_length(&a, "\"result\":{\"action\":\"maybe\"}");
+	ok(strstr(heard_later(), "(2 not {\"code\":\"INPUT_INVALID\"") != NULL,
+	   "also why a large one is no answer");
+	ask(3, QUESTION);
+	says_at_length(&a, "\"error\":{\"code\":-5,\"message\":\"no\"}");
+	ok(strstr(heard_later(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
+	   "and a large error");
+	ask(4, QUESTION);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	client_end(&a);
+	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
+	       "one that came counts when its client has gone meanwhile");
+	end_large();
+}
+
+static void dropped_at_1(void)
+{
+	hear(&(struct msg){.type = MSG_DROP, .drop = {1}});
+}
+
+static void cancelled(void)
+{
+	run_apply(it.r, EV_CANCEL);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+static void forgotten(void)
+{
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+}
+
+/* A question ends while its answer is read: that is not told. */
+static void large_in_vain(void)
+{
+	static const struct {
+		const char *what;
+		void (*how)(void);
+		const char *told;
+	} ways[] = {
+	    {"is dropped", dropped_at_1, "(1 not {\"code\":\"DROPPED\""},
+	    {"is of a run that is cancelled", cancelled, "(none)"},
+	    {"is of a run that ends", forgotten, "(none)"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		struct client a;
+
+		begin_large(&a, 1);
+		says_at_length(&a, "\"result\":" ACCEPT);
+		noted();
+		ways[i].how();
+		ok(strstr(heard_later(), ways[i].told) != NULL,
+		   "what %s while its answer is read has no answer of that",
+		   ways[i].what);
+		is_str(heard(), "(none)", "  nor later");
+		client_end(&a);
+		end_large();
+	}
+}
+
+static bool was_asked;
+
+static void note_asked(struct request *c, struct run *r)
+{
+	(void)r;
+	was_asked = true;
+	request_unwatch(c);
+	request_result(c, json_object_new_object());
+}
+
+/* Who takes questions along would come back where nothing is read. */
+static void asked_when_there_is_room(void)
+{
+	static const struct request_ops takes = {.asked = note_asked};
+	struct client a;
+	struct request *c;
+
+	ctx.thread_pool = thread_pool_new(it.base, 1);
+	client_begin(&a, "A");
+	a.session.terms.revision = MCP_LATEST;
+	start(false);
+	full_pool_begin(ctx.thread_pool, it.r->requestor);
+	c = call_of(&a, "1", "{}");
+	request_set_state(c, &takes, NULL);
+	request_watch(c, it.r);
+	run_waiter_add(it.r, &c->waiter);
+	ask(1, QUESTION);
+	for (int i = 0; i < 5 && !was_asked; i++)
+		event_base_loop(it.base, EVLOOP_ONCE);
+	ok(!was_asked, "who could not be heard is not asked");
+	full_pool_end();
+	while (!was_asked)
+		event_base_loop(it.base, EVLOOP_ONCE);
+	ok(was_asked, "it is when there is room again");
+	await_threads();
+	client_end(&a);
+	end_large();
+}
+
+static void large_refused(void)
+{
+	struct client a;
+
+	begin_large(&a, 0);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	ok(strstr(heard(),
+		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"too "
+		  "many large") != NULL,
+	   "when no thread takes a large answer the template hears of it");
+	client_end(&a);
+	end_large();
+}
+
+int main(void)
+{
+	set_up_server();
+	large();
+	large_in_vain();
+	large_refused();
+	asked_when_there_is_room();
+	runs_free(ctx.runs);
+	return done();
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_input_visit.c - a request that waits here for another server's run: what the rows of
+ * that run tell it, and that it is told once. The request is us.
+ */
+#include "base/clock.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/mcp/input/input_visit.h"
+#include "supervisor/run/run_row.h"
+#include "supervisor/session/request.h"
+#include "tests/unit/base/clock_fixture.h"
+#include "tests/unit/supervisor/run/exec/runs_fixture.h"
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+
+#define NEVER 12345
+
+static int asked, unheard, why;
+static uint32_t asked_round;
+static char asked_for[256];
+
+static void on_asked(struct request *c, struct json_object *requests,
+		     uint32_t round)
+{
+	(void)c;
+	asked++;
+	asked_round = round;
+	snprintf(asked_for, sizeof(asked_for), "%s", json_text(requests, NULL));
+	json_object_put(requests);
+}
+
+static void on_not_heard(struct request *c, int rc)
+{
+	(void)c;
+	unheard++;
+	why = rc;
+}
+
+static const struct request_ops ops = {.asked_abroad = on_asked,
+				       .not_heard = on_not_heard};
+static struct client_terms terms;
+static struct request request;
+static struct run *run;
+static struct input_visit *visit;
+static char name[ID_SIZE]; /* of the visitor, as its letters say */
+
+/* The last letter to the run's owner, as TEXT, lent. */
+static const char *letter(void)
+{
+	static char text[1024];
+	struct help_db *db = help_open(it.dir);
+
+	text[0] = '\0';
+	help_text(db, "SELECT body FROM mail ORDER BY ctid DESC LIMIT 1", text,
+		  sizeof(text));
+	help_close(db);
+	return text;
+}
+
+static int64_t letters_sent(void)
+{
+	struct help_db *db = help_open(it.dir);
+	int64_t n = help_number(db, "SELECT count(*) FROM mail");
+
+	help_close(db);
+	return n;
+}
+
+/* A run that another server has. */
+static struct run *elsewhere(void)
+{
+	struct run *r = waiting();
+	struct help_db *db;
+
+	runs_record(it.ctx.runs, r);
+	answered();
+	db = help_open(it.dir);
+	help_sql(db, "UPDATE runs SET instance = 'inst_two'");
+	help_close(db);
+	return r;
+}
+
+static void visits(uint32_t round, const char *answers)
+{
+	struct json_object *o =
+	    answers != NULL ? json_tokener_parse(answers) : NULL;
+	struct json_object *sent;
+
+	begin();
+	asked = unheard = 0;
+	why = NEVER;
+	terms.capabilities = json_tokener_parse("{\"elicitation\":{}}");
+	request =
+	    (struct request){.ctx = &it.ctx, .terms = &terms, .ops = &ops};
+	run = elsewhere();
+	visit = input_visit_new(&request, run, round, o);
+	json_object_put(o);
+	answered();
+	sent = json_tokener_parse(letter());
+	snprintf(name, sizeof(name), "%s",
+		 json_member_str(sent, "guest") != NULL
+		     ? json_member_str(sent, "guest")
+		     : "");
+	json_object_put(sent);
+}
+
+static void over(bool cancel)
+{
+	input_visit_leave(visit, cancel);
+	answered();
+	json_object_put(terms.capabilities);
+	end();
+}
+
+/* The run's row is read: what its owner shows is FMT with our name in it. */
+static void shows(enum store_status status, const char *fmt)
+{
+	struct store_run row = {.status = status};
+	char text[512];
+
+	snprintf(text, sizeof(text), fmt, name);
+	if (status <= STORE_RUNNING)
+		row.asked = text;
+	else
+		row.options = text;
+	input_visit_shown(run, &row);
+}
+
+TEST(letters)
+{
+	const char *text;
+
+	visits(3, "{\"a\":{\"action\":\"accept\"}}");
+	ok(visit != NULL && name[0] != '\0',
+	   "who comes back writes to the run's owner, with a name");
+	text = letter();
+	ok(strstr(text, "\"round\":3") != NULL &&
+	       strstr(text, "\"accept\"") != NULL &&
+	       strstr(text, "\"elicitation\"") != NULL,
+	   "with its round, its answers and what it can be asked");
+	input_visit_leave(visit, true);
+	visit = NULL;
+	answered();
+	text = letter();
+	ok(strstr(text, "\"left\":true") != NULL &&
+	       strstr(text, "\"cancels\":true") != NULL &&
+	       strstr(text, name) != NULL,
+	   "and when it goes, with what it wants of the run");
+	ok(LIST_EMPTY(&run->visits), "of which it knows no more");
+	over(false);
+}
+
+TEST(asked)
+{
+	visits(0, NULL);
+	shows(STORE_RUNNING, "{\"guests\":{}}");
+	is_int(asked + unheard, 0, "who is not known yet waits on");
+	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+	is_int(asked + unheard, 0, "as who is known to wait does");
+	ok(!LIST_EMPTY(&run->visits), "and is there");
+	shows(
+	    STORE_RUNNING,
+	    "{\"requests\":{\"a\":{\"x\":1},\"b\":{\"x\":2},\"c\":{}},\"guests\":"
+	    "{\"%s\":{\"round\":7,\"keys\":[\"a\",\"c\",\"gone\"]}}}");
+	is_int(asked, 1, "it is asked");
+	is_str(asked_for, "{\"a\":{\"x\":1},\"c\":{}}",
+	       "what is meant for it, as far as it is there");
+	is_int(asked_round, 7, "by that round");
+	ok(LIST_EMPTY(&run->visits), "which ends its waiting");
+	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
+	is_int(asked + unheard, 1, "nothing more is told");
+	over(false);
+}
+
+/* The owner forgets a guest of which it hears nothing: see input_guests.h. */
+TEST(writes_again)
+{
+	int64_t before;
+
+	visits(0, NULL);
+	before = letters_sent();
+	for (int i = 0; i < 3; i++) {
+		clock_skip(INPUT_GUEST_MS / 3 - 1000);
+		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+		answered();
+		is_int(letters_sent(), before + i,
+		       "who wrote lately does not write again");
+		clock_skip(2000);
+		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+		answered();
+		is_int(letters_sent(), before + i + 1,
+		       "who waits on writes again before it is forgotten");
+		ok(strstr(letter(), name) != NULL, "by its name");
+	}
+	over(false);
+}
+
+TEST(used)
+{
+	visits(2, NULL);
+	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
+	is_int(unheard, 1, "whose round another has used is told");
+	is_int(why, 0, "that this is no failure of the store's");
+	over(false);
+	visits(2, NULL);
+	input_visit_shown(run, NULL);
+	is_int(unheard, 1, "as is one whose run has to be tried again");
+	is_int(why, -EAGAIN, "with that reason");
+	over(false);
+}
+
+/* What is told of a run that ended, to who came back with ROUND. */
+static int told_of_end(uint32_t round, const char *options)
+{
+	visits(round, NULL);
+	shows(STORE_SUCCEEDED, options);
+	ok(LIST_EMPTY(&run->visits), "an end ends it");
+	over(false);
+	return unheard;
+}
+
+TEST(ended)
+{
+	is_int(told_of_end(2, "{\"roundsUsed\":2,\"heard\":[\"%s\"]}"), 0,
+	       "whose answers were heard sees the end");
+	is_int(told_of_end(2, "{\"roundsUsed\":2,\"heard\":[\"guest_x\"]}"), 1,
+	       "whose were not, but another's, is told");
+	is_int(told_of_end(3, "{\"roundsUsed\":2,\"heard\":[]}"), 0,
+	       "a round that nobody used is nobody's fault");
+	is_int(told_of_end(0, "{\"roundsUsed\":2,\"heard\":[]}"), 0,
+	       "who has none has only waited");
+	is_int(told_of_end(2, "no options"), 0, "as little says a broken row");
+}
+
+TEST(known_and_ended)
+{
+	visits(2, NULL);
+	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
+	shows(STORE_SUCCEEDED, "{\"roundsUsed\":2,\"heard\":[\"guest_x\"]}");
+	is_int(unheard, 0, "who was seen among the guests was heard");
+	over(false);
+}
+
+TEST(too_large)
+{
+	char *text = xcalloc(1, INPUT_AWAY_MAX + 1);
+	struct json_object *o;
+
+	begin();
+	terms.capabilities = NULL;
+	request =
+	    (struct request){.ctx = &it.ctx, .terms = &terms, .ops = &ops};
+	run = waiting();
+	memset(text, '1', INPUT_AWAY_MAX - 5);
+	o = json_pack("a:s", text);
+	ok(input_visit_new(&request, run, 1, o) == NULL,
+	   "answers that fit are too large with what is beside them");
+	ok(LIST_EMPTY(&run->visits), "and then nobody waits");
+	json_object_put(o);
+	text[INPUT_AWAY_MAX / 2] = '\0';
+	o = json_pack("a:s", text);
+	visit = input_visit_new(&request, run, 1, o);
+	ok(visit != NULL, "others leave");
+	json_object_put(o);
+	free(text);
+	over(false);
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	if (help_is_postgres()) /* else there is no other server */
+		tap_run();
+	else
+		skip("needs PostgreSQL",
+		     "one server alone is visited by nobody");
+	return tap_done();
+}

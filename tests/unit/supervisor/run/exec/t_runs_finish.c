@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_runs_finish.c - the end of a run whose worker has given its result, and leaves: its
+ * row is written meanwhile, and nobody is told of that before it is gone.
+ */
+#include "tests/unit/supervisor/run/exec/runs_fixture.h"
+
+#include "proto/json/json.h"
+#include "supervisor/run/outcome.h"
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+
+static struct worker *const somebody = (struct worker *)&it;
+static struct run_watch watch;
+static char id[ID_SIZE];
+
+static struct exit_facts used(int cpu_s)
+{
+	return (struct exit_facts){.have_result = true,
+				   .use.ru_utime.tv_sec = cpu_s,
+				   .use.ru_maxrss = 1000,
+				   .group = CGROUP_USE_UNKNOWN};
+}
+
+/* One that runs, and has given what TEXT is. */
+static struct run *running(const char *text)
+{
+	struct run *r;
+
+	begin();
+	memset(it.notices, 0, sizeof(it.notices));
+	r = waiting();
+	sched_start(&it.ctx.runs->sched, &r->queued);
+	run_apply(r, EV_START);
+	r->worker = somebody;
+	r->result = json_tokener_parse(text);
+	memcpy(id, r->id, sizeof(id));
+	watch = (struct run_watch){.on_notice = on_notice};
+	run_watch_add(r, &watch);
+	return r;
+}
+
+static bool gives(struct run *r)
+{
+	struct exit_facts e = used(7);
+
+	return runs_worker_leaving(it.ctx.runs, r, &e);
+}
+
+static void goes(struct run *r, int cpu_s)
+{
+	struct exit_facts e = used(cpu_s);
+
+	r->worker = NULL;
+	runs_worker_gone(it.ctx.runs, r, &e);
+}
+
+static int told(void)
+{
+	return it.notices[NOTICE_RECORDED];
+}
+
+/* CPU time that its row has, which is one of a run that succeeded. */
+static int64_t recorded_ms(void)
+{
+	struct json_object *view;
+	struct answer a = {0};
+	int64_t ms;
+
+	help_get(it.ctx.store, &a, "uid:7", id);
+	view = json_tokener_parse(a.view != NULL ? a.view : "{}");
+	ms = a.status[0] == STORE_SUCCEEDED
+		 ? json_member_int(json_member(view, "metrics"), "cpuMs")
+		 : -1;
+	json_object_put(view);
+	help_clear(&a);
+	return ms;
+}
+
+static void test_row_first(void)
+{
+	struct run *r = running("{}");
+
+	ok(gives(r), "a run is over when its worker has given its result");
+	is_str(run_state_name(r->state), "succeeded", "and has succeeded");
+	is_int((int)it.ctx.runs->sched.running, 1,
+	       "its place is the worker's until that is gone");
+	is_int(recorded_ms(), 7000,
+	       "its row is there, with what the worker said of itself");
+	is_int(told(), 0, "which nobody is told while it lives");
+	goes(r, 7);
+	is_int(told(), 1, "but when it is gone");
+	ok(runs_by_id(it.ctx.runs, id) == NULL, "and the run is forgotten");
+	is_int((int)it.ctx.runs->sched.running, 0, "and its place free");
+	end();
+}
+
+static void test_gone_first(void)
+{
+	struct run *r = running("{}");
+
+	gives(r);
+	goes(r, 7);
+	is_int(told(), 0, "a worker may be gone before the row is there");
+	recorded(id);
+	is_int(told(), 1, "then that is awaited");
+	end();
+}
+
+/* A worker that is not ours any more, but its template's, may say anything. */
+static void test_lies(bool late)
+{
+	struct run *r = running("{}");
+
+	gives(r);
+	if (late)
+		row_written(r);
+	goes(r, 9);
+	is_int(told(), 0, "of one that lied nobody is told");
+	ok(runs_leaving(it.ctx.runs, id), "nor is it seen");
+	recorded(id);
+	is_int(told(), 1, "before its row is right");
+	ok(!runs_leaving(it.ctx.runs, id), "but then");
+	is_int(recorded_ms(), 9000,
+	       "what the kernel says of it is what the row has then");
+	is_int((int)it.ctx.runs->unrecorded, 0, "and nothing is on its way");
+	end();
+}
+
+static void test_fails(void)
+{
+	struct run *r = running("{\"isError\":true}");
+	struct exit_facts e = used(1);
+
+	r->is_reply = e.reply_failed = true;
+	ok(!runs_worker_leaving(it.ctx.runs, r, &e),
+	   "a run that failed, and may be tried again, is not over by that");
+	is_str(run_state_name(r->state), "running", "it runs");
+	r->worker = NULL;
+	runs_worker_ended(it.ctx.runs, r, &e);
+	is_str(run_state_name(r->state), "failed", "until its worker is gone");
+	recorded(id);
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	test_row_first();
+	test_gone_first();
+	test_lies(true);
+	test_lies(false);
+	test_fails();
+	return tap_done();
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_runs_queue.c - runs that wait, by look-up, queue and end: who finds them, what they
+ * count while they wait, and what becomes of them when they start not, or the server
+ * ends. No worker is started.
+ */
+#include "tests/unit/supervisor/run/exec/runs_fixture.h"
+
+#include <errno.h>
+
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+
+static struct run_watch watch;
+
+static struct runs *runs(void)
+{
+	return it.ctx.runs;
+}
+
+static struct requestor *alice(void)
+{
+	return requestors_of_uid(&it.all, 7);
+}
+
+/* One that waits, whose watch counts what is told. */
+static struct run *watched(void)
+{
+	struct run *r = waiting();
+
+	memset(it.notices, 0, sizeof(it.notices));
+	watch = (struct run_watch){.on_notice = on_notice};
+	run_watch_add(r, &watch);
+	return r;
+}
+
+/* One that has its place. */
+static struct run *placed(void)
+{
+	struct run *r = watched();
+
+	sched_start(&runs()->sched, &r->queued);
+	run_apply(r, EV_START);
+	return r;
+}
+
+static void is_gone(struct run *r)
+{
+	char id[ID_SIZE];
+
+	memcpy(id, r->id, sizeof(id));
+	recorded(id);
+	is_int((int64_t)runs_queued(runs()), 0, "and nothing waits");
+	is_int((int64_t)runs_running(runs()), 0, "or runs");
+	is_int((int64_t)runs_unrecorded(runs()), 0, "or is to be recorded");
+}
+
+/* ---- who finds it ---- */
+
+TEST(found)
+{
+	struct run *r;
+
+	begin();
+	r = waiting();
+	ok(runs_find(runs(), alice(), r->id) == r,
+	   "who asks for its run has it");
+	ok(runs_find(runs(), requestors_of_uid(&it.all, 8), r->id) == NULL,
+	   "nobody else has");
+	ok(runs_find(runs(), alice(), "run_none") == NULL, "nor by another id");
+	r->away.place = RUN_ABROAD;
+	ok(runs_find(runs(), alice(), r->id) == NULL,
+	   "one that another instance has is not ours to show");
+	r->away.place = RUN_QUEUE;
+	ok(runs_find(runs(), alice(), r->id) == r,
+	   "one in the queue of all is");
+	r->away.cancel = true;
+	ok(runs_find(runs(), alice(), r->id) == NULL,
+	   "unless it is to end there");
+	r->away.cancel = false;
+	r->away.place = RUN_HERE;
+	ok(runs_working(runs(), r->id) == NULL, "what waits has no worker");
+	r->worker = (struct worker *)&it;
+	ok(runs_working(runs(), r->id) == r,
+	   "and is found by that when it has");
+	ok(!runs_leaving(runs(), r->id), "what runs is not leaving");
+	r->worker = NULL;
+	sched_remove(&runs()->sched, &r->queued);
+	run_apply(r, EV_START);
+	run_apply(r, EV_SUCCEED);
+	ok(runs_find(runs(), alice(), r->id) == NULL,
+	   "one that has ended is the store's to show");
+	ok(!runs_leaving(runs(), r->id), "when its worker is gone");
+	r->worker = (struct worker *)&it;
+	ok(runs_leaving(runs(), r->id), "and not before");
+	r->worker = NULL;
+	r->recorded.corrects = true;
+	ok(runs_leaving(runs(), r->id), "nor before its row is right");
+	r->recorded.corrects = false;
+	end();
+}
+
+TEST(found_by_key)
+{
+	struct run *r, *plain;
+
+	begin();
+	plain = waiting();
+	r = waiting();
+	r->idem_key = xstrdup("key");
+	ok(runs_find_idem(runs(), alice(), "t", "key") == r,
+	   "a run is found by its key");
+	ok(runs_find_idem(runs(), alice(), "t", "other") == NULL, "no other");
+	ok(runs_find_idem(runs(), alice(), "u", "key") == NULL,
+	   "of its template");
+	ok(runs_find_idem(runs(), requestors_of_uid(&it.all, 8), "t", "key") ==
+	       NULL,
+	   "and its requestor");
+	ok(plain->idem_key == NULL, "one without a key is nobody's find");
+	end();
+}
+
+/* ---- what it counts while it waits ---- */
+
+TEST(weight)
+{
+	struct run *r;
+	const struct sched_lane *lane = &alice()->lane;
+
+	begin();
+	lane = &alice()->lane;
+	r = waiting();
+	is_int(lane->queued_bytes, 2, "what waits counts with its inputs");
+	sched_remove(&runs()->sched, &r->queued);
+	runs_enqueue_aside(runs(), r);
+	is_int(lane->queued_bytes, 2, "so does what waits aside");
+	is_int((int64_t)lane->aside, 1, "which is known");
+	is_int((int64_t)runs_queued(runs()), 1, "and is one that waits");
+	sched_remove(&runs()->sched, &r->queued);
+	is_int(alice()->memory.held, 0, "until it is gone");
+	runs_await_place(runs(), r);
+	is_int(lane->queued_bytes, 0, "who has a worker already has no inputs");
+	runs_await_place(runs(), r);
+	is_int((int64_t)runs_queued(runs()), 1, "and waits once");
+	sched_remove(&runs()->sched, &r->queued);
+	end();
+}
+
+TEST(places)
+{
+	struct run *r, *other;
+
+	begin();
+	it.config.max_concurrent_runs = 2;
+	r = placed();
+	other = waiting();
+	ok(runs_has_place(runs(), other),
+	   "where two may run one more has a place");
+	it.config.max_concurrent_runs = 1;
+	ok(!runs_has_place(runs(), other), "where one may it has none");
+	sched_over(&runs()->sched, &r->requestor->lane);
+	ok(runs_has_place(runs(), other), "until that is over");
+	it.config.max_concurrent_runs = 0;
+	ok(!runs_has_place(runs(), other), "where none may it has none either");
+	ok(runs_next(runs()) == NULL,
+	   "and nothing starts where the server rests");
+	end();
+}
+
+/* ---- its row ---- */
+
+TEST(row)
+{
+	struct store *store;
+	struct run *r;
+
+	begin();
+	r = watched();
+	r->kept.bytes = 7;
+	r->idem_key = xstrdup("key");
+	runs_record(runs(), r);
+	answered();
+	ok(r->durable, "a run that is recorded lasts");
+	is_int(it.notices[NOTICE_DURABLE], 1, "as is told");
+	is_int(r->kept.bytes, 7, "and its row has its inputs");
+	is_str(r->idem_key, "key", "and its key");
+	end();
+
+	begin();
+	r = watched();
+	r->kept.bytes = 7;
+	store = it.ctx.store;
+	it.ctx.store = (store_start)("/proc/nowhere", "inst_one");
+	runs_record(runs(), r);
+	store_stop(it.ctx.store, 0);
+	it.ctx.store = store;
+	ok(!r->durable, "one that cannot be does not");
+	is_int(it.notices[NOTICE_DURABLE], 1, "which is told as well");
+	is_int(r->kept.bytes, 0, "and no row has its inputs");
+	is_int((int64_t)runs_unrecorded(runs()), 0, "nor is any awaited");
+	end();
+}
+
+/* ---- one that cannot be started ---- */
+
+TEST(not_started)
+{
+	struct run *r;
+	int n = 0;
+
+	begin();
+	r = placed();
+	for (; r->state == RUN_RUNNING && n < 1000; n++) {
+		runs_not_started(runs(), r, -EAGAIN);
+		if (r->state != RUN_RUNNING)
+			break;
+		sched_start(&runs()->sched, &r->queued);
+	}
+	is_int(n, 19, "a worker that is not to be had is asked for 20 times");
+	is_str(r->error.code, "WORKER_CRASHED", "then the run fails");
+	ok(strstr(r->error.message, strerror(EAGAIN)) != NULL, "and says why");
+	is_gone(r);
+	end();
+
+	begin();
+	r = placed();
+	runs_not_started(runs(), r, -EINPROGRESS);
+	is_int((int64_t)runs_queued(runs()), 1,
+	       "one whose zygote is renewed waits");
+	ok(evtimer_pending(runs()->pause[RUNTIME_LUA], NULL), "for a moment");
+	is_int((int64_t)runs_running(runs()), 0, "without a place");
+	sched_start(&runs()->sched, &r->queued);
+	r->starts = 298;
+	runs_not_started(runs(), r, -EINPROGRESS);
+	is_int((int64_t)runs_queued(runs()), 1, "for half a minute");
+	sched_start(&runs()->sched, &r->queued);
+	runs_not_started(runs(), r, -EINPROGRESS);
+	is_str(r->error.code, "WORKER_CRASHED", "and no longer");
+	is_gone(r);
+	end();
+
+	begin();
+	r = placed();
+	runs_not_started(runs(), r, -EPERM);
+	is_str(run_state_name(r->state), "failed",
+	       "what does not pass by itself fails at once");
+	is_gone(r);
+	end();
+
+	begin();
+	r = placed();
+	run_set_error(r, "PERMISSION_NOT_ALLOWED", NULL, "no");
+	runs_not_started(runs(), r, -EAGAIN);
+	is_str(r->error.code, "PERMISSION_NOT_ALLOWED",
+	       "as does what has failed already, by what it failed");
+	is_gone(r);
+	end();
+}
+
+/* ---- the end of the server ---- */
+
+TEST(given_up)
+{
+	struct run *r;
+
+	begin();
+	r = placed();
+	runs_give_up(runs(), r);
+	is_str(run_state_name(r->state), "running",
+	       "one that has begun is not given up");
+	sched_over(&runs()->sched, &r->requestor->lane);
+	end();
+
+	begin();
+	r = watched();
+	r->away.place = RUN_QUEUE;
+	runs_give_up(runs(), r);
+	is_str(run_state_name(r->state), "queued",
+	       "nor one that others may start");
+	r->away.place = RUN_HERE;
+	runs_give_up(runs(), r);
+	is_str(run_state_name(r->state), "failed", "but one that waits here");
+	is_str(r->error.code, "RUN_INTERRUPTED", "is interrupted");
+	is_int(it.notices[NOTICE_ENDED], 1, "and its caller told");
+	is_gone(r);
+	end();
+}
+
+TEST(left)
+{
+	struct run *r;
+
+	begin();
+	r = watched();
+	runs_leave(runs());
+	is_int(it.notices[NOTICE_LEFT], 1,
+	       "who waits for what the next server has is told");
+	r->away.place = RUN_QUEUE;
+	runs_leave(runs());
+	is_int(it.notices[NOTICE_LEFT], 1, "of what others have it is not");
+	r->away.place = RUN_HERE;
+	runs_interrupt(runs(), false);
+	is_str(run_state_name(r->state), "queued", "it is left waiting");
+	is_int((int64_t)runs_unrecorded(runs()), 0,
+	       "and is nothing that the end waits for");
+	r->taken_over = true;
+	runs_interrupt(runs(), true);
+	is_str(run_state_name(r->state), "queued",
+	       "so is what was taken over, whatever else ends");
+	r->taken_over = false;
+	runs_interrupt(runs(), true);
+	is_str(r->error.code, "RUN_INTERRUPTED", "where all ends it ends");
+	is_gone(r);
+	end();
+}
+
+TEST(interrupted)
+{
+	struct run *r;
+
+	begin();
+	r = placed();
+	it.template.retry.attempts = 1;
+	r->worker = (struct worker *)&it;
+	runs_interrupt(runs(), true);
+	is_str(r->error.code, "RUN_INTERRUPTED", "what runs is interrupted");
+	is_str(run_state_name(r->state), "running",
+	       "but has not ended before its worker has");
+	r->worker = NULL;
+	sched_over(&runs()->sched, &r->requestor->lane);
+	runs_finish(runs(), r, EV_FAIL);
+	is_gone(r);
+	end();
+}
+
+TEST(not_begun)
+{
+	struct run *r;
+
+	begin();
+	r = watched();
+	sched_start(&runs()->sched, &r->queued);
+	run_apply(r, EV_START);
+	r->beginning = true;
+	runs_interrupt(runs(), false);
+	is_str(run_state_name(r->state), "queued",
+	       "one whose row says just now that it runs waits again");
+	ok(!r->beginning && r->started_ms == 0 && r->attempts.started_ms == 0,
+	   "as if it had never begun");
+	is_int((int64_t)runs_running(runs()), 0, "without a place");
+	is_int((int64_t)alice()->lane.aside, 1, "and is not started here");
+	sched_remove(&runs()->sched, &r->queued);
+	end();
+}
+
+/* ---- cancelling ---- */
+
+TEST(cancelled)
+{
+	struct run *r;
+
+	begin();
+	r = watched();
+	is_int(runs_cancel(runs(), r), 0, "a run that waits is cancelled");
+	is_str(run_state_name(r->state), "canceled", "at once");
+	is_str(r->error.code, "RUN_CANCELED", "as its error says");
+	is_int(runs_cancel(runs(), r), -EALREADY, "once");
+	is_gone(r);
+	end();
+
+	begin();
+	r = placed();
+	run_apply(r, EV_CANCEL);
+	is_int(runs_cancel(runs(), r), -EALREADY,
+	       "one that is being cancelled needs no other cancel");
+	sched_over(&runs()->sched, &r->requestor->lane);
+	runs_finish(runs(), r, EV_FAIL);
+	is_gone(r);
+	end();
+}
+
+/* ---- how long it is remembered ---- */
+
+TEST(expiry)
+{
+	struct run *r;
+
+	begin();
+	it.config.artifact_ttl_ms = 5000;
+	r = placed();
+	r->limits.ttl_ms = 1000;
+	sched_over(&runs()->sched, &r->requestor->lane);
+	runs_finish(runs(), r, EV_SUCCEED);
+	is_int(r->expires_ms - r->finished_ms, 1000, "a run lasts its ttl");
+	is_gone(r);
+	r = placed();
+	r->limits.ttl_ms = 1000;
+	r->made_artifacts = true;
+	sched_over(&runs()->sched, &r->requestor->lane);
+	runs_finish(runs(), r, EV_SUCCEED);
+	is_int(r->expires_ms - r->finished_ms, 5000,
+	       "or as long as its artifacts");
+	is_gone(r);
+	r = placed();
+	r->limits.ttl_ms = 9000;
+	r->made_artifacts = true;
+	r->task.expires_ms = INT64_MAX;
+	sched_over(&runs()->sched, &r->requestor->lane);
+	runs_finish(runs(), r, EV_SUCCEED);
+	is_int(r->expires_ms, INT64_MAX, "or as its task");
+	is_gone(r);
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	tap_run();
+	return tap_done();
+}

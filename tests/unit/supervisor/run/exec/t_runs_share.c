@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_runs_share.c - what this instance may use of a requestor's limits, where others share
+ * its database: asked for when more is needed, or less, and told what was used here.
+ */
+#include "tests/unit/supervisor/run/exec/runs_fixture.h"
+
+#include "tests/unit/base/clock_fixture.h"
+#include "tests/unit/supervisor/store/relay_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+
+static struct config_requestor section;
+static struct requestor *q;
+
+static void open_shared(void)
+{
+	begin();
+	section = (struct config_requestor){.name = (char *)"uid:7",
+					    .uid = 7,
+					    .weight = 1,
+					    .max_concurrent_runs = 4,
+					    .rate_per_second = 10,
+					    .cpu_seconds_per_hour = 100};
+	it.config.max_concurrent_runs = 8;
+	q = requestors_of_uid(&it.all, 7);
+	q->section = &section;
+	q->lane.max_running = 4;
+	answered(); /* that it is shared is known */
+	runs_share_open(it.ctx.runs);
+	answered();
+}
+
+static void need(void)
+{
+	runs_share_need(it.ctx.runs, q);
+	answered();
+}
+
+TEST(places)
+{
+	struct run *r, *other;
+
+	open_shared();
+	ok(q->share.is_part && !q->share.asking,
+	   "who has limits has a share of them from the start");
+	is_int(q->lane.share, 0, "without a run it takes no place");
+	r = waiting();
+	need();
+	is_int(q->lane.share, 2,
+	       "one that waits has a place, and the next one");
+	other = waiting();
+	waiting();
+	waiting();
+	waiting();
+	need();
+	is_int(q->lane.share, 4, "but no more than the limit is");
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &other->queued);
+	need();
+	is_int(q->lane.share, 4, "while three wait nothing is given back");
+	end();
+}
+
+TEST(given_back)
+{
+	struct run *r, *other;
+
+	open_shared();
+	r = waiting();
+	other = waiting();
+	need();
+	is_int(q->lane.share, 3, "two that wait have three places");
+	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &other->queued);
+	runs_share_need(it.ctx.runs, q);
+	is_int(q->lane.share, 0,
+	       "what is given back is used no more before that is known");
+	answered();
+	is_int(q->lane.share, 0, "nor after it");
+	end();
+}
+
+TEST(cpu)
+{
+	int64_t before;
+
+	open_shared();
+	q->share.untold_ms = 500;
+	clock_skip(60000);
+	need();
+	is_int(q->share.untold_ms, 0, "CPU time that was used is told");
+	is_int(q->share.cpu_ms, 0, "and is no other's");
+	before = q->share.asked_ms;
+	need();
+	is_int(q->share.asked_ms, before, "nothing is asked without need");
+	clock_skip(60000);
+	need();
+	is_int(q->share.asked_ms, before, "however late it is");
+	q->share.calls = 1;
+	need();
+	ok(q->share.asked_ms > before, "but a call that came is told in time");
+	is_int(q->share.calls, 0, "and counted from then on");
+	end();
+}
+
+TEST(nodes)
+{
+	int64_t before;
+
+	open_shared();
+	before = q->share.asked_ms;
+	clock_skip(10);
+	q->share.nodes++;
+	need();
+	ok(q->share.asked_ms > before,
+	   "when there are more or fewer nodes shares are others");
+	end();
+}
+
+TEST(rejoined)
+{
+	open_shared();
+	waiting();
+	need();
+	is_int(q->lane.share, 2, "a share");
+	runs_share_rejoined(it.ctx.runs);
+	runs_share_need(it.ctx.runs, q);
+	is_int(q->lane.share, 0, "is another's once we have another name");
+	answered();
+	is_int(q->lane.share, 2, "and is given anew");
+	end();
+}
+
+TEST(unlimited)
+{
+	open_shared();
+	section = (struct config_requestor){.uid = 7, .weight = 1};
+	q->share = (struct requestor_share){0};
+	need();
+	ok(!q->share.is_part, "who is held to nothing has no share");
+	section.artifact_bytes = 1;
+	need();
+	ok(q->share.is_part, "who is held to bytes has one");
+	is_int(q->lane.share, 0, "of no runs");
+	q->share.is_part = false;
+	q->gone = true;
+	need();
+	ok(!q->share.is_part, "who is gone has none");
+	end();
+}
+
+TEST(asking)
+{
+	open_shared();
+	q->share.is_part = false;
+	q->share.asking = true;
+	need();
+	ok(!q->share.is_part, "one question is under way at a time");
+	q->share.asking = false;
+	need();
+	ok(q->share.is_part, "then the next");
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	if (help_is_postgres()) /* else there is no other server */
+		tap_run();
+	else
+		skip("needs PostgreSQL", "one server alone shares nothing");
+	return tap_done();
+}

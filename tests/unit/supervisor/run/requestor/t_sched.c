@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_sched.c - deficit round robin: shares, limits, what is put back. */
+#include <stdlib.h>
+
+#include "supervisor/run/requestor/sched.h"
+#include "tests/unit/tap.h"
+
+#define MANY 10000
+
+static struct sched sched;
+static struct sched_lane a, b, c;
+static struct sched_item items[2 * MANY];
+static size_t n_items;
+
+static void begin(void)
+{
+	sched_init(&sched);
+	sched_lane_init(&a);
+	sched_lane_init(&b);
+	sched_lane_init(&c);
+	memset(items, 0, sizeof(items));
+	n_items = 0;
+}
+
+static struct sched_item *put(struct sched_lane *lane)
+{
+	struct sched_item *item = &items[n_items++];
+
+	item->bytes = 10;
+	sched_put(&sched, lane, item);
+	return item;
+}
+
+static void put_n(struct sched_lane *lane, size_t n)
+{
+	while (n-- > 0)
+		put(lane);
+}
+
+/* Start the next, and say whose it was: 'a', 'b', 'c', or '-' for none. */
+static char start(void)
+{
+	struct sched_item *item = sched_next(&sched);
+	struct sched_lane *lane;
+
+	if (item == NULL)
+		return '-';
+	lane = item->lane;
+	sched_start(&sched, item);
+	return "abc"[lane == &a ? 0 : lane == &b ? 1 : 2];
+}
+
+/* N of them, each over before the next starts. */
+static const char *turns(size_t n)
+{
+	static char text[64];
+
+	for (size_t i = 0; i < n; i++) {
+		text[i] = start();
+		text[i + 1] = '\0';
+		if (text[i] != '-')
+			sched_over(&sched, text[i] == 'a'   ? &a
+					   : text[i] == 'b' ? &b
+							    : &c);
+	}
+	return text;
+}
+
+TEST(order)
+{
+	struct sched_item *first, *second;
+
+	begin();
+	ok(sched_next(&sched) == NULL, "nobody waits: nobody is next");
+	ok(sched_is_clear(&sched, &a, 0), "and whoever comes is");
+	first = put(&a);
+	second = put(&a);
+	ok(sched_next(&sched) == first, "a lane is first in, first out");
+	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
+	sched_start(&sched, first);
+	ok(sched_next(&sched) == second, "then the second");
+	is_int(sched.queued, 1, "one waits");
+	is_int(sched.running, 1, "one runs");
+	is_int(a.queued, 1, "of that lane, too");
+	is_int(a.running, 1, "each");
+	is_int(sched.queued_bytes, 10, "and its bytes are counted");
+	sched_start(&sched, second);
+	sched_over(&sched, &a);
+	sched_over(&sched, &a);
+	is_int(sched.queued + sched.running + a.queued + a.running, 0,
+	       "all are over");
+	is_int(sched.queued_bytes + a.queued_bytes, 0, "no byte waits");
+}
+
+TEST(weights)
+{
+	begin();
+	put_n(&a, 20);
+	put_n(&b, 20);
+	is_str(turns(8), "abababab", "equal weights alternate");
+	b.weight = 3;
+	is_str(turns(12), "abbbabbbabbb", "weights 1:3 give turns 1:3");
+	b.weight = 1;
+	is_str(turns(4), "abab", "a weight that changes counts from then on");
+}
+
+TEST(starving)
+{
+	size_t n = 0;
+
+	begin();
+	put_n(&a, MANY);
+	is_str(turns(2), "aa", "alone it has all turns");
+	put(&b);
+	is_str(turns(3), "aba", "ten thousand delay another's one by one turn");
+	a.weight = 1000;
+	put_n(&c, 1);
+	while (n <= 1001 && start() != 'c')
+		n++;
+	ok(n <= 1000, "a weight of 1000 delays by no more than 1000 turns");
+}
+
+TEST(deficit)
+{
+	begin();
+	a.weight = 5;
+	put_n(&a, 2);
+	put_n(&b, 2);
+	is_str(turns(3), "aab", "who runs out of items gives the turn away");
+	put_n(&a, 7);
+	is_str(turns(8), "baaaaaaa", "and keeps nothing of it for later");
+	put_n(&a, 7);
+	put_n(&b, 1);
+	is_str(turns(8), "aaaaabaa", "a new round is a whole round, no more");
+}
+
+TEST(remove)
+{
+	struct sched_item *one, *two, *three;
+
+	begin();
+	one = put(&a);
+	two = put(&a);
+	three = put(&a);
+	put(&b);
+	sched_remove(&sched, two);
+	is_int(sched.queued, 3, "one was removed from the middle");
+	ok(two->lane == NULL, "and waits nowhere");
+	ok(sched_next(&sched) == one, "the first stays the first");
+	sched_start(&sched, one);
+	is_str(turns(1), "b", "the other's turn");
+	ok(sched_next(&sched) == three, "then comes the third");
+	sched_remove(&sched, three);
+	is_str(turns(1), "-", "the last one removed: nobody waits");
+	is_int(sched.queued_bytes, 0, "and no byte");
+	put_n(&a, 1);
+	put_n(&b, 1);
+	is_str(turns(2), "ab", "the lane is as good as new");
+}
+
+TEST(kinds)
+{
+	struct sched_item *other, *one;
+
+	begin();
+	items[n_items].kind = 1;
+	other = put(&a);
+	one = put(&a);
+	sched.waits = 1u << 1;
+	ok(sched_next(&sched) == one, "a kind that waits is passed over");
+	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
+	sched_start(&sched, one);
+	ok(sched_next(&sched) == NULL, "nobody else may start");
+	ok(sched_is_clear(&sched, &b, 0), "so who comes now is next");
+	ok(!sched_is_clear(&sched, &b, 1), "but for one of that kind");
+	sched_put_back(&sched, &a, one);
+	sched.waits = 1u << 0;
+	ok(sched_next(&sched) == other, "another kind is not held up");
+	sched.waits = 0;
+	ok(sched_next(&sched) == one, "then the order is as it was");
+}
+
+TEST(limit)
+{
+	begin();
+	a.max_running = 1;
+	put_n(&a, 3);
+	put_n(&b, 3);
+	ok(start() == 'a' && start() == 'b' && start() == 'b' && start() == 'b',
+	   "who is at its limit is passed over");
+	ok(start() == '-', "though it has items");
+	ok(!sched_is_clear(&sched, &a, 0), "one more of it would wait");
+	ok(sched_is_clear(&sched, &c, 0), "but not another's");
+	sched_over(&sched, &a);
+	put_n(&b, 1);
+	ok(start() == 'a', "it has kept its place meanwhile");
+	a.max_running = 2;
+	ok(start() == 'b' && start() == 'a', "a wider limit counts at once");
+}
+
+TEST(held)
+{
+	begin();
+	put_n(&a, 2);
+	put_n(&b, 1);
+	a.held = true;
+	ok(start() == 'b' && start() == '-', "who is held has no turn");
+	ok(!sched_is_clear(&sched, &a, 0), "nor what comes now of it");
+	a.held = false;
+	ok(start() == 'a', "until it is let go");
+}
+
+TEST(put_back)
+{
+	struct sched_item *item;
+
+	begin();
+	put_n(&a, 3);
+	put_n(&b, 3);
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	ok(sched_next(&sched) == item, "what is put back is next");
+	is_int(sched.running + a.running, 0, "it does not run");
+	is_str(turns(6), "ababab", "and it has cost no turn");
+	item = put(&a);
+	sched_start(&sched, item);
+	put(&b);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(2), "ab", "nor when it was the only one of its lane");
+}
+
+TEST(put_first)
+{
+	struct sched_item first = {.kind = 3}, second = {.kind = 3};
+
+	begin();
+	put_n(&a, 2);
+	put(&b);
+	sched_put_first(&sched, &a, &first);
+	sched_put_first(&sched, &a, &second);
+	is_int(sched.queued, 5, "what comes first waits as well");
+	ok(sched_next(&sched) == &first, "it is before what was there");
+	start();
+	ok(start() == 'b', "... but not before others' turns");
+	ok(sched_next(&sched) == &second, "... and behind its own kind");
+	sched_remove(&sched, &second);
+	begin();
+	a.max_running = 1;
+	ok(sched_has_room(&sched, &a), "a lane where nothing runs has room");
+	put_n(&a, 2);
+	start();
+	ok(!sched_has_room(&sched, &a), "... and none at its limit");
+	sched_over(&sched, &a);
+	ok(sched_has_room(&sched, &a), "... but whoever waits, it may");
+}
+
+TEST(put_back_weighed)
+{
+	struct sched_item *item;
+
+	begin();
+	a.weight = 2;
+	put_n(&a, 8);
+	put_n(&b, 4);
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(6), "aabaab",
+	       "with a weight it keeps all turns of its round");
+	is_str(turns(1), "a", "in mid-round");
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(4), "abaa", "it keeps the one that is left");
+}
+
+TEST(shared)
+{
+	begin();
+	put_n(&a, 9);
+	put_n(&b, 9);
+	b.held = true;
+	sched.places = 5;
+	sched.known = 2;
+	for (int i = 0; i < 4; i++)
+		start();
+	is_int(a.running, 4, "of five places one lane leaves one to another");
+	ok(start() == '-' && !sched_is_clear(&sched, &a, 0),
+	   "though it has items, and nobody else may start");
+	b.held = false;
+	ok(start() == 'b', "that one takes it");
+	sched_over(&sched, &a);
+	ok(start() == 'b',
+	   "and what is free again, while it has less than its part");
+	sched_over(&sched, &b);
+	sched_over(&sched, &a);
+	while (start() != '-')
+		;
+	ok(a.running == 3 && b.running == 2,
+	   "and that stays so, whoever's turn it is");
+
+	begin();
+	put_n(&a, 9);
+	put_n(&b, 1);
+	sched.places = 5;
+	sched.known = 2;
+	ok(start() == 'a' && start() == 'b' && start() == 'a',
+	   "who has less than a fair part takes what is free");
+	ok(start() == 'a' && start() == '-',
+	   "who has that leaves a place to who has less");
+	put_n(&b, 2);
+	ok(start() == 'b' && start() == '-', "and that one takes it");
+
+	begin();
+	put_n(&a, 99);
+	sched.places = 50;
+	sched.known = 30;
+	while (sched.running < 50 && start() != '-')
+		;
+	is_int(a.running, 45, "to many at most a tenth is left");
+	begin();
+	put_n(&a, 9);
+	sched.places = 5;
+	sched.known = 2;
+	a.max_running = 5;
+	while (start() != '-')
+		;
+	is_int(a.running, 5, "a limit of its own counts instead");
+	begin();
+	put_n(&a, 9);
+	sched.places = 1;
+	sched.known = 2;
+	ok(start() == 'a', "the only place is had");
+	begin();
+	put_n(&a, 9);
+	sched.places = 9;
+	sched.known = 1;
+	for (int i = 0; i < 9; i++)
+		start();
+	is_int(a.running, 9, "who is alone leaves nothing");
+}

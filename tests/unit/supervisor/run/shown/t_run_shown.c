@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often others are shown a run of which clients there say something. */
+#include "supervisor/run/shown/run_shown.h"
+
+#include "proto/json/json_pack.h"
+#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/spawn/isolation.h"
+#include "tests/unit/supervisor/mcp/input/input_fixture.h"
+#include "tests/unit/supervisor/run/worker/worker_fixture.h"
+
+#define TELLS 2000
+#define LONG_MS 200 /* some shows of little, and one of much */
+#define EARLY_MS 20 /* as the source has it */
+#define EARLY_BYTES (32u << 10)
+
+static int shows;
+static size_t question; /* bytes of what is asked */
+
+static char *asked(const struct run *r)
+{
+	char *text = xcalloc(1, question + 1);
+
+	(void)r;
+	shows++;
+	memset(text, ' ', question);
+	return text;
+}
+
+static void has_guest(struct run *r)
+{
+	struct json_object *letter =
+	    json_pack("guest:s capabilities:o", "guest_a",
+		      json_pack("elicitation:o", json_object_new_object()));
+
+	input_guests_hear(&ctx, r, letter, 64);
+	json_object_put(letter);
+}
+
+/*
+ * A run whose view has MESSAGE bytes, or more, and what it asks ASKS; nothing of it gets
+ * anywhere.
+ */
+static void often(size_t message, size_t asks, const char *what)
+{
+	int64_t each = EARLY_MS * (int64_t)(1 + (message + asks) / EARLY_BYTES);
+	int64_t ms;
+	struct isolation isolation = {0};
+	struct context own;
+	struct run_shows *all;
+
+	start(true);
+	own = ctx;
+	own.isolation = &isolation;
+	own.store = store_start(".", "inst_shown");
+	store_set_url(own.store, "postgresql:///none?host=/nonexistent");
+	all = run_shows_new(&own, asked);
+	has_guest(it.r);
+	it.r->message = xcalloc(1, message + 1);
+	memset(it.r->message, 'x', message);
+	shows = 0;
+	question = asks;
+	run_show(all, it.r, RUN_SHOWN_VIEW, clock_wall_ms() + 600000);
+	while (shows == 0)
+		event_base_loop(it.base, EVLOOP_ONCE);
+	ms = clock_mono_ms();
+	for (int i = 0; i < TELLS || clock_mono_ms() - ms < LONG_MS; i++) {
+		run_tell(it.r, &(struct run_notice){.kind = NOTICE_ASKED});
+		event_base_loop(it.base, EVLOOP_NONBLOCK);
+	}
+	while (shows < 2) /* nobody waits for more than that */
+		event_base_loop(it.base, EVLOOP_ONCE);
+	ms = clock_mono_ms() - ms;
+	ok(shows <= ms / each + 2, "%s", what);
+	stop();
+	run_shows_free(all);
+	store_stop(own.store, 0);
+}
+
+int main(void)
+{
+	set_up_server();
+	often(1, 1,
+	      "who is told often that clients said something shows it seldom");
+	often(8 * EARLY_BYTES, 1, "and more seldom, when that is much");
+	often(1, 8 * EARLY_BYTES, "or what it asks is");
+	runs_free(ctx.runs);
+	return done();
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_warm.c - workers that wait for a run: when there are any, for what run one is
+ * taken, and what comes of those that die or are let go. This program, exec'd as
+ * "paddock-worker", is the zygote: its workers wait for a signal.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/os/fdpass.h"
+#include "base/os/log.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "ipc/zygote_proto.h"
+#include "proto/json/json.h"
+#include "supervisor/config/config.h"
+#include "supervisor/context.h"
+#include "supervisor/run/warm/warm_private.h"
+#include "tests/unit/tap.h"
+
+/* ---- the zygote ---- */
+
+static int zygote(void)
+{
+	struct zygote_proto_event report = {.type = ZYGOTE_PROTO_REPORT,
+					    .layers = 1};
+	struct zygote_proto_request o;
+	int fd;
+
+	send(ZYGOTE_PROTO_CONTROL_FD, &report, sizeof(report), MSG_NOSIGNAL);
+	while (fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), &fd, NULL) ==
+	       sizeof(o)) {
+		struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED,
+					       .seq = o.seq};
+
+		n.pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL,
+				       NULL, NULL, NULL);
+		if (n.pid == 0)
+			for (;;)
+				pause();
+		close(fd);
+		send(ZYGOTE_PROTO_CONTROL_FD, &n, sizeof(n), MSG_NOSIGNAL);
+	}
+	return 0;
+}
+
+/* ---- the supervisor ---- */
+
+static struct config config = {.prestart_idle_ms = 3600000};
+static struct context ctx = {.config = &config};
+static int reports, taken_over;
+
+static void on_report(void *arg, enum runtime kind,
+		      const struct zygote_proto_event *n)
+{
+	(void)arg, (void)n;
+	reports++;
+	warm_renew(ctx.warm, kind);
+}
+
+static void on_broken(void *arg, enum runtime kind, const char *errmsg)
+{
+	(void)arg, (void)kind, (void)errmsg;
+}
+
+static void on_child(evutil_socket_t sig, short what, void *arg)
+{
+	(void)sig, (void)what, (void)arg;
+	spawner_reap(ctx.spawner);
+}
+
+static void on_born(struct born *b, int err)
+{
+	(void)b, (void)err;
+}
+
+/* Of one that has a run. */
+static void on_exit_of(struct born *b, int status, const struct rusage *use)
+{
+	(void)status, (void)use;
+	taken_over++;
+	born_free(b);
+}
+
+static const struct born_ops ops = {on_born, on_exit_of};
+
+static struct born *take(uint64_t cpu_ms)
+{
+	const struct spawner_job job = {
+	    .kind = RUNTIME_LUA, .cpu_ms = cpu_ms, .memory_bytes = 1 << 20};
+
+	return warm_take(ctx.warm, NULL, NULL, &job, &ops, NULL);
+}
+
+static void end_run(struct born *b)
+{
+	int before = taken_over;
+
+	born_signal(b, SIGKILL);
+	while (taken_over == before)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+}
+
+/* The sum of KEY over all kinds. */
+static int64_t sum(const char *key)
+{
+	struct json_object *list = warm_view(ctx.warm);
+	int64_t n = 0;
+
+	json_each(one, list)
+		n += json_member_int(one, key);
+	json_object_put(list);
+	return n;
+}
+
+static size_t kinds(void)
+{
+	struct json_object *list = warm_view(ctx.warm);
+	size_t n = json_object_array_length(list);
+
+	json_object_put(list);
+	return n;
+}
+
+static void until(const char *key, int64_t n)
+{
+	while (sum(key) != n)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+}
+
+/* It is born, and not only asked for. */
+static struct born *take_alive(uint64_t cpu_ms)
+{
+	struct born *b = take(cpu_ms);
+
+	while (b != NULL && !born_is_alive(b))
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	return b;
+}
+
+TEST(takes)
+{
+	struct born *a, *b;
+
+	is_int((int)kinds(), 0, "none waits at first");
+	ok(take(1000) == NULL, "nor for the first run");
+	until("waiting", 1);
+	a = take_alive(1000);
+	ok(a != NULL && a->waited, "one waited for the second");
+	ok(take(2000) == NULL, "not for one with another limit");
+	until("waiting", 2);
+	b = take_alive(1000);
+	ok(b != NULL && b != a, "each is taken once");
+	is_int((int)sum("hits"), 2, "hits are counted");
+	is_int((int)sum("misses"), 2, "and misses");
+	end_run(a);
+	end_run(b);
+	until("waiting", 2);
+	is_int((int)sum("replaced"), 0,
+	       "what ends with its run is not replaced");
+}
+
+/* Our children that are no zygote; SIG to each, if it is one. */
+static int workers(int sig)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	pid_t zygote_pid = spawner_zygote_pid(ctx.spawner, RUNTIME_LUA);
+	int n = 0;
+	pid_t pid;
+
+	while (f != NULL && fscanf(f, "%d", &pid) == 1) {
+		if (pid == zygote_pid)
+			continue;
+		kill(pid, sig);
+		n++;
+	}
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+TEST(deaths)
+{
+	struct born *b = take_alive(1000);
+
+	warm_was_unfit(ctx.warm, b, "it died");
+	is_int((int)sum("replaced"), 1, "one that was of no use is counted");
+	end_run(b);
+	until("waiting", 2);
+	while (workers(0) < 2)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	workers(SIGKILL);
+	until("replaced", 3);
+	is_int((int)sum("replaced"), 3, "those that die while they wait are");
+	until("waiting", 2);
+	ok(take_alive(2000) != NULL, "and others come in their place");
+	workers(SIGKILL);
+	until("waiting", 2);
+}
+
+TEST(many_kinds)
+{
+	for (uint64_t ms = 3000; ms < 9000; ms += 1000)
+		(void)take(ms);
+	ok(kinds() <= 4, "no more than four kinds are kept");
+	until("waiting", (int64_t)kinds());
+	ok(take(1000) == NULL, "the one that was used longest ago is not");
+}
+
+TEST(renewed)
+{
+	struct born *b;
+	int before = reports;
+
+	until("waiting", (int64_t)kinds());
+	spawner_renew(ctx.spawner, RUNTIME_LUA);
+	while (reports == before)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	until("waiting", (int64_t)kinds());
+	b = take_alive(8000);
+	ok(b != NULL &&
+	       b->zygote == spawner_zygote_pid(ctx.spawner, RUNTIME_LUA),
+	   "a fresh zygote's clones wait in place of another's");
+	end_run(b);
+	warm_give_way(ctx.warm);
+	is_int((int)sum("waiting"), 0, "all go where there is no room");
+	until("waiting", (int64_t)kinds());
+	ctx.passing = true;
+	ok(take(8000) == NULL, "a server that ends soon takes none");
+	ctx.passing = false;
+}
+
+/* A program's shim may say that it waits while a reload lets it go. */
+TEST(late_word)
+{
+	static char id[] = "t", entry[] = "e";
+	struct template t = {.id = id, .version_text = id, .entry = entry};
+	struct kept k = {.warm = ctx.warm,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .used_ms = clock_mono_ms()};
+	struct born *b = xcalloc(1, sizeof(*b));
+	const struct msg word = {.type = MSG_WAITING};
+	uint8_t frame[CHAN_FRAME_MAX];
+	int ends[2] = {-1, -1};
+
+	ok(chan_pair(ends) == 0, "a program that waits has a socket");
+	*b = (struct born){.fd = ends[0], .owner = ctx.warm, .kept = &k};
+	b->child.pid = fork();
+	if (b->child.pid == 0)
+		for (;;)
+			pause();
+	TAILQ_INIT(&k.waiting);
+	TAILQ_INSERT_TAIL(&k.waiting, b, link);
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	k.n = 1;
+	warm_program_begin(b);
+	ok(b->prepared, "and is told what to start");
+	ok(chan_send(ends[1], frame, msg_put(frame, &word)) == 0,
+	   "what it says");
+	warm_renew(ctx.warm, RUNTIME_PROGRAM);
+	event_base_loop(ctx.base, EVLOOP_NONBLOCK);
+	is_int((int)k.n, 0, "when it is let go is not listened to");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+	TAILQ_REMOVE(&ctx.warm->ending, b, link);
+	waitpid(b->child.pid, NULL, 0);
+	b->child.pid = 0;
+	if (b->readable != NULL)
+		event_free(b->readable);
+	close(ends[0]);
+	close(ends[1]);
+	free(b);
+}
+
+/* What fails now and then goes on; a run that began has ended the row. */
+TEST(in_a_row)
+{
+	static char id[] = "t";
+	struct template t = {.id = id, .version_text = id};
+	struct kept k = {.warm = ctx.warm,
+			 .id = 1000000,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .want = 1};
+	struct born b = {.kept_id = k.id};
+
+	TAILQ_INIT(&k.waiting);
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	for (int i = 0; i < 4; i++)
+		warm_was_unfit(ctx.warm, &b, "it died");
+	warm_began(ctx.warm, &b);
+	is_int(k.pause_ms, 0, "after a run that began there is no pause");
+	for (int i = 0; i < 4; i++)
+		warm_was_unfit(ctx.warm, &b, "it died");
+	is_int((int)k.want, 1,
+	       "programs that fail four times, run, and fail again are "
+	       "started ahead");
+	warm_was_unfit(ctx.warm, &b, "it died");
+	is_int((int)k.want, 0, "those that fail five times in a row are not");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+}
+
+#define STUCK 8
+
+/* The fifth in a row is the last: all that wait are let go with it. */
+TEST(stuck)
+{
+	static char id[] = "t";
+	struct template t = {.id = id, .version_text = id};
+	struct kept k = {.warm = ctx.warm,
+			 .template = &t,
+			 .job.kind = RUNTIME_PROGRAM,
+			 .used_ms = clock_mono_ms(),
+			 .want = STUCK};
+	struct born all[STUCK];
+
+	TAILQ_INIT(&k.waiting);
+	for (size_t i = 0; i < STUCK; i++) {
+		all[i] = (struct born){.fd = -1,
+				       .owner = ctx.warm,
+				       .kept = &k,
+				       .began_ms = clock_mono_ms() - 3600000,
+				       .settled = i == 1};
+		TAILQ_INSERT_TAIL(&k.waiting, &all[i], link);
+		k.n++;
+	}
+	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
+	alarm(60);
+	end_run(take_alive(8000)); /* the next one is asked for: all are seen */
+	while (k.n > 0)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	alarm(0);
+	is_int((int)k.replaced, 5, "programs that never come to wait end");
+	is_int((int)k.want, 0, "and after some in a row there are no more");
+	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
+	for (size_t i = 0; i < STUCK; i++)
+		TAILQ_REMOVE(&ctx.warm->ending, &all[i], link);
+}
+
+TEST(let_go)
+{
+	config.prestart_idle_ms = 1;
+	(void)usleep(2000);
+	(void)take(8000);
+	while (kinds() > 0)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	is_int((int)kinds(), 0, "they go when no run came for long");
+	config.prestart_idle_ms = 3600000;
+	(void)take(8000);
+	until("waiting", 1);
+	warm_stop(ctx.warm);
+	is_int((int)kinds(), 0, "they go when the server stops");
+	ok(take(8000) == NULL, "and none comes");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct spawner_ops spawner_ops = {on_report, on_broken,
+						       NULL};
+	struct event *child;
+
+	(void)argc;
+	if (strcmp(argv[0], "paddock-worker") == 0)
+		return zygote();
+	log_set_level(LOG_LEVEL_ERROR);
+	ctx.base = event_base_new();
+	child = evsignal_new(ctx.base, SIGCHLD, on_child, NULL);
+	event_add(child, NULL);
+	ctx.spawner =
+	    spawner_start(ctx.base, "/proc/self/exe", &spawner_ops, NULL);
+	ctx.warm = warm_new(&ctx);
+	while (ctx.spawner != NULL && reports == 0)
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	tap_run();
+	spawner_stop(ctx.spawner);
+	warm_free(ctx.warm);
+	spawner_free(ctx.spawner);
+	event_free(child);
+	event_base_free(ctx.base);
+	return tap_done();
+}

@@ -18,7 +18,7 @@ my $AT_ONCE = 2;
 my $SECONDS = 600; # a file may take
 my $build   = $ENV{PADDOCK_BUILD} // 'build';
 my @unit    = ( glob("$build/tests/unit/supervisor/store/t_store*[a-z]"), glob("$build/tests/unit/supervisor/run/exec/t_runs*[a-z]"),
-	map { "$build/tests/unit/supervisor/$_" } qw(input/t_input_visit session/t_client_elsewhere) );
+	map { "$build/tests/unit/supervisor/$_" } qw(mcp/input/t_input_visit session/t_client_elsewhere) );
 my @system  = split ' ', $ENV{PADDOCK_ON_POSTGRES} // qx{make -s on-postgres};
 my ( %running, %said );
 

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# layers.t - the include graph points one way, down to the supervisor's folders;
-# all is computed from the files, and there is no list of exceptions.
+# layers.t - the include graph points one way, over components, over the areas of the
+# supervisor, and over the folders of each area; folders and areas have bounds. All is
+# computed from the files. A folder above the common bounds has its own, which shrinks.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -54,21 +55,22 @@ my %may   = (
 	'cli'             => [ @proto, @base ],
 );
 
-# The supervisor's areas, each above those that it names; ARCHITECTURE.md has the picture.
+# The supervisor's areas, each with the areas below it that its files include; ARCHITECTURE.md
+# has the picture.
 my %area = (
 	config   => [],
 	packages => [qw(config)],
-	store    => [qw(packages config)],
-	spawn    => [qw(config)],
+	store    => [qw(config)],
+	spawn    => [],
 	run      => [qw(store spawn packages config)],
-	session  => [qw(run store packages config)],
+	session  => [qw(run store packages)],
 	browser  => [qw(session run spawn packages config)],
 	mcp      => [qw(browser session run store packages config)],
 	clients  => [qw(mcp session run store spawn config)],
 );
 
-# The folders of an area, each above those of its area that it names. A folder that is
-# named alone is the area's own.
+# The folders of each area, each with the folders of its own area that its files include. A
+# row with the name of an area is the folder of the area itself.
 my %within = (
 	'config'                 => [],
 	'packages/grants'        => [qw(packages/package packages/templates)],
@@ -78,7 +80,7 @@ my %within = (
 	'store'                  => [qw(store/state)],
 	'store/db'               => [qw(store store/state)],
 	'store/import'           => [qw(store store/postgres store/sqlite store/state)],
-	'store/postgres'         => [qw(store store/state)],
+	'store/postgres'         => ['store'],
 	'store/sqlite'           => [qw(store store/state)],
 	'store/state'            => [],
 	'spawn'                  => [qw(spawn/ids)],
@@ -86,12 +88,12 @@ my %within = (
 	'run'                    => [qw(run/requestor run/threads)],
 	'run/artifacts'          => [qw(run/threads)],
 	'run/exec'               => [qw(run run/artifacts run/health run/requestor run/shown run/threads run/worker)],
-	'run/health'             => [qw(run run/requestor)],
+	'run/health'             => ['run'],
 	'run/requestor'          => [],
-	'run/result'             => [qw(run run/requestor run/threads)],
-	'run/shown'              => [qw(run run/requestor)],
+	'run/result'             => ['run'],
+	'run/shown'              => ['run'],
 	'run/threads'            => [qw(run/requestor)],
-	'run/warm'               => [qw(run/requestor run/threads)],
+	'run/warm'               => ['run/threads'],
 	'run/worker'             => [qw(run run/requestor run/threads run/warm)],
 	'session'                => [],
 	'browser'                => [],
@@ -107,17 +109,34 @@ my %within = (
 	'clients/streamable_http' => [qw(clients/http clients/http_artifacts clients/stateless_http)],
 );
 
-# A folder may include each folder of the areas below its own, and of its own area those it names.
+# A folder may include each folder of the areas below its own, and of its own area those of its row.
+sub area { return $_[0] =~ m{\Asupervisor/([^/]+)} ? $1 : '' }
+my %folders_of;
+push @{ $folders_of{ area("supervisor/$_") } }, $_ for sort keys %within;
 for my $folder (keys %within) {
-	my ($area) = split m{/}, $folder;
-	my @lower = map { my $a = $_; grep { m{\A$a(?:/|\z)} } sort keys %within } @{ $area{$area} };
+	my @lower = map { @{ $folders_of{$_} } } @{ $area{ area("supervisor/$folder") } };
 
 	$may{"supervisor/$folder"} = [ (map { "supervisor/$_" } @{ $within{$folder} }, @lower), @proto, 'ipc', @base ];
 }
 $may{$_} = [ (map { "supervisor/$_" } keys %within, 'start'), @proto, 'ipc', @base ] for qw(supervisor supervisor/start);
 
-# context.h is pointers alone: those that hold it may read it.
-my %context = map { ("supervisor/$_" => 1) } qw(start session browser), (grep { m{\A(?:run|mcp|clients)/} } keys %within);
+# context.h is pointers alone: the folders that hold such a pointer may include the header.
+my %context = map { ("supervisor/$_" => 1) } qw(start session browser run/artifacts run/exec run/health run/shown run/warm run/worker),
+    (grep { m{\A(?:mcp|clients)/} } keys %within);
+
+# Each folder has at most so many files and lines, and each area so many folders and lines.
+my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
+
+# Folders above these bounds, with the files and lines of the day when the bound was taken.
+# A bound here only gets smaller: it lies at most a tenth above what the folder has.
+my %large = (
+	'cli'                  => [ 118, 18846 ],
+	'proto/schema'         => [ 34, 7615 ],
+	'supervisor/mcp/tools' => [ 21, 4496 ],
+	'supervisor/run'       => [ 24, 4231 ],
+	'supervisor/run/exec'  => [ 19, 4427 ],
+	'supervisor/spawn'     => [ 22, 4191 ],
+);
 
 sub allowed {
 	my ($file, $path) = @_;
@@ -147,11 +166,42 @@ for my $folder (sort keys %in_folder) {
 	is_deeply(\@private, [], "$folder includes no other folder's private header");
 	is_deeply(\@misnamed, [], "each file of $folder includes its own header first");
 	is_deeply(\@banned, [], "$folder reaches no library that a worker must lack");
-	next if $folder =~ m{^(?:proto/schema|cli)\z};
-	# Room for this round of repairs; the areas that come next take the folders apart.
-	cmp_ok(scalar @own, '<=', 32, "$folder has 32 files at most");
-	cmp_ok($lines{$folder}, '<=', 4600, "$folder has 4,600 lines at most");
+	my ($files, $lines) = @{ $large{$folder} // [ $FILES, $LINES ] };
+	cmp_ok(scalar @own, '<=', $files, "$folder has $files files at most");
+	cmp_ok($lines{$folder}, '<=', $lines, "$folder has $lines lines at most");
 }
+
+# A bound of a large folder shrinks with the folder, and goes when the folder is no longer large.
+for my $folder (sort keys %large) {
+	my ($files, $lines) = @{ $large{$folder} };
+	my ($has, $long) = (scalar keys %{ $in_folder{$folder} // {} }, $lines{$folder} // 0);
+
+	ok($has > $FILES || $long > $LINES, "$folder needs bounds of its own");
+	cmp_ok($files, '<=', $has * 1.1 + 1, "the bound of $folder lies near its $has files");
+	cmp_ok($lines, '<=', $long * 1.1, "the bound of $folder lies near its $long lines");
+}
+
+# Areas: a bound for each, and no arrow that no file needs.
+for my $area (sort keys %area) {
+	my @folders = map { "supervisor/$_" } @{ $folders_of{$area} };
+	my $lines = 0;
+	my %used;
+
+	$lines += $lines{$_} // 0 for @folders;
+	for my $file (map { keys %{ $in_folder{$_} // {} } } @folders) {
+		$used{$_} = 1 for grep { $_ ne $area } map { area(folder($_->[1])) } own($file);
+	}
+	cmp_ok(scalar @folders, '<=', $AREA_FOLDERS, "the area $area has $AREA_FOLDERS folders at most");
+	cmp_ok($lines, '<=', $AREA_LINES, "the area $area has $AREA_LINES lines at most");
+	is_deeply([ grep { !$used{$_} } @{ $area{$area} } ], [], "the area $area uses each area of its row");
+}
+for my $folder (sort keys %within) {
+	my %used = map { (folder($_->[1]) => 1) } map { own($_) } keys %{ $in_folder{"supervisor/$folder"} // {} };
+
+	is_deeply([ grep { !$used{"supervisor/$_"} } @{ $within{$folder} } ], [], "supervisor/$folder uses each folder of its row");
+}
+is_deeply([ sort map { "supervisor/$_" } keys %within, 'start' ], [ grep { m{\Asupervisor/} } sort keys %in_folder ],
+	'each folder of the supervisor is in an area, and each row has its folder');
 cmp_ok(scalar keys %{ $in_folder{supervisor} }, '<=', 8, 'supervisor itself has 8 files at most');
 is_deeply([map { "$_ reads server.h" } grep { my $f = $_; grep { $_->[1] eq 'supervisor/server.h' } own($f) }
 	grep { !/\A(?:supervisor\/server\.c|supervisor\/main\.c|supervisor\/reload\.c)\z/ } @files], [],

@@ -101,6 +101,10 @@ check-unit:
 check-system:
 	+@$(MAKE) check T='tests/system tests/peers'
 
+# The index of source files, from the first sentence of each opening comment.
+index:
+	tests/tools/index > INDEX.md.new && mv INDEX.md.new INDEX.md
+
 # Debian's own kernel, systemd and cgroup v2, with what is shipped, in a virtual machine;
 # no part of a check: Debian's packages are fetched, and an emulated processor takes its time.
 check-vm: deps-vm all
@@ -116,6 +120,7 @@ help:
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
 	@echo 'make bench-latency  hold against bounds how long others wait while attacks go on'
 	@echo 'make lint    the format, other compilers, and analyzers'
+	@echo 'make index   write INDEX.md, the index of source files, from their opening comments'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    the tests under AddressSanitizer and UBSan'
 	@echo 'make check-guard  the tests with a paddockd that ends when its loop does what may take long'
@@ -413,7 +418,7 @@ clean:
 
 -include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench bench-latency lint lint-format lint-objects clean
+.PHONY: all run index check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench bench-latency lint lint-format lint-objects clean
 
 # ---- install ----
 

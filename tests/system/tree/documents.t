@@ -18,7 +18,7 @@ for my $file (@files) {
 	}
 }
 
-for my $document (qw(ARCHITECTURE.md ADDING.md tests/README.md)) {
+for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 	open my $in, '<', $document or die "$document: $!";
 	my ( $named, @gone ) = (0);
 	while ( my $line = <$in> ) {
@@ -33,6 +33,13 @@ for my $document (qw(ARCHITECTURE.md ADDING.md tests/README.md)) {
 	}
 	is_deeply( \@gone, [], "$document names what is there" );
 	cmp_ok( $named, '>', 10, '  and that is more than ten files' );
+}
+
+# ARCHITECTURE.md is short.
+{
+	open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
+	my @lines = <$in>;
+	cmp_ok( scalar @lines, '<=', 250, 'ARCHITECTURE.md has 250 lines at most' );
 }
 
 # A folder in the table, by its whole path or below the last one named.

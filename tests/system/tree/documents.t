@@ -35,11 +35,16 @@ for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 	cmp_ok( $named, '>', 10, '  and that is more than ten files' );
 }
 
-# ARCHITECTURE.md is short.
+# ARCHITECTURE.md is short, and ADDING.md names files by their whole paths.
 {
 	open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
 	my @lines = <$in>;
 	cmp_ok( scalar @lines, '<=', 250, 'ARCHITECTURE.md has 250 lines at most' );
+	open $in, '<', 'ADDING.md' or die "ADDING.md: $!";
+	my $adding = do { local $/; <$in> };
+	my %paths = map { $_ => 1 } $adding =~ m{`([\w.-]+(?:/[\w.-]+)+)`}g;
+	cmp_ok( scalar keys %paths, '>', 30, 'ADDING.md names files' );
+	is_deeply( [ grep { !-e } sort keys %paths ], [], 'each path in ADDING.md is there' );
 }
 
 # A folder in the table, by its whole path or below the last one named.

@@ -23,7 +23,7 @@
 
 #define NOBODY 65534
 #define QUIET_MS 500 /* as wait_for_stable has it by default */
-#define POLL_MS 50   /* when it looks again, if only the load is missing */
+#define POLL_MS 50   /* the pause between looks, if only the load is missing */
 #define COMMAND_MAX 16384
 #define ARGS_MAX 128
 
@@ -32,14 +32,14 @@ struct bare {
 	struct cdp *cdp;
 	pid_t pid;
 	char *context;
-	char *loader; /* of the last document that came whole */
+	char *loader; /* of the last whole document */
 	struct json_object *result;
 	bool answered;
 };
 
 /* ---- the same Chromium ---- */
 
-/* The command of PID, NUL after each word; its length. */
+/* Read the command of PID, NUL after each word; return the length. */
 static size_t command_of(pid_t pid, char text[COMMAND_MAX])
 {
 	char path[64];
@@ -56,7 +56,7 @@ static size_t command_of(pid_t pid, char text[COMMAND_MAX])
 	return n;
 }
 
-/* The lowest below PID: those above are scripts that started it. */
+/* Return the lowest process below PID: higher processes are starting scripts. */
 static size_t chromium_below(pid_t pid, char text[COMMAND_MAX])
 {
 	static const char flag[] = "--remote-debugging-pipe";
@@ -95,7 +95,7 @@ static _Noreturn void become(char *const argv[], const char *home, int in,
 		       NULL};
 	int null = open("/dev/null", O_RDWR);
 
-	/* its sandbox does not start as root */
+	/* Chromium's sandbox does not start as root */
 	if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
 		_exit(126);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -125,7 +125,7 @@ static void on_answer(void *arg, struct json_object *result, const char *error)
 	b->answered = true;
 }
 
-/* The caller's. Takes PARAMS. */
+/* Return the answer, the caller's. Takes PARAMS. */
 static struct json_object *call(struct bare *b, const char *session,
 				const char *method, struct json_object *params)
 {
@@ -136,7 +136,7 @@ static struct json_object *call(struct bare *b, const char *session,
 	return b->result;
 }
 
-/* The same, for the text MEMBER of what comes. */
+/* Return the text MEMBER of the answer. */
 static char *call_for(struct bare *b, const char *session, const char *method,
 		      struct json_object *params, const char *member)
 {
@@ -273,7 +273,7 @@ static struct json_object *evaluate(struct bare *b, const char *session,
 	return v;
 }
 
-/* What FUNCTION of page.js gives for ARGS; the caller's. */
+/* Return the result of FUNCTION in page.js for ARGS; the caller's. */
 static struct json_object *ask(struct bare *b, const char *target,
 			       const char *session, const char *function,
 			       const char *args)
@@ -298,7 +298,7 @@ static struct json_object *ask(struct bare *b, const char *target,
 	return v;
 }
 
-/* wait_for_stable: it looks again when the page can be quiet. */
+/* wait_for_stable: look again when the page can be quiet. */
 static void settle(struct bare *b, const char *target, const char *session)
 {
 	for (;;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare.h - a DevTools client with nothing of paddock's around it: no world of
- * its own for Chromium, no proxy, no policy, no worker. It takes the steps that
- * batch_extract_pages takes for a page, one after the other.
+ * bare.h - a DevTools client without paddock: no namespaces for Chromium, no
+ * proxy, no policy, no worker. The client takes the steps of batch_extract_pages
+ * for a page.
  */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
@@ -12,8 +12,8 @@
 struct bare;
 
 /*
- * Start a Chromium as the one below the process BROKER, less its proxy, with
- * its profile in HOME, a folder that there is not yet.
+ * Start a Chromium like the Chromium below the process BROKER, without the proxy,
+ * with the profile in HOME, a new folder.
  */
 struct bare *bare_start(pid_t broker, const char *home);
 pid_t bare_pid(const struct bare *b); /* Chromium's */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.c - what a run costs, against a bare fork on the same machine.
+ * bench.c - the cost of a run, against a bare fork on the same machine.
  *
  *   bench PADDOCKD WORKER TEMPLATES STATE
  *
@@ -21,7 +21,7 @@
 
 #define STARTS 20
 #define DEATHS 50
-#define WAITING 1 /* a worker that was born ahead of its run */
+#define WAITING 1 /* a worker started ahead of the run */
 
 /* ---- calls ---- */
 
@@ -43,7 +43,7 @@ static void call(struct client *c, int id)
 	client_send(c, line, (size_t)n);
 }
 
-/* N calls, WINDOW of them under way at a time; how long they took. */
+/* Make N calls, WINDOW calls at a time; return the time. */
 static double calls(struct client *c, int n, int window)
 {
 	int64_t start = now_ns();
@@ -144,7 +144,7 @@ static void bench_memory(struct client *c)
 	    "grew by %ld KB over 10000 runs\n",
 	    after, rss_kb(zygote), after - before);
 }
-/* A worker is killed from outside: how long until its call is answered? */
+/* Measure the time from the kill of a worker to the answer of the call. */
 static void bench_death(struct client *c)
 {
 	static const char idle[] =
@@ -159,7 +159,7 @@ static void bench_death(struct client *c)
 		int64_t start;
 
 		client_send(c, idle, sizeof(idle) - 1);
-		client_line(c); /* its progress: it runs */
+		client_line(c); /* a message of progress: the run has begun */
 		worker = worker_of(c->pid);
 		start = now_ns();
 		kill(worker, SIGKILL);
@@ -168,7 +168,7 @@ static void bench_death(struct client *c)
 			exit(1);
 		}
 		took[i] = now_ns() - start;
-		/* each crash brings a new zygote: let it be the only one */
+		/* a crash brings a new zygote: wait for a single zygote */
 		while (workers_of(c->pid) > 1 + WAITING)
 			usleep(1000);
 	}
@@ -193,7 +193,7 @@ static void bench_start(char *const argv[])
 		client_hello(&c);
 		took[i] = now_ns() - start;
 		if (i == STARTS - 1) {
-			/* answered once the zygote is ready, as it stays */
+			/* the answer comes once the zygote is ready */
 			client_send(&c, ping, sizeof(ping) - 1);
 			client_line(&c);
 			idle = family_kb(c.pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser.c - pages by batch_extract_pages, and what paddock adds to the time
- * and CPU time that Chromium takes for them: the same steps, by a DevTools
- * client that does nothing else (bare.h), in the same run.
+ * browser.c - pages by batch_extract_pages, and paddock's part of the time and CPU
+ * time beside Chromium's: the same steps by a bare DevTools client (bare.h), in the
+ * same run.
  *
  *   browser PADDOCKD TEMPLATES STATE CONFIG HOME
  */
@@ -26,7 +26,7 @@
 
 #define ROUNDS 3
 #define WARM_PAGES 3
-#define PATIENCE_S 180 /* then it is given up */
+#define PATIENCE_S 180 /* until the end of the program */
 
 enum { PADDOCKD = 1, TEMPLATES, STATE, CONFIG, HOME, ARGS };
 
@@ -34,9 +34,10 @@ static const struct {
 	int window, pages;
 } plans[] = {{1, 6}, {3, 15}, {5, 20}};
 
-/* Of one window, or of the bare client. */
+/* Figures of a window, or of the bare client. */
 struct figures {
-	double ms; /* a page's, in the best round: others share the machine */
+	double
+	    ms; /* for a page, in the best round: other programs share the machine */
 	int64_t own_us, chromium_us;
 	int pages;
 };
@@ -50,7 +51,7 @@ static void note_time(struct figures *f, int64_t began, int pages)
 	f->pages += pages;
 }
 
-/* ---- the site: one small page, whatever is asked for ---- */
+/* ---- the site: a small page for every request ---- */
 
 static char *page_text(void)
 {
@@ -115,7 +116,7 @@ static _Noreturn void serve(int fd)
 	exit(1);
 }
 
-/* Its process, and its address as "127.0.0.1:PORT". */
+/* Start the site: return the process, and the address as "127.0.0.1:PORT". */
 static pid_t start_site(char *host, size_t size)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET,
@@ -185,7 +186,7 @@ static void by_paddock(struct figures *f, struct client *c, pid_t process,
 	f->own_us += server_cpu_us(c->pid) - all - theirs;
 }
 
-/* ---- by nothing but a client ---- */
+/* ---- by a bare client ---- */
 
 static void by_client(struct figures *f, struct bare *b, const char *host,
 		      int pages)

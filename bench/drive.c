@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drive.c - servers under load: each is driven by a process of its own, which keeps
- * as many calls under way as it is told to. nodes.c and engines.c use it.
+ * drive.c - servers under load: a process for each server keeps the given number of
+ * calls under way. nodes.c and engines.c use it.
  */
 #include "bench/drive.h"
 
@@ -18,7 +18,7 @@
 
 #define WARM_NS INT64_C(500000000)
 
-/* Seconds of all cores since the start, and how many of them were not idle. */
+/* Read the seconds of all cores since the start, and the seconds that were not idle. */
 static void cpu_seconds(double *busy, double *all)
 {
 	unsigned long long v[8] = {0}, sum = 0;
@@ -38,7 +38,7 @@ static void cpu_seconds(double *busy, double *all)
 	*busy = (double)(sum - v[3] - v[4]) / tick;
 }
 
-/* Calls that ended from BEGIN to END, of those that keep PLACES busy at AT. */
+/* Count calls that ended from BEGIN to END, with PLACES busy calls at AT. */
 static long drive(const char *at, const struct drive_job *job, int places,
 		  int64_t begin, int64_t end)
 {
@@ -110,7 +110,7 @@ void drive_round(char *const at[], int servers, const struct drive_job *job,
 	cpu_seconds(&busy[1], &all[1]);
 	for (int i = 0; i < servers; i++) {
 		if (read(from[i], &n, sizeof(n)) != sizeof(n))
-			exit(1); /* it has said why */
+			exit(1); /* the reason is printed */
 		close(from[i]);
 		f->done += (double)n;
 	}

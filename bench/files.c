@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * files.c - a large file there and back by the command, through a daemon's socket,
- * beside cp on the same disk; each until the disk has it. All three go in turn.
+ * beside cp on the same disk; each copy until the disk has the bytes. The three ways go in turn.
  *
  *   files PADDOCKD PADDOCK TEMPLATES DIR CONFIG [MB]
  *
- * MB is 256. The disk of DIR holds it five times; without that room nothing is
- * measured, which is said.
+ * MB is 256. The disk of DIR needs room for five copies; without the room the
+ * program prints a message and measures nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +30,14 @@
 #define COPIES 5
 #define SERVER_WAIT_US 20000
 #define SERVER_WAITS 500
-#define FLAT_MIB 32 /* of any process, however large the file */
+#define FLAT_MIB 32 /* of any process, for every size of file */
 
-/* All below the folder that is given. */
+/* Paths below the given folder. */
 struct files {
 	char *source, *copy, *back, *state, *socket;
 	char *paddock;
 	pid_t server;
-	char id[64]; /* what was put */
+	char id[64]; /* the uploaded artifact */
 	long most_kb;
 };
 
@@ -58,7 +58,7 @@ static pid_t launch(char *const argv[], int out)
 	return pid;
 }
 
-/* Until ARGV has ended; what it says first is TEXT, NUL-ended. Its peak, in KB. */
+/* Run ARGV until the end; the first output goes to TEXT, NUL-ended. Return the peak in KB. */
 static long run(char *const argv[], char *text, size_t size)
 {
 	struct rusage use;
@@ -109,7 +109,7 @@ static void note_peak(struct files *f, long kb)
 	f->most_kb = kb > f->most_kb ? kb : f->most_kb;
 }
 
-/* ---- what is measured ---- */
+/* ---- measures ---- */
 
 static void by_cp(struct files *f)
 {

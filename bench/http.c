@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.c - calls over HTTP: paddock, each run in a cage of its own, beside the
- * official SDK's server, which calls a function in its own process, and which
- * starts programs by bubblewrap; and beside the least that a run is (least.c).
+ * http.c - calls over HTTP: paddock, with a cage for each run, beside the official
+ * SDK's server, which calls a function in the server's process or starts programs by
+ * bubblewrap; and beside the least possible server (least.c).
  *
  *   http PADDOCK SDK-JSON SDK-SSE SDK-STATELESS LEAST
  *        PADDOCK-PID SDK-PID LEAST-PID TEMPLATES
  *   http adopt COMMAND...
  *
- * The first five are each 127.0.0.1:PORT/PATH. All are driven in turn, each
- * when the last one rests, by the same client, over kept connections; the ratios
- * are the point. An SDK-PID is that of an "adopt", which has the server as its
- * child.
+ * The first five are endpoints 127.0.0.1:PORT/PATH. The same client drives the servers
+ * in turn, a server when the last server rests, over kept connections; the ratios are
+ * the point. An SDK-PID is the pid of an "adopt", the parent of the server.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -57,14 +56,14 @@ enum {
 enum way {
 	IN_SESSION,
 	AS_TASK,  /* two requests in a session: a task, and its result */
-	STATELESS /* as 2026-07-28 has it: each request by itself */
+	STATELESS /* by 2026-07-28: requests without a session */
 };
 
 struct subject {
 	const char *name;
 	const char *tool, *arguments;
-	const char *says; /* what a right answer has */
-	int at, pid;	  /* which argument has the endpoint, and its server */
+	const char *says; /* a text of a right answer */
+	int at, pid;	  /* the arguments with the endpoint and the server */
 	enum way way;
 };
 
@@ -100,7 +99,7 @@ static const struct subject numpy[] = {
 #define SUBJECTS_MAX 5
 #define WINDOWS 3
 
-/* What is held against each other: all against the first. */
+/* Compared subjects: the first is the base. */
 struct table {
 	const char *title;
 	const struct subject *all;
@@ -108,8 +107,9 @@ struct table {
 	int windows[WINDOWS];
 	int rounds;
 	int64_t round_ns;  /* no call begins later */
-	unsigned pause_us; /* before each, in which others are started ahead */
-	const char *own;   /* this program's own work is measured beside them */
+	unsigned pause_us; /* before a call, for workers started ahead */
+	const char
+	    *own; /* the program whose own work is measured beside the calls */
 };
 
 #define MS INT64_C(1000000)
@@ -136,7 +136,7 @@ static const struct table tables[] = {
      "empty_numpy_warm/main.py"},
 };
 
-/* What has been measured of one subject, at one number in flight. */
+/* Figures of a subject, at a number in flight. */
 struct figures {
 	int64_t *took_ns;
 	size_t n;
@@ -162,7 +162,7 @@ static void check(const struct subject *s, const char *body)
 	exit(1);
 }
 
-/* usleep(0) sleeps for as long as the timer's slack. */
+/* usleep(0) sleeps for the timer's slack. */
 static void pause_for(unsigned us)
 {
 	if (us > 0)
@@ -217,7 +217,7 @@ static double cpu_each(const struct figures *f)
 	return (double)f->cpu_us / (double)f->n;
 }
 
-/* A caged run is to be no slower than a function of the SDK's own process. */
+/* Target: a caged run is no slower than a function in the SDK's process. */
 static void hold_to_target(const struct subject *s, int window, double rates,
 			   double p50s)
 {
@@ -230,8 +230,8 @@ static void hold_to_target(const struct subject *s, int window, double rates,
 }
 
 /*
- * What of P50_US is ours: beyond what the program takes by itself, to its end, for
- * an answer waits to know how that ended.
+ * Return paddock's part of P50_US: the time beyond the program's own time to its end,
+ * because an answer waits for the program's end.
  */
 static void report_share(double p50_us, struct own_work *own)
 {
@@ -273,8 +273,8 @@ static void report(const struct table *t, int window, struct figures *f,
 }
 
 /*
- * All of T at WINDOW, in turn. What one has left to do after its last answer is
- * its own CPU, and done before the next one begins.
+ * Drive all subjects of T at WINDOW, in turn. Work of a server after its last answer
+ * counts as the server's CPU, and ends before the next server's turn.
  */
 static void measure(const struct table *t, struct http **conns, int window,
 		    struct figures *f, struct own_work *own, char **argv)

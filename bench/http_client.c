@@ -22,9 +22,9 @@
 
 struct conn {
 	int fd;
-	char *buf; /* ANSWER_MAX; what has come of the answer */
+	char *buf; /* ANSWER_MAX; the received part of the answer */
 	size_t len;
-	size_t head;  /* bytes of its head; 0: not whole yet */
+	size_t head;  /* bytes of the head; 0: not whole yet */
 	long length;  /* of the body; -1: chunked */
 	size_t chunk; /* where the next chunk begins */
 	size_t end;   /* of the body, without the chunks' sizes */
@@ -38,8 +38,8 @@ struct http {
 	struct epoll_event ready[HTTP_CONNS_MAX];
 	int n_ready, n_taken;
 	char host[64], path[64];
-	char session[128];	  /* "": none yet, or none at all */
-	const char *capabilities; /* of each request; NULL: the session's */
+	char session[128];	  /* "": no session */
+	const char *capabilities; /* of requests; NULL: the session's */
 	int last_id;
 };
 
@@ -52,7 +52,7 @@ static void fail(const char *what, const char *text)
 static void conn_open(struct http *h, int i)
 {
 	struct conn *c = &h->conns[i];
-	/* told once: one that is closed while it is idle is no news */
+	/* reported once: an idle connection that is closed is no news */
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = i};
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	char ip[32] = "";
@@ -73,7 +73,7 @@ static void conn_open(struct http *h, int i)
 		c->buf = xcalloc(1, ANSWER_MAX + 1);
 }
 
-/* A server may close what has been idle for long. */
+/* A server may close a connection after a long idle time. */
 static void conn_reopen(struct http *h, int i)
 {
 	char byte;
@@ -84,7 +84,7 @@ static void conn_reopen(struct http *h, int i)
 	conn_open(h, i);
 }
 
-/* The value of header NAME (with its colon) in HEAD; "" without it. */
+/* Return the value of header NAME (with the colon) in HEAD; "" when missing. */
 static const char *header(const char *head, const char *name, char value[128])
 {
 	value[0] = '\0';
@@ -118,7 +118,7 @@ static void read_head(struct http *h, struct conn *c)
 		fail("no length", c->buf);
 }
 
-/* Take chunks' sizes out of what has come: true at the last. */
+/* Take chunks' sizes out of the received bytes: true at the last chunk. */
 static bool read_chunks(struct conn *c)
 {
 	for (;;) {
@@ -140,7 +140,7 @@ static bool read_chunks(struct conn *c)
 	}
 }
 
-/* Read what there is; true when the answer is whole. */
+/* Read the available bytes; true when the answer is whole. */
 static bool conn_read(struct http *h, struct conn *c)
 {
 	ssize_t n = read(c->fd, c->buf + c->len, ANSWER_MAX - c->len);
@@ -178,7 +178,7 @@ static void put(int fd, const char *data, size_t len)
 	}
 }
 
-/* What says of whom a request is, into TEXT: its length. */
+/* Write the fields of the request's origin into TEXT; return the length. */
 static int put_identity(const struct http *h, char *text, size_t size,
 			const char *method, const char *name)
 {
@@ -210,7 +210,7 @@ static void post(struct http *h, int i, const char *method, const char *name,
 
 	n += put_identity(h, text + n, HEAD_MAX - (size_t)n, method, name);
 	n += snprintf(text + n, HEAD_MAX - (size_t)n, "\r\n");
-	memcpy(text + n, body, len); /* one write: one packet */
+	memcpy(text + n, body, len); /* a single write: a single packet */
 	conn_reopen(h, i);
 	c->len = c->head = c->end = 0;
 	c->under_way = true;
@@ -243,7 +243,7 @@ void http_ask(struct http *h, int i, const char *method, const char *name,
 	post(h, i, method, name, body, (size_t)n);
 }
 
-/* Wait until one has more to read: its number. */
+/* Wait for a readable connection; return its number. */
 static int next_ready(struct http *h)
 {
 	if (h->n_taken == h->n_ready) {

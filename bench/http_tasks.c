@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_tasks.c - how long a job of 13 ms takes from the call to the result in
- * the client's hands: as a plain call, and as a task by each way to wait for
- * one. http.c calls it; what is unexpected ends the program.
+ * http_tasks.c - how long a job of 13 ms takes from the call to the result at the
+ * client: as a plain call, and as a task by each way to wait for a task. http.c
+ * calls the functions; an unexpected answer ends the program.
  */
 #include "bench/http_tasks.h"
 
@@ -15,21 +15,22 @@
 #include "base/mem.h"
 #include "bench/measure.h"
 
-#define JOB_MS 13 /* of both templates: bench/run has them */
+#define JOB_MS 13 /* of both templates in bench/run */
 #define ROUNDS 4
-#define EACH 50 /* a round */
+#define EACH 50 /* jobs a round */
 #define WARM 5
 #define IN_SESSIONS NULL
 #define WITH_TASKS "{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
 #define DONE "\"status\":\"completed\""
 
-enum { CALLS, WAITS }; /* what its two connections are for */
+enum { CALLS, WAITS }; /* the uses of the two connections */
 
 struct way {
 	const char *name, *tool;
 	const char *capabilities; /* or IN_SESSIONS */
-	const char *more;	  /* of the params of its call */
-	int (*wait)(struct http *h, const char *created); /* requests it took */
+	const char *more;	  /* of the params of the call */
+	int (*wait)(struct http *h,
+		    const char *created); /* the number of requests */
 };
 
 static _Noreturn void fail(const char *what, const char *text)
@@ -59,7 +60,7 @@ void http_ask_task(struct http *h, int i, const char *method,
 	http_ask(h, i, method, id, params);
 }
 
-/* ---- the ways to wait for it ---- */
+/* ---- the ways to wait for a task ---- */
 
 static int not_at_all(struct http *h, const char *answer)
 {
@@ -104,7 +105,8 @@ static void sleep_as_told(const char *task)
 
 static int by_polls(struct http *h, const char *created)
 {
-	const char *task = created; /* kept: it came on the other connection */
+	const char *task =
+	    created; /* kept: the answer of the other connection */
 	int polls = 0;
 
 	do {
@@ -134,7 +136,7 @@ struct figures {
 	int requests;
 };
 
-/* One job; how many requests waited for it. */
+/* Run a job; return the number of waiting requests. */
 static int work(const struct way *w, struct http *h)
 {
 	const char *body;
@@ -147,8 +149,8 @@ static int work(const struct way *w, struct http *h)
 	return w->wait(h, body);
 }
 
-/* The server has ended what listened, and has taken the new connection, before
- * the next job is asked for. */
+/* The server has ended the listening request, and has taken the new connection, before
+ * the next job. */
 static void leave(struct http *h)
 {
 	const char *body;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept.c - what a page of runs, the view of one, and what was used cost among
- * many runs that are kept, beside few. Both servers are asked in turn.
+ * kept.c - the cost of a page of runs, of a view, and of the usage among many kept
+ * runs, beside few. The servers are asked in turn.
  *
  *   kept PADDOCKD TEMPLATES DIR CONFIG [MANY]
  *
- * MANY is 1,000,000, which fills 870 MB in DIR and takes a minute or two. Beside
- * tests/tools/with-postgres they are in PostgreSQL, and what a claim costs is asked, too.
+ * MANY is 1,000,000, which fills 870 MB in DIR and takes a minute or two. Below
+ * tests/tools/with-postgres the runs are in PostgreSQL, and the cost of a claim is
+ * measured, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,13 @@
 #include "supervisor/store/store.h"
 
 #define FEW 1000
-#define TIMES KEPT_LOOKED_AT /* each question is asked */
-#define MOST 1.5	     /* times what it takes among few */
+#define TIMES KEPT_LOOKED_AT /* askings of a question */
+#define MOST 1.5	     /* times the cost among few */
 #define USED_MOST_MS 100
 #define REQUEST_MAX 256
 #define CLAIMED 10 /* runs at once */
 
-/* A server with so many runs. */
+/* A server with a number of runs. */
 struct subject {
 	struct kept kept;
 	char *state, *url, *config;
@@ -46,9 +47,9 @@ struct subject {
 #define PAGE(filter) TOOL("list_task_runs", "{\"limit\":20" filter "}")
 
 static const struct question {
-	const char *name, *says; /* a right answer has */
-	const char *asks;	 /* %s: an id, or… */
-	bool since;		 /* …%lld: the first time */
+	const char *name, *says; /* a text of a right answer */
+	const char *asks; /* %s: an id; or, with SINCE, %lld: the first time */
+	bool since;	  /* a question with a time */
 } questions[] = {
     {"a page of 20 runs", "runId", PAGE(""), false},
     {"a page from within", "runId", PAGE(",\"offset\":400"), false},
@@ -66,7 +67,7 @@ static const struct question {
 
 static void put(char *out, const struct question *q, const char *id)
 {
-	/* Q's are of this file: each has what it is given, or less */
+	/* questions have at most the given arguments */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	if (q->since)
@@ -102,7 +103,7 @@ static void start(struct subject *s, char *const argv[])
 	client_hello(&s->client);
 }
 
-/* A schema of S's own, in the database that is there, and a CONFIG that names it. */
+/* Make a schema of S's own in the given database, and a CONFIG with its name. */
 static void prepare_postgres(struct subject *s, const char *dir,
 			     const char *config)
 {
@@ -132,7 +133,7 @@ static void prepare_postgres(struct subject *s, const char *dir,
 	free(cat);
 }
 
-/* The folder is made by a server, which may be another user than we are. */
+/* A server makes the folder, perhaps as another user. */
 static void prepare(struct subject *s, const char *dir, char *argv[])
 {
 	static const char list[] = TOOL("list_task_runs", "{}");
@@ -197,7 +198,7 @@ static void put_all(struct store *s, struct store_run runs[CLAIMED],
 	kept_wait(s, CLAIMED);
 }
 
-/* One claim of ten that wait, which end then. */
+/* Claim ten waiting runs, and end the runs. */
 static int64_t claim(struct store *s)
 {
 	struct store_run runs[CLAIMED];

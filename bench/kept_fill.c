@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept_fill.c - see kept_fill.h; kept.c calls it. SQLite's rows go by the store's
- * interface; PostgreSQL's by statements, since the day in their ids is the partition
- * that they are in, and a server makes none but of today.
+ * kept_fill.c - see kept_fill.h, for kept.c. Rows of SQLite go by the store's interface;
+ * rows of PostgreSQL by statements, since the day in the ids chooses the partition, and
+ * a server makes only the coming days' partitions.
  */
 #include "bench/kept_fill.h"
 
@@ -21,7 +21,7 @@
 #define AT_ONCE 1000 /* rows of a commit */
 #define DAY_MS INT64_C(86400000)
 
-/* A view as long as that of a short run. */
+/* A view of the length of a short run's view. */
 #define VIEW                                                                   \
 	"{\"runId\":\"%s\",\"templateId\":\"word_count\",\"templateVersion\":" \
 	"\"1.0.0\",\"status\":\"succeeded\",\"progress\":{\"totalSteps\":0,"   \
@@ -119,8 +119,8 @@ static void fill_sqlite(struct kept *k)
 /* ---- PostgreSQL ---- */
 
 /*
- * SQL, with what psql prints in TO (SIZE bytes, or none): a statement may take longer
- * than a server's may.
+ * Run SQL, with psql's output in TO (SIZE bytes, or NULL): a statement may take longer
+ * than in a server.
  */
 static void run(const struct kept *k, const char *sql, char *to, size_t size)
 {
@@ -139,7 +139,7 @@ static void run(const struct kept *k, const char *sql, char *to, size_t size)
 	while (fread(&rest, 1, 1, said) > 0)
 		;
 	if (pclose(said) != 0)
-		exit(1); /* it has said why */
+		exit(1); /* the reason is printed */
 	if (size > 0)
 		to[n] = '\0';
 	free(command);
@@ -158,7 +158,7 @@ static char *times(const struct kept *k, int64_t since_ms, size_t step)
 			 step);
 }
 
-/* As a server would have, that had been there all the time. */
+/* The partitions of a server that had run all the time. */
 static void make_days(const struct kept *k, int64_t since_ms)
 {
 	run(k, "UPDATE day SET to_ms = 0", NULL, 0);
@@ -177,7 +177,7 @@ static void make_days(const struct kept *k, int64_t since_ms)
 	    NULL, 0);
 }
 
-/* Without what makes single rows slow; it is done for all of them then. */
+/* Insert without triggers, which slow single rows; the sums are made for all rows later. */
 static void fill_rows(const struct kept *k, int64_t since_ms)
 {
 	char requestor[32], *from = times(k, since_ms, 1), *view, *sql;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * least.c - the least that can be done of what a caged run is: for each call over
- * HTTP a process of its own, forked ahead, counts the words; it is answered when
- * that process is gone and a row is on the disk. No cage, no protocol, no parser,
- * no limits. bench/run starts it, http.c holds the others against it.
+ * least.c - the least server with a process and a row for each call: for a call
+ * over HTTP a process, forked ahead, counts the words; the answer waits until the
+ * process is gone and a row is on the disk. No cage, no protocol, no parser, no
+ * limits. bench/run starts the server, http.c compares the other servers.
  *
  *   least FILE    prints 127.0.0.1:PORT/mcp; the rows go to FILE
  */
@@ -29,7 +29,7 @@
 #define REQUEST_MAX 4096
 #define ROW_BYTES 4096 /* a page of SQLite's journal */
 #define ROWS 256
-#define CONNS_MAX 256 /* that wait to be accepted */
+#define CONNS_MAX 256 /* connections in the backlog */
 #define EVENTS_MAX 64
 #define FDS_MAX 1024
 
@@ -50,7 +50,7 @@ struct call {
 };
 STAILQ_HEAD(calls, call);
 
-/* ---- what is watched, by its descriptor ---- */
+/* ---- watched descriptors ---- */
 
 enum kind { LISTENER, SYNCED, CONN, PROCESS };
 
@@ -71,7 +71,7 @@ static void watch(int fd, enum kind kind, struct call *c)
 	sources[fd].call = c;
 }
 
-/* Processes have copies of what is open: closing alone does not end the watch. */
+/* Processes have copies of descriptors: closing alone does not end the watch. */
 static void unwatch(int fd)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
@@ -94,7 +94,7 @@ static size_t words_of(const char *text)
 	return n;
 }
 
-/* Counts the words of the one text that it is given. */
+/* Count the words of the given text. */
 static _Noreturn void child_main(int fd)
 {
 	char text[REQUEST_MAX];
@@ -108,7 +108,7 @@ static _Noreturn void child_main(int fd)
 	_exit(send(fd, &words, 1, 0) != 1);
 }
 
-/* A process for a call to come. */
+/* Start a process for a coming call. */
 static struct call *call_prepare(void)
 {
 	struct call *c = calloc(1, sizeof(*c));
@@ -131,7 +131,7 @@ static struct call *call_prepare(void)
 	return c;
 }
 
-/* ---- the rows: a thread writes all that there are, and syncs once ---- */
+/* ---- the rows: a thread writes all waiting rows, and syncs once ---- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -175,7 +175,7 @@ static void rows_put(struct call *c)
 	pthread_cond_signal(&rows.wake);
 }
 
-/* Written once, so that no row makes the file longer. */
+/* Write the file once, so later rows do not make the file longer. */
 static void rows_open(const char *path)
 {
 	static const char all[ROWS * ROW_BYTES];
@@ -221,7 +221,7 @@ static void answer(struct call *c)
 	free(c);
 }
 
-/* Its result, whose row is written while it ends; then its end. */
+/* Read the process's result, write the row during the process's exit; then reap the process. */
 static void on_process(struct call *c)
 {
 	if (recv(c->fd, &c->words, 1, 0) == 1) {
@@ -252,7 +252,7 @@ static void on_synced(void)
 	}
 }
 
-/* A request is what one recv() gives: bench's own client writes it at once. */
+/* A request is the bytes of a single recv(): bench's client writes a request at once. */
 static void on_request(int conn, struct call **ahead)
 {
 	char request[REQUEST_MAX];

@@ -29,7 +29,7 @@ int64_t now_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* CPU time of children that were reaped, and of this process. */
+/* CPU time of reaped children, and of the process itself. */
 int64_t cpu_us(int who)
 {
 	struct rusage u;
@@ -79,7 +79,7 @@ static double floor_here(void)
 	return (double)(all_cpu_us() - cpu) / FLOOR_RUNS;
 }
 
-/* In a process of its own: what a parent holds makes its forks dearer. */
+/* Measure in a fresh process: memory of a parent makes forks dearer. */
 double measure_floor(void)
 {
 	double us = 0;
@@ -100,7 +100,7 @@ int64_t clock_of(pid_t pid)
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
-/* The time that thread TID of PID has run, from its schedstat (proc(5)). */
+/* Return the run time of thread TID of PID, from schedstat (proc(5)). */
 int64_t thread_us(pid_t pid, const char *tid)
 {
 	char path[64];
@@ -138,7 +138,7 @@ static bool is_worker(pid_t pid)
 	return is_called(pid, "paddock-worker");
 }
 
-/* It has a session of its own, in which its clones are. */
+/* The zygote has a session of its own, with its clones. */
 static bool is_zygote(pid_t pid)
 {
 	return is_worker(pid) && getsid(pid) == pid;
@@ -179,7 +179,7 @@ pid_t broker_of(pid_t pid)
 	return 0;
 }
 
-/* The newest: an older one may not be gone yet. */
+/* Return the newest zygote: an older zygote may not be gone yet. */
 pid_t zygote_of(pid_t pid)
 {
 	pid_t all[CHILDREN_MAX];
@@ -212,7 +212,7 @@ size_t workers_of(pid_t pid)
 	return workers;
 }
 
-/* What PID has reaped, in us: cutime and cstime of /proc/PID/stat. */
+/* Return the time of PID's reaped children, in us: cutime and cstime of /proc/PID/stat. */
 int64_t reaped_us(pid_t pid)
 {
 	char path[64], text[1024];
@@ -296,7 +296,7 @@ long rss_kb(pid_t pid)
 		fclose(f);
 	return kb;
 }
-/* A child of PID but the one NOT; 0: none yet. */
+/* Return a child of PID other than NOT; 0: no child yet. */
 long family_kb(pid_t pid)
 {
 	pid_t all[CHILDREN_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodes.c - runs that sleep 100 ms on one, two and four servers that share a
- * database: does throughput grow as they do?
+ * nodes.c - runs that sleep 100 ms on 1, 2 and 4 servers with a shared
+ * database: does throughput grow with the servers?
  *
  *   nodes PLACES ENDPOINT ENDPOINT ENDPOINT ENDPOINT
  *
@@ -17,7 +17,7 @@
 
 #define ROUNDS 3
 #define LINEAR 0.95
-#define BUSY 0.9 /* of all cores: then they end it, and no target is judged */
+#define BUSY 0.9 /* of all cores: above, no target is judged */
 
 static const int sizes[] = {1, 2, DRIVE_MAX};
 static const struct drive_job job = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - what a run costs the store: microseconds by the clock and of
- * CPU, for a lazy first row and a promised last one, 64 runs at a time.
+ * store.c - the cost of a run for the store: microseconds by the clock and of
+ * CPU, for a lazy first row and a promised last row, 64 runs at a time.
  *
  *   store [DIR [RUNS [ROWS]]]   in a fresh folder below DIR (.), with ROWS
  *                               finished runs there already
- *   tests/tools/with-postgres store …   the same in PostgreSQL
+ *   tests/tools/with-postgres store ARGUMENTS   the same in PostgreSQL
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,8 +95,8 @@ static void report(const char *what, size_t runs, int64_t us, int64_t cpu,
 }
 
 /*
- * How many transactions have changed the database, by the file that all who have
- * it open share: https://www.sqlite.org/walformat.html, "iChange".
+ * Return the number of transactions that have changed the database, by the file that
+ * all connections share: https://www.sqlite.org/walformat.html, "iChange".
  */
 static uint32_t count_commits(const struct store *s)
 {
@@ -143,7 +143,7 @@ static void bench_pairs(struct store *s, size_t runs, bool apart)
 	       count_commits(s) - commits);
 }
 
-/* AT_ONCE in flight; as one ends the next begins, as clients do it. */
+/* AT_ONCE in flight; at the end of a run the next run begins, as with clients. */
 static void bench_flight(struct store *s, size_t runs)
 {
 	int64_t us = clock_mono_us(), cpu = cpu_us();

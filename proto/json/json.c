@@ -187,6 +187,7 @@ static int open_container(struct scan *s, struct json_object *v, enum want want)
 	if (s->depth == JSON_DEPTH_MAX) {
 		json_lex_fail(&s->x, s->x.at, "nested deeper than %d levels",
 			      JSON_DEPTH_MAX);
+		s->x.err->unfit = true;
 		return -EMSGSIZE;
 	}
 	s->open[s->depth++] = v;
@@ -338,7 +339,7 @@ static int on_key(struct scan *s)
 	if (json_lex_string(&s->x, &p, &n) != 0)
 		return -EBADMSG;
 	if (memchr(p, '\0', n) != NULL) /* json-c's names are C strings */
-		return json_lex_fail(
+		return json_lex_unfit(
 		    &s->x, start,
 		    "\\u0000 in a member's name "
 		    "is JSON, but this server does not take it");
@@ -347,8 +348,8 @@ static int on_key(struct scan *s)
 	buf_add(&s->key, "", 1);
 	if (json_object_object_get_ex(s->open[s->depth - 1], buf_data(&s->key),
 				      NULL))
-		return json_lex_fail(&s->x, start, "duplicate key \"%s\"",
-				     quoted(name, p, n));
+		return json_lex_unfit(&s->x, start, "duplicate key \"%s\"",
+				      quoted(name, p, n));
 	s->want = WANT_COLON;
 	return 0;
 }
@@ -410,7 +411,7 @@ static int scan_all(struct scan *s)
 		if (s->values > s->values_max) {
 			json_lex_fail(x, x->at, "more than %zu values",
 				      s->values_max);
-			x->err->too_many = true;
+			x->err->too_many = x->err->unfit = true;
 			return -EMSGSIZE;
 		}
 	}

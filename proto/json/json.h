@@ -26,6 +26,7 @@
 struct json_error {
 	size_t at;     /* offset in bytes from the start of the text */
 	bool too_many; /* the fault: more values than allowed */
+	bool unfit;    /* the fault: JSON that is not taken */
 	char text[160];
 };
 

@@ -82,10 +82,10 @@ static int fault(struct json_lex *x, enum json_token_fault f, const char *p)
 				     "expected four hexadecimal "
 				     "digits after \\u");
 	default:
-		return json_lex_fail(x, at,
-				     "lone surrogate \\u%04X; a pair "
-				     "is \\uD800-DBFF, then \\uDC00-DFFF",
-				     (unsigned)hex_read(p + 2, 4));
+		return json_lex_unfit(x, at,
+				      "lone surrogate \\u%04X; a pair "
+				      "is \\uD800-DBFF, then \\uDC00-DFFF",
+				      (unsigned)hex_read(p + 2, 4));
 	}
 }
 
@@ -150,9 +150,9 @@ static int new_double(struct json_lex *x, const char *from, const char *end,
 	text = buf_data(&x->scratch);
 	d = strtod(text, NULL);
 	if (!isfinite(d))
-		return json_lex_fail(x, x->at,
-				     "a number beyond what a double "
-				     "holds (about 1.8e308)");
+		return json_lex_unfit(x, x->at,
+				      "a number beyond what a double "
+				      "holds (about 1.8e308)");
 	*out = json_object_new_double_s(d, text);
 	return 0;
 }

@@ -40,6 +40,9 @@ int json_lex_number(struct json_lex *x, struct json_object **out);
 /* Write *ERR and return -EBADMSG. */
 int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same of JSON that is not taken. */
+#define json_lex_unfit(x, at, ...)                                             \
+	((x)->err->unfit = true, json_lex_fail(x, at, __VA_ARGS__))
 int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
+#include "proto/mcp/rpc_unread.h"
 
 __attribute__((format(printf, 3, 4))) static bool
 broken(struct rpc_msg *m, int code, const char *fmt, ...)
@@ -232,10 +233,28 @@ static void check_one(struct rpc_msg *m, const char *text, size_t len)
 		check_call(m);
 }
 
-static void not_json(struct rpc_msg *m, const struct json_error *err)
+/*
+ * JSON that is not taken, such as half of a surrogate pair that a model left,
+ * is answered by its id, since a client on stdio would wait for that.
+ */
+static void not_json(struct rpc_msg *m, const char *text, size_t len,
+		     const struct json_error *err)
 {
+	struct json_span at;
+	struct json_object *id;
+
 	broken(m, RPC_PARSE_ERROR, "not JSON as this server takes it: %s",
 	       err->text);
+	if (!err->unfit || rpc_unread_id(&at, text, len) != 0 ||
+	    at.len > RPC_ID_MAX ||
+	    json_parse(&id, text + at.off, at.len, NULL) != 0)
+		return;
+	if ((json_object_is_type(id, json_type_string) ||
+	     json_object_is_type(id, json_type_int) ||
+	     json_object_is_type(id, json_type_double)) &&
+	    is_id(text + at.off, at.len))
+		m->id = xstrndup(text + at.off, at.len);
+	json_object_put(id);
 }
 
 static void parse_one(struct rpc_msg *m, const char *text, size_t len)
@@ -245,7 +264,7 @@ static void parse_one(struct rpc_msg *m, const char *text, size_t len)
 	*m = (struct rpc_msg){.bytes = len};
 	if (json_parse_cost(&m->root, text, len, JSON_VALUES_MAX, &m->cost,
 			    &err) != 0)
-		not_json(m, &err);
+		not_json(m, text, len, &err);
 	else
 		check_one(m, text, len);
 }
@@ -303,7 +322,7 @@ void rpc_parse_refused(struct rpc_msg *m, const char *text, size_t len,
 
 	*m = (struct rpc_msg){.bytes = len};
 	if (json_skim(&m->root, text, len, &err) != 0)
-		not_json(m, &err);
+		not_json(m, text, len, &err);
 	else
 		check_one(m, text, len);
 	if (m->kind != RPC_BROKEN)

@@ -87,6 +87,10 @@ my @broken = ( # what it is, the line, the error's code
 			       "error":\{"code":$code,"message":"[^"]/x,
 		     "$what: $code");
 	}
+	like($s->exchange('{"method":"ping","params":{"a":"\ud83d"},' .
+			  '"jsonrpc":"2.0","id":41}' . "\n"),
+	     qr/"id":41,"error":\{"code":-32700,/,
+	     'who sends JSON that is not taken is answered by the id');
 	still_there($s, 'after all that a ping is answered');
 	is($s->exchange("\n\n\r\n" . ping(5) . "\r\n"),
 	   '{"jsonrpc":"2.0","id":5,"result":{}}', 'blank lines are nothing');
@@ -205,12 +209,11 @@ sub pour { # COUNT times a megabyte of TEXT
 	     ['strings', '"",'], ['members', '{"a":{}},']) {
 		my ($what, $text) = @$_;
 
-		$s->send_raw('{"jsonrpc":"2.0","id":"many","method":"ping",' .
+		$s->send_raw(qq({"jsonrpc":"2.0","id":"$what","method":"ping",) .
 			     '"params":{"a":[');
 		pour($s, $text, 15);
 		$s->send_raw("0]}}\n");
-		$s->wait_for('an answer', sub { @{$s->{other}} });
-		like((shift @{$s->{other}})->{error}{message} // '',
+		like($s->answer($what)->{error}{message} // '',
 		     qr/not JSON as this server takes it: .*values/,
 		     "15 MB of $what: too many values for one message");
 	}

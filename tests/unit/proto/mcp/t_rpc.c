@@ -273,6 +273,38 @@ static const struct {
     {"a duplicate id by escapes",
      "{" V2 ",\"id\":1,\"i\\u0064\":2,\"method\":\"m\"}", RPC_PARSE_ERROR, NULL,
      "duplicate key \"id\""},
+    {"half a surrogate pair",
+     "{\"method\":\"m\",\"params\":{\"a\":\"\\ud800\",\"id\":7}," V2
+     ", \"id\" : \"x}\" }",
+     RPC_PARSE_ERROR, "\"x}\"", "lone surrogate"},
+    {"a name with NUL",
+     "{" V2 ",\"id\":-5,\"method\":\"m\",\"params\":{\"\\u0000\":[1,2]}}",
+     RPC_PARSE_ERROR, "-5", "this server does not take it"},
+    {"a number too great",
+     "{" V2 ",\"params\":[1e400,\"id\"],\"id\":3,\"method\":\"m\"}",
+     RPC_PARSE_ERROR, "3", "beyond what a double holds"},
+    {"a name twice, deeper",
+     "{" V2 ",\"params\":{\"id\":1,\"id\":2},\"id\":3,\"method\":\"m\"}",
+     RPC_PARSE_ERROR, "3", "duplicate key \"id\""},
+    {"an unfit one of which the end is missing",
+     "{" V2 ",\"id\":1,\"method\":\"m\",\"params\":\"\\ud800\"",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
+    {"an unfit one with more after it",
+     "{" V2 ",\"id\":1,\"method\":\"m\",\"params\":\"\\ud800\"}}",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
+    {"an unfit one with an id by escapes",
+     "{" V2 ",\"a\":\"\\ud800\",\"id\":1,\"i\\u0064\":2,\"method\":\"m\"}",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
+    {"an unfit one with two ids",
+     "{" V2 ",\"a\":\"\\ud800\",\"id\":1,\"id\":1,\"method\":\"m\"}",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
+    {"an unfit one whose id is none",
+     "{" V2 ",\"a\":\"\\ud800\",\"id\":1.5,\"method\":\"m\"}", RPC_PARSE_ERROR,
+     NULL, "lone surrogate"},
+    {"an unfit answer", "{" V2 ",\"id\":1,\"result\":{\"method\":\"\\ud800\"}}",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
+    {"an unfit batch", "[{" V2 ",\"id\":1,\"method\":\"\\ud800\"}]",
+     RPC_PARSE_ERROR, NULL, "lone surrogate"},
     {"a newline in a string", "{" V2 ",\"id\":\"\n\",\"method\":\"m\"}",
      RPC_PARSE_ERROR, NULL, "control character"},
 
@@ -380,6 +412,13 @@ TEST(deep)
 	parse(&m, buf_data(&b), buf_len(&b));
 	is_int(m.code, RPC_PARSE_ERROR, "too deep: code");
 	ok(strstr(m.text, "deeper than 64") != NULL, "too deep: %s", m.text);
+	ok(m.id == NULL, "too deep, and cut off: no id");
+	rpc_fini(&m);
+	buf_add_str(&b, "1");
+	for (int i = 0; i < 71; i++)
+		buf_add_str(&b, "}");
+	parse(&m, buf_data(&b), buf_len(&b));
+	is_str(m.id, "1", "too deep: its id");
 	rpc_fini(&m);
 	buf_fini(&b);
 }

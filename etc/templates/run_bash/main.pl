@@ -73,7 +73,11 @@ if ($pid == 0) {
 	POSIX::dup2(fileno $to_err, 2);
 	POSIX::close($_) for 3 .. 63;
 	my @args = map { my $arg = $_; utf8::encode($arg); $arg } @{$inputs->{args} // []};
-	exec 'bash', 'main.sh', @args or POSIX::_exit(127);
+	exec 'bash', 'main.sh', @args or do {
+		my $why = "bash cannot be started: $!; pass large texts in files or stdin\n";
+		syswrite STDERR, $why;
+		POSIX::_exit(127);
+	};
 }
 close $_ for $to_out, $to_err;
 

@@ -132,8 +132,17 @@ class Output {
 }
 
 const first = cpus().length > 0 ? [] : ['--require', join(process.env.PADDOCK_TEMPLATE_DIR, 'cpus.cjs')];
-const child = spawn(process.execPath, [...first, file, ...(inputs.args ?? [])],
-	{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
+const start = () => {
+	try {
+		return spawn(process.execPath, [...first, file, ...(inputs.args ?? [])],
+			{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
+	} catch (e) { // E2BIG
+		const stderr = `node cannot be started: ${e.code}; pass large texts in files or stdin\n`;
+		writeFileSync(1, JSON.stringify({stdout: '', stderr, exitCode: 127}));
+		process.exit(0);
+	}
+};
+const child = start();
 const said = {stdout: new Output('stdout'), stderr: new Output('stderr')};
 let late = false;
 let logging; // the timer of the next time

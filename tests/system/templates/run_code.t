@@ -71,6 +71,11 @@ for my $tool (sort keys %say) {
 		isnt($r->{exitCode}, 0, "$tool: ... and is no success");
 		like(code($tool, $say->{syntax})->{stderr}, $say->{line},
 		    "$tool: an error of syntax has its line");
+		if ($tool ne 'run_python') { # which starts nothing
+			my $big = code($tool, '1', args => ["\x{1F600}" x 65536]);
+			ok($big->{exitCode} == 127 && $big->{stderr} =~ /cannot be started: .*; pass large texts in files or stdin/,
+			    "$tool: an argument that is larger than the kernel takes is told") or diag(json_of($big));
+		}
 		my $kept = $s->tool($tool => {code => $say->{keeps}});
 		is_deeply([map { $_->{name} } grep { $_->{type} eq 'resource_link' } @{$kept->{content}}],
 		    ['a.txt'], "$tool: what it leaves in out/ is an artifact");

@@ -48,10 +48,17 @@ is(scalar @$got, scalar @list, @list . ' calls are answered') or diag(json_of($v
 same_json(\@wrong, [], 'each as the table says');
 cmp_ok(scalar @list, '>', 200, 'which are many');
 
-# Those that end the run, one by one.
+# Calls that the shim counts, and lets through: the kernel answers their null pointers.
+my %counted = (execve => 'EFAULT', execveat => 'EFAULT');
+
+# Calls of the table that the shim is notified of, one by one: all others end the run.
 for (sort grep { $action{$_} eq 'NOTIFY' } keys %action) {
 	my $view = $s->run_sync(probe => {do => 'numbers', list => [$number{$_} + 0]});
 
+	if ($counted{$_}) {
+		same_json($view->{result}, [$counted{$_}], "$_ is counted, and goes on");
+		next;
+	}
 	ok(is_outcome($view, "SANDBOX_VIOLATION \"syscall\":\"$_\""),
 	   "$_ is a violation") or diag(outcome_of($view));
 }

@@ -109,38 +109,33 @@ static struct msg_prepare take_prepare(const struct msg_prepare *p)
 	return own;
 }
 
-bool shim_recv_call(struct shim *s, struct seccomp_notif *n)
+/* End the run of who made the forbidden call N, which ends the caller. */
+_Noreturn static void end_by_call(struct shim *s, const struct seccomp_notif *n)
 {
-	memset(n, 0, sizeof(*n));
-	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, n) == 0)
-		return !shim_records_allow(s, n);
-	if (errno != EINTR && errno != ENOENT)
-		sys_drop(&s->pipes.listener);
-	return false;
-}
-
-/*
- * Report a call that the filter does not allow, and exit, which ends the
- * caller.
- */
-static void recv_call(void)
-{
-	struct seccomp_notif notif;
-	struct signals_call c = {0};
+	struct signals_call c = {.nr = n->data.nr, .arch = n->data.arch};
 	char comm[32];
 
-	if (!shim_recv_call(&shim, &notif))
-		return;
-	shim_comm(&shim, (pid_t)notif.pid, comm, sizeof(comm));
-	c.nr = notif.data.nr;
-	c.arch = notif.data.arch;
+	if (s->run_id[0] == '\0')
+		shim_unfit(UNFIT_CALLS);
+	shim_comm(s, (pid_t)n->pid, comm, sizeof(comm));
 	for (int i = 0; i < SIGNALS_ARGS; i++)
-		c.args[i] = notif.data.args[i];
+		c.args[i] = n->data.args[i];
 	c.process = comm;
-	c.pid = notif.pid;
+	c.pid = n->pid;
 	shim_end_all();
 	steps_close();
 	signals_violation(&c);
+}
+
+void shim_recv_call(struct shim *s)
+{
+	struct seccomp_notif n = {0};
+
+	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &n) == 0) {
+		if (!shim_records_allow(s, &n))
+			end_by_call(s, &n);
+	} else if (errno != EINTR && errno != ENOENT)
+		sys_drop(&s->pipes.listener);
 }
 
 /* ---- the loop ---- */
@@ -179,7 +174,7 @@ static void wait_for_events(struct pollfd p[POLLED])
 static void dispatch(const struct pollfd p[POLLED])
 {
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
-		recv_call();
+		shim_recv_call(&shim);
 	else if (p[AT_LISTENER].revents != 0)
 		sys_drop(&shim.pipes.listener);
 	if (p[AT_RUN].revents != 0)

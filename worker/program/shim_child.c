@@ -236,14 +236,13 @@ static bool await_child(struct shim *s, int sync)
 	const struct timespec again = {.tv_nsec = START_LOOK_NS};
 	struct pollfd p[] = {{.fd = sync, .events = POLLIN},
 			     {.fd = s->pipes.listener, .events = POLLIN}};
-	struct seccomp_notif call;
 	siginfo_t end = {0};
 	sigset_t none;
 
 	sigemptyset(&none); /* SIGCHLD interrupts */
 	if (ppoll(p, ARRAY_LEN(p), &again, &none) > 0 &&
 	    (p[1].revents & POLLIN) != 0)
-		(void)shim_recv_call(s, &call);
+		shim_recv_call(s);
 	return waitid(P_PID, (id_t)s->pid, &end, WEXITED | WNOHANG | WNOWAIT) !=
 		   0 ||
 	       end.si_pid == s->pid;

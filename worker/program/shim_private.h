@@ -73,10 +73,10 @@ _Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 void shim_log(unsigned level, const char *p, size_t n);
 
 /*
- * Receive a report of the program's filter. True: a call that is forbidden, which
- * is in *N; one that is counted has been answered.
+ * Receive a report of the program's filter: a call that is counted is answered, and
+ * one that is forbidden ends the run.
  */
-bool shim_recv_call(struct shim *s, struct seccomp_notif *n);
+void shim_recv_call(struct shim *s);
 
 /* ---- shim_pipes.c ---- */
 

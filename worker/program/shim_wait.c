@@ -8,7 +8,6 @@
 #include "worker/program/shim_private.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -79,12 +78,9 @@ static bool look_at_pipes(struct shim *s, int timeout_ms)
 	reap(s);
 	if (n < 0)
 		return false;
-	if ((p[AT_LISTENER].revents & POLLIN) != 0) {
-		struct seccomp_notif call;
-
-		if (shim_recv_call(s, &call))
-			shim_unfit(UNFIT_CALLS);
-	} else if (p[AT_LISTENER].revents != 0)
+	if ((p[AT_LISTENER].revents & POLLIN) != 0)
+		shim_recv_call(s);
+	else if (p[AT_LISTENER].revents != 0)
 		sys_drop(&s->pipes.listener);
 	if (((p[AT_OUT].revents | p[AT_LINES].revents) & POLLIN) != 0)
 		shim_unfit(UNFIT_SPOKE);

@@ -115,6 +115,10 @@ sub calls {
 		@now == keys %before && grep { !$before{$_} } @now }),
 	   'after which programs come from another zygote, with other addresses');
 	is(scalar(grep { $before{$_} } @now), keys(%before) - 1, 'and Lua from the same');
+
+	my @all = map { $s->run_async('first') } 1 .. 60;
+	is(scalar(grep { (error_of($s->ended($_))->{details}{syscall} // '') eq 'open_by_handle_at' } @all), @all,
+	   'so is one that is made before its shim knows that the program has begun');
 }
 
 sub out {
@@ -201,6 +205,10 @@ sub log_of {
 
 	return join '', map { $_->{text} // '' } @{$r->{result}{contents} // []};
 }
+
+my $first = Paddock::fresh_root() . '/first';
+compile('lib/first_call.c', $first, '-static', '-nostdlib') or BAIL_OUT('the first call cannot be built');
+$templates{first} = {program => read_file($first), limits => {maxTimeoutMs => 30_000}};
 
 for (users()) {
 	my ($who, $user) = @$_;

@@ -62,6 +62,7 @@ enum msg_type {
 	MSG_DROP = 25,
 	MSG_LOST = 26,
 	MSG_WAITING = 27,
+	MSG_USED = 28,
 };
 
 /* Bytes borrowed from the frame or the caller; not NUL-ended. */

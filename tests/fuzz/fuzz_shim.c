@@ -86,6 +86,7 @@ static void hear(int sock)
 		case MSG_STEP:
 		case MSG_LOG:
 		case MSG_LOST:
+		case MSG_USED:
 		case MSG_FAIL:
 			if (owed != 0)
 				abort();

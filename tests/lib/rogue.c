@@ -129,6 +129,7 @@ static const struct rogue {
      {SAY(READY), SAY("\x94\x16\xaf"
 		      "EXECUTION_ERROR\xa1x\xa2[]")},
      STAY},
+    {"uses", {SAY(READY), SAY("\x92\x1c\x01")}, STAY},
     {"late", {SAY(READY), SAY(NULL_RESULT), SAY(READY), SAY("junk")}, EXIT_0},
     {"late_flood", {SAY(READY), SAY(NULL_RESULT), SAY(READY)}, REPEAT},
     {"lies",

@@ -34,6 +34,7 @@
 #include "worker/text.h"
 
 #define WATCH_MS 100
+#define TELL_MS 1000 /* from USED to USED */
 
 static struct shim shim;
 static struct sandbox_program cage;
@@ -64,6 +65,7 @@ void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 	char details[512];
 	struct text t = {.p = details, .size = sizeof(details) - 1};
 
+	shim_tell_used(&shim);
 	text_add_limit(&t, limit, used, allowed, unit, who);
 	details[t.n] = '\0';
 	shim_fail("RESOURCE_LIMIT", details, "%s", message);
@@ -205,7 +207,7 @@ static bool is_over(int *status)
 
 _Noreturn static void serve(void)
 {
-	int64_t watched_ms = 0;
+	int64_t watched_ms = 0, told_ms = clock_mono_ms();
 	int status = 0;
 	bool terminated = false;
 
@@ -224,6 +226,10 @@ _Noreturn static void serve(void)
 		if (clock_mono_ms() - watched_ms >= WATCH_MS) {
 			shim_watch(&shim);
 			watched_ms = clock_mono_ms();
+		}
+		if (clock_mono_ms() - told_ms >= TELL_MS) {
+			shim_tell_used(&shim);
+			told_ms = clock_mono_ms();
 		}
 	}
 }

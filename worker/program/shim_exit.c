@@ -219,6 +219,7 @@ void shim_finish(struct shim *s, int status)
 	if (status != 0 && !signals_cancelled())
 		shim_watch_failed(s);
 	shim_end_all();
+	shim_watch_ended(s);
 	shim_drain(s);
 	shim_collect(s);
 	if (signals_cancelled())

@@ -284,6 +284,12 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes);
 /* Measure what all processes use; a limit that is met ends the run. */
 void shim_watch(const struct shim *s);
 
+/* Tell the supervisor the CPU time that was measured. */
+void shim_tell_used(const struct shim *s);
+
+/* All processes have ended and were waited for: measure and tell what they used. */
+void shim_watch_ended(const struct shim *s);
+
 /*
  * The program has failed, perhaps because the kernel refused it a process,
  * which it does not report. Processes that it left still exist.

@@ -19,6 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "worker/channel.h"
+
 /*
  * Where no cgroup divides CPU time, the kernel gives each session as much as
  * any other (sched(7), autogroup), so many sessions of one run slow others
@@ -351,6 +354,14 @@ uint64_t shim_rusage_ms(int whose)
 	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
+static uint64_t before[2]; /* by the last two looks */
+static uint64_t lost;
+
+static uint64_t least_before(void)
+{
+	return before[0] < before[1] ? before[0] : before[1];
+}
+
 /*
  * Who is waited for is in the account of who waits. What one used that nobody waits
  * for leaves all accounts with it, so that they have less than before: at two looks,
@@ -358,8 +369,7 @@ uint64_t shim_rusage_ms(int whose)
  */
 static uint64_t with_lost(uint64_t ms)
 {
-	static uint64_t before[2], lost;
-	uint64_t least = before[0] < before[1] ? before[0] : before[1];
+	uint64_t least = least_before();
 
 	if (ms < least)
 		lost += least - ms;
@@ -374,6 +384,27 @@ static uint64_t cpu_ms(const struct use *u)
 	return with_lost(u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
 			 shim_rusage_ms(RUSAGE_CHILDREN) +
 			 shim_rusage_ms(RUSAGE_SELF));
+}
+
+static uint64_t since_start(const struct shim *s, uint64_t ms)
+{
+	return ms - (s->start_cpu_ms < ms ? s->start_cpu_ms : ms);
+}
+
+void shim_tell_used(const struct shim *s)
+{
+	channel_send(&(struct msg){
+	    .type = MSG_USED,
+	    .used = {.cpu_ms = since_start(s, least_before() + lost)}});
+}
+
+void shim_watch_ended(const struct shim *s)
+{
+	const struct use none = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		(void)cpu_ms(&none);
+	shim_tell_used(s);
 }
 
 /* What the kernel holds for them, where nobody else charges it. */
@@ -468,8 +499,7 @@ void shim_watch(const struct shim *s)
 	uint64_t ms;
 
 	each_process(s, &u, NULL);
-	ms = cpu_ms(&u);
-	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
+	ms = since_start(s, cpu_ms(&u));
 	if (ms > s->p->w.cpu_ms)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",

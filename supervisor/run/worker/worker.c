@@ -482,6 +482,7 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 		warm_began(env->ctx->warm, born);
 	tell_lived_on(w, &e);
 	exclude_start(born, &e.use);
+	worker_cpu_add_unwaited(w, &e.use);
 	if (w->over) {
 		worker_free(w);
 		env->on_gone(env->arg, r, &e);

@@ -2,7 +2,8 @@
 /*
  * worker_cpu.c - limits a program's CPU time by the count of its cgroup, which
  * includes children for which no process waits, and which the shim cannot see.
- * worker.c begins the watch. Without the kernel's count there is no limit here.
+ * worker.c begins the watch. Without the kernel's count there is no limit here,
+ * and the shim's own count is charged.
  */
 #include "supervisor/run/worker/worker_private.h"
 
@@ -14,14 +15,37 @@
 
 #define LOOK_MS 100 /* least time between two looks */
 
+static int64_t processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? n : 1;
+}
+
+void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use)
+{
+	int64_t most =
+	    (clock_mono_ms() - w->run->started_mono_ms) * processors();
+	int64_t told = w->used_ms < (uint64_t)most ? (int64_t)w->used_ms : most;
+	int64_t known_us =
+	    (int64_t)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1000000 +
+	    use->ru_utime.tv_usec + use->ru_stime.tv_usec;
+	int64_t us = told * 1000 - known_us;
+
+	if (w->born->held || us <= 0)
+		return;
+	us += use->ru_utime.tv_usec;
+	use->ru_utime.tv_sec += us / 1000000;
+	use->ru_utime.tv_usec = us % 1000000;
+}
+
 /*
  * Return when to look next: before, all processors together could not use
  * LEFT_MS.
  */
 static int64_t next_ms(int64_t left_ms)
 {
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	int64_t ms = left_ms / (n > 0 ? n : 1);
+	int64_t ms = left_ms / processors();
 
 	return ms > LOOK_MS ? ms : LOOK_MS;
 }

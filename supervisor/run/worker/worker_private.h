@@ -78,6 +78,7 @@ struct worker {
 	size_t result_held;
 	bool reply;
 	bool have_result;
+	uint64_t used_ms;   /* the most CPU time that USED told */
 	struct rusage said; /* with the result: the use of CPU and memory */
 	bool over;	    /* the run is over, and the worker exits */
 	bool silent;	    /* the worker closed its end of the socket */
@@ -160,6 +161,12 @@ void worker_send_body(struct worker *w);
 void worker_drop_inputs(struct worker *w);
 
 /* ---- worker_cpu.c ---- */
+
+/*
+ * Add to USE what W's shim saw of processes for which nobody waited. A cgroup counts
+ * these by itself.
+ */
+void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use);
 
 /* Kill W when its processes, which a cgroup counts, have used the CPU time. */
 void worker_cpu_watch(struct worker *w);

@@ -42,6 +42,16 @@ static int on_waiting(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+/* W's shim reports the CPU time of all processes that it has seen. */
+static int on_used(struct worker *w, const struct msg *m)
+{
+	if (w->run->template->runtime != RUNTIME_PROGRAM)
+		return worker_violation(w, "a message out of turn");
+	if (m->used.cpu_ms > w->used_ms)
+		w->used_ms = m->used.cpu_ms;
+	return 0;
+}
+
 static int on_progress(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
@@ -274,6 +284,7 @@ static const struct {
 		   on_chunk},
     [MSG_READY] = {IN(PHASE_BORN), on_ready},
     [MSG_WAITING] = {IN(PHASE_BORN), on_waiting},
+    [MSG_USED] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_used},
     [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
     [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
     [MSG_LOG] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_log},
@@ -346,9 +357,9 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 		w->late = true;
 		return 0;
 	}
-	w->run->use.messages++;
 	if (msg_get(&m, frame, len, &errmsg) < 0)
 		return worker_violation(w, errmsg);
+	w->run->use.messages += m.type != MSG_USED; /* the shim's own */
 	if (w->phase == PHASE_BORN && m.type != MSG_READY &&
 	    m.type != MSG_FAIL && m.type != MSG_WAITING)
 		on_ready(w, &m); /* RUN was read, without a READY */

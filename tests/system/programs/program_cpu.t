@@ -27,9 +27,11 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	my $s = Paddock->new(templates => \%templates, $user != $> ? (user => $user) : ());
 
 	$s->init;
-	my $e = $s->run_sync('unwaited')->{error};
+	my $unwaited = $s->run_sync('unwaited');
+	my $e = $unwaited->{error};
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
 	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
+	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, '…and charged');
 	is($s->run_sync('waited')->{result}, 1, 'those that are waited for count once');
 
 	my $id = $s->run_async('busy', {});

@@ -22,6 +22,7 @@ my @ways = ( # what the worker does, the run's errorCode, what its details say
     ['hangs_up', 'PROTOCOL_VIOLATION', qr/lived on/],
     ['unready', undef],
     ['unready_chunk', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['uses', 'PROTOCOL_VIOLATION', qr/out of turn/],
     ['ready_late', 'PROTOCOL_VIOLATION', qr/out of turn/],
     ['ready_twice', 'PROTOCOL_VIOLATION', qr/out of turn/],
     ['garbage', 'PROTOCOL_VIOLATION', qr/./],

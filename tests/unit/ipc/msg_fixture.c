@@ -35,6 +35,7 @@ const struct msg samples[] = {
 		 .total = 3,
 		 .head = S("-v\0")}},
     {.type = MSG_WAITING, .waiting = {.cpu_ms = 31, .memory_bytes = 9 << 20}},
+    {.type = MSG_USED, .used = {.cpu_ms = 7}},
     {.type = MSG_PROGRESS,
      .progress = {.done = 1, .total = 9, .message = S("gelesen: \xc3\xa9")}},
     {.type = MSG_STEP, .step = {.index = 3, .count = 7, .name = S("column")}},
@@ -154,6 +155,8 @@ bool same(const struct msg *a, const struct msg *b)
 	case MSG_WAITING:
 		return a->waiting.cpu_ms == b->waiting.cpu_ms &&
 		       a->waiting.memory_bytes == b->waiting.memory_bytes;
+	case MSG_USED:
+		return a->used.cpu_ms == b->used.cpu_ms;
 	case MSG_PROGRESS:
 		return a->progress.done == b->progress.done &&
 		       a->progress.total == b->progress.total &&

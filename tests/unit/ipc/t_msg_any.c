@@ -136,6 +136,9 @@ static struct msg any_msg(enum msg_type type)
 		m.waiting.cpu_ms = any_up_to(MSG_INT_MAX);
 		m.waiting.memory_bytes = any_up_to(MSG_INT_MAX);
 		break;
+	case MSG_USED:
+		m.used.cpu_ms = any_up_to(MSG_INT_MAX);
+		break;
 	case MSG_PROGRESS:
 		m.progress.done = any_up_to(MSG_INT_MAX);
 		m.progress.total = any_up_to(MSG_INT_MAX);
@@ -197,7 +200,7 @@ static struct msg any_msg(enum msg_type type)
 static const enum msg_type types[] = {
     MSG_RUN,  MSG_CHUNK,    MSG_ANSWER,	 MSG_READY,   MSG_PROGRESS, MSG_STEP,
     MSG_LOG,  MSG_ARTIFACT, MSG_RESULT,	 MSG_FAIL,    MSG_CALL,	    MSG_INPUT,
-    MSG_DROP, MSG_LOST,	    MSG_PREPARE, MSG_WAITING,
+    MSG_DROP, MSG_LOST,	    MSG_PREPARE, MSG_WAITING, MSG_USED,
 };
 
 TEST(round_trips_of_any)

@@ -346,7 +346,7 @@ static const struct {
      "INPUT with other than 4 fields"},
     {"a DROP of nothing", BYTES("\x91\x19"), "DROP with other than 1 field"},
     {"a LOST of nothing", BYTES("\x91\x1a"), "LOST with other than 6 fields"},
-    {"type 28", BYTES("\x91\x1c"), "an unknown message type"},
+    {"type 29", BYTES("\x91\x1d"), "an unknown message type"},
     {"type 2^32 + 16", BYTES("\x91\xcf\0\0\0\x01\0\0\0\x10"),
      "an unknown message type"},
     {"type 2^64 - 1", BYTES("\x91\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),

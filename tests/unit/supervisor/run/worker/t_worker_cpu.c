@@ -2,6 +2,8 @@
 /* The watch of a program's CPU time by the kernel's count. */
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
+#include "base/clock.h"
+
 /* Here no cgroup was made, so that each count is one that cannot be read. */
 TEST(count_that_fails)
 {
@@ -18,6 +20,34 @@ TEST(count_that_fails)
 	}
 	is_str(run_state_name(it.r->state), "running", "…nor of the run");
 	event_free(it.w->cpu);
+	end();
+}
+
+/* What is charged of USED ms, where wait(2) knows of 1,500. */
+static int64_t charged_ms(uint64_t used_ms, bool held)
+{
+	struct rusage use = {.ru_utime = {1, 200000}, .ru_stime = {0, 300000}};
+
+	it.w->used_ms = used_ms;
+	it.w->born->held = held;
+	worker_cpu_add_unwaited(it.w, &use);
+	return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000 +
+	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
+}
+
+TEST(children_that_nobody_waits_for)
+{
+	const int64_t processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	begin();
+	it.r->started_mono_ms = clock_mono_ms() - 10000;
+	is_int(charged_ms(0, false), 1500, "what is waited for is charged");
+	is_int(charged_ms(1400, false), 1500, "…where the shim saw less, too");
+	is_int(charged_ms(3750, false), 3750, "what the shim saw beyond is");
+	is_int(charged_ms(3750, true), 1500, "…but where a cgroup counts");
+	ok(charged_ms(MSG_INT_MAX, false) >= 10000 * processors,
+	   "a shim that lies is believed what could have been used,");
+	ok(charged_ms(MSG_INT_MAX, false) < 600000 * processors, "and no more");
 	end();
 }
 

@@ -132,6 +132,7 @@ my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
 my %large = (
 	'cli'                  => [ 120, 19100 ],
 	'proto/schema'         => [ 35, 7700 ],
+	'proto/mcp'            => [ 30, 4200 ],
 	'supervisor/mcp/tools' => [ 25, 4600 ],
 	'supervisor/run'       => [ 25, 4300 ],
 	'supervisor/run/exec'  => [ 20, 4600 ],

@@ -158,14 +158,15 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 		sub { ( postgres_sql( 'SELECT count(*) FROM share WHERE rate > 0', $url ) )[0] == 2 } );
 	my ( $began, $good ) = ( time, 0 );
 
-	for ( 1 .. 30 ) {
+	# The status that was asked for above counts, so that no call may be left at first.
+	for ( my $turns = 0; $turns < 30 || ( $good < 2 && time - $began < 60 ); $turns++ ) {
 		for my $c ( $cx, $cy ) {
 			my $r = $c->call( 'tools/list' );
 			$good++ if $r->{result};
 		}
 	}
 	my $may = 12 + 2 + 4 * ( time - $began + 1 );
-	cmp_ok( $good, '<=', $may, "of 60 calls at two servers no more are answered than at one ($good, of $may)" );
+	cmp_ok( $good, '<=', $may, "of many calls at two servers no more are answered than at one ($good, of $may)" );
 	cmp_ok( $good, '>=', 2, 'but some, at each' );
 	cmp_ok( ( postgres_sql( 'SELECT sum(rate) FROM share', $url ) )[0], '<=', 4000, 'the shares are no more than the limit' );
 	$_->stop for $x, $y;

@@ -84,7 +84,8 @@ my $cpu = watched(selftest_sh_cpu => {try => 'spin'});
 my $cpu_ms = json_to(text_of('/etc/paddock/templates/selftest_sh_cpu/template.json'))->{limits}{maxCpuMs};
 my $used = $cpu->{cpu_us} / 1000;
 like(json_of($cpu->{view}{error}), qr/"limit":"cpu"/, "a program's CPU is limited", json_of($cpu->{view}));
-ok($used >= $cpu_ms && $used < 10 * $cpu_ms, 'and cpu.stat has as much', "$used ms where $cpu_ms ms are allowed");
+# the last look at cpu.stat may be a moment before the end
+ok($used >= 0.8 * $cpu_ms && $used < 10 * $cpu_ms, 'and cpu.stat has as much', "$used ms where $cpu_ms ms are allowed");
 note("$used ms of CPU by cpu.stat where $cpu_ms ms are allowed");
 
 # ---- what no group counts ----

@@ -278,6 +278,7 @@ int shim_prepare(void)
 	struct sigaction none = {.sa_handler = SIG_IGN};
 	int rc = signals_install();
 
+	shim_cpu_prepare();
 	if (rc < 0)
 		return rc;
 	if (sigaction(SIGCHLD, &child, NULL) != 0 ||

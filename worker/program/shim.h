@@ -15,6 +15,7 @@
  *   shim_questions.c  the questions among them, and their answers
  *   shim_files.c      files of the program's that become artifacts
  *   shim_output.c     files in out/, when the program has ended
+ *   shim_cpu.c        the CPU time of all processes
  *   shim_watch.c      what all processes use together
  */
 #ifndef WORKER_PROGRAM_SHIM_H

@@ -284,22 +284,36 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes);
 /* Measure what all processes use; a limit that is met ends the run. */
 void shim_watch(const struct shim *s);
 
-/* Tell the supervisor the CPU time that was measured. */
-void shim_tell_used(const struct shim *s);
-
-/* All processes have ended and were waited for: measure and tell what they used. */
-void shim_watch_ended(const struct shim *s);
-
 /*
  * The program has failed, perhaps because the kernel refused it a process,
  * which it does not report. Processes that it left still exist.
  */
 void shim_watch_failed(const struct shim *s);
 
+/* Write the name of PID to COMM (SIZE bytes). */
+void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
+
+/* ---- shim_cpu.c ---- */
+
+void shim_cpu_prepare(void); /* before the cage, which hides the processors */
+
+/* A look begins, meets a process whose /proc/PID/stat is STAT, has met all. */
+void shim_cpu_begin(void);
+void shim_cpu_see(long pid, const char *stat);
+void shim_cpu_end(void);
+
+/* CPU time: of those that live, so many TICKS, of those that ended, and the shim's. */
+uint64_t shim_cpu_ms(uint64_t ticks);
+/* Without what S's program had used before its run. */
+uint64_t shim_cpu_since_start(const struct shim *s, uint64_t ms);
+
 /* CPU time, as getrusage(2) has it. */
 uint64_t shim_rusage_ms(int whose);
 
-/* Write the name of PID to COMM (SIZE bytes). */
-void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
+/* Tell the supervisor the CPU time that was measured. */
+void shim_tell_used(const struct shim *s);
+
+/* All processes have ended and were waited for: measure and tell what they used. */
+void shim_watch_ended(const struct shim *s);
 
 #endif

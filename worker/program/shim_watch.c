@@ -14,13 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/mem.h"
-#include "worker/channel.h"
 
 /*
  * Where no cgroup divides CPU time, the kernel gives each session as much as
@@ -325,8 +321,11 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 	int fd = openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
+	bool counts = u != NULL && !s->p->grouped; /* else the kernel does */
 	char text[1024];
 
+	if (counts)
+		shim_cpu_begin();
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		long pid = strtol(e->d_name, NULL, 10);
 
@@ -335,6 +334,8 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 			continue;
 		if (u != NULL)
 			add_stat(u, text);
+		if (counts)
+			shim_cpu_see(pid, text);
 		if (u != NULL)
 			add_unseen(s, u, pid, text);
 		if (own != NULL)
@@ -342,69 +343,8 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 	}
 	if (d != NULL)
 		closedir(d);
-}
-
-uint64_t shim_rusage_ms(int whose)
-{
-	struct rusage r;
-
-	if (getrusage(whose, &r) != 0)
-		return 0;
-	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
-	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
-}
-
-static uint64_t before[2]; /* by the last two looks */
-static uint64_t lost;
-
-static uint64_t least_before(void)
-{
-	return before[0] < before[1] ? before[0] : before[1];
-}
-
-/*
- * Who is waited for is in the account of who waits. What one used that nobody waits
- * for leaves all accounts with it, so that they have less than before: at two looks,
- * for one may have met a process twice, in its own account and its parent's.
- */
-static uint64_t with_lost(uint64_t ms)
-{
-	uint64_t least = least_before();
-
-	if (ms < least)
-		lost += least - ms;
-	before[1] = ms < least ? ms : before[0];
-	before[0] = ms;
-	return ms + lost;
-}
-
-/* Theirs, and ours, which we use for them. */
-static uint64_t cpu_ms(const struct use *u)
-{
-	return with_lost(u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
-			 shim_rusage_ms(RUSAGE_CHILDREN) +
-			 shim_rusage_ms(RUSAGE_SELF));
-}
-
-static uint64_t since_start(const struct shim *s, uint64_t ms)
-{
-	return ms - (s->start_cpu_ms < ms ? s->start_cpu_ms : ms);
-}
-
-void shim_tell_used(const struct shim *s)
-{
-	channel_send(&(struct msg){
-	    .type = MSG_USED,
-	    .used = {.cpu_ms = since_start(s, least_before() + lost)}});
-}
-
-void shim_watch_ended(const struct shim *s)
-{
-	const struct use none = {0};
-
-	for (size_t i = 0; i < ARRAY_LEN(before); i++)
-		(void)cpu_ms(&none);
-	shim_tell_used(s);
+	if (counts)
+		shim_cpu_end();
 }
 
 /* What the kernel holds for them, where nobody else charges it. */
@@ -485,7 +425,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 		each_process(s, NULL, &r.own_bytes);
 		r.own_bytes += written;
 	}
-	r.cpu_ms = cpu_ms(&u);
+	r.cpu_ms = shim_cpu_ms(u.cpu_ticks);
 	r.too_many = u.threads > s->p->limits.processes ||
 		     (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
 		     u.descriptors > descriptors_allowed(s) ||
@@ -499,7 +439,7 @@ void shim_watch(const struct shim *s)
 	uint64_t ms;
 
 	each_process(s, &u, NULL);
-	ms = since_start(s, cpu_ms(&u));
+	ms = shim_cpu_since_start(s, shim_cpu_ms(u.cpu_ticks));
 	if (ms > s->p->w.cpu_ms)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",

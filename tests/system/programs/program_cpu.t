@@ -13,6 +13,15 @@ my %templates = (
     unwaited => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
 				 ' for (1 .. 60) { my $pid = fork; if (!$pid) { burn(0.45); exit } select undef, undef, undef, 0.5; } print 1'),
 		 limits => {maxCpuMs => 2000, maxTimeoutMs => 60000}},
+    # the same, of which no look sees more than a part
+    (map { my ($how, $ignore) = @$_; ("brief_$how" => {program => perl("$burn $ignore; <STDIN>;" .
+	    ' for (1 .. 600) { my $pid = fork; if (!$pid) { burn(0.01 + 0.04 * rand); exit } wait } print 1'),
+						       limits => {maxCpuMs => 2000, maxTimeoutMs => 120_000}}) }
+	 [ignored => q($SIG{CHLD} = 'IGNORE')],
+	 [flagged => 'use POSIX; sigaction(SIGCHLD, POSIX::SigAction->new(sub {}, POSIX::SigSet->new, SA_NOCLDWAIT))']),
+    # as brief as these, with a parent that waits
+    brief_waited => {program => perl("$burn <STDIN>; for (1 .. 40) { my \$pid = fork; if (!\$pid) { burn(0.02); exit } waitpid \$pid, 0 } print 1"),
+		     limits => {maxCpuMs => 30_000, maxTimeoutMs => 120_000}},
     waited => {program => perl("$burn <STDIN>; for (1 .. 12) { my \$pid = fork; if (!\$pid) { burn(0.02); exit } waitpid \$pid, 0 } print 1"),
 	       limits => {maxCpuMs => 30000, maxTimeoutMs => 60000}},
     busy => {program => perl("$burn my \$pid = fork; if (!\$pid) { burn(0.4); print STDERR qq(burnt\\n); sleep 99 } sleep 99"),
@@ -32,6 +41,15 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
 	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
 	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, '…and charged');
+	for my $how (qw(ignored flagged)) {
+		my $v = $s->run_sync("brief_$how");
+
+		is("$v->{error}{errorCode} $v->{error}{details}{limit}", 'RESOURCE_LIMIT cpu', "brief ones, too: $how") or diag(json_of($v));
+		cmp_ok(charged($s, $v->{runId}), '>=', 1500, '…and charged');
+	}
+	my $waited = $s->run_sync('brief_waited');
+	is($waited->{result}, 1, 'where somebody waits for them, they count,');
+	cmp_ok(charged($s, $waited->{runId}), '<', 1900, '…once');
 	is($s->run_sync('waited')->{result}, 1, 'those that are waited for count once');
 
 	my $id = $s->run_async('busy', {});

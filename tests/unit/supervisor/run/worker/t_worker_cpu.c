@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-/* Here no cgroup was made, so that each count is one that cannot be read. */
+/* Without a cgroup no count can be read. */
 TEST(count_that_fails)
 {
 	begin();
@@ -14,8 +14,7 @@ TEST(count_that_fails)
 	worker_cpu_watch(it.w);
 	for (int look = 1; look <= 3; look++) {
 		ok(evtimer_pending(it.w->cpu, NULL) != 0,
-		   "a count that cannot be read is no end of the watch: look %d",
-		   look);
+		   "an unreadable count is no end of the watch: look %d", look);
 		event_base_loop(it.base, EVLOOP_ONCE);
 	}
 	is_str(run_state_name(it.r->state), "running", "…nor of the run");
@@ -23,7 +22,7 @@ TEST(count_that_fails)
 	end();
 }
 
-/* What is charged of USED ms, where wait(2) knows of 1,500. */
+/* The charge for USED ms by the shim, with 1,500 ms by wait(2). */
 static int64_t charged_ms(uint64_t used_ms, bool held)
 {
 	struct rusage use = {.ru_utime = {1, 200000}, .ru_stime = {0, 300000}};
@@ -41,13 +40,16 @@ TEST(children_that_nobody_waits_for)
 
 	begin();
 	it.r->started_mono_ms = clock_mono_ms() - 10000;
-	is_int(charged_ms(0, false), 1500, "what is waited for is charged");
-	is_int(charged_ms(1400, false), 1500, "…where the shim saw less, too");
-	is_int(charged_ms(3750, false), 3750, "what the shim saw beyond is");
-	is_int(charged_ms(3750, true), 1500, "…but where a cgroup counts");
+	is_int(charged_ms(0, false), 1500,
+	       "the time of awaited children is charged");
+	is_int(charged_ms(1400, false), 1500,
+	       "…also above the figure of the shim");
+	is_int(charged_ms(3750, false), 3750,
+	       "a higher figure of the shim is charged");
+	is_int(charged_ms(3750, true), 1500, "…but not beside a cgroup");
 	ok(charged_ms(MSG_INT_MAX, false) >= 10000 * processors,
-	   "a shim that lies is believed what could have been used,");
-	ok(charged_ms(MSG_INT_MAX, false) < 600000 * processors, "and no more");
+	   "a false figure is charged up to the time of all processors,");
+	ok(charged_ms(MSG_INT_MAX, false) < 600000 * processors, "not above");
 	end();
 }
 

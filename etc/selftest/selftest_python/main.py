@@ -180,14 +180,12 @@ def socket_buffers():
 
 
 def executions():
-    with open("odd", "wb") as f:
-        f.write(b"\xfe\xff\xfe\xff")
-    os.chmod("odd", 0o700)
+    # No file is there, so that no kernel starts a helper for its format: all executions count.
     for _ in range(MANY):
         try:
-            os.execv("odd", ["odd"])
+            os.execv("nothing", ["nothing"])
         except OSError as e:
-            if e.errno != errno.ENOEXEC:
+            if e.errno != errno.ENOENT:
                 return errno.errorcode[e.errno]
     return "no end after %d" % MANY
 

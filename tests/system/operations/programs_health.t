@@ -80,7 +80,7 @@ $s->stop;
 my $only = Http->new(templates => {prog => sh('echo 1')}, @mounts);
 ok(groups($only, 'ro'), 'a server of programs alone');
 $only->client->greeted->run_sync('prog');
-# The trial at the start may meet groups that break under it: the next trial has the cause.
+# Groups may break during the first trial; the next trial of a program has the cause.
 ok(until_true('it not to be ready', sub { my $r = ready_of($only); $r->{status} == 503 && $r->{json}{reason} =~ $all }),
    'is not ready when they cannot be run, and says why');
 ok(groups($only, 'rw'), 'mended');

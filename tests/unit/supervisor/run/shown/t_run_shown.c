@@ -2,6 +2,10 @@
 /* How often others are shown a run of which clients there say something. */
 #include "supervisor/run/shown/run_shown.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/os/dir_remove.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/mcp/input/input_guests.h"
 #include "supervisor/spawn/isolation.h"
@@ -47,11 +51,14 @@ static void often(size_t message, size_t asks, const char *what)
 	struct isolation isolation = {0};
 	struct context own;
 	struct run_shows *all;
+	char dir[] = "/tmp/paddock-shown-XXXXXX";
 
 	start(true);
 	own = ctx;
 	own.isolation = &isolation;
-	own.store = store_start(".", "inst_shown");
+	if (mkdtemp(dir) == NULL)
+		abort();
+	own.store = store_start(dir, "inst_shown");
 	store_set_url(own.store, "postgresql:///none?host=/nonexistent");
 	all = run_shows_new(&own, asked);
 	has_guest(it.r);
@@ -74,6 +81,7 @@ static void often(size_t message, size_t asks, const char *what)
 	stop();
 	run_shows_free(all);
 	store_stop(own.store, 0);
+	dir_remove(AT_FDCWD, dir);
 }
 
 int main(void)

@@ -2,15 +2,12 @@
 /* How often others are shown a run of which clients there say something. */
 #include "supervisor/run/shown/run_shown.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-
-#include "base/os/dir_remove.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/mcp/input/input_guests.h"
 #include "supervisor/spawn/isolation.h"
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
 
 #define TELLS 2000
 #define LONG_MS 200 /* some shows of little, and one of much */
@@ -51,13 +48,11 @@ static void often(size_t message, size_t asks, const char *what)
 	struct isolation isolation = {0};
 	struct context own;
 	struct run_shows *all;
-	char dir[] = "/tmp/paddock-shown-XXXXXX";
+	char *dir = help_dir();
 
 	start(true);
 	own = ctx;
 	own.isolation = &isolation;
-	if (mkdtemp(dir) == NULL)
-		abort();
 	own.store = store_start(dir, "inst_shown");
 	store_set_url(own.store, "postgresql:///none?host=/nonexistent");
 	all = run_shows_new(&own, asked);
@@ -81,7 +76,7 @@ static void often(size_t message, size_t asks, const char *what)
 	stop();
 	run_shows_free(all);
 	store_stop(own.store, 0);
-	dir_remove(AT_FDCWD, dir);
+	help_remove(dir);
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 #include "worker/wait.h"
 
 /* The time that a burst takes at our pace, which is the same at any rate. */
+#define WAITING_US 100000 /* from call to call of while_waiting() */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
 enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
@@ -44,6 +45,13 @@ void channel_set_rate(uint64_t messages_per_second)
  */
 static int64_t empty_ns;
 
+static void (*while_waiting)(void);
+
+void channel_while_waiting(void (*call)(void))
+{
+	while_waiting = call;
+}
+
 static void pace(uint64_t messages)
 {
 	int64_t now = clock_mono_us() * 1000;
@@ -52,7 +60,14 @@ static void pace(uint64_t messages)
 		empty_ns = now;
 	empty_ns += (int64_t)messages * ns_per_message;
 	while (empty_ns - now > SPAN_NS) {
-		wait_until(wait_ticket(), (empty_ns - SPAN_NS) / 1000 + 1);
+		int64_t until = (empty_ns - SPAN_NS) / 1000 + 1;
+		int64_t soon = now / 1000 + WAITING_US;
+
+		if (while_waiting != NULL && until > soon)
+			until = soon;
+		wait_until(wait_ticket(), until);
+		if (while_waiting != NULL)
+			while_waiting();
 		now = clock_mono_us() * 1000;
 	}
 }

@@ -44,4 +44,10 @@ void channel_broken(void) __attribute__((noreturn));
 _Noreturn void channel_last_fail(const char *code, const char *message,
 				 struct str details);
 
+/*
+ * Have CALL called ten times a second while a message waits for its turn in the
+ * worker's rate of messages, before the message is begun. NULL: no more.
+ */
+void channel_while_waiting(void (*call)(void));
+
 #endif

@@ -366,23 +366,28 @@ void request_tool_error(struct request *c, struct tool_error *r)
 
 /* ---- a watched run ---- */
 
-static void on_recorded(struct request *c, struct run *r,
+void request_unrecorded(struct request *c, const struct run *r,
 			const char *unrecorded)
 {
 	struct tool_error tool_error = {0};
 
-	progress_stop(&c->progress, true);
-	request_unwatch(c);
-	if (unrecorded == NULL) {
-		c->ops->run_ended(c, r);
-		return;
-	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE",
 		       json_pack("runId:s status:s retryAfterMs:i", r->id,
 				 run_status(r), ADMISSION_STORE_MS),
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       unrecorded);
 	request_tool_error(c, &tool_error);
+}
+
+static void on_recorded(struct request *c, struct run *r,
+			const char *unrecorded)
+{
+	progress_stop(&c->progress, true);
+	request_unwatch(c);
+	if (unrecorded == NULL)
+		c->ops->run_ended(c, r);
+	else
+		request_unrecorded(c, r, unrecorded);
 }
 
 static void on_notice(struct run_watch *w, struct run *r,

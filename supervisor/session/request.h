@@ -158,6 +158,9 @@ void request_drop(struct request *c, bool cancel_run);
 /* Have C wait for R, which has not ended, and show its progress. */
 void request_watch(struct request *c, struct run *r);
 void request_unwatch(struct request *c);
+/* Answer C that R has ended, and cannot be recorded for the reason UNRECORDED. */
+void request_unrecorded(struct request *c, const struct run *r,
+			const char *unrecorded);
 /*
  * Does C's client not read, or read much already? Then a large answer which can
  * be had again is not made yet, since it would take memory. AGAIN (with C) is

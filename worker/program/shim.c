@@ -47,15 +47,16 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	channel_while_waiting(NULL); /* nothing fails a second time */
 	va_start(ap, fmt);
 	n = vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	if (n < 0 || (size_t)n >= sizeof(message))
 		n = sizeof(message) - 1;
+	shim_end_all(); /* first, since the message may wait for its turn */
 	report_fail(code, message, (size_t)n,
 		    details != NULL ? (struct str){details, strlen(details)}
 				    : (struct str){0});
-	shim_end_all();
 	_exit(SHIM_EXIT_SENT);
 }
 
@@ -205,9 +206,22 @@ static bool is_over(int *status)
 	return over;
 }
 
+void shim_watch_due(void)
+{
+	static int64_t watched_ms;
+	static bool within;
+
+	if (within || clock_mono_ms() - watched_ms < WATCH_MS)
+		return;
+	within = true;
+	shim_watch(&shim);
+	within = false;
+	watched_ms = clock_mono_ms();
+}
+
 _Noreturn static void serve(void)
 {
-	int64_t watched_ms = 0, told_ms = clock_mono_ms();
+	int64_t told_ms = clock_mono_ms();
 	int status = 0;
 	bool terminated = false;
 
@@ -223,10 +237,7 @@ _Noreturn static void serve(void)
 			terminated = true;
 		}
 		progress_tick();
-		if (clock_mono_ms() - watched_ms >= WATCH_MS) {
-			shim_watch(&shim);
-			watched_ms = clock_mono_ms();
-		}
+		shim_watch_due();
 		if (clock_mono_ms() - told_ms >= TELL_MS) {
 			shim_tell_used(&shim);
 			told_ms = clock_mono_ms();
@@ -371,5 +382,6 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	}
 	if (shim.run.id_by_line)
 		tell_id();
+	channel_while_waiting(shim_watch_due);
 	serve();
 }

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/os/sys.h"
 #include "base/text/missing_module.h"
+#include "worker/channel.h"
 #include "worker/report.h"
 #include "worker/signals.h"
 #include "worker/text.h"
@@ -216,6 +217,7 @@ _Noreturn static void send_result(void)
 
 void shim_finish(struct shim *s, int status)
 {
+	channel_while_waiting(NULL); /* the program has ended in time */
 	if (status != 0 && !signals_cancelled())
 		shim_watch_failed(s);
 	shim_end_all();

@@ -310,6 +310,13 @@ uint64_t shim_cpu_since_start(const struct shim *s, uint64_t ms);
 /* CPU time, as getrusage(2) has it. */
 uint64_t shim_rusage_ms(int whose);
 
+/*
+ * Call shim_watch() if the last call was a tenth of a second ago. Each part of
+ * the shim that may wait for long calls this, so that no program's messages
+ * keep the shim from its limits.
+ */
+void shim_watch_due(void);
+
 /* Tell the supervisor the CPU time that was measured. */
 void shim_tell_used(const struct shim *s);
 

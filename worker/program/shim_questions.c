@@ -6,8 +6,10 @@
  */
 #include "worker/program/shim_private.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "worker/channel.h"
@@ -107,12 +109,22 @@ static int take_answer(struct shim *s, bool *ok, struct buf *body)
 	return 0;
 }
 
+/* Has the supervisor answered, within a tenth of a second? */
+static bool is_answered(void)
+{
+	struct pollfd p = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
+	struct timespec ts = {.tv_nsec = 100000000};
+
+	return ppoll(&p, 1, &ts, NULL) > 0;
+}
+
 bool shim_await_artifact(struct shim *s, struct buf *body)
 {
 	bool ok = false;
 
-	while (take_answer(s, &ok, body) == 0)
-		;
+	do
+		shim_watch_due();
+	while (!is_answered() || take_answer(s, &ok, body) == 0);
 	return ok;
 }
 

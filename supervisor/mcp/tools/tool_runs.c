@@ -166,6 +166,25 @@ static void answer_now(struct request *c, struct run *r)
 	present_ours(c, r);
 }
 
+static void look_now(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+
+	(void)fd, (void)what;
+	look(c, json_member(c->msg.params, "arguments"));
+}
+
+/* R's end is recorded, or cannot be for the reason UNRECORDED. */
+static void answer_end(struct request *c, struct run *r, const char *unrecorded)
+{
+	end_wait_free(take_end_wait(c));
+	set_left(c, 0);
+	if (unrecorded != NULL)
+		request_unrecorded(c, r, unrecorded);
+	else if (!request_backlogged(c, look_now))
+		present_ours(c, r);
+}
+
 static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
@@ -174,7 +193,9 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	bool asks = (n->kind == NOTICE_STATE || n->kind == NOTICE_ASKED) &&
 		    r->state == RUN_AWAITING_INPUT;
 
-	if (asks || n->kind == NOTICE_RECORDED || n->kind == NOTICE_LEFT) {
+	if (n->kind == NOTICE_RECORDED) {
+		answer_end(c, r, n->unrecorded);
+	} else if (asks || n->kind == NOTICE_LEFT) {
 		answer_now(c, r);
 		/* the run left memory: the row says more */
 	} else if (n->kind == NOTICE_RELEASED) {

@@ -333,34 +333,21 @@ static void on_born(struct spawner_child *child, int err)
 		send_run(l);
 }
 
-static void on_exit_of(struct spawner_child *child, int status,
-		       const struct rusage *use)
-{
-	struct look *l = CONTAINER(child, struct look, child);
-	struct cgroup_use ignored;
-
-	(void)status, (void)use;
-	if (l->held)
-		cgroup_run_end(child->slot, &ignored);
-	end(l);
-}
-
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+/* Take one frame of the worker's. False: there is no more now, or at all. */
+static bool take_frame(struct look *l)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
-	struct look *l = arg;
 	const char *errmsg;
 	struct msg m;
-	ssize_t n = chan_recv((int)fd, frame);
+	ssize_t n = chan_recv(l->fd, frame);
 
-	(void)what;
 	if (n == -EAGAIN)
-		return;
+		return false;
 	if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0) {
 		event_del(l->readable); /* on_exit_of() follows */
 		if (n != 0)
 			kill_look(l);
-		return;
+		return false;
 	}
 	/* the result is small, so it comes in one message */
 	if (m.type == MSG_RESULT && !l->told &&
@@ -370,6 +357,29 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		snprintf(l->said, sizeof(l->said), "%.*s",
 			 (int)m.fail.message.n, m.fail.message.p);
 	l->told = l->told || m.type == MSG_RESULT || m.type == MSG_FAIL;
+	return true;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	(void)take_frame(arg);
+}
+
+static void on_exit_of(struct spawner_child *child, int status,
+		       const struct rusage *use)
+{
+	struct look *l = CONTAINER(child, struct look, child);
+	struct cgroup_use ignored;
+
+	(void)status, (void)use;
+	child->pid = 0; /* reaped: nobody is killed any more */
+	/* frames may be unread, the result among them */
+	while (take_frame(l))
+		;
+	if (l->held)
+		cgroup_run_end(child->slot, &ignored);
+	end(l);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)

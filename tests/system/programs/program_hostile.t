@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Programs that turn against their shim, their pipes and their tree: each can
-# spoil its own run, and no more. As root, and as an ordinary user.
+# Programs that turn against the shim, the pipes and the tree of a run: a program can
+# spoil the program's own run, and no more. As root, and as an ordinary user.
 use lib 'tests/lib';
 use Paddock;
 
@@ -28,7 +28,7 @@ my %templates = (
 	syswrite F, "x" for 1 .. 100000; syswrite F, qq("}}\n); print 1'),
     nul => pl('print "\0"'),
     odd_id => pl('open F, ">&=3"; syswrite F, q({"artifact":{"id":["x"],"name":"a","data":""}}) . "\n"; sleep 9'),
-    # calls that fail as one expects
+    # calls with errors
     calls => pl('my ($o, %e) = "";
 	ioctl(STDIN, 0x5412, $o) // ($e{sti} = $! + 0);
 	ioctl(STDIN, 0x541E, $o) // ($e{odd} = $! + 0);
@@ -54,6 +54,11 @@ my %templates = (
 	while (1) { for (1 .. 50) { rename "out/$_", "out/x$_" } for (1 .. 50) { rename "out/x$_", "out/$_" } } }
 	close W; <R>; print 1'),
     deep => pl('my $p = "out"; mkdir $p; for (1 .. 18) { $p .= "/d"; mkdir $p } print 1'),
+    # lines for minutes of the shim, and memory meanwhile
+    floods => pl('fcntl(STDERR, 4, 2048); syswrite STDERR, "a\n" for 1 .. 400;
+	syswrite STDERR, "a\n" x 32000; select undef, undef, undef, 0.5;
+	for (1 .. 3) { next if fork; my $x = "x" x (100 << 20); sleep 600; exit } 1 while wait > 0',
+		 limits => {maxMessagesPerSecond => 100, maxMemoryBytes => 64 << 20, maxTimeoutMs => 60000}),
     # questions
     elicits => pl('open F, ">&=3"; open A, "<&=4";
 	syswrite F, q({"elicit":{"id":"q1","message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}) . "\n";
@@ -188,7 +193,7 @@ sub asks {
 	is($s->result($id)->{view}{value}{content}{text}, 'ho', '…which answers');
 }
 
-# How long a run may take is its requestor's to say; what starts it is everybody's.
+# A requestor sets the time of a run; all requestors share the zygote.
 sub hurries {
 	my ($s) = @_;
 	my @zygotes = $s->zygotes;
@@ -197,6 +202,14 @@ sub hurries {
 	until_true('they have ended', sub {
 		!grep { @{$s->tool(list_task_runs => {status => $_})->{view}{runs}} } qw(queued running) });
 	is_deeply([$s->zygotes], \@zygotes, 'runs of a millisecond end no zygote');
+}
+
+# The shim looks at limits while messages wait for their turn.
+sub floods {
+	my ($s) = @_;
+	my $e = error_of($s->run_sync('floods'));
+
+	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT memory', 'a program that floods its shim with lines is held to its memory');
 }
 
 sub log_of {
@@ -223,6 +236,7 @@ for (users()) {
 		subtest 'calls' => \&calls, $s;
 		subtest 'out' => \&out, $s;
 		subtest 'hurries' => \&hurries, $s;
+		subtest 'floods' => \&floods, $s;
 		$s->stop;
 	};
 }

@@ -212,10 +212,14 @@ sub turn_lines {
 {
 	my %how;
 
-	for my $body (map { $_->body } ask_much()) {
-		$how{$1} += $2 while $body =~ /"(QUOTA_EXCEEDED|INPUT_TIMEOUT|answered)":(\d+)/g;
+	# An unread stream may end before the answer while memory is short, so the runs are asked.
+	$_->body for ask_much();
+	for my $run ($eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*) {
+		my $counts = $eve->ended($run->{runId})->{result};
+
+		$how{$_} += $counts->{$_} for keys %$counts;
 	}
-	cmp_ok($how{INPUT_TIMEOUT} // 0, '>', 0, 'some questions of many values wait');
+	cmp_ok($how{INPUT_TIMEOUT} // 0, '>', 0, 'some questions of many values wait') or diag(json_of(\%how));
 	cmp_ok($how{QUOTA_EXCEEDED} // 0, '>', 0, '…and others are refused to their template');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 }

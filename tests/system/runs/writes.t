@@ -214,6 +214,7 @@ sub rows_by {
 
 		$c->saying($_, 'dozing') for $going, $last, $task;
 		my $result = $c->request('tasks/result', {taskId => $task});
+		my $waits = $c->request('tools/call', {name => 'get_task_run', arguments => {runId => $task, waitMs => 45000}});
 		fault($s, $f->{line});
 		unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $re, "$name: a run is refused");
 		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, '  so is one that would be promised');
@@ -231,6 +232,7 @@ sub rows_by {
 		ok(met($s), '  the fault was met');
 		kill KILL => $s->worker_pid($task);
 		like(($c->answer($result) // {})->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
+		like(json_of($c->answer($waits) // {}), qr/STORE_UNAVAILABLE.*the run ended, but its outcome cannot be recorded/, '  and so does get_task_run with waitMs');
 		$c->tool(cancel_task_run => {runId => $going});
 		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
 		if ($f->{reads}) {

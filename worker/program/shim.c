@@ -38,6 +38,7 @@
 
 static struct shim shim;
 static struct sandbox_program cage;
+static bool serving; /* the program runs, so that limits are looked at */
 
 /* ---- the last message ---- */
 
@@ -211,7 +212,7 @@ void shim_watch_due(void)
 	static int64_t watched_ms;
 	static bool within;
 
-	if (within || clock_mono_ms() - watched_ms < WATCH_MS)
+	if (!serving || within || clock_mono_ms() - watched_ms < WATCH_MS)
 		return;
 	within = true;
 	shim_watch(&shim);
@@ -382,6 +383,7 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	}
 	if (shim.run.id_by_line)
 		tell_id();
+	serving = true;
 	channel_while_waiting(shim_watch_due);
 	serve();
 }

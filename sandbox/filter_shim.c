@@ -119,7 +119,7 @@ const struct filter_table filter_no_locks = {.rules = no_locks,
 static const struct filter_rule one_exec[] = {
     {SYS(execve), DENY(EPERM), 1, {NE(0, FILTER_EXEC_AT)}},
     {SYS(execveat), DENY(EPERM), 0, {}},
-    /* nothing is mapped there: wherever one of the bits below is set… */
+    /* no mapping at an address below BELOW with one of these bits */
     NOT_AT(0),
     NOT_AT(1),
     NOT_AT(2),
@@ -137,17 +137,17 @@ static const struct filter_rule one_exec[] = {
     NOT_AT(14),
     NOT_AT(15),
     NOT_AT(16),
-    /* …or from zero on, which vm.mmap_min_addr may allow… */
+    /* no mapping from zero on, which vm.mmap_min_addr may allow */
     NOT_AT_ZERO(MAP_FIXED),
     NOT_AT_ZERO(MAP_FIXED_NOREPLACE),
-    /* …nor grows down to it, nor is moved… */
+    /* no mapping grows down to the address, or is moved there */
     {SYS(mmap), DENY(EPERM), 1, {MASKED(3, MAP_GROWSDOWN, MAP_GROWSDOWN)}},
     {SYS(mremap), DENY(EPERM), 1, {MASKED(3, MREMAP_FIXED, MREMAP_FIXED)}},
     {SYS(mremap),
      DENY(EPERM),
      1,
      {MASKED(3, MREMAP_DONTUNMAP, MREMAP_DONTUNMAP)}},
-#ifdef ARCH_MAP_VDSO_X32 /* …nor put there by the kernel */
+#ifdef ARCH_MAP_VDSO_X32 /* the kernel maps no vDSO there */
     NO_VDSO(ARCH_MAP_VDSO_X32),
     NO_VDSO(ARCH_MAP_VDSO_32),
     NO_VDSO(ARCH_MAP_VDSO_64),

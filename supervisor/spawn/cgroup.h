@@ -84,7 +84,7 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
  * have used nothing. As above; to be moved again would take them milliseconds.
  */
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits);
-/* What SLOT's processes have used so far, those that nobody waited for too; or -1. */
+/* Return the CPU time (ms) of SLOT's processes so far, unwaited ones too; or -1. */
 int64_t cgroup_run_cpu_ms(uint32_t slot);
 /* What SLOT's processes used; whoever is left of them is killed. */
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use);

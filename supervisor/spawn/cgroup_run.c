@@ -178,7 +178,7 @@ static int enter(struct slot *s, const struct cgroup_limits *limits, pid_t pid)
 	return rc;
 }
 
-/* One that was there before may have been removed by somebody: it is made anew. */
+/* A kept group may have been removed from outside: the group is made anew. */
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid)
 {

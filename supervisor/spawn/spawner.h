@@ -42,8 +42,8 @@ struct spawner_package {
 	char *path;
 	struct file_id id; /* programs see this one there, or none */
 	char digest[65];   /* it had then */
-	bool copied;	/* they see a copy, which has that digest, or none… */
-	bool copied_if; /* …or itself, where it cannot be copied */
+	bool copied;	   /* runs see a copy with that digest, or no package */
+	bool copied_if;	   /* runs see the package where no copy can be made */
 };
 
 /*

@@ -58,7 +58,7 @@ struct zygote_pool {
 	struct event *restart;
 	int64_t restart_ms;
 	unsigned failed_starts;
-	char why[ZYGOTE_PROTO_TEXT_MAX]; /* …the last one */
+	char why[ZYGOTE_PROTO_TEXT_MAX]; /* the cause of the last failure */
 	bool said;			 /* by itself, before it ended */
 	bool measured;			 /* some zygote has reported */
 	int64_t renewed_ms; /* when it was, for what it could not show */

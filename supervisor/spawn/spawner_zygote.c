@@ -29,9 +29,9 @@
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
 #define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
 #define RESTART_MAX_MS 5000
-#define FAILED_STARTS_MAX 5 /* zygotes in a row that never reported… */
+#define FAILED_STARTS_MAX 5 /* zygotes in a row, before one served */
 #define FAILED_LATER_MAX                                                       \
-	20 /* …once one did: a minute and a half. Then it is told */
+	20 /* after one served: a minute and a half until the log tells */
 
 static int read_events(struct zygote *z);
 static void on_event(evutil_socket_t fd, short what, void *arg);

@@ -63,7 +63,7 @@ static size_t values_most(const struct runs *s, size_t len)
 	return values < JSON_VALUES_MAX ? values : JSON_VALUES_MAX;
 }
 
-/* What reading LEN bytes may take at the most, before they are looked at. */
+/* Return how much memory the parse of LEN unread bytes may take at the most. */
 static size_t tree_most(const struct runs *s, size_t len)
 {
 	size_t values = len / 2 + 1, most = values_most(s, len);

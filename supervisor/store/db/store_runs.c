@@ -106,7 +106,7 @@ static void refused(struct store *s, struct store_req *r, int rc)
 	s->errmsg[0] = '\0';
 }
 
-/* What was promised is an end, and the database cannot hold what is told of it. */
+/* Does the database refuse the text of a promised end, by the error RC? */
 static bool is_end_refused(const struct store *s, const struct store_req *r,
 			   int rc)
 {

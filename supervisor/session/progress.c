@@ -2,8 +2,8 @@
 /*
  * progress.c - notifications about a run: progress for a client which gave a
  * token, at most one in EVERY_MS, and log lines. request.c and task_notify.c
- * feed it. Nothing is sent to a client which does not read; the last progress
- * is sent at the end.
+ * feed it. Nothing is sent to a client which does not read, and no log line
+ * behind which answers would wait; the last progress is sent at the end.
  */
 #include "supervisor/session/progress.h"
 
@@ -84,7 +84,7 @@ void progress_log(struct progress *p, const struct run *r,
 	struct json_object *o;
 
 	if ((int)said->level > p->terms->log_level ||
-	    session_is_backlogged(p->session))
+	    session_lags(p->session))
 		return;
 	o = json_pack("level:s logger:s data:S _meta?o",
 		      mcp_level_name(said->level), r->template->id, said->text,

@@ -334,6 +334,12 @@ bool session_is_backlogged(const struct session *s)
 	return s->ops->backlogged != NULL && s->ops->backlogged(s->arg);
 }
 
+bool session_lags(const struct session *s)
+{
+	return s->ops->lags != NULL ? s->ops->lags(s->arg)
+				    : session_is_backlogged(s);
+}
+
 bool session_over_read_limit(const struct session *s)
 {
 	return s->n_reads >= SESSION_READS_MAX ||

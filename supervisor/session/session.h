@@ -72,6 +72,11 @@ struct session_ops {
 	/* Is too much of what was sent unread? Then send answers alone. */
 	bool (*backlogged)(void *arg);
 	/*
+	 * Would the next answer wait behind many unread bytes, which share its
+	 * stream? Then send no log lines. NULL: as backlogged().
+	 */
+	bool (*lags)(void *arg);
+	/*
 	 * A large answer is no longer awaited, or a batch was taken: go on with
 	 * the next message. NULL: nothing waits.
 	 */
@@ -259,6 +264,8 @@ void session_changed(struct session *s);
 bool session_has_push_stream(const struct session *s);
 /* Does S's client leave too much unread? */
 bool session_is_backlogged(const struct session *s);
+/* Would log lines to S's client delay the answers to S's requests? */
+bool session_lags(const struct session *s);
 /*
  * Is S backlogged, or awaiting enough large answers, so that no more are made
  * now?

@@ -29,6 +29,7 @@
 
 #define READ_BYTES 65536
 #define UNSENT_MAX (8u << 20) /* bytes; with more unsent, stop reading */
+#define LAG_BYTES (1u << 20)  /* with more unsent, no log lines */
 #define LINES_EACH 4 /* a requestor's unfinished lines, in largest messages */
 #define LINE_LEAST 65536 /* bytes that a line may have in any case */
 #define FULL_MS 5	 /* between two checks for room for LARGE */
@@ -534,6 +535,13 @@ static bool is_backlogged(void *arg)
 	return c->backlogged;
 }
 
+static bool does_lag(void *arg)
+{
+	const struct stream_conn *c = arg;
+
+	return c->backlogged || unsent(c) > LAG_BYTES;
+}
+
 static bool take_bytes(void *arg, int64_t size, const struct session_bytes *to,
 		       void *to_arg)
 {
@@ -571,6 +579,7 @@ static const struct session_ops session_ops = {.send = send_line,
 					       .answer = send_answer,
 					       .answer_taken = send_taken,
 					       .backlogged = is_backlogged,
+					       .lags = does_lag,
 					       .read_done = on_read_done,
 					       .take_bytes = take_bytes,
 					       .bytes_room = on_bytes_room,

@@ -6,6 +6,7 @@ use Paddock;
 use Task;
 
 my %templates = (
+    talk => lua('for i = 1, 4000 do run.log("info", string.rep("y", 2000)) end return {}'),
     large => lua('run.sleep(inputs.ms) return {text = string.rep("x", inputs.size)}'),
 );
 
@@ -78,6 +79,31 @@ sub server { return Paddock->new(templates => \%templates, @_) }
 	   "$n large results are given as they are read");
 	my $peak = peak_kb($s->{pid});
 	cmp_ok($peak, '<', 250_000 * $ROOM, "at most ${peak} kB were held");
+	$s->{deaf} = 0;
+	$s->stop;
+}
+
+# ---- log lines that the client does not read ----
+{
+	my $s = server();
+	my ($text, $ping) = ('');
+
+	$s->init;
+	$s->request('tools/call', {name => 'talk', arguments => {}});
+	$s->{deaf} = 1;
+	$s->flush;
+	$s->log_has(qr/template=talk .*status=succeeded/);
+	$ping = $s->request('ping', {});
+	$s->flush;
+	until_true('the answer to the ping', sub {
+		my $got;
+
+		1 while $got = sysread $s->{from}, $text, 1 << 20, length $text;
+		return $text =~ /"id":$ping\b/ || defined $got;
+	});
+	like($text, qr/"id":$ping\b/, 'a ping is answered after 8 MB of log lines that the client has not read');
+	cmp_ok(length $text, '<', 3 << 20, 'fewer than 3 MiB of these log lines are sent before the answer');
+	like($text, qr/yyyy/, 'the first of the log lines are sent');
 	$s->{deaf} = 0;
 	$s->stop;
 }

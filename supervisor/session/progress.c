@@ -83,8 +83,7 @@ void progress_log(struct progress *p, const struct run *r,
 	const char *task_id = p->task_id;
 	struct json_object *o;
 
-	if ((int)said->level > p->terms->log_level ||
-	    session_lags(p->session))
+	if ((int)said->level > p->terms->log_level || session_lags(p->session))
 		return;
 	o = json_pack("level:s logger:s data:S _meta?o",
 		      mcp_level_name(said->level), r->template->id, said->text,

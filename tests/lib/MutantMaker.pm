@@ -86,7 +86,7 @@ sub mutants_sample {
 		@all[$i, $j] = @all[$j, $i];
 	}
 	splice @all, $count if @all > $count;
-	return sort { $a->{file} cmp $b->{file} || $a->{at} <=> $b->{at} } @all;
+	return @all; # in the order drawn, so that a part of a sample is a sample
 }
 
 sub squeezed { $_[0] =~ s/\s+/ /gr =~ s/^ //r }

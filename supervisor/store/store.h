@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "supervisor/store/store_columns.def"
 #include "supervisor/store/store_shared.h"
 
 struct store;
@@ -72,36 +73,13 @@ enum store_wait {
 struct store_run {
 	char id[ID_SIZE];
 	const char *requestor;
-	const char *template_id;
-	const char *version;
-	const char *digest; /* of the template package, hex */
-	enum store_status status;
-	int64_t created_ms;
-	int64_t started_ms;
-	int64_t updated_ms;
-	int64_t finished_ms;
-	int64_t expires_ms; /* when the row may be forgotten; 0: not yet */
-	bool cancelling;    /* RUNNING, but asked to end: it will be CANCELED */
-	enum store_task task;
-	int64_t task_ttl_ms;	 /* from created_ms on */
-	int64_t task_expires_ms; /* 0: no task, or one that is forgotten */
-	const char *task_note;	 /* ended: its outcome in words, or NULL */
-	const char
-	    *retried_from;  /* the id of the run that it repeats; or NULL */
-	const char *inputs; /* JSON; NULL: none are kept, or… */
-	/* …written: those of so many bytes stay that are there; 0: none do */
+	/* JSON; NULL: none are kept, or, written, INPUTS_BEFORE is not 0 */
+	const char *inputs;
+	/* written: the row's inputs of so many bytes stay; 0: it has none */
 	int64_t inputs_before;
-	/* JSON: an array, of members of INPUTS that were not kept; an object: they
-	   are here until it begins, and then no more; NULL: they stay */
-	const char *inputs_lack;
-	/* JSON: what a queued run needs to start again; one that runs has it when
-	   it is to be tried again should its instance die */
-	const char *options;
-	const char *idem_key;	 /* NULL: none */
-	const char *idem_digest; /* of the inputs, hex */
-	const char *view;	 /* JSON: the whole terminal view; NULL until
-				   then, and for a run that was interrupted */
-	const char *log;	 /* text, or NULL */
+	STORE_RUN_HEAD(STORE_RUN_MEMBER, )
+	STORE_RUN_BULK(STORE_RUN_MEMBER, )
+	STORE_RUN_ADDED(STORE_RUN_MEMBER, )
 	/* that it has used, as far as who writes knows; not read. What its row
 	   has is never less than before */
 	int64_t cpu_ms;

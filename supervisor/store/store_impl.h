@@ -407,8 +407,8 @@ struct store_column {
 		.kind = STORE_##what, .at = offsetof(struct row, field)        \
 	}
 
-/* ROW, whose columns are the first N parameters of ST. */
-void store_bind_row(struct store_cursor *st, const void *row,
+/* Bind N columns of ROW to the parameters of ST from number FIRST on. */
+void store_bind_row(struct store_cursor *st, int first, const void *row,
 		    const struct store_column *columns, size_t n);
 /*
  * The first N columns of ST's row into ROW. Its texts are in one block, which the

@@ -16,15 +16,21 @@
 
 #define FIELD(name) offsetof(struct store_req, name)
 
+/* The texts among the columns of a run. */
+#define COLUMN(t, n, name, kind, ...) COPIED_##kind(name)
+#define COPIED_TEXT(name) FIELD(run.name),
+#define COPIED_TIME(name)
+#define COPIED_INT(name)
+#define COPIED_FLAG(name)
+
 /* Where the strings of a request are. */
 static const size_t strings[] = {
     /* what is written */
-    FIELD(run.requestor), FIELD(run.template_id), FIELD(run.version),
-    FIELD(run.digest), FIELD(run.retried_from), FIELD(run.inputs),
-    FIELD(run.inputs_lack), FIELD(run.options), FIELD(run.idem_key),
-    FIELD(run.idem_digest), FIELD(run.view), FIELD(run.task_note),
-    FIELD(run.log), FIELD(run.asked), FIELD(artifact.requestor),
-    FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
+    FIELD(run.requestor), FIELD(run.inputs),
+    STORE_RUN_HEAD(COLUMN, ) STORE_RUN_BULK(COLUMN, ) STORE_RUN_ADDED(COLUMN, )
+	FIELD(run.asked),
+    FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type),
+    FIELD(artifact.sha256),
     /* what is looked for */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),

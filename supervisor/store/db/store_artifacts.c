@@ -112,7 +112,7 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 {
 	struct store_cursor *st = store_sql(s, STMT_PUT_ARTIFACT);
 
-	store_bind_row(st, a, columns, ARRAY_LEN(columns));
+	store_bind_row(st, 1, a, columns, ARRAY_LEN(columns));
 	return store_sql_step(s, st);
 }
 

@@ -50,11 +50,11 @@ static struct store_value value_of(const struct store_column *c,
 	}
 }
 
-void store_bind_row(struct store_cursor *st, const void *row,
+void store_bind_row(struct store_cursor *st, int first, const void *row,
 		    const struct store_column *columns, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		store_bind(st, (int)i + 1, value_of(&columns[i], row));
+		store_bind(st, first + (int)i, value_of(&columns[i], row));
 }
 
 /* A text goes to *TEXTS, which moves on. */

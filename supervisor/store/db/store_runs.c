@@ -19,36 +19,20 @@
 
 #define PIECE_STEPS 4 /* 1, 4, 16 and 64 of them, then all that are left */
 
-#define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
+#define MEMBER(kind, name) STORE_COLUMN(kind, store_run, name)
+#define COLUMN(t, n, name, kind, ...) MEMBER(kind, name),
 
-/* HEAD and BULK of store_sqlite_schema.c */
+enum { NODE = 24, AFTER_NODE }; /* as store_columns.def numbers the columns */
+
+/*
+ * The columns in the order in which statements read them. The columns before NODE are the
+ * first parameters of PUT_RUN.
+ */
 static const struct store_column columns[] = {
-    COLUMN(ID, id),
-    COLUMN(TEXT, requestor),
-    COLUMN(TEXT, template_id),
-    COLUMN(TEXT, version),
-    COLUMN(TEXT, digest),
-    COLUMN(INT, status),
-    COLUMN(TIME, created_ms),
-    COLUMN(TIME, started_ms),
-    COLUMN(TIME, updated_ms),
-    COLUMN(TIME, finished_ms),
-    COLUMN(TIME, expires_ms),
-    COLUMN(TEXT, idem_key),
-    COLUMN(TEXT, idem_digest),
-    COLUMN(FLAG, cancelling),
-    COLUMN(INT, task),
-    COLUMN(TIME, task_ttl_ms),
-    COLUMN(TIME, task_expires_ms),
-    COLUMN(TEXT, task_note),
-    COLUMN(TEXT, retried_from),
-    COLUMN(TEXT, inputs),
-    COLUMN(TEXT, inputs_lack),
-    COLUMN(TEXT, options),
-    COLUMN(TEXT, view),
-    COLUMN(TEXT, log),
-    COLUMN(TEXT, node), /* read alone */
-};
+    MEMBER(ID, id), MEMBER(TEXT, requestor),
+    STORE_RUN_HEAD(COLUMN, ) MEMBER(TEXT, inputs),
+    STORE_RUN_BULK(COLUMN, )[NODE] = MEMBER(TEXT, node),
+    STORE_RUN_ADDED(COLUMN, )};
 
 int64_t store_row_bytes(const struct store_run *run)
 {
@@ -66,7 +50,7 @@ int64_t store_row_bytes(const struct store_run *run)
 static int write_row(struct store *s, const struct store_run *run)
 {
 	struct store_cursor *st;
-	int rest = (int)ARRAY_LEN(columns) - 1;
+	const int rest = NODE;
 
 	if (run->corrects)
 		return store_change(
@@ -74,7 +58,7 @@ static int write_row(struct store *s, const struct store_run *run)
 		    STORE_STR(run->id), STORE_STR(run->view),
 		    STORE_NUM(store_row_bytes(run)), STORE_NUM(run->cpu_ms));
 	st = store_sql(s, s->staging ? STMT_STAGE_RUN : STMT_PUT_RUN);
-	store_bind_row(st, run, columns, (size_t)rest);
+	store_bind_row(st, 1, run, columns, NODE);
 	store_bind(st, rest + 1, STORE_STR(s->instance));
 	store_bind(st, rest + 2, STORE_NUM(store_row_bytes(run)));
 	store_bind(st, rest + 3, STORE_NUM(run->cpu_ms));
@@ -83,6 +67,8 @@ static int write_row(struct store *s, const struct store_run *run)
 		   STORE_STR(run->began_here && store_is_shared(s)
 				 ? store_node_name(s)
 				 : NULL));
+	store_bind_row(st, STORE_RUN_FIRST_ADDED, run, columns + AFTER_NODE,
+		       ARRAY_LEN(columns) - AFTER_NODE);
 	return store_sql_step(s, st);
 }
 

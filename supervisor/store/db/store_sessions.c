@@ -26,7 +26,7 @@ static int write_row(struct store *s, enum store_stmt which,
 {
 	struct store_cursor *st = store_sql(s, which);
 
-	store_bind_row(st, row, columns, ARRAY_LEN(columns));
+	store_bind_row(st, 1, row, columns, ARRAY_LEN(columns));
 	return store_sql_step(s, st);
 }
 

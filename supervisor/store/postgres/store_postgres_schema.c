@@ -379,6 +379,16 @@ static const char letters[] =
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 				"UPDATE paddock_schema SET version = 13;";
 
+/* A step adds a column of store_columns.def. */
+#define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
+	[version - 1] =                                                        \
+	    "ALTER TABLE runs ADD COLUMN IF NOT EXISTS " #name ADDED_##kind    \
+	    ";UPDATE paddock_schema SET version = " #version ";",
+#define ADDED_TEXT TEXT
+#define ADDED_TIME ZERO
+#define ADDED_INT ZERO
+#define ADDED_FLAG ZERO
+
 const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     first,
     uploads,
@@ -396,7 +406,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_barrier,
     store_postgres_epoch,
     store_postgres_room,
-};
+    STORE_RUN_ADDED(ADD_COLUMN, )};
 
 /* How PostgreSQL says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN"

@@ -5,7 +5,8 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_POSTGRES_VERSION 16 /* of paddock_schema; not SQLite's */
+/* of paddock_schema; not SQLite's */
+#define STORE_POSTGRES_VERSION (16 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 

@@ -375,9 +375,28 @@ static const char staged[] =
     " node TEXT) STRICT;"
     "PRAGMA user_version=10;";
 
+/* A step adds a column of store_columns.def. */
+#define ADD_COLUMN(t, n, name, kind, type, version, ...)                       \
+	[version - 1] = "ALTER TABLE runs ADD COLUMN " #name ADDED_##kind      \
+	    ";ALTER TABLE staged ADD COLUMN " #name ADDED_##kind               \
+	    ";PRAGMA user_version=" #version ";",
+#define ADDED_TEXT " TEXT"
+#define ADDED_TIME " INTEGER NOT NULL DEFAULT 0"
+#define ADDED_INT ADDED_TIME
+#define ADDED_FLAG ADDED_TIME
+
 const char *const store_steps[STORE_SCHEMA_VERSION] = {
-    first, tasks,   account, mail,	sessions,
-    used,  retries, uploads, run_nodes, staged};
+    first,
+    tasks,
+    account,
+    mail,
+    sessions,
+    used,
+    retries,
+    uploads,
+    run_nodes,
+    staged,
+    STORE_RUN_ADDED(ADD_COLUMN, )};
 
 /* How SQLite says what databases say each in their own way. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"

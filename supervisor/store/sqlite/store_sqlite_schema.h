@@ -5,7 +5,8 @@
 
 #include "supervisor/store/store_impl.h"
 
-#define STORE_SCHEMA_VERSION 10 /* PRAGMA user_version */
+/* PRAGMA user_version */
+#define STORE_SCHEMA_VERSION (10 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
 
 extern const char store_pragmas[];
 /* For what need not be durable yet, and back. */

@@ -27,7 +27,9 @@
 	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
 	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
 	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
-	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"
+	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"                \
+	STORE_RUN_ADDED(HELP_DROP_COLUMN, )
+#define HELP_DROP_COLUMN(t, n, name, ...) "ALTER TABLE runs DROP COLUMN " #name ";"
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096

@@ -36,7 +36,7 @@ enum line_end { LINE_TYPED, LINE_NONE, LINE_SIGNAL };
 
 bool ask_possible(void)
 {
-	return isatty(STDIN_FILENO) && message_is_person(STDERR_FILENO);
+	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
 /* ---- lines from stdin ---- */

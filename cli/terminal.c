@@ -267,6 +267,7 @@ static void line(const char *prefix, const char *fmt, va_list ap)
 	buf_add_str(&out, prefix);
 	sanitize_add(&out, text, strlen(text), SANITIZE_NO_LIMIT);
 	buf_add_str(&out, "\n");
+	fflush(stdout); /* both may be one file; main() reports a failure */
 	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
 	buf_fini(&out);
 	free(text);
@@ -300,16 +301,12 @@ void message_more(const char *fmt, ...)
 	va_end(ap);
 }
 
-bool message_is_person(int fd)
+bool message_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(fd) && term != NULL && *term != '\0';
-}
-
-bool message_is_terminal(int fd)
-{
-	return message_is_person(fd) && strcmp(getenv("TERM"), "dumb") != 0;
+	return isatty(fd) && term != NULL && *term != '\0' &&
+	       strcmp(term, "dumb") != 0;
 }
 
 bool message_has_colours(int fd)

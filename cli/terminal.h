@@ -47,10 +47,11 @@ int message_fail(int status, const char *fmt, ...)
 /* Do as message_print(), without "paddock: ". */
 void message_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* May FD be drawn on: is FD a terminal, and TERM not "dumb"? */
+/*
+ * May the cursor move on FD: is FD a terminal, and TERM neither missing, empty
+ * nor "dumb"? Where only a person has to be there, isatty() is enough.
+ */
 bool message_is_terminal(int fd);
-/* Is FD a terminal of any kind, "dumb" included? TERM has to be set. */
-bool message_is_person(int fd);
 /* May FD be written to in colours: message_is_terminal(), and no NO_COLOR? */
 bool message_has_colours(int fd);
 

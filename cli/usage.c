@@ -112,11 +112,10 @@ const struct command cmd_usage = {
     .name = "usage",
     .args = "",
     .summary = "runs, CPU time and bytes by requestor and template",
-    .text =
-	"Runs and CPU time count runs that were deleted, too; KEPT is what "
-	"is there of\nall of them: records, logs and artifacts. What was "
-	"uploaded has a line of its own,\n" UPLOADS ". An operator sees all "
-	"requestors.\n",
+    .text = "RUNS and CPU count deleted runs, too, among them the runs of "
+	    "\"paddock doctor\".\nKEPT is the size of the records, logs and "
+	    "artifacts that are still there.\nThe uploads of a requestor have "
+	    "the line " UPLOADS ". An operator sees all\nrequestors.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .call = usage,

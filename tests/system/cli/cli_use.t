@@ -76,4 +76,15 @@ my $p = $cli->start(['run', 'asks', @private], tty => 1, env => {TERM => 'dumb'}
 $p->wait_shown(qr/name/);
 $p->type("Ada\n");
 is($p->finish->{out}, "{\"name\": \"Ada\"}\n", 'who has a terminal that is called dumb is asked all the same');
+
+for (['is not set', {}], ['is empty', {TERM => ''}]) {
+	my ($how, $env) = @$_;
+	my $nameless = $cli->start(['run', 'asks', @private], tty => 1, env => $env);
+
+	$nameless->wait_shown(qr/name/);
+	$nameless->type("Ada\n");
+	my $end = $nameless->finish;
+	is($end->{out}, "{\"name\": \"Ada\"}\n", "a terminal whose TERM $how is a terminal: the command asks there");
+	unlike($end->{err}, qr/\e/, '... without colours and without moves of the cursor');
+}
 done_testing();

@@ -60,6 +60,9 @@ SKIP: {
 	unlike($r->{out}, qr/^(?:runs work|all is well)/m, 'where no program works the verdict is no good one');
 	like($r->{err}, qr/^paddock: runs of programs do not work here; the lines above say why$/m, 'but says so');
 	is($r->{status}, 125, '  as the status does');
+	my $both = $cli->run(['doctor', '--state-dir', "$cli->{root}/state", '--templates', "$cli->{root}/templates"],
+		within => ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'])->{out};
+	like($both, qr/^missing .*\npaddock: runs of programs do not work here; the lines above say why\n\z/ms, 'where both outputs are one file the lines are above the message');
 }
 write_file("$cli->{root}/templates/run_bash-1.0.0/main", "#!/bin/sh\necho '{\"exitCode\": 0}'\n");
 SKIP: {

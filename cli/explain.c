@@ -84,6 +84,17 @@ static void about_step(struct story *s)
 	     code != NULL ? " with " : "", code != NULL ? code : "");
 }
 
+/* Append the help of W, and the operator's key that raises W's limit. */
+static void tell_cage_help(struct story *s, const struct cage_hints *w)
+{
+	tell(s->help, "%s", w->help);
+	if (w->key != NULL)
+		tell(s->help,
+		     "Or the operator can raise it: %s in [template \"%s\"] of "
+		     "paddock.conf.",
+		     w->key, json_member_str(s->view, "templateId"));
+}
+
 static void about_execution(struct story *s)
 {
 	const char *code = detail(s, "templateCode");
@@ -106,7 +117,10 @@ static void about_execution(struct story *s)
 		tell(s->errmsg,
 		     "The template's code raised an error that it did "
 		     "not handle.");
-	tell_sentence(s->help, w != NULL ? w->help : help);
+	if (w != NULL)
+		tell_cage_help(s, w);
+	else
+		tell_sentence(s->help, help);
 	free(help);
 }
 
@@ -438,6 +452,31 @@ static void about_attempts(struct story *s)
 		     json_member_str(one, "message"));
 }
 
+/*
+ * Tell why given code failed, whose run succeeded, by the exit code and the end
+ * of stderr in the result.
+ */
+static void about_given_code(struct story *s)
+{
+	const char *said =
+	    json_member_str(json_member(s->view, "result"), "stderr");
+	const struct cage_hints *w = said != NULL ? cage_hints(said) : NULL;
+	int code = report_exit_code(s->view);
+
+	if (code == 0)
+		return;
+	tell(s->errmsg,
+	     "The run succeeded, but the code that was given ended with status "
+	     "%d.",
+	     code);
+	if (w != NULL) {
+		tell(s->errmsg, "%s", w->errmsg);
+		tell_cage_help(s, w);
+	}
+	tell(s->help, "The end of its stderr says more: paddock result %s",
+	     s->words);
+}
+
 static void about_end(struct story *s, const char *status)
 {
 	const char *from = json_member_str(s->view, "retriedFrom");
@@ -455,6 +494,8 @@ static void about_end(struct story *s, const char *status)
 	} else if (strcmp(status, "queued") == 0) {
 		tell(s->errmsg,
 		     "It waits until one of the runs before it has ended.");
+	} else if (strcmp(status, "succeeded") == 0) {
+		about_given_code(s);
 	}
 }
 

@@ -54,6 +54,10 @@ char *remedy_limit(struct json_object *details)
 		snprintf(most, sizeof(most), "%s %.32s",
 			 json_object_get_string(allowed), unit);
 	}
+	if (info == &limit_info[LIMIT_MEMORY])
+		return xasprintf("it reached %s of memory and may have %s; how "
+				 "much it needs in all is not known",
+				 had, most);
 	if (of == NULL) /* the unit names the limit, so say it once */
 		most[strcspn(most, " ")] = '\0';
 	return xasprintf("it needed %s%s%s and may have %s", had,
@@ -221,7 +225,8 @@ char *remedy_hint(const char *code, struct json_object *details,
 
 #define RAISE(key, max)                                                        \
 	"Its author can ask for more in limits." key                           \
-	", up to the server's " max "."
+	", up to the server's " max ".",                                       \
+	    max
 
 static const struct cage_hints
     processes =
@@ -235,23 +240,30 @@ static const struct cage_hints
 	    "counted.",
 	    "Its author can ask for more in limits.maxMemoryBytes and "
 	    "limits.maxFiles, up to the server's max_memory_bytes and "
-	    "max_files."},
-    memory = {"It was refused memory, or a file longer than all of its memory.",
-	      RAISE("maxMemoryBytes", "max_memory_bytes")},
+	    "max_files.",
+	    "max_memory_bytes"},
+    memory =
+	{"It met the limit memory: it was refused memory, or a file longer "
+	 "than all of its memory.",
+	 RAISE("maxMemoryBytes", "max_memory_bytes")},
     network = {"No template has a network of its own; nothing in the manifest "
 	       "or the configuration can allow one.",
 	       "A tool of the server's can fetch for it (call, on descriptor "
-	       "3), if its manifest lists that in tools."},
+	       "3), if its manifest lists that in tools.",
+	       NULL},
     reads = {"It sees no more of the host than programs, libraries and its own "
 	     "package, and may write to /work, /tmp and /dev/shm alone.",
 	     "What else it has to read its manifest can name in "
-	     "permissions.readPaths, and the operator grant."},
+	     "permissions.readPaths, and the operator grant.",
+	     NULL},
     head = {"The #! line of its program ends with CR LF, as files of Windows "
 	    "do, or has more than one word after /usr/bin/env.",
 	    "Its author has to save the file with LF alone; \"paddock template "
-	    "check\" tells which it is."},
+	    "check\" tells which it is.",
+	    NULL},
     denied = {"The sandbox says so to calls that programs can do without.",
-	      "Nothing in the manifest or the configuration can allow them."};
+	      "Nothing in the manifest or the configuration can allow them.",
+	      NULL};
 
 static const struct {
 	const char *words;

@@ -9,8 +9,9 @@
 #include <json-c/json.h>
 
 /*
- * Return "it needed 8.5 MiB of memory and may have 7.6 MiB", for the DETAILS of
- * an error about a limit; NULL: another error.
+ * Return "it needed 3 artifacts and may have 2", for the DETAILS of an error
+ * about a limit; NULL: another error. A run is ended at its limit of memory, so
+ * for memory the text is "it reached 8.5 MiB of memory and may have 8 MiB".
  */
 char *remedy_limit(struct json_object *details);
 /* Return "the operator can raise it: max_cpu_ms in [limits]"; or NULL. */
@@ -25,6 +26,7 @@ char *remedy_hint(const char *code, struct json_object *details,
 
 struct cage_hints {
 	const char *errmsg, *help; /* sentences; static */
+	const char *key; /* raises the limit for a template; NULL: no limit */
 };
 
 /*

@@ -133,8 +133,8 @@ static char *who_can_raise(enum limit_source by, enum limit b,
 		break;
 	}
 	return xasprintf("the template's author: limits.%s, up to the server's "
-			 "%s",
-			 k->manifest, k->max_key);
+			 "%s, or the operator: %s in [template \"%s\"]",
+			 k->manifest, k->max_key, k->max_key, id);
 }
 
 char *limits_who_can_raise(const struct run *r, enum limit b)

@@ -76,7 +76,7 @@ sub the_rest {
 	is($r->{status}, 0, 'though the run goes on');
 	unlike($cli->run_private(['run', 'good', '-t', $_], @as)->{err}, qr/ is cut /, "-t $_ is not cut") for qw(60 60s 1m 1500ms);
 	$r = $cli->run_private(['run', 'slow', '-t', '90s'], @as);
-	said($r, 124, qr/--timeout 90s is cut to 300 ms.*the 300 ms that it had; 90 s were asked for.*the template's author can raise it: limits\.maxTimeoutMs, up to the server's max_run_timeout_ms\n  hint: /s,
+	said($r, 124, qr/--timeout 90s is cut to 300 ms.*the 300 ms that it had; 90 s were asked for.*the template's author can raise it: limits\.maxTimeoutMs, up to the server's max_run_timeout_ms, or the operator: max_run_timeout_ms in \[template "\w+"\]\n  hint: /s,
 	     'a run that then meets it says so, too');
 	$r = $cli->run_private(['run', 'slow', '-t', '200ms'], @as);
 	said($r, 124, qr/within the 200 ms that it had\n  code: RUN_TIMEOUT\n  you can raise it: --timeout, up to the template's limits\.maxTimeoutMs\n/, 'what the user may raise names the flag');

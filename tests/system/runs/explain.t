@@ -50,6 +50,10 @@ my %cases = (
     talks => [lua('for i = 1, 99 do run.log("info", ("x"):rep(99)) end return 1',
 		  limits => {maxLoggedBytes => 1000}), undef,
 	      qr/got no more than the limit logged_bytes allows: it needed \S+ \w+ of log and may have 1000 bytes.*$raise\.maxLoggedBytes/s],
+    gives => [lua('return {exitCode = 1, stdout = "", stderr = "Traceback:\\n  x = bytearray(1 << 40)\\nMemoryError\\n"}'), undef,
+	      qr/: succeeded\n.*code that was given ended with status 1.*was refused memory.*limits\.maxMemoryBytes.*operator can raise.*max_memory_bytes in \[template "gives"\]/s],
+    ends => [lua('return {exitCode = 2, stderr = "no such thing"}'), undef, qr/: succeeded\n.*ended with status 2.*paddock result/s],
+    ended => [lua('return {exitCode = 0, stderr = "MemoryError"}'), undef, qr/: succeeded\n\z/],
 );
 
 sub explained {

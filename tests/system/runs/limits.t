@@ -75,7 +75,7 @@ sub met {
 	like($d->{whoCanRaise}, $who, '  and who can raise it');
 }
 
-my $author = qr/^the template's author: limits\.max\w+, up to the server's max_\w+$/;
+my $author = qr/^the template's author: limits\.max\w+, up to the server's max_\w+, or the operator: max_\w+ in \[template "\w+"\]$/;
 
 # The name of S's groups, or undef: it has none.
 sub group_of {
@@ -196,7 +196,7 @@ SKIP: {
 		same_json($few->{limitsMet},
 			  [{limit => 'processes', used => 9, allowed => 8, unit => 'processes',
 			    whoCanRaise => "the template's author: limits.maxProcesses, up to " .
-				"the server's max_processes"}],
+				"the server's max_processes, or the operator: max_processes in [template \"p_processes\"]"}],
 			  'who goes on without more can see what it was held to');
 		my $e = $s->run_sync('p_files_in_memory')->{error} // {};
 

@@ -27,11 +27,12 @@ TEST(limits)
 	} cases[] = {
 	    {"{\"limit\":\"memory\",\"used\":8912896,\"allowed\":8388608,"
 	     "\"unit\":\"bytes\"}",
-	     "it needed 8.5 MiB of memory and may have 8 MiB"},
+	     "it reached 8.5 MiB of memory and may have 8 MiB; how much "
+	     "it needs in all is not known"},
 	    {"{\"limit\":\"memory\",\"used\":1098907648,\"allowed\":1073741824,"
 	     "\"unit\":\"bytes\"}",
-	     "it needed 1098907648 bytes of memory and may have 1073741824 "
-	     "bytes"},
+	     "it reached 1098907648 bytes of memory and may have 1073741824 "
+	     "bytes; how much it needs in all is not known"},
 	    {"{\"limit\":\"artifacts\",\"used\":3,\"allowed\":2,\"unit\":"
 	     "\"artifacts\"}",
 	     "it needed 3 artifacts and may have 2"},

@@ -20,7 +20,8 @@ static const struct {
 } cases[] = {
     {500, 600, 0, 1000, 0, 500,
      "the template's author: limits.maxTimeoutMs, up to the server's "
-     "max_run_timeout_ms",
+     "max_run_timeout_ms, or the operator: max_run_timeout_ms in [template "
+     "\"large\"]",
      "the manifest's"},
     {TEMPLATE_UNSAID, 600, 0, 1000, 0, 600,
      "the operator: default_timeout_ms in [limits], or the template's author: "
@@ -48,6 +49,7 @@ static void effective(void)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct config *c = config_new(0);
 		struct template t = {
+		    .id = (char *)"large",
 		    .limits = {.timeout_ms = cases[i].manifest}};
 		struct run r = {.requestor = &alice, .template = &t};
 		char *who;
@@ -102,7 +104,8 @@ static void said_by_operator(void)
 static void views(void)
 {
 	struct config *c = config_new(0);
-	struct template t = {.limits = {.timeout_ms = 500, .cpu_ms = 1 << 30}};
+	struct template t = {.id = (char *)"large",
+			     .limits = {.timeout_ms = 500, .cpu_ms = 1 << 30}};
 	struct json_object *all, *o;
 
 	t.runtime = RUNTIME_PROGRAM;
@@ -114,7 +117,8 @@ static void views(void)
 	    json_text(json_member(all, "maxTimeoutMs"), NULL),
 	    "{\"allowed\":500,\"unit\":\"ms\",\"setBy\":\"manifest\","
 	    "\"whoCanRaise\":\"the template's author: limits.maxTimeoutMs, up "
-	    "to the server's max_run_timeout_ms\"}",
+	    "to the server's max_run_timeout_ms, or the operator: "
+	    "max_run_timeout_ms in [template \\\"large\\\"]\"}",
 	    "how much, and who can raise it");
 	o = json_member(all, "maxMemoryBytes");
 	is_str(json_member_str(o, "setBy"),
@@ -196,7 +200,7 @@ static void schema(void)
 static void corrects(void)
 {
 	struct config *c = config_new(0);
-	struct template t = {.limits = {.cpu_ms = 500}};
+	struct template t = {.id = (char *)"large", .limits = {.cpu_ms = 500}};
 	struct run r = {.requestor = &alice, .template = &t};
 	struct json_object *d;
 
@@ -212,7 +216,8 @@ static void corrects(void)
 	    json_text(d, NULL),
 	    "{\"limit\":\"cpu\",\"used\":501,\"allowed\":500,\"unit\":\"ms\","
 	    "\"whoCanRaise\":\"the template's author: limits.maxCpuMs, up to "
-	    "the server's max_cpu_ms\"}",
+	    "the server's max_cpu_ms, or the operator: max_cpu_ms in "
+	    "[template \\\"large\\\"]\"}",
 	    "what a worker says of a limit is put right");
 	json_object_object_add(d, "limit", json_object_new_string("patience"));
 	json_object_object_add(d, "unit", json_object_new_string("days"));
@@ -226,7 +231,7 @@ static void corrects(void)
 static void meets(void)
 {
 	struct config *c = config_new(0);
-	struct template t = {.limits = {.cpu_ms = 500}};
+	struct template t = {.id = (char *)"large", .limits = {.cpu_ms = 500}};
 	struct run r = {.requestor = &alice, .template = &t};
 	struct json_object *list;
 

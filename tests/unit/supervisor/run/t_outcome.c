@@ -90,7 +90,7 @@ static void free_run(struct run *r)
 
 static void check_death(const struct death *d)
 {
-	struct template t = {0};
+	struct template t = {.id = (char *)"t"};
 	struct run *r = new_run(&t);
 	struct exit_facts e = ending(d->status, d->cpu_ms);
 
@@ -107,7 +107,7 @@ static void check_death(const struct death *d)
 
 static void check_limit(void)
 {
-	struct template t = {0};
+	struct template t = {.id = (char *)"t"};
 	struct run *r = new_run(&t);
 	struct exit_facts e = ending(KILLED(SIGXCPU), 1002);
 
@@ -115,7 +115,8 @@ static void check_limit(void)
 	is_str(json_text(r->error.details, NULL),
 	       "{\"limit\":\"cpu\",\"used\":1002,\"allowed\":1000,"
 	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
-	       "author: limits.maxCpuMs, up to the server's max_cpu_ms\"}",
+	       "author: limits.maxCpuMs, up to the server's max_cpu_ms, or the "
+	       "operator: max_cpu_ms in [template \\\"t\\\"]\"}",
 	       "a limit: which, how much, of what, and who can raise it");
 	is_int(r->use.max_rss_bytes, 7 * 1024, "memory is kept in bytes");
 	free_run(r);
@@ -138,7 +139,7 @@ static void check_memory(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct template t = {0};
+		struct template t = {.id = (char *)"t"};
 		struct run *r = new_run(&t);
 		struct exit_facts e = ending(KILLED(SIGKILL), 10);
 
@@ -181,7 +182,7 @@ static void check_processes(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct template t = {0};
+		struct template t = {.id = (char *)"t"};
 		struct run *r = new_run(&t);
 		struct exit_facts e = ending(EXITED(0), 10);
 		struct json_object *was = json_object_new_object();
@@ -208,7 +209,9 @@ static void check_processes(void)
 			       "\"allowed\":8,\"unit\":\"processes\","
 			       "\"whoCanRaise\":\"the template's author: "
 			       "limits.maxProcesses, up to the server's "
-			       "max_processes\",\"exitCode\":2}",
+			       "max_processes, or the operator: "
+			       "max_processes in [template "
+			       "\\\"t\\\"]\",\"exitCode\":2}",
 			       "with the limit, and what came of it");
 		if (i < 2)
 			is_str(
@@ -333,7 +336,7 @@ static void check_result(const struct result *c)
 
 static void check_details(void)
 {
-	struct template t = {0};
+	struct template t = {.id = (char *)"t"};
 	struct run *r = new_run(&t);
 	struct exit_facts e = ending(EXITED(0), 10);
 

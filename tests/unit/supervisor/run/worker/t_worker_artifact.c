@@ -195,7 +195,8 @@ TEST(claims)
 	    missing("message"),
 	    "the run's artifacts would hold more than they may: 7 bytes, of 5 "
 	    "allowed; who can raise that is the template's author: "
-	    "limits.maxArtifactBytes, up to the server's max_artifact_bytes",
+	    "limits.maxArtifactBytes, up to the server's max_artifact_bytes, "
+	    "or the operator: max_artifact_bytes in [template \"t\"]",
 	    "is told in our words");
 	is_int(lost(MSG_LOST_UNFIT, false), 0, "a file that cannot be one");
 	is_str(missing("message"), "odd", "is told in the worker's");

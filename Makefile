@@ -431,6 +431,7 @@ BINDIR     = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/paddock
 SHAREDIR   = $(PREFIX)/share/paddock
 MANDIR     = $(PREFIX)/share/man
+DOCDIR     = $(PREFIX)/share/doc/paddock
 COMPDIR    = $(PREFIX)/share/bash-completion/completions
 FISHDIR    = $(PREFIX)/share/fish/vendor_completions.d
 # Where Debian's zsh looks in /usr; elsewhere all do in site-functions.
@@ -441,6 +442,7 @@ INSTALL    = install
 
 DATA    = $(patsubst etc/%,%,$(wildcard etc/templates/* etc/selftest/*))
 MANUALS = $(notdir $(wildcard man/*.[158]))
+DOCS    = README.md TUTORIAL.md SECURITY.md NEWS LICENSE
 
 install: all
 	$(INSTALL) -d $(D)$(BINDIR) $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(SYSCONFDIR)/paddock/conf.d \
@@ -453,6 +455,10 @@ install: all
 	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
 	    $(INSTALL) -m 644 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done
+	$(INSTALL) -d $(D)$(DOCDIR)/examples/cluster
+	$(INSTALL) -m 644 $(DOCS) $(D)$(DOCDIR)
+	$(INSTALL) -m 644 etc/examples/* $(D)$(DOCDIR)/examples
+	$(INSTALL) -m 644 etc/cluster/* $(D)$(DOCDIR)/examples/cluster
 	$(INSTALL) -m 644 etc/completion/paddock.bash $(D)$(COMPDIR)/paddock
 	$(INSTALL) -m 644 etc/completion/paddock.fish $(D)$(FISHDIR)/paddock.fish
 	$(INSTALL) -m 644 etc/completion/paddock.zsh $(D)$(ZSHDIR)/_paddock
@@ -465,6 +471,6 @@ uninstall:
 	rm -f $(D)$(BINDIR)/paddock $(D)$(BINDIR)/paddockd $(D)$(COMPDIR)/paddock \
 	    $(D)$(FISHDIR)/paddock.fish $(D)$(ZSHDIR)/_paddock $(D)$(UNITDIR)/paddockd.service $(D)$(UNITDIR)/paddockd.socket \
 	    $(foreach m,$(MANUALS),$(D)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(m))
-	rm -rf $(D)$(LIBEXECDIR) $(D)$(SHAREDIR)
+	rm -rf $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(DOCDIR)
 	rmdir $(D)$(SYSCONFDIR)/paddock/conf.d $(D)$(SYSCONFDIR)/paddock/templates 2>/dev/null || true
 .PHONY: install uninstall

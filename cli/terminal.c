@@ -267,7 +267,7 @@ static void line(const char *prefix, const char *fmt, va_list ap)
 	buf_add_str(&out, prefix);
 	sanitize_add(&out, text, strlen(text), SANITIZE_NO_LIMIT);
 	buf_add_str(&out, "\n");
-	fflush(stdout); /* both may be one file; main() reports a failure */
+	fflush(stdout); /* may be the same file; main() reports failures */
 	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
 	buf_fini(&out);
 	free(text);

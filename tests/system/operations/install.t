@@ -12,6 +12,11 @@ delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)}; # of the make that runs us
 
 my @templates = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
 my @attackers = map { s{.*/}{}r } glob "$TOP/etc/selftest/*";
+my @documents = qw(README.md TUTORIAL.md SECURITY.md NEWS LICENSE);
+my %examples = (
+	(map { ("examples/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/examples/*"),
+	(map { ("examples/cluster/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/cluster/*"),
+);
 my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[158]";
 
 # Run CMD in DIR; (exit status, stdout, stderr). As an ordinary user with LOW.
@@ -85,6 +90,7 @@ sub expected {
 		"$prefix/lib/systemd/system/paddockd.service" => '644',
 		"$prefix/lib/systemd/system/paddockd.socket" => '644',
 		'/etc/paddock/paddock.conf' => '644',
+		(map { ("$prefix/share/doc/paddock/$_" => '644') } @documents, keys %examples),
 		(map { my $m = $_; ("$prefix/share/man/man" .
 		       substr($m, -1) . "/$m" => '644') } @manuals),
 		(map { my ($folder, $t) = @$_; map { (
@@ -102,8 +108,10 @@ my $dest = "$root/dest";
 make('install', "DESTDIR=$dest");
 same_json(tree($dest), expected('/usr'), 'all files are there, with their modes');
 cmp_ok(scalar @manuals, '>=', 4, 'manual pages are among them');
+cmp_ok(scalar keys %examples, '>=', 10, 'and examples');
 for (['/usr/bin', '755'], ['/usr/libexec/paddock', '755'],
      ['/usr/share/paddock/templates/csv_profile/tests', '755'],
+     ['/usr/share/doc/paddock/examples/cluster', '755'],
      ['/etc/paddock/conf.d', '755'], ['/etc/paddock/templates', '755']) {
 	is(sprintf('%03o', (stat "$dest$_->[0]")[2] & 07777), $_->[1],
 	   "everybody can look into $_->[0]");

@@ -142,9 +142,14 @@ my %expect = (
     'build/paddock selftest' => sub {
 	    my $r = run($_[0]);
 
+	    my ($ways) = $prose =~ /\bin\s+more\s+than\s+(ninety|a\s+hundred)\s+ways\b/;
+
 	    good($r, $_[0]);
 	    like($r->{out}, qr/^# \d+ attacks: \d+ held, 0 not, \d+ not tried$/m,
 		 'it says what held');
+	    cmp_ok(($r->{out} =~ /^# (\d+) attacks/m)[0] // 0, '>', ($ways // '') eq 'ninety' ? 90 : 100,
+		   'in more ways than README says');
+	    like(read_file("$TOP/$_"), qr/\bin more than \Q$ways\E ways\b/, "$_ says the same") for qw(NEWS man/paddock.1);
     },
     q{build/paddock run run_bash -i code='echo $((6 * 7))'} => sub {
 	    my $r = run($_[0]);
@@ -219,6 +224,27 @@ my %expect = (
 	    same_json(written($r), {'greetings.txt' => "Hello, Ada!\n"},
 		      'its artifact is where it says');
 	    other_snippets();
+    },
+    'chmod +x installed/main.sh' => sub {
+	    write_file("$tree/installed/template.json", $blocks{json}[3]);
+	    write_file("$tree/installed/main.sh", $blocks{sh}[0]);
+	    chown $NOBODY, $NOBODY, glob "$tree/installed $tree/installed/*" if as_root();
+	    good(run($_[0]), $_[0]);
+	    like(run('build/paddock run installed --templates installed')->{err},
+		 qr/the operator can grant it, by read_paths = \S+ in \[grant "installed"\] of paddock\.conf/,
+		 'without the grant the run is refused, with the missing line');
+    },
+    'build/paddock run installed --templates installed --grant read_paths=/var/lib/dpkg/status' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    cmp_ok(json_to($r->{out} || '{}')->{packages} // 0, '>', 0, 'the program reads the granted file');
+    },
+    'build/paddock template grant installed' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like($r->{out}, qr/^\[grant "installed"\]\ndigest = \w+\nread_paths = \S+\n\z/m, 'it prints the section');
     },
     'build/paddockd' => \&daemon,
 );
@@ -311,6 +337,17 @@ EOF
 	$s->stop('its server ends with it, too');
 }
 
+# The commands of the section about runs, one after the other, while the daemon runs.
+sub life_with_runs {
+	my ($block) = $readme =~ /^## Life with runs\n.*?^```\n(.*?)^```$/ms;
+	my @lines = map { s/\s+#\s.*//r } split /\n/, $block;
+
+	cmp_ok(scalar @lines, '>', 8, 'README has commands for runs');
+	for my $line (@lines) {
+		good(run('build/' . $line =~ s/\bRUN\b/last/r), "of runs: $line");
+	}
+}
+
 sub daemon {
 	my ($command) = @_;
 	my $pid = start($command);
@@ -320,6 +357,7 @@ sub daemon {
 	rename "$root/err", "$root/log"; # run() writes its own
 	like(run('build/paddock doctor')->{out}, qr/^daemon\s+\Q$socket\E$/m,
 	     'paddock finds it');
+	life_with_runs();
 	for my $signal (['HUP', qr/reload=done/], ['USR1', qr/status=serving/]) {
 		my ($name, $re) = @$signal;
 
@@ -342,7 +380,7 @@ for my $command (@commands) {
 }
 is(join("\n", grep { !$told{$_} } sort keys %expect), '',
    'README has all that this test knows');
-is(scalar @{$blocks{json}}, 3, 'no JSON but that');
+is(scalar @{$blocks{json}}, 4, 'no JSON but that');
 is(scalar @{$blocks{lua}}, 1, 'no Lua but that');
 
 # ---- what else README points to ----

@@ -51,9 +51,9 @@ for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 {
 	open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
 	my ($way) = do { local $/; <$in> } =~ /^## The way of a call\n(.*?)^## /ms;
-	my @paths = $way =~ m{`([a-z_]+/[\w./]*)`}g;
+	my @paths = $way =~ m{`([a-z_]+/(?:[\w/]*\.[ch]|(?:\w+/)*))`}g;
 	cmp_ok( scalar @paths, '>', 20, 'the way of a call names files' );
-	is_deeply( [ grep { !-e ( m{^(?:proto|sandbox|worker)/} ? $_ : "supervisor/$_" ) } @paths ], [], 'each path is below supervisor/, proto/, sandbox/ or worker/' );
+	is_deeply( [ grep { !-e ( m{^(?:supervisor|proto|sandbox|worker)/} ? $_ : "supervisor/$_" ) } @paths ], [], 'each path is below supervisor/, proto/, sandbox/ or worker/' );
 }
 
 # A folder in the table, by its whole path or below the last one named.

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# documents.t - what the documents for developers name is there, and each folder of
-# the source has its row in ARCHITECTURE.md.
+# documents.t - the files and folders that the documents for developers name exist, and
+# each folder of the source has a row in ARCHITECTURE.md.
 use strict;
 use warnings;
 use File::Basename;
@@ -47,7 +47,7 @@ for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 	is_deeply( [ grep { !-e } sort keys %paths ], [], 'each path in ADDING.md is there' );
 }
 
-# Paths in the way of a call begin where the section says.
+# The section of ARCHITECTURE.md about the way of a call tells where its paths begin.
 {
 	open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
 	my ($way) = do { local $/; <$in> } =~ /^## The way of a call\n(.*?)^## /ms;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup.c - makes the groups in which the kernel holds and counts workers,
- * zygotes and the browser, in version 1 or 2. main.c calls it before root is
- * given up. Where no group can be made there is none: cgroup_why() says so to
- * health and doctor, and runs go on without.
+ * cgroup.c - makes the cgroups in which the kernel limits and counts workers,
+ * zygotes and the browser, in version 1 or 2. main.c calls cgroup_init() before
+ * root is given up. Without cgroups runs go on without their limits, and
+ * cgroup_why() tells the reason to health and doctor.
  */
 #include "supervisor/spawn/cgroup.h"
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup.h - what workers use together, held and counted by the kernel.
+ * cgroup.h - the cgroups in which the kernel limits and counts the common use
+ * of several processes.
  *
- * Below a folder of this server's own:
+ * Below a folder of this server:
  *
- *   lua       the zygotes of Lua and all their workers, which are held one
- *             by one by their allocator: a group for each would cost a run
- *             as much again
+ *   lua       the zygotes of Lua and all their workers; the allocator of each
+ *             worker holds its memory, since a group for each would double the
+ *             cost of a run
  *   programs  the zygotes of programs
  *   browser   paddock-browser, its helpers, and Chromium
- *   run-N     one program's run: N is its slot, and used again
+ *   run-N     the run of one program: N is a slot, and used again
  *
- * Where the controller of CPU time is there, too, runs have equal shares of
- * it, however many processes each has.
+ * Where the controller of CPU time is available runs have equal shares of CPU
+ * time, however many processes each run has.
  *
- * Version 1 has that in a tree for each controller, version 2 in one. Who
- * may not make it has none, and says so. What only root can do is done
- * before root is given up, or by privsep.
+ * Version 1 has a tree for each controller, version 2 a single tree. A server
+ * without the right to make groups has none, and says so. Steps that need root
+ * are done before root is given up, or by privsep.
  */
 #ifndef SUPERVISOR_SPAWN_CGROUP_H
 #define SUPERVISOR_SPAWN_CGROUP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_file.c - reads and writes the kernel's files in a cgroup, for cgroup.c
+ * cgroup_file.c - reads and writes the kernel's files of a cgroup, for cgroup.c
  * and cgroup_run.c. Errors are -errno, and a number that cannot be read is -1:
- * a kernel without that file is no fault.
+ * a kernel without the file is no fault.
  */
 #include "supervisor/spawn/cgroup_private.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_find.c - finds our own cgroups in the texts of /proc/self/cgroup and
- * mountinfo, for cgroup_init(). It only reads those texts; a tree that is not
- * mounted, or that we are not below, has no path, and then no groups are made
- * in it.
+ * cgroup_find.c - finds the cgroups of this process in the texts of
+ * /proc/self/cgroup and mountinfo, for cgroup_init(). The functions only read
+ * the texts; a tree that is not mounted, or that does not contain this process,
+ * has no path, and then no groups are made in the tree.
  */
 #include "supervisor/spawn/cgroup_find.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_find.h - where this process is in the trees of cgroups, from two
- * texts of proc(5). Pure: nothing is looked at but the texts.
+ * cgroup_find.h - finds the cgroups of this process in two texts of proc(5).
+ * Pure: only the texts are read.
  */
 #ifndef SUPERVISOR_SPAWN_CGROUP_FIND_H
 #define SUPERVISOR_SPAWN_CGROUP_FIND_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_private.h - what the parts of cgroup share; nobody else includes it.
+ * cgroup_private.h - types and functions that the files of cgroup share; no
+ * other file includes the header.
  *
- *   cgroup.c      the groups that are always there
- *   cgroup_run.c  those of runs
- *   cgroup_file.c reading and writing their files
+ *   cgroup.c      the groups of the server's whole life
+ *   cgroup_run.c  the groups of runs
+ *   cgroup_file.c reads and writes the files of groups
  */
 #ifndef SUPERVISOR_SPAWN_CGROUP_PRIVATE_H
 #define SUPERVISOR_SPAWN_CGROUP_PRIVATE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_run.c - one program's run in a group of its own: bounded before the
- * program starts, killed and counted at its end. worker/programs.c begins it,
- * worker/worker.c ends it; after root is given up privsep.c makes the folder.
- * Without groups -ENOTSUP, and the use of such a run is unknown.
+ * cgroup_run.c - the cgroup of one program's run: set up with limits before the
+ * program starts, killed and counted at the run's end. worker/programs.c begins
+ * the group, worker/worker.c ends the group; after root is given up privsep.c
+ * makes the folder. Without cgroups the functions return -ENOTSUP, and the use
+ * of the run is unknown.
  */
 #include "supervisor/spawn/cgroup_private.h"
 

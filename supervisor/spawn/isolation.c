@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isolation.c - the level of a worker's cage from what the zygote's self-test
- * measured, and its JSON for views, doctor and --require-isolation. server.c
- * sets it when a zygote reports. It measures nothing itself; a level that has
- * no name is -EINVAL.
+ * isolation.c - computes the level of a worker's cage from the measures of the
+ * zygote's self-test, and prints the level as JSON for views, doctor and
+ * --require-isolation. server.c sets the level when a zygote reports. The file
+ * measures nothing; a level without a name is -EINVAL.
  */
 #include "supervisor/spawn/isolation.h"
 

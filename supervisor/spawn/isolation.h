@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isolation.h - what the self-test measured, as a level and a report.
+ * isolation.h - the measures of the zygote's self-test, as a level and a
+ * report.
  */
 #ifndef SUPERVISOR_SPAWN_ISOLATION_H
 #define SUPERVISOR_SPAWN_ISOLATION_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privs.c - who paddockd becomes when root starts it, which files are given to
- * them, and the step down itself. main.c and the start's checks call it. A user
- * that cannot be had, or a step that fails, ends the start with a sentence; a
- * file that cannot be given is logged.
+ * privs.c - chooses the user as whom paddockd serves when root starts paddockd,
+ * gives files to the user, and drops root. main.c and the checks of the start
+ * call it. A missing user or a failed step ends the start with a sentence; a
+ * file that cannot be given to the user is logged.
  */
 #include "supervisor/spawn/privs.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privs.h - what this process is allowed to do, before it reads a client's
- * first byte. Started as root it becomes somebody else, who has one
- * capability left: to signal the workers, which have uids of their own. The
- * zygotes need more, so privsep starts them; see spawn_exec.h.
+ * privs.h - drops root before the first byte of a client is read.
+ *
+ * A server that root started becomes another user with a single capability: to
+ * signal the workers, which have uids of their own. Zygotes need more rights,
+ * so privsep starts the zygotes; see spawn_exec.h.
  */
 #ifndef SUPERVISOR_SPAWN_PRIVS_H
 #define SUPERVISOR_SPAWN_PRIVS_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privs_private.h - what the parts of privs share; nobody else includes it.
+ * privs_private.h - types and functions that the files of privs share; no other
+ * file includes the header.
  *
- *   privs.c        who serves, what they are given, the step down
- *   privs_state.c  paths walked with root's rights; the state folder
+ *   privs.c        the serving user, the files given to the user, the drop of root
+ *   privs_state.c  walks along paths with root's rights; the state folder
  */
 #ifndef SUPERVISOR_SPAWN_PRIVS_PRIVATE_H
 #define SUPERVISOR_SPAWN_PRIVS_PRIVATE_H

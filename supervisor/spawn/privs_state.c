@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done with root's rights along paths that others may change. Privsep
- * calls it to open a log or to give the state folder away. Each folder is
- * looked at and used by its descriptor; a link is followed only where root alone
- * can have put it. What fails is privsep's answer.
+ * privs_state.c - works with root's rights on paths that other users may
+ * change: opens a log, gives the state folder to the serving user. privsep.c
+ * and the start call the functions. Each folder is checked and used by
+ * descriptor; a link is followed only where root alone can have made the link.
+ * Privsep answers with the error.
  */
 #include "supervisor/spawn/privs_private.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privsep.c - the child that keeps root, and what the supervisor asks it for:
- * start a zygote or the browser, open a log, make a cgroup. It does only what it
- * was started with: another path is -EPERM, without that child a request is
- * -ENOTCONN, and -ETIMEDOUT when no answer comes. One that comes later than that
- * is let go.
+ * privsep.c - the child process that keeps root's rights, and the supervisor's
+ * requests to the child: start a zygote or the browser, open a log, make a
+ * cgroup. The child serves only the paths given at its start: another path is
+ * -EPERM. Without the child a request is -ENOTCONN, without an answer
+ * -ETIMEDOUT; a later answer is dropped.
  */
 #include "supervisor/spawn/privsep.h"
 

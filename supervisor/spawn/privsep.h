@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privsep.h - a child that keeps root when this process gives it up, and does
- * with it what is listed here, to what it was started with, and nothing else.
- * No byte of a client or a worker comes to it.
+ * privsep.h - a child process that keeps root's rights when the supervisor
+ * drops root. The child does only the operations of this header, on the paths
+ * given at the child's start. No byte of a client or a worker reaches the
+ * child.
  */
 #ifndef SUPERVISOR_SPAWN_PRIVSEP_H
 #define SUPERVISOR_SPAWN_PRIVSEP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn_exec.c - starts a zygote or paddock-browser by posix_spawn(3), or
- * asks privsep to. spawner_zygote.c and the browser's starter call
- * it. 0 or -errno, which they log and try again later.
+ * spawn_exec.c - starts a zygote or paddock-browser by posix_spawn(3), or has
+ * privsep do so. spawner_zygote.c and the browser's starter call the functions.
+ * The result is 0 or -errno; the callers log an error and try again later.
  */
 #include "supervisor/spawn/spawn_exec.h"
 

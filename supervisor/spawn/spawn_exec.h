@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn_exec.h - how a zygote is started: by this process, or by privsep.
+ * spawn_exec.h - the start of a zygote or of paddock-browser: by this process,
+ * or by privsep.
  */
 #ifndef SUPERVISOR_SPAWN_SPAWN_EXEC_H
 #define SUPERVISOR_SPAWN_SPAWN_EXEC_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner.c - asks the zygotes for workers, knows each by its pid and reaps it.
- * worker/worker.c asks for one, the loop reaps at SIGCHLD. When none can be had
- * now that is -EAGAIN, and runs wait in their queue; when the zygote refuses,
- * the worker's owner is told its errno.
+ * spawner.c - asks the zygotes for workers, keeps the table of workers by pid,
+ * and reaps workers. worker/worker.c asks for a worker, the loop reaps at
+ * SIGCHLD. When no worker can be had now the result is -EAGAIN, and runs wait
+ * in their queue; when the zygote refuses, the worker's owner gets the errno.
  */
 #include "supervisor/spawn/spawner.h"
 

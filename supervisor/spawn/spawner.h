@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner.h - the zygote and the processes that it clones for us.
+ * spawner.h - the zygotes, and the workers that zygotes clone for the
+ * supervisor.
  *
- * The zygote is exec'd, never plainly forked: nothing of this process is
- * readable in a worker. Workers are our own children (CLONE_PARENT), so that
- * their end and their rusage come here. A zygote that dies is replaced.
+ * A zygote is started by exec, never by fork alone: so a worker cannot read the
+ * supervisor's memory. Workers are children of the supervisor (CLONE_PARENT):
+ * the supervisor gets their end and their rusage. A zygote that dies is
+ * replaced.
  */
 #ifndef SUPERVISOR_SPAWN_SPAWNER_H
 #define SUPERVISOR_SPAWN_SPAWNER_H

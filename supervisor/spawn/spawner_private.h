@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner_private.h - what the parts of the spawner share; nobody else includes it.
+ * spawner_private.h - types and functions that the files of the spawner share;
+ * no other file includes the header.
  *
- *   spawner.c         workers: asked for, cloned, reaped
- *   spawner_zygote.c  zygotes: started, measured, read, replaced
- *   spawner_rootfs.c  what programs see of the host
+ *   spawner.c         workers: requests, clones, reaping
+ *   spawner_zygote.c  zygotes: start, self-test, reports, replacement
+ *   spawner_rootfs.c  the view of the host in the root of programs
  */
 #ifndef SUPERVISOR_SPAWN_SPAWNER_PRIVATE_H
 #define SUPERVISOR_SPAWN_SPAWNER_PRIVATE_H

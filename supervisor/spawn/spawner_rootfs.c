@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs see of the host: the tree that their zygotes are told to
- * build, what of it one could not show, and a job's place in it. The spawner and
- * who starts runs call it. A part that cannot be shown fails the runs that
- * need it and no others.
+ * spawner_rootfs.c - decides the view of the host for programs: the tree that
+ * zygotes build, the parts that could not be shown, and the place of a job in
+ * the tree. spawner.c and the code that starts runs call it. A part that cannot
+ * be shown fails only the runs that need the part.
  */
 #include <errno.h>
 #include <stdlib.h>

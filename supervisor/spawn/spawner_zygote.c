@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner_zygote.c - the life of a zygote: started, its report read, replaced
- * when it dies or is to be renewed. spawner.c calls it. One that fails is
- * started again after pauses that double. After several in a row that never
- * served the server is told, which ends for want of Lua's and goes on without
- * programs; once one served that is tried for ever.
+ * spawner_zygote.c - the life of a zygote: starts a zygote, reads its report,
+ * and replaces a zygote that dies or is to be renewed. spawner.c calls it. A
+ * failed start is repeated after pauses that double. After several failures
+ * without any success the server is told: the server ends without a zygote for
+ * Lua, and goes on without programs. After one success the start is repeated
+ * for ever.
  */
 #include "supervisor/spawn/spawner_private.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact_save.c - an artifact that a worker sent: does its requestor have
- * room, then its row and file by the store, then the answer to the worker.
- * worker_artifact.c calls it. What is refused is told to the template and noted
- * with the run; one that comes after the run's end is let go.
+ * artifact_save.c - stores an artifact of a worker: asks whether the requestor
+ * has room, has the store write file and row, and answers the worker.
+ * worker_artifact.c calls artifact_save(). A refused artifact is reported to
+ * the template and noted in the run; an artifact after the run's end is
+ * dropped.
  */
 #include "supervisor/run/exec/artifact_save.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifact_save.h - an artifact that a worker sent: into the store, or refused. */
+/* artifact_save.h - stores or refuses an artifact of a worker. */
 #ifndef SUPERVISOR_EXEC_ARTIFACT_SAVE_H
 #define SUPERVISOR_EXEC_ARTIFACT_SAVE_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - all runs of this instance: look-up, cancelling, and their end with
- * the server's, for server.c and all who serve requests. A failure of a worker
- * or the store is its run's.
+ * runs.c - the table of all open runs of this instance: finds runs by id,
+ * cancels runs, and ends all runs when the server ends. server.c and the code
+ * that serves requests call the functions. A failure of a worker or of the
+ * store is recorded as the run's failure.
  */
 #include "supervisor/run/exec/runs.h"
 

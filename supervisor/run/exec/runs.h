@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - every run that this instance has not finished: created, queued,
- * started, ended, recorded, told, and then forgotten (the store remembers).
+ * runs.h - all open runs of this instance: created, queued, started, ended,
+ * recorded, told to clients, and then forgotten (the store keeps the record).
  */
 #ifndef SUPERVISOR_EXEC_RUNS_H
 #define SUPERVISOR_EXEC_RUNS_H

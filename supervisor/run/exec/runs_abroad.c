@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_abroad.c - runs that waited in the queue of all instances, and that another
- * has claimed: who waits for one here is told what its row, and its owner, say of it.
- * runs_remote.c brings the news of a claim and of the end; between these it is looked
- * at once a second, while somebody watches. A look that fails is made again.
+ * runs_abroad.c - follows runs which another instance has claimed out of the
+ * shared queue, for clients that wait for the run at this instance: reads the
+ * run's row once a second while a client waits. runs_remote.c reports when a
+ * run was claimed or has ended. A failed read is repeated at the next turn.
  */
 #include "supervisor/run/exec/runs_private.h"
 

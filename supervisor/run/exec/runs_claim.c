@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_claim.c - the queue of all instances on one database: what cannot start here
- * at once waits there, and who has room claims whose turn it is. It is looked at
- * often; runs_queue.c and runs_create.c ask as well. A look or a claim that fails is
- * made again at the next look; a run whose row cannot be written does not wait there.
+ * runs_claim.c - the queue of runs which all instances of a database share:
+ * puts a run there that cannot start at once, and claims the next run when this
+ * instance has room. A timer, runs_queue.c and runs_create.c call the
+ * functions. A failed read or claim is repeated at the next turn; a run whose
+ * row cannot be written is not queued there.
  */
 #include "supervisor/run/exec/runs_private.h"
 

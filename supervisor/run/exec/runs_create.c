@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_create.c - a run is made for a request, by tool_run.c, and becomes a task.
- * Whoever may not have one is refused with the reason; a task that cannot be
- * recorded goes on as a run.
+ * runs_create.c - makes a run for a request of tool_run.c, and turns a run into
+ * a task. A requestor without room or rights gets a refusal with the reason.
+ * When the task cannot be recorded the run goes on as a plain run.
  */
 #include "supervisor/run/exec/runs_private.h"
 

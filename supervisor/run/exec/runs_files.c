@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_files.c - runs that are given artifacts wait, outside of the queue, until those
- * are files here; runs_queue.c and runs_create.c ask before one starts. Without one
- * of them it starts, and fails as worker_files.c says.
+ * runs_files.c - lets a run wait outside of the queue until the run's artifacts
+ * are files on this machine. runs_queue.c and runs_create.c ask before a run
+ * starts. When an artifact cannot be fetched the run starts, and worker_files.c
+ * fails the run.
  */
 #include "supervisor/run/exec/runs_private.h"
 

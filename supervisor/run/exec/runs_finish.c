@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_finish.c - the end of a run: its state, times, row and expiry, then
- * those who wait are told. runs.c, runs_output.c and runs_queue.c call it once
- * a run. A row that cannot be written is the store's to retry, and the end is
- * told all the same; a result that finds no room on the disk fails the run.
+ * runs_finish.c - ends a run: sets state, times and expiry, writes the row, and
+ * tells the clients that wait. runs.c, runs_output.c and runs_queue.c call
+ * runs_finish() once for a run. The store retries a failed write of the row,
+ * and the end is told meanwhile; a result that does not fit on the disk fails
+ * the run.
  */
 #include "supervisor/run/exec/runs_private.h"
 

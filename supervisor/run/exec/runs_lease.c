@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_lease.c - runs of one of several machines, while its database may not hear of
- * it: none begins or goes on once its lease is over, before others may call them
- * interrupted. Until the database is heard of they have not ended, for somebody may
- * have asked to cancel one. When others took them, all of them are theirs: who waits
- * is told what their rows say, and we go on under another name. server.c begins it.
+ * runs_lease.c - ends the runs of this node before other nodes may take the
+ * node for dead: without a lease no run starts or goes on. server.c starts the
+ * timer. The ends are recorded when the database answers again. When other
+ * nodes have taken the runs over, waiting clients get what the rows say, and
+ * this node goes on under a new id.
  */
 #include "supervisor/run/exec/runs_private.h"
 

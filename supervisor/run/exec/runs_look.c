@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_look.c - before a program's run gets its worker it is seen whether the package
- * is as it was loaded. runs_queue.c has it looked at each time that a run is to be
- * started; the run has its place meanwhile. One that was changed fails the run; what
- * cannot be seen now is tried again, as a worker that cannot be had.
+ * runs_look.c - checks that a program's package is unchanged since the load,
+ * before a run gets a worker. runs_queue.c asks for each start, and the run
+ * keeps its place meanwhile. A changed package fails the run; when the package
+ * cannot be read now, the check is repeated later.
  */
 #include "supervisor/run/exec/runs_private.h"
 

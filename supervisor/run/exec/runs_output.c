@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_output.c - from a worker's end to its run's outcome: a large output is
- * read on a thread, and checked there when that is dear. worker.c calls it when
- * the worker is reaped; what fails is the run's error.
+ * runs_output.c - takes the output of a worker that has ended to the run's
+ * outcome: a thread parses a large output, and checks an output whose check is
+ * expensive. worker.c calls when a worker is reaped. A failure becomes the
+ * run's error.
  */
 #include "supervisor/run/exec/runs_private.h"
 

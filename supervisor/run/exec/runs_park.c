@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_park.c - a run that waits for an answer while no client waits for it: a Lua
- * worker is stopped, its clock rests, and its place among the running is another's
- * until it goes on, for which it waits in line. A program may compute meanwhile, so
- * it keeps its place, and its time passes. input_park.c asks for it. One too many is
- * refused by the limit's name; nothing else can fail.
+ * runs_park.c - parks a run that waits for an answer while no client waits for
+ * the run: a Lua worker is stopped, its time does not count, and another run
+ * gets its place. A program keeps place and time, since the program may
+ * compute. input_park.c calls. A run beyond the limit is refused with the
+ * limit's name; nothing else fails.
  */
 #include "supervisor/run/exec/runs_private.h"
 

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_private.h - what the parts of runs share; nobody else includes it.
+ * runs_private.h - types and functions that the files of runs share; no other
+ * file includes the header.
  *
- *   runs.c         all of them: look-up, cancelling
- *   runs_create.c  one is made
- *   runs_queue.c   which start, and when
- *   runs_files.c   those that wait for their artifacts
- *   runs_output.c  what a worker gave that has ended
- *   runs_finish.c  the end: view, row, who is told
- *   runs_retry.c   what crashed or was interrupted is tried again
- *   runs_share.c   limits that hold for all instances on one database
- *   runs_recover.c what instances that died leave to us
- *   runs_lease.c   whether they may go on at all
- *   runs_remote.c  what other instances on the same state ask of ours
- *   runs_claim.c   the queue of all instances: what waits there, and is claimed
- *   runs_abroad.c  those of ours that another instance has claimed
+ *   runs.c         the table of all open runs: look-up, cancelling
+ *   runs_create.c  makes a run
+ *   runs_queue.c   starts queued runs
+ *   runs_files.c   runs that wait for artifacts
+ *   runs_look.c    checks a program's package before the start
+ *   runs_park.c    runs that wait for an answer without a client
+ *   runs_output.c  the output of a worker that has ended
+ *   runs_finish.c  the end of a run: view, row, news
+ *   runs_retry.c   a further attempt after a crash or an interruption
+ *   runs_share.c   shares of limits that hold for all instances of a database
+ *   runs_recover.c takes over runs of dead instances
+ *   runs_lease.c   the lease without which no run goes on
+ *   runs_remote.c  mail of other instances on the same state
+ *   runs_claim.c   the queue of all instances
+ *   runs_abroad.c  runs that another instance has claimed
  */
 #ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
 #define SUPERVISOR_EXEC_RUNS_PRIVATE_H

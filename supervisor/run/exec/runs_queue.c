@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_queue.c - which queued run starts next, and when: places, fair shares,
- * workers that are not to be had for a while. Called when a run is queued,
- * ends, or a zygote reports. A start that fails is tried again after pauses,
- * then the run fails with what is missing.
+ * runs_queue.c - decides which queued run starts next and when: by places, by
+ * fair shares of requestors, and by whether a worker can be had. Called when a
+ * run is queued or ends, and when a zygote reports. A failed start is repeated
+ * after pauses; then the run fails, and the error names the missing part.
  */
 #include "supervisor/run/exec/runs_private.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_recover.c - what instances that died leave to us, taken over when the
- * store is first asked, each minute, and when somebody meets such a run.
- * runs_recover() is called by server.c and run_lookup.c. A store that cannot do
- * it now is asked again in a moment; a run that we do not serve has failed.
+ * runs_recover.c - takes over runs of dead instances: at the first request to
+ * the store, each minute, and when a client asks for such a run. server.c and
+ * run_lookup.c call runs_recover(). When the store fails, the take-over is
+ * repeated soon; a run of a template or requestor that this server does not
+ * serve fails.
  */
 #include "supervisor/run/exec/runs_private.h"
 

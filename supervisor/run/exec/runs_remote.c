@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_remote.c - what other instances on this state ask of our runs: to end one,
- * or to show how it goes (run_shown.c). What they asked is a row (store_mail.c); a
- * nudge says that there is one, and while we have runs we look by ourselves as well.
+ * runs_remote.c - reads the mail of other instances about runs of this
+ * instance: cancel a run, or show a run's progress (run_shown.c). A letter is a
+ * row (store_mail.c). A wake-up announces a letter, and while this instance has
+ * runs a timer reads as well, so a lost wake-up only delays.
  */
 #include "supervisor/run/exec/runs_private.h"
 

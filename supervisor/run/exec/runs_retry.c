@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_retry.c - a run whose manifest says so waits in the queue again when its
- * worker crashed, or when its server ended: what has ended so is an attempt, and
- * the record has them all. runs_output.c asks when a worker is gone, runs_recover.c
- * for a run of a dead instance. What cannot be tried again fails as any other.
+ * runs_retry.c - queues a run again after its worker crashed or its server
+ * ended, if the manifest says so, and records each earlier end as an attempt.
+ * runs_output.c asks when a worker is gone, and runs_recover.c for a run of a
+ * dead instance. A run that cannot be tried again fails as any other run.
  */
 #include "supervisor/run/exec/runs_private.h"
 

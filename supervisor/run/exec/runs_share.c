@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_share.c - limits of requestors that hold for all instances on one database: this
- * one asks for its share of each, ahead of need, and gives back what it does not need, so
- * that a call asks the database for none. Looked at a few times a second, and when
- * a run finds no place. An answer that does not come leaves what was not given back.
+ * runs_share.c - shares the limits of requestors out among the instances of one
+ * database: fetches a share of each limit ahead of need, and returns the
+ * unneeded part, so that a call does not wait for the database. A timer, and a
+ * run without a place, ask. Without an answer the instance keeps the share that
+ * was not returned.
  */
 #include "supervisor/run/exec/runs_private.h"
 

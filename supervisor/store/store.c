@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - opens and closes the store, takes what is asked to its thread, and tells
- * on the caller's what came of it. Called through store_api.c by all of the
- * supervisor. What cannot be kept in time is told -errno.
+ * store.c - opens and closes the store, hands requests to the store's thread,
+ * and calls the callbacks on the caller's thread. The whole supervisor calls
+ * through store_api.c. A request that cannot be kept in time is answered with
+ * -errno.
  */
 #include "supervisor/store/store.h"
 

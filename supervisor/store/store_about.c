@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_about.c - what is told of a database that is a server: by a store that uses
- * it, as its thread last found it, and before a start. health.c asks on its own
- * thread; what cannot be told is 0, what fails is said as any request's failure.
+ * store_about.c - describes the database server of a store: the running store
+ * reports what its thread last found, and a start asks the server. health.c
+ * asks on its own thread; an unknown value is 0, a failure is reported like the
+ * failure of any request.
  */
 #include "supervisor/store/store_impl.h"
 

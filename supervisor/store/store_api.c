@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_api.c - one function for each thing that can be asked of the store: it
- * fills a request and queues it. The callers are all over the supervisor; none
- * waits. A failure comes back in the result that DONE is called with, never
- * from here.
+ * store_api.c - the calls of the store: one function for each kind of request
+ * fills a request and queues the request. The whole supervisor calls; no call
+ * waits. A failure comes back in the result for the callback DONE, never as a
+ * return value.
  */
 #include "supervisor/store/store_impl.h"
 

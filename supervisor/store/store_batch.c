@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_batch.c - does a batch of requests in one transaction, and where that
- * fails each by itself, so that one bad request fails alone. Called by the
- * store's thread. What had to be kept goes to a queue to be tried again; the
- * others get their -errno.
+ * store_batch.c - executes a batch of requests in one transaction, and after a
+ * failure each request by itself, so that one bad request fails alone. The
+ * store's thread calls it. Requests that have to be kept go to a queue for
+ * further tries; the others get their -errno.
  */
 #include "supervisor/store/store_impl.h"
 

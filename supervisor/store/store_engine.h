@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_engine.h - what a database does for the store: the files of store/db know
- * this and none of its own functions. Only the store's thread calls; one
- * statement of a name is under way at a time.
+ * store_engine.h - the functions that a database gives to the store; the files
+ * of store/db call only these. Only the store's thread calls; one statement of
+ * a name is under way at a time.
  *
- * What fails is -errno, with S->errmsg and S->why_rc set: -EEXIST, what has to be
- * unique is there already, and -EINVAL, a table refuses the row, which both leave
- * the transaction as it was; -E2BIG, more than a row may have; else what keeps the
- * database from its work.
+ * A failure is -errno, with S->errmsg and S->why_rc set: -EEXIST, a unique
+ * value exists already, and -EINVAL, a table refuses the row, which both leave
+ * the transaction as it was; -E2BIG, more than a row may have; every other
+ * error keeps the database from its work.
  */
 #ifndef SUPERVISOR_STORE_STORE_ENGINE_H
 #define SUPERVISOR_STORE_STORE_ENGINE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_nodes.c - what the store's thread and its caller tell each other where several
- * machines share a database: whether we are still who we were, until when, who has
- * died, what this node is called and does. Nothing here asks the database.
+ * store_nodes.c - facts shared by the store's thread and its caller where
+ * several machines use a database: this node's id, lease and name, and which
+ * nodes have died. The functions only copy the facts under a lock; none asks
+ * the database.
  */
 #include "supervisor/store/store_impl.h"
 

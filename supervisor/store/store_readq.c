@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_readq.c - lets each requestor have a few large reads in the store's
- * queue at a time; store.c asks it when a read comes and when one was told. It
- * holds back and fails nothing.
+ * store_readq.c - lets each requestor have only a few large reads in the
+ * store's queue; store.c calls it for each new and each answered read. Further
+ * reads wait; no read fails here.
  */
 #include "supervisor/store/store_readq.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_readq.h - large reads wait their turn by requestor: what one asks for
- * delays another's by a few of them alone. Used by store.c on its caller's thread.
+ * store_readq.h - large reads wait in turns by requestor, so that the reads of
+ * one requestor delay another requestor by a few reads alone. store.c calls it
+ * on the caller's thread.
  */
 #ifndef SUPERVISOR_STORE_STORE_READQ_H
 #define SUPERVISOR_STORE_STORE_READQ_H

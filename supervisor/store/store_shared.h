@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_shared.h - what instances on several machines, which share a database, have
- * together: each other, the queue, and limits. A part of store.h, which says how
- * requests and their answers go. Where nothing is shared, nobody need ask.
+ * store_shared.h - the state that instances on several machines share through a
+ * database: the list of instances, the queue, and limits. A part of store.h,
+ * which describes requests and answers. Without a shared database nothing calls
+ * these functions.
  */
 #ifndef SUPERVISOR_STORE_STORE_SHARED_H
 #define SUPERVISOR_STORE_STORE_SHARED_H

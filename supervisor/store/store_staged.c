@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_staged.c - rows of runs that ended are staged: committed in a table that has
- * nothing but them, since SQLite's commit writes a page of each tree that it changes,
- * of which "runs" has eight. They are moved there many at a time, where that is on
- * nobody's way, or by the next transaction that is anything else: before it does its
- * own work, so that nobody sees the store without them. Called by store_batch.c and
- * the store's thread. What cannot be moved stays, and is seen all the same.
+ * store_staged.c - stages rows of ended runs for SQLite: a commit writes a page
+ * of each changed tree, and the table "runs" has eight trees, so a row is first
+ * committed to a small table of its own. Rows move to "runs" many at a time, in
+ * idle moments or at the start of any other transaction, so nobody reads the
+ * store without the rows. store_batch.c and the store's thread call it. Rows
+ * that cannot be moved stay, and are read all the same.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_thread.c - the store's thread: what was asked is taken when it is due, done
- * in one transaction, and lies ready for the caller's. store.c starts it and gives
- * it requests. While the disk fails, what must be kept is tried again with pauses,
- * all else is told -errno, and health says so.
+ * store_thread.c - the store's thread: takes due requests, executes them in one
+ * transaction, and lays the results ready for the caller's thread. store.c
+ * starts the thread and queues requests. While the disk fails, requests that
+ * must be kept are repeated with pauses, other requests get -errno, and health
+ * reports the failure.
  */
 #include "supervisor/store/store_impl.h"
 

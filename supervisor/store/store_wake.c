@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_wake.c - where several machines share a database: whom the store's thread wakes
- * once a batch is durable, so that it need not find by polling what it waits for, and
- * what we were woken for ourselves. Called by the thread, and the operations that it
- * does. A wake that is lost costs a poll's time and nothing else, so none is retried.
+ * store_wake.c - wake-ups between machines that share a database: after a
+ * durable batch the store's thread wakes the instances that wait for its rows,
+ * and notes wake-ups of this instance. The thread and its operations call it. A
+ * lost wake-up is not repeated, since the other instance also polls.
  */
 #include "supervisor/store/store_impl.h"
 

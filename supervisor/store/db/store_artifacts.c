@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_artifacts.c - artifacts on the store's thread: the file synced and
- * named, its row, reads of a range, and how much a requestor keeps. Reached by
- * the operations in store_impl.h. A file that cannot be synced fails that
- * artifact for good; the batch goes on with the others.
+ * store_artifacts.c - artifacts on the store's thread: syncs and names the
+ * file, writes the row, reads a range, and sums what a requestor keeps. Called
+ * by the operations of store_impl.h. A file that cannot be synced fails its
+ * artifact for good; the batch goes on.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_delete.c - forgets runs of a requestor's that have ended, before they
- * expire: one, or a few of many. Reached by the operations in store_impl.h. A run
- * that goes on is left and refused; one whose files will not go is left for the
- * sweep, and told.
+ * store_delete.c - deletes ended runs of a requestor before their expiry: one
+ * run, or a few runs of a long list. Called by the operations of store_impl.h.
+ * An open run is refused; a run whose files cannot be removed is left for the
+ * sweep, and reported.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_leaving.c - files of artifacts that rows let go: noted in the transaction, and
- * removed once that is durable, so that what could not be committed has removed nothing.
- * Names go at once; what lies behind a large one is given back on a thread, since that
- * takes as long as the file is. A file that stays has no row: recovery removes strays.
+ * store_leaving.c - removes files of artifacts whose rows were deleted: notes
+ * the files in the transaction, and removes them once the transaction is
+ * durable, so a failed commit removes nothing. Names are removed at once; a
+ * thread frees the blocks of large files. A file that stays has no row:
+ * recovery removes such files.
  */
 #include "supervisor/store/store_impl.h"
 

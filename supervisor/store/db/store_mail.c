@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_mail.c - what instances on one state ask of each other about open runs,
- * and what a run's owner shows of it meanwhile. Mail that cannot be written
- * fails to who sends it; what cannot be shown is shown again a second later.
+ * store_mail.c - mail between instances on one state about open runs, and the
+ * state of a run that its owner shows to others. The sender of mail that cannot
+ * be written gets the error; a state that cannot be shown is shown again a
+ * second later.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_nodes.c - the servers that have a database together, as their heartbeats say;
- * for store_nodes(). Where there is no such database there are none. What fails fails
+ * store_nodes.c - lists the servers that share a database, by their heartbeats,
+ * for store_nodes(). Without such a database the list is empty. A failure fails
  * the batch.
  */
 #include "supervisor/store/store_impl.h"

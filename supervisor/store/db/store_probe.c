@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_probe.c - can the state be used? Its folders before the start; a store
- * that is open by writing, or by opening it alone. health.c and server.c ask; what
- * they find is told as any request's failure is.
+ * store_probe.c - checks whether the state can be used: its folders before the
+ * start, an open store by a write, or by a new open. health.c and server.c ask;
+ * a failure is reported like the failure of any request.
  */
 #include "supervisor/store/store_impl.h"
 

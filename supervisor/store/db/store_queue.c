@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_queue.c - runs that wait for any of the instances that share a database: put
- * there, claimed, cancelled, given up. Reached by the operations in store_impl.h and
- * by the files beside this one; where nothing is shared, none is there. What fails
- * fails the batch.
+ * store_queue.c - the queue of runs for all instances that share a database:
+ * adds, claims, cancels and removes runs. Called by the operations of
+ * store_impl.h and by the files of store/db; without a shared database the
+ * queue is empty. A failure fails the batch.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_recover.c - finds instances that died by their lock files, takes over
- * or ends their runs, and removes files that no row names. Asked for before the
- * first run, and when a dead owner is met. What fails is told as -errno and
- * left to the next recovery; one lock keeps two from the same work.
+ * store_recover.c - finds dead instances by their lock files, takes over or
+ * ends their runs, and removes files without a row. Called before the first
+ * run, and for a dead owner of a run. A failure is -errno, and left to the next
+ * recovery; a lock keeps two instances from the same work.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_row.c - between a row's struct and a statement, by a table of columns
- * that each kind of row has; for the other files of store/db on the store's
- * thread. Nothing here fails: what a table refuses shows when the statement is
- * stepped.
+ * store_row.c - converts between the struct of a row and a statement's
+ * parameters and columns, by a table of columns for each kind of row; for the
+ * files of store/db on the store's thread. No function fails: a value that the
+ * table refuses makes the statement's step fail.
  */
 #include "supervisor/store/store_impl.h"
 

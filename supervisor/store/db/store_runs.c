@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_runs.c - rows of runs on the store's thread: written, found by id, by
- * idempotency key, listed by page. Reached by the operations in
+ * store_runs.c - rows of runs on the store's thread: writes a row, finds a run
+ * by id or idempotency key, lists runs by page. Called by the operations of
  * store_impl.h. A row that the table refuses fails its request alone with
- * -EEXIST or the like; other errors fail the batch, which is tried again.
+ * -EEXIST or the like; other errors fail the batch, which is repeated.
  */
 #include "supervisor/store/store_impl.h"
 

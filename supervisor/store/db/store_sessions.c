@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sessions.c - rows of sessions over HTTP, for the store's thread. How
- * many there are is held when one is added: the longest unused go. A key that
- * is not there, or has expired, fails its request alone.
+ * store_sessions.c - rows of sessions over HTTP, for the store's thread. Adding
+ * a row keeps the number of rows within its bound: the longest unused rows are
+ * deleted. A key that is missing or expired fails its request alone.
  */
 #include "supervisor/store/store_impl.h"
 

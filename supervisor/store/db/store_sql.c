@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sql.c - opens what the store needs and runs its statements, for the other
- * files of store/db on the store's thread. What fails becomes -errno and a
- * sentence for clients and operators by one table; whoever is in our way is
- * waited for, for as long as the retries last.
+ * store_sql.c - opens the database of the store and executes statements, for
+ * the files of store/db on the store's thread. A table converts each error to
+ * -errno and a sentence for clients and operators; a lock of another process is
+ * awaited as long as the retries last.
  */
 #include "supervisor/store/store_impl.h"
 

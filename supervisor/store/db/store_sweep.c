@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sweep.c - removes what has expired: artifacts' files, runs, tasks,
- * sessions, mail. The server's timer asks by store_sweep(). A transaction's
- * worth at a time, and the rest at the next; a file that will not go is logged,
- * tried again at a later sweep, and keeps nothing behind it from going.
+ * store_sweep.c - deletes expired artifacts with their files, runs, tasks,
+ * sessions and mail. The server's timer calls store_sweep(). One sweep is one
+ * transaction's worth, the next sweep continues; a file that cannot be removed
+ * is logged, tried again at a later sweep, and does not stop the others.
  */
 #include "supervisor/store/store_impl.h"
 

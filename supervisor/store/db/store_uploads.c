@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_uploads.c - forgets what a requestor uploaded before it expires: one, or a
- * few of many. Reached by the operations in store_impl.h. What is a run's is left to
- * that and refused; one whose file will not go stays, and is told.
+ * store_uploads.c - deletes uploads of a requestor before their expiry: one
+ * upload, or a few of a long list. Called by the operations of store_impl.h. An
+ * artifact of a run is refused; an upload whose file cannot be removed stays,
+ * and is reported.
  */
 #include "supervisor/store/store_impl.h"
 

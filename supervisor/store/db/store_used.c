@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_used.c - what runs have used, in sums that triggers keep by the hour
- * (store_sqlite_schema.c), so that it costs the same however many runs there are.
- * Reached by the operations in store_impl.h; what fails fails the batch.
+ * store_used.c - reads the use by runs, in sums that triggers keep by the hour
+ * (store_sqlite_schema.c), so that the cost does not grow with the number of
+ * runs. Called by the operations of store_impl.h; a failure fails the batch.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_import.c - copies a state of SQLite's into PostgreSQL, for paddockd --import:
- * rows, whose triggers count them there, bytes of artifacts, and what was used by runs
- * that are gone. All is one transaction: what fails is a sentence, and nothing was
- * copied, so that it can be tried again.
+ * store_import.c - copies a state of SQLite into PostgreSQL, for paddockd
+ * --import: the rows, the bytes of artifacts, and the use by deleted runs. All
+ * is one transaction: after a failure the sentence tells why, and nothing was
+ * copied, so the import can be repeated.
  */
 #include "supervisor/store/import/store_import.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_import.h - a state of SQLite's, copied into a database of PostgreSQL's: all of it
- * in one transaction, or nothing.
+ * store_import.h - copies a state of SQLite into a database of PostgreSQL, in
+ * one transaction.
  */
 #ifndef SUPERVISOR_STORE_IMPORT_STORE_IMPORT_H
 #define SUPERVISOR_STORE_IMPORT_STORE_IMPORT_H

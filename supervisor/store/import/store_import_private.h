@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_import_private.h - what is copied: rows of SQLite's, which stays as it is. */
+/*
+ * store_import_private.h - shared by the files of the import; no other file
+ * includes the header.
+ */
 #ifndef SUPERVISOR_STORE_IMPORT_STORE_IMPORT_PRIVATE_H
 #define SUPERVISOR_STORE_IMPORT_STORE_IMPORT_PRIVATE_H
 

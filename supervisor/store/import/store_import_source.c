@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_import_source.c - the state that store_import.c copies: SQLite's file, locked
- * so that no server writes to it meanwhile. A server that lives on it, another version
- * and a damaged file are refused.
+ * store_import_source.c - opens the SQLite state that store_import.c copies,
+ * locked against servers. A state in use by a server, of another version, or
+ * damaged is refused.
  */
 #include "supervisor/store/import/store_import_private.h"
 

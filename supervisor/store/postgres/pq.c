@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq.c - finds libpq and its functions, once. Called by pq_link.c on whichever
- * thread first names a database of PostgreSQL's; without the library it is told
- * NULL, each time.
+ * pq.c - loads libpq and finds the functions of libpq, once. pq_link.c calls it
+ * on the first thread with a URL of PostgreSQL; without the library each call
+ * returns NULL.
  */
 #include "supervisor/store/postgres/pq.h"
 

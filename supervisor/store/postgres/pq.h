@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq.h - libpq, loaded when a database of PostgreSQL's is named and not before:
- * who has none neither needs the library nor pays for its start.
+ * pq.h - libpq, loaded only when a database of PostgreSQL is configured: a
+ * server without such a database neither needs the library nor pays for loading
+ * it.
  */
 #ifndef SUPERVISOR_STORE_POSTGRES_PQ_H
 #define SUPERVISOR_STORE_POSTGRES_PQ_H

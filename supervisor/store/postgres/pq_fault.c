@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_fault.c - what PostgreSQL's errors come to, by one table of SQLSTATE and its
- * classes; pq_link.c asks. What is not there is -EIO.
+ * pq_fault.c - converts errors of PostgreSQL to -errno, by one table of
+ * SQLSTATE and its classes, for pq_link.c. An unknown error is -EIO.
  */
 #include "supervisor/store/postgres/pq_link.h"
 

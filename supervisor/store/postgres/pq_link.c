@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_link.c - connects to PostgreSQL, sends, and waits with a bound; for
- * store_postgres.c, on one thread at a time. What fails is -errno and words in one
- * line; a link that got no answer is broken, since nobody knows what was done.
+ * pq_link.c - connects to PostgreSQL, sends statements, and waits for answers
+ * with a bound; for store_postgres.c, on one thread at a time. A failure is
+ * -errno and a line of text; a link without an answer counts as broken, since
+ * nobody knows which statements took effect.
  */
 #include "supervisor/store/postgres/pq_link.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_password.h - the password of the database, from a file that is read for each
- * connection, so that it may change, and is kept nowhere.
+ * pq_password.h - reads the password of the database from a file for each
+ * connection, so that the password may change, and keeps the password nowhere.
  */
 #ifndef SUPERVISOR_STORE_POSTGRES_PQ_PASSWORD_H
 #define SUPERVISOR_STORE_POSTGRES_PQ_PASSWORD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres.c - PostgreSQL as the store's engine (store_engine.h): statements,
- * which are prepared when first needed, go into a pipeline and are waited for when
- * somebody asks what came of them. What fails is -errno and a sentence, and rolls
+ * store_postgres.c - PostgreSQL as the store's engine (store_engine.h):
+ * prepares statements at their first use, sends statements in a pipeline, and
+ * waits only for a needed result. A failure is -errno and a sentence, and rolls
  * the transaction back.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"

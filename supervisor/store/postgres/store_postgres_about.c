@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_about.c - which server there is, of which version its tables are, and
- * how it does: for store_postgres_open.c, which refuses what it cannot use, for the
- * heartbeat, and for who asks before a start. What fails is -errno and words.
+ * store_postgres_about.c - asks which database server answers, of which version
+ * its tables are, and how healthy the server is: for store_postgres_open.c,
+ * which refuses an unfit server, for the heartbeat, and for checks before a
+ * start. A failure is -errno and text.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_barrier.c - how a node finds out what became of a commit whose answer
- * it did not get, a step of store_postgres_schema.c. There is no code here: a wrong
- * statement shows in the tests.
+ * store_postgres_barrier.c - a step of PostgreSQL's schema: how a node finds
+ * out whether a commit took effect whose answer was lost. The file has no code:
+ * a wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

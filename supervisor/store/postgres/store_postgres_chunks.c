@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_chunks.c - bytes of artifacts in rows of 1 MiB, for the engine's
- * chunks (store_engine.h). Parts go into the pipeline; each is waited for, so that
- * no more than one is in memory. What fails is -errno and a sentence, as of any
- * statement.
+ * store_postgres_chunks.c - stores the bytes of artifacts in rows of 1 MiB, as
+ * the engine's chunks (store_engine.h). Each row is sent in the pipeline and
+ * awaited, so that at most one is in memory. A failure is -errno and a
+ * sentence.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

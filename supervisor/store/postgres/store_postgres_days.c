@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_days.c - a step of PostgreSQL's schema: runs in partitions by the day in
- * their ids, which the sweep makes ahead and drops whole, and counters of which each
- * server has rows of its own. store_postgres_open.c runs it; functions in it that
- * cannot have a lock in time leave all as it is, for the next sweep.
+ * store_postgres_days.c - a step of PostgreSQL's schema: partitions of runs by
+ * the day in their ids, which the sweep makes ahead and drops whole, and
+ * counters with rows for each server. store_postgres_open.c executes the step;
+ * its functions change nothing when they cannot get a lock in time, and the
+ * next sweep tries again.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_epoch.c - what a node writes with, apart from what it lives by, a step
- * of store_postgres_schema.c. There is no code here: a wrong statement shows in the
- * tests.
+ * store_postgres_epoch.c - a step of PostgreSQL's schema: keeps the numbers
+ * with which a node writes apart from the row of the node's heartbeat. The file
+ * has no code: a wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

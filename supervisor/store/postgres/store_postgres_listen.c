@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_listen.c - being woken by other nodes, by NOTIFY on a channel that has
- * the instance's name. store_postgres_open.c has each connection listen, the store's
- * thread waits here when it has nothing to do, and else looks after each batch. A
- * connection that ends, or that may not listen, has the node poll as often as if nobody
- * woke it.
+ * store_postgres_listen.c - receives wake-ups of other nodes by NOTIFY, on a
+ * channel with the instance's id. store_postgres_open.c makes each connection
+ * listen; the store's thread waits here when idle, and else looks after each
+ * batch. A node whose connection ends or may not listen polls as often as
+ * without wake-ups.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

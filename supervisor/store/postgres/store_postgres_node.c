@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_node.c - our row among the nodes, its heartbeat, and which of the
- * others are dead. store_postgres.c has it as the engine's, for store_recover.c. A row
- * that another has removed is not made again: what we had is its.
+ * store_postgres_node.c - this node's row in the table of nodes, its heartbeat,
+ * and the search for dead nodes. store_postgres.c offers the functions as the
+ * engine's, for store_recover.c. A row that another node has removed is not
+ * made again: the other node owns the runs.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_open.c - the engine's connection, and its schema. A connection
- * that broke is made again by the next batch, at most every so often; who asks
- * meanwhile is told what the last try was told.
+ * store_postgres_open.c - opens the engine's connection and brings the schema
+ * up to date. The next batch after a broken connection connects again, within a
+ * rate; batches in between get the error of the last try.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

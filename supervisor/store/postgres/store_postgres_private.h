@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_postgres_private.h - what the parts of the engine share. */
+/*
+ * store_postgres_private.h - shared by the files of the engine for PostgreSQL.
+ */
 #ifndef SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 #define SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_pulse.c - sends the heartbeat, on a thread and a connection of its
- * own: whatever the store's wait for, others see that we live, and we see that they do.
- * store_postgres_node.c begins and ends it. A beat that is not answered in a quarter of
- * the lease, with the new connection that it may need and what is asked first by that
- * one, is given up with its connection, so that there is time for two more; what fails
- * is tried again until our own lease is over, and after that.
+ * store_postgres_pulse.c - sends the heartbeat on a thread and a connection of
+ * its own, so that heartbeats go on while the store's connection waits.
+ * store_postgres_node.c starts and ends the thread. A heartbeat without an
+ * answer in a quarter of the lease is given up with its connection, which
+ * leaves time for two more tries; a failed heartbeat is repeated, also after
+ * this node's lease is over.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_queue.c - the tables of the queue that all nodes share, a step of
- * store_postgres_schema.c. There is no code here: a wrong statement shows in the
- * tests.
+ * store_postgres_queue.c - a step of PostgreSQL's schema: the tables of the
+ * queue that all nodes share. The file has no code: a wrong statement shows in
+ * the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

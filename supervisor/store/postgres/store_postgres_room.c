@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_room.c - how many of a requestor's runs may wait in the queue of all, a
- * step of store_postgres_schema.c. There is no code here: a wrong statement shows in the
- * tests.
+ * store_postgres_room.c - a step of PostgreSQL's schema: counts how many runs
+ * of a requestor wait in the shared queue. The file has no code: a wrong
+ * statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_schema.c - PostgreSQL's tables, indexes and triggers by version of
- * the schema, and how it says what store_statements.def leaves open. store_postgres.c
- * runs and prepares them. There is no code here: a wrong statement shows in the tests,
- * which are the same for each engine.
+ * store_postgres_schema.c - PostgreSQL's tables, indexes and triggers by
+ * version of the schema, and the macros of store_statements.def for PostgreSQL.
+ * store_postgres.c executes and prepares the statements. The file has no code:
+ * a wrong statement shows in the tests, which are the same for each engine.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_share.c - what each node has of a requestor's limits, a step of
- * store_postgres_schema.c. There is no code here: a wrong statement shows in the
+ * store_postgres_share.c - a step of PostgreSQL's schema: each node's share of
+ * a requestor's limits. The file has no code: a wrong statement shows in the
  * tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"

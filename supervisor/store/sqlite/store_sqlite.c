@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite.c - SQLite as the store's engine (store_engine.h): one file in the
- * state folder, its statements, and what becomes of its errors, by one table. A
- * busy file is waited for, for as long as store_pause() lets it.
+ * store_sqlite.c - SQLite as the store's engine (store_engine.h): the file in
+ * the state folder, its statements, and a table that converts its errors. A
+ * busy file is awaited as long as store_pause() allows.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_guard.c - switches off in SQLite what the store does not need, for who
- * opens a database: the store, the look before its start, the import of another's
- * state. A connection that cannot be guarded is not used.
+ * store_sqlite_guard.c - switches off functions of SQLite that the store does
+ * not need, on each connection: of the store, of the check before the start, of
+ * an import. A connection that cannot be guarded is not used.
  */
 #include "supervisor/store/sqlite/store_sqlite_guard.h"
 

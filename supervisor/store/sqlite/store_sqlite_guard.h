@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_guard.h - what SQLite could do beyond what the store asks of it, by
- * what a file of somebody's has in its schema: switched off for a connection.
+ * store_sqlite_guard.h - switches off, for a connection, functions of SQLite
+ * that a foreign schema in the file could call.
  */
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_GUARD_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_GUARD_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_log.c - SQLite writes its log (WAL) by two calls a page, of which a short run's
- * commit has eight. This VFS, over the default one, writes what lies end to end by one call:
- * before anything else is done with the file, which in a commit is its sync, and without one
- * with its last page; what is rolled back is not written. store_sqlite.c opens the database by
- * it. An error of a write is that of the call before which it is made: no commit follows.
+ * store_sqlite_log.c - a VFS over SQLite's default VFS that joins adjacent
+ * writes to the log (WAL): a commit of a short run has eight pages, which
+ * SQLite writes by two calls each. Joined bytes are written before any other
+ * operation on the file, and with the last page of a commit; rolled back bytes
+ * are not written. store_sqlite.c opens the database with the VFS. A failed
+ * write is the failure of the next call, so no commit follows.
  */
 #include "supervisor/store/sqlite/store_sqlite_log.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_log.h - a VFS of SQLite's that writes a commit to its log at once.
+ * store_sqlite_log.h - a VFS of SQLite that writes a commit to the log in few
+ * calls.
  */
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_look.c - could SQLite use what lies in a state folder? Before the
- * start, without a trace, by the file's first bytes and its list of tables. Called by
- * health.c, which tells what is found as any failure of the store.
+ * store_sqlite_look.c - checks before the start, without a trace, whether
+ * SQLite could use the file in a state folder: by the file's first bytes and
+ * its list of tables. health.c calls it, and reports a fault like any failure
+ * of the store.
  */
 #include "supervisor/store/store_impl.h"
 

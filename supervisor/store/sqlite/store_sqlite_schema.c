@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_schema.c - the tables, indexes and triggers by version of the file, and
- * what the statements of store_statements.def share. store_sqlite.c runs and
- * prepares them. There is no code here: a wrong statement shows when the file
- * is opened, and ends the start.
+ * store_sqlite_schema.c - SQLite's tables, indexes and triggers by version of
+ * the file, and the macros of store_statements.def for SQLite. store_sqlite.c
+ * executes and prepares the statements. The file has no code: a wrong statement
+ * shows when the file is opened, and ends the start.
  */
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 

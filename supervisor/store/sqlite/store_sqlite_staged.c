@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_staged.c - rows of runs that were staged are put where they belong, by
- * the statement that would have put them at once: so what becomes of one that is
- * there already, of its inputs and its CPU time, is said in one place. Called by the
- * engine, and by the import, which has a connection of its own. A failure is
- * SQLite's code, and the caller's to undo.
+ * store_sqlite_staged.c - moves staged rows of runs to the table "runs", by the
+ * statement that would have written the row there at once, so that the rules
+ * for existing rows, inputs and CPU time are the same. The engine and the
+ * import call it, each with its connection. A failure is SQLite's code, and the
+ * caller rolls back.
  */
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
 

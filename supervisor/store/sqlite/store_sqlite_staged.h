@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_staged.h - moving rows of runs from where they were staged. */
+/*
+ * store_sqlite_staged.h - moves rows of runs from the staging table to the
+ * table "runs".
+ */
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_STAGED_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_STAGED_H
 

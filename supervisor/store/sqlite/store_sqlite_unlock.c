@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_unlock.c - sees SQLite's calls that give a lock on a file back, for
- * store_sqlite.c, which opens its connection afresh when one has failed: SQLite itself
- * says "locking protocol", or that another is busy, from then on. What fails here is
- * SQLite's to tell.
+ * store_sqlite_unlock.c - notices SQLite's failed calls to release a lock on a
+ * file, for store_sqlite.c, which then opens its connection again: SQLite would
+ * report "locking protocol" or a busy file from then on. SQLite reports the
+ * failures themselves.
  */
 #include "supervisor/store/sqlite/store_sqlite_unlock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_unlock.h - locks of SQLite's that could not be given back. */
+/* store_sqlite_unlock.h - notices locks that SQLite could not release. */
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_UNLOCK_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_UNLOCK_H
 

@@ -26,7 +26,7 @@ struct kept { /* an artifact on its way to the store */
 	struct requestor *requestor;
 	struct run_artifact artifact;
 	char run_id[ID_SIZE];
-	size_t attempt; /* of the run, which may be at another by now */
+	size_t attempt; /* of the run, which may be at a later attempt */
 	char *tmp_path;
 	char sha256[65];
 };
@@ -39,7 +39,7 @@ static void kept_free(struct kept *k)
 	free(k);
 }
 
-/* The run that made K and goes on, or NULL. */
+/* Return the run that made K while the run is open, else NULL. */
 static struct run *maker(const struct kept *k)
 {
 	struct run *r = runs_working(k->runs, k->run_id);
@@ -47,7 +47,10 @@ static struct run *maker(const struct kept *k)
 	return r != NULL && run_attempts(r) == k->attempt ? r : NULL;
 }
 
-/* Durable, it is the run's, and the template learns its id. */
+/*
+ * The artifact is durable: add the artifact to the run, and tell the template
+ * the id.
+ */
 static void on_kept(void *arg, const struct store_result *res)
 {
 	struct kept *k = arg;
@@ -59,7 +62,7 @@ static void on_kept(void *arg, const struct store_result *res)
 			  "run=%s requestor=%s artifact=lost err=\"%s\"",
 			  k->run_id, k->requestor->name, res->errmsg);
 	if (r == NULL) {
-		; /* it has ended, and does not list it */
+		; /* the run has ended without this artifact in its list */
 	} else if (res->rc != 0) {
 		struct tool_error errmsg = {0};
 
@@ -103,7 +106,7 @@ static void put(struct kept *k)
 	store_put_artifact(k->store, &row, k->tmp_path, STORE_SYNC, on_kept, k);
 }
 
-/* How much its requestor has is known, or cannot be. */
+/* Go on with K: the requestor's use is known, or could not be counted. */
 static void keep(struct kept *k)
 {
 	struct run *r = maker(k);
@@ -116,7 +119,7 @@ static void keep(struct kept *k)
 	file_sink_remove(k->runs->ctx->thread_pool, k->requestor, k->tmp_path,
 			 NULL, NULL);
 	k->tmp_path = NULL;
-	if (r != NULL) /* else it has ended: its artifacts have their expiry */
+	if (r != NULL) /* else the artifacts have their expiry */
 		refuse_artifact(k, r);
 	kept_free(k);
 }
@@ -157,7 +160,7 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 			   .tmp_path = tmp_path};
 	memcpy(k->run_id, r->id, sizeof(k->run_id));
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
-	/* what it has elsewhere may have changed since */
+	/* the requestor's use at other servers may have changed */
 	if (q->usage_known && !store_is_shared(store)) {
 		keep(k);
 		return;

@@ -6,13 +6,14 @@
 #include "supervisor/run/exec/runs.h"
 
 /*
- * A's texts and TMP_PATH, which has its bytes, are taken; R, one of S, has a
- * worker. That is answered, now or later, unless it has died by then.
+ * Store A for R, a run of S with a worker. Takes A's texts and TMP_PATH, the
+ * file with the bytes. The worker is answered now or later, unless the worker
+ * has died by then.
  */
 void artifact_save(struct runs *s, struct store *store, struct run *r,
 		   struct run_artifact *a, char *tmp_path, const char *sha256);
 
-/* Have the store count what Q has there. */
+/* Have the store count the bytes that Q keeps. */
 void artifact_save_count(struct store *store, struct requestor *q);
 
 #endif

@@ -121,7 +121,7 @@ int runs_cancel(struct runs *s, struct run *r)
 		return 0;
 	}
 	run_apply(r, EV_CANCEL);
-	/* should we die before it ends, it was cancelled all the same */
+	/* so the run is cancelled even if this server dies before the end */
 	run_row_put(s->ctx->store, r, STORE_SYNC, NULL, NULL);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	if (waits) {
@@ -140,7 +140,7 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		bool left = !queued || r->taken_over; /* if it waits */
+		bool left = !queued || r->taken_over; /* if the run waits */
 
 		if (run_terminal(r) || r->away.place != RUN_HERE ||
 		    (r->state == RUN_QUEUED && left))
@@ -153,7 +153,7 @@ void runs_interrupt(struct runs *s, bool queued)
 		    r, "RUN_INTERRUPTED", NULL,
 		    "the server was stopped before the run had ended");
 		if (r->worker != NULL)
-			continue; /* spawner_stop() ends it, and on_over() comes */
+			continue; /* spawner_stop() ends the worker, then on_over() */
 		runs_output_drop(s, r);
 		if (r->queued.lane != NULL)
 			sched_remove(&s->sched, &r->queued);
@@ -208,7 +208,7 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 {
 	struct run *r, *after;
 
-	if (store_is_lost(s->ctx->store)) /* others record them */
+	if (store_is_lost(s->ctx->store)) /* other nodes record these runs */
 		return;
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
@@ -218,7 +218,10 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 	}
 }
 
-/* What is another's is waited for by whom somebody here waits for. */
+/*
+ * Return the number of unrecorded runs, with runs of other servers that clients
+ * here wait for.
+ */
 size_t runs_unrecorded(const struct runs *s)
 {
 	size_t unwatched = 0;
@@ -278,7 +281,7 @@ void runs_free(struct runs *s)
 	if (s == NULL)
 		return;
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (r->queued.lane != NULL) /* the next server's */
+		if (r->queued.lane != NULL) /* the next server takes the run */
 			sched_remove(&s->sched, &r->queued);
 		runs_begin_drop(s, r);
 		runs_forget(s, r);

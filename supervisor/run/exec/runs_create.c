@@ -27,7 +27,8 @@
 
 #define NO_LEASE "its database has not heard of it for a while"
 #define CANCEL_GRACE_MAX_MS 60000
-#define LUA_FILES_PART 4		   /* of its memory, one in so many */
+#define LUA_FILES_PART                                                         \
+	4 /* the part of a run's memory for files: one in so many */
 #define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
 
 static int64_t least(int64_t a, int64_t b)
@@ -114,16 +115,17 @@ static bool may_create(struct runs *s, struct requestor *q,
 	return r->code == NULL && admission_check_run(&ask, q, r);
 }
 
-struct stored { /* of a row's request */
+struct stored { /* the argument of on_stored() */
 	struct runs *runs;
 	char id[ID_SIZE];
 	bool promised;
-	bool awaited; /* somebody is told as well when it is not there */
+	bool
+	    awaited; /* the callback is also called when the row could not be written */
 };
 
 /*
- * What was written of R came to RC. Where a database is asked, what it has done and
- * could not say any more is there all the same.
+ * Note in R whether R has a row, by the result RC of a write. A write whose
+ * answer from a database server was lost may have taken effect.
  */
 static void note_row(const struct runs *s, struct run *r, int rc)
 {
@@ -132,8 +134,8 @@ static void note_row(const struct runs *s, struct run *r, int rc)
 }
 
 /*
- * Who asked for R was refused, and told to come again: with the same key, which is not
- * to give it this one. What has the key of it in a row loses that with R's end.
+ * Remove R's idempotency key: the client was told to call again with the same
+ * key, and must not get R then. A row with the key loses the key at R's end.
  */
 static void drop_key(struct run *r)
 {
@@ -167,7 +169,7 @@ static void on_stored(void *arg, const struct store_result *res)
 	runs_claim_queued(st.runs, r, res->rc);
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
-	if (res->rc != 0) /* no row has them */
+	if (res->rc != 0) /* no row has the inputs */
 		r->kept.bytes = 0;
 	if (res->rc == 0 || st.promised || st.awaited)
 		run_tell(r, &n);
@@ -192,7 +194,10 @@ void runs_record(struct runs *s, struct run *r)
 	put(s, r, STORE_SYNC, false, true);
 }
 
-/* A Lua template has them whole, and in its memory, where it needs room as well. */
+/*
+ * Do the files fit? A Lua template has whole files in its memory, and needs
+ * room beside the files.
+ */
 static bool files_fit(const struct run *r, const struct run_files *files,
 		      struct tool_error *e)
 {
@@ -218,8 +223,9 @@ static bool files_fit(const struct run *r, const struct run_files *files,
 }
 
 /*
- * R does not start at once. Where any instance may start it, what may become a task
- * is one from now on: later its row would be another's to write.
+ * Queue R, which cannot start at once. Where any instance may start R, a call
+ * that may become a task becomes a task now: later another instance would own
+ * the row.
  */
 static void set_aside(struct runs *s, struct run *r,
 		      const struct run_wish *wish)
@@ -283,7 +289,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		set_aside(s, r, wish);
 	else
 		starts = runs_files_here(s, r);
-	if (starts) /* its first row says running already */
+	if (starts) /* the first row of R says "running" already */
 		run_apply(r, EV_START);
 	put(s, r,
 	    wish->promised || r->away.place == RUN_QUEUE ? STORE_SYNC
@@ -303,7 +309,7 @@ static void on_task_stored(void *arg, const struct store_result *res)
 	struct run *r = runs_referred(ref);
 	struct run_notice n = {.kind = NOTICE_TASK};
 
-	if (r == NULL) /* it waits for others again */
+	if (r == NULL) /* R waits in the shared queue again */
 		return;
 	note_row(s, r, res->rc);
 	if (res->rc != 0) {
@@ -325,7 +331,7 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
 		run_tell(r, &no);
 		return;
 	}
-	run_clear_task(r); /* one whose time has passed */
+	run_clear_task(r); /* a task whose time has passed */
 	set_task(s, r, wish);
 	r->task.pending = true;
 	run_row_put(s->ctx->store, r, STORE_SYNC, on_task_stored,

@@ -45,16 +45,17 @@ void runs_drop_result(struct runs *s, struct run *r)
 	r->result_text = NULL;
 }
 
-struct ended { /* of a terminal row's request */
+struct ended { /* the argument of on_ended() */
 	struct runs *runs;
 	char id[ID_SIZE];
-	size_t bytes; /* of its view */
+	size_t bytes; /* of the run's view */
 	bool retried;
 };
 
 /*
- * Its first row, which was on its way when it ended, was committed since, or may have
- * been: what is there has to end, however long that takes.
+ * Has R a row? The first row, on its way to the store at R's end, was committed
+ * since, or may have been: an existing row must get R's end, however long the
+ * write takes.
  */
 static bool has_row(const struct ended *e, const struct run *r, int rc)
 {
@@ -62,7 +63,10 @@ static bool has_row(const struct ended *e, const struct run *r, int rc)
 	       !e->retried;
 }
 
-/* R's end is known to last, or why not; and its worker is gone. */
+/*
+ * Tell the watchers of R that the end is recorded, or the reason if not; R's
+ * worker is gone.
+ */
 static void tell_recorded(struct runs *s, struct run *r)
 {
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
@@ -80,7 +84,7 @@ static void on_ended(void *arg, const struct store_result *res)
 		free(e);
 		return;
 	}
-	if (res->rc == -EOWNERDEAD) { /* how it ended is another's to say */
+	if (res->rc == -EOWNERDEAD) { /* the new owner records the end */
 		e->runs->unrecorded -= e->bytes;
 		runs_drop_result(e->runs, r);
 		run_disown(r);
@@ -104,7 +108,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	}
 	e->runs->unrecorded -= e->bytes;
 	r->recorded.known = true;
-	if (r->worker == NULL && !r->recorded.corrects) /* else it follows */
+	if (r->worker == NULL && !r->recorded.corrects) /* else later */
 		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
@@ -124,7 +128,10 @@ static void log_end(const struct run *r)
 		 r->trace[0] != '\0' ? r->trace : "-");
 }
 
-/* How long it is remembered: its ttl, and as its artifacts, and its task. */
+/*
+ * Set the expiry of R: by the time to live of runs, of R's artifacts and of R's
+ * task.
+ */
 static void set_expiry(struct runs *s, struct run *r)
 {
 	int64_t artifact_ttl = s->ctx->config->artifact_ttl_ms;
@@ -141,7 +148,7 @@ static void set_expiry(struct runs *s, struct run *r)
 		r->expires_ms = r->task.expires_ms;
 }
 
-/* A log that is large becomes a line that says why it is not there. */
+/* Replace a large log by a line with the reason for its absence. */
 static void let_log_go(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
@@ -157,8 +164,8 @@ static void let_log_go(struct run *r)
 }
 
 /*
- * While the disk is nearly full a large result is not written: that R ended is
- * what there is room for. The event that ends it then.
+ * Return the event that ends R: while the disk is nearly full a large result is
+ * not written, and only R's end is recorded.
  */
 static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
 {
@@ -199,15 +206,15 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 
 	assert(rc == 0);
 	(void)rc;
-	/* before anybody leaves, and others are asked */
+	/* before clients leave, and others are asked */
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
-	if (r->task.pending) /* nobody was told that it is one */
+	if (r->task.pending) /* no client was told that R is a task */
 		run_clear_task(r);
 	if (r->state == RUN_CANCELED) {
 		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
 	}
-	if (r->error.code != NULL) /* else the outcome closed them */
+	if (r->error.code != NULL) /* else the outcome closed the steps */
 		run_steps_close(&r->steps, r->error.code, r->error.message);
 	run_log_close(r);
 	run_log_tell(r);
@@ -231,7 +238,10 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		    on_ended, e);
 }
 
-/* Where that failed, the row is as it was: with what its worker said of itself. */
+/*
+ * The correction is written; after a failure the row keeps the worker's own
+ * figures.
+ */
 static void on_corrected(void *arg, const struct store_result *res)
 {
 	struct run_ref *ref = arg;
@@ -247,8 +257,8 @@ static void on_corrected(void *arg, const struct store_result *res)
 }
 
 /*
- * R's row has what its worker said of itself: should it not be so, this is. Nobody is
- * told before that.
+ * Correct R's row, which has the worker's own figures of use, by the kernel's
+ * figures. No client is told of the end before that.
  */
 static void correct(struct runs *s, struct run *r, const struct run_use *used)
 {

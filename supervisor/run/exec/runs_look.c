@@ -21,12 +21,12 @@ struct run_look {
 	struct run *run;
 	struct package_look *package;
 	int64_t since_ms; /* mono */
-	bool first;	  /* it has not been started before */
+	bool first;	  /* the run has not been started before */
 };
 
 static void tell_changed(struct run *r, const char *errmsg)
 {
-	/* where it lies is the operator's to know */
+	/* only the operator learns the package's path */
 	log_warn("runs", "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
 		 r->requestor->name, r->template->id, errmsg);
 	if (r->template->broken != NULL)
@@ -59,17 +59,19 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 	bool first = l->first;
 
 	r->look = NULL;
-	r->started_mono_ms += clock_mono_ms() - l->since_ms; /* not its time */
+	r->started_mono_ms +=
+	    clock_mono_ms() - l->since_ms; /* not the time of the look */
 	free(l);
 	if (rc == -ESTALE)
 		tell_changed(r, errmsg);
 	if (rc < 0)
 		runs_not_started(s, r, rc);
-	else if (!runs_have_lease(s)) /* another server may have it by now */
+	else if (!runs_have_lease(
+		     s)) /* the run may belong to another server by now */
 		runs_not_started(s, r, -EINPROGRESS);
 	else
 		runs_launch(s, r, first);
-	runs_pump(s); /* it may have left its place */
+	runs_pump(s); /* the run may have left its place */
 }
 
 void runs_look(struct runs *s, struct run *r, bool first)

@@ -22,7 +22,8 @@
 struct reading {
 	struct runs *runs;
 	struct run *run;
-	struct exit_facts end;	   /* its output is ours until it is read */
+	struct exit_facts
+	    end; /* owns the run's output until the output is read */
 	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
 };
 
@@ -40,7 +41,7 @@ static void leave_line(struct reading *rd)
 
 /* ---- room for results, as trees ---- */
 
-#define VALUE_MOST 320 /* bytes that one may take: see json_cost_most() */
+#define VALUE_MOST 320 /* bytes that a value may take: see json_cost_most() */
 
 #define TEXTS 2 /* the tree's own text, and the copy that is stored */
 
@@ -76,7 +77,7 @@ static bool has_room(const struct runs *s, size_t bytes)
 {
 	size_t all = trees_most(s);
 
-	/* a reload may have left less than one that waits was to have */
+	/* a reload may have left less than a waiting result needs */
 	return s->trees.held == 0 ||
 	       (bytes <= all && s->trees.held <= all - bytes);
 }
@@ -99,7 +100,7 @@ void runs_output_put(struct runs *s, struct run *r)
 	count_tree(s, r, 0);
 }
 
-/* call of a thread's: R's output has been checked, and is given back. */
+/* The thread has checked R's output, and returns the output. */
 static void on_checked(void *arg, const struct validation *c,
 		       struct json_object *tree)
 {
@@ -141,8 +142,9 @@ static void refuse_large(const struct runs *s, struct run *r)
 }
 
 /*
- * That takes a while: until it is known, R goes on without a worker. It has its
- * place among the running until then, for its output is in memory.
+ * Check R's output on a thread. R goes on without a worker until the check is
+ * over, and keeps its place among the running runs, since the output is in
+ * memory.
  */
 static void check_later(struct runs *s, struct run *r,
 			const struct validation *c)
@@ -164,7 +166,7 @@ static void check_later(struct runs *s, struct run *r,
 	runs_finish(s, r, EV_FAIL);
 }
 
-/* R's output is not awaited any more; it goes with the check. */
+/* Stop waiting for R's output; the check frees the output. */
 void runs_output_drop(struct runs *s, struct run *r)
 {
 	runs_begin_drop(s, r);
@@ -189,7 +191,7 @@ void runs_output_drop(struct runs *s, struct run *r)
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
-/* R's worker is gone, and E all there is to know of it. */
+/* Decide how R ended: R's worker is gone, with the facts E. */
 static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 {
 	struct validation c;
@@ -201,7 +203,7 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		spawner_renew(s->ctx->spawner, r->template->runtime);
 	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
-		ev = EV_FAIL; /* nobody will see it */
+		ev = EV_FAIL; /* no client will see the output */
 	if (ev == RUN_EVENTS) {
 		check_later(s, r, &c);
 	} else {
@@ -276,7 +278,7 @@ static void read_later(struct runs *s, struct run *r,
 	event_active(s->trees.on_room, 0, 0);
 }
 
-/* The next ones, as far as there is room. */
+/* Read the next outputs, as far as there is room. */
 static void on_room(evutil_socket_t fd, short what, void *arg)
 {
 	struct runs *s = arg;
@@ -302,8 +304,9 @@ void runs_output_fini(struct runs *s)
 }
 
 /*
- * R is over unless that is not so simple: it failed, and may be tried again; its output
- * takes a thread's time; whether it is still ours is known when its worker is gone.
+ * End R before R's worker is gone, if that is simple. Not simple: a failed run
+ * may be tried again, a large output takes a thread's time, and the owner of R
+ * is known only when the worker is gone.
  */
 bool runs_worker_leaving(void *arg, struct run *r, const struct exit_facts *e)
 {

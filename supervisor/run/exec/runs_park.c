@@ -17,7 +17,10 @@
 
 #define WORKERS_LEFT (ZYGOTE_PROTO_SLOTS / 4)
 
-/* What others have is nobody's to know: the figures are one's own, and the bound. */
+/*
+ * Refuse to park a run of Q. The refusal has Q's own figure and the bound, and
+ * no figure of other requestors.
+ */
 static void refuse(const struct requestor *q, int64_t own, int64_t all,
 		   struct tool_error *e)
 {
@@ -39,7 +42,10 @@ static void refuse(const struct requestor *q, int64_t own, int64_t all,
 	free(who);
 }
 
-/* Who is stopped has a worker, too: enough of these are left to those that run. */
+/*
+ * Return the bound on parked runs: a parked run keeps a worker, and enough
+ * workers are left for running runs.
+ */
 static int64_t most_parked(const struct config *c)
 {
 	int64_t left = ZYGOTE_PROTO_SLOTS - c->max_concurrent_runs;
@@ -80,7 +86,8 @@ void runs_park(struct runs *s, struct run *r)
 	r->parked.is = true;
 	r->requestor->parked++;
 	s->parked++;
-	if (r->queued.lane != NULL) /* it has not gone on since the last time */
+	if (r->queued.lane !=
+	    NULL) /* the run has not gone on since it was parked last */
 		sched_remove(&s->sched, &r->queued);
 	else if (!r->parked.stopped && worker_stop(r))
 		stopped(s, r);
@@ -98,7 +105,7 @@ void runs_go_on(struct runs *s, struct run *r)
 	worker_continue(r, rested_ms);
 }
 
-/* What is to end does not wait for a place. */
+/* Has R to wait for a place? A run that is to end has not. */
 static bool has_to_wait(struct runs *s, const struct run *r)
 {
 	return worker_is_alive(r) &&
@@ -120,7 +127,8 @@ void runs_unpark(struct runs *s, struct run *r)
 		return;
 	}
 	if (r->state == RUN_CANCELLING && !runs_has_place(s, r))
-		worker_end(r); /* many at once would all run for their grace */
+		worker_end(
+		    r); /* many parked runs at once would run for their time of grace */
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
 	sched_again(&s->sched, &r->requestor->lane);

@@ -20,9 +20,9 @@
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/run/run_row.h"
 
-#define STARTS_MAX 20	 /* of one run, while there is no worker to be had… */
-#define PAUSE_MS 100	 /* …each so long after the last */
-#define RENEWING_MAX 300 /* while there is one, but a new zygote is needed */
+#define STARTS_MAX 20	 /* pauses of a run, while no worker can be had */
+#define PAUSE_MS 100	 /* the time from one try to the next */
+#define RENEWING_MAX 300 /* while a zygote serves, but a new zygote is needed */
 
 static void weigh(struct run *r)
 {
@@ -45,7 +45,7 @@ void runs_enqueue_aside(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
 }
 
-/* A bit for each kind of which there is no worker to be had just now. */
+/* Return a bit for each kind without an available worker now. */
 static uint32_t missing(const struct runs *s)
 {
 	uint32_t kinds = 0;
@@ -53,13 +53,16 @@ static uint32_t missing(const struct runs *s)
 	for (size_t i = 0; i < RUNTIMES; i++)
 		if (evtimer_pending(s->pause[i], NULL))
 			kinds |= UINT32_C(1) << i;
-	/* programs may never get one: that is found out by trying */
+	/* a zygote of programs may never start; a try finds that out */
 	if (spawner_zygote_pid(s->ctx->spawner, RUNTIME_LUA) == 0)
 		kinds |= UINT32_C(1) << RUNTIME_LUA;
 	return kinds;
 }
 
-/* Where there may be several requestors, each has a fair part. */
+/*
+ * Give each requestor a fair part of the places, if there may be several
+ * requestors.
+ */
 static void share_places(struct runs *s)
 {
 	const struct config *c = s->ctx->config;
@@ -110,14 +113,17 @@ struct run *runs_next(struct runs *s)
 	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
 }
 
-/* Will it pass by itself? */
+/* Will the error pass without action? */
 static bool is_passing(int err)
 {
 	return err == -EINPROGRESS || err == -EAGAIN || err == -ETOOMANYREFS ||
 	       errno_passes(-err);
 }
 
-/* Runs cannot send descriptors, so that one is another program's doing. */
+/*
+ * Return why no worker can be had. Runs cannot send descriptors, so another
+ * program of the user has caused ETOOMANYREFS.
+ */
 static const char *why_none(int err)
 {
 	if (err != -ETOOMANYREFS)
@@ -146,7 +152,10 @@ void runs_not_started(struct runs *s, struct run *r, int err)
 	runs_finish(s, r, EV_FAIL);
 }
 
-/* It was when R was made; a reload may have taken it back since. */
+/*
+ * Has R's template still its grants? The grants were there when R was made; a
+ * reload may have taken grants away.
+ */
 static bool is_granted(const struct runs *s, struct run *r)
 {
 	struct tool_error no = {0};
@@ -163,7 +172,7 @@ void runs_launch(struct runs *s, struct run *r, bool first)
 {
 	int rc;
 
-	runs_files_hold(s, r); /* until its end */
+	runs_files_hold(s, r); /* until the run's end */
 	rc = worker_start(&s->workers, r);
 	if (rc < 0) {
 		runs_not_started(s, r, rc);
@@ -173,7 +182,7 @@ void runs_launch(struct runs *s, struct run *r, bool first)
 		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
-/* R has its place. */
+/* Start R, which has a place. */
 static void launch(struct runs *s, struct run *r, bool first)
 {
 	if (!is_granted(s, r))
@@ -210,7 +219,7 @@ void runs_begin_drop(struct runs *s, struct run *r)
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
-/* R waits again, and has not begun. */
+/* Let R wait again: R has not begun. */
 static void not_begun(struct runs *s, struct run *r)
 {
 	runs_begin_drop(s, r);
@@ -220,7 +229,7 @@ static void not_begun(struct runs *s, struct run *r)
 		r->started_ms = 0;
 }
 
-/* Others may have it, or will: it waits on, for a moment at least. */
+/* Let R wait at least a moment longer: another server may own R, or will. */
 static void wait_on(struct runs *s, struct run *r)
 {
 	not_begun(s, r);
@@ -237,14 +246,15 @@ void runs_begin_undo(struct runs *s, struct run *r)
 }
 
 /*
- * A record that fails keeps nobody from what was promised, where it is ours alone;
- * where it is not, another may have R by now.
+ * The row of R's start is written, or not. After a failure R starts all the
+ * same in a state of this server alone; in a shared state another server may
+ * own R by now.
  */
 static void on_begun(void *arg, const struct store_result *res)
 {
 	struct run_ref *ref = arg;
 	struct runs *s = ref->runs;
-	struct run *r = runs_referred(ref); /* it may be over */
+	struct run *r = runs_referred(ref); /* the run may be over */
 
 	if (r == NULL || !r->beginning)
 		return;
@@ -259,12 +269,12 @@ static void on_begun(void *arg, const struct store_result *res)
 	}
 	r->beginning = false;
 	launch(s, r, true);
-	runs_pump(s); /* it may have left its place at once */
+	runs_pump(s); /* the run may have left its place at once */
 }
 
 /*
- * Its row says that R waits: who finds it so after our death starts it. So it
- * begins once that row says that it runs.
+ * Begin R after R's row says "running": after a crash the next server starts
+ * each run whose row says "queued".
  */
 static void begin(struct runs *s, struct run *r)
 {

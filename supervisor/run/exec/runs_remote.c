@@ -17,12 +17,12 @@
 
 struct runs_remote {
 	struct runs *runs;
-	struct event *nudged; /* NULL: nudges are not to be had */
+	struct event *nudged; /* NULL: no wake-ups are available */
 	struct event *look;
-	int64_t look_ms; /* mono: when it is due */
+	int64_t look_ms; /* CLOCK_MONOTONIC: the time of the next look */
 	struct run_shows *shows;
-	bool reading; /* the mail is being read… */
-	bool again;   /* …and has to be once more */
+	bool reading; /* the mail is being read */
+	bool again;   /* the mail has to be read once more */
 };
 
 /* ---- what is asked ---- */
@@ -34,7 +34,7 @@ static void take(struct runs *s, const struct store_letter *l)
 	if (r == NULL && l->kind == STORE_MAIL_OVER)
 		store_heard(s->ctx->store, l->run_id);
 	if (r == NULL || run_terminal(r))
-		return; /* its end, on its way to the store, takes L away */
+		return; /* the run's end, on its way to the store, deletes L */
 	if (l->kind == STORE_MAIL_CLAIMED)
 		runs_abroad_claimed(s, r);
 	else if (l->kind == STORE_MAIL_OVER)
@@ -53,7 +53,7 @@ static void read_mail(struct runs_remote *m);
 static void on_mail(void *arg, const struct store_result *res)
 {
 	struct runs_remote *m = arg;
-	bool again = m->again; /* letters may have it read once more, too */
+	bool again = m->again; /* letters may cause another read, too */
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
@@ -96,12 +96,12 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (m->runs->by_id == NULL && m->runs->ctx->client_requests == 0)
-		return; /* nothing can be asked of us, or answered */
+		return; /* no instance can send mail to this server */
 	read_mail(m);
 	runs_remote_poll(m->runs);
 }
 
-/* Sooner than it was due, when nobody wakes us any more. */
+/* Read the mail sooner, since no instance wakes this server any more. */
 void runs_remote_poll(struct runs *s)
 {
 	struct runs_remote *m = s->mail;

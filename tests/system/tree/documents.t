@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# documents.t - the files and folders that the documents for developers name exist, and
+# documents.t - all files and folders named in the documents for developers exist, and
 # each folder of the source has a row in ARCHITECTURE.md.
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 	cmp_ok( $named, '>', 10, '  and that is more than ten files' );
 }
 
-# ARCHITECTURE.md is short, and ADDING.md names files by their whole paths.
+# ARCHITECTURE.md is short, and ADDING.md names files by whole paths.
 {
 	open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
 	my @lines = <$in>;
@@ -56,7 +56,7 @@ for my $document (qw(ARCHITECTURE.md INTERNALS.md ADDING.md tests/README.md)) {
 	is_deeply( [ grep { !-e ( m{^(?:supervisor|proto|sandbox|worker)/} ? $_ : "supervisor/$_" ) } @paths ], [], 'each path is below supervisor/, proto/, sandbox/ or worker/' );
 }
 
-# A folder in the table, by its whole path or below the last one named.
+# A folder in the table, by the whole path or below the last named folder.
 open my $in, '<', 'ARCHITECTURE.md' or die "ARCHITECTURE.md: $!";
 my $text = do { local $/; <$in> };
 my %row;

@@ -24,6 +24,9 @@ struct seen {
 	uint64_t began;
 	uint64_t faults;    /* of the process and of awaited children */
 	uint64_t of_waited; /* of awaited children alone */
+	uint64_t
+	    ticks; /* of CPU time, of the process and of awaited children */
+	uint64_t ticks_of_waited;
 	bool running;
 	bool young; /* not met by the look before */
 };
@@ -32,6 +35,7 @@ struct seen_all {
 	int64_t at_ms;
 	uint64_t took_ms;   /* since the look before */
 	uint64_t of_waited; /* faults of the shim's awaited children */
+	uint64_t ticks_of_waited;
 	size_t n;
 	struct seen all[SEEN_MOST]; /* by rising pid, the order of /proc */
 };
@@ -42,9 +46,23 @@ static struct seen_all *was = &looks[0], *is = &looks[1];
 /* Of the look before: faults without a receiver, all faults of the ended, and the time. */
 static struct missed {
 	uint64_t owed, of, ms;
+	uint64_t ticks,
+	    ticks_got; /* of the ended, and received by waiting parents */
 } missed_before;
 static uint64_t missed_ms; /* by all looks */
 static uint64_t processors = 1;
+
+/* CPU time of ended processes against the time received by waiting parents, in ticks. */
+static struct balance {
+	uint64_t owed; /* without a receiver at the look before */
+	uint64_t
+	    spare; /* received at the look before, without an ended process */
+} balance;
+
+static uint64_t ticks_a_second(void)
+{
+	return (uint64_t)sysconf(_SC_CLK_TCK);
+}
 
 void shim_cpu_prepare(void)
 {
@@ -65,11 +83,21 @@ void shim_cpu_begin(void)
 	is->took_ms = was->at_ms > 0 ? (uint64_t)(is->at_ms - was->at_ms) : 0;
 	(void)getrusage(RUSAGE_CHILDREN, &r);
 	is->of_waited = (uint64_t)r.ru_minflt;
+	is->ticks_of_waited =
+	    shim_rusage_ms(RUSAGE_CHILDREN) * ticks_a_second() / 1000;
 }
 
 void shim_cpu_see(long pid, const char *stat)
 {
-	enum { STATE = 3, FAULTS = 10, OF_WAITED = 11, BEGAN = 22 };
+	enum {
+		STATE = 3,
+		FAULTS = 10,
+		OF_WAITED = 11,
+		UTIME = 14,
+		CUTIME = 16,
+		CSTIME = 17,
+		BEGAN = 22
+	};
 	struct seen *p = &is->all[is->n];
 	const char *at = strrchr(stat, ')');
 	char *end;
@@ -85,6 +113,10 @@ void shim_cpu_see(long pid, const char *stat)
 			p->faults += v;
 		if (field == OF_WAITED)
 			p->of_waited = v;
+		if (field >= UTIME && field <= CSTIME)
+			p->ticks += v;
+		if (field >= CUTIME && field <= CSTIME)
+			p->ticks_of_waited += v;
 		if (field == BEGAN)
 			p->began = v;
 	}
@@ -96,24 +128,37 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* What the look has of P, met by the look before; NULL: P has ended. *J only rises. */
+static struct seen *met_again(const struct seen *p, size_t *j)
+{
+	while (*j < is->n && is->all[*j].pid < p->pid)
+		(*j)++;
+	return *j < is->n && is->all[*j].pid == p->pid &&
+		       is->all[*j].began == p->began
+		   ? &is->all[*j]
+		   : NULL;
+}
+
 /* The processes ended since the last look; GOT: faults received by waiting parents. */
 static struct missed ended(uint64_t *got)
 {
 	struct missed m = {0};
 
 	*got = above(is->of_waited, was->of_waited);
+	m.ticks_got = above(is->ticks_of_waited, was->ticks_of_waited);
 	for (size_t i = 0, j = 0; i < was->n; i++) {
 		const struct seen *p = &was->all[i];
+		struct seen *again = met_again(p, &j);
 
-		while (j < is->n && is->all[j].pid < p->pid)
-			j++;
-		if (j < is->n && is->all[j].pid == p->pid &&
-		    is->all[j].began == p->began) {
-			is->all[j].young = false;
-			*got += above(is->all[j].of_waited, p->of_waited);
+		if (again != NULL) {
+			again->young = false;
+			*got += above(again->of_waited, p->of_waited);
+			m.ticks_got +=
+			    above(again->ticks_of_waited, p->ticks_of_waited);
 			continue;
 		}
 		m.of += p->faults;
+		m.ticks += p->ticks;
 		if (p->young && p->running)
 			m.ms += was->took_ms;
 	}
@@ -121,23 +166,42 @@ static struct missed ended(uint64_t *got)
 }
 
 /*
+ * The ticks of ended processes which no parent received: those of the look before, as
+ * the receipt is in the look of the end, in the one after or in the one before. A time
+ * received for processes that no look met may cover as much of others, and is charged
+ * itself.
+ */
+static uint64_t settle(const struct missed *m)
+{
+	uint64_t spare = above(m->ticks_got, m->ticks);
+	uint64_t lost = above(balance.owed, spare);
+
+	spare = above(spare, balance.owed);
+	balance.owed = above(above(m->ticks, m->ticks_got), balance.spare);
+	balance.spare = spare;
+	return lost;
+}
+
+/*
  * A process with a life of half the time between two looks is met by half of the looks.
  * So each process met running stands for the whole time. A waiting parent receives the
  * faults of the child; a look may come a moment too early for the receipt, so the
- * balance is taken once more by the next look.
+ * balance is taken once more by the next look. A process with a longer life counts with
+ * the time that its last look found.
  */
 void shim_cpu_end(void)
 {
 	struct missed m;
-	uint64_t got, owed, most;
+	uint64_t got, owed, most, estimate = 0, lost_ms;
 
 	m = ended(&got);
 	m.owed = above(m.of, got);
 	owed = above(missed_before.owed, above(got, m.of));
 	if (owed > 0)
-		missed_ms +=
-		    (uint64_t)((double)missed_before.ms * (double)owed /
-			       (double)missed_before.of);
+		estimate = (uint64_t)((double)missed_before.ms * (double)owed /
+				      (double)missed_before.of);
+	lost_ms = settle(&m) * 1000 / ticks_a_second();
+	missed_ms += lost_ms > estimate ? lost_ms : estimate;
 	most = was->took_ms * processors;
 	m.ms = m.ms < most ? m.ms : most;
 	missed_before = m;
@@ -154,36 +218,34 @@ uint64_t shim_rusage_ms(int whose)
 }
 
 static uint64_t before[2]; /* by the last two looks */
-static uint64_t lost;
-
-static uint64_t least_before(void)
-{
-	return before[0] < before[1] ? before[0] : before[1];
-}
+static uint64_t least;	   /* the sum was as much once */
 
 /*
- * An awaited child is in the account of the parent. The time of another child leaves
- * all accounts at the child's end, so the sum falls. The sum has to be below two looks:
- * one look may count a child twice, in the child's and the parent's account.
+ * An unwaited child at the end leaves all accounts for a look, so the sum falls, and
+ * for good if no look follows. A sum counts once two looks have found as much: one look
+ * may count a child twice, in the child's and the parent's account.
  */
-static uint64_t with_lost(uint64_t ms)
+static uint64_t known(void)
 {
-	uint64_t least = least_before();
+	uint64_t both = before[0] < before[1] ? before[0] : before[1];
 
-	if (ms < least)
-		lost += least - ms;
-	before[1] = ms < least ? ms : before[0];
+	return both > least ? both : least;
+}
+
+static uint64_t never_less(uint64_t ms)
+{
+	least = known();
+	before[1] = before[0];
 	before[0] = ms;
-	return ms + lost;
+	return ms > least ? ms : least;
 }
 
 /* The time of the program's processes, and of the shim. */
 uint64_t shim_cpu_ms(uint64_t ticks)
 {
-	return missed_ms +
-	       with_lost(ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) +
-			 shim_rusage_ms(RUSAGE_CHILDREN) +
-			 shim_rusage_ms(RUSAGE_SELF));
+	return never_less(missed_ms + ticks * 1000 / ticks_a_second() +
+			  shim_rusage_ms(RUSAGE_CHILDREN) +
+			  shim_rusage_ms(RUSAGE_SELF));
 }
 
 uint64_t shim_cpu_since_start(const struct shim *s, uint64_t ms)
@@ -193,10 +255,9 @@ uint64_t shim_cpu_since_start(const struct shim *s, uint64_t ms)
 
 void shim_tell_used(const struct shim *s)
 {
-	channel_send(
-	    &(struct msg){.type = MSG_USED,
-			  .used = {.cpu_ms = shim_cpu_since_start(
-				       s, least_before() + lost + missed_ms)}});
+	channel_send(&(struct msg){
+	    .type = MSG_USED,
+	    .used = {.cpu_ms = shim_cpu_since_start(s, known())}});
 }
 
 void shim_watch_ended(const struct shim *s)

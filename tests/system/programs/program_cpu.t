@@ -13,6 +13,11 @@ my %templates = (
     unwaited => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
 				 ' for (1 .. 60) { my $pid = fork; if (!$pid) { burn(0.45); exit } select undef, undef, undef, 0.5; } print 1'),
 		 limits => {maxCpuMs => 2000, maxTimeoutMs => 60000}},
+    # several at a time, each born while others run, so that their sum hardly falls
+    staggered => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
+				  ' for (1 .. 25) { my $pid = fork; if (!$pid) { burn(0.3); exit } select undef, undef, undef, 0.1; }' .
+				  ' 1 while wait > 0; print 1'),
+		  limits => {maxCpuMs => 60_000, maxTimeoutMs => 60_000}},
     # the same, of which no look sees more than a part
     (map { my ($how, $ignore) = @$_; ("brief_$how" => {program => perl("$burn $ignore; <STDIN>;" .
 	    ' for (1 .. 600) { my $pid = fork; if (!$pid) { burn(0.01 + 0.04 * rand); exit } wait } print 1'),
@@ -41,6 +46,9 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
 	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
 	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, '…and charged');
+	my $staggered = $s->run_sync('staggered');
+	is($staggered->{result}, 1, "$who: children of which some always run use 7,500 ms,");
+	cmp_ok(charged($s, $staggered->{runId}), '>=', 5000, '…and are charged');
 	for my $how (qw(ignored flagged)) {
 		my $v = $s->run_sync("brief_$how");
 

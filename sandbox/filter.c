@@ -36,8 +36,8 @@ static const struct filter_rule worker_rules[] = {
     /* The run's socket, and no address but its peer's. */
     {SCMP_SYS(read), ALLOW, 1, {RUN}},
     {SCMP_SYS(write), ALLOW, 1, {RUN}},
-    {SCMP_SYS(recvfrom), ALLOW, 2, {RUN, EQ(4, 0)}},
-    {SCMP_SYS(sendto), ALLOW, 2, {RUN, EQ(4, 0)}},
+    {SCMP_SYS(recvfrom), ALLOW, 3, {RUN, NOT_OOB(3), EQ(4, 0)}},
+    {SCMP_SYS(sendto), ALLOW, 3, {RUN, NOT_OOB(3), EQ(4, 0)}},
     /* The end, and the way back from a handler. */
     {SCMP_SYS(exit_group), ALLOW, 0, {}},
     {SCMP_SYS(exit), ALLOW, 0, {}},
@@ -78,7 +78,7 @@ static const struct filter_rule worker_rules[] = {
 
 /* What the zygote does besides: receive a request, clone, confine the clone. */
 static const struct filter_rule zygote_rules[] = {
-    {SCMP_SYS(recvmsg), ALLOW, 1, {EQ(0, SANDBOX_RUN_FD)}},
+    {SCMP_SYS(recvmsg), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), NOT_OOB(2)}},
     {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
     {SCMP_SYS(close), ALLOW, 0, {}},
     {SCMP_SYS(close_range), ALLOW, 0, {}},

@@ -24,8 +24,7 @@
 /* Calls of both. */
 static const int shared_calls[] = {
     /* Bytes, over open descriptors. */
-    SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(recvfrom), SYS(recvmsg),
-    SYS(sendto), SYS(sendmsg), SYS(close),
+    SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(close),
     /* Connections to the internet. */
     SYS(connect), SYS(getsockname), SYS(getsockopt),
     /* malloc, and stacks that cannot be executed. */
@@ -37,6 +36,10 @@ static const int shared_calls[] = {
 
 static const struct filter_rule shared_rules[] = {
     /* Bytes, over open descriptors. */
+    MESSAGES(sendto, 3),
+    MESSAGES(recvfrom, 3),
+    MESSAGES(sendmsg, 2),
+    MESSAGES(recvmsg, 2),
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFL)}},
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFD)}},
@@ -97,7 +100,7 @@ static const int names_calls[] = {
     SYS(kill), SYS(alarm), SYS(set_robust_list), SYS(rseq), SYS(poll),
     SYS(ppoll),
     /* Name servers, local caches of names, and which addresses there are. */
-    SYS(bind), SYS(sendmmsg), SYS(getpeername),
+    SYS(bind), SYS(getpeername),
     /* Configuration and libraries; Landlock limits which. */
     SYS(open), SYS(openat), SYS(stat), SYS(fstat), SYS(lstat), SYS(newfstatat),
     SYS(access), SYS(lseek), SYS(pread64), SYS(mprotect), SYS(uname),
@@ -107,6 +110,7 @@ static const struct filter_rule names_rules[] = {
     /* A child for each name, and its timeout. */
     {SCMP_SYS(clone), ALLOW, 1, {FORK}},
     /* Name servers, local caches of names, and which addresses there are. */
+    MESSAGES(sendmmsg, 3),
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_INET)}},
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_INET6)}},
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_UNIX)}},

@@ -11,10 +11,12 @@
 #ifndef SANDBOX_FILTER_PRIVATE_H
 #define SANDBOX_FILTER_PRIVATE_H
 
+#include <errno.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "sandbox/filter.h"
@@ -47,6 +49,19 @@
 #define WITHIN(n, bits) MASKED(n, ~(scmp_datum_t)(bits), 0)
 #define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
 #define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
+/*
+ * Bytes out of band are in no interpreter's use, and the kernel's code for them had
+ * faults. FLAGS: the argument of CALL with the flags.
+ */
+#define NOT_OOB(flags) MASKED(flags, MSG_OOB, 0)
+#define MESSAGES(call, flags)                                                  \
+	{SYS(call), ALLOW, 1, {NOT_OOB(flags)}},                               \
+	{                                                                      \
+		SYS(call), SCMP_ACT_ERRNO(EOPNOTSUPP), 1,                      \
+		{                                                              \
+			MASKED(flags, MSG_OOB, MSG_OOB)                        \
+		}                                                              \
+	}
 
 struct filter_rule {
 	int nr;

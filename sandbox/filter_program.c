@@ -78,8 +78,7 @@ static const int allowed[] = {
     SYS(getrlimit), SYS(getrandom), SYS(capget), SYS(clock_gettime),
     SYS(clock_getres), SYS(gettimeofday), SYS(time),
     /* pairs of sockets: there are no others */
-    SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown), SYS(getsockname),
-    SYS(getpeername), SYS(getsockopt)};
+    SYS(shutdown), SYS(getsockname), SYS(getpeername), SYS(getsockopt)};
 
 /* Calls that ordinary programs try, and do without. */
 static const int denied[] = {SYS(setuid),
@@ -214,6 +213,9 @@ static const struct filter_rule by_argument[] = {
     {SYS(mremap), DENY(ENOMEM), 1, {GE(0, STACK_FROM)}},
     {SYS(mremap), ALLOW, 1, {LT(0, STACK_FROM)}},
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
+    MESSAGES(sendto, 3),
+    MESSAGES(recvfrom, 3),
+    MESSAGES(recvmsg, 2),
     /* a datagram socket without a peer could be given a name */
     {SYS(socketpair),
      ALLOW,
@@ -373,9 +375,11 @@ static const struct filter_rule no_network[] = {
 		}                                                              \
 	}
 
-static const int network_calls[] = {SYS(connect), SYS(sendmsg), SYS(sendmmsg),
-				    SYS(recvmmsg)};
+static const int network_calls[] = {SYS(connect)};
 static const struct filter_rule network_rules[] = {
+    MESSAGES(sendmsg, 2),
+    MESSAGES(sendmmsg, 3),
+    MESSAGES(recvmmsg, 3),
     ANY_HOST(AF_INET, SOCK_STREAM),
     ANY_HOST(AF_INET, SOCK_DGRAM),
     ANY_HOST(AF_INET6, SOCK_STREAM),

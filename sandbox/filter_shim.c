@@ -42,8 +42,8 @@ static const int shim_calls[] = {
     SYS(getpid), SYS(gettid)};
 
 static const struct filter_rule shim_rules[] = {
-    {SYS(recvfrom), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
-    {SYS(sendto), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
+    {SYS(recvfrom), ALLOW, 3, {EQ(0, SANDBOX_RUN_FD), NOT_OOB(3), EQ(4, 0)}},
+    {SYS(sendto), ALLOW, 3, {EQ(0, SANDBOX_RUN_FD), NOT_OOB(3), EQ(4, 0)}},
     {SYS(openat), ALLOW, 1, {WITHIN(2, READING)}},
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},

@@ -27,6 +27,7 @@ sub absent {
 attack_all([
     absent(141, 'descriptors, left on their way', 'all_descriptors_sent', 'EPERM'),
     absent('141b', 'the same by many', 'several_sent', 'EPERM'),
+    absent('141c', 'bytes out of band', 'no_oob', 'EOPNOTSUPP'),
     [142, 'signals that wait', 'canceled', c => 'all_signals', %held],
     [143, 'POSIX timers', 'canceled', c => 'all_timers', %held],
     [144, 'pipes, full', 'canceled', c => 'all_pipes', %held, alone => "$limit\"descriptors\""],

@@ -40,7 +40,7 @@ attack_all([
     [815, 'timers as files, which fire in nobody\'s account', 'returns {"errno":"ENOSYS"}', c => 'no_timerfd'],
     ['815b', 'signals as files', 'returns {"errno":"ENOSYS"}', c => 'no_signalfd'],
     [816, 'options of sockets, filters among them',
-     'returns ["1:2","1:7","1:8","1:9","1:10","1:13","1:16","1:18","1:20","1:21"]', c => 'socket_options'],
+     'returns ["1:2","1:7","1:8","1:9","1:13","1:16","1:18","1:20","1:21"]', c => 'socket_options'],
     [817, 'buffers of sockets', 'returns {"grown":false}', c => 'socket_buffers'],
     ['817b', 'sockets, full', $MEMORY, c => 'sockets_filled', limits => $LITTLE],
     [818, 'what lies in the page cache', 'returns {"errno":"EOPNOTSUPP"}', c => 'cached_pages'],

@@ -401,6 +401,38 @@ static void several_sent(void)
 	tell_errno(sendmmsg(ends[0], &m, 1, 0) < 0);
 }
 
+/* A byte out of band: its way through a socket had faults of the kernel's. */
+static bool oob_refused(long rc)
+{
+	return rc < 0 && errno == EOPNOTSUPP;
+}
+
+static void no_oob(void)
+{
+	const int types[] = {SOCK_STREAM, SOCK_SEQPACKET}, on = 1;
+	char byte = 'x';
+	struct iovec at = {&byte, 1};
+	struct msghdr m = {.msg_iov = &at, .msg_iovlen = 1};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		int ends[2], flags = MSG_OOB | MSG_DONTWAIT;
+
+		if (socketpair(AF_UNIX, types[i], 0, ends) != 0)
+			abort();
+		if (!oob_refused(send(ends[0], &byte, 1, flags)) ||
+		    !oob_refused(recv(ends[1], &byte, 1, flags)) ||
+		    !oob_refused(recvmsg(ends[1], &m, flags | MSG_PEEK)) ||
+		    setsockopt(ends[0], SOL_SOCKET, SO_OOBINLINE, &on,
+			       sizeof(on)) == 0)
+			abort();
+		if (send(ends[0], &byte, 1, MSG_DONTWAIT) != 1 ||
+		    recv(ends[1], &byte, 1, MSG_DONTWAIT) != 1)
+			abort();
+	}
+	errno = EOPNOTSUPP;
+	tell_errno(true);
+}
+
 /* A call that is not there: what it would count cannot be used up. */
 #define ABSENT(name, ...)                                                      \
 	static void name(void)                                                 \
@@ -433,6 +465,7 @@ const struct attack counter_attacks[] = {
     {"all_sessions", all_sessions},
     {"all_descriptors_sent", all_descriptors_sent},
     {"several_sent", several_sent},
+    {"no_oob", no_oob},
     {"no_inotify", no_inotify},
     {"no_mqueue", no_mqueue},
     {"no_aio", no_aio},

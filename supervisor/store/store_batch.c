@@ -128,7 +128,7 @@ static int send_ahead(struct store *s, struct store_req *r)
 		r = next_ahead(r);
 	}
 	n = s->engine->ahead_wait(s);
-	return rc == -EINPROGRESS ? n : rc;
+	return rc == -EINPROGRESS || rc == 0 ? n : rc;
 }
 
 static int execute(struct store *s, struct store_reqs *batch)

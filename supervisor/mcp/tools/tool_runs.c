@@ -207,7 +207,8 @@ static void on_notice(struct run_watch *watch, struct run *r,
 
 /*
  * The server ends. A local run ends before the server or with it, and is
- * awaited; a remote run is not heard of much longer.
+ * awaited; a remote run is not heard of much longer. An end still watched is in no
+ * record, so the caller is told that instead of the end.
  */
 static void on_end(struct server_observer *o)
 {
@@ -215,8 +216,11 @@ static void on_end(struct server_observer *o)
 	struct request *c = w->request;
 	struct run *r = w->watch.run;
 
-	if (r != NULL &&
-	    (r->away.place != RUN_HERE || c->ctx->flush_until_ms != 0)) {
+	if (r != NULL && run_terminal(r)) {
+		if (c->ctx->flush_until_ms != 0)
+			answer_end(c, r, "the server ends first");
+	} else if (r != NULL &&
+		   (r->away.place != RUN_HERE || c->ctx->flush_until_ms != 0)) {
 		answer_now(c, r);
 		/* at once, since the ending server waits for such calls */
 	} else if (r == NULL) {

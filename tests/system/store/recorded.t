@@ -39,4 +39,22 @@ is( $c->answer($result)->{result}{content}[0]{text}, 1, '  until it is' );
 is( $c->result($waits)->{view}{status}, 'succeeded', '  all of them' );
 is( task_over( $c, $task )->{status}, 'completed', '  and who asks' );
 $s->stop;
+
+# The server is stopped before the record is to be had.
+$s    = Daemon->new( templates => { ends => $ends } );
+$c    = $s->client->greeted( undef, { elicitation => {} } );
+$task = start_task( $c, 'ends', { n => 1 }, task => { ttl => 600_000 } );
+$asks = $c->told('elicitation/create');
+$waits = $c->ask( get_task_run => { runId => $task, waitMs => 45_000 } );
+$c->call('ping');
+$free = record_held($s);
+$c->reply( $asks, { action => 'accept', content => {} } );
+$s->log_has(qr/run=\Q$task\E template=ends .*status=succeeded/);
+$s->signal('QUIT');
+$s->log_has(qr/drain=timeout/);
+my $told = $c->result($waits);
+is( $told->{view}{errorCode}, 'STORE_UNAVAILABLE', 'who waits is told of no end, when the server is stopped first' ) or diag( json_of($told) );
+$free->();
+$s->{status} //= $s->wait_exit;
+$s->stop;
 done_testing();

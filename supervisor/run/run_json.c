@@ -229,8 +229,13 @@ struct json_object *run_json_row(const struct store_run *row)
 
 	if (row->status == STORE_FAILED)
 		add_lost(v, row, "RUN_INTERRUPTED",
-			 "the server that ran this stopped before the run had "
-			 "ended");
+			 row->started_ms > 0
+			     ? "the server that ran this stopped before the "
+			       "run had ended"
+			     : "the run had not begun when its server stopped, "
+			       "and the next server may not begin it: the "
+			       "requestor's section, the template or an input "
+			       "is not there any more as it was");
 	if (row->status == STORE_CANCELED)
 		add_lost(v, row, "RUN_CANCELED", "the run was cancelled");
 	return v;

@@ -4,6 +4,7 @@
 # PADDOCK_ROUNDS says how often the supervisor is killed; 10 by default.
 use lib 'tests/lib';
 use Paddock;
+use Daemon;
 use POSIX ();
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 10;
@@ -360,6 +361,31 @@ SKIP: {
 		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
 	   'and so on');
 	$s->stop('it ends in order');
+}
+
+# A run waits, and the next server has no section for its requestor. On PostgreSQL the run
+# waits on in the queue of all, for a server that has the section.
+unless (on_postgres()) {
+	my $alice = "[limits]\nmax_concurrent_runs = 1\n[requestor \"alice\"]\nuid = $>\n";
+	my $s = Daemon->new(templates => \%templates, config => $alice);
+	my $c = $s->client->greeted;
+	my $on = $c->run_async(doze => {});
+	my $waits = $c->run_async(nap => {ms => 1, n => 1});
+
+	until_true('the first to run', sub { $c->get($on)->{status} eq 'running' });
+	$s->signal('KILL');
+	$s->wait_exit;
+	my $next = $s->again(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 1\n");
+	$next->client->greeted->tool(list_task_runs => {});
+	$next->log_has(qr/recovered queued=0 interrupted=2/);
+	$next->stop;
+	my $back = $s->again(templates => \%templates, config => $alice);
+	my $d = $back->client->greeted;
+
+	like($d->ended($waits)->{error}{message}, qr/had not begun when its server stopped.*requestor's section/,
+	     'a run that waited is not begun without the section of its requestor, and says so');
+	like($d->ended($on)->{error}{message}, qr/server that ran this stopped/, '  unlike the one that ran');
+	$back->stop;
 }
 
 done_testing;

@@ -52,7 +52,7 @@ static void count(struct memory_account *a, int64_t bytes)
 		a->all->held += bytes;
 }
 
-bool memory_take(struct memory_account *a, size_t bytes)
+bool memory_take_spare(struct memory_account *a, size_t bytes)
 {
 	if (a == NULL)
 		return true;
@@ -60,6 +60,13 @@ bool memory_take(struct memory_account *a, size_t bytes)
 	if (room(a, (int64_t)bytes) >= (int64_t)bytes)
 		return true;
 	count(a, -(int64_t)bytes);
+	return false;
+}
+
+bool memory_take(struct memory_account *a, size_t bytes)
+{
+	if (memory_take_spare(a, bytes))
+		return true;
 	memory_refuse(a);
 	return false;
 }

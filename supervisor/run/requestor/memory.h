@@ -56,6 +56,8 @@ int64_t memory_of_results(int64_t server);
  * Count BYTES more for A. False: over the bound, and the bytes are not counted.
  */
 bool memory_take(struct memory_account *a, size_t bytes);
+/* The same, for bytes without which A is served as well: no refusal is counted. */
+bool memory_take_spare(struct memory_account *a, size_t bytes);
 /*
  * Count BYTES more for A, which cannot be refused any more: the next request is
  * refused instead. NULL: no account.

@@ -178,8 +178,9 @@ static void keep_inputs(struct rpc_async *in)
 
 	if (!find_inputs(in, &at))
 		return;
-	if (!hold(account(in->who), &in->m, at.len))
+	if (!memory_take_spare(account(in->who), at.len))
 		return; /* the text is made of the tree when needed */
+	in->m.held += at.len;
 	in->m.inputs = xstrndup(in->text + at.off, at.len);
 	in->m.inputs_len = at.len;
 }

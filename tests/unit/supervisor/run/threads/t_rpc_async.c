@@ -237,6 +237,44 @@ static void close_gate(struct gate *gate, struct requestor *q)
 	sem_wait(&gate->begun);
 }
 
+/* The copy of inputs is spared where it has no room, which refuses nobody anything. */
+TEST(inputs_without_room)
+{
+	struct requestors all = {0};
+	struct config *config = config_new(0);
+	struct requestor *q;
+	struct rpc_msg *m = &got[0];
+	char *text = xcalloc(LARGE + 200, 1);
+	size_t n;
+
+	requestors_apply(&all, config);
+	q = requestors_of_uid(&all, 7);
+	strcpy(text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+		     "\"tools/call\",\"params\":{\"name\":\"t\","
+		     "\"arguments\":{\"a\":\"");
+	n = strlen(text);
+	memset(text + n, 'x', LARGE);
+	strcpy(text + n + LARGE, "\"}}}");
+	n = strlen(text);
+	/* one account may have half of it: room for the tree beside the text */
+	all.memory.most = (int64_t)(2 * (json_cost_most(text, n) + n));
+	begin();
+	rpc_async_parse(thread_pool, q, text, n, on_parsed, NULL);
+	wait_for(1);
+	settle();
+	is_int(m->kind, RPC_REQUEST,
+	       "a message with room for its tree is read");
+	ok(m->inputs == NULL, "…without a copy of its inputs");
+	is_int((int64_t)q->memory.refused, 0, "…and counts as no refusal");
+	rpc_async_free(thread_pool, q, m);
+	settle();
+	is_int(q->memory.held, 0, "…nor is anything left");
+	n_got = 0;
+	end();
+	requestors_fini(&all);
+	config_free(config);
+}
+
 /* What a thread has yet to let go is there, and counted. */
 TEST(held_until_free)
 {

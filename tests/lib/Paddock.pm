@@ -29,7 +29,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 our @EXPORT = (@Needs::EXPORT, qw(on_postgres postgres_url postgres_sql postgres_held json_of json_to true false null same_json answer_ok
-		 refused succeeded strays_gone children_of read_file write_file
+		 refused succeeded strays_gone children_of core_limits_below read_file write_file
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
 
@@ -129,6 +129,16 @@ sub children_of {
 	opendir my $d, '/proc' or die "/proc: $!\n";
 	return grep { (stat_of($_)->{ppid} // 0) == $parent }
 	    sort { $a <=> $b } grep { /^\d+$/ } readdir $d;
+}
+
+# The limits of core files of each process below PID, soft and hard.
+sub core_limits_below {
+	my ($pid) = @_;
+
+	return map {
+		my ($soft, $hard) = (eval { read_file("/proc/$_/limits") } // '') =~ /^Max core file size\s+(\S+)\s+(\S+)/m;
+		defined $soft ? ("$soft $hard", core_limits_below($_)) : ();
+	} children_of($pid);
 }
 
 # What is mounted below PATH, here.

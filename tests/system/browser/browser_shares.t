@@ -39,6 +39,8 @@ is($no->{details}{used}, 0, 'which tells that it has none');
 unlike(json_of($no), qr/9|greedy|modest/, 'and nothing of others');
 is($_->do('list_sessions')->{sessions}[0]{requestor}, $_->{requestor}, "$_->{requestor} sees its own")
     for $greedy, $modest;
+my %core = map { $_ => 1 } core_limits_below($broker->{pid});
+same_json([keys %core], ['1 1'], "a crash of any of Chromium's processes starts nobody");
 $broker->control('requestor_gone', {requestor => $_}) for qw(greedy modest);
 
 # ---- tabs ----

@@ -26,16 +26,6 @@ my %templates = (
     spins => lua('while true do end'),
 );
 
-# The limit of each process below PID, which may raise nothing.
-sub limits_below {
-	my ($pid) = @_;
-
-	return map {
-		my ($soft, $hard) = (read_file("/proc/$_/limits") // '') =~ /^Max core file size\s+(\S+)\s+(\S+)/m;
-		defined $soft ? ("$soft $hard", limits_below($_)) : ();
-	} children_of($pid);
-}
-
 sub told { my ($what) = @_; return $cores->is_told ? $cores->text =~ /^\d+ $what/m : 'nothing is told' }
 
 for my $user (users()) {
@@ -53,7 +43,7 @@ for my $user (users()) {
 
 	my $run = $s->run_async('spins', {}, timeoutMs => 60_000);
 	$s->get_until($run, 'runs', sub { $_->{status} eq 'running' });
-	my %limits = map { $_ => 1 } limits_below($s->{pid});
+	my %limits = map { $_ => 1 } core_limits_below($s->{pid});
 	delete $limits{'0 unlimited'} if !defined $uid; # privsep's own, which runs nothing of a run's
 	same_json([sort keys %limits], ['1 1'], "$who: every process has the one limit by which nobody is started");
 	$s->tool(cancel_task_run => {runId => $run});

@@ -117,12 +117,14 @@ SKIP: {
 # ---- interrupted ----
 
 SKIP: {
-	skip_lacking(6, 'pip');
+	skip_lacking(7, 'pip');
 	my $dir = package_of('stalls', 'requirements.txt' => lock_of('ours'));
 	my @stall = (['template', 'build', $dir, '--index-url', "$at{url}/stall"]);
 	my $p = $cli->start(@stall);
 
 	until_true('a build does not begin', sub { -d "$root/.stalls.build/site-packages" });
+	my %core = map { $_ => 1 } core_limits_below($p->{pid});
+	same_json([keys %core], ['1 1'], 'a crash in a build starts nobody');
 	said(build($dir), 125, qr/is being built already/, 'of two builds at once one is refused');
 	kill INT => $p->{pid};
 	is($p->finish->{status}, 130, 'one that is interrupted ends');

@@ -27,8 +27,7 @@
 
 #define NO_LEASE "its database has not heard of it for a while"
 #define CANCEL_GRACE_MAX_MS 60000
-#define LUA_FILES_PART                                                         \
-	4 /* the part of a run's memory for files: one in so many */
+#define LUA_FILES_PART 4 /* divides the memory: the part for files */
 #define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
 
 static int64_t least(int64_t a, int64_t b)
@@ -119,8 +118,7 @@ struct stored { /* the argument of on_stored() */
 	struct runs *runs;
 	char id[ID_SIZE];
 	bool promised;
-	bool
-	    awaited; /* the callback is also called when the row could not be written */
+	bool awaited; /* tell also of a failed write */
 };
 
 /*

@@ -59,15 +59,14 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 	bool first = l->first;
 
 	r->look = NULL;
-	r->started_mono_ms +=
-	    clock_mono_ms() - l->since_ms; /* not the time of the look */
+	/* the time of the look does not count */
+	r->started_mono_ms += clock_mono_ms() - l->since_ms;
 	free(l);
 	if (rc == -ESTALE)
 		tell_changed(r, errmsg);
 	if (rc < 0)
 		runs_not_started(s, r, rc);
-	else if (!runs_have_lease(
-		     s)) /* the run may belong to another server by now */
+	else if (!runs_have_lease(s)) /* R may belong to another server */
 		runs_not_started(s, r, -EINPROGRESS);
 	else
 		runs_launch(s, r, first);

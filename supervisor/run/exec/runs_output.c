@@ -22,8 +22,7 @@
 struct reading {
 	struct runs *runs;
 	struct run *run;
-	struct exit_facts
-	    end; /* owns the run's output until the output is read */
+	struct exit_facts end;	   /* owns the output until it is read */
 	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
 };
 

@@ -86,8 +86,7 @@ void runs_park(struct runs *s, struct run *r)
 	r->parked.is = true;
 	r->requestor->parked++;
 	s->parked++;
-	if (r->queued.lane !=
-	    NULL) /* the run has not gone on since it was parked last */
+	if (r->queued.lane != NULL) /* still parked since the last time */
 		sched_remove(&s->sched, &r->queued);
 	else if (!r->parked.stopped && worker_stop(r))
 		stopped(s, r);
@@ -127,8 +126,7 @@ void runs_unpark(struct runs *s, struct run *r)
 		return;
 	}
 	if (r->state == RUN_CANCELLING && !runs_has_place(s, r))
-		worker_end(
-		    r); /* many parked runs at once would run for their time of grace */
+		worker_end(r); /* many would run for their grace at once */
 	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
 	sched_again(&s->sched, &r->requestor->lane);

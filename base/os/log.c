@@ -259,7 +259,7 @@ static void say(const char *text)
 	put_value(&l, ": ", SIZE_MAX);
 	put_value(&l, text, SIZE_MAX);
 	l.text[l.n++] = '\n';
-	(void)!write(STDERR_FILENO, l.text, l.n);
+	(void)log_append_bytes(STDERR_FILENO, l.text, l.n);
 }
 
 /* Log that LOST lines could not be written before, for ERR. */
@@ -270,7 +270,7 @@ static void tell_lost(uint64_t lost, int err)
 	begin_line(&l, LOG_LEVEL_WARN, "log");
 	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
 				"lost=%llu err=\"%s\"\n",
-				(unsigned long long)lost, strerror(err));
+				(unsigned long long)lost, log_append_why(err));
 	(void)log_append_line(&out, l.text, l.n);
 }
 
@@ -307,7 +307,7 @@ static void write_line(struct line *l)
 	if (fails)
 		log_plain(
 		    "the log cannot be written, so its lines are lost: %s",
-		    strerror(err));
+		    log_append_why(err));
 }
 
 int log_failing(void)

@@ -119,7 +119,7 @@ static void write_entry(struct json_object *o)
 			log_error("audit",
 				  "written=no err=\"%s\" msg=\"entries "
 				  "are lost until it can be written\"",
-				  strerror(file.err));
+				  log_append_why(file.err));
 		return;
 	}
 	lost = log_append_lost(&file);

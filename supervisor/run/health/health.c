@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/loop_guard.h"
 #include "base/os/log.h"
+#include "base/os/log_append.h"
 #include "base/os/no_core.h"
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
@@ -171,7 +172,8 @@ static const char *loses(enum health_status *v, const char *what, int rc,
 	if (rc == 0)
 		return NULL;
 	*v = HEALTH_WARNING;
-	snprintf(says, size, "%s cannot be written: %s", what, strerror(-rc));
+	snprintf(says, size, "%s cannot be written: %s", what,
+		 log_append_why(-rc));
 	return says;
 }
 
@@ -355,9 +357,11 @@ static const struct check {
      .cure = "paddock template check says what is wrong with each; HUP loads "
 	     "them again"},
     {"a log", .before = health_start_log, .now = logs,
-     .cure = "make room where it is; then it is written again"},
+     .cure = "make room where it is, or have its reader read on; "
+	     "then it is written again"},
     {"an audit log", .before = health_start_audit, .now = audits,
-     .cure = "make room where it is; then it is written again"},
+     .cure = "make room where it is, or have its reader read on; "
+	     "then it is written again"},
     {"a socket", .before = health_start_socket},
     {"a port", .before = health_start_listen},
     {"a cage that is measured", .now = cage,

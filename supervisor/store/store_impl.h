@@ -231,6 +231,8 @@ struct store {
 	bool used;		      /* it has been asked before */
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
+	bool fails_writes;     /* a write met it, so only a write ends it */
+	bool wrote, not_wrote; /* writes since the last diagnosis */
 	bool lost; /* and will be until store_rejoin(), whatever else works */
 	char *rejoin; /* the id to be known by from now on, or NULL */
 	struct store_load load;

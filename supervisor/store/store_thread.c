@@ -102,6 +102,13 @@ static void backoff(struct store *s)
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 
+/* Writes failed before, and nothing has been written since? A read tells nothing of them. */
+static bool still_fails(const struct store *s)
+{
+	return s->errmsg[0] == '\0' && s->failing[0] != '\0' &&
+	       s->fails_writes && !s->wrote;
+}
+
 /*
  * Say once that it began to fail, and once that it is over; but what fails at
  * the first use, who asked tells. LOCK is held.
@@ -109,8 +116,15 @@ static void backoff(struct store *s)
 static void diagnose(struct store *s)
 {
 	bool failing = s->errmsg[0] != '\0', used = s->used;
+	bool stays = still_fails(s);
 
 	s->used = true;
+	if (!stays)
+		s->fails_writes =
+		    failing && s->not_wrote && s->engine->is_open(s);
+	s->wrote = s->not_wrote = false;
+	if (stays)
+		return;
 	if (failing && s->failing[0] == '\0' && used)
 		log_error("store", "msg=\"%s\"", s->errmsg);
 	else if (!failing && s->failing[0] != '\0')
@@ -316,7 +330,7 @@ static void rejoin(struct store *s)
 	atomic_store(&s->lease_until_ms, STORE_NO_LEASE);
 	atomic_store(&s->beaten_ms, 0);
 	pthread_mutex_lock(&s->lock);
-	s->lost = false;
+	s->lost = s->fails_writes = false;
 	s->errmsg[0] = '\0';
 	diagnose(s);
 	s->beat_ms = 0;
@@ -341,6 +355,7 @@ static void unstage(struct store *s)
 	rc = store_sql_open(s);
 	if (rc == 0)
 		rc = store_unstage_now(s);
+	*(rc == 0 ? &s->wrote : &s->not_wrote) = true;
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	s->unstage_ms = rc == 0 ? 0 : clock_mono_ms() + BACKOFF_MAX_MS;

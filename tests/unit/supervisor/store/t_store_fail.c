@@ -382,6 +382,33 @@ static void test_read_only(const char *dir)
 	store_stop(s, 10000);
 }
 
+/* Another process holds the lock: reads go on, and are no sign that writes do. */
+static void test_held(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_h");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0}, probe[2] = {{0}, {0}};
+	struct help_db *lock;
+
+	is_int(help_put(s, &run, STORE_SYNC), 0, "a store works");
+	lock = help_lock(dir);
+	is_int(help_put(s, &run, STORE_SYNC), -EBUSY, "another holds its lock");
+	ok(store_failing(s) != NULL, "the store fails");
+	is_int(help_get(s, &a, "alice", run.id), 0, "a read goes through");
+	ok(store_failing(s) != NULL, "the store fails still");
+	store_probe(s, help_done, &probe[0]);
+	help_wait(s, &probe[0]);
+	is_int(probe[0].rc, -EBUSY, "who tries finds that it does");
+	ok(store_failing(s) != NULL, "and it is known");
+	help_unlock(lock);
+	store_probe(s, help_done, &probe[1]);
+	help_wait(s, &probe[1]);
+	is_int(probe[1].rc, 0, "with the lock free, who tries finds it well");
+	is_str(store_failing(s), NULL, "and that is known, too");
+	store_stop(s, 10000);
+	help_clear(&a);
+}
+
 int main(void)
 {
 	char *dir = help_dir(), *disk = xasprintf("%s/disk", dir);
@@ -395,6 +422,7 @@ int main(void)
 	else
 		test_damaged(dir);
 	test_isolated(dir);
+	test_held(dir);
 	mkdir(disk, 0700);
 	if (mount_tmpfs(disk)) {
 		if (!help_is_postgres()) /* whose rows are not there */

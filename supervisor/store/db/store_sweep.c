@@ -148,6 +148,18 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 	return rc;
 }
 
+/* What nodes tell each other. */
+static int sweep_shared(struct store *s)
+{
+	static const enum store_stmt all[] = {
+	    STMT_EXPIRED_NEWS, STMT_FORGET_GONE_SERVED, STMT_FORGET_GONE_CPU};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(all); i++)
+		rc = store_sql_run(s, all[i]);
+	return rc;
+}
+
 static int sweep(struct store *s, struct store_req *r)
 {
 	bool more = false, files = false;
@@ -158,7 +170,7 @@ static int sweep(struct store *s, struct store_req *r)
 		/* few are there at a time: one a run and kind */
 		rc = store_change(s, STMT_EXPIRED_MAIL, STORE_NUM(r->time_ms));
 	if (rc == 0 && store_is_shared(s))
-		rc = store_sql_run(s, STMT_EXPIRED_NEWS);
+		rc = sweep_shared(s);
 	if (rc == 0)
 		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)

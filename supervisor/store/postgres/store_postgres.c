@@ -231,6 +231,8 @@ static bool is_deferred(const struct store *s, enum store_stmt which)
 	case STMT_SERVE:
 	case STMT_HEARD:
 	case STMT_EXPIRED_NEWS:
+	case STMT_FORGET_GONE_SERVED:
+	case STMT_FORGET_GONE_CPU:
 	case STMT_DROP_MAIL:
 		return true;
 	default:

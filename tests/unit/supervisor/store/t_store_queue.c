@@ -545,6 +545,29 @@ static void test_once(void)
 	}
 }
 
+/* Nobody takes over what a node had that has ended in order. */
+static void test_ended(void)
+{
+	struct store *s = node("inst_e", ALL), *t = node("inst_f", ALL);
+	struct help_db *db = help_open(base);
+	int64_t own = help_number(
+	    db, "SELECT count(*) FROM serves WHERE node = 'inst_f'");
+
+	help_sql(db, "INSERT INTO share_cpu VALUES('alice', 1, 'inst_e', 7),"
+		     " ('alice', 1, 'inst_f', 7),"
+		     " ('alice', paddock_now() / 60000, 'inst_e', 7)");
+	store_stop(s, 10000);
+	store_sweep(t, clock_wall_ms());
+	help_swept(t);
+	is_int(help_number(db, "SELECT count(*) FROM serves"), own,
+	       "of what a node served that has ended nothing is left");
+	ok(own > 0, "  and all of another's");
+	is_int(help_number(db, "SELECT count(*) FROM share_cpu"), 2,
+	       "of the CPU time that it told the last hour is left");
+	help_close(db);
+	store_stop(t, 10000);
+}
+
 static void test_none(void)
 {
 	char *dir = help_dir();
@@ -566,7 +589,7 @@ int main(void)
 {
 	static void (*const tests[])(void) = {
 	    test_order, test_served, test_silent, test_cancel, test_cancel_late,
-	    test_dead,	test_left,   test_once,	  test_room};
+	    test_dead,	test_left,   test_once,	  test_room,   test_ended};
 
 	if (!help_is_postgres()) {
 		test_none();

@@ -215,7 +215,7 @@ static void missing(struct sending *v)
 	const struct requestor *q = http_conn_user(v->conn);
 
 	if (v->again) {
-		refuse_get(v, -EIO, "");
+		refuse_get(v, -ENOMEDIUM, "");
 		return;
 	}
 	v->again = true;

@@ -237,7 +237,7 @@ static void not_opened(struct request *c, int rc, bool again)
 	if (rc != -ENOENT)
 		refuse_artifact(c, rc);
 	else if (again)
-		refuse_artifact(c, -EIO);
+		refuse_artifact(c, -ENOMEDIUM);
 	else
 		ask(c, on_found_again);
 }

@@ -245,7 +245,7 @@ static int read_parts(struct store *s, struct store_req *r, size_t want)
 					    at / (int64_t)STORE_CHUNK_BYTES,
 					    from, (char *)r->data + done, &len);
 		if (rc == 0 && len < most) {
-			store_req_fail(r, -EIO,
+			store_req_fail(r, -ENOMEDIUM,
 				       "%s: artifact %s: its bytes are not "
 				       "there; someone else removed them, or "
 				       "artifacts was changed, so restore them "
@@ -275,9 +275,10 @@ static void read_file(struct store *s, struct store_req *r, size_t want)
 	if (rc == 0 && r->res.len < want)
 		rc = -EIO;
 	if (rc == -ENOENT)
-		store_req_fail(r, -EIO,
+		store_req_fail(r, -ENOMEDIUM,
 			       "%s: the file is missing; someone else "
-			       "removed it, so restore it or run again",
+			       "removed it, or artifacts was changed, so "
+			       "restore it or run again",
 			       path);
 	else if (rc != 0)
 		store_req_fail(r, rc, "%s: %s; %s", path, strerror(-rc),

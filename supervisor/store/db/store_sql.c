@@ -80,6 +80,9 @@ static const struct pointer_error {
     {-EMFILE, 0, "it has too many files open",
      "raise the limit on open files (ulimit -n)"},
     {-EIO, EX_UNAVAILABLE, "its disk fails", "check the disk (dmesg)"},
+    {-ENOMEDIUM, 0, "its bytes are not where this server keeps artifacts",
+     "restore it or run again; servers of one database need the same artifacts "
+     "in [store]"},
     {-E2BIG, 0, "it is more than a record may hold",
      "make its result smaller, or an artifact"},
     {-ECANCELED, 0, "it is being stopped", "start it again"},

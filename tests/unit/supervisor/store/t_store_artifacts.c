@@ -127,9 +127,11 @@ static void test_missing(const char *dir, struct store *s,
 	is_int(help_read(s, &a, "alice", art.id, 0, 9), -EIO,
 	       "a file that is too short is an error");
 	unlink(path);
-	is_int(help_read(s, &a, "alice", art.id, 0, 9), -EIO,
+	is_int(help_read(s, &a, "alice", art.id, 0, 9), -ENOMEDIUM,
 	       "so is one that is missing");
 	ok(strstr(a.errmsg, path) != NULL, "which is named");
+	ok(strstr(store_says(-ENOMEDIUM), "not where") != NULL,
+	   "and told to clients, as no fault of a disk's");
 	help_clear(&a);
 	free(path);
 }

@@ -170,7 +170,7 @@ static void test_small(const char *dir, struct store *s,
 	change(dir, "DELETE FROM artifact_chunk WHERE part = 0 AND"
 		    " octet_length(data) = 1048576 AND id ="
 		    " (SELECT max(id) FROM artifact_chunk)");
-	is_int(help_read(s, &a, "alice", one.id, 0, 4), -EIO,
+	is_int(help_read(s, &a, "alice", one.id, 0, 4), -ENOMEDIUM,
 	       "without its part it is an error");
 	ok(strstr(a.errmsg, one.id) != NULL &&
 	       strstr(a.errmsg, "not there") != NULL,

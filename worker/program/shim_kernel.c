@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim_kernel.c - estimates what a run has beside its resident pages: tables of
- * pages, mappings, inodes of its file systems, pages that were swapped out. A
- * cgroup charges all of it; where there is none shim_watch.c adds it to the run's
- * memory. What cannot be read counts as nothing, a process that hides its mappings
- * as if it had one for each page.
+ * pages and descriptors, mappings, open files with their buffers, inodes of its file
+ * systems, pages that were swapped out. A cgroup charges all of it; where there is
+ * none shim_watch.c adds it to the run's memory. What cannot be read counts as
+ * nothing, a process that hides its mappings as if it had one for each page.
  */
 #include "worker/program/shim_private.h"
 
@@ -18,18 +18,27 @@
 	256u /* struct vm_area_struct, and its place in the tree */
 /* struct anon_vma_chain, from a mapping to that of each process above; measured */
 #define LINK_BYTES 160u
-#define MAPPINGS_MOST 65530u	/* vm.max_map_count, which nobody lowers */
-#define INODE_BYTES 1280u	/* an inode of tmpfs, and its name */
-#define SOCKET_BYTES 212992u	/* net.core.wmem_default, as usual */
-#define LOOK_EVERY 5		/* mappings are a line each: not at each look */
-#define SMALL_BYTES (16u << 20) /* so many addresses have little of either */
+#define MAPPINGS_MOST 65530u /* vm.max_map_count, which nobody lowers */
+#define INODE_BYTES 1280u    /* an inode of tmpfs, and its name */
+#define SOCKET_BYTES 212992u /* net.core.wmem_default, as usual */
+#define FILE_BYTES 8192u     /* a pipe's two pages; all else has less */
+#define FILES_USUAL 4096u    /* these are on nobody's account */
+#define DESCRIPTOR_BYTES 9u  /* a place in a table, and its bits */
+#define BUFFERS_USUAL (16u << 20)
+#define LOOK_EVERY 5 /* mappings are a line each: not at each look */
 
-/* "\nVmPTE:     48 kB" in TEXT, by its KEY. */
-static uint64_t bytes_in(const char *text, const char *key)
+/* "\nFDSize:	64" in TEXT, by its KEY. */
+static uint64_t number_in(const char *text, const char *key)
 {
 	const char *p = strstr(text, key);
 
-	return p != NULL ? strtoull(p + strlen(key), NULL, 10) * KIB : 0;
+	return p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
+}
+
+/* "\nVmPTE:     48 kB" */
+static uint64_t bytes_in(const char *text, const char *key)
+{
+	return number_in(text, key) * KIB;
 }
 
 static uint64_t swapped_bytes(const struct shim *s, long pid, long tid)
@@ -48,10 +57,11 @@ void shim_add_held(const struct shim *s, long pid, long tid, uint64_t addresses,
 	char text[4096], name[48];
 
 	snprintf(name, sizeof(name), "task/%ld/status", tid);
-	if (addresses < SMALL_BYTES ||
+	if (addresses == 0 ||
 	    shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
 		return;
 	h->tables += bytes_in(text, "\nVmPTE:");
+	h->tables += number_in(text, "\nFDSize:") * DESCRIPTOR_BYTES;
 	h->swapped += bytes_in(text, "\nVmSwap:");
 }
 
@@ -98,4 +108,23 @@ uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
 	}
 	return mappings * MAPPING_BYTES + links * LINK_BYTES +
 	       shim_written_files() * INODE_BYTES;
+}
+
+/*
+ * Of open files of /proc each has a buffer of what was read of it. That is looked at
+ * only where these buffers could have much.
+ */
+uint64_t shim_file_bytes(const struct shim *s, uint64_t descriptors)
+{
+	static unsigned int looks;
+	static uint64_t files;
+	uint64_t each = shim_most_buffered(), bytes = 0;
+
+	if (descriptors > FILES_USUAL)
+		bytes = (descriptors - FILES_USUAL) * FILE_BYTES;
+	if (descriptors * each <= BUFFERS_USUAL)
+		return bytes;
+	if (looks++ % LOOK_EVERY == 0)
+		files = shim_count_proc_files(s, descriptors);
+	return bytes + files * each;
 }

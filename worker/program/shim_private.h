@@ -225,6 +225,12 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
 uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide,
 			     uint64_t *links);
 
+/* What an open file of /proc can have as its buffer, at most. */
+uint64_t shim_most_buffered(void);
+
+/* The open files of /proc that all processes have, DESCRIPTORS at most. */
+uint64_t shim_count_proc_files(const struct shim *s, uint64_t descriptors);
+
 /* ---- shim_still.c ---- */
 
 /*
@@ -237,7 +243,7 @@ bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg);
 
 /* Bytes of a run that no resident size has. */
 struct shim_held {
-	uint64_t tables;  /* of pages */
+	uint64_t tables;  /* of pages, and of descriptors */
 	uint64_t swapped; /* what several processes share counts for each */
 };
 
@@ -261,6 +267,9 @@ uint64_t shim_socket_bytes(const struct shim *s);
  */
 uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses);
 
+/* Of so many open files, and of their buffers. */
+uint64_t shim_file_bytes(const struct shim *s, uint64_t descriptors);
+
 /* ---- shim_watch.c ---- */
 
 /* The first bytes of /proc/PID/NAME, NUL-ended. How many, or -1. */
@@ -270,6 +279,9 @@ ssize_t shim_read_proc(const struct shim *s, long pid, const char *name,
 /* Call EACH with each thread of PID, until it is false. */
 void shim_each_thread(const struct shim *s, long pid,
 		      bool (*each)(void *arg, long tid), void *arg);
+
+/* TID, a thread of PID, has its descriptors no more, or not for long. */
+bool shim_is_ending(const struct shim *s, long pid, long tid);
 
 /* What all processes of the run use together. */
 struct shim_use {

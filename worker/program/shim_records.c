@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <linux/kcmp.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +34,10 @@
 #define MAPPINGS_LINES 65536 /* a look at mappings, twice a second */
 #define FILE_LINES 12	     /* to open and close one of /proc */
 #define PAGE 4096u
+#define STAT_LINES 2 /* to ask of what kind an open file is */
+#define BUFFER_BYTES                                                           \
+	32768u		/* a line of maps, whose path is as long as may be */
+#define LINE_BYTES 256u /* a line of fdinfo, in a buffer that is doubled */
 #define DEPTH_MOST 1024 /* of processes that forked each other */
 #define SHARED_NAME " /dev/zero (deleted)" /* in maps; no device of a run's */
 
@@ -75,6 +81,10 @@ struct look {
 	bool
 	    mapped; /* a thread of this process has shown what all have mapped */
 	void (*line)(struct look *l, const char *line);
+	dev_t proc;	     /* the program's /proc */
+	uint64_t proc_files; /* open files of that */
+	uint64_t denied;     /* open files that a thread does not show */
+	long first; /* the thread of a process that was looked at first */
 };
 
 /* A process that has ended has nothing; any other failure does not tell what is there. */
@@ -380,4 +390,75 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 	counted[t.r] += t.n;
 	counted[SHARED] += t.pages;
 	return true;
+}
+
+/* ---- open files of /proc ---- */
+
+/* A lock or watch was a line there, and the buffer is as long as ever. */
+uint64_t shim_most_buffered(void)
+{
+	static uint64_t most;
+	uint64_t lines = counted[RANGE] + counted[FILE_RANGE] + counted[WATCH];
+
+	if (lines > most)
+		most = lines;
+	return BUFFER_BYTES + most * LINE_BYTES;
+}
+
+static void count_proc_file(struct look *l, const char *path)
+{
+	struct stat st;
+
+	l->left -= STAT_LINES;
+	if (fstatat(l->s->proc, path, &st, 0) != 0)
+		l->denied += errno == EACCES;
+	else
+		l->proc_files += st.st_dev == l->proc;
+}
+
+/*
+ * Threads that share descriptors count once. One that ends shows nothing any more;
+ * who does not let us look otherwise hides as much as there may be.
+ */
+static void count_thread_files(struct look *l, const char *path)
+{
+	long pid = strtol(path + strlen("./"), NULL, 10);
+	long tid = strtol(strrchr(path, '/') + 1, NULL, 10);
+	char below[80];
+
+	if (l->first == 0)
+		l->first = tid;
+	else if (syscall(SYS_kcmp, l->first, tid, KCMP_FILES, 0, 0) == 0)
+		return;
+	snprintf(below, sizeof(below), "%s/fd", path);
+	l->hidden = false;
+	l->denied = 0;
+	each_number(l, below, count_proc_file);
+	if (l->hidden)
+		l->denied = l->s->p->limits.open_files;
+	if (l->denied > 0 && !shim_is_ending(l->s, pid, tid))
+		l->proc_files += l->denied;
+}
+
+static void count_process_files(struct look *l, const char *path)
+{
+	char below[80];
+
+	if (strcmp(path, "./1") == 0)
+		return;
+	snprintf(below, sizeof(below), "%s/task", path);
+	l->first = 0;
+	each_number(l, below, count_thread_files);
+}
+
+uint64_t shim_count_proc_files(const struct shim *s, uint64_t descriptors)
+{
+	struct look l = {.s = s, .left = MAPPINGS_LINES};
+	struct stat st;
+
+	if (fstatat(AT_FDCWD, "/proc", &st, 0) != 0)
+		return descriptors;
+	l.proc = st.st_dev;
+	each_number(&l, ".", count_process_files);
+	return is_spent(&l) ? descriptors : l.proc_files;
 }

@@ -208,10 +208,9 @@ struct tables {
 	uint64_t n;
 };
 
-/* TID has its table no more, or not for long. */
-static bool is_ending(const struct tables *t, long tid)
+bool shim_is_ending(const struct shim *s, long pid, long tid)
 {
-	struct living l = {.s = t->s, .pid = t->pid};
+	struct living l = {.s = s, .pid = pid};
 
 	return is_without_memory(&l, tid);
 }
@@ -227,7 +226,8 @@ static bool has_shown_table(struct tables *t, long tid, const char *path)
 	rc = syscall(SYS_kcmp, t->shown, tid, KCMP_FILES, 0, 0);
 	if (rc < 0 && errno == ESRCH && fstatat(t->s->proc, path, &st, 0) == 0)
 		t->shown = tid; /* the other has ended; its table is counted */
-	if (rc > 0 && is_ending(t, t->shown)) { /* it had let go of it */
+	if (rc > 0 &&
+	    shim_is_ending(t->s, t->pid, t->shown)) { /* it had let go of it */
 		t->shown = tid;
 		rc = 0;
 	}
@@ -241,7 +241,7 @@ static bool add_table(void *arg, long tid)
 	uint64_t n;
 
 	snprintf(path, sizeof(path), "%ld/task/%ld/fd", t->pid, tid);
-	if (is_ending(t, tid) || has_shown_table(t, tid, path))
+	if (shim_is_ending(t->s, t->pid, tid) || has_shown_table(t, tid, path))
 		return true;
 	n = descriptors_at(t->s, t->pid, path);
 	if (t->shown == 0 && n > 0)
@@ -352,7 +352,8 @@ static uint64_t held_by_kernel(const struct shim *s, const struct use *u)
 {
 	return s->p->grouped
 		   ? 0
-		   : u->held.tables + shim_mapping_bytes(s, u->memory);
+		   : u->held.tables + shim_mapping_bytes(s, u->memory) +
+			 shim_file_bytes(s, u->descriptors);
 }
 
 static void watch_memory(const struct shim *s, const struct use *u)

@@ -12,6 +12,7 @@ my $ROOM = {maxMemoryBytes => 256 << 20, maxCpuMs => 60_000, maxOpenFiles => 512
 
 my $MEMORY = 'RESOURCE_LIMIT "limit":"memory"';
 my $LITTLE = {maxMemoryBytes => 64 << 20, maxFiles => 200_000, maxProcesses => 32};
+my $SMALL = {maxMemoryBytes => 128 << 20, maxProcesses => 32, maxOpenFiles => 1024, maxTimeoutMs => 20_000};
 
 sub ends {
 	my ($n, $what, $do, $errno, $bounded) = @_;
@@ -50,6 +51,8 @@ attack_all([
     ['814f', 'processes that end with many threads and files, which are no attack', 'returns {"bad":0}',
      c => 'threads_that_end', limits => {%$ROOM, maxOpenFiles => 64, maxProcesses => 128}],
     [819, 'tables of pages that are read alone', $MEMORY, c => 'page_tables', limits => $LITTLE],
+    ['819l', 'tables of pages of small processes', $MEMORY, c => 'tables_of_small', limits => $SMALL],
+    ['819m', 'buffers of open files of /proc', $MEMORY, c => 'proc_buffers', limits => $SMALL],
     ['819b', 'mappings, split', $MEMORY, c => 'split_mappings', limits => $LITTLE],
     ['819k', 'mappings of processes that forked each other', $MEMORY, c => 'forked_mappings',
      limits => {maxMemoryBytes => 48 << 20, maxProcesses => 64}],

@@ -137,7 +137,7 @@ my %large = (
 	'supervisor/run'       => [ 25, 4300 ],
 	'supervisor/run/exec'  => [ 20, 4600 ],
 	'supervisor/spawn'     => [ 25, 4300 ],
-	'worker/program'       => [ 20, 4400 ],
+	'worker/program'       => [ 20, 4600 ],
 );
 
 sub allowed {

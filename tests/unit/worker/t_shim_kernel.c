@@ -11,6 +11,7 @@
 #include "worker/program/shim_private.h"
 
 static const char status[] = "Name:\tVmSwap: 99 kB\n"
+			     "FDSize:\t64\n"
 			     "VmRSS:\t       0 kB\n"
 			     "VmPTE:\t      48 kB\n"
 			     "VmSwap:\t  200000 kB\n"
@@ -68,12 +69,15 @@ int main(void)
 
 	ok(mkdtemp(dir) != NULL && (s.proc = make_proc(dir)) >= 0,
 	   "a folder like /proc");
-	shim_add_held(&s, 7, 7, 1u << 20, &held);
+	shim_add_held(&s, 7, 7, 0, &held);
 	shim_add_held(&s, 8, 8, 1u << 30, &held);
 	ok(held.tables == 0 && held.swapped == 0,
-	   "a process with few addresses, and one that has ended, have nothing");
-	shim_add_held(&s, 7, 7, 1u << 30, &held);
-	is_int((long)held.tables, 48L << 10, "tables of pages count");
+	   "a process without addresses, and one that has ended, have nothing");
+	shim_add_held(&s, 7, 7, 4096, &held);
+	is_int(
+	    (long)held.tables, (48L << 10) + 64 * 9,
+	    "tables of pages and of descriptors count, also of a process with "
+	    "few addresses");
 	is_int((long)held.swapped, 200000L << 10, "swapped pages count");
 
 	is_int((long)shim_own_bytes(&s, 7, 7, 5 << 10), 200005L << 10,

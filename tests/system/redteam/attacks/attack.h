@@ -18,7 +18,8 @@ struct attack {
 
 /* Each ends with a NULL name. */
 extern const struct attack resource_attacks[], escape_attacks[], leak_attacks[],
-    signal_attacks[], shared_attacks[], counter_attacks[], record_attacks[];
+    signal_attacks[], shared_attacks[], counter_attacks[], record_attacks[],
+    held_attacks[];
 
 extern char inputs[1 << 16]; /* as they came, NUL-ended */
 

@@ -73,7 +73,8 @@ uint64_t shim_own_bytes(const struct shim *s, long pid, long tid,
 	uint64_t sum;
 
 	snprintf(name, sizeof(name), "task/%ld/smaps_rollup", tid);
-	if (shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
+	if (!shim_hold_on(s) ||
+	    shim_read_proc(s, pid, name, text, sizeof(text)) <= 0)
 		return resident + swapped_bytes(s, pid, tid);
 	sum = bytes_in(text, "\nPss_Anon:") + bytes_in(text, "\nPss_Shmem:");
 	if (sum == 0)

@@ -239,6 +239,16 @@ uint64_t shim_count_proc_files(const struct shim *s, uint64_t descriptors);
  */
 bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg);
 
+/* A look at all processes begins, and ends: those that were stopped go on. */
+void shim_hold_begin(void);
+void shim_hold_end(const struct shim *s);
+
+/*
+ * Before each read that waits for a lock which the process has: stop all if the look
+ * takes long. False: it took too long, and what is not seen counts at its most.
+ */
+bool shim_hold_on(const struct shim *s);
+
 /* ---- shim_kernel.c ---- */
 
 /* Bytes of a run that no resident size has. */

@@ -240,6 +240,10 @@ static void count_process_mappings(struct look *l, const char *path)
 
 	if (strcmp(path, "./1") == 0)
 		return;
+	if (!shim_hold_on(l->s)) {
+		l->hide++;
+		return;
+	}
 	snprintf(below, sizeof(below), "%s/task", path);
 	l->mapped = l->hidden = false;
 	each_number(l, below, count_thread_mappings);

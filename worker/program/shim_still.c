@@ -20,7 +20,9 @@
 
 #include "base/clock.h"
 
-#define STILL_MS 250 /* until all stand still, and did while they were seen */
+#define STILL_MS 250  /* until all stand still, and did while they were seen */
+#define SLOW_MS 100   /* of a look; then who may hold it up is stopped */
+#define SPENT_MS 5000 /* of a look; then nothing is waited for any more */
 #define THREADS_MOST 4352 /* max_processes at most, and some more */
 
 struct thread {
@@ -177,4 +179,46 @@ bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg)
 	} while (!still && clock_mono_ms() < end_ms);
 	go_on();
 	return still;
+}
+
+/* ---- looks that a process may hold up ---- */
+
+static struct {
+	int64_t began_ms,
+	    stopped_ms; /* of the look; of the last stop, or its begin */
+	bool stopped;
+} hold;
+
+void shim_hold_begin(void)
+{
+	hold.began_ms = hold.stopped_ms = clock_mono_ms();
+}
+
+/*
+ * A process that has its lock of memory, and waits for a processor behind many
+ * others, holds up who reads its maps, and no signal ends that. With all others
+ * stopped it gives up the lock, and stops then.
+ */
+bool shim_hold_on(const struct shim *s)
+{
+	int64_t now = clock_mono_ms();
+
+	if (getpid() != 1)
+		return true;
+	if (now - hold.stopped_ms > SLOW_MS) {
+		if (!hold.stopped)
+			read_threads(s, &before);
+		hold.stopped = kill(-1, SIGSTOP) == 0 || hold.stopped;
+		hold.stopped_ms = clock_mono_ms();
+	}
+	return now - hold.began_ms <= SPENT_MS;
+}
+
+void shim_hold_end(const struct shim *s)
+{
+	if (!hold.stopped)
+		return;
+	hold.stopped = false;
+	read_threads(s, &last);
+	go_on();
 }

@@ -419,6 +419,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 	struct shim_use r = {0};
 	uint64_t written = least_bytes < UINT64_MAX ? shim_written_bytes() : 0;
 
+	shim_hold_begin();
 	each_process(s, &u, NULL);
 	if (least_bytes < UINT64_MAX)
 		written += held_by_kernel(s, &u);
@@ -426,6 +427,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 		each_process(s, NULL, &r.own_bytes);
 		r.own_bytes += written;
 	}
+	shim_hold_end(s);
 	r.cpu_ms = shim_cpu_ms(u.cpu_ticks);
 	r.too_many = u.threads > s->p->limits.processes ||
 		     (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
@@ -439,6 +441,7 @@ void shim_watch(const struct shim *s)
 	struct use u = {0};
 	uint64_t ms;
 
+	shim_hold_begin();
 	each_process(s, &u, NULL);
 	ms = shim_cpu_since_start(s, shim_cpu_ms(u.cpu_ticks));
 	if (ms > s->p->w.cpu_ms)
@@ -462,4 +465,5 @@ void shim_watch(const struct shim *s)
 		    "they may have together");
 	watch_sockets(s);
 	watch_memory(s, &u);
+	shim_hold_end(s);
 }

@@ -2,11 +2,13 @@
 /*
  * attack_held.c - what the kernel holds for a program beside its pages, and no
  * resident size has: tables of pages of small processes, buffers of open files of
- * /proc. Nothing but a limit ends the run.
+ * /proc; and memory that is not looked at in time. Nothing but a limit ends the run.
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/system/redteam/attacks/attack.h"
@@ -17,15 +19,19 @@ _Noreturn static void rest(void)
 		pause();
 }
 
+/* A cgroup kills one of the processes, which is not the end of the run. */
+_Noreturn static void wait_for_one(void)
+{
+	(void)wait(NULL);
+	_exit(1);
+}
+
 /* Processes of some MiB of addresses: each page that is read needs two tables. */
-static void tables_of_small(void)
+_Noreturn static void read_apart(void)
 {
 	const size_t n = 1000, apart = (size_t)1 << 30, page = 4096;
 	char *const from = (char *)((size_t)1 << 44);
 
-	for (int i = 0; i < 28; i++)
-		if (fork() == 0)
-			break;
 	for (size_t k = 0; k < n; k++) {
 		char *at = mmap(
 		    from + k * apart, page, PROT_READ,
@@ -36,6 +42,14 @@ static void tables_of_small(void)
 		(void)*(volatile char *)at;
 	}
 	rest();
+}
+
+static void tables_of_small(void)
+{
+	for (int i = 0; i < 28; i++)
+		if (fork() == 0)
+			read_apart();
+	wait_for_one();
 }
 
 /* The text of a file of /proc stays with the open file: here a line a lock. */
@@ -63,6 +77,43 @@ static void proc_buffers(void)
 	rest();
 }
 
+/* Nearly always within a call that changes its mappings, and so has their lock. */
+_Noreturn static void keep_lock(void)
+{
+	const size_t n = 64 << 20, page = 4096;
+	char *at = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(at, n, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < n; i += page)
+		(void)*(volatile char *)(at + i);
+	for (;;) {
+		mprotect(at, n, PROT_NONE);
+		mprotect(at, n, PROT_READ);
+	}
+}
+
+/* Who looks at memory waits for locks that are had by processes without a turn. */
+static void looks_held_up(void)
+{
+	const size_t n = 100 << 20;
+
+	for (int i = 0; i < 200; i++)
+		if (fork() == 0)
+			keep_lock();
+	sleep(2);
+	for (int i = 0; i < 8; i++)
+		if (fork() == 0) {
+			char *at = mmap(NULL, n, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			if (at != MAP_FAILED)
+				memset(at, 1, n);
+			rest();
+		}
+	wait_for_one();
+}
+
 const struct attack held_attacks[] = {{"tables_of_small", tables_of_small},
 				      {"proc_buffers", proc_buffers},
+				      {"looks_held_up", looks_held_up},
 				      {NULL, NULL}};

@@ -22,7 +22,7 @@
 #define INODE_BYTES 1280u    /* an inode of tmpfs, and its name */
 #define SOCKET_BYTES 212992u /* net.core.wmem_default, as usual */
 #define FILE_BYTES 8192u     /* a pipe's two pages; all else has less */
-#define FILES_USUAL 4096u    /* these are on nobody's account */
+#define FILES_USUAL 4096u    /* so many open files are not charged */
 #define DESCRIPTOR_BYTES 9u  /* a place in a table, and its bits */
 #define BUFFERS_USUAL (16u << 20)
 #define LOOK_EVERY 5 /* mappings are a line each: not at each look */
@@ -112,8 +112,8 @@ uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
 }
 
 /*
- * Of open files of /proc each has a buffer of what was read of it. That is looked at
- * only where these buffers could have much.
+ * An open file of /proc keeps a buffer of the text that was read. The shim counts such
+ * files only where the buffers could be large.
  */
 uint64_t shim_file_bytes(const struct shim *s, uint64_t descriptors)
 {

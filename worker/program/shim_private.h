@@ -225,10 +225,10 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
 uint64_t shim_count_mappings(const struct shim *s, uint64_t *hide,
 			     uint64_t *links);
 
-/* What an open file of /proc can have as its buffer, at most. */
+/* The most bytes of the buffer of an open file of /proc. */
 uint64_t shim_most_buffered(void);
 
-/* The open files of /proc that all processes have, DESCRIPTORS at most. */
+/* The open files of /proc of all processes; where too many, DESCRIPTORS. */
 uint64_t shim_count_proc_files(const struct shim *s, uint64_t descriptors);
 
 /* ---- shim_still.c ---- */
@@ -239,13 +239,13 @@ uint64_t shim_count_proc_files(const struct shim *s, uint64_t descriptors);
  */
 bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg);
 
-/* A look at all processes begins, and ends: those that were stopped go on. */
+/* Begin a look at all processes; end the look, so that stopped processes go on. */
 void shim_hold_begin(void);
 void shim_hold_end(const struct shim *s);
 
 /*
- * Before each read that waits for a lock which the process has: stop all if the look
- * takes long. False: it took too long, and what is not seen counts at its most.
+ * Called before each read that waits for a lock of a process: stops all processes if
+ * the look takes long. False: the look took too long, and the read is left out.
  */
 bool shim_hold_on(const struct shim *s);
 
@@ -290,7 +290,7 @@ ssize_t shim_read_proc(const struct shim *s, long pid, const char *name,
 void shim_each_thread(const struct shim *s, long pid,
 		      bool (*each)(void *arg, long tid), void *arg);
 
-/* TID, a thread of PID, has its descriptors no more, or not for long. */
+/* Has TID, a thread of PID, no descriptors any more, or not for long? */
 bool shim_is_ending(const struct shim *s, long pid, long tid);
 
 /* What all processes of the run use together. */

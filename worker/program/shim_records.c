@@ -398,7 +398,7 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 
 /* ---- open files of /proc ---- */
 
-/* A lock or watch was a line there, and the buffer is as long as ever. */
+/* Locks and watches are lines of fdinfo; a buffer never shrinks. */
 uint64_t shim_most_buffered(void)
 {
 	static uint64_t most;
@@ -421,8 +421,8 @@ static void count_proc_file(struct look *l, const char *path)
 }
 
 /*
- * Threads that share descriptors count once. One that ends shows nothing any more;
- * who does not let us look otherwise hides as much as there may be.
+ * Threads that share descriptors count once. An ending thread shows no descriptors any
+ * more; any other thread that shows none counts with as many as are allowed.
  */
 static void count_thread_files(struct look *l, const char *path)
 {

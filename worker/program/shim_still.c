@@ -21,8 +21,8 @@
 #include "base/clock.h"
 
 #define STILL_MS 250  /* until all stand still, and did while they were seen */
-#define SLOW_MS 100   /* of a look; then who may hold it up is stopped */
-#define SPENT_MS 5000 /* of a look; then nothing is waited for any more */
+#define SLOW_MS 100   /* of a look; then all processes are stopped */
+#define SPENT_MS 5000 /* of a look; then the shim waits for no lock */
 #define THREADS_MOST 4352 /* max_processes at most, and some more */
 
 struct thread {
@@ -184,8 +184,8 @@ bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg)
 /* ---- looks that a process may hold up ---- */
 
 static struct {
-	int64_t began_ms,
-	    stopped_ms; /* of the look; of the last stop, or its begin */
+	int64_t began_ms;   /* when the look began */
+	int64_t stopped_ms; /* the last stop, or the begin */
 	bool stopped;
 } hold;
 
@@ -195,9 +195,9 @@ void shim_hold_begin(void)
 }
 
 /*
- * A process that has its lock of memory, and waits for a processor behind many
- * others, holds up who reads its maps, and no signal ends that. With all others
- * stopped it gives up the lock, and stops then.
+ * A read of /proc/PID/maps waits for the lock of PID's mappings, and no signal but
+ * SIGKILL ends the wait. While PID has the lock and waits for a processor behind many
+ * other processes, the shim waits, too. With the others stopped PID soon unlocks.
  */
 bool shim_hold_on(const struct shim *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attack_held.c - what the kernel holds for a program beside its pages, and no
- * resident size has: tables of pages of small processes, buffers of open files of
- * /proc; and memory that is not looked at in time. Nothing but a limit ends the run.
+ * attack_held.c - kernel memory of a program beside resident pages: page tables of
+ * small processes, buffers of open files of /proc; and memory that grows while a look
+ * is held up. A limit alone ends these runs.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ _Noreturn static void rest(void)
 		pause();
 }
 
-/* A cgroup kills one of the processes, which is not the end of the run. */
+/* Without this end a run goes on after a cgroup killed a process of the run. */
 _Noreturn static void wait_for_one(void)
 {
 	(void)wait(NULL);
 	_exit(1);
 }
 
-/* Processes of some MiB of addresses: each page that is read needs two tables. */
+/* Of a process with few MiB of addresses every page that is read needs two page tables. */
 _Noreturn static void read_apart(void)
 {
 	const size_t n = 1000, apart = (size_t)1 << 30, page = 4096;
@@ -52,7 +52,7 @@ static void tables_of_small(void)
 	wait_for_one();
 }
 
-/* The text of a file of /proc stays with the open file: here a line a lock. */
+/* An open file of /proc keeps the text that was read, here a line a lock. */
 static void proc_buffers(void)
 {
 	struct flock range = {
@@ -77,7 +77,7 @@ static void proc_buffers(void)
 	rest();
 }
 
-/* Nearly always within a call that changes its mappings, and so has their lock. */
+/* A process in mprotect(2) nearly always holds the lock of the mappings. */
 _Noreturn static void keep_lock(void)
 {
 	const size_t n = 64 << 20, page = 4096;
@@ -92,7 +92,7 @@ _Noreturn static void keep_lock(void)
 	}
 }
 
-/* Who looks at memory waits for locks that are had by processes without a turn. */
+/* A look at memory waits for locks of processes that wait for a processor. */
 static void looks_held_up(void)
 {
 	const size_t n = 100 << 20;

@@ -21,6 +21,11 @@
 #include "worker/progress.h"
 #include "worker/text.h"
 
+#define CACHED_TRIES 10
+#ifndef RESOLVE_CACHED /* Linux 5.12 */
+#define RESOLVE_CACHED 0x20
+#endif
+
 /* The answer to an artifact; one that was refused does not count. */
 static const char *take_answer(struct shim *s, uint64_t size, char *id)
 {
@@ -89,14 +94,27 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
 	return take_answer(s, n, id);
 }
 
+/*
+ * On tmpfs each name is in the kernel's cache. A name that is not there is looked for
+ * under the lock of the folder, which a process of the program may have.
+ */
 int shim_open_below(int at, const char *path, uint64_t flags)
 {
-	struct open_how how = {
-	    .flags = flags | O_CLOEXEC | O_NOCTTY,
-	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
-	long fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
+	struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY,
+			       .resolve = RESOLVE_BENEATH |
+					  RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_XDEV | RESOLVE_CACHED};
+	long fd = -1;
 
-	return fd >= 0 ? (int)fd : -errno;
+	/* a name that is just being renamed may be missed */
+	for (int i = 0; i < CACHED_TRIES; i++) {
+		fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	if (fd >= 0)
+		return (int)fd;
+	return errno == EAGAIN ? -ENOENT : -errno;
 }
 
 /* Send the rest of FD's SIZE bytes; a file that shrank is filled with zeros. */

@@ -55,6 +55,8 @@ attack_all([
     ['819m', 'buffers of open files of /proc', $MEMORY, c => 'proc_buffers', limits => $SMALL],
     ['819n', 'memory, where each look waits for locks of processes without a turn', $MEMORY, c => 'looks_held_up',
      limits => {%$SMALL, maxProcesses => 250, maxTimeoutMs => 40_000}],
+    ['819o', 'a name that is looked for in a folder which others lock', 'EXECUTION_ERROR there is no such file',
+     c => 'names_held_up', limits => {%$SMALL, maxProcesses => 250}],
     ['819b', 'mappings, split', $MEMORY, c => 'split_mappings', limits => $LITTLE],
     ['819k', 'mappings of processes that forked each other', $MEMORY, c => 'forked_mappings',
      limits => {maxMemoryBytes => 48 << 20, maxProcesses => 64}],

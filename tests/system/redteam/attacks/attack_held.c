@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,7 +114,37 @@ static void looks_held_up(void)
 	wait_for_one();
 }
 
+_Noreturn static void rename_always(int i)
+{
+	char one[32], other[32];
+
+	snprintf(one, sizeof(one), "./names/a%d", i);
+	snprintf(other, sizeof(other), "./names/b%d", i);
+	close(open(one, O_CREAT | O_WRONLY, 0600));
+	for (;;) {
+		rename(one, other);
+		rename(other, one);
+	}
+}
+
+/* The shim looks for a missing name in a folder whose lock such processes have. */
+static void names_held_up(void)
+{
+	mkdir("./names", 0700);
+	for (int i = 0; i < 200; i++)
+		if (fork() == 0) {
+			if (i % 2 == 0)
+				rename_always(i);
+			for (;;)
+				;
+		}
+	sleep(2);
+	dprintf(3, "{\"artifact\":{\"path\":\"names/c\",\"name\":\"c\"}}\n");
+	rest();
+}
+
 const struct attack held_attacks[] = {{"tables_of_small", tables_of_small},
 				      {"proc_buffers", proc_buffers},
 				      {"looks_held_up", looks_held_up},
+				      {"names_held_up", names_held_up},
 				      {NULL, NULL}};

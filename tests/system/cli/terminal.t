@@ -34,7 +34,13 @@ my %seen;
 # The command ARGS on a terminal shows SHOWN (or anything), and nothing acts.
 sub shows {
 	my ($name, $args, $shown, %o) = @_;
-	my $r = $cli->run($args, all_tty => 1, columns => 200, %o);
+	my $p = $cli->start($args, all_tty => 1, columns => 200, %o);
+
+	if ($o{asks}) {
+		until_true("$name: a question", sub { $p->shown =~ $o{asks} });
+		$p->type("\x04");
+	}
+	my $r = $p->finish;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my $bad = wrong($r->{err}, $o{lines});
@@ -47,10 +53,11 @@ sub shows {
 # Likewise, of a server that answers with hostile words.
 sub fake_shows {
 	my ($name, $args, $shown, %tools) = @_;
+	my $asks = delete $tools{asks};
 	my $path = "$cli->{root}/fake." . $sock++;
 	my $pid = fake_server($path, %tools);
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my $r = shows($name, [@$args, '--socket', $path], $shown);
+	my $r = shows($name, [@$args, '--socket', $path], $shown, asks => $asks);
 
 	kill KILL => $pid;
 	waitpid $pid, 0;
@@ -109,7 +116,8 @@ fake_shows('template ls', ['template', 'ls'], qr/evil/, list_task_templates => {
 fake_shows('template show', ['template', 'show', $evil], qr/evil/, list_task_templates => {templates => [\%template]});
 fake_shows('doctor', ['doctor'], qr/evil/, get_runtime_profile => \%profile,
 	   list_task_templates => {templates => [\%template]});
-fake_shows('run', ['run', 'x', '--templates', 'none'], qr/./, run_task_template => \%view, list_task_templates => {templates => [\%template]});
+my %ready = (%template, inputsSchema => {%{$template{inputsSchema}}, required => []}); # a run asks for no input
+fake_shows('run', ['run', 'x', '--templates', 'none'], qr/./, run_task_template => \%view, list_task_templates => {templates => [\%ready]});
 for my $json (['ps', '-a'], ['status', $run], ['explain', $run], ['template', 'ls'], ['doctor'], ['artifact', 'ls', $run], ['rm', $run]) {
 	fake_shows("--json of @$json", [@$json, '--json'], qr/evil/, list_task_runs => \%runs, get_task_run => \%view, %log,
 		   list_task_templates => {templates => [\%template]}, get_runtime_profile => \%profile,
@@ -123,15 +131,16 @@ fake_shows('run, that fails', ['run', 'x'], qr/evil/, run_task_template => sub {
 		progressToken => $token, progress => 1, total => 2, message => $evil}}) . "\n") if defined $token;
 	$send->(json_of({jsonrpc => '2.0', method => 'notifications/message', params => {
 		level => 'error', logger => $evil, data => $evil}}) . "\n");
-	return \%view }, get_task_run => \%view, list_task_templates => {templates => [\%template]}, %log);
+	return \%view }, get_task_run => \%view, list_task_templates => {templates => [\%ready]}, %log);
 fake_shows('run, that succeeds', ['run', 'x'], qr/evil/, run_task_template => \%good,
-	   list_task_templates => {templates => [\%template]}, get_task_run => \%good);
+	   list_task_templates => {templates => [\%ready]}, get_task_run => \%good);
+fake_shows('run, that asks', ['run', 'x'], qr/evil/, asks => qr/evil[^\n]*[:>?\]] ?\z/, list_task_templates => {templates => [\%template]});
 fake_shows('retry', ['retry', $run], qr/evil/, retry_task_run => \%good, get_task_run => \%good,
 	   list_task_templates => {templates => [\%template]});
 fake_shows('wait', ['wait', $run], qr/evil/, get_task_run => \%view, 'resources/subscribe' => {}, %log);
 fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	   run_task_template => {runId => $evil, status => 'queued', mode => 'async'},
-	   list_task_templates => {templates => [\%template]});
+	   list_task_templates => {templates => [\%ready]});
 
 # ---- templates, files and arguments that are hostile ----
 

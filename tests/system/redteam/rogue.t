@@ -153,7 +153,7 @@ my $flooded;
 	     'names the limit, what it allows, and who can raise it');
 	is("$d->{limit} $d->{allowed} $d->{unit}", 'messages_per_second 100 messages/s',
 	   'also as details');
-	like($d->{whoCanRaise}, qr/limits\.maxMessagesPerSecond, up to the server's max_messages_per_second$/,
+	like($d->{whoCanRaise}, qr/limits\.maxMessagesPerSecond, up to the server's max_messages_per_second, or the operator: max_messages_per_second in \[template "low_flood"\]$/,
 	     'all of them');
 	cmp_ok($v->{metrics}{messages}, '>', 400, 'four seconds\' worth came at once');
 }

@@ -55,7 +55,7 @@ static void run_over(struct browser_run *br)
 	if (browser_process_is_running(br->browser->process))
 		browser_tell(br->browser, "run_ended", "run", br->run->id);
 	run_watch_del(&br->watch);
-	br->run->browser = NULL;
+	br->run->job.browser = NULL;
 	free(br);
 }
 
@@ -66,16 +66,16 @@ static void on_notice(struct run_watch *w, struct run *r,
 	/* queued: the worker is gone, and a new worker will come */
 	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED ||
 	    r->state == RUN_QUEUED)
-		run_over(r->browser);
+		run_over(r->job.browser);
 }
 
 static struct browser_run *browser_of(struct browser *b, struct run *r)
 {
-	struct browser_run *br = r->browser;
+	struct browser_run *br = r->job.browser;
 
 	if (br != NULL)
 		return br;
-	br = r->browser = xcalloc(1, sizeof(*br));
+	br = r->job.browser = xcalloc(1, sizeof(*br));
 	br->browser = b;
 	br->run = r;
 	br->watch.on_notice = on_notice;
@@ -125,7 +125,7 @@ static void run_answered(void *arg, const struct browser_rpc_answer *a)
 static bool is_its_session(const struct run *r, const char *id)
 {
 	return (r->session_id != NULL && strcmp(r->session_id, id) == 0) ||
-	       (r->browser != NULL && strcmp(r->browser->own, id) == 0);
+	       (r->job.browser != NULL && strcmp(r->job.browser->own, id) == 0);
 }
 
 /* Return why R may not ASK, or NULL. */
@@ -194,9 +194,9 @@ void browser_drop(struct run *r, uint32_t seq)
 {
 	struct pending *p;
 
-	if (r->browser == NULL)
+	if (r->job.browser == NULL)
 		return;
-	LIST_FOREACH(p, &r->browser->pending, link)
+	LIST_FOREACH(p, &r->job.browser->pending, link)
 		if (p->seq == seq)
 			break;
 	if (p == NULL)

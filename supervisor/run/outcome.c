@@ -213,8 +213,8 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
  */
 static bool is_nothing(const struct run *r, const struct schema_error *err)
 {
-	return r->template->runtime == RUNTIME_PROGRAM && !r->is_reply &&
-	       r->result == NULL && r->result_text == NULL &&
+	return r->template->runtime == RUNTIME_PROGRAM && !r->output.is_reply &&
+	       r->output.value == NULL && r->output.text == NULL &&
 	       err->pointer[0] == '\0' && strcmp(err->keyword, "type") == 0;
 }
 
@@ -244,12 +244,12 @@ static bool output_invalid(struct run *r, const struct schema_error *err)
  */
 static bool content_ok(struct run *r, const struct exit_facts *e)
 {
-	struct json_object *content = json_member(r->result, "content");
+	struct json_object *content = json_member(r->output.value, "content");
 	struct schema_error err = {.keyword = "content"};
 	const char *expected = e->content_expected;
 	int at = e->content_at;
 
-	if (expected == NULL && (content == NULL || r->result_text != NULL))
+	if (expected == NULL && (content == NULL || r->output.text != NULL))
 		return true; /* a large reply was checked before */
 	if (expected == NULL)
 		at = mcp_content_fault(content, &expected);
@@ -259,22 +259,24 @@ static bool content_ok(struct run *r, const struct exit_facts *e)
 	snprintf(err.expected, sizeof(err.expected), "%s", expected);
 	snprintf(err.text, sizeof(err.text), "%s must be %s", err.pointer,
 		 expected);
-	json_object_put(r->result); /* an invalid reply is not passed on */
-	r->result = NULL;
+	json_object_put(
+	    r->output.value); /* an invalid reply is not passed on */
+	r->output.value = NULL;
 	return output_invalid(r, &err);
 }
 
 struct json_object *outcome_output(const struct run *r)
 {
-	return r->is_reply ? json_member(r->result, "structuredContent")
-			   : r->result;
+	return r->output.is_reply
+		   ? json_member(r->output.value, "structuredContent")
+		   : r->output.value;
 }
 
 /* Is there an outputsSchema for R's result? */
 static bool is_promised(const struct run *r)
 {
 	return r->template->outputs != NULL &&
-	       (!r->is_reply || outcome_output(r) != NULL);
+	       (!r->output.is_reply || outcome_output(r) != NULL);
 }
 
 /*
@@ -352,7 +354,7 @@ void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 
 static void reply_failed(struct run *r)
 {
-	struct json_object *error = json_member(r->result, "error");
+	struct json_object *error = json_member(r->output.value, "error");
 
 	if (error == NULL)
 		run_set_error(r, "EXECUTION_ERROR", NULL,
@@ -377,7 +379,7 @@ enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 		outcome_death(r, e);
 	if (r->error.code != NULL)
 		return EV_FAIL;
-	if (r->is_reply && !content_ok(r, e))
+	if (r->output.is_reply && !content_ok(r, e))
 		return EV_FAIL;
 	if (e->reply_failed) {
 		reply_failed(r);

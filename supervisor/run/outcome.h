@@ -18,7 +18,8 @@
  * report.
  */
 struct exit_facts {
-	bool have_result;  /* a complete RESULT came, and r->result is set */
+	bool
+	    have_result; /* a complete RESULT came, and r->output.value is set */
 	bool reply_failed; /* the reply has isError, or an error */
 	char *output; /* a large result for on_over(), not read yet; or NULL */
 	size_t output_len;

@@ -95,12 +95,12 @@ int run_apply(struct run *r, enum run_event ev)
 	r->updated_ms = clock_wall_ms();
 	if (ev == EV_START) {
 		r->attempts.started_ms = r->updated_ms;
-		r->attempts.here = r->away.place == RUN_HERE;
+		r->attempts.here = r->remote.place == RUN_HERE;
 	}
 	if (to == RUN_RUNNING && r->started_ms == 0) {
 		r->started_ms = r->updated_ms;
 		r->started_mono_ms = clock_mono_ms();
-		if (r->away.place == RUN_HERE)
+		if (r->remote.place == RUN_HERE)
 			log_start(r);
 	}
 	if (run_terminal(r)) {
@@ -114,12 +114,12 @@ int run_apply(struct run *r, enum run_event ev)
 
 void run_disown(struct run *r)
 {
-	assert(run_terminal(r) && r->worker == NULL);
+	assert(run_terminal(r) && r->job.worker == NULL);
 	log_info("run", "run=%s requestor=%s state=%s recorded=elsewhere",
 		 r->id, r->requestor->name, run_state_name(r->state));
 	r->state = RUN_RUNNING;
 	r->finished_ms = r->finished_mono_ms = 0;
-	r->is_reply = false;
+	r->output.is_reply = false;
 	free(r->view);
 	r->view = NULL;
 	run_clear_error(r);
@@ -206,30 +206,31 @@ void run_free(struct run *r)
 {
 	if (r == NULL)
 		return;
-	assert(r->worker == NULL && r->checked == NULL && r->reading == NULL &&
-	       TAILQ_EMPTY(&r->watches) && TAILQ_EMPTY(&r->waiters));
+	assert(r->job.worker == NULL && r->job.checked == NULL &&
+	       r->job.reading == NULL && TAILQ_EMPTY(&r->watches) &&
+	       TAILQ_EMPTY(&r->waiters));
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);
 	free(r->kept.text);
 	free(r->kept.lack);
 	run_files_free(r->files);
-	free(r->held);
-	free(r->idem_key);
-	free(r->idem_digest);
+	free(r->job.held);
+	free(r->idem.key);
+	free(r->idem.digest);
 	run_steps_fini(&r->steps);
-	free(r->message);
+	free(r->progress.message);
 	run_artifacts_drop(r);
 	lost_artifacts_free(r->lost_artifacts);
-	if (r->log != NULL)
-		buf_fini(r->log);
-	buf_fini(&r->log_end);
-	free(r->log);
+	if (r->log.text != NULL)
+		buf_fini(r->log.text);
+	buf_fini(&r->log.end);
+	free(r->log.text);
 	json_object_put(r->task.capabilities);
 	json_object_put(r->attempts.ended);
-	json_object_put(r->result);
+	json_object_put(r->output.value);
 	json_object_put(r->heard);
-	free(r->result_text);
+	free(r->output.text);
 	free(r->error.code);
 	free(r->error.message);
 	json_object_put(r->error.details);
@@ -239,17 +240,17 @@ void run_free(struct run *r)
 
 bool run_is_unwanted(const struct run *r)
 {
-	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->parked.is &&
-	       r->n_guests == 0 && !r->away.visited;
+	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->job.parked.is &&
+	       r->n_guests == 0 && !r->remote.visited;
 }
 
 int64_t run_left_ms(const struct run *r)
 {
 	int64_t now = clock_mono_ms();
-	int64_t rested = r->parked.rested_ms;
+	int64_t rested = r->job.parked.rested_ms;
 
-	if (r->parked.stopped)
-		rested += now - r->parked.since_ms;
+	if (r->job.parked.stopped)
+		rested += now - r->job.parked.since_ms;
 	return r->started_mono_ms + r->limits.timeout_ms + rested - now;
 }
 

@@ -14,8 +14,9 @@
 #include "base/limits.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/requestor/requestor.h"
+#include "supervisor/run/job.h"
+#include "supervisor/run/remote_run.h"
 #include "supervisor/run/run_steps.h"
-#include "supervisor/run/requestor/sched.h"
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/template.h"
 
@@ -116,7 +117,19 @@ struct run_attempts {
 	struct event *due;
 };
 
-struct worker;
+/* Is a run in the store? run_row.c and exec/ keep the answers. */
+struct run_record {
+	bool durable;	   /* a row has been committed */
+	bool refused;	   /* the client was told that the run cannot be */
+	bool unsure;	   /* a row may be there: the store's answer was lost */
+	int64_t row_bytes; /* of the row, charged to the requestor */
+	/* Of a run that has ended, while the worker leaves: */
+	bool known; /* the row of the end is written, or failed */
+	/* why the row of the end failed, static; NULL: written */
+	const char *failed;
+	bool corrects; /* the row is being corrected */
+};
+
 struct runs;
 struct event;
 struct run_files;
@@ -163,7 +176,6 @@ struct run_watch {
 
 struct request;
 struct run_guests;
-struct input_visit;
 
 /*
  * A waiter for a run's result; the template's questions may go to the waiter.
@@ -172,13 +184,6 @@ struct run_waiter {
 	struct request *request;
 	struct run *run;	      /* NULL: the waiter waits for no run */
 	TAILQ_ENTRY(run_waiter) link; /* in run.waiters */
-};
-
-/* The instance that has the run. */
-enum run_place {
-	RUN_HERE,   /* this instance */
-	RUN_QUEUE,  /* none: the run is in the queue of all instances */
-	RUN_ABROAD, /* another instance: we know the row's view */
 };
 
 enum run_waiter_event {
@@ -209,37 +214,30 @@ struct run {
 	} kept;
 	char retried_from[ID_SIZE]; /* the repeated run, or "" */
 	struct run_files *files; /* owned: files among the inputs; NULL: none */
-	/*
-	 * owned: artifacts among FILES, in use until the end: runs_files_hold()
-	 */
-	char (*held)[ID_SIZE];
-	size_t n_held;
-	char *idem_key;
-	char *idem_digest;
+	struct {
+		char *key;    /* NULL: none */
+		char *digest; /* of the inputs, hex */
+	} idem;
 
 	int64_t created_ms, started_ms, updated_ms, finished_ms; /* wall */
 	int64_t expires_ms; /* ENDED: the run may be forgotten then */
 	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
-	int64_t polled_ms; /* for requestor_polled() */
-	struct {	   /* see runs_park() */
-		bool is;
-		/* the worker is stopped: no place in use, no time counted */
-		bool stopped;
-		int64_t since_ms;  /* monotonic */
-		int64_t rested_ms; /* earlier rests, in all */
-	} parked;
 	/*
 	 * Rounds in which clients took questions along: the last that was given
 	 * out, and the last that came back. A client's state has its round's
 	 * number.
 	 */
-	uint32_t rounds, rounds_used;
+	struct {
+		uint32_t given, used;
+	} rounds;
 
 	struct run_steps steps;
-	/* run.progress() was called: its numbers count, not steps */
-	bool told_progress;
-	uint64_t done, total;
-	char *message;
+	struct {
+		/* run.progress() was called: its numbers count, not steps */
+		bool told;
+		uint64_t done, total;
+		char *message;
+	} progress;
 
 	struct run_artifact *artifacts; /* durable artifacts */
 	size_t n_artifacts;
@@ -248,77 +246,29 @@ struct run {
 	bool made_artifacts; /* the store may have artifacts */
 	/* artifacts that were not kept; or NULL */
 	struct lost_artifacts *lost_artifacts;
-	struct buf *log;     /* bounded text, or NULL */
-	bool log_full;	     /* LOG is full and says so; next: LOG_END */
-	struct buf log_end;  /* the last bytes: run_log.c */
-	uint64_t log_missed; /* entries that did not fit */
+	struct {
+		struct buf *text; /* bounded, or NULL */
+		bool full;	  /* TEXT is full and says so; next: END */
+		struct buf end;	  /* the last bytes: run_log.c */
+		uint64_t missed;  /* entries that did not fit */
+	} log;
 	int64_t hit[LIMITS]; /* limits that the run met: limits_hit_details() */
 
-	struct json_object *result; /* owned: the value, or the reply */
-	bool is_reply;
-	/* a large result's text, freed on threads; or NULL */
-	char *result_text;
-	size_t result_len;
+	struct {
+		struct json_object *value; /* owned; or the reply */
+		bool is_reply;
+		/* a large result's text, freed on threads; or NULL */
+		char *text;
+		size_t len;
+	} output;
 	struct run_error error;
 	struct run_attempts attempts;
 	struct run_use use; /* of the worker, once reaped */
 
-	struct input *input;	     /* questions; input.c's, or NULL */
-	struct browser_run *browser; /* browser calls; browser.c's */
-	struct worker *worker; /* the living worker, or NULL; owns itself */
-	/* runs_look.c's, until the output may have a thread */
-	struct run_look *look;
-	/* while a thread reads the output */
-	struct output_parse_job *reading;
-	void *reading_arg; /* runs_output.c's, with READING, or before */
-	size_t tree_bytes; /* memory of the output's tree meanwhile */
-	struct validation_job *checked; /* while a thread checks the output */
-	struct runs *checked_by;	/* the runs that CHECKED belongs to */
-	/*
-	 * The row is being changed from queued to begun: until that is durable,
-	 * the run has its place and no worker.
-	 */
-	bool beginning;
-	bool taken_over; /* the run was queued by another instance */
-	struct {	 /* for instances with a common queue */
-		enum run_place place;
-		bool pinned;	/* only this instance can start the run */
-		bool asks_here; /* pinned: the waiter here may be asked */
-		bool cancel;	/* cancelling was asked for, at any place */
-		bool looked;	/* the row is being read */
-		bool fenced;	/* our lease ended, and so the worker */
-		/* the store sends us no news: look at the row */
-		bool unheard;
-		bool disowned; /* the end here was refused: run_disown() */
-		/*
-		 * Known here only for visiting clients; the last came at
-		 * VISIT_MS.
-		 */
-		bool visited;
-		int64_t visit_ms; /* mono */
-		int64_t look_ms;  /* mono: the row was last read */
-		/* the last that watchers were told of, in the row's view */
-		int64_t seq;
-		size_t log_len;
-		/* store_run.queued_most, until a row is durable */
-		int64_t most;
-		int64_t vtime; /* the turn in the queue; 0: none yet */
-		/* the other instance that queued the run; or "" */
-		char home[ID_SIZE];
-		TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_ABROAD */
-	} away;
-	unsigned starts; /* failed tries to start a worker */
-	bool durable;	 /* a row has been committed */
-	bool refused;	 /* the client was told that the run cannot be */
-	bool unsure; /* a row may be committed: the store's answer was lost */
-	struct {     /* ENDED: while the worker leaves */
-		bool known; /* the row is written, or failed */
-		/* why the row failed, static; NULL: written */
-		const char *failed;
-		bool corrects; /* the row is being corrected */
-	} recorded;
-	int64_t row_bytes; /* of the row, charged to the requestor */
-	char *view;	   /* ENDED: the terminal view, JSON text */
+	struct job job;		  /* the execution at this instance */
+	struct run_record record; /* is the run in the store? */
+	struct remote_run remote; /* other instances and the run */
+	char *view;		  /* ENDED: the terminal view, JSON text */
 	/* run_shown.c's, while clients elsewhere look */
 	struct run_shown *shown;
 	/* told in the list's order */
@@ -332,10 +282,7 @@ struct run {
 	size_t n_guests;	   /* guests that wait */
 	/* owned: the last guests whose round was heard; or NULL */
 	struct json_object *heard;
-	/* of a remote run: requests here that wait for it as guests */
-	LIST_HEAD(run_visits, input_visit) visits;
-	struct sched_item queued; /* while the run waits for a worker */
-	UT_hash_handle hh;	  /* in runs.by_id */
+	UT_hash_handle hh; /* in runs.by_id */
 };
 
 /*

@@ -124,10 +124,10 @@ static struct json_object *error_view(const char *code, const char *message,
 static void write_end(struct buf *out, const struct run *r)
 {
 	json_write(out, "artifacts:o", artifacts_view(r));
-	if (r->result_text == NULL &&
-	    (r->result != NULL || r->state == RUN_SUCCEEDED ||
+	if (r->output.text == NULL &&
+	    (r->output.value != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
-		json_write(out, "result:O", r->result);
+		json_write(out, "result:O", r->output.value);
 	json_write(out, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
 		   lost_artifacts_json(r));
 	if (r->error.code != NULL)
@@ -163,12 +163,12 @@ static const char *retried_from(const struct run *r)
 
 static void write_progress(struct buf *out, const struct run *r)
 {
-	bool told = r->told_progress;
+	bool told = r->progress.told;
 
 	json_open(out, "progress");
 	json_write(out, "totalSteps:i doneSteps:i",
-		   told ? r->total : r->steps.n,
-		   told ? r->done : run_steps_done(&r->steps));
+		   told ? r->progress.total : r->steps.n,
+		   told ? r->progress.done : run_steps_done(&r->steps));
 	json_close(out);
 }
 
@@ -176,7 +176,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 {
 	struct buf out = {0};
 
-	buf_room(&out, r->result_text != NULL ? r->result_len + VIEW_BYTES
+	buf_room(&out, r->output.text != NULL ? r->output.len + VIEW_BYTES
 					      : VIEW_BYTES);
 	json_open(&out, NULL);
 	json_write(&out, "runId:s templateId:s templateVersion:s status:s",
@@ -189,7 +189,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		   "retriedFrom?s sessionId?s message?s awaitingInput?b "
 		   "cancelRequested?b",
 		   r->created_ms, r->started_ms, r->updated_ms, r->expires_ms,
-		   retried_from(r), r->session_id, r->message,
+		   retried_from(r), r->session_id, r->progress.message,
 		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
 	json_write(&out, "attempts?O", r->attempts.ended);
 	run_steps_write(&out, &r->steps);
@@ -197,8 +197,8 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		write_end(&out, r);
 	if (iso->view != NULL)
 		json_write(&out, "isolation:o", isolation_view(r, iso));
-	if (r->result_text != NULL && run_terminal(r))
-		json_write_raw(&out, "result", r->result_text, r->result_len);
+	if (r->output.text != NULL && run_terminal(r))
+		json_write_raw(&out, "result", r->output.text, r->output.len);
 	json_close(&out);
 	return buf_take(&out, NULL);
 }

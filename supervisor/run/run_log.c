@@ -75,14 +75,14 @@ static int keep_end(struct run *r, const char *ts, const char *level,
 		    struct str text)
 {
 	size_t most = end_max(r), n;
-	int rc = buf_printf(&r->log_end, "%s %s ", ts, level);
+	int rc = buf_printf(&r->log.end, "%s %s ", ts, level);
 
-	r->log_missed++;
+	r->log.missed++;
 	if (rc == 0)
-		rc = add_lines(&r->log_end, end_of(text, most));
-	n = buf_len(&r->log_end);
+		rc = add_lines(&r->log.end, end_of(text, most));
+	n = buf_len(&r->log.end);
 	if (n > most)
-		buf_drop(&r->log_end, n - most);
+		buf_drop(&r->log.end, n - most);
 	return rc;
 }
 
@@ -93,24 +93,25 @@ int run_log_add(struct run *r, const char *level, struct str text)
 	char *who;
 	int rc;
 
-	if (r->log == NULL) {
-		r->log = xcalloc(1, sizeof(*r->log));
-		r->log->max = max + LOG_LAST_MAX + RUN_LOG_END_MAX;
+	if (r->log.text == NULL) {
+		r->log.text = xcalloc(1, sizeof(*r->log.text));
+		r->log.text->max = max + LOG_LAST_MAX + RUN_LOG_END_MAX;
 	}
 	clock_iso(ts, clock_wall_ms());
-	if (r->log_full)
+	if (r->log.full)
 		return keep_end(r, ts, level, text);
-	if (buf_len(r->log) + text.n + 2 * count_lines(text) + LOG_LINE_HEAD <=
+	if (buf_len(r->log.text) + text.n + 2 * count_lines(text) +
+		LOG_LINE_HEAD <=
 	    max) {
-		rc = buf_printf(r->log, "%s %s ", ts, level);
-		return rc != 0 ? rc : add_lines(r->log, text);
+		rc = buf_printf(r->log.text, "%s %s ", ts, level);
+		return rc != 0 ? rc : add_lines(r->log.text, text);
 	}
-	r->log_full = true;
+	r->log.full = true;
 	(void)keep_end(r, ts, level, text);
 	limits_hit(r, LIMIT_LOG,
-		   (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
+		   (int64_t)(buf_len(r->log.text) + text.n + LOG_LINE_HEAD));
 	who = limits_who_can_raise(r, LIMIT_LOG);
-	rc = buf_printf(r->log,
+	rc = buf_printf(r->log.text,
 			"%s notice this log has its %lld bytes, so the rest is "
 			"left out; who can raise that is %s\n",
 			ts, (long long)r->limits.logged_bytes, who);
@@ -129,20 +130,20 @@ static const char *whole_lines(const char *text)
 void run_log_close(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
-	size_t n = buf_len(&r->log_end);
+	size_t n = buf_len(&r->log.end);
 
 	if (n == 0)
 		return;
 	clock_iso(ts, clock_wall_ms());
-	(void)buf_add(&r->log_end, "", 1);
-	(void)buf_printf(r->log,
+	(void)buf_add(&r->log.end, "", 1);
+	(void)buf_printf(r->log.text,
 			 "%s notice the end of the %llu entries that were left "
 			 "out:\n%s",
-			 ts, (unsigned long long)r->log_missed,
-			 n < end_max(r) ? buf_data(&r->log_end)
-					: whole_lines(buf_data(&r->log_end)));
-	buf_fini(&r->log_end);
-	r->log_end = (struct buf){0};
+			 ts, (unsigned long long)r->log.missed,
+			 n < end_max(r) ? buf_data(&r->log.end)
+					: whole_lines(buf_data(&r->log.end)));
+	buf_fini(&r->log.end);
+	r->log.end = (struct buf){0};
 }
 
 /* Is CODE an end without an answer, in which the printed text would stand? */
@@ -160,14 +161,14 @@ static bool says_nothing(const char *code)
 
 void run_log_tell(struct run *r)
 {
-	size_t n = r->log != NULL ? buf_len(r->log) : 0, skip;
+	size_t n = r->log.text != NULL ? buf_len(r->log.text) : 0, skip;
 	char *text;
 
 	if (n == 0 || !says_nothing(r->error.code) ||
 	    json_member(r->error.details, "stderr") != NULL)
 		return;
 	skip = n > RUN_LOG_END_MAX ? n - RUN_LOG_END_MAX : 0;
-	text = xstrndup(buf_data(r->log) + skip, n - skip);
+	text = xstrndup(buf_data(r->log.text) + skip, n - skip);
 	utf8_mend(text);
 	if (r->error.details == NULL)
 		r->error.details = json_object_new_object();

@@ -40,7 +40,7 @@ static const char *inputs_of(const struct run *r)
 	if (r->kept.text != NULL)
 		return r->kept.text;
 	if (r->kept.whole)
-		return r->durable ? NULL : r->inputs;
+		return r->record.durable ? NULL : r->inputs;
 	return is_to_start(r) && !r->template->secret ? r->inputs : NULL;
 }
 
@@ -55,9 +55,9 @@ static void inputs_put(struct run *r, const struct store_run *row)
 
 static enum store_wait waits_of(const struct run *r)
 {
-	if (r->away.pinned)
+	if (r->remote.pinned)
 		return STORE_WAITS_PINNED;
-	return r->taken_over ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
+	return r->remote.taken_over ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
 }
 
 static struct store_run row_of(const struct run *r)
@@ -73,9 +73,9 @@ static struct store_run row_of(const struct run *r)
 	    .updated_ms = r->updated_ms,
 	    .finished_ms = r->finished_ms,
 	    .expires_ms = r->expires_ms,
-	    .idem_key = r->idem_key,
-	    .idem_digest = r->idem_digest,
-	    .refused = r->refused,
+	    .idem_key = r->idem.key,
+	    .idem_digest = r->idem.digest,
+	    .refused = r->record.refused,
 	    .cancelling = r->state == RUN_CANCELLING,
 	    .task = task_json_form(r),
 	    .task_ttl_ms = r->task.ttl_ms,
@@ -88,12 +88,12 @@ static struct store_run row_of(const struct run *r)
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
-	if (r->away.place == RUN_QUEUE)
+	if (r->remote.place == RUN_QUEUE)
 		row.waits = waits_of(r);
 	row.weight = r->requestor->lane.weight;
-	row.vtime = r->away.vtime;
-	row.queued_most = r->away.most;
-	memcpy(row.home, r->away.home, sizeof(row.home));
+	row.vtime = r->remote.vtime;
+	row.queued_most = r->remote.most;
+	memcpy(row.home, r->remote.home, sizeof(row.home));
 	row.inputs = inputs_of(r);
 	if (row.inputs == NULL)
 		row.inputs_before = r->kept.bytes;
@@ -126,12 +126,14 @@ static char *options_of(const struct run *r)
  */
 static char *rounds_of(const struct run *r)
 {
-	bool reply = r->is_reply && (r->taken_over || r->heard != NULL);
+	bool reply =
+	    r->output.is_reply && (r->remote.taken_over || r->heard != NULL);
 	const char *heard = r->heard != NULL ? json_text(r->heard, NULL) : "[]";
 
-	if (!run_terminal(r) || (r->rounds % RUN_ROUNDS_EACH == 0 && !reply))
+	if (!run_terminal(r) ||
+	    (r->rounds.given % RUN_ROUNDS_EACH == 0 && !reply))
 		return NULL;
-	return xasprintf("{\"roundsUsed\":%u,\"heard\":%s%s}", r->rounds_used,
+	return xasprintf("{\"roundsUsed\":%u,\"heard\":%s%s}", r->rounds.used,
 			 heard, reply ? ",\"reply\":true" : "");
 }
 
@@ -177,13 +179,13 @@ static void put(struct store *s, struct run *r, struct store_run row,
 
 	row.options = options;
 	row.task_note = note;
-	if (r->log != NULL && run_terminal(r)) {
-		buf_add(r->log, "", 1);
-		row.log = buf_data(r->log);
+	if (r->log.text != NULL && run_terminal(r)) {
+		buf_add(r->log.text, "", 1);
+		row.log = buf_data(r->log.text);
 	}
 	bytes = store_row_bytes(&row);
-	requestor_row(r->requestor, bytes - r->row_bytes);
-	r->row_bytes = bytes;
+	requestor_row(r->requestor, bytes - r->record.row_bytes);
+	r->record.row_bytes = bytes;
 	store_put_run(s, &row, urgency, done, arg);
 	inputs_put(r, &row);
 	free(options);
@@ -201,7 +203,7 @@ void run_row_put_again(struct store *s, struct run *r, store_done done,
 {
 	struct store_run row = row_of(r);
 
-	row.unsure = !r->durable;
+	row.unsure = !r->record.durable;
 	put(s, r, row, STORE_RETRY, done, arg);
 }
 
@@ -249,8 +251,8 @@ static void begin_rounds(struct run *r)
 	size_t begun = run_attempts(r) + (r->attempts.started_ms > 0);
 	uint32_t first = (uint32_t)begun * RUN_ROUNDS_EACH;
 
-	if (r->rounds < first)
-		r->rounds = r->rounds_used = first;
+	if (r->rounds.given < first)
+		r->rounds.given = r->rounds.used = first;
 }
 
 void run_row_attempts(struct run *r, const struct store_run *row)
@@ -292,17 +294,17 @@ struct run *run_row_revive(const struct store_run *row,
 				     json_member(options, "files"));
 	json_object_put(options);
 	run_row_attempts(r, row);
-	r->idem_key = xstrdup_opt(row->idem_key);
-	r->idem_digest = xstrdup_opt(row->idem_digest);
+	r->idem.key = xstrdup_opt(row->idem_key);
+	r->idem.digest = xstrdup_opt(row->idem_digest);
 	r->inputs = xstrdup(row->inputs);
 	r->inputs_len = strlen(row->inputs);
 	r->kept.bytes = (int64_t)r->inputs_len;
 	if (row->retried_from != NULL)
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 row->retried_from);
-	r->durable = true;
-	r->taken_over = true;
-	r->row_bytes = store_row_bytes(row);
+	r->record.durable = true;
+	r->remote.taken_over = true;
+	r->record.row_bytes = store_row_bytes(row);
 	return r;
 }
 
@@ -401,12 +403,12 @@ void run_row_tell_log(struct run *r, const char *log)
 	size_t len = log != NULL ? strlen(log) : 0;
 	const char *line = log, *nl;
 
-	if (len <= r->away.log_len)
+	if (len <= r->remote.log_len)
 		return;
-	line += r->away.log_len;
+	line += r->remote.log_len;
 	while ((nl = strchr(line, '\n')) != NULL) {
 		tell_line(r, line, (size_t)(nl - line));
 		line = nl + 1;
 	}
-	r->away.log_len = (size_t)(line - log);
+	r->remote.log_len = (size_t)(line - log);
 }

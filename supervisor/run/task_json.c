@@ -81,7 +81,7 @@ enum task_json_status task_json_row_status(const struct store_run *row)
 
 enum store_task task_json_form(const struct run *r)
 {
-	return r->task.form == STORE_TASK_OUTPUT && r->is_reply &&
+	return r->task.form == STORE_TASK_OUTPUT && r->output.is_reply &&
 		       run_terminal(r)
 		   ? STORE_TASK_REPLY
 		   : r->task.form;
@@ -115,9 +115,10 @@ bool task_json_row_is_live(const struct store_run *row)
  */
 static const char *reply_text(const struct run *r)
 {
-	struct json_object *content = json_member(r->result, "content");
+	struct json_object *content = json_member(r->output.value, "content");
 
-	if (!r->is_reply || !json_object_is_type(content, json_type_array) ||
+	if (!r->output.is_reply ||
+	    !json_object_is_type(content, json_type_array) ||
 	    json_object_array_length(content) == 0)
 		return NULL;
 	return json_member_str(json_object_array_get_idx(content, 0), "text");
@@ -166,7 +167,7 @@ char *task_json_message(const struct run *r)
 	case RUN_QUEUED:
 		return xstrdup(queued);
 	case RUN_RUNNING:
-		return cut(xstrdup_opt(r->message));
+		return cut(xstrdup_opt(r->progress.message));
 	case RUN_AWAITING_INPUT:
 		return xstrdup("Waiting for an answer of the client's.");
 	case RUN_CANCELLING:

@@ -15,17 +15,17 @@
 
 static void tell(struct progress *p, struct run *r)
 {
-	bool told = r->told_progress;
-	uint64_t done = told ? r->done : run_steps_done(&r->steps);
-	uint64_t total = told ? r->total : r->steps.n;
+	bool told = r->progress.told;
+	uint64_t done = told ? r->progress.done : run_steps_done(&r->steps);
+	uint64_t total = told ? r->progress.total : r->steps.n;
 	bool messages = mcp_has(p->terms->revision, MCP_PROGRESS_MESSAGE);
 	struct json_object *params;
 
 	if (session_is_backlogged(p->session) ||
 	    (p->told && done <= p->told_done))
 		return; /* progress must increase, and the client must read */
-	params =
-	    mcp_progress(p->token, done, total, messages ? r->message : NULL);
+	params = mcp_progress(p->token, done, total,
+			      messages ? r->progress.message : NULL);
 	if (p->task_id != NULL)
 		json_add(params, "_meta:o", task_json_related(p->task_id));
 	session_tell(p->session, p->stream, "notifications/progress", params);

@@ -148,7 +148,7 @@ void task_notify_start(struct session *s, struct run *r,
 	session_observe(s, &f->observer, &observer_ops);
 	run_watch_add(r, &f->watch);
 	/* progress came before the feed */
-	if (r->told_progress || r->steps.n > 0)
+	if (r->progress.told || r->steps.n > 0)
 		on_progress(f);
 	on_later(-1, 0, f);
 }

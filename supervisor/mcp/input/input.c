@@ -41,9 +41,9 @@ static struct pending_input *older(const struct run *r, uint32_t seq)
 {
 	struct pending_input *p;
 
-	if (r->input == NULL)
+	if (r->job.input == NULL)
 		return NULL;
-	LIST_FOREACH(p, &r->input->pending, link)
+	LIST_FOREACH(p, &r->job.input->pending, link)
 		if (p->seq < seq)
 			break;
 	return p;
@@ -69,7 +69,7 @@ static void input_free(struct input *in)
 	input_gather_fini(in);
 	if (in->grace != NULL)
 		event_free(in->grace);
-	in->run->input = NULL;
+	in->run->job.input = NULL;
 	in->run->on_waiter = NULL;
 	free(in);
 }
@@ -121,11 +121,11 @@ static void on_notice(struct run_watch *w, struct run *r,
 
 static struct input *input_of(struct context *ctx, struct run *r)
 {
-	struct input *in = r->input;
+	struct input *in = r->job.input;
 
 	if (in != NULL)
 		return in;
-	in = r->input = xcalloc(1, sizeof(*in));
+	in = r->job.input = xcalloc(1, sizeof(*in));
 	in->ctx = ctx;
 	in->run = r;
 	in->watch.on_notice = on_notice;
@@ -197,9 +197,9 @@ void input_cancel(struct context *ctx, struct run *r, uint32_t seq)
 	struct pending_input *p;
 
 	(void)ctx;
-	if (r->input == NULL)
+	if (r->job.input == NULL)
 		return;
-	LIST_FOREACH(p, &r->input->pending, link)
+	LIST_FOREACH(p, &r->job.input->pending, link)
 		if (p->seq == seq)
 			break;
 	if (p == NULL)

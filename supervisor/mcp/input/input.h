@@ -47,7 +47,7 @@ void input_refuse_all(struct run *r, struct tool_error *e);
 
 /*
  * Park R: its client takes the questions along, and comes back with the round
- * r->rounds, which is set here. R fails when no client comes back in time.
+ * r->rounds.given, which is set here. R fails when no client comes back in time.
  */
 void input_park(struct run *r);
 /*

@@ -86,7 +86,7 @@ static void leave(struct run_guests *all, struct guest *g)
 
 	stop_waiting(all->run, g);
 	/* a remote run is not cancelled: its new owner may know G as a guest */
-	if (waited && g->cancels && all->run->away.place == RUN_HERE &&
+	if (waited && g->cancels && all->run->remote.place == RUN_HERE &&
 	    run_is_unwanted(all->run))
 		runs_cancel(all->ctx->runs, all->run);
 }
@@ -203,16 +203,16 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 		      struct json_object *answers, size_t bytes)
 {
 	g->came = true;
-	if (run_round_is_old(round, r->rounds)) { /* G is asked anew */
+	if (run_round_is_old(round, r->rounds.given)) { /* G is asked anew */
 		wait_for_run(r, g);
 		return;
 	}
-	g->used = round <= r->rounds_used || round > r->rounds;
+	g->used = round <= r->rounds.used || round > r->rounds.given;
 	if (g->used) {
 		stop_waiting(r, g);
 		return;
 	}
-	r->rounds_used = (uint32_t)round;
+	r->rounds.used = (uint32_t)round;
 	note_heard(r, g);
 	input_unpark(r);
 	wait_for_run(r, g);
@@ -316,7 +316,7 @@ bool input_guests_ask(struct input *in)
 
 	if (g == NULL)
 		return false;
-	if (!r->parked.is && !runs_may_park(in->ctx->runs, r, &e)) {
+	if (!r->job.parked.is && !runs_may_park(in->ctx->runs, r, &e)) {
 		input_refuse_all(r, &e);
 		return true;
 	}
@@ -324,7 +324,7 @@ bool input_guests_ask(struct input *in)
 	g->keys = keys_of(asked);
 	json_object_put(asked);
 	input_park(r);
-	g->round = r->rounds;
+	g->round = r->rounds.given;
 	stop_waiting(r, g);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 	return true;

@@ -67,9 +67,9 @@ struct json_object *input_requests(const struct run *r,
 	struct json_object *o;
 	size_t n = 0;
 
-	if (r->input == NULL)
+	if (r->job.input == NULL)
 		return NULL;
-	LIST_FOREACH(p, &r->input->pending, link)
+	LIST_FOREACH(p, &r->job.input->pending, link)
 		if (p->job == NULL && n < ARRAY_LEN(all) &&
 		    input_request_missing(&p->q, t) == NULL)
 			all[n++] = p;
@@ -119,10 +119,10 @@ void input_answer_keys(struct run *r, struct requestor *from,
 	char keys[MSG_ASKS_MAX][sizeof(p->key)];
 	size_t n = 0;
 
-	if (r->input == NULL ||
+	if (r->job.input == NULL ||
 	    !json_object_is_type(responses, json_type_object))
 		return;
-	LIST_FOREACH(p, &r->input->pending, link) {
+	LIST_FOREACH(p, &r->job.input->pending, link) {
 		struct json_object *value = json_member(responses, p->key);
 
 		if (p->job == NULL && n < ARRAY_LEN(all) &&
@@ -130,8 +130,8 @@ void input_answer_keys(struct run *r, struct requestor *from,
 			snprintf(keys[n++], sizeof(keys[0]), "%s", p->key);
 	}
 	/* an answer may end other questions, and free the input */
-	for (size_t i = 0; i < n && r->input != NULL; i++) {
-		p = find(r->input, keys[i]);
+	for (size_t i = 0; i < n && r->job.input != NULL; i++) {
+		p = find(r->job.input, keys[i]);
 		if (p != NULL)
 			answer(p, from, responses, keys[i], bytes);
 	}
@@ -141,8 +141,8 @@ void input_refuse_all(struct run *r, struct tool_error *e)
 {
 	struct pending_input *p;
 
-	while (r->input != NULL &&
-	       (p = LIST_FIRST(&r->input->pending)) != NULL) {
+	while (r->job.input != NULL &&
+	       (p = LIST_FIRST(&r->job.input->pending)) != NULL) {
 		struct tool_error one = {0};
 
 		tool_error_set(&one, e->code, json_object_get(e->details), "%s",
@@ -196,7 +196,7 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 		/* without room, a large answer would be refused */
 		c->ops->asked(c, r);
 	}
-	if (r->input == in &&
+	if (r->job.input == in &&
 	    (who_gathers(in) != NULL || input_guests_gather(in)))
 		input_gather(in);
 }
@@ -233,7 +233,7 @@ static void rest(struct input *in)
 	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
 	struct pending_input *p;
 
-	if (!in->run->parked.stopped)
+	if (!in->run->job.parked.stopped)
 		return;
 	LIST_FOREACH(p, &in->pending, link) {
 		int64_t ms = p->asked_mono_ms + p->q.timeout_ms - now;
@@ -248,22 +248,22 @@ static void rest(struct input *in)
 
 void input_park(struct run *r)
 {
-	struct input *in = r->input;
+	struct input *in = r->job.input;
 	int64_t ms = in->ctx->config->input_wait_ms;
 
 	if (in->parked == NULL)
 		in->parked = evtimer_new(in->ctx->base, on_nobody_came, in);
 	evtimer_add(in->parked, CLOCK_TIMEVAL(ms));
-	r->rounds++;
+	r->rounds.given++;
 	/* not parked already by another of the run's clients */
-	if (!r->parked.is)
+	if (!r->job.parked.is)
 		runs_park(in->ctx->runs, r);
 	rest(in);
 }
 
 void input_unpark(struct run *r)
 {
-	struct input *in = r->input;
+	struct input *in = r->job.input;
 
 	if (in == NULL || in->parked == NULL)
 		return;

@@ -223,7 +223,7 @@ static void offer_plain(struct pending_input *p)
 		input_gather(p->input);
 	} else if (c != NULL) {
 		input_send(p, c->session, c);
-	} else if (p->input->run->parked.is) {
+	} else if (p->input->run->job.parked.is) {
 		return; /* a client will be back */
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");

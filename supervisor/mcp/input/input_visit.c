@@ -119,7 +119,7 @@ struct input_visit *input_visit_new(struct request *c, struct run *r,
 	if (len <= INPUT_AWAY_MAX) {
 		v->sent = xcalloc(1, sizeof(*v->sent));
 		v->sent->visit = v;
-		LIST_INSERT_HEAD(&r->visits, v, link);
+		LIST_INSERT_HEAD(&r->remote.visits, v, link);
 		post_text(v, text, on_sent, v->sent);
 	} else {
 		free(v);
@@ -204,11 +204,11 @@ void input_visit_shown(struct run *r, const struct store_run *row)
 	struct json_object *shown = NULL;
 	struct input_visit *v, *after;
 
-	if (LIST_EMPTY(&r->visits))
+	if (LIST_EMPTY(&r->remote.visits))
 		return;
 	if (row != NULL && row->status <= STORE_RUNNING)
 		shown = input_away_shown(row);
-	for (v = LIST_FIRST(&r->visits); v != NULL; v = after) {
+	for (v = LIST_FIRST(&r->remote.visits); v != NULL; v = after) {
 		after = LIST_NEXT(v, link);
 		if (row == NULL)
 			give_up(v, -EAGAIN);

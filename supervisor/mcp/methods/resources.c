@@ -277,8 +277,8 @@ static void answer_log(struct request *c, const char *log, size_t len)
 
 static void give_our_log(struct request *c, const struct run *r)
 {
-	if (r->log != NULL && buf_len(r->log) > 0)
-		answer_log(c, buf_data(r->log), buf_len(r->log));
+	if (r->log.text != NULL && buf_len(r->log.text) > 0)
+		answer_log(c, buf_data(r->log.text), buf_len(r->log.text));
 	else
 		answer_log(c, "", 0);
 }

@@ -30,7 +30,7 @@
 
 static void show_ours(struct request *c, struct run *r)
 {
-	requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
+	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
 	request_result(c, task_json_make(r));
 	input_task_known(r);
 }
@@ -116,7 +116,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 	struct run_result_source a;
 
-	if (n->kind == NOTICE_LEFT && r->away.place != RUN_HERE) {
+	if (n->kind == NOTICE_LEFT && r->remote.place != RUN_HERE) {
 		wait_free(request_take_state(c));
 		request_error(
 		    c, RPC_INTERNAL_ERROR,

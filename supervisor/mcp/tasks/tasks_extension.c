@@ -99,7 +99,7 @@ static void await_record(struct request *c, struct run *r)
 
 static void show_ours(struct request *c, struct run *r)
 {
-	requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
+	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
 	if (run_terminal(r)) {
 		await_record(c, r);
 		return;

@@ -246,7 +246,7 @@ void run_lookup(struct request *c, const struct run_query *q)
 	 * it
 	 */
 	bool cancels = r != NULL && q->want == RUN_LOOKUP_CANCEL &&
-		       r->away.place == RUN_QUEUE;
+		       r->remote.place == RUN_QUEUE;
 
 	if (r != NULL && !cancels) {
 		q->found(c, &(struct run_found){.run = r});

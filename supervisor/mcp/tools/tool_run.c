@@ -88,7 +88,7 @@ static bool lacks_capability(struct request *c, const struct run *r)
 static void present(struct request *c, struct run *r)
 {
 	struct tool_run_args *ask = c->state;
-	bool reply = r->is_reply && r->result != NULL;
+	bool reply = r->output.is_reply && r->output.value != NULL;
 
 	if (ask->form == STORE_TASK_OUTPUT) {
 		if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
@@ -183,13 +183,13 @@ static void leave(struct request *c, struct run *r)
 	struct tool_run_args *ask = c->state;
 
 	if (ask->mode == MODE_SYNC && !c->as_task && !ask->deduplicated &&
-	    r->task.form == STORE_TASK_NONE && r->away.place == RUN_HERE) {
+	    r->task.form == STORE_TASK_NONE && r->remote.place == RUN_HERE) {
 		runs_give_up(c->ctx->runs, r);
 		return;
 	}
-	ask->left = r->away.place != RUN_ABROAD;
+	ask->left = r->remote.place != RUN_ABROAD;
 	ask->abroad = !ask->left;
-	if (!r->durable)
+	if (!r->record.durable)
 		runs_record(c->ctx->runs, r);
 	on_waited(-1, 0, c);
 }
@@ -256,7 +256,7 @@ static void on_waited(evutil_socket_t fd, short what, void *arg)
 		return;
 	asked = ask->mode == MODE_AUTO && !c->as_task &&
 		r->state == RUN_AWAITING_INPUT;
-	if (!r->durable || asked) {
+	if (!r->record.durable || asked) {
 		ask->handed_out = true;
 		return;
 	}

@@ -42,7 +42,7 @@ static void join(struct request *c, struct run *r)
 {
 	struct tool_run_args *ask = c->state;
 
-	if (strcmp(r->idem_digest, ask->digest) != 0) {
+	if (strcmp(r->idem.digest, ask->digest) != 0) {
 		refuse_key(c, OTHER_INPUTS);
 		return;
 	}
@@ -51,12 +51,12 @@ static void join(struct request *c, struct run *r)
 		return;
 	}
 	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC && c->may_be_task && r->durable &&
+	if (ask->mode != MODE_ASYNC && c->may_be_task && r->record.durable &&
 	    !run_terminal(r) && task_json_is_live(r))
 		c->as_task = true; /* the run is a task already */
 	if (ask->mode != MODE_ASYNC && !c->as_task)
 		tool_run_wait(c, r);
-	else if (r->durable)
+	else if (r->record.durable)
 		tool_run_respond(c, r);
 	else
 		tool_run_wait_durable(c, r);

@@ -40,7 +40,7 @@ static void take_along(struct request *c, const char *run_id,
 void tool_run_asked(struct request *c, struct run *r)
 {
 	struct tool_run_args *ask = c->state;
-	struct request_state st = {.round = r->rounds + 1};
+	struct request_state st = {.round = r->rounds.given + 1};
 	struct json_object *asked;
 	struct tool_error e = {0};
 
@@ -52,7 +52,7 @@ void tool_run_asked(struct request *c, struct run *r)
 	asked = input_requests(r, c->terms);
 	if (asked == NULL) /* every question is answered, or too late */
 		return;
-	if (!r->durable && !ask->recorded) {
+	if (!r->record.durable && !ask->recorded) {
 		/* the next server needs the row when the client comes back */
 		json_object_put(asked);
 		if (!ask->asked)
@@ -60,7 +60,7 @@ void tool_run_asked(struct request *c, struct run *r)
 		ask->asked = true;
 		return;
 	}
-	if (!r->parked.is && !runs_may_park(c->ctx->runs, r, &e)) {
+	if (!r->job.parked.is && !runs_may_park(c->ctx->runs, r, &e)) {
 		json_object_put(asked);
 		input_refuse_all(r, &e);
 		return;
@@ -89,15 +89,16 @@ static void go_on(struct request *c, struct run *r)
 	struct json_object *answers =
 	    json_member(c->msg.params, "inputResponses");
 
-	if (run_round_is_old(ask->round, r->rounds)) { /* it is asked anew */
+	if (run_round_is_old(ask->round,
+			     r->rounds.given)) { /* it is asked anew */
 		tool_run_wait(c, r);
 		return;
 	}
-	if (ask->round <= r->rounds_used || ask->round > r->rounds) {
+	if (ask->round <= r->rounds.used || ask->round > r->rounds.given) {
 		input_required_used(c);
 		return;
 	}
-	r->rounds_used = ask->round;
+	r->rounds.used = ask->round;
 	input_unpark(r);
 	tool_run_wait(c, r);
 	input_answer_keys(r, c->requestor, answers, c->msg.bytes);

@@ -67,7 +67,7 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 	struct run *r = runs_by_id(s, id);
 
 	return r != NULL && r->requestor == requestor && !run_terminal(r) &&
-		       r->away.place != RUN_ABROAD && !r->away.cancel
+		       r->remote.place != RUN_ABROAD && !r->remote.cancel
 		   ? r
 		   : NULL;
 }
@@ -77,14 +77,14 @@ bool runs_leaving(const struct runs *s, const char *id)
 	const struct run *r = runs_by_id(s, id);
 
 	return r != NULL && run_terminal(r) &&
-	       (r->worker != NULL || r->recorded.corrects);
+	       (r->job.worker != NULL || r->record.corrects);
 }
 
 struct run *runs_working(struct runs *s, const char *id)
 {
 	struct run *r = runs_by_id(s, id);
 
-	return r != NULL && r->worker != NULL ? r : NULL;
+	return r != NULL && r->job.worker != NULL ? r : NULL;
 }
 
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
@@ -93,8 +93,8 @@ struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->idem_key != NULL && r->requestor == requestor &&
-		    strcmp(r->idem_key, key) == 0 &&
+		if (r->idem.key != NULL && r->requestor == requestor &&
+		    strcmp(r->idem.key, key) == 0 &&
 		    strcmp(r->template->id, template_id) == 0)
 			return r;
 	return NULL;
@@ -103,18 +103,18 @@ struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 int runs_cancel(struct runs *s, struct run *r)
 {
 	/* queued, or for a new zygote, or for its output to be checked */
-	bool waits = r->worker == NULL;
+	bool waits = r->job.worker == NULL;
 
-	if (run_terminal(r) || r->state == RUN_CANCELLING || r->away.cancel)
+	if (run_terminal(r) || r->state == RUN_CANCELLING || r->remote.cancel)
 		return -EALREADY;
-	if (r->away.place != RUN_HERE)
+	if (r->remote.place != RUN_HERE)
 		return runs_abroad_cancel(s, r);
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
 	runs_output_drop(s, r);
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
 	if (r->state == RUN_QUEUED) {
 		runs_finish(s, r, EV_CANCEL);
@@ -140,23 +140,24 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		bool left = !queued || r->taken_over; /* if the run waits */
+		bool left =
+		    !queued || r->remote.taken_over; /* if the run waits */
 
-		if (run_terminal(r) || r->away.place != RUN_HERE ||
+		if (run_terminal(r) || r->remote.place != RUN_HERE ||
 		    (r->state == RUN_QUEUED && left))
 			continue;
-		if (r->beginning && left) {
+		if (r->job.beginning && left) {
 			runs_begin_undo(s, r);
 			continue;
 		}
 		run_set_error(
 		    r, "RUN_INTERRUPTED", NULL,
 		    "the server was stopped before the run had ended");
-		if (r->worker != NULL)
+		if (r->job.worker != NULL)
 			continue; /* spawner_stop() ends the worker, then on_over() */
 		runs_output_drop(s, r);
-		if (r->queued.lane != NULL)
-			sched_remove(&s->sched, &r->queued);
+		if (r->job.queued.lane != NULL)
+			sched_remove(&s->sched, &r->job.queued);
 		runs_retry_forget(s, r);
 		if (!runs_retry(s, r))
 			runs_finish(s, r, EV_FAIL);
@@ -168,7 +169,7 @@ void runs_leave(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->state == RUN_QUEUED && r->away.place == RUN_HERE)
+		if (r->state == RUN_QUEUED && r->remote.place == RUN_HERE)
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 
@@ -177,19 +178,19 @@ void runs_leave_others(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (!run_terminal(r) && r->away.place != RUN_HERE)
+		if (!run_terminal(r) && r->remote.place != RUN_HERE)
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 
 void runs_give_up(struct runs *s, struct run *r)
 {
-	if (r->state != RUN_QUEUED || r->away.place != RUN_HERE)
+	if (r->state != RUN_QUEUED || r->remote.place != RUN_HERE)
 		return;
 	run_set_error(r, "RUN_INTERRUPTED", NULL,
 		      "the server was stopped before the run had begun; call "
 		      "again");
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
 	runs_finish(s, r, EV_FAIL);
 }
@@ -200,7 +201,7 @@ void runs_end_now(struct runs *s, bool queued)
 
 	runs_interrupt(s, queued);
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->worker != NULL && !run_terminal(r))
+		if (r->job.worker != NULL && !run_terminal(r))
 			worker_end(r);
 }
 
@@ -227,7 +228,7 @@ size_t runs_unrecorded(const struct runs *s)
 	size_t unwatched = 0;
 	const struct run *r;
 
-	TAILQ_FOREACH(r, &s->abroad, away.link)
+	TAILQ_FOREACH(r, &s->abroad, remote.link)
 		unwatched += TAILQ_EMPTY(&r->watches);
 	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched + s->awaited;
 }
@@ -281,8 +282,9 @@ void runs_free(struct runs *s)
 	if (s == NULL)
 		return;
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (r->queued.lane != NULL) /* the next server takes the run */
-			sched_remove(&s->sched, &r->queued);
+		if (r->job.queued.lane !=
+		    NULL) /* the next server takes the run */
+			sched_remove(&s->sched, &r->job.queued);
 		runs_begin_drop(s, r);
 		runs_forget(s, r);
 	}

@@ -49,7 +49,7 @@ static struct json_object *parsed(const char *view)
 /* One that never began has ended in the queue, which nobody has noted yet. */
 static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 {
-	if (row->started_ms != 0 || r->away.visited)
+	if (row->started_ms != 0 || r->remote.visited)
 		return;
 	log_info("run", "run=%s template=%s requestor=%s status=%s queue=left",
 		 r->id, r->template->id, r->requestor->name, run_status(r));
@@ -58,7 +58,7 @@ static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 
 void runs_abroad_forget(struct runs *s, struct run *r)
 {
-	TAILQ_REMOVE(&s->abroad, r, away.link);
+	TAILQ_REMOVE(&s->abroad, r, remote.link);
 	s->n_abroad--;
 }
 
@@ -71,20 +71,20 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	if (row->view == NULL)
 		made = run_json_row(row);
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	run_row_end(r, row, view);
 	if (run_row_is_reply(row)) {
-		r->is_reply = true;
-		r->result = json_object_get(json_member(view, "result"));
+		r->output.is_reply = true;
+		r->output.value = json_object_get(json_member(view, "result"));
 	}
-	if (r->is_reply && r->result == NULL)
-		r->result = json_object_new_object();
+	if (r->output.is_reply && r->output.value == NULL)
+		r->output.value = json_object_new_object();
 	r->started_ms = row->started_ms;
 	r->updated_ms = row->updated_ms;
 	r->finished_ms = row->finished_ms;
 	r->expires_ms = row->expires_ms;
-	r->durable = true;
+	r->record.durable = true;
 	r->view = xstrdup(made != NULL ? json_text(made, NULL) : row->view);
 	json_object_put(made);
 	json_object_put(view);
@@ -92,7 +92,7 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
 	store_heard(s->ctx->store, r->id);
-	if (r->away.place == RUN_ABROAD)
+	if (r->remote.place == RUN_ABROAD)
 		runs_abroad_forget(s, r);
 	runs_forget(s, r);
 }
@@ -104,18 +104,18 @@ static void tell_progress(struct run *r, const struct store_run *row)
 	struct json_object *view, *p;
 	const char *message;
 
-	if (row->shown_seq == r->away.seq)
+	if (row->shown_seq == r->remote.seq)
 		return;
-	r->away.seq = row->shown_seq;
+	r->remote.seq = row->shown_seq;
 	view = parsed(row->view);
 	p = json_member(view, "progress");
 	message = json_member_str(view, "message");
 	if (p != NULL) {
-		r->told_progress = true;
-		r->done = (uint64_t)json_member_int(p, "doneSteps");
-		r->total = (uint64_t)json_member_int(p, "totalSteps");
-		free(r->message);
-		r->message = xstrdup_opt(message);
+		r->progress.told = true;
+		r->progress.done = (uint64_t)json_member_int(p, "doneSteps");
+		r->progress.total = (uint64_t)json_member_int(p, "totalSteps");
+		free(r->progress.message);
+		r->progress.message = xstrdup_opt(message);
 		run_tell(r, &(struct run_notice){.kind = NOTICE_PROGRESS});
 	}
 	json_object_put(view);
@@ -200,8 +200,9 @@ static void end_unrecorded(struct runs *s, struct run *r)
 /* R has left the queue, and nobody said so. */
 static bool is_claimed(const struct run *r, const struct store_run *row)
 {
-	return r->away.place == RUN_QUEUE && (row->owner == STORE_OWNER_OTHER ||
-					      row->owner == STORE_OWNER_DEAD);
+	return r->remote.place == RUN_QUEUE &&
+	       (row->owner == STORE_OWNER_OTHER ||
+		row->owner == STORE_OWNER_DEAD);
 }
 
 static void on_row(void *arg, const struct store_result *res)
@@ -210,29 +211,29 @@ static void on_row(void *arg, const struct store_result *res)
 	struct runs *s = ref->runs;
 	struct run *r = runs_referred(ref);
 
-	if (r == NULL || r->away.place == RUN_HERE || run_terminal(r))
+	if (r == NULL || r->remote.place == RUN_HERE || run_terminal(r))
 		return;
-	r->away.looked = false;
-	if (res->rc == -ENOENT && r->durable)
+	r->remote.looked = false;
+	if (res->rc == -ENOENT && r->record.durable)
 		end_lost(s, r);
-	else if (res->rc == -ENOENT && r->away.disowned)
+	else if (res->rc == -ENOENT && r->remote.disowned)
 		end_unrecorded(s, r);
 	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
 		end(s, r, res->runs);
-	else if (res->rc == 0 && r->away.place == RUN_ABROAD)
+	else if (res->rc == 0 && r->remote.place == RUN_ABROAD)
 		go_on(s, r, res->runs);
 	else if (res->rc == 0 && is_claimed(r, res->runs)) {
 		runs_abroad_claimed(s, r);
-		r->away.unheard = true;
+		r->remote.unheard = true;
 	}
 }
 
 void runs_abroad_look(struct runs *s, struct run *r)
 {
-	if (r->away.place == RUN_HERE || r->away.looked)
+	if (r->remote.place == RUN_HERE || r->remote.looked)
 		return;
-	r->away.looked = true;
-	r->away.look_ms = clock_mono_ms();
+	r->remote.looked = true;
+	r->remote.look_ms = clock_mono_ms();
 	store_get_run(s->ctx->store, r->requestor->name, r->id, on_row,
 		      runs_refer(s, r));
 }
@@ -246,7 +247,7 @@ static void on_unheard(void *arg, const struct store_result *res)
 
 		if (r == NULL || run_terminal(r))
 			continue;
-		r->away.unheard |= r->away.place == RUN_ABROAD;
+		r->remote.unheard |= r->remote.place == RUN_ABROAD;
 		runs_abroad_look(s, r);
 	}
 }
@@ -254,8 +255,8 @@ static void on_unheard(void *arg, const struct store_result *res)
 /* Is it news that tell of R's end? */
 static bool waits_for_news(const struct run *r)
 {
-	return r->away.place != RUN_HERE && r->durable && !r->away.visited &&
-	       !r->away.unheard && !run_terminal(r);
+	return r->remote.place != RUN_HERE && r->record.durable &&
+	       !r->remote.visited && !r->remote.unheard && !run_terminal(r);
 }
 
 static void ask_unheard(struct runs *s, struct buf *ids)
@@ -287,7 +288,7 @@ void runs_abroad_seek(struct runs *s)
 
 static bool is_visited(const struct run *r, int64_t now)
 {
-	return r->away.visited && now < r->away.visit_ms + VISITED_MS;
+	return r->remote.visited && now < r->remote.visit_ms + VISITED_MS;
 }
 
 /* Does it have to be looked at in this turn? */
@@ -295,8 +296,8 @@ static bool is_due(const struct run *r, int64_t now)
 {
 	int64_t every = is_visited(r, now) ? LOOK_VISITED_MS : LOOK_MS;
 
-	return (!TAILQ_EMPTY(&r->watches) || r->away.unheard) &&
-	       now >= r->away.look_ms + every - LOOK_VISITED_MS / 2;
+	return (!TAILQ_EMPTY(&r->watches) || r->remote.unheard) &&
+	       now >= r->remote.look_ms + every - LOOK_VISITED_MS / 2;
 }
 
 /* Never later than it was due: who comes often would put it off for all. */
@@ -322,16 +323,16 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
 	     r = after) {
-		after = r == last ? NULL : TAILQ_NEXT(r, away.link);
-		if (r->away.visited && TAILQ_EMPTY(&r->watches) &&
-		    LIST_EMPTY(&r->visits)) {
+		after = r == last ? NULL : TAILQ_NEXT(r, remote.link);
+		if (r->remote.visited && TAILQ_EMPTY(&r->watches) &&
+		    LIST_EMPTY(&r->remote.visits)) {
 			runs_abroad_forget(s, r);
 			runs_forget(s, r);
 			continue;
 		}
 		visited |= is_visited(r, now);
-		TAILQ_REMOVE(&s->abroad, r, away.link);
-		TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+		TAILQ_REMOVE(&s->abroad, r, remote.link);
+		TAILQ_INSERT_TAIL(&s->abroad, r, remote.link);
 		if (!is_due(r, now))
 			continue;
 		runs_abroad_look(s, r);
@@ -343,11 +344,11 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 static void add(struct runs *s, struct run *r)
 {
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
-	r->away.place = RUN_ABROAD;
-	TAILQ_INSERT_TAIL(&s->abroad, r, away.link);
+	r->remote.place = RUN_ABROAD;
+	TAILQ_INSERT_TAIL(&s->abroad, r, remote.link);
 	s->n_abroad++;
 	look_later(s, false);
 }
@@ -359,8 +360,8 @@ static void add_visited(struct runs *s, struct run *r,
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;
 	r->started_ms = row->started_ms; /* its start is another's to tell */
-	r->durable = true;
-	r->away.visited = true;
+	r->record.durable = true;
+	r->remote.visited = true;
 	HASH_ADD_STR(s->by_id, id, r);
 	add(s, r);
 	if (row->status == STORE_RUNNING)
@@ -372,13 +373,13 @@ struct run *runs_visit(struct runs *s, struct requestor *requestor,
 {
 	struct run *r = runs_by_id(s, row->id);
 
-	if (r != NULL && (r->away.place != RUN_ABROAD || run_terminal(r)))
+	if (r != NULL && (r->remote.place != RUN_ABROAD || run_terminal(r)))
 		return NULL;
 	if (r == NULL) {
 		r = run_new(requestor, t);
 		add_visited(s, r, row);
 	}
-	r->away.visit_ms = clock_mono_ms();
+	r->remote.visit_ms = clock_mono_ms();
 	look_later(s, true);
 	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
 	return r;
@@ -387,14 +388,14 @@ struct run *runs_visit(struct runs *s, struct requestor *requestor,
 void runs_abroad_follow(struct runs *s, struct run *r)
 {
 	run_clear_error(r); /* its row has its own */
-	r->away.unheard = true;
-	if (r->away.place != RUN_ABROAD)
+	r->remote.unheard = true;
+	if (r->remote.place != RUN_ABROAD)
 		add(s, r);
 }
 
 void runs_abroad_claimed(struct runs *s, struct run *r)
 {
-	if (r->away.place != RUN_QUEUE)
+	if (r->remote.place != RUN_QUEUE)
 		return;
 	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
 		 r->requestor->name);
@@ -422,7 +423,7 @@ static void on_asked(void *arg, const struct store_result *res)
 	if (r != NULL && res->rc == 0)
 		runs_abroad_look(s, r);
 	else if (r != NULL) /* it may be asked for again */
-		r->away.cancel = false;
+		r->remote.cancel = false;
 }
 
 int runs_abroad_cancel(struct runs *s, struct run *r)
@@ -430,7 +431,7 @@ int runs_abroad_cancel(struct runs *s, struct run *r)
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
-	r->away.cancel = true;
+	r->remote.cancel = true;
 	store_send_mail(s->ctx->store, r->requestor->name, r->id,
 			STORE_MAIL_CANCEL, INT64_MAX, on_asked,
 			runs_refer(s, r));

@@ -66,12 +66,12 @@ void runs_claim_set_aside(struct runs *s, struct run *r)
 {
 	if (!is_sharing(s))
 		return;
-	sched_remove(&s->sched, &r->queued);
-	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
-	r->away.place = RUN_QUEUE;
-	r->away.pinned = is_bound(r) || r->away.asks_here;
+	sched_remove(&s->sched, &r->job.queued);
+	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
+	r->remote.place = RUN_QUEUE;
+	r->remote.pinned = is_bound(r) || r->remote.asks_here;
 	if (!runs_share_is_alone(s)) /* else our own count is right */
-		r->away.most = r->requestor->section->max_queued_runs;
+		r->remote.most = r->requestor->section->max_queued_runs;
 	runs_share_need(s, r->requestor);
 }
 
@@ -79,8 +79,8 @@ void runs_claim_leave(struct runs *s, struct run *r)
 {
 	if (!is_sharing(s))
 		return;
-	r->away.place = RUN_QUEUE;
-	r->away.pinned = is_bound(r) || r->away.asks_here;
+	r->remote.place = RUN_QUEUE;
+	r->remote.pinned = is_bound(r) || r->remote.asks_here;
 }
 
 /*
@@ -89,15 +89,15 @@ void runs_claim_leave(struct runs *s, struct run *r)
  */
 void runs_claim_queued(struct runs *s, struct run *r, int rc)
 {
-	if (r->away.place != RUN_QUEUE || run_terminal(r))
+	if (r->remote.place != RUN_QUEUE || run_terminal(r))
 		return; /* it is here, or has ended with our lease */
 	if (rc == 0) {
 		runs_claim_wake(s);
 		runs_claim_next(s);
 		return;
 	}
-	sched_remove(&s->sched, &r->queued);
-	r->away.place = RUN_HERE;
+	sched_remove(&s->sched, &r->job.queued);
+	r->remote.place = RUN_HERE;
 	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
 		      "the run could not be queued: %s", store_says(rc));
 	runs_finish(s, r, EV_FAIL);
@@ -112,17 +112,17 @@ bool runs_claim_is_first(const struct runs *s, const char *key)
 static void drop_run(struct runs *s, struct run *r, enum run_notice_kind n,
 		     const char *why)
 {
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
-	free(r->idem_key); /* who looks for its run is not to find this one */
-	r->idem_key = NULL;
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
+	free(r->idem.key); /* who looks for its run is not to find this one */
+	r->idem.key = NULL;
 	run_tell(r, &(struct run_notice){.kind = n});
 	run_apply(r, EV_CANCEL);
 	r->finished_ms = clock_wall_ms();
 	log_info("run", "run=%s template=%s requestor=%s %s", r->id,
 		 r->template->id, r->requestor->name, why);
 	audit_end(r, s->ctx->isolation);
-	requestor_row(r->requestor, -r->row_bytes);
+	requestor_row(r->requestor, -r->record.row_bytes);
 	runs_forget(s, r);
 }
 
@@ -191,11 +191,11 @@ static void take(struct runs *s, const struct store_run *row)
 {
 	struct run *r = runs_by_id(s, row->id);
 
-	if (r != NULL && r->away.visited && !run_terminal(r)) {
+	if (r != NULL && r->remote.visited && !run_terminal(r)) {
 		runs_abroad_end_visit(s, r);
 		r = NULL;
 	}
-	if (r != NULL && r->away.place == RUN_HERE)
+	if (r != NULL && r->remote.place == RUN_HERE)
 		return; /* it was ours before */
 	if (r != NULL && !run_terminal(r))
 		runs_take_back(s, r, row);
@@ -205,29 +205,29 @@ static void take(struct runs *s, const struct store_run *row)
 		leave(s, row);
 		return;
 	}
-	r->away.vtime = row->vtime;
-	memcpy(r->away.home, row->home, sizeof(r->away.home));
+	r->remote.vtime = row->vtime;
+	memcpy(r->remote.home, row->home, sizeof(r->remote.home));
 }
 
 /* R, whose turn came, has no place here: it waits for all again, where it did. */
 static void give_back(struct runs *s, struct run *r)
 {
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
-	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
-	r->away.place = RUN_QUEUE;
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
+	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
+	r->remote.place = RUN_QUEUE;
 	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
-	if (!r->taken_over || !TAILQ_EMPTY(&r->watches))
+	if (!r->remote.taken_over || !TAILQ_EMPTY(&r->watches))
 		return;
-	sched_remove(&s->sched, &r->queued);
+	sched_remove(&s->sched, &r->job.queued);
 	runs_forget(s, r);
 }
 
 static bool is_back_to_give(const struct runs *s, const struct run *r)
 {
-	return r->state == RUN_QUEUED && r->away.place == RUN_HERE &&
-	       r->away.vtime > 0 && r->queued.lane != NULL &&
-	       !r->queued.aside &&
+	return r->state == RUN_QUEUED && r->remote.place == RUN_HERE &&
+	       r->remote.vtime > 0 && r->job.queued.lane != NULL &&
+	       !r->job.queued.aside &&
 	       (s->ctx->quiet ||
 		!sched_has_room(&s->sched, &r->requestor->lane));
 }
@@ -449,7 +449,7 @@ void runs_claim_rejoined(struct runs *s)
 static void give_away(struct runs *s, struct run *r)
 {
 	runs_retry_forget(s, r);
-	r->away.pinned = is_bound(r);
+	r->remote.pinned = is_bound(r);
 	give_back(s, r);
 }
 

@@ -127,8 +127,9 @@ struct stored { /* the argument of on_stored() */
  */
 static void note_row(const struct runs *s, struct run *r, int rc)
 {
-	r->durable |= rc == 0;
-	r->unsure |= rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
+	r->record.durable |= rc == 0;
+	r->record.unsure |=
+	    rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
 }
 
 /*
@@ -137,9 +138,9 @@ static void note_row(const struct runs *s, struct run *r, int rc)
  */
 static void drop_key(struct run *r)
 {
-	r->refused = true;
-	free(r->idem_key);
-	r->idem_key = NULL;
+	r->record.refused = true;
+	free(r->idem.key);
+	r->idem.key = NULL;
 }
 
 static void on_stored(void *arg, const struct store_result *res)
@@ -152,17 +153,17 @@ static void on_stored(void *arg, const struct store_result *res)
 	st.runs->awaited -= st.awaited;
 	if (r == NULL)
 		return;
-	if (res->rc == -EEXIST && r->away.place == RUN_QUEUE) {
+	if (res->rc == -EEXIST && r->remote.place == RUN_QUEUE) {
 		runs_claim_taken(st.runs, r);
 		return;
 	}
-	if (res->rc == -EXFULL && r->away.place == RUN_QUEUE) {
+	if (res->rc == -EXFULL && r->remote.place == RUN_QUEUE) {
 		runs_claim_full(st.runs, r);
 		return;
 	}
-	r->away.most = 0;
+	r->remote.most = 0;
 	note_row(st.runs, r, res->rc);
-	if (res->rc != 0 && (st.promised || r->away.place == RUN_QUEUE))
+	if (res->rc != 0 && (st.promised || r->remote.place == RUN_QUEUE))
 		drop_key(r);
 	runs_claim_queued(st.runs, r, res->rc);
 	if (res->rc != 0)
@@ -230,9 +231,9 @@ static void set_aside(struct runs *s, struct run *r,
 {
 	struct run_wish task = *wish;
 
-	r->away.asks_here = wish->asks_here;
+	r->remote.asks_here = wish->asks_here;
 	runs_claim_set_aside(s, r);
-	if (r->away.place == RUN_HERE || r->away.pinned ||
+	if (r->remote.place == RUN_HERE || r->remote.pinned ||
 	    wish->task_later == STORE_TASK_NONE)
 		return;
 	task.task = wish->task_later;
@@ -275,14 +276,14 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->trust = wish->trust;
 	if (wish->trace != NULL)
 		snprintf(r->trace, sizeof(r->trace), "%s", wish->trace);
-	r->idem_key = xstrdup_opt(wish->idem_key);
-	r->idem_digest = xstrdup_opt(wish->idem_digest);
+	r->idem.key = xstrdup_opt(wish->idem_key);
+	r->idem.digest = xstrdup_opt(wish->idem_digest);
 	set_task(s, r, wish);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem_key) ||
+	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem.key) ||
 	    runs_next(s) != r)
 		set_aside(s, r, wish);
 	else
@@ -290,8 +291,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	if (starts) /* the first row of R says "running" already */
 		run_apply(r, EV_START);
 	put(s, r,
-	    wish->promised || r->away.place == RUN_QUEUE ? STORE_SYNC
-							 : STORE_DEFERRED,
+	    wish->promised || r->remote.place == RUN_QUEUE ? STORE_SYNC
+							   : STORE_DEFERRED,
 	    wish->promised, false);
 	if (starts)
 		runs_start(s, r);
@@ -325,7 +326,7 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
 	struct run_notice no = {.kind = NOTICE_TASK,
 				.unrecorded = "another server has the run"};
 
-	if (r->away.place == RUN_ABROAD) {
+	if (r->remote.place == RUN_ABROAD) {
 		run_tell(r, &no);
 		return;
 	}

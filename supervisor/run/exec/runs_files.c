@@ -22,12 +22,12 @@ static void on_here(void *arg, const char *run_id)
 	struct runs *s = arg;
 	struct run *r = runs_by_id(s, run_id);
 
-	if (r == NULL || r->state != RUN_QUEUED || r->away.place != RUN_HERE ||
-	    !r->queued.aside)
+	if (r == NULL || r->state != RUN_QUEUED ||
+	    r->remote.place != RUN_HERE || !r->job.queued.aside)
 		return;
 	artifact_copies_name(s->copies, r->id, r->files);
-	sched_remove(&s->sched, &r->queued);
-	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
+	sched_remove(&s->sched, &r->job.queued);
+	sched_put_first(&s->sched, &r->requestor->lane, &r->job.queued);
 	runs_pump(s);
 }
 
@@ -52,7 +52,7 @@ bool runs_files_here(struct runs *s, struct run *r)
 		artifact_copies_name(s->copies, r->id, r->files);
 		return true;
 	}
-	sched_remove(&s->sched, &r->queued);
+	sched_remove(&s->sched, &r->job.queued);
 	runs_enqueue_aside(s, r);
 	return false;
 }
@@ -61,13 +61,14 @@ void runs_files_hold(struct runs *s, struct run *r)
 {
 	size_t n = r->files == NULL ? 0 : run_files_artifacts(r->files);
 
-	if (r->held != NULL || n == 0 || config_has_rows(s->ctx->config))
+	if (r->job.held != NULL || n == 0 || config_has_rows(s->ctx->config))
 		return;
-	r->held = xcalloc(n, sizeof(*r->held));
+	r->job.held = xcalloc(n, sizeof(*r->job.held));
 	for (size_t i = 0; i < r->files->n; i++) {
 		if (r->files->v[i].bytes != NULL)
 			continue;
-		memcpy(r->held[r->n_held++], r->files->v[i].artifact, ID_SIZE);
+		memcpy(r->job.held[r->job.n_held++], r->files->v[i].artifact,
+		       ID_SIZE);
 		store_hold(s->ctx->store, r->files->v[i].artifact);
 	}
 }
@@ -77,11 +78,11 @@ static void let_go(struct runs *s, struct run *r)
 {
 	bool wanted = false;
 
-	for (size_t i = 0; i < r->n_held; i++)
-		wanted |= store_release(s->ctx->store, r->held[i]);
-	free(r->held);
-	r->held = NULL;
-	r->n_held = 0;
+	for (size_t i = 0; i < r->job.n_held; i++)
+		wanted |= store_release(s->ctx->store, r->job.held[i]);
+	free(r->job.held);
+	r->job.held = NULL;
+	r->job.n_held = 0;
 	if (!wanted)
 		return;
 	store_sweep(s->ctx->store, clock_wall_ms());

@@ -32,7 +32,7 @@ void runs_forget(struct runs *s, struct run *r)
 	runs_retry_forget(s, r);
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
-	if (r->result_text != NULL)
+	if (r->output.text != NULL)
 		runs_output_put(s, r);
 	runs_files_over(s, r);
 	run_free(r);
@@ -41,8 +41,8 @@ void runs_forget(struct runs *s, struct run *r)
 void runs_drop_result(struct runs *s, struct run *r)
 {
 	runs_output_put(s, r);
-	free(r->result_text);
-	r->result_text = NULL;
+	free(r->output.text);
+	r->output.text = NULL;
 }
 
 struct ended { /* the argument of on_ended() */
@@ -59,8 +59,8 @@ struct ended { /* the argument of on_ended() */
  */
 static bool has_row(const struct ended *e, const struct run *r, int rc)
 {
-	return rc != 0 && rc != -ECANCELED && (r->durable || r->unsure) &&
-	       !e->retried;
+	return rc != 0 && rc != -ECANCELED &&
+	       (r->record.durable || r->record.unsure) && !e->retried;
 }
 
 /*
@@ -70,7 +70,7 @@ static bool has_row(const struct ended *e, const struct run *r, int rc)
 static void tell_recorded(struct runs *s, struct run *r)
 {
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
-					 .unrecorded = r->recorded.failed});
+					 .unrecorded = r->record.failed});
 	runs_forget(s, r);
 }
 
@@ -88,7 +88,7 @@ static void on_ended(void *arg, const struct store_result *res)
 		e->runs->unrecorded -= e->bytes;
 		runs_drop_result(e->runs, r);
 		run_disown(r);
-		r->away.disowned = true;
+		r->remote.disowned = true;
 		runs_abroad_follow(e->runs, r);
 		runs_abroad_look(e->runs, r);
 		free(e);
@@ -104,11 +104,11 @@ static void on_ended(void *arg, const struct store_result *res)
 			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
 			  r->id, r->requestor->name, run_state_name(r->state),
 			  res->errmsg);
-		r->recorded.failed = store_says(res->rc);
+		r->record.failed = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
-	r->recorded.known = true;
-	if (r->worker == NULL && !r->recorded.corrects) /* else later */
+	r->record.known = true;
+	if (r->job.worker == NULL && !r->record.corrects) /* else later */
 		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
@@ -153,11 +153,12 @@ static void let_log_go(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
 
-	if (r->log == NULL || buf_len(r->log) < DISK_SPACE_LARGE_BYTES)
+	if (r->log.text == NULL ||
+	    buf_len(r->log.text) < DISK_SPACE_LARGE_BYTES)
 		return;
 	clock_iso(ts, clock_wall_ms());
-	buf_drop(r->log, buf_len(r->log));
-	buf_printf(r->log,
+	buf_drop(r->log.text, buf_len(r->log.text));
+	buf_printf(r->log.text,
 		   "%s notice this log was not kept: the disk of the "
 		   "server is nearly full\n",
 		   ts);
@@ -175,10 +176,10 @@ static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
 	if (room == DISK_SPACE_OK)
 		return ev;
 	let_log_go(r);
-	if (r->result_text != NULL)
-		len = r->result_len;
-	else if (r->result != NULL)
-		json_text(r->result, &len);
+	if (r->output.text != NULL)
+		len = r->output.len;
+	else if (r->output.value != NULL)
+		json_text(r->output.value, &len);
 	if (len < DISK_SPACE_LARGE_BYTES || r->error.code != NULL)
 		return ev;
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
@@ -186,7 +187,7 @@ static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
 		      "server did not keep it: %s",
 		      len, disk_space_message(room));
 	runs_drop_result(s, r);
-	r->is_reply = false;
+	r->output.is_reply = false;
 	return EV_FAIL;
 }
 
@@ -228,14 +229,14 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 		usual_add(&r->requestor->usual, r->template->id,
 			  r->finished_mono_ms - r->created_mono_ms);
 	r->view = run_json_text(r, s->ctx->isolation);
-	if (r->worker == NULL)
+	if (r->job.worker == NULL)
 		log_and_audit(s, r);
 	*e = (struct ended){
-	    .runs = s, .bytes = strlen(r->view), .retried = r->durable};
+	    .runs = s, .bytes = strlen(r->view), .retried = r->record.durable};
 	memcpy(e->id, r->id, sizeof(e->id));
 	s->unrecorded += e->bytes;
-	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
-		    on_ended, e);
+	run_row_put(s->ctx->store, r,
+		    r->record.durable ? STORE_RETRY : STORE_SYNC, on_ended, e);
 }
 
 /*
@@ -251,8 +252,8 @@ static void on_corrected(void *arg, const struct store_result *res)
 	(void)res;
 	if (r == NULL)
 		return;
-	r->recorded.corrects = false;
-	if (r->recorded.known)
+	r->record.corrects = false;
+	if (r->record.known)
 		tell_recorded(s, r);
 }
 
@@ -267,9 +268,9 @@ static void correct(struct runs *s, struct run *r, const struct run_use *used)
 	r->use = *used;
 	free(r->view);
 	r->view = run_json_text(r, s->ctx->isolation);
-	if (r->recorded.failed != NULL)
+	if (r->record.failed != NULL)
 		return;
-	r->recorded.corrects = true;
+	r->record.corrects = true;
 	run_row_correct(s->ctx->store, r, on_corrected, runs_refer(s, r));
 }
 
@@ -277,6 +278,6 @@ void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
 {
 	correct(s, r, used);
 	log_and_audit(s, r);
-	if (r->recorded.known && !r->recorded.corrects)
+	if (r->record.known && !r->record.corrects)
 		tell_recorded(s, r);
 }

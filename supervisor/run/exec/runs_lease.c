@@ -28,12 +28,12 @@ static void end_running(struct runs *s)
 	size_t n = 0;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (r->worker == NULL || run_terminal(r))
+		if (r->job.worker == NULL || run_terminal(r))
 			continue;
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server that ran it did not reach its "
 			      "database for longer than its lease");
-		r->away.fenced = true;
+		r->remote.fenced = true;
 		worker_end(r);
 		n++;
 	}
@@ -44,7 +44,7 @@ static void end_running(struct runs *s)
 
 bool runs_lease_keeps(struct runs *s, struct run *r)
 {
-	if (!r->away.fenced || !r->durable)
+	if (!r->remote.fenced || !r->record.durable)
 		return false;
 	if (s->leaving) {
 		runs_abroad_follow(s, r);
@@ -66,9 +66,10 @@ void runs_lease_heard(struct runs *s)
 		return;
 	s->cut_short = false;
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (!r->away.fenced || r->worker != NULL || run_terminal(r))
+		if (!r->remote.fenced || r->job.worker != NULL ||
+		    run_terminal(r))
 			continue;
-		r->away.fenced = false;
+		r->remote.fenced = false;
 		if (!runs_retry(s, r))
 			runs_finish(s, r, EV_FAIL);
 	}
@@ -102,10 +103,11 @@ static void drop_waiting(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (r->worker != NULL || run_terminal(r) || r->away.disowned)
+		if (r->job.worker != NULL || run_terminal(r) ||
+		    r->remote.disowned)
 			continue; /* or it is followed already */
 		runs_output_drop(s, r);
-		if (r->durable) {
+		if (r->record.durable) {
 			runs_files_over(s, r);
 			runs_abroad_follow(s, r);
 			continue;
@@ -113,8 +115,8 @@ static void drop_waiting(struct runs *s)
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "another server has taken the run over: ask for "
 			      "it by its id");
-		if (r->queued.lane != NULL)
-			sched_remove(&s->sched, &r->queued);
+		if (r->job.queued.lane != NULL)
+			sched_remove(&s->sched, &r->job.queued);
 		runs_retry_forget(s, r);
 		runs_finish(s, r, EV_FAIL);
 	}

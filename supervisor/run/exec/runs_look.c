@@ -58,7 +58,7 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 	struct run *r = l->run;
 	bool first = l->first;
 
-	r->look = NULL;
+	r->job.look = NULL;
 	/* the time of the look does not count */
 	r->started_mono_ms += clock_mono_ms() - l->since_ms;
 	free(l);
@@ -79,17 +79,17 @@ void runs_look(struct runs *s, struct run *r, bool first)
 
 	*l = (struct run_look){
 	    .runs = s, .run = r, .since_ms = clock_mono_ms(), .first = first};
-	r->look = l;
+	r->job.look = l;
 	l->package = package_look_ask(s->ctx->base, s->ctx->thread_pool,
 				      r->requestor, r->template, on_seen, l);
 }
 
 void runs_look_drop(struct runs *s, struct run *r)
 {
-	if (r->look == NULL)
+	if (r->job.look == NULL)
 		return;
-	package_look_forget(r->look->package);
-	free(r->look);
-	r->look = NULL;
+	package_look_forget(r->job.look->package);
+	free(r->job.look);
+	r->job.look = NULL;
 	sched_over(&s->sched, &r->requestor->lane);
 }

@@ -84,18 +84,18 @@ static bool has_room(const struct runs *s, size_t bytes)
 /* R's output takes BYTES of memory from now on. */
 static void count_tree(struct runs *s, struct run *r, size_t bytes)
 {
-	bool less = bytes < r->tree_bytes;
+	bool less = bytes < r->job.tree_bytes;
 
-	s->trees.held += bytes - r->tree_bytes;
-	r->tree_bytes = bytes;
+	s->trees.held += bytes - r->job.tree_bytes;
+	r->job.tree_bytes = bytes;
 	if (less && !TAILQ_EMPTY(&s->trees.waiting))
 		event_active(s->trees.on_room, 0, 0);
 }
 
 void runs_output_put(struct runs *s, struct run *r)
 {
-	rpc_async_put(s->ctx->thread_pool, r->requestor, r->result);
-	r->result = NULL;
+	rpc_async_put(s->ctx->thread_pool, r->requestor, r->output.value);
+	r->output.value = NULL;
 	count_tree(s, r, 0);
 }
 
@@ -104,10 +104,10 @@ static void on_checked(void *arg, const struct validation *c,
 		       struct json_object *tree)
 {
 	struct run *r = arg;
-	struct runs *s = r->checked_by;
+	struct runs *s = r->job.checked_by;
 
-	r->checked = NULL;
-	r->result = tree;
+	r->job.checked = NULL;
+	r->output.value = tree;
 	sched_over(&s->sched, &r->requestor->lane);
 	runs_finish(s, r, outcome_validated(r, c));
 	runs_resume(s);
@@ -116,8 +116,8 @@ static void on_checked(void *arg, const struct validation *c,
 /* R has no output any more. */
 static void forget_output(struct run *r)
 {
-	free(r->result_text);
-	r->result_text = NULL;
+	free(r->output.text);
+	r->output.text = NULL;
 }
 
 static void refuse_more(struct run *r)
@@ -148,16 +148,16 @@ static void refuse_large(const struct runs *s, struct run *r)
 static void check_later(struct runs *s, struct run *r,
 			const struct validation *c)
 {
-	struct json_object *v = outcome_output(r), *tree = r->result;
+	struct json_object *v = outcome_output(r), *tree = r->output.value;
 
-	r->result = NULL;
-	r->checked_by = s;
-	r->checked =
+	r->output.value = NULL;
+	r->job.checked_by = s;
+	r->job.checked =
 	    validation_submit(s->ctx->thread_pool, r->requestor, c, r->template,
 			      r->template->outputs, v, tree, on_checked, r);
-	if (r->checked != NULL)
+	if (r->job.checked != NULL)
 		return;
-	r->result = tree;
+	r->output.value = tree;
 	runs_output_put(s, r);
 	forget_output(r);
 	sched_over(&s->sched, &r->requestor->lane);
@@ -170,23 +170,24 @@ void runs_output_drop(struct runs *s, struct run *r)
 {
 	runs_begin_drop(s, r);
 	runs_look_drop(s, r);
-	if (r->checked == NULL && r->reading_arg == NULL)
+	if (r->job.checked == NULL && r->job.reading_arg == NULL)
 		return;
-	if (r->checked != NULL)
-		validation_cancel(r->checked);
-	if (r->reading != NULL) {
-		output_parse_cancel(r->reading);
-		memory_give(account(r->reading_arg),
-			    ((struct reading *)r->reading_arg)->end.output_len);
-	} else if (r->reading_arg != NULL) {
-		leave_line(r->reading_arg);
+	if (r->job.checked != NULL)
+		validation_cancel(r->job.checked);
+	if (r->job.reading != NULL) {
+		output_parse_cancel(r->job.reading);
+		memory_give(
+		    account(r->job.reading_arg),
+		    ((struct reading *)r->job.reading_arg)->end.output_len);
+	} else if (r->job.reading_arg != NULL) {
+		leave_line(r->job.reading_arg);
 	}
-	free(r->reading_arg);
+	free(r->job.reading_arg);
 	count_tree(s, r, 0);
 	forget_output(r);
-	r->checked = NULL;
-	r->reading = NULL;
-	r->reading_arg = NULL;
+	r->job.checked = NULL;
+	r->job.reading = NULL;
+	r->job.reading_arg = NULL;
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
@@ -222,19 +223,20 @@ static void on_read(void *arg, struct output_parsed *out)
 	struct run *r = rd->run;
 	struct exit_facts *e = &rd->end;
 
-	r->reading = NULL;
-	r->reading_arg = NULL;
+	r->job.reading = NULL;
+	r->job.reading_arg = NULL;
 	memory_give(account(rd), e->output_len);
 	count_tree(rd->runs, r,
 		   out->tree != NULL ? out->cost + TEXTS * out->len : 0);
-	r->result = out->tree;
-	r->result_text = out->text;
-	r->result_len = out->len;
+	r->output.value = out->tree;
+	r->output.text = out->text;
+	r->output.len = out->len;
 	out->tree = NULL;
 	out->text = NULL;
 	e->content_at = out->content_at;
 	e->content_expected = out->content_expected;
-	e->reply_failed = r->is_reply && output_parse_reply_failed(r->result);
+	e->reply_failed =
+	    r->output.is_reply && output_parse_reply_failed(r->output.value);
 	if (out->too_many &&
 	    values_most(rd->runs, e->output_len) < JSON_VALUES_MAX)
 		refuse_large(rd->runs, r);
@@ -252,13 +254,14 @@ static void read_now(struct reading *rd)
 
 	rd->end.output = NULL;
 	count_tree(s, r, tree_most(s, rd->end.output_len));
-	r->reading = output_parse(
-	    s->ctx->thread_pool, r->requestor, text, rd->end.output_len,
-	    values_most(s, rd->end.output_len), r->is_reply, on_read, rd);
-	if (r->reading != NULL)
+	r->job.reading =
+	    output_parse(s->ctx->thread_pool, r->requestor, text,
+			 rd->end.output_len, values_most(s, rd->end.output_len),
+			 r->output.is_reply, on_read, rd);
+	if (r->job.reading != NULL)
 		return;
 	memory_give(account(rd), rd->end.output_len);
-	r->reading_arg = NULL;
+	r->job.reading_arg = NULL;
 	count_tree(s, r, 0);
 	refuse_more(r);
 	settle(s, r, &rd->end);
@@ -271,7 +274,7 @@ static void read_later(struct runs *s, struct run *r,
 	struct reading *rd = xcalloc(1, sizeof(*rd));
 
 	*rd = (struct reading){.runs = s, .run = r, .end = *e};
-	r->reading_arg = rd;
+	r->job.reading_arg = rd;
 	memory_add(account(rd), e->output_len);
 	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
 	event_active(s->trees.on_room, 0, 0);
@@ -313,7 +316,7 @@ bool runs_worker_leaving(void *arg, struct run *r, const struct exit_facts *e)
 	struct validation c;
 	enum run_event ev;
 
-	if (s->lease != NULL || r->parked.is)
+	if (s->lease != NULL || r->job.parked.is)
 		return false;
 	ev = outcome_of(r, e, &c);
 	if (ev != EV_SUCCEED && ev != EV_PARTIAL)

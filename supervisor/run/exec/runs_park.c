@@ -73,8 +73,8 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 
 static void stopped(struct runs *s, struct run *r)
 {
-	r->parked.stopped = true;
-	r->parked.since_ms = clock_mono_ms();
+	r->job.parked.stopped = true;
+	r->job.parked.since_ms = clock_mono_ms();
 	s->stopped++;
 	sched_over(&s->sched, &r->requestor->lane);
 	runs_pump(s);
@@ -82,13 +82,13 @@ static void stopped(struct runs *s, struct run *r)
 
 void runs_park(struct runs *s, struct run *r)
 {
-	assert(!r->parked.is && r->worker != NULL);
-	r->parked.is = true;
+	assert(!r->job.parked.is && r->job.worker != NULL);
+	r->job.parked.is = true;
 	r->requestor->parked++;
 	s->parked++;
-	if (r->queued.lane != NULL) /* still parked since the last time */
-		sched_remove(&s->sched, &r->queued);
-	else if (!r->parked.stopped && worker_stop(r))
+	if (r->job.queued.lane != NULL) /* still parked since the last time */
+		sched_remove(&s->sched, &r->job.queued);
+	else if (!r->job.parked.stopped && worker_stop(r))
 		stopped(s, r);
 	if (s->ctx->draining)
 		runs_drain_parked(s);
@@ -96,10 +96,10 @@ void runs_park(struct runs *s, struct run *r)
 
 void runs_go_on(struct runs *s, struct run *r)
 {
-	int64_t rested_ms = clock_mono_ms() - r->parked.since_ms;
+	int64_t rested_ms = clock_mono_ms() - r->job.parked.since_ms;
 
-	r->parked.stopped = false;
-	r->parked.rested_ms += rested_ms;
+	r->job.parked.stopped = false;
+	r->job.parked.rested_ms += rested_ms;
 	s->stopped--;
 	worker_continue(r, rested_ms);
 }
@@ -114,12 +114,12 @@ static bool has_to_wait(struct runs *s, const struct run *r)
 
 void runs_unpark(struct runs *s, struct run *r)
 {
-	if (r->parked.is) {
-		r->parked.is = false;
+	if (r->job.parked.is) {
+		r->job.parked.is = false;
 		r->requestor->parked--;
 		s->parked--;
 	}
-	if (!r->parked.stopped)
+	if (!r->job.parked.stopped)
 		return;
 	if (has_to_wait(s, r)) {
 		runs_await_place(s, r);
@@ -127,15 +127,15 @@ void runs_unpark(struct runs *s, struct run *r)
 	}
 	if (r->state == RUN_CANCELLING && !runs_has_place(s, r))
 		worker_end(r); /* many would run for their grace at once */
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	sched_again(&s->sched, &r->requestor->lane);
 	runs_go_on(s, r);
 }
 
 void runs_end_parked(struct runs *s, struct run *r)
 {
-	if (!r->parked.is || r->worker == NULL)
+	if (!r->job.parked.is || r->job.worker == NULL)
 		return;
 	run_set_error(r, "INPUT_TIMEOUT", NULL,
 		      "no client came back with the answers within "
@@ -150,7 +150,7 @@ void runs_drain_parked(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (!r->parked.is || r->worker == NULL) {
+		if (!r->job.parked.is || r->job.worker == NULL) {
 			runs_unpark(s, r);
 			continue;
 		}

@@ -26,23 +26,23 @@
 
 static void weigh(struct run *r)
 {
-	r->queued.bytes = (int64_t)r->inputs_len;
+	r->job.queued.bytes = (int64_t)r->inputs_len;
 	if (r->files != NULL)
-		r->queued.bytes += (int64_t)r->files->inputs_len +
-				   run_files_bytes(r->files, false);
-	r->queued.kind = r->template->runtime;
+		r->job.queued.bytes += (int64_t)r->files->inputs_len +
+				       run_files_bytes(r->files, false);
+	r->job.queued.kind = r->template->runtime;
 }
 
 void runs_enqueue(struct runs *s, struct run *r)
 {
 	weigh(r);
-	sched_put(&s->sched, &r->requestor->lane, &r->queued);
+	sched_put(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
 void runs_enqueue_aside(struct runs *s, struct run *r)
 {
 	weigh(r);
-	sched_put_aside(&s->sched, &r->requestor->lane, &r->queued);
+	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
 /* Return a bit for each kind without an available worker now. */
@@ -98,11 +98,11 @@ bool runs_has_place(struct runs *s, const struct run *r)
 
 void runs_await_place(struct runs *s, struct run *r)
 {
-	if (r->queued.lane != NULL)
+	if (r->job.queued.lane != NULL)
 		return;
-	r->queued.bytes = 0;
-	r->queued.kind = NO_NEW_WORKER;
-	sched_put_first(&s->sched, &r->requestor->lane, &r->queued);
+	r->job.queued.bytes = 0;
+	r->job.queued.kind = NO_NEW_WORKER;
+	sched_put_first(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
 struct run *runs_next(struct runs *s)
@@ -110,7 +110,7 @@ struct run *runs_next(struct runs *s)
 	struct sched_item *item =
 	    runs_can_start(s) ? sched_next(&s->sched) : NULL;
 
-	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
+	return item == NULL ? NULL : CONTAINER(item, struct run, job.queued);
 }
 
 /* Will the error pass without action? */
@@ -141,9 +141,11 @@ void runs_not_started(struct runs *s, struct run *r, int err)
 			 r->id, r->requestor->name, why_none(err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) &&
-	    ++r->starts < (err == -EINPROGRESS ? RENEWING_MAX : STARTS_MAX)) {
-		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
-		evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+	    ++r->job.starts <
+		(err == -EINPROGRESS ? RENEWING_MAX : STARTS_MAX)) {
+		sched_put_back(&s->sched, &r->requestor->lane, &r->job.queued);
+		evtimer_add(s->pause[r->job.queued.kind],
+			    CLOCK_TIMEVAL(PAUSE_MS));
 		return;
 	}
 	sched_over(&s->sched, &r->requestor->lane);
@@ -199,8 +201,8 @@ void runs_start(struct runs *s, struct run *r)
 
 	if (!runs_files_here(s, r))
 		return;
-	sched_start(&s->sched, &r->queued);
-	if (r->worker != NULL) {
+	sched_start(&s->sched, &r->job.queued);
+	if (r->job.worker != NULL) {
 		runs_go_on(s, r);
 		return;
 	}
@@ -213,9 +215,9 @@ void runs_start(struct runs *s, struct run *r)
 
 void runs_begin_drop(struct runs *s, struct run *r)
 {
-	if (!r->beginning)
+	if (!r->job.beginning)
 		return;
-	r->beginning = false;
+	r->job.beginning = false;
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
@@ -234,7 +236,7 @@ static void wait_on(struct runs *s, struct run *r)
 {
 	not_begun(s, r);
 	runs_enqueue(s, r);
-	evtimer_add(s->pause[r->queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
+	evtimer_add(s->pause[r->job.queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
 }
 
 void runs_begin_undo(struct runs *s, struct run *r)
@@ -256,7 +258,7 @@ static void on_begun(void *arg, const struct store_result *res)
 	struct runs *s = ref->runs;
 	struct run *r = runs_referred(ref); /* the run may be over */
 
-	if (r == NULL || !r->beginning)
+	if (r == NULL || !r->job.beginning)
 		return;
 	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
 	    !runs_have_lease(s)) {
@@ -267,7 +269,7 @@ static void on_begun(void *arg, const struct store_result *res)
 		runs_begin_undo(s, r);
 		return;
 	}
-	r->beginning = false;
+	r->job.beginning = false;
 	launch(s, r, true);
 	runs_pump(s); /* the run may have left its place at once */
 }
@@ -280,9 +282,9 @@ static void begin(struct runs *s, struct run *r)
 {
 	if (!runs_files_here(s, r))
 		return;
-	sched_start(&s->sched, &r->queued);
+	sched_start(&s->sched, &r->job.queued);
 	run_apply(r, EV_START);
-	r->beginning = true;
+	r->job.beginning = true;
 	run_row_put(s->ctx->store, r, STORE_SYNC, on_begun, runs_refer(s, r));
 }
 

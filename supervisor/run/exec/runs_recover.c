@@ -85,12 +85,12 @@ static struct run *revive(struct runs *s, const struct store_run *row,
 
 void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
 {
-	if (r->away.place == RUN_ABROAD)
+	if (r->remote.place == RUN_ABROAD)
 		runs_abroad_forget(s, r);
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
-	r->away.place = RUN_HERE;
+	r->remote.place = RUN_HERE;
 	/* who had claimed it is dead, and so is what it asked there */
 	if (run_next(r->state, EV_RETRY) != RUN_NONE)
 		run_apply(r, EV_RETRY);
@@ -99,9 +99,10 @@ void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
 		go_on(s, r);
 	else
 		runs_finish(s, r, EV_FAIL);
-	if (!r->away.cancel)
+	if (!r->remote.cancel)
 		return;
-	r->away.cancel = false; /* that found it neither there nor elsewhere */
+	r->remote.cancel =
+	    false; /* that found it neither there nor elsewhere */
 	runs_cancel(s, r);
 }
 

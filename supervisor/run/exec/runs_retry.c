@@ -65,8 +65,8 @@ void runs_retry_forget(struct runs *s, struct run *r)
 	if (r->attempts.runs == NULL)
 		return;
 	r->attempts.runs = NULL;
-	if (r->queued.lane != NULL)
-		sched_remove(&s->sched, &r->queued);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
 	if (r->attempts.due != NULL)
 		event_free(r->attempts.due);
 	r->attempts.due = NULL;
@@ -143,10 +143,10 @@ static void note(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
 
-	if (r->log == NULL)
+	if (r->log.text == NULL)
 		return;
 	clock_iso(ts, clock_wall_ms());
-	buf_printf(r->log, "%s notice attempt %zu of %u ended: %s\n", ts,
+	buf_printf(r->log.text, "%s notice attempt %zu of %u ended: %s\n", ts,
 		   run_attempts(r), r->template->retry.attempts,
 		   r->error.message);
 }
@@ -155,13 +155,13 @@ static void note(struct run *r)
 static void start_over(struct runs *s, struct run *r)
 {
 	run_steps_fini(&r->steps);
-	r->told_progress = false;
-	r->done = r->total = 0;
-	free(r->message);
-	r->message = xasprintf("attempt %zu of %u ended (%s), and it is tried "
-			       "again",
-			       run_attempts(r), r->template->retry.attempts,
-			       r->error.code);
+	r->progress.told = false;
+	r->progress.done = r->progress.total = 0;
+	free(r->progress.message);
+	r->progress.message = xasprintf(
+	    "attempt %zu of %u ended (%s), and it is tried "
+	    "again",
+	    run_attempts(r), r->template->retry.attempts, r->error.code);
 	run_artifacts_drop(r);
 	r->artifact_bytes = 0;
 	if (r->made_artifacts)
@@ -170,9 +170,9 @@ static void start_over(struct runs *s, struct run *r)
 	r->lost_artifacts = NULL;
 	memset(r->hit, 0, sizeof(r->hit));
 	runs_drop_result(s, r);
-	r->is_reply = false;
+	r->output.is_reply = false;
 	r->use = (struct run_use){0};
-	r->starts = 0;
+	r->job.starts = 0;
 	run_clear_error(r);
 }
 
@@ -205,8 +205,8 @@ void runs_try_again(struct runs *s, struct run *r)
 	start_over(s, r);
 	if (!here)
 		runs_claim_leave(s, r);
-	run_row_put(s->ctx->store, r, r->durable ? STORE_RETRY : STORE_SYNC,
-		    NULL, NULL);
+	run_row_put(s->ctx->store, r,
+		    r->record.durable ? STORE_RETRY : STORE_SYNC, NULL, NULL);
 	rest(s, r, here);
 }
 

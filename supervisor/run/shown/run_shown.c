@@ -89,9 +89,9 @@ static char *text_of(const struct run_shows *m, const struct run *r,
 	char *text;
 
 	if (p == RUN_SHOWN_LOG) {
-		text = r->log == NULL
-			   ? xstrdup("")
-			   : xstrndup(buf_data(r->log), buf_len(r->log));
+		text = r->log.text == NULL ? xstrdup("")
+					   : xstrndup(buf_data(r->log.text),
+						      buf_len(r->log.text));
 	} else {
 		text = run_json_text(r, m->ctx->isolation);
 	}

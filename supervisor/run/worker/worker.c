@@ -67,7 +67,7 @@ static void worker_kill(struct worker *w, int sig)
 
 static void worker_free(struct worker *w)
 {
-	w->run->worker = NULL;
+	w->run->job.worker = NULL;
 	fair_queue_cancel(&w->turn);
 	event_free(w->readable);
 	event_free(w->writable);
@@ -166,7 +166,7 @@ void worker_recv_last(struct worker *w)
 
 void worker_cancel(struct run *r)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 
 	w->grace_end_ms = clock_mono_ms() + r->limits.cancel_grace_ms;
 	if (!ask_again(w)) {
@@ -177,7 +177,7 @@ void worker_cancel(struct run *r)
 
 bool worker_stop(struct run *r)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 
 	if (r->template->runtime != RUNTIME_LUA || !born_is_alive(w->born))
 		return false;
@@ -198,7 +198,7 @@ static void resume(const struct worker *w, int64_t rested_ms)
 
 void worker_continue(struct run *r, int64_t rested_ms)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 	int64_t left = run_left_ms(r);
 
 	if (w == NULL)
@@ -210,12 +210,12 @@ void worker_continue(struct run *r, int64_t rested_ms)
 
 void worker_end(struct run *r)
 {
-	worker_kill(r->worker, SIGKILL);
+	worker_kill(r->job.worker, SIGKILL);
 }
 
 bool worker_is_alive(const struct run *r)
 {
-	const struct worker *w = r->worker;
+	const struct worker *w = r->job.worker;
 
 	return w != NULL && born_is_alive(w->born) && !w->killed;
 }
@@ -310,7 +310,8 @@ static void leave(struct worker *w)
 	    r->error.code != NULL)
 		return;
 	exclude_start(w->born, &e.use);
-	e.reply_failed = r->is_reply && output_parse_reply_failed(r->result);
+	e.reply_failed =
+	    r->output.is_reply && output_parse_reply_failed(r->output.value);
 	w->over = w->env->on_leaving(w->env->arg, r, &e);
 }
 
@@ -491,8 +492,8 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
-	e.reply_failed = w->have_result && r->is_reply &&
-			 output_parse_reply_failed(r->result);
+	e.reply_failed = w->have_result && r->output.is_reply &&
+			 output_parse_reply_failed(r->output.value);
 	worker_free(w);
 	env->on_over(env->arg, r, &e);
 }
@@ -548,7 +549,7 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 	w->deadline = evtimer_new(env->ctx->base, on_deadline, w);
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
-	r->worker = w;
+	r->job.worker = w;
 	w->waits = job.kind == RUNTIME_PROGRAM;
 	if (born_is_alive(w->born)) /* true of a worker that waited */
 		log_pid(w);

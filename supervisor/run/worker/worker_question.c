@@ -224,7 +224,7 @@ static void send_later(struct worker *w, struct question *a, bool ok,
 
 static void answer_artifact(struct run *r, bool ok, const char *text)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 	size_t len = strlen(text);
 
 	if (w->phase != PHASE_ANSWER)
@@ -248,8 +248,8 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
 	char *text = xasprintf("%s %s", errmsg->code, errmsg->message);
 
 	lost_artifacts_add(r, &one, errmsg);
-	tool_error_fini(&r->worker->tool_error);
-	r->worker->tool_error = *errmsg;
+	tool_error_fini(&r->job.worker->tool_error);
+	r->job.worker->tool_error = *errmsg;
 	*errmsg = (struct tool_error){0};
 	answer_artifact(r, false, text);
 	free(text);
@@ -267,7 +267,7 @@ static struct question *find(struct worker *w, uint32_t seq)
 
 bool worker_awaits(const struct run *r, uint32_t seq)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 
 	return r->state == RUN_AWAITING_INPUT && w != NULL && !w->killed &&
 	       !w->silent && find(w, seq) != NULL;
@@ -290,7 +290,7 @@ static const char *unfit(struct worker *w, struct question *a, size_t len)
 int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 			   const char *json, size_t len)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 	struct question *a = w == NULL ? NULL : find(w, seq);
 	const char *error;
 

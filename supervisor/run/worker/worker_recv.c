@@ -59,14 +59,14 @@ static int on_progress(struct worker *w, const struct msg *m)
 	uint64_t done =
 	    total != 0 && m->progress.done > total ? total : m->progress.done;
 
-	if (r->told_progress && done < r->done)
+	if (r->progress.told && done < r->progress.done)
 		return 0; /* progress never falls */
-	r->told_progress = true;
-	r->done = done;
-	r->total = total;
+	r->progress.told = true;
+	r->progress.done = done;
+	r->progress.total = total;
 	if (m->progress.message.n > 0) {
-		free(r->message);
-		r->message =
+		free(r->progress.message);
+		r->progress.message =
 		    xstrndup(m->progress.message.p, m->progress.message.n);
 	}
 	r->updated_ms = clock_wall_ms();
@@ -105,8 +105,8 @@ static int bad_result(struct worker *w, const char *offence, const char *errmsg)
 {
 	struct run *r = w->run;
 
-	json_object_put(r->result);
-	r->result = NULL;
+	json_object_put(r->output.value);
+	r->output.value = NULL;
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		return worker_violation(w, offence);
 	outcome_bad_result(r, offence, errmsg);
@@ -130,15 +130,15 @@ static int result_done(struct worker *w)
 
 	w->phase = PHASE_DONE;
 	worker_recv_last(w);
-	r->is_reply = w->reply;
+	r->output.is_reply = w->reply;
 	w->have_result = rpc_async_is_large(buf_len(&w->result));
 	if (w->have_result)
 		return 0; /* large: read when the worker is gone */
-	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
-		       &err) < 0)
+	if (json_parse(&r->output.value, buf_data(&w->result),
+		       buf_len(&w->result), &err) < 0)
 		return not_json(w, &err);
 	buf_fini(&w->result);
-	fault = w->reply ? output_parse_reply_fault(r->result) : NULL;
+	fault = w->reply ? output_parse_reply_fault(r->output.value) : NULL;
 	if (fault != NULL)
 		return bad_result(w, fault, "");
 	w->have_result = true;

@@ -81,7 +81,7 @@ static struct run *new_run(struct template *t)
 static void free_run(struct run *r)
 {
 	run_steps_fini(&r->steps);
-	json_object_put(r->result);
+	json_object_put(r->output.value);
 	json_object_put(r->error.details);
 	free(r->error.code);
 	free(r->error.message);
@@ -147,7 +147,7 @@ static void check_memory(void)
 		e.group = (struct cgroup_use){4096, 20000, 30000, 1, 0};
 		e.have_result = cases[i].result;
 		if (e.have_result)
-			r->result = json_object_new_int(1);
+			r->output.value = json_object_new_int(1);
 		if (cases[i].before != NULL)
 			run_set_error(r, cases[i].before, NULL, "x");
 		outcome_of(r, &e, &conform);
@@ -195,7 +195,7 @@ static void check_processes(void)
 		e.group.refused = 3;
 		e.have_result = cases[i].before == NULL;
 		if (e.have_result) {
-			r->result = json_object_new_int(1);
+			r->output.value = json_object_new_int(1);
 			json_object_put(was);
 		} else {
 			run_set_error(r, cases[i].before, was, "it said so");
@@ -319,8 +319,8 @@ static void check_result(const struct result *c)
 		is_int(schema_compile(&t.outputs, outputs, NULL, NULL), 0,
 		       "%s: its schema", c->name);
 	}
-	r->result = parse(c->value);
-	r->is_reply = c->is_reply;
+	r->output.value = parse(c->value);
+	r->output.is_reply = c->is_reply;
 	e.have_result = true;
 	e.reply_failed = c->reply_failed;
 	if (c->error != NULL)
@@ -363,8 +363,8 @@ static char *said_of(enum runtime runtime, const char *value, bool is_reply,
 
 	schema_compile(&t.outputs, schema, NULL, NULL);
 	e.have_result = true;
-	r->result = parse(value);
-	r->is_reply = is_reply;
+	r->output.value = parse(value);
+	r->output.is_reply = is_reply;
 	outcome_of(r, &e, &conform);
 	text = xstrdup(r->error.message != NULL ? r->error.message : "");
 	free_run(r);
@@ -418,9 +418,9 @@ static void check_costly(void)
 
 	schema_compile(&t.outputs, schema, NULL, NULL);
 	e.have_result = true;
-	r->result = json_object_new_array();
+	r->output.value = json_object_new_array();
 	for (int i = 0; i < 100000; i++)
-		json_object_array_add(r->result, json_object_new_int(i));
+		json_object_array_add(r->output.value, json_object_new_int(i));
 	is_int(outcome_of(r, &e, &conform), RUN_EVENTS,
 	       "a costly check: no verdict yet");
 	is_str(r->error.code, NULL, "a costly check: no error yet");

@@ -31,8 +31,8 @@ static const char *text_of(const struct run *r)
 {
 	static const size_t ts = sizeof("2026-01-02T03:04:05.678Z ") - 1;
 	static char all[16384];
-	const char *p = buf_data(r->log);
-	size_t left = buf_len(r->log), used = 0;
+	const char *p = buf_data(r->log.text);
+	size_t left = buf_len(r->log.text), used = 0;
 
 	while (left > 0) {
 		const char *nl = memchr(p, '\n', left);
@@ -58,7 +58,7 @@ TEST(lines)
 	is_str(text_of(r),
 	       "info one\ninfo two\n  more\n  and more\ninfo three\n\n",
 	       "further lines of an entry look like no other entry");
-	ok(!r->log_full, "and there is room for more");
+	ok(!r->log.full, "and there is room for more");
 	run_log_close(r);
 	is_str(text_of(r),
 	       "info one\ninfo two\n  more\n  and more\ninfo three\n\n",
@@ -78,7 +78,7 @@ static size_t longest(int64_t limit)
 		memset(text, 'x', len);
 		text[len] = '\0';
 		add(r, text);
-		if (!r->log_full)
+		if (!r->log.full)
 			n = len;
 		run_free(r);
 	}
@@ -101,7 +101,7 @@ TEST(end)
 		snprintf(text, sizeof(text), "entry %d", i);
 		add(r, text);
 	}
-	ok(r->log_full, "a log becomes full");
+	ok(r->log.full, "a log becomes full");
 	ok(r->hit[LIMIT_LOG] > 400, "which is known of its run");
 	ok(strstr(text_of(r), "entry 39") == NULL, "its end is kept apart");
 	run_log_close(r);
@@ -112,11 +112,11 @@ TEST(end)
 	   "with what was reached, and who can raise it");
 	ok(strstr(text_of(r), "info entry 39\n") != NULL, "and the last entry");
 	snprintf(text, sizeof(text), "end of the %d entries that were left out",
-		 (int)r->log_missed);
+		 (int)r->log.missed);
 	ok(strstr(text_of(r), text) != NULL, "with how many were not kept");
-	is_int((int64_t)r->log_missed, 40 - 9,
+	is_int((int64_t)r->log.missed, 40 - 9,
 	       "which are all but those that fit");
-	ok(buf_len(&r->log_end) == 0, "and nothing is kept twice");
+	ok(buf_len(&r->log.end) == 0, "and nothing is kept twice");
 	run_free(r);
 }
 
@@ -144,9 +144,9 @@ TEST(many_lines)
 
 	memset(lines, '\n', 1 << 20);
 	add(r, lines);
-	ok(r->log_full, "lines cost more than their bytes");
-	for (size_t i = 0; i < buf_len(&r->log_end); i++)
-		n += buf_data(&r->log_end)[i] == '\n';
+	ok(r->log.full, "lines cost more than their bytes");
+	for (size_t i = 0; i < buf_len(&r->log.end); i++)
+		n += buf_data(&r->log.end)[i] == '\n';
 	is_int((int64_t)n, 64 + 1,
 	       "of a message that is nothing but lines few are kept");
 	run_free(r);

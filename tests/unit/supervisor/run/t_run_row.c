@@ -49,9 +49,9 @@ static uint32_t rounds_before(const char *options)
 	struct template t = {.id = (char *)"echo", .users = 1};
 	struct store_run row = {.inputs = "{}", .options = options};
 	struct run *r = run_row_revive(&row, &q, &t);
-	uint32_t rounds = r->rounds;
+	uint32_t rounds = r->rounds.given;
 
-	is_int(r->rounds_used, rounds, "none of these is awaited");
+	is_int(r->rounds.used, rounds, "none of these is awaited");
 	run_free(r);
 	return rounds;
 }

@@ -168,7 +168,7 @@ static void test_messages(struct requestor *q, struct template *t)
 	       "any other is told as it was");
 	json_object_put(v);
 	r = a_run(q, t, RUN_RUNNING);
-	r->message = xstrdup("reading page 7");
+	r->progress.message = xstrdup("reading page 7");
 	v = task_json_make(r);
 	is_str(member(v, "statusMessage"), "reading page 7",
 	       "a running one says what the template says");

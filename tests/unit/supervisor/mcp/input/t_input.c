@@ -143,7 +143,7 @@ static void cancelling(void)
 
 static void failed(void)
 {
-	it.r->worker = NULL;
+	it.r->job.worker = NULL;
 	run_apply(it.r, EV_FAIL);
 }
 
@@ -181,7 +181,7 @@ static void over(void)
 		is_str(noted(), "", "  nor is anybody told to forget it");
 		client_end(&a);
 		client_end(&b);
-		it.r->worker = it.w;
+		it.r->job.worker = it.w;
 		stop();
 	}
 }
@@ -377,11 +377,11 @@ static void ended_task(void)
 
 	client_begin(&a, "A");
 	start(true);
-	it.r->worker = NULL;
+	it.r->job.worker = NULL;
 	run_apply(it.r, EV_FAIL);
 	input_task_told(&ctx, it.r);
-	ok(it.r->input == NULL, "a task that has ended asks nothing");
-	it.r->worker = it.w;
+	ok(it.r->job.input == NULL, "a task that has ended asks nothing");
+	it.r->job.worker = it.w;
 	client_end(&a);
 	stop();
 }

@@ -61,7 +61,7 @@ TEST(crowd)
 	char name[32];
 
 	start(false);
-	it.r->rounds = 2 * GUESTS_MOST;
+	it.r->rounds.given = 2 * GUESTS_MOST;
 	for (int i = 1; i <= GUESTS_MOST; i++) {
 		snprintf(name, sizeof(name), "guest_%d", i);
 		hear_guest(name, i, "");
@@ -91,11 +91,11 @@ TEST(of_before)
 {
 	start(false);
 	hear_guest("guest_a", 0, "");
-	it.r->away.place = RUN_ABROAD;
+	it.r->remote.place = RUN_ABROAD;
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
 	is_int(it.r->n_guests, 0, "a guest leaves a run that another has");
-	ok(!it.r->away.cancel, "and does not end it there");
-	it.r->away.place = RUN_HERE;
+	ok(!it.r->remote.cancel, "and does not end it there");
+	it.r->remote.place = RUN_HERE;
 	stop();
 }
 
@@ -244,8 +244,8 @@ static void is_told(const char *guest, const char *want, const char *what)
 TEST(told)
 {
 	start(false);
-	it.r->rounds = 3;
-	it.r->rounds_used = 1;
+	it.r->rounds.given = 3;
+	it.r->rounds.used = 1;
 	ok(input_guests_shown(it.r) == NULL, "without guests nothing is told");
 	hear_guest("guest_waits", 0, "");
 	hear_guest("guest_used", 1, "");
@@ -258,7 +258,7 @@ TEST(told)
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
 		"one that is next is heard, and waits");
-	is_int(it.r->rounds_used, 2, "which uses it");
+	is_int(it.r->rounds.used, 2, "which uses it");
 	hear_guest("guest_again", 2, "");
 	is_told("guest_again", "{\"used\":true}", "for who comes after it");
 	hear_guest("guest_comes", 2, "");
@@ -276,7 +276,7 @@ TEST(heard_last)
 	char name[32];
 
 	start(false);
-	it.r->rounds = 40;
+	it.r->rounds.given = 40;
 	for (int i = 1; i <= 20; i++) {
 		snprintf(name, sizeof(name), "guest_%d", i);
 		hear_guest(name, i, "");

@@ -149,7 +149,7 @@ TEST(letters)
 	       strstr(text, "\"cancels\":true") != NULL &&
 	       strstr(text, name) != NULL,
 	   "and when it goes, with what it wants of the run");
-	ok(LIST_EMPTY(&run->visits), "of which it knows no more");
+	ok(LIST_EMPTY(&run->remote.visits), "of which it knows no more");
 	over(false);
 }
 
@@ -160,7 +160,7 @@ TEST(asked)
 	is_int(asked + unheard, 0, "who is not known yet waits on");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 	is_int(asked + unheard, 0, "as who is known to wait does");
-	ok(!LIST_EMPTY(&run->visits), "and is there");
+	ok(!LIST_EMPTY(&run->remote.visits), "and is there");
 	shows(
 	    STORE_RUNNING,
 	    "{\"requests\":{\"a\":{\"x\":1},\"b\":{\"x\":2},\"c\":{}},\"guests\":"
@@ -169,7 +169,7 @@ TEST(asked)
 	is_str(asked_for, "{\"a\":{\"x\":1},\"c\":{}}",
 	       "what is meant for it, as far as it is there");
 	is_int(asked_round, 7, "by that round");
-	ok(LIST_EMPTY(&run->visits), "which ends its waiting");
+	ok(LIST_EMPTY(&run->remote.visits), "which ends its waiting");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
 	is_int(asked + unheard, 1, "nothing more is told");
 	over(false);
@@ -217,7 +217,7 @@ static int told_of_end(uint32_t round, const char *options)
 {
 	visits(round, NULL);
 	shows(STORE_SUCCEEDED, options);
-	ok(LIST_EMPTY(&run->visits), "an end ends it");
+	ok(LIST_EMPTY(&run->remote.visits), "an end ends it");
 	over(false);
 	return unheard;
 }
@@ -258,7 +258,7 @@ TEST(too_large)
 	o = json_pack("a:s", text);
 	ok(input_visit_new(&request, run, 1, o) == NULL,
 	   "answers that fit are too large with what is beside them");
-	ok(LIST_EMPTY(&run->visits), "and then nobody waits");
+	ok(LIST_EMPTY(&run->remote.visits), "and then nobody waits");
 	json_object_put(o);
 	text[INPUT_AWAY_MAX / 2] = '\0';
 	o = json_pack("a:s", text);

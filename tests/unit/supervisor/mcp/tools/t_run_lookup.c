@@ -59,7 +59,7 @@ static void known(struct store_run *row)
 	struct run *r = run_new(session.requestor, &template);
 
 	memcpy(r->id, row->id, sizeof(r->id));
-	r->away.place = RUN_QUEUE;
+	r->remote.place = RUN_QUEUE;
 	HASH_ADD_STR(ctx.runs->by_id, id, r);
 	row->requestor = session.requestor->name;
 	help_put(ctx.store, row, STORE_SYNC);

@@ -109,7 +109,7 @@ static void hear_of_store(void)
 
 void row_written(const struct run *r)
 {
-	while (!r->recorded.known)
+	while (!r->record.known)
 		hear_of_store();
 }
 

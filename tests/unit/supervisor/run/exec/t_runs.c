@@ -20,8 +20,8 @@ static void test_task_given_back(void)
 	begin();
 	r = waiting();
 	memcpy(id, r->id, sizeof(id));
-	r->durable = r->taken_over = true;
-	r->away.vtime = 1;
+	r->record.durable = r->remote.taken_over = true;
+	r->remote.vtime = 1;
 	runs_make_task(it.ctx.runs, r, &wish);
 	runs_hand_over(it.ctx.runs);
 	ok(runs_by_id(it.ctx.runs, id) == NULL,
@@ -40,12 +40,12 @@ static void test_forgotten_first(void)
 	begin();
 	r = waiting();
 	run_watch_add(r, &w);
-	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	runs_record(it.ctx.runs, r);
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
 	       "that a run has its row is told to who watches it");
-	ok(r->durable, "and known");
+	ok(r->record.durable, "and known");
 	runs_record(it.ctx.runs, r);
 	runs_forget(it.ctx.runs, r);
 	answered();
@@ -63,8 +63,8 @@ static void test_asked_elsewhere(void)
 	begin();
 	it.ctx.others = true;
 	r = waiting();
-	r->durable = true;
-	r->away.place = RUN_QUEUE;
+	r->record.durable = true;
+	r->remote.place = RUN_QUEUE;
 	runs_abroad_claimed(it.ctx.runs, r);
 	run_apply(r, EV_ASK);
 	runs_take_back(it.ctx.runs, r, &row);
@@ -88,11 +88,11 @@ static void test_visited(void)
 	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
 	r = runs_visit(it.ctx.runs, requestors_of_uid(&it.all, 7), &it.template,
 		       &row);
-	r->visits = one;
+	r->remote.visits = one;
 	event_base_loop(it.ctx.base, EVLOOP_ONCE); /* a look at such runs */
 	ok(runs_by_id(it.ctx.runs, row.id) != NULL,
 	   "a run of another is known while somebody may write to its owner");
-	LIST_INIT(&r->visits);
+	LIST_INIT(&r->remote.visits);
 	event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	ok(runs_by_id(it.ctx.runs, row.id) == NULL, "and no longer");
 	end();
@@ -113,11 +113,11 @@ static void test_disowned_first(void)
 	answered(); /* that it is shared is known */
 	r = waiting();
 	memcpy(id, r->id, sizeof(id));
-	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	run_apply(r, EV_SUCCEED);
 	run_disown(r);
-	r->away.disowned = true;
+	r->remote.disowned = true;
 	runs_abroad_follow(it.ctx.runs, r);
 	runs_lease_open(it.ctx.runs);
 	db = help_open(it.dir);
@@ -158,7 +158,7 @@ static void test_unsure(bool as_task)
 	if (!help_is_postgres())
 		return;
 	r = waiting_by_relay(id);
-	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	relay_lose_all(it.relay);
 	if (as_task)
@@ -166,7 +166,8 @@ static void test_unsure(bool as_task)
 	else
 		runs_record(it.ctx.runs, r);
 	answered();
-	ok(!r->durable, "a row whose answer is lost is not known to be there");
+	ok(!r->record.durable,
+	   "a row whose answer is lost is not known to be there");
 	runs_finish(it.ctx.runs, r, EV_SUCCEED);
 	answered();
 	relay_pass(it.relay);
@@ -195,8 +196,8 @@ static void test_unsure_in_vain(void)
 	other.idem_key = "key";
 	other.idem_digest = "digest";
 	help_put(it.ctx.store, &other, STORE_SYNC);
-	r->idem_key = xstrdup("key");
-	sched_remove(&it.ctx.runs->sched, &r->queued);
+	r->idem.key = xstrdup("key");
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	relay_hold(it.relay);
 	runs_record(it.ctx.runs, r);
@@ -224,11 +225,11 @@ static void test_ended_unqueued(void)
 	if (!help_is_postgres())
 		return;
 	r = waiting_by_relay(id);
-	r->away.place = RUN_QUEUE;
+	r->remote.place = RUN_QUEUE;
 	relay_hold(it.relay);
 	runs_record(it.ctx.runs, r);
 	relay_cut_held(it.relay);
-	sched_remove(&it.ctx.runs->sched, &r->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	run_set_error(r, "RUN_INTERRUPTED", NULL, "it was taken over");
 	runs_finish(it.ctx.runs, r, EV_FAIL);
 	answered();

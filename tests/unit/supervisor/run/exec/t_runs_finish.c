@@ -30,10 +30,10 @@ static struct run *running(const char *text)
 	begin();
 	memset(it.notices, 0, sizeof(it.notices));
 	r = waiting();
-	sched_start(&it.ctx.runs->sched, &r->queued);
+	sched_start(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
-	r->worker = somebody;
-	r->result = json_tokener_parse(text);
+	r->job.worker = somebody;
+	r->output.value = json_tokener_parse(text);
 	memcpy(id, r->id, sizeof(id));
 	watch = (struct run_watch){.on_notice = on_notice};
 	run_watch_add(r, &watch);
@@ -51,7 +51,7 @@ static void goes(struct run *r, int cpu_s)
 {
 	struct exit_facts e = used(cpu_s);
 
-	r->worker = NULL;
+	r->job.worker = NULL;
 	runs_worker_gone(it.ctx.runs, r, &e);
 }
 
@@ -132,11 +132,11 @@ static void test_fails(void)
 	struct run *r = running("{\"isError\":true}");
 	struct exit_facts e = used(1);
 
-	r->is_reply = e.reply_failed = true;
+	r->output.is_reply = e.reply_failed = true;
 	ok(!runs_worker_leaving(it.ctx.runs, r, &e),
 	   "a run that failed, and may be tried again, is not over by that");
 	is_str(run_state_name(r->state), "running", "it runs");
-	r->worker = NULL;
+	r->job.worker = NULL;
 	runs_worker_ended(it.ctx.runs, r, &e);
 	is_str(run_state_name(r->state), "failed", "until its worker is gone");
 	recorded(id);

@@ -32,7 +32,7 @@ static struct run *placed(void)
 {
 	struct run *r = waiting();
 
-	sched_start(&it.ctx.runs->sched, &r->queued);
+	sched_start(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	return r;
 }
@@ -73,7 +73,7 @@ TEST(looked_at)
 	it.template.dir = it.dir;
 	r = waiting();
 	runs_start(it.ctx.runs, r);
-	ok(r->look != NULL, "before a program begins its package is seen");
+	ok(r->job.look != NULL, "before a program begins its package is seen");
 	cancel(r, "meanwhile its run");
 	end_with_threads();
 }
@@ -103,12 +103,12 @@ TEST(being_read)
 	begin_with_threads();
 	r = placed();
 	ends_with(r, "[1, 2, 3]");
-	ok(r->reading == NULL && r->reading_arg != NULL,
+	ok(r->job.reading == NULL && r->job.reading_arg != NULL,
 	   "a large output waits until there is room for it");
 	cancel(r, "meanwhile its run");
 	r = placed();
 	ends_with(r, "[1, 2, 3]");
-	while (r->reading == NULL)
+	while (r->job.reading == NULL)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	ok(it.ctx.runs->trees.held > 0, "then it is read, and counted");
 	cancel(r, "meanwhile its run");
@@ -133,9 +133,9 @@ TEST(read_in_turn)
 	memcpy(id, second->id, sizeof(id));
 	ends_with(first, "[1, 2, 3]");
 	ends_with(second, "[4]");
-	while (first->reading == NULL)
+	while (first->job.reading == NULL)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
-	ok(second->reading == NULL && second->reading_arg != NULL,
+	ok(second->job.reading == NULL && second->job.reading_arg != NULL,
 	   "the second waits while the first is read");
 	memcpy(gone, first->id, sizeof(gone));
 	runs_cancel(it.ctx.runs, first);
@@ -173,11 +173,11 @@ TEST(being_checked)
 	is_int(schema_compile(&schema, doc, NULL, &err), 0, "a schema");
 	it.template.outputs = schema;
 	r = placed();
-	r->result = json_tokener_parse("[1, 2, 3]");
+	r->output.value = json_tokener_parse("[1, 2, 3]");
 	while (requestor_steps(r->requestor) > 0)
 		requestor_stepped(r->requestor, requestor_steps(r->requestor));
 	ends_with(r, NULL);
-	ok(r->checked != NULL, "an output that is dear is checked later");
+	ok(r->job.checked != NULL, "an output that is dear is checked later");
 	cancel(r, "meanwhile its run");
 	it.template.outputs = NULL;
 	end_with_threads();

@@ -39,7 +39,7 @@ static struct run *placed(void)
 {
 	struct run *r = watched();
 
-	sched_start(&runs()->sched, &r->queued);
+	sched_start(&runs()->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	return r;
 }
@@ -68,35 +68,35 @@ TEST(found)
 	ok(runs_find(runs(), requestors_of_uid(&it.all, 8), r->id) == NULL,
 	   "nobody else has");
 	ok(runs_find(runs(), alice(), "run_none") == NULL, "nor by another id");
-	r->away.place = RUN_ABROAD;
+	r->remote.place = RUN_ABROAD;
 	ok(runs_find(runs(), alice(), r->id) == NULL,
 	   "one that another instance has is not ours to show");
-	r->away.place = RUN_QUEUE;
+	r->remote.place = RUN_QUEUE;
 	ok(runs_find(runs(), alice(), r->id) == r,
 	   "one in the queue of all is");
-	r->away.cancel = true;
+	r->remote.cancel = true;
 	ok(runs_find(runs(), alice(), r->id) == NULL,
 	   "unless it is to end there");
-	r->away.cancel = false;
-	r->away.place = RUN_HERE;
+	r->remote.cancel = false;
+	r->remote.place = RUN_HERE;
 	ok(runs_working(runs(), r->id) == NULL, "what waits has no worker");
-	r->worker = (struct worker *)&it;
+	r->job.worker = (struct worker *)&it;
 	ok(runs_working(runs(), r->id) == r,
 	   "and is found by that when it has");
 	ok(!runs_leaving(runs(), r->id), "what runs is not leaving");
-	r->worker = NULL;
-	sched_remove(&runs()->sched, &r->queued);
+	r->job.worker = NULL;
+	sched_remove(&runs()->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	run_apply(r, EV_SUCCEED);
 	ok(runs_find(runs(), alice(), r->id) == NULL,
 	   "one that has ended is the store's to show");
 	ok(!runs_leaving(runs(), r->id), "when its worker is gone");
-	r->worker = (struct worker *)&it;
+	r->job.worker = (struct worker *)&it;
 	ok(runs_leaving(runs(), r->id), "and not before");
-	r->worker = NULL;
-	r->recorded.corrects = true;
+	r->job.worker = NULL;
+	r->record.corrects = true;
 	ok(runs_leaving(runs(), r->id), "nor before its row is right");
-	r->recorded.corrects = false;
+	r->record.corrects = false;
 	end();
 }
 
@@ -107,7 +107,7 @@ TEST(found_by_key)
 	begin();
 	plain = waiting();
 	r = waiting();
-	r->idem_key = xstrdup("key");
+	r->idem.key = xstrdup("key");
 	ok(runs_find_idem(runs(), alice(), "t", "key") == r,
 	   "a run is found by its key");
 	ok(runs_find_idem(runs(), alice(), "t", "other") == NULL, "no other");
@@ -116,7 +116,7 @@ TEST(found_by_key)
 	ok(runs_find_idem(runs(), requestors_of_uid(&it.all, 8), "t", "key") ==
 	       NULL,
 	   "and its requestor");
-	ok(plain->idem_key == NULL, "one without a key is nobody's find");
+	ok(plain->idem.key == NULL, "one without a key is nobody's find");
 	end();
 }
 
@@ -131,18 +131,18 @@ TEST(weight)
 	lane = &alice()->lane;
 	r = waiting();
 	is_int(lane->queued_bytes, 2, "what waits counts with its inputs");
-	sched_remove(&runs()->sched, &r->queued);
+	sched_remove(&runs()->sched, &r->job.queued);
 	runs_enqueue_aside(runs(), r);
 	is_int(lane->queued_bytes, 2, "so does what waits aside");
 	is_int((int64_t)lane->aside, 1, "which is known");
 	is_int((int64_t)runs_queued(runs()), 1, "and is one that waits");
-	sched_remove(&runs()->sched, &r->queued);
+	sched_remove(&runs()->sched, &r->job.queued);
 	is_int(alice()->memory.held, 0, "until it is gone");
 	runs_await_place(runs(), r);
 	is_int(lane->queued_bytes, 0, "who has a worker already has no inputs");
 	runs_await_place(runs(), r);
 	is_int((int64_t)runs_queued(runs()), 1, "and waits once");
-	sched_remove(&runs()->sched, &r->queued);
+	sched_remove(&runs()->sched, &r->job.queued);
 	end();
 }
 
@@ -177,13 +177,13 @@ TEST(row)
 	begin();
 	r = watched();
 	r->kept.bytes = 7;
-	r->idem_key = xstrdup("key");
+	r->idem.key = xstrdup("key");
 	runs_record(runs(), r);
 	answered();
-	ok(r->durable, "a run that is recorded lasts");
+	ok(r->record.durable, "a run that is recorded lasts");
 	is_int(it.notices[NOTICE_DURABLE], 1, "as is told");
 	is_int(r->kept.bytes, 7, "and its row has its inputs");
-	is_str(r->idem_key, "key", "and its key");
+	is_str(r->idem.key, "key", "and its key");
 	end();
 
 	begin();
@@ -194,7 +194,7 @@ TEST(row)
 	runs_record(runs(), r);
 	store_stop(it.ctx.store, 0);
 	it.ctx.store = store;
-	ok(!r->durable, "one that cannot be does not");
+	ok(!r->record.durable, "one that cannot be does not");
 	is_int(it.notices[NOTICE_DURABLE], 1, "which is told as well");
 	is_int(r->kept.bytes, 0, "and no row has its inputs");
 	is_int((int64_t)runs_unrecorded(runs()), 0, "nor is any awaited");
@@ -214,7 +214,7 @@ TEST(not_started)
 		runs_not_started(runs(), r, -EAGAIN);
 		if (r->state != RUN_RUNNING)
 			break;
-		sched_start(&runs()->sched, &r->queued);
+		sched_start(&runs()->sched, &r->job.queued);
 	}
 	is_int(n, 19, "a worker that is not to be had is asked for 20 times");
 	is_str(r->error.code, "WORKER_CRASHED", "then the run fails");
@@ -229,11 +229,11 @@ TEST(not_started)
 	       "one whose zygote is renewed waits");
 	ok(evtimer_pending(runs()->pause[RUNTIME_LUA], NULL), "for a moment");
 	is_int((int64_t)runs_running(runs()), 0, "without a place");
-	sched_start(&runs()->sched, &r->queued);
-	r->starts = 298;
+	sched_start(&runs()->sched, &r->job.queued);
+	r->job.starts = 298;
 	runs_not_started(runs(), r, -EINPROGRESS);
 	is_int((int64_t)runs_queued(runs()), 1, "for half a minute");
-	sched_start(&runs()->sched, &r->queued);
+	sched_start(&runs()->sched, &r->job.queued);
 	runs_not_started(runs(), r, -EINPROGRESS);
 	is_str(r->error.code, "WORKER_CRASHED", "and no longer");
 	is_gone(r);
@@ -273,11 +273,11 @@ TEST(given_up)
 
 	begin();
 	r = watched();
-	r->away.place = RUN_QUEUE;
+	r->remote.place = RUN_QUEUE;
 	runs_give_up(runs(), r);
 	is_str(run_state_name(r->state), "queued",
 	       "nor one that others may start");
-	r->away.place = RUN_HERE;
+	r->remote.place = RUN_HERE;
 	runs_give_up(runs(), r);
 	is_str(run_state_name(r->state), "failed", "but one that waits here");
 	is_str(r->error.code, "RUN_INTERRUPTED", "is interrupted");
@@ -295,19 +295,19 @@ TEST(left)
 	runs_leave(runs());
 	is_int(it.notices[NOTICE_LEFT], 1,
 	       "who waits for what the next server has is told");
-	r->away.place = RUN_QUEUE;
+	r->remote.place = RUN_QUEUE;
 	runs_leave(runs());
 	is_int(it.notices[NOTICE_LEFT], 1, "of what others have it is not");
-	r->away.place = RUN_HERE;
+	r->remote.place = RUN_HERE;
 	runs_interrupt(runs(), false);
 	is_str(run_state_name(r->state), "queued", "it is left waiting");
 	is_int((int64_t)runs_unrecorded(runs()), 0,
 	       "and is nothing that the end waits for");
-	r->taken_over = true;
+	r->remote.taken_over = true;
 	runs_interrupt(runs(), true);
 	is_str(run_state_name(r->state), "queued",
 	       "so is what was taken over, whatever else ends");
-	r->taken_over = false;
+	r->remote.taken_over = false;
 	runs_interrupt(runs(), true);
 	is_str(r->error.code, "RUN_INTERRUPTED", "where all ends it ends");
 	is_gone(r);
@@ -321,12 +321,12 @@ TEST(interrupted)
 	begin();
 	r = placed();
 	it.template.retry.attempts = 1;
-	r->worker = (struct worker *)&it;
+	r->job.worker = (struct worker *)&it;
 	runs_interrupt(runs(), true);
 	is_str(r->error.code, "RUN_INTERRUPTED", "what runs is interrupted");
 	is_str(run_state_name(r->state), "running",
 	       "but has not ended before its worker has");
-	r->worker = NULL;
+	r->job.worker = NULL;
 	sched_over(&runs()->sched, &r->requestor->lane);
 	runs_finish(runs(), r, EV_FAIL);
 	is_gone(r);
@@ -339,17 +339,18 @@ TEST(not_begun)
 
 	begin();
 	r = watched();
-	sched_start(&runs()->sched, &r->queued);
+	sched_start(&runs()->sched, &r->job.queued);
 	run_apply(r, EV_START);
-	r->beginning = true;
+	r->job.beginning = true;
 	runs_interrupt(runs(), false);
 	is_str(run_state_name(r->state), "queued",
 	       "one whose row says just now that it runs waits again");
-	ok(!r->beginning && r->started_ms == 0 && r->attempts.started_ms == 0,
+	ok(!r->job.beginning && r->started_ms == 0 &&
+	       r->attempts.started_ms == 0,
 	   "as if it had never begun");
 	is_int((int64_t)runs_running(runs()), 0, "without a place");
 	is_int((int64_t)alice()->lane.aside, 1, "and is not started here");
-	sched_remove(&runs()->sched, &r->queued);
+	sched_remove(&runs()->sched, &r->job.queued);
 	end();
 }
 

@@ -54,8 +54,8 @@ TEST(places)
 	waiting();
 	need();
 	is_int(q->lane.share, 4, "but no more than the limit is");
-	sched_remove(&it.ctx.runs->sched, &r->queued);
-	sched_remove(&it.ctx.runs->sched, &other->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
+	sched_remove(&it.ctx.runs->sched, &other->job.queued);
 	need();
 	is_int(q->lane.share, 4, "while three wait nothing is given back");
 	end();
@@ -70,8 +70,8 @@ TEST(given_back)
 	other = waiting();
 	need();
 	is_int(q->lane.share, 3, "two that wait have three places");
-	sched_remove(&it.ctx.runs->sched, &r->queued);
-	sched_remove(&it.ctx.runs->sched, &other->queued);
+	sched_remove(&it.ctx.runs->sched, &r->job.queued);
+	sched_remove(&it.ctx.runs->sched, &other->job.queued);
 	runs_share_need(it.ctx.runs, q);
 	is_int(q->lane.share, 0,
 	       "what is given back is used no more before that is known");

@@ -57,8 +57,8 @@ static void often(size_t message, size_t asks, const char *what)
 	store_set_url(own.store, "postgresql:///none?host=/nonexistent");
 	all = run_shows_new(&own, asked);
 	has_guest(it.r);
-	it.r->message = xcalloc(1, message + 1);
-	memset(it.r->message, 'x', message);
+	it.r->progress.message = xcalloc(1, message + 1);
+	memset(it.r->progress.message, 'x', message);
 	shows = 0;
 	question = asks;
 	run_show(all, it.r, RUN_SHOWN_VIEW, clock_wall_ms() + 600000);

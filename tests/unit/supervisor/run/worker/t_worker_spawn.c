@@ -116,7 +116,7 @@ static bool on_leaving(void *arg, struct run *r, const struct exit_facts *e)
 	(void)arg;
 	left.leavings++;
 	left.alive = worker_is_alive(r);
-	left.was_told = e->have_result && r->result != NULL;
+	left.was_told = e->have_result && r->output.value != NULL;
 	left.said_ms =
 	    e->use.ru_utime.tv_sec * 1000 + e->use.ru_utime.tv_usec / 1000;
 	left.said_kb = e->use.ru_maxrss;
@@ -130,7 +130,7 @@ static void on_gone(void *arg, struct run *r, const struct exit_facts *e)
 	(void)arg;
 	left.gones++;
 	left.gone_kb = e->use.ru_maxrss;
-	ok(r->worker == NULL, "a run has no worker when that is gone");
+	ok(r->job.worker == NULL, "a run has no worker when that is gone");
 }
 
 static void on_child(evutil_socket_t sig, short what, void *arg)
@@ -178,25 +178,25 @@ static void cancel(struct run *r)
 {
 	run_apply(r, EV_CANCEL);
 	worker_cancel(r);
-	ok(r->worker->born->child.pid == 0,
+	ok(r->job.worker->born->child.pid == 0,
 	   "a run is cancelled before its birth is told");
 }
 
 static void offend(struct run *r)
 {
-	worker_violation(r->worker, "it spoke before it was there");
-	ok(r->worker->born->child.pid == 0, "one that offends before that");
+	worker_violation(r->job.worker, "it spoke before it was there");
+	ok(r->job.worker->born->child.pid == 0, "one that offends before that");
 }
 
 static void await_birth(const struct run *r)
 {
-	while (!born_is_alive(r->worker->born))
+	while (!born_is_alive(r->job.worker->born))
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
 static void give_and_end(struct run *r)
 {
-	struct worker *w = r->worker;
+	struct worker *w = r->job.worker;
 
 	await_birth(r);
 	kill(w->born->child.pid, SIGUSR1);

@@ -69,7 +69,7 @@ void begin(void)
 		abort();
 	it.w = xcalloc(1, sizeof(*it.w));
 	it.r = run_new(requestors_of_uid(&it.all, 7), it.template);
-	it.r->worker = it.w;
+	it.r->job.worker = it.w;
 	it.r->limits.output_bytes = 1000;
 	it.r->limits.artifact_bytes = 0;
 	it.r->limits.messages_per_second = 10000;
@@ -107,7 +107,7 @@ void end(void)
 	free(it.w->born);
 	close(it.end);
 	free(it.w);
-	it.r->worker = NULL;
+	it.r->job.worker = NULL;
 	run_free(it.r);
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remote_run.h - a run where several instances share a queue: the owner of the run, and
+ * news of a run of another instance. exec/ and mcp/input/ keep the
+ * members; on one machine all are zero.
+ */
+#ifndef SUPERVISOR_RUN_REMOTE_RUN_H
+#define SUPERVISOR_RUN_REMOTE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/id.h"
+
+struct input_visit;
+struct run;
+
+/* The instance that has the run. */
+enum run_place {
+	RUN_HERE,   /* this instance */
+	RUN_QUEUE,  /* none: the run is in the queue of all instances */
+	RUN_ABROAD, /* another instance: the view of the row is known */
+};
+
+struct remote_run {
+	enum run_place place;
+	bool taken_over; /* the run was queued by another instance */
+	bool pinned;	 /* no other instance can start the run */
+	bool asks_here;	 /* pinned: the waiter here may be asked */
+	bool cancel;	 /* cancelling was asked for, at any place */
+	bool looked;	 /* the row is being read */
+	bool fenced;	 /* the lease ended, and so the worker */
+	bool unheard;	 /* the store sends no news: read the row */
+	bool disowned;	 /* the end here was refused: run_disown() */
+	/* Only visiting clients need the run; the last came at VISIT_MS. */
+	bool visited;
+	int64_t visit_ms; /* mono */
+	int64_t look_ms;  /* mono: the row was last read */
+	/* the number of the last view that watchers were told of */
+	int64_t seq;
+	size_t log_len;
+	int64_t most;  /* store_run.queued_most, until a row is durable */
+	int64_t vtime; /* the turn in the queue; 0: none yet */
+	/* the other instance that queued the run; or "" */
+	char home[ID_SIZE];
+	TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_ABROAD */
+	/* requests here that wait for the run as guests */
+	LIST_HEAD(run_visits, input_visit) visits;
+};
+
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remote_run.h - a run where several instances share a queue: the owner of the run, and
- * news of a run of another instance. exec/ and mcp/input/ keep the
- * members; on one machine all are zero.
+ * news of a run of another instance. exec/ and mcp/input/ keep the members; on one
+ * machine all are zero.
  */
 #ifndef SUPERVISOR_RUN_REMOTE_RUN_H
 #define SUPERVISOR_RUN_REMOTE_RUN_H
@@ -19,9 +19,9 @@ struct run;
 
 /* The instance that has the run. */
 enum run_place {
-	RUN_HERE,   /* this instance */
-	RUN_QUEUE,  /* none: the run is in the queue of all instances */
-	RUN_ABROAD, /* another instance: the view of the row is known */
+	RUN_HERE,   /* the instance of this process */
+	RUN_QUEUE,  /* the queue of all instances */
+	RUN_ABROAD, /* an instance of another process: the row has the view */
 };
 
 struct remote_run {

@@ -439,7 +439,7 @@ int server_loop(struct server *srv)
 	loop_guard_end();
 	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;
 	if (ctx->runs != NULL)
-		runs_leave_others(ctx->runs);
+		runs_end_waits(ctx->runs);
 	sessions_end(ctx->sessions);
 	return srv->exit_status;
 }

@@ -305,6 +305,15 @@ static inline bool run_terminal(const struct run *r)
 }
 
 /*
+ * Is R another server's: known by its row, in the queue of all, or ended here with the
+ * lease, after which another server takes R over?
+ */
+static inline bool run_is_of_others(const struct run *r)
+{
+	return r->remote.place != RUN_HERE || r->remote.fenced;
+}
+
+/*
  * Is R no task, without a waiter, and without a client that may come back with
  * answers?
  */

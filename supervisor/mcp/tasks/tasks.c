@@ -116,7 +116,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 	struct run_result_source a;
 
-	if (n->kind == NOTICE_LEFT && r->remote.place != RUN_HERE) {
+	if (n->kind == NOTICE_LEFT && run_is_of_others(r)) {
 		wait_free(request_take_state(c));
 		request_error(
 		    c, RPC_INTERNAL_ERROR,

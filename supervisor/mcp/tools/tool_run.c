@@ -183,7 +183,7 @@ static void leave(struct request *c, struct run *r)
 	struct tool_run_args *ask = c->state;
 
 	if (ask->mode == MODE_SYNC && !c->as_task && !ask->deduplicated &&
-	    r->task.form == STORE_TASK_NONE && r->remote.place == RUN_HERE) {
+	    r->task.form == STORE_TASK_NONE && !run_is_of_others(r)) {
 		runs_give_up(c->ctx->runs, r);
 		return;
 	}

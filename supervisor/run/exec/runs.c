@@ -173,15 +173,6 @@ void runs_leave(struct runs *s)
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 
-void runs_leave_others(struct runs *s)
-{
-	struct run *r, *after;
-
-	HASH_ITER(hh, s->by_id, r, after)
-		if (!run_terminal(r) && r->remote.place != RUN_HERE)
-			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
-}
-
 void runs_give_up(struct runs *s, struct run *r)
 {
 	if (r->state != RUN_QUEUED || r->remote.place != RUN_HERE)
@@ -205,18 +196,32 @@ void runs_end_now(struct runs *s, bool queued)
 			worker_end(r);
 }
 
-void runs_tell_unrecorded(struct runs *s, const char *errmsg)
+static void tell_unrecorded(struct runs *s, const char *errmsg)
 {
 	struct run *r, *after;
 
-	if (store_is_lost(s->ctx->store)) /* other nodes record these runs */
-		return;
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
 			continue;
 		run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
 						 .unrecorded = errmsg});
 	}
+}
+
+void runs_tell_unrecorded(struct runs *s, const char *errmsg)
+{
+	if (!store_is_lost(s->ctx->store)) /* other nodes record these runs */
+		tell_unrecorded(s, errmsg);
+}
+
+void runs_end_waits(struct runs *s)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (!run_terminal(r) && run_is_of_others(r))
+			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
+	tell_unrecorded(s, "the store had not answered when the server ended");
 }
 
 /*

@@ -148,8 +148,11 @@ void runs_remote_deaf(struct runs *s);
 
 /* The server ends: waiters of queued runs are told by NOTICE_LEFT. */
 void runs_leave(struct runs *s);
-/* The server has ended: waiters of runs that other instances have, or may, are told. */
-void runs_leave_others(struct runs *s);
+/*
+ * The loop has ended: tell waiters of runs that other instances have or may take
+ * over, and waiters of ends that are not recorded.
+ */
+void runs_end_waits(struct runs *s);
 /* R, which waits, and whose caller is there for its end alone, has failed. */
 void runs_give_up(struct runs *s, struct run *r);
 /* As runs_interrupt(), and what runs ends now. */

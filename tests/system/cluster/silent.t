@@ -40,4 +40,29 @@ for my $case ( [ 60_000, qr/answered no heartbeat for 3 s/ ], [ 2000, qr/for lon
 	is( until_true( 'it to be ready again', sub { my $r = readyz($node); $r->{status} == 200 ? $r : undef } )->{status}, 200, '  and then it is again' );
 	$c->stop;
 }
+
+# ---- a server that is stopped while its database does not answer ----
+{
+	my $c = Cluster->new( nodes => 2, templates => \%templates, limits => { drain_timeout_ms => 1000, max_concurrent_runs => 2 } );
+	my $node = $c->node(0);
+	my $by = $node->modern;
+	my @ids = map { $by->ask( run_task_template => { templateId => 'nap', inputs => { ms => $_, n => $_ }, options => { mode => 'sync' } } ) } 500, 60_000;
+
+	$node->log_has(qr/slot=1\b/);
+	my @pids = processes($c);
+	kill STOP => @pids;
+	kill TERM => $node->{pid};
+	for my $id (@ids) {
+		my $answer = $by->answer($id);
+		my $said = json_of( $answer // {} );
+
+		like( $said, qr/STORE_UNAVAILABLE/, 'a call whose end is not recorded is answered before the server ends' );
+		like( $said, qr/run_\w{26}/, '  with the id of the run' );
+	}
+	is( $node->wait_exit, 0, '  and the server ends in order' );
+	kill CONT => @pids;
+	until_true( 'the other server to end the runs', sub { my ($open) = $c->sql('SELECT count(*) FROM runs WHERE ended = 0'); $open == 0 } );
+	$c->node(1)->stop('the other server ends');
+	$c->end_proxy;
+}
 done_testing();

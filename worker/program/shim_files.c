@@ -94,6 +94,22 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
 	return take_answer(s, n, id);
 }
 
+/* Does PATH lead out of the folder in which PATH begins? */
+static bool does_path_leave(const char *path)
+{
+	int depth = 0;
+	size_t n;
+
+	for (; *path != '\0' && depth >= 0; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (n == 2 && memcmp(path, "..", 2) == 0)
+			depth--;
+		else if (n > 0 && (n != 1 || *path != '.'))
+			depth++;
+	}
+	return depth < 0;
+}
+
 /*
  * On tmpfs each name is in the kernel's cache. A name that is not there is looked for
  * under the lock of the folder, which a process of the program may have.
@@ -114,7 +130,9 @@ int shim_open_below(int at, const char *path, uint64_t flags)
 	}
 	if (fd >= 0)
 		return (int)fd;
-	return errno == EAGAIN ? -ENOENT : -errno;
+	if (errno != EAGAIN)
+		return -errno;
+	return does_path_leave(path) ? -EXDEV : -ENOENT;
 }
 
 /* Send the rest of FD's SIZE bytes; a file that shrank is filled with zeros. */

@@ -49,7 +49,8 @@ sub order_swapped {
 	return $tells ? "$second\n$first" : undef;
 }
 
-# The small bugs that TEXT of FILE can have: {file, function, line, kind, at, old, new}, in the order of their places.
+# The small bugs that TEXT of FILE can have: {file, function, line, kind, at, old, new, nth}, in the
+# order of their places; the nth of a function that replaces old by new.
 sub mutants_of {
 	my ($file, $text) = @_;
 	my $code = masked($text);
@@ -72,7 +73,10 @@ sub mutants_of {
 			}
 		}
 	}
-	return sort { $a->{at} <=> $b->{at} || $a->{kind} cmp $b->{kind} } @made;
+	@made = sort { $a->{at} <=> $b->{at} || $a->{kind} cmp $b->{kind} } @made;
+	my %nth;
+	$_->{nth} = ++$nth{join "\0", $_->{function}, squeezed($_->{old}), squeezed($_->{new})} for @made;
+	return @made;
 }
 
 # COUNT of @ALL, drawn by SEED: the same for the same tree, whatever perl it is.
@@ -91,7 +95,8 @@ sub mutants_sample {
 
 sub squeezed { $_[0] =~ s/\s+/ /gr =~ s/^ //r }
 
-# Those of PATH that change nothing, as somebody found who looked: lines FILE FUNCTION: OLD => NEW: WHY.
+# Those of PATH that change nothing, as somebody found who looked: lines FILE FUNCTION: OLD => NEW: WHY;
+# FUNCTION/2 is the second place in the function, alone, where OLD can become NEW.
 sub mutants_equivalent {
 	my ($path) = @_;
 	my %why;
@@ -99,13 +104,19 @@ sub mutants_equivalent {
 	open my $in, '<', $path or die "$path: $!\n";
 	while (my $line = <$in>) {
 		next if $line =~ /^\s*(?:#.*)?$/;
-		my ($place, $why) = $line =~ /^(\S+ \w+: .+ => .+?): ([^:]+)$/ or die "$path:$.: this is no line of an equivalent bug\n";
+		my ($place, $why) = $line =~ /^(\S+ \w+(?:\/\d+)?: .+ => .+?): ([^:]+)$/ or die "$path:$.: this is no line of an equivalent bug\n";
 		chomp($why{$place} = $why);
 	}
-	return sub { my ($m) = @_; $why{"$m->{file} $m->{function}: " . squeezed($m->{old}) . ' => ' . squeezed($m->{new})} };
+	return sub {
+		my ($m) = @_;
+		my $text = squeezed($m->{old}) . ' => ' . squeezed($m->{new});
+
+		return $why{"$m->{file} $m->{function}: $text"} // $why{"$m->{file} $m->{function}/$m->{nth}: $text"};
+	};
 }
 
-# {file => [tests]} of PATH: lines FILE TEST..., the tests that run most of it.
+# {file or folder => [tests]} of PATH: lines FILE TEST..., the tests that run most of it, and
+# FOLDER/ TEST..., those that run most of the files below it.
 sub mutants_near {
 	my ($path) = @_;
 
@@ -114,15 +125,19 @@ sub mutants_near {
 }
 
 # The tests that may notice a bug in FILE, nearest first: its own unit test, those that run
-# most of it (of NEAR), those that notice the bugs of the lists (@listed) in that file, then
-# in its folder by how often; MOST at most.
+# most of it (of NEAR), those that notice the bugs of the lists (@listed) in that file, those
+# that run most of its folder, or of the nearest above that NEAR has, then those that notice
+# the bugs in its folder by how often; MOST at most.
 sub mutants_tests {
 	my ($file, $most, $is_test, $near, @listed) = @_;
 	my ($folder, $module) = $file =~ m{^(.*)/([^/]+)\.c$} or return;
 	my (%often, %seen);
+	my @parts = split m{/}, $folder;
+	my ($of) = grep { $near->{$_} } map { join('/', @parts[0 .. $_]) . '/' } reverse 0 .. $#parts;
 	my @near = grep { $is_test->($_) } "t_$module", @{ $near->{$file} // [] };
 
 	push @near, map { @{ $_->{by} } } grep { $_->{file} eq $file } @listed;
+	push @near, @{ $near->{$of} } if defined $of;
 	$often{$_}++ for map { @{ $_->{by} } } grep { $_->{file} =~ m{^\Q$folder\E/} } @listed;
 	push @near, sort { $often{$b} <=> $often{$a} || $a cmp $b } keys %often;
 	@near = grep { !$seen{$_}++ } @near;

@@ -73,12 +73,20 @@ my $same = File::Temp->new;
 print $same "# why\nbase/x.c first: && => ||: n is never 1 here\n";
 close $same;
 is_deeply([map { mutants_equivalent("$same")->($_) // () } @made], ['n is never 1 here'], 'a bug that changes nothing is known by its place and text');
+my @twice = mutants_of('base/x.c', "int f(int a)\n{\n\treturn a < 1 || a < 2 || g(a < 3);\n}\n");
+my $second = File::Temp->new;
+
+print $second "base/x.c f/2: < => <=: why\n";
+close $second;
+is_deeply([map { mutants_equivalent("$second")->($_) // 0 } grep { $_->{old} eq '<' } @twice], [0, 'why', 0], 'one of several alike by which of them it is');
 ok(eval { mutants_equivalent('tests/mutate/equivalent'); 1 }, 'the list of bugs that change nothing can be read');
 is_deeply([mutants_tests('base/x.c', 4, sub { $_[0] =~ /^[tn]_x/ }, {'base/x.c' => [qw(n_x gone.t)]}, {file => 'base/y.c', by => [qw(t_y a.t)]},
                          {file => 'base/x.c', by => ['b.t']}, {file => 'base/z.c', by => [qw(a.t c.t)]})], [qw(t_x n_x b.t a.t)],
           'the tests of a bug are those of its file, then those of its folder by how often they notice');
+is_deeply([mutants_tests('a/b/x.c', 4, sub { $_[0] =~ /^n_/ }, {'a/' => ['n_a'], 'a/b/' => ['n_b'], 'a/b/x.c' => ['n_x']},
+                         {file => 'a/b/y.c', by => ['n_y']})], [qw(n_x n_b n_y)], 'between them those of the nearest folder above');
 my $near = mutants_near('tests/mutate/near');
 
-is_deeply([grep { !-f } keys %$near], [], 'each file whose tests are known is there');
+is_deeply([grep { !(m{/\z} ? -d : -f) } keys %$near], [], 'each file and folder whose tests are known is there');
 is_deeply([grep { !mutant_test($_) } map { @$_ } values %$near], [], 'and each test');
 done_testing();

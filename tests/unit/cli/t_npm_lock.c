@@ -33,6 +33,8 @@ static const struct {
 	const char *packages, *clean;
 } good[] = {
     {"", ""},
+    {"\"\":{\"name\":\"p\",\"version\":\"1.0.0\",\"license\":\"MIT\"}",
+     "\"\":{\"name\":\"p\",\"version\":\"1.0.0\"}"},
     {A(""), A("")},
     {A(",\"license\":\"MIT\",\"hasInstallScript\":true,\"bin\":{\"a\":\"a\"}"),
      A("")},

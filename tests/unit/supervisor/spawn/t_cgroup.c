@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "ipc/zygote_proto.h"
 #include "supervisor/spawn/cgroup_private.h"
 #include "tests/unit/tap.h"
 
@@ -262,6 +263,23 @@ static void shares(void)
 	cgroup_run_end(2, &use);
 }
 
+/* The end of a run that never had a group ends nobody in the others' groups. */
+static void ends_none(void)
+{
+	struct cgroup_use use;
+	int go[2], status;
+	pid_t pid = child(go, burn);
+
+	cgroup_place(CGROUP_LUA, pid);
+	cgroup_run_end(ZYGOTE_PROTO_SLOTS - 1, &use);
+	(void)!write(go[1], "", 1);
+	close(go[1]);
+	waitpid(pid, &status, 0);
+	is_int(status, 0, "a run without a group ends no other's processes");
+	ok(use.cpu_user_us == -1 && use.peak_bytes == -1,
+	   "and nothing is known of what the run used");
+}
+
 /* As somebody may who tidies up. */
 static void remove_group(const char *name)
 {
@@ -341,6 +359,7 @@ static void live(void)
 	run_in(3, &big, fork_eight, &use);
 	is_int(use.refused, 0, "and not the next one's");
 	shares();
+	ends_none();
 	remove_group("run-3");
 	run_in(3, &big, burn, &use);
 	ok(use.cpu_user_us < 0 || use.cpu_user_us + use.cpu_system_us >= 90000,

@@ -68,7 +68,7 @@ static void send_run(const struct heard *h)
 	    .artifact_bytes = MIB,
 	    .messages_per_second = 10000,
 	    .code_bytes = strlen(h->t.code),
-	    .inputs_bytes = strlen(inputs),
+	    .inputs_bytes = strlen(inputs) - h->t.more,
 	    .head = {buf_data(&body), at},
 	};
 	send_msg(h, &m);

@@ -49,6 +49,7 @@ struct trial {
 	size_t memory;
 	size_t output;
 	bool refuse; /* artifacts */
+	size_t more; /* bytes that the run is sent beyond those promised */
 	/* SEQ 0: an artifact; NULL: those are answered, questions never */
 	void (*on_ask)(struct heard *h, uint32_t seq);
 	void (*on_drop)(struct heard *h, uint32_t seq);

@@ -278,8 +278,17 @@ static void check_random(void)
 	free(b);
 }
 
-static const struct table tables[] = {
-    TABLE(errors), TABLE(cancels), TABLE(talk), TABLE(artifacts), {0}};
+static const struct trial broken[] = {
+    {.name = "more inputs than were promised end the worker",
+     .code = T("return 1"),
+     .want = "STATUS:100",
+     .inputs = "{} ",
+     .more = 1},
+};
+
+static const struct table tables[] = {TABLE(errors), TABLE(cancels),
+				      TABLE(talk),   TABLE(artifacts),
+				      TABLE(broken), {0}};
 
 int main(void)
 {

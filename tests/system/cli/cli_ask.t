@@ -251,6 +251,9 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 		$r = talk(['run', 'file', @there], qr/"file"/ => "$line\n");
 		is($r->{out}, qq("from a file\\n"\n), "a file is asked for, too: $line") or diag($r->{err});
 	}
+	$r = talk(['run', 'file', @there, '-i', 'file=@text']);
+	is($r->{out}, qq("from a file\\n"\n), 'who gave all that are required') or diag($r->{err});
+	unlike($r->{err}, qr/not given/, '... is asked for none');
 	said($cli->run(['run', 'needs', @there, '-i', 'n=3']), 2, qr/the input "token" is missing/, 'without a terminal the server says what is missing');
 }
 

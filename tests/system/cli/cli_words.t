@@ -197,6 +197,23 @@ for (['rounds', {type => 'object', allOf => [{'$ref' => '#/$defs/a'}], '$defs' =
 	waitpid $pid, 0;
 }
 
+# ---- a list that comes in several pages ----
+{
+	my $cli = Cli->new;
+	my $path = "$cli->{root}/fake";
+	my $pid = fake_server($path, list_task_templates => sub {
+		my $at = $_[0]{offset} // 0;
+
+		return {templates => [{templateId => "t$at", version => '1.0.0', name => "t$at", description => 'one', limits => {},
+			inputsSchema => {type => 'object'}, outputsSchema => {}}], $at < 2 ? (nextOffset => $at + 1) : ()};
+	});
+	my $r = $cli->run(['template', 'ls', '--json', '--socket', $path]);
+
+	is_deeply([map { $_->{templateId} } @{ json_to($r->{out} || '[]') }], [qw(t0 t1 t2)], 'all pages are listed') or diag($r->{err});
+	kill KILL => $pid;
+	waitpid $pid, 0;
+}
+
 # ---- help ----
 {
 	my $cli = Cli->new;

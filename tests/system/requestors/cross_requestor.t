@@ -60,6 +60,14 @@ my $art = $ada->get($over)->{artifacts}[0]{artifactId};
 my %unknown = (run => 'run_' . 'a' x 26, art => 'art_' . 'a' x 26);
 my $socket = Client->new($s)->greeted;
 
+{
+	my ($complete) = grep { $_->[0] eq 'completion/complete' } @ways;
+	my $bob = $s->client('bob')->greeted;
+
+	$bob->call($complete->[0], json_to(json_of($complete->[1]) =~ s/RUN/$unknown{run}/r));
+	ok($s->log_has(qr/requestor=bob lookups_failed=1$/m), 'a run that is none, whose artifacts are to be completed, is counted');
+}
+
 # The same of MCP 2026-07-28, where it is asked for in another way.
 sub modern_answers {
 	my ($c, $run, $art) = @_;

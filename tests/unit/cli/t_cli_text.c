@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/duration.h"
 #include "cli/progress.h"
@@ -44,6 +45,54 @@ TEST(limits)
 
 		is_str(got, cases[i].want, "how much it needed");
 		free(got);
+		json_object_put(o);
+	}
+}
+
+/* ---- artifacts that were not kept ---- */
+
+static void add_line(void *arg, const char *line)
+{
+	buf_printf(arg, "%s\n", line);
+}
+
+TEST(lost_artifacts)
+{
+	static const struct {
+		const char *view, *want;
+	} cases[] = {
+	    {"{\"missingArtifacts\":["
+	     "{\"name\":\"a\",\"errorCode\":\"X\",\"message\":\"full\"},"
+	     "{\"name\":\"b\",\"errorCode\":\"X\",\"message\":\"full\"},"
+	     "{\"name\":\"c\",\"errorCode\":\"Y\",\"message\":\"gone\"}]}",
+	     "not kept: a, b: full\nnot kept: c: gone\n"},
+	    {"{\"missingArtifacts\":[{\"name\":\"a\",\"message\":\"full\"},"
+	     "{\"name\":\"b\",\"message\":\"gone\"}]}",
+	     "not kept: a: full\nnot kept: b: gone\n"},
+	    {"{\"missingArtifacts\":["
+	     "{\"name\":\"a\",\"errorCode\":\"X\",\"message\":\"2 of 1\","
+	     "\"details\":{\"limit\":\"artifacts\"}},"
+	     "{\"name\":\"b\",\"errorCode\":\"X\",\"message\":\"3 of 1\","
+	     "\"details\":{\"limit\":\"artifacts\"}},"
+	     "{\"name\":\"c\",\"errorCode\":\"X\",\"message\":\"9 of 8\","
+	     "\"details\":{\"limit\":\"artifact_bytes\"}}]}",
+	     "not kept: a, b: 2 of 1\nnot kept: c: 9 of 8\n"},
+	    {"{\"error\":{\"message\":\"the disk is full\"},"
+	     "\"missingArtifacts\":[{\"name\":\"a\",\"errorCode\":\"X\","
+	     "\"message\":\"the disk is full\"}]}",
+	     "not kept: a\n"},
+	    {"{}", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *o = parse(cases[i].view);
+		struct buf got = {0};
+
+		lost_artifacts_print(o, add_line, &got);
+		buf_add(&got, "", 1);
+		is_str(buf_data(&got), cases[i].want,
+		       "a line for each reason: %s", cases[i].view);
+		buf_fini(&got);
 		json_object_put(o);
 	}
 }

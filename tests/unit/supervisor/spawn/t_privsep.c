@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_privsep.c - what the keeper starts: what its own view allows, nothing else. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,16 @@ static char *at(const char *before, const char *after)
 	if (n == ARRAY_LEN(all))
 		abort();
 	return all[n++] = xasprintf("%s%s%s", before, root, after);
+}
+
+/* How many of the first 64 descriptors are open. */
+static int descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 64; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
 }
 
 static void make_folders(void)
@@ -187,6 +198,7 @@ static void allows(void)
 	     "nor a name that begins so"},
 	};
 	struct config *strict = configured(false), *weak = configured(true);
+	int before = descriptors();
 	char *none[] = {NULL};
 	const struct {
 		char *arg;
@@ -222,6 +234,7 @@ static void allows(void)
 		       "%s %s shown", shown[i].name,
 		       shown[i].is ? "is" : "is not");
 	}
+	is_int(descriptors(), before, "each folder looked at is closed again");
 	config_free(strict);
 	config_free(weak);
 }

@@ -171,6 +171,60 @@ $s->init;
 }
 $s->stop;
 
+# ---- one large result that many wait for ----
+
+my $MANY = 250;
+
+# Read the answers to ALL side by side until the server closes: how many have which
+# status, and are whole, as a stream or as one body.
+sub told {
+	my (@all) = @_;
+	my %how;
+
+	until_true('the ends of all answers', sub {
+		@all = grep {
+			my ($c, $n) = ($_);
+
+			while ($n = sysread $c->{fh}, my $some, 1 << 18) {
+				$c->{first} //= substr $some, 0, 12;
+				$c->{tail} = substr(($c->{tail} // '') . $some, -16);
+				$c->{got} += $n;
+			}
+			$how{($c->{first} // 'nothing') . ($c->{got} > 2 << 20 && $c->{tail} =~ /\}\s*(?:0\r\n\r\n)?\z/ ? ' whole' : " with $c->{got} bytes")}++ if defined $n;
+			!defined $n;
+		} @all;
+		return !@all;
+	});
+	return \%how;
+}
+
+$s = Http->new(templates => {%TEMPLATES, large => {code => 'return function() return {text = string.rep("x", 2 << 20)} end',
+	inputsSchema => {type => 'object'}, limits => {maxOutputBytes => 4 << 20}}},
+	       tokens => {eve => 'e', ada => 'a'}, limits => {}, config => "[limits]\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 2\n");
+$ada = $s->client('ada')->greeted;
+$eve = $s->client('eve')->greeted;
+%EVE = ('Mcp-Session-Id' => $eve->{session}, 'MCP-Protocol-Version' => '2025-11-25');
+{
+	my $large;
+	my @before = map { $large = $eve->tool(run_task_template => {templateId => $_, inputs => {}, options => {mode => 'async'}})->{view}{runId} } qw(naps naps large);
+	my @open = map { post($s, 'e', '{"jsonrpc":"2.0","id":"w' . $_ . '","method":"tools/call","params":{"name":"get_task_run","arguments":{"runId":"' . $large . '","waitMs":30000}}}', {%EVE, Connection => 'close'}) } 1 .. $MANY;
+
+	is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', "while $MANY wait for one end, somebody else is answered");
+	$eve->tool(cancel_task_run => {runId => $_}) for @before[0, 1];
+	is($eve->ended($large)->{status}, 'succeeded', '…which comes, with 2 MiB');
+	is($ada->run_sync(echo => {n => $_})->{result}{n}, $_, '…and runs while all are told') for 1 .. 3;
+	is_deeply(told(@open), {'HTTP/1.1 200 whole' => $MANY}, '…which all are, whole');
+	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, '…and nobody else was refused');
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
+	$_->hang_up for @open;
+	is($eve->end, 204, '…and with the session end the last messages of its streams');
+	ok(until_true('nothing of it to be counted', sub {
+		kill USR1 => $s->{pid};
+		return (($s->log_text =~ /requestor=eve status=ok running=0 .*memory_bytes=(\d+)/g)[-1] // 'no line') eq '0';
+	}), '…whereupon nothing of it is counted');
+}
+$s->stop;
+
 # ---- questions, lines that wait for a thread, and all kinds at once ----
 my $ASKS = <<'LUA';
 return function(run, i)

@@ -188,7 +188,7 @@ static const struct filter_table worker = {.rules = worker_rules,
 				 zygote = {.rules = zygote_rules,
 					   .n = ARRAY_LEN(zygote_rules)};
 
-#define TABLES_MAX 5
+#define TABLES_MAX 6
 
 static const struct {
 	uint32_t otherwise; /* for calls that are in none of its tables */
@@ -208,17 +208,19 @@ static const struct {
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, .tables = {&filter_no_locks}},
 #ifndef __SANITIZE_ADDRESS__
     [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS,
-			.tables = {&filter_shared, &filter_browser,
-				   &filter_options, &filter_internet_options}},
+			.tables = {&filter_shared, &filter_advice,
+				   &filter_browser, &filter_options,
+				   &filter_internet_options}},
 #else /* the sanitizer's runtime makes more calls at its end */
     /* not its rules' errno: libseccomp refuses a rule like the default */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
-			.tables = {&filter_shared, &filter_browser,
-				   &filter_options, &filter_internet_options}},
+			.tables = {&filter_shared, &filter_advice,
+				   &filter_browser, &filter_options,
+				   &filter_internet_options}},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS),
-		      .tables = {&filter_shared, &filter_names, &filter_options,
-				 &filter_internet_options,
+		      .tables = {&filter_shared, &filter_advice, &filter_names,
+				 &filter_options, &filter_internet_options,
 				 &filter_address_options}},
 };
 

@@ -28,7 +28,7 @@ static const int shared_calls[] = {
     /* Connections to the internet. */
     SYS(connect), SYS(getsockname), SYS(getsockopt),
     /* malloc, and stacks that cannot be executed. */
-    SYS(brk), SYS(munmap), SYS(mremap), SYS(madvise),
+    SYS(brk), SYS(munmap), SYS(mremap),
     /* Time, random numbers, its own signals, the end of children. */
     SYS(gettimeofday), SYS(time), SYS(getrandom), SYS(getpid), SYS(gettid),
     SYS(rt_sigprocmask), SYS(rt_sigaction), SYS(rt_sigreturn),

@@ -98,6 +98,9 @@ extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
 /* of paddock-browser and its resolver both, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
 
+/* madvise(2), of programs, builds, paddock-browser and its resolver */
+extern const struct filter_table filter_advice;
+
 /* setsockopt(2): on all sockets, on those of the internet, and of netlink. */
 extern const struct filter_table filter_options, filter_internet_options,
     filter_address_options;

@@ -164,15 +164,6 @@ static const int violations[] = {
 		}                                                              \
 	}
 #define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and the like */
-/* N of them from FIRST on; N is a power of two and divides FIRST. */
-#define ADVICE(first, n)                                                       \
-	{                                                                      \
-		SYS(madvise), ALLOW, 1,                                        \
-		{                                                              \
-			MASKED(2, UINT32_MAX - ((n)-1), first)                 \
-		}                                                              \
-	}
-
 #define RWF_FLAGS (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND)
 #define FADVISE(advice, action)                                                \
 	{                                                                      \
@@ -207,6 +198,28 @@ static const int violations[] = {
 #define STACK_FROM (UINT64_C(1) << 63)
 #endif
 
+/* N of them from FIRST on; N is a power of two and divides FIRST. */
+#define ADVICE(first, n)                                                       \
+	{                                                                      \
+		SYS(madvise), ALLOW, 1,                                        \
+		{                                                              \
+			MASKED(2, UINT32_MAX - ((n)-1), first)                 \
+		}                                                              \
+	}
+
+/*
+ * All advice on memory but MADV_MERGEABLE, by which runs could see each other's
+ * pages, MADV_COLD and MADV_PAGEOUT, by which those of a file would go that all runs
+ * of a user share, and MADV_COLLAPSE, for which the kernel's own threads work on all
+ * processors.
+ */
+static const struct filter_rule advice[] = {
+    ADVICE(0, 8),  ADVICE(8, 4),  ADVICE(14, 2),  ADVICE(16, 4),
+    ADVICE(22, 2), ADVICE(24, 1), ADVICE(102, 2),
+};
+
+const struct filter_table filter_advice = FILTER_RULES(advice);
+
 static const struct filter_rule by_argument[] = {
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAPS_REFUSED, MAP_GROWSDOWN)}},
@@ -225,19 +238,6 @@ static const struct filter_rule by_argument[] = {
      ALLOW,
      2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
-    /*
-     * all but MADV_MERGEABLE, by which runs could see each other's pages,
-     * MADV_COLD and MADV_PAGEOUT, by which those of a file would go that all runs
-     * of a user share, and MADV_COLLAPSE, for which the kernel's own threads work
-     * on all processors
-     */
-    ADVICE(0, 8),
-    ADVICE(8, 4),
-    ADVICE(14, 2),
-    ADVICE(16, 4),
-    ADVICE(22, 2),
-    ADVICE(24, 1),
-    ADVICE(102, 2),
     MKNOD(mknod, 1, S_IFIFO, ALLOW),
     MKNOD(mknodat, 2, S_IFIFO, ALLOW),
     MKNOD(mknod, 1, S_IFCHR, DENY(EPERM)),
@@ -416,9 +416,10 @@ static const struct filter_table local = FILTER_RULES(by_argument),
 
 /* All that have arguments: of a program, and of a build. */
 static const struct filter_table *const of_program[] = {
-    &local, &counts, &filter_options, &no_sockets};
+    &local, &filter_advice, &counts, &filter_options, &no_sockets};
 static const struct filter_table *const of_build[] = {
-    &local, &no_counts, &filter_options, &filter_internet_options, &network};
+    &local,	     &filter_advice,	       &no_counts,
+    &filter_options, &filter_internet_options, &network};
 
 static int add_tables(scmp_filter_ctx ctx, const struct filter_table *const *t,
 		      size_t n)

@@ -61,7 +61,7 @@ my $of_program = read_file('sandbox/filter_program.c') . read_file('sandbox/filt
 my %refused = map { ($_ => 1) }
     map { $of_program =~ /#define $_\b((?:.*\\\n)*.*)/ ? $1 =~ /\b((?:MAP|CLONE)_\w+)/g : () } qw(MAPS_REFUSED NEW_NAMESPACES NOT_CLONED);
 my %advised = map { my ($first, $n) = @$_; map { ($_ => 1) } $first .. $first + $n - 1 }
-    map { [split /,/] } $of_program =~ /^\s*ADVICE\((\d+, \d+)\),/mg;
+    map { [split /,/] } $of_program =~ /\bADVICE\((\d+, \d+)\),/g;
 my %followed = map { ($_ => 1) } $of_program =~ /^\s*FADVISE\((\w+), (?:ALLOW|SCMP_ACT_ERRNO\(0\))\)/mg;
 
 for my $call (keys %value) {
@@ -105,6 +105,10 @@ is_deeply([grep { !$allowed{$_} && !$command{$_} && !$unknown{$_} } sort keys %r
 my @any_flags = grep { !/filter_birth/ } map { my $call = $_; map { "$call of $_" } plain($call) }
     qw(sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg);
 
+# Advice on memory, in the same way.
+my @any_advice = grep { !/filter_birth/ && read_file($_) =~ /^\w+\s+madvise\s+ALLOW$/m } glob 'tests/unit/sandbox/golden/filter_*.txt';
+
 sub plain { return grep { read_file($_) =~ /^\w+\s+$_[0]\s+ALLOW$/m } @{$allowed{$_[0]}} }
 is_deeply(\@any_flags, [], 'messages of sockets are looked at for MSG_OOB');
+is_deeply(\@any_advice, [], 'and no filter follows whatever advice on memory');
 done_testing();

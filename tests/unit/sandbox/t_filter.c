@@ -379,6 +379,9 @@ static const struct attempt names_attempts[] = {
      SYS_mmap,
      ENOSYS,
      {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
+    {"give memory back", SYS_madvise, 0, {0, 0, MADV_DONTNEED}},
+    {"merge memory with others'", SYS_madvise, ENOSYS, {0, 0, MADV_MERGEABLE}},
+    {"pages of a file out", SYS_madvise, ENOSYS, {0, 0, 21 /* PAGEOUT */}},
 };
 
 /* paddock-browser ends by one. */
@@ -390,6 +393,9 @@ static const struct attempt browser_attempts[] = {
      SYS_mmap,
      KILLED,
      {0, 4096, RW, ANON | MAP_GROWSDOWN, -1, 0}},
+    {"give memory back", SYS_madvise, 0, {0, 0, MADV_DONTNEED}},
+    {"merge memory with others'", SYS_madvise, KILLED, {0, 0, MADV_MERGEABLE}},
+    {"pages of a file out", SYS_madvise, KILLED, {0, 0, 21 /* PAGEOUT */}},
 };
 
 /* Nothing lies where the path has to, so that nothing is executed there either. */

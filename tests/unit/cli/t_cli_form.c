@@ -24,6 +24,7 @@ static const char schema_text[] =
     "\"string\",\"enum\":[\"a\",\"b b\",\"c\"]}},"
     "\"t\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"r\",\"title\":"
     "\"Dark red\"},{\"const\":\"g\",\"title\":\"Green\"}]}},"
+    "\"last\":{\"enum\":[\"2\",\"x\"]},"
     "\"level\":{\"enum\":[1,\"two\",null]},"
     "\"nums\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"},"
     "\"maxItems\":2},"
@@ -111,6 +112,7 @@ static const struct {
     {"m", "1 4", NULL, "numbers of 1 to 3"},
     {"m", ",", NULL, "it has to be "},
     {"t", "Dark red,2", "[\"r\",\"g\"]", NULL},
+    {"last", "2", "\"x\"", NULL},
     {"level", "1", "1", NULL},
     {"level", "two", "\"two\"", NULL},
     {"level", "3", "null", NULL},

@@ -141,8 +141,7 @@ const struct selftest selftests[] = {
     {PYTHON, "cores", "its own limit of cores", NULL, "\"refused\"", 0},
     {PYTHON, "socket_buffers", "larger buffers of sockets", NULL,
      "\"as it was\"", 0},
-    {PYTHON, "executions", "files executed without end", NULL,
-     "\"EAGAIN\"", 0},
+    {PYTHON, "executions", "files executed without end", NULL, "\"EAGAIN\"", 0},
     {PYTHON, "memory", "all memory, by several processes", LIMIT, MEMORY, 0},
     {PYTHON, "threads", "a thread bomb", SELFTEST_ENDS, NULL, 3000},
 

@@ -25,7 +25,7 @@ struct server {
 	bool told_ready;
 	int exit_status;
 	unsigned failed_turns; /* of the loop, in a row */
-	bool stopped; /* the loop is to end */
+	bool stopped;	       /* the loop is to end */
 	/* Set after the start. Called when the cage has been measured and is
 	   good enough. */
 	void (*on_ready)(void *arg);

@@ -115,7 +115,7 @@ struct requestor {
 	/* the memory that the server keeps for the requestor */
 	struct memory_account memory;
 	struct usual usual; /* how long the runs take */
-	UT_hash_handle hh; /* entry in requestors.by_name */
+	UT_hash_handle hh;  /* entry in requestors.by_name */
 };
 
 /*

@@ -22,14 +22,15 @@
 #include "supervisor/store/store_impl.h"
 
 /* What makes a file of SQLite's one of version 7 again, but for its number. */
-#define HELP_VERSION_7                                                         \
-	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"             \
-	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
-	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
-	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
-	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"                \
-	STORE_RUN_ADDED(HELP_DROP_COLUMN, )
-#define HELP_DROP_COLUMN(t, n, name, ...) "ALTER TABLE runs DROP COLUMN " #name ";"
+#define HELP_VERSION_7                                                           \
+	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"               \
+	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"            \
+	"DROP INDEX uploads; DROP INDEX uploads_over;"                           \
+	"ALTER TABLE artifacts DROP COLUMN upload;"                              \
+	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;" STORE_RUN_ADDED( \
+	    HELP_DROP_COLUMN, )
+#define HELP_DROP_COLUMN(t, n, name, ...)                                      \
+	"ALTER TABLE runs DROP COLUMN " #name ";"
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096

@@ -61,8 +61,9 @@ TEST(none)
 	all.most = 0;
 	ok(memory_take(&a, 10 * (size_t)MOST), "nor while there is none");
 	memory_give(&a, 10 * (size_t)MOST);
-	is_int(memory_of(1 << 30), 672 << 20,
-	       "of a process's memory clients fill what is left by its own part");
+	is_int(
+	    memory_of(1 << 30), 672 << 20,
+	    "of a process's memory clients fill what is left by its own part");
 	is_int(memory_of_results(1 << 30), 224 << 20, "  and by results");
 	is_int(memory_of(128 << 20) + memory_of_results(128 << 20), 80 << 20,
 	       "its own part is 48 MiB at least");

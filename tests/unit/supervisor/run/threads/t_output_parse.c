@@ -32,8 +32,7 @@ static struct output_parse_job *read_one(const char *text, bool is_reply)
 	memset(&got, 0, sizeof(got));
 	told = 0;
 	return output_parse(thread_pool, NULL, xstrdup(text), strlen(text),
-			    values_max,
-			    is_reply, on_read, NULL);
+			    values_max, is_reply, on_read, NULL);
 }
 
 static void settle(void)

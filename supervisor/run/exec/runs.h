@@ -20,21 +20,23 @@
 struct context;
 struct runs;
 
-/* What is above runs and serves them. */
+/* Functions of higher modules, which server.c sets. */
 struct runs_ops {
-	/* Is there what T needs beside a worker? Else R says what. */
+	/* Can T run here, beside a worker? False: R says what is missing. */
 	bool (*may_run)(const struct template *t, const struct config *config,
 			struct tool_error *r);
-	/* what templates ask for; NULL: is refused */
+	/* questions of templates; NULL: refused */
 	worker_on_question on_ask;
 	worker_on_drop on_drop;
-	/* What clients say at other machines: may any be read, and is in RES. */
+	/* May answers of clients at other servers be read? RES brings them. */
 	bool (*wants_letters)(struct context *ctx);
 	void (*on_letters)(struct context *ctx, const struct store_result *res);
-	/* What R asks of clients, for those there: JSON, the caller's; NULL: nothing. */
+	/* Returns R's questions for clients of other servers: JSON, the caller's; or NULL. */
 	char *(*asked)(const struct run *r);
-	/* ROW of another's run that is watched here was read; ROW NULL: its attempt
-	   is over, and the next one is ours. NULL: nobody cares. */
+	/*
+	 * The ROW of a watched run of another server was read. ROW NULL: the attempt
+	 * there is over, and the next attempt is here. A NULL function is not called.
+	 */
 	void (*shown)(struct run *r, const struct store_run *row);
 };
 
@@ -42,66 +44,67 @@ struct runs_ops {
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops);
 void runs_free(struct runs *s); /* every run has ended; NULL is fine */
 
-/* What is asked for, beside template and inputs. Strings are lent. */
+/* The request for a run, beside template and inputs. Strings are *lent*. */
 struct run_wish {
 	int64_t timeout_ms; /* 0: the template's */
 	int64_t ttl_ms;	    /* 0: the server's default */
 	const char *session_id;
-	enum template_trust trust; /* of the session that asks */
-	const char *trace;	   /* traceparent of who asks, or NULL */
-	const char *retried_from;  /* the run that it repeats, or NULL */
+	enum template_trust trust; /* of the calling session */
+	const char *trace;	   /* the call's traceparent, or NULL */
+	const char *retried_from;  /* the repeated run, or NULL */
 	const char *idem_key;
-	const char *idem_digest;    /* with idem_key */
-	enum store_task task_later; /* the same, if others may start it */
-	enum store_task task;	    /* not _NONE: it is a task as well… */
-	int64_t task_ttl_ms; /* …for so long; 0: the server's default */
+	const char *idem_digest; /* with idem_key */
+	enum store_task
+	    task_later;	      /* TASK, if another server may start the run */
+	enum store_task task; /* not _NONE: the run is a task, too */
+	int64_t task_ttl_ms;  /* 0: the server's default */
 	struct json_object *task_capabilities; /* run_task's; lent */
-	/* they, as text: taken, when a run is made; or NULL */
+	/* the inputs as text: *taken* when a run is made; or NULL */
 	char *inputs_text;
 	size_t inputs_len;
-	/* those among them, all found: taken, when a run is made; or NULL */
+	/* files among the inputs, all found: *taken* when a run is made; or NULL */
 	struct run_files *files;
-	bool promised;	/* its id is given away before it ends: store at once */
-	bool asks_here; /* what it asks goes to who waits for this call alone */
+	bool
+	    promised; /* the client gets the id before the end: store at once */
+	bool asks_here; /* questions go to the waiter of this call alone */
 };
 
 /*
  * Create a run of TEMPLATE for REQUESTOR, whose INPUTS (lent) have been
  * validated, and start or queue it. NULL, and R says why: QUEUE_FULL,
- * STORE_UNAVAILABLE. Nobody is told of it before this returns. With
- * wish.promised it is cancelled when its row cannot be written, after a
+ * STORE_UNAVAILABLE. No watcher is told of the run before the function returns. With
+ * wish.promised the run is cancelled when the row cannot be written, after a
  * NOTICE_DURABLE that says so.
  */
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, struct tool_error *r);
 
-/* R, which goes on, is to have a row; a NOTICE_DURABLE says whether it has. */
+/* Write a row of the open run R; a NOTICE_DURABLE tells the outcome. */
 void runs_record(struct runs *s, struct run *r);
 
 /*
- * R, which is no task and has not ended, is to be one, as WISH has it. A
- * NOTICE_TASK follows once that is recorded, or cannot be: then R goes on and is
- * none.
+ * Make the open run R a task, as WISH says. A NOTICE_TASK follows when the task is
+ * recorded, or cannot be recorded: then R goes on and is no task.
  */
 void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish);
 
 /*
- * One that has not been recorded as ended, nor is another instance's by now; NULL:
- * ask the store. Borrowed.
+ * Find a run of this instance whose end is not recorded. NULL: ask the store. The
+ * result is *lent*.
  */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		      const char *id);
 /*
- * ROW's run, which another instance has, for who is to watch it here at once, as if it
- * had been made here; T (a reference is kept) is what it is of. NULL: it has come here
- * since, or has ended. Borrowed.
+ * Return the run of ROW, which another instance has, for a watcher that is added at
+ * once. The run's template is T, of which a reference is kept. NULL: the run has come
+ * here since, or has ended. The result is *lent*.
  */
 struct run *runs_visit(struct runs *s, struct requestor *requestor,
 		       struct template *t, const struct store_run *row);
-/* Is it over, and its worker not gone, or its row not right yet? Then it is not told of. */
+/* Has the run ID ended, while the worker or the row of the end is awaited? */
 bool runs_leaving(const struct runs *s, const char *id);
-/* Anybody's that has a worker, or NULL. */
+/* Find a run of any requestor by ID, if the run has a worker; or NULL. */
 struct run *runs_working(struct runs *s, const char *id);
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 			   const char *template_id, const char *key);
@@ -110,40 +113,42 @@ struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 int runs_cancel(struct runs *s, struct run *r);
 
 /*
- * Take over what instances that died had: what they ran has failed, what waited
- * is queued again, if we serve its requestor and have its template. Now, or when
- * one that is under way is over.
+ * Take over the runs of dead instances: running runs have failed or are tried again,
+ * waiting runs are queued again, if this server serves the requestor and has the
+ * template. A take-over that is under way is awaited first.
  */
 void runs_recover(struct runs *s);
 
-/* The configuration, or templates, have changed: what rests of whom that names no more is
-   over, others are told what we serve now, and what waits may start. */
+/*
+ * The configuration or templates have changed: fail resting runs of removed requestors,
+ * tell other instances what this server serves, and start waiting runs.
+ */
 void runs_reloaded(struct runs *s);
-/* What this instance serves has changed: others in the queue of all are told. */
+/* Tell the other instances that this instance serves other templates or requestors. */
 void runs_serve(struct runs *s);
-/* What waits in the queue of all is for others: nothing of it is kept back. */
+/* Leave all waiting runs of the common queue to other instances. */
 void runs_hand_over(struct runs *s);
 
-/* Somebody may write to us: see now and then. */
+/* Read mail of other instances now and then. */
 void runs_expect_mail(struct runs *s);
-void runs_remote_read(struct runs *s); /* the same, and at once */
+void runs_remote_read(struct runs *s); /* now, and now and then */
 
-/* Start what waits, as far as limits and workers go. */
+/* Start waiting runs, as far as limits and workers go. */
 void runs_pump(struct runs *s);
 
 /*
- * End what runs, as interrupted, and with QUEUED what waits too, unless it was
- * taken over; their rows are asked for. What is left waiting is the next
- * instance's to take over.
+ * End running runs as interrupted, and with QUEUED waiting runs, too, unless taken
+ * over from another instance; rows are written. The next instance takes over
+ * runs that are left waiting.
  */
 void runs_interrupt(struct runs *s, bool queued);
 
-/* The store was asked for something: see from now on whether runs may go on. */
+/* After the first request to the store: watch the lease from now on. */
 void runs_lease_open(struct runs *s);
 
-/* Other instances may nudge us, from the store's first request on… */
+/* Take wake-ups of other instances, after the first request to the store. */
 void runs_remote_open(struct runs *s);
-/* …until the store is about to close what tells us of it. */
+/* Take no more wake-ups, before the store closes their descriptor. */
 void runs_remote_deaf(struct runs *s);
 
 /* The server ends: waiters of queued runs are told by NOTICE_LEFT. */
@@ -153,32 +158,32 @@ void runs_leave(struct runs *s);
  * over, and waiters of ends that are not recorded.
  */
 void runs_end_waits(struct runs *s);
-/* R, which waits, and whose caller is there for its end alone, has failed. */
+/* Fail the waiting run R, whose caller waits for nothing but the end. */
 void runs_give_up(struct runs *s, struct run *r);
-/* As runs_interrupt(), and what runs ends now. */
+/* Do as runs_interrupt(), and end the workers now. */
 void runs_end_now(struct runs *s, bool queued);
 /* Tell the watches of ended runs that the store cannot record them now. */
 void runs_tell_unrecorded(struct runs *s, const char *errmsg);
 
 /*
- * Of a run that awaits input, and whose client has gone to get it: may one more
- * of its requestor's wait so? False: E says why not (QUOTA_EXCEEDED). When its
- * worker can be stopped its time does not pass, and it has no place among the
- * running: when it is to go on it waits for one before what is queued, and when it
- * is cancelled and there is none it has no grace.
+ * May R wait parked for an answer while no client is connected? False: E says why not
+ * (QUOTA_EXCEEDED). The worker of a parked run is stopped if possible: then no time of
+ * the run passes, and the run gives up its place. To go on, the run waits for a place
+ * before queued runs; when cancelled without a place, the run has no grace.
  */
 bool runs_may_park(const struct runs *s, const struct run *r,
 		   struct tool_error *e);
 void runs_park(struct runs *s, struct run *r);
-void runs_unpark(struct runs *s, struct run *r); /* one that is not is fine */
-/* Nobody came in time: it fails with INPUT_TIMEOUT. */
+void runs_unpark(struct runs *s,
+		 struct run *r); /* a run that is not parked is fine */
+/* Fail the parked run R with INPUT_TIMEOUT: no client came in time. */
 void runs_end_parked(struct runs *s, struct run *r);
-/* The server ends, so nobody can: all of them fail with RUN_INTERRUPTED. */
+/* Fail all parked runs with RUN_INTERRUPTED, since the server ends. */
 void runs_drain_parked(struct runs *s);
 
 size_t runs_running(const struct runs *s);
 size_t runs_queued(const struct runs *s);
-/* Those that have begun, until their end is recorded. */
+/* Count begun runs whose end is not recorded. */
 size_t runs_unrecorded(const struct runs *s);
 
 #endif

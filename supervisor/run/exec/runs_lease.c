@@ -13,15 +13,15 @@
 #include "base/os/log.h"
 
 #define LOOK_MS                                                                \
-	250 /* a small part of what is left between our end and others' say */
-#define SOON_MS 20 /* what was killed is about to be reaped */
+	250 /* a small part of the time between the end of a lease and a take-over */
+#define SOON_MS 20 /* killed workers are about to be reaped */
 
 bool runs_have_lease(const struct runs *s)
 {
 	return !s->leaving && store_lease_left_ms(s->ctx->store) > 0;
 }
 
-/* All that have a worker end now. */
+/* End each run that has a worker. */
 static void end_running(struct runs *s)
 {
 	struct run *r, *after;
@@ -40,7 +40,7 @@ static void end_running(struct runs *s)
 	log_error("runs", "lease=over interrupted=%zu", n);
 }
 
-/* ---- what ended with it ---- */
+/* ---- runs that ended with the lease ---- */
 
 bool runs_lease_keeps(struct runs *s, struct run *r)
 {
@@ -57,7 +57,7 @@ bool runs_lease_keeps(struct runs *s, struct run *r)
 	return true;
 }
 
-/* Who was asked to cancel one has done so; the others were interrupted. */
+/* Requests to cancel were answered meanwhile; the other runs were interrupted. */
 void runs_lease_heard(struct runs *s)
 {
 	struct run *r, *after;
@@ -78,7 +78,7 @@ void runs_lease_heard(struct runs *s)
 
 /* ---- taken for dead ---- */
 
-/* All have ended, or are followed by their rows. */
+/* The runs have ended, or are followed by their rows. */
 static void begin_anew(struct runs *s)
 {
 	id_new(s->instance, "inst");
@@ -95,8 +95,8 @@ static void begin_anew(struct runs *s)
 }
 
 /*
- * They go on elsewhere, or have ended there, as their rows say; who waits for one that
- * has none is told that it is not recorded.
+ * Runs with a row go on or have ended at another server, as their rows say. The
+ * waiters of a run without a row are told that the run is not recorded.
  */
 static void drop_waiting(struct runs *s)
 {
@@ -105,7 +105,7 @@ static void drop_waiting(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (r->job.worker != NULL || run_terminal(r) ||
 		    r->remote.disowned)
-			continue; /* or it is followed already */
+			continue; /* a disowned run is followed already */
 		runs_output_drop(s, r);
 		if (r->record.durable) {
 			runs_files_over(s, r);
@@ -132,7 +132,7 @@ static void leave(struct runs *s)
 	drop_waiting(s);
 }
 
-/* ---- each so often ---- */
+/* ---- the timer ---- */
 
 static void look(struct runs *s)
 {

@@ -40,30 +40,30 @@ struct runs {
 	struct runs_remote *mail;
 	struct runs_shares *shares;
 	struct runs_claims *claims;
-	TAILQ_HEAD(runs_abroad, run) abroad; /* another's now, the next first */
+	TAILQ_HEAD(runs_abroad, run)
+	abroad; /* runs of others, the next look first */
 	size_t n_abroad;
-	struct event *abroad_look; /* at them… */
-	int64_t abroad_look_ms;	   /* …when it is due (mono) */
+	struct event *abroad_look; /* reads rows of ABROAD */
+	int64_t abroad_look_ms;	   /* when the look is due (mono) */
 	struct worker_env workers;
 	struct event *lease;	/* NULL: this machine is alone */
-	char instance[ID_SIZE]; /* ours, when it is not the first */
-	bool fenced;		/* it was over when we looked last */
-	bool cut_short;		/* some ended with it, and it is not said how */
-	bool
-	    leaving; /* they are others', and no other may be made until all end */
+	char instance[ID_SIZE]; /* the id, when not the first id */
+	bool fenced;		/* the lease was over at the last look */
+	bool cut_short; /* runs ended with the lease, and how is not known */
+	bool leaving; /* taken for dead: no run is made until all have ended */
 	struct artifact_copies *copies; /* runs_files.c */
-	bool recovering; /* the store looks for dead instances, or will again */
+	bool recovering; /* a take-over is under way, or due again */
 	struct run *by_id;
 	struct sched sched;
-	/* pending: there was no worker of that kind to be had */
+	/* pending: no worker of that runtime could be started */
 	struct event *pause[RUNTIMES];
-	size_t parked;	 /* runs that wait for answers, with nobody there… */
-	size_t stopped;	 /* …and of these, those without a place in SCHED */
-	size_t unlisted; /* without a section, who have made runs */
-	size_t awaited;	 /* rows that somebody is to hear of, whatever comes */
+	size_t parked;	     /* runs that wait for answers without a client */
+	size_t stopped;	     /* parked runs without a place in SCHED */
+	size_t unlisted;     /* requestors without a section that made runs */
+	size_t awaited;	     /* rows whose commit a caller waits for */
 	size_t unrecorded;   /* bytes of views on their way to the disk */
 	struct {	     /* runs_output.c's: large results, as trees */
-		size_t held; /* bytes of memory that they take */
+		size_t held; /* bytes of memory of the trees */
 		TAILQ_HEAD(, reading) waiting; /* for room, the oldest first */
 		struct event *on_room;
 	} trees;
@@ -71,40 +71,40 @@ struct runs {
 
 /* ---- runs.c ---- */
 
-/* A run that somebody is told of later, when it may be forgotten. */
+/* A reference to a run that may be freed before the reference is used. */
 struct run_ref {
 	struct runs *runs;
 	char id[ID_SIZE];
 };
 
 struct run_ref *runs_refer(struct runs *s, const struct run *r);
-/* The run of REF, which is freed; or NULL. */
+/* Return the run of REF, or NULL, and free REF. */
 struct run *runs_referred(struct run_ref *ref);
 struct run *runs_by_id(const struct runs *s, const char *id); /* NULL: none */
 
 /* ---- runs_create.c ---- */
 
-/* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
+/* TIMEOUT_MS and TTL_MS are the caller's wishes; 0: no wish. */
 void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		     int64_t ttl_ms);
 
-/* How long Q's runs are kept; NULL: of somebody who is not known here. */
+/* Return how long Q's runs are kept; NULL: runs of an unknown requestor. */
 int64_t runs_ttl(const struct runs *s, const struct requestor *q);
 
 /* ---- runs_recover.c ---- */
 
 /*
- * A run of ROW, which was another's and waits, is ours: queued, or resting before its
- * next attempt, or over when there is none. NULL: we do not serve it, or it has not
- * what it needs.
+ * Make the waiting run of ROW, which was another instance's, a run of this instance:
+ * queued, resting before the next attempt, or ended when no attempt is left. NULL:
+ * this server does not serve the run, or the row lacks inputs.
  */
 struct run *runs_revive(struct runs *s, const struct store_run *row);
-/* The same of R, which we have known since it was queued. */
+/* Do the same with R, which this server has known since R was queued. */
 void runs_take_back(struct runs *s, struct run *r, const struct store_run *row);
 
 /* ---- runs_park.c ---- */
 
-/* R, whose worker is stopped, has its place again. */
+/* Let the stopped worker of R go on: R has a place again. */
 void runs_go_on(struct runs *s, struct run *r);
 
 /* ---- runs_queue.c ---- */
@@ -113,98 +113,100 @@ void runs_queue_init(struct runs *s);
 void runs_queue_fini(struct runs *s);
 
 void runs_enqueue(struct runs *s, struct run *r);
-/* R waits for something else than its turn, and counts as one that waits. */
+/* Count R as waiting, outside of the order of turns. */
 void runs_enqueue_aside(struct runs *s, struct run *r);
-/* Is there a slot for one more worker, beside those that run or are stopped? */
+/* Is a slot free for one more worker, beside running and stopped workers? */
 bool runs_has_slot(const struct runs *s);
-/* Is there room for one more to run? */
+/* May one more run start? */
 bool runs_can_start(struct runs *s);
-/* The one to start now, or NULL. */
+/* Return the run to start now, or NULL. */
 struct run *runs_next(struct runs *s);
-/* R, whose worker is stopped: could it go on now, or does it wait in line? */
+/* May R, whose worker is stopped, go on now? Else runs_await_place(). */
 bool runs_has_place(struct runs *s, const struct run *r);
 void runs_await_place(struct runs *s, struct run *r);
-/* R, which is next, gets its worker, or goes on. */
+/* Start the next run R, or let R's stopped worker go on. */
 void runs_start(struct runs *s, struct run *r);
-/* R has no worker after all: it is the next to get one, or it failed. */
+/* R got no worker: queue R first, or fail R by ERR. */
 void runs_not_started(struct runs *s, struct run *r, int err);
-/* R, which has its place, gets a worker; FIRST: it had none before. */
+/* Give R, which has a place, a worker; FIRST: R had no worker before. */
 void runs_launch(struct runs *s, struct run *r, bool first);
-/* R is over, or others', before it has begun. */
+/* R ended, or went to another server, before R had begun. */
 void runs_begin_drop(struct runs *s, struct run *r);
-/* This server ends before R, whose row says that it runs, has begun: it waits on,
-   for others, or the next server. */
+/*
+ * The server ends before R has begun, and R's row says running: write R as waiting, for
+ * other servers or the next server.
+ */
 void runs_begin_undo(struct runs *s, struct run *r);
-/* A worker is gone: there is room again. */
+/* Start runs again after a worker has gone. */
 void runs_resume(struct runs *s);
 
 /* ---- runs_files.c ---- */
 
 void runs_files_init(struct runs *s);
 void runs_files_fini(struct runs *s);
-/* Are R's files here, which is next? Else it waits for them, and not in line. */
+/* Are the files of the next run R here? False: R waits for the files aside. */
 bool runs_files_here(struct runs *s, struct run *r);
-void runs_files_over(struct runs *s, struct run *r); /* it has ended */
-/* R begins: whoever deletes its files, they stay, and count, until that. */
+void runs_files_over(struct runs *s, struct run *r); /* R has ended */
+/* Keep the files of R, and their account, until R ends, even when deleted. */
 void runs_files_hold(struct runs *s, struct run *r);
 
 /* ---- runs_output.c ---- */
 
-/* As struct worker_env has them; RUNS are all. */
+/* The callbacks of struct worker_env; RUNS is struct runs. */
 void runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
 bool runs_worker_leaving(void *runs, struct run *r, const struct exit_facts *e);
 void runs_worker_gone(void *runs, struct run *r, const struct exit_facts *e);
-/* R's output is not awaited any more; it goes with the check. */
+/* Stop waiting for R's output, and cancel the check. */
 void runs_output_drop(struct runs *s, struct run *r);
-/* R's output is needed as a tree no more. */
+/* Free the tree of R's output. */
 void runs_output_put(struct runs *s, struct run *r);
 void runs_output_init(struct runs *s);
 void runs_output_fini(struct runs *s);
 
 /* ---- runs_look.c ---- */
 
-/* R, a program's that has its place, is launched if its package is what was loaded. */
+/* Launch R, a run of a program with a place, if the package is as it was loaded. */
 void runs_look(struct runs *s, struct run *r, bool first);
-/* The look at R's package is not awaited any more, if it was: R has no place then. */
+/* Stop waiting for a look at R's package; R has no place then. */
 void runs_look_drop(struct runs *s, struct run *r);
 
 /* ---- runs_finish.c ---- */
 
 /*
- * EV ends R: steps, view, row; NOTICE_RECORDED follows. R has no worker, or one that
- * leaves: then that waits for runs_finish_gone(), when it is known what it USED.
+ * End R by EV: steps, view, row; NOTICE_RECORDED follows. If R has a worker, which is
+ * leaving, the row waits for runs_finish_gone() with the worker's USED resources.
  */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
 void runs_finish_gone(struct runs *s, struct run *r,
 		      const struct run_use *used);
 void runs_forget(struct runs *s, struct run *r);
-/* Nobody needs R's result any more, which may be large. */
+/* Free R's result, which may be large. */
 void runs_drop_result(struct runs *s, struct run *r);
 
 /* ---- runs_retry.c ---- */
 
 /*
- * R has lost its worker, and its error says how: is it tried again? Then it is
- * queued once more, with its row, after a pause, or for the next server.
+ * Is R, which has lost its worker by the error in R, tried again? Then R is queued once
+ * more, with a row, after a pause, or for the next server.
  */
 bool runs_retry(struct runs *s, struct run *r);
-/* The same of one that is queued already: its last attempt ended as its error says. */
+/* Try the queued run R again, whose last attempt ended by the error in R. */
 void runs_try_again(struct runs *s, struct run *r);
-/* R, which may rest before its next attempt, is going on, or over. */
+/* Stop a rest of R before the next attempt, if R rests. */
 void runs_retry_forget(struct runs *s, struct run *r);
-/* Does it, until that is due here? */
+/* Does R rest until the next attempt here? */
 bool runs_retry_rests(const struct run *r);
 
 /* ---- runs_lease.c ---- */
 
-/* May runs begin and go on here, as far as other machines go? */
+/* Does this server have the lease, by which runs begin and go on? */
 bool runs_have_lease(const struct runs *s);
 /*
- * R, whose worker is gone, may have ended with the lease: then it is not over before
- * it is known whether somebody had asked to cancel it, or what others made of it.
+ * Did R, whose worker is gone, end with the lease? Then R stays open until requests to
+ * cancel R, or what other servers did with R, are known.
  */
 bool runs_lease_keeps(struct runs *s, struct run *r);
-/* All that is asked of us has been read, and done. */
+/* All mail of other instances has been read and followed. */
 void runs_lease_heard(struct runs *s);
 void runs_lease_fini(struct runs *s);
 
@@ -216,45 +218,45 @@ void runs_remote_fini(struct runs *s);
 
 void runs_claim_init(struct runs *s);
 void runs_claim_fini(struct runs *s);
-/* The store has begun: who serves, and what waits there? */
+/* The store has begun: tell what this server serves, and look at the common queue. */
 void runs_claim_open(struct runs *s);
-/* Does somebody wait in the queue of all whose turn it is before others'? */
+/* Does a run in the common queue come before the runs that wait here? */
 bool runs_claim_waits(const struct runs *s);
-/* R, which waits here, waits there instead: its row, written next, says so. */
+/* Put R, which waits here, into the common queue by R's next row. */
 void runs_claim_set_aside(struct runs *s, struct run *r);
-/* R, which nobody starts here any more, waits there: its row, written next, says so. */
+/* Leave R to other servers: R's next row puts R into the common queue. */
 void runs_claim_leave(struct runs *s, struct run *r);
-/* That row is there; or RC: it is not, and R waits here as before. */
+/* The row was written; or RC: the row was not, and R waits here as before. */
 void runs_claim_queued(struct runs *s, struct run *r, int rc);
-/* We are another instance from now on. */
+/* Continue under a new id of the instance. */
 void runs_claim_rejoined(struct runs *s);
-/* Some may have come to wait there, or may start again. */
+/* Look soon: runs may have come to the common queue, or may start again. */
 void runs_claim_wake(struct runs *s);
-/* Look at it now. */
+/* Look at the common queue now. */
 void runs_claim_look(struct runs *s);
-/* For how many of it is there room here? */
+/* Return the number of runs of the common queue that may start here. */
 int runs_claim_room(struct runs *s);
-/* There may be room: get those whose turn it is. */
+/* Claim the next runs of the common queue, as far as there is room. */
 void runs_claim_next(struct runs *s);
 
 /* ---- runs_share.c ---- */
 
 void runs_share_init(struct runs *s);
 void runs_share_fini(struct runs *s);
-/* The store has begun: are its limits shared? */
+/* The store has begun: share limits if other instances use the store. */
 void runs_share_open(struct runs *s);
-/* We have another name, and so no shares. */
+/* Drop all shares: the instance has a new id. */
 void runs_share_rejoined(struct runs *s);
-/* Does no other instance live that limits are shared with? */
+/* Is this the only living instance? */
 bool runs_share_is_alone(const struct runs *s);
-/* A run of Q's has found no place: more of them may be had. */
+/* Ask for a larger share for Q, of whom a run has found no place. */
 void runs_share_need(struct runs *s, struct requestor *q);
 
-/* As many of R's requestor's runs wait as may, so that R never was. */
+/* Drop R: as many runs of R's requestor wait in the common queue as may. */
 void runs_claim_full(struct runs *s, struct run *r);
-/* R's idempotency key is another run's, so that R, which waited there, never was. */
+/* Drop R, which waited in the common queue: another run has R's idempotency key. */
 void runs_claim_taken(struct runs *s, struct run *r);
-/* Has a run of KEY (NULL: of none) to be in the queue first, where it is one run's? */
+/* Has a run with KEY (NULL: no key) to be in the common queue before R's start? */
 bool runs_claim_is_first(const struct runs *s, const char *key);
 
 /* ---- runs_abroad.c ---- */
@@ -262,27 +264,27 @@ bool runs_claim_is_first(const struct runs *s, const char *key);
 void runs_abroad_init(struct runs *s);
 void runs_abroad_fini(struct runs *s);
 /*
- * R has its row, and is in that queue, or another's, or was ours before we were taken
- * for dead: no news of it comes to who we are now, so look for them.
+ * Follow R by R's row: R is in the common queue, or another server's, or was here
+ * before this server was taken for dead. No news of R comes to the new id.
  */
 void runs_abroad_follow(struct runs *s, struct run *r);
 /*
- * News may be lost with what should have written them: those that have left the queue
- * unheard, or that another has and nobody tells of, are looked at.
+ * Read the rows of runs whose news may be lost: runs that have left the common queue
+ * without news, and runs of servers that tell nothing.
  */
 void runs_abroad_seek(struct runs *s);
-/* Another has claimed R, which waited in the queue of all. */
+/* Note that another server has claimed R from the common queue. */
 void runs_abroad_claimed(struct runs *s, struct run *r);
-/* R has another state in its row, perhaps its last: see. */
+/* Read R's row, whose state has changed and may be the last. */
 void runs_abroad_look(struct runs *s, struct run *r);
-/* R, which is visited, is to be tried again here: who waits is told so. R is gone. */
+/* Tell the waiters of the visited run R that R is tried again here; R is freed. */
 void runs_abroad_end_visit(struct runs *s, struct run *r);
-/* R is not another's any more. */
+/* Stop following R, which is this server's again. */
 void runs_abroad_forget(struct runs *s, struct run *r);
-/* R, in that queue or another's, is to end: whoever has it is asked. */
+/* Ask the server that has R, or the common queue, to cancel R. */
 int runs_abroad_cancel(struct runs *s, struct run *r);
 
-/* There are runs: see now and then what is asked of them. */
+/* Read mail about runs now and then. */
 void runs_remote_poll(struct runs *s);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define AGAIN_S 5
 
-/* The requestor NAME, when this instance serves it; else NULL. */
+/* Return the requestor NAME, or NULL when this instance does not serve NAME. */
 static struct requestor *served(const struct context *ctx, const char *name)
 {
 	struct requestor *q = ctx->local;
@@ -38,7 +38,7 @@ static struct requestor *served(const struct context *ctx, const char *name)
 		   : NULL;
 }
 
-/* R waits here again, unless it has had all its attempts, and has failed. */
+/* Queue R here again, or fail R when R has had all attempts. */
 static void go_on(struct runs *s, struct run *r)
 {
 	bool was_running = r->attempts.started_ms > 0;
@@ -48,7 +48,7 @@ static void go_on(struct runs *s, struct run *r)
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server that ran this stopped before the run "
 			      "had ended");
-		r->made_artifacts = true; /* it may have */
+		r->made_artifacts = true; /* possibly */
 	}
 	if (was_running && again)
 		runs_try_again(s, r);
@@ -91,7 +91,7 @@ void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
 		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
 	r->remote.place = RUN_HERE;
-	/* who had claimed it is dead, and so is what it asked there */
+	/* the server that had claimed R is dead, with R's questions there */
 	if (run_next(r->state, EV_RETRY) != RUN_NONE)
 		run_apply(r, EV_RETRY);
 	run_row_attempts(r, row);
@@ -101,8 +101,7 @@ void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
 		runs_finish(s, r, EV_FAIL);
 	if (!r->remote.cancel)
 		return;
-	r->remote.cancel =
-	    false; /* that found it neither there nor elsewhere */
+	r->remote.cancel = false; /* the request to cancel met no server */
 	runs_cancel(s, r);
 }
 
@@ -118,7 +117,7 @@ struct run *runs_revive(struct runs *s, const struct store_run *row)
 		   : revive(s, row, q, t);
 }
 
-/* The rest of what the dead left: RES brings what they had queued. */
+/* Take over the queued runs of dead servers, which RES brings. */
 static void reclaim(struct runs *s, const struct store_result *res)
 {
 	size_t again = 0;
@@ -136,9 +135,10 @@ static void reclaim(struct runs *s, const struct store_result *res)
 	if (res->n_runs + res->interrupted > 0)
 		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
 			 res->interrupted + res->n_runs - again);
-	if (again > 0) /* their owners may have died before they were read */
+	if (again > 0) /* mail to the dead servers may be unread */
 		runs_remote_read(s);
-	runs_claim_wake(s); /* what they had in the queue of all waits on */
+	runs_claim_wake(
+	    s); /* the dead servers' runs in the common queue wait on */
 	runs_pump(s);
 }
 
@@ -165,7 +165,7 @@ static void on_recovered(void *arg, const struct store_result *res)
 	}
 }
 
-/* How long what died is kept: of those with a section as that says. */
+/* Tell the store how long interrupted runs are kept: by each requestor's section. */
 static void set_keep(struct runs *s)
 {
 	const struct config *config = s->ctx->config;
@@ -185,7 +185,7 @@ static void set_keep(struct runs *s)
 	free(own);
 }
 
-/* Each minute asks for it, and a failure again in a moment: one at a time. */
+/* The minute's timer and a pause after a failure call: one recovery at a time. */
 void runs_recover(struct runs *s)
 {
 	if (s->recovering)

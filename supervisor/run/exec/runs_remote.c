@@ -25,7 +25,7 @@ struct runs_remote {
 	bool again;   /* the mail has to be read once more */
 };
 
-/* ---- what is asked ---- */
+/* ---- mail ---- */
 
 static void take(struct runs *s, const struct store_letter *l)
 {

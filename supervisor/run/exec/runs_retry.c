@@ -20,7 +20,7 @@
 #include "supervisor/run/lost_artifacts.h"
 #include "supervisor/run/run_row.h"
 
-#define PAUSE_MAX_MS 60000 /* the manifest's, which doubles with each attempt */
+#define PAUSE_MAX_MS 60000 /* the manifest's pause doubles with each attempt */
 
 static const struct {
 	const char *code;
@@ -47,7 +47,7 @@ static int64_t pause_ms(const struct run *r)
 	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
 }
 
-/* ---- the pause before it ---- */
+/* ---- the pause before an attempt ---- */
 
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
@@ -77,7 +77,7 @@ bool runs_retry_rests(const struct run *r)
 	return r->attempts.due != NULL;
 }
 
-/* R, which rests, has failed as its last attempt did. */
+/* Fail R, which rests, with the error of the last attempt. */
 static void fail_as_before(struct runs *s, struct run *r)
 {
 	struct json_object *last =
@@ -92,7 +92,7 @@ static void fail_as_before(struct runs *s, struct run *r)
 	runs_finish(s, r, EV_FAIL);
 }
 
-/* Who is served no more has what goes on, and nothing again. */
+/* The runs of a removed requestor go on, and are not tried again. */
 void runs_reloaded(struct runs *s)
 {
 	struct run *r, *after;
@@ -105,8 +105,8 @@ void runs_reloaded(struct runs *s)
 }
 
 /*
- * R has its row, and is nowhere in line: until it is due, or for the next server. It
- * counts as one that waits, or there could be any number of them.
+ * Keep R out of the queue until the next attempt is due, or for the next server. R
+ * counts as a waiting run: otherwise the number of such runs would have no bound.
  */
 static void rest(struct runs *s, struct run *r, bool here)
 {
@@ -118,11 +118,11 @@ static void rest(struct runs *s, struct run *r, bool here)
 	evtimer_add(r->attempts.due, CLOCK_TIMEVAL(pause_ms(r)));
 }
 
-/* ---- what has ended ---- */
+/* ---- the ended attempt ---- */
 
 static void keep_attempt(struct run *r)
 {
-	bool is_known = r->use.max_rss_bytes != 0; /* it was ours */
+	bool is_known = r->use.max_rss_bytes != 0; /* reaped here */
 
 	if (r->attempts.ended == NULL)
 		r->attempts.ended = json_object_new_array();
@@ -138,7 +138,7 @@ static void keep_attempt(struct run *r)
 	r->attempts.started_ms = 0;
 }
 
-/* In the log of the run: what follows is another's. */
+/* Write into the log of R that the attempt has ended. */
 static void note(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
@@ -151,7 +151,7 @@ static void note(struct run *r)
 		   r->error.message);
 }
 
-/* Nothing of what has ended is the next one's. */
+/* Drop everything of the ended attempt before the next attempt. */
 static void start_over(struct runs *s, struct run *r)
 {
 	run_steps_fini(&r->steps);
@@ -176,7 +176,7 @@ static void start_over(struct runs *s, struct run *r)
 	run_clear_error(r);
 }
 
-/* A server that ends leaves it to the next, which needs what it was given. */
+/* May R be tried again? A server that ends leaves R to the next, which needs R's inputs. */
 static bool is_wanted(const struct runs *s, const struct run *r)
 {
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;

@@ -15,13 +15,13 @@
 #include "supervisor/run/exec/artifact_save.h"
 
 #define LOOK_MS 250
-#define RENEW_MS 1000 /* who is active learns what the others have used */
-#define KEEP_MS 5000  /* a place for one more, so long after the last use */
+#define RENEW_MS 1000 /* an active requestor's use at other servers is read */
+#define KEEP_MS 5000  /* after the last use a place for one more run is kept */
 
 struct runs_shares {
 	struct runs *runs;
 	struct event *look; /* NULL: nothing is shared, or not yet */
-	int64_t nodes;	    /* that live, by the last look */
+	int64_t nodes;	    /* living servers, at the last look */
 };
 
 static bool is_active(const struct requestor *q, int64_t now)
@@ -30,7 +30,7 @@ static bool is_active(const struct requestor *q, int64_t now)
 	       (q->share.used_ms > 0 && now - q->share.used_ms < KEEP_MS);
 }
 
-/* Whom the configuration names, and holds to something. */
+/* Does the configuration limit Q? */
 static bool is_limited(const struct requestor *q)
 {
 	const struct config_requestor *c = q->section;
@@ -39,7 +39,7 @@ static bool is_limited(const struct requestor *q)
 	       c->cpu_seconds_per_hour > 0 || c->artifact_bytes > 0;
 }
 
-/* Runs at a time: those that there are, those that wait, and one that may come. */
+/* Places for running runs, for waiting runs, and for a run that may come. */
 static int64_t runs_wanted(const struct runs *s, const struct requestor *q,
 			   int64_t now)
 {
@@ -53,7 +53,7 @@ static int64_t runs_wanted(const struct runs *s, const struct requestor *q,
 						    : most;
 }
 
-/* A half more than there came. */
+/* The wanted rate of calls: half as many again as came. */
 static int64_t rate_wanted(const struct requestor *q, int64_t now)
 {
 	int64_t ms = now - q->share.asked_ms;
@@ -63,7 +63,7 @@ static int64_t rate_wanted(const struct requestor *q, int64_t now)
 		   : q->share.calls * QUOTA_CALL * 1500 / (ms > 0 ? ms : 1);
 }
 
-/* The shares of one that is asked for: it lives as long as the server. */
+/* A request for a share; a requestor lives as long as the server. */
 struct asked {
 	struct runs *runs;
 	struct requestor *requestor;
@@ -80,7 +80,7 @@ static void on_given(void *arg, const struct store_result *res)
 	q->share.asking = false;
 	if (res->rc != 0) {
 		q->share.untold_ms += a->cpu_ms;
-		q->share.nodes = 0; /* it is asked again */
+		q->share.nodes = 0; /* the next look asks again */
 		free(a);
 		return;
 	}
@@ -112,9 +112,9 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 	struct asked *a = xcalloc(1, sizeof(*a));
 
 	*a = (struct asked){s, q, share.cpu_ms};
-	if (!q->share.is_part) /* none until it is given some */
+	if (!q->share.is_part) /* no share until the store gives a share */
 		q->lane.share = 0;
-	/* another may have what is given back before we hear of it */
+	/* the returned part may go to another server before the answer */
 	if (share.runs_most > 0 && share.runs_wanted < q->lane.share)
 		q->lane.share = share.runs_wanted;
 	q->share.untold_ms = 0;
@@ -127,7 +127,7 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 		artifact_save_count(s->ctx->store, q);
 }
 
-/* Another had not given back its part when this server asked for its own. */
+/* Had another server not returned a part when this server asked for a share? */
 static bool has_little(const struct runs *s, const struct requestor *q)
 {
 	int64_t most = q->section->rate_per_second * QUOTA_CALL;
@@ -136,7 +136,7 @@ static bool has_little(const struct runs *s, const struct requestor *q)
 	return q->share.rate < most / (2 * (nodes > 0 ? nodes : 1));
 }
 
-/* Is it time to, since more is needed, or less, or others may have used some? */
+/* Is a new share due: is the need another, or may other servers have used some? */
 static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
 {
 	int64_t want = runs_wanted(s, q, now);
@@ -146,7 +146,7 @@ static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
 		return false;
 	if (!q->share.is_part || (want < most ? want : most) != q->lane.share)
 		return true;
-	/* an equal part of the calls is another, though none come here */
+	/* the equal part of the calls changed, even if no calls come here */
 	if (q->share.nodes != s->shares->nodes)
 		return true;
 	return now - q->share.asked_ms >= RENEW_MS &&
@@ -173,7 +173,7 @@ bool runs_share_is_alone(const struct runs *s)
 {
 	struct store_database about;
 
-	/* the timer that looks may be late */
+	/* the timer may be late */
 	return s->shares->nodes == 1 &&
 	       !(store_about(s->ctx->store, &about) && about.nodes > 1);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - what survives: runs, artifacts and sessions in a state directory.
+ * store.h - the record of runs, artifacts and sessions, in a state directory.
  *
  *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
- *   STATE/instances/ID         locked for as long as its supervisor lives;
- *                              touched by another that has written to it
- *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them.
- *                              What was uploaded has a folder of its own: its
- *                              run_id is its id
+ *   STATE/instances/ID         locked while the instance lives; another instance
+ *                              touches the file after writing mail to the instance
+ *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at the files.
+ *                              An upload has a folder of the upload's id
  *
- * Calls return at once. One thread owns the database: it takes what has been
- * asked, does it in order in one transaction (reads see earlier writes), and
- * commits; then each DONE is called, in order, from store_dispatch() on the
- * caller's thread. Of one requestor's reads of whole runs and artifacts a few
- * are asked at a time; the others wait, so that they delay nobody else's. Strings in a request are copied; those in a result are
- * lent until DONE returns. Several supervisors may share one directory.
+ * Calls return at once. One thread owns the database: the thread takes the requests,
+ * executes the requests in order in one transaction (reads see earlier writes), and
+ * commits. Then each DONE is called, in order, from store_dispatch() on the caller's
+ * thread. A few reads of whole runs and artifacts of one requestor are asked at a time;
+ * the others wait, so that reads of other requestors are not delayed. Strings in a
+ * request are *copied*; strings in a result are *lent* until DONE returns. Several
+ * supervisors may share one directory.
  *
  * The time of a row is Unix milliseconds; 0 is none.
  */
@@ -44,130 +44,138 @@ enum store_status {
 	STORE_STATUSES
 };
 
-/* What a run is as a task, and whose answer tasks/result gives; likewise. */
+/* The form of a run's task, by the tool that tasks/result answers for; never renumber. */
 enum store_task {
 	STORE_TASK_NONE = 0,
 	STORE_TASK_VIEW = 1,   /* run_task_template: the run's view */
 	STORE_TASK_OUTPUT = 2, /* the template's tool: its plain output */
-	STORE_TASK_REPLY = 3,  /* the same, which made the whole result */
+	STORE_TASK_REPLY =
+	    3, /* the template's tool: the template's own tool result */
 };
 
-/* Whose an open run is, as who reads its row finds it. */
+/* The owner of an open run, for the reader of the row. */
 enum store_owner {
-	STORE_OWNER_NONE = 0, /* it has ended, or it was not looked for */
+	STORE_OWNER_NONE =
+	    0, /* the run has ended, or the owner was not looked for */
 	STORE_OWNER_SELF,
-	STORE_OWNER_OTHER, /* another instance, which lives */
+	STORE_OWNER_OTHER, /* another, living instance */
 	STORE_OWNER_DEAD,  /* store_recover() takes it over */
-	STORE_OWNER_QUEUE, /* nobody's: it waits for any that has room, and
-			      all there is to know of it is its row */
+	STORE_OWNER_QUEUE, /* no instance: the run waits in the common queue */
 };
 
-/* Who may start a run that waits, where instances share a queue. */
+/* The instances that may start a waiting run, where instances share a queue. */
 enum store_wait {
-	STORE_WAITS_HERE = 0, /* it is in no queue but its instance's own */
-	STORE_WAITS_PINNED,   /* in that of all, for its instance alone */
-	STORE_WAITS_ANYWHERE, /* for any that serves it */
-	STORE_WAITS_LEFT,     /* the same, and its instance knows it no more */
+	STORE_WAITS_HERE = 0, /* in the queue of the run's instance alone */
+	STORE_WAITS_PINNED, /* in the common queue, for the run's instance alone */
+	STORE_WAITS_ANYWHERE, /* for each instance that serves the run */
+	STORE_WAITS_LEFT, /* likewise; the run's instance has dropped the run */
 };
 
 struct store_run {
 	char id[ID_SIZE];
 	const char *requestor;
-	/* JSON; NULL: none are kept, or, written, INPUTS_BEFORE is not 0 */
+	/* JSON. NULL: no inputs are kept, or, written, INPUTS_BEFORE is not 0 */
 	const char *inputs;
-	/* written: the row's inputs of so many bytes stay; 0: it has none */
+	/* written: the row's inputs, of so many bytes, stay; 0: no inputs */
 	int64_t inputs_before;
 	STORE_RUN_HEAD(STORE_RUN_MEMBER, )
 	STORE_RUN_BULK(STORE_RUN_MEMBER, )
 	STORE_RUN_ADDED(STORE_RUN_MEMBER, )
-	/* that it has used, as far as who writes knows; not read. What its row
-	   has is never less than before */
+	/* written: CPU time as far as the writer knows. The row's never becomes less */
 	int64_t cpu_ms;
-	bool began_here; /* its last attempt, at who writes; not read */
-	/* its first row may not be there: where another has its key by now, it is not,
-	   and none is made */
+	bool began_here; /* written: the last attempt began at the writer */
+	/*
+	 * Written: whether a first row was committed is not known. If another run has the
+	 * idempotency key by now, no row is made.
+	 */
 	bool unsure;
-	/* who asked for it was told that there is none: what may be there of it goes,
-	   where it is shared, unless another has claimed it */
+	/*
+	 * Written: the client was told that there is no such run. On PostgreSQL a row of
+	 * the run is deleted, unless another instance has claimed the run.
+	 */
 	bool refused;
-	/* it has ended, and its row is put right: view and cpu_ms, which may be less;
-	   where there is none, none is made */
+	/*
+	 * Written: corrects view and cpu_ms, which may be less, in the row of an ended
+	 * run. Without a row no row is made.
+	 */
 	bool corrects;
 
-	/* Of a QUEUED one, written: it is put into the queue of all instances,
-	   unless it is there… */
+	/* The next five are written of a QUEUED run, which enters the common queue. */
 	enum store_wait waits;
-	int64_t weight; /* …one turn for each of so many: 1 or more… */
-	/* …if fewer of its requestor's wait there: else -EXFULL; 0: however many… */
+	int64_t weight; /* of the requestor: 1 or more */
+	/* -EXFULL if as many runs of the requestor wait there; 0: no bound */
 	int64_t queued_most;
-	/* …or at this place, which it had before: claimed, too */
+	/* the place that the run had before, also read by a claim; 0: a new place */
 	int64_t vtime;
-	/* …who put it there, another, and is to hear of its end; or "" */
+	/* the other instance that queued the run, and is told of the end; or "" */
 	char home[ID_SIZE];
 
-	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
+	/* Read of an open run by id; then view, log and task_note are those shown last. */
 	enum store_owner owner;
-	/* JSON: what it asks of clients; on several machines alone */
+	/* JSON: questions to clients; on PostgreSQL alone */
 	const char *asked;
-	const char *node; /* of the machine that has it, or ran it; or NULL */
-	bool awaiting;	  /* it waits for an answer of its client's */
-	int64_t shown_until_ms; /* its owner keeps what it shows fresh until */
-	int64_t log_until_ms;	/* …and its log */
-	int64_t shown_seq, log_seq; /* one more with each change of those */
+	const char
+	    *node;     /* name of the node that has or had the run; or NULL */
+	bool awaiting; /* the run waits for an answer of a client */
+	int64_t shown_until_ms; /* until when the owner renews the shown view */
+	int64_t log_until_ms;	/* until when the owner renews the shown log */
+	int64_t shown_seq, log_seq; /* counters of changes of view and log */
 };
 
 /*
- * What RUN takes of its requestor's account: inputs, options, view, log, and
- * STORE_ROW_BYTES for the rest of it.
+ * Returns the bytes of RUN's row in the requestor's account: inputs, options, view, log,
+ * and STORE_ROW_BYTES for the other columns.
  */
 #define STORE_ROW_BYTES 512
 int64_t store_row_bytes(const struct store_run *run);
 
-/* Does RUN, which waits, have all that it is started with? */
+/* Does the row of the waiting RUN have all inputs? */
 static inline bool store_has_inputs(const struct store_run *run)
 {
 	return run->inputs != NULL &&
 	       (run->inputs_lack == NULL || run->inputs_lack[0] == '{');
 }
 
-/* Do they stay once it has begun? */
+/* Do the inputs of RUN stay in the row after the run has begun? */
 static inline bool store_keeps_inputs(const struct store_run *run)
 {
 	return run->inputs_lack == NULL || run->inputs_lack[0] != '{';
 }
 
-/* What one instance may ask another for, about a run; never renumber. */
+/* Kinds of mail about a run from one instance to another; never renumber. */
 enum store_mail {
 	STORE_MAIL_CANCEL = 1,
-	STORE_MAIL_WATCH = 2, /* show its view */
-	STORE_MAIL_LOG = 3,   /* show its log */
-	/* nobody asks: of a run that this one has queued for all… */
-	STORE_MAIL_CLAIMED = 4, /* …another has it now */
-	STORE_MAIL_OVER = 5,	/* …the same, and it has ended */
-	STORE_MAIL_ANSWER = 16, /* what clients say; such a number each */
+	STORE_MAIL_WATCH = 2, /* show the run's view */
+	STORE_MAIL_LOG = 3,   /* show the run's log */
+	/* news of a run that the reader put into the common queue */
+	STORE_MAIL_CLAIMED = 4, /* another instance has claimed the run */
+	STORE_MAIL_OVER = 5,	/* the run has ended at another instance */
+	STORE_MAIL_ANSWER =
+	    16, /* an answer of a client, of this number or above */
 };
 
 /*
- * What each artifact takes of it beside its own bytes, whatever their number: a file, a
- * folder, a row with its places in indexes.
+ * What an artifact takes of the requestor's account beside the artifact's bytes: a file, a
+ * folder, a row with places in indexes.
  */
 #define STORE_ARTIFACT_BYTES 8192
 
 struct store_letter {
-	char run_id[ID_SIZE]; /* an answer's may be about none */
+	char run_id[ID_SIZE]; /* or STORE_LETTER_TO_SESSION */
 	enum store_mail kind;
-	int64_t until_ms; /* nobody needs it any more then */
-	int64_t number;	  /* an answer's, by which it is dropped… */
-	char *body;	  /* …what it says; or NULL… */
-	char *requestor;  /* …and who */
+	int64_t until_ms; /* the letter is of no use afterwards */
+	/* of an answer: */
+	int64_t number; /* for store_drop_answer() */
+	char *body;
+	char *requestor;
 };
 
-/* As run_id: the answer is of store_send_to(). */
+/* The run_id of an answer by store_send_to(). */
 #define STORE_LETTER_TO_SESSION "session"
-/* Of answers so many are read at once, or of so many bytes and one more. */
+/* Answers in one read, at most: by number, or by bytes and one answer more. */
 #define STORE_LETTERS_READ 64
 #define STORE_LETTER_BYTES_READ 1048576
-/* So many of a requestor's may be on their way, of all instances. */
+/* Unread answers of one requestor at all instances, at most. */
 #define STORE_LETTERS_MAX 1024
 #define STORE_LETTER_BYTES_MAX 16777216
 
@@ -184,59 +192,65 @@ struct store_artifact {
 };
 
 /*
- * A conversation over HTTP, of which a client knows the id; what is stored is
- * its SHA-256, so that nobody goes on with it who has read the database.
+ * A session over HTTP. The client knows the session's id; the store has the id's SHA-256,
+ * so that a reader of the database cannot use the session.
  */
 struct store_session {
-	const char *key; /* that, hex */
+	const char *key; /* SHA-256 of the id, hex */
 	const char *requestor;
-	const char *credential; /* what REQUESTOR showed, hashed; "": nothing */
-	const char *revision;	/* that was negotiated */
-	const char *client;	/* JSON: the capabilities that it declared */
-	const char *uris;	/* JSON: what it is subscribed to */
+	const char
+	    *credential;      /* hash of the requestor's token; "": no token */
+	const char *revision; /* of MCP */
+	const char *client;   /* JSON: the client's capabilities */
+	const char *uris;     /* JSON: the client's subscriptions */
 	int log_level;
-	int64_t used_ms; /* last; of too many the longest unused go */
+	int64_t
+	    used_ms; /* last use: of too many sessions the longest unused go */
 	int64_t expires_ms;
-	bool was_there; /* put: one that is gone was ended, and stays so */
+	bool
+	    was_there; /* written: without a row the session was ended, and stays so */
 };
 
-/* What the runs of a requestor's by one template are and have, together. */
+/* Sums over the runs of one requestor by one template. */
 struct store_use {
 	char *requestor;
-	char *template_id; /* "": not runs, but what it uploaded */
-	int64_t runs;	   /* those that are deleted count, too… */
-	int64_t cpu_ms;
-	int64_t bytes; /* …but not here: rows and artifacts that are kept */
+	char *template_id; /* "": uploads in place of runs */
+	int64_t runs;	   /* deleted runs count, too */
+	int64_t cpu_ms;	   /* likewise */
+	int64_t bytes;	   /* of rows and artifacts that are not deleted */
 };
 
-#define STORE_USES_MAX 1000		     /* of them in an answer */
-#define STORE_USE_HOUR_MS ((int64_t)3600000) /* it is counted by the hour… */
-#define STORE_USE_KEPT_MS (STORE_USE_HOUR_MS * 24 * 366) /* …for so long */
+#define STORE_USES_MAX 1000		     /* in an answer */
+#define STORE_USE_HOUR_MS ((int64_t)3600000) /* the unit of time of the sums */
+#define STORE_USE_KEPT_MS                                                      \
+	(STORE_USE_HOUR_MS * 24 * 366) /* how long sums are kept */
 
 #define STORE_SESSIONS_EACH 2048 /* of one requestor */
 #define STORE_SESSIONS_MAX 8192
 
-/* What DONE is told. Only the fields that its request fills are set. */
+/* The result for DONE. Only the members that the request fills are set. */
 struct store_result {
-	int rc;		    /* 0, or -errno: -ENOENT not found, -EIO,
-				   -ENOSPC, -EROFS, -EACCES …; -EUCLEAN the
-				   database is damaged, -ENOTSUP a newer
-				   paddock's, -ECANCELED store_stop() came */
-	const char *errmsg; /* rc != 0: what failed, with the path, and what
-				   would mend it, for the log; else "" */
+	int rc;		    /* 0, or -errno: -ENOENT not found; -EIO,
+				   -ENOSPC, -EROFS, -EACCES and the like;
+				   -EUCLEAN the database is damaged; -ENOTSUP
+				   a newer paddock made the database;
+				   -ECANCELED store_stop() was called */
+	const char *errmsg; /* rc != 0: the failure with the path and the
+				   remedy, for the log; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
-	int64_t total; /* list: how many match in all; delete: how many went */
-	const char *next; /* delete_…: where to go on, or NULL */
+	int64_t
+	    total; /* list: the number of matches; delete: of deleted rows */
+	const char *next; /* delete: the id to go on from, or NULL */
 	const struct store_artifact *artifact;
-	/* list_artifacts; delete_uploads: those whose files would not go */
+	/* list_artifacts; delete_uploads: artifacts whose files could not be deleted */
 	const struct store_artifact *artifacts;
 	size_t n_artifacts;
 	const struct store_session *session; /* get_session */
 	const void *data; /* read_artifact: the bytes of the range */
 	size_t len;
-	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
-	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
+	int64_t artifact_bytes; /* usage: of the requestor's live artifacts */
+	int64_t row_bytes;	/* usage: of rows, by store_row_bytes() */
 	const struct store_node *nodes;
 	size_t n_nodes;
 	const struct store_use *uses;
@@ -244,148 +258,148 @@ struct store_result {
 	size_t interrupted;		 /* recover: runs that were running */
 	const struct store_letter *mail; /* read_mail */
 	size_t n_mail;
-	bool more;		  /* there may be other answers */
+	bool more;		  /* more answers may be unread */
 	struct store_share share; /* share */
-	bool waits; /* look_at_queue: some would be ours, when asked for… */
-	bool unserved; /* …and some have not been anybody's for long */
+	bool waits; /* look_at_queue: runs that this instance may claim wait */
+	bool
+	    unserved; /* look_at_queue: runs have long been claimed by no instance */
 };
 
 /*
- * A store in STATE_DIR (copied), which is created (0700) when missing. Nothing is
- * opened, and there is no thread, before the first request; what fails then fails
- * each request. INSTANCE is this supervisor's id (copied). NULL and errno: there
- * is no descriptor to be had.
+ * Make a store in STATE_DIR (*copied*), which is created (0700) when missing. Before the
+ * first request no file is opened, and no thread exists; a failure then fails each
+ * request. INSTANCE is this supervisor's id (*copied*). NULL and errno: no descriptor
+ * was available.
  */
 struct store *store_start(const char *state_dir, const char *instance);
 
 /*
- * Its rows are in the database of URL's (copied), not in STATE_DIR: postgresql://….
- * NULL or "": they are. Before the first request.
+ * Keep rows in the database of URL (*copied*), a postgresql:// address, in place of
+ * STATE_DIR. NULL or "": in STATE_DIR. Call before the first request.
  */
 void store_set_url(struct store *s, const char *url);
 
 /*
- * Where bytes of artifacts are from now on, which is STATE_DIR/artifacts unless it is
- * said: in FOLDER/artifacts (copied), or in the database (NULL), when it is
- * PostgreSQL's. After store_set_url().
+ * Keep the bytes of artifacts in FOLDER/artifacts (*copied*), or, if NULL, in a
+ * PostgreSQL database. Without the call: in STATE_DIR/artifacts. Call after
+ * store_set_url().
  */
 void store_set_artifacts(struct store *s, const char *folder);
 
 /*
- * ON_BEGIN is called with the first request, which goes after what it asks for
- * itself. ERR: there is no thread to be had, and nothing will be answered.
+ * Call ON_BEGIN at the first request, and execute the requests of ON_BEGIN before the
+ * first request. ERR: no thread could be started, and no request will be answered.
  */
 void store_on_begin(struct store *s, void (*on_begin)(void *arg, int err),
 		    void *arg);
 bool store_is_begun(const struct store *s);
-/* As the first request does, without one. */
+/* Begin without a request. */
 void store_begin(struct store *s);
 
 /* Readable when store_dispatch() has work. Owned by the store. */
 int store_fd(const struct store *s);
-/* Call each DONE that is due, in order, until STORE_DISPATCH_US are over. */
+/* Call each due DONE, in order, for STORE_DISPATCH_US at most. */
 #define STORE_DISPATCH_US 2000 /* then other events have a turn */
 void store_dispatch(struct store *s);
 
 /*
- * Wait until all that was asked is done or has failed, at most TIMEOUT_MS;
- * dispatch it, release the instance's lock, and free S. NULL is fine.
+ * Wait until all requests are done or have failed, TIMEOUT_MS at most; dispatch the
+ * results, release the instance's lock, and free S. NULL is fine.
  */
 void store_stop(struct store *s, int timeout_ms);
 
 /*
- * The file of artifact ID is in use: whoever deletes it, it stays, and counts, until it
- * was released as often. True: somebody has deleted it, or wanted to, so that a sweep
- * removes it now.
+ * Hold the file of artifact ID: a deleted artifact's file stays, and counts, until
+ * store_release() was called as often. store_release() returns true if the artifact was
+ * deleted meanwhile: a sweep removes the file then.
  */
 void store_hold(struct store *s, const char *id);
 bool store_release(struct store *s, const char *id);
 
-/* Of a database that is a server of its own: how it was about a second ago. */
+/* The state of a database server about a second ago. */
 struct store_database {
-	bool reachable;	      /* by the last try; the rest is older if not */
-	bool standby;	      /* it takes no writes */
-	int64_t latency_us;   /* of one round trip; 0: not measured yet */
-	int64_t nodes;	      /* that live, this one among them */
-	int64_t waiting;      /* rows that are kept until they are written */
-	int64_t schema;	      /* the version of its tables; 0: it has none */
-	int64_t schema_known; /* the one that this program makes and reads */
-	char version[32];     /* of the server: "15.13" */
-	char name
-	    [STORE_DATABASE_NAME]; /* its url, with neither user nor options */
+	bool
+	    reachable; /* at the last try; false: the other members are older */
+	bool standby;  /* the server takes no writes */
+	int64_t latency_us; /* of one round trip; 0: not measured yet */
+	int64_t nodes;	    /* living nodes, with this node */
+	int64_t waiting;    /* rows in memory that wait to be written */
+	int64_t schema;	    /* the version of the tables; 0: no tables */
+	int64_t
+	    schema_known; /* the version that this program makes and reads */
+	char version[32]; /* of the server: "15.13" */
+	char name[STORE_DATABASE_NAME]; /* the url without user and options */
 };
 
-/* Fills ABOUT; false: the record is a file in the state folder. */
+/* Fill ABOUT. False: the database is a file in the state folder. */
 bool store_about(struct store *s, struct store_database *about);
 /*
- * As a start with URL would find it: connects, waiting 5 s at most, and changes
- * nothing. 0 and ABOUT filled, or -errno with ERRMSG as store_result has both.
+ * Look at the database of URL as a start would: connect, for 5 s at most, and change
+ * nothing. 0 and ABOUT filled, or -errno and ERRMSG as in struct store_result.
  */
 int store_look_database(const char *url, struct store_database *about,
 			char *errmsg, size_t size);
 
-/* Is the store known to be failing? Its last error's text, or NULL. */
+/* Return the text of the last error of a failing store, or NULL. */
 const char *store_failing(struct store *s);
 
 /*
- * What -errno means, in words for clients: of the server ("its disk is full"),
- * without a path, which ERRMSG and store_failing() have for the log.
+ * Return words for clients for -errno, about the server ("its disk is full"), without a
+ * path; ERRMSG and store_failing() have the path for the log.
  */
 const char *store_says(int rc);
-/* What would mend it, for the operator: after the path, and what it is. */
+/* Return the remedy for -errno, for the operator, to stand behind path and error. */
 const char *store_remedy(int rc);
-const char *store_failing_message(struct store *s); /* or NULL: it is well */
+const char *store_failing_message(struct store *s); /* NULL: the store works */
 /*
- * With which status (sysexits(3)) a daemon ends that finds -errno when it
- * starts; 0: that may pass while it serves, so it starts.
+ * Return the exit status (sysexits(3)) of a daemon that finds -errno at the start; 0: the
+ * error may pass, and the daemon starts.
  */
 int store_ends_start(int rc);
 
 /*
- * Does what lies in STATE_DIR look like a state folder of ours, or like none yet?
- * Only read, as far as that tells anything without SQLite. 0, or -errno with ERRMSG
- * as store_result has both.
+ * Is STATE_DIR a state folder of paddock, or a folder without a database? The files are
+ * read without SQLite. 0, or -errno and ERRMSG as in struct store_result.
  */
 int store_look(const char *state_dir, char *errmsg, size_t size);
 /*
- * May files be made in STATE_DIR and its folders? What is missing would be made.
- * 0, or -errno and in AT (the caller's) which of them.
+ * May files be made in STATE_DIR and the folders in STATE_DIR? Missing folders would be
+ * made. 0, or -errno and in AT (the caller's) the folder.
  */
 int store_folders(const char *state_dir, char **at);
 
 enum store_urgency {
-	STORE_DEFERRED, /* may wait 50 ms for company: for another put of the same
-		       row, or a request that is no put_run, and then goes
-		       before it. Fails back like STORE_SYNC */
-	STORE_SYNC,	/* commit as soon as possible; when that fails, DONE
-		       is told and the request is dropped */
-	STORE_RETRY,	/* what was promised: on failure kept and tried again
-		       until it is done (or store_stop() gives up). Only what
-		       can never be done fails back: -EINVAL, -E2BIG, an
-		       artifact whose bytes are lost */
+	STORE_DEFERRED, /* wait up to 50 ms for a later put of the same row, or for
+		       a request that is no put_run and is executed after.
+		       Fails like STORE_SYNC */
+	STORE_SYNC,  /* commit as soon as possible; a failure is told to DONE,
+		       and the request is dropped */
+	STORE_RETRY, /* for promised rows: after a failure kept and tried again
+		       until written, or until store_stop(). DONE is told of
+		       failures for good alone: -EINVAL, -E2BIG, an artifact
+		       whose bytes are lost */
 };
 
 /*
- * Write RUN whole: insert it, or replace the row of that id. The row names
- * this instance. A lazy request and a later one for the same row still
- * queued may become one write. DONE may be NULL. -EEXIST: another run has
- * idem_key; STORE_RETRY then writes RUN without the key.
+ * Insert RUN as a row, or replace the row of RUN's id. The row names this instance. A
+ * deferred request and a later request for the same row may become one write. DONE may
+ * be NULL. -EEXIST: another run has idem_key; STORE_RETRY then writes RUN without the key.
  */
 void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg);
 
 /*
- * One run of REQUESTOR's: 0 and runs[0], or -ENOENT. Of an open one whose owner
- * shows it (store_show()) view, log and task_json_note are what was shown last.
+ * Read the run ID of REQUESTOR: 0 and runs[0], or -ENOENT. If the owner of an open run
+ * shows the run (store_show()), view, log and task_note are those shown last.
  */
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg);
 
-/* The same, with inputs and what they lack, and without options, view and log. */
+/* Read likewise, with inputs and inputs_lack, and without options, view and log. */
 void store_get_inputs(struct store *s, const char *requestor, const char *id,
 		      store_done done, void *arg);
 
-/* The run that holds KEY for REQUESTOR and TEMPLATE_ID, or -ENOENT. */
+/* Find the run with KEY of REQUESTOR and TEMPLATE_ID, or -ENOENT. */
 void store_find_idem(struct store *s, const char *requestor,
 		     const char *template_id, const char *key, store_done done,
 		     void *arg);
@@ -394,55 +408,53 @@ struct store_filter {
 	const char *requestor;
 	int status;		 /* enum store_status, or -1 for any */
 	const char *template_id; /* NULL: any */
-	/* ids from this one on (NULL: all)… */
-	const char *from;
-	const char *before; /* …that come before this one (NULL: all) */
+	const char *from;	 /* the first id; NULL: of all */
+	const char *before;	 /* the id after the last; NULL: all */
 	int64_t offset;
 	int limit;
 };
 
-/* Newest first; inputs, options, view and log are not read. */
+/* List runs, newest first, without inputs, options, view and log. */
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg);
 
-/* One run as store_get_run(), without inputs, options, view and log. */
+/* Read one run as store_get_run(), without inputs, options, view and log. */
 void store_get_task(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg);
 
 /*
- * REQUESTOR's tasks that have not expired at NOW_MS, newest first, LIMIT at
- * most: those older than the id BEFORE, or all (NULL). As store_get_task().
+ * List REQUESTOR's tasks that have not expired at NOW_MS, newest first, LIMIT at most, with
+ * ids before BEFORE (NULL: all). Rows are as by store_get_task().
  */
 void store_list_tasks(struct store *s, const char *requestor,
 		      const char *before, int64_t now_ms, int limit,
 		      store_done done, void *arg);
 
 /*
- * Name the artifact whose bytes are in TMP_PATH (made by artifact_file.h): sync it,
- * rename it into place, and write its row. TMP_PATH is gone afterwards,
- * whatever happens.
+ * Keep artifact A, whose bytes are in TMP_PATH (made by artifact_file.h): sync the file,
+ * rename the file into place, and write the row. TMP_PATH is gone afterwards in any case.
  */
 void store_put_artifact(struct store *s, const struct store_artifact *a,
 			const char *tmp_path, enum store_urgency urgency,
 			store_done done, void *arg);
 
-/* All artifacts of RUN_ID expire at EXPIRES_MS. */
+/* Have all artifacts of RUN_ID expire at EXPIRES_MS. */
 void store_expire_artifacts(struct store *s, const char *run_id,
 			    int64_t expires_ms);
 
 /*
- * Bytes [offset, offset + limit) of an artifact of REQUESTOR's, and its row.
- * -ENOENT: unknown (or another's); -ESTALE: expired; -ERANGE: OFFSET is
- * beyond its size (the row is filled).
+ * Read the bytes [offset, offset + limit) and the row of an artifact of REQUESTOR.
+ * -ENOENT: REQUESTOR has no such artifact; -ESTALE: expired; -ERANGE: OFFSET is beyond
+ * the size (the row is filled).
  */
 void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 int64_t offset, int64_t limit, store_done done,
 			 void *arg);
 
 /*
- * What REQUESTOR has and has not expired, what it uploaded or (ALL) what its runs
- * made as well, newest first, LIMIT at most: ids from FROM on (NULL: all) that come
- * before BEFORE (NULL: all). In artifacts.
+ * List the unexpired uploads of REQUESTOR, and with ALL also the artifacts of REQUESTOR's
+ * runs, newest first, LIMIT at most: ids from FROM on (NULL: all) before BEFORE (NULL:
+ * all). The result has them in artifacts.
  */
 void store_list_artifacts(struct store *s, const char *requestor, bool all,
 			  const char *from, const char *before, int limit,
@@ -452,39 +464,39 @@ void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg);
 
 /*
- * What runs have used that were created at SINCE_MS or later, or in that hour: by
- * requestor (NULL: all of them) and template, most CPU time first. In uses.
+ * Sum up runs created in the hour of SINCE_MS or later, by requestor (NULL: of all
+ * requestors) and template, most CPU time first. The result has the sums in uses.
  */
 void store_used(struct store *s, const char *requestor, int64_t since_ms,
 		store_done done, void *arg);
 
-/* Insert it, or replace the one of that key; more than so many go. */
+/* Insert SESSION, or replace the session of the key; above the bounds old sessions go. */
 void store_put_session(struct store *s, const struct store_session *session,
 		       enum store_urgency urgency, store_done done, void *arg);
 
-/* The one of that key, whoever's, or -ENOENT: or it expired before NOW_MS. */
+/* Read the session of KEY, of any requestor. -ENOENT: none, or expired before NOW_MS. */
 void store_get_session(struct store *s, const char *key, int64_t now_ms,
 		       store_done done, void *arg);
 
 /*
- * It is gone for good, however lazily: it waits for as long as nothing can be
- * written. So are all of REQUESTOR's by the other.
+ * Delete the session of KEY for good; while no write is possible, the request waits.
+ * store_drop_sessions() deletes all sessions of REQUESTOR.
  */
 void store_drop_session(struct store *s, const char *key,
 			enum store_urgency urgency, store_done done, void *arg);
 void store_drop_sessions(struct store *s, const char *requestor);
 
 /*
- * Take over from supervisors that died (their instance file is not locked),
- * each by exactly one survivor: what they ran becomes failed without a view;
- * what they had queued, or had to be tried again (it has options), becomes this
- * instance's, queued, and comes back in runs, with inputs and options, but for what
- * was to be cancelled. Stray files are removed.
+ * Take over the runs of dead instances, whose instance file is not locked; one survivor
+ * takes over each dead instance. Running runs become failed, without a view. Queued runs,
+ * and running runs with options, which are tried again, become queued runs of this
+ * instance, and are in runs of the result with inputs and options, except runs that were
+ * to be cancelled. Stray files are removed.
  */
 void store_recover(struct store *s, store_done done, void *arg);
 /*
- * What they ran is kept so long from then on, and so long its artifacts; that of
- * each of N requestors of OWN (copied) as long as that says.
+ * Set how long interrupted runs and their artifacts are kept; OWN (*copied*) has other
+ * times for N requestors.
  */
 struct store_keep {
 	const char *requestor;
@@ -492,106 +504,103 @@ struct store_keep {
 };
 void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms,
 		     const struct store_keep *own, size_t n);
-/* The same, but what they had queued is left to the next that wants it. */
+/* Take over likewise, but leave queued runs to another instance. */
 void store_recover_begun(struct store *s, store_done done, void *arg);
 
 /*
- * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge
- * it. One row a run and kind, which the run's end removes. DONE (may be NULL):
- * 0 once that is durable, also when there is no such run or it is ours. One that
- * is in the queue of all, and is to be cancelled, leaves it, and has ended.
+ * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and wake the owner. A
+ * run has one row of mail for each kind, which the run's end removes. DONE (may be NULL)
+ * gets 0 when the mail is durable, also if there is no such run or this instance has the
+ * run. Cancelling a run in the common queue ends the run.
  */
 void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     enum store_mail kind, int64_t until_ms, store_done done,
 		     void *arg);
 /*
- * Tell the owner of REQUESTOR's open run ID what a client answers: BODY, until UNTIL_MS.
- * As above, but -EOPNOTSUPP when instances are of one machine, and -ENOBUFS when more
- * of REQUESTOR's (STORE_LETTERS_MAX) would not have been read yet. Each instance counts
- * for itself at that moment, so that several may go over it together by as much.
+ * Send the owner of REQUESTOR's open run ID the answer BODY of a client, until UNTIL_MS.
+ * As store_send_mail(), but -EOPNOTSUPP on SQLite, and -ENOBUFS when STORE_LETTERS_MAX
+ * answers of REQUESTOR are unread. Each instance counts by itself, so that several
+ * instances at once may exceed the bound by as much.
  */
 void store_send_answer(struct store *s, const char *requestor, const char *id,
 		       const char *body, int64_t until_ms, store_done done,
 		       void *arg);
 /*
- * Tell INSTANCE, another that lives, BODY of REQUESTOR's, which is about none of its
- * runs; as above. It is forgotten when INSTANCE is gone.
+ * Send the living INSTANCE the answer BODY of REQUESTOR, which is about no run. As
+ * store_send_answer(). The answer is deleted when INSTANCE is gone.
  */
 void store_send_to(struct store *s, const char *requestor, const char *instance,
 		   const char *body, int64_t until_ms, store_done done,
 		   void *arg);
-/* It was read, and need not be again. */
+/* Delete the answer L, which was read. */
 void store_drop_answer(struct store *s, const struct store_letter *l);
 /*
- * What this instance is asked for, and may have been before: in mail. With ANSWERS a few
- * of these, too, of each requestor in turn; more of them are read once those were
- * dropped.
+ * Read the mail for this instance, also mail that was read before. With ANSWERS also some
+ * answers, of each requestor in turn; further answers are read when those were dropped.
  */
 void store_read_mail(struct store *s, bool answers, store_done done, void *arg);
 
 /*
- * Readable after a nudge: the caller reads it empty, then asks for the mail.
- * Owned by the store; -1: there are none here.
+ * Return a descriptor, the store's, which is readable after a wake-up: the caller reads
+ * the descriptor empty, then reads the mail. -1: wake-ups are not available.
  */
 int store_nudge_fd(const struct store *s);
 /*
- * How often mail is to be looked for, and the queue by who has nothing to do: seldom
- * while nudges come, or others can wake this instance.
+ * Return the time between two looks at the mail, and of an idle instance at the common
+ * queue: longer while wake-ups are available.
  */
 #define STORE_POLL_MS 250
 #define STORE_POLL_WOKEN_MS 1000
 int64_t store_poll_ms(const struct store *s);
 
 /*
- * Show to other instances how our open RUN goes: id, requestor, awaiting,
- * task_json_note, view, log (NULL: as before), and until when they are kept fresh.
+ * Show the open RUN of this instance to other instances: id, requestor, awaiting,
+ * task_note, view, log (NULL: as before), and until when view and log are renewed.
  */
 void store_show(struct store *s, const struct store_run *run);
 
 /*
- * Can it be written? Something is, which changes nothing. A state folder that is
- * missing is made.
+ * Test whether the store can be written, by a write that changes nothing. A missing state
+ * folder is made.
  */
 void store_probe(struct store *s, store_done done, void *arg);
-/* Can it be opened? Nothing is written, but for what is missing. */
+/* Test whether the store can be opened. Only missing files are made. */
 void store_open(struct store *s, store_done done, void *arg);
 
 /*
- * Forget a run of REQUESTOR's, with its artifacts, before it expires. -ENOENT;
- * -EBUSY: it has not ended (status, in runs[0]); -EIO: a file of it would not go,
- * so it stays.
+ * Delete the run ID of REQUESTOR with the run's artifacts. -ENOENT; -EBUSY: the run has not
+ * ended (status is in runs[0]); -EIO: a file could not be deleted, and the run stays.
  */
 void store_delete_run(struct store *s, const char *requestor, const char *id,
 		      store_done done, void *arg);
 /*
- * The same for those of F's range that ended before BEFORE_MS: a few of them are
- * looked at, so that others are served between two of these. total: how many
- * went; runs: the ids of those whose files would not; next: where to go on (as
- * F->from), NULL: nowhere. Of F offset and limit are not looked at.
+ * Delete runs of F that ended before BEFORE_MS, a few in a call, so that other requests
+ * have turns. The result has the number of deleted runs in total, the ids of runs whose
+ * files could not be deleted in runs, and in next the id for F->from of the next call;
+ * NULL: done. F's offset and limit are not used.
  */
 void store_delete_ended(struct store *s, const struct store_filter *f,
 			int64_t before_ms, store_done done, void *arg);
 
 /*
- * Forget what REQUESTOR uploaded as ID. -ENOENT: it has no such artifact, or one
- * that has expired; -EPERM: it is a run's, and goes with that; -EIO: its file would
- * not go, and it stays.
+ * Delete the upload ID of REQUESTOR. -ENOENT: no such artifact, or expired; -EPERM: the
+ * artifact is of a run, and goes with the run; -EIO: the file could not be deleted, and
+ * the upload stays.
  */
 void store_delete_upload(struct store *s, const char *requestor, const char *id,
 			 store_done done, void *arg);
 /*
- * The same for what was uploaded before BEFORE_MS, of ids from FROM on, a few at a
- * time as store_delete_ended(): total, artifacts, next.
+ * Delete uploads before BEFORE_MS, with ids from FROM on, a few in a call as
+ * store_delete_ended(): the result has total, artifacts, next.
  */
 void store_delete_uploads(struct store *s, const char *requestor,
 			  const char *from, int64_t before_ms, store_done done,
 			  void *arg);
 
-/* How long it is still known of an upload that it has expired; of an artifact of a
- * run, as long as its run is. */
+/* How long an expired upload is still answered as expired. */
 #define STORE_UPLOAD_NOTED_MS ((int64_t)30 * 24 * 3600000)
 
-/* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
+/* Delete tasks, sessions, files of artifacts, and runs that expired before NOW_MS. */
 void store_sweep(struct store *s, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_memory.c - who may keep how much, and who is refused first. */
+/* t_requestor_memory.c - who may keep how much, and who is refused first. */
 #include "supervisor/run/requestor/memory.h"
 #include "tests/unit/tap.h"
 

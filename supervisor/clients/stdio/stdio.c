@@ -14,12 +14,6 @@
 #include "base/mem.h"
 #include "supervisor/clients/stdio/stream_conn.h"
 
-/*
- * Bytes in a pipe, which an ordinary user may ask for (pipe(7)): a large answer
- * takes fewer turns of both processes.
- */
-#define PIPE_BYTES (1 << 20)
-
 struct stdio {
 	struct context *ctx;
 	struct stream_conn *conn;
@@ -63,7 +57,6 @@ struct stdio *stdio_open(struct context *ctx)
 	io->ctx = ctx;
 	io->in_flags = make_nonblocking(STDIN_FILENO);
 	io->out_flags = make_nonblocking(STDOUT_FILENO);
-	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_BYTES); /* or it stays */
 	ctx->with_client = true;
 	io->conn = stream_conn_new(ctx, ctx->local, STDIN_FILENO, STDOUT_FILENO,
 				   on_closed, ctx);

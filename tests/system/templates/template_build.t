@@ -123,7 +123,8 @@ SKIP: {
 	my $p = $cli->start(@stall);
 
 	until_true('a build does not begin', sub { -d "$root/.stalls.build/site-packages" });
-	my %core = map { $_ => 1 } core_limits_below($p->{pid});
+	my %core;
+	until_true('processes of the build', sub { %core = map { $_ => 1 } core_limits_below($p->{pid}); return "@{[keys %core]}" eq '1 1' }); # a child has the limit a moment after its start
 	same_json([keys %core], ['1 1'], 'a crash in a build starts nobody');
 	said(build($dir), 125, qr/is being built already/, 'of two builds at once one is refused');
 	kill INT => $p->{pid};

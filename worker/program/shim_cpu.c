@@ -128,7 +128,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What the look has of P, met by the look before; NULL: P has ended. *J only rises. */
+/* Find P of the look before among this look's processes; NULL: P has ended. *J only rises. */
 static struct seen *met_again(const struct seen *p, size_t *j)
 {
 	while (*j < is->n && is->all[*j].pid < p->pid)

@@ -148,7 +148,7 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 	return rc;
 }
 
-/* What nodes tell each other. */
+/* Delete expired news, and served templates and CPU shares of ended nodes. */
 static int sweep_shared(struct store *s)
 {
 	static const enum store_stmt all[] = {

@@ -545,7 +545,7 @@ static void test_once(void)
 	}
 }
 
-/* Nobody takes over what a node had that has ended in order. */
+/* The rows of a node that ended in order are swept away without a take-over. */
 static void test_ended(void)
 {
 	struct store *s = node("inst_e", ALL), *t = node("inst_f", ALL);

@@ -64,7 +64,7 @@ run: deps all
 	@echo
 	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv -i maxDistinct:=3
 
-# Three tests at a time, of three and more lanes: a job that is free takes the
+# Four tests at a time, of four and more lanes: a job that is free takes the
 # first lane in which nothing runs. So what measures, or fills a machine, goes on
 # one by one in the first lane from the start, and beside it whatever waits more
 # than it works and has a server of its own, a lane each, the longest first.
@@ -97,7 +97,7 @@ on-postgres:
 	@echo $(PADDOCK_ON_POSTGRES)
 check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
        $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
-	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j3 $(LANES:%='--rules=%') $(PROVE) \
+	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j4 $(LANES:%='--rules=%') $(PROVE) \
 	    $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/tools/leaks.t
 check-unit:
 	+@$(MAKE) check T='tests/unit tests/fuzz'

@@ -127,6 +127,7 @@ help:
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    the tests under AddressSanitizer and UBSan'
 	@echo 'make check-guard  the tests with a paddockd that ends when its loop does what may take long'
+	@echo 'make walk    the files through which a call goes, counted; WALK=--files lists them'
 	@echo 'make soak    the long forms of the tests that have one'
 	@echo 'make mutate  put in small bugs, one at a time, and see which tests notice'
 	@echo 'make mutate-made SEED=7 SAMPLE=200   the same with bugs made from the source'
@@ -343,6 +344,18 @@ $(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor
 # What stands in for the C library's own is declared without its checks.
 $(B)/obj/tests/tools/loop_guard.o: override EXTRA_CFLAGS += -DREPORTS='"$(GUARDED)"' -U_FORTIFY_SOURCE -fno-builtin
 
+# The way of a call through the files of supervisor/: a paddockd that records each function
+# that it enters, and tests/tools/walk, which counts files and moves.
+WALKS := /tmp/paddock-walk.$(shell printf %s '$(CURDIR)/$(B)' | cksum | cut -d' ' -f1)
+WALK_CFLAGS = -O1 -g -Wno-format-truncation -Wno-maybe-uninitialized -finstrument-functions \
+              -finstrument-functions-exclude-file-list=base/,ipc/,proto/,/usr/
+walk: all
+	+$(MAKE) B=$(B)/walk CFLAGS='$(WALK_CFLAGS)' HARDEN=-fPIE SANITIZED='$(B)/walk/obj/tests/tools/walk.o' WALKS='$(WALKS)' $(B)/walk/paddockd
+	cp -r $(filter-out %/paddockd,$(PROGRAMS)) $(B)/templates $(B)/walk
+	rm -rf $(WALKS) && mkdir -m 1777 $(WALKS)
+	PADDOCK_BUILD=$(B)/walk tests/tools/walk $(WALK) $(WALKS); status=$$?; rm -rf $(WALKS); exit $$status
+$(B)/obj/tests/tools/walk.o: override EXTRA_CFLAGS += -DWALKS='"$(WALKS)"' -fno-instrument-functions
+
 # Of three nodes on one database: the time ends it, after more than 100,000 runs.
 SOAK_SECONDS = 1800
 soak: deps-check all tests asan
@@ -421,7 +434,7 @@ clean:
 
 -include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
 .SECONDARY:
-.PHONY: all run index check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak mutate mutate-made bench bench-latency lint lint-format lint-objects clean
+.PHONY: all run index check on-postgres check-unit check-system check-vm help deps deps-vm deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs check-guard guard-built soak walk mutate mutate-made bench bench-latency lint lint-format lint-objects clean
 
 # ---- install ----
 

@@ -55,39 +55,56 @@ static void lower(int64_t *limit, enum limit_source *by, int64_t v,
 	*by = who;
 }
 
-/* Returns the value of limit B for T, Q and C together; *BY: its origin. */
-static int64_t effective(enum limit_source *by, const struct template *t,
-			 const struct config_requestor *q,
-			 const struct config *c, enum limit b, int64_t wish)
+/* The setters of a limit, beside the caller of a run. */
+struct setters {
+	const struct template *template;
+	const struct config_template *section; /* the template's, or NULL */
+	const struct config_requestor *requestor;
+	const struct config *config;
+};
+
+static struct setters setters_of(const struct template *t,
+				 const struct config_requestor *q,
+				 const struct config *c)
 {
-	const struct config_template *over = config_template_of(c, t->id);
+	return (struct setters){t, config_template_of(c, t->id), q, c};
+}
+
+/* Returns the value of limit B by all setters; *BY: the setter of the value. */
+static int64_t effective(enum limit_source *by, const struct setters *s,
+			 enum limit b, int64_t wish)
+{
 	const struct place *p = &places[b];
-	int64_t limit = at(&t->limits, p->template);
+	int64_t over = s->section != NULL ? at(s->section, p->over) : 0;
+	int64_t limit = at(&s->template->limits, p->template);
 
 	*by = BY_MANIFEST;
-	if (over != NULL && at(over, p->over) > 0) {
-		limit = at(over, p->over);
+	if (over > 0) {
+		limit = over;
 		*by = BY_TEMPLATE;
 	} else if (limit == TEMPLATE_UNSAID) {
-		limit = at(c, p->usual);
+		limit = at(s->config, p->usual);
 		*by = BY_DEFAULT;
 	}
 	if (wish > 0)
 		lower(&limit, by, wish, BY_CALLER);
-	if (p->requestor != NONE && at(q, p->requestor) > 0)
-		lower(&limit, by, at(q, p->requestor), BY_REQUESTOR);
-	if (over == NULL || at(over, p->over) <= 0)
-		lower(&limit, by, at(c, p->max), BY_SERVER);
+	if (p->requestor != NONE && at(s->requestor, p->requestor) > 0)
+		lower(&limit, by, at(s->requestor, p->requestor), BY_REQUESTOR);
+	if (over <= 0)
+		lower(&limit, by, at(s->config, p->max), BY_SERVER);
 	return limit;
 }
 
 void limits_set(struct run *r, const struct config *c, int64_t timeout_ms)
 {
+	struct setters setters =
+	    setters_of(r->template, r->requestor->section, c);
+
 	r->limits.wished_ms = timeout_ms;
 	for (int b = 0; b < LIMITS; b++) {
-		int64_t limit = effective(
-		    &r->limits.by[b], r->template, r->requestor->section, c,
-		    (enum limit)b, b == LIMIT_TIMEOUT ? timeout_ms : 0);
+		int64_t limit =
+		    effective(&r->limits.by[b], &setters, (enum limit)b,
+			      b == LIMIT_TIMEOUT ? timeout_ms : 0);
 
 		memcpy((char *)&r->limits + places[b].run, &limit,
 		       sizeof(limit));
@@ -168,12 +185,13 @@ struct json_object *limits_preview(const struct template *t,
 				   const struct requestor *q,
 				   const struct config *c)
 {
+	struct setters setters = setters_of(t, q->section, c);
 	struct json_object *all = json_object_new_object();
 
 	for (int i = 0; i < LIMITS; i++) {
 		enum limit b = (enum limit)i;
 		enum limit_source by;
-		int64_t limit = effective(&by, t, q->section, c, b, 0);
+		int64_t limit = effective(&by, &setters, b, 0);
 		char *set, *who;
 
 		if (limit_info[b].of_programs && t->runtime != RUNTIME_PROGRAM)

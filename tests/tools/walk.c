@@ -17,7 +17,7 @@
 
 #define ENTRIES ((size_t)1 << 22)
 
-/* What the file holds: the number of entries, then offsets into the program. */
+/* The content of the file: the number of entries, then offsets into the program. */
 struct walk {
 	_Atomic uint64_t count;
 	uint32_t offset[ENTRIES];

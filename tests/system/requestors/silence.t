@@ -48,6 +48,8 @@ sub plain {
 	$text =~ s/(\\?"(?:elapsedMs|queuedMs|cpuMs|cpuUserMs|cpuSystemMs|maxRssBytes|peakMemoryBytes|readBytes|writtenBytes|cpuMsThisHour|storeBytes|pollInterval|messages)\\?":)[1-9]\d*/$1N/g;
 	$text =~ s/(\\?"(?:elapsedMs|queuedMs|cpuMs|cpuUserMs|cpuSystemMs|readBytes|writtenBytes|cpuMsThisHour|messages)\\?":)0\b/$1N/g;
 	$text =~ s/(\\?"(?:createdAt|startedAt|updatedAt|finishedAt|expiresAt|at|startedMs|endedMs|durationMs|lastUpdatedAt)\\?":)(?:\d+|\\?"[^"\\]*\\?")/$1T/g;
+	# an answer that took more than 200 ms is kept in its stream, and is charged to ada
+	$text =~ s/(\\?"memoryBytes\\?":)\d+/$1N/g;
 	# of what is counted in time or bytes; of runs it is one's own, and as it is
 	$text =~ s/(\\?"used\\?":)\d+(,\\?"allowed\\?":\d+,\\?"unit\\?":\\?"(?!runs|artifacts))/$1N$2/g;
 	# how soon there is a token, or an hour is over, is the clock's to say

@@ -127,6 +127,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 {
 	my $all = json_to(paddock('ps', '-a', '--json')->{out});
 
+	like(paddock('ps', '-a')->{out}, qr/^run_\S+ +give +succeeded +\d\S*(?: \w+)? ago/m, 'ps prints how long ago a run was created');
 	is(scalar @{json_to(paddock('ps', '-n', '2', '--json')->{out})}, 2, 'ps -n: so many');
 	same_json(json_to(paddock('ps', '-n', '2', '--json')->{out}), [@$all[0, 1]], '... the newest');
 	same_json(json_to(paddock('ps', '--since', '1h', '--json')->{out}), $all, 'ps --since: of that time');

@@ -14,6 +14,7 @@
 
 struct browser;
 struct catalogue;
+struct cluster;
 struct config;
 struct spawner;
 struct remote_run_lookup;
@@ -49,6 +50,8 @@ struct context {
 	/* Return why paddock-browser does not work, or NULL. */
 	const char *(*browser_trouble)(const struct browser *b);
 	struct store *store;
+	/* the functions of a server that shares its database; NULL: alone */
+	const struct cluster *cluster;
 	struct runs *runs;
 	struct sessions *sessions;
 	const struct methods *methods;

@@ -23,6 +23,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
 #include "supervisor/context.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/store/state/disk_space.h"
 #include "supervisor/run/health/health.h"
@@ -196,7 +197,8 @@ static void begin_drain(struct daemon *d)
 	sessions_end(ctx->sessions);
 	warm_stop(ctx->warm);
 	runs_drain_parked(ctx->runs);
-	runs_hand_over(ctx->runs);
+	if (ctx->cluster != NULL)
+		ctx->cluster->hand_over(ctx->runs);
 	if (ctx->others)
 		runs_leave(ctx->runs);
 }

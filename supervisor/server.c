@@ -25,6 +25,7 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/cluster/cluster_table.h"
 #include "supervisor/mcp/tools/contract_tools.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/health.h"
@@ -259,7 +260,6 @@ static void on_store_begun(void *arg, int err)
 	/* do without a commit: a client waits for the first answer */
 	(ctx->others ? store_probe : store_open)(ctx->store, on_probed, srv);
 	runs_remote_open(ctx->runs);
-	runs_lease_open(ctx->runs);
 	srv->sweep = every(ctx, SWEEP_EVERY_S, on_sweep);
 	srv->sick = every(ctx, SICK_EVERY_S, on_sick);
 	on_sweep(-1, 0, ctx);
@@ -278,6 +278,8 @@ static int open_store(struct server *srv)
 		return EX_UNAVAILABLE;
 	}
 	store_set_url(ctx->store, ctx->config->database);
+	if (store_is_shared(ctx->store))
+		ctx->cluster = &cluster_table;
 	if (ctx->config->node_name == NULL)
 		gethostname(host, sizeof(host) - 1);
 	store_set_node_name(ctx->store, ctx->config->node_name != NULL

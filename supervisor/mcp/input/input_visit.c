@@ -2,7 +2,7 @@
 /*
  * input_visit.c - a request at this machine that waits for a remote run: its
  * letters to the run's owner, and the owner's answers in the run's row.
- * tool_run_retry.c calls it, and runs_abroad.c with each row. A failure to send
+ * tool_run_retry.c calls it, and remote_runs.c with each row. A failure to send
  * is told to the request. When the run gets another owner, the next letter
  * introduces the waiter there.
  */

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_away.h"
@@ -112,8 +113,8 @@ static void go_on_abroad(struct request *c, const struct store_run *row)
 	struct tool_run_args *ask = c->state;
 	struct template *t =
 	    catalogue_find(c->ctx->catalogue, row->template_id, row->version);
-	struct run *r = runs_visit(c->ctx->runs, c->requestor,
-				   t != NULL ? t : ask->template, row);
+	struct run *r = c->ctx->cluster->visit(
+	    c->ctx->runs, c->requestor, t != NULL ? t : ask->template, row);
 
 	if (r == NULL) { /* the run has just come here, or ended */
 		request_set_timer(c, AGAIN_MS, look_again);
@@ -178,7 +179,7 @@ static void go_on_row(struct request *c, const struct store_run *row)
 	} else if (ask->looks++ < AGAIN_MOST &&
 		   run_lookup_owner_died(c->ctx, row)) {
 		request_set_timer(c, AGAIN_MS, look_again);
-	} else if (store_is_shared(c->ctx->store)) {
+	} else if (c->ctx->cluster != NULL) {
 		go_on_abroad(c, row);
 	} else {
 		request_error(c, RPC_INVALID_PARAMS, NULL,

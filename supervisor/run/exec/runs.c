@@ -108,7 +108,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	if (run_terminal(r) || r->state == RUN_CANCELLING || r->remote.cancel)
 		return -EALREADY;
 	if (r->remote.place != RUN_HERE)
-		return runs_abroad_cancel(s, r);
+		return s->ctx->cluster->cancel(s, r);
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
@@ -230,12 +230,10 @@ void runs_end_waits(struct runs *s)
  */
 size_t runs_unrecorded(const struct runs *s)
 {
-	size_t unwatched = 0;
-	const struct run *r;
+	const struct cluster *c = s->ctx->cluster;
 
-	TAILQ_FOREACH(r, &s->abroad, remote.link)
-		unwatched += TAILQ_EMPTY(&r->watches);
-	return HASH_COUNT(s->by_id) - s->sched.queued - unwatched + s->awaited;
+	return HASH_COUNT(s->by_id) - s->sched.queued -
+	       (c != NULL ? c->unwatched(s) : 0) + s->awaited;
 }
 
 struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
@@ -259,9 +257,8 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	runs_files_init(s);
 	runs_output_init(s);
 	runs_remote_init(s);
-	runs_claim_init(s);
-	runs_share_init(s);
-	runs_abroad_init(s);
+	if (ctx->cluster != NULL)
+		ctx->cluster->init(s);
 	return s;
 }
 
@@ -293,10 +290,8 @@ void runs_free(struct runs *s)
 		runs_begin_drop(s, r);
 		runs_forget(s, r);
 	}
-	runs_lease_fini(s);
-	runs_abroad_fini(s);
-	runs_share_fini(s);
-	runs_claim_fini(s);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->fini(s);
 	runs_remote_fini(s);
 	runs_files_fini(s);
 	runs_queue_fini(s);

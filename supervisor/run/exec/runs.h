@@ -95,13 +95,6 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish);
  */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		      const char *id);
-/*
- * Return the run of ROW, which another instance has, for a watcher that is added at
- * once. The run's template is T, of which a reference is kept. NULL: the run has come
- * here since, or has ended. The result is *lent*.
- */
-struct run *runs_visit(struct runs *s, struct requestor *requestor,
-		       struct template *t, const struct store_run *row);
 /* Has the run ID ended, while the worker or the row of the end is awaited? */
 bool runs_leaving(const struct runs *s, const char *id);
 /* Find a run of any requestor by ID, if the run has a worker; or NULL. */
@@ -124,10 +117,6 @@ void runs_recover(struct runs *s);
  * tell other instances what this server serves, and start waiting runs.
  */
 void runs_reloaded(struct runs *s);
-/* Tell the other instances that this instance serves other templates or requestors. */
-void runs_serve(struct runs *s);
-/* Leave all waiting runs of the common queue to other instances. */
-void runs_hand_over(struct runs *s);
 
 /* Read mail of other instances now and then. */
 void runs_expect_mail(struct runs *s);
@@ -143,10 +132,7 @@ void runs_pump(struct runs *s);
  */
 void runs_interrupt(struct runs *s, bool queued);
 
-/* After the first request to the store: watch the lease from now on. */
-void runs_lease_open(struct runs *s);
-
-/* Take wake-ups of other instances, after the first request to the store. */
+/* After the first request to the store: take wake-ups of other instances. */
 void runs_remote_open(struct runs *s);
 /* Take no more wake-ups, before the store closes their descriptor. */
 void runs_remote_deaf(struct runs *s);

@@ -78,6 +78,14 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		r->limits.ttl_ms = least(ttl_ms, r->limits.ttl_ms);
 }
 
+/* May a new run with the idempotency KEY (or NULL) start before all that wait? */
+static bool may_start(const struct runs *s, const char *key)
+{
+	const struct cluster *c = s->ctx->cluster;
+
+	return c == NULL || c->may_start(s, key);
+}
+
 static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
 		       struct tool_error *r)
@@ -87,7 +95,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .config = s->ctx->config,
 	    .sched = &s->sched,
 	    .shared = s->ctx->others,
-	    .starts = runs_can_start(s) && !runs_claim_waits(s) &&
+	    .starts = runs_can_start(s) && may_start(s, NULL) &&
 		      sched_is_clear(&s->sched, &q->lane, t->runtime),
 	    .bytes = inputs_len,
 	};
@@ -106,7 +114,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 				      "the operator: the server is stopping",
 				      ADMISSION_RETRY_MS),
 		    "the server is being shut down and takes no more runs");
-	else if (sick != NULL || !runs_have_lease(s))
+	else if (sick != NULL || !runs_has_lease(s))
 		tool_error_set(r, "STORE_UNAVAILABLE",
 			       admission_store_details(),
 			       "the server cannot record runs now: %s",
@@ -128,8 +136,7 @@ struct stored { /* the argument of on_stored() */
 static void note_row(const struct runs *s, struct run *r, int rc)
 {
 	r->record.durable |= rc == 0;
-	r->record.unsure |=
-	    rc != 0 && rc != -EEXIST && store_is_shared(s->ctx->store);
+	r->record.unsure |= rc != 0 && rc != -EEXIST && s->ctx->cluster != NULL;
 }
 
 /*
@@ -147,25 +154,19 @@ static void on_stored(void *arg, const struct store_result *res)
 {
 	struct stored st = *(struct stored *)arg;
 	struct run *r = runs_by_id(st.runs, st.id);
+	const struct cluster *c = st.runs->ctx->cluster;
 	struct run_notice n = {.kind = NOTICE_DURABLE};
 
 	free(arg);
 	st.runs->awaited -= st.awaited;
 	if (r == NULL)
 		return;
-	if (res->rc == -EEXIST && r->remote.place == RUN_QUEUE) {
-		runs_claim_taken(st.runs, r);
-		return;
-	}
-	if (res->rc == -EXFULL && r->remote.place == RUN_QUEUE) {
-		runs_claim_full(st.runs, r);
-		return;
-	}
 	r->remote.most = 0;
 	note_row(st.runs, r, res->rc);
 	if (res->rc != 0 && (st.promised || r->remote.place == RUN_QUEUE))
 		drop_key(r);
-	runs_claim_queued(st.runs, r, res->rc);
+	if (c != NULL && !c->queued(st.runs, r, res->rc))
+		return;
 	if (res->rc != 0)
 		n.unrecorded = store_says(res->rc);
 	if (res->rc != 0) /* no row has the inputs */
@@ -232,7 +233,8 @@ static void set_aside(struct runs *s, struct run *r,
 	struct run_wish task = *wish;
 
 	r->remote.asks_here = wish->asks_here;
-	runs_claim_set_aside(s, r);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->set_aside(s, r);
 	if (r->remote.place == RUN_HERE || r->remote.pinned ||
 	    wish->task_later == STORE_TASK_NONE)
 		return;
@@ -283,8 +285,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	audit_run("run_created", r);
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	if (runs_claim_waits(s) || runs_claim_is_first(s, r->idem.key) ||
-	    runs_next(s) != r)
+	if (!may_start(s, r->idem.key) || runs_next(s) != r)
 		set_aside(s, r, wish);
 	else
 		starts = runs_files_here(s, r);

@@ -87,10 +87,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	if (res->rc == -EOWNERDEAD) { /* the new owner records the end */
 		e->runs->unrecorded -= e->bytes;
 		runs_drop_result(e->runs, r);
-		run_disown(r);
-		r->remote.disowned = true;
-		runs_abroad_follow(e->runs, r);
-		runs_abroad_look(e->runs, r);
+		e->runs->ctx->cluster->disowned(e->runs, r);
 		free(e);
 		return;
 	}

@@ -66,7 +66,7 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 		tell_changed(r, errmsg);
 	if (rc < 0)
 		runs_not_started(s, r, rc);
-	else if (!runs_have_lease(s)) /* R may belong to another server */
+	else if (!runs_has_lease(s)) /* R may belong to another server */
 		runs_not_started(s, r, -EINPROGRESS);
 	else
 		runs_launch(s, r, first);

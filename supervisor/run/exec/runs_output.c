@@ -208,7 +208,8 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 		check_later(s, r, &c);
 	} else {
 		sched_over(&s->sched, &r->requestor->lane);
-		if (!runs_lease_keeps(s, r) &&
+		if ((s->ctx->cluster == NULL ||
+		     !s->ctx->cluster->keeps(s, r)) &&
 		    (ev != EV_FAIL || !runs_retry(s, r)))
 			runs_finish(s, r, ev);
 	}
@@ -316,7 +317,7 @@ bool runs_worker_leaving(void *arg, struct run *r, const struct exit_facts *e)
 	struct validation c;
 	enum run_event ev;
 
-	if (s->lease != NULL || r->job.parked.is)
+	if (s->ctx->cluster != NULL || r->job.parked.is)
 		return false;
 	ev = outcome_of(r, e, &c);
 	if (ev != EV_SUCCEED && ev != EV_PARTIAL)

@@ -78,7 +78,7 @@ bool runs_has_slot(const struct runs *s)
 
 bool runs_can_start(struct runs *s)
 {
-	if (s->ctx->quiet || !runs_have_lease(s))
+	if (s->ctx->quiet || !runs_has_lease(s))
 		return false;
 	s->sched.waits = missing(s);
 	share_places(s);
@@ -243,7 +243,8 @@ void runs_begin_undo(struct runs *s, struct run *r)
 {
 	not_begun(s, r);
 	runs_enqueue_aside(s, r);
-	runs_claim_leave(s, r);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->leave(s, r);
 	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
 }
 
@@ -260,12 +261,11 @@ static void on_begun(void *arg, const struct store_result *res)
 
 	if (r == NULL || !r->job.beginning)
 		return;
-	if ((res->rc != 0 && store_is_shared(s->ctx->store)) ||
-	    !runs_have_lease(s)) {
+	if ((res->rc != 0 && s->ctx->cluster != NULL) || !runs_has_lease(s)) {
 		wait_on(s, r);
 		return;
 	}
-	if (s->ctx->draining && store_is_shared(s->ctx->store)) {
+	if (s->ctx->draining && s->ctx->cluster != NULL) {
 		runs_begin_undo(s, r);
 		return;
 	}
@@ -294,7 +294,8 @@ void runs_pump(struct runs *s)
 
 	while ((r = runs_next(s)) != NULL)
 		(r->state == RUN_QUEUED ? begin : runs_start)(s, r);
-	runs_claim_next(s);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->claim(s);
 }
 
 static void on_pause_over(evutil_socket_t fd, short what, void *arg)
@@ -307,7 +308,8 @@ void runs_resume(struct runs *s)
 {
 	for (size_t i = 0; i < RUNTIMES; i++)
 		evtimer_del(s->pause[i]);
-	runs_claim_wake(s);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->wake(s);
 	runs_pump(s);
 }
 

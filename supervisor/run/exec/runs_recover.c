@@ -39,7 +39,7 @@ static struct requestor *served(const struct context *ctx, const char *name)
 }
 
 /* Queue R here again, or fail R when R has had all attempts. */
-static void go_on(struct runs *s, struct run *r)
+void runs_revived(struct runs *s, struct run *r)
 {
 	bool was_running = r->attempts.started_ms > 0;
 	bool again = !was_running || run_may_retry(r);
@@ -79,30 +79,8 @@ static struct run *revive(struct runs *s, const struct store_run *row,
 	kept_inputs_settle(r, NULL, s->ctx->config);
 	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
 	HASH_ADD_STR(s->by_id, id, r);
-	go_on(s, r);
+	runs_revived(s, r);
 	return r;
-}
-
-void runs_take_back(struct runs *s, struct run *r, const struct store_run *row)
-{
-	if (r->remote.place == RUN_ABROAD)
-		runs_abroad_forget(s, r);
-	if (r->job.queued.lane != NULL)
-		sched_remove(&s->sched, &r->job.queued);
-	runs_retry_forget(s, r);
-	r->remote.place = RUN_HERE;
-	/* the server that had claimed R is dead, with R's questions there */
-	if (run_next(r->state, EV_RETRY) != RUN_NONE)
-		run_apply(r, EV_RETRY);
-	run_row_attempts(r, row);
-	if (r->state == RUN_QUEUED)
-		go_on(s, r);
-	else
-		runs_finish(s, r, EV_FAIL);
-	if (!r->remote.cancel)
-		return;
-	r->remote.cancel = false; /* the request to cancel met no server */
-	runs_cancel(s, r);
 }
 
 struct run *runs_revive(struct runs *s, const struct store_run *row)
@@ -137,8 +115,9 @@ static void reclaim(struct runs *s, const struct store_result *res)
 			 res->interrupted + res->n_runs - again);
 	if (again > 0) /* mail to the dead servers may be unread */
 		runs_remote_read(s);
-	runs_claim_wake(
-	    s); /* the dead servers' runs in the common queue wait on */
+	if (s->ctx->cluster !=
+	    NULL) /* dead servers' runs of the queue wait on */
+		s->ctx->cluster->wake(s);
 	runs_pump(s);
 }
 

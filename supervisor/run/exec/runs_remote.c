@@ -31,15 +31,14 @@ static void take(struct runs *s, const struct store_letter *l)
 {
 	struct run *r = runs_by_id(s, l->run_id);
 
-	if (r == NULL && l->kind == STORE_MAIL_OVER)
-		store_heard(s->ctx->store, l->run_id);
+	if (l->kind == STORE_MAIL_CLAIMED || l->kind == STORE_MAIL_OVER) {
+		if (s->ctx->cluster != NULL)
+			s->ctx->cluster->letter(s, r, l);
+		return;
+	}
 	if (r == NULL || run_terminal(r))
 		return; /* the run's end, on its way to the store, deletes L */
-	if (l->kind == STORE_MAIL_CLAIMED)
-		runs_abroad_claimed(s, r);
-	else if (l->kind == STORE_MAIL_OVER)
-		runs_abroad_look(s, r);
-	else if (l->kind == STORE_MAIL_CANCEL)
+	if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
 	else if (l->kind != STORE_MAIL_ANSWER)
 		run_show(s->mail->shows, r,
@@ -62,8 +61,8 @@ static void on_mail(void *arg, const struct store_result *res)
 		m->runs->ops->on_letters(m->runs->ctx, res);
 	if (again && !m->reading)
 		read_mail(m);
-	else if (!again && res->rc == 0)
-		runs_lease_heard(m->runs);
+	else if (!again && res->rc == 0 && m->runs->ctx->cluster != NULL)
+		m->runs->ctx->cluster->letters_read(m->runs);
 }
 
 static void read_mail(struct runs_remote *m)
@@ -115,7 +114,7 @@ void runs_remote_poll(struct runs *s)
 
 void runs_expect_mail(struct runs *s)
 {
-	if (store_is_shared(s->ctx->store))
+	if (s->ctx->cluster != NULL)
 		runs_remote_poll(s);
 }
 
@@ -139,8 +138,8 @@ void runs_remote_open(struct runs *s)
 {
 	int fd = store_nudge_fd(s->ctx->store);
 
-	runs_claim_open(s);
-	runs_share_open(s);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->open(s);
 	if (fd < 0)
 		return;
 	s->mail->nudged = event_new(s->ctx->base, fd, EV_READ | EV_PERSIST,

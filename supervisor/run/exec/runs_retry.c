@@ -100,7 +100,8 @@ void runs_reloaded(struct runs *s)
 	HASH_ITER(hh, s->by_id, r, after)
 		if (runs_retry_rests(r) && requestor_gone(r->requestor))
 			fail_as_before(s, r);
-	runs_serve(s);
+	if (s->ctx->cluster != NULL)
+		s->ctx->cluster->serve(s);
 	runs_pump(s); /* limits may be wider */
 }
 
@@ -203,8 +204,8 @@ void runs_try_again(struct runs *s, struct run *r)
 	audit_attempt(r);
 	note(r);
 	start_over(s, r);
-	if (!here)
-		runs_claim_leave(s, r);
+	if (!here && s->ctx->cluster != NULL)
+		s->ctx->cluster->leave(s, r);
 	run_row_put(s->ctx->store, r,
 		    r->record.durable ? STORE_RETRY : STORE_SYNC, NULL, NULL);
 	rest(s, r, here);

@@ -32,7 +32,7 @@
 
 /*
  * The part of a requestor's limits that this instance may use, where several
- * instances share a database: exec/runs_share.c asks for the part. All-zero:
+ * instances share a database: cluster/limit_shares.c asks for the part. All-zero:
  * there are no other instances.
  */
 struct requestor_share {

@@ -4,6 +4,7 @@
  * in which this instance claims it: its row is ours, and nobody here has read that yet.
  */
 #include "base/os/log.h"
+#include "supervisor/cluster/cluster_table.h"
 #include "supervisor/run/exec/runs_private.h"
 #include "supervisor/session/request.h"
 #include "supervisor/session/session.h"
@@ -76,6 +77,7 @@ TEST(cancelled_while_claimed)
 	config.state_dir = dir;
 	ctx.base = event_base_new();
 	ctx.store = help_start(dir, "inst_one");
+	ctx.cluster = &cluster_table;
 	ctx.runs = runs_new(&ctx, &runs_ops);
 	sessions_init(&sessions);
 	session_init(&session, &ctx, requestors_of_uid(&requestors, 7), &ops,

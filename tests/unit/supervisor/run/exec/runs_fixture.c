@@ -2,6 +2,8 @@
 /* runs_fixture.c - see runs_fixture.h. */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
+#include "supervisor/cluster/cluster_table.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 /* gcc 12's analyzer loses uthash's tables, in which runs are */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
@@ -17,7 +19,7 @@ void on_notice(struct run_watch *w, struct run *r, const struct run_notice *n)
 		run_watch_del(w);
 }
 
-static void begin_with(struct store *store)
+static void begin_with(struct store *store, bool in_cluster)
 {
 	static const struct runs_ops ops;
 
@@ -36,13 +38,21 @@ static void begin_with(struct store *store)
 				  .quiet = true, /* there is no spawner */
 				  .instance = "inst_one",
 				  .store = store};
+	if (in_cluster)
+		it.ctx.cluster = &cluster_table;
 	it.ctx.runs = runs_new(&it.ctx, &ops);
 }
 
 void begin(void)
 {
 	it.dir = help_dir();
-	begin_with(help_start(it.dir, "inst_one"));
+	begin_with(help_start(it.dir, "inst_one"), false);
+}
+
+void begin_in_cluster(void)
+{
+	it.dir = help_dir();
+	begin_with(help_start(it.dir, "inst_one"), true);
 }
 
 void begin_by_relay(void)
@@ -58,7 +68,7 @@ void begin_by_relay(void)
 	store_set_url(store, by);
 	free(by);
 	free(url);
-	begin_with(store);
+	begin_with(store, true);
 }
 
 void end(void)

@@ -25,6 +25,8 @@ extern struct runs_fixture {
 
 void on_notice(struct run_watch *w, struct run *r, const struct run_notice *n);
 void begin(void);
+/* A server that has the functions of a cluster, whatever the store is. */
+void begin_in_cluster(void);
 void begin_by_relay(void); /* of PostgreSQL alone */
 void end(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs.c - runs whose servers are several: what the store says too late of one that
- * is forgotten, and what becomes of one that another had. No worker is started.
+ * t_runs.c - runs and the rows of runs: an answer of the store that comes too late, or is
+ * lost with the connection. No worker is started.
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
@@ -9,28 +9,6 @@
 
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
-
-/* Claimed here, where it is to become a task, and given back before that is known. */
-static void test_task_given_back(void)
-{
-	const struct run_wish wish = {.task = STORE_TASK_OUTPUT};
-	struct run *r;
-	char id[ID_SIZE];
-
-	begin();
-	r = waiting();
-	memcpy(id, r->id, sizeof(id));
-	r->record.durable = r->remote.taken_over = true;
-	r->remote.vtime = 1;
-	runs_make_task(it.ctx.runs, r, &wish);
-	runs_hand_over(it.ctx.runs);
-	ok(runs_by_id(it.ctx.runs, id) == NULL,
-	   "a run that waits for others again is forgotten here");
-	answered();
-	ok(runs_by_id(it.ctx.runs, id) == NULL,
-	   "and what is said of its row later is nobody's");
-	end();
-}
 
 static void test_forgotten_first(void)
 {
@@ -51,87 +29,6 @@ static void test_forgotten_first(void)
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
 	       "unless the run is forgotten by then");
-	end();
-}
-
-/* It waited in the queue of all, and asked something at who had claimed it, who died. */
-static void test_asked_elsewhere(void)
-{
-	const struct store_run row = {.options = "{\"attemptStartedAt\":7}"};
-	struct run *r;
-
-	begin();
-	it.ctx.others = true;
-	r = waiting();
-	r->record.durable = true;
-	r->remote.place = RUN_QUEUE;
-	runs_abroad_claimed(it.ctx.runs, r);
-	run_apply(r, EV_ASK);
-	runs_take_back(it.ctx.runs, r, &row);
-	is_str(run_state_name(r->state), "queued",
-	       "a run that asked its client at a server that died is tried "
-	       "again");
-	is_int((int)run_attempts(r), 1, "after an attempt");
-	is_str(r->error.code, NULL, "and has not failed");
-	end();
-}
-
-/* A request of ours may be answered, and still hold what it writes to its owner by. */
-static void test_visited(void)
-{
-	struct store_run row = {.status = STORE_RUNNING,
-				.shown_until_ms = INT64_MAX};
-	struct run_visits one = {(struct input_visit *)&row};
-	struct run *r;
-
-	begin();
-	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
-	r = runs_visit(it.ctx.runs, requestors_of_uid(&it.all, 7), &it.template,
-		       &row);
-	r->remote.visits = one;
-	event_base_loop(it.ctx.base, EVLOOP_ONCE); /* a look at such runs */
-	ok(runs_by_id(it.ctx.runs, row.id) != NULL,
-	   "a run of another is known while somebody may write to its owner");
-	LIST_INIT(&r->remote.visits);
-	event_base_loop(it.ctx.base, EVLOOP_ONCE);
-	ok(runs_by_id(it.ctx.runs, row.id) == NULL, "and no longer");
-	end();
-}
-
-#define GONE "DELETE FROM node WHERE id = 'inst_one'"
-
-/* It had ended here, and the store has said that it is another's. */
-static void test_disowned_first(void)
-{
-	struct help_db *db;
-	struct run *r;
-	char id[ID_SIZE];
-
-	if (!help_is_postgres())
-		return;
-	begin();
-	answered(); /* that it is shared is known */
-	r = waiting();
-	memcpy(id, r->id, sizeof(id));
-	sched_remove(&it.ctx.runs->sched, &r->job.queued);
-	run_apply(r, EV_START);
-	run_apply(r, EV_SUCCEED);
-	run_disown(r);
-	r->remote.disowned = true;
-	runs_abroad_follow(it.ctx.runs, r);
-	runs_lease_open(it.ctx.runs);
-	db = help_open(it.dir);
-	help_sql(db, GONE);
-	help_close(db);
-	while (strcmp(it.ctx.instance, "inst_one") == 0) {
-		struct store_run row = help_run("alice", STORE_RUNNING);
-
-		help_put(it.ctx.store, &row, STORE_SYNC);
-	}
-	r = runs_by_id(it.ctx.runs, id);
-	is_str(r != NULL ? run_state_name(r->state) : "gone", "running",
-	       "who hears afterwards that it was taken for dead ends such a "
-	       "run no second time");
 	end();
 }
 
@@ -247,11 +144,7 @@ int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	mallopt(M_PERTURB, 0x5a); /* what is freed is good for nothing */
-	test_task_given_back();
 	test_forgotten_first();
-	test_asked_elsewhere();
-	test_visited();
-	test_disowned_first();
 	test_unsure(false);
 	test_unsure(true);
 	test_unsure_in_vain();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_share.c - shares the limits of requestors out among the instances of one
+ * limit_shares.c - shares the limits of requestors out among the instances of one
  * database: fetches a share of each limit ahead of need, and returns the
  * unneeded part, so that a call does not wait for the database. A timer, and a
  * run without a place, ask. Without an answer the instance keeps the share that
  * was not returned.
  */
-#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/cluster/cluster_private.h"
 
 #include <stdlib.h>
 
@@ -18,9 +18,9 @@
 #define RENEW_MS 1000 /* an active requestor's use at other servers is read */
 #define KEEP_MS 5000  /* after the last use a place for one more run is kept */
 
-struct runs_shares {
+struct limit_shares {
 	struct runs *runs;
-	struct event *look; /* NULL: nothing is shared, or not yet */
+	struct event *look; /* NULL: not open yet */
 	int64_t nodes;	    /* living servers, at the last look */
 };
 
@@ -91,7 +91,7 @@ static void on_given(void *arg, const struct store_result *res)
 	q->share.is_part = true;
 	requestor_hold(q);
 	if (more) {
-		runs_claim_wake(s);
+		shared_queue_wake(s);
 		runs_pump(s);
 	}
 	free(a);
@@ -120,7 +120,7 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 	q->share.untold_ms = 0;
 	q->share.calls = 0;
 	q->share.asked_ms = now;
-	q->share.nodes = s->shares->nodes;
+	q->share.nodes = s->cluster->shares->nodes;
 	q->share.asking = true;
 	store_share(s->ctx->store, &share, on_given, a);
 	if (q->usage_known && is_active(q, now))
@@ -131,7 +131,7 @@ static void ask(struct runs *s, struct requestor *q, int64_t now)
 static bool has_little(const struct runs *s, const struct requestor *q)
 {
 	int64_t most = q->section->rate_per_second * QUOTA_CALL;
-	int64_t nodes = s->shares->nodes;
+	int64_t nodes = s->cluster->shares->nodes;
 
 	return q->share.rate < most / (2 * (nodes > 0 ? nodes : 1));
 }
@@ -147,7 +147,7 @@ static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
 	if (!q->share.is_part || (want < most ? want : most) != q->lane.share)
 		return true;
 	/* the equal part of the calls changed, even if no calls come here */
-	if (q->share.nodes != s->shares->nodes)
+	if (q->share.nodes != s->cluster->shares->nodes)
 		return true;
 	return now - q->share.asked_ms >= RENEW_MS &&
 	       (is_active(q, now) || has_little(s, q) ||
@@ -163,30 +163,30 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (store_about(s->ctx->store, &about) && about.reachable)
-		s->shares->nodes = about.nodes;
+		s->cluster->shares->nodes = about.nodes;
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
 		if (is_due(s, q, now))
 			ask(s, q, now);
 }
 
-bool runs_share_is_alone(const struct runs *s)
+bool limit_shares_is_alone(const struct runs *s)
 {
 	struct store_database about;
 
 	/* the timer may be late */
-	return s->shares->nodes == 1 &&
+	return s->cluster->shares->nodes == 1 &&
 	       !(store_about(s->ctx->store, &about) && about.nodes > 1);
 }
 
-void runs_share_need(struct runs *s, struct requestor *q)
+void limit_shares_need(struct runs *s, struct requestor *q)
 {
 	int64_t now = clock_mono_ms();
 
-	if (s->shares->look != NULL && is_due(s, q, now))
+	if (s->cluster->shares->look != NULL && is_due(s, q, now))
 		ask(s, q, now);
 }
 
-void runs_share_rejoined(struct runs *s)
+void limit_shares_rejoined(struct runs *s)
 {
 	struct requestor *q, *next;
 
@@ -194,24 +194,25 @@ void runs_share_rejoined(struct runs *s)
 		q->share.is_part = false;
 }
 
-void runs_share_open(struct runs *s)
+void limit_shares_open(struct runs *s)
 {
-	if (!store_is_shared(s->ctx->store) || s->ctx->passing)
+	if (s->ctx->passing)
 		return;
-	s->shares->look = event_new(s->ctx->base, -1, EV_PERSIST, on_look, s);
-	event_add(s->shares->look, CLOCK_TIMEVAL(LOOK_MS));
+	s->cluster->shares->look =
+	    event_new(s->ctx->base, -1, EV_PERSIST, on_look, s);
+	event_add(s->cluster->shares->look, CLOCK_TIMEVAL(LOOK_MS));
 	on_look(-1, 0, s);
 }
 
-void runs_share_init(struct runs *s)
+void limit_shares_init(struct runs *s)
 {
-	s->shares = xcalloc(1, sizeof(*s->shares));
-	s->shares->runs = s;
+	s->cluster->shares = xcalloc(1, sizeof(*s->cluster->shares));
+	s->cluster->shares->runs = s;
 }
 
-void runs_share_fini(struct runs *s)
+void limit_shares_fini(struct runs *s)
 {
-	if (s->shares->look != NULL)
-		event_free(s->shares->look);
-	free(s->shares);
+	if (s->cluster->shares->look != NULL)
+		event_free(s->cluster->shares->look);
+	free(s->cluster->shares);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_lease.c - ends the runs of this node before other nodes may take the
+ * lease.c - ends the runs of this node before other nodes may take the
  * node for dead: without a lease no run starts or goes on. server.c starts the
  * timer. The ends are recorded when the database answers again. When other
  * nodes have taken the runs over, waiting clients get what the rows say, and
  * this node goes on under a new id.
  */
-#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/cluster/cluster_private.h"
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -16,7 +16,7 @@
 	250 /* a small part of the time between the end of a lease and a take-over */
 #define SOON_MS 20 /* killed workers are about to be reaped */
 
-bool runs_have_lease(const struct runs *s)
+bool lease_holds(const struct runs *s)
 {
 	return !s->leaving && store_lease_left_ms(s->ctx->store) > 0;
 }
@@ -42,29 +42,29 @@ static void end_running(struct runs *s)
 
 /* ---- runs that ended with the lease ---- */
 
-bool runs_lease_keeps(struct runs *s, struct run *r)
+bool lease_keeps(struct runs *s, struct run *r)
 {
 	if (!r->remote.fenced || !r->record.durable)
 		return false;
 	if (s->leaving) {
-		runs_abroad_follow(s, r);
+		remote_runs_follow(s, r);
 		return true;
 	}
 	if (r->state == RUN_CANCELLING)
 		return false;
-	s->cut_short = true;
+	s->cluster->lease.cut_short = true;
 	runs_remote_read(s);
 	return true;
 }
 
 /* Requests to cancel were answered meanwhile; the other runs were interrupted. */
-void runs_lease_heard(struct runs *s)
+void lease_letters_read(struct runs *s)
 {
 	struct run *r, *after;
 
-	if (!s->cut_short || !runs_have_lease(s))
+	if (!s->cluster->lease.cut_short || !lease_holds(s))
 		return;
-	s->cut_short = false;
+	s->cluster->lease.cut_short = false;
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!r->remote.fenced || r->job.worker != NULL ||
 		    run_terminal(r))
@@ -81,16 +81,16 @@ void runs_lease_heard(struct runs *s)
 /* The runs have ended, or are followed by their rows. */
 static void begin_anew(struct runs *s)
 {
-	id_new(s->instance, "inst");
-	s->ctx->instance = s->instance;
+	id_new(s->cluster->lease.instance, "inst");
+	s->ctx->instance = s->cluster->lease.instance;
 	log_info("runs", "instance=%s after=\"taken for dead\"",
 		 s->ctx->instance);
 	store_rejoin(s->ctx->store, s->ctx->instance);
 	s->leaving = false;
-	s->fenced = false;
-	s->cut_short = false;
-	runs_claim_rejoined(s);
-	runs_share_rejoined(s);
+	s->cluster->lease.over = false;
+	s->cluster->lease.cut_short = false;
+	shared_queue_rejoined(s);
+	limit_shares_rejoined(s);
 	runs_recover(s);
 }
 
@@ -109,7 +109,7 @@ static void drop_waiting(struct runs *s)
 		runs_output_drop(s, r);
 		if (r->record.durable) {
 			runs_files_over(s, r);
-			runs_abroad_follow(s, r);
+			remote_runs_follow(s, r);
 			continue;
 		}
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
@@ -140,15 +140,15 @@ static void look(struct runs *s)
 
 	if (store_is_lost(s->ctx->store))
 		leave(s);
-	else if (!lasts && !s->fenced)
+	else if (!lasts && !s->cluster->lease.over)
 		end_running(s);
-	else if (lasts && s->fenced)
+	else if (lasts && s->cluster->lease.over)
 		log_info("runs", "lease=renewed");
-	if (lasts == s->fenced) {
-		s->fenced = !lasts;
+	if (lasts == s->cluster->lease.over) {
+		s->cluster->lease.over = !lasts;
 		runs_pump(s);
 	}
-	if (s->leaving && HASH_COUNT(s->by_id) == s->n_abroad &&
+	if (s->leaving && HASH_COUNT(s->by_id) == s->cluster->remote.n &&
 	    !s->ctx->draining)
 		begin_anew(s);
 }
@@ -168,12 +168,12 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	look(s);
-	store_tell_load(s->ctx->store,
-			&(struct store_load){.running = runs_running(s),
-					     .queued = runs_queued(s),
-					     .room = (size_t)runs_claim_room(s),
-					     .draining = s->ctx->draining});
-	evtimer_add(s->lease, CLOCK_TIMEVAL(next_ms(s)));
+	store_tell_load(s->ctx->store, &(struct store_load){
+					   .running = runs_running(s),
+					   .queued = runs_queued(s),
+					   .room = (size_t)shared_queue_room(s),
+					   .draining = s->ctx->draining});
+	evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(next_ms(s)));
 }
 
 static void on_news(void *arg)
@@ -183,26 +183,24 @@ static void on_news(void *arg)
 
 	look(s);
 	if (s->leaving)
-		evtimer_add(s->lease, CLOCK_TIMEVAL(SOON_MS));
+		evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(SOON_MS));
 	if (store_found_dead(s->ctx->store))
 		runs_recover(s);
 	if ((woken & STORE_WOKEN_MAIL) != 0)
 		runs_remote_read(s);
 	if ((woken & STORE_WOKEN_QUEUE) != 0)
-		runs_claim_look(s);
+		shared_queue_look(s);
 }
 
-void runs_lease_open(struct runs *s)
+void lease_open(struct runs *s)
 {
-	if (!store_is_shared(s->ctx->store))
-		return;
 	store_on_news(s->ctx->store, on_news, s);
-	s->lease = evtimer_new(s->ctx->base, on_look, s);
-	evtimer_add(s->lease, CLOCK_TIMEVAL(LOOK_MS));
+	s->cluster->lease.look = evtimer_new(s->ctx->base, on_look, s);
+	evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(LOOK_MS));
 }
 
-void runs_lease_fini(struct runs *s)
+void lease_fini(struct runs *s)
 {
-	if (s->lease != NULL)
-		event_free(s->lease);
+	if (s->cluster->lease.look != NULL)
+		event_free(s->cluster->lease.look);
 }

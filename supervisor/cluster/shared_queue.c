@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_claim.c - the queue of runs which all instances of a database share:
+ * shared_queue.c - the queue of runs which all instances of a database share:
  * puts a run there that cannot start at once, and claims the next run when this
- * instance has room. A timer, runs_queue.c and runs_create.c call the
- * functions. A failed read or claim is repeated at the next turn; a run whose
- * row cannot be written is not queued there.
+ * instance has room. A timer calls, and by the table runs_queue.c and
+ * runs_create.c. A failed read or claim is repeated at the next turn; a run
+ * whose row cannot be written is not queued there.
  */
-#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/cluster/cluster_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,47 +23,47 @@
 #include "supervisor/run/worker/programs.h"
 
 #define LOOK_MS STORE_POLL_MS
-#define COUNT_MS 1000	   /* how many wait, of whom */
-#define SEEK_POLLS 60	   /* once a minute: has news of ours been lost? */
-#define LOOKS_SERVE 20	   /* each so many: has what we serve changed? */
-#define STRANGERS_MAX 2000 /* bytes of their names */
+#define COUNT_MS 1000	   /* between counts of waiting runs by requestor */
+#define SEEK_POLLS 60	   /* a minute: between searches for lost news */
+#define LOOKS_SERVE 20	   /* looks between two tellings of served templates */
+#define STRANGERS_MAX 2000 /* bytes of the names of unknown requestors */
 
-struct runs_claims {
+struct shared_queue {
 	struct runs *runs;
-	struct event *look; /* NULL: nothing is shared, or not yet */
+	struct event *look; /* NULL: the store has not begun */
 	unsigned looks;
 	int64_t looked_ms, counted_ms, sought_ms; /* mono */
-	char *serves; /* that others were told; or NULL */
-	bool served;  /* that is known there */
-	bool waits;   /* somebody whose turn it is before who comes now */
-	bool held;    /* some were left there for a limit of ours */
+	char *serves; /* the served templates, as last told; or NULL */
+	bool served;  /* the database has SERVES */
+	bool waits;   /* the queue has runs, whose turn is before new runs */
+	bool held;    /* runs were left in the queue for a limit here */
 	bool looking, counting, claiming;
-	bool again; /* look once more: somebody woke us meanwhile */
+	bool again; /* a wake-up came during a look: look once more */
 	int asked;
-	/* requestors of theirs whom only we took for ours */
+	/* requestors of claimed runs that this server does not serve */
 	struct buf strangers;
 };
 
-/* Does what waits here wait for all? What serves one client ends with it. */
+/* Do waiting runs wait for all servers? A server of one client ends with the client. */
 static bool is_sharing(const struct runs *s)
 {
-	return s->ctx->others && s->claims->look != NULL;
+	return s->ctx->others && s->cluster->queue->look != NULL;
 }
 
-bool runs_claim_waits(const struct runs *s)
+bool shared_queue_may_start(const struct runs *s, const char *key)
 {
-	return is_sharing(s) && s->claims->waits;
+	return !is_sharing(s) || (!s->cluster->queue->waits && key == NULL);
 }
 
-/* ---- what waits there ---- */
+/* ---- runs that are put into the queue ---- */
 
-/* What it needs is here: a session of the browser, inputs that no row has. */
+/* Does R need this server: for a browser session, or for inputs that no row has? */
 static bool is_bound(const struct run *r)
 {
 	return r->session_id != NULL || r->template->secret;
 }
 
-void runs_claim_set_aside(struct runs *s, struct run *r)
+void shared_queue_set_aside(struct runs *s, struct run *r)
 {
 	if (!is_sharing(s))
 		return;
@@ -70,12 +71,12 @@ void runs_claim_set_aside(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 	r->remote.place = RUN_QUEUE;
 	r->remote.pinned = is_bound(r) || r->remote.asks_here;
-	if (!runs_share_is_alone(s)) /* else our own count is right */
+	if (!limit_shares_is_alone(s)) /* else this server's count is right */
 		r->remote.most = r->requestor->section->max_queued_runs;
-	runs_share_need(s, r->requestor);
+	limit_shares_need(s, r->requestor);
 }
 
-void runs_claim_leave(struct runs *s, struct run *r)
+void shared_queue_leave(struct runs *s, struct run *r)
 {
 	if (!is_sharing(s))
 		return;
@@ -83,38 +84,13 @@ void runs_claim_leave(struct runs *s, struct run *r)
 	r->remote.pinned = is_bound(r) || r->remote.asks_here;
 }
 
-/*
- * When it is not known whether its row is there, others may have it: then it does
- * not start here either, and who waits is told by on_stored(), or now.
- */
-void runs_claim_queued(struct runs *s, struct run *r, int rc)
-{
-	if (r->remote.place != RUN_QUEUE || run_terminal(r))
-		return; /* it is here, or has ended with our lease */
-	if (rc == 0) {
-		runs_claim_wake(s);
-		runs_claim_next(s);
-		return;
-	}
-	sched_remove(&s->sched, &r->job.queued);
-	r->remote.place = RUN_HERE;
-	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
-		      "the run could not be queued: %s", store_says(rc));
-	runs_finish(s, r, EV_FAIL);
-}
-
-bool runs_claim_is_first(const struct runs *s, const char *key)
-{
-	return key != NULL && is_sharing(s);
-}
-
-/* There is none of R: who waits for it is told WHY by N, and it is no more. */
+/* Drop R, which no row has: R's watchers are told by N, and the log WHY. */
 static void drop_run(struct runs *s, struct run *r, enum run_notice_kind n,
 		     const char *why)
 {
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
-	free(r->idem.key); /* who looks for its run is not to find this one */
+	free(r->idem.key); /* a search by the key is not to find R */
 	r->idem.key = NULL;
 	run_tell(r, &(struct run_notice){.kind = n});
 	run_apply(r, EV_CANCEL);
@@ -126,23 +102,59 @@ static void drop_run(struct runs *s, struct run *r, enum run_notice_kind n,
 	runs_forget(s, r);
 }
 
-void runs_claim_taken(struct runs *s, struct run *r)
+/* Drop R: another run has R's idempotency key. */
+static void drop_taken(struct runs *s, struct run *r)
 {
 	run_set_error(r, "RUN_CANCELED", NULL,
 		      "another server began the run of its idempotency key");
 	drop_run(s, r, NOTICE_TAKEN, "key=taken");
 }
 
-void runs_claim_full(struct runs *s, struct run *r)
+/* Drop R: as many runs of R's requestor wait in the queue as may. */
+static void drop_beyond(struct runs *s, struct run *r)
 {
 	run_set_error(r, "QUEUE_FULL", NULL,
 		      "as many runs waited at all servers as may");
 	drop_run(s, r, NOTICE_FULL, "queue=full");
 }
 
+/*
+ * Fail R, which could not be queued. Another server may have R when it is unknown
+ * whether R's row was written, so R does not start here.
+ */
+static void fail(struct runs *s, struct run *r, int rc)
+{
+	sched_remove(&s->sched, &r->job.queued);
+	r->remote.place = RUN_HERE;
+	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
+		      "the run could not be queued: %s", store_says(rc));
+	runs_finish(s, r, EV_FAIL);
+}
+
+bool shared_queue_queued(struct runs *s, struct run *r, int rc)
+{
+	bool gone = rc == -EEXIST || rc == -EXFULL;
+
+	if (r->remote.place != RUN_QUEUE)
+		return true;
+	if (gone) {
+		(rc == -EEXIST ? drop_taken : drop_beyond)(s, r);
+		return false;
+	}
+	if (run_terminal(r)) /* R has ended with the lease */
+		return true;
+	if (rc == 0) {
+		shared_queue_wake(s);
+		shared_queue_claim(s);
+	} else {
+		fail(s, r, rc);
+	}
+	return true;
+}
+
 /* ---- claims ---- */
 
-int runs_claim_room(struct runs *s)
+int shared_queue_room(struct runs *s)
 {
 	const struct config *c = s->ctx->config;
 	int64_t waits = (int64_t)(s->sched.queued - s->sched.aside);
@@ -151,34 +163,34 @@ int runs_claim_room(struct runs *s)
 	    ZYGOTE_PROTO_SLOTS - (int64_t)(s->sched.running + s->stopped);
 
 	runs = (runs < slots ? runs : slots) - waits;
-	return runs < 0 || !s->claims->served || !runs_can_start(s) ||
+	return runs < 0 || !s->cluster->queue->served || !runs_can_start(s) ||
 		       s->ctx->passing || s->ctx->draining
 		   ? 0
 		   : (int)runs;
 }
 
-/* Of whom none is to come now: a line each. The caller's. */
+/* Return the requestors whose runs are not to be claimed now, a line each; the caller's. */
 static char *excepted(struct runs *s)
 {
 	struct requestor *q, *next;
 	struct buf out = {0};
 
-	buf_add(&out, buf_data(&s->claims->strangers),
-		buf_len(&s->claims->strangers));
+	buf_add(&out, buf_data(&s->cluster->queue->strangers),
+		buf_len(&s->cluster->queue->strangers));
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
 		if ((q->lane.held || q->lane.running > 0 ||
 		     q->lane.share == 0) &&
 		    !sched_has_room(&s->sched, &q->lane))
 			buf_printf(&out, "%s\n", q->name);
-	s->claims->held = buf_len(&out) > 0;
+	s->cluster->queue->held = buf_len(&out) > 0;
 	buf_add(&out, "", 1);
 	return buf_take(&out, NULL);
 }
 
-/* It is another's to run, though we were given it. */
+/* Leave the claimed run of ROW to other servers, since this server does not serve it. */
 static void leave(struct runs *s, const struct store_run *row)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 
 	log_info("runs", "run=%s requestor=%s claimed=left", row->id,
 		 row->requestor);
@@ -187,18 +199,19 @@ static void leave(struct runs *s, const struct store_run *row)
 	run_row_leave(s->ctx->store, row);
 }
 
+/* Make the claimed run of ROW a run of this server. */
 static void take(struct runs *s, const struct store_run *row)
 {
 	struct run *r = runs_by_id(s, row->id);
 
 	if (r != NULL && r->remote.visited && !run_terminal(r)) {
-		runs_abroad_end_visit(s, r);
+		remote_runs_end_visit(s, r);
 		r = NULL;
 	}
 	if (r != NULL && r->remote.place == RUN_HERE)
-		return; /* it was ours before */
+		return; /* claimed before */
 	if (r != NULL && !run_terminal(r))
-		runs_take_back(s, r, row);
+		remote_runs_take_back(s, r, row);
 	else if (r == NULL)
 		r = runs_revive(s, row);
 	if (r == NULL) {
@@ -209,7 +222,7 @@ static void take(struct runs *s, const struct store_run *row)
 	memcpy(r->remote.home, row->home, sizeof(r->remote.home));
 }
 
-/* R, whose turn came, has no place here: it waits for all again, where it did. */
+/* Put R, whose turn came without a place here, back at R's place in the queue. */
 static void give_back(struct runs *s, struct run *r)
 {
 	if (r->job.queued.lane != NULL)
@@ -223,6 +236,7 @@ static void give_back(struct runs *s, struct run *r)
 	runs_forget(s, r);
 }
 
+/* Was R claimed, and has no place here now? */
 static bool is_back_to_give(const struct runs *s, const struct run *r)
 {
 	return r->state == RUN_QUEUED && r->remote.place == RUN_HERE &&
@@ -234,7 +248,7 @@ static bool is_back_to_give(const struct runs *s, const struct run *r)
 
 static void on_claimed(void *arg, const struct store_result *res)
 {
-	struct runs_claims *c = arg;
+	struct shared_queue *c = arg;
 	struct runs *s = c->runs;
 	struct run *r;
 
@@ -251,19 +265,19 @@ static void on_claimed(void *arg, const struct store_result *res)
 			give_back(s, r);
 	}
 	c->waits = res->n_runs == (size_t)c->asked;
-	if (res->n_runs > 0) /* somebody may have asked for them there */
+	if (res->n_runs > 0) /* requests may have come to the queue */
 		runs_remote_read(s);
-	runs_claim_next(s);
+	shared_queue_claim(s);
 }
 
-void runs_claim_next(struct runs *s)
+void shared_queue_claim(struct runs *s)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 	char *except;
 
 	if (c->look == NULL || !c->waits || c->claiming)
 		return;
-	c->asked = runs_claim_room(s);
+	c->asked = shared_queue_room(s);
 	if (c->asked == 0)
 		return;
 	c->claiming = true;
@@ -272,15 +286,15 @@ void runs_claim_next(struct runs *s)
 	free(except);
 }
 
-void runs_claim_wake(struct runs *s)
+void shared_queue_wake(struct runs *s)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 
 	c->waits =
 	    c->look != NULL && (c->waits || c->held || s->sched.aside > 0);
 }
 
-/* ---- what we serve ---- */
+/* ---- the served templates and requestors ---- */
 
 static bool may_run(const struct runs *s, const struct template *t)
 {
@@ -312,20 +326,20 @@ static void add_requestors(const struct runs *s, struct buf *out)
 
 static void on_served(void *arg, const struct store_result *res)
 {
-	struct runs_claims *c = arg;
+	struct shared_queue *c = arg;
 
 	if (res->rc == 0) {
 		c->served = true;
-		runs_claim_wake(c->runs);
-	} else { /* they are told again */
+		shared_queue_wake(c->runs);
+	} else { /* the next look tells again */
 		free(c->serves);
 		c->serves = NULL;
 	}
 }
 
-void runs_serve(struct runs *s)
+void shared_queue_serve(struct runs *s)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 	struct buf out = {0};
 	char *lines;
 
@@ -350,7 +364,7 @@ void runs_serve(struct runs *s)
 
 /* ---- looks ---- */
 
-/* As many as others have there count as theirs who put them. */
+/* Count the runs that other servers have queued, for each requestor. */
 static void count(struct runs *s, const struct store_result *res)
 {
 	struct requestor *q, *next;
@@ -368,7 +382,7 @@ static void count(struct runs *s, const struct store_result *res)
 
 static void on_looked(void *arg, const struct store_result *res)
 {
-	struct runs_claims *c = arg;
+	struct shared_queue *c = arg;
 	struct runs *s = c->runs;
 
 	c->looking = false;
@@ -378,21 +392,21 @@ static void on_looked(void *arg, const struct store_result *res)
 		if (res->unserved && c->served)
 			store_end_unserved(s->ctx->store);
 		c->waits = res->waits;
-		runs_claim_next(s);
+		shared_queue_claim(s);
 	}
 	if (c->again)
-		runs_claim_look(s);
+		shared_queue_look(s);
 }
 
-/* Of what happens each so often, at looks: is it time again? */
+/* Have EVERY_MS passed since SINCE_MS, nearly, at a look? */
 static bool is_due(int64_t since_ms, int64_t every_ms)
 {
 	return clock_mono_ms() - since_ms >= every_ms - LOOK_MS / 2;
 }
 
-void runs_claim_look(struct runs *s)
+void shared_queue_look(struct runs *s)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 
 	if (c->look == NULL || s->ctx->passing)
 		return;
@@ -407,16 +421,16 @@ void runs_claim_look(struct runs *s)
 	store_look_at_queue(s->ctx->store, c->counting, on_looked, c);
 }
 
-/* Who has nothing to do is woken for what comes, and seldom looks by itself. */
+/* Is this server idle? An idle server is woken for new runs, and seldom looks. */
 static bool is_idle(const struct runs *s)
 {
 	return s->sched.running == 0 && s->sched.queued == 0 &&
-	       !s->claims->waits;
+	       !s->cluster->queue->waits;
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-	struct runs_claims *c = arg;
+	struct shared_queue *c = arg;
 	struct runs *s = c->runs;
 
 	(void)fd, (void)what;
@@ -424,28 +438,28 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		return;
 	c->looks++;
 	if (c->serves == NULL || c->looks % LOOKS_SERVE == 0)
-		runs_serve(s);
+		shared_queue_serve(s);
 	if (is_due(c->sought_ms, SEEK_POLLS * store_poll_ms(s->ctx->store))) {
 		c->sought_ms = clock_mono_ms();
-		runs_abroad_seek(s);
+		remote_runs_seek(s);
 	}
 	if (is_idle(s) && !is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
 		return;
-	runs_claim_look(s);
+	shared_queue_look(s);
 }
 
 /* ---- start and end ---- */
 
-void runs_claim_rejoined(struct runs *s)
+void shared_queue_rejoined(struct runs *s)
 {
-	struct runs_claims *c = s->claims;
+	struct shared_queue *c = s->cluster->queue;
 
 	c->served = false;
 	free(c->serves);
 	c->serves = NULL;
 }
 
-/* One that rests after an attempt is tried again by who has room, and sooner. */
+/* Let another server with room try R again, which rests here after an attempt. */
 static void give_away(struct runs *s, struct run *r)
 {
 	runs_retry_forget(s, r);
@@ -453,8 +467,7 @@ static void give_away(struct runs *s, struct run *r)
 	give_back(s, r);
 }
 
-/* Others are not to wait for us to come to what we have claimed, or tried. */
-void runs_hand_over(struct runs *s)
+void shared_queue_hand_over(struct runs *s)
 {
 	struct run *r, *after;
 
@@ -465,27 +478,25 @@ void runs_hand_over(struct runs *s)
 			give_away(s, r);
 }
 
-void runs_claim_init(struct runs *s)
+void shared_queue_init(struct runs *s)
 {
-	s->claims = xcalloc(1, sizeof(*s->claims));
-	s->claims->runs = s;
+	s->cluster->queue = xcalloc(1, sizeof(*s->cluster->queue));
+	s->cluster->queue->runs = s;
 }
 
-void runs_claim_open(struct runs *s)
+void shared_queue_open(struct runs *s)
 {
-	if (!store_is_shared(s->ctx->store))
-		return;
-	s->claims->look =
-	    event_new(s->ctx->base, -1, EV_PERSIST, on_look, s->claims);
-	event_add(s->claims->look, CLOCK_TIMEVAL(LOOK_MS));
-	on_look(-1, 0, s->claims);
+	s->cluster->queue->look =
+	    event_new(s->ctx->base, -1, EV_PERSIST, on_look, s->cluster->queue);
+	event_add(s->cluster->queue->look, CLOCK_TIMEVAL(LOOK_MS));
+	on_look(-1, 0, s->cluster->queue);
 }
 
-void runs_claim_fini(struct runs *s)
+void shared_queue_fini(struct runs *s)
 {
-	if (s->claims->look != NULL)
-		event_free(s->claims->look);
-	buf_fini(&s->claims->strangers);
-	free(s->claims->serves);
-	free(s->claims);
+	if (s->cluster->queue->look != NULL)
+		event_free(s->cluster->queue->look);
+	buf_fini(&s->cluster->queue->strangers);
+	free(s->cluster->queue->serves);
+	free(s->cluster->queue);
 }

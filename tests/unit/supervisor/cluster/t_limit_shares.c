@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_share.c - what this instance may use of a requestor's limits, where others share
- * its database: asked for when more is needed, or less, and told what was used here.
+ * t_limit_shares.c - the shares of a requestor's limits, where several servers share a
+ * database: a server asks for a share when more is needed, or less, and tells the use.
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
+#include "supervisor/cluster/cluster_private.h"
 #include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -14,7 +15,7 @@ static struct requestor *q;
 
 static void open_shared(void)
 {
-	begin();
+	begin_in_cluster();
 	section = (struct config_requestor){.name = (char *)"uid:7",
 					    .uid = 7,
 					    .weight = 1,
@@ -25,14 +26,14 @@ static void open_shared(void)
 	q = requestors_of_uid(&it.all, 7);
 	q->section = &section;
 	q->lane.max_running = 4;
-	answered(); /* that it is shared is known */
-	runs_share_open(it.ctx.runs);
+	answered(); /* the database is open */
+	limit_shares_open(it.ctx.runs);
 	answered();
 }
 
 static void need(void)
 {
-	runs_share_need(it.ctx.runs, q);
+	limit_shares_need(it.ctx.runs, q);
 	answered();
 }
 
@@ -72,7 +73,7 @@ TEST(given_back)
 	is_int(q->lane.share, 3, "two that wait have three places");
 	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	sched_remove(&it.ctx.runs->sched, &other->job.queued);
-	runs_share_need(it.ctx.runs, q);
+	limit_shares_need(it.ctx.runs, q);
 	is_int(q->lane.share, 0,
 	       "what is given back is used no more before that is known");
 	answered();
@@ -123,8 +124,8 @@ TEST(rejoined)
 	waiting();
 	need();
 	is_int(q->lane.share, 2, "a share");
-	runs_share_rejoined(it.ctx.runs);
-	runs_share_need(it.ctx.runs, q);
+	limit_shares_rejoined(it.ctx.runs);
+	limit_shares_need(it.ctx.runs, q);
 	is_int(q->lane.share, 0, "is another's once we have another name");
 	answered();
 	is_int(q->lane.share, 2, "and is given anew");
@@ -165,7 +166,7 @@ TEST(asking)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	if (help_is_postgres()) /* else there is no other server */
+	if (help_is_postgres()) /* SQLite has no other server */
 		tap_run();
 	else
 		skip("needs PostgreSQL", "one server alone shares nothing");

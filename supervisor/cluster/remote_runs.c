@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_abroad.c - follows runs which another instance has claimed out of the
+ * remote_runs.c - follows runs which another instance has claimed out of the
  * shared queue, for clients that wait for the run at this instance: reads the
- * run's row once a second while a client waits. runs_remote.c reports when a
- * run was claimed or has ended. A failed read is repeated at the next turn.
+ * run's row once a second while a client waits. A letter says when a run was
+ * claimed or has ended. A failed read is repeated at the next turn.
  */
-#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/cluster/cluster_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,19 +22,19 @@
 #include "supervisor/run/run_row.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in runs_visit() */
+/* gcc 12's analyzer loses uthash's tables in remote_runs_visit() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
 #define LOOK_MS 1000
-#define LOOK_VISITED_MS 250 /* at those whose clients have come back here… */
-#define VISITED_MS 5000	    /* …lately */
-#define LOOKS_MAX 64 /* each time: who is next is the first the next time */
+#define LOOK_VISITED_MS 250 /* between reads of a run that was lately visited */
+#define VISITED_MS 5000	    /* a visit is late no more after that time */
+#define LOOKS_MAX 64	    /* reads in a turn: the next turn goes on */
 #define ASKED_MS 5000
 #define SEEK_BYTES 65536      /* of ids, in one question */
 #define PARSED_MAX (1u << 20) /* bytes of a view that are read on the loop */
 
-/* ---- its end ---- */
+/* ---- the end of a remote run ---- */
 
 static struct json_object *parsed(const char *view)
 {
@@ -46,7 +46,7 @@ static struct json_object *parsed(const char *view)
 	return v;
 }
 
-/* One that never began has ended in the queue, which nobody has noted yet. */
+/* Log the end of R, if R ended in the queue: no server has logged that end. */
 static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 {
 	if (row->started_ms != 0 || r->remote.visited)
@@ -56,10 +56,10 @@ static void note_end(struct runs *s, struct run *r, const struct store_run *row)
 	audit_end(r, s->ctx->isolation);
 }
 
-void runs_abroad_forget(struct runs *s, struct run *r)
+static void stop_following(struct runs *s, struct run *r)
 {
-	TAILQ_REMOVE(&s->abroad, r, remote.link);
-	s->n_abroad--;
+	TAILQ_REMOVE(&s->cluster->remote.all, r, remote.link);
+	s->cluster->remote.n--;
 }
 
 static void end(struct runs *s, struct run *r, const struct store_run *row)
@@ -93,11 +93,11 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
 	store_heard(s->ctx->store, r->id);
 	if (r->remote.place == RUN_ABROAD)
-		runs_abroad_forget(s, r);
+		stop_following(s, r);
 	runs_forget(s, r);
 }
 
-/* ---- how it goes ---- */
+/* ---- the state of a remote run ---- */
 
 static void tell_progress(struct run *r, const struct store_run *row)
 {
@@ -131,7 +131,7 @@ static void ask(struct runs *s, const struct run *r, enum store_mail kind,
 				now + ASKED_MS, NULL, NULL);
 }
 
-/* Its log is wanted by who waits for it, or was given it as a task. */
+/* Does a waiter of R, or a client with R as a task, want R's log? */
 static bool wants_log(const struct run *r)
 {
 	return !TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL;
@@ -170,7 +170,7 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 
 /* ---- looks ---- */
 
-/* Its row is gone: somebody has deleted it. */
+/* End R, whose row was deleted. */
 static void end_lost(struct runs *s, struct run *r)
 {
 	struct store_run row = {.requestor = r->requestor->name,
@@ -186,18 +186,18 @@ static void end_lost(struct runs *s, struct run *r)
 	end(s, r, &row);
 }
 
-/* It had ended here, and nobody has a row of it. */
+/* End R, which had ended here, and has no row. */
 static void end_unrecorded(struct runs *s, struct run *r)
 {
 	run_apply(r, EV_FAIL);
 	run_tell(r,
 		 &(struct run_notice){.kind = NOTICE_RECORDED,
 				      .unrecorded = store_says(-EOWNERDEAD)});
-	runs_abroad_forget(s, r);
+	stop_following(s, r);
 	runs_forget(s, r);
 }
 
-/* R has left the queue, and nobody said so. */
+/* Has R left the queue without news? */
 static bool is_claimed(const struct run *r, const struct store_run *row)
 {
 	return r->remote.place == RUN_QUEUE &&
@@ -223,12 +223,12 @@ static void on_row(void *arg, const struct store_result *res)
 	else if (res->rc == 0 && r->remote.place == RUN_ABROAD)
 		go_on(s, r, res->runs);
 	else if (res->rc == 0 && is_claimed(r, res->runs)) {
-		runs_abroad_claimed(s, r);
+		remote_runs_claimed(s, r);
 		r->remote.unheard = true;
 	}
 }
 
-void runs_abroad_look(struct runs *s, struct run *r)
+void remote_runs_look(struct runs *s, struct run *r)
 {
 	if (r->remote.place == RUN_HERE || r->remote.looked)
 		return;
@@ -248,11 +248,11 @@ static void on_unheard(void *arg, const struct store_result *res)
 		if (r == NULL || run_terminal(r))
 			continue;
 		r->remote.unheard |= r->remote.place == RUN_ABROAD;
-		runs_abroad_look(s, r);
+		remote_runs_look(s, r);
 	}
 }
 
-/* Is it news that tell of R's end? */
+/* Does news tell of R's end, so that R's row is not read? */
 static bool waits_for_news(const struct run *r)
 {
 	return r->remote.place != RUN_HERE && r->record.durable &&
@@ -271,7 +271,7 @@ static void ask_unheard(struct runs *s, struct buf *ids)
 	free(lines);
 }
 
-void runs_abroad_seek(struct runs *s)
+void remote_runs_seek(struct runs *s)
 {
 	struct run *r, *after;
 	struct buf ids = {0};
@@ -291,7 +291,7 @@ static bool is_visited(const struct run *r, int64_t now)
 	return r->remote.visited && now < r->remote.visit_ms + VISITED_MS;
 }
 
-/* Does it have to be looked at in this turn? */
+/* Is R's row to be read in this turn? */
 static bool is_due(const struct run *r, int64_t now)
 {
 	int64_t every = is_visited(r, now) ? LOOK_VISITED_MS : LOOK_MS;
@@ -300,45 +300,46 @@ static bool is_due(const struct run *r, int64_t now)
 	       now >= r->remote.look_ms + every - LOOK_VISITED_MS / 2;
 }
 
-/* Never later than it was due: who comes often would put it off for all. */
+/* Read rows soon, and never later than was due: often renewed, reads would starve. */
 static void look_later(struct runs *s, bool visited)
 {
 	int64_t ms = visited ? LOOK_VISITED_MS : LOOK_MS, now = clock_mono_ms();
 
-	if (evtimer_pending(s->abroad_look, NULL) &&
-	    s->abroad_look_ms <= now + ms)
+	if (evtimer_pending(s->cluster->remote.look, NULL) &&
+	    s->cluster->remote.look_ms <= now + ms)
 		return;
-	s->abroad_look_ms = now + ms;
-	evtimer_add(s->abroad_look, CLOCK_TIMEVAL(ms));
+	s->cluster->remote.look_ms = now + ms;
+	evtimer_add(s->cluster->remote.look, CLOCK_TIMEVAL(ms));
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct runs *s = arg;
-	struct run *r, *after, *last = TAILQ_LAST(&s->abroad, runs_abroad);
+	struct run *r, *after,
+	    *last = TAILQ_LAST(&s->cluster->remote.all, remote_runs);
 	int64_t now = clock_mono_ms();
 	bool visited = false;
 	int n = 0;
 
 	(void)fd, (void)what;
-	for (r = TAILQ_FIRST(&s->abroad); r != NULL && n < LOOKS_MAX;
-	     r = after) {
+	for (r = TAILQ_FIRST(&s->cluster->remote.all);
+	     r != NULL && n < LOOKS_MAX; r = after) {
 		after = r == last ? NULL : TAILQ_NEXT(r, remote.link);
 		if (r->remote.visited && TAILQ_EMPTY(&r->watches) &&
 		    LIST_EMPTY(&r->remote.visits)) {
-			runs_abroad_forget(s, r);
+			stop_following(s, r);
 			runs_forget(s, r);
 			continue;
 		}
 		visited |= is_visited(r, now);
-		TAILQ_REMOVE(&s->abroad, r, remote.link);
-		TAILQ_INSERT_TAIL(&s->abroad, r, remote.link);
+		TAILQ_REMOVE(&s->cluster->remote.all, r, remote.link);
+		TAILQ_INSERT_TAIL(&s->cluster->remote.all, r, remote.link);
 		if (!is_due(r, now))
 			continue;
-		runs_abroad_look(s, r);
+		remote_runs_look(s, r);
 		n++;
 	}
-	if (!TAILQ_EMPTY(&s->abroad))
+	if (!TAILQ_EMPTY(&s->cluster->remote.all))
 		look_later(s, visited || r != NULL);
 }
 
@@ -348,18 +349,18 @@ static void add(struct runs *s, struct run *r)
 		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
 	r->remote.place = RUN_ABROAD;
-	TAILQ_INSERT_TAIL(&s->abroad, r, remote.link);
-	s->n_abroad++;
+	TAILQ_INSERT_TAIL(&s->cluster->remote.all, r, remote.link);
+	s->cluster->remote.n++;
 	look_later(s, false);
 }
 
-/* Nobody here has known R. */
+/* Follow R, a new run by ROW. */
 static void add_visited(struct runs *s, struct run *r,
 			const struct store_run *row)
 {
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;
-	r->started_ms = row->started_ms; /* its start is another's to tell */
+	r->started_ms = row->started_ms; /* another server logs the start */
 	r->record.durable = true;
 	r->remote.visited = true;
 	HASH_ADD_STR(s->by_id, id, r);
@@ -368,8 +369,8 @@ static void add_visited(struct runs *s, struct run *r,
 		run_apply(r, EV_START);
 }
 
-struct run *runs_visit(struct runs *s, struct requestor *requestor,
-		       struct template *t, const struct store_run *row)
+struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
+			      struct template *t, const struct store_run *row)
 {
 	struct run *r = runs_by_id(s, row->id);
 
@@ -385,15 +386,23 @@ struct run *runs_visit(struct runs *s, struct requestor *requestor,
 	return r;
 }
 
-void runs_abroad_follow(struct runs *s, struct run *r)
+void remote_runs_follow(struct runs *s, struct run *r)
 {
-	run_clear_error(r); /* its row has its own */
+	run_clear_error(r); /* R's row has an error of its own */
 	r->remote.unheard = true;
 	if (r->remote.place != RUN_ABROAD)
 		add(s, r);
 }
 
-void runs_abroad_claimed(struct runs *s, struct run *r)
+void remote_runs_disowned(struct runs *s, struct run *r)
+{
+	run_disown(r);
+	r->remote.disowned = true;
+	remote_runs_follow(s, r);
+	remote_runs_look(s, r);
+}
+
+void remote_runs_claimed(struct runs *s, struct run *r)
 {
 	if (r->remote.place != RUN_QUEUE)
 		return;
@@ -404,12 +413,58 @@ void runs_abroad_claimed(struct runs *s, struct run *r)
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
-void runs_abroad_end_visit(struct runs *s, struct run *r)
+void remote_runs_end_visit(struct runs *s, struct run *r)
 {
 	if (s->ops->shown != NULL)
 		s->ops->shown(r, NULL);
-	runs_abroad_forget(s, r);
+	stop_following(s, r);
 	runs_forget(s, r);
+}
+
+void remote_runs_take_back(struct runs *s, struct run *r,
+			   const struct store_run *row)
+{
+	if (r->remote.place == RUN_ABROAD)
+		stop_following(s, r);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
+	runs_retry_forget(s, r);
+	r->remote.place = RUN_HERE;
+	/* the server that had claimed R is dead, with R's questions there */
+	if (run_next(r->state, EV_RETRY) != RUN_NONE)
+		run_apply(r, EV_RETRY);
+	run_row_attempts(r, row);
+	if (r->state == RUN_QUEUED)
+		runs_revived(s, r);
+	else
+		runs_finish(s, r, EV_FAIL);
+	if (!r->remote.cancel)
+		return;
+	r->remote.cancel = false; /* the request to cancel met no server */
+	runs_cancel(s, r);
+}
+
+void remote_runs_letter(struct runs *s, struct run *r,
+			const struct store_letter *l)
+{
+	if (r == NULL && l->kind == STORE_MAIL_OVER)
+		store_heard(s->ctx->store, l->run_id);
+	if (r == NULL || run_terminal(r))
+		return; /* the run's end, on its way to the store, deletes L */
+	if (l->kind == STORE_MAIL_CLAIMED)
+		remote_runs_claimed(s, r);
+	else
+		remote_runs_look(s, r);
+}
+
+size_t remote_runs_unwatched(const struct runs *s)
+{
+	const struct run *r;
+	size_t n = 0;
+
+	TAILQ_FOREACH(r, &s->cluster->remote.all, remote.link)
+		n += TAILQ_EMPTY(&r->watches);
+	return n;
 }
 
 /* ---- cancelling ---- */
@@ -421,12 +476,12 @@ static void on_asked(void *arg, const struct store_result *res)
 	struct run *r = runs_referred(ref);
 
 	if (r != NULL && res->rc == 0)
-		runs_abroad_look(s, r);
-	else if (r != NULL) /* it may be asked for again */
+		remote_runs_look(s, r);
+	else if (r != NULL) /* the client may ask again */
 		r->remote.cancel = false;
 }
 
-int runs_abroad_cancel(struct runs *s, struct run *r)
+int remote_runs_cancel(struct runs *s, struct run *r)
 {
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
@@ -438,13 +493,13 @@ int runs_abroad_cancel(struct runs *s, struct run *r)
 	return 0;
 }
 
-void runs_abroad_init(struct runs *s)
+void remote_runs_init(struct runs *s)
 {
-	TAILQ_INIT(&s->abroad);
-	s->abroad_look = evtimer_new(s->ctx->base, on_look, s);
+	TAILQ_INIT(&s->cluster->remote.all);
+	s->cluster->remote.look = evtimer_new(s->ctx->base, on_look, s);
 }
 
-void runs_abroad_fini(struct runs *s)
+void remote_runs_fini(struct runs *s)
 {
-	event_free(s->abroad_look);
+	event_free(s->cluster->remote.look);
 }

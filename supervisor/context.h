@@ -19,7 +19,6 @@ struct config;
 struct spawner;
 struct remote_run_lookup;
 struct event_base;
-struct input_letters;
 struct interpreters;
 struct json_object;
 struct isolation;
@@ -59,10 +58,8 @@ struct context {
 	/* turns for the server's own work, done in pieces */
 	struct fair_queue_flow *chores;
 	struct remote_run_lookup *looks; /* lookups of remote runs */
-	/* messages to clients at other servers */
-	struct input_letters *letters;
-	size_t uploads;	  /* uploads under way */
-	size_t downloads; /* artifacts being sent */
+	size_t uploads;			 /* uploads under way */
+	size_t downloads;		 /* artifacts being sent */
 	/* requests of the server to clients, under way */
 	size_t client_requests;
 	/* requests waiting for the store or another instance */

@@ -30,9 +30,6 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/health.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_away.h"
-#include "supervisor/mcp/input/input_letters.h"
-#include "supervisor/mcp/input/input_visit.h"
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
@@ -338,7 +335,6 @@ static void wire(struct server *srv)
 	fair_queue_init(ctx->turns, ctx->base);
 	fair_queue_flow_init(ctx->chores);
 	sessions_init(ctx->sessions);
-	ctx->letters = input_letters_new(ctx);
 	requestors_apply(ctx->requestors, ctx->config);
 	ctx->local = requestors_of_uid(ctx->requestors, getuid());
 	id_new(srv->instance, "inst");
@@ -349,13 +345,7 @@ int server_start(struct server *srv, const struct config *config,
 		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
-	static const struct runs_ops run_ops = {browser_allow,
-						on_ask,
-						on_drop,
-						input_letters_wanted,
-						input_letters_take,
-						input_away_asked,
-						input_visit_shown};
+	static const struct runs_ops run_ops = {browser_allow, on_ask, on_drop};
 	struct context *ctx = &srv->context;
 	int status;
 
@@ -483,7 +473,6 @@ void server_fini(struct server *srv)
 	if (ctx->runs != NULL)
 		runs_remote_deaf(ctx->runs); /* stop hearing the nudges, too */
 	store_stop(ctx->store, STOP_STORE_MS);
-	input_letters_free(ctx->letters);
 	runs_free(ctx->runs);
 	/* the store's last answers still used the warm workers */
 	warm_free(ctx->warm);

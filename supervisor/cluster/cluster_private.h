@@ -15,6 +15,7 @@
 #include "supervisor/run/exec/runs_core.h"
 #include "supervisor/store/store.h"
 
+struct answer_mail;  /* answer_mail.c */
 struct shared_queue; /* shared_queue.c */
 struct limit_shares; /* limit_shares.c */
 
@@ -22,6 +23,7 @@ struct limit_shares; /* limit_shares.c */
 struct cluster_state {
 	struct shared_queue *queue;
 	struct limit_shares *shares;
+	struct answer_mail *answers;
 	struct {				  /* remote_runs.c */
 		TAILQ_HEAD(remote_runs, run) all; /* the next look first */
 		size_t n;

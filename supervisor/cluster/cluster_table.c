@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_table.c - the table by which the core calls this folder, and the state of one
- * server in its cluster. server.c sets ctx->cluster to the table where the store is
- * shared. Nothing here fails.
+ * cluster_table.c - the table by which the core calls supervisor/cluster/, and the state
+ * of a server in the cluster. server.c sets ctx->cluster to the table where the store is
+ * shared. No function of the file fails.
  */
 #include "supervisor/cluster/cluster_table.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "supervisor/cluster/answer_mail.h"
 #include "supervisor/cluster/cluster_private.h"
+#include "supervisor/cluster/forwarded_response.h"
+#include "supervisor/cluster/proxied_request.h"
+#include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/remote_waiters.h"
 
 static void init(struct runs *s)
 {
@@ -17,6 +22,7 @@ static void init(struct runs *s)
 	shared_queue_init(s);
 	limit_shares_init(s);
 	remote_runs_init(s);
+	s->cluster->answers = answer_mail_new(s->ctx);
 }
 
 static void open_all(struct runs *s)
@@ -28,6 +34,7 @@ static void open_all(struct runs *s)
 
 static void fini(struct runs *s)
 {
+	answer_mail_free(s->cluster->answers);
 	lease_fini(s);
 	remote_runs_fini(s);
 	limit_shares_fini(s);
@@ -56,4 +63,16 @@ const struct cluster cluster_table = {
     .unwatched = remote_runs_unwatched,
     .letter = remote_runs_letter,
     .letters_read = lease_letters_read,
+    .wants_answers = answer_mail_wanted,
+    .answers = answer_mail_take,
+    .shown_questions = remote_questions_asked,
+    .missing = remote_waiters_missing,
+    .may_ask = remote_waiters_may_ask,
+    .ask = remote_waiters_ask,
+    .wait = proxied_request_new,
+    .wait_over = proxied_request_leave,
+    .questions = remote_questions_requests,
+    .answer = remote_questions_answer,
+    .name_request = forwarded_response_name,
+    .forward = forwarded_response_forward,
 };

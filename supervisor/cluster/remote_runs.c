@@ -17,6 +17,7 @@
 #include "base/os/log.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/cluster/proxied_request.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/run/run_row.h"
@@ -66,8 +67,7 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 {
 	struct json_object *view, *made = NULL;
 
-	if (s->ops->shown != NULL)
-		s->ops->shown(r, row);
+	proxied_request_shown(r, row);
 	if (row->view == NULL)
 		made = run_json_row(row);
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
@@ -141,8 +141,7 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 {
 	if (row->owner == STORE_OWNER_DEAD)
 		runs_recover(s);
-	if (s->ops->shown != NULL)
-		s->ops->shown(r, row);
+	proxied_request_shown(r, row);
 	if (row->status != STORE_RUNNING)
 		return;
 	if (r->state == RUN_QUEUED) {
@@ -326,7 +325,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	     r != NULL && n < LOOKS_MAX; r = after) {
 		after = r == last ? NULL : TAILQ_NEXT(r, remote.link);
 		if (r->remote.visited && TAILQ_EMPTY(&r->watches) &&
-		    LIST_EMPTY(&r->remote.visits)) {
+		    LIST_EMPTY(&r->remote.proxied)) {
 			stop_following(s, r);
 			runs_forget(s, r);
 			continue;
@@ -415,8 +414,7 @@ void remote_runs_claimed(struct runs *s, struct run *r)
 
 void remote_runs_end_visit(struct runs *s, struct run *r)
 {
-	if (s->ops->shown != NULL)
-		s->ops->shown(r, NULL);
+	proxied_request_shown(r, NULL);
 	stop_following(s, r);
 	runs_forget(s, r);
 }

@@ -14,7 +14,9 @@
 
 #include "base/id.h"
 
-struct input_visit;
+struct json_object;
+struct proxied_request;
+struct remote_waiters;
 struct run;
 
 /* The instance that has the run. */
@@ -46,8 +48,12 @@ struct remote_run {
 	/* the other instance that queued the run; or "" */
 	char home[ID_SIZE];
 	TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_ABROAD */
-	/* requests here that wait for the run as guests */
-	LIST_HEAD(run_visits, input_visit) visits;
+	/* requests here that wait for the run at its server, too */
+	LIST_HEAD(proxied_requests, proxied_request) proxied;
+	struct remote_waiters *waiters; /* at other servers, or NULL */
+	size_t n_waiting;		/* of WAITERS */
+	/* owned: the last of WAITERS whose round was heard; or NULL */
+	struct json_object *heard;
 };
 
 #endif

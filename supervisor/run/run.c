@@ -229,7 +229,7 @@ void run_free(struct run *r)
 	json_object_put(r->task.capabilities);
 	json_object_put(r->attempts.ended);
 	json_object_put(r->output.value);
-	json_object_put(r->heard);
+	json_object_put(r->remote.heard);
 	free(r->output.text);
 	free(r->error.code);
 	free(r->error.message);
@@ -241,7 +241,7 @@ void run_free(struct run *r)
 bool run_is_unwanted(const struct run *r)
 {
 	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->job.parked.is &&
-	       r->n_guests == 0 && !r->remote.visited;
+	       r->remote.n_waiting == 0 && !r->remote.visited;
 }
 
 int64_t run_left_ms(const struct run *r)

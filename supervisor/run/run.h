@@ -175,7 +175,6 @@ struct run_watch {
 };
 
 struct request;
-struct run_guests;
 
 /*
  * A waiter for a run's result; the template's questions may go to the waiter.
@@ -278,10 +277,6 @@ struct run {
 	/* input.c's, or NULL; WHO NULL: the session of the task's maker */
 	void (*on_waiter)(struct run *r, enum run_waiter_event ev,
 			  struct request *who);
-	struct run_guests *guests; /* waiters at other instances, or NULL */
-	size_t n_guests;	   /* guests that wait */
-	/* owned: the last guests whose round was heard; or NULL */
-	struct json_object *heard;
 	UT_hash_handle hh; /* in runs.by_id */
 };
 

@@ -126,9 +126,10 @@ static char *options_of(const struct run *r)
  */
 static char *rounds_of(const struct run *r)
 {
-	bool reply =
-	    r->output.is_reply && (r->remote.taken_over || r->heard != NULL);
-	const char *heard = r->heard != NULL ? json_text(r->heard, NULL) : "[]";
+	bool reply = r->output.is_reply &&
+		     (r->remote.taken_over || r->remote.heard != NULL);
+	const char *heard =
+	    r->remote.heard != NULL ? json_text(r->remote.heard, NULL) : "[]";
 
 	if (!run_terminal(r) ||
 	    (r->rounds.given % RUN_ROUNDS_EACH == 0 && !reply))

@@ -8,6 +8,7 @@
 #include "supervisor/session/client_request.h"
 
 #include <event2/event.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
-#include "supervisor/session/client_elsewhere.h"
+#include "supervisor/run/exec/cluster.h"
 
 #define NAME_BYTES 80 /* of an id, with its quotes */
 
@@ -78,6 +79,17 @@ static void on_gone(struct session_observer *o)
 
 static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
 
+/* Write the id of the next request to S's client, as JSON text. */
+static void name(char *out, size_t size, struct session *s)
+{
+	const struct cluster *c = s->ctx->cluster;
+	uint64_t n = ++s->last_asked;
+
+	if (c == NULL || !c->name_request(out, size, s, n))
+		snprintf(out, size, "\"" CLIENT_REQUEST_NAME "%" PRIu64 "\"",
+			 n);
+}
+
 struct client_request *client_request_send(struct session *s, void *stream,
 					   const char *method,
 					   struct json_object *params,
@@ -92,7 +104,7 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct client_request){
 	    .session = s, .stream = stream, .done = done, .arg = arg};
-	client_elsewhere_name(a->id, sizeof(a->id), s);
+	name(a->id, sizeof(a->id), s);
 	s->ctx->client_requests++;
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));

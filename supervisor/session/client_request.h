@@ -11,6 +11,7 @@
 
 /* of a client, under way at the same time */
 #define SESSION_CLIENT_REQUESTS_MAX 256
+#define CLIENT_REQUEST_NAME "paddock-" /* the beginning of each id */
 
 struct client_request;
 

@@ -15,9 +15,9 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/requestor/requestor.h"
 #include "supervisor/session/batch.h"
-#include "supervisor/session/client_elsewhere.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/run/threads/rpc_async.h"
 
@@ -257,8 +257,8 @@ static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 		on_notification(s, m);
 		break;
 	case RPC_RESPONSE:
-		if (!client_request_response(s, m))
-			client_elsewhere_forward(s, m);
+		if (!client_request_response(s, m) && s->ctx->cluster != NULL)
+			s->ctx->cluster->forward(s, m);
 		break;
 	case RPC_BATCH:
 		break;

@@ -137,7 +137,7 @@ static struct http_session *session_new(struct http_sessions *all,
 	TAILQ_INIT(&s->deferred);
 	session_init(&s->session, all->ctx, requestor, all->ops, s);
 	s->session.via = TRUST_REMOTE;
-	if (all->ctx->store != NULL && store_is_shared(all->ctx->store))
+	if (all->ctx->cluster != NULL)
 		snprintf(s->instance, sizeof(s->instance), "%s",
 			 all->ctx->instance);
 	s->tokens = requestor->tokens;

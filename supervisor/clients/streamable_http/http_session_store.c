@@ -190,8 +190,7 @@ static void put_row(struct http_session *s, const char *client,
 		.log_level = s->session.terms.log_level,
 		.used_ms = used,
 		.expires_ms = used + idle_ms(s->all) + old_ms(s->all),
-		.was_there =
-		    s->recorded && store_is_shared(s->all->ctx->store)},
+		.was_there = s->recorded && s->all->ctx->cluster != NULL},
 	    urgency, done, arg);
 	json_object_put(uris);
 }

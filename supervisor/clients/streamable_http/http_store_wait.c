@@ -167,7 +167,7 @@ bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
 	char key[HTTP_SESSION_KEY_SIZE];
 
 	if (!s->has_row || http_session_store_get(all) == NULL ||
-	    !store_is_shared(all->ctx->store) ||
+	    all->ctx->cluster == NULL ||
 	    clock_mono_ms() - s->looked_ms < LOOK_MS ||
 	    (int64_t)own >=
 		admission_share(HTTP_STORE_WAITS_MAX,

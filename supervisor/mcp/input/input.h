@@ -42,6 +42,8 @@ struct json_object *input_requests(const struct run *r,
  */
 void input_answer_keys(struct run *r, struct requestor *from,
 		       struct json_object *responses, size_t bytes);
+/* Has R's template a question that a client with the terms T can be asked? */
+bool input_may_be_told(const struct run *r, const struct client_terms *t);
 /* Refuse all open questions of R's template with E, which is emptied. */
 void input_refuse_all(struct run *r, struct tool_error *e);
 

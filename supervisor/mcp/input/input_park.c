@@ -16,6 +16,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/config/config.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/session/request.h"
 #include "supervisor/run/threads/rpc_async.h"
@@ -155,11 +156,13 @@ void input_refuse_all(struct run *r, struct tool_error *e)
 
 /* ---- collected questions ---- */
 
-bool input_may_be_told(const struct input *in, const struct client_terms *t)
+bool input_may_be_told(const struct run *r, const struct client_terms *t)
 {
 	const struct pending_input *p;
 
-	LIST_FOREACH(p, &in->pending, link)
+	if (r->job.input == NULL)
+		return false;
+	LIST_FOREACH(p, &r->job.input->pending, link)
 		if (p->job == NULL && input_request_missing(&p->q, t) == NULL)
 			return true;
 	return false;
@@ -172,7 +175,7 @@ static struct request *who_gathers(const struct input *in)
 	TAILQ_FOREACH(w, &in->run->waiters, link)
 		if (w->request->ops->asked != NULL &&
 		    mcp_has(w->request->terms->revision, MCP_STATELESS) &&
-		    input_may_be_told(in, w->request->terms))
+		    input_may_be_told(in->run, w->request->terms))
 			return w->request;
 	return NULL;
 }
@@ -186,18 +189,19 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 	struct input *in = arg;
 	struct run *r = in->run;
 	struct request *c = who_gathers(in);
+	const struct cluster *cluster = in->ctx->cluster;
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
 	if (c == NULL) {
-		if (!input_guests_ask(in))
+		if (cluster == NULL || !cluster->ask(in->ctx, r))
 			return;
 	} else if (thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
 		/* without room, a large answer would be refused */
 		c->ops->asked(c, r);
 	}
-	if (r->job.input == in &&
-	    (who_gathers(in) != NULL || input_guests_gather(in)))
+	if (r->job.input == in && (who_gathers(in) != NULL ||
+				   (cluster != NULL && cluster->may_ask(r))))
 		input_gather(in);
 }
 

@@ -7,7 +7,6 @@
  *   input_route.c  one question: the client to ask, and the question's end
  *   input_reply.c  a client's answer, made the text that the worker gets
  *   input_park.c   questions that a client takes along and comes back with
- *   input_guests.c waiters at other machines, who take questions along too
  */
 #ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
 #define SUPERVISOR_INPUT_INPUT_PRIVATE_H
@@ -82,25 +81,6 @@ void input_name(struct pending_input *p);
 /* Tell a waiter of IN's questions as soon as no more of them come. */
 void input_gather(struct input *in);
 void input_gather_fini(struct input *in);
-/* Has IN a question that a client with the terms T can be asked? */
-bool input_may_be_told(const struct input *in, const struct client_terms *t);
-
-/* ---- input_guests.c ---- */
-
-#define INPUT_NO_GUEST "" /* no client waits at another machine */
-/*
- * NULL: a guest that waits for R can be asked Q. Else the capability that
- * guests lack, or INPUT_NO_GUEST.
- */
-const char *input_guests_missing(const struct run *r,
-				 const struct input_request *q);
-/* Does a guest wait who can take along a question of IN? */
-bool input_guests_gather(const struct input *in);
-/*
- * Give IN's questions to the guest that has waited longest. False: no such
- * guest.
- */
-bool input_guests_ask(struct input *in);
 
 /* ---- */
 

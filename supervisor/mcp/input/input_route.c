@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "proto/json/json.h"
 #include "supervisor/run/audit.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/session/request.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
@@ -200,12 +201,14 @@ void input_reroute(struct pending_input *p)
 }
 
 /*
- * No waiter at this machine can be asked P: can a guest be asked? If not,
- * *ERRMSG says why, when a guest waits.
+ * No waiter at this server can be asked P: can a waiter at another server be asked? If
+ * not, *ERRMSG says why, when a client waits there.
  */
-static bool guest_waits_for(struct pending_input *p, const char **errmsg)
+static bool waits_elsewhere(struct pending_input *p, const char **errmsg)
 {
-	const char *lacks = input_guests_missing(p->input->run, &p->q);
+	const struct cluster *c = p->input->ctx->cluster;
+	const char *lacks =
+	    c != NULL ? c->missing(p->input->run, &p->q) : CLUSTER_NO_WAITER;
 
 	if (lacks != NULL && lacks[0] != '\0')
 		*errmsg = lacks;
@@ -218,7 +221,7 @@ static void offer_plain(struct pending_input *p)
 	struct request *c = waiting_for(p, &errmsg);
 	struct tool_error tool_error = {0};
 
-	if (c != NULL ? takes_along(c) : guest_waits_for(p, &errmsg)) {
+	if (c != NULL ? takes_along(c) : waits_elsewhere(p, &errmsg)) {
 		p->was_asked = true;
 		input_gather(p->input);
 	} else if (c != NULL) {

@@ -19,7 +19,6 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_away.h"
 #include "supervisor/mcp/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
@@ -388,9 +387,8 @@ static void tell_row(struct task *t, const struct store_run *row)
 	if (row->status <= STORE_RUNNING) {
 		if (t->away == NULL)
 			watch_row(t, row);
-		tell(t,
-		     task_json_detailed_row(
-			 row, input_away_requests(row, t->of->request->terms)));
+		tell(t, task_json_detailed_row(
+			    row, task_lookup_questions(t->of->request, row)));
 	} else if (!t->ended) { /* the row had no result: read it whole next */
 		t->ended = t->due = true;
 	} else {

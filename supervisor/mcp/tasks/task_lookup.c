@@ -11,6 +11,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_json.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/response.h"
 
@@ -78,6 +79,14 @@ struct run_result_source task_lookup_source_live(const struct request *c,
 	    .form = task_json_form(r),
 	    .promised = response_has_schema(c, r->template->id),
 	    .view = r->view};
+}
+
+struct json_object *task_lookup_questions(const struct request *c,
+					  const struct store_run *row)
+{
+	const struct cluster *cluster = c->ctx->cluster;
+
+	return cluster != NULL ? cluster->questions(row, c->terms) : NULL;
 }
 
 bool task_lookup_unrecorded(struct request *c, const struct run_notice *n)

@@ -33,6 +33,13 @@ struct run_result_source task_lookup_source(const struct request *c,
 struct run_result_source task_lookup_source_live(const struct request *c,
 						 const struct run *r);
 
+/*
+ * Return the questions for C's client in ROW, which another server has: the caller's, as
+ * of input_requests(); or NULL.
+ */
+struct json_object *task_lookup_questions(const struct request *c,
+					  const struct store_run *row);
+
 /* Answer C if N says that the end cannot be recorded. Returns whether so. */
 bool task_lookup_unrecorded(struct request *c, const struct run_notice *n);
 

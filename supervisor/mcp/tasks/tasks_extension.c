@@ -15,7 +15,7 @@
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/mcp/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
@@ -112,8 +112,8 @@ static void show_row(struct request *c, const struct store_run *row)
 {
 	bool open = row->status <= STORE_RUNNING;
 	struct json_object *task = task_json_detailed_row(
-			       row, open ? input_away_requests(row, c->terms)
-					 : NULL),
+			       row,
+			       open ? task_lookup_questions(c, row) : NULL),
 			   *made;
 	struct run_result_source a;
 
@@ -221,7 +221,11 @@ static void update(struct request *c, const struct run_found *f)
 	if (task_lookup_missing(c, f))
 		return;
 	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
-		input_away_send(c, f->res->runs->id, answers, on_forwarded);
+		if (c->ctx->cluster != NULL)
+			c->ctx->cluster->answer(c, f->res->runs->id, answers,
+						on_forwarded);
+		else
+			on_forwarded(c, -EOPNOTSUPP);
 		return;
 	}
 	if (f->run != NULL)

@@ -18,10 +18,10 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/mcp/input/input_required.h"
-#include "supervisor/mcp/input/input_visit.h"
 #include "supervisor/mcp/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/packages/templates/catalogue.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/run/threads/rpc_async.h"
 
@@ -31,7 +31,8 @@ static void tool_run_args_free(void *state)
 {
 	struct tool_run_args *ask = state;
 
-	input_visit_leave(ask->visit, false);
+	if (ask->proxied != NULL)
+		ask->cluster->wait_over(ask->proxied, false);
 	template_unref(ask->template);
 	run_files_free(ask->files);
 	json_object_put(ask->token);

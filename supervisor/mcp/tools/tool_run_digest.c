@@ -108,8 +108,7 @@ static bool is_unsealed(const struct request *c)
 {
 	unsigned char key[STORE_SEAL_BYTES];
 
-	return store_is_shared(c->ctx->store) &&
-	       !store_seal_key(c->ctx->store, key);
+	return c->ctx->cluster != NULL && !store_seal_key(c->ctx->store, key);
 }
 
 struct reaching {

@@ -85,7 +85,7 @@ static bool waits_for(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
 
-	if (!store_is_shared(c->ctx->store) || ask->mode == MODE_ASYNC ||
+	if (c->ctx->cluster == NULL || ask->mode == MODE_ASYNC ||
 	    row->status > STORE_RUNNING ||
 	    (ask->mode == MODE_AUTO &&
 	     (int64_t)ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))

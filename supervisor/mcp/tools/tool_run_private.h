@@ -49,7 +49,8 @@ struct tool_run_args {
 	char run_id[ID_SIZE];	   /* the run of a repeated call */
 	uint32_t round; /* round of questions which a repeated call answers */
 	unsigned looks; /* reads of the row so far */
-	struct input_visit *visit; /* access to a remote run, or NULL */
+	struct proxied_request *proxied; /* a wait for a remote run, or NULL */
+	const struct cluster *cluster;	 /* the functions for PROXIED */
 };
 
 /* Inputs to check: the member KEY of IN. */

@@ -16,9 +16,7 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_away.h"
 #include "supervisor/mcp/input/input_required.h"
-#include "supervisor/mcp/input/input_visit.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/mcp/tools/run_lookup.h"
@@ -121,9 +119,10 @@ static void go_on_abroad(struct request *c, const struct store_run *row)
 		return;
 	}
 	tool_run_wait(c, r);
-	ask->visit = input_visit_new(
+	ask->cluster = c->ctx->cluster;
+	ask->proxied = ask->cluster->wait(
 	    c, r, ask->round, json_member(c->msg.params, "inputResponses"));
-	if (ask->visit == NULL)
+	if (ask->proxied == NULL)
 		tool_run_not_heard(c, -E2BIG);
 }
 
@@ -141,7 +140,7 @@ void tool_run_not_heard(struct request *c, int rc)
 			       "another server runs this, and is given answers "
 			       "of at most %u bytes at once, which is fixed: "
 			       "answer in parts, by this requestState first",
-			       INPUT_AWAY_MAX);
+			       CLUSTER_ANSWERS_MAX);
 	else if (rc == -EAGAIN)
 		tool_error_set(&e, "RUN_INTERRUPTED", NULL,
 			       "the server that ran this is gone, and the run "
@@ -161,8 +160,9 @@ void tool_run_dropped(struct request *c)
 {
 	struct tool_run_args *ask = c->state;
 
-	input_visit_leave(ask->visit, c->cancels);
-	ask->visit = NULL;
+	if (ask->proxied != NULL)
+		ask->cluster->wait_over(ask->proxied, c->cancels);
+	ask->proxied = NULL;
 }
 
 /* Go on by ROW: the run has ended, or is remote. */

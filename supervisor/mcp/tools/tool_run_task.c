@@ -63,7 +63,7 @@ void tool_run_wish_later(struct request *c)
 	ask->wish.asks_here = !c->may_be_task && !ask->wish.promised &&
 			      input_request_any(c->terms);
 	if (!c->may_be_task || ask->wish.task != STORE_TASK_NONE ||
-	    !store_is_shared(c->ctx->store))
+	    c->ctx->cluster == NULL)
 		return;
 	ask->wish.task_later = ask->form;
 	if (ask->wish.task_capabilities == NULL)

@@ -54,7 +54,7 @@ bool tool_runs_failed(struct request *c, const struct store_result *res)
  */
 static const char *told(const struct request *c, const char *node)
 {
-	bool is = store_is_shared(c->ctx->store) && request_is_operator(c);
+	bool is = c->ctx->cluster != NULL && request_is_operator(c);
 
 	return is ? node : NULL;
 }

@@ -342,7 +342,7 @@ static void on_usage(void *arg, const struct store_result *res)
 static void keep(struct upload *u)
 {
 	/* usage on other servers may have changed */
-	if (u->requestor->usage_known && !store_is_shared(u->ctx->store)) {
+	if (u->requestor->usage_known && u->ctx->cluster == NULL) {
 		put(u);
 		return;
 	}

@@ -9,11 +9,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#define CLUSTER_ANSWERS_MAX (256u << 10) /* bytes of answers in a letter */
+#define CLUSTER_NO_WAITER ""		 /* no client waits at another server */
+
+struct client_terms;
+struct context;
+struct input_request;
+struct json_object;
+struct proxied_request;
+struct request;
 struct requestor;
+struct rpc_msg;
 struct run;
 struct runs;
+struct session;
 struct store_letter;
+struct store_result;
 struct store_run;
 struct template;
 
@@ -66,11 +79,76 @@ struct cluster {
 	/* Return the number of remote runs for which no client here waits. */
 	size_t (*unwatched)(const struct runs *s);
 
-	/* The letter L came about the open run R (NULL: an unknown or ended run). */
+	/* The letter L says what another server did with R (NULL: an unknown run). */
 	void (*letter)(struct runs *s, struct run *r,
 		       const struct store_letter *l);
 	/* All letters of other servers have been read and followed. */
 	void (*letters_read)(struct runs *s);
+
+	/* ---- clients at other servers, for runs of this server ---- */
+
+	/*
+	 * May answers of clients at other servers be read? Not before the earlier
+	 * answers are heard; then mail is read once more.
+	 */
+	bool (*wants_answers)(struct context *ctx);
+	/* Hear the answers in RES, a result of store_read_mail(). */
+	void (*answers)(struct context *ctx, const struct store_result *res);
+	/* Return R's questions for clients of other servers: JSON, the caller's; or NULL. */
+	char *(*shown_questions)(const struct run *r);
+	/*
+	 * NULL: a client that waits at another server can be asked Q of R. Else the
+	 * capability that those clients lack, or CLUSTER_NO_WAITER.
+	 */
+	const char *(*missing)(const struct run *r,
+			       const struct input_request *q);
+	/* Does a client wait at another server that can take along a question of R? */
+	bool (*may_ask)(const struct run *r);
+	/* Give R's questions to the client that has waited longest. False: none waits. */
+	bool (*ask)(struct context *ctx, struct run *r);
+
+	/* ---- clients at this server, for runs of other servers ---- */
+
+	/*
+	 * Let C, which watches the remote run R, wait at R's server as well, and come
+	 * back to ROUND with ANSWERS (lent, or NULL). C's ops tell the result later
+	 * (asked_abroad, not_heard). The result is the caller's; NULL: the answers are
+	 * larger than CLUSTER_ANSWERS_MAX.
+	 */
+	struct proxied_request *(*wait)(struct request *c, struct run *r,
+					uint32_t round,
+					struct json_object *answers);
+	/*
+	 * Free P: the request waits no more. With CANCEL the run ends, unless another
+	 * client waits for it. NULL is fine.
+	 */
+	void (*wait_over)(struct proxied_request *p, bool cancel);
+	/* As input_requests(), for ROW's run, of another server. */
+	struct json_object *(*questions)(const struct store_run *row,
+					 const struct client_terms *t);
+	/*
+	 * Send ANSWERS (lent; the answers of C by their keys) to the server of run ID. C
+	 * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
+	 * -E2BIG over CLUSTER_ANSWERS_MAX, -ENOBUFS when too much of C's requestor is on
+	 * its way.
+	 */
+	void (*answer)(struct request *c, const char *id,
+		       struct json_object *answers,
+		       void (*then)(struct request *c, int rc));
+
+	/* ---- sessions that several servers have ---- */
+
+	/*
+	 * Write to OUT the id of request N to S's client, as JSON text, by which each
+	 * server knows the asking server. False: no other server may have S.
+	 */
+	bool (*name_request)(char *out, size_t size, const struct session *s,
+			     uint64_t n);
+	/*
+	 * Forward the response M, which no request here awaits, to the server which
+	 * asked, if any.
+	 */
+	void (*forward)(struct session *s, const struct rpc_msg *m);
 };
 
 #endif

@@ -28,16 +28,6 @@ struct runs_ops {
 	/* questions of templates; NULL: refused */
 	worker_on_question on_ask;
 	worker_on_drop on_drop;
-	/* May answers of clients at other servers be read? RES brings them. */
-	bool (*wants_letters)(struct context *ctx);
-	void (*on_letters)(struct context *ctx, const struct store_result *res);
-	/* Returns R's questions for clients of other servers: JSON, the caller's; or NULL. */
-	char *(*asked)(const struct run *r);
-	/*
-	 * The ROW of a watched run of another server was read. ROW NULL: the attempt
-	 * there is over, and the next attempt is here. A NULL function is not called.
-	 */
-	void (*shown)(struct run *r, const struct store_run *row);
 };
 
 /* CTX and OPS are lent for as long as the runs live. */

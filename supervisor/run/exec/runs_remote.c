@@ -52,30 +52,31 @@ static void read_mail(struct runs_remote *m);
 static void on_mail(void *arg, const struct store_result *res)
 {
 	struct runs_remote *m = arg;
+	const struct cluster *c = m->runs->ctx->cluster;
 	bool again = m->again; /* letters may cause another read, too */
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
 		take(m->runs, &res->mail[i]);
-	if (res->rc == 0 && res->n_mail > 0 && m->runs->ops->on_letters != NULL)
-		m->runs->ops->on_letters(m->runs->ctx, res);
+	if (res->rc == 0 && res->n_mail > 0 && c != NULL)
+		c->answers(m->runs->ctx, res);
 	if (again && !m->reading)
 		read_mail(m);
-	else if (!again && res->rc == 0 && m->runs->ctx->cluster != NULL)
-		m->runs->ctx->cluster->letters_read(m->runs);
+	else if (!again && res->rc == 0 && c != NULL)
+		c->letters_read(m->runs);
 }
 
 static void read_mail(struct runs_remote *m)
 {
 	struct context *ctx = m->runs->ctx;
-	const struct runs_ops *ops = m->runs->ops;
 
 	m->again = m->reading;
 	if (m->reading)
 		return;
 	m->reading = true;
 	store_read_mail(ctx->store,
-			ops->wants_letters != NULL && ops->wants_letters(ctx),
+			ctx->cluster != NULL &&
+			    ctx->cluster->wants_answers(ctx),
 			on_mail, m);
 }
 
@@ -130,7 +131,9 @@ void runs_remote_init(struct runs *s)
 
 	m->runs = s;
 	m->look = evtimer_new(s->ctx->base, on_look, m);
-	m->shows = run_shows_new(s->ctx, s->ops->asked);
+	m->shows = run_shows_new(s->ctx, s->ctx->cluster != NULL
+					     ? s->ctx->cluster->shown_questions
+					     : NULL);
 	s->mail = m;
 }
 

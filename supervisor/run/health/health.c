@@ -135,7 +135,7 @@ static const char *state_where(struct context *ctx)
 static const char *database(struct context *ctx, enum health_status *v)
 {
 	(void)v;
-	if (!store_is_shared(ctx->store) || !store_is_begun(ctx->store))
+	if (ctx->cluster == NULL || !store_is_begun(ctx->store))
 		return NULL;
 	if (store_lease_left_ms(ctx->store) <= 0)
 		return "its database has not heard of it for longer than its "

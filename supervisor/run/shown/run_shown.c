@@ -76,7 +76,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	e->part[p].changed = true;
 	if (e->part[p].until_ms <= clock_wall_ms())
 		return;
-	if (n->kind == NOTICE_ASKED && r->guests != NULL &&
+	if (n->kind == NOTICE_ASKED && r->remote.waiters != NULL &&
 	    e->all->show_ms > e->all->early_ms)
 		e->all->show_ms = e->all->early_ms;
 	show_soon(e->all);
@@ -140,7 +140,7 @@ static size_t show(struct run_shown *e, int64_t now)
 				 : 0;
 	row.log_until_ms =
 	    e->part[RUN_SHOWN_LOG].given ? e->part[RUN_SHOWN_LOG].until_ms : 0;
-	if (m->asked != NULL && store_is_shared(m->ctx->store))
+	if (m->asked != NULL)
 		row.asked = asked = m->asked(r);
 	bytes += asked != NULL ? strlen(asked) : 0;
 	store_show(m->ctx->store, &row);

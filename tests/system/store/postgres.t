@@ -17,8 +17,7 @@ exec 'tests/tools/with-postgres', $^X, $0 unless $ENV{PADDOCK_TEST_POSTGRES};
 my $AT_ONCE = 2;
 my $SECONDS = 600; # a file may take
 my $build   = $ENV{PADDOCK_BUILD} // 'build';
-my @unit    = ( glob("$build/tests/unit/supervisor/store/t_store*[a-z]"), glob("$build/tests/unit/supervisor/run/exec/t_runs*[a-z]"), glob("$build/tests/unit/supervisor/cluster/t_*[a-z]"),
-	map { "$build/tests/unit/supervisor/$_" } qw(mcp/input/t_input_visit session/t_client_elsewhere) );
+my @unit    = ( glob("$build/tests/unit/supervisor/store/t_store*[a-z]"), glob("$build/tests/unit/supervisor/run/exec/t_runs*[a-z]"), glob("$build/tests/unit/supervisor/cluster/t_*[a-z]") );
 my @system  = split ' ', $ENV{PADDOCK_ON_POSTGRES} // qx{make -s on-postgres};
 my ( %running, %said );
 

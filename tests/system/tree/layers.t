@@ -63,10 +63,10 @@ my %area = (
 	store    => [qw(config)],
 	spawn    => [],
 	run      => [qw(store spawn packages config)],
-	session  => [qw(run store packages)],
+	session  => [qw(run packages)],
 	browser  => [qw(session run spawn packages config)],
 	mcp      => [qw(browser session run store packages config)],
-	cluster  => [qw(run store packages config)],
+	cluster  => [qw(mcp session run store packages)],
 	clients  => [qw(mcp session run store spawn config)],
 );
 

@@ -60,18 +60,18 @@ static void test_visited(void)
 {
 	struct store_run row = {.status = STORE_RUNNING,
 				.shown_until_ms = INT64_MAX};
-	struct run_visits one = {(struct input_visit *)&row};
+	struct proxied_requests one = {(struct proxied_request *)&row};
 	struct run *r;
 
 	begin_in_cluster();
 	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
 	r = remote_runs_visit(it.ctx.runs, requestors_of_uid(&it.all, 7),
 			      &it.template, &row);
-	r->remote.visits = one;
+	r->remote.proxied = one;
 	event_base_loop(it.ctx.base, EVLOOP_ONCE); /* a look at such runs */
 	ok(runs_by_id(it.ctx.runs, row.id) != NULL,
 	   "a run of another is known while somebody may write to its owner");
-	LIST_INIT(&r->remote.visits);
+	LIST_INIT(&r->remote.proxied);
 	event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	ok(runs_by_id(it.ctx.runs, row.id) == NULL, "and no longer");
 	end();

@@ -2,6 +2,8 @@
 /* input_fixture.c - see input_fixture.h. */
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 
+#include "supervisor/cluster/cluster_table.h"
+
 static struct sessions sessions;
 struct context ctx;
 static struct config config = {.state_dir = (char *)(uintptr_t) ""};
@@ -186,6 +188,7 @@ void set_up_server(void)
 			       .instance = "",
 			       .sessions = &sessions,
 			       .methods = &methods};
+	ctx.cluster = &cluster_table;
 	sessions_init(&sessions);
 	ctx.runs = runs_new(&ctx, &served);
 }

@@ -6,8 +6,8 @@
 #include "proto/json/json_pack.h"
 #include <json-c/printbuf.h>
 
-#include "supervisor/mcp/input/input_away.h"
-#include "supervisor/mcp/input/input_visit.h"
+#include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/proxied_request.h"
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
@@ -393,7 +393,7 @@ static int write_it(struct json_object *o, struct printbuf *out, int level,
 {
 	(void)o, (void)level, (void)flags;
 	written++;
-	return printbuf_memset(out, -1, '0', 2 * INPUT_AWAY_MAX);
+	return printbuf_memset(out, -1, '0', 2 * CLUSTER_ANSWERS_MAX);
 }
 
 static int refused;
@@ -408,18 +408,19 @@ static void on_refused(struct request *c, int rc)
 static void weighed_first(void)
 {
 	struct client_terms nothing = {0};
-	struct request c = {.terms = &nothing, .msg.bytes = 2 * INPUT_AWAY_MAX};
-	char *long_text = xcalloc(1, 2 * INPUT_AWAY_MAX);
+	struct request c = {.terms = &nothing,
+			    .msg.bytes = 2 * CLUSTER_ANSWERS_MAX};
+	char *long_text = xcalloc(1, 2 * CLUSTER_ANSWERS_MAX);
 	struct json_object *o;
 
-	memset(long_text, '0', 2 * INPUT_AWAY_MAX - 1);
+	memset(long_text, '0', 2 * CLUSTER_ANSWERS_MAX - 1);
 	o = json_object_new_string(long_text);
 	json_object_set_serializer(o, write_it, NULL, NULL);
 	o = json_pack("answers:o", o);
 	start(false);
-	ok(input_visit_new(&c, it.r, 1, o) == NULL,
+	ok(proxied_request_new(&c, it.r, 1, o) == NULL,
 	   "answers that are too large do not leave with who comes back");
-	input_away_send(&c, it.r->id, o, on_refused);
+	remote_questions_answer(&c, it.r->id, o, on_refused);
 	is_int(refused, -E2BIG, "nor with who updates a task");
 	is_int(written, 0, "and never become text to find that");
 	json_object_put(o);

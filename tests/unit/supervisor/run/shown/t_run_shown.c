@@ -3,7 +3,7 @@
 #include "supervisor/run/shown/run_shown.h"
 
 #include "proto/json/json_pack.h"
-#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/spawn/isolation.h"
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
@@ -33,7 +33,7 @@ static void has_guest(struct run *r)
 	    json_pack("guest:s capabilities:o", "guest_a",
 		      json_pack("elicitation:o", json_object_new_object()));
 
-	input_guests_hear(&ctx, r, letter, 64);
+	remote_waiters_hear(&ctx, r, letter, 64);
 	json_object_put(letter);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_visit.c - a request at this machine that waits for a remote run: its
+ * proxied_request.c - a request at this machine that waits for a remote run: its
  * letters to the run's owner, and the owner's answers in the run's row.
  * tool_run_retry.c calls it, and remote_runs.c with each row. A failure to send
  * is told to the request. When the run gets another owner, the next letter
  * introduces the waiter there.
  */
-#include "supervisor/mcp/input/input_visit.h"
+#include "supervisor/cluster/proxied_request.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
-#include "supervisor/mcp/input/input_away.h"
-#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/run_row.h"
 
 struct sent { /* the argument of the first letter's callback */
-	struct input_visit *visit; /* NULL: the visit was freed */
+	struct proxied_request *visit; /* NULL: the visit was freed */
 };
 
-struct input_visit {
+struct proxied_request {
 	struct request *request;
 	struct run *run;
 	char name[ID_SIZE];
@@ -35,43 +35,44 @@ struct input_visit {
 	bool over;	   /* no more letters are sent */
 	struct sent *sent; /* until the first letter is durable */
 	int64_t sent_ms;
-	LIST_ENTRY(input_visit) link; /* in run.visits */
+	LIST_ENTRY(proxied_request) link; /* in run.visits */
 };
 
-static struct json_object *letter(const struct input_visit *v)
+static struct json_object *letter(const struct proxied_request *v)
 {
 	return json_pack("guest:s capabilities:o", v->name,
 			 input_request_askable(v->request->terms));
 }
 
-static void post_text(struct input_visit *v, const char *text, store_done done,
-		      void *arg)
+static void post_text(struct proxied_request *v, const char *text,
+		      store_done done, void *arg)
 {
 	const struct run *r = v->run;
 
 	v->sent_ms = clock_mono_ms();
 	store_send_answer(v->request->ctx->store, r->requestor->name, r->id,
-			  text, clock_wall_ms() + INPUT_AWAY_MS, done, arg);
+			  text, clock_wall_ms() + REMOTE_QUESTIONS_LETTER_MS,
+			  done, arg);
 }
 
 /*
  * Send a letter without waiting for the store: the next letter repeats a lost
  * one.
  */
-static void post(struct input_visit *v, struct json_object *o)
+static void post(struct proxied_request *v, struct json_object *o)
 {
 	post_text(v, json_text(o, NULL), NULL, NULL);
 	json_object_put(o);
 }
 
 /* End V's letters, and let V's run be forgotten. */
-static void finish(struct input_visit *v)
+static void finish(struct proxied_request *v)
 {
 	v->over = true;
 	LIST_REMOVE(v, link);
 }
 
-static void give_up(struct input_visit *v, int rc)
+static void give_up(struct proxied_request *v, int rc)
 {
 	finish(v);
 	v->request->ops->not_heard(v->request, rc);
@@ -84,7 +85,7 @@ static void give_up(struct input_visit *v, int rc)
 static void on_sent(void *arg, const struct store_result *res)
 {
 	struct sent *sent = arg;
-	struct input_visit *v = sent->visit;
+	struct proxied_request *v = sent->visit;
 
 	free(sent);
 	if (v == NULL)
@@ -95,10 +96,11 @@ static void on_sent(void *arg, const struct store_result *res)
 	give_up(v, res->rc);
 }
 
-struct input_visit *input_visit_new(struct request *c, struct run *r,
-				    uint32_t round, struct json_object *answers)
+struct proxied_request *proxied_request_new(struct request *c, struct run *r,
+					    uint32_t round,
+					    struct json_object *answers)
 {
-	struct input_visit *v;
+	struct proxied_request *v;
 	struct json_object *o;
 	const char *text;
 	size_t len;
@@ -106,7 +108,7 @@ struct input_visit *input_visit_new(struct request *c, struct run *r,
 	/*
 	 * weigh first: a message of 16 MiB is not to be made text to be counted
 	 */
-	if (json_weigh(answers, INPUT_AWAY_MAX) > INPUT_AWAY_MAX)
+	if (json_weigh(answers, CLUSTER_ANSWERS_MAX) > CLUSTER_ANSWERS_MAX)
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
 	v->request = c;
@@ -116,10 +118,10 @@ struct input_visit *input_visit_new(struct request *c, struct run *r,
 	o = letter(v);
 	json_add(o, "round:i answers?O", (int64_t)round, answers);
 	text = json_text(o, &len);
-	if (len <= INPUT_AWAY_MAX) {
+	if (len <= CLUSTER_ANSWERS_MAX) {
 		v->sent = xcalloc(1, sizeof(*v->sent));
 		v->sent->visit = v;
-		LIST_INSERT_HEAD(&r->remote.visits, v, link);
+		LIST_INSERT_HEAD(&r->remote.proxied, v, link);
 		post_text(v, text, on_sent, v->sent);
 	} else {
 		free(v);
@@ -129,7 +131,7 @@ struct input_visit *input_visit_new(struct request *c, struct run *r,
 	return v;
 }
 
-void input_visit_leave(struct input_visit *v, bool cancel)
+void proxied_request_leave(struct proxied_request *v, bool cancel)
 {
 	if (v == NULL)
 		return;
@@ -165,7 +167,7 @@ static struct json_object *pick(struct json_object *shown,
  * Tell V's request its questions, or that another client used its round: both
  * end V. Otherwise write again before the owner forgets the guest.
  */
-static void tell(struct input_visit *v, struct json_object *shown)
+static void tell(struct proxied_request *v, struct json_object *shown)
 {
 	struct json_object *mine =
 	    json_member(json_member(shown, "guests"), v->name);
@@ -179,7 +181,7 @@ static void tell(struct input_visit *v, struct json_object *shown)
 				     (uint32_t)round);
 	} else if (json_member_bool(mine, "used")) {
 		give_up(v, 0);
-	} else if (v->sent_ms + INPUT_GUEST_MS / 3 < clock_mono_ms()) {
+	} else if (v->sent_ms + REMOTE_WAITER_MS / 3 < clock_mono_ms()) {
 		post(v, letter(v));
 	}
 }
@@ -188,7 +190,7 @@ static void tell(struct input_visit *v, struct json_object *shown)
  * End V with its run: when ROW says that other clients' answers were heard for
  * V's round, tell the request.
  */
-static void tell_end(struct input_visit *v, const struct store_run *row)
+static void tell_end(struct proxied_request *v, const struct store_run *row)
 {
 	uint32_t used = run_row_rounds_used(row);
 
@@ -199,16 +201,16 @@ static void tell_end(struct input_visit *v, const struct store_run *row)
 		finish(v);
 }
 
-void input_visit_shown(struct run *r, const struct store_run *row)
+void proxied_request_shown(struct run *r, const struct store_run *row)
 {
 	struct json_object *shown = NULL;
-	struct input_visit *v, *after;
+	struct proxied_request *v, *after;
 
-	if (LIST_EMPTY(&r->remote.visits))
+	if (LIST_EMPTY(&r->remote.proxied))
 		return;
 	if (row != NULL && row->status <= STORE_RUNNING)
-		shown = input_away_shown(row);
-	for (v = LIST_FIRST(&r->remote.visits); v != NULL; v = after) {
+		shown = remote_questions_shown(row);
+	for (v = LIST_FIRST(&r->remote.proxied); v != NULL; v = after) {
 		after = LIST_NEXT(v, link);
 		if (row == NULL)
 			give_up(v, -EAGAIN);

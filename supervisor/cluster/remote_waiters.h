@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_guests.h - guests: clients that wait for a run of ours at other
+ * remote_waiters.h - guests: clients that wait for a run of ours at other
  * machines. A guest is asked like a waiter at this machine. Letters come from
- * input_visit.c.
+ * proxied_request.c.
  *
  * A guest is known by a name from its machine. A guest's letter is an object:
  *
@@ -14,21 +14,28 @@
  *   left          the guest waits no more
  *   cancels       the guest wants the run to end, unless another client waits
  */
-#ifndef SUPERVISOR_INPUT_INPUT_GUESTS_H
-#define SUPERVISOR_INPUT_INPUT_GUESTS_H
+#ifndef SUPERVISOR_CLUSTER_REMOTE_WAITERS_H
+#define SUPERVISOR_CLUSTER_REMOTE_WAITERS_H
 
 #include "supervisor/context.h"
+#include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/run.h"
 
 /* a guest without letters for so long is gone, as if cancelled */
-#define INPUT_GUEST_MS 30000
+#define REMOTE_WAITER_MS 30000
 
 /*
  * Hear LETTER (lent; BYTES as text) of a guest of R. Members that are kept
  * leave the letter.
  */
-void input_guests_hear(struct context *ctx, struct run *r,
-		       struct json_object *letter, size_t bytes);
+void remote_waiters_hear(struct context *ctx, struct run *r,
+			 struct json_object *letter, size_t bytes);
+
+/* For the table: see supervisor/run/exec/cluster.h. */
+const char *remote_waiters_missing(const struct run *r,
+				   const struct input_request *q);
+bool remote_waiters_may_ask(const struct run *r);
+bool remote_waiters_ask(struct context *ctx, struct run *r);
 
 /*
  * Returns messages to R's guests, by their names: {"waits": true} or {"waits":
@@ -36,6 +43,6 @@ void input_guests_hear(struct context *ctx, struct run *r,
  * {"round", "keys"}: the guest is to come back with ROUND, and with answers to
  * the questions KEYS. The caller's; NULL: R has no guest.
  */
-struct json_object *input_guests_shown(const struct run *r);
+struct json_object *remote_waiters_shown(const struct run *r);
 
 #endif

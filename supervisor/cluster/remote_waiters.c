@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_guests.c - guests of our runs, waiting at other machines: whether a
- * guest's round may come back, its questions, and its expiry. input_away.c
+ * remote_waiters.c - guests of our runs, waiting at other machines: whether a
+ * guest's round may come back, its questions, and its expiry. remote_questions.c
  * brings letters; input_park.c and input_route.c ask. A letter without news is
  * passed over. A guest without letters is removed, and cancels the run if no
  * other client waits for the run.
  */
-#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/cluster/remote_waiters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,9 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/mcp/input/input_private.h"
+#include "supervisor/mcp/input/input.h"
 
 /* of a run; a guest that does not wait makes room first */
 #define GUESTS_MAX 256
@@ -34,7 +35,7 @@ struct guest {
 	LIST_ENTRY(guest) link;
 };
 
-struct run_guests {
+struct remote_waiters {
 	struct context *ctx;
 	struct run *run;
 	struct run_watch watch;
@@ -47,11 +48,11 @@ struct run_guests {
 
 static void stop_waiting(struct run *r, struct guest *g)
 {
-	r->n_guests -= g->waits;
+	r->remote.n_waiting -= g->waits;
 	g->waits = false;
 }
 
-static void forget(struct run_guests *all, struct guest *g)
+static void forget(struct remote_waiters *all, struct guest *g)
 {
 	stop_waiting(all->run, g);
 	LIST_REMOVE(g, link);
@@ -64,7 +65,7 @@ static void forget(struct run_guests *all, struct guest *g)
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
-	struct run_guests *all = CONTAINER(w, struct run_guests, watch);
+	struct remote_waiters *all = CONTAINER(w, struct remote_waiters, watch);
 
 	if (n->kind != NOTICE_RELEASED)
 		return;
@@ -76,11 +77,11 @@ static void on_notice(struct run_watch *w, struct run *r,
 		forget(all, LIST_FIRST(&all->all));
 	run_watch_del(&all->watch);
 	event_free(all->expiry);
-	r->guests = NULL;
+	r->remote.waiters = NULL;
 	free(all);
 }
 
-static void leave(struct run_guests *all, struct guest *g)
+static void leave(struct remote_waiters *all, struct guest *g)
 {
 	bool waited = g->waits;
 
@@ -93,7 +94,7 @@ static void leave(struct run_guests *all, struct guest *g)
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
-	struct run_guests *all = arg;
+	struct remote_waiters *all = arg;
 	struct guest *g, *after;
 	int64_t now = clock_mono_ms();
 
@@ -107,21 +108,21 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 		forget(all, g);
 	}
 	if (!LIST_EMPTY(&all->all))
-		evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+		evtimer_add(all->expiry, CLOCK_TIMEVAL(REMOTE_WAITER_MS / 3));
 }
 
-static struct run_guests *guests_of(struct context *ctx, struct run *r)
+static struct remote_waiters *guests_of(struct context *ctx, struct run *r)
 {
-	struct run_guests *all = r->guests;
+	struct remote_waiters *all = r->remote.waiters;
 
 	if (all != NULL)
 		return all;
-	all = r->guests = xcalloc(1, sizeof(*all));
+	all = r->remote.waiters = xcalloc(1, sizeof(*all));
 	all->ctx = ctx;
 	all->run = r;
 	all->watch.on_notice = on_notice;
 	all->expiry = evtimer_new(ctx->base, on_expiry, all);
-	evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+	evtimer_add(all->expiry, CLOCK_TIMEVAL(REMOTE_WAITER_MS / 3));
 	run_watch_add(r, &all->watch);
 	return all;
 }
@@ -131,7 +132,7 @@ static struct run_guests *guests_of(struct context *ctx, struct run *r)
  * with a round takes the place of a waiting guest: the displaced guest writes
  * again, and sees the run's end in any case.
  */
-static bool make_room(struct run_guests *all, bool comes)
+static bool make_room(struct remote_waiters *all, bool comes)
 {
 	struct guest *g, *idle = NULL, *waits = NULL;
 
@@ -150,7 +151,7 @@ static bool make_room(struct run_guests *all, bool comes)
 	return idle != NULL;
 }
 
-static struct guest *guest_of(struct run_guests *all, const char *name,
+static struct guest *guest_of(struct remote_waiters *all, const char *name,
 			      bool comes)
 {
 	struct guest *g;
@@ -166,7 +167,7 @@ static struct guest *guest_of(struct run_guests *all, const char *name,
 	LIST_INSERT_HEAD(&all->all, g, link);
 	all->n++;
 	if (!evtimer_pending(all->expiry, NULL))
-		evtimer_add(all->expiry, CLOCK_TIMEVAL(INPUT_GUEST_MS / 3));
+		evtimer_add(all->expiry, CLOCK_TIMEVAL(REMOTE_WAITER_MS / 3));
 	return g;
 }
 
@@ -178,11 +179,11 @@ static struct guest *guest_of(struct run_guests *all, const char *name,
  */
 static void note_heard(struct run *r, const struct guest *g)
 {
-	if (r->heard == NULL)
-		r->heard = json_object_new_array();
-	if (json_length(r->heard) >= HEARD_MAX)
-		json_object_array_del_idx(r->heard, 0, 1);
-	json_object_array_add(r->heard, json_text_new(g->name));
+	if (r->remote.heard == NULL)
+		r->remote.heard = json_object_new_array();
+	if (json_length(r->remote.heard) >= HEARD_MAX)
+		json_object_array_del_idx(r->remote.heard, 0, 1);
+	json_object_array_add(r->remote.heard, json_text_new(g->name));
 }
 
 static void wait_for_run(struct run *r, struct guest *g)
@@ -190,7 +191,7 @@ static void wait_for_run(struct run *r, struct guest *g)
 	if (g->waits || g->used || g->round != 0)
 		return;
 	g->waits = true;
-	r->n_guests++;
+	r->remote.n_waiting++;
 	r->task.known = true; /* the guest knows the run's id */
 	run_tell_waiter(r, WAITER_CAME, NULL);
 }
@@ -230,18 +231,18 @@ static void take_terms(struct guest *g, struct json_object *letter)
 	json_object_object_del(letter, "capabilities");
 }
 
-void input_guests_hear(struct context *ctx, struct run *r,
-		       struct json_object *letter, size_t bytes)
+void remote_waiters_hear(struct context *ctx, struct run *r,
+			 struct json_object *letter, size_t bytes)
 {
 	const char *name = json_member_str(letter, "guest");
 	int64_t round = json_member_int(letter, "round");
-	struct run_guests *all = guests_of(ctx, r);
+	struct remote_waiters *all = guests_of(ctx, r);
 	struct guest *g = name != NULL ? guest_of(all, name, round > 0) : NULL;
 	bool leaves = json_member_bool(letter, "left");
 
 	if (g == NULL)
 		return;
-	g->until_ms = clock_mono_ms() + INPUT_GUEST_MS;
+	g->until_ms = clock_mono_ms() + REMOTE_WAITER_MS;
 	take_terms(g, letter);
 	g->left |= leaves;
 	g->cancels |= json_member_bool(letter, "cancels");
@@ -257,15 +258,15 @@ void input_guests_hear(struct context *ctx, struct run *r,
 
 /* ---- questions to guests ---- */
 
-const char *input_guests_missing(const struct run *r,
-				 const struct input_request *q)
+const char *remote_waiters_missing(const struct run *r,
+				   const struct input_request *q)
 {
 	const char *missing = NULL, *lacks;
 	const struct guest *g;
 
-	if (r->guests == NULL)
-		return INPUT_NO_GUEST;
-	LIST_FOREACH(g, &r->guests->all, link) {
+	if (r->remote.waiters == NULL)
+		return CLUSTER_NO_WAITER;
+	LIST_FOREACH(g, &r->remote.waiters->all, link) {
 		if (!g->waits)
 			continue;
 		lacks = input_request_missing(q, &g->terms);
@@ -273,27 +274,27 @@ const char *input_guests_missing(const struct run *r,
 			return NULL;
 		missing = lacks;
 	}
-	return missing != NULL ? missing : INPUT_NO_GUEST;
+	return missing != NULL ? missing : CLUSTER_NO_WAITER;
 }
 
 /*
  * Returns the guest that has waited longest and can be asked a question of IN.
  */
-static struct guest *next(const struct input *in)
+static struct guest *next(const struct run *r)
 {
 	struct guest *g, *first = NULL;
 
-	if (in->run->guests == NULL)
+	if (r->remote.waiters == NULL)
 		return NULL;
-	LIST_FOREACH(g, &in->run->guests->all, link)
-		if (g->waits && input_may_be_told(in, &g->terms))
+	LIST_FOREACH(g, &r->remote.waiters->all, link)
+		if (g->waits && input_may_be_told(r, &g->terms))
 			first = g;
 	return first;
 }
 
-bool input_guests_gather(const struct input *in)
+bool remote_waiters_may_ask(const struct run *r)
 {
-	return next(in) != NULL;
+	return next(r) != NULL;
 }
 
 static struct json_object *keys_of(struct json_object *asked)
@@ -307,16 +308,15 @@ static struct json_object *keys_of(struct json_object *asked)
 	return keys;
 }
 
-bool input_guests_ask(struct input *in)
+bool remote_waiters_ask(struct context *ctx, struct run *r)
 {
-	struct run *r = in->run;
-	struct guest *g = next(in);
+	struct guest *g = next(r);
 	struct tool_error e = {0};
 	struct json_object *asked;
 
 	if (g == NULL)
 		return false;
-	if (!r->job.parked.is && !runs_may_park(in->ctx->runs, r, &e)) {
+	if (!r->job.parked.is && !runs_may_park(ctx->runs, r, &e)) {
 		input_refuse_all(r, &e);
 		return true;
 	}
@@ -330,15 +330,15 @@ bool input_guests_ask(struct input *in)
 	return true;
 }
 
-struct json_object *input_guests_shown(const struct run *r)
+struct json_object *remote_waiters_shown(const struct run *r)
 {
 	struct json_object *all = NULL;
 	const struct guest *g;
 
-	if (r->guests == NULL || LIST_EMPTY(&r->guests->all))
+	if (r->remote.waiters == NULL || LIST_EMPTY(&r->remote.waiters->all))
 		return NULL;
 	all = json_object_new_object();
-	LIST_FOREACH(g, &r->guests->all, link) {
+	LIST_FOREACH(g, &r->remote.waiters->all, link) {
 		struct json_object *o = json_object_new_object();
 
 		if (g->used)

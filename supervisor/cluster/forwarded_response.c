@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_elsewhere.c - forwards a client's responses between servers which
+ * forwarded_response.c - forwards a client's responses between servers which
  * share a store. A session over HTTP exists at each server which got a request
  * of it. The client may send its response to any server; the id says which
  * server asked, and the response is forwarded there through the store. A
  * response which cannot be forwarded is lost, and logged.
  */
-#include "supervisor/session/client_elsewhere.h"
+#include "supervisor/cluster/forwarded_response.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "supervisor/store/store_shared.h"
 #include "supervisor/run/threads/rpc_async.h"
 
-#define OURS "paddock-"
+#define OURS CLIENT_REQUEST_NAME
 #define LETTER_MS 60000 /* no living server takes so long to read a letter */
 /* bytes of a requestor's letters not yet in the database */
 #define ON_THEIR_WAY_MAX (8u << 20)
@@ -33,20 +33,17 @@
 /* May another server have S as well? */
 static bool is_shared(const struct session *s)
 {
-	return s->ops->key != NULL && s->ctx->store != NULL &&
-	       store_is_shared(s->ctx->store);
+	return s->ops->key != NULL && s->ctx->cluster != NULL;
 }
 
-void client_elsewhere_name(char *out, size_t size, struct session *s)
+bool forwarded_response_name(char *out, size_t size, const struct session *s,
+			     uint64_t n)
 {
-	uint64_t n = ++s->last_asked;
-
-	if (!is_shared(s)) {
-		snprintf(out, size, "\"" OURS "%" PRIu64 "\"", n);
-		return;
-	}
+	if (!is_shared(s))
+		return false;
 	snprintf(out, size, "\"" OURS "%s-%" PRIu64 "\"", s->ctx->instance, n);
 	runs_expect_mail(s->ctx->runs);
+	return true;
 }
 
 /* ---- to another server ---- */
@@ -116,7 +113,7 @@ static void post(struct session *s, const char *asker, const char *text,
 	buf_fini(&body);
 }
 
-void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
+void forwarded_response_forward(struct session *s, const struct rpc_msg *m)
 {
 	char asker[ID_SIZE];
 	const char *text;
@@ -145,8 +142,8 @@ void client_elsewhere_forward(struct session *s, const struct rpc_msg *m)
 
 /* ---- from another server ---- */
 
-const char *client_elsewhere_open(char key[SESSION_KEY_SIZE],
-				  const struct store_letter *letter)
+const char *forwarded_response_open(char key[SESSION_KEY_SIZE],
+				    const struct store_letter *letter)
 {
 	const char *body = letter->body;
 
@@ -179,14 +176,15 @@ static struct session *find(const struct context *ctx,
 	return NULL;
 }
 
-bool client_elsewhere_awaits(const struct context *ctx,
-			     const struct requestor *q, const char *key)
+bool forwarded_response_awaits(const struct context *ctx,
+			       const struct requestor *q, const char *key)
 {
 	return find(ctx, q, key) != NULL;
 }
 
-void client_elsewhere_hear(const struct context *ctx, const struct requestor *q,
-			   const char *key, struct rpc_msg *m)
+void forwarded_response_hear(const struct context *ctx,
+			     const struct requestor *q, const char *key,
+			     struct rpc_msg *m)
 {
 	struct session *s = find(ctx, q, key);
 

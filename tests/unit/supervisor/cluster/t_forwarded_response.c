@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_client_elsewhere.c - what of a client's response leaves for the server that asked,
- * and that no large one becomes text for that. The database is none.
+ * t_forwarded_response.c - a client's response leaves for the server that asked, and no
+ * large response becomes text before. There is no database.
  */
 #include <json-c/printbuf.h>
 #include <string.h>
 
 #include "base/os/log.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/session/client_elsewhere.h"
+#include "supervisor/cluster/cluster_table.h"
+#include "supervisor/cluster/forwarded_response.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/store/store.h"
 #include "supervisor/run/threads/rpc_async.h"
@@ -35,7 +36,7 @@ static void key(void *arg, char *out)
 	out[SESSION_KEY_SIZE - 1] = '\0';
 }
 
-/* How many bytes leave of a response that came as so many, of which TEXT was kept. */
+/* Return the bytes that leave of a response of BYTES, of which TEXT was kept. */
 static size_t leaves(size_t bytes, const char *text)
 {
 	static const struct session_ops ops = {.key = key};
@@ -50,7 +51,7 @@ static size_t leaves(size_t bytes, const char *text)
 	size_t before = requestor.letter_bytes;
 
 	json_object_set_serializer(m.root, write_it, NULL, NULL);
-	client_elsewhere_forward(&s, &m);
+	forwarded_response_forward(&s, &m);
 	json_object_put(m.root);
 	return requestor.letter_bytes - before;
 }
@@ -60,6 +61,7 @@ static void begin(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	ctx.store = store_start("/proc/nowhere", ctx.instance);
 	store_set_url(ctx.store, "postgresql:///none?host=/proc/nowhere");
+	ctx.cluster = &cluster_table;
 }
 
 static void end(void)
@@ -95,7 +97,7 @@ static bool leaves_for(const char *id)
 			    .inputs_len = 2};
 	size_t before = requestor.letter_bytes;
 
-	client_elsewhere_forward(&s, &m);
+	forwarded_response_forward(&s, &m);
 	return requestor.letter_bytes > before;
 }
 
@@ -119,20 +121,20 @@ TEST(whose)
 	   "8 MiB may be on their way");
 	ok(!leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
 	   "and no more");
-	requestor.letter_bytes = 2 * 2; /* of those that left */
+	requestor.letter_bytes = 2 * 2; /* of the responses that left */
 	end();
 	is_int((long long)requestor.letter_bytes, 0, "in the end none are");
 	ctx.instance = "inst_one";
 }
 
-/* The key that LETTER opens by, and what is in it. */
+/* Return the content of a letter, with the key in AT. */
 static const char *opens(const char *to, const char *body,
 			 char at[SESSION_KEY_SIZE])
 {
 	struct store_letter letter = {.body = (char *)(uintptr_t)body};
 
 	snprintf(letter.run_id, sizeof(letter.run_id), "%s", to);
-	return client_elsewhere_open(at, &letter);
+	return forwarded_response_open(at, &letter);
 }
 
 TEST(opened)
@@ -187,7 +189,7 @@ static void hear(const struct requestor *q, const char *at, const char *method)
 	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}",
 		 sent_id, method);
 	rpc_parse(&m, text, strlen(text));
-	client_elsewhere_hear(&ctx, q, at, &m);
+	forwarded_response_hear(&ctx, q, at, &m);
 	rpc_fini(&m);
 }
 
@@ -212,16 +214,16 @@ TEST(heard)
 	ctx.runs = runs_new(&ctx, &none);
 	sessions_init(&sessions);
 	session_init(&s, &ctx, &requestor, &ops, NULL);
-	ok(!client_elsewhere_awaits(&ctx, &requestor, own),
+	ok(!forwarded_response_awaits(&ctx, &requestor, own),
 	   "a session that has asked nothing awaits nothing");
 	client_request_send(&s, NULL, "roots/list", params, 60000, on_heard,
 			    NULL);
 	ok(strstr(sent_id, "inst_one-") != NULL,
 	   "what is asked where there are others names who asks");
-	ok(client_elsewhere_awaits(&ctx, &requestor, own),
+	ok(forwarded_response_awaits(&ctx, &requestor, own),
 	   "one that has asked awaits an answer");
-	ok(!client_elsewhere_awaits(&ctx, &other, own), "of its requestor");
-	ok(!client_elsewhere_awaits(&ctx, &requestor, "else"), "by its key");
+	ok(!forwarded_response_awaits(&ctx, &other, own), "of its requestor");
+	ok(!forwarded_response_awaits(&ctx, &requestor, "else"), "by its key");
 	hear(&other, own, "\"result\":{}");
 	hear(&requestor, "else", "\"result\":{}");
 	hear(&requestor, own, "\"method\":\"ping\"");
@@ -239,7 +241,7 @@ TEST(heard)
 
 #define OTHER "inst_33333333333333333333333333"
 
-/* What lies in the database for the server that asked is opened there as it left. */
+/* A response in the database is opened by the asking server as the response left. */
 TEST(arrives)
 {
 	static const struct session_ops ops = {.key = key};
@@ -264,7 +266,7 @@ TEST(arrives)
 	help_put(ctx.store, &row, STORE_SYNC);
 	snprintf(row.id, sizeof(row.id), "run_%026d", 3);
 	help_put(other, &row, STORE_SYNC);
-	client_elsewhere_forward(&s, &m);
+	forwarded_response_forward(&s, &m);
 	row.id[29] = '4';
 	help_put(ctx.store, &row, STORE_SYNC);
 	is_int((long long)requestor.letter_bytes, 0,

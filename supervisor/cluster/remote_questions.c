@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_away.c - questions of a run of one machine, answered at another: the
+ * remote_questions.c - questions of a run of one machine, answered at another: the
  * owner shows the questions in the run's row, and reads the answers as mail
- * (input_letters.c); the client's machine filters questions and forwards
+ * (answer_mail.c); the client's machine filters questions and forwards
  * answers. A failure to send is told to the request. An answer to an ended
  * question is passed over, as is an unreadable letter.
  */
-#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/cluster/remote_questions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/run/threads/rpc_async.h"
 
 /* Returns terms of a client for every kind of question. */
@@ -36,11 +36,11 @@ static struct client_terms anybody(void)
 	return t;
 }
 
-char *input_away_asked(const struct run *r)
+char *remote_questions_asked(const struct run *r)
 {
 	struct client_terms t = anybody();
 	struct json_object *asked = input_requests(r, &t);
-	struct json_object *guests = input_guests_shown(r), *all;
+	struct json_object *guests = remote_waiters_shown(r), *all;
 	char *text = NULL;
 
 	if (asked != NULL || guests != NULL) {
@@ -59,11 +59,11 @@ static struct json_object *parsed(const char *text)
 	return json_parse(&o, text, strlen(text), NULL) == 0 ? o : NULL;
 }
 
-void input_away_answered(struct context *ctx, struct run *r,
-			 struct json_object *letter, size_t bytes)
+void remote_questions_answered(struct context *ctx, struct run *r,
+			       struct json_object *letter, size_t bytes)
 {
 	if (json_member(letter, "guest") != NULL)
-		input_guests_hear(ctx, r, letter, bytes);
+		remote_waiters_hear(ctx, r, letter, bytes);
 	else
 		input_answer_keys(r, r->requestor,
 				  json_member(letter, "answers"), bytes);
@@ -85,15 +85,15 @@ static bool can_answer(const struct client_terms *t, const char *method)
 	return false;
 }
 
-struct json_object *input_away_shown(const struct store_run *row)
+struct json_object *remote_questions_shown(const struct store_run *row)
 {
 	return row->asked != NULL ? parsed(row->asked) : NULL;
 }
 
-struct json_object *input_away_requests(const struct store_run *row,
-					const struct client_terms *t)
+struct json_object *remote_questions_requests(const struct store_run *row,
+					      const struct client_terms *t)
 {
-	struct json_object *all = input_away_shown(row), *some = NULL;
+	struct json_object *all = remote_questions_shown(row), *some = NULL;
 	struct json_object *requests = json_member(all, "requests");
 
 	if (json_object_is_type(requests, json_type_object)) {
@@ -123,9 +123,9 @@ static void on_sent(void *arg, const struct store_result *res)
 	free(s);
 }
 
-void input_away_send(struct request *c, const char *id,
-		     struct json_object *answers,
-		     void (*then)(struct request *c, int rc))
+void remote_questions_answer(struct request *c, const char *id,
+			     struct json_object *answers,
+			     void (*then)(struct request *c, int rc))
 {
 	size_t len = c->msg.inputs_len;
 	/* unparsed, in a large message */
@@ -135,7 +135,7 @@ void input_away_send(struct request *c, const char *id,
 
 	if (!rpc_async_is_large(c->msg.bytes))
 		text = json_text(answers, &len);
-	if (text == NULL || len > INPUT_AWAY_MAX) {
+	if (text == NULL || len > CLUSTER_ANSWERS_MAX) {
 		then(c, -E2BIG);
 		return;
 	}
@@ -144,6 +144,7 @@ void input_away_send(struct request *c, const char *id,
 	request_ref(c);
 	letter = xasprintf("{\"answers\":%s}", text);
 	store_send_answer(c->ctx->store, c->requestor->name, id, letter,
-			  clock_wall_ms() + INPUT_AWAY_MS, on_sent, s);
+			  clock_wall_ms() + REMOTE_QUESTIONS_LETTER_MS, on_sent,
+			  s);
 	free(letter);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_input_guests.c - who waits at other machines for a run of ours: it is counted while
- * it waits, can be asked what it says, and ends its run when nobody else wants it.
+ * t_remote_waiters.c - clients that wait at other servers for a run of this server: a
+ * guest is counted while waiting, can be asked by its capabilities, and ends the run when
+ * no other client wants the run.
  */
 #include "proto/json/json_pack.h"
-#include "supervisor/mcp/input/input_guests.h"
+#include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/mcp/input/input_private.h"
 #include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
@@ -12,7 +13,7 @@
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
-/* Of a large one a thread lets go what is left, so that nothing else may refer to it. */
+/* A thread frees the rest of a large letter, so no reference into the letter is kept. */
 TEST(letter)
 {
 	struct json_object *letter =
@@ -20,8 +21,9 @@ TEST(letter)
 		      json_pack("elicitation:o", json_object_new_object()));
 
 	start(true);
-	input_guests_hear(&ctx, it.r, letter, 100000);
-	is_int(it.r->n_guests, 1, "who writes from another machine waits");
+	remote_waiters_hear(&ctx, it.r, letter, 100000);
+	is_int(it.r->remote.n_waiting, 1,
+	       "who writes from another machine waits");
 	ok(json_member(letter, "capabilities") == NULL,
 	   "and nothing of its letter is kept that is still in it");
 	json_object_put(letter);
@@ -40,13 +42,13 @@ static void hear_guest(const char *name, int round, const char *more)
 		     name, round, more);
 	if (json_parse(&letter, text, (size_t)n, NULL) < 0)
 		abort();
-	input_guests_hear(&ctx, it.r, letter, (size_t)n);
+	remote_waiters_hear(&ctx, it.r, letter, (size_t)n);
 	json_object_put(letter);
 }
 
 static bool is_guest(const char *name)
 {
-	struct json_object *all = input_guests_shown(it.r);
+	struct json_object *all = remote_waiters_shown(it.r);
 	bool is = json_member(all, name) != NULL;
 
 	json_object_put(all);
@@ -55,7 +57,7 @@ static bool is_guest(const char *name)
 
 #define GUESTS_MOST 256
 
-/* As many wait as there may be, and one more brings answers. */
+/* The most guests wait, and another guest brings answers. */
 TEST(crowd)
 {
 	char name[32];
@@ -66,7 +68,7 @@ TEST(crowd)
 		snprintf(name, sizeof(name), "guest_%d", i);
 		hear_guest(name, i, "");
 	}
-	is_int(it.r->n_guests, GUESTS_MOST, "many may wait elsewhere");
+	is_int(it.r->remote.n_waiting, GUESTS_MOST, "many may wait elsewhere");
 	hear_guest("guest_late", 0, "");
 	ok(!is_guest("guest_late"), "who only waits does so without being one");
 	ask(1, QUESTION);
@@ -74,11 +76,11 @@ TEST(crowd)
 		   ",\"answers\":{\"input-1\":" ACCEPT "}");
 	is_str(heard(), ACCEPTED, "the answers of one more are heard");
 	ok(is_guest("guest_more"), "and it waits for what comes of them");
-	is_int(it.r->n_guests, GUESTS_MOST, "in the place of another");
+	is_int(it.r->remote.n_waiting, GUESTS_MOST, "in the place of another");
 	ok(!is_guest("guest_1"), "the one that has not written for longest");
 	hear_guest("guest_used", 1, "");
 	ok(is_guest("guest_used"), "one that comes too late is told so");
-	is_int(it.r->n_guests, GUESTS_MOST - 1, "there as well");
+	is_int(it.r->remote.n_waiting, GUESTS_MOST - 1, "there as well");
 	hear_guest("guest_1", 0, "");
 	ok(is_guest("guest_1") && !is_guest("guest_used"),
 	   "who made room is there again when there is room");
@@ -86,14 +88,15 @@ TEST(crowd)
 	stop();
 }
 
-/* A guest of before may be one at who has the run by now. */
+/* An earlier guest may be a guest of the run's new server by now. */
 TEST(of_before)
 {
 	start(false);
 	hear_guest("guest_a", 0, "");
 	it.r->remote.place = RUN_ABROAD;
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
-	is_int(it.r->n_guests, 0, "a guest leaves a run that another has");
+	is_int(it.r->remote.n_waiting, 0,
+	       "a guest leaves a run that another has");
 	ok(!it.r->remote.cancel, "and does not end it there");
 	it.r->remote.place = RUN_HERE;
 	stop();
@@ -105,11 +108,11 @@ TEST(leaves)
 	hear_guest("guest_a", 0, "");
 	hear_guest("guest_b", 0, "");
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
-	is_int(it.r->n_guests, 1, "a guest that leaves waits no more");
+	is_int(it.r->remote.n_waiting, 1, "a guest that leaves waits no more");
 	is_str(run_state_name(it.r->state), "running",
 	       "and its run goes on while another wants it");
 	hear_guest("guest_b", 0, ",\"left\":true");
-	is_int(it.r->n_guests, 0, "when that one leaves nobody waits");
+	is_int(it.r->remote.n_waiting, 0, "when that one leaves nobody waits");
 	is_str(run_state_name(it.r->state), "running",
 	       "which ends no run that nobody wants to be ended");
 	hear_guest("guest_c", 0, "");
@@ -123,20 +126,22 @@ TEST(left_first)
 {
 	start(false);
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
-	is_int(it.r->n_guests, 0, "of letters that come in the wrong order");
+	is_int(it.r->remote.n_waiting, 0,
+	       "of letters that come in the wrong order");
 	is_str(run_state_name(it.r->state), "running",
 	       "the one of who has not waited ends nothing");
 	hear_guest("guest_a", 0, "");
-	is_int(it.r->n_guests, 0, "and it does not wait when the first comes");
+	is_int(it.r->remote.n_waiting, 0,
+	       "and it does not wait when the first comes");
 	stop();
 }
 
-/* What keeps a guest from being asked by elicitation/create; NULL: nothing. */
+/* Return why no guest can be asked by elicitation/create; NULL: a guest can. */
 static const char *missing(void)
 {
 	static const struct input_request q = {.kind = WORKER_QUESTION_ELICIT};
 
-	return input_guests_missing(it.r, &q);
+	return remote_waiters_missing(it.r, &q);
 }
 
 static void pass(int64_t ms)
@@ -149,42 +154,43 @@ TEST(silent)
 {
 	start(false);
 	hear_guest("guest_a", 0, "");
-	pass(INPUT_GUEST_MS / 2);
+	pass(REMOTE_WAITER_MS / 2);
 	hear_guest("guest_b", 0, "");
-	is_int(it.r->n_guests, 2, "who has written lately is there");
-	pass(INPUT_GUEST_MS / 2 + 1000);
-	is_int(it.r->n_guests, 1, "who writes no more is gone");
+	is_int(it.r->remote.n_waiting, 2, "who has written lately is there");
+	pass(REMOTE_WAITER_MS / 2 + 1000);
+	is_int(it.r->remote.n_waiting, 1, "who writes no more is gone");
 	ok(!is_guest("guest_a") && is_guest("guest_b"), "and who does is not");
 	is_str(run_state_name(it.r->state), "running",
 	       "for whom the run goes on");
-	pass(INPUT_GUEST_MS);
-	is_int(it.r->n_guests, 0, "when the last is silent nobody waits");
+	pass(REMOTE_WAITER_MS);
+	is_int(it.r->remote.n_waiting, 0,
+	       "when the last is silent nobody waits");
 	is_str(run_state_name(it.r->state), "cancelling",
 	       "and the run ends, as if it were cancelled");
-	pass(INPUT_GUEST_MS);
+	pass(REMOTE_WAITER_MS);
 	stop();
 	start(false);
 	hear_guest("guest_a", 0, "");
-	pass(INPUT_GUEST_MS + 1000);
+	pass(REMOTE_WAITER_MS + 1000);
 	ok(!is_guest("guest_a"), "another run's are looked at as well");
 	hear_guest("guest_b", 0, "");
-	pass(INPUT_GUEST_MS + 1000);
+	pass(REMOTE_WAITER_MS + 1000);
 	ok(!is_guest("guest_b"), "also after nobody was there");
 	stop();
 }
 
-/* The visitor's letter that says nothing new is what keeps it: input_visit.c. */
+/* A letter without news keeps a guest: proxied_request.c. */
 TEST(writes_again)
 {
 	start(false);
 	for (int i = 0; i < 3; i++) {
 		hear_guest("guest_a", 0, "");
-		pass(INPUT_GUEST_MS / 3 * 2);
+		pass(REMOTE_WAITER_MS / 3 * 2);
 	}
 	ok(is_guest("guest_a"), "a guest that writes again in time stays");
 	is_str(run_state_name(it.r->state), "running",
 	       "for however long, and its run goes on");
-	pass(INPUT_GUEST_MS / 3 + 1000);
+	pass(REMOTE_WAITER_MS / 3 + 1000);
 	ok(!is_guest("guest_a"), "until its last letter is too old");
 	stop();
 }
@@ -192,10 +198,10 @@ TEST(writes_again)
 TEST(capabilities)
 {
 	start(false);
-	is_str(missing(), INPUT_NO_GUEST,
+	is_str(missing(), CLUSTER_NO_WAITER,
 	       "nobody can be asked when none waits");
 	hear_guest("guest_a", 0, ",\"left\":true");
-	is_str(missing(), INPUT_NO_GUEST, "nor who has left");
+	is_str(missing(), CLUSTER_NO_WAITER, "nor who has left");
 	hear_guest("guest_b", 0, "");
 	is_str(missing(), NULL, "but who waits, and can be asked");
 	stop();
@@ -207,7 +213,8 @@ TEST(names)
 	hear_guest(
 	    "guest_that_has_a_name_which_is_longer_than_any_id_of_a_server", 0,
 	    "");
-	is_int(it.r->n_guests, 0, "a name that is too long is nobody's");
+	is_int(it.r->remote.n_waiting, 0,
+	       "a name that is too long is nobody's");
 	stop();
 }
 
@@ -216,16 +223,17 @@ TEST(unnamed)
 	struct json_object *letter = json_tokener_parse("{\"round\":1}");
 
 	start(false);
-	input_guests_hear(&ctx, it.r, letter, 20);
-	is_int(it.r->n_guests, 0, "a letter without a name is passed over");
+	remote_waiters_hear(&ctx, it.r, letter, 20);
+	is_int(it.r->remote.n_waiting, 0,
+	       "a letter without a name is passed over");
 	json_object_put(letter);
 	stop();
 }
 
-/* What GUEST is told; the caller's. */
+/* Return the message to GUEST; the caller's. */
 static char *told(const char *guest)
 {
-	struct json_object *all = input_guests_shown(it.r);
+	struct json_object *all = remote_waiters_shown(it.r);
 	struct json_object *one = json_member(all, guest);
 	char *text = xstrdup(one != NULL ? json_text(one, NULL) : "(none)");
 
@@ -246,7 +254,8 @@ TEST(told)
 	start(false);
 	it.r->rounds.given = 3;
 	it.r->rounds.used = 1;
-	ok(input_guests_shown(it.r) == NULL, "without guests nothing is told");
+	ok(remote_waiters_shown(it.r) == NULL,
+	   "without guests nothing is told");
 	hear_guest("guest_waits", 0, "");
 	hear_guest("guest_used", 1, "");
 	hear_guest("guest_late", 4, "");
@@ -264,10 +273,10 @@ TEST(told)
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
 		"its own letter may come twice");
-	is_int(it.r->n_guests, 2, "and counts once");
-	is_str(
-	    json_object_to_json_string_ext(it.r->heard, JSON_C_TO_STRING_PLAIN),
-	    "[\"guest_comes\"]", "its row names whom it has heard");
+	is_int(it.r->remote.n_waiting, 2, "and counts once");
+	is_str(json_object_to_json_string_ext(it.r->remote.heard,
+					      JSON_C_TO_STRING_PLAIN),
+	       "[\"guest_comes\"]", "its row names whom it has heard");
 	stop();
 }
 
@@ -281,11 +290,11 @@ TEST(heard_last)
 		snprintf(name, sizeof(name), "guest_%d", i);
 		hear_guest(name, i, "");
 	}
-	is_int((int64_t)json_length(it.r->heard), 16,
+	is_int((int64_t)json_length(it.r->remote.heard), 16,
 	       "of many that were heard the row names the last");
-	is_str(
-	    json_object_get_string(json_object_array_get_idx(it.r->heard, 15)),
-	    "guest_20", "up to the newest");
+	is_str(json_object_get_string(
+		   json_object_array_get_idx(it.r->remote.heard, 15)),
+	       "guest_20", "up to the newest");
 	stop();
 }
 

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_away.h - questions of a remote run: clients at another machine see the
+ * remote_questions.h - questions of a remote run: clients at another machine see the
  * questions in the run's row, and answer by mail to the run's owner.
  */
-#ifndef SUPERVISOR_INPUT_INPUT_AWAY_H
-#define SUPERVISOR_INPUT_INPUT_AWAY_H
+#ifndef SUPERVISOR_CLUSTER_REMOTE_QUESTIONS_H
+#define SUPERVISOR_CLUSTER_REMOTE_QUESTIONS_H
 
 #include "supervisor/run/run.h"
 #include "supervisor/session/request.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 
-#define INPUT_AWAY_MAX (256u << 10) /* bytes of answers in a letter */
 /* a letter's life; a running owner reads a letter in a moment */
-#define INPUT_AWAY_MS 600000
+#define REMOTE_QUESTIONS_LETTER_MS 600000
 
 /*
  * For runs_ops: R's questions and guests for its row, as JSON; the caller's, or
  * NULL.
  */
-char *input_away_asked(const struct run *r);
+char *remote_questions_asked(const struct run *r);
 /* Hear LETTER (lent; BYTES as text), which came to us, R's owner. */
-void input_away_answered(struct context *ctx, struct run *r,
-			 struct json_object *letter, size_t bytes);
+void remote_questions_answered(struct context *ctx, struct run *r,
+			       struct json_object *letter, size_t bytes);
 
 /*
  * Returns the questions and guests in ROW, written by its owner: {"requests",
  * "guests"}, the caller's, or NULL. "requests" is as of input_requests(),
- * "guests" as of input_guests_shown().
+ * "guests" as of remote_waiters_shown().
  */
-struct json_object *input_away_shown(const struct store_run *row);
+struct json_object *remote_questions_shown(const struct store_run *row);
 
 /* As input_requests(), for ROW's run, of another instance. */
-struct json_object *input_away_requests(const struct store_run *row,
-					const struct client_terms *t);
+struct json_object *remote_questions_requests(const struct store_run *row,
+					      const struct client_terms *t);
 /*
  * Send ANSWERS (lent; the answers of C by their keys) to the owner of run ID. C
  * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
  * -E2BIG over 256 KiB, -ENOBUFS when too much of C's requestor is on its way,
  * -EOPNOTSUPP where all instances are of one machine.
  */
-void input_away_send(struct request *c, const char *id,
-		     struct json_object *answers,
-		     void (*then)(struct request *c, int rc));
+void remote_questions_answer(struct request *c, const char *id,
+			     struct json_object *answers,
+			     void (*then)(struct request *c, int rc));
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_letters.c - hears letters of clients at other machines: runs_remote.c
+ * answer_mail.c - hears letters of clients at other machines: runs_remote.c
  * hands in a few letters at a time, and reads more when the letters are heard.
  * A letter takes a turn of its requestor's, as a message does; a large letter
  * is parsed on a thread. A letter to a run or session that is gone is passed
  * over. A letter is lost when no thread takes it: the log says so, and the
  * client can be asked again.
  */
-#include "supervisor/mcp/input/input_letters.h"
+#include "supervisor/cluster/answer_mail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,15 @@
 
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/mcp/input/input_away.h"
+#include "supervisor/cluster/cluster_private.h"
+#include "supervisor/cluster/forwarded_response.h"
+#include "supervisor/cluster/remote_questions.h"
 #include "supervisor/run/requestor/fair_queue.h"
 #include "supervisor/run/requestor/requestor.h"
-#include "supervisor/session/client_elsewhere.h"
 #include "supervisor/run/threads/rpc_async.h"
 
 struct letter {
-	struct input_letters *all;
+	struct answer_mail *all;
 	struct requestor *who;
 	char run_id[ID_SIZE];
 	bool to_session;	    /* to a session, not to RUN_ID */
@@ -35,15 +36,15 @@ struct letter {
 	LIST_ENTRY(letter) link;
 };
 
-struct input_letters {
+struct answer_mail {
 	struct context *ctx;
 	LIST_HEAD(, letter) unheard;
 	bool more; /* read more mail when UNHEARD is empty */
 };
 
-struct input_letters *input_letters_new(struct context *ctx)
+struct answer_mail *answer_mail_new(struct context *ctx)
 {
-	struct input_letters *all = xcalloc(1, sizeof(*all));
+	struct answer_mail *all = xcalloc(1, sizeof(*all));
 
 	all->ctx = ctx;
 	return all;
@@ -58,7 +59,7 @@ static void forget(struct letter *l)
 	free(l);
 }
 
-void input_letters_free(struct input_letters *all)
+void answer_mail_free(struct answer_mail *all)
 {
 	struct letter *l;
 
@@ -73,16 +74,16 @@ void input_letters_free(struct input_letters *all)
 	free(all);
 }
 
-bool input_letters_wanted(struct context *ctx)
+bool answer_mail_wanted(struct context *ctx)
 {
-	struct input_letters *all = ctx->letters;
+	struct answer_mail *all = ctx->runs->cluster->answers;
 	bool wanted = LIST_EMPTY(&all->unheard);
 
 	all->more |= !wanted;
 	return wanted;
 }
 
-static void read_more(struct input_letters *all)
+static void read_more(struct answer_mail *all)
 {
 	if (!all->more || !LIST_EMPTY(&all->unheard))
 		return;
@@ -92,7 +93,7 @@ static void read_more(struct input_letters *all)
 
 static void heard(struct letter *l)
 {
-	struct input_letters *all = l->all;
+	struct answer_mail *all = l->all;
 
 	forget(l);
 	read_more(all);
@@ -107,9 +108,9 @@ static void deliver(struct letter *l, struct rpc_msg *m)
 	struct run *r;
 
 	if (l->to_session)
-		client_elsewhere_hear(ctx, who, l->key, m);
+		forwarded_response_hear(ctx, who, l->key, m);
 	else if ((r = runs_find(ctx->runs, who, l->run_id)) != NULL)
-		input_away_answered(ctx, r, m->root, l->len);
+		remote_questions_answered(ctx, r, m->root, l->len);
 	rpc_async_free(ctx->thread_pool, who, m);
 	heard(l);
 }
@@ -126,7 +127,7 @@ static bool is_awaited(const struct letter *l)
 {
 	const struct context *ctx = l->all->ctx;
 
-	return l->to_session ? client_elsewhere_awaits(ctx, l->who, l->key)
+	return l->to_session ? forwarded_response_awaits(ctx, l->who, l->key)
 			     : runs_find(ctx->runs, l->who, l->run_id) != NULL;
 }
 
@@ -163,7 +164,7 @@ static void hear(void *arg)
  * Queue FROM. A letter of an unknown requestor is dropped: such a requestor has
  * no run or session here.
  */
-static void add(struct input_letters *all, const struct store_letter *from)
+static void add(struct answer_mail *all, const struct store_letter *from)
 {
 	struct requestor *who =
 	    requestors_find(all->ctx->requestors, from->requestor);
@@ -175,7 +176,7 @@ static void add(struct input_letters *all, const struct store_letter *from)
 	l->all = all;
 	l->who = who;
 	memcpy(l->run_id, from->run_id, sizeof(l->run_id));
-	l->text = xstrdup(client_elsewhere_open(l->key, from));
+	l->text = xstrdup(forwarded_response_open(l->key, from));
 	l->to_session = l->key[0] != '\0';
 	l->len = strlen(l->text);
 	l->turn.take = hear;
@@ -183,9 +184,9 @@ static void add(struct input_letters *all, const struct store_letter *from)
 	LIST_INSERT_HEAD(&all->unheard, l, link);
 }
 
-void input_letters_take(struct context *ctx, const struct store_result *res)
+void answer_mail_take(struct context *ctx, const struct store_result *res)
 {
-	struct input_letters *all = ctx->letters;
+	struct answer_mail *all = ctx->runs->cluster->answers;
 	struct letter *l, *after;
 
 	for (size_t i = 0; i < res->n_mail; i++) {

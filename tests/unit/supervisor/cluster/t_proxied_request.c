@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_input_visit.c - a request that waits here for another server's run: what the rows of
- * that run tell it, and that it is told once. The request is us.
+ * t_proxied_request.c - a request that waits here for another server's run: the request
+ * hears of the run by the rows of the run, once. The test is the request.
  */
 #include "base/clock.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/mcp/input/input_away.h"
-#include "supervisor/mcp/input/input_guests.h"
-#include "supervisor/mcp/input/input_visit.h"
+#include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/remote_waiters.h"
+#include "supervisor/cluster/proxied_request.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/session/request.h"
 #include "tests/unit/base/clock_fixture.h"
@@ -44,8 +44,8 @@ static const struct request_ops ops = {.asked_abroad = on_asked,
 static struct client_terms terms;
 static struct request request;
 static struct run *run;
-static struct input_visit *visit;
-static char name[ID_SIZE]; /* of the visitor, as its letters say */
+static struct proxied_request *visit;
+static char name[ID_SIZE]; /* of the guest, by the letters */
 
 /* The last letter to the run's owner, as TEXT, lent. */
 static const char *letter(void)
@@ -89,14 +89,14 @@ static void visits(uint32_t round, const char *answers)
 	    answers != NULL ? json_tokener_parse(answers) : NULL;
 	struct json_object *sent;
 
-	begin();
+	begin_in_cluster();
 	asked = unheard = 0;
 	why = NEVER;
 	terms.capabilities = json_tokener_parse("{\"elicitation\":{}}");
 	request =
 	    (struct request){.ctx = &it.ctx, .terms = &terms, .ops = &ops};
 	run = elsewhere();
-	visit = input_visit_new(&request, run, round, o);
+	visit = proxied_request_new(&request, run, round, o);
 	json_object_put(o);
 	answered();
 	sent = json_tokener_parse(letter());
@@ -109,13 +109,13 @@ static void visits(uint32_t round, const char *answers)
 
 static void over(bool cancel)
 {
-	input_visit_leave(visit, cancel);
+	proxied_request_leave(visit, cancel);
 	answered();
 	json_object_put(terms.capabilities);
 	end();
 }
 
-/* The run's row is read: what its owner shows is FMT with our name in it. */
+/* The run's row is read: the owner shows FMT with the guest's name. */
 static void shows(enum store_status status, const char *fmt)
 {
 	struct store_run row = {.status = status};
@@ -126,7 +126,7 @@ static void shows(enum store_status status, const char *fmt)
 		row.asked = text;
 	else
 		row.options = text;
-	input_visit_shown(run, &row);
+	proxied_request_shown(run, &row);
 }
 
 TEST(letters)
@@ -141,7 +141,7 @@ TEST(letters)
 	       strstr(text, "\"accept\"") != NULL &&
 	       strstr(text, "\"elicitation\"") != NULL,
 	   "with its round, its answers and what it can be asked");
-	input_visit_leave(visit, true);
+	proxied_request_leave(visit, true);
 	visit = NULL;
 	answered();
 	text = letter();
@@ -149,7 +149,7 @@ TEST(letters)
 	       strstr(text, "\"cancels\":true") != NULL &&
 	       strstr(text, name) != NULL,
 	   "and when it goes, with what it wants of the run");
-	ok(LIST_EMPTY(&run->remote.visits), "of which it knows no more");
+	ok(LIST_EMPTY(&run->remote.proxied), "of which it knows no more");
 	over(false);
 }
 
@@ -160,7 +160,7 @@ TEST(asked)
 	is_int(asked + unheard, 0, "who is not known yet waits on");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 	is_int(asked + unheard, 0, "as who is known to wait does");
-	ok(!LIST_EMPTY(&run->remote.visits), "and is there");
+	ok(!LIST_EMPTY(&run->remote.proxied), "and is there");
 	shows(
 	    STORE_RUNNING,
 	    "{\"requests\":{\"a\":{\"x\":1},\"b\":{\"x\":2},\"c\":{}},\"guests\":"
@@ -169,13 +169,13 @@ TEST(asked)
 	is_str(asked_for, "{\"a\":{\"x\":1},\"c\":{}}",
 	       "what is meant for it, as far as it is there");
 	is_int(asked_round, 7, "by that round");
-	ok(LIST_EMPTY(&run->remote.visits), "which ends its waiting");
+	ok(LIST_EMPTY(&run->remote.proxied), "which ends its waiting");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
 	is_int(asked + unheard, 1, "nothing more is told");
 	over(false);
 }
 
-/* The owner forgets a guest of which it hears nothing: see input_guests.h. */
+/* The owner forgets a guest without letters: see remote_waiters.h. */
 TEST(writes_again)
 {
 	int64_t before;
@@ -183,7 +183,7 @@ TEST(writes_again)
 	visits(0, NULL);
 	before = letters_sent();
 	for (int i = 0; i < 3; i++) {
-		clock_skip(INPUT_GUEST_MS / 3 - 1000);
+		clock_skip(REMOTE_WAITER_MS / 3 - 1000);
 		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 		answered();
 		is_int(letters_sent(), before + i,
@@ -206,18 +206,18 @@ TEST(used)
 	is_int(why, 0, "that this is no failure of the store's");
 	over(false);
 	visits(2, NULL);
-	input_visit_shown(run, NULL);
+	proxied_request_shown(run, NULL);
 	is_int(unheard, 1, "as is one whose run has to be tried again");
 	is_int(why, -EAGAIN, "with that reason");
 	over(false);
 }
 
-/* What is told of a run that ended, to who came back with ROUND. */
+/* Return the message after the run's end to a client that came back with ROUND. */
 static int told_of_end(uint32_t round, const char *options)
 {
 	visits(round, NULL);
 	shows(STORE_SUCCEEDED, options);
-	ok(LIST_EMPTY(&run->remote.visits), "an end ends it");
+	ok(LIST_EMPTY(&run->remote.proxied), "an end ends it");
 	over(false);
 	return unheard;
 }
@@ -246,23 +246,23 @@ TEST(known_and_ended)
 
 TEST(too_large)
 {
-	char *text = xcalloc(1, INPUT_AWAY_MAX + 1);
+	char *text = xcalloc(1, CLUSTER_ANSWERS_MAX + 1);
 	struct json_object *o;
 
-	begin();
+	begin_in_cluster();
 	terms.capabilities = NULL;
 	request =
 	    (struct request){.ctx = &it.ctx, .terms = &terms, .ops = &ops};
 	run = waiting();
-	memset(text, '1', INPUT_AWAY_MAX - 5);
+	memset(text, '1', CLUSTER_ANSWERS_MAX - 5);
 	o = json_pack("a:s", text);
-	ok(input_visit_new(&request, run, 1, o) == NULL,
+	ok(proxied_request_new(&request, run, 1, o) == NULL,
 	   "answers that fit are too large with what is beside them");
-	ok(LIST_EMPTY(&run->remote.visits), "and then nobody waits");
+	ok(LIST_EMPTY(&run->remote.proxied), "and then nobody waits");
 	json_object_put(o);
-	text[INPUT_AWAY_MAX / 2] = '\0';
+	text[CLUSTER_ANSWERS_MAX / 2] = '\0';
 	o = json_pack("a:s", text);
-	visit = input_visit_new(&request, run, 1, o);
+	visit = proxied_request_new(&request, run, 1, o);
 	ok(visit != NULL, "others leave");
 	json_object_put(o);
 	free(text);
@@ -272,7 +272,7 @@ TEST(too_large)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	if (help_is_postgres()) /* else there is no other server */
+	if (help_is_postgres()) /* SQLite has no other server */
 		tap_run();
 	else
 		skip("needs PostgreSQL",

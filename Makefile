@@ -128,6 +128,7 @@ help:
 	@echo 'make asan    the tests under AddressSanitizer and UBSan'
 	@echo 'make check-guard  the tests with a paddockd that ends when its loop does what may take long'
 	@echo 'make walk    the files through which a call goes, counted; WALK=--files lists them'
+	@echo 'make check-one-machine  the tests on SQLite with a paddockd without supervisor/cluster/ and store/postgres/'
 	@echo 'make soak    the long forms of the tests that have one'
 	@echo 'make mutate  put in small bugs, one at a time, and see which tests notice'
 	@echo 'make mutate-made SEED=7 SAMPLE=200   the same with bugs made from the source'
@@ -257,7 +258,8 @@ SERVING      = $(filter-out cli,$(COMPONENTS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
                $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 
-tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite $(if $(filter tests/system/operations/loop_guard.t,$(SESSION)),$(B)/tests/guard/paddockd)
+tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite $(if $(filter tests/system/operations/loop_guard.t,$(SESSION)),$(B)/tests/guard/paddockd) \
+       $(if $(filter tests/system/cluster/one_machine.t,$(SESSION)),$(B)/tests/one_machine/paddockd)
 
 # Each is linked with the fixtures whose headers it includes.
 define fixture
@@ -355,6 +357,23 @@ walk: all
 	rm -rf $(WALKS) && mkdir -m 1777 $(WALKS)
 	PADDOCK_BUILD=$(B)/walk tests/tools/walk $(WALK) $(WALKS); status=$$?; rm -rf $(WALKS); exit $$status
 $(B)/obj/tests/tools/walk.o: override EXTRA_CFLAGS += -DWALKS='"$(WALKS)"' -fno-instrument-functions
+
+# The system tests of ONE_MACHINE_TESTS, on SQLite, with a paddockd without what exists for
+# several machines alone: tests/tools/one_machine.c is linked in place of these folders.
+SEVERAL           = supervisor/cluster/% supervisor/store/postgres/% supervisor/store/import/%
+ONE_MACHINE_TESTS = $(filter-out tests/system/tree/% tests/system/cluster/% tests/system/operations/install.t tests/peers/conformance%, \
+                      $(filter-out $(shell grep -lE 'Postgres|postgres|Cluster;' $(SESSION)),$(SESSION)))
+check-one-machine: deps-check all $(B)/tests/one_machine/paddockd
+	@mkdir -p $(B)/one_machine
+	cp -r $(PROGRAMS) $(B)/templates $(B)/one_machine
+	cp -f $(B)/tests/one_machine/paddockd $(B)/one_machine
+	PADDOCK_BUILD=$(B)/one_machine tests/tools/in-clean-tmp prove $(PROVE) $(ONE_MACHINE_TESTS)
+# cluster/one_machine.t has it, too, for a part of those tests.
+$(B)/tests/one_machine/paddockd: $(B)/obj/tests/tools/one_machine.o $(B)/obj/supervisor/main.o \
+  $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(SEVERAL),$(call sources,supervisor))) $(call archives,proto ipc base) $(LLHTTP)
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 
 # Of three nodes on one database: the time ends it, after more than 100,000 runs.
 SOAK_SECONDS = 1800

@@ -1,0 +1,47 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# one_machine.t - a server on one machine needs nothing that exists for several machines:
+# tests of runs, tasks and questions pass with a paddockd that is linked without
+# supervisor/cluster/, store/postgres/ and store/import/ (tests/tools/one_machine.c). All
+# tests that need none of these folders run so by make check-one-machine.
+use strict;
+use warnings;
+use lib 'tests/lib';
+use File::Copy qw(copy);
+use File::Temp qw(tempdir);
+use Paddock;
+
+my @TESTS = map { "tests/system/$_.t" } qw(runs/contract tasks/tasks sessions/notifications input/input);
+my $alone = "$BUILD/tests/one_machine/paddockd";
+
+plan(skip_all => 'this build has no paddockd for one machine beside it, or is one') if $BUILD =~ m{/one_machine\z} || !-x $alone;
+
+my $stub = read_file('tests/tools/one_machine.c');
+
+# The names of functions and tables of PROGRAM that SOURCE, a .c file, defines by its prefix.
+sub names {
+	my ($program, $source) = @_;
+	my ($prefix) = $source =~ m{([^/]+)\.c\z};
+
+	return grep { /\A\Q$prefix\E(?:_|\z)/ } split /\n/, qx{nm --defined-only --format=just-symbols $program};
+}
+
+for my $source (sort glob('supervisor/cluster/*.c supervisor/store/postgres/pq*.c')) {
+	ok(names("$BUILD/paddockd", $source) > 0, "paddockd has $source");
+	is_deeply([grep { $stub !~ /\b$_\b/ } names($alone, $source)], [], "the paddockd for one machine has nothing of $source");
+}
+
+my $build = tempdir('paddock-one.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+chmod 0755, $build;
+symlink $_, $build . '/' . s{.*/}{}r for grep { !m{/paddockd\z} } glob("$BUILD/paddock*"), "$BUILD/templates", "$BUILD/tests";
+copy($alone, "$build/paddockd") or die "$alone: $!\n";
+chmod 0755, "$build/paddockd";
+local $ENV{PADDOCK_BUILD} = $build;
+local $ENV{PADDOCK_TEST_STORE};
+for my $test (@TESTS) {
+	my $said = qx{$^X $test 2>&1};
+
+	ok($? == 0, "$test, on one machine") or diag($said =~ /^((?:not ok|#).*)$/mg);
+}
+done_testing();

@@ -18,6 +18,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 #include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/remote_row.h"
 #include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/run_row.h"
@@ -195,7 +196,8 @@ static void tell_end(struct proxied_request *v, const struct store_run *row)
 	uint32_t used = run_row_rounds_used(row);
 
 	if (!v->known && v->round > 0 && v->round <= used &&
-	    !run_round_is_old(v->round, used) && !run_row_heard(row, v->name))
+	    !run_round_is_old(v->round, used) &&
+	    !remote_row_heard(row, v->name))
 		give_up(v, 0);
 	else
 		finish(v);

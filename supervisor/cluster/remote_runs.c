@@ -7,6 +7,7 @@
  */
 #include "supervisor/cluster/cluster_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/cluster/proxied_request.h"
+#include "supervisor/cluster/remote_row.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/run/run_row.h"
@@ -73,8 +75,8 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
-	run_row_end(r, row, view);
-	if (run_row_is_reply(row)) {
+	remote_row_end(r, row, view);
+	if (remote_row_is_reply(row)) {
 		r->output.is_reply = true;
 		r->output.value = json_object_get(json_member(view, "result"));
 	}
@@ -137,6 +139,20 @@ static bool wants_log(const struct run *r)
 	return !TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL;
 }
 
+/* R's server has changed R's state. */
+static void become(struct run *r, enum run_state state)
+{
+	run_mirror(r, state);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+/* Note that another server has begun R. */
+static void begin(struct run *r)
+{
+	r->attempts.here = false;
+	become(r, RUN_RUNNING);
+}
+
 static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 {
 	if (row->owner == STORE_OWNER_DEAD)
@@ -144,26 +160,16 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 	proxied_request_shown(r, row);
 	if (row->status != STORE_RUNNING)
 		return;
-	if (r->state == RUN_QUEUED) {
-		run_apply(r, EV_START);
-		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
-	}
+	if (r->state == RUN_QUEUED)
+		begin(r);
 	if (TAILQ_EMPTY(&r->watches))
 		return;
 	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
 	if (wants_log(r))
 		ask(s, r, STORE_MAIL_LOG, row->log_until_ms);
-	if (row->cancelling && run_next(r->state, EV_CANCEL) != RUN_NONE) {
-		run_apply(r, EV_CANCEL);
-		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
-		return;
-	}
-	if (row->awaiting != (r->state == RUN_AWAITING_INPUT) &&
-	    r->state != RUN_CANCELLING) {
-		run_apply(r, row->awaiting ? EV_ASK : EV_ANSWER);
-		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
-	}
-	run_row_tell_log(r, row->log);
+	if (r->state != RUN_CANCELLING && remote_row_state(row) != r->state)
+		become(r, remote_row_state(row));
+	remote_row_tell_log(r, row->log);
 	tell_progress(r, row);
 }
 
@@ -188,7 +194,7 @@ static void end_lost(struct runs *s, struct run *r)
 /* End R, which had ended here, and has no row. */
 static void end_unrecorded(struct runs *s, struct run *r)
 {
-	run_apply(r, EV_FAIL);
+	run_mirror(r, RUN_FAILED);
 	run_tell(r,
 		 &(struct run_notice){.kind = NOTICE_RECORDED,
 				      .unrecorded = store_says(-EOWNERDEAD)});
@@ -365,7 +371,7 @@ static void add_visited(struct runs *s, struct run *r,
 	HASH_ADD_STR(s->by_id, id, r);
 	add(s, r);
 	if (row->status == STORE_RUNNING)
-		run_apply(r, EV_START);
+		run_mirror(r, RUN_RUNNING);
 }
 
 struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
@@ -395,9 +401,15 @@ void remote_runs_follow(struct runs *s, struct run *r)
 
 void remote_runs_disowned(struct runs *s, struct run *r)
 {
-	run_disown(r);
+	assert(run_terminal(r) && r->job.worker == NULL);
+	log_info("run", "run=%s requestor=%s state=%s recorded=elsewhere",
+		 r->id, r->requestor->name, run_state_name(r->state));
+	r->output.is_reply = false;
+	free(r->view);
+	r->view = NULL;
 	r->remote.disowned = true;
 	remote_runs_follow(s, r);
+	run_mirror(r, RUN_RUNNING); /* until the row's end is known */
 	remote_runs_look(s, r);
 }
 
@@ -408,8 +420,7 @@ void remote_runs_claimed(struct runs *s, struct run *r)
 	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
 		 r->requestor->name);
 	add(s, r);
-	run_apply(r, EV_START);
-	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	begin(r);
 }
 
 void remote_runs_end_visit(struct runs *s, struct run *r)
@@ -427,10 +438,10 @@ void remote_runs_take_back(struct runs *s, struct run *r,
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
-	r->remote.place = RUN_HERE;
 	/* the server that had claimed R is dead, with R's questions there */
-	if (run_next(r->state, EV_RETRY) != RUN_NONE)
-		run_apply(r, EV_RETRY);
+	if (r->state != RUN_CANCELLING)
+		run_mirror(r, RUN_QUEUED);
+	r->remote.place = RUN_HERE;
 	run_row_attempts(r, row);
 	if (r->state == RUN_QUEUED)
 		runs_revived(s, r);

@@ -7,6 +7,7 @@
  * whose row cannot be written is not queued there.
  */
 #include "supervisor/cluster/cluster_private.h"
+#include "supervisor/cluster/remote_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ static void leave(struct runs *s, const struct store_run *row)
 		 row->requestor);
 	if (buf_len(&c->strangers) < STRANGERS_MAX)
 		buf_printf(&c->strangers, "%s\n", row->requestor);
-	run_row_leave(s->ctx->store, row);
+	remote_row_leave(s->ctx->store, row);
 }
 
 /* Make the claimed run of ROW a run of this server. */

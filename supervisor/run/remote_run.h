@@ -35,7 +35,7 @@ struct remote_run {
 	bool looked;	 /* the row is being read */
 	bool fenced;	 /* the lease ended, and so the worker */
 	bool unheard;	 /* the store sends no news: read the row */
-	bool disowned;	 /* the end here was refused: run_disown() */
+	bool disowned;	 /* the store refused the end here */
 	/* Only visiting clients need the run; the last came at VISIT_MS. */
 	bool visited;
 	int64_t visit_ms; /* mono */

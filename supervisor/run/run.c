@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - a run's states and the table of events; run_apply() alone changes a
- * state, except that run_disown() takes back an end. exec/ calls it. An event
- * that the state refuses is -EPROTO with a line in the log, and changes
- * nothing. The module also tells a run's watchers and waiters.
+ * run.c - a run's states and the table of events. A run of this server changes
+ * by run_apply() alone, which exec/ calls; a remote run by run_mirror() alone,
+ * which cluster/ calls. An event that the state refuses is -EPROTO with a line
+ * in the log, and changes nothing. The module also tells a run's watchers and
+ * waiters.
  */
 #include "supervisor/run/run.h"
 
@@ -81,48 +82,49 @@ static void log_start(const struct run *r)
 		 (long long)(r->started_mono_ms - r->created_mono_ms));
 }
 
+/* Change the state of R, and the times that belong to the state. */
+static void set_state(struct run *r, enum run_state to)
+{
+	r->state = to;
+	r->updated_ms = clock_wall_ms();
+	if (to == RUN_RUNNING && r->started_ms == 0) {
+		r->started_ms = r->updated_ms;
+		r->started_mono_ms = clock_mono_ms();
+	}
+	r->finished_ms = run_terminal(r) ? r->updated_ms : 0;
+	r->finished_mono_ms = run_terminal(r) ? clock_mono_ms() : 0;
+}
+
 int run_apply(struct run *r, enum run_event ev)
 {
 	enum run_state to = run_next(r->state, ev);
+	bool first = to == RUN_RUNNING && r->started_ms == 0;
 
+	assert(r->remote.place != RUN_ABROAD);
 	if (to == RUN_NONE) {
 		log_warn("run", "run=%s requestor=%s state=%s refused=%s",
 			 r->id, r->requestor->name, run_state_name(r->state),
 			 run_event_name(ev));
 		return -EPROTO;
 	}
-	r->state = to;
-	r->updated_ms = clock_wall_ms();
+	set_state(r, to);
 	if (ev == EV_START) {
 		r->attempts.started_ms = r->updated_ms;
-		r->attempts.here = r->remote.place == RUN_HERE;
+		r->attempts.here = true;
 	}
-	if (to == RUN_RUNNING && r->started_ms == 0) {
-		r->started_ms = r->updated_ms;
-		r->started_mono_ms = clock_mono_ms();
-		if (r->remote.place == RUN_HERE)
-			log_start(r);
-	}
-	if (run_terminal(r)) {
-		r->finished_ms = r->updated_ms;
-		r->finished_mono_ms = clock_mono_ms();
-	}
+	if (first)
+		log_start(r);
 	log_debug("run", "run=%s event=%s state=%s", r->id, run_event_name(ev),
 		  run_state_name(to));
 	return 0;
 }
 
-void run_disown(struct run *r)
+void run_mirror(struct run *r, enum run_state state)
 {
-	assert(run_terminal(r) && r->job.worker == NULL);
-	log_info("run", "run=%s requestor=%s state=%s recorded=elsewhere",
-		 r->id, r->requestor->name, run_state_name(r->state));
-	r->state = RUN_RUNNING;
-	r->finished_ms = r->finished_mono_ms = 0;
-	r->output.is_reply = false;
-	free(r->view);
-	r->view = NULL;
-	run_clear_error(r);
+	assert(r->remote.place != RUN_HERE);
+	set_state(r, state);
+	log_debug("run", "run=%s state=%s at=another", r->id,
+		  run_state_name(state));
 }
 
 void run_set_error(struct run *r, const char *code, struct json_object *details,

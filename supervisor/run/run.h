@@ -193,7 +193,7 @@ enum run_waiter_event {
 
 struct run {
 	char id[ID_SIZE];
-	enum run_state state; /* changed by run_apply() and run_disown() */
+	enum run_state state; /* run_apply() changes it, or run_mirror() */
 	struct requestor *requestor; /* borrowed: outlives the runs */
 	struct template *template;   /* a counted reference */
 	struct run_limits limits;
@@ -281,18 +281,19 @@ struct run {
 };
 
 /*
- * Let EV happen to R, and keep the time. 0, or -EPROTO when R's state refuses
- * EV: nothing has changed then, and a line is logged. No watcher is told.
+ * Let EV happen to R, a run of this server, and keep the time. 0, or -EPROTO when
+ * R's state refuses EV: nothing has changed then, and a line is logged. No watcher
+ * is told.
  */
 int run_apply(struct run *r, enum run_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
 
 /*
- * Take back the end of R, which has no worker: the store refused the end, since
- * the run is another server's. For us R goes on until the row's end is known.
- * R's result is the caller's to drop.
+ * Make STATE, which the row of R says, the state of R, a run of another server or of the
+ * shared queue. The other server has applied its events, so any state may follow any; no
+ * start is logged.
  */
-void run_disown(struct run *r);
+void run_mirror(struct run *r, enum run_state state);
 
 static inline bool run_terminal(const struct run *r)
 {

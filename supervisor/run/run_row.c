@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
-#include "proto/mcp/mcp.h"
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
@@ -136,26 +135,6 @@ static char *rounds_of(const struct run *r)
 		return NULL;
 	return xasprintf("{\"roundsUsed\":%u,\"heard\":%s%s}", r->rounds.used,
 			 heard, reply ? ",\"reply\":true" : "");
-}
-
-bool run_row_heard(const struct store_run *row, const char *guest)
-{
-	struct json_object *o = NULL;
-	bool found = false;
-
-	if (row->options == NULL ||
-	    json_parse(&o, row->options, strlen(row->options), NULL) < 0)
-		return false;
-	json_each(one, json_member(o, "heard"))
-		found |= strcmp(json_object_get_string(one), guest) == 0;
-	json_object_put(o);
-	return found;
-}
-
-bool run_row_is_reply(const struct store_run *row)
-{
-	return row->options != NULL &&
-	       strstr(row->options, "\"reply\":true") != NULL;
 }
 
 uint32_t run_row_rounds_used(const struct store_run *row)
@@ -309,55 +288,6 @@ struct run *run_row_revive(const struct store_run *row,
 	return r;
 }
 
-static void set_error(struct run *r, struct json_object *view)
-{
-	struct json_object *e = json_member(view, "error");
-	const char *code = json_member_str(e, "errorCode");
-	const char *message = json_member_str(e, "message");
-
-	if (r->state != RUN_FAILED && r->state != RUN_CANCELED)
-		return;
-	run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
-		      json_object_get(json_member(e, "details")), "%s",
-		      message != NULL ? message : "");
-}
-
-/* Apply the events that lead R to ROW's state. */
-static void apply_end(struct run *r, const struct store_run *row)
-{
-	static const enum run_event ends[STORE_STATUSES] = {
-	    [STORE_SUCCEEDED] = EV_SUCCEED,
-	    [STORE_FAILED] = EV_FAIL,
-	    [STORE_PARTIAL_SUCCESS] = EV_PARTIAL,
-	    [STORE_CANCELED] = EV_CANCEL,
-	};
-	enum run_event ev = ends[row->status];
-
-	if (r->state == RUN_AWAITING_INPUT)
-		run_apply(r, EV_ANSWER);
-	if (run_next(r->state, ev) == RUN_NONE)
-		run_apply(r, r->state == RUN_QUEUED ? EV_START : EV_FAIL);
-	if (!run_terminal(r))
-		run_apply(r, ev);
-	if (!run_terminal(r)) /* R was cancelling */
-		run_apply(r, EV_FAIL);
-}
-
-void run_row_end(struct run *r, const struct store_run *row,
-		 struct json_object *view)
-{
-	apply_end(r, row);
-	set_error(r, view);
-}
-
-void run_row_leave(struct store *s, const struct store_run *row)
-{
-	struct store_run left = *row;
-
-	left.waits = STORE_WAITS_LEFT;
-	store_put_run(s, &left, STORE_RETRY, NULL, NULL);
-}
-
 void run_row_interrupt(struct store *s, const struct store_run *row,
 		       int64_t ttl_ms)
 {
@@ -372,44 +302,4 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	if (dead.expires_ms < dead.task_expires_ms)
 		dead.expires_ms = dead.task_expires_ms;
 	store_put_run(s, &dead, STORE_RETRY, NULL, NULL);
-}
-
-/* ---- the log of a remote run ---- */
-
-/* Tell watchers LINE of the log: a time, a level, and text. */
-static void tell_line(struct run *r, const char *line, size_t len)
-{
-	const char *level = memchr(line, ' ', len), *text;
-	char name[16] = "";
-	int n;
-
-	text = level != NULL
-		   ? memchr(level + 1, ' ', len - (size_t)(level + 1 - line))
-		   : NULL;
-	if (text == NULL || (size_t)(text - level) > sizeof(name))
-		return;
-	memcpy(name, level + 1, (size_t)(text - level - 1));
-	n = mcp_level_of(name);
-	if (n < 0)
-		return;
-	text++;
-	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
-					 .level = (unsigned)n,
-					 .text = text,
-					 .len = len - (size_t)(text - line)});
-}
-
-void run_row_tell_log(struct run *r, const char *log)
-{
-	size_t len = log != NULL ? strlen(log) : 0;
-	const char *line = log, *nl;
-
-	if (len <= r->remote.log_len)
-		return;
-	line += r->remote.log_len;
-	while ((nl = strchr(line, '\n')) != NULL) {
-		tell_line(r, line, (size_t)(nl - line));
-		line = nl + 1;
-	}
-	r->remote.log_len = (size_t)(line - log);
 }

@@ -11,12 +11,6 @@
  * row.
  */
 uint32_t run_row_rounds_used(const struct store_run *row);
-/* Was a round of GUEST, who waited at another machine, heard? See run.heard. */
-bool run_row_heard(const struct store_run *row, const char *guest);
-
-/* Did ROW's run end with a whole reply (an MCP result) of its template's? */
-bool run_row_is_reply(const struct store_run *row);
-
 /* Write R's whole row, with R's present state. */
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg);
@@ -43,27 +37,8 @@ struct run *run_row_revive(const struct store_run *row,
 /* Take the attempts of ROW, which is to be tried again, into R. */
 void run_row_attempts(struct run *r, const struct store_run *row);
 
-/*
- * Give ROW, which this instance claimed, back to other instances: ROW keeps its
- * place in the queue.
- */
-void run_row_leave(struct store *s, const struct store_run *row);
-
-/*
- * Tell R's watchers the lines that LOG (or NULL) of R, a remote run, has more
- * than before.
- */
-void run_row_tell_log(struct run *r, const char *log);
-
 /* Write that ROW has failed, and is kept for TTL_MS: ROW will never be run. */
 void run_row_interrupt(struct store *s, const struct store_run *row,
 		       int64_t ttl_ms);
-
-/*
- * End R, a remote run, in the state of ROW, which has ended, with its VIEW
- * (NULL: none).
- */
-void run_row_end(struct run *r, const struct store_run *row,
-		 struct json_object *view);
 
 #endif

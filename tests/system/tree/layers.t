@@ -210,6 +210,17 @@ is_deeply([map { "$_ reads server.h" } grep { my $f = $_; grep { $_->[1] eq 'sup
 	grep { !/\A(?:supervisor\/server\.c|supervisor\/main\.c|supervisor\/reload\.c)\z/ } @files], [],
 	'server.h is read by two files');
 
+# A run's state has one writer: run_apply() and run_mirror(), by the run's place.
+{
+	my @writes;
+
+	for my $file (grep { m{\Asupervisor/} && $_ ne 'supervisor/run/run.c' } @files) {
+		open my $in, '<', $file or die "$file: $!";
+		push @writes, map { "$file: $_" } grep { /\b(?:r|run)->state\s*=[^=]/ } <$in>;
+	}
+	is_deeply(\@writes, [], "the state of a run is written in supervisor/run/run.c alone");
+}
+
 # Cycles: Tarjan's strongly connected components of the modules.
 my %edges;
 for my $file (@files) {

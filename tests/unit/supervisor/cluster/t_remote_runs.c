@@ -45,7 +45,7 @@ static void test_asked_elsewhere(void)
 	r->record.durable = true;
 	r->remote.place = RUN_QUEUE;
 	remote_runs_claimed(it.ctx.runs, r);
-	run_apply(r, EV_ASK);
+	run_mirror(r, RUN_AWAITING_INPUT);
 	remote_runs_take_back(it.ctx.runs, r, &row);
 	is_str(run_state_name(r->state), "queued",
 	       "a run that asked its client at a server that died is tried "
@@ -95,9 +95,9 @@ static void test_disowned_first(void)
 	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	run_apply(r, EV_START);
 	run_apply(r, EV_SUCCEED);
-	run_disown(r);
 	r->remote.disowned = true;
 	remote_runs_follow(it.ctx.runs, r);
+	run_mirror(r, RUN_RUNNING);
 	lease_open(it.ctx.runs);
 	db = help_open(it.dir);
 	help_sql(db, GONE);

@@ -55,21 +55,23 @@ static void test_table(struct requestor *q, struct template *t)
 		}
 }
 
-/* Its end is refused by the record: what was to be told of it is gone. */
-static void test_disown(struct requestor *q, struct template *t)
+/* The row of a remote run may say any state, and no start is logged. */
+static void test_mirror(struct requestor *q, struct template *t)
 {
 	struct run *r = run_new(q, t);
 
-	run_apply(r, EV_START);
-	run_set_error(r, "EXECUTION_ERROR", NULL, "bad");
-	run_apply(r, EV_FAIL);
-	r->view = xstrdup("{}");
-	run_disown(r);
-	ok(!run_terminal(r) && r->finished_ms == 0,
-	   "an end that is another's to say is none");
-	ok(r->view == NULL && r->error.code == NULL,
-	   "and nothing is told of how it was");
-	is_int(run_apply(r, EV_SUCCEED), 0, "it has the end that its row has");
+	r->remote.place = RUN_ABROAD;
+	for (int s = RUN_QUEUED; s < RUN_STATES; s++)
+		for (int to = RUN_QUEUED; to < RUN_STATES; to++) {
+			run_mirror(r, (enum run_state)s);
+			run_mirror(r, (enum run_state)to);
+			ok((int)r->state == to &&
+			       (r->finished_ms > 0) == run_terminal(r),
+			   "%s, and then %s at another server",
+			   run_state_name((enum run_state)s),
+			   run_state_name((enum run_state)to));
+		}
+	is_int(r->attempts.started_ms, 0, "no attempt has begun here");
 	run_free(r);
 }
 
@@ -191,7 +193,7 @@ int main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	test_table(q, t);
 	test_terminal(q, t);
-	test_disown(q, t);
+	test_mirror(q, t);
 	test_times(q, t);
 	test_errors(q, t);
 	test_watches(q, t);

@@ -2,7 +2,6 @@
 /* t_run_row.c - a queued run that comes back from its row. */
 #include <stdio.h>
 
-#include "base/os/log.h"
 #include "supervisor/run/run_row.h"
 #include "tests/unit/tap.h"
 
@@ -136,149 +135,19 @@ TEST(attempts)
 	run_free(r);
 }
 
-static size_t lines;
-
-static void on_line(struct run_watch *w, struct run *r,
-		    const struct run_notice *n)
-{
-	(void)w, (void)r;
-	lines += n->kind == NOTICE_LOG;
-}
-
-TEST(log_elsewhere)
-{
-	struct requestor q = {.name = (char *)"alice"};
-	struct template t = {.id = (char *)"echo", .users = 1};
-	struct store_run row = {.inputs = "{}", .options = "{}"};
-	struct run *r = run_row_revive(&row, &q, &t);
-	struct run_watch w = {.on_notice = on_line};
-
-	run_watch_add(r, &w);
-	run_row_tell_log(r, "09:00 warning first\n");
-	is_int((long long)lines, 1, "a line of another server's is told");
-	run_row_tell_log(r, "09:00 warning first\n09:01 error second\n");
-	is_int((long long)lines, 2, "and at the next look what is new alone");
-	run_watch_del(&w);
-	run_free(r);
-}
-
-/* A run that another had until it ended: with STATUS, and VIEW as its row has it. */
-static struct run *ended_elsewhere(enum run_event before,
-				   enum store_status status, const char *text)
-{
-	static struct requestor q = {.name = (char *)"alice"};
-	static struct template t = {.id = (char *)"echo",
-				    .version_text = (char *)"1.0.0",
-				    .users = 100};
-	struct store_run row = {.inputs = "{}", .options = "{}"};
-	struct run *r = run_row_revive(&row, &q, &t);
-	struct json_object *view = json_tokener_parse(text);
-
-	log_set_level(LOG_LEVEL_ERROR);
-	if (before != EV_CANCEL) {
-		run_apply(r, EV_START);
-		if (before != EV_START)
-			run_apply(r, before);
-	}
-	row.status = status;
-	run_row_end(r, &row, view);
-	json_object_put(view);
-	return r;
-}
-
-TEST(end_elsewhere)
-{
-	static const char failed[] =
-	    "{\"error\":{\"errorCode\":\"RUN_TIMEOUT\",\"message\":\"late\","
-	    "\"details\":{\"limit\":1}}}";
-	struct run *r = ended_elsewhere(EV_START, STORE_FAILED, failed);
-
-	is_str(run_state_name(r->state), "failed", "it failed elsewhere");
-	is_str(r->error.code, "RUN_TIMEOUT", "by that error");
-	is_str(r->error.message, "late", "with its message");
-	ok(r->error.details != NULL, "and details");
-	run_free(r);
-	r = ended_elsewhere(EV_START, STORE_FAILED, "{}");
-	is_str(r->error.code, "EXECUTION_ERROR",
-	       "one that does not say how has failed all the same");
-	is_str(r->error.message, "", "without a word");
-	run_free(r);
-	r = ended_elsewhere(EV_ASK, STORE_SUCCEEDED, failed);
-	is_str(run_state_name(r->state), "succeeded",
-	       "one that was asking has succeeded");
-	is_str(r->error.code, NULL, "which is no error");
-	run_free(r);
-	r = ended_elsewhere(EV_START, STORE_PARTIAL_SUCCESS, failed);
-	is_str(run_state_name(r->state), "partial_success", "or in part");
-	is_str(r->error.code, NULL, "which is none either");
-	run_free(r);
-	r = ended_elsewhere(EV_CANCEL, STORE_CANCELED,
-			    "{\"error\":{\"errorCode\":\"RUN_CANCELED\"}}");
-	is_str(run_state_name(r->state), "canceled",
-	       "one that waited was cancelled");
-	is_str(r->error.code, "RUN_CANCELED", "and says so");
-	run_free(r);
-	r = ended_elsewhere(EV_START, STORE_CANCELED, "{}");
-	is_str(run_state_name(r->state), "canceled", "or one that ran");
-	run_free(r);
-}
-
-TEST(log_elsewhere_in_pieces)
-{
-	struct requestor q = {.name = (char *)"alice"};
-	struct template t = {.id = (char *)"echo", .users = 1};
-	struct store_run row = {.inputs = "{}", .options = "{}"};
-	struct run *r = run_row_revive(&row, &q, &t);
-	struct run_watch w = {.on_notice = on_line};
-
-	lines = 0;
-	run_watch_add(r, &w);
-	run_row_tell_log(r, NULL);
-	run_row_tell_log(r, "09:00 warning fir");
-	is_int((long long)lines, 0, "half a line is told later");
-	run_row_tell_log(r, "09:00 warning first\n09:01 no-level x\nno\n"
-			    "09:02 a-level-whose-name-is-too-long x\n");
-	is_int((long long)lines, 1, "what has no level is no line of a log");
-	run_row_tell_log(r, "09:00 warn");
-	is_int((long long)lines, 1,
-	       "one that is shorter than before tells nothing");
-	run_watch_del(&w);
-	run_free(r);
-}
-
 TEST(rounds_told)
 {
-	struct store_run row = {
-	    .options =
-		"{\"roundsUsed\":3,\"heard\":[\"guest_a\",\"guest_b\"]}"};
+	struct store_run row = {.options = "{\"roundsUsed\":3}"};
 
 	is_int(run_row_rounds_used(&row), 3, "a row has the last round used");
-	ok(run_row_heard(&row, "guest_a") && run_row_heard(&row, "guest_b"),
-	   "and whom its run has heard");
-	ok(!run_row_heard(&row, "guest_c") && !run_row_heard(&row, "guest"),
-	   "and nobody else");
 	row.options = "{\"roundsUsed\":-1}";
 	is_int(run_row_rounds_used(&row), 0, "what is no number is none");
-	ok(!run_row_heard(&row, "guest_a"), "and nobody was heard");
 	row.options = "{\"roundsUsed\":4294967295}";
 	is_int(run_row_rounds_used(&row), 0, "nor is one that is too large");
 	row.options = "{\"roundsUsed\":4294967294}";
 	is_int(run_row_rounds_used(&row), 4294967294, "but the largest is one");
 	row.options = "no JSON";
 	is_int(run_row_rounds_used(&row), 0, "a broken row has none");
-	ok(!run_row_heard(&row, "guest_a"), "and says of nobody that he was");
 	row.options = NULL;
 	is_int(run_row_rounds_used(&row), 0, "nor has one without options");
-	ok(!run_row_heard(&row, "guest_a"), "any");
-}
-
-TEST(reply)
-{
-	struct store_run row = {.options = "{\"reply\":true}"};
-
-	ok(run_row_is_reply(&row), "a row says whether its result is a reply");
-	row.options = "{\"reply\":false}";
-	ok(!run_row_is_reply(&row), "or not");
-	row.options = NULL;
-	ok(!run_row_is_reply(&row), "as without options");
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remote_row.h - the row of a run of another server, read into the run. */
+#ifndef SUPERVISOR_CLUSTER_REMOTE_ROW_H
+#define SUPERVISOR_CLUSTER_REMOTE_ROW_H
+
+#include "supervisor/run/run.h"
+#include "supervisor/store/store.h"
+
+/* Was a round of GUEST, a client at another server, heard? See remote_run.heard. */
+bool remote_row_heard(const struct store_run *row, const char *guest);
+
+/* Did ROW's run end with a whole reply (an MCP result) of its template's? */
+bool remote_row_is_reply(const struct store_run *row);
+
+enum run_state remote_row_state(const struct store_run *row);
+
+/*
+ * Tell R's watchers the lines that LOG (or NULL) of R, a remote run, has more
+ * than before.
+ */
+void remote_row_tell_log(struct run *r, const char *log);
+
+/*
+ * End R, a remote run, in the state of ROW, which has ended, with its VIEW
+ * (NULL: none).
+ */
+void remote_row_end(struct run *r, const struct store_run *row,
+		    struct json_object *view);
+
+/*
+ * Give ROW, which this instance claimed, back to other instances: ROW keeps its
+ * place in the queue.
+ */
+void remote_row_leave(struct store *s, const struct store_run *row);
+
+#endif

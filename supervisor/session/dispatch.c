@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - takes the messages of clients from stream_conn.c, http_mcp.c and
- * http_call.c. A request which cannot be served is answered by a JSON-RPC
+ * dispatch.c - takes the messages of clients from stream_conn.c and
+ * http_exchange.c. A request which cannot be served is answered by a JSON-RPC
  * error; a notification or a response without a taker is logged.
  */
 #include "supervisor/session/dispatch.h"

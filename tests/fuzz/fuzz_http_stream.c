@@ -40,7 +40,7 @@ struct reader {
 };
 
 struct open {
-	struct http_stream *st; /* NULL: free */
+	struct http_exchange *st; /* NULL: free */
 	int tag;
 };
 
@@ -199,12 +199,12 @@ static void post(uint8_t arg)
 		return;
 	o->st = http_stream_new(session, request(reader_at(arg)));
 	o->tag = ++last_tag;
-	http_stream_begin(o->st);
+	http_exchange_begin(o->st);
 }
 
 static void say(struct open *o, const char *kind, size_t pad, bool last)
 {
-	struct http_stream *st = o != NULL ? o->st : NULL;
+	struct http_exchange *st = o != NULL ? o->st : NULL;
 	struct buf text = {0};
 
 	if (o != NULL && st == NULL)
@@ -310,7 +310,7 @@ static void check_ended(void)
 
 	for (size_t i = 0; i < n_ended; i++) {
 		struct reader *r = &readers[0];
-		struct http_stream *st;
+		struct http_exchange *st;
 
 		TAILQ_FOREACH(st, &session->replayable, link)
 			if (st->sse.number == ended[i])
@@ -354,7 +354,7 @@ static void end(void)
 	http_pool_fini(&pool, 0);
 	turn();
 	assert(pool.n == 0 && pool.held.unread == 0 && pool.held.bodies == 0);
-	assert(sessions.n == 0 && sessions.share.n_read == 0 &&
+	assert(sessions.n == 0 && sessions.exchanges.share.n_read == 0 &&
 	       sessions.ended_bytes == 0);
 	assert(requestor.http.unread == 0 && requestor.http_open_streams == 0 &&
 	       requestor.http_live_bytes == 0 && requestor.http_streams == 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sse.c - the events of a stream, as kept and as written, and the ids of
- * events. http_stream.c, http_stream_get.c, http_call.c and http_conn_reply.c
- * call these functions. Above a bound the oldest events are dropped;
+ * events. http_exchange.c, http_stream_get.c and http_conn_reply.c call these
+ * functions. Above a bound the oldest events are dropped;
  * sse_read_id() returns false for an id that paddockd never gives.
  */
 #include "supervisor/clients/http/sse.h"
@@ -108,9 +108,11 @@ void sse_trim(struct sse *s, size_t bytes)
 
 size_t sse_bytes_after(const struct sse *s, uint64_t seq)
 {
-	const struct sse_event *e;
+	const struct sse_event *e = TAILQ_FIRST(&s->events);
 	size_t bytes = 0;
 
+	if (e == NULL || e->seq > seq)
+		return s->bytes;
 	TAILQ_FOREACH_REVERSE(e, &s->events, sse_events, link) {
 		if (e->seq <= seq)
 			break;
@@ -121,8 +123,10 @@ size_t sse_bytes_after(const struct sse *s, uint64_t seq)
 
 const struct sse_event *sse_after(const struct sse *s, uint64_t seq)
 {
-	const struct sse_event *e, *found = NULL;
+	const struct sse_event *e = TAILQ_FIRST(&s->events), *found = NULL;
 
+	if (e == NULL || e->seq > seq)
+		return e;
 	TAILQ_FOREACH_REVERSE(e, &s->events, sse_events, link) {
 		if (e->seq <= seq)
 			break;

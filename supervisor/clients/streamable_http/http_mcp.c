@@ -186,85 +186,6 @@ static struct http_session *session_of(struct http_sessions *all,
 
 /* ---- POST ---- */
 
-/* Is any request of ST one whose method takes long? */
-static bool is_slow(const struct http_session *s, const struct http_stream *st)
-{
-	const struct request *request, *next;
-
-	HASH_ITER(hh, s->session.requests, request, next)
-		if (request->stream == st &&
-		    method_is_slow(s->all->ctx, request->msg.method,
-				   request->terms->revision))
-			return true;
-	return false;
-}
-
-/* Is ST still open? session_take() may have freed ST. */
-static bool is_live(const struct http_session *s, const struct http_stream *st)
-{
-	const struct http_stream *each;
-
-	TAILQ_FOREACH(each, &s->open, link)
-		if (each == st)
-			return true;
-	return false;
-}
-
-/* Pass M to session S, which empties M. */
-static void deliver(struct http_session *s, struct http_stream *st,
-		    struct rpc_msg *m)
-{
-	bool batch = m->kind == RPC_BATCH;
-
-	if (!session_take(&s->session, st, m)) {
-		http_conn_reply(st->conn, 202, NULL, NULL, 0);
-		http_stream_free(st);
-	} else if (is_live(s, st) && (batch || is_slow(s, st))) {
-		http_stream_begin_soon(st);
-	}
-}
-
-static void on_parsed(void *arg, struct rpc_msg *m)
-{
-	struct http_stream *st = arg;
-	struct http_session *s = st->owner;
-	struct requestor *q = s->session.requestor;
-	struct http_conn *c = st->conn;
-	struct http_fault fault;
-	enum http_era era = http_era_of(http_conn_request(c), m, &fault);
-
-	st->parsing = NULL;
-	http_stream_apply(st, STREAM_ON_DELIVER);
-	if (era != HTTP_ERA_SESSIONS) {
-		http_stream_free(st);
-		on_stateless(s->all, q, c, m, &fault);
-	} else if (m->kind == RPC_REQUEST || is_within_rate(q, c)) {
-		deliver(s, st, m);
-		return;
-	} else {
-		http_stream_free(st);
-	}
-	rpc_async_free(s->all->ctx->thread_pool, q, m);
-}
-
-/* Read ST's large request on a thread, for on_parsed(). */
-static void read_large(struct http_session *s, struct http_stream *st)
-{
-	size_t len;
-	char *text = http_conn_take_body(st->conn, &len);
-
-	st->parsing =
-	    rpc_async_parse(s->all->ctx->thread_pool, s->session.requestor,
-			    text, len, on_parsed, st);
-	if (st->parsing != NULL) {
-		http_stream_apply(st, STREAM_ON_PARSE);
-		return;
-	}
-	http_conn_retry_after(st->conn, HTTP_RETRY_SOON_MS);
-	http_conn_refuse(st->conn, 429, "%s", RPC_ASYNC_FULL);
-	http_stream_free(st);
-}
-
 static void on_initialize(struct http_sessions *all,
 			  struct requestor *requestor, struct http_conn *c,
 			  struct rpc_msg *m)
@@ -275,7 +196,7 @@ static void on_initialize(struct http_sessions *all,
 		http_sessions_refuse_full(all, requestor, c);
 		return;
 	}
-	deliver(s, http_stream_new(s, c), m);
+	http_exchange_deliver(http_stream_new(s, c), m);
 	if (!s->told_id)
 		http_session_end(s, "it was not initialized");
 	else
@@ -283,80 +204,26 @@ static void on_initialize(struct http_sessions *all,
 			 requestor->name);
 }
 
-/* Begin the first deferred request of S. False: S reads too much and waits. */
-static bool go_on(struct http_session *s)
-{
-	struct http_stream *st = TAILQ_FIRST(&s->deferred);
-	const struct buf *body;
-	struct rpc_msg m;
-
-	if (session_over_read_limit(&s->session)) {
-		session_wait_to_read(&s->session);
-		return false;
-	}
-	body = &http_conn_request(st->conn)->body;
-	http_stream_apply(st, STREAM_ON_DELIVER);
-	if (rpc_async_takes_thread(buf_data(body), buf_len(body))) {
-		read_large(s, st);
-	} else {
-		rpc_async_parse_now(s->session.requestor, &m, buf_data(body),
-				    buf_len(body));
-		deliver(s, st, &m);
-	}
-	return true;
-}
-
-#define BEGUN_AT_ONCE 16 /* deferred requests in a turn of the loop */
-
-/*
- * Begin the first deferred request of each session, then the second, and so on;
- * the loop serves other events in between. If no request can begin, all wait
- * for on_read_done().
- */
-static void go_on_all(evutil_socket_t fd, short what, void *sessions)
-{
-	struct http_sessions *all = sessions;
-	struct http_session *last = TAILQ_LAST(&all->deferring, http_deferring);
-	struct http_session *s = NULL;
-	int begun = 0;
-
-	(void)fd, (void)what;
-	while (s != last && begun < BEGUN_AT_ONCE) {
-		s = TAILQ_FIRST(&all->deferring);
-		TAILQ_REMOVE(&all->deferring, s, deferring);
-		TAILQ_INSERT_TAIL(&all->deferring, s, deferring);
-		begun += go_on(s);
-	}
-	if (begun > 0 && !TAILQ_EMPTY(&all->deferring))
-		event_add(all->go_on, CLOCK_TIMEVAL(0));
-}
-
 /* Serve M, which came on C. NULL: a large message, to be read on a thread. */
 static void on_message(struct http_session *s, struct http_conn *c,
 		       struct rpc_msg *m)
 {
-	bool batch = m == NULL || m->kind == RPC_BATCH;
-	bool request = m != NULL && m->kind == RPC_REQUEST;
-	struct http_stream *st;
+	struct http_exchanges *all = &s->all->exchanges;
+	struct http_exchange *st;
 
 	if (!http_share_has_room(
-		&s->all->share, s->session.requestor,
-		batch ||
-		    (request && method_is_slow(s->all->ctx, m->method,
-					       s->session.terms.revision)))) {
+		&all->share, s->session.requestor,
+		http_exchange_is_slow(s->all->ctx, m,
+				      s->session.terms.revision))) {
 		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 		http_conn_refuse(c, 429, HTTP_SHARE_FULL);
 		return;
 	}
 	st = http_stream_new(s, c);
-	if ((batch || request) && session_over_read_limit(&s->session)) {
-		http_stream_apply(st, STREAM_ON_DEFER);
-		session_wait_to_read(&s->session);
-	} else if (m == NULL) {
-		read_large(s, st);
-	} else {
-		deliver(s, st, m);
-	}
+	if (m == NULL || m->kind == RPC_BATCH || m->kind == RPC_REQUEST)
+		http_exchange_request(st, m);
+	else
+		http_exchange_deliver(st, m);
 }
 
 /* Serve M, which belongs to a session or begins a session. */
@@ -381,16 +248,39 @@ static void on_sessions(struct http_sessions *all, struct requestor *requestor,
 }
 
 /* Serve M, which came on C. The caller frees any part of M left over. */
-static void on_whole(void *arg, struct requestor *requestor,
+static void on_whole(struct http_sessions *all, struct requestor *requestor,
 		     struct http_conn *c, struct rpc_msg *m)
 {
-	struct http_sessions *all = arg;
 	struct http_fault fault;
 
 	if (http_era_of(http_conn_request(c), m, &fault) == HTTP_ERA_SESSIONS)
 		on_sessions(all, requestor, c, m);
 	else
 		on_stateless(all, requestor, c, m, &fault);
+}
+
+/* Serve M, the large request of X; M is freed. */
+static void on_parsed(struct http_exchange *x, struct rpc_msg *m)
+{
+	struct http_sessions *all =
+	    CONTAINER(x->of->all, struct http_sessions, exchanges);
+	struct requestor *q = x->of->session->requestor;
+	struct http_conn *c = x->conn;
+	struct http_fault fault;
+
+	if (!http_exchange_is_resumable(x)) {
+		on_whole(all, q, http_exchange_close(x), m);
+	} else if (http_era_of(http_conn_request(c), m, &fault) !=
+		   HTTP_ERA_SESSIONS) {
+		http_exchange_close(x);
+		on_stateless(all, q, c, m, &fault);
+	} else if (m->kind == RPC_REQUEST || is_within_rate(q, c)) {
+		http_exchange_apply(x, EXCHANGE_ON_DELIVER);
+		http_exchange_deliver(x, m);
+	} else {
+		http_exchange_close(x);
+	}
+	rpc_async_free(all->ctx->thread_pool, q, m);
 }
 
 /*
@@ -404,7 +294,7 @@ static void on_large(struct http_sessions *all, struct requestor *requestor,
 	struct http_session *s;
 
 	if (r->field[HTTP_SESSION] == NULL || http_era_names_stateless(r))
-		http_call_read(&all->calls, requestor, c);
+		http_call_take(&all->calls, requestor, c, NULL);
 	else if (http_era_names_no_session(r))
 		refuse_revision(c, r->field[HTTP_REVISION]);
 	else if ((s = session_of(all, requestor, c)) != NULL)
@@ -467,7 +357,8 @@ static void on_get(struct http_session *s, struct http_conn *c)
 {
 	const char *last = http_conn_request(c)->field[HTTP_LAST_EVENT];
 
-	if (!http_share_allows_stream(&s->all->share, s->session.requestor)) {
+	if (!http_share_allows_stream(&s->all->exchanges.share,
+				      s->session.requestor)) {
 		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
 		http_conn_refuse(c, 429,
 				 "too many streams are open; close "
@@ -503,16 +394,12 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 void http_mcp_init(struct http_sessions *all, struct context *ctx,
 		   const struct http_usage *conns)
 {
-	*all = (struct http_sessions){
-	    .ctx = ctx, .share = {.conns = conns}, .ops = &http_session_ops};
-	all->go_on = event_new(ctx->base, -1, 0, go_on_all, all);
-	all->upgrade = evtimer_new(ctx->base, http_streams_upgrade, all);
-	TAILQ_INIT(&all->deferring);
-	TAILQ_INIT(&all->upgrading);
+	*all = (struct http_sessions){.ctx = ctx, .ops = &http_session_ops};
+	http_exchanges_init(&all->exchanges, ctx, conns, on_parsed);
 	TAILQ_INIT(&all->by_use);
 	TAILQ_INIT(&all->store_waits);
 	http_session_store_init(all);
-	http_calls_init(&all->calls, ctx, &all->share, on_whole, all);
+	http_calls_init(&all->calls, &all->exchanges);
 }
 
 void http_mcp_fini(struct http_sessions *all)
@@ -526,6 +413,5 @@ void http_mcp_fini(struct http_sessions *all)
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
 	http_session_store_fini(all);
-	event_free(all->go_on);
-	event_free(all->upgrade);
+	http_exchanges_fini(&all->exchanges);
 }

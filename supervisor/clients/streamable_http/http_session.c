@@ -40,7 +40,8 @@ void http_session_used(struct http_session *s)
 
 bool http_session_is_idle(const struct http_session *s)
 {
-	return s->n_read == 0 && s->n_open == 0 && s->session.n_requests == 0 &&
+	return s->conversation.n_read == 0 && s->n_open == 0 &&
+	       s->session.n_requests == 0 &&
 	       s->session.client_requests == NULL &&
 	       s->session.n_client_tasks == 0;
 }
@@ -134,8 +135,8 @@ static struct http_session *session_new(struct http_sessions *all,
 	TAILQ_INIT(&s->open);
 	TAILQ_INIT(&s->push);
 	TAILQ_INIT(&s->replayable);
-	TAILQ_INIT(&s->deferred);
 	session_init(&s->session, all->ctx, requestor, all->ops, s);
+	http_conversation_init(&s->conversation, &all->exchanges, &s->session);
 	s->session.via = TRUST_REMOTE;
 	if (all->ctx->cluster != NULL)
 		snprintf(s->instance, sizeof(s->instance), "%s",

@@ -8,7 +8,7 @@
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_H
 
 #include "supervisor/clients/http/http_conn.h"
-#include "supervisor/clients/http/http_share.h"
+#include "supervisor/clients/http/http_exchange.h"
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,6 @@
 #define HTTP_SESSION_ID_SIZE 41	 /* 160 random bits in hex, with NUL */
 #define HTTP_SESSION_KEY_SIZE 65 /* hex SHA-256 of an id, with NUL */
 
-struct http_stream;
 struct http_store_wait; /* defined in http_store_wait.c */
 
 /* The sessions of a server. */
@@ -36,15 +35,9 @@ struct http_sessions {
 	size_t n;
 	/* sessions, longest idle first */
 	TAILQ_HEAD(http_by_use, http_session) by_use;
-	size_t ended_bytes; /* sum of requestor.http_ended_bytes */
-	struct http_share share;
-	/* sessions with deferred requests */
-	TAILQ_HEAD(http_deferring, http_session) deferring;
-	struct event *go_on;	       /* event: begins deferred requests */
-	struct http_streams upgrading; /* streams to upgrade, oldest first */
-	/* timer: due with the oldest stream of UPGRADING */
-	struct event *upgrade;
-	struct http_calls calls; /* requests without a session */
+	size_t ended_bytes;		 /* sum of requestor.http_ended_bytes */
+	struct http_exchanges exchanges; /* in and outside of sessions */
+	struct http_calls calls;	 /* requests without a session */
 	/* sessions changed since their row was written */
 	TAILQ_HEAD(http_changed, http_session) changed;
 	struct event *keep; /* timer: write rows of CHANGED */
@@ -62,6 +55,7 @@ struct http_session {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_sessions *all;
 	struct session session;
+	struct http_conversation conversation;
 	/* named in the ids of streams; "" if the store is not shared */
 	char instance[ID_SIZE];
 	bool told_id;	 /* the client knows ID */
@@ -77,16 +71,14 @@ struct http_session {
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
 	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while HAS_ROW */
 	/* streams without a request; the latest asked for is first */
-	struct http_streams push;
+	struct http_exchange_list push;
 	size_t n_push;
-	struct http_streams open;	/* streams awaiting their answer */
-	struct http_streams replayable; /* ended streams, kept for replay */
+	struct http_exchange_list open; /* streams awaiting their answer */
+	struct http_exchange_list
+	    replayable; /* ended streams, kept for replay */
 	size_t n_open, n_replayable, replayable_bytes;
-	size_t n_read;		      /* number of streams with a connection */
-	struct http_streams deferred; /* streams of requests not begun */
-	TAILQ_ENTRY(http_session) deferring; /* in all.deferring */
-	UT_hash_handle hh;		     /* in all.by_id */
-	TAILQ_ENTRY(http_session) link;	     /* in all.by_use */
+	UT_hash_handle hh;		/* in all.by_id */
+	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 
 /*

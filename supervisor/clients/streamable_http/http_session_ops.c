@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "proto/json/json.h"
 #include "supervisor/clients/streamable_http/http_session_store.h"
 #include "supervisor/clients/streamable_http/http_store_wait.h"
@@ -24,11 +23,11 @@ static enum sse_kind kind_of(const char *text, size_t len)
 static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
 	struct http_session *s = arg;
-	struct http_stream *st =
+	struct http_exchange *st =
 	    stream != NULL ? stream : http_stream_push_current(s);
 
 	if (st != NULL) /* else no client ever listened */
-		http_stream_send(st, text, len, kind_of(text, len));
+		http_exchange_send(st, text, len, kind_of(text, len));
 }
 
 /*
@@ -47,69 +46,44 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 	return true;
 }
 
-/* Send a plain answer and free ST. */
-static void reply(struct http_stream *st, const char *text, size_t len,
-		  struct reply_hint hint)
-{
-	struct http_session *s = st->owner;
-	struct http_conn *conn = st->conn;
-	bool first = text != NULL && tell_id(s, conn);
-	int status = text != NULL
-			 ? http_conn_status(conn, hint.status, hint.retry_ms)
-			 : 202; /* the request was cancelled */
-
-	http_stream_free(st);
-	if (first)
-		http_store_wait_created(s, conn, text, len);
-	else
-		http_conn_reply(conn, status,
-				text != NULL ? "application/json" : NULL, text,
-				len);
-}
-
 static void on_answer(void *arg, void *stream, const char *text, size_t len,
 		      struct reply_hint hint)
 {
-	struct http_stream *st = stream;
+	struct http_session *s = arg;
+	struct http_exchange *st = stream;
 
-	(void)arg;
-	if (http_stream_is_begun(st))
-		http_stream_finish(st, text, len);
-	else if (st->conn != NULL)
-		reply(st, text, len, hint);
+	if (text != NULL && st->conn != NULL && !http_exchange_is_begun(st) &&
+	    tell_id(s, st->conn))
+		http_store_wait_created(s, http_exchange_close(st), text, len);
 	else
-		http_stream_free(st);
+		http_exchange_answer(arg, st, text, len, hint);
+	http_stream_answered(s);
 }
 
 static void on_answer_taken(void *arg, void *stream, struct buf *answer,
 			    struct reply_hint hint)
 {
-	if (http_stream_is_begun(stream))
-		http_stream_finish_taken(stream, answer);
-	else
+	if (!http_exchange_is_begun(stream)) {
 		on_answer(arg, stream, buf_data(answer), buf_len(answer), hint);
+		return;
+	}
+	http_exchange_answer_taken(arg, stream, answer, hint);
+	http_stream_answered(arg);
 }
 
 static bool has_push_stream(void *arg)
 {
-	const struct http_stream *st = http_stream_push_current(arg);
+	const struct http_exchange *st = http_stream_push_current(arg);
 
 	return st != NULL && st->conn != NULL;
-}
-
-static bool has_reader(void *arg, void *stream)
-{
-	const struct http_stream *st = stream;
-
-	(void)arg;
-	return st->conn != NULL;
 }
 
 static bool is_backlogged(void *arg)
 {
 	const struct http_session *s = arg;
 
-	return http_share_is_backlogged(&s->all->share, s->session.requestor);
+	return http_share_is_backlogged(&s->all->exchanges.share,
+					s->session.requestor);
 }
 
 /*
@@ -122,8 +96,8 @@ static void on_part(void *arg, void *stream)
 
 	if (s->session.terms.revision < MCP_2025_11_25)
 		return;
-	http_stream_begin(stream);
-	http_stream_hang_up(stream);
+	http_exchange_begin(stream);
+	http_exchange_hang_up(stream);
 }
 
 /* Begin deferred requests: the session may have room to read now. */
@@ -131,8 +105,7 @@ static void on_read_done(void *arg)
 {
 	struct http_session *s = arg;
 
-	if (!TAILQ_EMPTY(&s->all->deferring))
-		event_add(s->all->go_on, CLOCK_TIMEVAL(0));
+	http_conversation_read_on(&s->conversation);
 }
 
 static void key_of(void *arg, char *out)
@@ -149,7 +122,7 @@ const struct session_ops http_session_ops = {
     .answer_taken = on_answer_taken,
     .has_push_stream = has_push_stream,
     .detach = on_part,
-    .has_reader = has_reader,
+    .has_reader = http_exchange_has_reader,
     .backlogged = is_backlogged,
     .read_done = on_read_done,
     .key = key_of,

@@ -11,9 +11,9 @@
 
 /* ---- streams without a request ---- */
 
-struct http_stream *http_stream_push_current(const struct http_session *s)
+struct http_exchange *http_stream_push_current(const struct http_session *s)
 {
-	struct http_stream *st;
+	struct http_exchange *st;
 
 	TAILQ_FOREACH(st, &s->push, link)
 		if (st->conn != NULL)
@@ -27,70 +27,72 @@ struct http_stream *http_stream_push_current(const struct http_session *s)
  */
 static void leave_room(struct http_session *s)
 {
-	struct http_stream *st, *oldest;
+	struct http_exchange *st, *oldest;
 
 	if (s->n_push < HTTP_PUSH_STREAMS_MAX)
 		return;
-	oldest = TAILQ_LAST(&s->push, http_streams);
-	TAILQ_FOREACH_REVERSE(st, &s->push, http_streams, link)
+	oldest = TAILQ_LAST(&s->push, http_exchange_list);
+	TAILQ_FOREACH_REVERSE(st, &s->push, http_exchange_list, link)
 		if (st->conn == NULL)
 			break;
 	st = st != NULL ? st : oldest;
-	http_stream_hang_up(st);
-	http_stream_free(st);
+	http_exchange_end(st, 0, NULL); /* has begun */
 }
 
-static struct http_stream *push_new(struct http_session *s)
+static struct http_exchange *push_new(struct http_session *s)
 {
-	struct http_stream *st;
+	struct http_exchange *st;
 
 	leave_room(s);
 	st = http_stream_make(s);
 	st->sse.push = true;
-	http_stream_apply(st, STREAM_ON_LISTEN);
+	http_exchange_apply(st, EXCHANGE_ON_LISTEN);
 	return st;
 }
 
 void http_stream_listen(struct http_session *s, struct http_conn *conn)
 {
-	struct http_stream *st = push_new(s);
+	struct http_exchange *st = push_new(s);
 
-	http_stream_attach(st, conn);
+	http_exchange_attach(st, conn);
 	http_conn_begin(conn);
-	http_stream_prime(st);
+	http_exchange_prime(st);
 	session_push_opened(&s->session);
 }
 
-static void make_current(struct http_stream *st)
+static void make_current(struct http_exchange *st)
 {
-	TAILQ_REMOVE(&st->owner->push, st, link);
-	TAILQ_INSERT_HEAD(&st->owner->push, st, link);
+	struct http_session *s = st->of->session->arg;
+
+	TAILQ_REMOVE(&s->push, st, link);
+	TAILQ_INSERT_HEAD(&s->push, st, link);
 }
 
 /*
  * Detach ST from its connection, since another connection resumes ST. The old
  * connection, which may be alive, gets a new stream without events.
  */
-static void part_from(struct http_stream *st)
+static void part_from(struct http_exchange *st)
 {
 	struct http_conn *before = st->conn;
-	struct http_stream *other;
+	struct http_exchange *other;
 
 	make_current(st); /* so that push_new() does not end ST */
 	if (before == NULL)
 		return;
-	other = push_new(st->owner);
+	other = push_new(st->of->session->arg);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ST does not end */
-	http_stream_detach(st);
-	http_stream_attach(other, before);
+	http_exchange_detach(st);
+	http_exchange_attach(other, before);
 	make_current(st);
 }
 
 /* ---- resumed streams ---- */
 
-static struct http_stream *find(struct http_session *s, const struct sse_id *id)
+static struct http_exchange *find(struct http_session *s,
+				  const struct sse_id *id)
 {
-	struct http_stream *st;
+	struct http_exchange *st;
 
 	if (id->push) {
 		TAILQ_FOREACH(st, &s->push, link)
@@ -99,7 +101,7 @@ static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 		return NULL;
 	}
 	TAILQ_FOREACH(st, &s->open, link)
-		if (st->sse.number == id->number && http_stream_is_begun(st))
+		if (st->sse.number == id->number && http_exchange_is_begun(st))
 			return st;
 	TAILQ_FOREACH(st, &s->replayable, link)
 		if (st->sse.number == id->number)
@@ -111,7 +113,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 				    struct http_conn *conn,
 				    const char *event_id, struct sse_id *id)
 {
-	struct http_stream *st;
+	struct http_exchange *st;
 
 	if (!sse_read_id(event_id, id))
 		return HTTP_RESUME_NONE;
@@ -128,17 +130,17 @@ enum http_resume http_stream_resume(struct http_session *s,
 		return HTTP_RESUME_OVER;
 	if (id->seq > st->sse.last)
 		return HTTP_RESUME_NONE;
-	if (st->state == STREAM_REPLAYABLE && id->seq == st->sse.last)
+	if (st->state == EXCHANGE_LAST && id->seq == st->sse.last)
 		return HTTP_RESUME_OVER;
-	if (st->state == STREAM_PUSH)
+	if (st->state == EXCHANGE_PUSH)
 		part_from(st);
 	else
-		http_stream_hang_up(st);
+		http_exchange_hang_up(st);
 	st->sent = id->seq;
-	http_stream_attach(st, conn);
+	http_exchange_attach(st, conn);
 	http_conn_begin(conn);
-	http_stream_pump(st);
-	if (st->state == STREAM_PUSH)
+	http_exchange_pump(st);
+	if (st->state == EXCHANGE_PUSH)
 		session_push_opened(&s->session);
 	return HTTP_RESUMED;
 }

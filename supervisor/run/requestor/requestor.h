@@ -48,7 +48,7 @@ struct requestor_share {
 	bool asking;
 };
 
-struct http_stream;
+struct http_exchange;
 struct tool_error;
 
 struct requestor {
@@ -103,7 +103,7 @@ struct requestor {
 	/* bytes kept by open streams, and by streams of no request */
 	size_t http_live_bytes;
 	/* ended streams, the oldest first */
-	TAILQ_HEAD(http_streams, http_stream) http_ended;
+	TAILQ_HEAD(http_exchange_list, http_exchange) http_ended;
 	size_t http_ended_bytes;
 	/* size of messages on their way to other servers */
 	size_t letter_bytes;

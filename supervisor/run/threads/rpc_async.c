@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rpc_async.c - parses large messages of clients on the threads of
- * thread_pool.c; stream_conn.c and http_stream.c hand messages in. The thread
+ * thread_pool.c; stream_conn.c and http_exchange.c hand messages in. The thread
  * also copies the text of a call's inputs. The caller refuses a message that no
  * thread takes; a message whose tree no thread can free is freed on the loop.
  */

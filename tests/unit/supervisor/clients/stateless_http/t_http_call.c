@@ -16,7 +16,7 @@ static struct context ctx;
 static struct sessions sessions;
 static struct requestors requestors;
 static struct config *config;
-static struct http_share share;
+static struct http_exchanges exchanges;
 static struct http_calls calls;
 static struct requestor *ada;
 
@@ -63,10 +63,9 @@ static const struct methods few = {.all = table};
 
 /* ---- the server, and its clients ---- */
 
-static void take(void *arg, struct requestor *q, struct http_conn *c,
-		 struct rpc_msg *m)
+static void parsed(struct http_exchange *x, struct rpc_msg *m)
 {
-	(void)arg, (void)q, (void)c, (void)m;
+	(void)x, (void)m;
 }
 
 static void begin(void)
@@ -80,9 +79,9 @@ static void begin(void)
 			       .methods = &few};
 	sessions_init(&sessions);
 	requestors_apply(&requestors, config);
-	share = (struct http_share){.conns = &pool.held};
+	http_exchanges_init(&exchanges, &ctx, &pool.held, parsed);
 	ada = requestors_of_uid(&requestors, 1);
-	http_calls_init(&calls, &ctx, &share, take, NULL);
+	http_calls_init(&calls, &exchanges);
 	served = freed = 0;
 	held = NULL;
 }
@@ -90,6 +89,7 @@ static void begin(void)
 static void end(void)
 {
 	http_calls_fini(&calls);
+	http_exchanges_fini(&exchanges);
 	http_pool_fini(&pool, 0);
 	sessions_fini(&sessions);
 	requestors_fini(&requestors);
@@ -161,7 +161,7 @@ static void nothing_left(const char *name)
 {
 	loop();
 	ok(TAILQ_EMPTY(&calls.alive) && TAILQ_EMPTY(&calls.over) &&
-	       LIST_EMPTY(&sessions.all) && share.n_read == 0 &&
+	       LIST_EMPTY(&sessions.all) && exchanges.share.n_read == 0 &&
 	       ada->http_open_streams == 0 && ada->http_streams == 0 &&
 	       ada->http_live_bytes == 0,
 	   "and nothing is left: %s", name);
@@ -299,7 +299,7 @@ TEST(token)
 	ok(has(hears(fd[1], 0), "HTTP/1.1 503 "), "or is said");
 	close(fd[0]);
 	close(fd[1]);
-	http_calls_init(&calls, &ctx, &share, take, NULL);
+	http_calls_init(&calls, &exchanges);
 	nothing_left("then");
 	end();
 }
@@ -312,7 +312,7 @@ TEST(room)
 	int fd;
 
 	begin();
-	share.n_read = ada->http_streams = HTTP_STREAMS_EACH;
+	exchanges.share.n_read = ada->http_streams = HTTP_STREAMS_EACH;
 	in = hears(fd = post("slow"), 0);
 	ok(has(in, "HTTP/1.1 429 ") && has(in, "Retry-After: 1\r\n") &&
 	       has(in, "\"id\":5,\"error\":{\"code\":429,"),
@@ -321,7 +321,7 @@ TEST(room)
 	ok(has(hears(fd = post("quick"), 0), "HTTP/1.1 200 "),
 	   "and nothing else");
 	close(fd);
-	share.n_read = ada->http_streams = 0;
+	exchanges.share.n_read = ada->http_streams = 0;
 	ada->http_open_streams = HTTP_OPEN_EACH;
 	ok(has(hears(fd = post("quick"), 0), "HTTP/1.1 429 "),
 	   "with so many answers that are awaited all is");

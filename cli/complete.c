@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "cli/complete_server.h"
-#include "cli/server_flags.h"
-#include "cli/terminal.h"
+#include "cli/terminal/server_flags.h"
+#include "cli/terminal/terminal.h"
 
 #define ABOUT_COLUMNS 60
 #define FILES "@files"

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/run_id.h"
-#include "cli/template_findings.h"
-#include "cli/tool_call.h"
+#include "cli/client/run_id.h"
+#include "cli/template/template_findings.h"
+#include "cli/client/tool_call.h"
 #include "proto/json/json_pack.h"
 
 #define SERVER_MS 500 /* for a daemon to answer */

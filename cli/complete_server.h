@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "cli/cli.h"
+#include "cli/terminal/cli.h"
 
 #define COMPLETE_PATIENCE_S 3 /* then the process ends */
 

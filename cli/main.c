@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/client.h"
-#include "cli/artifact_id.h"
-#include "cli/run_id.h"
-#include "cli/terminal.h"
-#include "cli/server_flags.h"
+#include "cli/terminal/cli.h"
+#include "cli/client/client.h"
+#include "cli/artifact/artifact_id.h"
+#include "cli/client/run_id.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/server_flags.h"
 
 static const struct command *const commands[] = {
     &cmd_run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json_diff.c - compares the expected output of a template's test with the
- * actual output, for "paddock template test" (cli/template_test.c). A
+ * actual output, for "paddock template test" (cli/template/template_test.c). A
  * comparison cannot fail: the answer is equal or not, with a JSON Pointer to
  * the first difference, cut to the caller's buffer.
  */

@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "cli/form.h"
+#include "cli/ask/form.h"
 #include "proto/json/json.h"
 
 static void try_field(struct json_object *schema, const char *key,

@@ -79,7 +79,7 @@ static const char *const compileall[] = {
 /*
  * No script is run, no repository cloned and no file of configuration read.
  * Those of these that an npm does not know it ignores: what holds for all is
- * that the lock names packages of registries alone (cli/npm_lock.c), and that
+ * that the lock names packages of registries alone (cli/template/npm_lock.c), and that
  * nothing can be executed (sandbox_leave_to_build()).
  */
 static const char *const npm[] = {"npm",

@@ -229,7 +229,7 @@ for (['rounds', {type => 'object', allOf => [{'$ref' => '#/$defs/a'}], '$defs' =
 }
 
 # ---- no hint is a riddle ----
-for my $file ('proto/mcp/tool_error.c', 'cli/remedy.c', 'cli/report.c', 'cli/explain.c') {
+for my $file ('proto/mcp/tool_error.c', 'cli/terminal/remedy.c', 'cli/client/report.c', 'cli/run/explain.c') {
 	my @riddles = grep { /"[^"]*\bdetails\.[a-z]/ } split /\n/, read_file("$TOP/$file");
 
 	is_deeply(\@riddles, [], "$file tells nobody to read a member of details");

@@ -8,7 +8,7 @@ use Cli;
 use Daemon;
 use File::Basename qw(basename);
 
-my ($table) = read_file("$TOP/cli/doctor_templates.c") =~ /\} shipped\[\] = \{\n(.*?)\n\};/s;
+my ($table) = read_file("$TOP/cli/server/doctor_templates.c") =~ /\} shipped\[\] = \{\n(.*?)\n\};/s;
 my @known = $table =~ /^    \{"(\w+)"/mg;
 my @ship = map { basename($_) } glob("$TOP/etc/templates/* $TOP/etc/compiled/*");
 is_deeply([sort @known], [sort @ship], 'each template that ships has something to do');

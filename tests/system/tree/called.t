@@ -42,9 +42,9 @@ for my $name (sort grep { !$libc{$_} } keys %included) {
 # Who executes or loads what; a new one gets a row and a line here.
 my %whom = (
 	'browser/process/chromium_launch.c' => 'Chromium',
-	'cli/build_cage.c' => undef, # paddock-worker, by its descriptor
-	'cli/template_findings.c' => 'paddock', # paddockd, beside it
-	'cli/transport.c' => 'paddock',
+	'cli/template/build_cage.c' => undef, # paddock-worker, by its descriptor
+	'cli/template/template_findings.c' => 'paddock', # paddockd, beside it
+	'cli/client/transport.c' => 'paddock',
 	'supervisor/spawn/privsep.c' => undef, # our own, by paths that are fixed at the start
 	'supervisor/spawn/spawn_exec.c' => undef,
 	'supervisor/store/postgres/pq.c' => 'libpq',

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ps.c - "paddock ps": prints the runs as a table or JSON, page by page.
+ * main.c's table calls it. When the server refuses or is lost, tool_call.c's
+ * status ends the command; without runs a line on stderr says so.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/terminal/duration.h"
+#include "cli/client/tool_call.h"
+#include "cli/client/progress.h"
+#include "cli/run/ps_nodes.h"
+#include "cli/run/ps_warm.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/server_flags.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/cli.h"
+#include "cli/terminal/json_io.h"
+#include "cli/terminal/opt.h"
+#include "proto/json/json_pack.h"
+
+#define PAGE 100 /* the most that list_task_runs returns at once */
+
+static struct {
+	bool all, warm, nodes;
+	const char *template, *status, *since, *most;
+} flags;
+
+static const struct opt opts[] = {
+    {"all", 'a', OPT_FLAG, &flags.all, NULL, "those that have ended, too"},
+    {"template", 0, OPT_TEXT, &flags.template, "TEMPLATE",
+     "only runs of that template"},
+    {"status", 0, OPT_TEXT, &flags.status, "STATUS",
+     "only runs in that status"},
+    {"since", 0, OPT_TEXT, &flags.since, "DURATION",
+     "only runs of that time: 90m, 7d; a bare number is seconds"},
+    {"limit", 'n', OPT_TEXT, &flags.most, "NUMBER",
+     "the newest so many; all states, unless --status says which"},
+    {"warm", 0, OPT_FLAG, &flags.warm, NULL,
+     "instead of runs, the workers that wait for them, by template"},
+    {"nodes", 0, OPT_FLAG, &flags.nodes, NULL,
+     "instead of runs, the servers that have one database"},
+};
+
+static int64_t since_ms; /* wall clock; 0: no bound */
+static size_t most = SIZE_MAX;
+
+static int read_flags(void)
+{
+	int64_t ms;
+	char *end;
+
+	if (flags.since != NULL && duration_parse(&ms, flags.since) < 0)
+		return message_fail(
+		    CLI_USAGE,
+		    "--since is \"%.64s\"; it has to be a duration up "
+		    "to 366d: 90m, 7d, 1h30m; a bare number is seconds",
+		    flags.since);
+	if (flags.since != NULL)
+		since_ms = clock_wall_ms() - ms;
+	if (flags.most == NULL)
+		return 0;
+	most = strtoul(flags.most, &end, 10);
+	if (*end == '\0' && flags.most[0] >= '1' && flags.most[0] <= '9')
+		return 0;
+	return message_fail(CLI_USAGE,
+			    "-n is \"%.64s\"; it has to be a number, 1 or more",
+			    flags.most);
+}
+
+/* Append all runs in STATUS (NULL: any) to LIST, page by page. */
+static int gather(const struct cli *cli, struct client *c, const char *status,
+		  struct json_object *list)
+{
+	size_t offset = 0, n, left;
+	int rc;
+
+	do {
+		struct json_object *page, *runs;
+
+		left = most - json_object_array_length(list);
+
+		rc = tool_call(
+		    cli, c, "list_task_runs",
+		    json_pack("status?s limit:i offset:i templateId?s since?i",
+			      status, left < PAGE ? left : PAGE, offset,
+			      flags.template, since_ms),
+		    &page);
+		runs = json_member(page, "runs");
+		n = json_length(runs);
+		json_each(one, runs)
+			json_object_array_add(list, json_object_get(one));
+		offset += n;
+		json_object_put(page);
+	} while (rc == 0 && n == PAGE && left > PAGE);
+	return rc;
+}
+
+/* Does any run name its node, one of several servers? */
+static bool has_nodes(struct json_object *list)
+{
+	json_each(r, list)
+		if (json_member(r, "node") != NULL)
+			return true;
+	return false;
+}
+
+/* Print the runs as a table. Ids stay whole, to be copied. */
+static void show(struct json_object *list)
+{
+	static const struct table_column columns[] = {
+	    {"RUN", TABLE_WHOLE, 0},
+	    {"TEMPLATE", TABLE_CUT, 1},
+	    {"STATUS", TABLE_CUT, 0},
+	    {"CREATED", TABLE_WHOLE, 2},
+	    {"NODE", TABLE_CUT, 3}};
+	struct table *t =
+	    table_new(columns, ARRAY_LEN(columns) - !has_nodes(list));
+	int64_t now = clock_wall_ms();
+
+	json_each(r, list) {
+		int64_t age = now - json_member_int(r, "createdAt");
+		char text[DURATION_SIZE], *ago;
+
+		duration_text(text, age > 0 ? age : 0);
+		ago = xasprintf("%s ago", text);
+		table_add(
+		    t, (const char *const[]){json_member_str(r, "runId"),
+					     json_member_str(r, "templateId"),
+					     json_member_str(r, "status"), ago,
+					     json_member_str(r, "node")});
+		free(ago);
+	}
+	table_print(t);
+}
+
+/*
+ * Say on stderr that there are no runs: no output at all would look like a
+ * fault, and scripts read stdout.
+ */
+static void say_none(void)
+{
+	if (flags.template != NULL || flags.status != NULL ||
+	    flags.since != NULL)
+		message_print("there are no such runs");
+	else if (flags.all)
+		message_print("there are no runs");
+	else
+		message_print(
+		    "no runs are queued or running; \"paddock ps -a%s\" "
+		    "shows those that have ended, too",
+		    server_flags());
+}
+
+static int ps(const struct cli *cli, struct client *c, int n,
+	      const char *const *arg)
+{
+	struct json_object *list;
+	int rc = read_flags();
+
+	(void)n, (void)arg;
+	if (rc != 0)
+		return rc;
+	if (flags.warm)
+		return ps_warm(cli, c);
+	if (flags.nodes)
+		return ps_nodes(cli, c);
+	list = json_object_new_array();
+	if (flags.all || flags.status != NULL || flags.most != NULL ||
+	    flags.since != NULL) {
+		rc = gather(cli, c, flags.status, list);
+	} else {
+		rc = gather(cli, c, "queued", list);
+		if (rc == 0)
+			rc = gather(cli, c, "running", list);
+	}
+	if (rc == 0 && cli->json)
+		json_pretty_print(list, true);
+	else if (rc == 0)
+		show(list);
+	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
+		say_none();
+	json_object_put(list);
+	return rc;
+}
+
+const struct command cmd_ps = {
+    .name = "ps",
+    .args = "",
+    .summary = "runs that are queued or running",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
+    .call = ps,
+};

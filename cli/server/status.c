@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.c - "paddock status" and "paddock cancel": the state of the server or
+ * of a run, and the end of runs. main.c's table calls them. Members that a
+ * server of another version does not send are left out; a missing run is
+ * CLI_ABSENT.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/terminal/duration.h"
+#include "cli/client/tool_call.h"
+#include "cli/client/progress.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/cli.h"
+#include "cli/terminal/json_io.h"
+#include "cli/client/report.h"
+#include "proto/json/json_pack.h"
+
+/* Print "name        value", if there is a value. */
+static void line(const char *name, const char *value)
+{
+	if (value != NULL)
+		safe_printf("%-11s %s\n", name, value);
+}
+
+static void line_time(const char *name, struct json_object *ms)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	if (!json_object_is_type(ms, json_type_int))
+		return;
+	clock_iso(iso, json_object_get_int64(ms));
+	line(name, iso);
+}
+
+static void line_span(const char *name, struct json_object *ms)
+{
+	char text[DURATION_SIZE];
+
+	if (!json_object_is_type(ms, json_type_int))
+		return;
+	duration_text(text, json_object_get_int64(ms));
+	line(name, text);
+}
+
+static void show_steps(struct json_object *view)
+{
+	struct json_object *p = json_member(view, "progress");
+	int64_t total = json_member_int(p, "totalSteps");
+	char text[64];
+
+	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
+		 json_member_int(p, "doneSteps"), total);
+	if (total > 0)
+		line("progress", text);
+}
+
+static void show_artifacts(struct json_object *list)
+{
+	size_t n = json_length(list);
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *a = json_object_array_get_idx(list, i);
+		const char *name = json_member_str(a, "name");
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s  %" PRId64 " bytes  %s",
+			 json_member_str(a, "artifactId"),
+			 json_member_int(a, "size"), name != NULL ? name : "");
+		line(i == 0 ? "artifacts" : "", text);
+	}
+}
+
+static bool says(struct json_object *view, const char *flag)
+{
+	return json_member_bool(view, flag);
+}
+
+static const char *status_of(struct json_object *view)
+{
+	if (says(view, "cancelRequested"))
+		return "running, asked to stop";
+	if (says(view, "awaitingInput"))
+		return "running, waits for an answer";
+	return json_member_str(view, "status");
+}
+
+static void show(struct json_object *view)
+{
+	struct json_object *m = json_member(view, "metrics");
+	struct json_object *error = json_member(view, "error");
+	struct json_object *iso = json_member(view, "isolation");
+	char template[160];
+
+	line("run", json_member_str(view, "runId"));
+	snprintf(template, sizeof(template), "%s %s",
+		 json_member_str(view, "templateId"),
+		 json_member_str(view, "templateVersion") != NULL
+		     ? json_member_str(view, "templateVersion")
+		     : "");
+	line("template", template);
+	line("status", status_of(view));
+	show_steps(view);
+	line("message", json_member_str(view, "message"));
+	line_time("created", json_member(view, "createdAt"));
+	line_time("started", json_member(view, "startedAt"));
+	if (!json_member_is(view, "status", "queued"))
+		line_span(json_member_is(view, "status", "running") ? "so far"
+								    : "took",
+			  json_member(m, "elapsedMs"));
+	line_span("cpu", json_member(m, "cpuMs"));
+	line("isolation", json_member_str(iso, "level"));
+	line("node", json_member_str(view, "node"));
+	line("error", json_member_str(error, "errorCode"));
+	line("", json_member_str(error, "message"));
+	show_artifacts(json_member(view, "artifacts"));
+}
+
+/* ---- the server ---- */
+
+static void show_checks(struct json_object *list)
+{
+	json_each(c, list) {
+		if (json_member_str(c, "says") == NULL)
+			continue;
+		line(json_member_str(c, "verdict"), json_member_str(c, "says"));
+		line("", json_member_str(c, "cure"));
+	}
+}
+
+static void show_server(struct client *c, struct json_object *profile)
+{
+	struct json_object *health = json_member(profile, "health");
+	struct json_object *usage = json_member(profile, "usage");
+	char text[64];
+
+	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
+	line("version", json_member_str(profile, "runtimeVersion"));
+	line("ready", tool_call_is_ready(profile) ? "yes" : "no");
+	line("database",
+	     json_member_str(json_member(health, "database"), "says"));
+	show_checks(json_member(health, "checks"));
+	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
+		 json_member_int(usage, "running"),
+		 json_member_int(usage, "queued"));
+	line("your runs", text);
+	if (json_member_int(usage, "parked") > 0) {
+		snprintf(text, sizeof(text), "%" PRId64 " waiting for answers",
+			 json_member_int(usage, "parked"));
+		line("", text);
+	}
+}
+
+/* Print the server's state. CLI_TROUBLE if runs would not start now. */
+static int server_status(const struct cli *cli, struct client *c)
+{
+	struct json_object *v;
+	int rc = tool_call_profile(cli, c, &v);
+
+	if (rc == 0 && cli->json)
+		json_pretty_print(json_member(v, "health"), true);
+	else if (rc == 0)
+		show_server(c, v);
+	if (rc == 0 && !tool_call_is_ready(v))
+		rc = CLI_TROUBLE;
+	json_object_put(v);
+	return rc;
+}
+
+static int status(const struct cli *cli, struct client *c, int n,
+		  const char *const *arg)
+{
+	struct json_object *view;
+	int rc;
+
+	if (n == 0)
+		return server_status(cli, c);
+	rc = tool_call_run(cli, c, arg[0], &view);
+	if (rc == 0 && cli->json)
+		json_pretty_print(view, true);
+	else if (rc == 0)
+		show(view);
+	json_object_put(view);
+	return rc;
+}
+
+const struct command cmd_status = {
+    .name = "status",
+    .args = "[RUN]",
+    .summary = "the state of a run, or of the server",
+    .max = 1,
+    .call = status,
+};
+
+/* ---- cancel ---- */
+
+static int cancel_one(const struct cli *cli, struct client *c, const char *id)
+{
+	struct json_object *v;
+	const char *reason;
+	int rc =
+	    tool_call(cli, c, "cancel_task_run", json_pack("runId:s", id), &v);
+
+	if (rc != 0)
+		return rc;
+	reason = json_member_str(v, "reason");
+	json_add(v, "runId:s", id);
+	if (cli->json)
+		json_pretty_print(v, true);
+	else if (says(v, "cancelRequested") && reason == NULL)
+		safe_printf("%s\n", id);
+	fflush(stdout);
+	if (says(v, "cancelRequested") && reason == NULL && !cli->quiet)
+		message_print("%s is asked to stop: it is %s", id,
+			      json_member_str(v, "currentStatus"));
+	if (!says(v, "cancelRequested")) {
+		message_print("%s: nothing to cancel: %s", id,
+			      reason != NULL
+				  ? reason
+				  : json_member_str(v, "currentStatus"));
+	} else if (reason != NULL) { /* accepted, but not carried out yet */
+		message_print("%s is not cancelled yet: %s", id, reason);
+		rc = CLI_TROUBLE;
+	}
+	json_object_put(v);
+	return rc;
+}
+
+static int cancel(const struct cli *cli, struct client *c, int n,
+		  const char *const *arg)
+{
+	int worst = 0;
+
+	for (int i = 0; i < n; i++) {
+		int rc = cancel_one(cli, c, arg[i]);
+
+		if (rc > worst)
+			worst = rc;
+	}
+	return worst;
+}
+
+const struct command cmd_cancel = {
+    .name = "cancel",
+    .args = "RUN...",
+    .summary = "ask runs to stop",
+    .min = 1,
+    .max = -1,
+    .call = cancel,
+};

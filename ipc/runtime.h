@@ -3,6 +3,10 @@
 #ifndef IPC_RUNTIME_H
 #define IPC_RUNTIME_H
 
-enum runtime { RUNTIME_LUA, RUNTIME_PROGRAM, RUNTIMES };
+enum runtime_kind {
+#define RUNTIME(id, name) RUNTIME_##id,
+#include "ipc/runtime.def"
+	RUNTIMES
+};
 
 #endif

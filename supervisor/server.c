@@ -36,12 +36,12 @@
 #include "supervisor/run/worker/interpreters.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/start/measure.h"
 #include "supervisor/start/worker_groups.h"
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/run/warm/warm.h"
+#include "supervisor/runtime/runtime.h"
 
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
@@ -64,11 +64,26 @@ static void stop(struct context *ctx, int exit_status)
 
 /* ---- reports of the spawner ---- */
 
+/* Are the cages of all loaded templates measured? */
+static bool is_measured(const struct context *ctx)
+{
+	const struct catalogue *c = ctx->catalogue;
+	bool done = true;
+
+	for (size_t i = 0; i < RUNTIMES; i++)
+		if (runtimes[i]->always)
+			done &= runtimes[i]->is_measured(ctx->isolation);
+	for (size_t i = 0; done && i < c->n; i++)
+		done =
+		    runtimes[c->all[i]->runtime]->is_measured(ctx->isolation);
+	return done;
+}
+
 void server_look(struct server *srv)
 {
 	struct context *ctx = &srv->context;
 
-	ctx->measured = measure_is_done(ctx);
+	ctx->measured = is_measured(ctx);
 	if (srv->exit_status != 0 || !ctx->measured)
 		return;
 	if (!srv->told_ready && srv->on_ready != NULL) {
@@ -79,34 +94,28 @@ void server_look(struct server *srv)
 	runs_pump(ctx->runs);
 }
 
-static void on_report(void *arg, enum runtime kind,
+static void on_report(void *arg, enum runtime_kind kind,
 		      const struct zygote_proto_event *report)
 {
 	struct server *srv = arg;
-	int status = 0;
+	int status =
+	    runtimes[kind]->measured(&srv->context, (int)srv->require, report);
 
-	if (kind == RUNTIME_PROGRAM)
-		measure_programs(&srv->context, report, NULL);
-	else
-		status = measure_lua(&srv->context, srv->require, report);
 	if (status != 0)
 		stop(&srv->context, status);
 	warm_renew(srv->context.warm, kind);
 	server_look(srv);
 }
 
-static void on_broken(void *arg, enum runtime kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 {
 	struct server *srv = arg;
+	int status = runtimes[kind]->broken(&srv->context, errmsg);
 
-	if (kind == RUNTIME_PROGRAM) {
-		measure_programs(&srv->context, NULL, errmsg);
+	if (status != 0)
+		stop(&srv->context, status);
+	else
 		server_look(srv);
-		return;
-	}
-	log_tell(LOG_LEVEL_ERROR, "server",
-		 "no worker can be caged here, so nothing is run: %s", errmsg);
-	stop(&srv->context, EX_UNAVAILABLE);
 }
 
 static bool on_other(void *arg, pid_t pid, int status)

@@ -5,19 +5,15 @@
  * "paddock template build". Whoever else starts it is told so, with status 2.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/os/fdpass.h"
 #include "ipc/zygote_proto.h"
 #include "worker/fetch/build.h"
-#include "worker/lua/lua_job.h"
-#include "worker/program/shim.h"
 #include "worker/zygote.h"
 
 #define EXIT_USAGE 2
@@ -39,86 +35,29 @@ static int usage(const char *argument)
 	return EXIT_USAGE;
 }
 
-static const struct zygote_runtime lua = {
-    .kind = RUNTIME_LUA, .prepare = lua_job_prepare, .serve = lua_job_serve};
-static const struct zygote_runtime programs = {.kind = RUNTIME_PROGRAM,
-					       .prepare = shim_prepare,
-					       .serve_program = shim_serve};
+static const struct {
+	const char *name;
+	const struct zygote_runtime *runtime;
+} runtimes[] = {
+#define RUNTIME(id, name) {#name, &zygote_##name},
+#include "ipc/runtime.def"
+};
 
-/*
- * A zygote of programs is told "package=DEVICE:INODE:[DIGEST:]DIR", "unshown="
- * the same of one that is not there, "read=PATH", "weak" when programs may do
- * without a user namespace, and with a digest "copies=BYTES:BYTES", of one and
- * of all.
- */
-static size_t take_id(struct rootfs_path *p, const char *arg)
+/* The runtime NAME; NULL is the first one's. NULL: there is none. */
+static const struct zygote_runtime *find_runtime(const char *name)
 {
-	int n = 0;
-
-	/* NOLINTNEXTLINE(cert-err34-c): the supervisor writes the numbers */
-	return sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p->id.dev, &p->id.ino,
-		      &n) == 2
-		   ? (size_t)n
-		   : 0;
+	for (size_t i = 0; i < RUNTIMES; i++)
+		if (name == NULL || strcmp(name, runtimes[i].name) == 0)
+			return runtimes[i].runtime;
+	return NULL;
 }
 
-static bool take_package(struct rootfs *r, const char *arg, int err)
+/* Have RUNTIME take ARG, and wipe ARG, as the environment is. */
+static bool take_argument(const struct zygote_runtime *runtime, char *arg)
 {
-	struct rootfs_path p = {.err = err};
-	size_t n = take_id(&p, arg);
+	bool good =
+	    runtime->take_argument != NULL && runtime->take_argument(arg);
 
-	if (n == 0)
-		return false;
-	if (zygote_proto_digest_len(arg + n) > 0) {
-		memcpy(p.digest, arg + n, ZYGOTE_PROTO_DIGEST_DIGITS);
-		p.may_be_itself = arg[n + ZYGOTE_PROTO_DIGEST_DIGITS] == '?';
-		n += zygote_proto_digest_len(arg + n);
-	}
-	if (arg[n] != '/')
-		return false;
-	p.path = xstrdup(arg + n);
-	r->packages[r->n_packages++] = p;
-	return true;
-}
-
-/* "artifacts=DEVICE:INODE:DIR", of which runs are shown files. */
-static bool take_artifacts(struct rootfs *r, const char *arg)
-{
-	struct rootfs_path p = {0};
-	size_t n = take_id(&p, arg);
-
-	if (n == 0 || arg[n] != '/')
-		return false;
-	p.path = xstrdup(arg + n);
-	r->artifacts = p;
-	return true;
-}
-
-/* ARG is wiped once it is read, as the environment is. */
-static bool take_argument(struct rootfs *r, char *arg)
-{
-	static const char package[] = "package=", unshown[] = "unshown=";
-	static const char read[] = "read=", copies[] = "copies=";
-	static const char artifacts[] = "artifacts=";
-	bool good = true;
-
-	if (strcmp(arg, "weak") == 0)
-		r->no_userns = true;
-	else if (strncmp(arg, package, strlen(package)) == 0)
-		good = take_package(r, arg + strlen(package), 0);
-	else if (strncmp(arg, unshown, strlen(unshown)) == 0)
-		good = take_package(r, arg + strlen(unshown), -ESTALE);
-	else if (strncmp(arg, artifacts, strlen(artifacts)) == 0)
-		good = take_artifacts(r, arg + strlen(artifacts));
-	else if (strncmp(arg, copies, strlen(copies)) == 0)
-		/* NOLINTNEXTLINE(cert-err34-c): likewise */
-		good = sscanf(arg + strlen(copies), "%" SCNu64 ":%" SCNu64,
-			      &r->copy_bytes, &r->copies_bytes) == 2;
-	else if (strncmp(arg, read, strlen(read)) == 0 &&
-		 r->n_reads < ROOTFS_READS_MAX)
-		r->reads[r->n_reads++].path = xstrdup(arg + strlen(read));
-	else
-		good = false;
 	if (good)
 		memset(arg, 0, strlen(arg));
 	return good;
@@ -143,8 +82,8 @@ static unsigned int take_ids(int *argc, char ***argv)
 int main(int argc, char **argv)
 {
 	unsigned int ids = take_ids(&argc, &argv);
-	bool program = argc > 1 && strcmp(argv[1], "program") == 0;
-	struct rootfs rootfs = {0};
+	const struct zygote_runtime *runtime =
+	    find_runtime(argc > 1 ? argv[1] : NULL);
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("paddock-worker " PADDOCK_VERSION);
@@ -152,7 +91,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[1], "build") == 0)
 		return build_run(argc - 2, argv + 2);
-	if (argc > 1 && !program)
+	if (runtime == NULL)
 		return usage(argv[1]);
 	if (!fdpass_is_control(ZYGOTE_PROTO_CONTROL_FD)) {
 		fprintf(
@@ -162,12 +101,10 @@ int main(int argc, char **argv)
 		    ZYGOTE_PROTO_CONTROL_FD);
 		return EXIT_USAGE;
 	}
-	rootfs.packages = xcalloc((size_t)argc, sizeof(*rootfs.packages));
-	rootfs.reads = xcalloc((size_t)argc, sizeof(*rootfs.reads));
 	for (int i = 2; i < argc; i++)
-		if (!take_argument(&rootfs, argv[i]))
+		if (!take_argument(runtime, argv[i]))
 			return usage(argv[i]);
 	wipe_environment();
 	/* no stdio to flush, nothing to finalize */
-	_exit(zygote_run(program ? &programs : &lua, ids, &rootfs));
+	_exit(zygote_run(runtime, ids));
 }

@@ -27,21 +27,18 @@
 #include "worker/held_mounts.h"
 #include "worker/memory.h"
 #include "worker/selftest.h"
-#include "worker/selftest_program.h"
 #include "worker/signals.h"
 
 static const struct zygote_runtime *runtime;
-static struct rootfs rootfs;  /* of programs */
-static unsigned int host_ids; /* as struct sandbox has them */
 
-static void send_event(const struct zygote_proto_event *event)
+void zygote_tell(const struct zygote_proto_event *event)
 {
 	/* When the supervisor is gone, the next read says so. */
 	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event),
 		    MSG_NOSIGNAL);
 }
 
-static int broken(const char *what, int rc, const char *detail)
+int zygote_broken(const char *what, int rc, const char *detail)
 {
 	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_BROKEN,
 					   .err = -rc};
@@ -50,7 +47,7 @@ static int broken(const char *what, int rc, const char *detail)
 		 rc != 0 ? errname(-rc) : "does not hold",
 		 detail[0] != '\0' ? " (" : "", detail,
 		 detail[0] != '\0' ? ")" : "");
-	send_event(&event);
+	zygote_tell(&event);
 	return ZYGOTE_EXIT_UNAVAILABLE;
 }
 
@@ -94,118 +91,32 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 			 "locks: refused to programs (a read-only "
 			 "overlayfs of /usr, without mounts in it, would "
 			 "give them inodes of their own)");
-	send_event(&event);
+	zygote_tell(&event);
 	return 0;
 }
 
-/* Why P is not shown to programs, as a clause about it. */
-static void explain(const struct rootfs_path *p, char *text, size_t size)
-{
-	if (p->errmsg != NULL)
-		snprintf(text, size, "%.100s: %s", p->path, p->errmsg);
-	else if (p->err == -ELOOP)
-		snprintf(
-		    text, size,
-		    "%.400s leads through a symbolic link%s%.*s, and links "
-		    "are not followed",
-		    p->path, p->link > 0 ? ", " : "",
-		    p->link < 400 ? (int)p->link : 0, p->path);
-	else if (p->err == -ESTALE)
-		snprintf(text, size,
-			 "%s was another folder when programs were prepared "
-			 "than when it was loaded",
-			 p->path);
-	else if (p->err == -EMEDIUMTYPE)
-		snprintf(text, size, "%s is neither a file nor a folder",
-			 p->path);
-	else
-		snprintf(text, size, "%s: %s", p->path, strerror(-p->err));
-}
-
-enum { OF_PACKAGES, OF_READS, OF_ARTIFACTS };
-
-static void report_mount_failure(const struct rootfs_path *list, size_t n,
-				 int of)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct zygote_proto_event event = {
-		    .type = ZYGOTE_PROTO_MOUNT_FAILED,
-		    .seq = (uint32_t)i,
-		    .pid = of,
-		    .err = -list[i].err,
-		    .used = list[i].used,
-		    .used_by_all = list[i].used_by_all};
-
-		if (list[i].err == 0)
-			continue;
-		explain(&list[i], event.text, sizeof(event.text));
-		send_event(&event);
-	}
-}
-
-/* Lua's: an empty root, and a filter for the zygote, too. 0, or exit status. */
-static int build_lua(struct sandbox *sb, struct selftest *found)
+/* An empty root, and a filter for the zygote, too. 0, or exit status. */
+static int build_empty(struct sandbox *sb, unsigned int host_ids,
+		       struct selftest *found)
 {
 	pid_t supervisor = getppid();
-	int rc;
-
-	rc = runtime->prepare();
+	int rc = sandbox_build(sb, ZYGOTE_PROTO_SLOTS, host_ids);
 	if (rc != 0)
-		return broken("job", rc, "the runtime could not be prepared");
-	rc = sandbox_build(sb, ZYGOTE_PROTO_SLOTS, host_ids);
-	if (rc != 0)
-		return broken("seccomp", rc,
-			      sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
+		return zygote_broken("seccomp", rc,
+				     sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
 	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
-		return broken("pdeathsig", rc, "");
+		return zygote_broken("pdeathsig", rc, "");
 	rc = selftest_run(sb, supervisor, memory_share_text, found);
 	if (rc != 0)
-		return broken("self-test", rc, found->text);
+		return zygote_broken("self-test", rc, found->text);
 	if ((found->held & SANDBOX_BIT(SANDBOX_SECCOMP)) == 0)
-		return broken("seccomp", found->err, found->text);
+		return zygote_broken("seccomp", found->err, found->text);
 	rc = sandbox_settle(sb);
-	return rc == 0 ? 0
-		       : broken("seccomp", rc,
-				sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
-}
-
-/*
- * Programs': the host's root, read-only. The zygote keeps the right to mount,
- * and has no filter of its own, because every worker would inherit it.
- */
-static int build_program(struct sandbox *sb, struct selftest *found)
-{
-	enum sandbox_layer failed;
-	const char *at;
-	int rc = runtime->prepare();
-
-	if (rc != 0)
-		return broken("shim", rc, "the runtime could not be prepared");
-	rc = sandbox_build_program(sb, ZYGOTE_PROTO_SLOTS, host_ids, &rootfs,
-				   &failed, &at);
-	if (rc == -ENOSYS && failed == SANDBOX_ROOT)
-		return broken(sandbox_layer_name(failed), rc,
-			      "the host's files cannot be shown without "
-			      "open_tree, move_mount and mount_setattr, which "
-			      "needs Linux 5.12");
-	if (rc != 0)
-		return broken(sandbox_layer_name(failed), rc,
-			      failed == SANDBOX_ROOT && at != NULL
-				  ? at
-				  : sandbox_layer_remedy(failed, rc));
-	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
-	if (rc != 0)
-		return broken("pdeathsig", rc, "");
-	report_mount_failure(rootfs.packages, rootfs.n_packages, OF_PACKAGES);
-	report_mount_failure(rootfs.reads, rootfs.n_reads, OF_READS);
-	report_mount_failure(&rootfs.artifacts, 1, OF_ARTIFACTS);
-	rc = selftest_program(sb, &rootfs, found);
-	if (rc != 0)
-		return broken("self-test", rc, found->text);
-	if (found->text[0] != '\0')
-		return broken("self-test", 0, found->text);
-	return 0;
+	return rc == 0
+		   ? 0
+		   : zygote_broken("seccomp", rc,
+				   sandbox_layer_remedy(SANDBOX_SECCOMP, rc));
 }
 
 /*
@@ -233,7 +144,7 @@ static int next_order(struct zygote_proto_spawn *s, int *fd)
 	return 1;
 }
 
-static void serve_lua(const struct sandbox *sb, const struct sandbox_worker *w)
+static void serve_run(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	signals_set_cpu_ms(w->cpu_ms);
 	if (sandbox_seal(sb) != 0)
@@ -241,62 +152,20 @@ static void serve_lua(const struct sandbox *sb, const struct sandbox_worker *w)
 	runtime->serve();
 }
 
-static pid_t spawn_lua(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct zygote_proto_spawn *s)
-{
-	(void)s;
-	return clone_worker(sb, w, CLONE_OF_SUPERVISOR, serve_lua);
-}
-
-static pid_t spawn_program(const struct sandbox *sb,
-			   const struct sandbox_worker *w,
-			   const struct zygote_proto_spawn *s)
-{
-	const struct zygote_proto_request *request = &s->request;
-	struct sandbox_program p = {.w = *w,
-				    .package = request->package,
-				    .reads = request->reads,
-				    .limits = request->limits,
-				    .grouped = request->grouped != 0,
-				    .locks = request->locks != 0,
-				    .in = request->in != 0,
-				    .files = s->files,
-				    .n_files = request->n_files};
-
-	pid_t pid;
-
-	if (request->package >= rootfs.n_packages ||
-	    request->limits.processes == 0)
-		return -EINVAL;
-	if (rootfs.packages[request->package].err != 0)
-		return rootfs.packages[request->package].err;
-	if (request->hold != 0)
-		p.hold_fd = held_mounts_open(request->slot, request->seq);
-	pid =
-	    clone_program(sb, &p, CLONE_OF_SUPERVISOR, runtime->serve_program);
-	if (p.hold_fd > 0)
-		close(p.hold_fd);
-	return pid;
-}
-
-static const struct {
-	int (*build)(struct sandbox *sb, struct selftest *found);
-	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct zygote_proto_spawn *s);
-} kinds[] = {
-    [RUNTIME_LUA] = {build_lua, spawn_lua},
-    [RUNTIME_PROGRAM] = {build_program, spawn_program},
-};
-
 /* Build the sandbox, measure it, and report. 0, or exit status. */
-static int prepare(struct sandbox *sb)
+static int prepare(struct sandbox *sb, unsigned int host_ids)
 {
 	struct selftest found;
 	int rc = detach();
 
 	if (rc != 0)
-		return broken("closed", rc, "");
-	rc = kinds[runtime->kind].build(sb, &found);
+		return zygote_broken("closed", rc, "");
+	rc = runtime->prepare();
+	if (rc != 0)
+		return zygote_broken(runtime->spawn != NULL ? "shim" : "job",
+				     rc, "the runtime could not be prepared");
+	rc = runtime->build != NULL ? runtime->build(sb, host_ids, &found)
+				    : build_empty(sb, host_ids, &found);
 	return rc != 0 ? rc : report(sb, &found);
 }
 
@@ -313,7 +182,9 @@ static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
 	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;
-	return kinds[runtime->kind].spawn(sb, &w, s);
+	return runtime->spawn != NULL
+		   ? runtime->spawn(sb, &w, s)
+		   : clone_worker(sb, &w, CLONE_OF_SUPERVISOR, serve_run);
 }
 
 static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
@@ -321,10 +192,10 @@ static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 {
 	pid_t pid = spawn(sb, s, fd);
 
-	send_event(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
-						.seq = s->request.seq,
-						.pid = pid > 0 ? pid : -1,
-						.err = pid > 0 ? 0 : -pid});
+	zygote_tell(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
+						 .seq = s->request.seq,
+						 .pid = pid > 0 ? pid : -1,
+						 .err = pid > 0 ? 0 : -pid});
 }
 
 /* Until the supervisor is gone. What is written for each lies below ORDER's files. */
@@ -348,16 +219,13 @@ static void serve(void *room, void *arg)
 	}
 }
 
-int zygote_run(const struct zygote_runtime *what, unsigned int ids,
-	       const struct rootfs *t)
+int zygote_run(const struct zygote_runtime *what, unsigned int host_ids)
 {
 	struct sandbox sb;
 	int rc;
 
 	runtime = what;
-	rootfs = *t;
-	host_ids = ids;
-	rc = prepare(&sb);
+	rc = prepare(&sb, host_ids);
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();

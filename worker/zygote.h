@@ -4,25 +4,54 @@
 #define WORKER_ZYGOTE_H
 
 #include "ipc/runtime.h"
-#include "sandbox/rootfs/rootfs.h"
+#include "ipc/zygote_proto.h"
+#include "sandbox/sandbox.h"
 #include "worker/clone.h"
+#include "worker/selftest.h"
 
 #define ZYGOTE_EXIT_UNAVAILABLE 69 /* the sandbox cannot be built */
 
-/* What a zygote's workers run; of the last two it has the one of its kind. */
+/* A runtime's part of a zygote, and of the workers. */
 struct zygote_runtime {
-	enum runtime kind;
 	int (*prepare)(void); /* in the zygote, before its sandbox; 0, -errno */
-	void (*serve)(void);  /* in a Lua worker, whose filter is in force */
-	clone_program_life *serve_program; /* in a shim, which loads its own */
+	/* In a worker with an empty root, whose filter is in force; it exits. */
+	void (*serve)(void);
+	/*
+	 * For another cage than serve() has; NULL: none. Take an argument of the
+	 * zygote's (false: not known); build the sandbox and test it (0, or the
+	 * exit status, after zygote_broken()); clone a worker (its pid, -errno).
+	 */
+	bool (*take_argument)(const char *arg);
+	int (*build)(struct sandbox *sb, unsigned int host_ids,
+		     struct selftest *found);
+	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
+		       const struct zygote_proto_spawn *s);
 };
+
+#define RUNTIME(id, name) extern const struct zygote_runtime zygote_##name;
+#include "ipc/runtime.def"
 
 /*
  * Build the sandbox, test it, report, and clone workers for RUNTIME as the
- * supervisor requests until it is gone. ROOTFS is what programs see; its
- * strings are lent. The exit status.
+ * supervisor requests until it is gone. The exit status.
  */
-int zygote_run(const struct zygote_runtime *runtime, unsigned int host_ids,
-	       const struct rootfs *rootfs);
+int zygote_run(const struct zygote_runtime *runtime, unsigned int host_ids);
+
+/* Tell the supervisor EVENT. */
+void zygote_tell(const struct zygote_proto_event *event);
+/* Tell that WHAT failed with RC (0: does not hold). Returns the exit status. */
+int zygote_broken(const char *what, int rc, const char *detail);
+
+/*
+ * As take_argument(), build() and spawn() above, for workers that see parts of
+ * the host; LIFE is the worker's. In zygote_program.c.
+ */
+bool zygote_program_argument(const char *arg);
+int zygote_program_build(struct sandbox *sb, unsigned int host_ids,
+			 struct selftest *found);
+pid_t zygote_program_spawn(const struct sandbox *sb,
+			   const struct sandbox_worker *w,
+			   const struct zygote_proto_spawn *s,
+			   clone_program_life *life);
 
 #endif

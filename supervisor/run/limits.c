@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
+#include "supervisor/runtime/runtime.h"
 
 #define NONE SIZE_MAX /* no requestor has such a key */
 
@@ -194,7 +195,8 @@ struct json_object *limits_preview(const struct template *t,
 		int64_t limit = effective(&by, &setters, b, 0);
 		char *set, *who;
 
-		if (limit_info[b].of_programs && t->runtime != RUNTIME_PROGRAM)
+		if (limit_info[b].of_programs &&
+		    !runtimes[t->runtime]->has_shim)
 			continue;
 		set = set_by(by, b, q);
 		who = who_can_raise(by, b, q, t->id);

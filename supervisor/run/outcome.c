@@ -23,6 +23,7 @@
 #include "proto/schema/schema.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/run/lost_artifacts.h"
+#include "supervisor/runtime/runtime.h"
 
 #define BLOCK_BYTES 512 /* getrusage(2): as the file system counts I/O */
 
@@ -213,9 +214,10 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
  */
 static bool is_nothing(const struct run *r, const struct schema_error *err)
 {
-	return r->template->runtime == RUNTIME_PROGRAM && !r->output.is_reply &&
-	       r->output.value == NULL && r->output.text == NULL &&
-	       err->pointer[0] == '\0' && strcmp(err->keyword, "type") == 0;
+	return runtimes[r->template->runtime]->has_shim &&
+	       !r->output.is_reply && r->output.value == NULL &&
+	       r->output.text == NULL && err->pointer[0] == '\0' &&
+	       strcmp(err->keyword, "type") == 0;
 }
 
 static bool output_invalid(struct run *r, const struct schema_error *err)
@@ -342,7 +344,7 @@ struct run_use outcome_used(const struct run *r, const struct exit_facts *e)
 
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 {
-	if (r->template->runtime != RUNTIME_PROGRAM)
+	if (!runtimes[r->template->runtime]->has_shim)
 		run_set_error(r, "PROTOCOL_VIOLATION",
 			      detail("offence", offence),
 			      "the worker broke its protocol: %s", offence);

@@ -19,6 +19,7 @@
 #include "supervisor/run/limits.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/lost_artifacts.h"
+#include "supervisor/runtime/runtime.h"
 
 #define VIEW_BYTES 1024 /* enough for most views */
 
@@ -145,7 +146,7 @@ static struct json_object *isolation_view(const struct run *r,
 {
 	struct json_object *v = json_object_get(iso->view);
 
-	if (r->template->runtime != RUNTIME_PROGRAM || iso->weak[0] == '\0')
+	if (!runtimes[r->template->runtime]->sees_host || iso->weak[0] == '\0')
 		return v;
 	json_object_put(v);
 	v = NULL;

@@ -28,6 +28,7 @@
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup_private.h"
 #include "base/id.h"
+#include "supervisor/runtime/runtime.h"
 
 #define SERVER_PREFIX "paddock-inst_" /* and a suffix: a server's folder */
 #define SELF "supervisor"	      /* in a folder that was given to us */
@@ -41,10 +42,10 @@
 
 struct cgroups cgroups;
 
-static const char *const leaves[CGROUP_LEAVES] = {[CGROUP_LUA] = "lua",
-						  [CGROUP_PROGRAMS] =
-						      "programs",
-						  [CGROUP_BROWSER] = "browser"};
+static const char *leaf_name(size_t leaf)
+{
+	return leaf < RUNTIMES ? runtimes[leaf]->group : "browser";
+}
 
 enum cgroup_version cgroup_version(void)
 {
@@ -102,7 +103,7 @@ static int each_group(const char *dir, bool (*match)(const char *name),
 static bool is_leaf(const char *name)
 {
 	for (size_t i = 0; i < CGROUP_LEAVES; i++)
-		if (strcmp(name, leaves[i]) == 0)
+		if (strcmp(name, leaf_name(i)) == 0)
 			return true;
 	return strncmp(name, "run-", 4) == 0;
 }
@@ -226,8 +227,8 @@ static int make_leaves(enum cgroup_tree t)
 
 	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++) {
 		rc = cgroups.procs[i][t] =
-		    cgroup_make(cgroups.base[t], leaves[i]);
-		weigh(t, leaves[i], LEAF_SHARES);
+		    cgroup_make(cgroups.base[t], leaf_name(i));
+		weigh(t, leaf_name(i), LEAF_SHARES);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -423,11 +424,11 @@ void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
 {
 	int rc = cgroups.version == CGROUP_NONE
 		     ? 0
-		     : cgroup_bound(leaves[leaf], limits);
+		     : cgroup_bound(leaf_name(leaf), limits);
 
 	if (rc < 0)
 		log_warn("server", "cgroup=%s limited=no err=\"%s\"",
-			 leaves[leaf], strerror(-rc));
+			 leaf_name(leaf), strerror(-rc));
 }
 
 void cgroup_hand_over(void)
@@ -435,7 +436,7 @@ void cgroup_hand_over(void)
 	for (int t = 0; t < CGROUP_TREES; t++)
 		for (int i = 0; cgroups.base[t] != NULL && i < CGROUP_LEAVES;
 		     i++)
-			cgroup_give(cgroups.base[t], leaves[i]);
+			cgroup_give(cgroups.base[t], leaf_name(i));
 }
 
 struct search {
@@ -467,11 +468,11 @@ int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
 		return 0;
 	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
 		if (cgroups.base[t] != NULL &&
-		    !is_member(cgroups.base[t], leaves[leaf], pid))
+		    !is_member(cgroups.base[t], leaf_name(leaf), pid))
 			rc = cgroup_move(cgroups.procs[leaf][t], pid);
 	if (rc < 0)
 		log_warn("server", "cgroup=%s pid=%d moved=no err=\"%s\"",
-			 leaves[leaf], (int)pid, strerror(-rc));
+			 leaf_name(leaf), (int)pid, strerror(-rc));
 	return rc;
 }
 
@@ -482,13 +483,13 @@ static void enter_v1(enum cgroup_leaf leaf)
 		return;
 	for (int t = 0; t < CGROUP_TREES; t++)
 		if (t != CGROUP_UNIFIED)
-			(void)cgroup_put(cgroups.base[t], leaves[leaf], "tasks",
-					 "0");
+			(void)cgroup_put(cgroups.base[t], leaf_name(leaf),
+					 "tasks", "0");
 }
 
 pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 {
-	int fd = cgroup_open(cgroups.base[CGROUP_UNIFIED], leaves[leaf], ".",
+	int fd = cgroup_open(cgroups.base[CGROUP_UNIFIED], leaf_name(leaf), ".",
 			     O_PATH | O_DIRECTORY);
 	long pid = -1;
 
@@ -522,9 +523,9 @@ bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)
 	if (cgroups.version == CGROUP_NONE || pid <= 0)
 		return false;
 	/* the kernel's "none" is just below 2^63, or "max" */
-	return is_member(memory, leaves[leaf], pid) &&
-	       is_member(pids, leaves[leaf], pid) &&
-	       cgroup_number(pids, leaves[leaf], "pids.max", NULL) > 0 &&
-	       (uint64_t)cgroup_number(memory, leaves[leaf], bound, NULL) <
+	return is_member(memory, leaf_name(leaf), pid) &&
+	       is_member(pids, leaf_name(leaf), pid) &&
+	       cgroup_number(pids, leaf_name(leaf), "pids.max", NULL) > 0 &&
+	       (uint64_t)cgroup_number(memory, leaf_name(leaf), bound, NULL) <
 		   (uint64_t)INT64_MAX / 2;
 }

@@ -31,12 +31,8 @@
 #include "supervisor/spawn/cgroup_find.h"
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
-enum cgroup_leaf {
-	CGROUP_LUA = RUNTIME_LUA, /* the two zygotes with their workers */
-	CGROUP_PROGRAMS = RUNTIME_PROGRAM,
-	CGROUP_BROWSER,
-	CGROUP_LEAVES
-};
+/* The first groups are the zygotes' with their workers, by enum runtime_kind. */
+enum cgroup_leaf { CGROUP_BROWSER = RUNTIMES, CGROUP_LEAVES };
 
 struct cgroup_limits { /* of all processes of a group together */
 	uint64_t memory_bytes;

@@ -30,6 +30,7 @@
 #include "base/os/no_core.h"
 #include "supervisor/spawn/privs.h"
 #include "supervisor/spawn/ids/uid_range.h"
+#include "supervisor/runtime/runtime.h"
 
 #define ARGS_MAX 2048
 #define REQUEST_FD 3	/* privsep's only descriptor */
@@ -134,9 +135,10 @@ static int take_log(int fd)
 /* A zygote's ARGV tells its kind, as worker/main.c reads it. */
 static enum cgroup_leaf leaf_of(char *const argv[])
 {
-	return argv[1] != NULL && strcmp(argv[1], "program") == 0
-		   ? CGROUP_PROGRAMS
-		   : CGROUP_LUA;
+	enum runtime_kind kind = 0;
+
+	(void)runtime_find(argv[1], &kind);
+	return (enum cgroup_leaf)kind;
 }
 
 /* A child of the server's, not of ours, which sees its end. */

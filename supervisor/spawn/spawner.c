@@ -24,6 +24,7 @@
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/spawner_private.h"
+#include "supervisor/runtime/runtime.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 /* gcc 12's analyzer loses uthash's tables in spawner_stop()'s loops */
@@ -242,7 +243,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 					  .cpu_ms = job->cpu_ms,
 					  .memory_bytes = job->memory_bytes};
 
-	if (job->kind == RUNTIME_PROGRAM)
+	if (runtimes[job->kind]->sees_host)
 		rc = spawner_rootfs_request(c, job, request);
 	if (rc < 0)
 		return rc;
@@ -289,7 +290,7 @@ int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child)
 	return 0;
 }
 
-pid_t spawner_zygote_pid(const struct spawner *c, enum runtime kind)
+pid_t spawner_zygote_pid(const struct spawner *c, enum runtime_kind kind)
 {
 	const struct zygote *z = c->pool[kind].current;
 
@@ -313,7 +314,7 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 			      const struct spawner_ops *ops, void *arg)
 {
 	struct spawner *c = xcalloc(1, sizeof(*c));
-	int rc;
+	int rc = 0;
 
 	c->base = base;
 	c->path = xstrdup(path);
@@ -324,13 +325,16 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 		c->pool[i].restart =
 		    evtimer_new(base, zygote_restart, &c->pool[i]);
 	}
-	c->pool[RUNTIME_LUA].wanted = true;
 	LIST_INIT(&c->zygotes);
 	SLIST_INIT(&c->early_exit);
 	/* what a killed zygote was busy with must not outlive us either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	want_files();
-	rc = zygote_start(c, RUNTIME_LUA);
+	for (int i = 0; rc == 0 && i < RUNTIMES; i++) {
+		c->pool[i].wanted = runtimes[i]->always;
+		if (c->pool[i].wanted)
+			rc = zygote_start(c, (enum runtime_kind)i);
+	}
 	if (rc < 0) {
 		spawner_stop(c);
 		spawner_free(c);

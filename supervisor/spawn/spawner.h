@@ -29,10 +29,11 @@ struct spawner;
 /* There is one zygote of each runtime, at most. */
 struct spawner_ops {
 	/* The first zygote, or a later one, measured its cage. REPORT is lent. */
-	void (*on_report)(void *arg, enum runtime kind,
+	void (*on_report)(void *arg, enum runtime_kind kind,
 			  const struct zygote_proto_event *report);
 	/* No cage can be built here, or no zygote comes to life: ERRMSG says it. */
-	void (*on_broken)(void *arg, enum runtime kind, const char *errmsg);
+	void (*on_broken)(void *arg, enum runtime_kind kind,
+			  const char *errmsg);
 	/* A child has ended: was it another's, who knows of it now? */
 	bool (*on_other)(void *arg, pid_t pid, int status);
 };
@@ -53,7 +54,7 @@ struct spawner_package {
  * is tried again every few seconds. NULL: none is missing, or not for a minute yet.
  * Lent until the spawner is told more.
  */
-const char *spawner_trouble(const struct spawner *c, enum runtime kind);
+const char *spawner_trouble(const struct spawner *c, enum runtime_kind kind);
 
 /* What of the host programs may see, beside what all of them do. */
 struct spawner_rootfs {
@@ -71,7 +72,7 @@ struct spawner_rootfs {
 
 /* What a worker is for. All is lent. */
 struct spawner_job {
-	enum runtime kind;
+	enum runtime_kind kind;
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
 	/* a program's */
@@ -109,7 +110,10 @@ struct spawner_child {
 	UT_hash_handle hh;		 /* in spawner.by_pid while alive */
 };
 
-/* Start Lua's zygote from the program at PATH (copied). NULL and errno. */
+/*
+ * Start the zygotes that are always there from the program at PATH (copied).
+ * NULL and errno.
+ */
 struct spawner *spawner_start(struct event_base *base, const char *path,
 			      const struct spawner_ops *ops, void *arg);
 
@@ -127,13 +131,14 @@ void spawner_free(struct spawner *c);
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 
 /*
- * Programs can be given files of the folder PATH (copied, absolute, no link in
+ * Runs of KIND can be given files of the folder PATH (copied, absolute, no link in
  * it), which is ID, from the next zygote on, which is started when there is none
  * that has it. 0: they can be now; -EAGAIN: soon; else -errno: that zygote could not
  * show it, and ERRMSG (lent, until the spawner is told more) says why.
  */
-int spawner_show_artifacts(struct spawner *c, const char *path,
-			   const struct file_id *id, const char **errmsg);
+int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
+			   const char *path, const struct file_id *id,
+			   const char **errmsg);
 
 /* Why programs see none of a package, or of what it may read. */
 struct spawner_lack {
@@ -149,7 +154,7 @@ struct spawner_lack {
 };
 
 /*
- * Does a program lack JOB's package or reads, of those that are in the tree?
+ * Does JOB's worker, which sees the host, lack the package or reads of the tree?
  * Then *LACK says why, and programs are prepared anew, for later runs. What is
  * not there at all is no reason.
  */
@@ -175,9 +180,9 @@ void spawner_reap(struct spawner *c);
 int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
-void spawner_renew(struct spawner *c, enum runtime kind);
+void spawner_renew(struct spawner *c, enum runtime_kind kind);
 
 pid_t spawner_zygote_pid(const struct spawner *c,
-			 enum runtime kind); /* 0: none */
+			 enum runtime_kind kind); /* 0: none */
 
 #endif

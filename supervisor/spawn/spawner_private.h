@@ -29,7 +29,7 @@ struct mount_failure {
 
 struct zygote {
 	struct spawner *spawner;
-	enum runtime kind;
+	enum runtime_kind kind;
 	pid_t pid;
 	int control;
 	bool ready;   /* its cage was measured */
@@ -87,9 +87,9 @@ struct spawner {
 };
 
 /* Start one; it serves once it has reported. 0 or -errno. */
-int zygote_start(struct spawner *c, enum runtime kind);
+int zygote_start(struct spawner *c, enum runtime_kind kind);
 /* Those of KIND take no more requests, and are not replaced. */
-void zygote_retire(struct spawner *c, enum runtime kind);
+void zygote_retire(struct spawner *c, enum runtime_kind kind);
 struct zygote *zygote_of_pid(struct spawner *c, pid_t pid); /* or NULL */
 /* Z is reaped: read its last words, free it, replace it. */
 void zygote_gone(struct zygote *z, int status);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/runtime/runtime.h"
 #include "supervisor/spawn/spawner_private.h"
 
 #define RENEW_EVERY_MS 2000 /* at most, for what was not there to be shown */
@@ -51,16 +52,20 @@ static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
-	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
-
-	zygote_retire(c, RUNTIME_PROGRAM);
 	copy_tree(c, rootfs);
-	p->wanted = rootfs->n_packages > 0;
-	p->restart_ms = 0;
-	p->failed_starts = 0;
-	p->measured = false;
-	if (p->wanted)
-		event_add(p->restart, CLOCK_TIMEVAL(0));
+	for (int kind = 0; kind < RUNTIMES; kind++) {
+		struct zygote_pool *p = &c->pool[kind];
+
+		if (!runtimes[kind]->sees_host)
+			continue;
+		zygote_retire(c, (enum runtime_kind)kind);
+		p->wanted = rootfs->n_packages > 0;
+		p->restart_ms = 0;
+		p->failed_starts = 0;
+		p->measured = false;
+		if (p->wanted)
+			event_add(p->restart, CLOCK_TIMEVAL(0));
+	}
 }
 
 /* ---- what a zygote could not show ---- */
@@ -148,10 +153,10 @@ static void describe(const struct spawner_rootfs *t,
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 		   struct spawner_lack *lack)
 {
-	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
+	struct zygote_pool *p = &c->pool[job->kind];
 	const struct mount_failure *u;
 
-	if (job->kind != RUNTIME_PROGRAM || p->current == NULL)
+	if (p->current == NULL)
 		return false;
 	SLIST_FOREACH(u, &p->current->mount_failure, link)
 		if (concerns(c, job, u))
@@ -161,7 +166,7 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 	describe(&c->rootfs, u, lack);
 	if (clock_mono_ms() - p->renewed_ms >= RENEW_EVERY_MS) {
 		p->renewed_ms = clock_mono_ms();
-		spawner_renew(c, RUNTIME_PROGRAM);
+		spawner_renew(c, job->kind);
 	}
 	return true;
 }
@@ -183,17 +188,18 @@ static bool tell_artifacts(struct spawner *c, const char *path,
 	return true;
 }
 
-int spawner_show_artifacts(struct spawner *c, const char *path,
-			   const struct file_id *id, const char **errmsg)
+int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
+			   const char *path, const struct file_id *id,
+			   const char **errmsg)
 {
-	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
+	struct zygote_pool *p = &c->pool[kind];
 	const struct mount_failure *u;
 	bool renew = tell_artifacts(c, path, id);
 
 	if (p->current == NULL)
 		return -EAGAIN; /* the one that is to come has it */
 	if (renew || !file_id_same(&p->current->artifacts, id)) {
-		spawner_renew(c, RUNTIME_PROGRAM);
+		spawner_renew(c, kind);
 		return -EAGAIN;
 	}
 	SLIST_FOREACH(u, &p->current->mount_failure, link)

@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawn_exec.h"
+#include "supervisor/runtime/runtime.h"
 
 #define EVENTS_PER_WAKE 64
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
@@ -50,13 +51,13 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	kill(z->pid, SIGKILL);
 }
 
-static enum runtime kind_of(const struct zygote_pool *p)
+static enum runtime_kind kind_of(const struct zygote_pool *p)
 {
-	return (enum runtime)(p - p->spawner->pool);
+	return (enum runtime_kind)(p - p->spawner->pool);
 }
 
 /* What the zygote is told; each string and the array are the caller's. */
-static char **make_argv(const struct spawner *c, enum runtime kind)
+static char **make_argv(const struct spawner *c, enum runtime_kind kind)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
 	char **argv = xcalloc(t->n_packages + t->n_reads + 6, sizeof(char *));
@@ -64,9 +65,10 @@ static char **make_argv(const struct spawner *c, enum runtime kind)
 	size_t n = 0;
 
 	argv[n++] = xstrdup("paddock-worker");
-	if (kind != RUNTIME_PROGRAM)
+	if (kind != 0)
+		argv[n++] = xstrdup(runtime_names[kind]);
+	if (!runtimes[kind]->sees_host)
 		return argv;
-	argv[n++] = xstrdup("program");
 	if (t->weak)
 		argv[n++] = xstrdup("weak");
 	for (size_t i = 0; i < t->n_packages; i++) {
@@ -91,7 +93,7 @@ static char **make_argv(const struct spawner *c, enum runtime kind)
 	return argv;
 }
 
-static int launch(const struct spawner *c, enum runtime kind, int control,
+static int launch(const struct spawner *c, enum runtime_kind kind, int control,
 		  pid_t *pid)
 {
 	char **argv = make_argv(c, kind);
@@ -103,7 +105,7 @@ static int launch(const struct spawner *c, enum runtime kind, int control,
 	return rc;
 }
 
-int zygote_start(struct spawner *c, enum runtime kind)
+int zygote_start(struct spawner *c, enum runtime_kind kind)
 {
 	struct zygote *z = xcalloc(1, sizeof(*z));
 	int ends[2] = {-1, -1};
@@ -132,7 +134,7 @@ int zygote_start(struct spawner *c, enum runtime kind)
 	evutil_make_socket_nonblocking(ends[0]);
 	z->spawner = c;
 	z->kind = kind;
-	if (kind == RUNTIME_PROGRAM)
+	if (runtimes[kind]->sees_host)
 		z->artifacts = c->rootfs.artifacts_id;
 	z->control = ends[0];
 	z->readable =
@@ -194,11 +196,11 @@ static void start_failed(struct zygote_pool *p, const char *errmsg)
 	else
 		c->ops.on_broken(c->arg, kind_of(p), p->why);
 	if (p->measured && p->failed_starts == FAILED_LATER_MAX &&
-	    kind_of(p) == RUNTIME_PROGRAM)
-		c->ops.on_broken(c->arg, RUNTIME_PROGRAM, p->why);
+	    !runtimes[kind_of(p)]->always)
+		c->ops.on_broken(c->arg, kind_of(p), p->why);
 }
 
-const char *spawner_trouble(const struct spawner *c, enum runtime kind)
+const char *spawner_trouble(const struct spawner *c, enum runtime_kind kind)
 {
 	const struct zygote_pool *p = &c->pool[kind];
 
@@ -207,7 +209,7 @@ const char *spawner_trouble(const struct spawner *c, enum runtime kind)
 		   : NULL;
 }
 
-static bool is_on_its_way(const struct spawner *c, enum runtime kind)
+static bool is_on_its_way(const struct spawner *c, enum runtime_kind kind)
 {
 	const struct zygote *z;
 
@@ -220,7 +222,7 @@ static bool is_on_its_way(const struct spawner *c, enum runtime kind)
 void zygote_restart(evutil_socket_t fd, short what, void *arg)
 {
 	struct zygote_pool *p = arg;
-	enum runtime kind = kind_of(p);
+	enum runtime_kind kind = kind_of(p);
 	int rc = 0;
 
 	(void)fd, (void)what;
@@ -236,7 +238,7 @@ static void retire(struct zygote *z)
 	shutdown(z->control, SHUT_WR);
 }
 
-void zygote_retire(struct spawner *c, enum runtime kind)
+void zygote_retire(struct spawner *c, enum runtime_kind kind)
 {
 	struct zygote *z;
 
@@ -293,7 +295,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 	/* not before, so that no greeting waits for it; what holds is measured */
 	(void)cgroup_place((enum cgroup_leaf)z->kind, z->pid);
 	p->measured = true;
-	if (z->kind == RUNTIME_PROGRAM)
+	if (runtimes[z->kind]->sees_host)
 		c->shares_uid = event->uid_base < 0;
 	p->current = z;
 	p->restart_ms = 0;
@@ -357,7 +359,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 	spawner_settle(z->spawner);
 }
 
-void spawner_renew(struct spawner *c, enum runtime kind)
+void spawner_renew(struct spawner *c, enum runtime_kind kind)
 {
 	const struct zygote_pool *p = &c->pool[kind];
 	int rc;

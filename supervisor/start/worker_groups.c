@@ -9,6 +9,7 @@
 #include "supervisor/config/config.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawner.h"
+#include "supervisor/runtime/runtime.h"
 
 /* memory of the zygotes, and of measuring the cage */
 #define ZYGOTE_BYTES (256ll << 20)
@@ -24,12 +25,6 @@ void worker_groups_limit(const struct config *c)
 	/* as sandbox/rlimits.c: a quarter is malloc's waste */
 	int64_t one =
 	    c->max_memory_bytes + c->max_memory_bytes / 4 + SHIM_START_BYTES;
-	const struct cgroup_limits lua = {
-	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * one),
-	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
-	const struct cgroup_limits programs = {
-	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
-	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
 	/* above the bounds of the browser's own watch, which tells why */
 	const struct cgroup_limits browser = {
 	    .memory_bytes =
@@ -38,7 +33,13 @@ void worker_groups_limit(const struct config *c)
 	    .processes = (uint64_t)(c->browser_max_processes +
 				    c->browser_max_processes / 4)};
 
-	cgroup_limit(CGROUP_LUA, &lua);
-	cgroup_limit(CGROUP_PROGRAMS, &programs);
+	for (int i = 0; i < RUNTIMES; i++) {
+		int64_t each = runtimes[i]->has_shim ? SHIM_START_BYTES : one;
+		const struct cgroup_limits workers = {
+		    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * each),
+		    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+
+		cgroup_limit((enum cgroup_leaf)i, &workers);
+	}
 	cgroup_limit(CGROUP_BROWSER, &browser);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_job.c - one run of a Lua template in a worker, from READY to RESULT or
- * FAIL. zygote.c calls it by main.c's table. Without memory for anything else
+ * FAIL. zygote.c calls it by the table below. Without memory for anything else
  * it sends FAIL from a reserve; a supervisor that breaks the protocol ends it.
  */
 #include "worker/lua/lua_job.h"
@@ -28,6 +28,7 @@
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/timers.h"
+#include "worker/zygote.h"
 
 #define TOUCHED 4096 /* bytes of the stack, and of the heap's end */
 
@@ -237,3 +238,6 @@ void lua_job_serve(void)
 		lua_outcome_no_memory(); /* nothing else can fail here */
 	_exit(EXIT_SENT);
 }
+
+const struct zygote_runtime zygote_lua = {.prepare = lua_job_prepare,
+					  .serve = lua_job_serve};

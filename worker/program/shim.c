@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim.c - the shim of one run of a program, from READY to RESULT or FAIL: PID
- * 1 of the run's namespaces, called in a worker by main.c's table. It relays
+ * 1 of the run's namespaces, started by the zygote by the table below. It relays
  * between pipes and the run's socket; whatever fails ends the run with a FAIL.
  */
-#include "worker/program/shim.h"
-
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -32,6 +30,7 @@
 #include "worker/signals.h"
 #include "worker/steps.h"
 #include "worker/text.h"
+#include "worker/zygote.h"
 
 #define WATCH_MS 100
 #define TELL_MS 1000 /* from USED to USED */
@@ -280,7 +279,7 @@ static void on_quit(int sig, siginfo_t *si, void *context)
 }
 
 /* The program can send us these signals; by SIGQUIT alone it causes a message. */
-int shim_prepare(void)
+static int shim_prepare(void)
 {
 	struct sigaction child = {.sa_handler = on_child};
 	struct sigaction term = {.sa_sigaction = on_term,
@@ -357,8 +356,12 @@ static void tell_id(void)
 	shim_answer(&shim, line, (size_t)n);
 }
 
-void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
-		int proc)
+/*
+ * In a sandboxed worker: send READY, receive RUN, run the program, send RESULT
+ * or FAIL, and _exit. PROC is what sandbox_enter_program() gave.
+ */
+static void shim_serve(const struct sandbox *sb,
+		       const struct sandbox_program *p, int proc)
 {
 	struct msg m;
 
@@ -387,3 +390,17 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	channel_while_waiting(shim_watch_due);
 	serve();
 }
+
+static pid_t shim_spawn(const struct sandbox *sb,
+			const struct sandbox_worker *w,
+			const struct zygote_proto_spawn *s)
+{
+	return zygote_program_spawn(sb, w, s, shim_serve);
+}
+
+const struct zygote_runtime zygote_program = {
+    .prepare = shim_prepare,
+    .take_argument = zygote_program_argument,
+    .build = zygote_program_build,
+    .spawn = shim_spawn,
+};

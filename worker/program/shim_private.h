@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shim_private.h - what the files of the shim share. */
+/*
+ * shim_private.h - what the files of the shim share. The shim is one run of a
+ * program: PID 1 of its namespaces, and trusted.
+ *
+ * The shim alone holds the run's socket. It starts the program, feeds and reads
+ * it by pipes, reports its messages and its forbidden calls, ends all processes
+ * of the run, and exits with them: then the kernel kills whatever is left.
+ *   shim.c            its life, and the loop
+ *   shim_pipes.c      the program's pipes
+ *   shim_exit.c       the end of the run
+ *   shim_given.c      the files that the run is given
+ *   shim_child.c      from a fork of the shim to the program
+ *   shim_lines.c      messages on the program's descriptor 3
+ *   shim_steps.c      the steps among them, by name
+ *   shim_questions.c  the questions among them, and their answers
+ *   shim_files.c      files of the program's that become artifacts
+ *   shim_output.c     files in out/, when the program has ended
+ *   shim_cpu.c        the CPU time of all processes
+ *   shim_watch.c      what all processes use together
+ */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
 
@@ -10,7 +29,7 @@
 #include "ipc/msg.h"
 #include "ipc/zygote_proto.h"
 #include "base/text/json_view.h"
-#include "worker/program/shim.h"
+#include "sandbox/sandbox_program.h"
 #include "worker/text.h"
 
 /* Our ends of the program's descriptors. -1: closed. */

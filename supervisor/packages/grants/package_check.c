@@ -15,7 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/packages/templates/template_load.h"
 #include "supervisor/packages/package/diagnostics.h"
-#include "supervisor/packages/grants/interpreter.h"
+#include "supervisor/runtime/runtime.h"
 #include "supervisor/packages/templates/manifest.h"
 #include "supervisor/packages/templates/manifest_lint.h"
 #include "supervisor/packages/package/package.h"
@@ -56,18 +56,18 @@ static struct template *half(struct json_object *tree)
 	struct json_object *r = json_member(tree, "runtime");
 	const char *type = json_member_str(r, "type");
 	const char *entry = json_member_str(r, "entry");
+	enum runtime_kind kind = 0;
 	struct template *t;
 
 	if (type == NULL)
 		return NULL;
-	if (entry == NULL && strcmp(type, "lua") == 0)
-		entry = "main.lua";
+	if (runtime_find(type, &kind) && entry == NULL)
+		entry = runtimes[kind]->entry;
 	if (entry == NULL || !nofollow_is_plain(entry))
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	t->users = 1;
-	t->runtime =
-	    strcmp(type, "program") == 0 ? RUNTIME_PROGRAM : RUNTIME_LUA;
+	t->runtime = kind;
 	t->entry = xstrdup(entry);
 	take_reads(t,
 		   json_member(json_member(tree, "permissions"), "readPaths"));
@@ -77,14 +77,12 @@ static struct template *half(struct json_object *tree)
 static void check_code(struct package_check *c)
 {
 	struct template *t = c->t != NULL ? template_ref(c->t) : half(c->tree);
+	bool loaded;
 
 	if (t == NULL)
 		return;
-	if (template_entry_load(t, c->fd, c->others, &c->f) == 0 &&
-	    t->runtime == RUNTIME_LUA)
-		json_set_mended(c->said, "lua", t->entry);
-	if (t->runtime == RUNTIME_PROGRAM)
-		interpreter_check(t, c->fd, &c->f);
+	loaded = template_entry_load(t, c->fd, c->others, &c->f) == 0;
+	runtimes[t->runtime]->check(t, c->fd, loaded, c->said, &c->f);
 	template_unref(t);
 }
 
@@ -148,7 +146,7 @@ static void check_package(struct package_check *c)
 		manifest_lint(c->tree, &c->f);
 		check_code(c);
 	}
-	if (c->t != NULL && c->t->runtime == RUNTIME_PROGRAM)
+	if (c->t != NULL && runtimes[c->t->runtime]->sees_host)
 		check_modules(c);
 	check_files(c);
 	if (c->tree != NULL)

@@ -21,6 +21,7 @@
 #include "supervisor/packages/templates/manifest_content.h"
 #include "supervisor/packages/templates/manifest_limits.h"
 #include "supervisor/packages/templates/manifest_shape.h"
+#include "supervisor/runtime/runtime.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -42,8 +43,6 @@ static const char *const contract_tools[] = {
 
 static const char *const modes[] = {
     [MODE_SYNC] = "sync", [MODE_ASYNC] = "async", [MODE_AUTO] = "auto"};
-static const char *const runtimes[] = {
-    [RUNTIME_LUA] = "lua", [RUNTIME_PROGRAM] = "program"};
 static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
 				    [TASK_REQUIRED] = "required",
 				    [TASK_FORBIDDEN] = "forbidden"};
@@ -161,7 +160,7 @@ static int check_version(struct template *t, struct json_object *m,
  */
 static void join_args(struct template *t, struct json_object *args)
 {
-	json_each(one, t->runtime == RUNTIME_PROGRAM ? args : NULL) {
+	json_each(one, runtimes[t->runtime]->sees_host ? args : NULL) {
 		const char *arg = json_object_get_string(one);
 		size_t len = strlen(arg) + 1;
 
@@ -176,15 +175,14 @@ static int check_runtime(struct template *t, struct json_object *m,
 {
 	struct json_object *r = json_member(m, "runtime");
 
-	t->runtime =
-	    choice(r, "type", runtimes, ARRAY_LEN(runtimes), RUNTIME_LUA);
+	(void)runtime_find(json_member_str(r, "type"), &t->runtime);
 	t->entry = xstrdup_opt(json_member_str(r, "entry"));
-	if (t->entry == NULL && t->runtime == RUNTIME_PROGRAM)
-		return fail(f, "/runtime",
-			    "a program names its \"entry\", a "
-			    "file of the package");
 	if (t->entry == NULL)
-		t->entry = xstrdup("main.lua");
+		t->entry = xstrdup_opt(runtimes[t->runtime]->entry);
+	if (t->entry == NULL)
+		return fail(f, "/runtime",
+			    "a %s names its \"entry\", a file of the package",
+			    runtime_names[t->runtime]);
 	join_args(t, json_member(r, "args"));
 	if (!nofollow_is_plain(t->entry))
 		return fail(f, "/runtime/entry",
@@ -298,10 +296,11 @@ static int check_prestart(struct template *t, struct json_object *m,
 	struct json_object *o = json_member(m, "prestart");
 
 	t->prestart = o != NULL ? (unsigned)json_object_get_int(o) : 0;
-	if (t->prestart > 0 && t->runtime != RUNTIME_PROGRAM)
+	if (t->prestart > 0 && !runtimes[t->runtime]->has_shim)
 		return fail(f, "/prestart",
-			    "it is for programs: workers of Lua templates are "
-			    "always born ahead of their run");
+			    "it is for programs: workers of %s templates are "
+			    "always born ahead of their run",
+			    runtimes[t->runtime]->title);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "ipc/host_pattern.h"
 #include "proto/json/json.h"
 #include "supervisor/packages/package/package.h"
+#include "supervisor/runtime/runtime.h"
 
 #define PLACE_SIZE 64 /* size of a JSON Pointer made here */
 
@@ -132,7 +133,7 @@ int manifest_permissions_read(struct template *t, struct json_object *manifest,
 		       "is not a HOST:PORT such as db.example.org:5432") < 0 ||
 	    rc < 0)
 		return -EINVAL;
-	if (t->runtime != RUNTIME_PROGRAM)
+	if (!runtimes[t->runtime]->sees_host)
 		return 0;
 	take_lower(&t->limits.processes, json_member(p, "processes"));
 	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));

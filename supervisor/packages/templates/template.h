@@ -59,9 +59,9 @@ struct template
 	struct semver version;
 	char *name;
 	char *description;
-	enum runtime runtime;
+	enum runtime_kind runtime;
 	char *entry; /* the program or script, a file in dir */
-	/* lua: the text of entry; program: the arguments, each with a NUL */
+	/* the text of entry, or the arguments of a program, each with a NUL */
 	char *code;
 	size_t code_len;
 	char digest[65];  /* SHA-256 over every file of the package */

@@ -23,111 +23,14 @@
 #include "supervisor/packages/package/package.h"
 #include "supervisor/packages/templates/manifest.h"
 #include "supervisor/packages/templates/template_shipped.h"
-
-#define LUA_BYTECODE '\x1b' /* first byte of precompiled Lua */
-
-/* Is T's code text? If not, F gets the place of the fault. */
-static int check_text(const struct template *t, struct diagnostics *f)
-{
-	size_t good = utf8_valid_len(t->code, t->code_len);
-	size_t at = strnlen(t->code, good), line, column;
-
-	if (at == t->code_len)
-		return 0;
-	utf8_position(t->code, at, &line, &column);
-	diagnostics_add(f, DIAGNOSTIC_ERROR, t->entry, NULL,
-			at < good ? "code has no character U+0000"
-				  : "this is not text in UTF-8");
-	return diagnostics_at(f, line, column);
-}
-
-static int load_lua(struct template *t, int fd, struct diagnostics *f,
-		    char *errmsg, size_t size)
-{
-	int rc =
-	    package_read(fd, t->entry, &t->code, &t->code_len, errmsg, size);
-
-	if (rc < 0)
-		return rc;
-	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
-		return errmsg_set(errmsg, size,
-				  "%s is precompiled Lua, but must be source",
-				  t->entry);
-	return check_text(t, f);
-}
-
-/*
- * Can other users enter each folder above FD's? Not below root's home, as a
- * rule. A folder without a name, or changed meanwhile, passes here; starting a
- * run will fail.
- */
-static int can_others_enter(int fd, char *errmsg, size_t size)
-{
-	char link[64], path[PATH_MAX], *end;
-	struct stat st;
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n > 0 ? n : 0] = '\0';
-	while ((end = strrchr(path, '/')) != NULL) {
-		*end = '\0';
-		if (stat(end > path ? path : "/", &st) == 0 &&
-		    (st.st_mode & S_IXOTH) == 0)
-			return errmsg_set(
-			    errmsg, size,
-			    "the package is below %s, which others may not "
-			    "enter, but workers are others here (chmod o+x "
-			    "would do, or another place for it)",
-			    end > path ? path : "/");
-	}
-	return 0;
-}
-
-/*
- * Can workers, which run as other users, read and execute the entry and its
- * folder?
- */
-static int can_others(int fd, const struct stat *file, const char *entry,
-		      char *errmsg, size_t size)
-{
-	const mode_t need = S_IROTH | S_IXOTH;
-	struct stat dir;
-
-	if (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
-	    (file->st_mode & need) == need)
-		return can_others_enter(fd, errmsg, size);
-	return errmsg_set(
-	    errmsg, size,
-	    "others may not read and execute the folder and %s, but "
-	    "workers are others here (chmod -R o+rX would do)",
-	    entry);
-}
-
-static int look_at_program(struct template *t, int fd, bool others,
-			   char *errmsg, size_t size)
-{
-	struct stat st;
-	int file = package_open_file(fd, t->entry, &st, errmsg, size);
-
-	if (file < 0)
-		return file;
-	close(file);
-	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
-		return errmsg_set(errmsg, size,
-				  "%s is not executable (chmod +x would do)",
-				  t->entry);
-	return others ? can_others(fd, &st, t->entry, errmsg, size) : 0;
-}
+#include "supervisor/runtime/runtime.h"
 
 int template_entry_load(struct template *t, int fd, bool workers_are_others,
 			struct diagnostics *f)
 {
 	char errmsg[512] = "";
-	int rc = t->runtime == RUNTIME_LUA
-		     ? load_lua(t, fd, f, errmsg, sizeof(errmsg))
-		     : look_at_program(t, fd, workers_are_others, errmsg,
-				       sizeof(errmsg));
+	int rc = runtimes[t->runtime]->load(t, fd, workers_are_others, f,
+					    errmsg, sizeof(errmsg));
 
 	if (errmsg[0] != '\0')
 		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE,
@@ -229,7 +132,7 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	int rc;
 
 	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
-	if (t->runtime == RUNTIME_LUA)
+	if (!runtimes[t->runtime]->sees_host)
 		kept[n++] =
 		    (struct package_bytes){t->entry, t->code, t->code_len};
 	for (size_t i = 0; i < t->n_files; i++)

@@ -24,6 +24,7 @@
 #include "supervisor/run/kept_inputs.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/run/run_row.h"
+#include "supervisor/runtime/runtime.h"
 
 #define NO_LEASE "its database has not heard of it for a while"
 #define CANCEL_GRACE_MAX_MS 60000
@@ -195,8 +196,8 @@ void runs_record(struct runs *s, struct run *r)
 }
 
 /*
- * Do the files fit? A Lua template has whole files in its memory, and needs
- * room beside the files.
+ * Do the files fit? A worker that is sent whole files has them in its memory,
+ * and needs room beside the files.
  */
 static bool files_fit(const struct run *r, const struct run_files *files,
 		      struct tool_error *e)
@@ -206,18 +207,19 @@ static bool files_fit(const struct run *r, const struct run_files *files,
 	int64_t used = files != NULL ? run_files_bytes(files, true) : 0;
 	char *who;
 
-	if (r->template->runtime != RUNTIME_LUA || used <= most)
+	if (runtimes[r->template->runtime]->sees_host || used <= most)
 		return true;
 	who = limits_who_can_raise(r, LIMIT_MEMORY);
 	tool_error_set(
 	    e, "RESOURCE_LIMIT",
 	    limits_details(r, LIMIT_MEMORY, used * LUA_FILES_PART),
 	    "the files have %lld bytes together, and %s, which is "
-	    "of Lua and has them in its memory, is given at most "
+	    "of %s and has them in its memory, is given at most "
 	    "%lld: a part in %d of its memory; who can raise that is "
 	    "%s",
-	    (long long)used, r->template->id, (long long)most, LUA_FILES_PART,
-	    who);
+	    (long long)used, r->template->id,
+	    runtimes[r->template->runtime]->title, (long long)most,
+	    LUA_FILES_PART, who);
 	free(who);
 	return false;
 }

@@ -19,6 +19,7 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/run/run_row.h"
+#include "supervisor/runtime/runtime.h"
 
 #define STARTS_MAX 20	 /* pauses of a run, while no worker can be had */
 #define PAUSE_MS 100	 /* the time from one try to the next */
@@ -50,12 +51,13 @@ static uint32_t missing(const struct runs *s)
 {
 	uint32_t kinds = 0;
 
-	for (size_t i = 0; i < RUNTIMES; i++)
-		if (evtimer_pending(s->pause[i], NULL))
-			kinds |= UINT32_C(1) << i;
 	/* a zygote of programs may never start; a try finds that out */
-	if (spawner_zygote_pid(s->ctx->spawner, RUNTIME_LUA) == 0)
-		kinds |= UINT32_C(1) << RUNTIME_LUA;
+	for (size_t i = 0; i < RUNTIMES; i++)
+		if (evtimer_pending(s->pause[i], NULL) ||
+		    (runtimes[i]->always &&
+		     spawner_zygote_pid(s->ctx->spawner,
+					(enum runtime_kind)i) == 0))
+			kinds |= UINT32_C(1) << i;
 	return kinds;
 }
 
@@ -189,7 +191,7 @@ static void launch(struct runs *s, struct run *r, bool first)
 {
 	if (!is_granted(s, r))
 		runs_not_started(s, r, -EPERM);
-	else if (r->template->runtime == RUNTIME_PROGRAM)
+	else if (runtimes[r->template->runtime]->sees_host)
 		runs_look(s, r, first);
 	else
 		runs_launch(s, r, first);

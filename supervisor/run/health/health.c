@@ -23,6 +23,7 @@
 #include "supervisor/store/state/disk_space.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/runtime/runtime.h"
 
 #define LATELY_MS 250
 #define SELDOM_MS 10000
@@ -33,11 +34,14 @@
 static const char *cage(struct context *ctx, enum health_status *v)
 {
 	static char says[HEALTH_ERRMSG_SIZE];
-	const char *why = ctx->spawner == NULL
-			      ? NULL
-			      : spawner_trouble(ctx->spawner, RUNTIME_LUA);
+	const char *why = NULL;
 
 	(void)v;
+	for (int i = 0; ctx->spawner != NULL && why == NULL && i < RUNTIMES;
+	     i++)
+		if (runtimes[i]->always)
+			why =
+			    spawner_trouble(ctx->spawner, (enum runtime_kind)i);
 	if (why == NULL)
 		return ctx->measured ? NULL
 				     : "the cage is still being measured";

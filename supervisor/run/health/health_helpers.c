@@ -16,6 +16,7 @@
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/packages/templates/catalogue.h"
+#include "supervisor/runtime/runtime.h"
 
 /* Count the templates of CTX that are programs. */
 static size_t count_programs(const struct context *ctx)
@@ -24,7 +25,7 @@ static size_t count_programs(const struct context *ctx)
 	size_t n = 0;
 
 	for (size_t i = 0; c != NULL && i < c->n; i++)
-		n += c->all[i]->runtime == RUNTIME_PROGRAM;
+		n += runtimes[c->all[i]->runtime]->sees_host;
 	return n;
 }
 

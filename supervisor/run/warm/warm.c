@@ -21,9 +21,8 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/package_look.h"
 #include "supervisor/run/warm/warm_private.h"
+#include "supervisor/runtime/runtime.h"
 
-#define LUA_MAX 4 /* most different cages of Lua */
-#define PROGRAMS_MAX 32
 #define SLOTS_LEFT 32	   /* slots kept free for runs */
 #define RETRY_FIRST_MS 100 /* pause after a worker was lost; doubles */
 #define RETRY_MAX_MS 30000
@@ -101,8 +100,10 @@ static void lost(struct kept *k, const char *why)
 	k->failures++;
 	k->pause_ms = backoff_ms(k->pause_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
 	k->not_before_ms = clock_mono_ms() + k->pause_ms;
-	log_info("warm", "template=%s replaced=%llu why=\"%s\"",
-		 k->template != NULL ? k->template->id : "any of Lua",
+	log_info("warm", "template=%s%s replaced=%llu why=\"%s\"",
+		 k->template != NULL ? "" : "any of ",
+		 k->template != NULL ? k->template->id
+				     : runtimes[k->job.kind]->title,
 		 (unsigned long long)k->replaced, why);
 	if (k->template != NULL && k->failures >= FAILURES_MAX && k->want > 0)
 		give_up(k, why);
@@ -313,14 +314,14 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 }
 
 /* Make room for one more kept of KIND, for USER. */
-static void make_room(struct warm *m, enum runtime kind, const void *user)
+static void make_room(struct warm *m, enum runtime_kind kind, const void *user)
 {
-	unsigned n = 0, most = kind == RUNTIME_LUA ? LUA_MAX : PROGRAMS_MAX;
+	unsigned n = 0;
 	const struct kept *k;
 
 	TAILQ_FOREACH(k, &m->kept, link)
 		n += k->job.kind == kind;
-	if (n >= most)
+	if (n >= runtimes[kind]->kept_max)
 		kept_free(warm_share_last(m, kind, user));
 }
 
@@ -386,7 +387,7 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 	struct kept *k;
 	struct born *b;
 
-	if (job->kind == RUNTIME_LUA)
+	if (!runtimes[job->kind]->has_shim)
 		t = NULL;
 	if (m == NULL || m->stopped || m->ctx->passing ||
 	    (t != NULL && (t->prestart == 0 || job->n_files > 0)))
@@ -438,7 +439,7 @@ void warm_give_way(struct warm *m)
 	fill_in(m, RETRY_MEMORY_MS);
 }
 
-void warm_renew(struct warm *m, enum runtime kind)
+void warm_renew(struct warm *m, enum runtime_kind kind)
 {
 	struct kept *k;
 

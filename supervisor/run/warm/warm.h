@@ -56,7 +56,7 @@ const char *warm_why(int status);
 void warm_give_way(struct warm *m);
 
 /* Replace the waiting workers of KIND, whose cage was made anew. */
-void warm_renew(struct warm *m, enum runtime kind);
+void warm_renew(struct warm *m, enum runtime_kind kind);
 /* Replace all waiting workers, for the templates of ALL from now on. */
 void warm_reloaded(struct warm *m, const struct catalogue *all);
 

@@ -74,7 +74,7 @@ uint64_t warm_share_room(const struct kept *k);
  * Return which of KIND has to go when USER is to have one more: the least
  * recently used of the user with the most. NULL: there is none.
  */
-struct kept *warm_share_last(const struct warm *m, enum runtime kind,
+struct kept *warm_share_last(const struct warm *m, enum runtime_kind kind,
 			     const void *user);
 
 /* ---- warm_program.c ---- */

@@ -93,7 +93,7 @@ uint64_t warm_share_room(const struct kept *k)
 	return left >= LEAST_BYTES ? left : 0;
 }
 
-struct kept *warm_share_last(const struct warm *m, enum runtime kind,
+struct kept *warm_share_last(const struct warm *m, enum runtime_kind kind,
 			     const void *user)
 {
 	struct kept *k, *other, *last = NULL;

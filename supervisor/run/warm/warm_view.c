@@ -6,6 +6,7 @@
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/warm/warm_private.h"
+#include "supervisor/runtime/runtime.h"
 
 static uint64_t bytes_of(const struct kept *k)
 {
@@ -19,12 +20,11 @@ static uint64_t bytes_of(const struct kept *k)
 
 static struct json_object *view_of(const struct kept *k)
 {
-	static const char *const names[] = {"lua", "program"};
 	const struct template *t = k->template;
 	struct json_object *o = json_pack(
 	    "runtime:s templateId?s version?s waiting:i wanted:i hits:i "
 	    "misses:i replaced:i",
-	    names[k->job.kind], t != NULL ? t->id : NULL,
+	    runtime_names[k->job.kind], t != NULL ? t->id : NULL,
 	    t != NULL ? t->version_text : NULL, (int64_t)k->n, (int64_t)k->want,
 	    (int64_t)k->hits, (int64_t)k->misses, (int64_t)k->replaced);
 

@@ -31,6 +31,7 @@
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/packages/templates/catalogue.h"
+#include "supervisor/runtime/runtime.h"
 
 #define PATIENCE_MS 5000
 #define AGAIN_MS 20
@@ -407,7 +408,7 @@ static int spawn(struct look *l, int end_of_worker)
 	for (size_t i = 0; i < ctx->catalogue->n && rc == -ESTALE; i++) {
 		const struct template *t = ctx->catalogue->all[i];
 		struct spawner_job job = {
-		    .kind = RUNTIME_PROGRAM,
+		    .kind = t->runtime,
 		    .cpu_ms = PATIENCE_MS,
 		    .memory_bytes = LOOK_BYTES,
 		    .package = t->dir,
@@ -415,7 +416,7 @@ static int spawn(struct look *l, int end_of_worker)
 		    .digest = t->digest,
 		    .limits = {.processes = 32, .open_files = 64, .files = 64}};
 
-		if (t->runtime == RUNTIME_PROGRAM)
+		if (runtimes[t->runtime]->sees_host)
 			rc = spawner_spawn(ctx->spawner, &l->child,
 					   end_of_worker, &job);
 	}

@@ -26,6 +26,7 @@
 #include "supervisor/run/limits.h"
 #include "supervisor/store/state/state_file.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/runtime/runtime.h"
 
 /* The shim's own, beside copies of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
@@ -122,7 +123,7 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 		const struct template *t = all->all[i];
 		struct spawner_package *p = &tree.packages[tree.n_packages];
 
-		if (t->runtime != RUNTIME_PROGRAM)
+		if (!runtimes[t->runtime]->sees_host)
 			continue;
 		of[tree.n_packages++] = t;
 		*p = (struct spawner_package){.path = t->dir,
@@ -201,7 +202,7 @@ bool programs_allow(const struct template *t, const struct config *config,
 {
 	const char *why = isolation_no_programs(iso);
 
-	if (t->runtime != RUNTIME_PROGRAM)
+	if (!runtimes[t->runtime]->sees_host)
 		return true;
 	if (why != NULL) {
 		tool_error_set(
@@ -440,11 +441,14 @@ _Static_assert(sizeof("package=") == sizeof("unshown="), "one for the other");
 
 bool programs_may_start(const struct config *c, char *const argv[])
 {
+	enum runtime_kind kind = 0;
+
 	if (argv[0] == NULL)
 		return false;
 	if (argv[1] == NULL)
-		return true; /* the zygote of Lua sees no file */
-	if (strcmp(argv[1], "program") != 0)
+		return true; /* the first runtime's zygote sees no file */
+	if (!runtime_find(argv[1], &kind) ||
+	    (!runtimes[kind]->sees_host && argv[2] != NULL))
 		return false;
 	for (size_t i = 2; argv[i] != NULL; i++)
 		if (!may_have(c, argv[i]))

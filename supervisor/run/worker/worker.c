@@ -29,6 +29,7 @@
 #include "supervisor/run/warm/warm.h"
 #include "supervisor/run/worker/worker_private.h"
 #include "supervisor/run/threads/output_parse.h"
+#include "supervisor/runtime/runtime.h"
 
 #define FRAMES_PER_WAKE 16 /* most frames read at once, of up to 64 KiB each */
 #define LINGER_MS 1000	   /* time from a worker's last message to its exit */
@@ -48,8 +49,8 @@ static void after_ms(struct event *ev, int64_t ms)
  */
 static bool is_to_wait(const struct worker *w)
 {
-	return w->run->template->runtime == RUNTIME_PROGRAM && !w->born->held &&
-	       !w->ending;
+	return runtimes[w->run->template->runtime]->has_shim &&
+	       !w->born->held && !w->ending;
 }
 
 static void worker_kill(struct worker *w, int sig)
@@ -179,7 +180,7 @@ bool worker_stop(struct run *r)
 {
 	struct worker *w = r->job.worker;
 
-	if (r->template->runtime != RUNTIME_LUA || !born_is_alive(w->born))
+	if (runtimes[r->template->runtime]->has_shim || !born_is_alive(w->born))
 		return false;
 	worker_kill(w, SIGSTOP);
 	event_del(w->deadline);
@@ -295,8 +296,9 @@ static void exclude_start(const struct born *b, struct rusage *use)
 }
 
 /*
- * Report the outcome of a Lua worker that gave a result and may only exit, so
- * that the row is written meanwhile. A program may still have met a limit.
+ * Report the outcome of a worker without a shim that gave a result and may only
+ * exit, so that the row is written meanwhile. A program may still have met a
+ * limit.
  */
 static void leave(struct worker *w)
 {
@@ -304,7 +306,7 @@ static void leave(struct worker *w)
 	    .use = w->said, .group = CGROUP_USE_UNKNOWN, .have_result = true};
 	struct run *r = w->run;
 
-	if (r->template->runtime != RUNTIME_LUA || !w->have_result ||
+	if (runtimes[r->template->runtime]->has_shim || !w->have_result ||
 	    buf_len(&w->result) > 0 || !w->run_whole || w->killed ||
 	    !born_is_alive(w->born) || r->state != RUN_RUNNING ||
 	    r->error.code != NULL)
@@ -429,7 +431,8 @@ static int start(const struct worker_env *env, struct run *r, bool fresh);
  */
 static bool is_unfit(const struct worker *w)
 {
-	bool begun = w->run->template->runtime == RUNTIME_LUA && !w->unread;
+	bool begun =
+	    !runtimes[w->run->template->runtime]->has_shim && !w->unread;
 
 	return w->born->waited && !begun && w->phase == PHASE_BORN &&
 	       !w->killed && w->run->state == RUN_RUNNING &&
@@ -550,7 +553,7 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->job.worker = w;
-	w->waits = job.kind == RUNTIME_PROGRAM;
+	w->waits = runtimes[job.kind]->has_shim;
 	if (born_is_alive(w->born)) /* true of a worker that waited */
 		log_pid(w);
 	if (w->waits && born_is_alive(w->born))

@@ -23,6 +23,7 @@
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/store/state/state_file.h"
 #include "supervisor/run/worker/programs.h"
+#include "supervisor/runtime/runtime.h"
 
 /* Modes for workers of another user id; the state's own folder is 0700. */
 #define SHOWN_MODE 0444
@@ -175,7 +176,8 @@ static int ready(struct spawner *spawner, const struct config *config,
 	loop_guard_forbid();
 
 	if (rc == 0)
-		rc = spawner_show_artifacts(spawner, path, &id, &errmsg);
+		rc = spawner_show_artifacts(spawner, r->template->runtime, path,
+					    &id, &errmsg);
 	if (rc == -EAGAIN)
 		rc = -EINPROGRESS;
 	else if (rc != 0)
@@ -230,25 +232,25 @@ static void add_file(struct worker_files *w, size_t i, const char *label,
 }
 
 /*
- * Add the files that go with RUN: a program's inline files, all files of a Lua
- * template.
+ * Add the files that go with RUN: all, or to a worker that sees the host the
+ * inline files.
  */
 static int add_all(struct worker_files *w, struct run *r, const char *state)
 {
-	bool lua = r->template->runtime == RUNTIME_LUA;
+	bool all = !runtimes[r->template->runtime]->sees_host;
 	struct stat st;
 
 	for (size_t i = 0; i < r->files->n; i++) {
 		const struct run_file *f = &r->files->v[i];
 		int fd = -1;
 
-		if (f->bytes == NULL && !lua)
+		if (f->bytes == NULL && !all)
 			continue;
 		if (f->bytes == NULL)
 			fd = open_one(r, state, f, &st);
 		if (f->bytes == NULL && fd < 0)
 			return fd;
-		add_file(w, i, lua ? f->pointer : f->name, f, fd);
+		add_file(w, i, all ? f->pointer : f->name, f, fd);
 	}
 	return 0;
 }
@@ -265,7 +267,7 @@ int worker_files_open(struct worker_files **out, struct spawner *spawner,
 	w->parts = xcalloc(2 + 3 * r->files->n, sizeof(*w->parts));
 	add_part(w, r->template->code, -1, r->template->code_len);
 	add_part(w, r->files->inputs, -1, r->files->inputs_len);
-	if (r->template->runtime == RUNTIME_PROGRAM)
+	if (runtimes[r->template->runtime]->sees_host)
 		rc = show_all(w, spawner, config, r, job);
 	return rc == 0 ? add_all(w, r, config_files_dir(config)) : rc;
 }

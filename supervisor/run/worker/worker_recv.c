@@ -24,6 +24,7 @@
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/output_parse.h"
 #include "supervisor/run/outcome.h"
+#include "supervisor/runtime/runtime.h"
 
 static int on_ready(struct worker *w, const struct msg *m)
 {
@@ -45,7 +46,7 @@ static int on_waiting(struct worker *w, const struct msg *m)
 /* W's shim reports the CPU time of all processes that it has seen. */
 static int on_used(struct worker *w, const struct msg *m)
 {
-	if (w->run->template->runtime != RUNTIME_PROGRAM)
+	if (!runtimes[w->run->template->runtime]->has_shim)
 		return worker_violation(w, "a message out of turn");
 	if (m->used.cpu_ms > w->used_ms)
 		w->used_ms = m->used.cpu_ms;
@@ -107,7 +108,7 @@ static int bad_result(struct worker *w, const char *offence, const char *errmsg)
 
 	json_object_put(r->output.value);
 	r->output.value = NULL;
-	if (r->template->runtime != RUNTIME_PROGRAM)
+	if (!runtimes[r->template->runtime]->has_shim)
 		return worker_violation(w, offence);
 	outcome_bad_result(r, offence, errmsg);
 	return 0;
@@ -231,7 +232,7 @@ static bool may_claim(const struct worker *w, struct str code)
 		if (strlen(codes[i].code) == code.n &&
 		    memcmp(codes[i].code, code.p, code.n) == 0)
 			return !codes[i].of_program ||
-			       r->template->runtime == RUNTIME_PROGRAM;
+			       runtimes[r->template->runtime]->has_shim;
 	return false;
 }
 

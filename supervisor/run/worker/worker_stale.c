@@ -12,6 +12,7 @@
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
+#include "supervisor/runtime/runtime.h"
 
 static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 {
@@ -80,7 +81,7 @@ bool worker_is_stale(struct run *r, struct spawner *spawner,
 {
 	struct spawner_lack lack;
 
-	if (r->template->runtime != RUNTIME_PROGRAM ||
+	if (!runtimes[r->template->runtime]->sees_host ||
 	    !spawner_lacks(spawner, job, &lack))
 		return false;
 	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,

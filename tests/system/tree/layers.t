@@ -46,7 +46,7 @@ my %may   = (
 	'worker/program'  => [ 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/fetch'    => [ 'worker', 'sandbox/rootfs', 'sandbox', @base ],
 	'worker'          => [ 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
-	'worker/main.c'   => [ 'worker/fetch', 'worker/lua', 'worker/program', 'sandbox/rootfs', 'ipc', @base ], # chooses the runtime
+	'worker/main.c'   => [ 'worker/fetch', 'ipc', @base ],
 	'browser/process' => [ 'sandbox/rootfs', 'sandbox', 'proto/json', 'ipc', @base ],
 	'browser/net'     => [ 'browser/process', 'ipc', @base ],
 	'browser/cdp'     => [ 'proto/json', @base ],
@@ -58,10 +58,11 @@ my %may   = (
 # include; ARCHITECTURE.md has the picture.
 my %areas_of = ( supervisor => {
 	config   => [],
-	packages => [qw(config)],
+	runtime  => [],
+	packages => [qw(runtime config)],
 	store    => [qw(config)],
-	spawn    => [],
-	run      => [qw(store spawn packages config)],
+	spawn    => [qw(runtime)],
+	run      => [qw(store spawn packages runtime config)],
 	session  => [qw(run packages)],
 	browser  => [qw(session run spawn packages config)],
 	mcp      => [qw(browser session run store packages config)],
@@ -87,6 +88,7 @@ for my $of (keys %areas_of) {
 # command is one folder.
 my %within_supervisor = (
 	'config'                 => [],
+	'runtime'                => [],
 	'packages/grants'        => [qw(packages/package packages/templates)],
 	'packages/inputs'        => [],
 	'packages/package'       => [],

@@ -352,8 +352,8 @@ static void check_details(void)
 }
 
 /* What is said of VALUE, of a runtime with OUTPUTS; the caller's. */
-static char *said_of(enum runtime runtime, const char *value, bool is_reply,
-		     const char *outputs)
+static char *said_of(enum runtime_kind runtime, const char *value,
+		     bool is_reply, const char *outputs)
 {
 	struct template t = {.id = (char *)"says", .runtime = runtime};
 	struct json_object *schema = parse(outputs);
@@ -378,7 +378,7 @@ static char *said_of(enum runtime runtime, const char *value, bool is_reply,
 static void check_nothing(void)
 {
 	static const struct {
-		enum runtime runtime;
+		enum runtime_kind runtime;
 		const char *value, *outputs;
 		bool is_nothing;
 		const char *name;

@@ -17,6 +17,8 @@
 #include "supervisor/spawn/cgroup_private.h"
 #include "tests/unit/tap.h"
 
+#define GROUP_OF_LUA ((enum cgroup_leaf)RUNTIME_LUA)
+
 #define V2                                                                     \
 	"30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 #define NOISE                                                                  \
@@ -219,7 +221,7 @@ static int clone_for_parent(void)
 	int status = -1, theirs = -1;
 
 	if (privsep == 0) {
-		pid = cgroup_clone(CGROUP_LUA, CLONE_PARENT);
+		pid = cgroup_clone(GROUP_OF_LUA, CLONE_PARENT);
 		if (pid == 0)
 			_exit(is_in_all("lua", getpid()) ? 0 : 1);
 		_exit(pid > 0 ? 0 : 1);
@@ -240,7 +242,7 @@ static void shares(void)
 
 	for (int i = 0; i < 3; i++)
 		pid[i] = child(go[i], fork_eight);
-	cgroup_place(CGROUP_LUA, pid[0]);
+	cgroup_place(GROUP_OF_LUA, pid[0]);
 	cgroup_run_begin(1, &big, pid[1]);
 	cgroup_run_begin(2, &big, pid[2]);
 	if (fair_share("run-1") < 0) {
@@ -270,7 +272,7 @@ static void ends_none(void)
 	int go[2], status;
 	pid_t pid = child(go, burn);
 
-	cgroup_place(CGROUP_LUA, pid);
+	cgroup_place(GROUP_OF_LUA, pid);
 	cgroup_run_end(ZYGOTE_PROTO_SLOTS - 1, &use);
 	(void)!write(go[1], "", 1);
 	close(go[1]);
@@ -324,18 +326,18 @@ static void live(void)
 		skip(cgroup_why(), "no group is made");
 		return;
 	}
-	cgroup_limit(CGROUP_LUA, &big);
+	cgroup_limit(GROUP_OF_LUA, &big);
 	pid = child(go, fork_eight);
-	ok(!cgroup_holds(CGROUP_LUA, pid), "who is not placed is not held");
-	is_int(cgroup_place(CGROUP_LUA, pid), 0, "a zygote is placed");
-	ok(cgroup_holds(CGROUP_LUA, pid), "and then held");
+	ok(!cgroup_holds(GROUP_OF_LUA, pid), "who is not placed is not held");
+	is_int(cgroup_place(GROUP_OF_LUA, pid), 0, "a zygote is placed");
+	ok(cgroup_holds(GROUP_OF_LUA, pid), "and then held");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	close(go[1]);
 
-	pid = cgroup_clone(CGROUP_LUA, 0);
+	pid = cgroup_clone(GROUP_OF_LUA, 0);
 	if (pid == 0)
-		_exit(cgroup_holds(CGROUP_LUA, getpid()) ? 0 : 1);
+		_exit(cgroup_holds(GROUP_OF_LUA, getpid()) ? 0 : 1);
 	waitpid(pid, &status, 0);
 	is_int(status, 0, "who is cloned into a group is held from birth");
 	is_int(clone_for_parent(), 0,

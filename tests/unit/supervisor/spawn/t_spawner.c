@@ -132,14 +132,14 @@ struct hand {
 	pid_t pid; /* as on_born saw it */
 };
 
-static void on_report(void *arg, enum runtime kind,
+static void on_report(void *arg, enum runtime_kind kind,
 		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum runtime kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 {
 	(void)arg, (void)kind, (void)errmsg;
 	broken++;
@@ -185,7 +185,7 @@ static void start(const char *name)
 
 static const char *package_digest = "first";
 
-static int ask_with(struct hand *h, enum runtime kind, enum order what,
+static int ask_with(struct hand *h, enum runtime_kind kind, enum order what,
 		    uint64_t bytes)
 {
 	struct spawner_job job = {.kind = kind,

@@ -59,7 +59,7 @@ static struct config config = {.prestart_idle_ms = 3600000};
 static struct context ctx = {.config = &config};
 static int reports, taken_over;
 
-static void on_report(void *arg, enum runtime kind,
+static void on_report(void *arg, enum runtime_kind kind,
 		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)n;
@@ -67,7 +67,7 @@ static void on_report(void *arg, enum runtime kind,
 	warm_renew(ctx.warm, kind);
 }
 
-static void on_broken(void *arg, enum runtime kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 {
 	(void)arg, (void)kind, (void)errmsg;
 }

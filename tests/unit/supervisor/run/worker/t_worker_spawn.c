@@ -92,14 +92,14 @@ static struct {		  /* of one that gave a result */
 	bool alive, was_told;
 	long gone_kb;
 } left;
-static void on_report(void *arg, enum runtime kind,
+static void on_report(void *arg, enum runtime_kind kind,
 		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum runtime kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 {
 	(void)arg, (void)kind, (void)errmsg;
 }

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_VIEW_DEPTH_MAX 64
-
 struct json_view {
 	const char *p;
 	size_t n;
@@ -21,7 +19,7 @@ struct json_view {
 
 /*
  * Is all of T a JSON value: RFC 8259 in UTF-8, without lone surrogates or NULs,
- * at most JSON_VIEW_DEPTH_MAX deep? True: *VALUE is the value, without the
+ * at most JSON_SCAN_DEPTH_MAX deep? True: *VALUE is the value, without the
  * space around. False: *ERRMSG is the fault (static) and *AT its offset.
  */
 bool json_view_check(struct json_view t, struct json_view *value,

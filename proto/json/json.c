@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - the JSON parser. It makes one pass without recursion: it has a stack
- * of open containers and a table of the tokens legal next. json-c seeds the
+ * json.c - the JSON parser: makes a tree of the tokens of base/text/json_scan.c in
+ * one pass, with a stack of open containers. json-c seeds the
  * hash of each object, so duplicates cost no more to find than the members
  * themselves. Memory that runs out aborts, as in base/mem.h.
  */
@@ -18,6 +18,8 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_lex.h"
+
+_Static_assert(JSON_DEPTH_MAX == JSON_SCAN_DEPTH_MAX, "the same depth");
 
 #define QUOTED_MAX 40 /* bytes of a member's name in an error */
 
@@ -43,22 +45,8 @@
 #define NAME_COST 24   /* a member's name, beside its bytes */
 #define VALUE_MOST 320
 
-/* The tokens legal next. */
-enum want {
-	WANT_VALUE,
-	WANT_FIRST_ITEM,
-	WANT_MORE_ITEMS,
-	WANT_FIRST_KEY,
-	WANT_KEY,
-	WANT_COLON,
-	WANT_MORE_MEMBERS,
-	WANT_END,
-	WANTS,
-};
-
 struct scan {
 	struct json_lex x;
-	enum want want;
 	struct json_object *root; /* owns all values below */
 	/* the open containers, borrowed, outermost first */
 	struct json_object *open[JSON_DEPTH_MAX];
@@ -70,23 +58,23 @@ struct scan {
 	struct buf key;	  /* the name of the next value, NUL-ended */
 };
 
-static const char *const expected[WANTS] = {
-    [WANT_VALUE] = "a value",
-    [WANT_FIRST_ITEM] = "a value or ']'",
-    [WANT_MORE_ITEMS] = "',' or ']'",
-    [WANT_FIRST_KEY] = "a member's name in double quotes or '}'",
-    [WANT_KEY] = "a member's name in double quotes",
-    [WANT_COLON] = "':' after the member's name",
-    [WANT_MORE_MEMBERS] = "',' or '}'",
-    [WANT_END] = "nothing more after the value",
+static const char *const expected[JSON_WANTS] = {
+    [JSON_WANT_VALUE] = "a value",
+    [JSON_WANT_FIRST_ITEM] = "a value or ']'",
+    [JSON_WANT_MORE_ITEMS] = "',' or ']'",
+    [JSON_WANT_FIRST_KEY] = "a member's name in double quotes or '}'",
+    [JSON_WANT_KEY] = "a member's name in double quotes",
+    [JSON_WANT_COLON] = "':' after the member's name",
+    [JSON_WANT_MORE_MEMBERS] = "',' or '}'",
+    [JSON_WANT_END] = "nothing more after the value",
 };
 
 /* Name the mistake of a person used to JavaScript, or return "". */
 static const char *habit(const struct json_lex *x)
 {
-	size_t at = x->at;
-	int c = at < x->len ? x->text[at] : ' ';
-	int next = at + 1 < x->len ? x->text[at + 1] : ' ';
+	const char *at = x->scan.p, *end = x->scan.end;
+	int c = at < end ? *at : ' ';
+	int next = end - at > 1 ? at[1] : ' ';
 
 	if (c == '/' && (next == '/' || next == '*'))
 		return "; JSON has no comments";
@@ -94,19 +82,29 @@ static const char *habit(const struct json_lex *x)
 		return "; texts and names are in double quotes";
 	if (c != '}' && c != ']')
 		return "";
-	while (at > 0 && json_lex_space(x->text, at, at - 1) == at)
+	while (at > x->text && json_scan_space(at - 1, at) == at)
 		at--;
-	return at > 0 && x->text[at - 1] == ','
+	return at > x->text && at[-1] == ','
 		   ? "; the comma before it is one too many"
 		   : "";
 }
 
 static int unexpected(struct scan *s)
 {
-	int rc = json_lex_unexpected(&s->x, s->x.at, expected[s->want]);
+	static const char bom[] = {'\xEF', '\xBB', '\xBF'};
+	const struct json_scan *scan = &s->x.scan;
 	char *text = s->x.err->text;
-	size_t n = strlen(text);
+	size_t n;
+	int rc;
 
+	if (scan->p == s->x.text &&
+	    scan->end - scan->p >= (ptrdiff_t)sizeof(bom) &&
+	    memcmp(scan->p, bom, sizeof(bom)) == 0)
+		return json_lex_fail(&s->x, scan->p,
+				     "expected a value, found a byte "
+				     "order mark");
+	rc = json_lex_unexpected(&s->x, scan->p, expected[scan->want]);
+	n = strlen(text);
 	snprintf(text + n, sizeof(s->x.err->text) - n, "%s", habit(&s->x));
 	return rc;
 }
@@ -158,41 +156,21 @@ static void attach(struct scan *s, struct json_object *v)
 		abort(); /* out of memory, as in mem.h */
 }
 
-static void after_value(struct scan *s)
-{
-	if (s->depth == 0)
-		s->want = WANT_END;
-	else if (json_object_is_type(s->open[s->depth - 1], json_type_array))
-		s->want = WANT_MORE_ITEMS;
-	else
-		s->want = WANT_MORE_MEMBERS;
-}
-
 /* Add V, a complete value whose token was just read. */
-static void add_scalar(struct scan *s, struct json_object *v)
+static int add_scalar(struct scan *s, struct json_object *v)
 {
 	attach(s, v);
 	if (s->depth > s->depth_max)
 		json_object_put(v);
-	after_value(s);
+	return 0;
 }
 
-static int open_container(struct scan *s, struct json_object *v, enum want want)
+static int open_container(struct scan *s, struct json_object *v)
 {
 	if (v == NULL)
 		abort();
 	attach(s, v);
-	if (s->depth == JSON_DEPTH_MAX && s->depth > s->depth_max)
-		json_object_put(v);
-	if (s->depth == JSON_DEPTH_MAX) {
-		json_lex_fail(&s->x, s->x.at, "nested deeper than %d levels",
-			      JSON_DEPTH_MAX);
-		s->x.err->unfit = true;
-		return -EMSGSIZE;
-	}
 	s->open[s->depth++] = v;
-	s->want = want;
-	s->x.at++;
 	return 0;
 }
 
@@ -216,8 +194,6 @@ static int close_container(struct scan *s)
 			fit(v);
 		weigh_slots(s, v);
 	}
-	s->x.at++;
-	after_value(s);
 	return 0;
 }
 
@@ -232,8 +208,7 @@ static int on_string(struct scan *s)
 	v = json_object_new_string_len(p, (int)n);
 	if (v == NULL)
 		abort();
-	add_scalar(s, v);
-	return 0;
+	return add_scalar(s, v);
 }
 
 static int on_number(struct scan *s)
@@ -241,78 +216,16 @@ static int on_number(struct scan *s)
 	struct json_object *v;
 	int rc = json_lex_number(&s->x, &v);
 
-	if (rc == 0)
-		add_scalar(s, v);
-	return rc;
+	return rc == 0 ? add_scalar(s, v) : rc;
 }
 
-static int on_word(struct scan *s)
+static int on_boolean(struct scan *s, bool value)
 {
-	static const char *const words[] = {"false", "true", "null"};
-	const char *at = s->x.text + s->x.at;
-	size_t left = s->x.len - s->x.at, w = 0, n = 0;
-	struct json_object *v = NULL;
+	struct json_object *v = json_object_new_boolean(value);
 
-	for (; w < ARRAY_LEN(words); w++) {
-		n = strlen(words[w]);
-		if (left >= n && memcmp(at, words[w], n) == 0)
-			break;
-	}
-	if (w == ARRAY_LEN(words))
-		return unexpected(s);
-	if (w < 2) {
-		v = json_object_new_boolean(w == 1);
-		if (v == NULL)
-			abort();
-	}
-	s->x.at += n;
-	add_scalar(s, v);
-	return 0;
-}
-
-static int on_value(struct scan *s)
-{
-	static const char bom[] = {'\xEF', '\xBB', '\xBF'};
-
-	switch (s->x.text[s->x.at]) {
-	case '"':
-		return on_string(s);
-	case '{':
-		return open_container(s, json_object_new_object(),
-				      WANT_FIRST_KEY);
-	case '[':
-		return open_container(s, json_object_new_array_ext(ARRAY_SLOTS),
-				      WANT_FIRST_ITEM);
-	case '-':
-	case '0' ... '9':
-		return on_number(s);
-	default:
-		break;
-	}
-	if (s->x.at == 0 && s->x.len >= sizeof(bom) &&
-	    memcmp(s->x.text, bom, sizeof(bom)) == 0)
-		return json_lex_fail(&s->x, 0,
-				     "expected a value, found a byte "
-				     "order mark");
-	return on_word(s);
-}
-
-static int on_first_item(struct scan *s)
-{
-	return s->x.text[s->x.at] == ']' ? close_container(s) : on_value(s);
-}
-
-static int on_more_items(struct scan *s)
-{
-	char c = s->x.text[s->x.at];
-
-	if (c == ']')
-		return close_container(s);
-	if (c != ',')
-		return unexpected(s);
-	s->x.at++;
-	s->want = WANT_VALUE;
-	return 0;
+	if (v == NULL)
+		abort();
+	return add_scalar(s, v);
 }
 
 /* Write the N bytes at P as an error shows them: cut, no control characters. */
@@ -331,11 +244,9 @@ static const char *quoted(char out[QUOTED_MAX + 4], const char *p, size_t n)
 static int on_key(struct scan *s)
 {
 	char name[QUOTED_MAX + 4];
-	size_t start = s->x.at, n;
-	const char *p;
+	const char *start = s->x.scan.token, *p;
+	size_t n;
 
-	if (s->x.text[start] != '"')
-		return unexpected(s);
 	if (json_lex_string(&s->x, &p, &n) != 0)
 		return -EBADMSG;
 	if (memchr(p, '\0', n) != NULL) /* json-c's names are C strings */
@@ -350,71 +261,71 @@ static int on_key(struct scan *s)
 				      NULL))
 		return json_lex_unfit(&s->x, start, "duplicate key \"%s\"",
 				      quoted(name, p, n));
-	s->want = WANT_COLON;
 	return 0;
 }
 
-static int on_first_key(struct scan *s)
+static int on_fault(struct scan *s)
 {
-	return s->x.text[s->x.at] == '}' ? close_container(s) : on_key(s);
-}
+	struct json_scan *scan = &s->x.scan;
 
-static int on_colon(struct scan *s)
-{
-	if (s->x.text[s->x.at] != ':')
+	if (scan->fault == JSON_FAULT_UNWANTED)
 		return unexpected(s);
-	s->x.at++;
-	s->want = WANT_VALUE;
-	return 0;
+	if (scan->fault != JSON_FAULT_TOO_DEEP)
+		return json_lex_fault(&s->x, scan->fault, scan->p);
+	(void)json_lex_unfit(&s->x, scan->p, "nested deeper than %d levels",
+			     JSON_DEPTH_MAX);
+	return -EMSGSIZE;
 }
 
-static int on_more_members(struct scan *s)
+static int on_event(struct scan *s, enum json_event event)
 {
-	char c = s->x.text[s->x.at];
-
-	if (c == '}')
+	switch (event) {
+	case JSON_OBJECT:
+		return open_container(s, json_object_new_object());
+	case JSON_ARRAY:
+		return open_container(s,
+				      json_object_new_array_ext(ARRAY_SLOTS));
+	case JSON_CLOSE:
 		return close_container(s);
-	if (c != ',')
-		return unexpected(s);
-	s->x.at++;
-	s->want = WANT_KEY;
-	return 0;
+	case JSON_KEY:
+		return on_key(s);
+	case JSON_STRING:
+		return on_string(s);
+	case JSON_NUMBER:
+		return on_number(s);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return on_boolean(s, event == JSON_TRUE);
+	case JSON_NULL:
+		return add_scalar(s, NULL);
+	default:
+		return on_fault(s);
+	}
 }
-
-static int (*const take[WANTS])(struct scan *s) = {
-    [WANT_VALUE] = on_value,
-    [WANT_FIRST_ITEM] = on_first_item,
-    [WANT_MORE_ITEMS] = on_more_items,
-    [WANT_FIRST_KEY] = on_first_key,
-    [WANT_KEY] = on_key,
-    [WANT_COLON] = on_colon,
-    [WANT_MORE_MEMBERS] = on_more_members,
-    [WANT_END] = unexpected,
-};
 
 static int scan_all(struct scan *s)
 {
 	struct json_lex *x = &s->x;
-	int rc = 0;
+	enum json_event event;
+	int rc;
 
-	if (x->len > INT_MAX) { /* json-c counts bytes by int */
-		json_lex_fail(x, INT_MAX, "longer than %d bytes", INT_MAX);
+	if (x->scan.end - x->text > INT_MAX) { /* json-c counts bytes by int */
+		json_lex_fail(x, x->text + INT_MAX, "longer than %d bytes",
+			      INT_MAX);
 		return -EMSGSIZE;
 	}
-	for (;;) {
-		x->at = json_lex_space(x->text, x->len, x->at);
-		if (x->at == x->len)
-			return s->want == WANT_END ? 0 : unexpected(s);
-		rc = take[s->want](s);
+	while ((event = json_scan_next(&x->scan)) != JSON_END) {
+		rc = on_event(s, event);
 		if (rc != 0)
 			return rc;
 		if (s->values > s->values_max) {
-			json_lex_fail(x, x->at, "more than %zu values",
+			json_lex_fail(x, x->scan.p, "more than %zu values",
 				      s->values_max);
 			x->err->too_many = x->err->unfit = true;
 			return -EMSGSIZE;
 		}
 	}
+	return 0;
 }
 
 /* Release the open containers too deep to be part of the tree. */
@@ -430,8 +341,9 @@ static int parse(struct scan *s, struct json_object **out, const char *text,
 	struct json_error unread = {0};
 	int rc;
 
-	s->x = (struct json_lex){
-	    .text = text, .len = len, .err = err != NULL ? err : &unread};
+	s->x = (struct json_lex){.text = text,
+				 .scan = {.p = text, .end = text + len},
+				 .err = err != NULL ? err : &unread};
 	*s->x.err = (struct json_error){0};
 	rc = scan_all(s);
 	buf_fini(&s->key);

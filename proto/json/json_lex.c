@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_lex.c - reads JSON's strings and numbers for json.c, by
- * base/text/json_token.c. A fault is reported with its place. -0 is the integer
+ * json_lex.c - makes values of the tokens of base/text/json_scan.c for json.c. A
+ * fault is reported with its place. -0 is the integer
  * 0. strtod(3) reads by the locale, and paddock never leaves "C".
  */
 #include "proto/json/json_lex.h"
@@ -14,17 +14,17 @@
 #include <stdlib.h>
 
 #include "base/text/hex.h"
-#include "base/text/json_token.h"
+#include "base/text/json_scan.h"
 #include "base/text/utf8.h"
 
-int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
+int json_lex_fail(struct json_lex *x, const char *at, const char *fmt, ...)
 {
 	char *text = x->err->text;
 	size_t size = sizeof(x->err->text);
 	va_list ap;
-	int n = snprintf(text, size, "byte %zu: ", at);
+	int n = snprintf(text, size, "byte %zu: ", (size_t)(at - x->text));
 
-	x->err->at = at;
+	x->err->at = (size_t)(at - x->text);
 	va_start(ap, fmt);
 	vsnprintf(text + n, size - (size_t)n, fmt, ap);
 	va_end(ap);
@@ -32,11 +32,11 @@ int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
 }
 
 /* Name the character at AT: a printable character, a byte, or the end. */
-static const char *shown(char out[16], const struct json_lex *x, size_t at)
+static const char *shown(char out[16], const struct json_lex *x, const char *at)
 {
-	unsigned char c = at < x->len ? (unsigned char)x->text[at] : 0;
+	unsigned char c = at < x->scan.end ? (unsigned char)*at : 0;
 
-	if (at >= x->len)
+	if (at >= x->scan.end)
 		return "the end";
 	if (c > ' ' && c < 0x7F)
 		snprintf(out, 16, "'%c'", c);
@@ -45,7 +45,8 @@ static const char *shown(char out[16], const struct json_lex *x, size_t at)
 	return out;
 }
 
-int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected)
+int json_lex_unexpected(struct json_lex *x, const char *at,
+			const char *expected)
 {
 	char what[16];
 
@@ -53,36 +54,34 @@ int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected)
 			     shown(what, x, at));
 }
 
-/* Report the fault F, found at P, of the token that starts at x->at. */
-static int fault(struct json_lex *x, enum json_token_fault f, const char *p)
+int json_lex_fault(struct json_lex *x, enum json_fault fault, const char *p)
 {
-	size_t at = (size_t)(p - x->text);
-	unsigned c = at < x->len ? (unsigned char)*p : 0;
+	unsigned c = p < x->scan.end ? (unsigned char)*p : 0;
 
-	switch (f) {
-	case JSON_TOKEN_NO_DIGIT:
-		return json_lex_unexpected(x, at, "a digit");
-	case JSON_TOKEN_LEADING_ZERO:
-		return json_lex_fail(x, at, "a number has no leading zero");
-	case JSON_TOKEN_CONTROL:
-		return json_lex_fail(x, at,
+	switch (fault) {
+	case JSON_FAULT_NO_DIGIT:
+		return json_lex_unexpected(x, p, "a digit");
+	case JSON_FAULT_LEADING_ZERO:
+		return json_lex_fail(x, p, "a number has no leading zero");
+	case JSON_FAULT_CONTROL:
+		return json_lex_fail(x, p,
 				     "control character 0x%02X in "
 				     "a string; write it as \\u%04X",
 				     c, c);
-	case JSON_TOKEN_NO_END:
-		return json_lex_fail(x, x->at,
+	case JSON_FAULT_NO_END:
+		return json_lex_fail(x, x->scan.token,
 				     "the string that starts here has no "
 				     "closing quote");
-	case JSON_TOKEN_NO_ESCAPE:
-		return json_lex_unexpected(x, at + 1,
+	case JSON_FAULT_NO_ESCAPE:
+		return json_lex_unexpected(x, p + 1,
 					   "one of "
 					   "\"\\/bfnrtu after \\");
-	case JSON_TOKEN_NO_HEX:
-		return json_lex_fail(x, at,
+	case JSON_FAULT_NO_HEX:
+		return json_lex_fail(x, p,
 				     "expected four hexadecimal "
 				     "digits after \\u");
 	default:
-		return json_lex_unfit(x, at,
+		return json_lex_unfit(x, p,
 				      "lone surrogate \\u%04X; a pair "
 				      "is \\uD800-DBFF, then \\uDC00-DFFF",
 				      (unsigned)hex_read(p + 2, 4));
@@ -91,31 +90,23 @@ static int fault(struct json_lex *x, enum json_token_fault f, const char *p)
 
 int json_lex_string(struct json_lex *x, const char **p, size_t *n)
 {
-	const char *from = x->text + x->at + 1, *end = from;
-	enum json_token_fault f;
+	const char *from = x->scan.token + 1, *end = x->scan.p - 1;
+	enum json_fault fault;
 	size_t good;
-	bool plain;
 	char *to;
 
-	f = json_token_string(&end, x->text + x->len, &plain);
-	if (f != JSON_TOKEN_GOOD)
-		return fault(x, f, end);
 	*p = from;
 	*n = (size_t)(end - from);
 	good = utf8_valid_len(from, *n);
 	if (good < *n)
-		return json_lex_fail(x, (size_t)(from - x->text) + good,
-				     "not UTF-8 (byte 0x%02X)",
+		return json_lex_fail(x, from + good, "not UTF-8 (byte 0x%02X)",
 				     (unsigned)(unsigned char)from[good]);
-	if (!plain) {
-		buf_drop(&x->scratch, buf_len(&x->scratch));
-		*p = to = buf_room(&x->scratch, *n);
-		f = json_token_unescape(to, n, &from, end);
-		if (f != JSON_TOKEN_GOOD)
-			return fault(x, f, from);
-	}
-	x->at = (size_t)(end - x->text) + 1;
-	return 0;
+	if (x->scan.plain)
+		return 0;
+	buf_drop(&x->scratch, buf_len(&x->scratch));
+	*p = to = buf_room(&x->scratch, *n);
+	fault = json_scan_unescape(to, n, &from, end);
+	return fault == JSON_FAULT_NONE ? 0 : json_lex_fault(x, fault, from);
 }
 
 /*
@@ -127,7 +118,7 @@ static struct json_object *new_integer(const char *at, const char *end)
 	bool negative = *at == '-';
 	uint64_t v;
 
-	if (!json_token_integer(at, end, &v))
+	if (!json_scan_integer(at, end, &v))
 		return NULL;
 	if (!negative)
 		return v <= INT64_MAX ? json_object_new_int64((int64_t)v)
@@ -150,7 +141,7 @@ static int new_double(struct json_lex *x, const char *from, const char *end,
 	text = buf_data(&x->scratch);
 	d = strtod(text, NULL);
 	if (!isfinite(d))
-		return json_lex_unfit(x, x->at,
+		return json_lex_unfit(x, from,
 				      "a number beyond what a double "
 				      "holds (about 1.8e308)");
 	*out = json_object_new_double_s(d, text);
@@ -159,20 +150,12 @@ static int new_double(struct json_lex *x, const char *from, const char *end,
 
 int json_lex_number(struct json_lex *x, struct json_object **out)
 {
-	const char *from = x->text + x->at, *end = from;
-	bool integer;
-	enum json_token_fault f =
-	    json_token_number(&end, x->text + x->len, &integer);
+	const char *from = x->scan.token, *end = x->scan.p;
 
-	*out = NULL;
-	if (f != JSON_TOKEN_GOOD)
-		return fault(x, f, end);
-	if (integer)
-		*out = new_integer(from, end);
+	*out = x->scan.integer ? new_integer(from, end) : NULL;
 	if (*out == NULL && new_double(x, from, end, out) != 0)
 		return -EBADMSG;
 	if (*out == NULL)
 		abort();
-	x->at = (size_t)(end - x->text);
 	return 0;
 }

@@ -5,124 +5,53 @@
  * never a span beyond the text.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/text/json_scan.h"
+#include "base/text/json_view.h"
 #include "proto/json/json.h"
-#include "proto/json/json_lex.h"
 #include "proto/json/json_pointer.h"
 
-/* Return the offset past the string whose quote is at AT. */
-static size_t skip_string(const char *text, size_t len, size_t at)
-{
-	for (at++; at < len && text[at] != '"'; at++)
-		if (text[at] == '\\')
-			at++;
-	return at < len ? at + 1 : len;
-}
-
-/* Return the offset past the number or word at AT. */
-static size_t skip_plain(const char *text, size_t len, size_t at)
-{
-	static const bool ends[UCHAR_MAX + 1] = {
-	    [','] = true,  [']'] = true,  ['}'] = true, [' '] = true,
-	    ['\t'] = true, ['\r'] = true, ['\n'] = true};
-
-	while (at < len && !ends[(unsigned char)text[at]])
-		at++;
-	return at;
-}
-
-/* Return the offset past the value at AT. */
-static size_t skip_value(const char *text, size_t len, size_t at)
-{
-	size_t depth = 0;
-
-	if (at < len && text[at] != '"' && text[at] != '{' && text[at] != '[')
-		return skip_plain(text, len, at);
-	while (at < len) {
-		char c = text[at];
-
-		if (c == '"')
-			at = skip_string(text, len, at);
-		else
-			at++;
-		if (c == '{' || c == '[')
-			depth++;
-		else if ((c == '}' || c == ']') && depth > 0)
-			depth--;
-		if (depth == 0)
-			break;
-	}
-	return at;
-}
-
-/* Return the next value at *AT, and move *AT past the value. */
-static struct json_span take_value(const char *text, size_t len, size_t *at)
-{
-	struct json_span v = {.off = json_lex_space(text, len, *at)};
-
-	*at = skip_value(text, len, v.off);
-	v.len = *at - v.off;
-	return v;
-}
-
-/*
- * Is KEY, of N bytes, the string at AT, which has its quotes and escapes and
- * ends before END?
- */
-static bool is_key(struct json_lex *x, size_t at, size_t end, const char *key,
+/* Is KEY, of N bytes, the string NAME, which has quotes and escapes? */
+static bool is_key(struct buf *scratch, struct json_view name, const char *key,
 		   size_t n)
 {
-	const char *p = x->text + at + 1;
-	size_t got = end - at - 2;
+	const char *p = name.p + 1;
+	size_t got = name.n < 2 ? 0 : name.n - 2;
+	char *to;
 
-	if (end < at + 2)
-		return false;
-	if (got < n) /* an escape is longer than its character */
+	if (name.n < 2 || got < n) /* an escape is longer than its character */
 		return false;
 	if (memchr(p, '\\', got) == NULL)
 		return got == n && memcmp(p, key, n) == 0;
-	x->at = at;
-	return json_lex_string(x, &p, &got) == 0 && got == n &&
-	       memcmp(p, key, n) == 0;
-}
-
-/* Return the offset past blanks and C, or 0 when C is not there. */
-static size_t past(const char *text, size_t len, size_t at, char c)
-{
-	at = json_lex_space(text, len, at);
-	return at < len && text[at] == c ? at + 1 : 0;
+	buf_drop(scratch, buf_len(scratch));
+	to = buf_room(scratch, got);
+	return json_scan_unescape(to, &got, &p, p + got) == JSON_FAULT_NONE &&
+	       got == n && memcmp(to, key, n) == 0;
 }
 
 /* Find the member KEY: the place of its name's quote, and its value. */
 static int find_member(size_t *at_name, struct json_span *out, const char *text,
 		       size_t len, const char *key)
 {
-	struct json_error unread;
-	struct json_lex x = {.text = text, .len = len, .err = &unread};
-	size_t n = strlen(key), at = past(text, len, 0, '{'), name, end;
+	const char *from = json_scan_space(text, text + len);
+	struct json_view in = {from, (size_t)(text + len - from)}, name, v;
+	struct buf scratch = {0};
+	size_t n = strlen(key), at = 0;
 	int rc = -ENOENT;
 
-	while (at != 0) {
-		name = past(text, len, at, '"');
-		if (name == 0)
-			break;
-		end = skip_string(text, len, name - 1);
-		at = past(text, len, end, ':');
-		if (at == 0)
-			break;
-		*out = take_value(text, len, &at);
-		if (is_key(&x, name - 1, end, key, n)) {
-			*at_name = name - 1;
-			rc = 0;
-			break;
-		}
-		at = past(text, len, at, ',');
+	while (rc != 0 && json_view_is_object(in) &&
+	       json_view_next(in, &at, &name, &v)) {
+		if (!is_key(&scratch, name, key, n))
+			continue;
+		*at_name = (size_t)(name.p - text);
+		*out = (struct json_span){(size_t)(v.p - text), v.n};
+		rc = 0;
 	}
-	buf_fini(&x.scratch);
+	buf_fini(&scratch);
 	return rc;
 }
 
@@ -136,12 +65,16 @@ int json_find(struct json_span *out, const char *text, size_t len,
 
 int json_next(struct json_span *out, const char *text, size_t len, size_t *at)
 {
-	size_t from = past(text, len, *at, *at == 0 ? '[' : ',');
+	const char *end = text + len, *p = json_scan_space(text + *at, end);
 
-	if (from == 0 || past(text, len, from, ']') != 0)
+	if (p == end || *p != (*at == 0 ? '[' : ','))
 		return -ENOENT;
-	*out = take_value(text, len, &from);
-	*at = from;
+	p = json_scan_space(p + 1, end);
+	if (p < end && *p == ']')
+		return -ENOENT;
+	out->off = (size_t)(p - text);
+	*at = (size_t)(json_scan_skip(p, end) - text);
+	out->len = *at - out->off;
 	return 0;
 }
 
@@ -162,7 +95,8 @@ static int find_element(struct json_span *out, const char *text, size_t len,
 
 size_t json_locate(const char *text, size_t len, const char *pointer, bool name)
 {
-	struct json_span in, v = {.off = json_lex_space(text, len, 0)};
+	struct json_span in,
+	    v = {.off = (size_t)(json_scan_space(text, text + len) - text)};
 	size_t place = v.off;
 	int rc = 0;
 

@@ -12,156 +12,134 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/json_token.h"
+#include "base/text/json_scan.h"
 #include "base/text/utf8.h"
+
+_Static_assert(LUA_JSON_DEPTH_MAX == JSON_SCAN_DEPTH_MAX, "the same depth");
 
 struct decoder {
 	lua_State *L;
 	const char *text;
-	const char *p;
-	const char *end; /* *end is NUL, which ends every token */
-	unsigned depth;
+	struct json_scan scan;
 };
-
-static void get_value(struct decoder *d);
 
 /* Raise "JSON, byte 12: WHAT". */
 static int refuse(struct decoder *d, const char *what)
 {
-	LUAI_UACINT at = d->p - d->text + 1;
+	LUAI_UACINT at = d->scan.p - d->text + 1;
 
 	return luaL_error(d->L, "JSON, byte %I: %s", at,
-			  d->p >= d->end ? "the text ends too early" : what);
+			  d->scan.p >= d->scan.end ? "the text ends too early"
+						   : what);
 }
 
-static void skip_space(struct decoder *d)
+/* Raise the fault at scan.p. */
+static void refuse_fault(struct decoder *d, enum json_fault fault)
 {
-	while (*d->p == ' ' || *d->p == '\t' || *d->p == '\n' || *d->p == '\r')
-		d->p++;
+	static const char *const errmsgs[JSON_FAULTS] = {
+	    [JSON_FAULT_TOO_DEEP] = "more than 64 levels deep",
+	    [JSON_FAULT_NO_DIGIT] = "expected a digit",
+	    [JSON_FAULT_LEADING_ZERO] = "a number with a leading zero",
+	    [JSON_FAULT_CONTROL] = "a control character in a string",
+	    [JSON_FAULT_NO_END] = "the text ends too early",
+	    [JSON_FAULT_NO_ESCAPE] = "an unknown escape",
+	    [JSON_FAULT_NO_HEX] = "\\u takes four hexadecimal digits",
+	    [JSON_FAULT_LONE_SURROGATE] = "a lone surrogate"};
+	static const char *const wanted[JSON_WANTS] = {
+	    [JSON_WANT_VALUE] = "expected a value",
+	    [JSON_WANT_FIRST_ITEM] = "expected a value",
+	    [JSON_WANT_MORE_ITEMS] = "expected , or ]",
+	    [JSON_WANT_FIRST_KEY] = "expected a key in double quotes",
+	    [JSON_WANT_KEY] = "expected a key in double quotes",
+	    [JSON_WANT_COLON] = "expected :",
+	    [JSON_WANT_MORE_MEMBERS] = "expected , or }",
+	    [JSON_WANT_END] = "something follows the value"};
+
+	/* past the bracket, and to what the backslash escapes */
+	d->scan.p +=
+	    fault == JSON_FAULT_TOO_DEEP || fault >= JSON_FAULT_NO_ESCAPE;
+	refuse(d, fault == JSON_FAULT_UNWANTED ? wanted[d->scan.want]
+					       : errmsgs[fault]);
 }
 
-/* Skip white space, and C if it comes next. Did it? */
-static bool take(struct decoder *d, char c)
+static enum json_event next(struct decoder *d)
 {
-	skip_space(d);
-	if (*d->p != c || d->p >= d->end)
-		return false;
-	d->p++;
-	return true;
+	enum json_event event = json_scan_next(&d->scan);
+
+	if (event == JSON_FAULT)
+		refuse_fault(d, d->scan.fault);
+	return event;
 }
 
-static void enter(struct decoder *d)
+static void put_number(struct decoder *d)
 {
-	if (d->depth++ == LUA_JSON_DEPTH_MAX)
-		refuse(d, "more than 64 levels deep");
-	luaL_checkstack(d->L, 8, "too many levels");
-}
+	const char *p = d->scan.token;
+	uint64_t n;
+	double v;
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Raise what is wrong at d->p, unless nothing is. */
-static void check(struct decoder *d, enum json_token_fault fault)
-{
-	static const char *const errmsgs[JSON_TOKEN_FAULTS] = {
-	    [JSON_TOKEN_NO_DIGIT] = "expected a digit",
-	    [JSON_TOKEN_LEADING_ZERO] = "a number with a leading zero",
-	    [JSON_TOKEN_CONTROL] = "a control character in a string",
-	    [JSON_TOKEN_NO_END] = "the text ends too early",
-	    [JSON_TOKEN_NO_ESCAPE] = "an unknown escape",
-	    [JSON_TOKEN_NO_HEX] = "\\u takes four hexadecimal digits",
-	    [JSON_TOKEN_LONE_SURROGATE] = "a lone surrogate"};
-
-	if (fault >= JSON_TOKEN_NO_ESCAPE)
-		d->p++; /* to what the backslash escapes */
-	if (fault != JSON_TOKEN_GOOD)
-		refuse(d, errmsgs[fault]);
-}
-
-static void push_double(struct decoder *d, const char *p)
-{
-	double v = strtod(p, NULL);
-
+	/* -0 is no integer, and neither is a number too large for one */
+	if (d->scan.integer && json_scan_integer(p, d->scan.p, &n) &&
+	    (*p == '-' ? n > 0 && n <= (uint64_t)INT64_MAX + 1
+		       : n <= INT64_MAX)) {
+		lua_pushinteger(d->L, (lua_Integer)(*p == '-' ? 0 - n : n));
+		return;
+	}
+	v = strtod(p, NULL);
 	if (!isfinite(v)) {
-		d->p = p;
+		d->scan.p = p;
 		refuse(d, "a number beyond what a double holds");
 	}
 	lua_pushnumber(d->L, v);
 }
 
-static void get_number(struct decoder *d)
+static void put_string(struct decoder *d)
 {
-	const char *p = d->p;
-	uint64_t v;
-	bool integer;
-
-	check(d, json_token_number(&d->p, d->end, &integer));
-	/* -0 is none, nor what is too big for one */
-	integer = integer && json_token_integer(p, d->p, &v) &&
-		  (*p == '-' ? v > 0 && v <= (uint64_t)INT64_MAX + 1
-			     : v <= INT64_MAX);
-	if (integer)
-		lua_pushinteger(d->L, (lua_Integer)(*p == '-' ? 0 - v : v));
-	else
-		push_double(d, p);
-}
-
-/* Past the opening quote. */
-static void get_string(struct decoder *d)
-{
-	const char *from = d->p, *end;
-	size_t n, good;
+	const char *from = d->scan.token + 1, *end = d->scan.p - 1;
+	size_t n = (size_t)(end - from);
+	size_t good = utf8_valid_len(from, n);
+	enum json_fault fault;
 	luaL_Buffer b;
-	bool plain;
 	char *out;
 
-	check(d, json_token_string(&d->p, d->end, &plain));
-	end = d->p;
-	n = (size_t)(end - from);
-	good = utf8_valid_len(from, n);
 	if (good < n) {
-		d->p = from + good;
+		d->scan.p = from + good;
 		refuse(d, "a string that is not UTF-8");
 	}
-	if (plain) {
+	if (d->scan.plain) {
 		lua_pushlstring(d->L, from, n);
-	} else {
-		out = luaL_buffinitsize(d->L, &b, n);
-		d->p = from;
-		check(d, json_token_unescape(out, &n, &d->p, end));
-		luaL_pushresultsize(&b, n);
+		return;
 	}
-	d->p = end + 1;
+	out = luaL_buffinitsize(d->L, &b, n);
+	fault = json_scan_unescape(out, &n, &from, end);
+	if (fault != JSON_FAULT_NONE) {
+		d->scan.p = from;
+		refuse_fault(d, fault);
+	}
+	luaL_pushresultsize(&b, n);
 }
 
-static void get_array(struct decoder *d)
+static void put_value(struct decoder *d, enum json_event event);
+
+static void put_array(struct decoder *d)
 {
+	enum json_event event;
 	lua_Integer n = 0;
 
-	enter(d);
+	luaL_checkstack(d->L, 8, "too many levels");
 	lua_newtable(d->L);
 	lua_json_mark_array(d->L, -1);
-	if (!take(d, ']')) {
-		do {
-			get_value(d);
-			lua_rawseti(d->L, -2, ++n);
-		} while (take(d, ','));
-		if (!take(d, ']'))
-			refuse(d, "expected , or ]");
+	while ((event = next(d)) != JSON_CLOSE) {
+		put_value(d, event);
+		lua_rawseti(d->L, -2, ++n);
 	}
-	d->depth--;
 }
 
-static void get_key(struct decoder *d)
+static void put_key(struct decoder *d)
 {
 	const char *key;
 	size_t n;
 
-	if (!take(d, '"'))
-		refuse(d, "expected a key in double quotes");
-	get_string(d);
+	put_string(d);
 	key = lua_tolstring(d->L, -1, &n);
 	if (memchr(key, '\0', n) != NULL)
 		refuse(d, "a key with a NUL");
@@ -169,64 +147,51 @@ static void get_key(struct decoder *d)
 	if (lua_rawget(d->L, -3) != LUA_TNIL)
 		refuse(d, "the same key again");
 	lua_pop(d->L, 1);
-	if (!take(d, ':'))
-		refuse(d, "expected :");
 }
 
-static void get_object(struct decoder *d)
+static void put_object(struct decoder *d)
 {
-	enter(d);
+	luaL_checkstack(d->L, 8, "too many levels");
 	lua_newtable(d->L);
-	if (!take(d, '}')) {
-		do {
-			get_key(d);
-			get_value(d);
-			lua_rawset(d->L, -3);
-		} while (take(d, ','));
-		if (!take(d, '}'))
-			refuse(d, "expected , or }");
+	while (next(d) != JSON_CLOSE) {
+		put_key(d);
+		put_value(d, next(d));
+		lua_rawset(d->L, -3);
 	}
-	d->depth--;
 }
 
-static bool take_word(struct decoder *d, const char *word)
+/* Push the value that begins with EVENT. */
+static void put_value(struct decoder *d, enum json_event event)
 {
-	size_t n = strlen(word);
-
-	if (strncmp(d->p, word, n) != 0)
-		return false;
-	d->p += n;
-	return true;
-}
-
-static void get_value(struct decoder *d)
-{
-	skip_space(d);
-	if (*d->p == '-' || digit(*d->p))
-		get_number(d);
-	else if (take(d, '"'))
-		get_string(d);
-	else if (take(d, '{'))
-		get_object(d);
-	else if (take(d, '['))
-		get_array(d);
-	else if (take_word(d, "true"))
-		lua_pushboolean(d->L, true);
-	else if (take_word(d, "false"))
-		lua_pushboolean(d->L, false);
-	else if (take_word(d, "null"))
+	switch (event) {
+	case JSON_OBJECT:
+		put_object(d);
+		break;
+	case JSON_ARRAY:
+		put_array(d);
+		break;
+	case JSON_STRING:
+		put_string(d);
+		break;
+	case JSON_NUMBER:
+		put_number(d);
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		lua_pushboolean(d->L, event == JSON_TRUE);
+		break;
+	default:
 		lua_json_push_null(d->L);
-	else
-		refuse(d, "expected a value");
+		break;
+	}
 }
 
 void lua_json_decode(lua_State *L, const char *text, size_t len)
 {
-	struct decoder d = {.L = L, .text = text, .p = text, .end = text + len};
+	struct decoder d = {
+	    .L = L, .text = text, .scan = {.p = text, .end = text + len}};
 
 	luaL_checkstack(L, 8, "too many levels");
-	get_value(&d);
-	skip_space(&d);
-	if (d.p < d.end)
-		refuse(&d, "something follows the value");
+	put_value(&d, next(&d));
+	(void)next(&d);
 }

@@ -2,6 +2,8 @@
 /* t_json_view.c - JSON as a program's shim reads it: strictly, in place. */
 #include "base/text/json_view.h"
 
+#include "base/text/json_scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,16 +54,16 @@ static void grammar(void)
 
 static void depth(void)
 {
-	char text[2 * JSON_VIEW_DEPTH_MAX + 2];
+	char text[2 * JSON_SCAN_DEPTH_MAX + 2];
 	struct json_view v;
 
-	memset(text, '[', JSON_VIEW_DEPTH_MAX);
-	memset(text + JSON_VIEW_DEPTH_MAX, ']', JSON_VIEW_DEPTH_MAX);
-	ok(check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX, &v),
+	memset(text, '[', JSON_SCAN_DEPTH_MAX);
+	memset(text + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
+	ok(check(text, (size_t)2 * JSON_SCAN_DEPTH_MAX, &v),
 	   "as deep as it may be");
-	memset(text, '[', JSON_VIEW_DEPTH_MAX + 1);
-	memset(text + JSON_VIEW_DEPTH_MAX + 1, ']', JSON_VIEW_DEPTH_MAX + 1);
-	ok(!check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX + 2, &v), "deeper");
+	memset(text, '[', JSON_SCAN_DEPTH_MAX + 1);
+	memset(text + JSON_SCAN_DEPTH_MAX + 1, ']', JSON_SCAN_DEPTH_MAX + 1);
+	ok(!check(text, (size_t)2 * JSON_SCAN_DEPTH_MAX + 2, &v), "deeper");
 }
 
 static void members(void)

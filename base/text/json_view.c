@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_view.c - reads strict JSON where the text lies, without allocation: for
- * the lines that a program writes to its shim (worker/program/shim_lines.c), and
+ * json_view.c - reads strict JSON in place, without allocation: for
+ * the lines from a program to the shim (worker/program/shim_lines.c), and
  * for proto/json/json_span.c. Other text is refused with a static reason and the
  * offset.
  */
@@ -44,7 +44,7 @@ static const char *reason(const struct json_scan *s)
 					       : "a digit is missing";
 }
 
-/* Is each escape of the string that S has read good, and none of them NUL? */
+/* Are the escapes of the string of S good, without a NUL? */
 static bool has_good_escapes(struct json_scan *s)
 {
 	const char *at = s->token + 1, *end = s->p - 1;

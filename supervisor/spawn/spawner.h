@@ -60,7 +60,8 @@ const char *spawner_trouble(const struct spawner *c, enum runtime_kind kind);
 struct spawner_rootfs {
 	struct spawner_package *packages;
 	size_t n_packages;
-	char **reads; /* absolute; at most SPAWNER_READS_MAX */
+	uint32_t kinds; /* a bit for each runtime that has a template */
+	char **reads;	/* absolute; at most SPAWNER_READS_MAX */
 	size_t n_reads;
 	/* the folder of artifacts, of which runs get files; NULL: not yet */
 	char *artifacts;
@@ -125,8 +126,9 @@ void spawner_stop(struct spawner *c);
 void spawner_free(struct spawner *c);
 
 /*
- * Programs see TREE (copied) from now on: a zygote for them is started, in
- * place of the one that there is. Without packages: none.
+ * Programs see TREE (copied) from now on: a zygote for programs is started, in
+ * place of the old one. Without packages: none. A runtime with a template gets
+ * a zygote, too, and a runtime without loses one that is not always there.
  */
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 

@@ -55,11 +55,15 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 	copy_tree(c, rootfs);
 	for (int kind = 0; kind < RUNTIMES; kind++) {
 		struct zygote_pool *p = &c->pool[kind];
+		bool sees_host = runtimes[kind]->sees_host;
+		bool wanted = runtimes[kind]->always ||
+			      (sees_host ? rootfs->n_packages > 0
+					 : (rootfs->kinds >> kind & 1) != 0);
 
-		if (!runtimes[kind]->sees_host)
+		if (!sees_host && wanted == p->wanted)
 			continue;
 		zygote_retire(c, (enum runtime_kind)kind);
-		p->wanted = rootfs->n_packages > 0;
+		p->wanted = wanted;
 		p->restart_ms = 0;
 		p->failed_starts = 0;
 		p->measured = false;

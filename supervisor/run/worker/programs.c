@@ -123,6 +123,7 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 		const struct template *t = all->all[i];
 		struct spawner_package *p = &tree.packages[tree.n_packages];
 
+		tree.kinds |= UINT32_C(1) << t->runtime;
 		if (!runtimes[t->runtime]->sees_host)
 			continue;
 		of[tree.n_packages++] = t;

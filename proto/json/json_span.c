@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_span.c - finds where a value lies in text that json_parse() has
- * accepted. Nothing is checked again, so other text gives a useless span, but
- * never a span beyond the text.
+ * json_span.c - finds the place of a value in text that json_parse() has
+ * accepted, without a second check: other text gives a useless span, but never
+ * a span beyond the text.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_span.c - finds the place of a value in text that json_parse() has
- * accepted, without a second check: other text gives a useless span, but never
- * a span beyond the text.
+ * json_span.c - finds the place of a value in text after json_parse() without a
+ * second check: other text gives a useless span, but never a span beyond the
+ * text.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
 
-/* Is KEY, of N bytes, the string NAME, which has quotes and escapes? */
+/* Is KEY, of N bytes, the string NAME with quotes and escapes? */
 static bool is_key(struct buf *scratch, struct json_view name, const char *key,
 		   size_t n)
 {
@@ -33,7 +33,7 @@ static bool is_key(struct buf *scratch, struct json_view name, const char *key,
 	       got == n && memcmp(to, key, n) == 0;
 }
 
-/* Find the member KEY: the place of its name's quote, and its value. */
+/* Find the member KEY: the place of the name's quote, and the value. */
 static int find_member(size_t *at_name, struct json_span *out, const char *text,
 		       size_t len, const char *key)
 {

@@ -44,7 +44,7 @@ static void end_running(struct runs *s)
 
 bool lease_keeps(struct runs *s, struct run *r)
 {
-	if (!r->remote.fenced || !r->record.durable)
+	if (!r->remote.fenced || !run_is_durable(r))
 		return false;
 	if (s->leaving) {
 		remote_runs_follow(s, r);
@@ -107,7 +107,7 @@ static void drop_waiting(struct runs *s)
 		    r->remote.disowned)
 			continue; /* a disowned run is followed already */
 		runs_output_drop(s, r);
-		if (r->record.durable) {
+		if (run_is_durable(r)) {
 			runs_files_over(s, r);
 			remote_runs_follow(s, r);
 			continue;

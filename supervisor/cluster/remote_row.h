@@ -6,7 +6,7 @@
 #include "supervisor/run/run.h"
 #include "supervisor/store/store.h"
 
-/* Was a round of GUEST, a client at another server, heard? See remote_run.heard. */
+/* Was a round of GUEST, a remote client, heard? See remote_run.heard. */
 bool remote_row_heard(const struct store_run *row, const char *guest);
 
 /* Did ROW's run end with a whole reply (an MCP result) of its template's? */
@@ -14,23 +14,14 @@ bool remote_row_is_reply(const struct store_run *row);
 
 enum run_state remote_row_state(const struct store_run *row);
 
-/*
- * Tell R's watchers the lines that LOG (or NULL) of R, a remote run, has more
- * than before.
- */
+/* Tell R's watchers the new lines of LOG (or NULL), the log of the remote run R. */
 void remote_row_tell_log(struct run *r, const char *log);
 
-/*
- * End R, a remote run, in the state of ROW, which has ended, with its VIEW
- * (NULL: none).
- */
+/* End R, a remote run, in the state of ROW, which has ended, with VIEW (or NULL). */
 void remote_row_end(struct run *r, const struct store_run *row,
 		    struct json_object *view);
 
-/*
- * Give ROW, which this instance claimed, back to other instances: ROW keeps its
- * place in the queue.
- */
+/* Give ROW, a claimed run, back to the other servers: ROW keeps the place in the queue. */
 void remote_row_leave(struct store *s, const struct store_run *row);
 
 #endif

@@ -86,7 +86,7 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	r->updated_ms = row->updated_ms;
 	r->finished_ms = row->finished_ms;
 	r->expires_ms = row->expires_ms;
-	r->record.durable = true;
+	run_record_row(r, ROW_COMMITTED);
 	r->view = xstrdup(made != NULL ? json_text(made, NULL) : row->view);
 	json_object_put(made);
 	json_object_put(view);
@@ -219,7 +219,7 @@ static void on_row(void *arg, const struct store_result *res)
 	if (r == NULL || r->remote.place == RUN_HERE || run_terminal(r))
 		return;
 	r->remote.looked = false;
-	if (res->rc == -ENOENT && r->record.durable)
+	if (res->rc == -ENOENT && run_is_durable(r))
 		end_lost(s, r);
 	else if (res->rc == -ENOENT && r->remote.disowned)
 		end_unrecorded(s, r);
@@ -260,7 +260,7 @@ static void on_unheard(void *arg, const struct store_result *res)
 /* Does news tell of R's end, so that R's row is not read? */
 static bool waits_for_news(const struct run *r)
 {
-	return r->remote.place != RUN_HERE && r->record.durable &&
+	return r->remote.place != RUN_HERE && run_is_durable(r) &&
 	       !r->remote.visited && !r->remote.unheard && !run_terminal(r);
 }
 
@@ -366,7 +366,7 @@ static void add_visited(struct runs *s, struct run *r,
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;
 	r->started_ms = row->started_ms; /* another server logs the start */
-	r->record.durable = true;
+	run_record_row(r, ROW_COMMITTED);
 	r->remote.visited = true;
 	HASH_ADD_STR(s->by_id, id, r);
 	add(s, r);

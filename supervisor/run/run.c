@@ -72,6 +72,50 @@ enum run_state run_next(enum run_state state, enum run_event ev)
 	return next[state][ev];
 }
 
+/* The next state of a run's row, and of the end in the row; 0 as above. */
+static const enum record_row next_row[ROW_STATES][ROW_EVENTS] = {
+    [ROW_NONE] = {[ROW_COMMITTED] = ROW_DURABLE,
+		  [ROW_REFUSED] = ROW_NONE,
+		  [ROW_UNANSWERED] = ROW_UNSURE},
+    [ROW_UNSURE] = {[ROW_COMMITTED] = ROW_DURABLE,
+		    [ROW_REFUSED] = ROW_UNSURE,
+		    [ROW_UNANSWERED] = ROW_UNSURE},
+    [ROW_DURABLE] = {[ROW_COMMITTED] = ROW_DURABLE,
+		     [ROW_REFUSED] = ROW_DURABLE,
+		     [ROW_UNANSWERED] = ROW_DURABLE},
+};
+
+static const struct {
+	enum record_end to;
+	bool is; /* END_NONE is a state, too */
+} next_end[END_STATES][END_EVENTS] = {
+    [END_NONE] = {[END_ASK] = {END_ASKED, true}},
+    [END_ASKED] = {[END_WRITTEN] = {END_RECORDED, true},
+		   [END_FAILED] = {END_LOST, true},
+		   [END_DISOWNED] = {END_NONE, true},
+		   [END_CORRECT] = {END_ASKED_CORRECTING, true}},
+    [END_ASKED_CORRECTING] = {[END_WRITTEN] = {END_RECORDED_CORRECTING, true},
+			      [END_FAILED] = {END_LOST_CORRECTING, true},
+			      [END_DISOWNED] = {END_NONE, true},
+			      [END_CORRECTED] = {END_ASKED, true}},
+    [END_RECORDED] = {[END_CORRECT] = {END_RECORDED_CORRECTING, true}},
+    [END_RECORDED_CORRECTING] = {[END_CORRECTED] = {END_RECORDED, true}},
+    [END_LOST_CORRECTING] = {[END_CORRECTED] = {END_LOST, true}},
+};
+
+void run_record_row(struct run *r, enum record_row_event ev)
+{
+	r->record.row = next_row[r->record.row][ev];
+}
+
+bool run_record_end(struct run *r, enum record_end_event ev)
+{
+	if (!next_end[r->record.end][ev].is)
+		return false;
+	r->record.end = next_end[r->record.end][ev].to;
+	return true;
+}
+
 static void log_start(const struct run *r)
 {
 	log_info("run",

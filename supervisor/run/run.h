@@ -117,17 +117,53 @@ struct run_attempts {
 	struct event *due;
 };
 
-/* Is a run in the store? run_row.c and exec/ keep the answers. */
+/* Is a row of the run in the store? run_record_row() changes the answer. */
+enum record_row {
+	ROW_NONE,    /* no row is known: not written yet, or refused */
+	ROW_UNSURE,  /* a row may be there: the store's answer was lost */
+	ROW_DURABLE, /* a row has been committed */
+	ROW_STATES
+};
+
+enum record_row_event {
+	ROW_COMMITTED,
+	ROW_REFUSED,
+	ROW_UNANSWERED,
+	ROW_EVENTS
+};
+
+/*
+ * Is the end of the run in the row? run_record_end() changes the answer. A correction
+ * of the row, after the worker is gone, goes on beside the first writing.
+ */
+enum record_end {
+	END_NONE, /* the run has not ended, for this server */
+	END_ASKED,
+	END_ASKED_CORRECTING,
+	END_RECORDED,
+	END_RECORDED_CORRECTING,
+	END_LOST, /* the row cannot be written now */
+	END_LOST_CORRECTING,
+	END_STATES
+};
+
+enum record_end_event {
+	END_ASK,
+	END_WRITTEN,
+	END_FAILED,
+	END_DISOWNED, /* the run is another server's, which records the end */
+	END_CORRECT,
+	END_CORRECTED, /* or the correction failed */
+	END_EVENTS
+};
+
+/* The record of a run in the store, as far as known here. */
 struct run_record {
-	bool durable;	   /* a row has been committed */
-	bool refused;	   /* the client was told that the run cannot be */
-	bool unsure;	   /* a row may be there: the store's answer was lost */
-	int64_t row_bytes; /* of the row, charged to the requestor */
-	/* Of a run that has ended, while the worker leaves: */
-	bool known; /* the row of the end is written, or failed */
-	/* why the row of the end failed, static; NULL: written */
-	const char *failed;
-	bool corrects; /* the row is being corrected */
+	enum record_row row;
+	enum record_end end;
+	bool refused;	    /* the client was told that the run cannot be */
+	int64_t row_bytes;  /* of the row, charged to the requestor */
+	const char *failed; /* why END is lost, static; NULL: END is not lost */
 };
 
 struct runs;
@@ -298,6 +334,30 @@ void run_mirror(struct run *r, enum run_state state);
 static inline bool run_terminal(const struct run *r)
 {
 	return r->state >= RUN_SUCCEEDED;
+}
+
+void run_record_row(struct run *r, enum record_row_event ev);
+/* False: the state of R's end refuses EV, and nothing has changed. */
+bool run_record_end(struct run *r, enum record_end_event ev);
+
+/* Has a row of R been committed? */
+static inline bool run_is_durable(const struct run *r)
+{
+	return r->record.row == ROW_DURABLE;
+}
+
+/* Is R's row being corrected? */
+static inline bool run_is_corrected(const struct run *r)
+{
+	return r->record.end == END_ASKED_CORRECTING ||
+	       r->record.end == END_RECORDED_CORRECTING ||
+	       r->record.end == END_LOST_CORRECTING;
+}
+
+/* Is R's end recorded for good, or lost? */
+static inline bool run_end_is_known(const struct run *r)
+{
+	return r->record.end == END_RECORDED || r->record.end == END_LOST;
 }
 
 /*

@@ -39,7 +39,7 @@ static const char *inputs_of(const struct run *r)
 	if (r->kept.text != NULL)
 		return r->kept.text;
 	if (r->kept.whole)
-		return r->record.durable ? NULL : r->inputs;
+		return run_is_durable(r) ? NULL : r->inputs;
 	return is_to_start(r) && !r->template->secret ? r->inputs : NULL;
 }
 
@@ -183,7 +183,7 @@ void run_row_put_again(struct store *s, struct run *r, store_done done,
 {
 	struct store_run row = row_of(r);
 
-	row.unsure = !r->record.durable;
+	row.unsure = !run_is_durable(r);
 	put(s, r, row, STORE_RETRY, done, arg);
 }
 
@@ -282,7 +282,7 @@ struct run *run_row_revive(const struct store_run *row,
 	if (row->retried_from != NULL)
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 row->retried_from);
-	r->record.durable = true;
+	run_record_row(r, ROW_COMMITTED);
 	r->remote.taken_over = true;
 	r->record.row_bytes = store_row_bytes(row);
 	return r;

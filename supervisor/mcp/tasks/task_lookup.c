@@ -41,7 +41,7 @@ static void not_found(struct request *c)
 
 bool task_lookup_is_task(const struct run *r)
 {
-	return r->record.durable && task_json_is_live(r);
+	return run_is_durable(r) && task_json_is_live(r);
 }
 
 bool task_lookup_missing(struct request *c, const struct run_found *f)

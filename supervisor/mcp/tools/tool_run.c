@@ -190,7 +190,7 @@ static void leave(struct request *c, struct run *r)
 	}
 	ask->left = r->remote.place != RUN_ABROAD;
 	ask->abroad = !ask->left;
-	if (!r->record.durable)
+	if (!run_is_durable(r))
 		runs_record(c->ctx->runs, r);
 	on_waited(-1, 0, c);
 }
@@ -257,7 +257,7 @@ static void on_waited(evutil_socket_t fd, short what, void *arg)
 		return;
 	asked = ask->mode == MODE_AUTO && !c->as_task &&
 		r->state == RUN_AWAITING_INPUT;
-	if (!r->record.durable || asked) {
+	if (!run_is_durable(r) || asked) {
 		ask->handed_out = true;
 		return;
 	}

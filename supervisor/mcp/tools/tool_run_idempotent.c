@@ -51,12 +51,12 @@ static void join(struct request *c, struct run *r)
 		return;
 	}
 	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC && c->may_be_task && r->record.durable &&
+	if (ask->mode != MODE_ASYNC && c->may_be_task && run_is_durable(r) &&
 	    !run_terminal(r) && task_json_is_live(r))
 		c->as_task = true; /* the run is a task already */
 	if (ask->mode != MODE_ASYNC && !c->as_task)
 		tool_run_wait(c, r);
-	else if (r->record.durable)
+	else if (run_is_durable(r))
 		tool_run_respond(c, r);
 	else
 		tool_run_wait_durable(c, r);

@@ -51,7 +51,7 @@ void tool_run_asked(struct request *c, struct run *r)
 	asked = input_requests(r, c->terms);
 	if (asked == NULL) /* every question is answered, or too late */
 		return;
-	if (!r->record.durable && !ask->recorded) {
+	if (!run_is_durable(r) && !ask->recorded) {
 		/* the next server needs the row when the client comes back */
 		json_object_put(asked);
 		if (!ask->asked)

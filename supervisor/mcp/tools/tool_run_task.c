@@ -156,7 +156,7 @@ static void on_long(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	if (r == NULL || run_terminal(r))
 		return; /* the answer follows the record of the end */
-	if (task_json_is_live(r) && r->record.durable) {
+	if (task_json_is_live(r) && run_is_durable(r)) {
 		respond(c, r);
 		return;
 	}

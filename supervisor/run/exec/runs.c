@@ -77,7 +77,7 @@ bool runs_leaving(const struct runs *s, const char *id)
 	const struct run *r = runs_by_id(s, id);
 
 	return r != NULL && run_terminal(r) &&
-	       (r->job.worker != NULL || r->record.corrects);
+	       (r->job.worker != NULL || run_is_corrected(r));
 }
 
 struct run *runs_working(struct runs *s, const char *id)

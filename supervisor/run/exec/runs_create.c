@@ -136,8 +136,11 @@ struct stored { /* the argument of on_stored() */
  */
 static void note_row(const struct runs *s, struct run *r, int rc)
 {
-	r->record.durable |= rc == 0;
-	r->record.unsure |= rc != 0 && rc != -EEXIST && s->ctx->cluster != NULL;
+	bool unanswered = rc != -EEXIST && s->ctx->cluster != NULL;
+
+	run_record_row(r, rc == 0      ? ROW_COMMITTED
+			  : unanswered ? ROW_UNANSWERED
+				       : ROW_REFUSED);
 }
 
 /*

@@ -59,8 +59,8 @@ struct ended { /* the argument of on_ended() */
  */
 static bool has_row(const struct ended *e, const struct run *r, int rc)
 {
-	return rc != 0 && rc != -ECANCELED &&
-	       (r->record.durable || r->record.unsure) && !e->retried;
+	return rc != 0 && rc != -ECANCELED && r->record.row != ROW_NONE &&
+	       !e->retried;
 }
 
 /*
@@ -86,6 +86,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	}
 	if (res->rc == -EOWNERDEAD) { /* the new owner records the end */
 		e->runs->unrecorded -= e->bytes;
+		run_record_end(r, END_DISOWNED);
 		runs_drop_result(e->runs, r);
 		e->runs->ctx->cluster->disowned(e->runs, r);
 		free(e);
@@ -104,8 +105,8 @@ static void on_ended(void *arg, const struct store_result *res)
 		r->record.failed = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
-	r->record.known = true;
-	if (r->job.worker == NULL && !r->record.corrects) /* else later */
+	run_record_end(r, res->rc == 0 ? END_WRITTEN : END_FAILED);
+	if (r->job.worker == NULL && run_end_is_known(r)) /* else later */
 		tell_recorded(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
@@ -229,11 +230,12 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	if (r->job.worker == NULL)
 		log_and_audit(s, r);
 	*e = (struct ended){
-	    .runs = s, .bytes = strlen(r->view), .retried = r->record.durable};
+	    .runs = s, .bytes = strlen(r->view), .retried = run_is_durable(r)};
 	memcpy(e->id, r->id, sizeof(e->id));
 	s->unrecorded += e->bytes;
+	run_record_end(r, END_ASK);
 	run_row_put(s->ctx->store, r,
-		    r->record.durable ? STORE_RETRY : STORE_SYNC, on_ended, e);
+		    run_is_durable(r) ? STORE_RETRY : STORE_SYNC, on_ended, e);
 }
 
 /*
@@ -249,8 +251,8 @@ static void on_corrected(void *arg, const struct store_result *res)
 	(void)res;
 	if (r == NULL)
 		return;
-	r->record.corrects = false;
-	if (r->record.known)
+	run_record_end(r, END_CORRECTED);
+	if (run_end_is_known(r))
 		tell_recorded(s, r);
 }
 
@@ -265,9 +267,8 @@ static void correct(struct runs *s, struct run *r, const struct run_use *used)
 	r->use = *used;
 	free(r->view);
 	r->view = run_json_text(r, s->ctx->isolation);
-	if (r->record.failed != NULL)
+	if (!run_record_end(r, END_CORRECT)) /* the end is lost */
 		return;
-	r->record.corrects = true;
 	run_row_correct(s->ctx->store, r, on_corrected, runs_refer(s, r));
 }
 
@@ -275,6 +276,6 @@ void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
 {
 	correct(s, r, used);
 	log_and_audit(s, r);
-	if (r->record.known && !r->record.corrects)
+	if (run_end_is_known(r))
 		tell_recorded(s, r);
 }

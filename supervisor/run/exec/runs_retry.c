@@ -207,7 +207,7 @@ void runs_try_again(struct runs *s, struct run *r)
 	if (!here && s->ctx->cluster != NULL)
 		s->ctx->cluster->leave(s, r);
 	run_row_put(s->ctx->store, r,
-		    r->record.durable ? STORE_RETRY : STORE_SYNC, NULL, NULL);
+		    run_is_durable(r) ? STORE_RETRY : STORE_SYNC, NULL, NULL);
 	rest(s, r, here);
 }
 

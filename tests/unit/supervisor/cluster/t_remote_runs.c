@@ -21,7 +21,8 @@ static void test_task_given_back(void)
 	begin_in_cluster();
 	r = waiting();
 	memcpy(id, r->id, sizeof(id));
-	r->record.durable = r->remote.taken_over = true;
+	r->remote.taken_over = true;
+	run_record_row(r, ROW_COMMITTED);
 	r->remote.vtime = 1;
 	runs_make_task(it.ctx.runs, r, &wish);
 	it.ctx.cluster->hand_over(it.ctx.runs);
@@ -42,7 +43,7 @@ static void test_asked_elsewhere(void)
 	begin_in_cluster();
 	it.ctx.others = true;
 	r = waiting();
-	r->record.durable = true;
+	run_record_row(r, ROW_COMMITTED);
 	r->remote.place = RUN_QUEUE;
 	remote_runs_claimed(it.ctx.runs, r);
 	run_mirror(r, RUN_AWAITING_INPUT);

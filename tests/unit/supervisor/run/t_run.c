@@ -184,6 +184,54 @@ static void test_telling(struct requestor *q, struct template *t)
 	run_free(r);
 }
 
+/* The tables of a run's record, a second time. END_STATES: refused. */
+static void test_record(struct requestor *q, struct template *t)
+{
+	static const enum record_row rows[ROW_STATES][ROW_EVENTS] = {
+	    /* COMMITTED, REFUSED, UNANSWERED */
+	    {ROW_DURABLE, ROW_NONE, ROW_UNSURE},
+	    {ROW_DURABLE, ROW_UNSURE, ROW_UNSURE},
+	    {ROW_DURABLE, ROW_DURABLE, ROW_DURABLE},
+	};
+	enum { NO = END_STATES };
+	static const int ends[END_STATES][END_EVENTS] = {
+	    /* ASK, WRITTEN, FAILED, DISOWNED, CORRECT, CORRECTED */
+	    {END_ASKED, NO, NO, NO, NO, NO},
+	    {NO, END_RECORDED, END_LOST, END_NONE, END_ASKED_CORRECTING, NO},
+	    {NO, END_RECORDED_CORRECTING, END_LOST_CORRECTING, END_NONE, NO,
+	     END_ASKED},
+	    {NO, NO, NO, NO, END_RECORDED_CORRECTING, NO},
+	    {NO, NO, NO, NO, NO, END_RECORDED},
+	    {NO, NO, NO, NO, NO, NO},
+	    {NO, NO, NO, NO, NO, END_LOST},
+	};
+	struct run *r = run_new(q, t);
+
+	for (int s = 0; s < ROW_STATES; s++)
+		for (int e = 0; e < ROW_EVENTS; e++) {
+			r->record.row = (enum record_row)s;
+			run_record_row(r, (enum record_row_event)e);
+			is_int(r->record.row, rows[s][e],
+			       "row %d of a run, and the answer %d", s, e);
+		}
+	for (int s = 0; s < END_STATES; s++)
+		for (int e = 0; e < END_EVENTS; e++) {
+			bool may;
+
+			r->record.end = (enum record_end)s;
+			may = run_record_end(r, (enum record_end_event)e);
+			is_int(may ? (int)r->record.end : NO, ends[s][e],
+			       "end %d of a run in its row, and event %d", s,
+			       e);
+			ok(may || (int)r->record.end == s,
+			   "which is unchanged when it is refused");
+		}
+	r->record.end = END_LOST_CORRECTING;
+	ok(run_is_corrected(r) && !run_end_is_known(r),
+	   "an end is not told while its row is being corrected");
+	run_free(r);
+}
+
 int main(void)
 {
 	struct requestors all = {0};
@@ -194,6 +242,7 @@ int main(void)
 	test_table(q, t);
 	test_terminal(q, t);
 	test_mirror(q, t);
+	test_record(q, t);
 	test_times(q, t);
 	test_errors(q, t);
 	test_watches(q, t);

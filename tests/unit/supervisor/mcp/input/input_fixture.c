@@ -144,7 +144,7 @@ void start(bool task)
 	it.env.on_ask = input_ask;
 	it.env.on_drop = input_cancel;
 	it.r->limits.timeout_ms = 600000;
-	it.r->record.durable = true;
+	run_record_row(it.r, ROW_COMMITTED);
 	it.r->requestor = requestors_of_uid(&it.all, 7);
 	if (task) {
 		it.r->task.form = STORE_TASK_OUTPUT;

@@ -119,7 +119,7 @@ static void hear_of_store(void)
 
 void row_written(const struct run *r)
 {
-	while (!r->record.known)
+	while (!run_end_is_known(r))
 		hear_of_store();
 }
 

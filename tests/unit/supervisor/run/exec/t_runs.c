@@ -23,7 +23,7 @@ static void test_forgotten_first(void)
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
 	       "that a run has its row is told to who watches it");
-	ok(r->record.durable, "and known");
+	ok(run_is_durable(r), "and known");
 	runs_record(it.ctx.runs, r);
 	runs_forget(it.ctx.runs, r);
 	answered();
@@ -63,7 +63,7 @@ static void test_unsure(bool as_task)
 	else
 		runs_record(it.ctx.runs, r);
 	answered();
-	ok(!r->record.durable,
+	ok(!run_is_durable(r),
 	   "a row whose answer is lost is not known to be there");
 	runs_finish(it.ctx.runs, r, EV_SUCCEED);
 	answered();

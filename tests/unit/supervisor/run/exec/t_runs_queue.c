@@ -94,9 +94,10 @@ TEST(found)
 	r->job.worker = (struct worker *)&it;
 	ok(runs_leaving(runs(), r->id), "and not before");
 	r->job.worker = NULL;
-	r->record.corrects = true;
+	run_record_end(r, END_ASK);
+	run_record_end(r, END_CORRECT);
 	ok(runs_leaving(runs(), r->id), "nor before its row is right");
-	r->record.corrects = false;
+	run_record_end(r, END_CORRECTED);
 	end();
 }
 
@@ -180,7 +181,7 @@ TEST(row)
 	r->idem.key = xstrdup("key");
 	runs_record(runs(), r);
 	answered();
-	ok(r->record.durable, "a run that is recorded lasts");
+	ok(run_is_durable(r), "a run that is recorded lasts");
 	is_int(it.notices[NOTICE_DURABLE], 1, "as is told");
 	is_int(r->kept.bytes, 7, "and its row has its inputs");
 	is_str(r->idem.key, "key", "and its key");
@@ -194,7 +195,7 @@ TEST(row)
 	runs_record(runs(), r);
 	store_stop(it.ctx.store, 0);
 	it.ctx.store = store;
-	ok(!r->record.durable, "one that cannot be does not");
+	ok(!run_is_durable(r), "one that cannot be does not");
 	is_int(it.notices[NOTICE_DURABLE], 1, "which is told as well");
 	is_int(r->kept.bytes, 0, "and no row has its inputs");
 	is_int((int64_t)runs_unrecorded(runs()), 0, "nor is any awaited");

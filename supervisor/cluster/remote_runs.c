@@ -94,7 +94,7 @@ static void end(struct runs *s, struct run *r, const struct store_run *row)
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
 	store_heard(s->ctx->store, r->id);
-	if (r->remote.place == RUN_ABROAD)
+	if (r->remote.place == RUN_REMOTE)
 		stop_following(s, r);
 	runs_forget(s, r);
 }
@@ -216,7 +216,7 @@ static void on_row(void *arg, const struct store_result *res)
 	struct runs *s = ref->runs;
 	struct run *r = runs_referred(ref);
 
-	if (r == NULL || r->remote.place == RUN_HERE || run_terminal(r))
+	if (r == NULL || run_is_here(r) || run_terminal(r))
 		return;
 	r->remote.looked = false;
 	if (res->rc == -ENOENT && run_is_durable(r))
@@ -225,7 +225,7 @@ static void on_row(void *arg, const struct store_result *res)
 		end_unrecorded(s, r);
 	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
 		end(s, r, res->runs);
-	else if (res->rc == 0 && r->remote.place == RUN_ABROAD)
+	else if (res->rc == 0 && r->remote.place == RUN_REMOTE)
 		go_on(s, r, res->runs);
 	else if (res->rc == 0 && is_claimed(r, res->runs)) {
 		remote_runs_claimed(s, r);
@@ -235,7 +235,7 @@ static void on_row(void *arg, const struct store_result *res)
 
 void remote_runs_look(struct runs *s, struct run *r)
 {
-	if (r->remote.place == RUN_HERE || r->remote.looked)
+	if (run_is_here(r) || r->remote.looked)
 		return;
 	r->remote.looked = true;
 	r->remote.look_ms = clock_mono_ms();
@@ -252,7 +252,7 @@ static void on_unheard(void *arg, const struct store_result *res)
 
 		if (r == NULL || run_terminal(r))
 			continue;
-		r->remote.unheard |= r->remote.place == RUN_ABROAD;
+		r->remote.unheard |= r->remote.place == RUN_REMOTE;
 		remote_runs_look(s, r);
 	}
 }
@@ -260,8 +260,8 @@ static void on_unheard(void *arg, const struct store_result *res)
 /* Does news tell of R's end, so that R's row is not read? */
 static bool waits_for_news(const struct run *r)
 {
-	return r->remote.place != RUN_HERE && run_is_durable(r) &&
-	       !r->remote.visited && !r->remote.unheard && !run_terminal(r);
+	return !run_is_here(r) && run_is_durable(r) && !r->remote.visited &&
+	       !r->remote.unheard && !run_terminal(r);
 }
 
 static void ask_unheard(struct runs *s, struct buf *ids)
@@ -353,7 +353,7 @@ static void add(struct runs *s, struct run *r)
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
-	r->remote.place = RUN_ABROAD;
+	r->remote.place = RUN_REMOTE;
 	TAILQ_INSERT_TAIL(&s->cluster->remote.all, r, remote.link);
 	s->cluster->remote.n++;
 	look_later(s, false);
@@ -379,7 +379,7 @@ struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
 {
 	struct run *r = runs_by_id(s, row->id);
 
-	if (r != NULL && (r->remote.place != RUN_ABROAD || run_terminal(r)))
+	if (r != NULL && (r->remote.place != RUN_REMOTE || run_terminal(r)))
 		return NULL;
 	if (r == NULL) {
 		r = run_new(requestor, t);
@@ -395,7 +395,7 @@ void remote_runs_follow(struct runs *s, struct run *r)
 {
 	run_clear_error(r); /* R's row has an error of its own */
 	r->remote.unheard = true;
-	if (r->remote.place != RUN_ABROAD)
+	if (r->remote.place != RUN_REMOTE)
 		add(s, r);
 }
 
@@ -433,7 +433,7 @@ void remote_runs_end_visit(struct runs *s, struct run *r)
 void remote_runs_take_back(struct runs *s, struct run *r,
 			   const struct store_run *row)
 {
-	if (r->remote.place == RUN_ABROAD)
+	if (r->remote.place == RUN_REMOTE)
 		stop_following(s, r);
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);

@@ -87,7 +87,7 @@ static void leave(struct remote_waiters *all, struct guest *g)
 
 	stop_waiting(all->run, g);
 	/* a remote run is not cancelled: its new owner may know G as a guest */
-	if (waited && g->cancels && all->run->remote.place == RUN_HERE &&
+	if (waited && g->cancels && run_is_here(all->run) &&
 	    run_is_unwanted(all->run))
 		runs_cancel(all->ctx->runs, all->run);
 }

@@ -209,7 +209,7 @@ static void take(struct runs *s, const struct store_run *row)
 		remote_runs_end_visit(s, r);
 		r = NULL;
 	}
-	if (r != NULL && r->remote.place == RUN_HERE)
+	if (r != NULL && run_is_here(r))
 		return; /* claimed before */
 	if (r != NULL && !run_terminal(r))
 		remote_runs_take_back(s, r, row);
@@ -231,7 +231,7 @@ static void give_back(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 	r->remote.place = RUN_QUEUE;
 	run_row_put(s->ctx->store, r, STORE_RETRY, NULL, NULL);
-	if (!r->remote.taken_over || !TAILQ_EMPTY(&r->watches))
+	if (!r->record.revived || !TAILQ_EMPTY(&r->watches))
 		return;
 	sched_remove(&s->sched, &r->job.queued);
 	runs_forget(s, r);
@@ -240,7 +240,7 @@ static void give_back(struct runs *s, struct run *r)
 /* Was R claimed, and has no place here now? */
 static bool is_back_to_give(const struct runs *s, const struct run *r)
 {
-	return r->state == RUN_QUEUED && r->remote.place == RUN_HERE &&
+	return r->state == RUN_QUEUED && run_is_here(r) &&
 	       r->remote.vtime > 0 && r->job.queued.lane != NULL &&
 	       !r->job.queued.aside &&
 	       (s->ctx->quiet ||

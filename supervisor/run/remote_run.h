@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remote_run.h - a run where several instances share a queue: the owner of the run, and
- * news of a run of another instance. exec/ and mcp/input/ keep the members; on one
+ * news of a run of another instance. supervisor/cluster/ keeps the members; on one
  * machine all are zero.
  */
 #ifndef SUPERVISOR_RUN_REMOTE_RUN_H
@@ -23,19 +23,18 @@ struct run;
 enum run_place {
 	RUN_HERE,   /* the instance of this process */
 	RUN_QUEUE,  /* the queue of all instances */
-	RUN_ABROAD, /* an instance of another process: the row has the view */
+	RUN_REMOTE, /* an instance of another process: the row has the view */
 };
 
 struct remote_run {
 	enum run_place place;
-	bool taken_over; /* the run was queued by another instance */
-	bool pinned;	 /* no other instance can start the run */
-	bool asks_here;	 /* pinned: the waiter here may be asked */
-	bool cancel;	 /* cancelling was asked for, at any place */
-	bool looked;	 /* the row is being read */
-	bool fenced;	 /* the lease ended, and so the worker */
-	bool unheard;	 /* the store sends no news: read the row */
-	bool disowned;	 /* the store refused the end here */
+	bool pinned;	/* no other instance can start the run */
+	bool asks_here; /* pinned: the waiter here may be asked */
+	bool cancel;	/* cancelling was asked for, at any place */
+	bool looked;	/* the row is being read */
+	bool fenced;	/* the lease ended, and so the worker */
+	bool unheard;	/* the store sends no news: read the row */
+	bool disowned;	/* the store refused the end here */
 	/* Only visiting clients need the run; the last came at VISIT_MS. */
 	bool visited;
 	int64_t visit_ms; /* mono */
@@ -47,7 +46,7 @@ struct remote_run {
 	int64_t vtime; /* the turn in the queue; 0: none yet */
 	/* the other instance that queued the run; or "" */
 	char home[ID_SIZE];
-	TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_ABROAD */
+	TAILQ_ENTRY(run) link; /* in runs.abroad, for RUN_REMOTE */
 	/* requests here that wait for the run at its server, too */
 	LIST_HEAD(proxied_requests, proxied_request) proxied;
 	struct remote_waiters *waiters; /* at other servers, or NULL */

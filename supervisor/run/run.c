@@ -144,7 +144,7 @@ int run_apply(struct run *r, enum run_event ev)
 	enum run_state to = run_next(r->state, ev);
 	bool first = to == RUN_RUNNING && r->started_ms == 0;
 
-	assert(r->remote.place != RUN_ABROAD);
+	assert(r->remote.place != RUN_REMOTE);
 	if (to == RUN_NONE) {
 		log_warn("run", "run=%s requestor=%s state=%s refused=%s",
 			 r->id, r->requestor->name, run_state_name(r->state),
@@ -165,7 +165,7 @@ int run_apply(struct run *r, enum run_event ev)
 
 void run_mirror(struct run *r, enum run_state state)
 {
-	assert(r->remote.place != RUN_HERE);
+	assert(!run_is_here(r));
 	set_state(r, state);
 	log_debug("run", "run=%s state=%s at=another", r->id,
 		  run_state_name(state));

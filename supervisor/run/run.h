@@ -162,6 +162,7 @@ struct run_record {
 	enum record_row row;
 	enum record_end end;
 	bool refused;	    /* the client was told that the run cannot be */
+	bool revived;	    /* the run was made of another server's row */
 	int64_t row_bytes;  /* of the row, charged to the requestor */
 	const char *failed; /* why END is lost, static; NULL: END is not lost */
 };
@@ -360,13 +361,19 @@ static inline bool run_end_is_known(const struct run *r)
 	return r->record.end == END_RECORDED || r->record.end == END_LOST;
 }
 
+/* Is R a run of this server, and not of another server or of the shared queue? */
+static inline bool run_is_here(const struct run *r)
+{
+	return r->remote.place == RUN_HERE;
+}
+
 /*
  * Is R another server's: known by its row, in the queue of all, or ended here with the
  * lease, after which another server takes R over?
  */
 static inline bool run_is_of_others(const struct run *r)
 {
-	return r->remote.place != RUN_HERE || r->remote.fenced;
+	return !run_is_here(r) || r->remote.fenced;
 }
 
 /*

@@ -56,7 +56,7 @@ static enum store_wait waits_of(const struct run *r)
 {
 	if (r->remote.pinned)
 		return STORE_WAITS_PINNED;
-	return r->remote.taken_over ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
+	return r->record.revived ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
 }
 
 static struct store_run row_of(const struct run *r)
@@ -126,7 +126,7 @@ static char *options_of(const struct run *r)
 static char *rounds_of(const struct run *r)
 {
 	bool reply = r->output.is_reply &&
-		     (r->remote.taken_over || r->remote.heard != NULL);
+		     (r->record.revived || r->remote.heard != NULL);
 	const char *heard =
 	    r->remote.heard != NULL ? json_text(r->remote.heard, NULL) : "[]";
 
@@ -283,7 +283,7 @@ struct run *run_row_revive(const struct store_run *row,
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 row->retried_from);
 	run_record_row(r, ROW_COMMITTED);
-	r->remote.taken_over = true;
+	r->record.revived = true;
 	r->record.row_bytes = store_row_bytes(row);
 	return r;
 }

@@ -188,7 +188,7 @@ static void leave(struct request *c, struct run *r)
 		runs_give_up(c->ctx->runs, r);
 		return;
 	}
-	ask->left = r->remote.place != RUN_ABROAD;
+	ask->left = r->remote.place != RUN_REMOTE;
 	ask->abroad = !ask->left;
 	if (!run_is_durable(r))
 		runs_record(c->ctx->runs, r);

@@ -93,7 +93,7 @@ static void present_ours(struct request *c, struct run *r)
 		return;
 	}
 	text = run_json_text(r, c->ctx->isolation);
-	if (r->remote.place == RUN_HERE && node != NULL &&
+	if (run_is_here(r) && node != NULL &&
 	    json_parse(&v, text, strlen(text), NULL) == 0) {
 		answer_tree(c, v, node);
 		free(text);
@@ -219,8 +219,8 @@ static void on_end(struct server_observer *o)
 	if (r != NULL && run_terminal(r)) {
 		if (c->ctx->flush_until_ms != 0)
 			answer_end(c, r, "the server ends first");
-	} else if (r != NULL && (r->remote.place != RUN_HERE ||
-				 c->ctx->flush_until_ms != 0)) {
+	} else if (r != NULL &&
+		   (!run_is_here(r) || c->ctx->flush_until_ms != 0)) {
 		answer_now(c, r);
 		/* at once, since the ending server waits for such calls */
 	} else if (r == NULL) {

@@ -161,7 +161,7 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 	memcpy(k->run_id, r->id, sizeof(k->run_id));
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
 	/* the requestor's use at other servers may have changed */
-	if (q->usage_known && !store_is_shared(store)) {
+	if (q->usage_known && s->ctx->cluster == NULL) {
 		keep(k);
 		return;
 	}

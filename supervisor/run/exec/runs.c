@@ -67,7 +67,7 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 	struct run *r = runs_by_id(s, id);
 
 	return r != NULL && r->requestor == requestor && !run_terminal(r) &&
-		       r->remote.place != RUN_ABROAD && !r->remote.cancel
+		       r->remote.place != RUN_REMOTE && !r->remote.cancel
 		   ? r
 		   : NULL;
 }
@@ -107,7 +107,7 @@ int runs_cancel(struct runs *s, struct run *r)
 
 	if (run_terminal(r) || r->state == RUN_CANCELLING || r->remote.cancel)
 		return -EALREADY;
-	if (r->remote.place != RUN_HERE)
+	if (!run_is_here(r))
 		return s->ctx->cluster->cancel(s, r);
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
@@ -140,10 +140,9 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		bool left =
-		    !queued || r->remote.taken_over; /* if the run waits */
+		bool left = !queued || r->record.revived; /* if the run waits */
 
-		if (run_terminal(r) || r->remote.place != RUN_HERE ||
+		if (run_terminal(r) || !run_is_here(r) ||
 		    (r->state == RUN_QUEUED && left))
 			continue;
 		if (r->job.beginning && left) {
@@ -169,13 +168,13 @@ void runs_leave(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->state == RUN_QUEUED && r->remote.place == RUN_HERE)
+		if (r->state == RUN_QUEUED && run_is_here(r))
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 
 void runs_give_up(struct runs *s, struct run *r)
 {
-	if (r->state != RUN_QUEUED || r->remote.place != RUN_HERE)
+	if (r->state != RUN_QUEUED || !run_is_here(r))
 		return;
 	run_set_error(r, "RUN_INTERRUPTED", NULL,
 		      "the server was stopped before the run had begun; call "

@@ -240,7 +240,7 @@ static void set_aside(struct runs *s, struct run *r,
 	r->remote.asks_here = wish->asks_here;
 	if (s->ctx->cluster != NULL)
 		s->ctx->cluster->set_aside(s, r);
-	if (r->remote.place == RUN_HERE || r->remote.pinned ||
+	if (run_is_here(r) || r->remote.pinned ||
 	    wish->task_later == STORE_TASK_NONE)
 		return;
 	task.task = wish->task_later;
@@ -332,7 +332,7 @@ void runs_make_task(struct runs *s, struct run *r, const struct run_wish *wish)
 	struct run_notice no = {.kind = NOTICE_TASK,
 				.unrecorded = "another server has the run"};
 
-	if (r->remote.place == RUN_ABROAD) {
+	if (r->remote.place == RUN_REMOTE) {
 		run_tell(r, &no);
 		return;
 	}

@@ -22,8 +22,8 @@ static void on_here(void *arg, const char *run_id)
 	struct runs *s = arg;
 	struct run *r = runs_by_id(s, run_id);
 
-	if (r == NULL || r->state != RUN_QUEUED ||
-	    r->remote.place != RUN_HERE || !r->job.queued.aside)
+	if (r == NULL || r->state != RUN_QUEUED || !run_is_here(r) ||
+	    !r->job.queued.aside)
 		return;
 	artifact_copies_name(s->copies, r->id, r->files);
 	sched_remove(&s->sched, &r->job.queued);

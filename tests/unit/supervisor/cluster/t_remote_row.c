@@ -34,7 +34,7 @@ TEST(log_elsewhere)
 	run_free(r);
 }
 
-/* A remote run, BEFORE its end in STATUS, whose row has the view TEXT. */
+/* Return a remote run in the state BEFORE, ended by a row with STATUS and the view TEXT. */
 static struct run *ended_elsewhere(enum run_state before,
 				   enum store_status status, const char *text)
 {
@@ -47,7 +47,7 @@ static struct run *ended_elsewhere(enum run_state before,
 	struct json_object *view = json_tokener_parse(text);
 
 	log_set_level(LOG_LEVEL_ERROR);
-	r->remote.place = RUN_ABROAD;
+	r->remote.place = RUN_REMOTE;
 	run_mirror(r, before);
 	row.status = status;
 	remote_row_end(r, &row, view);

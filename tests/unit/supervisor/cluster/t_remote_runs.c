@@ -21,7 +21,7 @@ static void test_task_given_back(void)
 	begin_in_cluster();
 	r = waiting();
 	memcpy(id, r->id, sizeof(id));
-	r->remote.taken_over = true;
+	r->record.revived = true;
 	run_record_row(r, ROW_COMMITTED);
 	r->remote.vtime = 1;
 	runs_make_task(it.ctx.runs, r, &wish);

@@ -93,7 +93,7 @@ TEST(of_before)
 {
 	start(false);
 	hear_guest("guest_a", 0, "");
-	it.r->remote.place = RUN_ABROAD;
+	it.r->remote.place = RUN_REMOTE;
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
 	is_int(it.r->remote.n_waiting, 0,
 	       "a guest leaves a run that another has");

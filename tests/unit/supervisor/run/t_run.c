@@ -60,7 +60,7 @@ static void test_mirror(struct requestor *q, struct template *t)
 {
 	struct run *r = run_new(q, t);
 
-	r->remote.place = RUN_ABROAD;
+	r->remote.place = RUN_REMOTE;
 	for (int s = RUN_QUEUED; s < RUN_STATES; s++)
 		for (int to = RUN_QUEUED; to < RUN_STATES; to++) {
 			run_mirror(r, (enum run_state)s);

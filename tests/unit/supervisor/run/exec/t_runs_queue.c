@@ -68,7 +68,7 @@ TEST(found)
 	ok(runs_find(runs(), requestors_of_uid(&it.all, 8), r->id) == NULL,
 	   "nobody else has");
 	ok(runs_find(runs(), alice(), "run_none") == NULL, "nor by another id");
-	r->remote.place = RUN_ABROAD;
+	r->remote.place = RUN_REMOTE;
 	ok(runs_find(runs(), alice(), r->id) == NULL,
 	   "one that another instance has is not ours to show");
 	r->remote.place = RUN_QUEUE;
@@ -304,11 +304,11 @@ TEST(left)
 	is_str(run_state_name(r->state), "queued", "it is left waiting");
 	is_int((int64_t)runs_unrecorded(runs()), 0,
 	       "and is nothing that the end waits for");
-	r->remote.taken_over = true;
+	r->record.revived = true;
 	runs_interrupt(runs(), true);
 	is_str(run_state_name(r->state), "queued",
 	       "so is what was taken over, whatever else ends");
-	r->remote.taken_over = false;
+	r->record.revived = false;
 	runs_interrupt(runs(), true);
 	is_str(r->error.code, "RUN_INTERRUPTED", "where all ends it ends");
 	is_gone(r);

@@ -24,15 +24,17 @@ static int64_t processors(void)
 
 void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use)
 {
-	int64_t most =
-	    (clock_mono_ms() - w->run->started_mono_ms) * processors();
-	int64_t told = w->used_ms < (uint64_t)most ? (int64_t)w->used_ms : most;
-	int64_t known_us =
+	int64_t most, told, known_us, us;
+
+	if (w->born->held || w->used_ms == 0)
+		return; /* without a look at the processors, which is a file */
+	most = (clock_mono_ms() - w->run->started_mono_ms) * processors();
+	told = w->used_ms < (uint64_t)most ? (int64_t)w->used_ms : most;
+	known_us =
 	    (int64_t)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1000000 +
 	    use->ru_utime.tv_usec + use->ru_stime.tv_usec;
-	int64_t us = told * 1000 - known_us;
-
-	if (w->born->held || us <= 0)
+	us = told * 1000 - known_us;
+	if (us <= 0)
 		return;
 	us += use->ru_utime.tv_usec;
 	use->ru_utime.tv_sec += us / 1000000;

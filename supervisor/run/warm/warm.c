@@ -29,6 +29,7 @@
 #define RETRY_MEMORY_MS 500 /* pause while memory or slots are taken */
 #define LOOK_MS 60000	    /* most time between looks */
 #define AFTER_MS 20	    /* the run that took a worker goes first */
+#define LUA_AFTER_MS 2	    /* the same, of Lua; see warm_result() */
 #define FAILURES_MAX 5	    /* most failures of a program in a row */
 #define START_MAX_MS 40000  /* most time to start; the shim is stricter */
 
@@ -402,8 +403,16 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 	b = take_from(k, to, owner);
 	if (t != NULL && k->not_before_ms < k->used_ms + AFTER_MS)
 		k->not_before_ms = k->used_ms + AFTER_MS;
-	fill_in(m, 0);
+	fill_in(m, t == NULL ? LUA_AFTER_MS : 0);
 	return b;
+}
+
+void warm_result(struct warm *m)
+{
+	if (m == NULL || m->stopped || !evtimer_pending(m->fill, NULL))
+		return;
+	evtimer_del(m->fill);
+	on_fill(-1, 0, m);
 }
 
 void warm_began(struct warm *m, const struct born *b)

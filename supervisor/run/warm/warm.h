@@ -44,6 +44,12 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 		       const struct born_ops *ops, void *owner);
 
 /*
+ * A run of Lua has its result, and awaits its row: a good time to start the next
+ * worker. Without a call the next worker is started a little later.
+ */
+void warm_result(struct warm *m);
+
+/*
  * warm_began(): B, which waited, has begun its run. warm_was_unfit(): B could
  * not begin, for the reason WHY.
  */

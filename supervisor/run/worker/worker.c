@@ -337,6 +337,7 @@ static void on_turn(void *arg)
 	event_del(w->readable);
 	if (!ended) {
 		leave(w); /* else the outcome waits for the exit */
+		warm_result(w->env->ctx->warm);
 		return;
 	}
 	w->silent = true;

@@ -169,6 +169,21 @@ TEST(takes)
 	       "what ends with its run is not replaced");
 }
 
+TEST(next_worker_at_a_result)
+{
+	int64_t before = sum("waiting");
+	struct born *b = take(1000);
+
+	is_int((int)sum("waiting"), (int)before - 1,
+	       "a run begins before the next worker is started");
+	warm_result(ctx.warm);
+	is_int((int)sum("waiting"), (int)before,
+	       "the result of a run of Lua starts the next worker at once");
+	while (!born_is_alive(b))
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	end_run(b);
+}
+
 /* Our children that are no zygote; SIG to each, if it is one. */
 static int workers(int sig)
 {

@@ -32,9 +32,9 @@ static void wake(struct http_conn *c)
 
 static void put(struct http_conn *c, const char *text, size_t len)
 {
-	if (buf_len(&c->unsent) == 0)
-		c->moved_ms = clock_mono_ms();
 	c->put_ms = clock_mono_ms();
+	if (buf_len(&c->unsent) == 0)
+		c->moved_ms = c->put_ms;
 	buf_add(&c->unsent, text, len);
 	http_conn_weigh(c);
 	wake(c);
@@ -43,6 +43,13 @@ static void put(struct http_conn *c, const char *text, size_t len)
 void http_conn_put_raw(struct http_conn *c, const char *text)
 {
 	put(c, text, strlen(text));
+}
+
+/* Put the bytes of B, which is emptied. */
+static void put_buf(struct http_conn *c, struct buf *b)
+{
+	put(c, buf_data(b), buf_len(b));
+	buf_fini(b);
 }
 
 static const char *reason(int status)
@@ -101,26 +108,23 @@ static void log_access(const struct http_conn *c, int status)
 		  (long long)(clock_mono_ms() - c->told_ms));
 }
 
-static void put_head(struct http_conn *c, int status)
+/* Begin HEAD, the head of an answer, with the fields that all answers have. */
+static void begin_head(struct http_conn *c, struct buf *head, int status)
 {
-	char line[96], date[64];
+	const char *connection = c->last || c->pool->closing
+				     ? "Connection: close\r\n"
+				 : c->old ? "Connection: keep-alive\r\n"
+					  : "";
 	time_t now = time(NULL);
+	char date[64];
 	struct tm tm;
 
 	log_access(c, status);
 	gmtime_r(&now, &tm);
 	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
 		 &tm);
-	snprintf(line, sizeof(line), "HTTP/1.1 %d %s\r\n", status,
-		 reason(status));
-	http_conn_put_raw(c, line);
-	http_conn_put_raw(c, date);
-	if (c->last || c->pool->closing)
-		http_conn_put_raw(c, "Connection: close\r\n");
-	else if (c->old)
-		http_conn_put_raw(c, "Connection: keep-alive\r\n");
-	if (c->fields != NULL)
-		http_conn_put_raw(c, c->fields);
+	buf_printf(head, "HTTP/1.1 %d %s\r\n%s%s%s", status, reason(status),
+		   date, connection, c->fields != NULL ? c->fields : "");
 	free(c->fields);
 	c->fields = NULL;
 }
@@ -154,74 +158,71 @@ int http_conn_status(struct http_conn *c, int status, int64_t retry_ms)
 void http_conn_reply(struct http_conn *c, int status, const char *type,
 		     const char *body, size_t len)
 {
-	char line[160];
+	struct buf head = {0};
 
-	put_head(c, status);
-	if (type != NULL) {
-		snprintf(line, sizeof(line),
-			 "Content-Type: %s\r\nContent-Length: %zu\r\n"
-			 "X-Content-Type-Options: nosniff\r\n\r\n",
-			 type, len);
-		http_conn_put_raw(c, line);
-		if (!c->headless)
-			put(c, body, len);
-	} else {
-		http_conn_put_raw(
-		    c, status == 204 ? "\r\n" : "Content-Length: 0\r\n\r\n");
-	}
+	begin_head(c, &head, status);
+	if (type != NULL)
+		buf_printf(&head,
+			   "Content-Type: %s\r\nContent-Length: %zu\r\n"
+			   "X-Content-Type-Options: nosniff\r\n\r\n",
+			   type, len);
+	else
+		buf_add_str(&head, status == 204 ? "\r\n"
+						 : "Content-Length: 0\r\n\r\n");
+	put_buf(c, &head);
+	if (type != NULL && !c->headless)
+		put(c, body, len);
 	c->watch = NULL;
 	http_conn_enter(c, ANSWERED, 0);
 }
 
 void http_conn_begin(struct http_conn *c)
 {
+	struct buf head = {0};
+
 	/* HTTP/1.0: closing ends a stream */
 	c->last = c->last || c->old;
-	put_head(c, 200);
-	http_conn_put_raw(c, "Content-Type: text/event-stream\r\n"
-			     "Cache-Control: no-cache, no-transform\r\n"
-			     "X-Accel-Buffering: no\r\n");
-	http_conn_put_raw(c, c->old ? "\r\n"
-				    : "Transfer-Encoding: chunked\r\n\r\n");
+	begin_head(c, &head, 200);
+	buf_printf(&head,
+		   "Content-Type: text/event-stream\r\n"
+		   "Cache-Control: no-cache, no-transform\r\n"
+		   "X-Accel-Buffering: no\r\n%s\r\n",
+		   c->old ? "" : "Transfer-Encoding: chunked\r\n");
+	put_buf(c, &head);
 	http_conn_enter(c, STREAMING, 0);
 }
 
-static void begin_chunk(struct http_conn *c, size_t len)
-{
-	char size[32];
-
-	snprintf(size, sizeof(size), "%zx\r\n", len);
-	if (!c->old)
-		http_conn_put_raw(c, size);
-}
-
-static void end_chunk(struct http_conn *c)
+/* Begin a chunk of LEN bytes, of which BUF has the first. */
+static void begin_chunk(const struct http_conn *c, struct buf *buf, size_t len)
 {
 	if (!c->old)
-		http_conn_put_raw(c, "\r\n");
+		buf_printf(buf, "%zx\r\n", len);
 }
 
 void http_conn_put(struct http_conn *c, const char *text, size_t len)
 {
+	struct buf chunk = {0};
+
 	if (len == 0)
 		return; /* an empty chunk would end the stream */
-	begin_chunk(c, len);
-	put(c, text, len);
-	end_chunk(c);
+	begin_chunk(c, &chunk, len);
+	buf_add(&chunk, text, len);
+	buf_add_str(&chunk, c->old ? "" : "\r\n");
+	put_buf(c, &chunk);
 }
 
 void http_conn_put_event(struct http_conn *c, const struct sse *s,
 			 const struct sse_event *e)
 {
-	struct buf head = {0};
+	struct buf event = {0}, head = {0};
 
-	sse_put_head(&head, s, e);
-	begin_chunk(c, buf_len(&head) + e->len + strlen(SSE_END));
-	put(c, buf_data(&head), buf_len(&head));
+	sse_put_head(&event, s, e);
+	begin_chunk(c, &head, buf_len(&event) + e->len + strlen(SSE_END));
+	buf_add(&head, buf_data(&event), buf_len(&event));
+	put_buf(c, &head);
 	put(c, e->text, e->len);
-	http_conn_put_raw(c, SSE_END);
-	end_chunk(c);
-	buf_fini(&head);
+	http_conn_put_raw(c, c->old ? SSE_END : SSE_END "\r\n");
+	buf_fini(&event);
 }
 
 void http_conn_end(struct http_conn *c)
@@ -237,14 +238,14 @@ void http_conn_end(struct http_conn *c)
 void http_conn_begin_body(struct http_conn *c, int status, const char *type,
 			  int64_t len)
 {
-	char line[512];
+	struct buf head = {0};
 
-	put_head(c, status);
-	snprintf(line, sizeof(line),
-		 "Content-Type: %.300s\r\nContent-Length: %lld\r\n"
-		 "X-Content-Type-Options: nosniff\r\n\r\n",
-		 type, (long long)len);
-	http_conn_put_raw(c, line);
+	begin_head(c, &head, status);
+	buf_printf(&head,
+		   "Content-Type: %.300s\r\nContent-Length: %lld\r\n"
+		   "X-Content-Type-Options: nosniff\r\n\r\n",
+		   type, (long long)len);
+	put_buf(c, &head);
 	c->plain = true;
 	http_conn_enter(c, STREAMING, 0);
 }

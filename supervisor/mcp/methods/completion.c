@@ -16,6 +16,7 @@
 #include "supervisor/mcp/methods/prompts.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/tools/tools.h"
+#include "supervisor/session/response.h"
 
 /* ---- the answer ---- */
 
@@ -42,12 +43,16 @@ static void offer(struct values *v, const char *text)
 		json_object_array_add(v->list, json_text_new(text));
 }
 
+static struct json_object *result_of(const struct values *v)
+{
+	return json_pack("completion:o",
+			 json_pack("values:o total:i hasMore:b", v->list,
+				   v->total, v->total > COMPLETION_MAX));
+}
+
 static void answer(struct request *c, struct values *v)
 {
-	request_result(
-	    c, json_pack("completion:o",
-			 json_pack("values:o total:i hasMore:b", v->list,
-				   v->total, v->total > COMPLETION_MAX)));
+	request_result(c, result_of(v));
 }
 
 static const char *argument_name(const struct request *c)
@@ -113,28 +118,49 @@ static void complete_run(struct request *c)
 	store_list_runs(ctx->store, &f, on_runs, c);
 }
 
-/* Offer the artifacts named in the view of an ended run. */
+/*
+ * Offer the artifacts which the view M->text of an ended run names; M->head is
+ * the beginning of each. The view has the result, too, of any size, so a thread
+ * may call this.
+ */
+static struct json_object *make_artifacts(struct response *m)
+{
+	struct values v = {.list = json_object_new_array(),
+			   .begin = json_object_get_string(m->head)};
+	struct json_object *list = NULL;
+	struct json_span at;
+	size_t n;
+
+	if (json_find(&at, m->text, m->len, "artifacts") == 0)
+		(void)json_parse(&list, m->text + at.off, at.len, NULL);
+	n = json_length(list);
+	for (size_t i = 0; i < n; i++)
+		offer(&v, json_member_str(json_object_array_get_idx(list, i),
+					  "artifactId"));
+	json_object_put(list);
+	return result_of(&v);
+}
+
 static void on_view(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
-	struct json_object *view = NULL, *list;
-	struct values v;
+	const char *view = res->rc == 0 ? res->runs[0].view : NULL;
+	struct values none;
 
 	if (!request_unref(c))
 		return;
 	if (res->rc == -ENOENT)
 		requestor_missed(c->session->requestor);
-	if (res->rc == 0 && res->runs[0].view != NULL)
-		(void)json_parse(&view, res->runs[0].view,
-				 strlen(res->runs[0].view), NULL);
-	list = json_member(view, "artifacts");
-	v = values_of(c);
-	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
-	     i++)
-		offer(&v, json_member_str(json_object_array_get_idx(list, i),
-					  "artifactId"));
-	json_object_put(view);
-	answer(c, &v);
+	none = values_of(c);
+	if (view == NULL) {
+		answer(c, &none);
+		return;
+	}
+	response_send(c, &(struct response){.make = make_artifacts,
+					    .text = view,
+					    .len = strlen(view),
+					    .head = json_text_new(none.begin)});
+	json_object_put(none.list);
 }
 
 static void complete_artifact(struct request *c)

@@ -263,7 +263,9 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 
 # ---- prompts that are long with what a client gives: a thread writes them ----
 {
-	my $p = Paddock->new(templates => { long => { code => 'return 1', prompts => [
+	my $p = Paddock->new(templates => {
+		many => { code => 'local t = run.array({}) for i = 1, inputs.n do t[i] = i % 10 end run.artifact{name = "a", data = "b"} return {t = t}' },
+		long => { code => 'return 1', prompts => [
 		{ name => 'long', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'text', text => '{{a}}' x 8 } } ] },
 		{ name => 'link', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'resource_link', name => 'x', uri => 'file:///{{a}}' } } ] } ] } });
 	my $jobs = sub { # that threads have done
@@ -282,6 +284,14 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 	like($get->('long', 'x' x 1_100_000)->{error}{message}, qr/has more than 8388608 bytes/, '…up to a bound');
 	is($get->('link', 'x' x 65_528)->{result}{messages}[0]{content}{type}, 'resource_link', 'so is a link');
 	like($get->('link', 'x' x 65_529)->{error}{message}, qr/has a uri of 65537 bytes; at most 65536 are taken/, '…whose uri is no longer than any is');
+
+	my $many = $p->run_sync('many', { n => 100_000 });
+	my $id = $many->{artifacts}[0]{artifactId};
+	$before = $jobs->();
+	my $a = $p->call('completion/complete', { ref => { type => 'ref/resource', uri => 'paddock://runs/{runId}/artifacts/{artifactId}' },
+		argument => { name => 'artifactId', value => 'art_' }, context => { arguments => { runId => $many->{runId} } } });
+	same_json($a->{result}{completion}, { values => [$id], total => 1, hasMore => false }, 'the artifacts of a run with a long result are offered');
+	is($jobs->() - $before, 1, '…by a thread, since its result is read for that');
 	$p->stop;
 }
 done_testing();

@@ -141,6 +141,11 @@ sub schemas {
     ['30d', 'lists of resources', long => 1, first => $hello, say => sub { many(100, sub { request($_[0], 'resources/list', '{}') }) }],
     ['30e', 'the profile', long => 1, first => $hello, say => sub { many(100, sub { call_text($_[0], 'get_runtime_profile', '{}') }) }],
     ['30f', 'tasks', long => 1, first => $hello, say => sub { many(100, sub { request($_[0], 'tasks/list', '{}') }) }],
+    ['30g', 'artifacts of a run of many values, completed', long => 1, first => $hello, conns => 4,
+     templates => {many => lua('local t = run.array({}) for i = 1, 300000 do t[i] = i % 10 end return {t = t}')},
+     prepare => sub { $_[0]->run_sync(many => {})->{runId} },
+     say => sub { my ($a) = @_; many(8, sub { request($_[0], 'completion/complete', '{"ref":{"type":"ref/resource","uri":"paddock://runs/{runId}/artifacts/{artifactId}"},' .
+	 qq("argument":{"name":"artifactId","value":""},"context":{"arguments":{"runId":"$a->{prepared}"}}})) }) }],
     [31, 'runs that log all they may', over => 'http', prepare => sub { my ($c) = @_; $c->run_async(chat => {}) for 1 .. 6; 1 },
      say => posts(request(1, 'ping', '{}'))],
     [32, 'artifacts of 4 MB', first => $hello, conns => 4,

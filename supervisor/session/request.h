@@ -172,6 +172,11 @@ bool request_backlogged(struct request *c, event_callback_fn again);
  * R's row, by run_stored() of C's ops. False: answer now.
  */
 bool request_defer(struct request *c, const struct run *r);
+/*
+ * RUN_ID has ended, and is recorded: read its row, once C's client reads what
+ * it asked for before, and answer C from the row, by run_stored() of C's ops.
+ */
+void request_present_stored(struct request *c, const char *run_id);
 /* Call FN once after MS, unless C is answered before. */
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
 /* Stop C's timer until it is set again. */

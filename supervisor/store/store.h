@@ -399,7 +399,10 @@ void store_get_run(struct store *s, const char *requestor, const char *id,
 void store_get_inputs(struct store *s, const char *requestor, const char *id,
 		      store_done done, void *arg);
 
-/* Find the run with KEY of REQUESTOR and TEMPLATE_ID, or -ENOENT. */
+/*
+ * Find the run with KEY of REQUESTOR and TEMPLATE_ID, or -ENOENT. The row is as by
+ * store_get_task().
+ */
 void store_find_idem(struct store *s, const char *requestor,
 		     const char *template_id, const char *key, store_done done,
 		     void *arg);

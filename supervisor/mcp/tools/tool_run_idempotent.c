@@ -97,8 +97,7 @@ static bool waits_for(struct request *c, const struct store_run *row)
 
 static void again(struct request *c, const struct store_run *row)
 {
-	const struct tool_run_args *ask = c->state;
-	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
+	struct tool_run_args *ask = c->state;
 	struct json_object *v;
 
 	if (row->idem_digest == NULL ||
@@ -117,23 +116,15 @@ static void again(struct request *c, const struct store_run *row)
 	}
 	if (waits_for(c, row))
 		return;
-	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
-	    row->status == STORE_RUNNING) {
-		v = run_json_row_handle(row);
-		bad = false;
-	} else if (row->view != NULL) {
-		response_run(
-		    c, &(struct run_result_source){.id = row->id,
-						   .status = row->status,
-						   .form = STORE_TASK_VIEW,
-						   .deduplicated = true,
-						   .view = row->view});
+	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC && row->status > STORE_RUNNING) {
+		/* the result may be large, and is read in C's turn */
+		request_present_stored(c, row->id);
 		return;
-	} else {
-		v = run_json_row(row);
 	}
+	v = run_json_row_handle(row);
 	tool_run_deduplicated(v);
-	response_tool_result(c, v, bad);
+	response_tool_result(c, v, false);
 }
 
 static void on_idem(void *arg, const struct store_result *res)

@@ -217,6 +217,14 @@ $eve = $s->client('eve')->greeted;
 	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, '…and nobody else was refused');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 	$_->hang_up for @open;
+
+	my $call = sub { my ($id) = @_; return '{"jsonrpc":"2.0","id":"' . $id . '","method":"tools/call","params":{"name":"run_task_template","arguments":' .
+		'{"templateId":"large","inputs":{},"options":{"idempotencyKey":"key","mode":"sync"}}}}' };
+	until_true('the end of the run with the key', sub { post($s, 'e', $call->('first'), \%EVE)->response->{json}{result} });
+	@open = map { post($s, 'e', $call->("k$_"), {%EVE, Connection => 'close'}) } 1 .. $MANY;
+	is_deeply(told(@open), {'HTTP/1.1 200 whole' => $MANY}, "$MANY calls with the key of a run that has ended are told its end, whole");
+	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
+	$_->hang_up for @open;
 	is($eve->end, 204, '…and with the session end the last messages of its streams');
 	ok(until_true('nothing of it to be counted', sub {
 		kill USR1 => $s->{pid};

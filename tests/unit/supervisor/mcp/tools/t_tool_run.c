@@ -411,6 +411,31 @@ TEST(server_that_ends_leaves_the_run_to_the_next)
 	end();
 }
 
+static int detached;
+
+static void on_detach(void *arg, void *stream)
+{
+	(void)arg, (void)stream;
+	detached++;
+}
+
+TEST(stream_that_is_polled)
+{
+	struct session_ops ops;
+
+	begin(NULL, "\"stream\":\"poll\"");
+	ops = *ada.session.ops;
+	ops.detach = on_detach;
+	ada.session.ops = &ops;
+	calls("{}", "{\"mode\":\"async\"}");
+	is_int(detached, 0, "a call that is answered at once keeps its stream");
+	calls("{}", "{}");
+	is_int(detached, 1,
+	       "a call that waits for a template with stream poll is detached");
+	server_run_end(server_run(), "1");
+	end();
+}
+
 TEST(large_inputs_are_not_kept_twice)
 {
 	size_t n = (size_t)RPC_ASYNC_LARGE + 1;

@@ -257,6 +257,46 @@ TEST(an_end_that_is_not_recorded)
 	end();
 }
 
+TEST(an_end_that_the_server_does_not_outlive)
+{
+	struct help_db *lock;
+	const char *id;
+	unsigned call;
+
+	begin();
+	id = started(&ada, "count");
+	call = wait_for(&ada, id, LONG_MS);
+	lock = help_lock(server.dir);
+	server_run_leave(server_run(), "1");
+	sessions_end(&server.sessions);
+	ok(client_answered(&ada, call) == NULL,
+	   "a server that is to end awaits the record of an end");
+	server.context.flush_until_ms = 1;
+	sessions_end(&server.sessions);
+	ok(strstr(json_text(client_wait(&ada, call), NULL),
+		  "the server ends first") != NULL,
+	   "a server that ends says that the end of a run is not recorded");
+	server.context.flush_until_ms = 0;
+	help_unlock(lock);
+	server_until(server_run() == NULL);
+	end();
+}
+
+TEST(a_row_without_a_view)
+{
+	struct store_run row;
+
+	begin();
+	row = help_run("uid:7", STORE_FAILED);
+	row.finished_ms = 1;
+	help_put(server.context.store, &row, STORE_SYNC);
+	is_str(tool_at(get(&ada, row.id), "/status"), "failed",
+	       "get_task_run shows the row of a run whose server left no view");
+	is_str(tool_at(get(&ada, row.id), "/runId"), row.id,
+	       "get_task_run shows the id that a row without a view has");
+	end();
+}
+
 /* ---- list_task_runs ---- */
 
 static struct json_object *list(struct client *c, const char *args)

@@ -140,7 +140,7 @@ static struct json_object *make_piece(struct response *m, const char *text,
 		most = (size_t)m->piece.limit;
 	n = left <= most ? left : at_character(text, from + most) - from;
 	if (n == 0 && left > 0) /* the limit is less than a character */
-		n = utf8_cut(text + from, left, left < 4 ? left : 4);
+		utf8_decode(text + from, left, &n);
 	contents = resources_contents(m->uri, m->mime_type, text + from, n);
 	if (mcp_has(m->revision, MCP_CONTENT_META))
 		add_place(contents, m, from, n, len);

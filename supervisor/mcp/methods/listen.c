@@ -198,16 +198,16 @@ static void on_end(struct server_observer *o)
 static const struct server_observer_ops server_ops = {
     .on_lists_changed = on_lists_changed, .on_end = on_end};
 
-static bool tell_uri(void *arg, const char *uri)
+static enum subscriber_told tell_uri(void *arg, const char *uri)
 {
 	struct listen *l = arg;
 	struct request *c = l->request;
 
 	if (!l->acknowledged || session_is_backlogged(c->session))
-		return false;
+		return SUBSCRIBER_LATER;
 	request_notify(c, "notifications/resources/updated",
 		       json_pack("uri:s", uri));
-	return true;
+	return SUBSCRIBER_TOLD;
 }
 
 static const struct subscriber_ops subscriber_ops = {.tell = tell_uri};

@@ -95,10 +95,13 @@ static void hold_back(struct subscription *u, int64_t ms)
 
 static void tell(struct subscription *u)
 {
-	if (!u->of->ops->tell(u->of->arg, u->uri)) {
+	enum subscriber_told told = u->of->ops->tell(u->of->arg, u->uri);
+
+	if (told == SUBSCRIBER_LATER)
 		hold_back(u, SUBSCRIPTION_EVERY_MS);
+	u->missed = told == SUBSCRIBER_NO_STREAM;
+	if (told != SUBSCRIBER_TOLD)
 		return;
-	}
 	u->told = true;
 	u->told_ms = clock_mono_ms();
 }
@@ -401,11 +404,9 @@ void subscriber_tell_missed(struct subscriber *o)
 {
 	struct subscription *u;
 
-	LIST_FOREACH(u, &o->all, link) {
+	LIST_FOREACH(u, &o->all, link)
 		if (u->missed)
 			changed(u);
-		u->missed = false;
-	}
 }
 
 /* ---- after a restart ---- */

@@ -19,9 +19,16 @@
 /* A session or a listening request which is told of URIs. */
 struct subscriber; /* opaque */
 
+enum subscriber_told {
+	SUBSCRIBER_TOLD,
+	SUBSCRIBER_LATER, /* the client does not read now: try later */
+	/* there is no stream: subscriber_tell_missed() follows */
+	SUBSCRIBER_NO_STREAM,
+};
+
 struct subscriber_ops {
-	/* Tell that URI has changed. False: cannot be told now, try later. */
-	bool (*tell)(void *arg, const char *uri);
+	/* Tell that URI has changed. */
+	enum subscriber_told (*tell)(void *arg, const char *uri);
 };
 
 /* Make a subscriber of S, which outlives it. */

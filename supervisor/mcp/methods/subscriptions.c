@@ -20,19 +20,19 @@ struct session_subscriptions {
 	struct session_observer observer;
 };
 
-static bool tell_session(void *arg, const char *uri)
+static enum subscriber_told tell_session(void *arg, const char *uri)
 {
 	struct session *s = arg;
 	struct json_object *params;
 
 	if (session_is_backlogged(s)) /* told when the client reads again */
-		return false;
+		return SUBSCRIBER_LATER;
 	if (!session_has_push_stream(s))
-		return true;
+		return SUBSCRIBER_NO_STREAM;
 	params = json_pack("uri:s", uri);
 	session_tell(s, NULL, "notifications/resources/updated", params);
 	json_object_put(params);
-	return true;
+	return SUBSCRIBER_TOLD;
 }
 
 static const struct subscriber_ops session_ops = {.tell = tell_session};

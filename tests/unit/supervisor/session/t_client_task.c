@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_client_task.c - a request of the server that its client answers at once or makes a
- * task of: when it is polled and fetched, and how it ends.
+ * t_client_task.c - a request of the server to a client, answered at once or by a task: polls,
+ * fetches and ends.
  */
 #include "supervisor/session/client_task.h"
 #include "tests/unit/supervisor/session/server_fixture.h"

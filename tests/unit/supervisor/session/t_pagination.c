@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_pagination.c - the pages of a list: their ends, their cursors, and wrong cursors. */
+/*
+ * t_pagination.c - the pages of a list: ends, cursors, and malformed cursors.
+ */
 #include "supervisor/session/pagination.h"
 #include "base/text/base64.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
@@ -20,7 +22,7 @@ static void end(void)
 	server_end();
 }
 
-/* A request with PARAMS that nobody serves; its id is ada.last_id. */
+/* Begin a request with PARAMS, whose id is ada.last_id; no method serves the request. */
 static struct request *request(const char *params)
 {
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":"
@@ -56,7 +58,7 @@ static const struct {
 	size_t place;
 } entries[] = {{"", 0}, {"", 1}, {"a", 0}, {"a", 1}, {"a", 10}, {"b", 0}};
 
-/* List the entries for C in a page of SIZE; their names are one text. */
+/* List the entries for C in a page of SIZE; return the names as a text. */
 static const char *page(struct request *c, size_t size)
 {
 	static char names[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_progress.c - what a client is told of a run: progress by its token, lines of the log
- * by its level, and the status of a task it made.
+ * t_progress.c - notifications about a run: progress by the token of a client, lines of the
+ * log by level, and the status of a task.
  */
 #include "supervisor/session/progress.h"
 #include "supervisor/session/task_notify.h"
@@ -52,7 +52,7 @@ static void set(uint64_t done, uint64_t total, const char *message)
 	r->progress.message = message != NULL ? xstrdup(message) : NULL;
 }
 
-/* Return what is at POINTER in the last that ada was told. */
+/* Return the value at POINTER in the last notification to ada. */
 static const char *last(const char *pointer)
 {
 	size_t n = json_length(ada.told);

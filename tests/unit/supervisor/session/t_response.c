@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_response.c - answers with much text: what is made of them at once or on a thread, how
- * an answer that is too long gives way, and who is left when its client goes.
+ * t_response.c - answers with much text: made at once or on a thread, shortened when too
+ * long, and dropped with the client.
  */
 #include "supervisor/session/response.h"
 #include "supervisor/packages/templates/catalogue.h"
@@ -61,9 +61,9 @@ static struct json_object *answer(struct client *c)
 
 /* ---- made by a function of the caller ---- */
 
-static unsigned levels; /* how often it was made */
+static unsigned levels; /* calls of the maker */
 
-/* The text LEVEL times shorter. */
+/* Make an answer with a text that is shorter at each LEVEL. */
 static struct json_object *make_shorter(struct response *m)
 {
 	levels++;

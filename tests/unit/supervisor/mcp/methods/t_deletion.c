@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_deletion.c - paddock/deleteRuns and paddock/deleteArtifacts: what is deleted by id and
- * by time, what is kept and why, and what is refused.
+ * t_deletion.c - paddock/deleteRuns and paddock/deleteArtifacts: deletion by id and by
+ * time, the reasons for which a run or an upload is kept, and malformed requests.
  */
 #include "supervisor/mcp/methods/deletion.h"
 #include "tests/unit/supervisor/session/server_fixture.h"

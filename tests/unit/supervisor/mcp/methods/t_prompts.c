@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_prompts.c - prompts/list and prompts/get: which prompts a client sees, how arguments
- * and answers are filled in, and what is refused.
+ * t_prompts.c - prompts/list and prompts/get: the prompts of a requestor, arguments and
+ * answers filled in, bounds, and refusals.
  */
 #include "supervisor/mcp/methods/prompts.h"
 #include "supervisor/packages/templates/catalogue.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_resources.c - resources/list and resources/read: what a requestor reads of its runs,
- * of their logs, results and artifacts, and of templates, whole and in parts.
+ * t_resources.c - resources/list and resources/read: runs, logs, results and artifacts of a
+ * requestor, and the resources of templates, whole and in parts.
  */
 #include "supervisor/mcp/methods/resources.h"
 #include "supervisor/mcp/methods/resources_list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_subscriptions.c - resources/subscribe and unsubscribe: to what a session may
- * subscribe, which changes it is told, and what is left for a restart.
+ * t_subscriptions.c - resources/subscribe and unsubscribe: the resources of a session, the
+ * changes told to the session, and the list kept for a restart.
  */
 #include "supervisor/mcp/methods/subscriptions.h"
 #include "supervisor/mcp/methods/subscriber.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_tool_run.c - run_task_template and the tool of a template: which calls make a run,
- * when each is answered, and by what.
+ * t_tool_run.c - run_task_template and the tool of a template: the calls that make a run, the
+ * moment of each answer, and the content of each answer.
  */
 #include "supervisor/run/threads/rpc_async.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
@@ -66,7 +66,7 @@ static void no_run(struct json_object *answer, const char *code,
 	ok(server_run() == NULL, "%s makes no run", name);
 }
 
-/* ---- which template ---- */
+/* ---- templates ---- */
 
 TEST(template_is_found_by_id_and_version)
 {
@@ -285,7 +285,7 @@ TEST(mode_of_the_template)
 	end();
 }
 
-/* ---- what an answer has ---- */
+/* ---- the content of answers ---- */
 
 TEST(answer_of_a_tool)
 {

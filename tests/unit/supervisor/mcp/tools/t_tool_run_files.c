@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_tool_run_files.c - calls with files among their inputs: each artifact is looked up
- * among those of the requestor before a run is made, and a refusal names its place.
+ * t_tool_run_files.c - calls with files among their inputs: each artifact is looked up among the
+ * artifacts of the requestor before a run is made, and a refusal names the place.
  */
 #include "supervisor/packages/inputs/run_files.h"
 #include "tests/unit/supervisor/session/server_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_tool_run_inputs.c - checks and digests of inputs that take long: done on a thread,
- * with the outcome that a short one has, and refused where a requestor has no more room.
+ * t_tool_run_inputs.c - long checks and digests of inputs: on a thread, with the outcome of short
+ * checks, and refused to a requestor without room.
  */
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_tool_try_again.c - retry_task_run: from which inputs, in which version, a run is made
- * like an earlier run, and when none is made.
+ * t_tool_try_again.c - retry_task_run: the inputs and the version of a repeated run, and the
+ * refusals.
  */
 #include "supervisor/run/threads/rpc_async.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
@@ -14,7 +14,7 @@
 	"\"n\":{\"type\":\"integer\"}}}"
 
 static struct client ada, bob;
-static char id[ID_SIZE]; /* of the run that is tried again */
+static char id[ID_SIZE]; /* the id of the earlier run */
 
 static void begin(const char *config, const char *members)
 {
@@ -32,7 +32,7 @@ static void end(void)
 	server_end();
 }
 
-/* Make a run of ada's with INPUTS; it waits. */
+/* Make a waiting run of ada with INPUTS. */
 static void run(const char *inputs)
 {
 	struct json_object *answer =
@@ -44,7 +44,7 @@ static void run(const char *inputs)
 	snprintf(id, sizeof(id), "%s", tool_at(answer, "/runId"));
 }
 
-/* A run that has ended; its row keeps the inputs, as far as they may be kept. */
+/* Make an ended run of ada; the row keeps the inputs within the bounds. */
 static void ran(const char *inputs)
 {
 	run(inputs);

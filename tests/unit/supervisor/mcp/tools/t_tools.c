@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_tools.c - tools/list and tools/call: which tools a client sees, in which order and
- * form, and how a call is refused that names no tool or does not fit its tool.
+ * t_tools.c - tools/list and tools/call: the tools of a client, in order and form, and the
+ * refusals of calls that do not fit.
  */
 #include "supervisor/mcp/tools/tools.h"
 #include "supervisor/mcp/tools/contract_tools.h"

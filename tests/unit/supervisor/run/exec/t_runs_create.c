@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_create.c - which calls make a run, what the run has of the call's wish and of
- * the bounds above it, and what is told of its first row and of its task.
+ * t_runs_create.c - runs_create(): refusals, the wish of a call within the bounds of server and
+ * requestor, and the notices of the first row and of the task.
  */
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/packages/templates/catalogue.h"
@@ -14,7 +14,7 @@ static struct template *t;
 static struct json_object *inputs;
 static struct tool_error refusal;
 static int notices[NOTICE_RELEASED + 1];
-static const char *unrecorded; /* of the last notice that had one */
+static const char *unrecorded; /* the fault in the last notice with a fault */
 
 static void begin(const char *config, const char *members)
 {
@@ -201,7 +201,7 @@ TEST(first_row)
 	end();
 }
 
-/* The row is refused, since another run has its key. */
+/* The store refuses the row, since another run has the key. */
 TEST(promised_run_that_cannot_be_recorded)
 {
 	begin(NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_retry.c - which runs are tried again after a crash or an interruption, what is
- * left of the attempt that ended, and how many runs may wait parked.
+ * t_runs_retry.c - further attempts after a crash or an interruption, the traces of an ended
+ * attempt, and the bounds on parked runs.
  */
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/outcome.h"

@@ -13,6 +13,7 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/threads/thread_pool.h"
+#include "supervisor/run/worker/interpreters.h"
 
 struct server server;
 
@@ -84,6 +85,8 @@ void server_begin(const char *config)
 	open_store(ctx);
 	ctx->runs = runs_new(ctx, &ops);
 	ctx->browser = browser_new(ctx, "/nowhere/paddock-browser");
+	ctx->browser_trouble = browser_trouble;
+	ctx->interpreters = interpreters_new(ctx);
 	server_load();
 }
 
@@ -95,6 +98,7 @@ void server_end(void)
 	event_free(server.on_store);
 	store_stop(ctx->store, HELP_WAIT_MS);
 	runs_free(ctx->runs);
+	interpreters_free(ctx->interpreters);
 	browser_free(ctx->browser);
 	thread_pool_free(ctx->thread_pool);
 	catalogue_free(ctx->catalogue);

@@ -129,6 +129,63 @@ TEST(call_that_takes_long)
 	end();
 }
 
+TEST(call_that_would_get_a_handle)
+{
+	unsigned id;
+
+	begin();
+	server.config->inline_wait_ms = 1;
+	id = calls(&new, "{\"name\":\"sum\"}");
+	is_str(at(client_wait(&new, id), "/result/resultType"), "task",
+	       "a call becomes a task when it would get a handle");
+	ok(server_run()->task.told, "a task that was answered counts as told");
+	end();
+}
+
+TEST(call_whose_task_cannot_be_recorded)
+{
+	struct run *r;
+	unsigned id;
+
+	begin();
+	server.config->task_after_ms = 1;
+	id = client_send(&new, "tools/call", "{\"name\":\"sum\"}");
+	r = server_run();
+	server_until(r->task.pending);
+	ok(TAILQ_EMPTY(&r->waiters),
+	   "a call that is to become a task takes no questions meanwhile");
+	run_tell(r, &(struct run_notice){.kind = NOTICE_TASK,
+					 .unrecorded = "the disk is full"});
+	ok(!TAILQ_EMPTY(&r->waiters),
+	   "a call whose task cannot be recorded waits for its run again");
+	server_settle();
+	ok(client_answered(&new, id) == NULL,
+	   "a call whose task cannot be recorded is held open");
+	server_run_end(r, "{\"n\":1}");
+	is_str(at(client_wait(&new, id), "/result/structuredContent/n"), "1",
+	       "a call whose task cannot be recorded has the plain result");
+	end();
+}
+
+TEST(repeated_call_of_a_task)
+{
+	struct json_object *first, *second;
+	static const char keyed[] =
+	    "{\"name\":\"run_task_template\",\"arguments\":{\"templateId\":"
+	    "\"slow\",\"inputs\":{},\"options\":{\"idempotencyKey\":\"K\"}}}";
+
+	begin();
+	first = client_wait(&new, calls(&new, keyed));
+	second = client_wait(&new, calls(&new, keyed));
+	is_str(at(second, "/result/taskId"), at(first, "/result/taskId"),
+	       "a repeated call by key gets the task of the first");
+	is_str(at(second, "/result/_meta/paddock~1deduplicated"), "true",
+	       "a repeated call by key is marked as that");
+	is_str(at(first, "/result/_meta/paddock~1deduplicated"), NULL,
+	       "the first call by key is not marked as repeated");
+	end();
+}
+
 TEST(call_that_takes_no_time)
 {
 	unsigned id;

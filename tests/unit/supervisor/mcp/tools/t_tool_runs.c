@@ -282,6 +282,44 @@ TEST(an_end_that_the_server_does_not_outlive)
 	end();
 }
 
+TEST(get_of_a_client_that_does_not_read)
+{
+	const char *id;
+	unsigned call;
+
+	begin();
+	id = started(&ada, "count");
+	call = wait_for(&ada, id, LONG_MS);
+	ada.backlogged = true;
+	server_run_end(server_run(), "1");
+	server_settle();
+	ok(client_answered(&ada, call) == NULL,
+	   "get_task_run makes no answer for a client that does not read");
+	ada.backlogged = false;
+	sessions_read_on(&server.context);
+	is_str(tool_at(client_wait(&ada, call), "/status"), "succeeded",
+	       "get_task_run answers from the row once its client reads");
+	end();
+}
+
+TEST(get_too_often)
+{
+	const char *id;
+	struct run *r;
+
+	begin();
+	id = started(&ada, "count");
+	r = server_run();
+	r->job.polled_ms = clock_mono_ms() + 60000;
+	get(&ada, id);
+	is_int((int64_t)ada.session.requestor->overpolls, 1,
+	       "get_task_run counts a poll that comes too early");
+	ok(r->job.polled_ms <= clock_mono_ms(),
+	   "get_task_run keeps the time of the poll");
+	server_run_end(r, "1");
+	end();
+}
+
 TEST(a_row_without_a_view)
 {
 	struct store_run row;

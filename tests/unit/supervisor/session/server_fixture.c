@@ -250,6 +250,7 @@ const char *server_artifact(const struct run *r, const char *name,
 	is_int(done.rc, 0, "the artifact %s is kept", name);
 	memcpy(id, a.id, sizeof(id));
 	help_clear(&done);
+	free(path);
 	return id;
 }
 

@@ -189,6 +189,8 @@ TEST(malformed)
 	refused(
 	    client_call(&ada, RUNS, "{\"before\":1,\"status\":\"running\"}"),
 	    "params.status", "a deletion of runs that go on");
+	refused(client_call(&ada, RUNS, "{\"before\":1,\"status\":\"dead\"}"),
+		"params.status", "a deletion by an unknown status");
 	refused(client_call(&ada, RUNS, "{\"before\":1,\"status\":7}"),
 		"params.status", "a deletion by a status that is a number");
 	refused(client_call(&ada, RUNS, "{\"before\":1,\"templateId\":7}"),

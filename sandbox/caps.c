@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * caps.c - capabilities of the zygote and its workers. sandbox.c and
- * sandbox_program.c call it while they build and enter the sandbox; an error is
- * -errno, and in err[] of the layers that the zygote reports as missing.
+ * caps.c - capabilities of the zygote and of workers. sandbox.c and
+ * sandbox_program.c call the functions while they build and enter the sandbox.
+ * An error is returned as -errno, and stands in err[] for the layers that the
+ * zygote reports as missing.
  */
 #include "sandbox/caps.h"
 
@@ -38,14 +39,18 @@ void caps_lock(struct sandbox *sb)
 		rc = drop_bounding();
 	if (cap_set_secbits(LOCKED) != 0) {
 		rc = rc != 0 ? rc : -errno;
-		prctl(PR_SET_KEEPCAPS, 1); /* the next best */
+		/* the fallback: capabilities are lost at a change of uid */
+		prctl(PR_SET_KEEPCAPS, 1);
 	}
 	sb->err[SANDBOX_CAPS] = rc;
 	sb->err[SANDBOX_NNP] =
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
 }
 
-/* Raise VALUE in permitted and effective of WANT if it is permitted now. */
+/*
+ * Raise VALUE in the permitted and effective sets of WANT, if HELD permits
+ * VALUE.
+ */
 static int keep_one(cap_t want, cap_t held, cap_value_t value)
 {
 	cap_flag_value_t has = CAP_CLEAR;
@@ -64,7 +69,11 @@ int caps_keep(unsigned more)
 {
 	static const struct {
 		cap_value_t value;
-		unsigned only; /* 0: always */
+		/*
+		 * A plain capset(2), since libcap writes to a cap_t: each
+		 * worker would copy a page.
+		 */
+		unsigned only;
 	} values[] = {{CAP_SETUID, 0},
 		      {CAP_SETGID, 0},
 		      {CAP_KILL, CAPS_KILL},

@@ -6,19 +6,23 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * Irrevocably: no ambient, inheritable or bounding capability, root's uid means
- * nothing (securebits, locked), exec gains nothing (no_new_privs). A change of
- * uid keeps what is held. Fills err[] of CAPS and NNP.
+ * Irrevocably remove all ambient, inheritable and bounding capabilities, the
+ * privileges of uid 0 (locked securebits) and the gain of privileges by exec
+ * (no_new_privs). A change of uid keeps the permitted capabilities. Fills err[]
+ * of CAPS and NNP.
  */
 void caps_lock(struct sandbox *sb);
 
-#define CAPS_KILL 1u  /* to end a self-test */
-#define CAPS_MOUNT 2u /* to give each program files of its own: SYS_ADMIN */
+#define CAPS_KILL 1u  /* kill(2), to end a self-test */
+#define CAPS_MOUNT 2u /* CAP_SYS_ADMIN, to mount a root for each program */
 
-/* Keep SETUID and SETGID, and those in MORE, of what is held. 0 or -errno. */
+/*
+ * Drop all capabilities except SETUID, SETGID and the capabilities in MORE. 0
+ * or -errno.
+ */
 int caps_keep(unsigned more);
 
-int caps_none(void); /* drop them all; 0 or -errno */
+int caps_none(void); /* drop all capabilities; 0 or -errno */
 
 /* Are all five sets empty and the securebits locked? */
 bool caps_are_none(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * empty_root.c - the root of the Lua workers, made by sandbox.c in their
- * zygote. Without a mount namespace it falls back to chroot(2); when that fails
- * as well, the layer is missing and the rest is built all the same.
+ * empty_root.c - the empty root folder of Lua workers. sandbox.c calls
+ * empty_root_enter() in the zygote. Without a mount namespace the file falls
+ * back to chroot(2); when chroot(2) fails as well, the layer is reported as
+ * missing and the rest of the sandbox is built all the same.
  */
 #include "sandbox/empty_root.h"
 
@@ -18,13 +19,16 @@
 
 #define ROOT_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
-/* One inode, the root's own, and none for a file. */
+/* The inode of the root folder alone, so that no file can be created. */
 #define ROOT_OPTIONS "size=4k,nr_inodes=1,mode=0555"
 
-/* Folders to mount on; every system has one. What is in it is hidden. */
+/*
+ * Mount points, of which every system has at least one. The mount hides the
+ * content.
+ */
 static const char *const anchors[] = {"/tmp", "/run", "/proc", "/dev", "/var"};
 
-/* Where a folder can be made and deleted again. */
+/* Places where a folder can be created and deleted again. */
 static const char *const scratches[] = {
     "/run/paddock-XXXXXX", "/tmp/paddock-XXXXXX", "/dev/shm/paddock-XXXXXX"};
 
@@ -42,14 +46,20 @@ static int mount_empty(const char **where)
 	return rc;
 }
 
-/* pivot_root(2) leaves the old root on top of the new one: detach it. */
+/*
+ * pivot_root(2) leaves the old root mounted on top of the new root: detach the
+ * old root.
+ */
 static int pivot(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") == 0)
 		return umount2(".", MNT_DETACH) == 0 ? 0 : -errno;
 	if (errno != EINVAL)
 		return -errno;
-	/* An initramfs cannot be pivoted away from, but covered. */
+	/*
+	 * an initramfs cannot be the old root of pivot_root(2), but a mount can
+	 * cover it
+	 */
 	if (mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0)
 		return -errno;
 	return 0;
@@ -85,12 +95,16 @@ static int enter_deleted(void)
 	for (size_t i = 0; i < ARRAY_LEN(scratches) && rc != 0; i++) {
 		char path[32];
 
-		strcpy(path, scratches[i]); /* NOLINT: each fits */
+		/* strcpy() fits: PATH is as long as the longest of scratches */
+		strcpy(path, scratches[i]);
 		if (mkdtemp(path) == NULL) {
 			rc = -errno;
 			continue;
 		}
-		/* Searchable: only the owner could see that it is empty. */
+		/*
+		 * searchable by each uid, so that the self-test can see that
+		 * the folder is empty
+		 */
 		rc = chmod(path, 0555) == 0 && chdir(path) == 0 ? 0 : -errno;
 		rmdir(path);
 		if (rc == 0 && (chroot(".") != 0 || chdir("/") != 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fds.c - closing descriptors, for zygotes, workers, programs and the
- * self-test, which checks what is open. A descriptor that cannot be closed is
- * -errno, and the worker exits.
+ * fds.c - closes descriptors, for zygotes, workers, programs and for the
+ * self-test, which checks the open descriptors. When a descriptor cannot be
+ * closed, the functions return -errno and the worker exits.
  */
 #include "sandbox/fds.h"
 
@@ -15,9 +15,9 @@
 
 #include "sandbox/sandbox_types.h"
 
-#define LOOKED_AT 4096 /* descriptors that fds_are_closed() tries */
+#define LOOKED_AT 4096 /* number of descriptors that fds_are_closed() checks */
 
-/* Before Linux 5.9. */
+/* Linux before 5.9 has no close_range(2). */
 static int close_each(int first)
 {
 	struct rlimit lim;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - the tables of the Lua worker and its zygote, and compiling all
- * filters, for sandbox.c, sandbox_program.c and browser_sandbox.c. A filter
- * that cannot be compiled or loaded is -errno, and its process does not go on.
+ * filter.c - the rules for the Lua worker and the zygote, and the compiler of
+ * all filters, for sandbox.c, sandbox_program.c and browser_sandbox.c. A filter
+ * that cannot be compiled or loaded is -errno, and the process must exit.
  */
 #include "sandbox/filter.h"
 
@@ -24,21 +24,24 @@
 #include "sandbox/filter_private.h"
 #include "sandbox/sandbox_types.h"
 
-#define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
+/* ids of fixed clocks; higher ids are CPU clocks of processes */
+#define CLOCKS 16
 
-/* One comparison after the other, or a binary search over the numbers. */
+/*
+ * libseccomp's optimization: a linear list, or a binary search by call number.
+ */
 enum { SHORT = 1, SEARCH };
 
 #define RUN EQ(0, SANDBOX_RUN_FD)
 
-/* The system calls of a Lua worker, each with its reason. */
+/* The system calls of a Lua worker, each with the reason. */
 static const struct filter_rule worker_rules[] = {
-    /* The run's socket, and no address but its peer's. */
+    /* The socket of the run, and no address but the peer's. */
     {SCMP_SYS(read), ALLOW, 1, {RUN}},
     {SCMP_SYS(write), ALLOW, 1, {RUN}},
     {SCMP_SYS(recvfrom), ALLOW, 3, {RUN, NOT_OOB(3), EQ(4, 0)}},
     {SCMP_SYS(sendto), ALLOW, 3, {RUN, NOT_OOB(3), EQ(4, 0)}},
-    /* The end, and the way back from a handler. */
+    /* Exit, and the return from a signal handler. */
     {SCMP_SYS(exit_group), ALLOW, 0, {}},
     {SCMP_SYS(exit), ALLOW, 0, {}},
     {SCMP_SYS(rt_sigreturn), ALLOW, 0, {}},
@@ -58,25 +61,28 @@ static const struct filter_rule worker_rules[] = {
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
     /* Waiting for an answer or a timeout: one descriptor, no signal mask. */
     {SCMP_SYS(ppoll), ALLOW, 2, {EQ(1, 1), EQ(3, 0)}},
-    /* Timeouts of steps. The CPU limit may use another of the timers. */
+    /* Timeouts of steps. The CPU limit may use ITIMER_PROF. */
     {SCMP_SYS(setitimer), ALLOW, 1, {EQ(0, ITIMER_REAL)}},
-    /* Clocks, where the vDSO does not answer: os.clock() is one. */
+    /* Clocks, where the vDSO does not answer; for example os.clock(). */
     {SCMP_SYS(clock_gettime), ALLOW, 1, {LT(0, CLOCKS)}},
-    /* What it has used, which its result says. */
+    /* The resource usage, which RESULT reports. */
     {SCMP_SYS(getrusage), ALLOW, 1, {EQ(0, RUSAGE_SELF)}},
     {SCMP_SYS(gettimeofday), ALLOW, 0, {}},
     {SCMP_SYS(time), ALLOW, 0, {}},
     {SCMP_SYS(getrandom), ALLOW, 0, {}},
     {SCMP_SYS(getpid), ALLOW, 0, {}},
     {SCMP_SYS(gettid), ALLOW, 0, {}},
-    /* What libc tries by itself and does without. */
+    /* Calls that libc tries, and whose failure libc handles. */
     {SCMP_SYS(openat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(fstat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {}},
 };
 
-/* What the zygote does besides: receive a request, clone, confine the clone. */
+/*
+ * More calls of the zygote: receive a request, clone a worker, confine the
+ * clone.
+ */
 static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(recvmsg), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), NOT_OOB(2)}},
     {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
@@ -119,7 +125,10 @@ int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
 	return rc;
 }
 
-/* libseccomp exports to a descriptor alone; read it back from there. */
+/*
+ * libseccomp writes a filter to a descriptor only, so read the filter back from
+ * a memfd.
+ */
 static int export(scmp_filter_ctx ctx, struct sock_fprog *prog)
 {
 	int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -160,11 +169,11 @@ static bool is_zygotes(int nr)
 }
 
 /*
- * The kernel compiles the filter of each worker anew, which takes a third of
- * the time to confine it. So this one lists the numbers alone, and leaves their
- * arguments and the calls that fail quietly to the zygote's filter below it,
- * whose rules for them are the same; but for calls that the zygote may make in
- * other ways, too.
+ * The kernel compiles the filter anew for each worker, which takes a third of
+ * the time to confine a worker. So the filter of a clone checks call numbers
+ * alone, and leaves arguments and quiet failures to the inherited filter of the
+ * zygote, which has the same rules. Only calls for which the zygote has more
+ * rules are checked by argument.
  */
 static int add_clone(scmp_filter_ctx ctx)
 {
@@ -191,7 +200,7 @@ static const struct filter_table worker = {.rules = worker_rules,
 #define TABLES_MAX 6
 
 static const struct {
-	uint32_t otherwise; /* for calls that are in none of its tables */
+	uint32_t otherwise; /* action for calls in no table */
 	const struct filter_table *tables[TABLES_MAX];
 	int (*add)(scmp_filter_ctx ctx);	/* or NULL */
 	int (*refine)(struct sock_fprog *prog); /* or NULL */
@@ -211,8 +220,11 @@ static const struct {
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
-#else /* the sanitizer's runtime makes more calls at its end */
-    /* not its rules' errno: libseccomp refuses a rule like the default */
+#else /* the sanitizer's runtime makes more calls at exit */
+    /*
+     * not EPERM as in the rules: libseccomp refuses a rule with the default
+     * action
+     */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.h - filters of system calls; seccomp(2). */
+/* filter.h - seccomp filters of system calls; seccomp(2). */
 #ifndef SANDBOX_FILTER_H
 #define SANDBOX_FILTER_H
 
@@ -7,46 +7,53 @@
 
 enum filter_kind {
 	FILTER_WORKER, /* a Lua worker */
-	/* a worker's calls, and those to clone and confine one */
+	/* a worker's calls, and the calls to clone and confine a worker */
 	FILTER_ZYGOTE,
-	/* a worker's, on top of the zygote's that it inherits; see filter.c */
+	/*
+	 * of a worker, on top of the inherited filter of the zygote; see
+	 * filter.c
+	 */
 	FILTER_CLONE,
 	FILTER_PROGRAM, /* a template's program */
-	FILTER_BUILD,	/* what fills a package: a program's, and connections */
-	FILTER_SHIM,	/* the shim, which holds that run's socket */
-	FILTER_NO_LOCKS, /* on top of a program's: no lock on any file */
-	FILTER_ONE_EXEC, /* on top of a build's: see FILTER_EXEC_AT */
-	FILTER_BROWSER,	 /* paddock-browser: any other call ends it */
-	FILTER_NAMES,	 /* its resolver of names: any other call fails */
+	/* the build of a package: a program's calls, and connections */
+	FILTER_BUILD,
+	FILTER_SHIM,	 /* the shim, which holds the socket of the run */
+	FILTER_NO_LOCKS, /* on top of a program's filter: no lock on any file */
+	FILTER_ONE_EXEC, /* on top of a build's filter: see FILTER_EXEC_AT */
+	FILTER_BROWSER,	 /* paddock-browser: any other call is fatal */
+	/* the resolver of paddock-browser: any other call fails */
+	FILTER_NAMES,
 	FILTER_KINDS
 };
 
 /*
- * Where the path lies that FILTER_ONE_EXEC lets execve(2) take, and no other: the
- * least address that may be mapped. A program that began so has nothing there, and
- * may map nothing there as long as it has no more addresses than FILTER_EXEC_SPACE:
- * the kernel, which looks from above, does not come down to it.
+ * The address of the only path that FILTER_ONE_EXEC allows for execve(2): the
+ * least address that may be mapped. A program started by execve(2) has nothing
+ * mapped at the address, and cannot map anything there while the address space
+ * is limited to FILTER_EXEC_SPACE: the kernel places mappings from above, and
+ * does not come down so far.
  */
 #define FILTER_EXEC_AT 0x10000ul
 #define FILTER_EXEC_SPACE (1ul << 40)
 
 /*
- * Compile KIND into PROG, whose code is never freed. A call that is not allowed
- * raises SIGSYS (a program's fails, or is reported to a listener); calls of
- * another architecture kill the process. 0 or -errno.
+ * Compile KIND into PROG, whose code is never freed. A forbidden call raises
+ * SIGSYS (for a program: fails, or is reported to a listener); a call by
+ * another architecture's convention kills the process. 0 or -errno.
  */
 int filter_make(enum filter_kind kind, struct sock_fprog *prog);
 
 /*
- * Install PROG on top of the filters in force. Needs no_new_privs. 0 or
+ * Install PROG on top of the filters in force. Requires no_new_privs. 0 or
  * -errno.
  */
 int filter_load(const struct sock_fprog *prog);
 
 /*
- * The same; reports are read from the descriptor that is returned, which is
- * close-on-exec (seccomp_unotify(2)). Or -errno. From Linux 5.19 a call that was
- * received waits for its answer, whatever signal comes but the end.
+ * As filter_load(), and return the close-on-exec descriptor from which reports
+ * are read (seccomp_unotify(2)), or -errno. From Linux 5.19 on, a call whose
+ * report was received waits for the answer through any signal except a fatal
+ * signal.
  */
 int filter_load_listening(const struct sock_fprog *prog);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_browser.c - the filters of paddock-browser, which reads what hostile
- * pages make Chromium send, and of its resolver of names. browser_sandbox.c
- * loads them once both have all that they need. The first one's loop moves
- * bytes between descriptors, connects by TCP and allocates: any other call ends
- * it. Name services are other people's libraries: a call that they may not make
- * fails.
+ * filter_browser.c - the filters of paddock-browser, which handles bytes that
+ * hostile pages make Chromium send, and of the resolver of names.
+ * browser_sandbox.c loads the filters once both processes have opened all
+ * resources. The loop of paddock-browser moves bytes between descriptors,
+ * connects by TCP and allocates: any other call kills the process. The resolver
+ * runs foreign libraries of name services, so a forbidden call just fails.
  */
 #include "sandbox/filter_private.h"
 
@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 
 #define SOCK_FLAGS (SOCK_NONBLOCK | SOCK_CLOEXEC)
-#define CLOCKS 16 /* fixed clock ids */
+#define CLOCKS 16 /* ids of fixed clocks */
 
-/* Calls of both. */
+/* Calls of both processes. */
 static const int shared_calls[] = {
     /* Bytes, over open descriptors. */
     SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(close),
@@ -29,7 +29,7 @@ static const int shared_calls[] = {
     SYS(connect), SYS(getsockname), SYS(getsockopt),
     /* malloc, and stacks that cannot be executed. */
     SYS(brk), SYS(munmap), SYS(mremap),
-    /* Time, random numbers, its own signals, the end of children. */
+    /* Time, random numbers, signal handlers, the exit of children. */
     SYS(gettimeofday), SYS(time), SYS(getrandom), SYS(getpid), SYS(gettid),
     SYS(rt_sigprocmask), SYS(rt_sigaction), SYS(rt_sigreturn),
     SYS(restart_syscall), SYS(wait4), SYS(exit), SYS(exit_group)};
@@ -47,7 +47,7 @@ static const struct filter_rule shared_rules[] = {
     /* malloc, and stacks that cannot be executed. */
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
-    /* Time, random numbers, its own signals, the end of children. */
+    /* Time, random numbers, signal handlers, the exit of children. */
     {SCMP_SYS(clock_gettime), ALLOW, 1, {LT(0, CLOCKS)}},
 #ifdef __SANITIZE_ADDRESS__ /* the sanitizer's runtime, in test builds alone */
     {SCMP_SYS(sigaltstack), ALLOW, 0, {}},
@@ -80,7 +80,7 @@ static const struct filter_rule browser_rules[] = {
     {SCMP_SYS(mprotect), ALLOW, 0, {}},
     {SCMP_SYS(mmap), ALLOW, 0, {}},
 #endif
-    /* What libraries try by themselves and do without. */
+    /* Calls that libraries try, and whose failure the libraries handle. */
     {SCMP_SYS(open), SCMP_ACT_ERRNO(EPERM), 0, {}},
     {SCMP_SYS(openat), SCMP_ACT_ERRNO(EPERM), 0, {}},
     {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(EPERM), 0, {}},
@@ -92,24 +92,24 @@ static const struct filter_rule browser_rules[] = {
     {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {}},
 };
 
-/* fork(3) as glibc does it: no namespace, no other parent. */
+/* fork(3) of glibc: no new namespace, no other parent. */
 #define FORK BUT_FOR(0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, SIGCHLD)
 
 static const int names_calls[] = {
-    /* A child for each name, and its timeout. */
+    /* A child for each name, with a timeout. */
     SYS(kill), SYS(alarm), SYS(set_robust_list), SYS(rseq), SYS(poll),
     SYS(ppoll),
-    /* Name servers, local caches of names, and which addresses there are. */
+    /* Name servers, local caches of names, and the list of local addresses. */
     SYS(bind), SYS(getpeername),
-    /* Configuration and libraries; Landlock limits which. */
+    /* Configuration and libraries; Landlock limits the paths. */
     SYS(open), SYS(openat), SYS(stat), SYS(fstat), SYS(lstat), SYS(newfstatat),
     SYS(access), SYS(lseek), SYS(pread64), SYS(mprotect), SYS(uname),
     SYS(getuid), SYS(geteuid), SYS(getgid), SYS(getegid)};
 
 static const struct filter_rule names_rules[] = {
-    /* A child for each name, and its timeout. */
+    /* A child for each name, with a timeout. */
     {SCMP_SYS(clone), ALLOW, 1, {FORK}},
-    /* Name servers, local caches of names, and which addresses there are. */
+    /* Name servers, local caches of names, and the list of local addresses. */
     MESSAGES(sendmmsg, 3),
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_INET)}},
     {SCMP_SYS(socket), ALLOW, 1, {EQ(0, AF_INET6)}},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_private.h - what the tables of the filters share.
- *   filter.c          the Lua worker's and its zygote's, and compiling
- *   filter_program.c  a program's, and a build's
- *   filter_shim.c     a shim's, and what is taken from a program besides
- *   filter_refine.c   the errors of what a program's may not do
- *   filter_sockets.c  options of sockets, of all that have any
- *   filter_browser.c  paddock-browser's and its resolver's
+ * filter_private.h - declarations for the tables of the filters.
+ *   filter.c          the Lua worker and the zygote; compiles
+ *   filter_program.c  programs and builds
+ *   filter_shim.c     the shim, and restrictions on top of a program's filter
+ *   filter_refine.c   errors of forbidden commands and options
+ *   filter_sockets.c  options of sockets, for all filters with sockets
+ *   filter_browser.c  paddock-browser and the resolver
  */
 #ifndef SANDBOX_FILTER_PRIVATE_H
 #define SANDBOX_FILTER_PRIVATE_H
@@ -23,7 +23,7 @@
 
 #define FILTER_ARGS_MAX 3
 
-/* Comparisons are of all 64 bits, so that the high ones cannot differ. */
+/* Comparisons cover all 64 bits, so that the upper 32 bits cannot differ. */
 #define EQ(n, value)                                                           \
 	{                                                                      \
 		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
@@ -50,8 +50,9 @@
 #define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
 #define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
 /*
- * Bytes out of band are in no interpreter's use, and the kernel's code for them had
- * faults. FLAGS: the argument of CALL with the flags.
+ * Out-of-band data (MSG_OOB): no interpreter uses such data, and the kernel's
+ * code for MSG_OOB had faults. FLAGS: the number of the argument of CALL with
+ * the flags.
  */
 #define NOT_OOB(flags) MASKED(flags, MSG_OOB, 0)
 #define MESSAGES(call, flags)                                                  \
@@ -71,14 +72,17 @@ struct filter_rule {
 };
 
 #define ALLOW SCMP_ACT_ALLOW
-/* Mappings of the machine's reserve, and such as no limit of data counts. */
+/*
+ * Huge pages, a reserve of the machine, and mappings that RLIMIT_DATA does not
+ * count.
+ */
 #define MAPS_REFUSED (MAP_HUGETLB | MAP_GROWSDOWN)
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 
 #define SYS(name) SCMP_SYS(name)
 
 struct filter_table {
-	const int *calls; /* allowed, whatever their arguments */
+	const int *calls; /* allowed with any arguments */
 	size_t n_calls;
 	const struct filter_rule *rules;
 	size_t n;
@@ -88,20 +92,23 @@ struct filter_table {
 		calls, ARRAY_LEN(calls), rules, ARRAY_LEN(rules)               \
 	}
 
-/* Rules alone. */
+/* A table with rules alone. */
 #define FILTER_RULES(list)                                                     \
 	{                                                                      \
 		.rules = (list), .n = ARRAY_LEN(list)                          \
 	}
 
 extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
-/* of paddock-browser and its resolver both, and of each */
+/* shared by paddock-browser and the resolver, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
 
 /* madvise(2), of programs, builds, paddock-browser and its resolver */
 extern const struct filter_table filter_advice;
 
-/* setsockopt(2): on all sockets, on those of the internet, and of netlink. */
+/*
+ * setsockopt(2): options of all sockets, of internet sockets, and of netlink
+ * sockets.
+ */
 extern const struct filter_table filter_options, filter_internet_options,
     filter_address_options;
 
@@ -113,8 +120,8 @@ int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_build(scmp_filter_ctx ctx);
 
 /*
- * Prepend to a filter the errors of calls whose command, or option, is in no rule
- * of the N tables T. 0 or -errno.
+ * Prepend to PROG the errors of calls whose command or option is in no rule of
+ * the N tables T. 0 or -errno.
  */
 int filter_refine(struct sock_fprog *prog, const struct filter_table *const *t,
 		  size_t n);

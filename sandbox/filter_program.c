@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_program.c - the filters of programs, and of what builds a package,
- * compiled by filter.c. Calls fail or are reported rather than kill, so that
- * ordinary programs run. -errno when one cannot be built.
+ * filter_program.c - the filters of programs and of package builds, compiled by
+ * filter.c. Forbidden calls fail or are reported instead of killing the
+ * process, so that ordinary programs run. -errno when a filter cannot be built.
  */
 #include "sandbox/filter_private.h"
 
@@ -25,15 +25,15 @@
 #define DENY(e) SCMP_ACT_ERRNO(e)
 
 /*
- * A call in none of these lists is unknown, or newer than this table: it fails
- * with ENOSYS, which C libraries handle. Left out on purpose: inotify, which
- * would report what others do with files that all of them see; mincore, which
- * tells an ordinary user which pages of the user's files are in memory; timerfd
- * and signalfd, since a watch on them is run in the timer's interrupt, or by whoever
- * sends the signal, in nobody's account.
+ * A call in no list is unknown, or newer than the table: the call fails with
+ * ENOSYS, which C libraries handle. Left out on purpose: inotify, which would
+ * report what other processes do with shared files; mincore, which reveals to
+ * an ordinary user which pages of the user's files are in memory; timerfd and
+ * signalfd, since a watch on such a descriptor runs in the timer's interrupt or
+ * in the sender of the signal, where no CPU account is charged.
  */
 static const int allowed[] = {
-    /* files, below a root of its own */
+    /* files, below the root of the run */
     SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64), SYS(pwrite64),
     SYS(preadv), SYS(pwritev), SYS(close), SYS(close_range), SYS(lseek),
     SYS(dup), SYS(dup2), SYS(dup3), SYS(copy_file_range), SYS(readahead),
@@ -52,11 +52,11 @@ static const int allowed[] = {
     SYS(pipe), SYS(pipe2), SYS(epoll_create), SYS(epoll_create1),
     SYS(epoll_wait), SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd),
     SYS(eventfd2), SYS(nanosleep), SYS(clock_nanosleep),
-    /* memory; just-in-time compilers need code that is writable */
+    /* memory; just-in-time compilers need writable code */
     SYS(brk), SYS(munmap), SYS(mprotect), SYS(pkey_alloc), SYS(pkey_free),
     SYS(pkey_mprotect), SYS(msync), SYS(mlock), SYS(mlock2), SYS(munlock),
     SYS(membarrier),
-    /* signals, of its own processes: there are no others */
+    /* signals to the processes of the run: no others are visible */
     SYS(rt_sigaction), SYS(rt_sigprocmask), SYS(rt_sigreturn),
     SYS(rt_sigsuspend), SYS(rt_sigpending), SYS(rt_sigtimedwait),
     SYS(rt_sigqueueinfo), SYS(sigaltstack), SYS(kill), SYS(tgkill), SYS(tkill),
@@ -77,10 +77,10 @@ static const int allowed[] = {
     SYS(getpriority), SYS(uname), SYS(sysinfo), SYS(times), SYS(getrusage),
     SYS(getrlimit), SYS(getrandom), SYS(capget), SYS(clock_gettime),
     SYS(clock_getres), SYS(gettimeofday), SYS(time),
-    /* pairs of sockets: there are no others */
+    /* pairs of sockets: no other sockets exist */
     SYS(shutdown), SYS(getsockname), SYS(getpeername), SYS(getsockopt)};
 
-/* Calls that ordinary programs try, and do without. */
+/* Calls that ordinary programs try, and whose failure the programs handle. */
 static const int denied[] = {SYS(setuid),
 			     SYS(setgid),
 			     SYS(setreuid),
@@ -106,18 +106,18 @@ static const int denied[] = {SYS(setuid),
 			     SYS(ioprio_set)};
 
 /*
- * By these, descriptors could be left in flight, which the kernel counts
- * against all other processes of the user. Whether a message has any stands in
- * memory, which a filter does not see. write, writev and send remain.
+ * sendmsg(2) and sendmmsg(2) can leave descriptors in flight, which the kernel
+ * counts against all other processes of the user. The descriptors of a message
+ * are in memory, which a filter cannot read. write, writev and send remain.
  */
 static const int messages[] = {SYS(sendmsg), SYS(sendmmsg)};
 
-/* Calls that no template needs: reported by name, and the end of the run. */
+/* Calls that no template needs: reported by name, and fatal for the run. */
 static const int violations[] = {
     /* other processes */
     SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev),
     SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp),
-    /* the kernel's own machinery */
+    /* internals of the kernel */
     SYS(bpf), SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key),
     SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module),
     SYS(kexec_load), SYS(kexec_file_load),
@@ -139,7 +139,10 @@ static const int violations[] = {
 #define NOT_CLONED                                                             \
 	(NEW_NAMESPACES | CLONE_PARENT | CLONE_PTRACE | CLONE_UNTRACED)
 
-/* A command of ioctl(2), fcntl(2) or prctl(2), which look at 32 bits. */
+/*
+ * A command of ioctl(2), fcntl(2) or prctl(2), which read 32 bits of the
+ * argument.
+ */
 #define COMMAND(call, arg, value)                                              \
 	{                                                                      \
 		SYS(call), ALLOW, 1,                                           \
@@ -155,7 +158,7 @@ static const int violations[] = {
 		}                                                              \
 	}
 
-/* One's own limit, to be lowered. */
+/* A limit of the calling process, to be lowered. */
 #define LIMIT(which)                                                           \
 	{                                                                      \
 		SYS(prlimit64), ALLOW, 2,                                      \
@@ -163,7 +166,7 @@ static const int violations[] = {
 			INT_EQ(0, 0), INT_EQ(1, which)                         \
 		}                                                              \
 	}
-#define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and the like */
+#define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define RWF_FLAGS (RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND)
 #define FADVISE(advice, action)                                                \
 	{                                                                      \
@@ -173,7 +176,10 @@ static const int violations[] = {
 		}                                                              \
 	}
 
-/* Descriptors that one call may wait for; an epoll has more. */
+/*
+ * Descriptors that a single poll(2) or select(2) may wait for; an epoll may
+ * have more.
+ */
 #define POLLED_MOST 1024
 #define FEW(call, n)                                                           \
 	{SYS(call), ALLOW, 1, {LT(n, POLLED_MOST + 1)}},                       \
@@ -188,9 +194,10 @@ static const int violations[] = {
 	}
 
 /*
- * RLIMIT_DATA counts no stack: neither what grows down, nor a page of the first
- * thread's stack that mremap(2) makes larger elsewhere. The kernel maps nothing but
- * that stack (16 GiB of places) so far up. Huge pages are the machine's reserve.
+ * RLIMIT_DATA counts no stack: neither a mapping that grows down, nor a page of
+ * the first thread's stack that mremap(2) enlarges elsewhere. From STACK_FROM
+ * on the kernel maps nothing but the first thread's stack (16 GiB of possible
+ * places). Huge pages are a reserve of the whole machine.
  */
 #ifdef __x86_64__
 #define STACK_FROM UINT64_C(0x7ff800000000) /* 32 GiB below the end */
@@ -198,7 +205,7 @@ static const int violations[] = {
 #define STACK_FROM (UINT64_C(1) << 63)
 #endif
 
-/* N of them from FIRST on; N is a power of two and divides FIRST. */
+/* N kinds of advice from FIRST on; N is a power of two and divides FIRST. */
 #define ADVICE(first, n)                                                       \
 	{                                                                      \
 		SYS(madvise), ALLOW, 1,                                        \
@@ -208,10 +215,10 @@ static const int violations[] = {
 	}
 
 /*
- * All advice on memory but MADV_MERGEABLE, by which runs could see each other's
- * pages, MADV_COLD and MADV_PAGEOUT, by which those of a file would go that all runs
- * of a user share, and MADV_COLLAPSE, for which the kernel's own threads work on all
- * processors.
+ * Allow advice of madvise(2), except MADV_MERGEABLE, by which runs could see
+ * each other's pages; MADV_COLD and MADV_PAGEOUT, which would evict pages of
+ * files that all runs of a user share; and MADV_COLLAPSE, for which threads of
+ * the kernel work on all processors.
  */
 static const struct filter_rule advice[] = {
     ADVICE(0, 8),  ADVICE(8, 4),  ADVICE(14, 2),  ADVICE(16, 4),
@@ -229,7 +236,7 @@ static const struct filter_rule by_argument[] = {
     MESSAGES(sendto, 3),
     MESSAGES(recvfrom, 3),
     MESSAGES(recvmsg, 2),
-    /* a datagram socket without a peer could be given a name */
+    /* a datagram socket without a peer could be bound to a name */
     {SYS(socketpair),
      ALLOW,
      2,
@@ -245,27 +252,36 @@ static const struct filter_rule by_argument[] = {
     MKNOD(mknod, 1, S_IFBLK, DENY(EPERM)),
     MKNOD(mknodat, 2, S_IFBLK, DENY(EPERM)),
     {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a query */
-    /* places in queues, which are in no account */
+    /* the number of entries in wait queues, which no account charges */
     FEW(poll, 1),
     FEW(ppoll, 1),
     FEW(select, 0),
     FEW(pselect6, 0),
-    /* a program's files are in memory; a file of the host's would flush the disk */
+    /*
+     * files of a program are in memory; fsync of a host file would flush the
+     * disk
+     */
     {SYS(fsync), SCMP_ACT_ERRNO(0), 0, {}},
     {SYS(fdatasync), SCMP_ACT_ERRNO(0), 0, {}},
-    /* no flag that tells what is in the page cache, which all share */
+    /*
+     * no RWF_NOWAIT, which reveals what is in the page cache that all users
+     * share
+     */
     {SYS(preadv2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
     {SYS(pwritev2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
     {SYS(preadv2), DENY(EOPNOTSUPP), 1, {MASKED(5, RWF_NOWAIT, RWF_NOWAIT)}},
     {SYS(pwritev2), DENY(EOPNOTSUPP), 1, {MASKED(5, RWF_NOWAIT, RWF_NOWAIT)}},
-    /* advice by which others' pages would go is not followed */
+    /* advice that would evict shared pages is ignored */
     FADVISE(POSIX_FADV_DONTNEED, SCMP_ACT_ERRNO(0)),
     FADVISE(POSIX_FADV_NORMAL, ALLOW),
     FADVISE(POSIX_FADV_RANDOM, ALLOW),
     FADVISE(POSIX_FADV_SEQUENTIAL, ALLOW),
     FADVISE(POSIX_FADV_WILLNEED, ALLOW),
     FADVISE(POSIX_FADV_NOREUSE, ALLOW),
-    /* with no core limit but ours a crash would start core_pattern's program */
+    /*
+     * if a program could raise the core limit, a crash would start
+     * core_pattern's program
+     */
     {SYS(prlimit64), ALLOW, 2, {INT_EQ(0, 0), EQ(2, 0)}},
     LIMIT(RLIMIT_CPU),
     LIMIT(RLIMIT_FSIZE),
@@ -289,7 +305,7 @@ static const struct filter_rule by_argument[] = {
     COMMAND(ioctl, 1, FIONCLEX),
     COMMAND(ioctl, 1, TIOCGWINSZ),
     COMMAND(ioctl, 1, TIOCGPGRP),
-    /* types as if a user did */
+    /* TIOCSTI and TIOCLINUX insert input as if a user typed */
     {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCSTI)}},
     {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCLINUX)}},
     COMMAND(fcntl, 1, F_DUPFD),
@@ -313,8 +329,9 @@ static const struct filter_rule by_argument[] = {
 };
 
 /*
- * Each of these may take a record of the kernel's that no limit counts: the
- * shim counts them (worker/program/shim_records.c) and has the kernel go on.
+ * Calls that may allocate a record in the kernel which no limit counts. The
+ * shim counts the calls (worker/program/shim_records.c) and lets the kernel
+ * continue.
  */
 #define OF_FILES (MAP_ANONYMOUS | MAP_SHARED)
 static const struct filter_rule counted[] = {
@@ -325,10 +342,13 @@ static const struct filter_rule counted[] = {
     {SYS(epoll_ctl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, EPOLL_CTL_ADD)}},
     {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_MOD)}},
     {SYS(epoll_ctl), ALLOW, 1, {INT_EQ(1, EPOLL_CTL_DEL)}},
-    /* a file that no format fits has older kernels start modprobe, as root */
+    /* a file of an unknown format makes older kernels start modprobe as root */
     {SYS(execve), SCMP_ACT_NOTIFY, 0, {}},
     {SYS(execveat), SCMP_ACT_NOTIFY, 0, {}},
-    /* a mapping keeps its file, which was closed; a shared one has its own */
+    /*
+     * a private mapping keeps the closed file open; a shared mapping has a file
+     * of its own
+     */
     {SYS(mmap), ALLOW, 1, {MASKED(3, OF_FILES | MAPS_REFUSED, MAP_ANONYMOUS)}},
     {SYS(mmap),
      SCMP_ACT_NOTIFY,
@@ -340,7 +360,7 @@ static const struct filter_rule counted[] = {
      {MASKED(3, OF_FILES | MAPS_REFUSED, OF_FILES)}},
 };
 
-/* A build has no shim that counts locks, and its tools need none. */
+/* A build has no shim that counts locks, and build tools need no locks. */
 static const struct filter_rule uncounted[] = {
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLK)}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLKW)}},
@@ -357,8 +377,8 @@ static const struct filter_rule no_network[] = {
 };
 
 /*
- * What fetches packages: connections, and questions to name servers. Nobody
- * connects to it, and no socket of the machine can be reached but by IP.
+ * A build fetches packages: outgoing connections and queries to name servers.
+ * Nothing can connect to a build, and a build reaches sockets by IP alone.
  */
 #define ANY_HOST(family, type)                                                 \
 	{                                                                      \
@@ -384,14 +404,14 @@ static const struct filter_rule network_rules[] = {
     ANY_HOST(AF_INET, SOCK_DGRAM),
     ANY_HOST(AF_INET6, SOCK_STREAM),
     ANY_HOST(AF_INET6, SOCK_DGRAM),
-    /* what is tried by itself, and done without */
+    /* calls that libraries try, and whose failure the libraries handle */
     NO_FAMILY(AF_UNIX),
     NO_FAMILY(AF_NETLINK),
     {SYS(bind), DENY(EPERM), 0, {}},
     {SYS(listen), DENY(EPERM), 0, {}},
 };
 
-/* A new namespace, or another process as parent: refused, flag by flag. */
+/* Refuse, flag by flag, a new namespace or another parent process. */
 static int add_not_cloned(scmp_filter_ctx ctx)
 {
 	int rc = 0;
@@ -414,7 +434,7 @@ static const struct filter_table local = FILTER_RULES(by_argument),
 				 network =
 				     FILTER_TABLE(network_calls, network_rules);
 
-/* All that have arguments: of a program, and of a build. */
+/* The tables with arguments, for a program and for a build. */
 static const struct filter_table *const of_program[] = {
     &local, &filter_advice, &counts, &filter_options, &no_sockets};
 static const struct filter_table *const of_build[] = {
@@ -434,7 +454,7 @@ static int add_tables(scmp_filter_ctx ctx, const struct filter_table *const *t,
 	return rc;
 }
 
-/* What both may do. */
+/* The calls that programs and builds have in common. */
 static int add_local(scmp_filter_ctx ctx)
 {
 	int rc = filter_add_calls(ctx, ALLOW, allowed, ARRAY_LEN(allowed));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_refine.c - the errors of calls that take a command or an option, for
- * the filters of filter_program.c. An unknown one fails as programs expect of
- * the call, where ENOSYS would say that there is no ioctl(2) at all. libseccomp
- * has no rule for "all others", so these instructions are put before its own.
- * -EFBIG when a filter gets too long for the kernel.
+ * the filters of filter_program.c. An unknown command fails with the error that
+ * programs expect, where ENOSYS would mean that ioctl(2) does not exist at all.
+ * libseccomp has no rule for "all other values", so the new instructions
+ * precede the instructions of libseccomp. -EFBIG when a filter is too long for
+ * the kernel.
  */
 #include "sandbox/filter_private.h"
 
@@ -18,7 +19,7 @@
 
 #define KEYS_MAX 2
 
-/* Calls whose arguments from FIRST on, which are 32 bits, say what is done. */
+/* Calls whose arguments from FIRST on, 32 bits each, select the operation. */
 static const struct call {
 	int nr;
 	unsigned int first, keys;
@@ -28,13 +29,13 @@ static const struct call {
 	     {SYS(prctl), 0, 1, EPERM},
 	     {SYS(setsockopt), 1, 2, ENOPROTOOPT}};
 
-#define RULES_MAX 63 /* of one call: jumps reach 255 instructions */
+#define RULES_MAX 63 /* for one call: a jump reaches 255 instructions */
 #define PER_RULE (2 * KEYS_MAX)
 
 #define LOAD(field)                                                            \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
 		 (uint32_t)offsetof(struct seccomp_data, field))
-/* The lower half of 64 bits: all known architectures are little-endian. */
+/* The lower half of 64 bits: all supported architectures are little-endian. */
 #define LOAD_ARG(n) LOAD(args[n])
 #define IF_EQUAL(value, then, otherwise)                                       \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
@@ -51,7 +52,7 @@ static void emit(struct code *c, struct sock_filter f)
 	c->at[c->n++] = f;
 }
 
-/* The next rule's instructions follow when one of R's keys is another. */
+/* When a key of R does not match, the instructions of the next rule follow. */
 static void emit_rule(struct code *c, const struct call *of,
 		      const struct filter_rule *r)
 {
@@ -61,10 +62,13 @@ static void emit_rule(struct code *c, const struct call *of,
 			    (uint32_t)r->arg[k].datum_b, 0,
 			    (uint8_t)(2 * (of->keys - 1 - k) + 1)));
 	}
-	emit(c, (struct sock_filter)GO_ON(0)); /* see emit_call() */
+	emit(c, (struct sock_filter)GO_ON(0)); /* emit_call() sets the target */
 }
 
-/* Jump behind these when the call has a known command, or is another. */
+/*
+ * Jump to the end when the call has a known command, or when the call is not
+ * OF.
+ */
 static int emit_call(struct code *c, const struct call *of,
 		     const struct filter_table *const *t, size_t n)
 {
@@ -88,7 +92,7 @@ static int emit_call(struct code *c, const struct call *of,
 
 		c->at[at].k = (uint32_t)(end - at - 1);
 	}
-	/* the number again, for the next call */
+	/* load the number again, for the next call */
 	emit(c, (struct sock_filter)LOAD(nr));
 	return 0;
 }
@@ -108,7 +112,7 @@ int filter_refine(struct sock_fprog *prog, const struct filter_table *const *t,
 	emit(&c, (struct sock_filter)LOAD(nr));
 	for (size_t i = 0; i < ARRAY_LEN(calls) && rc == 0; i++)
 		rc = emit_call(&c, &calls[i], t, n);
-	/* another architecture is libseccomp's to refuse */
+	/* libseccomp's part refuses another architecture */
 	c.at[arch].k = (uint32_t)(c.n - arch - 1);
 	if (rc != 0 || c.n + prog->len > BPF_MAXINSNS)
 		return -EFBIG;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_shim.c - the filter of a program's shim, and those that are loaded
- * beside a program's or a build's and take something away, for filter.c. A shim
- * that makes any other call is killed.
+ * filter_shim.c - the filter of a program's shim, and the filters that restrict
+ * a program or a build further, for filter.c. Any other call kills the shim.
  */
 #include "sandbox/filter_private.h"
 
@@ -26,8 +25,9 @@
 #define DENY(e) SCMP_ACT_ERRNO(e)
 
 /*
- * What the shim does once the program runs. It holds the run's socket, so it
- * may create no process, execute nothing, map no code and write to no file.
+ * The calls of a shim while the program runs. The shim holds the socket of the
+ * run, so the shim may create no process, execute nothing, map no code and
+ * write to no file.
  */
 #define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
 
@@ -35,7 +35,7 @@ static const int shim_calls[] = {
     SYS(read), SYS(pread64), SYS(write), SYS(ppoll), SYS(poll), SYS(close),
     SYS(openat2), SYS(fstat), SYS(fstatfs), SYS(newfstatat), SYS(lseek),
     SYS(getdents64),
-    /* Processes of the run: PID 1 of their namespace sees no others. */
+    /* Processes of the run: PID 1 of a PID namespace sees no others. */
     SYS(kill), SYS(wait4), SYS(getrusage), SYS(exit_group), SYS(exit),
     SYS(rt_sigreturn), SYS(rt_sigprocmask), SYS(restart_syscall), SYS(brk),
     SYS(munmap), SYS(clock_gettime), SYS(gettimeofday), SYS(getrandom),
@@ -49,7 +49,7 @@ static const struct filter_rule shim_rules[] = {
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
     {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_RECV)}},
     {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_SEND)}},
-    /* Processes of the run: PID 1 of their namespace sees no others. */
+    /* Processes of the run: PID 1 of a PID namespace sees no others. */
     {SYS(kcmp), ALLOW, 1, {INT_EQ(2, KCMP_FILES)}},
     {SYS(mmap),
      ALLOW,
@@ -66,8 +66,9 @@ static const struct filter_rule shim_rules[] = {
 const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);
 
 /*
- * A filter sees the number of a descriptor and not its inode: so it allows all
- * locks, or none. F_GETLK, which only queries, blocks nobody.
+ * A filter sees the number of a descriptor but not the inode, so the filter
+ * allows all locks or none. F_GETLK only queries and blocks nothing, so F_GETLK
+ * stays allowed.
  */
 #define NO_LOCK(command)                                                       \
 	{                                                                      \
@@ -89,11 +90,13 @@ const struct filter_table filter_no_locks = {.rules = no_locks,
 					     .n = ARRAY_LEN(no_locks)};
 
 /*
- * A filter does not see paths, but where they lie. What was executed by the one
- * path finds another address space, in which nothing lies there; its children,
- * and theirs, execute nothing either.
+ * A filter cannot read a path, but can compare the address of a path. A program
+ * that was executed from the one allowed address has a new address space with
+ * nothing mapped at the address, so neither the program nor a descendant can
+ * execute anything.
  */
-#define BELOW 0x20000ul /* addresses up to here; 0 that is not fixed is any */
+/* the upper bound; an address of 0 without MAP_FIXED means any address */
+#define BELOW 0x20000ul
 #define NOT_AT_ZERO(fixed)                                                     \
 	{                                                                      \
 		SYS(mmap), DENY(EPERM), 2,                                     \
@@ -119,7 +122,7 @@ const struct filter_table filter_no_locks = {.rules = no_locks,
 static const struct filter_rule one_exec[] = {
     {SYS(execve), DENY(EPERM), 1, {NE(0, FILTER_EXEC_AT)}},
     {SYS(execveat), DENY(EPERM), 0, {}},
-    /* no mapping at an address below BELOW with one of these bits */
+    /* no mapping at an address below BELOW with one of the bits 0 to 16 set */
     NOT_AT(0),
     NOT_AT(1),
     NOT_AT(2),
@@ -137,17 +140,17 @@ static const struct filter_rule one_exec[] = {
     NOT_AT(14),
     NOT_AT(15),
     NOT_AT(16),
-    /* no mapping from zero on, which vm.mmap_min_addr may allow */
+    /* no mapping from address 0 on, which vm.mmap_min_addr may allow */
     NOT_AT_ZERO(MAP_FIXED),
     NOT_AT_ZERO(MAP_FIXED_NOREPLACE),
-    /* no mapping grows down to the address, or is moved there */
+    /* no mapping grows down to the address, and none is moved there */
     {SYS(mmap), DENY(EPERM), 1, {MASKED(3, MAP_GROWSDOWN, MAP_GROWSDOWN)}},
     {SYS(mremap), DENY(EPERM), 1, {MASKED(3, MREMAP_FIXED, MREMAP_FIXED)}},
     {SYS(mremap),
      DENY(EPERM),
      1,
      {MASKED(3, MREMAP_DONTUNMAP, MREMAP_DONTUNMAP)}},
-#ifdef ARCH_MAP_VDSO_X32 /* the kernel maps no vDSO there */
+#ifdef ARCH_MAP_VDSO_X32 /* the kernel maps no vDSO at the address */
     NO_VDSO(ARCH_MAP_VDSO_X32),
     NO_VDSO(ARCH_MAP_VDSO_32),
     NO_VDSO(ARCH_MAP_VDSO_64),

@@ -21,7 +21,10 @@
 			INT_EQ(1, level), INT_EQ(2, name)                      \
 		}                                                              \
 	}
-/* Taken for done: the kernel is free to give less, and here gives its default. */
+/*
+ * Report success and ignore the size: the kernel may give less, so a program
+ * must cope.
+ */
 #define OPTION_IGNORED(level, name)                                            \
 	{                                                                      \
 		SYS(setsockopt), SCMP_ACT_ERRNO(0), 2,                         \
@@ -53,7 +56,7 @@ static const struct filter_rule internet[] = {
     OPTION(IPPROTO_IPV6, IPV6_MTU_DISCOVER), OPTION(IPPROTO_IPV6, IPV6_RECVERR),
 };
 
-/* Netlink requests of name services, which ask the kernel for its addresses. */
+/* Netlink requests of name services, which query the local addresses. */
 static const struct filter_rule addresses[] = {
     OPTION(SOL_NETLINK, NETLINK_PKTINFO),
     OPTION(SOL_NETLINK, NETLINK_EXT_ACK),

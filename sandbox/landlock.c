@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * landlock.c - Landlock rules for workers, for programs, and for
- * paddock-browser and its resolver. A kernel without Landlock is -errno: the
- * caller reports the layer as missing and goes on without.
+ * paddock-browser and the resolver. Without Landlock in the kernel the
+ * functions return -errno; the caller reports the layer as missing and
+ * continues.
  */
 #include "sandbox/landlock.h"
 
@@ -14,7 +15,9 @@
 
 #include "base/mem.h"
 
-/* The numbers are the same on every architecture; old headers lack them. */
+/*
+ * Call numbers are equal on every architecture; old headers lack the numbers.
+ */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
@@ -23,16 +26,19 @@
 
 #define CREATE_VERSION 1u
 
-/* The kernel's struct, as of ABI 6; older ones take a shorter one. */
+/*
+ * struct landlock_ruleset_attr as of ABI 6; older kernels take a shorter
+ * struct.
+ */
 struct ruleset {
 	uint64_t fs;
 	uint64_t net;
 	uint64_t scoped;
 };
 
-/* What each ABI added to the one before. */
+/* Rights that each ABI added to the preceding ABI. */
 static const struct {
-	size_t size; /* of the struct that this ABI knows */
+	size_t size; /* of the struct that the ABI accepts */
 	struct ruleset denies;
 } abis[] = {
     {offsetof(struct ruleset, net), {.fs = 0x1fff}},
@@ -51,7 +57,10 @@ static int find_abi(void)
 	return abi < 0 ? -errno : (int)abi;
 }
 
-/* Everything that ABI can deny, and the size of the struct that it takes. */
+/*
+ * Set *ALL to all rights that ABI can deny. Returns the size of the struct for
+ * ABI.
+ */
 static size_t all_of(int abi, struct ruleset *all)
 {
 	size_t size = 0;
@@ -93,11 +102,11 @@ int landlock_enter(struct sandbox *sb)
 
 /* ---- with exceptions ---- */
 
-#define READ_FILES ((1u << 0) | (1u << 2)) /* and run them */
+#define READ_FILES ((1u << 0) | (1u << 2)) /* read and execute */
 #define READ_DIRS (1u << 3)
 #define CONNECT_TCP (1u << 1)
 
-/* The kernel's; the first is packed there. */
+/* The structs of the kernel; struct path_rule is packed there. */
 struct path_rule {
 	uint64_t allowed;
 	int32_t parent;

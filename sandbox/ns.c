@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ns.c - namespaces, entered by the zygotes and, where runs share a uid, by a
- * program's worker. A namespace that is refused leaves its error in err[] and
- * the others are entered all the same; whoever needs all of them looks there.
+ * ns.c - namespaces. The zygotes enter namespaces, and so does a program's
+ * worker where runs share a uid. When the kernel refuses a namespace, the error
+ * stands in err[] and the other namespaces are entered all the same; a caller
+ * that needs all namespaces must check err[].
  */
 #include "sandbox/ns.h"
 
@@ -37,7 +38,7 @@ static const struct {
     {SANDBOX_MNTNS, CLONE_NEWNS, "/proc/self/ns/mnt"},
 };
 
-/* The inode of the namespace at LINK; 0: not known. */
+/* The inode of the namespace at LINK; 0: unknown. */
 static ino_t ns_inode(const char *link)
 {
 	struct stat st;
@@ -45,7 +46,9 @@ static ino_t ns_inode(const char *link)
 	return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Call ENTER (unshare or setns): did the namespace at LINK change? */
+/*
+ * Call ENTER (unshare or setns), and check that the namespace at LINK changed.
+ */
 static int ns_change(int (*enter)(int, int), int arg, int flag,
 		     const char *link)
 {
@@ -64,7 +67,10 @@ static int unshare_one(int unused, int flag)
 	return unshare(flag);
 }
 
-/* PROC: /proc, or AT_FDCWD. WHO: the folder of a process in it. */
+/*
+ * PROC: a descriptor of /proc, or AT_FDCWD. WHO: the folder of a process in
+ * /proc.
+ */
 static int write_file(int proc, const char *who, const char *name,
 		      const char *text)
 {
@@ -81,7 +87,10 @@ static int write_file(int proc, const char *who, const char *name,
 	return rc;
 }
 
-/* Both maps of WHO: COUNT ids from OUTSIDE on, seen from INSIDE on. */
+/*
+ * Write both id maps of WHO: COUNT ids, from OUTSIDE on the host, from INSIDE
+ * inside.
+ */
 static int write_maps(const char *who, unsigned int inside,
 		      unsigned int outside, unsigned int count)
 {
@@ -93,7 +102,7 @@ static int write_maps(const char *who, unsigned int inside,
 	return rc != 0 ? rc : write_file(AT_FDCWD, who, "uid_map", map);
 }
 
-/* One id for each slot, and the next for the zygote; inside, nobody is id 0. */
+/* Map an id for each slot and one more for the zygote; no id inside is 0. */
 static int map_range(struct sandbox *sb, const char *who)
 {
 	int rc = sb->host_ids == 0 ? -ENOENT
@@ -108,7 +117,7 @@ static int map_range(struct sandbox *sb, const char *who)
 	return 0;
 }
 
-/* An ordinary user may map itself, once it has given up setgroups(2). */
+/* An ordinary user may map the user's own id, after giving up setgroups(2). */
 static int map_self(int proc, const char *who, uid_t uid, gid_t gid)
 {
 	char map[MAP_MAX];
@@ -124,25 +133,27 @@ static int map_self(int proc, const char *who, uid_t uid, gid_t gid)
 	return write_file(proc, who, "uid_map", map);
 }
 
-/* In a child: hold a new user namespace until the parent has joined. */
+/* In a child process: hold a new user namespace until the parent has joined. */
 _Noreturn static void hold_userns(int out, int in)
 {
 	int err = 0;
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	err = -rlimits_userns(); /* the limits of its creator hold in it */
+	/* the creator's limits hold in the namespace */
+	err = -rlimits_userns();
 	if (err == 0 && unshare(CLONE_NEWUSER) != 0)
 		err = errno;
 	if (write(out, &err, sizeof(err)) == sizeof(err) && err == 0)
-		(void)!read(in, &c, 1); /* until the parent closes its end */
+		(void)!read(in, &c, 1);
 	_exit(0);
 }
 
 /*
  * A map of several ids can only be written from outside, and a namespace whose
- * map was refused must not be entered, for there is no way back. So a child
- * creates it, we map it, and join it when all went well.
+ * map was refused must not be entered, since no way leads back. So a child
+ * creates the namespace, the parent writes the map, and joins the namespace
+ * when all went well.
  */
 static int join_userns(struct sandbox *sb, pid_t holder)
 {
@@ -155,7 +166,10 @@ static int join_userns(struct sandbox *sb, pid_t holder)
 		rc = map_self(AT_FDCWD, who, geteuid(), getegid());
 	if (rc != 0)
 		return rc;
-	/* anybody in it may write this once, and all of its runs read it */
+	/*
+	 * any process in the namespace may write projid_map once, and all runs
+	 * read the map
+	 */
 	rc = write_file(AT_FDCWD, who, "projid_map", "0 0 1\n");
 	if (rc != 0)
 		return rc;
@@ -207,7 +221,7 @@ out:
 	return rc;
 }
 
-/* The other namespaces, each as far as the machine allows it. */
+/* Enter the other namespaces, as far as the machine allows. */
 static void enter_others(struct sandbox *sb)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -217,7 +231,7 @@ static void enter_others(struct sandbox *sb)
 		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
 	}
 	if (sb->err[SANDBOX_UTSNS] != 0)
-		return; /* sethostname(2) would change the host's name */
+		return; /* sethostname(2) would rename the host */
 	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||
 	    setdomainname("", 0) != 0)
 		sb->err[SANDBOX_UTSNS] = -errno;
@@ -229,7 +243,7 @@ void ns_enter(struct sandbox *sb)
 
 	sb->err[SANDBOX_USERNS] = rc;
 	sb->err[SANDBOX_UID] = -EPERM;
-	if (rc != 0) { /* the map is gone with the namespace */
+	if (rc != 0) { /* the id map is gone with the namespace */
 		sb->own_ids = false;
 		sb->uid_base = -1;
 	} else if (sb->own_ids) {
@@ -240,11 +254,12 @@ void ns_enter(struct sandbox *sb)
 
 int ns_enter_own(int proc)
 {
-	uid_t uid = geteuid(); /* inside it is nobody's until it is mapped */
+	/* inside the namespace the uid is nobody's until the map is written */
+	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	int rc;
 
-	/* the files in /proc of an undumpable process belong to root */
+	/* files in /proc of an undumpable process belong to root */
 	if (prctl(PR_SET_DUMPABLE, 1) != 0)
 		return -errno;
 	rc = unshare(CLONE_NEWUSER) == 0 ? 0 : -errno;

@@ -7,21 +7,23 @@
 
 /*
  * Enter a user namespace with one id for each slot and one for the zygote, or
- * with the caller's id alone where it may not map others; then the other
- * namespaces, but for the network's where the host's is asked for. Fills err[], own_ids, first_id and uid_base.
+ * with the caller's id alone where the caller may not map other ids; then enter
+ * the other namespaces, except the network namespace if sb->host_network is
+ * set. Fills err[], own_ids, first_id and uid_base.
  */
 void ns_enter(struct sandbox *sb);
 
 /*
- * In a worker of its own PID namespace, whose /proc is open as PROC: a user
- * namespace within ours, with the same id. 0 or -errno.
+ * For a worker in a PID namespace of its own, whose /proc is open as PROC:
+ * enter a user namespace below the current one, with the same id. 0 or -errno.
  */
 int ns_enter_own(int proc);
 
 /*
- * In such a worker: our mount namespace lasts at least until nobody has the other
- * end of SOCK any more, which is closed here. Where that cannot be had it ends
- * with us.
+ * For a worker in a PID namespace of its own: keep the mount namespace alive
+ * until the last copy of the other end of SOCK is closed, by sending a
+ * descriptor of the namespace through SOCK. Closes SOCK. On failure the mount
+ * namespace ends with the worker.
  */
 void ns_hold_mounts(int proc, int sock);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rlimits.c - resource limits of zygotes, Lua workers and programs, and the
- * timer that ends a worker at its CPU limit. A limit that cannot be set is
- * -errno, and the layer is missing or the process exits.
+ * timer that ends a worker at the CPU limit. A limit that cannot be set is
+ * -errno; then the layer is reported as missing, or the process exits.
  */
 #include "sandbox/rlimits.h"
 
@@ -22,9 +22,10 @@
 #define PROGRAM_STACK (8u << 20)
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
-#define PROGRAM_NICE 10 /* the supervisor and the shim come first */
-#define SIGNALS_PART 4	/* of what our user may have pending */
-#define BARE_GUESS_BYTES (64ull << 20) /* where /proc does not say */
+#define PROGRAM_NICE 10 /* below the priority of the supervisor and the shim */
+/* the part of the user's pending signals for all workers */
+#define SIGNALS_PART 4
+#define BARE_GUESS_BYTES (64ull << 20) /* assumed where /proc gives no size */
 
 static const struct {
 	int resource;
@@ -37,7 +38,7 @@ static const struct {
     {RLIMIT_STACK, RLIMITS_STACK_BYTES},
 };
 
-/* Both limits of RESOURCE to MAX, or to the old one if that is lower. */
+/* Set both limits of RESOURCE to MAX, or to the old hard limit if lower. */
 static int lower(int resource, rlim_t max)
 {
 	struct rlimit old, new = {.rlim_cur = max, .rlim_max = max};
@@ -52,7 +53,10 @@ static int lower(int resource, rlim_t max)
 	return setrlimit(resource, &new) == 0 ? 0 : -errno;
 }
 
-/* statm's first number is the size of our address space in pages. */
+/*
+ * The first number of /proc/self/statm is the size of the address space in
+ * pages.
+ */
 static uint64_t address_space(void)
 {
 	char text[128];
@@ -101,11 +105,14 @@ int rlimits_program(const struct sandbox_program *p)
 	} own[] = {
 	    {RLIMIT_FSIZE, p->w.memory_bytes},
 	    {RLIMIT_STACK, PROGRAM_STACK},
-	    /* stacks of threads and reserved memory count in full */
+	    /* thread stacks and reserved memory count in full */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, (p->w.cpu_ms + p->start_cpu_ms) / 1000 + 2},
 	    {RLIMIT_SIGPENDING, RLIMITS_SIGNALS},
-	    /* the shim is one; the cgroup refuses and counts the last */
+	    /*
+	     * 1 for the shim, and 1 so that the cgroup refuses and counts the
+	     * excess process
+	     */
 	    {RLIMIT_NPROC, p->limits.processes + 2},
 	};
 	int rc = 0;
@@ -150,13 +157,18 @@ uint64_t rlimits_address_space(const struct sandbox *sb,
 	return w->memory_bytes + waste + bare;
 }
 
-/* The timer is exact; this second after it ends a handler that hangs. */
+/*
+ * The timer is exact; the rounded-up second kills a process whose handler
+ * hangs.
+ */
 static rlim_t cpu_limit(const struct sandbox_worker *w)
 {
 	return w->cpu_ms / 1000 + (w->cpu_ms % 1000 != 0) + 1;
 }
 
-/* Without POSIX timers: ITIMER_PROF, with the handler of SIGXCPU. */
+/*
+ * Without POSIX timers: ITIMER_PROF, whose SIGPROF gets the handler of SIGXCPU.
+ */
 static int arm_itimer(const struct itimerspec *at)
 {
 	struct itimerval tv = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - the sandbox of Lua workers, in the order that sandbox.h lists.
- * Their zygote calls it; without a filter there is no worker at all, any other
- * layer that is missing is named in the zygote's report.
+ * sandbox.c - the sandbox of Lua workers, in the order of sandbox.h. The zygote
+ * of Lua workers calls the functions. Without a filter no worker starts at all;
+ * any other missing layer is named in the zygote's report.
  */
 #include "sandbox/sandbox.h"
 
@@ -59,8 +59,8 @@ static const struct {
 };
 
 /*
- * The filter of a Lua worker denies fork, kill and ptrace: it needs no pid
- * namespace.
+ * A Lua worker needs no PID namespace, since the filter denies fork, kill and
+ * ptrace.
  */
 #define LAYERS ((SANDBOX_BIT(SANDBOX_LAYERS) - 1) & ~SANDBOX_BIT(SANDBOX_PIDNS))
 
@@ -148,14 +148,17 @@ const char *sandbox_layer_remedy(enum sandbox_layer layer, int rc)
 		   : layers[layer].remedy;
 }
 
-/* Do layers A and B lack the same, with the same remedy? */
+/* Do layers A and B have the same error and the same remedy? */
 static bool same_cause(const struct sandbox *sb, size_t a, size_t b)
 {
 	return sb->err[a] == sb->err[b] &&
 	       strcmp(layers[a].remedy, layers[b].remedy) == 0;
 }
 
-/* Of a program Landlock denies ports, and later signals, which are not there yet. */
+/*
+ * For a program, Landlock denies ports, and from a later ABI signals, which old
+ * kernels lack.
+ */
 static const char *remedy_of(const struct sandbox *sb, size_t i)
 {
 	return i == SANDBOX_LANDLOCK && sb->err[i] == 0 &&

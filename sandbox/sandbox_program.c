@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_program.c - the sandbox of programs, in the order that
- * sandbox_program.h lists. Their zygote and its workers call it; any layer that
- * cannot be had is an error, and then no program runs.
+ * sandbox_program.c - the sandbox of programs, in the order of
+ * sandbox_program.h. The zygote of programs and the workers call the functions.
+ * Any missing layer is an error, and then no program runs.
  */
 #include "sandbox/sandbox_program.h"
 
@@ -22,7 +22,10 @@
 #include "sandbox/ns.h"
 #include "sandbox/sandbox.h"
 
-/* A shim has more descriptors, and its program has an environment. */
+/*
+ * A shim has more descriptors than a Lua worker, and a program has an
+ * environment.
+ */
 #define LAYERS                                                                 \
 	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
 	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
@@ -30,7 +33,7 @@
 const unsigned long sandbox_program_clone =
     CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
 
-/* Those without which no program runs. */
+/* Layers without which no program runs. */
 static const enum sandbox_layer needed[] = {
     SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS, SANDBOX_UTSNS,
     SANDBOX_MNTNS,   SANDBOX_ROOT,  SANDBOX_CAPS,  SANDBOX_NNP};
@@ -48,7 +51,10 @@ static int make_filters(struct sandbox *sb)
 	return rc;
 }
 
-/* Root reads more than anybody in a user namespace: build the root first. */
+/*
+ * Root can read more than any id in a user namespace: as root, build the root
+ * folder before entering one.
+ */
 static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
@@ -59,8 +65,8 @@ static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 }
 
 /*
- * Without a user namespace only root can create the others, and a program needs
- * a uid that nobody else on the host has.
+ * Without a user namespace only root can create the other namespaces, and a
+ * program needs a uid that nothing else on the host uses.
  */
 static int replace_userns(struct sandbox *sb, const struct rootfs *t)
 {
@@ -137,8 +143,8 @@ static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 
 /*
  * Runs that share a uid get a user namespace each, which counts processes and
- * pending signals for itself, so that no run uses up another's. It comes with
- * all capabilities in itself, which are dropped again.
+ * pending signals separately, so that no run uses up the limits of another run.
+ * A new user namespace grants all capabilities inside, which are dropped again.
  */
 static int enter_own_userns(int proc)
 {
@@ -193,7 +199,7 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
 }
 
-/* From now on execve(2) takes *PATH, moved to its place, alone. */
+/* From now on execve(2) accepts *PATH alone, which moves to FILTER_EXEC_AT. */
 static int allow_one_exec(const char **path)
 {
 	struct sock_fprog prog;
@@ -205,7 +211,8 @@ static int allow_one_exec(const char **path)
 
 	if (at == MAP_FAILED)
 		return -errno;
-	if (at != (char *)FILTER_EXEC_AT) /* before Linux 4.17 */
+	/* Linux before 4.17 ignores MAP_FIXED_NOREPLACE */
+	if (at != (char *)FILTER_EXEC_AT)
 		return -EOPNOTSUPP;
 	*path = memcpy(at, *path, n);
 	rc = rlimits_addresses(FILTER_EXEC_SPACE);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uids.c - the uids and gids of zygotes and workers: in a user namespace, or
- * the ids of the host that root keeps for them; and what a change of them
- * undoes, a death with the parent. -errno when they cannot be changed: then
- * workers share the zygote's. A parent that is dead already is -ESRCH, and the
- * caller exits.
+ * uids.c - uids and gids of zygotes and workers: ids in a user namespace, or
+ * ids of the host that root reserves for paddock; and SIGKILL at the parent's
+ * death, which a change of ids resets. -errno when the ids cannot be changed:
+ * then workers share the zygote's uid. -ESRCH when the parent is dead already:
+ * then the caller exits.
  */
 #include "sandbox/uids.h"
 
@@ -15,7 +15,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The gid comes first: without the uid the right to change it may be gone. */
+/*
+ * The gid comes first: after a change of the uid the right to change the gid
+ * may be gone.
+ */
 static int become(unsigned int id)
 {
 	if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
@@ -61,7 +64,10 @@ int pdeathsig_set(int fd)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
 		return -errno;
-	/* A parent that died before prctl(2) closed its end of the socket. */
+	/*
+	 * a parent that died before prctl(2) has closed the other end of the
+	 * socket
+	 */
 	if (poll(&p, 1, 0) < 0)
 		return -errno;
 	return (p.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 ? -ESRCH : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mounts.c - bind mounts and overlays by descriptors, for the zygote of
- * programs and its workers. A failure is -errno; the caller leaves that path
- * out or builds no sandbox at all.
+ * programs and for workers. A failure is -errno; the caller leaves the path out
+ * or builds no sandbox at all.
  */
 #include "sandbox/rootfs/mounts.h"
 
@@ -18,7 +18,7 @@
 #include "base/os/nofollow.h"
 #include "base/os/sys.h"
 
-/* The folder NAME in AT, created if it is missing: a descriptor, or -errno. */
+/* Open the folder NAME in AT, created if missing: a descriptor, or -errno. */
 static int step_into(int at, const char *name)
 {
 	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
@@ -56,7 +56,10 @@ int mounts_point(int root, const char *to, mode_t mode)
 	return fd;
 }
 
-/* Whoever made the mounts may have locked how they record access times. */
+/*
+ * The creator of a mount may have locked the mode of access times, so retry
+ * without.
+ */
 static int set_flags(int fd, uint64_t flags)
 {
 	struct mount_attr attr = {.attr_set = flags | MOUNT_ATTR_NOATIME,
@@ -74,7 +77,7 @@ static int set_flags(int fd, uint64_t flags)
 	return rc;
 }
 
-/* A detached copy of what is mounted at FD, and of all below it. */
+/* Return a detached copy of the mount at FD with all mounts below. */
 static int copy(int fd, uint64_t flags)
 {
 	int rc, mount = (int)syscall(SYS_open_tree, fd, "",
@@ -140,7 +143,10 @@ int mounts_layer(const char *from, int at, const char *empty)
 	char options[256];
 	int rc;
 
-	/* no features that attributes of FROM's files could turn on */
+	/*
+	 * turn off features that extended attributes of files in FROM could
+	 * control
+	 */
 	snprintf(options, sizeof(options),
 		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
 		 "nfs_export=off,xino=off",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mounts.h - mounts by descriptors: what was opened and checked is what is
- * mounted, wherever its path leads meanwhile. Needs Linux 5.12; an older kernel
- * mounts nothing (-ENOSYS).
+ * mounts.h - mounts by descriptors: the opened and checked file is mounted,
+ * even if the path leads elsewhere meanwhile. Requires Linux 5.12; an older
+ * kernel mounts nothing (-ENOSYS).
  */
 #ifndef SANDBOX_ROOTFS_MOUNTS_H
 #define SANDBOX_ROOTFS_MOUNTS_H
@@ -12,40 +12,44 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* Nothing of it can be changed, nor does reading it leave a trace. */
+/* A read-only mount; reads leave no access times. */
 #define MOUNTS_READ_ONLY                                                       \
 	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-/* For a device: read-only means its node, which can still be written to. */
+/*
+ * For a device: only the device node is read-only; the device still accepts
+ * writes.
+ */
 #define MOUNTS_DEVICE                                                          \
 	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
 /*
- * Mount what FD, an O_PATH descriptor, is of at TO ("/a/b" below the folder
- * ROOT), with all that is mounted below it, and with FLAGS (of
- * mount_setattr(2); 0: as they are). With flags no access times are recorded,
- * where the mounts allow that to be set. A folder or a file is created for it;
- * no link on the way is followed. 0 or -errno.
+ * Mount the file or folder behind FD, an O_PATH descriptor, at TO ("/a/b" below
+ * the folder ROOT), with all mounts below, and with FLAGS (of mount_setattr(2);
+ * 0: unchanged). With flags, no access times are recorded where the original
+ * mount allows the change. A missing folder or file TO is created; no symbolic
+ * link on the way is followed. 0 or -errno.
  */
 int mounts_show(int fd, int root, const char *to, uint64_t flags);
 
 /*
- * What is mounted within the mount at TO below ROOT is read-only, such as the
- * host's binfmt_misc in /proc; TO's own mount stays as it is. 0 or -errno.
+ * Make mounts inside the mount at TO below ROOT read-only, for example the
+ * host's binfmt_misc in /proc; the mount at TO itself stays unchanged. 0 or
+ * -errno.
  */
 int mounts_close_within(int root, const char *to);
 
 /*
- * Create a folder, or an empty file, TO below ROOT: an O_PATH descriptor, or
- * -errno.
+ * Create a folder, or an empty file, TO below ROOT. Returns an O_PATH
+ * descriptor, or -errno.
  */
 int mounts_point(int root, const char *to, mode_t mode);
 
 /*
- * Over the folder that AT is of: the files of the mount at FROM, read-only,
- * each with an inode that nobody else has (overlayfs); EMPTY is an empty
- * folder. Locks on them reach nobody else, and neither do FIFOs. The caller
- * ends up in "/". 0 or -errno: not supported here, or FROM has other mounts in
- * it.
+ * Mount over the folder AT: the files of the mount at FROM, read-only, each
+ * with a separate inode (overlayfs); EMPTY is an empty folder. Locks and FIFOs
+ * on these inodes reach no other run. The working folder of the caller becomes
+ * "/". 0 or -errno: overlays are unsupported here, or FROM contains other
+ * mounts.
  */
 int mounts_layer(const char *from, int at, const char *empty);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_build.c - the root folder of all programs, built in their zygote: the
- * host's, read-only, and hidden in it what some of them may see. A failure of
- * what all programs need is the end of the zygote; one of what a template asks
- * for is noted in struct rootfs_path.
+ * rootfs_build.c - the root folder of all programs, which the zygote of
+ * programs builds: files of the host, read-only, and hidden below the root the
+ * packages and reads that some programs may see. A failure of a part that all
+ * programs need ends the zygote; a failure of a package or read is noted in
+ * struct rootfs_path.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -26,8 +27,8 @@
 #define COPIED_MAX ((off_t)16 << 20)
 
 /*
- * The host's, read-only; a link there is a link here. A single file is copied,
- * so that nothing done to its inode reaches the host's.
+ * Paths of the host, read-only; a symbolic link stays a link. A single file is
+ * copied, so that no change of the inode reaches the host.
  */
 static const char *const shared[] = {
     SYSTEM_PATHS,     "/etc/ld.so.cache", "/etc/alternatives",
@@ -35,24 +36,23 @@ static const char *const shared[] = {
 };
 static bool is_layered[ARRAY_LEN(shared)];
 
-/* With a network: copied, if they are there. */
+/* Copied for a root with a network, if present. */
 static const char *const resolving[] = {"/etc/resolv.conf", "/etc/hosts",
 					"/etc/nsswitch.conf"};
 
 static const struct {
 	const char *path;
 	unsigned int minor; /* major 1 */
-	const char
-	    *of; /* the host's that is shown as it, or NULL: of that name */
+	const char *of;	    /* host device to bind, or NULL: PATH */
 } devices[] = {
     {"/dev/null", 3, NULL},
-    /* gives zeros, too, and no memory by mmap(2) that nobody counts */
+    /* reads zeros, too, but has no mmap(2) of memory that no limit counts */
     {"/dev/zero", 7, "/dev/full"},
     {"/dev/full", 7, NULL},
     {"/dev/random", 8, NULL},
     {"/dev/urandom", 9, NULL}};
 
-/* Folders of the host to build it on; what was in one is hidden. */
+/* Folders of the host to build the root on; the mount hides the old content. */
 static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
@@ -85,9 +85,9 @@ const char *rootfs_shared(size_t i)
 	return NULL;
 }
 
-/* ---- the new root is ".", open as ROOT; the host's is "/" ---- */
+/* ---- the new root is ".", open as ROOT; the root of the host is "/" ---- */
 
-/* PATH of the host, below the new root. */
+/* OUT becomes the host's PATH below the new root. */
 static const char *below(char out[PATH_MAX], const char *path)
 {
 	snprintf(out, PATH_MAX, ".%s", path);
@@ -150,7 +150,7 @@ static int copy_file(const char *path)
 	return rc;
 }
 
-/* At PATH what the host has at FROM, which only root can change. */
+/* Mount FROM of the host, which only root can change, at PATH. */
 static int show_host_at(int root, const char *path, const char *from,
 			uint64_t flags)
 {
@@ -217,7 +217,7 @@ static int make_devices(void)
 	return rc;
 }
 
-/* Can the first one be opened? */
+/* Can the first device be opened? */
 static bool devices_work(void)
 {
 	char where[PATH_MAX];
@@ -236,8 +236,9 @@ static void remove_devices(void)
 }
 
 /*
- * Root creates device nodes, whose times and locks are nobody else's. Others
- * bind the host's, whose times cannot be set through a read-only mount.
+ * Root creates device nodes, whose times and locks are separate from the
+ * host's. Other users bind the host's nodes, whose times cannot be set through
+ * a read-only mount.
  */
 static int have_devices(int root, const char **at)
 {
@@ -254,9 +255,12 @@ static int have_devices(int root, const char **at)
 	return rc;
 }
 
-/* ---- what is hidden ---- */
+/* ---- hidden paths ---- */
 
-/* Through no link: what was asked for and granted is the file at that path. */
+/*
+ * Open P without following links, since the operator granted the file at
+ * exactly this path.
+ */
 static int open_path(const struct rootfs_path *p)
 {
 	int fd = nofollow_open(AT_FDCWD, p->path, O_PATH);
@@ -278,7 +282,7 @@ static int open_path(const struct rootfs_path *p)
 	return rc;
 }
 
-/* Mount what FD is of; takes FD. */
+/* Mount the file or folder of FD; closes FD. */
 static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 {
 	char to[ROOTFS_NAME_MAX];
@@ -290,7 +294,10 @@ static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 	return rc;
 }
 
-/* There is no copy of P, which needs none; what is there of one is mounted over. */
+/*
+ * Forget the failed copy of P, which may be shown without a copy; a mount
+ * covers the copied part.
+ */
 static void forget_copy(struct rootfs_path *p)
 {
 	free(p->errmsg);
@@ -318,9 +325,9 @@ static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 }
 
 /*
- * A file is hidden with the folder that it lies in, so that an overlay can give
- * each run an inode of its own; or by itself when something is mounted on it.
- * *NAME is its name in that folder, or NULL.
+ * Hide a file together with the containing folder, so that an overlay can give
+ * each run a separate inode; or the file alone when something is mounted on the
+ * file. *NAME is the name in the folder, or NULL.
  */
 static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 		     const char **name)
@@ -344,8 +351,8 @@ static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 }
 
 /*
- * A mount point for what a template may read; but none below what is mounted
- * read-only already, where programs see it anyway.
+ * Make a mount point for a path that a template may read, except below a
+ * read-only mount that all programs see anyway.
  */
 static int hide_read(int root, const struct rootfs_path *p, size_t i)
 {
@@ -367,7 +374,10 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 	return rc == -EROFS ? 0 : rc;
 }
 
-/* All of them, for a worker to bind those of its run, by names that it knows. */
+/*
+ * Mount the whole folder of artifacts, from which a worker binds the artifacts
+ * of a run by name.
+ */
 static int hide_artifacts(int root, const struct rootfs *t, int artifacts)
 {
 	int fd = t->in_artifacts ? artifacts : open_path(&t->artifacts);
@@ -386,7 +396,10 @@ static void note_link(struct rootfs_path *p)
 		p->link = nofollow_link_len(p->path);
 }
 
-/* One that cannot be shown says why, and the others go on. */
+/*
+ * Hide all packages and reads; a failed path notes the error, and the other
+ * paths continue.
+ */
 static void hide_all(int root, struct rootfs *t, int artifacts)
 {
 	uint64_t copied = 0;
@@ -404,7 +417,7 @@ static void hide_all(int root, struct rootfs *t, int artifacts)
 		note_link(&t->reads[i]);
 }
 
-/* ---- the root itself ---- */
+/* ---- the root folder ---- */
 
 static bool is_within(const char *path, const char *folder)
 {
@@ -423,7 +436,7 @@ bool rootfs_is_foreign(const struct rootfs *t, const char *path)
 	return true;
 }
 
-/* Does anything of T lie in FOLDER? */
+/* Does any path of T lie in FOLDER? */
 static bool lies_in(const struct rootfs *t, const char *folder)
 {
 	for (size_t i = 0; i < t->n_packages; i++)
@@ -437,9 +450,9 @@ static bool lies_in(const struct rootfs *t, const char *folder)
 }
 
 /*
- * Mount a tmpfs on a folder that nothing of T lies in, and go there: a
- * descriptor. Its device nodes work only if they are created before it is
- * read-only.
+ * Mount a tmpfs on a folder without any path of T, and change to the tmpfs: a
+ * descriptor. Device nodes in a tmpfs work only when created before the tmpfs
+ * is read-only.
  */
 static int enter_new(const struct rootfs *t)
 {
@@ -459,8 +472,11 @@ static int enter_new(const struct rootfs *t)
 	return rc == -1 ? -errno : rc;
 }
 
-/* pivot_root(2) leaves the old root on top of the new one: detach it. */
-static int become_root(void)
+/*
+ * pivot_root(2) leaves the old root mounted on top of the new root: detach the
+ * old root.
+ */
+static int pivot_into_root(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") != 0 ||
 	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
@@ -500,8 +516,8 @@ static int fill(int root, struct rootfs *t, int artifacts, const char **at)
 	if (rc == 0)
 		hide_all(root, t, artifacts);
 	/*
-	 * the kernel allows a new /proc only where the old one is visible in
-	 * full
+	 * the kernel allows a new mount of /proc only where the old mount is
+	 * fully visible
 	 */
 	if (rc == 0)
 		rc = show_host(root, *at = "/proc", 0);
@@ -516,7 +532,10 @@ void rootfs_enter_artifacts(struct rootfs *t)
 	sys_close(fd);
 }
 
-/* The working folder, of this mount namespace, whatever the rights on it. */
+/*
+ * Open the working folder of this mount namespace, even without permissions on
+ * the folder.
+ */
 static int open_working_folder(void)
 {
 	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "",
@@ -542,5 +561,5 @@ int rootfs_build(struct rootfs *t, const char **at)
 	if (rc != 0)
 		return rc;
 	*at = "/";
-	return become_root();
+	return pivot_into_root();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_copy.c - copies of packages that are granted by their digest, made by
- * the zygote of programs from one reading of each file, which is both hashed
- * and copied. A package that does not have the digest, is too large or cannot
- * be read is not shown and says why; others go on.
+ * rootfs_copy.c - copies packages that are granted by digest, for the zygote of
+ * programs. Each file is read once, to hash and to copy the same bytes. A
+ * package with a wrong digest, too many bytes or an unreadable file is left out
+ * with a clause for people; the other packages continue.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -23,16 +23,16 @@
 #include "sandbox/rootfs/mounts.h"
 
 #define WHY_MAX 400
-/* modes and times are not in a digest, so all copies have the same */
+/* a digest covers neither modes nor times, so all copies have the same */
 #define MODE 0755
-#define TIME 315532800 /* 1980: the oldest that archives can have */
+#define TIME 315532800 /* 1980: the oldest time that archives can have */
 
 struct copy {
 	const struct rootfs *t;
 	struct rootfs_path *p;
 	int from, to;
-	uint64_t bytes; /* of all files, when they were listed */
-	uint64_t left;	/* of those, not read yet */
+	uint64_t bytes; /* of all files, at the time of the listing */
+	uint64_t left;	/* of BYTES, not read yet */
 	const uint64_t *all;
 	struct sha256 sum;
 };
@@ -47,13 +47,13 @@ __attribute__((format(printf, 3, 4))) static int fail(struct copy *c, int rc,
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	errmsg_set(errmsg, sizeof(errmsg), "%s",
-		   text); /* names of files are not trusted */
+		   text); /* file names are untrusted */
 	free(c->p->errmsg);
 	c->p->errmsg = xstrdup(errmsg);
 	return rc;
 }
 
-/* Is there space for BYTES, the size of the package? */
+/* Does the size of the package, BYTES, fit into the bounds? */
 static int account(struct copy *c, uint64_t bytes)
 {
 	const struct rootfs *t = c->t;
@@ -73,7 +73,10 @@ static int account(struct copy *c, uint64_t bytes)
 	return 0;
 }
 
-/* Root reads files that workers may not: a copy must not give them away. */
+/*
+ * Root reads files that workers may not read: a copy must not reveal such
+ * files.
+ */
 static int may_have(struct copy *c, const char *name, mode_t mode)
 {
 	mode_t need = S_ISDIR(mode) ? S_IXOTH : S_IROTH;
@@ -86,7 +89,7 @@ static int may_have(struct copy *c, const char *name, mode_t mode)
 		    name);
 }
 
-/* Create the folders that NAME lies in. */
+/* Create the parent folders of NAME. */
 static int make_folders(struct copy *c, const char *name)
 {
 	char path[DIR_WALK_PATH_MAX + 1];
@@ -123,7 +126,7 @@ static int write_all(int fd, const char *data, size_t n)
 	return 0;
 }
 
-/* Exactly SIZE bytes. */
+/* Copy exactly SIZE bytes. */
 static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 {
 	static char block[1 << 16];

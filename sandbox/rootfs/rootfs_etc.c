@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_etc.c - copies of what installed programs and libraries keep below
- * /etc to be found at all, by name, for the root that rootfs_build.c builds.
- * Nothing here holds a secret, and of these only what everybody on the host may
- * read is copied. What is not there, or too much, is left out.
+ * rootfs_etc.c - copies by name the files below /etc that installed programs
+ * and libraries need, for the root of rootfs_build.c. None of the named files
+ * holds a secret, and only files that everybody on the host may read are
+ * copied. A missing or too large file is left out.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -27,9 +27,10 @@
 #define DEPTH_MAX 8u
 
 /*
- * Files and folders of packages, each because something in /usr does not start,
- * or gives wrong answers, without it; patterns of glob(7). A folder where
- * operators put keys or passwords is named by its single files, or not at all.
+ * Files and folders of packages, as patterns of glob(7): each is listed because
+ * a program in /usr does not start, or gives wrong answers, without the file. A
+ * folder where operators put keys or passwords is listed by single files, or
+ * not at all.
  */
 static const char *const names[] = {
     "/etc/ImageMagick-*",
@@ -67,7 +68,7 @@ static const char *const names[] = {
 };
 
 struct copy {
-	off_t bytes; /* that may still be copied */
+	off_t bytes; /* still to copy at most */
 	unsigned int entries;
 };
 
@@ -106,7 +107,8 @@ static void copy_file(struct copy *c, int from_dir, int to_dir,
 			    0444 | (st.st_mode & 0111));
 		rc = to < 0 ? -errno : copy_bytes(c, from, to);
 		sys_close(to);
-		if (rc == -EFBIG) /* half of it would be worse than nothing */
+		/* half of a file would be worse than no file */
+		if (rc == -EFBIG)
 			(void)unlinkat(to_dir, name, 0);
 	}
 	close(from);
@@ -121,7 +123,7 @@ static void copy_link(int from_dir, int to_dir, const char *name)
 		return;
 	target[n] = '\0';
 	if (symlinkat(target, to_dir, name) != 0)
-		return; /* there already, or no space: it is left out */
+		return; /* exists, or no space: left out */
 }
 
 static void copy_entry(struct copy *c, int from_dir, int to_dir,
@@ -129,7 +131,7 @@ static void copy_entry(struct copy *c, int from_dir, int to_dir,
 
 static void copy_folder(struct copy *c, int from, int to, unsigned int depth)
 {
-	DIR *dir = fdopendir(from); /* owns FROM from here on */
+	DIR *dir = fdopendir(from); /* closedir() closes FROM */
 	struct dirent *e;
 
 	if (dir == NULL) {
@@ -167,7 +169,7 @@ static void copy_entry(struct copy *c, int from_dir, int to_dir,
 	sys_close(to);
 }
 
-/* PATH, a name that the host has. */
+/* Copy PATH, which exists on the host. */
 static void copy_path(struct copy *c, int root, const char *path)
 {
 	const char *last = strrchr(path, '/') + 1;

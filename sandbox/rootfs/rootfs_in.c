@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_in.c - the files that a run is given: artifacts, which are bound, not
+ * rootfs_in.c - the input files of a run: artifacts, which are bound, not
  * copied, in a folder that the program cannot change and the shim can still
- * write to. rootfs_run.c calls it. An artifact that is not there any more is
- * told to the shim; any other failure ends the worker.
+ * write to. rootfs_run.c calls rootfs_in_show(). A missing artifact is reported
+ * to the shim; any other failure ends the worker.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -18,11 +18,12 @@
 #include "base/os/sys.h"
 #include "sandbox/rootfs/mounts.h"
 
-/* No byte of a file that is given can be executed, or changed. */
+/* An input file can be neither executed nor changed. */
 #define GIVEN (MOUNTS_READ_ONLY | MOUNT_ATTR_NOEXEC)
-#define INODES 1024 /* of what is written into it: files, and the folder */
+/* of files that the shim writes into the folder, and of the folder */
+#define INODES 1024
 
-/* The folder of the worker's own that is bound, read-only, at ROOTFS_IN. */
+/* Mount the tmpfs that is bound, read-only, at ROOTFS_IN. */
 static int mount_given(const struct rootfs_run *r)
 {
 	char options[128];
@@ -34,7 +35,7 @@ static int mount_given(const struct rootfs_run *r)
 				MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
 }
 
-/* Is the artifact at F's path the one that F says? */
+/* Is the artifact at F's path the file with F's id? */
 static int check(const struct shown_file *f)
 {
 	int all = open(ROOTFS_ARTIFACTS, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -52,8 +53,8 @@ static int check(const struct shown_file *f)
 }
 
 /*
- * Its inode is this run's alone where an overlay can be had, so that locks on it
- * reach nobody else.
+ * Bind an artifact. Where overlays work, the inode belongs to the run alone, so
+ * that locks reach no other run.
  */
 static int show_one(const struct rootfs_run *r, const struct shown_file *f,
 		    int given, bool *bare)
@@ -95,7 +96,7 @@ static int show_all(struct rootfs_run *r, int given, bool *bare)
 	return rc;
 }
 
-/* The folder as the program sees it, with all that is bound in it. */
+/* Bind the folder with all mounts inside at the program's path. */
 static int bind_given(int given)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -105,7 +106,10 @@ static int bind_given(int given)
 	return rc;
 }
 
-/* Only who owns a folder of the run's may put something there. */
+/*
+ * Use the ids of the run for file access, since only the owner may write to a
+ * folder of the run.
+ */
 static void act_as(uid_t uid, gid_t gid)
 {
 	(void)setfsgid(gid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_run.c - what of the root that rootfs_build.c built is one run's. A
- * worker just cloned calls it, in a mount and a PID namespace of its own; any
- * failure ends it, but for an overlay that cannot be had, which *BARE says.
+ * rootfs_run.c - the part of the root that belongs to a single run. A worker
+ * right after clone(2) calls rootfs_enter(), in a new mount and PID namespace.
+ * Any failure ends the worker, except a failed overlay, which *BARE reports.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -37,8 +37,8 @@ static int put(const char *path, const char *text)
 }
 
 /*
- * Programs ask for the name of the user that they are, and of the one whose the
- * host's files seem to be: the host's own names are nobody's business.
+ * Programs look up the names of the own user and of the owner of the host's
+ * files; the names on the host stay hidden.
  */
 static int put_names(const struct rootfs_run *r)
 {
@@ -56,8 +56,8 @@ static int put_names(const struct rootfs_run *r)
 }
 
 /*
- * A tmpfs over what is hidden, so that it cannot be reached, with the names of
- * users alone in it.
+ * Mount a tmpfs with only the names of users over the hidden paths, so that no
+ * hidden path can be reached.
  */
 static int cover_hidden(const struct rootfs_run *r)
 {
@@ -76,8 +76,8 @@ static int cover_hidden(const struct rootfs_run *r)
 }
 
 /*
- * Two mounts: the program's, without its shim and the host's figures, and the
- * shim's, in which no process of the program can hide.
+ * Mount /proc twice: for the program, without the shim and without figures of
+ * the host, and for the shim, in which no process of the program can hide.
  */
 static int enter_proc(int *proc)
 {
@@ -92,11 +92,11 @@ static int enter_proc(int *proc)
 	return *proc < 0 ? -errno : 0;
 }
 
-/* ---- the host's files ---- */
+/* ---- files of the host ---- */
 
 /*
- * Mount FD's files at AT, below ROOT: with inodes of their own if it is a
- * folder and an overlay can be had; else bare.
+ * Mount the files of FD at AT, below ROOT: with separate inodes for a folder
+ * where overlays work; else with shared inodes and *BARE.
  */
 static int show_fd(int fd, int root, const char *from, const char *at,
 		   bool layered, bool *bare)
@@ -108,7 +108,7 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 		return rc;
 	point = mounts_point(root, at, st.st_mode);
 	if (point < 0)
-		return 0; /* others changed its folder */
+		return 0; /* a process changed the folder meanwhile */
 	rc = layered && S_ISDIR(st.st_mode)
 		 ? mounts_layer(from, point, ROOTFS_EMPTY)
 		 : -ENOTSUP;
@@ -120,8 +120,8 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 }
 
 /*
- * Mount the hidden FROM at AT. No link on AT's way is followed, since it may
- * lead through a folder of the host that was mounted before.
+ * Mount the hidden path FROM at AT. No link on the way to AT is followed, since
+ * the way may lead through a folder of the host that was mounted before.
  */
 static int show(const struct rootfs_run *r, const char *from, const char *at,
 		bool layered, bool *bare)
@@ -150,7 +150,7 @@ int rootfs_open_over(const struct rootfs_run *r, const char *from, bool *bare)
 		    O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Mount the file NAME of the folder FROM, if there is one now. */
+/* Mount the file NAME of the folder FROM, if the file exists now. */
 static int show_file(const struct rootfs_run *r, const char *from,
 		     const char *name, const char *where, bool *bare)
 {
@@ -168,7 +168,10 @@ static int show_file(const struct rootfs_run *r, const char *from,
 	return rc;
 }
 
-/* The folders that all programs see, bare if there is no overlay. */
+/*
+ * Mount overlays over the folders that all programs see; *BARE without
+ * overlays.
+ */
 static void layer_shared(const struct rootfs_run *r, bool *bare)
 {
 	const char *path;
@@ -194,7 +197,10 @@ static int show_package(const struct rootfs_run *r, bool *bare)
 	return show(r, from, ROOTFS_TEMPLATE, true, bare);
 }
 
-/* A read in the host's /tmp appears in the run's own /tmp. */
+/*
+ * Mount the reads of the run. A read in the host's /tmp appears in the run's
+ * own /tmp.
+ */
 static int show_reads(const struct rootfs_run *r, bool *bare)
 {
 	char from[ROOTFS_NAME_MAX];
@@ -215,7 +221,10 @@ static int show_reads(const struct rootfs_run *r, bool *bare)
 	return rc;
 }
 
-/* What a program may write to. Inodes count because they take memory, too. */
+/*
+ * Writable folders of a program. Inodes are limited because inodes take memory,
+ * too.
+ */
 static const struct {
 	const char *path, *mode;
 	unsigned part;	 /* divides the bytes of the run */
@@ -236,7 +245,7 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 		 writable[i].mode,
 		 (unsigned long long)r->bytes / writable[i].part,
 		 (unsigned long long)r->files / writable[i].inodes + 1, r->uid,
-		 r->gid); /* and one for the folder itself */
+		 r->gid); /* and an inode for the folder itself */
 	return sys_result(mount("paddock", writable[i].path, "tmpfs",
 				SAFE | writable[i].flags, options));
 }
@@ -255,7 +264,7 @@ int rootfs_enter(struct rootfs_run *r, int *proc, bool *bare)
 	if (rc == 0 && r->in)
 		rc = rootfs_in_show(r, bare);
 	if (r->locks)
-		*bare = false; /* it was granted */
+		*bare = false; /* shared locks were granted */
 	if (rc == 0)
 		rc = enter_proc(proc);
 	if (rc == 0)

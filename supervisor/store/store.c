@@ -23,7 +23,8 @@
 #include "supervisor/store/store_impl.h"
 #include "supervisor/store/store_readq.h"
 
-#define LOST_MS (24LL * 3600 * 1000) /* until store_keep_lost() says else */
+/* default until store_keep_lost() sets another time */
+#define LOST_MS (24LL * 3600 * 1000)
 
 static void init_waiting(struct store *s)
 {
@@ -46,7 +47,7 @@ static void free_store(struct store *s)
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
 	buf_fini(&s->wakes.nodes);
-	store_keep_lost(s, 0, 0, NULL, 0); /* frees what it has */
+	store_keep_lost(s, 0, 0, NULL, 0); /* frees the old values */
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -132,7 +133,8 @@ void store_begin(struct store *s)
 	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (s->engine->rest != NULL)
 		s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->engine->beat != NULL) /* the first request opens it */
+	/* the first request opens the database */
+	if (s->engine->beat != NULL)
 		s->beat_ms = clock_mono_ms() + STORE_BEAT_MS;
 	err = store_thread_start(s);
 	if (s->on_begin != NULL)
@@ -149,7 +151,7 @@ int store_nudge_fd(const struct store *s)
 	return s->nudge_fd;
 }
 
-/* What the caller's thread is to see to, beside answers. */
+/* Call the callback for news: a dead or lost instance, or a wake-up. */
 static void tell_news(struct store *s)
 {
 	bool news;
@@ -161,7 +163,10 @@ static void tell_news(struct store *s)
 		s->on_news(s->on_news_arg);
 }
 
-/* READY is told by the next store_dispatch(), before what has finished meanwhile. */
+/*
+ * Put READY before the requests that finished meanwhile, for the next
+ * store_dispatch().
+ */
 static void tell_later(struct store *s, struct store_reqs *ready)
 {
 	pthread_mutex_lock(&s->lock);
@@ -205,7 +210,7 @@ static bool all_told(struct store *s)
 	return told;
 }
 
-/* False: UNTIL_MS came first. */
+/* Wait until the thread is idle. False: UNTIL_MS came first. */
 static bool wait_idle(struct store *s, int64_t until_ms)
 {
 	bool idle;
@@ -234,7 +239,7 @@ void store_stop(struct store *s, int timeout_ms)
 
 	if (s == NULL)
 		return;
-	if (store_is_lost(s)) /* nothing of it can be written any more */
+	if (store_is_lost(s)) /* a lost instance can write nothing any more */
 		until_ms = 0;
 	set_and_wake(s, &s->stopping);
 	do {
@@ -242,7 +247,7 @@ void store_stop(struct store *s, int timeout_ms)
 			set_and_wake(s, &s->abandon);
 			wait_idle(s, STORE_FOREVER);
 		}
-		store_dispatch(s); /* which may ask for more */
+		store_dispatch(s); /* a callback may queue further requests */
 	} while (!all_told(s));
 	set_and_wake(s, &s->stopped);
 	if (s->begun)

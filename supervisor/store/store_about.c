@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_about.c - describes the database server of a store: the running store
- * reports what its thread last found, and a start asks the server. health.c
- * asks on its own thread; an unknown value is 0, a failure is reported like the
- * failure of any request.
+ * reports the last observation of the store's thread, and a start queries the
+ * server. health.c asks on a thread of health.c. An unknown value is 0; a
+ * failure is reported like the failure of any request.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -42,7 +42,10 @@ void store_note_about(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A database that a request has just reached is told of as that before the next beat. */
+/*
+ * Mark the database as reachable right after a successful request, without
+ * waiting for the next heartbeat.
+ */
 void store_note_reached(struct store *s)
 {
 	if (s->engine->about != NULL && !s->about.reachable &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_api.c - the calls of the store: one function for each kind of request
+ * store_api.c - the calls of the store: a function for each kind of request
  * fills a request and queues the request. The whole supervisor calls; no call
  * waits. A failure comes back in the result for the callback DONE, never as a
  * return value.
@@ -12,7 +12,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Ask for OP, with DONE and ARG, and what else is given of the request. */
+/*
+ * Queue a request of kind OP with DONE and ARG; further arguments are members
+ * of the request.
+ */
 #define ASK(op, ...)                                                           \
 	store_ask(s, &store_op_##op,                                           \
 		  &(struct store_req){.done = done, .arg = arg, __VA_ARGS__})
@@ -74,7 +77,7 @@ void store_put_artifact(struct store *s, const struct store_artifact *a,
 	    .tmp_path = tmp_path);
 }
 
-/* It may wait for the end of its run to be written, but not be lost. */
+/* May wait until the end of the run is written, but must not be lost. */
 void store_expire_artifacts(struct store *s, const char *run_id,
 			    int64_t expires_ms)
 {

@@ -13,11 +13,18 @@
 
 #include "base/mem.h"
 
-#define PARTS_EACH 8 /* of 1 MiB; others wait for their end */
-#define TRIES 3	     /* failures in a row before the rest is not even tried */
-#define DEADLOCKS 5  /* in a row, before it is a failure like others */
+#define PARTS_EACH 8 /* of 1 MiB; the rest waits for the next batch */
+/*
+ * consecutive failures, after which the remaining requests fail without a try
+ */
+#define TRIES 3
+/* consecutive deadlocks before a deadlock counts as a failure */
+#define DEADLOCKS 5
 
-/* May a put before R be done at the place of a put after it? */
+/*
+ * Must the puts before R be done before R, so that none can merge with a put
+ * after R?
+ */
 static bool is_barrier(const struct store_req *r)
 {
 	return r->op != &store_op_put_run &&
@@ -33,7 +40,10 @@ size_t store_slot(const char *id)
 	return h % STORE_SLOTS;
 }
 
-/* BEFORE is not done, so R has to write the inputs, if it leaves them as they were. */
+/*
+ * R replaces the put BEFORE. When R leaves the inputs of the row unchanged, R
+ * must write the inputs of BEFORE.
+ */
 static void carry_inputs(const struct store_req *before, struct store_req *r)
 {
 	const char *inputs = before->run.inputs != NULL
@@ -47,8 +57,9 @@ static void carry_inputs(const struct store_req *before, struct store_req *r)
 }
 
 /*
- * Of two puts of one row with nothing between them to see it, one will do.
- * Those that lose their slot to another are merely written twice.
+ * Merge two puts of a row if no request between can see the difference. A put
+ * whose slot another row takes over is not merged: the row is just written
+ * twice.
  */
 static void merge(struct store_reqs *batch)
 {
@@ -71,7 +82,7 @@ static void merge(struct store_reqs *batch)
 	}
 }
 
-/* Was R asked by whom we were, before store_rejoin()? */
+/* Was R queued under an instance id from before store_rejoin()? */
 static bool is_of_another(const struct store *s, const struct store_req *r)
 {
 	return r->epoch != atomic_load(&s->epoch);
@@ -100,7 +111,10 @@ static bool is_to_do(const struct store_req *r)
 	return !r->decided && r->superseded_by == NULL;
 }
 
-/* The next after R to be done, if it may go ahead with R: nothing is between them. */
+/*
+ * The next request after R that can be sent ahead together with R, with no
+ * request to do between; or NULL.
+ */
 static struct store_req *next_ahead(struct store_req *r)
 {
 	do
@@ -110,8 +124,9 @@ static struct store_req *next_ahead(struct store_req *r)
 }
 
 /*
- * What R and the reads behind it ask first is sent together: one after the other each
- * would wait for the way there and back. They stay behind what was written before.
+ * Send the first statements of R and of the reads behind R together, since each
+ * statement by itself would wait for a round trip. The reads stay behind
+ * earlier writes.
  */
 static int send_ahead(struct store *s, struct store_req *r)
 {
@@ -151,7 +166,10 @@ static int execute(struct store *s, struct store_reqs *batch)
 	return rc;
 }
 
-/* Is there one request to be done, and a transaction by itself? */
+/*
+ * Does BATCH have a single request to do, whose statement is a transaction by
+ * itself?
+ */
 static bool is_whole(const struct store_reqs *batch)
 {
 	const struct store_req *r;
@@ -166,7 +184,10 @@ static bool is_whole(const struct store_reqs *batch)
 	return n == 1;
 }
 
-/* Who stages rows leaves others where they are; any other write moves them first. */
+/*
+ * A write of staged rows leaves earlier staged rows in place; any other write
+ * moves the staged rows first.
+ */
 static int write_all(struct store *s, struct store_reqs *batch)
 {
 	int rc = store_sql_run(s, STMT_BEGIN_WRITE);
@@ -187,8 +208,10 @@ static int write_all(struct store *s, struct store_reqs *batch)
 }
 
 /*
- * Within a transaction SQLite keeps what a statement changes, to undo that. A row that
- * is put alone reads no other's, so others may stay staged, unless they are ours.
+ * Execute a single statement without BEGIN, since within a transaction SQLite
+ * keeps what a statement changes, for undo. A single put reads no other row, so
+ * rows staged by other instances may stay staged; rows staged by this instance
+ * move first.
  */
 static int transact(struct store *s, struct store_reqs *batch, bool writes)
 {
@@ -209,7 +232,10 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 	return rc;
 }
 
-/* A probe of a failing store waits briefly for a lock, because reads wait behind the probe. */
+/*
+ * A probe of a failing store waits only briefly for a lock, because reads wait
+ * behind the probe.
+ */
 static bool is_brief(const struct store *s, const struct store_reqs *batch)
 {
 	return s->alone && STAILQ_FIRST(batch)->op == &store_op_probe &&
@@ -217,7 +243,9 @@ static bool is_brief(const struct store *s, const struct store_reqs *batch)
 	       s->engine->is_open(s);
 }
 
-/* All of BATCH in one transaction: 0, or -errno and S->why. */
+/*
+ * Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg.
+ */
 static int attempt(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;
@@ -267,7 +295,7 @@ static int attempt_again(struct store *s, struct store_reqs *batch)
 	return attempt_merged(s, batch);
 }
 
-/* What R brought back is final. */
+/* Make the result of R final. */
 static void settle(struct store *s, struct store_req *r)
 {
 	const struct store_req *last = r;
@@ -292,7 +320,7 @@ static bool overtakes(const struct store_req *r,
 	return false;
 }
 
-/* R could not be done: it is to be tried again, or is told that it failed. */
+/* R failed with RC: queue R again, or report the failure. */
 static void refuse(struct store *s, struct store_req *r, int rc,
 		   const char *errmsg, struct store_reqs *decided,
 		   struct store_reqs *retry_queue)
@@ -308,10 +336,10 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 }
 
 /*
- * The batch failed with RC. Try each request by itself, so that what one
- * asked for fails that one alone, and so that reads are served while nothing
- * can be written. When it is the world's fault, find that out soon: nothing is tried
- * again after one that waited for a lock, or took too long.
+ * The batch failed with RC. Try each request alone, so that a bad request fails
+ * alone, and so that reads are served while writes are impossible. Detect a
+ * failure of the machine soon: after a request that waited for a lock or took
+ * too long, no further request is tried.
  */
 static void one_by_one(struct store *s, struct store_reqs *batch,
 		       struct store_reqs *retry_queue, int rc)
@@ -362,10 +390,10 @@ void store_batch(struct store *s, struct store_reqs *batch,
 	struct store_req *r;
 	int rc = attempt_merged(s, batch);
 
-	/* a connection that had gone is made again before anybody is refused */
+	/* reconnect after a lost connection before any request is refused */
 	if (rc == -ENOTCONN && was_open)
 		rc = attempt_again(s, batch);
-	/* of two servers that wait for each other the database has one give way */
+	/* the database aborts one of two servers that wait for each other */
 	for (int i = 0; rc == -EDEADLK && i < DEADLOCKS; i++)
 		rc = attempt_again(s, batch);
 	if (rc != 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_nodes.c - facts shared by the store's thread and its caller where
- * several machines use a database: this node's id, lease and name, and which
- * nodes have died. The functions only copy the facts under a lock; none asks
- * the database.
+ * store_nodes.c - facts that the store's thread and the caller's thread share
+ * when several machines use a database: the id, lease and name of this node,
+ * and dead nodes. The functions only copy the facts under a lock, without a
+ * query.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_req.c - a request to the store with copies of its strings in one block,
- * its answer, and the memory of both. store.c and the files of store/db call
- * it. Making one cannot fail; store_req_fail() notes why the request did.
+ * store_req.c - a request to the store with copies of all strings in one block,
+ * and the answer. store.c and the files of store/db call the functions.
+ * Creation cannot fail; store_req_fail() notes why a request failed.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -23,19 +23,19 @@
 #define COPIED_INT(name)
 #define COPIED_FLAG(name)
 
-/* Where the strings of a request are. */
+/* Offsets of the strings of a request. */
 static const size_t strings[] = {
-    /* what is written */
+    /* values to write */
     FIELD(run.requestor), FIELD(run.inputs),
     STORE_RUN_HEAD(COLUMN, ) STORE_RUN_BULK(COLUMN, ) STORE_RUN_ADDED(COLUMN, )
 	FIELD(run.asked),
     FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type),
     FIELD(artifact.sha256),
-    /* what is looked for */
+    /* values to search */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
     FIELD(tmp_path),
-    /* and sessions */
+    /* values of sessions */
     FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),
     FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
 

@@ -2,10 +2,10 @@
 /*
  * store_staged.c - stages rows of ended runs for SQLite: a commit writes a page
  * of each changed tree, and the table "runs" has eight trees, so a row is first
- * committed to a small table of its own. Rows move to "runs" many at a time, in
- * idle moments or at the start of any other transaction, so nobody reads the
- * store without the rows. store_batch.c and the store's thread call it. Rows
- * that cannot be moved stay, and are read all the same.
+ * committed to the small table "staged". Rows move to "runs" many at a time, in
+ * idle moments or at the start of any other transaction, so no read misses a
+ * staged row. store_batch.c and the store's thread call the functions. Rows
+ * that cannot be moved stay in "staged", where reads by id find the rows.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -13,12 +13,16 @@
 
 #include "base/clock.h"
 
-#define ROWS_MAX 6	/* that end, or will: more share pages of those trees */
-#define BYTES_MAX 16384 /* a large one's own pages would be written twice */
-#define STAGED_MAX 512	/* while they cannot be moved */
-#define BLIND_MS 2000	/* until a lock that others have is waited for again */
+/* staged in a transaction: more rows share pages of the eight trees anyway */
+#define ROWS_MAX 6
+#define BYTES_MAX 16384 /* pages of a larger row would be written twice */
+#define STAGED_MAX 512	/* most rows, while moving fails */
+#define BLIND_MS 2000	/* pause until a locked database is tried again */
 
-/* An idempotency key has to be unique at once, by the index of "runs". */
+/*
+ * A row with an idempotency key is not staged: the index of "runs" must check
+ * the key at once.
+ */
 static bool is_stageable(const struct store_req *r)
 {
 	return r->op == &store_op_put_run && r->run.status > STORE_RUNNING &&
@@ -106,8 +110,8 @@ int store_unstage_now(struct store *s)
 }
 
 /*
- * It is moved when there is much of it; else when nothing has been asked for as long as
- * a lazy row waits, for then the thread looks once more before it sleeps.
+ * Rows move when many are staged; else when no request came during the time of
+ * a deferred row, since then the thread wakes once more before a long sleep.
  */
 int64_t store_unstage_due_ms(const struct store *s, int64_t due)
 {
@@ -120,7 +124,7 @@ int64_t store_unstage_due_ms(const struct store *s, int64_t due)
 
 typedef int execute_fn(struct store *s, struct store_reqs *batch);
 
-/* With UNLESS_STAGED: -EAGAIN, and nothing was done, if there is something. */
+/* With UNLESS_STAGED: -EAGAIN without reading, if rows are staged. */
 static int read_plain(struct store *s, struct store_reqs *batch,
 		      execute_fn *execute, bool unless_staged)
 {
@@ -142,9 +146,10 @@ static int read_plain(struct store *s, struct store_reqs *batch,
 }
 
 /*
- * The lock is not to be had, or the state is not in order. Then a run is found by its
- * id as it is, and lists and sums are those of before the last few ended: better than
- * no answer. Who holds the lock is no failure of ours.
+ * Read without moving staged rows, since the lock is unavailable or the state
+ * is out of order. Then a run is found by id with the current row, but lists
+ * and sums lack the last few ended runs: better than no answer. A lock held by
+ * another process is no failure of this instance.
  */
 static int read_blind(struct store *s, struct store_reqs *batch,
 		      execute_fn *execute)
@@ -158,8 +163,9 @@ static int read_blind(struct store *s, struct store_reqs *batch,
 }
 
 /*
- * What is read in the transaction is right, though it cannot be committed, as on a full
- * disk: then it is undone, and what was staged is, still.
+ * Move the rows and read in one transaction. The read is right even if the
+ * commit fails, as on a full disk: then the move is undone, and the rows stay
+ * staged.
  */
 static int read_moving(struct store *s, struct store_reqs *batch,
 		       execute_fn *execute)

@@ -20,10 +20,11 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 
-#define DEFERRED_MS 50 /* longer than many a run: then it is written once */
+/* longer than many runs: then a short run is written once */
+#define DEFERRED_MS 50
 #define GATHER_RUNS 4
-#define GATHER_MS 2    /* about what 4 runs take, with the others beside them */
-#define PICKED_MAX 256 /* requests in which one run's are looked for */
+#define GATHER_MS 2    /* about the duration of 4 concurrent runs */
+#define PICKED_MAX 256 /* requests among which the rows of a run are searched */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
 #define STACK_BYTES ((size_t)512 << 10)
@@ -39,7 +40,7 @@ void store_wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
 		pthread_cond_timedwait(c, &s->lock, &ts);
 }
 
-/* There is something for the thread to see. */
+/* Wake the thread, since the thread has something to do. */
 void store_wake_thread(struct store *s)
 {
 	if (s->wake_fd < 0)
@@ -48,7 +49,10 @@ void store_wake_thread(struct store *s)
 		eventfd_write(s->wake_fd, 1);
 }
 
-/* Until MS, with the lock given back, by an engine that has more to wait for. */
+/*
+ * Release the lock and wait until MS, or let the engine wait, which also
+ * listens for wake-ups.
+ */
 static void rest_until(struct store *s, int64_t ms)
 {
 	eventfd_t n;
@@ -66,9 +70,10 @@ static void rest_until(struct store *s, int64_t ms)
 }
 
 /*
- * Many runs are under way, each with its first row here: more of them end in a
- * moment, and a commit costs the same for all of those. Whose row is in a hurry
- * has a lazy one, too, as a rule.
+ * Should the batch wait for more ends of runs? Many runs are under way, each
+ * with a first row in the queue: more runs will end in a moment, and a commit
+ * costs the same for many rows. An urgent row normally has a deferred row in
+ * the queue, too.
  */
 static bool is_worth_waiting(const struct store *s)
 {
@@ -102,7 +107,10 @@ static void backoff(struct store *s)
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 
-/* Writes failed before, and nothing has been written since? A read tells nothing of them. */
+/*
+ * Do writes still fail? A successful read does not prove that writes work
+ * again.
+ */
 static bool still_fails(const struct store *s)
 {
 	return s->errmsg[0] == '\0' && s->failing[0] != '\0' &&
@@ -110,8 +118,9 @@ static bool still_fails(const struct store *s)
 }
 
 /*
- * Say once that it began to fail, and once that it is over; but what fails at
- * the first use, who asked tells. LOCK is held.
+ * Log once that the store began to fail, and once that the store works again;
+ * but a failure at the first use is reported by the caller of the request. LOCK
+ * is held.
  */
 static void diagnose(struct store *s)
 {
@@ -151,7 +160,9 @@ static void enqueue(struct store *s, struct store_req *r)
 		s->others++;
 }
 
-/* BATCH has been decided: is there any for store_dispatch()? LOCK is held. */
+/*
+ * BATCH has been decided: is there a result for store_dispatch()? LOCK is held.
+ */
 static bool finish(struct store *s, struct store_reqs *batch)
 {
 	bool told = false;
@@ -180,7 +191,7 @@ static void take(struct store *s, struct store_reqs *batch)
 	s->queued = s->n_urgent = s->ends = s->others = 0;
 }
 
-/* Is there one among ALL that writes R's row for somebody who waits? */
+/* Does ALL contain an urgent write of R's row? */
 static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 {
 	const struct store_req *other;
@@ -191,7 +202,10 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 	return false;
 }
 
-/* Where such a one may be: most rows need not be held against all others. */
+/*
+ * Mark the slots of urgent rows, so that most rows need no comparison with all
+ * others.
+ */
 static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
 {
 	const struct store_req *r;
@@ -202,8 +216,8 @@ static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
 }
 
 /*
- * As take(), but rows that are in no hurry wait on, for the run's end may
- * come before their time does. What is read has to see all of them.
+ * As take(), but deferred rows wait on, since the end of the run may come
+ * before the row is due. A read needs all earlier rows to be written.
  */
 static void take_due(struct store *s, struct store_reqs *batch)
 {
@@ -233,7 +247,7 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	}
 }
 
-/* Time is up: whoever still waits is told why. LOCK is held. */
+/* Time is up: fail all waiting requests with the reason. LOCK is held. */
 static void give_up(struct store *s)
 {
 	struct store_reqs left;
@@ -254,7 +268,7 @@ static void give_up(struct store *s)
 		eventfd_write(s->event_fd, 1);
 }
 
-/* While there is always something to do it does not rest: then it is woken by this. */
+/* Receive wake-ups on a busy thread, which never calls rest(). */
 static void hear(struct store *s)
 {
 	if (s->engine->hear != NULL)
@@ -278,16 +292,16 @@ static void work(struct store *s)
 	s->busy = !STAILQ_EMPTY(&s->retry_queue);
 	if (!finish(s, &batch))
 		return;
-	/* not under the lock, which is what who is told takes first */
+	/* without the lock, since the woken thread takes the lock first */
 	pthread_mutex_unlock(&s->lock);
 	eventfd_write(s->event_fd, 1);
 	pthread_mutex_lock(&s->lock);
 }
 
 /*
- * Until DUE, or somebody has more. Where there is nothing, and was something
- * before, it looks again before what is deferred now is due: while runs follow
- * each other, their first rows wake nobody.
+ * Rest until DUE, or until a new request. When the queue has just become empty,
+ * wake once more before rows deferred from now on are due: while runs follow
+ * each other, the first rows then wake no thread.
  */
 static void rest(struct store *s, int64_t due)
 {
@@ -297,25 +311,33 @@ static void rest(struct store *s, int64_t due)
 	s->dozing = false;
 }
 
-/* Is the database there, and are we who we were, whether or not there is anything to do? */
+/*
+ * Check that the database is reachable and that this instance still counts as
+ * alive, even without requests.
+ */
 static void beat(struct store *s)
 {
 	pthread_mutex_unlock(&s->lock);
 	s->errmsg[0] = '\0';
 	s->why_rc = 0;
 	if (store_sql_open(s) == 0 && s->engine->beat(s) == -ENOTCONN) {
-		s->errmsg[0] = '\0'; /* it is made again, which says it, too */
+		/* reconnect, which reports a failure as well */
+		s->errmsg[0] = '\0';
 		store_sql_open(s);
 	}
 	store_note_about(s);
 	hear(s);
 	pthread_mutex_lock(&s->lock);
 	if (s->errmsg[0] != '\0' || STAILQ_EMPTY(&s->retry_queue))
-		diagnose(s); /* else what is tried again says that it works */
+		/* else the next retry reports whether the store works */
+		diagnose(s);
 	s->beat_ms = clock_mono_ms() + STORE_BEAT_MS;
 }
 
-/* The caller has forgotten whom we were: nothing of that one is left but its file. */
+/*
+ * The caller has forgotten the old instance: remove all remains but the old
+ * lock file.
+ */
 static void rejoin(struct store *s)
 {
 	char *instance = s->rejoin;
@@ -336,7 +358,7 @@ static void rejoin(struct store *s)
 	s->beat_ms = 0;
 }
 
-/* What is durable, others are to look at. */
+/* Wake other instances to read the rows that are durable now. */
 static void wake_others(struct store *s)
 {
 	pthread_mutex_unlock(&s->lock);
@@ -344,7 +366,9 @@ static void wake_others(struct store *s)
 	pthread_mutex_lock(&s->lock);
 }
 
-/* Behind those who were told: on nobody's way. */
+/*
+ * Move staged rows after the answers were delivered, so that no request waits.
+ */
 static void unstage(struct store *s)
 {
 	int rc;
@@ -371,7 +395,7 @@ static void leave(struct store *s)
 	if (!s->abandon)
 		store_wake_now(s);
 	if (!s->abandon && s->staged > 0 && s->engine->is_open(s))
-		(void)store_unstage_now(s); /* or who comes next does */
+		(void)store_unstage_now(s); /* or the next instance does */
 	if (s->engine->leave != NULL)
 		s->engine->leave(s);
 	store_closing_end(s);
@@ -398,7 +422,7 @@ static void *thread_main(void *arg)
 		if (s->rejoin != NULL)
 			rejoin(s);
 		else if (!s->abandon && s->beat_ms <= now)
-			beat(s); /* first, however much there is to do */
+			beat(s); /* first, even with much to do */
 		else if (!s->abandon && wake <= now)
 			wake_others(s);
 		else if (!s->abandon && move <= now)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_wake.c - wake-ups between machines that share a database: after a
- * durable batch the store's thread wakes the instances that wait for its rows,
- * and notes wake-ups of this instance. The thread and its operations call it. A
- * lost wake-up is not repeated, since the other instance also polls.
+ * durable batch the store's thread wakes the instances that wait for rows of
+ * the batch, and notes wake-ups of this instance. The thread and the operations
+ * call the functions. A lost wake-up is not repeated, since each instance also
+ * polls.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -17,26 +18,27 @@
 #include "base/os/log.h"
 
 /*
- * PostgreSQL signals each server process that listens, whichever it is for: some 25 us
- * of a core. So a node wakes others seldom as they are many, for all of them to cost no
- * more than so many of these a second. A burst is one wake after that time; where it
- * is longer than a poll takes, none.
+ * PostgreSQL signals each listening server process for every notification:
+ * about 25 us of a core each. So a node wakes others the more rarely the more
+ * nodes there are, to keep all nodes together below SIGNALS_PER_S. A burst
+ * becomes a single wake-up after the pause; when the pause is longer than a
+ * poll interval, no wake-up is sent.
  */
 #define SIGNALS_PER_S 10000
 
-#define SOME_MIN                                                               \
-	2 /* of those that have room: the heartbeat that says so is old */
+/* instances with room to wake: the last heartbeat may be out of date */
+#define SOME_MIN 2
 #define SOME_MAX 32
 
-/* ---- others ---- */
+/* ---- wake-ups of other instances ---- */
 
-/* Those that are to be woken so late have looked by then. */
+/* Would a wake-up come so late that the other instances have polled already? */
 static bool is_too_late(const struct store *s)
 {
 	return s->wakes.next_ms > clock_mono_ms() + STORE_POLL_WOKEN_MS;
 }
 
-/* Is NODE among the lines of B? Each begins with a newline. */
+/* Is NODE among the lines of B? Each line begins with a newline. */
 static bool has_line(const struct buf *b, const char *node)
 {
 	size_t n = strlen(node);
@@ -62,7 +64,10 @@ void store_wake_node(struct store *s, const char *node)
 	buf_printf(&s->wakes.nodes, "\n%s", node);
 }
 
-/* Alone on its database a node has nobody to wake, and asks for nobody. */
+/*
+ * A node alone on the database has no other node to wake, and needs no
+ * wake-ups.
+ */
 void store_wake_some(struct store *s, const char *run)
 {
 	if (s->about.nodes < 2 || is_too_late(s))
@@ -113,7 +118,7 @@ void store_wake_now(struct store *s)
 	    clock_mono_ms() + nodes * nodes * 1000 / SIGNALS_PER_S;
 }
 
-/* ---- ourselves ---- */
+/* ---- wake-ups of this instance ---- */
 
 void store_tell_woken(struct store *s, unsigned what)
 {
@@ -134,7 +139,10 @@ unsigned store_woken(struct store *s)
 	return what;
 }
 
-/* Either way something may have been missed until now. */
+/*
+ * Set the poll interval. After a change in either direction something may have
+ * been missed.
+ */
 void store_hears(struct store *s, int64_t ms)
 {
 	if (atomic_exchange(&s->poll_ms, ms) != ms)

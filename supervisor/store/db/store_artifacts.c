@@ -2,7 +2,7 @@
 /*
  * store_artifacts.c - artifacts on the store's thread: syncs and names the
  * file, writes the row, reads a range, and sums what a requestor keeps. Called
- * by the operations of store_impl.h. A file that cannot be synced fails its
+ * by the operations of store_impl.h. A file that cannot be synced fails the
  * artifact for good; the batch goes on.
  */
 #include "supervisor/store/store_impl.h"
@@ -23,7 +23,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_artifact, field)
 
-/* ARTIFACT of store_statements.def */
+/* the columns ARTIFACT of store_statements.def */
 static const struct store_column columns[] = {
     COLUMN(ID, id),	COLUMN(ID, run_id),	  COLUMN(TEXT, requestor),
     COLUMN(TEXT, name), COLUMN(TEXT, mime_type),  COLUMN(TEXT, sha256),
@@ -49,7 +49,7 @@ void store_artifact_add(struct store_req *r, struct store_cursor *st)
 	r->res.artifacts = r->artifacts;
 }
 
-/* Is RC a state of the machine, rather than of this one file? */
+/* Is RC a state of the machine, rather than of a single file? */
 static bool may_pass(int rc)
 {
 	static const int passing[] = {-ENOSPC, -EDQUOT, -EROFS,	 -EACCES,
@@ -69,9 +69,9 @@ static bool names_ok(const struct store_artifact *a)
 }
 
 /*
- * The bytes go to the disk before anyone is kept waiting by a transaction.
- * Once fsync(2) has failed it must not be believed a second time, so that
- * is final even for what was promised.
+ * The bytes are synced before the transaction, so that no other process waits
+ * for the sync. After a failed fsync(2) a second fsync must not be believed, so
+ * the failure is final even for a promised artifact.
  */
 static int sync_tmp(struct store *s, struct store_req *r)
 {
@@ -116,7 +116,9 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 	return store_sql_step(s, st);
 }
 
-/* The row, after its bytes: then they can be read. */
+/*
+ * Write the row after the bytes, so that each artifact with a row can be read.
+ */
 static int put_row(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
@@ -136,7 +138,7 @@ static int put_file(struct store *s, struct store_req *r)
 	const struct store_artifact *a = &r->artifact;
 	int rc;
 
-	/* others see by that how long it has had no row */
+	/* other instances judge by the time how long the file has had no row */
 	if (s->engine->lives != NULL)
 		(void)utimensat(AT_FDCWD, r->tmp_path, NULL, 0);
 	rc = state_file_place(s->files, a->run_id, a->id, r->tmp_path);
@@ -145,7 +147,10 @@ static int put_file(struct store *s, struct store_req *r)
 
 		store_failed(s, rc, path);
 		free(path);
-		/* else it is told at once, and says nothing of the record */
+		/*
+		 * else the failure is reported at once, and says nothing about
+		 * the record
+		 */
 		if (r->retry && may_pass(rc))
 			return rc;
 		store_req_fail(r, rc, "%s", s->errmsg);
@@ -158,7 +163,7 @@ static int put_file(struct store *s, struct store_req *r)
 
 /* ---- bytes in rows ---- */
 
-/* The next part of R's file, as far as it is there. */
+/* Write the next part of R's file, as long as the file has bytes. */
 static int put_part(struct store *s, struct store_req *r, void *block)
 {
 	const struct store_artifact *a = &r->artifact;
@@ -184,8 +189,9 @@ static int put_part(struct store *s, struct store_req *r, void *block)
 }
 
 /*
- * As many parts as this batch may have, and after the last of them the row. What
- * takes several is named as under way, so that it goes if we do.
+ * Write as many parts as the batch allows, and after the last part the row. An
+ * artifact that needs several batches is registered as unfinished, so that the
+ * parts are swept if this instance dies.
  */
 static int put_parts(struct store *s, struct store_req *r)
 {
@@ -199,7 +205,8 @@ static int put_parts(struct store *s, struct store_req *r)
 	r->again = all - r->parts > s->parts_left;
 	if (begun || (r->again && s->parts_left > 0))
 		rc = s->engine->chunks->begin(s, r->artifact.id, begun);
-	if (rc == -ESTALE) { /* it took so long that it was taken for litter */
+	/* the parts were swept as litter, since the writer took too long */
+	if (rc == -ESTALE) {
 		r->parts = 0;
 		r->again = true;
 		return 0;
@@ -257,7 +264,7 @@ static int read_parts(struct store *s, struct store_req *r, size_t want)
 	return rc;
 }
 
-/* ---- and what is asked of either ---- */
+/* ---- queries and changes of both ---- */
 
 static int expire_artifacts(struct store *s, struct store_req *r)
 {
@@ -265,7 +272,7 @@ static int expire_artifacts(struct store *s, struct store_req *r)
 			    STORE_NUM(r->time_ms));
 }
 
-/* Of a file that is there until its row says otherwise. */
+/* Read a file, which exists as long as the row does not say otherwise. */
 static void read_file(struct store *s, struct store_req *r, size_t want)
 {
 	const struct store_artifact *a = &r->found;

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-#define LOOKED_AT 128 /* rows in a transaction; others wait for its end */
+#define LOOKED_AT 128 /* rows in a transaction; other requests wait meanwhile */
 
 static int delete_run(struct store *s, struct store_req *r)
 {
@@ -37,13 +37,13 @@ static int delete_run(struct store *s, struct store_req *r)
 	return rc < 0 ? rc : 0;
 }
 
-/* The ids of those looked at that are to go; where to go on is noted in R. */
+/* The ids of examined runs to be deleted; R has the id to continue from. */
 struct going {
 	char id[LOOKED_AT][ID_SIZE];
 	size_t n;
 };
 
-static int look(struct store *s, struct store_req *r, struct going *g)
+static int find_deletable(struct store *s, struct store_req *r, struct going *g)
 {
 	const struct store_filter *f = &r->filter;
 	struct store_cursor *st =
@@ -68,7 +68,7 @@ static int look(struct store *s, struct store_req *r, struct going *g)
 static int delete_ended(struct store *s, struct store_req *r)
 {
 	struct going g = {.n = 0};
-	int rc = look(s, r, &g);
+	int rc = find_deletable(s, r, &g);
 
 	for (size_t i = 0; rc >= 0 && i < g.n; i++) {
 		rc = store_drop_run(s, r->filter.requestor, g.id[i]);

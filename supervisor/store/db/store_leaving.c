@@ -20,22 +20,22 @@
 #include "base/os/log.h"
 #include "supervisor/store/state/state_file.h"
 
-#define LARGE_BYTES (1 << 20) /* less is given back at once */
+#define LARGE_BYTES (1 << 20) /* smaller files are freed at once */
 #define STACK_BYTES ((size_t)64 << 10)
 
-/* The last descriptors of what has no name any more. */
+/* The last descriptors of unlinked files. */
 struct store_closing {
 	pthread_t thread;
 	bool begun, ends;
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* there is one, or there is room */
+	pthread_cond_t wake; /* a descriptor is in FDS, or FDS has room */
 	int fds[STORE_CLOSING_MAX];
 	size_t n;
 };
 
-/* ---- files in use; on any thread ---- */
+/* ---- files in use; called on any thread ---- */
 
-/* LOCK is held. */
+/* LOCK must be held. */
 static struct store_held *held_of(struct store *s, const char *id)
 {
 	for (size_t i = 0; i < s->n_held; i++)
@@ -162,7 +162,7 @@ static struct store_closing *begin(struct store *s)
 	return c;
 }
 
-/* FD is closed, and it takes as long as it takes. */
+/* Close FD on the thread, since freeing the blocks may take long. */
 static void close_aside(struct store *s, int fd)
 {
 	struct store_closing *c = s->closing != NULL ? s->closing : begin(s);
@@ -199,7 +199,7 @@ void store_closing_end(struct store *s)
 
 /* ---- after the commit ---- */
 
-static void leave(struct store *s, const struct store_file *f)
+static void remove_file(struct store *s, const struct store_file *f)
 {
 	int fd = state_file_hold(s->files, f->folder, f->id);
 	struct stat st;
@@ -217,6 +217,6 @@ static void leave(struct store *s, const struct store_file *f)
 void store_leaving_go(struct store *s)
 {
 	for (size_t i = 0; i < s->n_leaving; i++)
-		leave(s, &s->leaving[i]);
+		remove_file(s, &s->leaving[i]);
 	store_leaving_forget(s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_mail.c - mail between instances on one state about open runs, and the
- * state of a run that its owner shows to others. The sender of mail that cannot
- * be written gets the error; a state that cannot be shown is shown again a
- * second later.
+ * store_mail.c - mail about open runs between instances on one state, and the
+ * view of a run that the owner shows to other instances. The sender of mail
+ * that cannot be written gets the error; a view that cannot be written is
+ * written again a second later.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -20,7 +20,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_run, field)
 
-/* of STMT_SHOWN, after the instance; the last two are the bulk */
+/* the columns of STMT_SHOWN after the instance; the last two are the bulk */
 static const struct store_column columns[] = {
     {STORE_NOT_READ, 0},
     COLUMN(FLAG, awaiting),
@@ -35,7 +35,7 @@ static const struct store_column columns[] = {
     COLUMN(TEXT, log),
 };
 
-/* ---- what is shown ---- */
+/* ---- shown views ---- */
 
 static enum store_owner owner(struct store *s, const char *instance)
 {
@@ -100,7 +100,10 @@ static int send_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* It is durable. An owner that is not nudged looks by itself in a moment. */
+/*
+ * Wake the owner after the commit. An owner without a wake-up polls a moment
+ * later.
+ */
 static void nudge(struct store *s, struct store_req *r)
 {
 	char *path;
@@ -116,7 +119,7 @@ static void nudge(struct store *s, struct store_req *r)
 	free(path);
 }
 
-/* Is it what a client says? */
+/* Read a row; returns whether the row is an answer of a client. */
 static bool read_letter(struct store_cursor *st, struct store_letter *l)
 {
 	snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
@@ -133,8 +136,9 @@ static bool read_letter(struct store_cursor *st, struct store_letter *l)
 }
 
 /*
- * Three letters at most for each run that we have not ended, all of them; and of what
- * clients answered elsewhere, of which there may be much, a few.
+ * Read all mail about open runs of this instance, at most three rows for each
+ * run; and a few answers that clients gave at other instances, since there may
+ * be many.
  */
 static int read_mail(struct store *s, struct store_req *r)
 {
@@ -149,7 +153,7 @@ static int read_mail(struct store *s, struct store_req *r)
 	while ((rc = store_sql_step(s, st)) == 1) {
 		struct store_letter *l;
 
-		if ((n & (n + 1)) == 0) /* room for twice as many */
+		if ((n & (n + 1)) == 0) /* grow to twice the size */
 			r->letters = xrealloc(
 			    r->letters, (2 * n + 1) * sizeof(*r->letters));
 		l = &r->letters[n++];
@@ -165,7 +169,10 @@ static int read_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* Each has a number of its own: none takes the place of another. 0: *NUMBER is one. */
+/*
+ * Make a random number, so that no letter replaces another. 0 and *NUMBER; 1: R
+ * has failed; or -errno.
+ */
 static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 {
 	uint64_t random;
@@ -180,7 +187,10 @@ static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 	return 0;
 }
 
-/* R's letter by HOW, of which both have their parameters in one order. */
+/*
+ * Send R's letter by the statement HOW; the statements have the same
+ * parameters.
+ */
 static int send_letter(struct store *s, struct store_req *r,
 		       enum store_stmt how)
 {

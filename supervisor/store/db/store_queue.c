@@ -53,7 +53,10 @@ static int in_turn(const void *a, const void *b)
 				    : strcmp(x->id, y->id);
 }
 
-/* What ST yields is a run's row, then its place, and who put it there. */
+/*
+ * Read claims of ST: the row of a run, then the vtime and the instance that
+ * queued the run.
+ */
 static int read_claims(struct store *s, struct store_req *r,
 		       struct store_cursor *st, int64_t *last)
 {
@@ -96,14 +99,20 @@ static int claim(struct store *s, struct store_req *r)
 	return store_change(s, STMT_QUEUE_CLOCK, STORE_NUM(last));
 }
 
-/* It may have been done all the same: nobody could tell, while the database was away. */
+/*
+ * The claim may have succeeded all the same, with the answer lost with the
+ * connection.
+ */
 static void claim_failed(struct store *s, struct store_req *r)
 {
 	(void)r;
 	s->claim_failed = true;
 }
 
-/* Who put them there hears who has them. */
+/*
+ * Wake the instances that queued the runs, so that they read the news of the
+ * claim.
+ */
 static void tell_homes(struct store *s, struct store_req *r)
 {
 	s->claim_failed = false;
@@ -145,7 +154,7 @@ int store_queue_again(struct store *s, const char *instance, int64_t now_ms,
 	return rc;
 }
 
-/* ---- what there is ---- */
+/* ---- counts ---- */
 
 static int count(struct store *s, struct store_req *r)
 {
@@ -175,7 +184,10 @@ static int look_at_queue(struct store *s, struct store_req *r)
 
 	while ((rc = store_sql_step(s, st)) == 1)
 		r->res.waits = store_number(st, 0) != 0;
-	/* what may have been claimed is in no queue, and none but a claim reads it */
+	/*
+	 * a run of a lost claim is in no queue, and only a further claim reads
+	 * the run
+	 */
 	r->res.waits |= s->claim_failed;
 	return rc == 0 && r->limit != 0 ? count(s, r) : rc;
 }

@@ -2,8 +2,8 @@
 /*
  * store_recover.c - finds dead instances by their lock files, takes over or
  * ends their runs, and removes files without a row. Called before the first
- * run, and for a dead owner of a run. A failure is -errno, and left to the next
- * recovery; a lock keeps two instances from the same work.
+ * run, and when the owner of a run is dead. A failure is -errno, and left to
+ * the next recovery; a lock keeps two instances from the same work.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -21,24 +21,30 @@
 #include "base/mem.h"
 #include "supervisor/store/state/state_file.h"
 
-#define ORPHAN_S 3600 /* what is this old, and nobody's who lives */
-#define SHARED_MS ((int64_t)3600 * 1000) /* between looks at a shared folder */
+/*
+ * age of a file after which the file is a stray, unless the instance is alive
+ */
+#define ORPHAN_S 3600
+#define SHARED_MS ((int64_t)3600 * 1000) /* between scans of a shared folder */
 
 struct stray {
 	char *run;
-	char *art; /* NULL: the folder has nothing in it */
+	char *art; /* NULL: the folder is empty */
 };
 
 struct store_recovery {
-	char **dead; /* instances whose lock we hold, so that nobody else does
-			the same work */
+	/*
+	 * instances whose lock is held here, so that no other survivor does the
+	 * same work
+	 */
+	char **dead;
 	int *lock;
 	size_t n_dead;
-	struct stray *strays; /* files and folders that no row knew */
+	struct stray *strays; /* files and folders without a row */
 	size_t n_strays;
 	char *scanning; /* the run whose folder is being read */
 	bool empty;
-	struct store_keep *own; /* how long whose runs are kept */
+	struct store_keep *own; /* requestors with their own retention */
 	size_t n_own;
 	struct store *s;
 };
@@ -48,7 +54,9 @@ char *store_instance_path(const struct store *s, const char *name)
 	return xasprintf("%s/" STORE_INSTANCES_DIR "/%s", s->dir, name);
 }
 
-/* An open file that has its name still, and our lock: its fd, or -errno. */
+/*
+ * Open and lock a file that still has the name PATH: the descriptor, or -errno.
+ */
 static int lock_file(const char *path, int flags)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -60,7 +68,7 @@ static int lock_file(const char *path, int flags)
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
 		rc = -errno;
 	else if (fstat(fd, &st) != 0 || st.st_nlink == 0)
-		rc = -EWOULDBLOCK; /* its last owner has just removed it */
+		rc = -EWOULDBLOCK; /* just removed by the last owner */
 	if (rc == 0)
 		return fd;
 	close(fd);
@@ -77,13 +85,16 @@ bool store_instance_lives(struct store *s, const char *name)
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	/* one of another machine has its file there */
+	/* an instance on another machine has the lock file there */
 	if (is_missing && s->engine->lives != NULL)
 		return s->engine->lives(s, name) != 0;
 	return lives;
 }
 
-/* Who has written to us touches our file; on another machine nobody can. */
+/*
+ * Watch the lock file, which senders of mail touch; senders on other machines
+ * cannot.
+ */
 static void recv_nudges(struct store *s, const char *path)
 {
 	bool watched = s->nudge_fd >= 0 &&
@@ -111,7 +122,7 @@ int store_instance_lock(struct store *s)
 			s->instance_fd = fd;
 		else if (fd != -EWOULDBLOCK)
 			rc = fd;
-		else if (!store_pause(s, i)) /* a survivor has a look at it */
+		else if (!store_pause(s, i)) /* a survivor examines the file */
 			rc = -EBUSY;
 	}
 	if (rc != 0)
@@ -149,7 +160,7 @@ static int on_instance(void *arg, const char *name)
 	fd = lock_file(path, 0);
 	free(path);
 	if (fd < 0)
-		return 0; /* it lives, or another survivor has it */
+		return 0; /* alive, or another survivor has the lock */
 	v->dead = xrealloc(v->dead, (v->n_dead + 1) * sizeof(*v->dead));
 	v->lock = xrealloc(v->lock, (v->n_dead + 1) * sizeof(*v->lock));
 	v->dead[v->n_dead] = xstrdup(name);
@@ -167,7 +178,7 @@ static bool is_dead(const struct store_recovery *v, const char *name,
 	return false;
 }
 
-/* 1: a row names the file; 0: none does; or -errno. */
+/* 1: a row names the file; 0: no row does; or -errno. */
 static int lives(struct store *s, const char *run, const char *art)
 {
 	struct store_cursor *st =
@@ -254,7 +265,9 @@ static void copy_own(struct store *s, struct store_recovery *v)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A folder that others share is looked at though nobody has died here. */
+/*
+ * A folder shared with other machines is scanned even if no instance died here.
+ */
 static bool is_due(struct store *s)
 {
 	int64_t now = clock_mono_ms();
@@ -266,8 +279,8 @@ static bool is_due(struct store *s)
 }
 
 /*
- * Who is dead, and which files may be strays? Looked for without the write
- * lock: others may be busy.
+ * Find dead instances and possible strays, without the write lock, since other
+ * instances may be busy.
  */
 static int find_dead(struct store *s, struct store_req *r)
 {
@@ -290,14 +303,14 @@ static int find_dead(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/* What is claimed of INSTANCE's, and how long it is kept. */
+/* A claim of runs of a dead instance, with the retention. */
 struct claim {
 	const char *instance;
 	int64_t now_ms, keep_ms;
-	const char *requestor; /* whose; NULL: of all that are left */
+	const char *requestor; /* whose runs; NULL: all remaining requestors */
 };
 
-/* What of C's had begun, or was to be cancelled, has ended. */
+/* End the runs of C that had begun, or that were to be cancelled. */
 static int end_runs(struct store *s, struct store_req *r, const struct claim *c)
 {
 	static const enum store_stmt all[] = {STMT_CLAIM_RUNNING,
@@ -316,8 +329,9 @@ static int end_runs(struct store *s, struct store_req *r, const struct claim *c)
 }
 
 /*
- * What is to be tried again waits as what had not begun does: both come back in R,
- * but for who takes no more than what had begun, and where any may claim them.
+ * Claim the runs to be retried and the runs that had not begun: R gets both,
+ * except when the caller only ends begun runs (R->begun), or when any instance
+ * may claim the runs from the common queue.
  */
 static int claim_open(struct store *s, struct store_req *r,
 		      enum store_stmt which, const char *instance)
@@ -358,13 +372,16 @@ static int claim(struct store *s, struct store_req *r, const char *instance)
 	if (rc != 0 || r->begun)
 		return rc;
 	rc = claim_open(s, r, STMT_CLAIM_QUEUED, instance);
-	/* what was asked about those that are ours now is asked of us */
+	/* mail about the claimed runs is now for this instance */
 	return rc == 0 ? store_change(s, STMT_CLAIM_MAIL, STORE_STR(instance),
 				      STORE_STR(s->instance))
 		       : rc;
 }
 
-/* A row was written after its instance had its file: no file, no life. */
+/*
+ * A row is written only after the instance has a lock file: without a file the
+ * instance is dead.
+ */
 static bool is_missing(const struct store *s, const char *instance)
 {
 	char *path = store_instance_path(s, instance);
@@ -374,14 +391,16 @@ static bool is_missing(const struct store *s, const char *instance)
 	return missing;
 }
 
-/* Is NAME dead, so that what it had is whose who takes it? 1, 0 or -errno. */
+/*
+ * Is NAME dead, so that this instance must take over the runs? 1, 0 or -errno.
+ */
 static int is_to_claim(struct store *s, const struct store_recovery *v,
 		       const char *name)
 {
 	bool dead = is_dead(v, name, strlen(name));
 
 	if (strcmp(name, s->instance) == 0 || name[0] == '\0')
-		return 0; /* of nobody's is what waits for any */
+		return 0; /* runs without an owner wait in the common queue */
 	if (s->engine->bury != NULL)
 		return s->engine->bury(s, name, dead);
 	return dead || is_missing(s, name);
@@ -417,9 +436,10 @@ static bool is_old(const char *path)
 }
 
 /*
- * Under the write lock of one file, no living supervisor is between giving a file
- * its name and writing the row: what has no row now is a stray for good. Where each
- * writes when it likes, it is one when that is long ago.
+ * Is STRAY surely a stray? Under the write lock of SQLite no living supervisor
+ * is between naming a file and writing the row, so a file without a row is a
+ * stray for good. With a server's database instances write at any time, so only
+ * an old file is a stray.
  */
 static bool is_settled(const struct store *s, const struct stray *stray)
 {
@@ -463,12 +483,12 @@ static int recover(struct store *s, struct store_req *r)
 {
 	int rc = claim_all(s, r);
 
-	if (r->res.n_runs > 1) /* they queue again in the order they came */
+	if (r->res.n_runs > 1) /* runs queue again in the original order */
 		qsort(r->rows, r->res.n_runs, sizeof(*r->rows), by_id);
 	return rc == 0 ? remove_strays(s, r->recovery) : rc;
 }
 
-/* A blob is named INSTANCE.XXXXXX. */
+/* Remove a temporary file of a dead instance; the name is INSTANCE.XXXXXX. */
 static int on_tmp(void *arg, const char *name)
 {
 	const struct store_recovery *v = arg;
@@ -484,7 +504,7 @@ static int on_tmp(void *arg, const char *name)
 	return 0;
 }
 
-/* The claim is on the disk: nothing of the dead is needed any more. */
+/* Remove the remains of dead instances after the commit of the claim. */
 static void bury(struct store *s, struct store_req *r)
 {
 	const struct store_recovery *v = r->recovery;

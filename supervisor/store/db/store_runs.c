@@ -17,12 +17,12 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 
-#define PIECE_STEPS 4 /* 1, 4, 16 and 64 of them, then all that are left */
+#define PIECE_STEPS 4 /* 1, 4, 16 and 64 pieces, then all others */
 
 #define MEMBER(kind, name) STORE_COLUMN(kind, store_run, name)
 #define COLUMN(t, n, name, kind, ...) MEMBER(kind, name),
 
-enum { NODE = 24, AFTER_NODE }; /* as store_columns.def numbers the columns */
+enum { NODE = 24, AFTER_NODE }; /* number of the column in store_columns.def */
 
 /*
  * The columns in the order in which statements read them. The columns before NODE are the
@@ -46,7 +46,10 @@ int64_t store_row_bytes(const struct store_run *run)
 	return bytes;
 }
 
-/* STMT_PUT_RUN with what it has beside the columns, now or later. 0 or -errno. */
+/*
+ * Execute STMT_PUT_RUN with the values beyond the columns, now or staged. 0 or
+ * -errno.
+ */
 static int write_row(struct store *s, const struct store_run *run)
 {
 	struct store_cursor *st;
@@ -72,7 +75,7 @@ static int write_row(struct store *s, const struct store_run *run)
 	return store_sql_step(s, st);
 }
 
-/* R asked for what the table refuses; that is no fault of the disk. */
+/* The table refuses R's values, which is no fault of the disk. */
 static void refused(struct store *s, struct store_req *r, int rc)
 {
 	if (rc == -EEXIST)
@@ -92,7 +95,7 @@ static void refused(struct store *s, struct store_req *r, int rc)
 	s->errmsg[0] = '\0';
 }
 
-/* Does the database refuse the text of a promised end, by the error RC? */
+/* Does the database refuse the text of a promised end with the error RC? */
 static bool is_end_refused(const struct store *s, const struct store_req *r,
 			   int rc)
 {
@@ -100,7 +103,10 @@ static bool is_end_refused(const struct store *s, const struct store_req *r,
 	       r->retry && r->run.finished_ms > 0;
 }
 
-/* That it ended is recorded, or it would never have; by RUN, which has no more texts. */
+/*
+ * Record the end without texts, since otherwise the end would never be
+ * recorded.
+ */
 static int write_bare(struct store *s, const struct store_req *r,
 		      struct store_run *run)
 {
@@ -136,7 +142,7 @@ static int put_run(struct store *s, struct store_req *r)
 		return 0;
 	}
 	if (rc == -EEXIST && r->retry) {
-		/* the run was promised, its key was not */
+		/* the run was promised, the idempotency key was not */
 		s->errmsg[0] = '\0';
 		run.idem_key = NULL;
 		rc = write_row(s, &run);
@@ -151,7 +157,10 @@ static int put_run(struct store *s, struct store_req *r)
 	return 0;
 }
 
-/* Who can start it, or put it where it was claimed and waits for its end. */
+/*
+ * Wake an instance that could start the run, or the instance that queued the
+ * run and waits for the end.
+ */
 static void tell_others(struct store *s, struct store_req *r)
 {
 	const struct store_run *run = &r->run;
@@ -174,7 +183,7 @@ void store_run_row(struct store_req *r, struct store_cursor *st)
 	    store_read_row(st, run, columns, ARRAY_LEN(columns));
 }
 
-/* Every row that ST yields, into R's answer. */
+/* Add every row of ST to R's answer. */
 static int read_rows(struct store *s, struct store_req *r,
 		     struct store_cursor *st)
 {
@@ -242,7 +251,10 @@ static int find_idem(struct store *s, struct store_req *r)
 
 /* ---- pages ---- */
 
-/* LIMIT rows after OFFSET of them, of those that LIST finds from FROM on, before BEFORE. */
+/*
+ * A page: LIMIT rows after OFFSET, of the rows that LIST finds from FROM on,
+ * before BEFORE.
+ */
 struct page {
 	int (*list)(struct store *s, struct store_req *r, const char *from,
 		    const char *before, int64_t limit, int64_t offset);
@@ -269,7 +281,7 @@ static int read_count(struct store *s, struct store_cursor *st, int64_t *n)
 	return rc;
 }
 
-/* How many of F's rows are from id FROM on, before BEFORE. */
+/* Count the rows of F from id FROM on, before BEFORE. */
 static int count_between(struct store *s, const struct store_filter *f,
 			 const char *from, const char *before, int64_t *n)
 {
@@ -327,7 +339,8 @@ static int list_tasks_between(struct store *s, struct store_req *r,
 			      const char *from, const char *before,
 			      int64_t limit, int64_t offset)
 {
-	(void)offset; /* whoever goes on names a task */
+	/* a page of tasks continues after a task id, not at an offset */
+	(void)offset;
 	return read_rows(s, r,
 			 store_query(s, STMT_LIST_TASKS,
 				     STORE_STR(r->requestor), STORE_STR(before),
@@ -335,7 +348,10 @@ static int list_tasks_between(struct store *s, struct store_req *r,
 				     STORE_STR(from)));
 }
 
-/* What P has from FROM on, before BEFORE, and what it leaves out there. */
+/*
+ * Add the rows of P from FROM on, before BEFORE, and reduce the offset by the
+ * skipped rows.
+ */
 static int list_piece(struct store *s, struct store_req *r, struct page *p,
 		      const char *from, const char *before)
 {
@@ -356,8 +372,9 @@ static int list_piece(struct store *s, struct store_req *r, struct page *p,
 }
 
 /*
- * Of rows that lie in pieces by time the newest are looked at first, then four times
- * as far back, until P is full: a plan that has few pieces is cheap.
+ * Read runs that are partitioned by time: first the newest partitions, then
+ * four times as far back, until P is full, since a plan with few partitions is
+ * cheap.
  */
 static int list_pieces(struct store *s, struct store_req *r, struct page p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_sessions.c - rows of sessions over HTTP, for the store's thread. Adding
- * a row keeps the number of rows within its bound: the longest unused rows are
- * deleted. A key that is missing or expired fails its request alone.
+ * a row deletes the longest unused rows beyond the bound. A request with a
+ * missing or expired key fails alone.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -14,7 +14,7 @@
 
 #define COLUMN(what, field) STORE_COLUMN(what, store_session, field)
 
-/* SESSION of store_sqlite_schema.c */
+/* the columns SESSION of store_statements.def */
 static const struct store_column columns[] = {
     COLUMN(TEXT, key),	    COLUMN(TEXT, requestor), COLUMN(TEXT, credential),
     COLUMN(TEXT, revision), COLUMN(TEXT, client),    COLUMN(TEXT, uris),

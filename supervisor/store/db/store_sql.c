@@ -16,14 +16,17 @@
 #include "base/mem.h"
 #include "supervisor/store/state/state_file.h"
 
-#define BUSY_TRIES 500 /* of 10 ms each: others' transactions are short */
+/* of 10 ms each: transactions of other processes are short */
+#define BUSY_TRIES 500
 #define BUSY_STEP_NS (10 * 1000000L)
 
 static const struct pointer_error {
 	int rc;
-	int status;	  /* of a start that finds it; 0: it may pass */
-	const char *said; /* to clients, of the server: no path, no figure */
-	const char *text; /* to the operator, after the path */
+	/* exit status if the start finds the error; 0: the error may pass */
+	int status;
+	/* for clients, about the server: no path, no figure */
+	const char *said;
+	const char *text; /* for the operator, after the path */
 } remedies[] = {
     {-ENOSPC, 0, "its disk is full",
      "free space on that file system, or move state_dir"},
@@ -163,7 +166,7 @@ int store_sql_run(struct store *s, enum store_stmt which)
 	return rc < 0 ? rc : 0;
 }
 
-/* The words stay those of what failed before. */
+/* Roll back, and keep the message of the original failure. */
 void store_sql_rollback(struct store *s)
 {
 	char errmsg[STORE_WHY_SIZE];
@@ -192,7 +195,7 @@ bool store_pause(struct store *s, int count)
 	return true;
 }
 
-/* Where nothing can be, as in /proc, it is not a row that is not found. */
+/* A missing folder, as in /proc, is not the same error as a missing row. */
 static int no_folder(struct store *s, int rc, const char *path)
 {
 	store_failed(s, rc, path);

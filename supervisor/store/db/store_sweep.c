@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sweep.c - deletes expired artifacts with their files, runs, tasks,
- * sessions and mail. The server's timer calls store_sweep(). One sweep is one
- * transaction's worth, the next sweep continues; a file that cannot be removed
- * is logged, tried again at a later sweep, and does not stop the others.
+ * store_sweep.c - deletes expired artifacts with files, runs, tasks, sessions
+ * and mail. The server's timer calls store_sweep(). A sweep is limited to a
+ * transaction's worth, and the next sweep continues; a file that cannot be
+ * removed is logged, tried again at a later sweep, and does not stop the other
+ * files.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -11,7 +12,7 @@
 
 #include "base/mem.h"
 
-#define SWEEP_ROWS 128 /* a transaction; others wait for its end */
+#define SWEEP_ROWS 128 /* in a transaction; other requests wait meanwhile */
 
 struct pair { /* two texts of a row */
 	char *a;
@@ -44,7 +45,9 @@ static int read_pairs(struct store *s, struct store_cursor *st, struct pairs *p)
 	return rc;
 }
 
-/* WHICH selects MOST of what expired before NOW_MS. */
+/*
+ * Read at most MOST pairs that expired before NOW_MS, by the statement WHICH.
+ */
 static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 			int64_t most, struct pairs *p)
 {
@@ -52,7 +55,7 @@ static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(most)), p);
 }
 
-/* Its row stays, so that it is known to have expired. */
+/* Drop the file but keep the row, which records that the artifact expired. */
 int store_drop_file(struct store *s, const char *folder, const char *id)
 {
 	int rc = store_remove_bytes(s, folder, id);
@@ -80,10 +83,15 @@ int store_drop_run(struct store *s, const char *requestor, const char *id)
 	free_pairs(&files);
 	if (rc != 0)
 		return rc;
-	if (gone != 1) { /* a run has one: nobody else gets any from now on… */
+	/*
+	 * a run uses the artifact: expire the row, so that no other run gets
+	 * the artifact
+	 */
+	if (gone != 1) {
 		rc = store_change(s, STMT_EXPIRE_ARTIFACTS, STORE_STR(id),
 				  STORE_NUM(1));
-		if (rc == 0) /* …and a sweep forgets it once that has ended */
+		/* a later sweep drops the row after the end of the run */
+		if (rc == 0)
 			rc = store_change(s, STMT_EXPIRE_RUN, STORE_STR(id),
 					  STORE_STR(requestor));
 		return rc == 0 ? gone : rc;
@@ -100,7 +108,7 @@ static int drop_run(struct store *s, const struct pair *run)
 	return store_drop_run(s, run->b, run->a);
 }
 
-/* DROP each of P; so many of them stay, or -errno. */
+/* DROP each pair of P. Returns the number of pairs that stay, or -errno. */
 static int64_t drop_all(struct store *s, const struct pairs *p,
 			int (*drop)(struct store *, const struct pair *))
 {
@@ -115,14 +123,15 @@ static int64_t drop_all(struct store *s, const struct pairs *p,
 }
 
 /*
- * Of what WHICH selects a transaction's worth goes by DROP, beside *STUCK of them that did
- * not go before: these come first again. *MORE: there are others, and it gets on.
+ * DROP a transaction's worth of the pairs of WHICH, beside *STUCK pairs that
+ * could not be dropped before and come first again. *MORE: further pairs exist,
+ * and the sweep makes progress.
  */
 static int drop_some(struct store *s, enum store_stmt which,
 		     int (*drop)(struct store *, const struct pair *),
 		     int64_t now_ms, int64_t *stuck, bool *more)
 {
-	/* twice as many each time: few are tried more than twice */
+	/* doubled each time, so that few pairs are tried more than twice */
 	int64_t most = *stuck + (*stuck > SWEEP_ROWS ? *stuck : SWEEP_ROWS);
 	int64_t stays;
 	struct pairs p = {0};
@@ -137,7 +146,7 @@ static int drop_some(struct store *s, enum store_stmt which,
 	return stays < 0 ? (int)stays : 0;
 }
 
-/* WHICH changes a few of what has expired; *MORE: there may be others. */
+/* Execute WHICH on a few expired rows; *MORE: further rows may exist. */
 static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 		       bool *more)
 {
@@ -163,11 +172,11 @@ static int sweep_shared(struct store *s)
 static int sweep(struct store *s, struct store_req *r)
 {
 	bool more = false, files = false;
-	/* of a task that has expired the run stays */
+	/* the run of an expired task stays */
 	int rc = forget_some(s, STMT_EXPIRED_TASKS, r->time_ms, &more);
 
 	if (rc == 0)
-		/* few are there at a time: one a run and kind */
+		/* few rows at a time: one for each run and kind */
 		rc = store_change(s, STMT_EXPIRED_MAIL, STORE_NUM(r->time_ms));
 	if (rc == 0 && store_is_shared(s))
 		rc = sweep_shared(s);

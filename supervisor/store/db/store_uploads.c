@@ -12,14 +12,17 @@
 
 #include "base/mem.h"
 
-#define LOOKED_AT 128 /* rows in a transaction; others wait for its end */
+#define LOOKED_AT 128 /* rows in a transaction; other requests wait meanwhile */
 
-/* 1; 0: its file would not go; or -errno. */
+/* Drop an upload. 1; 0: the file could not be removed; or -errno. */
 static int drop_upload(struct store *s, const struct store_artifact *a)
 {
 	int rc;
 
-	/* a run has it: it has expired now, and the sweep forgets it */
+	/*
+	 * a run uses the upload: expire the row now, and a sweep drops the row
+	 * later
+	 */
 	if (!s->in_rows && store_is_held(s, a->id)) {
 		rc = store_change(s, STMT_EXPIRE_ARTIFACTS,
 				  STORE_STR(a->run_id), STORE_NUM(1));
@@ -61,8 +64,11 @@ static int delete_upload(struct store *s, struct store_req *r)
 	return rc < 0 ? rc : 0;
 }
 
-/* Those that are to go are R's answer for now; where to go on is noted in R. */
-static int look(struct store *s, struct store_req *r)
+/*
+ * R's answer becomes the uploads to drop, for now; R has the id to continue
+ * from.
+ */
+static int find_uploads(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st = store_query(
 	    s, STMT_LOOK_AT_UPLOADS, STORE_STR(r->requestor), STORE_STR(r->id),
@@ -80,7 +86,7 @@ static int look(struct store *s, struct store_req *r)
 
 static int delete_uploads(struct store *s, struct store_req *r)
 {
-	int rc = look(s, r);
+	int rc = find_uploads(s, r);
 	size_t stay = 0;
 
 	for (size_t i = 0; rc >= 0 && i < r->res.n_artifacts; i++) {

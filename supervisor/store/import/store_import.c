@@ -2,8 +2,8 @@
 /*
  * store_import.c - copies a state of SQLite into PostgreSQL, for paddockd
  * --import: the rows, the bytes of artifacts, and the use by deleted runs. All
- * is one transaction: after a failure the sentence tells why, and nothing was
- * copied, so the import can be repeated.
+ * is a single transaction: after a failure the sentence says why, and nothing
+ * was copied, so the import can be repeated.
  */
 #include "supervisor/store/import/store_import.h"
 
@@ -34,7 +34,10 @@ static int refused(struct import *im, int rc, const char *what, const char *id)
 			   id, im->to.words, store_remedy(rc));
 }
 
-/* SQL of N texts: how many rows it did that to, or its one number. */
+/*
+ * Execute SQL with N texts: *GOT is the number of changed rows, or the number
+ * in the only row.
+ */
 static int run_sql(struct import *im, const char *sql, int n,
 		   const char *const *values, int64_t *got)
 {
@@ -53,7 +56,7 @@ static int run_sql(struct import *im, const char *sql, int n,
 	return rc;
 }
 
-/* The values of ROW; what is null is. */
+/* Get the values of ROW; NULL is SQL's null. */
 static int values_of(sqlite3_stmt *row, const char *values[IMPORT_COLUMNS])
 {
 	int n = sqlite3_column_count(row);
@@ -88,7 +91,10 @@ static void add_compare(struct buf *b, const char *table, sqlite3_stmt *row)
 	buf_add(b, "", 1);
 }
 
-/* ROW, whose first column is ID, into TABLE: *ADDED, or it is there already. */
+/*
+ * Copy ROW, whose first column is an id, into TABLE: *ADDED, or an equal row
+ * exists already.
+ */
 static int copy_row(struct import *im, const char *table, const char *what,
 		    sqlite3_stmt *row, bool *added)
 {
@@ -128,7 +134,7 @@ static int copy_run(struct import *im, sqlite3_stmt *row)
 	return rc;
 }
 
-/* Sessions go on: one that is there is fresher. */
+/* Copy a session, unless the row exists: the existing row is newer. */
 static int copy_session(struct import *im, sqlite3_stmt *row)
 {
 	const char *values[IMPORT_COLUMNS];
@@ -150,7 +156,7 @@ struct bytes {
 	char *path;
 	int64_t size;
 	struct sha256 sum;
-	struct artifact_file *file; /* in the folder; NULL: to the database */
+	struct artifact_file *file; /* in the folder; NULL: in the database */
 };
 
 static int put_part(struct import *im, const struct bytes *a, int64_t part,
@@ -209,7 +215,9 @@ static int copy_parts(struct import *im, struct bytes *a)
 	return rc;
 }
 
-/* The file is in the folder under its name, before its row is. */
+/*
+ * Place the file in the folder under the final name, before the row is written.
+ */
 static int place(struct import *im, struct bytes *a)
 {
 	char hex[65], *tmp = artifact_file_finish(a->file, hex);
@@ -251,8 +259,8 @@ static int copy_bytes(struct import *im, struct bytes *a)
 }
 
 /*
- * What is gone is inserted as if it were not, and goes then: so the triggers count it
- * as they did.
+ * Copy an artifact without bytes as if the bytes existed, then mark the bytes
+ * as gone: so the triggers count as they counted in the source.
  */
 static int copy_artifact(struct import *im, sqlite3_stmt *row)
 {
@@ -296,9 +304,9 @@ static int copy_gone(struct import *im, sqlite3_stmt *row)
 	return rc == 0 ? 0 : refused(im, rc, "the artifact", values[0]);
 }
 
-/* ---- what was used by what is no more ---- */
+/* ---- use by deleted runs ---- */
 
-/* What the triggers do not count, since it belongs to no row. */
+/* Use that belongs to no row, so that triggers do not count the use. */
 #define USED_BY_NO_ROW                                                         \
 	"SELECT requestor, template_id, hour, sum(n) AS n, sum(cpu) AS cpu,"   \
 	" sum(bytes) AS bytes FROM ("                                          \
@@ -328,7 +336,7 @@ static int copy_used(struct import *im, sqlite3_stmt *row)
 	return rc == 0 ? 0 : refused(im, rc, "what was used by", values[0]);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole state ---- */
 
 #define ARTIFACT_COLUMNS                                                       \
 	"id, run_id, sha256, size, requestor, name, mime_type, created_ms,"    \
@@ -357,7 +365,7 @@ static int copy_all(struct import *im)
 				 "nothing was copied",
 				 done->before);
 	if (rc != 0 || done->before > 0)
-		return rc; /* it is there */
+		return rc; /* the rows exist already */
 	rc = import_each(im, "SELECT " ARTIFACT_COLUMNS " WHERE gone <> 0",
 			 copy_gone);
 	if (rc == 0)
@@ -385,7 +393,10 @@ static void on_open(void *arg, const struct store_result *res)
 		import_fail(v->im, res->rc, "%s", res->errmsg);
 }
 
-/* As a server opens it: with the tables, or of a version that we know. */
+/*
+ * Create the tables or migrate the schema by starting a store, as a server
+ * does.
+ */
 static int make_tables(struct import *im, const char *url)
 {
 	char instance[ID_SIZE];

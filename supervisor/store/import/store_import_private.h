@@ -23,17 +23,19 @@ struct import {
 	size_t size;
 };
 
-/* RC, and a sentence for it. */
+/* Format a sentence and return RC. */
 int import_fail(struct import *im, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Open what is to be copied, and keep others from writing to it until it is closed.
- * 0, or -errno with a sentence.
+ * Open the source, and lock out other writers until import_close(). 0, or
+ * -errno with a sentence.
  */
 int import_open(struct import *im);
 void import_close(struct import *im);
-/* Each row of SQL to EACH, until that is not 0; 0 or -errno. */
+/*
+ * Call EACH with each row of SQL until EACH returns other than 0; 0 or -errno.
+ */
 int import_each(struct import *im, const char *sql,
 		int (*each)(struct import *im, sqlite3_stmt *row));
 

@@ -90,7 +90,7 @@ static int on_check(struct import *im, sqlite3_stmt *row)
 			   said != NULL ? said : "", store_remedy(-EUCLEAN));
 }
 
-/* An instance that lives has its file locked. */
+/* Is an instance alive, that is, does a process hold the lock on the file? */
 static int on_instance(void *arg, const char *name)
 {
 	struct import *im = arg;
@@ -109,7 +109,10 @@ static int on_instance(void *arg, const char *name)
 			   im->dir, name);
 }
 
-/* What a server had not moved is, for as long as we look: none of it is committed. */
+/*
+ * Move staged rows for the duration of the import, without ever committing the
+ * move.
+ */
 static int unstage(struct import *im)
 {
 	static const enum store_stmt which[] = {STMT_STAGED_ROWS, STMT_PUT_RUN,
@@ -160,6 +163,7 @@ int import_open(struct import *im)
 
 void import_close(struct import *im)
 {
-	sqlite3_close(im->from); /* what it wrote is nothing */
+	/* closing rolls back the move of staged rows */
+	sqlite3_close(im->from);
 	im->from = NULL;
 }

@@ -9,7 +9,10 @@
 
 #include <libpq-fe.h>
 
-/* Each is a field of struct pq, without its PQ. */
+/*
+ * The names are fields of struct pq, and functions of libpq without the prefix
+ * PQ.
+ */
 #define PQ_FUNCTIONS(X)                                                        \
 	X(backendPID)                                                          \
 	X(clear)                                                               \
@@ -52,7 +55,7 @@ struct pq {
 #undef PQ_FIELD
 };
 
-/* The library's functions; NULL: it is not there, or lacks one. */
+/* The functions of libpq; NULL: the library is missing, or lacks a function. */
 const struct pq *pq_load(void);
 
 #endif

@@ -3,7 +3,7 @@
  * pq_link.c - connects to PostgreSQL, sends statements, and waits for answers
  * with a bound; for store_postgres.c, on one thread at a time. A failure is
  * -errno and a line of text; a link without an answer counts as broken, since
- * nobody knows which statements took effect.
+ * the effect of the statements is unknown.
  */
 #include "supervisor/store/postgres/pq_link.h"
 
@@ -19,16 +19,17 @@
 #include "supervisor/store/postgres/pq_password.h"
 
 #define CONNECT_MS 5000
-#define ANSWER_MS 8000 /* longer than the server lets a statement take */
-#define DEAD_MS "3000" /* a peer that takes nothing for so long is gone */
+#define ANSWER_MS 8000 /* longer than statement_timeout */
+/* a peer that acknowledges nothing for so long is gone */
+#define DEAD_MS "3000"
 #define SESSION_SIZE 24
-#define STEP_MS 100 /* between two looks at whether it is still wanted */
+#define STEP_MS 100 /* between two checks of LIVES */
 
 /*
- * The plans are to be by indexes, though there be no statistics of a partition that
- * is new: all that is asked has one. So they are the same whatever is asked, and made
- * once: over days of many rows that takes longer than a page. What costs more is not
- * compiled, which takes a second.
+ * Plans must use indexes even when a new partition has no statistics yet: every
+ * query has an index. So generic plans are made once for all parameters:
+ * planning over days of many rows takes longer than reading a page. JIT is off,
+ * since compiling an expensive plan takes a second.
  */
 #define SETTINGS                                                               \
 	"SET enable_seqscan = off;"                                            \
@@ -45,7 +46,10 @@ static void ignore(void *arg, const char *text)
 	(void)arg, (void)text;
 }
 
-/* Many lines of the server's as one, without its end. */
+/*
+ * Join the lines of the server's message to a single line without a newline at
+ * the end.
+ */
 static void set_words(struct pq_link *l, const char *text)
 {
 	size_t n = 0;
@@ -70,7 +74,7 @@ static int broken(struct pq_link *l, const char *text)
 	return -ENOTCONN;
 }
 
-/* libpq has refused a call: the connection is gone, as a rule. */
+/* libpq refused a call, normally because the connection is gone. */
 static int refused(struct pq_link *l)
 {
 	return broken(l, l->pq->errorMessage(l->conn));
@@ -81,7 +85,7 @@ static bool is_wanted(const struct pq_link *l)
 	return l->lives == NULL || l->lives(l->arg);
 }
 
-/* Until EVENTS of the socket, a step at a time. 0, or the link is broken. */
+/* Wait for EVENTS of the socket, in short steps. 0, or the link is broken. */
 static int wait_socket(struct pq_link *l, short events, int64_t until_ms)
 {
 	struct pollfd p = {.fd = l->pq->socket(l->conn), .events = events};
@@ -95,7 +99,7 @@ static int wait_socket(struct pq_link *l, short events, int64_t until_ms)
 	return 0;
 }
 
-/* What the server says when it lets nobody in has no SQLSTATE for us. */
+/* An error message at connect has no SQLSTATE, so search the text. */
 static int connect_fault(const char *text)
 {
 	static const char *const denied[] = {
@@ -135,7 +139,7 @@ static int connect_in_time(struct pq_link *l)
 	return connect_fault(l->words);
 }
 
-/* Connected, and nothing was asked yet. */
+/* Connect; no statement was sent yet. */
 static int open_plain(struct pq_link *l, const char *url)
 {
 	static const char *const keys[] = {"dbname",
@@ -173,7 +177,7 @@ static int open_plain(struct pq_link *l, const char *url)
 
 /* ---- poolers ---- */
 
-/* The process of the server's that answers L now; 0: it did not. */
+/* The server process that answers L now; 0: no answer. */
 static long session_of(struct pq_link *l)
 {
 	char pid[SESSION_SIZE];
@@ -182,7 +186,10 @@ static long session_of(struct pq_link *l)
 	return rc == 0 ? strtol(pid, NULL, 10) : 0;
 }
 
-/* Do L and OTHER, both open, have a session each, whoever asks first and last? */
+/*
+ * Do the open links L and OTHER keep a session each, whatever the order of
+ * queries?
+ */
 static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 {
 	long before = session_of(l), theirs = session_of(other);
@@ -193,10 +200,10 @@ static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 }
 
 /*
- * Settings, prepared statements, LISTEN and locks are a session's. A server that is
- * spoken to directly has told at the beginning which process it is, and a pooler told
- * something else; whether that one keeps a session for who is connected shows beside
- * a second connection alone.
+ * Settings, prepared statements, LISTEN and locks belong to a session.
+ * PostgreSQL itself reports the process id at connect, and a pooler reports
+ * another number; only a second connection reveals whether a pooler keeps a
+ * session for each client.
  */
 static int check_own(struct pq_link *l, const char *url)
 {
@@ -239,7 +246,7 @@ void pq_link_close(struct pq_link *l)
 
 /* ---- answers ---- */
 
-/* All that is to go has gone, and a result can be had without waiting. */
+/* Flush the output, and wait until a result can be read without blocking. */
 static int wait_result(struct pq_link *l, int64_t until_ms)
 {
 	int left = l->pq->flush(l->conn), rc = 0;
@@ -269,20 +276,23 @@ static int failed(struct pq_link *l, const PGresult *res)
 		return refused(l);
 	set_words(l, text != NULL ? text : "");
 	rc = pq_fault(state);
-	/* one that has become a standby: the next may find who is none */
+	/*
+	 * a server that became a standby: the next connect may find the new
+	 * primary
+	 */
 	if (rc == -ENOTCONN || rc == -EREMOTEIO)
 		l->broken = true;
 	return rc;
 }
 
-/* Of copies libpq gives one result after the other, and no end. */
+/* For copies libpq returns a result after another, without an end mark. */
 static bool is_end(ExecStatusType status)
 {
 	return status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR ||
 	       status == PGRES_PIPELINE_ABORTED || status == PGRES_EMPTY_QUERY;
 }
 
-/* RES has come, and is *LAST, or is kept beside others. */
+/* Make RES the *LAST result, or keep RES beside others. */
 static void take(struct pq_link *l, PGresult **last, PGresult *res)
 {
 	if (l->keeps == 0 || l->pq->resultStatus(res) != PGRES_TUPLES_OK) {
@@ -299,8 +309,8 @@ static void take(struct pq_link *l, PGresult **last, PGresult *res)
 }
 
 /*
- * Results to the end of what was sent: of the pipeline its mark, else NULL. RC is
- * the first error, *LAST what came last.
+ * Read results to the end of the sent statements: the mark of the pipeline,
+ * else NULL. Returns the first error; *LAST is the last result.
  */
 static int read_results(struct pq_link *l, PGresult **last)
 {
@@ -374,7 +384,7 @@ int pq_link_wait_each(struct pq_link *l, PGresult **res, int n)
 	return rc;
 }
 
-/* ---- what comes unasked ---- */
+/* ---- notifications ---- */
 
 int pq_link_read(struct pq_link *l)
 {
@@ -392,7 +402,7 @@ bool pq_link_notified(struct pq_link *l, char *text, size_t size)
 	return true;
 }
 
-/* ---- what is sent ---- */
+/* ---- sending ---- */
 
 static int sent(struct pq_link *l, int done)
 {
@@ -457,7 +467,7 @@ int pq_link_send_sql(struct pq_link *l, const char *sql)
 	return pq_link_send_params(l, sql, 0, NULL);
 }
 
-/* What comes back is binary, too. */
+/* Results are in binary format, too. */
 int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
 			const char *const *values, const int *len)
 {

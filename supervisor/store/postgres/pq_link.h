@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_link.h - a connection to PostgreSQL. What is sent goes into a pipeline and is
- * not waited for; pq_link_wait() is. Nothing here blocks for longer than its own
- * bound, or than LIVES says.
- *
- * Calls return 0 or -errno, with WORDS: in pq_fault.c is what becomes of which
- * error. After -ENOTCONN the link is broken: close it, and open it again.
+ * pq_link.h - a connection to PostgreSQL. Statements are sent in a pipeline
+ * without waiting; pq_link_wait() waits. No call blocks for longer than the
+ * bound of the call, or than LIVES allows. Calls return 0 or -errno, with
+ * WORDS: pq_fault.c maps errors to -errno. After -ENOTCONN the link is broken:
+ * close and reopen the link.
  */
 #ifndef SUPERVISOR_STORE_POSTGRES_PQ_LINK_H
 #define SUPERVISOR_STORE_POSTGRES_PQ_LINK_H
@@ -17,17 +16,21 @@
 #include "supervisor/store/postgres/pq.h"
 
 #define PQ_LINK_WORDS 320
-#define PQ_LINK_PARAMETERS 8 /* of what is sent as binary */
+#define PQ_LINK_PARAMETERS 8 /* of a statement with binary parameters */
 
 struct pq_link {
 	const struct pq *pq;
 	PGconn *conn; /* NULL: closed */
 	bool broken;
 	bool is_pipeline;
-	char words[PQ_LINK_WORDS]; /* of what failed last, in one line */
-	/* of CLOCK_MONOTONIC, for all that is done by it; 0: as usual, for each step */
+	/* the message of the last failure, in one line */
+	char words[PQ_LINK_WORDS];
+	/*
+	 * of CLOCK_MONOTONIC, the bound for all calls together; 0: the usual
+	 * bound of each call
+	 */
 	int64_t until_ms;
-	/* of pq_link_wait_each(): the last rows that came, at most KEEPS of them */
+	/* of pq_link_wait_each(): the last results with rows, at most KEEPS */
 	PGresult **kept;
 	int keeps, n_kept;
 	bool (*lives)(void *arg); /* false: give up; or NULL */
@@ -35,45 +38,57 @@ struct pq_link {
 };
 
 /*
- * Connect to the database that URL names (lent). -EREMCHG: a pooler stands before it, and
+ * Connect to the database of URL (lent). -EREMCHG: a pooler before the server
  * gives each transaction another session.
  */
 int pq_link_open(struct pq_link *l, const char *url);
-void pq_link_close(struct pq_link *l); /* fine when it is */
+void pq_link_close(struct pq_link *l); /* or do nothing if closed */
 
-/* SQL, of statements with no parameter, done; outside of the pipeline. */
+/*
+ * Execute SQL, one or more statements without parameters; outside of a
+ * pipeline.
+ */
 int pq_link_run(struct pq_link *l, const char *sql);
-/* One such statement, and the text of its one row's first column, or "". */
+/*
+ * Execute a statement, and copy the first column of the only row to TO, or "".
+ */
 int pq_link_ask(struct pq_link *l, const char *sql, char *to, size_t size);
 
-/* From here on what is sent is done in order, when it may be. */
+/* From now on statements are sent in a pipeline, and executed in order. */
 int pq_link_pipeline(struct pq_link *l);
 int pq_link_prepare(struct pq_link *l, const char *name, const char *sql, int n,
 		    const Oid *types);
 int pq_link_send(struct pq_link *l, const char *name, int n,
 		 const char *const *values);
 int pq_link_send_sql(struct pq_link *l, const char *sql);
-/* The same with parameters, which are texts. */
+/* As pq_link_send_sql(), with texts as parameters. */
 int pq_link_send_params(struct pq_link *l, const char *sql, int n,
 			const char *const *values);
-/* The same; of the values LEN has the lengths of those that are binary, 0 elsewhere. */
+/*
+ * As pq_link_send_params(), with binary parameters: LEN has the lengths of
+ * binary values, and 0 for texts.
+ */
 int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
 			const char *const *values, const int *len);
 /*
- * All that was sent is done, or the first that failed is told and none after it
- * was. *RES is what the last brought: the caller clears it.
+ * Wait until all sent statements are executed; after a failed statement none is
+ * executed, and the failure is returned. *RES is the last result, which the
+ * caller clears.
  */
 int pq_link_wait(struct pq_link *l, PGresult **res);
 
-/* The same; the last N that bring rows, as all of RES. Another number is broken. */
+/*
+ * As pq_link_wait(), and RES gets the last N results with rows. Another number
+ * of results breaks the link.
+ */
 int pq_link_wait_each(struct pq_link *l, PGresult **res, int n);
 
-/* What has come unasked is read, without waiting. */
+/* Read arrived notifications without waiting. */
 int pq_link_read(struct pq_link *l);
-/* One notification that was read, and its text; false: there is none. */
+/* Get the text of a read notification; false: no notification is left. */
 bool pq_link_notified(struct pq_link *l, char *text, size_t size);
 
-/* What SQLSTATE comes to: -errno. */
+/* The -errno of SQLSTATE. */
 int pq_fault(const char *sqlstate);
 
 #endif

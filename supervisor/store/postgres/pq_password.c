@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_password.c - reads [store] password_file for pq_link.c, such as a credential that
- * systemd passes. A file that others may read is refused, as libpq refuses such a
- * PGPASSFILE; what is in it is in no message.
+ * pq_password.c - reads [store] password_file for pq_link.c, for example a
+ * credential passed by systemd. A file that others may read is refused, as
+ * libpq refuses such a PGPASSFILE; no message has the content.
  */
 #include "supervisor/store/postgres/pq_password.h"
 
@@ -17,8 +17,12 @@
 #include "base/mem.h"
 
 static struct {
-	char *path; /* NULL: there is none */
-	int fd; /* of it at the start, when root may have read what we cannot */
+	char *path; /* NULL: no file is configured */
+	/*
+	 * opened at the start, when root may have had permissions that are gone
+	 * later
+	 */
+	int fd;
 	bool was_root;
 } file;
 
@@ -32,8 +36,8 @@ void pq_password_file(const char *path)
 }
 
 /*
- * systemd leaves a credential with root and lets the service's user read it by an ACL,
- * whose mask then is where the group's rights are.
+ * A credential of systemd belongs to root, and an ACL lets the user of the
+ * service read the file; the mask of the ACL then is in the group bits.
  */
 static bool is_open_to_others(const struct stat *st)
 {
@@ -42,7 +46,10 @@ static bool is_open_to_others(const struct stat *st)
 	return (st->st_mode & (is_lent ? 037 : 077)) != 0;
 }
 
-/* Whoever was root and is no more reads what was there at the start. */
+/*
+ * A process that was root and is no longer root reads the file opened at the
+ * start.
+ */
 static int open_file(void)
 {
 	int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,7 +65,7 @@ static int refuse(char *why, size_t size, const char *text)
 	return -ENOKEY;
 }
 
-/* The first line of FD; false: there is none that would do. */
+/* Read the first line of FD; false: no usable line. */
 static bool read_line(int fd, char to[PQ_PASSWORD_SIZE])
 {
 	ssize_t n = pread(fd, to, PQ_PASSWORD_SIZE - 1, 0);

@@ -10,12 +10,15 @@
 
 #define PQ_PASSWORD_SIZE 1024
 
-/* It is in PATH (copied; NULL: nowhere of ours). Once, while we are who may read it. */
+/*
+ * Set the PATH of the file (copied; NULL: no file). Call once, while the
+ * process may read the file.
+ */
 void pq_password_file(const char *path);
 
 /*
- * The first line of that into TO, or "" when there is none to be read: the caller wipes
- * it. 0, or -ENOKEY with a sentence in WHY.
+ * Copy the first line of the file to TO, or "" without a file; the caller wipes
+ * TO. 0, or -ENOKEY with a sentence in WHY.
  */
 int pq_password_read(char to[PQ_PASSWORD_SIZE], char *why, size_t size);
 

@@ -19,7 +19,8 @@
 
 #define TEXT_OID 25
 #define INT8_OID 20
-#define RESOLVE_MS 3000 /* how long a lost commit is asked after */
+/* how long to ask whether a commit without an answer took effect */
+#define RESOLVE_MS 3000
 
 static struct cursor *cursor_of(const struct store_cursor *c)
 {
@@ -28,7 +29,10 @@ static struct cursor *cursor_of(const struct store_cursor *c)
 
 /* ---- statements ---- */
 
-/* SQL with PostgreSQL's parameters: $1 for ?1. The caller frees it. */
+/*
+ * Convert the parameters of SQL to PostgreSQL's: ?1 to $1. The caller frees the
+ * text.
+ */
 static char *translated(const char *sql)
 {
 	char *text = xstrdup(sql);
@@ -66,7 +70,10 @@ static void bind(struct store_cursor *base, int at, struct store_value v)
 		c->n = at;
 }
 
-/* Of each kind that the values have: a statement is always given the same. */
+/*
+ * Prepare with the types of the values, which are the same at each use of the
+ * statement.
+ */
 static int send_prepare(struct postgres *p, struct cursor *c)
 {
 	char *sql = translated(store_postgres_statements[c->which]);
@@ -75,7 +82,9 @@ static int send_prepare(struct postgres *p, struct cursor *c)
 
 	for (int i = 0; i < c->n; i++)
 		types[i] = c->values[i].is_text ? TEXT_OID : INT8_OID;
-	/* never a name that a failure may have left behind */
+	/*
+	 * a new name each time, since a failure may leave the old name behind
+	 */
 	snprintf(c->name, sizeof(c->name), "s%u_%.*s", ++p->names,
 		 PREPARED_SIZE / 2,
 		 p->write_name + strlen(STORE_POSTGRES_WRITE));
@@ -102,7 +111,10 @@ static int send_statement(struct postgres *p, struct cursor *c)
 	return rc != 0 ? rc : pq_link_send(&p->link, c->name, c->n, values);
 }
 
-/* What was sent to be prepared is, when all went well; else nobody knows. */
+/*
+ * After success the sent statements count as prepared; after a failure the
+ * state is unknown.
+ */
 static void note_prepared(struct postgres *p, bool well)
 {
 	for (size_t i = 0; i < STORE_STMTS; i++)
@@ -126,7 +138,10 @@ int store_postgres_wait_each(struct postgres *p, PGresult **res, int n)
 	return rc;
 }
 
-/* SQL with N texts, and the text of its one row's first column, or "". */
+/*
+ * Execute SQL with N texts, and copy the first column of the only row to TO, or
+ * "".
+ */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size)
 {
@@ -170,9 +185,9 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 }
 
 /*
- * The connection went while the commit was awaited. Our row tells whether it was:
- * it names the batch. 0, or -errno: it was not, or nobody can tell in time, or
- * ever: our row is gone.
+ * The connection broke during a commit. The number of the batch in this node's
+ * row tells whether the commit took effect. 0; -errno: no, or unknown in time,
+ * or unknown forever since the row is gone.
  */
 static int resolve(struct store *s, struct postgres *p, int rc)
 {
@@ -198,7 +213,7 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 
 	if (rc == 0)
 		rc = store_postgres_wait(p, &res);
-	/* of a transaction that failed before it is the rollback */
+	/* COMMIT of a failed transaction is a rollback */
 	if (rc == 0 && strcmp(p->link.pq->cmdStatus(res), "COMMIT") != 0) {
 		snprintf(p->link.words, sizeof(p->link.words),
 			 "what was written before has failed");
@@ -206,7 +221,7 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 	}
 	if (res != NULL)
 		p->link.pq->clear(res);
-	/* else what failed before it kept it from being done at all */
+	/* else an earlier failure kept the COMMIT from being executed */
 	if (rc == 0 || p->link.broken)
 		p->in_transaction = false;
 	return rc == -ENOTCONN ? resolve(s, p, rc) : rc;
@@ -214,11 +229,13 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 
 /* ---- steps ---- */
 
-/* What brings nothing that anybody asks about goes with what comes after it. */
+/*
+ * Can the statement be sent without waiting, since no caller needs the result?
+ */
 static bool is_deferred(const struct store *s, enum store_stmt which)
 {
 	if (which == STMT_PUT_RUN || which == STMT_PUT_ARTIFACT)
-		return !s->alone; /* refused, it is told of itself */
+		return !s->alone; /* a single request learns of a refused row */
 	switch (which) {
 	case STMT_EXPIRE_ARTIFACTS:
 	case STMT_SHOW:
@@ -252,7 +269,7 @@ static int send_and_wait(struct postgres *p, struct cursor *c)
 	return rc;
 }
 
-/* A row that the table refuses leaves the transaction as it was. */
+/* Execute a statement so that a refused row leaves the transaction intact. */
 static int guarded(struct postgres *p, struct cursor *c)
 {
 	char words[PQ_LINK_WORDS];
@@ -278,14 +295,18 @@ static int guarded(struct postgres *p, struct cursor *c)
 static int execute(struct store *s, struct postgres *p, struct cursor *c)
 {
 	switch (c->which) {
-	case STMT_BEGIN_READ: /* each sees what is committed then, within one or not */
+	/*
+	 * each statement reads the committed state, with or without a
+	 * transaction
+	 */
+	case STMT_BEGIN_READ:
 		return 0;
 	case STMT_BEGIN_WRITE:
 		return send_begin(s, p, c);
 	case STMT_COMMIT:
 		if (p->in_transaction)
 			return commit(s, p, c);
-		/* a write's transaction is gone with its link */
+		/* the transaction of a write is gone with the link */
 		return p->link.broken ? -ENOTCONN : 0;
 	case STMT_ROLLBACK:
 		p->in_transaction = false;
@@ -302,7 +323,7 @@ static int execute(struct store *s, struct postgres *p, struct cursor *c)
 					: send_and_wait(p, c);
 }
 
-/* The answer that is there already, or what brings it. */
+/* Take an answer that was sent ahead, or execute the statement. */
 static int ask(struct store *s, struct postgres *p, struct cursor *c)
 {
 	PGresult *res = store_postgres_ahead_take(s, c->which);
@@ -386,8 +407,11 @@ static bool is_usable(struct store *s)
 	return store_postgres_is_open(s);
 }
 
-/* The transaction has written to our row already. */
-/* A start waits for no DBA, so the lock of writers is asked for only after a failed write. */
+/*
+ * The transaction of the probe has already written to this node's row. The lock
+ * of writers is tested only after a failed write, so that a start never waits
+ * for a DBA's lock.
+ */
 static int touch(struct store *s)
 {
 	char none[2];

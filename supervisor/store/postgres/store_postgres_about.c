@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_about.c - asks which database server answers, of which version
- * its tables are, and how healthy the server is: for store_postgres_open.c,
- * which refuses an unfit server, for the heartbeat, and for checks before a
- * start. A failure is -errno and text.
+ * store_postgres_about.c - queries the identity, the schema version and the
+ * health of the database server: for store_postgres_open.c, which refuses an
+ * unfit server, for the heartbeat, and for checks before a start. A failure is
+ * -errno and text.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -26,15 +26,18 @@
 	" WHEN current_setting('transaction_read_only') = 'on' THEN 'r'"       \
 	" ELSE 'w' END"
 
-/* Which database this is a copy of, and how often one of these was promoted. */
+/*
+ * The system identifier of the database cluster, and the timeline, which each
+ * promotion of a standby increases.
+ */
 #define LINEAGE                                                                \
 	"SELECT system_identifier || ' ' || ('x' || substr(pg_walfile_name("   \
 	"pg_current_wal_lsn()), 1, 8))::bit(32)::bigint FROM pg_control_system()"
 
 /*
- * A primary whose standby has been promoted since, and which does not know: what is
- * written there is lost, and a heartbeat there is seen by nobody. Where nobody may
- * ask, as some who host databases have it, nothing is known of that.
+ * Detect a former primary that does not know that a standby has been promoted:
+ * writes there are lost, and no node sees a heartbeat there. Where a hoster
+ * denies the query, nothing is known.
  */
 static int check_lineage(struct pulse *u, struct pq_link *l)
 {
@@ -63,7 +66,10 @@ static int check_lineage(struct pulse *u, struct pq_link *l)
 	return is_older ? -ESTALE : 0;
 }
 
-/* One that takes no writes is no use: of several hosts it is not the one. */
+/*
+ * A server that takes no writes is useless: a URL with several hosts must name
+ * another host.
+ */
 int store_postgres_check_writable(struct pulse *u, struct pq_link *l,
 				  bool *standby)
 {
@@ -79,7 +85,7 @@ int store_postgres_check_writable(struct pulse *u, struct pq_link *l,
 	return -EREMOTEIO;
 }
 
-/* Texts are UTF-8, and any may come. */
+/* The encoding must be UTF-8, since texts may have any character. */
 static int check_encoding(struct pq_link *l)
 {
 	const char *encoding =
@@ -102,7 +108,7 @@ int store_postgres_note_server(struct postgres *p)
 
 	p->about =
 	    (struct store_database){.schema_known = STORE_POSTGRES_VERSION};
-	/* "15.13 (Debian 15.13-0+deb12u1)": whose build it is is no matter */
+	/* "15.13 (Debian 15.13-0+deb12u1)": cut the build */
 	if (version != NULL)
 		snprintf(p->about.version, sizeof(p->about.version), "%.*s",
 			 (int)strcspn(version, " "), version);
@@ -140,7 +146,7 @@ int store_postgres_schema_ok(struct postgres *p, int64_t version)
 	return -EPROTONOSUPPORT;
 }
 
-/* SQL has how many nodes live, by a round trip that is timed. */
+/* Count the live nodes by SQL, and measure the round trip. */
 static int count_nodes(struct postgres *p, const char *sql)
 {
 	char n[NUMBER_SIZE] = "";
@@ -159,14 +165,17 @@ int store_postgres_count_nodes(struct postgres *p)
 	return count_nodes(p, COUNT_NODES);
 }
 
-/* The heartbeat counts; before the first one this does. */
+/*
+ * The heartbeat counts nodes; before the first heartbeat this function counts.
+ */
 void store_postgres_about(struct store *s, struct store_database *about)
 {
 	struct postgres *p = postgres_of(s);
 
 	if (p == NULL)
 		return;
-	p->about.schema = STORE_POSTGRES_VERSION; /* or it is not open */
+	/* an open database has this version */
+	p->about.schema = STORE_POSTGRES_VERSION;
 	p->about.reachable =
 	    store_postgres_is_open(s) &&
 	    (p->about.nodes > 0 || store_postgres_count_nodes(p) == 0);
@@ -187,7 +196,7 @@ int store_postgres_look(struct store *s, struct store_database *about)
 		rc = store_postgres_schema(p, &version);
 	if (rc == 0)
 		rc = store_postgres_schema_ok(p, version);
-	if (rc == 0) /* without tables there is none */
+	if (rc == 0) /* without tables no node exists */
 		rc = count_nodes(p, version > 0 ? COUNT_NODES : "SELECT 0");
 	p->about.reachable = rc == 0;
 	memcpy(p->about.name, about->name, sizeof(about->name));

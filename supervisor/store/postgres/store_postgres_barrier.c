@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_postgres_barrier.c - a step of PostgreSQL's schema: how a node finds
- * out whether a commit took effect whose answer was lost. The file has no code:
- * a wrong statement shows in the tests.
+ * out whether a commit without an answer took effect. The file has no code: a
+ * wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
 #define ZERO " bigint NOT NULL DEFAULT 0"
 
 /*
- * batch is the number of what was done last, and of nothing else; up to barrier nothing
- * is done any more. A node that asks twice, since the connection by which it asked was
- * lost as well, is told the same: what paddock_settle() writes it does not read.
+ * batch is the number of the last committed transaction, and nothing else; a
+ * transaction with a number up to barrier is refused from now on. A node that
+ * asks twice, since the first connection for the question was lost as well,
+ * gets the same answer: paddock_settle() does not read barrier, which it
+ * writes.
  */
 const char store_postgres_barrier[] =
     "ALTER TABLE node ADD COLUMN barrier" ZERO ";"

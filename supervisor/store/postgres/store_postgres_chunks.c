@@ -2,7 +2,7 @@
 /*
  * store_postgres_chunks.c - stores the bytes of artifacts in rows of 1 MiB, as
  * the engine's chunks (store_engine.h). Each row is sent in the pipeline and
- * awaited, so that at most one is in memory. A failure is -errno and a
+ * awaited, so that at most one row is in memory. A failure is -errno and a
  * sentence.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
@@ -21,7 +21,10 @@ static int told(struct store *s, int rc)
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);
 }
 
-/* SQL of N texts, done; *CHANGED, when it is not NULL: how many rows it did that to. */
+/*
+ * Execute SQL with N texts; *CHANGED, unless NULL, gets the number of changed
+ * rows.
+ */
 static int change(struct store *s, const char *sql, int n,
 		  const char *const *values, int64_t *changed)
 {
@@ -80,7 +83,10 @@ static int put(struct store *s, const char *id, int64_t part, const void *data,
 
 	assert(len <= STORE_CHUNK_BYTES);
 	snprintf(number, sizeof(number), "%" PRId64, part);
-	/* what was tried before, and is not known to be there, is the same */
+	/*
+	 * a repeated part has the same bytes as the first try, which may have
+	 * succeeded
+	 */
 	rc = pq_link_send_binary(&p->link,
 				 "INSERT INTO artifact_chunk"
 				 " VALUES($1, $2, $3::bytea)"

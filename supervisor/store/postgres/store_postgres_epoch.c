@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_epoch.c - a step of PostgreSQL's schema: keeps the numbers
- * with which a node writes apart from the row of the node's heartbeat. The file
- * has no code: a wrong statement shows in the tests.
+ * store_postgres_epoch.c - a step of PostgreSQL's schema: separates the numbers
+ * of a node's writes from the row of the node's heartbeat. The file has no
+ * code: a wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
@@ -11,9 +11,10 @@
 #define ZERO NUMBER " DEFAULT 0"
 
 /*
- * A transaction that writes holds the row of its node's numbers until it ends, however
- * long it waits for a lock on the runs; the heartbeat has the node's own row, and waits
- * for nobody but who takes the node over. That one has both.
+ * A transaction that writes locks the node's row in epoch until the end,
+ * however long the transaction waits for a lock on runs; the heartbeat locks
+ * the row in node, and waits only for a node that takes over. A take-over locks
+ * both rows.
  */
 const char store_postgres_epoch[] =
     "CREATE TABLE epoch("

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_postgres_listen.c - receives wake-ups of other nodes by NOTIFY, on a
- * channel with the instance's id. store_postgres_open.c makes each connection
- * listen; the store's thread waits here when idle, and else looks after each
- * batch. A node whose connection ends or may not listen polls as often as
- * without wake-ups.
+ * channel named by the instance's id. store_postgres_open.c makes each
+ * connection listen; the store's thread waits here when idle, and else checks
+ * after each batch. A node whose connection ends or may not listen polls as
+ * often as without wake-ups.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -17,7 +17,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Tests poll less often, to see who is woken: -cpaddock.poll_ms=… in the URL. */
+/*
+ * Tests set a longer interval in the URL, -cpaddock.poll_ms=MS, to detect
+ * wake-ups.
+ */
 #define POLL_MS                                                                \
 	"SELECT coalesce(nullif(current_setting('paddock.poll_ms', true),"     \
 	" '')::bigint, " STORE_TEXT(STORE_POLL_WOKEN_MS) ")"
@@ -37,7 +40,7 @@ int store_postgres_listen(struct store *s)
 	return p->link.broken ? rc : 0;
 }
 
-/* Is there anything that has come unasked? */
+/* Did a notification arrive? */
 static bool was_woken(struct store *s, struct postgres *p)
 {
 	char text[16];
@@ -77,7 +80,7 @@ void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
 			       {.fd = -1, .events = POLLIN}};
 
 	if (is_open) {
-		if (was_woken(s, p)) /* it came beside an answer */
+		if (was_woken(s, p)) /* a notification arrived with an answer */
 			return;
 		fds[1].fd = p->link.pq->socket(p->link.conn);
 	} else {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_node.c - this node's row in the table of nodes, its heartbeat,
+ * store_postgres_node.c - this node's row in the table of nodes, the heartbeat,
  * and the search for dead nodes. store_postgres.c offers the functions as the
  * engine's, for store_recover.c. A row that another node has removed is not
- * made again: the other node owns the runs.
+ * made again, since the other node owns the runs.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -18,29 +18,36 @@
 #include "base/mem.h"
 
 /*
- * Nobody's clock is held against another's. A node is dead when who looks has seen
- * one heartbeat of it, and no newer one, for as long as its lease, by its own
- * CLOCK_BOOTTIME and without a gap in its looking: so neither a database that was
- * away nor one whose clock was set makes anybody dead. The node itself counts from
- * before it sent its last heartbeat, and ends what it runs a quarter earlier.
+ * No clock is compared with another machine's clock. A node is dead when an
+ * observer has seen the same heartbeat for the duration of the lease, by the
+ * observer's CLOCK_BOOTTIME and without a gap in the observation: so neither an
+ * unreachable database nor a changed clock of the database makes a node dead.
+ * The node itself counts from before sending the last heartbeat, and ends all
+ * runs a quarter of the lease earlier.
  */
 
-#define SLACK_MS 20 /* of the database's clock, as we follow it */
+#define SLACK_MS 20 /* tolerance in following the database's clock */
 
-/* Tests have a shorter one: -cpaddock.lease_ms=… among the URL's options. */
+/* Tests set a shorter lease among the URL's options: -cpaddock.lease_ms=MS. */
 #define LEASE                                                                     \
 	"coalesce(nullif(current_setting('paddock.lease_ms', true), '')::bigint," \
 	" 10000)"
-/* One that is there already is ours, of a connection that ended: it goes on. */
+/*
+ * An existing row belongs to this node, from a connection that ended: keep the
+ * row.
+ */
 #define ADD_NODE                                                               \
 	"INSERT INTO node(id, heartbeat_ms, node_name, version,"               \
 	" started_ms, lease_ms) VALUES($1, paddock_now(), $2, $3,"             \
 	" paddock_now(), " LEASE ") ON CONFLICT (id) DO UPDATE"                \
 	" SET node_name = excluded.node_name"
 
-/* ---- ours ---- */
+/* ---- this node ---- */
 
-/* What was sent at SENT_MS (CLOCK_BOOTTIME) has changed our row: we live. */
+/*
+ * A statement sent at SENT_MS (CLOCK_BOOTTIME) has changed this node's row, so
+ * extend the lease.
+ */
 static void renew(struct store *s, const struct pulse *u, int64_t sent_ms)
 {
 	int64_t until =
@@ -53,7 +60,7 @@ static void renew(struct store *s, const struct pulse *u, int64_t sent_ms)
 		atomic_store(&s->beaten_ms, sent_ms);
 }
 
-/* ---- others ---- */
+/* ---- other nodes ---- */
 
 static struct seen *find(struct pulse *u, const char *id)
 {
@@ -63,14 +70,14 @@ static struct seen *find(struct pulse *u, const char *id)
 	return NULL;
 }
 
-/* Has U seen nothing newer of E for as long as E's lease? */
+/* Has U seen no newer heartbeat of E for the duration of E's lease? */
 static bool is_over(const struct pulse *u, const struct seen *e)
 {
 	return e->heartbeat_ms == 0 ||
 	       u->looked_ms - e->since_ms >= e->lease_ms;
 }
 
-/* The heartbeat by which INSTANCE is known to be silent for its lease; or 0. */
+/* The heartbeat after which INSTANCE has been silent for the lease; or 0. */
 static int64_t last_of(struct store *s, const char *instance)
 {
 	struct pulse *u = &postgres_of(s)->pulse;
@@ -91,7 +98,9 @@ void store_postgres_forget_seen(struct pulse *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/* What came of a heartbeat: whose it is, when it was sent, and its rows. */
+/*
+ * The answer to a heartbeat: the instance, the time of sending, and the rows.
+ */
 struct beaten {
 	const char *instance;
 	int64_t sent_ms;
@@ -104,7 +113,10 @@ static int64_t column(const struct beaten *b, int row, int at)
 	return strtoll(b->pq->getvalue(b->res, row, at), NULL, 10);
 }
 
-/* Row AT is of another node, which E, if any, was seen as. */
+/*
+ * Make a new observation from row AT of another node; E is the earlier one, or
+ * NULL.
+ */
 static struct seen look_at(const struct pulse *u, const struct beaten *b,
 			   int at, const struct seen *e)
 {
@@ -118,7 +130,7 @@ static struct seen look_at(const struct pulse *u, const struct beaten *b,
 	return now;
 }
 
-/* Row AT is ours: our lease, and the database's clock. */
+/* Read the lease and the database's clock from row AT of this node. */
 static void look_at_own(struct pulse *u, const struct beaten *b, int at)
 {
 	int64_t half_ms = (clock_boot_ms() - b->sent_ms) / 2;
@@ -129,7 +141,10 @@ static void look_at_own(struct pulse *u, const struct beaten *b, int at)
 		id_clock_was_set();
 }
 
-/* B has our row, and those of the others that are silent. False: it lacks ours. */
+/*
+ * Read the answer B: this node's row, and rows of silent nodes. False: this
+ * node's row is missing.
+ */
 static bool look(struct store *s, struct pulse *u, const struct beaten *b)
 {
 	int n = b->pq->ntuples(b->res);
@@ -138,7 +153,7 @@ static bool look(struct store *s, struct pulse *u, const struct beaten *b)
 	bool own = false, dead = false;
 	size_t n_seen = 0;
 
-	/* in a gap nobody may have reached the database */
+	/* in a gap possibly no node could reach the database */
 	if (u->looked_ms + u->lease_ms - u->lease_ms / STORE_LEASE_MARGIN < now)
 		u->n_seen = 0;
 	u->looked_ms = now;
@@ -163,8 +178,6 @@ static bool look(struct store *s, struct pulse *u, const struct beaten *b)
 	return own;
 }
 
-/* ---- */
-
 static int send_beat(struct store *s, struct pq_link *l, const char *instance)
 {
 	char numbers[4][NUMBER_SIZE];
@@ -180,7 +193,10 @@ static int send_beat(struct store *s, struct pq_link *l, const char *instance)
 	    l, "SELECT * FROM paddock_beat($1, $2, $3, $4, $5)", 5, values);
 }
 
-/* It counts from before it was sent; of who we were it tells nothing any more. */
+/*
+ * The lease counts from before sending; an answer for an earlier instance id is
+ * ignored.
+ */
 int store_postgres_beat_by(struct store *s, struct pq_link *l,
 			   const char *instance)
 {
@@ -235,7 +251,7 @@ static int add(struct store *s, struct postgres *p)
 	return 0;
 }
 
-/* The key that all seal with; the first of them makes it. */
+/* Read the common sealing key of all nodes; the first node makes the key. */
 static int read_seal(struct store *s, struct postgres *p)
 {
 	unsigned char key[STORE_SEAL_BYTES];
@@ -274,8 +290,9 @@ static int read_seal(struct store *s, struct postgres *p)
 }
 
 /*
- * What was sent on a connection before this one is done by now, or never is. Asked
- * again, since the answer was lost or what comes after it failed, the row says the same.
+ * Transactions sent on an earlier connection are committed by now, or never
+ * will be. The row gives the same answer again, if the answer was lost or a
+ * later step failed.
  */
 static int settle(struct store *s, struct postgres *p)
 {
@@ -323,7 +340,9 @@ void store_postgres_rejoin(struct store *s)
 	p->retry_ms = p->backoff_ms = 0;
 }
 
-/* Of the store's connection: the heartbeat has one of its own. */
+/*
+ * Check the store's connection, since the heartbeat has a separate connection.
+ */
 int store_postgres_beat(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
@@ -363,11 +382,14 @@ int store_postgres_lives(struct store *s, const char *instance)
 
 	if (rc != 0)
 		return store_postgres_failed(s, rc);
-	beat_ms = strtoll(text, NULL, 10); /* "": it has no row */
+	beat_ms = strtoll(text, NULL, 10); /* "": no row */
 	return beat_ms != 0 && beat_ms != last;
 }
 
-/* By one of many: who finds another at it, or it at work, leaves it to that one. */
+/*
+ * Take over INSTANCE, by a single node: skip a row that another node, or
+ * INSTANCE itself, has locked.
+ */
 int store_postgres_bury(struct store *s, const char *instance, bool is_dead)
 {
 	struct postgres *p = postgres_of(s);

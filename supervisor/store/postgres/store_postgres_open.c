@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_open.c - opens the engine's connection and brings the schema
- * up to date. The next batch after a broken connection connects again, within a
+ * store_postgres_open.c - opens the engine's connection and migrates the
+ * schema. The next batch after a broken connection connects again, within a
  * rate; batches in between get the error of the last try.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
@@ -56,7 +56,10 @@ void store_postgres_close(struct store *s)
 	p->in_transaction = false;
 }
 
-/* Under a lock, since another server may be at the same, which takes a while. */
+/*
+ * Migrate under a lock, since another server may be migrating, which takes a
+ * while.
+ */
 static int raise_schema(struct postgres *p)
 {
 	char version[NUMBER_SIZE] = "";
@@ -104,7 +107,8 @@ int store_postgres_connect(struct store *s)
 		rc = pq_link_pipeline(&p->link);
 	snprintf(p->write_name, sizeof(p->write_name),
 		 STORE_POSTGRES_WRITE "_%s", s->instance);
-	if (rc == 0) /* each write begins with it: parsed once */
+	/* prepared once, since each write begins with the statement */
+	if (rc == 0)
 		rc = pq_link_prepare(&p->link, p->write_name,
 				     "SELECT paddock_write($1, $2)", 2, NULL);
 	if (rc == 0)
@@ -116,7 +120,10 @@ int store_postgres_connect(struct store *s)
 	return rc;
 }
 
-/* Who asks meanwhile is told at once what the last try was told. */
+/*
+ * Connect, unless the last try was recent: then return the error of the last
+ * try.
+ */
 int store_postgres_open(struct store *s)
 {
 	struct postgres *p = postgres_of(s);

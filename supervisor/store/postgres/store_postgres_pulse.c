@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_pulse.c - sends the heartbeat on a thread and a connection of
- * its own, so that heartbeats go on while the store's connection waits.
+ * store_postgres_pulse.c - sends the heartbeat on a separate thread and
+ * connection, so that heartbeats go on while the store's connection waits.
  * store_postgres_node.c starts and ends the thread. A heartbeat without an
- * answer in a quarter of the lease is given up with its connection, which
+ * answer in a quarter of the lease is given up with the connection, which
  * leaves time for two more tries; a failed heartbeat is repeated, also after
- * this node's lease is over.
+ * the end of this node's lease.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -18,8 +18,8 @@
 #include "base/clock.h"
 
 #define STACK_BYTES ((size_t)512 << 10)
-#define PARTS 4		     /* of a lease: one is waited for an answer… */
-#define PATIENCE_MIN_MS 1000 /* …but not less than this */
+#define PARTS 4		     /* of a lease: an answer is awaited for one part */
+#define PATIENCE_MIN_MS 1000 /* and at least for so long */
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
 
@@ -43,7 +43,10 @@ void store_postgres_pulse_init(struct pulse *u)
 	u->link.arg = u;
 }
 
-/* Whom the others look at: an older primary's answer would renew nothing. */
+/*
+ * Connect to the latest primary, which the other nodes watch: a heartbeat at a
+ * former primary would renew nothing.
+ */
 static int connect_pulse(struct store *s, struct pulse *u)
 {
 	bool standby;
@@ -51,7 +54,7 @@ static int connect_pulse(struct store *s, struct pulse *u)
 
 	if (rc == 0)
 		rc = store_postgres_check_writable(u, &u->link, &standby);
-	if (rc == 0) /* they may have been cut off as we were */
+	if (rc == 0) /* other nodes may have been cut off as well */
 		store_postgres_forget_seen(u);
 	return rc;
 }
@@ -63,7 +66,7 @@ static int patience_ms(const struct pulse *u)
 	return (int)(ms > PATIENCE_MIN_MS ? ms : PATIENCE_MIN_MS);
 }
 
-/* LOCK is held, but meanwhile. */
+/* LOCK is held at the call and the return, and released meanwhile. */
 static int beat(struct store *s, struct pulse *u)
 {
 	char instance[ID_SIZE];
@@ -135,7 +138,7 @@ int store_postgres_pulse_begin(struct store *s)
 	int rc = 0;
 
 	pthread_mutex_lock(&u->lock);
-	pthread_cond_signal(&u->wake); /* of one that has waited for a row */
+	pthread_cond_signal(&u->wake); /* a thread may wait for the row */
 	pthread_mutex_unlock(&u->lock);
 	if (u->is_begun)
 		return 0;

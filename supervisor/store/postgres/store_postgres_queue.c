@@ -8,7 +8,7 @@
 
 #define KEY " text COLLATE \"C\" NOT NULL"
 #define NUMBER " bigint NOT NULL"
-/* Rows come and go: what is dead is cleared away before claims meet it. */
+/* Rows come and go: vacuum early, so that claims need not skip dead rows. */
 #define SWEPT                                                                  \
 	" WITH (autovacuum_vacuum_scale_factor = 0,"                           \
 	" autovacuum_vacuum_threshold = 500,"                                  \
@@ -18,12 +18,13 @@
 	" autovacuum_vacuum_cost_delay = 0)"
 
 /*
- * queue: runs that wait, for whoever has room. HOME took the request ('': nobody
- * knows more of it than its row), and is the only one that may run it if PINNED.
- * The order is fixed when a run is queued: VTIME is one turn, divided by the
- * requestor's weight, after what that one has waiting, or after queue_clock, which
- * is the largest that was claimed. serves: what each node can run, and for whom.
- * news: who queued a run hears that another has claimed it, and that it is over.
+ * queue: waiting runs, for any node with room. HOME received the request ('':
+ * only the row is left), and alone may start the run if PINNED. The order is
+ * fixed at queueing: VTIME is one turn, divided by the requestor's weight,
+ * after the requestor's last waiting run, or after queue_clock, the largest
+ * claimed vtime. serves: the templates and requestors that each node serves.
+ * news: tells the node that queued a run of the claim and of the end of the
+ * run.
  */
 const char store_postgres_queue[] =
     "CREATE SEQUENCE queue_clock MINVALUE 0;"

@@ -7,7 +7,7 @@
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
-/* Texts are compared by their bytes, as in SQLite: an id orders by time. */
+/* Compare texts by bytes, as in SQLite: then ids are in the order of time. */
 #define TEXT " text COLLATE \"C\""
 #define KEY TEXT " NOT NULL"
 #define NUMBER " bigint NOT NULL"
@@ -32,7 +32,7 @@
 	", bytes = bytes + " bytes_ " WHERE requestor = " row ".requestor"     \
 	" AND template_id = " row ".template_id"                               \
 	" AND hour = " row ".created_ms / 3600000;"
-/* by the run of an artifact */
+/* find the run of an artifact */
 #define ADD_USED_OF(row, bytes_)                                               \
 	" UPDATE used SET bytes = used.bytes + " bytes_ " FROM runs AS r"      \
 	" WHERE r.requestor = " row ".requestor AND r.id = " row ".run_id"     \
@@ -41,10 +41,11 @@
 	" AND used.hour = r.created_ms / 3600000;"
 
 /*
- * Version 7 of SQLite's file, and node: an instance lives for as long as its row's
- * heartbeat is fresh, by the database's clock. paddock_write() begins what an
- * instance writes: once its row is gone, which who takes over removes, it may not.
- * The number of the batch tells after a lost connection whether it was committed.
+ * Version 7 of the SQLite schema, and the table node: an instance lives as long
+ * as the heartbeat in the row is fresh, by the database's clock.
+ * paddock_write() begins a write of an instance: a take-over removes the row,
+ * and then the instance may not write. The number of the batch tells after a
+ * lost connection whether the batch was committed.
  */
 static const char first[] =
     "CREATE TABLE node("
@@ -78,7 +79,7 @@ static const char first[] =
     " updated_ms" NUMBER ","
     " finished_ms" NUMBER ","
     " expires_ms" NUMBER ","
-    " ended" NUMBER "," /* is status one of those? */
+    " ended" NUMBER "," /* is status one of the final states? */
     " idem_key" TEXT ","
     " idem_digest" TEXT ","
     " inputs" TEXT ","
@@ -134,7 +135,7 @@ static const char first[] =
     " size" NUMBER " CHECK(size >= 0),"
     " created_ms" NUMBER ","
     " expires_ms" NUMBER ","
-    " gone" ZERO ");" /* its bytes are */
+    " gone" ZERO ");" /* the bytes are gone */
     "CREATE INDEX artifacts_run ON artifacts(run_id);"
     "CREATE INDEX artifacts_expiry ON artifacts(expires_ms)"
     " WHERE gone = 0 AND expires_ms > 0;"
@@ -217,7 +218,7 @@ static const char first[] =
 																 " WHEN (old.gone = 0) EXECUTE FUNCTION artifacts_gone();"
 																 "UPDATE paddock_schema SET version = 1;";
 
-/* Version 8 of SQLite's file: what was uploaded belongs to no run. */
+/* Version 8 of the SQLite schema: an upload belongs to no run. */
 static const char uploads[] =
     "ALTER TABLE artifacts ADD COLUMN upload" ZERO ";"
     "UPDATE artifacts SET upload = 1 WHERE substr(run_id, 1, 3) = 'up_';"
@@ -250,9 +251,10 @@ static const char uploads[] =
     "UPDATE paddock_schema SET version = 2;";
 
 /*
- * A node has a name, a load, and a lease, which is ten seconds but for tests. Its
- * heartbeat brings back its own row, and those of nodes whose heartbeat is not of
- * now: who looks holds them against what it saw before (store_postgres_node.c).
+ * A node has a name, a load, and a lease, which is ten seconds except in tests.
+ * A heartbeat returns the node's own row, and rows of nodes without a fresh
+ * heartbeat, which the caller compares with earlier observations
+ * (store_postgres_node.c).
  */
 static const char nodes[] =
     "ALTER TABLE node ADD COLUMN node_name" KEY " DEFAULT '',"
@@ -276,14 +278,17 @@ static const char nodes[] =
     "UPDATE paddock_schema SET version = 3;";
 
 /*
- * Bytes of artifacts. Parts of what artifact_litter names are nobody's: not yet,
- * while its writer lives and goes on, or no more.
+ * Bytes of artifacts. Parts named in artifact_litter belong to no artifact: not
+ * yet, while the writer goes on, or no longer.
  */
 static const char chunks[] =
     "CREATE TABLE artifact_chunk("
     " id" KEY ", part" NUMBER ", data bytea NOT NULL,"
     " PRIMARY KEY(id, part));"
-    /* a range is read from within, and much of it is compressed already */
+    /*
+     * no compression, since a range is read from within, and much data is
+     * compressed already
+     */
     "ALTER TABLE artifact_chunk ALTER data SET STORAGE EXTERNAL;"
     "CREATE TABLE artifact_litter("
     " id" KEY " PRIMARY KEY, instance" KEY ", since_ms" NUMBER ");"
@@ -310,14 +315,15 @@ static const char chunks[] =
     " RETURN true; END$$;"
     "UPDATE paddock_schema SET version = 4;";
 
-/* What all nodes seal with. */
+/* The common sealing key of all nodes. */
 static const char seals[] =
     "CREATE TABLE secret(name" KEY " PRIMARY KEY, value" KEY ");"
     "UPDATE paddock_schema SET version = 5;";
 
 /*
- * What a connection that ended had sent may still arrive. A transaction whose number
- * is no newer than one that was done, or asked after, is refused.
+ * Statements sent on a connection that ended may still arrive. A transaction is
+ * refused whose number is not above the last committed number and the last
+ * number asked for.
  */
 static const char numbers[] =
     "CREATE OR REPLACE FUNCTION paddock_write(name text, number bigint)"
@@ -328,7 +334,10 @@ static const char numbers[] =
     "  RAISE EXCEPTION 'this has arrived too late' USING ERRCODE = 'PD002';"
     " ELSIF NOT FOUND THEN RAISE EXCEPTION 'another server has taken over what"
     " this one had' USING ERRCODE = 'PD001'; END IF; END$$;"
-    /* the number of what was done last; up to NUMBER nothing is any more */
+    /*
+     * returns the number of the last committed transaction, and refuses numbers
+     * up to NUMBER
+     */
     "CREATE FUNCTION paddock_settle(name text, number bigint)"
     " RETURNS bigint LANGUAGE plpgsql AS $$DECLARE was bigint; BEGIN"
     " SELECT batch INTO was FROM node WHERE id = name FOR UPDATE;"
@@ -336,14 +345,18 @@ static const char numbers[] =
     " RETURN was; END$$;"
     "UPDATE paddock_schema SET version = 6;";
 
-/* What a run asks of clients, which may be at any node, and their answers. */
+/*
+ * Questions of a run to clients, which may be connected to any node, and the
+ * answers.
+ */
 static const char questions[] = "ALTER TABLE shown ADD COLUMN asked" TEXT ";"
 				"ALTER TABLE mail ADD COLUMN body" TEXT ";"
 				"UPDATE paddock_schema SET version = 8;";
 
 /*
- * A node says how many runs more it has room for. paddock_wake() has one look: all that
- * notify wait for each other's commits, so this one waits for no disk.
+ * A node reports room for further runs. paddock_wake() wakes a node:
+ * transactions with NOTIFY commit one after another, so the commit does not
+ * wait for the disk.
  */
 static const char wakes[] =
     "ALTER TABLE node ADD COLUMN room" ZERO ";"
@@ -364,7 +377,10 @@ static const char wakes[] =
     " PERFORM pg_notify(node, what); END$$;"
     "UPDATE paddock_schema SET version = 11;";
 
-/* What is on its way is counted by whose it is; and of a node that goes, goes. */
+/*
+ * Undelivered mail is counted by requestor; and mail to a node is deleted with
+ * the node.
+ */
 static const char letters[] =
     "ALTER TABLE mail ADD COLUMN requestor" KEY " DEFAULT '';"
     "CREATE INDEX mail_of ON mail(requestor) WHERE kind >= 16;"
@@ -375,7 +391,10 @@ static const char letters[] =
     " EXECUTE FUNCTION node_leaves();"
     "UPDATE paddock_schema SET version = 12;";
 
-/* The name of the node at which a run has begun last: that node's row may be gone. */
+/*
+ * The name of the node at which a run has last begun, since that node's row may
+ * be gone.
+ */
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 				"UPDATE paddock_schema SET version = 13;";
 
@@ -408,7 +427,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_room,
     STORE_RUN_ADDED(ADD_COLUMN, )};
 
-/* How PostgreSQL says what databases say each in their own way. */
+/* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"
 #define BY(index) ""
 #define UNINDEXED ""
@@ -417,15 +436,15 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define NODE_ROWS                                                               \
 	"SELECT id, node_name, version, started_ms, running, queued, draining," \
 	" paddock_now() - heartbeat_ms FROM node ORDER BY node_name, id"
-/* also nodes that have no run, and whose heartbeat is not of now */
+/* also nodes without a run that have no fresh heartbeat */
 #define AND_SILENT                                                             \
 	" UNION SELECT id FROM node WHERE heartbeat_ms"                        \
 	" NOT BETWEEN paddock_now() - 1200 AND paddock_now() + 1200"
 #define ROW "ctid"
 #define RUN "requestor, id"
-/* Its rows are read in an index's order: a join would have all of a day's. */
+/* Read the rows in an index's order: a join would read all rows of a day. */
 #define PICKED HEAD("") ", node"
-/* A page says as well who has what runs, or ran it; it has no bulk. */
+/* A page has the name of the node of each run, and no bulk columns. */
 #define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
 	"SELECT " PAGED                                                        \
@@ -440,9 +459,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define ANY_OF_TEMPLATE PICK("", "template_id = ?2")
 #define FLAG(condition) "CAST((" condition ") AS int)"
 #define BYTES_OF(text) "octet_length(" text ")"
-/* Another may have claimed it since. */
+/* Another instance may have claimed the run since. */
 #define IF_OURS " WHERE runs.instance = excluded.instance"
-/* One of each requestor's, then the next of each… */
+/* A letter of each requestor, then the next of each, up to a bound. */
 #define AND_LETTERS                                                               \
 	" UNION ALL SELECT run, kind, until_ms, body, requestor FROM"             \
 	" (SELECT *, row_number() OVER w AS at, sum(size) OVER w - size AS"       \
@@ -453,18 +472,22 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 	" PRECEDING)) AS in_turn WHERE ?2 = 1"                                    \
 	" AND at <= " STORE_TEXT(STORE_LETTERS_READ) " AND before < " STORE_TEXT( \
 	    STORE_LETTER_BYTES_READ)
-/* as enum store_mail has them */
+/* kinds as in enum store_mail */
 #define AND_NEWS                                                               \
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
 	" WHERE node = ?1"
-/* Else its end, which takes mail away, might not see what is written beside it. */
+/*
+ * Lock the row, since otherwise the end of the run, which deletes mail, might
+ * miss mail that is written at the same time.
+ */
 #define UNTIL_IT_ENDS " FOR SHARE"
-/* what was written without that */
+/* rows written without the lock */
 #define OR_OF_NONE                                                             \
 	" OR (kind < 16 AND NOT EXISTS (SELECT 1 FROM runs"                    \
 	" WHERE ended = 0 AND runs.id = mail.run))"
 #define SHARED(...) __VA_ARGS__
-#define STAGED(...) "SELECT 0" /* its log has rows, not pages */
+/* PostgreSQL's log has rows, not pages, so staging gains nothing */
+#define STAGED(...) "SELECT 0"
 
 const char *const store_postgres_statements[STORE_STMTS] = {
 #define STORE_STMT(name, ...) [STMT_##name] = __VA_ARGS__,

@@ -11,14 +11,14 @@
 #define NODE KEY " REFERENCES node(id) ON DELETE CASCADE"
 
 /*
- * share: what a node was given; a node that is gone has nothing. share_cpu: what each
- * used in which minute, for an hour, dead or not.
- *
- * paddock_share() gives NAME what it wants of WHO's limits, as far as the others have
- * left it, and takes back what it wants no more, but nothing that is in use. Of calls
- * each node, asked or not, is left an equal part of half: so that the first that comes
- * to it need not wait. One node is served at a time: a second is told to ask again
- * (null), since who waited here could be waited for elsewhere.
+ * share: the grant of a node; deleted with the node. share_cpu: the CPU time of
+ * each node by minute, for an hour, also of dead nodes. paddock_share() grants
+ * NAME the wanted share of WHO's limits, as far as the other nodes have left
+ * room, and takes back what NAME no longer wants, except a share in use. Of the
+ * rate of calls half is divided equally among all nodes, whether or not a node
+ * asked: so the first call at a node need not wait. One transaction at a time
+ * is served: a second gets null and asks again, since a transaction that waited
+ * here could be awaited elsewhere.
  */
 const char store_postgres_share[] =
     "CREATE TABLE share("

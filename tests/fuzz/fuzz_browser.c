@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls and requests of the supervisor's, and a Chromium that answers right,
- * wrong, late, never and dies: two bytes a step, and what a step is to say. The
- * broker is the real one, from its socket to its pipes, without its processes:
- * this is the supervisor, the starter and Chromium. Each call is answered once,
- * and nothing is left of what ended.
+ * The broker between a supervisor, a starter and a Chromium that answers right, wrong,
+ * late, never, or dies. Each step takes two bytes of the input, and the text of a
+ * message takes further bytes. The broker's code is real from its socket to its pipes,
+ * but runs no processes: the fuzz target plays the supervisor, the starter and
+ * Chromium. Each call must get one answer, and no session or tab may remain after its
+ * end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,21 +38,21 @@ static int supervisor, starter, names = -1;  /* our ends */
 static int to_broker = -1, from_broker = -1; /* Chromium's */
 static int watch = -1, connections = -1;
 
-/* What the broker was asked, and has answered. */
+/* By number of the call: the broker has answered. */
 static bool answered[CALLS_MAX + 1];
 static uint32_t seqs;
 static struct buf answer;
 static uint64_t answer_left;
 static char tab_id[64], session_id[64];
 
-/* What Chromium was asked, and has not answered. */
+/* The commands that Chromium received and did not answer yet. */
 static struct pending {
 	int64_t id;
 	char method[48], session[32];
 } pending[PENDING_MAX];
 static size_t n_pending;
 static struct buf said; /* by the broker, to Chromium */
-static unsigned ids;	/* that Chromium gave out */
+static unsigned ids;	/* the last id that Chromium gave out */
 
 static const uint8_t *input;
 static size_t left;
@@ -130,7 +131,7 @@ static void obey_orders(void)
 	}
 }
 
-/* ---- what the broker says ---- */
+/* ---- messages of the broker ---- */
 
 static void keep(char *to, size_t size, struct json_object *o, const char *key)
 {
@@ -227,7 +228,7 @@ static void pump(void)
 	}
 }
 
-/* ---- what Chromium says ---- */
+/* ---- messages of Chromium ---- */
 
 static void say(const char *text, size_t n)
 {
@@ -269,7 +270,7 @@ static struct pending *one_pending(uint8_t arg)
 	return n_pending == 0 ? NULL : &pending[arg % n_pending];
 }
 
-/* Takes RESULT, a member of that name or "error". */
+/* Answer P with RESULT under NAME ("result" or "error"). RESULT is freed. */
 static void reply(struct pending *p, const char *name,
 		  struct json_object *result)
 {
@@ -392,7 +393,7 @@ static void fail_to_start(uint8_t arg)
 	note(last_start + arg % 2, CHROMIUM_STARTER_FAILED, -1);
 }
 
-/* ---- what the supervisor says ---- */
+/* ---- messages of the supervisor ---- */
 
 static void send_call(const char *tool, struct json_object *body)
 {
@@ -537,7 +538,7 @@ static void (*const steps[])(uint8_t arg) = {call,	    reply_all_well,
 					     fail_to_start, request_anything,
 					     call,	    reply_all_well};
 
-/* ---- all of it ---- */
+/* ---- the whole input ---- */
 
 static void on_lost(void *arg)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A browser's broker that says anything, while calls are made, sent and
- * forgotten: two bytes a step, and what a step is to say. Whoever asked and
- * did not forget it is told once, and what it is told has its form.
+ * A browser's broker that sends any bytes, while the supervisor makes, sends and
+ * forgets calls. Each step takes two bytes of the input; the text of a message takes
+ * further bytes. A caller must get exactly one answer, in the form promised by the
+ * header, unless the caller forgot the call.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
@@ -15,10 +16,10 @@
 #define STEPS_MAX 300
 
 static struct asked {
-	struct browser_rpc_call *call; /* NULL: it was told, or is forgotten */
+	struct browser_rpc_call *call; /* NULL: answered or forgotten */
 	bool forgotten;
 	unsigned told;
-	uint8_t then; /* what its maker does when it is told */
+	uint8_t then; /* the caller's next step after the answer */
 } asked[CALLS_MAX];
 
 static struct browser_rpc calls;
@@ -148,7 +149,7 @@ static void hear_chunk(uint8_t arg)
 		hear(frame, msg_put(frame, &m));
 }
 
-/* The rest of what it began. */
+/* Send the rest of an answer whose beginning was sent. */
 static void hear_rest(uint8_t arg)
 {
 	static const char text[] = "                                \"}}]";
@@ -192,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		steps[(uint8_t)s.p[0] % ARRAY_LEN(steps)]((uint8_t)s.p[1]);
 	}
-	while (calls.n > 0) { /* who is told may ask again */
+	while (calls.n > 0) { /* a caller may make a new call in its answer */
 		end();
 		browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes from Chromium's pipe: in one piece, byte by byte and in uneven
- * pieces they come to the same messages; and as events, whose texts are pages'
- * own, they do no harm to a session's tabs.
+ * Any bytes from Chromium's pipe: read in one piece, byte by byte and in uneven pieces,
+ * the bytes must give the same messages. As events, whose texts are written by pages,
+ * the bytes must do no harm to the tabs of a session.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/os/log.h"
@@ -40,7 +40,7 @@ static void note(struct buf *out, const struct cdp_message *m)
 	buf_add_str(out, text_of(m->tree));
 }
 
-/* What comes of DATA in pieces of SIZES bytes, in turn. */
+/* The messages that come of DATA in pieces of SIZES bytes, in turn. */
 static struct buf read_in(const uint8_t *data, size_t n, const size_t sizes[3])
 {
 	struct cdp_parse p = {.max = MESSAGE_MAX};
@@ -133,7 +133,8 @@ static void begin(void)
 	TAILQ_INIT(&broker.sessions);
 	TAILQ_INIT(&session.tabs);
 	TAILQ_INSERT_TAIL(&broker.sessions, &session, link);
-	broker.chromium = chromium_new(&broker, NULL, -1); /* it is off */
+	/* Chromium is not running */
+	broker.chromium = chromium_new(&broker, NULL, -1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

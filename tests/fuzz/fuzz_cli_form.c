@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line that was typed, and behind it any JSON as the schema of a form: each field
- * has words, and what a line gives by it is a value that the field takes.
+ * A typed line, followed by any JSON as the schema of a form: each field must have a
+ * label, and each value that a field reads from the line must satisfy the field's
+ * schema.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a paddock.conf: what is good prints as what reads the same. */
+/*
+ * Any bytes as a paddock.conf: a valid file, once printed, must be read as the same
+ * configuration.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "supervisor/config/config.h"
 
-#define SHORT 150 /* bytes: no line that print makes longer is too long */
+/* bytes: printing makes no line of such a file too long to be read */
+#define SHORT 150
 
 static char *printed(const struct config *c)
 {
@@ -38,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc = config_read_text(c, "f", (const char *)data, size, errmsg,
 				  sizeof(errmsg));
 	bool whole =
-	    true; /* a token is not printed, so it does not come back */
+	    /* tokens are not printed: a file with tokens is not compared */
+	    true;
 
 	assert((rc == 0) == (*errmsg == '\0'));
 	for (size_t i = 0; rc == 0 && i < c->n_requestors; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as Host: at loopback, where no other name is allowed, what is taken is one of
- * loopback's names, with a port of digits or none; elsewhere with a name that is allowed,
- * that one as well.
+ * Any bytes as the header Host. On a loopback address without an allowed name, an
+ * accepted host must be a name of loopback, with a port of digits or without a port.
+ * With an allowed name, the allowed name must be accepted as well.
  */
 #include <strings.h>
 

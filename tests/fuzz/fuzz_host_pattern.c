@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a pattern and, after a newline, a host: what is a pattern of a
- * name matches that name, and no pattern matches what its kind does not have.
+ * Any bytes as a host pattern and, after a newline, a host: a pattern without wildcards
+ * must match the same name, and a pattern must match no host of an excluded kind.
  */
 #include <arpa/inet.h>
 

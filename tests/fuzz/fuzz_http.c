@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as HTTP requests: whole, byte by byte, and in uneven pieces they
- * have to come to the same. What is in a body is of one era, or refused with a
- * sentence.
+ * Any bytes as HTTP requests: read whole, byte by byte, and in uneven pieces, the bytes
+ * must give the same requests. The body must belong to one era of MCP or be refused
+ * with a sentence.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/buf.h"
@@ -50,7 +50,7 @@ static void note_request(struct buf *out, const struct http_request *r)
 		buf_add(out, buf_data(&r->body), buf_len(&r->body));
 }
 
-/* What comes of DATA in pieces of SIZES bytes, in turn. */
+/* The requests that come of DATA in pieces of SIZES bytes, in turn. */
 static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
 {
 	struct http_parse *p = http_parse_new(BODY_MAX);

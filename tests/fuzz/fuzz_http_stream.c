@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of one session, as their client loses and takes up connections: two
- * bytes a step. Whatever the order, a connection hears of its own stream
- * alone, in order, nothing twice, and what is kept to the end: the answer.
+ * Streams of one session, while the client loses and takes up connections: each step
+ * takes two bytes of the input. In every order, a connection must receive events of its
+ * own stream alone, in order and never twice; the answer must be kept to the end.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -20,10 +20,10 @@
 #include "supervisor/clients/streamable_http/http_stream.h"
 #include "tests/unit/supervisor/clients/http/http_fixture.h"
 
-#define STREAMS 6 /* that are written to at the same time */
+#define STREAMS 6 /* streams with new events at the same time */
 #define CONNS 8
 #define ROUNDS_MAX 200
-#define UNRELATED 0 /* the tag of what belongs to no request */
+#define UNRELATED 0 /* the tag of an event without a request */
 #define PAD_MAX 40000
 #define OF_GET                                                                 \
 	(UINT64_C(1) << 63) /* in a number: the stream is of no request */
@@ -35,7 +35,7 @@ struct reader {
 	bool headed, whole, refused;
 	uint64_t number; /* of the stream; 0: not known yet */
 	uint64_t seq;	 /* the last event's */
-	int tag;	 /* of what came; -1: nothing yet */
+	int tag;	 /* the tag of the received events; -1: no event yet */
 	bool answered;
 };
 
@@ -73,7 +73,10 @@ static void on_event(struct reader *r, char *text)
 
 	assert(n == 2 && payload != NULL);
 	number |= of_get ? OF_GET : 0;
-	/* whose stream another took up goes on with one of its own */
+	/*
+	 * after another connection took up the stream, the connection has a stream of
+	 * its own
+	 */
 	if (r->number != number && (r->number & number & OF_GET) != 0)
 		r->number = r->seq = 0;
 	assert(r->number == 0 || r->number == number);
@@ -282,7 +285,7 @@ static void resume(struct reader *r, uint64_t number, uint64_t seq)
 	turn();
 }
 
-/* From where it was. */
+/* Resume after the last event that this reader received. */
 static void resume_own(uint8_t arg)
 {
 	struct reader *r = reader_at(arg);
@@ -301,9 +304,9 @@ static void (*const steps[])(uint8_t arg) = {
     post,	notify, ask,	   answer,     tell,
     listen_get, lose,	read_some, resume_own, resume_any};
 
-/* ---- all in all ---- */
+/* ---- the whole input ---- */
 
-/* The newest that have ended are kept whole: each has its answer. */
+/* The newest ended streams are kept whole: each must have its answer. */
 static void check_ended(void)
 {
 	size_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any JSON as what a template asks, and as what a client answers. */
+/* Any JSON as a question of a template, and as the answer of a client. */
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "supervisor/mcp/input/input_request.h"
@@ -18,7 +18,7 @@ static void answer(const struct input_request *q, struct json_object *result)
 	tool_error_fini(&r);
 }
 
-/* {"ask": params, "result": …} */
+/* An input is {"ask": params, "result": the client's answer}. */
 static void question(enum worker_question_kind kind, struct json_object *o)
 {
 	struct worker_question ask = {

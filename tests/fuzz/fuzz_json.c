@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes through the scanner. What passes must pass json-c's own parser
- * too, come back from its text as the same tree, and be found where it lies.
+ * Any bytes through the scanner. A text that the scanner accepts must also be accepted
+ * by json-c's own parser, be parsed from its printed text as the same tree, and have
+ * each member where json_find() says.
  */
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
@@ -24,7 +25,8 @@ static void check_spans(const char *text, size_t len, struct json_object *v)
 
 	if (json_object_is_type(v, json_type_object)) {
 		json_object_object_foreach(v, key, value) {
-			if (n++ == 32) /* each search is linear */
+			/* searches are linear: a bound for large objects */
+			if (n++ == 32)
 				break;
 			assert(json_find(&at, text, len, key) == 0);
 			is_there(text, at, value);

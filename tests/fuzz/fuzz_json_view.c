@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_json_view.c - what passes as JSON can be walked, and nothing beyond it. */
+/*
+ * fuzz_json_view.c - a view of accepted JSON can be walked, and the walk never reads
+ * beyond the text.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "base/text/json_view.h"
 
-/* Each member and, if it is a string, its characters; objects within too. */
+/* Visit each member, the characters of each string, and nested objects. */
 static void walk(struct json_view v)
 {
 	struct json_view key, value;
@@ -29,7 +32,8 @@ static void walk(struct json_view v)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *copy = malloc(size + 1); /* so that a byte too far is seen */
+	/* a copy of exact size, so that a read beyond the end is detected */
+	char *copy = malloc(size + 1);
 	struct json_view v;
 	const char *errmsg;
 	size_t at;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what a client of stdin or the socket sends: the first byte is how much comes
- * at a time, the second what a line may have, the third how many lines are told before a
- * pause. However they come, the same lines are told as those that a plain reading finds.
+ * Any bytes as the input of a client on stdin or on the socket: the first byte is the
+ * size of each piece, the second the longest line, the third the number of lines
+ * between pauses. In any such pieces, the reader must deliver the same lines as a plain
+ * search for newlines.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
@@ -12,11 +13,14 @@
 
 struct reading {
 	struct line_reader lines;
-	const char *at, *end; /* of a plain reading: what it has yet to find */
-	size_t each, told;    /* lines before a pause, and since the last one */
+	const char *at, *end; /* of a plain search: the bytes that are left */
+	/* lines before a pause, and lines since the last pause */
+	size_t each, told;
 };
 
-/* The next line that is to be told; false: there is none. *LONG: it is too long. */
+/*
+ * Find the next line; false: no line is left. *LONG: the line is longer than allowed.
+ */
 static bool find(struct reading *r, const char **line, size_t *len,
 		 bool *is_long)
 {
@@ -99,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		feed(&r, text + at, size - at < piece ? size - at : piece);
 	while (line_reader_has_rest(&r.lines))
 		feed(&r, "", 0);
-	assert(!find(&r, &line, &len, &is_long)); /* all were told */
+	assert(!find(&r, &line, &len, &is_long)); /* no line is left */
 	line_reader_fini(&r.lines);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What decodes must encode to a text that decodes to the same text. */
+/* A decoded value must encode to a text that decodes to the same text again. */
 #include <lauxlib.h>
 #include <lua.h>
 
@@ -28,7 +28,9 @@ static int encode(lua_State *L)
 	return 1;
 }
 
-/* Replace the value on top by what FN makes of it; or stop if it must not. */
+/*
+ * Replace the value on top of the stack by the result of FN. The status of lua_pcall().
+ */
 static int call(lua_State *L, lua_CFunction fn)
 {
 	lua_pushcfunction(L, fn);

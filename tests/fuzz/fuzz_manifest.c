@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a template.json: a template that is whole, or a reason. */
+/*
+ * Any bytes as a template.json: the result must be a complete template, or a reason.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "base/os/nofollow.h"
@@ -7,7 +9,7 @@
 #include "supervisor/packages/templates/manifest.h"
 #include "supervisor/packages/templates/manifest_lint.h"
 
-/* What is said of it beside must have a place in it as well. */
+/* The lint's diagnostics must each point to a place in the text as well. */
 static void lint(const char *text, size_t len, struct diagnostics *f)
 {
 	struct json_object *tree = NULL;

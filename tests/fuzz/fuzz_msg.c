@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_msg.c - any frame: what msg_get() accepts means the same once encoded
- * again, as msgpack-c reads both.
+ * fuzz_msg.c - any frame: a frame that msg_get() accepts must mean the same once
+ * encoded again, as msgpack-c reads both frames.
  */
 #include <msgpack.h>
 
@@ -9,7 +9,10 @@
 #include "ipc/msg.h"
 #include "ipc/msgpack_scan.h"
 
-/* msgpack-c may read what msgpack_scan_frame() let pass: it claims no more than is. */
+/*
+ * A frame accepted by msgpack_scan_frame() is safe for msgpack-c: no length in the
+ * frame exceeds the frame.
+ */
 static void same_element(const struct msgpack_scan_field *f,
 			 const msgpack_object *o)
 {
@@ -23,7 +26,7 @@ static void same_element(const struct msgpack_scan_field *f,
 	assert(f->n == 0 || memcmp(o->via.str.ptr, f->p, f->n) == 0);
 }
 
-/* Both readers agree on FRAME, a flat array. */
+/* The project's reader and msgpack-c must agree on FRAME, a flat array. */
 static void agree(const void *frame, size_t len, msgpack_unpacked *u)
 {
 	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as Origin, and beyond a NUL as Host: what is taken is a page of loopback, one of
- * the same host, or one that is allowed, as it stands.
+ * Any bytes as the header Origin and, after a NUL, as Host: an accepted origin must be
+ * a page of loopback, a page of the same host, or an allowed origin, letter by letter.
  */
 #include <strings.h>
 
@@ -30,7 +30,7 @@ static bool is_loopback(const char *page)
 	       is(page, "[::1]", 5);
 }
 
-/* HOST without its port. */
+/* The length of HOST without a port. */
 static size_t name_of(const char *host)
 {
 	const char *colon = strrchr(host, ':');

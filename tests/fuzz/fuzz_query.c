@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the query of a PUT of a file: a name that comes of it is text, no longer than
- * what said it, and the same when it is written again with all its bytes escaped.
+ * Any bytes as the query of a PUT of a file: an accepted name must be text, no longer
+ * than the query, and the same after all bytes of the name were escaped and read again.
  */
 #include <stdio.h>
 

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client brings back: nothing is ours that was not sealed here. */
+/*
+ * Any bytes as a requestState from a client: the server must accept only states that
+ * the server sealed.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "proto/mcp/request_state.h"
 
-/* What of the input is the run, the round and the time comes back as it was. */
+/*
+ * A run, a round and a time, taken from the input, must be the same after sealing and
+ * opening.
+ */
 static void sealed(const unsigned char *key, const uint8_t *data, size_t size)
 {
 	struct request_state s = {.requestor = "r", .expires_ms = INT64_MAX},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the URI of a resource: what is found in it has ids of their kind and a part
- * that begins at no negative byte, and all of it is read; more at its end is another URI.
+ * Any bytes as the URI of a resource: an accepted URI must have ids of the right kind
+ * and a part that begins at no negative offset. The whole URI must be read: bytes added
+ * to the end must give another URI or an error.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a message, and the answer to it: one whole line of JSON. */
+/*
+ * Any bytes as a message, and the answer to the message: the answer must be one whole
+ * line of JSON.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "proto/json/json.h"
 #include "proto/mcp/rpc.h"
 
-/* Each kind has what rpc.h says, and no more. */
+/*
+ * The members of a message must be exactly the members that rpc.h names for the kind.
+ */
 static void check_shape(const struct rpc_msg *m)
 {
 	assert((m->kind == RPC_BROKEN) == (m->code != 0));
@@ -31,7 +36,7 @@ static void check_shape(const struct rpc_msg *m)
 	}
 }
 
-/* An answer parses as a response that carries the same id. */
+/* An answer must parse as a response with the same id. */
 static void check_answer(const struct rpc_msg *m)
 {
 	const char *errmsg = m->text[0] != '\0' ? m->text : "unknown";
@@ -45,7 +50,8 @@ static void check_answer(const struct rpc_msg *m)
 	if (answer.kind == RPC_RESPONSE) {
 		assert((m->id == NULL) == (answer.id == NULL));
 		assert(m->id == NULL || strcmp(m->id, answer.id) == 0);
-	} else { /* the message as data is two levels deeper than it was */
+		/* the message is nested two levels deeper as data of an answer */
+	} else {
 		assert(answer.code == RPC_PARSE_ERROR &&
 		       strstr(answer.text, "deeper") != NULL);
 	}

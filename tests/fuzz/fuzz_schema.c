@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Input: a schema, a line "---", an instance. Whatever they are, compiling and
- * checking end, explaining agrees with the verdict, and a budget is kept.
+ * Input: a schema, a line "---", an instance. For any input, compiling and checking
+ * must end, the explanation must agree with the verdict, and a budget must be kept.
  */
 #include <errno.h>
 
@@ -13,8 +13,8 @@
 #define ERRORS 4
 
 /*
- * Within a small budget: it is kept, but for one charge, which is no more than
- * the input is long; and what is said is no other than without one.
+ * A small budget must be kept, except for the last charge, which is no larger than the
+ * input; the verdict and text within the budget must be the same as without a budget.
  */
 static void check_budget(const struct schema *s, struct json_object *v, int rc,
 			 size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_shim.c - whatever a program writes to its descriptor 3, its shim says
- * what the protocol allows, and ends by itself. A shim a session: it exits, in
- * a process of its own, so that coverage does not guide a fuzzer through it.
+ * fuzz_shim.c - whatever a program writes to descriptor 3, the shim must send only
+ * messages of the protocol, and must exit by itself. Each session has a shim in a
+ * process of its own, so coverage of the shim does not guide a fuzzer.
  */
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 #include "ipc/zygote_proto.h"
 #include "worker/program/shim_private.h"
 
-#define PIECE 1500 /* that it hears at a time: lines are cut anywhere */
+#define PIECE 1500 /* bytes in one read of the shim: lines are cut anywhere */
 #define SESSION_MAX (256u << 10)
 #define ARTIFACT_ID "art_00000000000000000000000000"
 
@@ -53,7 +53,7 @@ static void answer_artifact(int sock)
 	(void)chan_send(sock, frame, msg_put(frame, &m));
 }
 
-/* Each of its messages, until it is gone. */
+/* Receive each message of the shim until the shim has exited. */
 static void hear(int sock)
 {
 	static uint8_t frame[CHAN_FRAME_MAX];

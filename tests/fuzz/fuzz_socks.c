@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a SOCKS client's: what is whole stays so whatever follows, what
- * is not needs more, and a host is a text that the policy can judge.
+ * Any bytes of a SOCKS client: a complete request must stay complete whatever bytes
+ * follow, an incomplete request must be reported as incomplete, and a host must be a
+ * text that the policy can judge.
  */
 #include <arpa/inet.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "browser/net/socks.h"
 
-/* The same for each shorter piece: nothing, until it says what it says. */
+/*
+ * A shorter piece of the request must be incomplete, until the parser reaches its
+ * verdict.
+ */
 static void check_pieces(const uint8_t *p, size_t size, int whole)
 {
 	struct socks_request r;

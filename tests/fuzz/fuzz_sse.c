@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The events that are kept of one stream, three bytes a step, beside a list of our own:
- * what goes, goes by its kind and from the oldest on, and what is counted is there. What
- * connections hear of that is fuzz_http_stream.c's.
+ * The kept events of one stream, three bytes a step, compared with a simple model:
+ * events must be dropped in the right order of kinds, oldest first, and the counters
+ * must match the kept events. The target fuzz_http_stream.c tests the events that
+ * connections receive.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #define STEPS_MAX 256
 #define PIECE 128 /* bytes for each unit of a step's argument */
 
-/* What should be kept, oldest first. */
+/* The model: the events that must be kept, oldest first. */
 static struct {
 	uint64_t seq;
 	enum sse_kind kind;
@@ -68,7 +69,7 @@ static void trim(struct sse *s, size_t most)
 		forget(0);
 }
 
-/* An event as it is written is read back as what it is. */
+/* An event as written to a connection must be read back unchanged. */
 static void check_written(const struct sse *s, const struct sse_event *e)
 {
 	struct buf out = {0};
@@ -99,7 +100,7 @@ static void check(const struct sse *s, uint64_t seq)
 		if (e->seq <= seq)
 			continue;
 		if (left == 0 && after != NULL && e->seq == after->seq)
-			after = NULL; /* the first of them */
+			after = NULL; /* the first event after SEQ was found */
 		left += e->len;
 	}
 	assert(e == NULL && after == NULL);

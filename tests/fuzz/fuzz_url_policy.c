@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_url_policy.c - any URL: what may be at remote may be at local, and the
- * host that was read from it is judged the same when a connection asks.
+ * fuzz_url_policy.c - any URL: a URL allowed to remote requestors must be allowed to
+ * local requestors, and the host of the URL must get the same verdict at the time of
+ * the connection.
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - a fuzz target without libFuzzer: each file of the directories
- * named goes through it once; a line of TAP a directory.
+ * replay.c - runs a fuzz target without libFuzzer: each file of the named directories
+ * is given to the target once; each directory is one line of TAP.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define INPUT_MAX (1 << 20) /* bytes in one input */
 
-/* The target gets a copy that ends where the memory does. */
+/* Give the target a copy whose end is the end of the allocated memory. */
 static bool replay_fd(int fd)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Answers.pm - long answers: no message is longer than it may be, and what gave
-# way to links is read by them.
+# Answers.pm - long answers: no message is longer than the bound for messages, and a client
+# can read the rest through the links that replace long parts.
 package Answers;
 use strict;
 use warnings;
@@ -29,7 +29,7 @@ sub within {
 	return ok($n > 0 && $n <= $MOST, "$what: $n bytes, which is no more than may be");
 }
 
-# What all of URIS say together.
+# The texts of all URIS, joined.
 sub read_all {
 	my ($s, $what, @uris) = @_;
 	my $all = '';
@@ -45,7 +45,7 @@ sub read_all {
 	return $all;
 }
 
-# The same from URI on, by what each part says of the next.
+# Read URI and follow the link in each part to the next part.
 sub read_on {
 	my ($s, $what, $uri) = @_;
 	my $all = '';

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Chaos.pm - Storm, and what the world does meanwhile: clients on the socket
-# and on stdio of a second server on the same state, HUPs that take templates
-# and a token away and bring them back, workers and zygotes that are killed, a
-# disk that is full. And a book of every run: what was told of its end, which
-# has to be what the store has, and which endings met which states.
+# Chaos.pm - Storm plus disturbances: clients on the socket and on the stdio of a second
+# server with the same state, HUPs after templates and a token were removed or put back,
+# killed workers and zygotes, and a full disk. A book has the end of every run as clients
+# received it, which must agree with the store, and counts which endings met which states.
 package Chaos;
 
 use strict;
@@ -24,7 +23,7 @@ my %terminal = map { $_ => 1 } qw(succeeded failed partial_success canceled);
 my %as_run = (completed => qr/^(?:succeeded|partial_success)$/, failed => qr/^failed$/, cancelled => qr/^canceled$/,
 	      map { $_ => qr/^$_$/ } keys %terminal);
 
-# disk: a folder on a file system of its own that may be filled, or undef.
+# disk: a folder on a file system of its own, which the test may fill, or undef.
 sub new {
 	my ($class, $server, $seed, %o) = @_;
 	my $self = $class->SUPER::new($server, $seed);
@@ -50,7 +49,8 @@ sub begin {
 	return $self->line({owner => 'local'}, $c->{from}, $c->{to});
 }
 
-# Another server, which leaves the socket and what others began alone.
+# Start a second server on stdio with the same state; the second server must leave the first
+# server's socket and runs alone.
 sub begin_stdio {
 	my ($self) = @_;
 	my $p = Paddock->new(root => $self->{server}{root}, state => $self->{server}{state}, shared => 1,
@@ -68,7 +68,7 @@ sub line {
 	return $s;
 }
 
-# The server of stdio serves until it has ended what it was asked for.
+# The server on stdio goes on until all requests are answered.
 sub close_lines {
 	my ($self, $l) = @_;
 	my $p = $l->{session}{server};
@@ -80,7 +80,8 @@ sub close_lines {
 	$self->fault('the server on stdio ended with ' . ($status // 'nothing')) if !defined $status || $status;
 }
 
-# Whose token went has no session any more; what was on its way may be lost.
+# Is a lost answer to Q excused? A removed token ends the sessions and requests of the
+# requestor.
 sub excuses {
 	my ($self, $q) = @_;
 	my $s = $q->{session} // $q;
@@ -101,8 +102,8 @@ sub note_end {
 	$self->{ended}{$id} = $status;
 }
 
-# What V, a view of a run or of a task, says of it. A task of 2026-07-28 is completed
-# also when its run has failed: then that is its result's to say, or nothing's.
+# The status of a run in V, a view of a run or a task. A task of 2026-07-28 is also
+# completed when the run has failed: then the task's result has the status, if present.
 sub status_of {
 	my ($v) = @_;
 
@@ -110,7 +111,7 @@ sub status_of {
 	return ref $v->{result} eq 'HASH' ? $v->{result}{isError} ? 'failed' : 'completed' : undef;
 }
 
-# Any object in what was answered that says how a run or a task is.
+# Note in the book the states of runs and tasks in an answer.
 sub tells {
 	my ($self, $owner, $m) = @_;
 	my @look = ($m->{result});
@@ -143,7 +144,7 @@ sub write_config {
 
 sub templates_dir { return "$_[0]{server}{root}/templates" }
 
-# One goes, or what went comes back.
+# Take one template away, or put a template back.
 sub move_template {
 	my ($self) = @_;
 	my $away = "$self->{server}{root}/away";
@@ -167,7 +168,8 @@ sub move_token {
 	$self->signal_hup;
 }
 
-# Its children, and theirs: workers, zygotes and programs, but not who keeps root.
+# The descendants of the server with the name of a worker, zygote or program, except the
+# process with root's rights.
 sub victims {
 	my ($self) = @_;
 	my @all = grep { (Paddock::stat_of($_)->{comm} // '') =~ /^(?:paddock-worker|main)/ } children_of($self->{server}{pid});
@@ -206,7 +208,7 @@ sub empty_disk {
 
 my %names = map { $_ => 1 } qw(echo nap asks fails makes holds crowd loops stuck prog partly weighs_in weighs_out);
 
-# What is read, or checked, on a thread.
+# Add large or deeply nested inputs, which the server parses and validates on a thread.
 sub more_inputs {
 	my ($args) = @_;
 
@@ -238,7 +240,7 @@ sub call_params {
 	return $params;
 }
 
-# Cancel what OWNER began last, whatever has become of it.
+# Cancel the newest run of OWNER, in whatever state.
 sub cancel_newest {
 	my ($self, $s) = @_;
 	my $ids = $self->{ids}{"run$s->{owner}"} // [];
@@ -267,7 +269,7 @@ sub op {
 	return $self->SUPER::op(@what);
 }
 
-# A server that is off balance for a while: not for a mistake of anybody's.
+# The error -32603 is no fault: the store cannot be read for a while.
 sub unknown {
 	my ($self, $owner, $id, $m) = @_;
 
@@ -275,7 +277,7 @@ sub unknown {
 	return $self->SUPER::unknown($owner, $id, $m);
 }
 
-# All is as it was at the start.
+# Undo all disturbances.
 sub mend {
 	my ($self) = @_;
 
@@ -295,7 +297,7 @@ sub calm {
 
 # ---- what the store has ----
 
-# {run => {status, code}} of all runs; of what is staged the last is what holds.
+# {run => {status, code}} of all runs; the newest staged row of a run wins.
 sub rows {
 	my ($self) = @_;
 	my ($db) = glob "$self->{server}{state}/*.db";
@@ -308,7 +310,7 @@ for id, status, view in sqlite3.connect(sys.argv[1]).execute("SELECT id, status,
 	return {map { /^(\S+) (\d) (\S+)$/ ? ($1 => {status => $names[$2], code => $3}) : () } @rows};
 }
 
-# What the store has and clients were not told so.
+# Runs whose state in the store differs from the answers to clients.
 sub untrue {
 	my ($self, $rows) = @_;
 	my @wrong;
@@ -321,8 +323,8 @@ sub untrue {
 	return @wrong;
 }
 
-# {"STATE ENDING" => how often}: how runs ended, by the state that they were in,
-# and {run => how often it ended}.
+# {"STATE ENDING" => count}: the endings of runs, by the state before the end, and {run =>
+# number of ends}.
 sub endings {
 	my ($self, $log, $rows) = @_;
 	my (%state, %met, %ends);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cli.pm - drive the command paddock: off a terminal, on one, and against a
-# server that a test makes up.
+# Cli.pm - runs the command paddock without a terminal, on a terminal, and against a made-up
+# server.
 package Cli;
 
 use strict;
@@ -23,7 +23,7 @@ our @EXPORT = qw(said fake_server);
 use constant { TIOCSPTLCK => 0x40045431, TIOCGPTN => 0x80045430,
 	       TIOCSCTTY => 0x540E, TIOCSWINSZ => 0x5414 };
 
-# templates: as for Paddock. They and all state lie below root.
+# templates: as for Paddock. The templates and all state lie below root.
 sub new {
 	my ($class, %o) = @_;
 	my $p = Paddock->new(idle => 1, %o);
@@ -35,7 +35,7 @@ sub new {
 		      n => 0}, $class;
 }
 
-# The flags that make it use a private server with the test's own templates.
+# The flags for a private server with the test's own templates.
 sub private {
 	my ($self) = @_;
 
@@ -58,16 +58,17 @@ sub become {
 	exec { $o{within} ? $command[0] : "$BUILD/paddock" } @command or die "exec: $!";
 }
 
-# Stdout is a pipe whose reader has left.
+# Give the command a pipe as stdout, whose reader has left.
 sub nobody_reads {
 	pipe my $r, my $w or die $!;
 	close $r;
 	open STDOUT, '>&', $w or die $!;
 }
 
-# Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
-# its stdin, and columns how wide; all_tty: its stdout as well. unread: nobody reads its stdout. full: /dev/full is. user: as whom.
-# within: a command that runs what is behind it.
+# Start the command; finish() ends and returns the result. in: text for stdin. tty: stdin
+# and stderr are a terminal of the width columns; all_tty: stdout as well. unread: stdout is
+# a pipe without a reader. full: stdout is /dev/full. user: the user id. within: a command
+# line in front.
 sub start {
 	my ($self, $args, %o) = @_;
 	my $at = "$self->{root}/run." . $self->{n}++;
@@ -137,7 +138,7 @@ sub enter_pty {
 	close $slave;
 }
 
-# Did it end so, and say that on stderr?
+# Did the command exit with the status STATUS and a match of RE on stderr?
 sub said {
 	my ($r, $status, $re, $name) = @_;
 	my $good = $r->{status} == $status && $r->{err} =~ $re;
@@ -149,10 +150,10 @@ sub said {
 	return $good;
 }
 
-# A server on the socket PATH for one connection: each tool's name leads to
-# what it answers: a hash is structured content, code is called with the
-# arguments and the way to send text; another method's name to its result, and
-# server/discover to that of one without sessions. The pid of its process.
+# A server on the socket PATH for one connection. A tool's name leads to the answer: a hash
+# is structured content, code is called with the arguments and a function which sends text.
+# The name of another method leads to the result, and server/discover to the result without
+# sessions. Returns the pid.
 sub fake_server {
 	my ($path, %tools) = @_;
 
@@ -209,7 +210,7 @@ use Time::HiRes qw(time);
 sub signal { kill $_[1] => $_[0]{pid}; return $_[0] }
 sub type { syswrite $_[0]{master}, $_[1]; return $_[0] }
 
-# Whether the terminal shows what is typed.
+# Does the terminal echo typed characters?
 sub echoes {
 	my $termios = POSIX::Termios->new;
 
@@ -217,7 +218,7 @@ sub echoes {
 	return $termios->getlflag & POSIX::ECHO();
 }
 
-# What the terminal, or else stderr, has shown so far.
+# The output so far on the terminal, or on stderr without a terminal.
 sub shown {
 	my ($self) = @_;
 

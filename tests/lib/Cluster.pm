@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cluster.pm - several paddockd on one PostgreSQL, each with a state folder of its own,
-# behind a plain proxy that gives each connection to the next of them; and a load of
-# runs with a book of what must hold of them.
+# behind a plain proxy, which gives each connection to the next node; and a load of runs
+# with a book of the rules for all runs.
 #
 #   my $c = Cluster->new(nodes => 3, templates => {...});
-#   $c->modern->tool(...)            # by whichever node is next
-#   $c->node(0)->client->greeted     # by that one
+#   $c->modern->tool(...)            # through the next node
+#   $c->node(0)->client->greeted     # through node 0
 #   my $load = $c->load(runs => 300, template => 'nap');
-#   $load->go(sub { ... });          # called again and again meanwhile
-#   print for $load->wrong;          # what did not hold, nothing if all did
+#   $load->go(sub { ... });          # the code is called after each acknowledgement
+#   print for $load->wrong;          # broken rules, or nothing
 #
-# It is run below tests/tools/with-postgres. The lease of its nodes is lease_ms.
+# A cluster needs tests/tools/with-postgres around the test. The lease of the nodes is
+# lease_ms.
 package Cluster;
 use strict;
 use warnings;
@@ -50,7 +51,7 @@ sub backends { return "c$_[0]{schema}-$_[1]" } # what the connections of node N 
 sub url { return postgres_url( $_[0]{schema} ) }
 sub sql { return postgres_sql( $_[1], $_[0]->url ) }
 
-# Node N is killed, with all that works for it.
+# Kill node N and all processes of node N.
 sub kill_node {
 	my ( $self, $n ) = @_;
 
@@ -58,7 +59,7 @@ sub kill_node {
 	strays_gone();
 }
 
-# It comes back on its folder and its port, as a service manager would have it.
+# Start node N again with the same folder and port, as a service manager would.
 sub again {
 	my ( $self, $n ) = @_;
 	my $old = $self->node($n);
@@ -96,7 +97,7 @@ sub asks_database {
 	return $is_there;
 }
 
-# All end, as they do; each is checked by Paddock's stop().
+# End all nodes in order; Paddock's stop() checks each node.
 sub stop {
 	my ( $self, $name ) = @_;
 
@@ -138,7 +139,8 @@ use Socket;
 
 my $MOST = 1 << 18; # bytes that wait for one who does not read
 
-# In a process of its own; its id. Its port goes to $$PORT.
+# Start the proxy in a process of its own and return the pid; the proxy's port goes to
+# $$PORT.
 sub begin {
 	my ( $port, @targets ) = @_;
 
@@ -158,7 +160,8 @@ sub begin {
 
 sub non_blocking { fcntl $_[0], F_SETFL, fcntl( $_[0], F_GETFL, 0 ) | O_NONBLOCK }
 
-# The next that takes a connection, from TARGETS' first on, which goes to their end.
+# Connect to the first of TARGETS with an open port; a used target moves to the end of the
+# list.
 sub reach {
 	my ($targets) = @_;
 
@@ -228,7 +231,8 @@ sub move {
 	return !( $e->{eof} && $e->{other}{eof} && !length $e->{out} && !length $e->{other}{out} );
 }
 
-# A connection whose server may never answer: it is given up in silence.
+# A connection whose server may never answer: a silent connection is given up without a
+# fault.
 package Cluster::Conn;
 use strict;
 use warnings;
@@ -253,8 +257,8 @@ sub wait_io {
 	return ( $writing ? select( undef, $bits, undef, $left ) : select( $bits, undef, undef, $left ) ) > 0;
 }
 
-# Runs by the proxy, each with a key, so that one whose answer did not come is asked for
-# again until it is acknowledged; and what became of them.
+# Runs through the proxy, each with an idempotency key, so the load can repeat a request
+# without an answer until the run is acknowledged; and the end of each run.
 package Cluster::Load;
 use strict;
 use warnings;
@@ -263,8 +267,8 @@ use Time::HiRes qw(time);
 
 my $ANSWER_S = 3;
 
-# runs: how many; template, inputs: of which, or a code that gives both for a number;
-# at_once: how many are asked for at once; requestor: by which token.
+# runs: the number of runs; template, inputs: for each run, or code which returns both for a
+# number; at_once: the number of requests at once; requestor: the token's name.
 sub new {
 	my ( $class, $cluster, %o ) = @_;
 
@@ -285,7 +289,7 @@ sub ask {
 	return defined $conn ? Cluster::Conn->within( $conn, $ANSWER_S ) : undef;
 }
 
-# What a tool says by CONN: its value; {code}: it is refused; undef: nobody answers.
+# The answer of a tool on CONN: a value; {code} after a refusal; undef without an answer.
 sub told {
 	my ( $self, $conn ) = @_;
 	my $r = defined $conn ? $conn->response : {};
@@ -311,7 +315,8 @@ sub begin {
 		options => { mode => 'async', idempotencyKey => "$self->{tag}$n" } } );
 }
 
-# All are acknowledged. MEANWHILE is called after each that is, with how many are.
+# Send requests until all runs are acknowledged. MEANWHILE is called after each
+# acknowledgement with the count.
 sub go {
 	my ( $self, $meanwhile ) = @_;
 	my @todo = 1 .. $self->{runs};
@@ -345,7 +350,7 @@ sub go {
 	}
 }
 
-# Each page of what the cluster lists of ours; of many what the database has.
+# All pages of the cluster's list of runs; for a large load, the rows of the database.
 sub views {
 	my ($self) = @_;
 	my %view;
@@ -406,7 +411,8 @@ sub why_failed {
 	return $code;
 }
 
-# What must hold once all have ended. again: so many executions a run may have.
+# Check the rules after the end of all runs. again: the allowed number of executions of a
+# run.
 sub check {
 	my ( $self, %o ) = @_;
 
@@ -423,7 +429,7 @@ sub check {
 		my $how = $v->{status} eq 'failed' ? $self->why_failed($run) : $v->{status};
 
 		$self->{how}{$how}++;
-		# STORE_UNAVAILABLE: it could not keep its artifact
+		# STORE_UNAVAILABLE: the artifact could not be stored
 		$self->fault("$run: $how") if $how !~ /^(?:succeeded|RUN_INTERRUPTED|STORE_UNAVAILABLE|canceled)$/;
 		$self->fault( "$run was done $began->{$run} times: $how" ) if ( $began->{$run} // 0 ) > ( $o{again} // 1 );
 		$self->fault("$run has succeeded, and nobody did it") if $how eq 'succeeded' && !$began->{$run};
@@ -433,7 +439,7 @@ sub check {
 	return $self->wrong == 0;
 }
 
-# For people: what came of it.
+# A summary for people.
 sub words {
 	my ($self) = @_;
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cores.pm - has the kernel start a program for each crash of this machine, as
-# systemd-coredump is started, while a test looks at which it was started for.
-# kernel.core_pattern is the whole machine's: a child alone sets it, which puts back
-# what was there as soon as the test is gone, however that ended.
+# Cores.pm - has the kernel start a program for each crash on this machine, as
+# systemd-coredump is started, and lets a test see the crashes. The setting
+# kernel.core_pattern holds for the whole machine: only a child process sets the pattern,
+# and restores the old value as soon as the test has ended in any way.
 package Cores;
 
 use strict;
@@ -20,7 +20,8 @@ sub put {
 	return (syswrite $fh, $text) && close $fh;
 }
 
-# The child: until its pipe is closed, which the test's end does, too.
+# The child: restores the pattern when the pipe is closed, which the end of the test does,
+# too.
 sub guard {
 	my ($in, $out, $ours) = @_;
 	my $before = Paddock::read_file($SETTING);
@@ -42,7 +43,7 @@ sub new {
 	Paddock::write_file($helper, "#!/bin/sh\necho \"\$1 \$2\" >>$self->{seen}\n");
 	chmod 0755, $dir, $helper;
 	Paddock::write_file($self->{seen}, '');
-	# of another test of this machine: it is over soon
+	# a pattern of another test of this machine ends soon
 	Paddock::until_true('the pattern of another test', sub { Paddock::read_file($SETTING) !~ /$OURS/ });
 	pipe my $in, $self->{to} or die "pipe: $!\n";
 	pipe my $told, my $out or die "pipe: $!\n";
@@ -60,8 +61,8 @@ sub new {
 
 sub text { return Paddock::read_file($_[0]{seen}) }
 
-# Crash by ourselves; true once the helper was started for that, so that what
-# crashed before has been told as well.
+# Crash a process of the test; true once the kernel has started the helper for the crash, so
+# all earlier crashes have been reported as well.
 sub is_told {
 	my ($self) = @_;
 	my $name = 'sentinel' . $self->{n}++;

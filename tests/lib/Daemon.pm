@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Daemon.pm - paddockd as a daemon, its clients on the socket, and a stand-in
-# for the service manager that started it.
+# Daemon.pm - paddockd as a daemon, clients on the daemon's socket, and a stand-in for the
+# service manager.
 package Daemon;
 
 use strict;
@@ -16,7 +16,7 @@ use Test::More;
 our @ISA = ('Paddock');
 our @EXPORT_OK = qw(turn_all manager);
 
-# As for Paddock; and manager: what stands in for the service manager.
+# Options as for Paddock, and manager: the stand-in for the service manager.
 sub new {
 	my ($class, %o) = @_;
 	my $start = !delete $o{idle};
@@ -35,7 +35,7 @@ sub command {
 	return (@c, $self->{no_socket} ? () : ('--socket', $self->{socket}));
 }
 
-# In mid-life the same, as another process.
+# Start the daemon again with the same options and state, as another process.
 sub again {
 	my ($self, %o) = @_;
 	my %same = map { $_ => $self->{$_} }
@@ -47,7 +47,7 @@ sub again {
 
 sub signal { my ($self, $name) = @_; kill $name => $self->{pid}; return $self }
 
-# HUP, and wait until the log says how that went, for the Nth time.
+# Send HUP and wait until the log has the Nth result of a reload.
 sub reload {
 	my ($self) = @_;
 	my $n = () = $self->log_text =~ /reload=(?:done|refused)/g;
@@ -62,19 +62,19 @@ sub reload {
 
 sub ready { return $_[0]->log_has(qr/ready=yes/) }
 
-# It ends by NAME (TERM), and leaves nothing: its exit is checked, too.
+# End the daemon by the signal NAME (TERM) and check the exit status and the leftovers.
 sub stop {
 	my ($self, $name, $signal) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	$self->signal($signal // 'TERM') unless defined $self->{status};
 	$self->SUPER::stop($name);
-	ok($self->{no_socket} || !-e $self->{socket}, 'nor its socket')
+	ok($self->{no_socket} || !-e $self->{socket}, '"a stopped daemon leaves no socket"')
 	    unless $self->{kept_socket};
 	return $self;
 }
 
-# A client, as the user UID when that is given.
+# A client, as the user UID when given.
 sub client {
 	my ($self, $uid) = @_;
 
@@ -84,7 +84,7 @@ sub client {
 	};
 }
 
-# One turn for each of several clients.
+# Give each of several clients one turn.
 sub turn_all { $_->turn(2) for @_ }
 
 # ---- the service manager ----
@@ -103,7 +103,7 @@ use warnings;
 use Paddock qw(until_true);
 use Socket;
 
-# NAME is a path, or begins with @ for an abstract one.
+# NAME is a path, or an abstract name after @.
 sub new {
 	my ($class, $name) = @_;
 	my $at = $name =~ s/^@/\0/r;
@@ -123,8 +123,8 @@ sub take {
 	return @{$self->{all}};
 }
 
-# Wait for a datagram that RE matches, after the last that was waited for;
-# what RE captured, or the datagram.
+# Wait for a datagram with a match of RE, after the datagram of the last wait; the captures
+# of RE, or the datagram.
 sub hears {
 	my ($self, $re) = @_;
 	my $found;

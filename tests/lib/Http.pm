@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Http.pm - paddockd as a daemon that serves HTTP, and clients of that: with
-# the calls of Paddock.pm (init, call, tool, run, ...), or byte by byte.
+# Http.pm - paddockd as a daemon with HTTP, and clients over HTTP: with the calls of
+# Paddock.pm (init, call, tool, run, ...), or byte by byte.
 #
 #   my $s = Http->new(templates => {...});        # listens on a free port
 #   my $c = $s->client->greeted;                  # POST initialize, ...
 #   my $r = $c->tool('echo', {text => 'x'});
 #   my $stream = $c->listen;                      # GET; ->event, ->gone
-#   my $m = $s->modern;                           # the same, without a session
+#   my $m = $s->modern;                           # without a session
 #   my $conn = $s->connect; $conn->put("GET ..."); $conn->head; $conn->body;
 package Http;
 
@@ -22,8 +22,8 @@ our @EXPORT_OK = qw(sha256_hex);
 
 use Digest::SHA qw(sha256_hex);
 
-# As for Daemon; and listen: the address, 127.0.0.1:0 unless it is given;
-# tokens: {name => token}, each a [requestor] (then config is the rest, text).
+# Options as for Daemon, and listen: the address, by default 127.0.0.1:0; tokens: {name =>
+# token}, each a [requestor] (config then is text with the rest of the configuration).
 sub new {
 	my ($class, %o) = @_;
 	my $start = !delete $o{idle};
@@ -34,7 +34,7 @@ sub new {
 			      sha256_hex($o{tokens}{$_}) . "\n" }
 		    sort keys %{$o{tokens}};
 	}
-	# who comes over HTTP is trusted less: the templates have to allow it
+	# clients over HTTP are remote: the templates must allow remote requestors
 	$_->{trustLevelSupport} //= [qw(local remote)]
 	    for ref $o{templates} eq 'ARRAY' ? map { $_->[1] } @{$o{templates}}
 	    : values %{$o{templates} // {}};
@@ -54,7 +54,7 @@ sub port { my ($self) = @_;
 sub url { return 'http://127.0.0.1:' . $_[0]->port . '/mcp' }
 sub connect { return Http::Conn->new($_[0]->port, $_[0]{log}) }
 
-# A client; its token is that of the requestor NAME, if one is given.
+# A client with the token of the requestor NAME, or without a token.
 sub client {
 	my ($self, $name) = @_;
 
@@ -62,7 +62,7 @@ sub client {
 				 : undef);
 }
 
-# The same, of MCP 2026-07-28: no session, and each request says all of itself.
+# A client of MCP 2026-07-28: without a session, each request has all client data.
 sub modern {
 	my ($self, $name) = @_;
 	my $c = $self->client($name);
@@ -71,7 +71,7 @@ sub modern {
 	return bless $c, 'Http::Modern';
 }
 
-# One request on a connection of its own; the whole response.
+# Send one request on a connection of its own and return the whole response.
 sub fetch {
 	my ($self, $method, $path, $headers, $body) = @_;
 	my $conn = $self->connect;
@@ -115,7 +115,7 @@ sub wait_io {
 	return 0;
 }
 
-# All of BYTES; false once the server takes no more.
+# Write all of BYTES; false once the server reads no more.
 sub put {
 	my ($self, $bytes) = @_;
 
@@ -159,7 +159,7 @@ sub fill_now {
 	return;
 }
 
-# The bytes up to RE, taken with what it matches; undef at the end.
+# Read up to a match of RE, which is included; undef at the end of the connection.
 sub up_to {
 	my ($self, $re) = @_;
 
@@ -180,8 +180,8 @@ sub request {
 			  $body // '');
 }
 
-# The status; {status, headers} are those of the response, names in small
-# letters. undef: the server closed instead.
+# Read the head of a response: {status, headers} are set, with header names in lower case.
+# Returns the status, or undef if the server closed the connection.
 sub head {
 	my ($self) = @_;
 	my $text = $self->up_to(qr/\r\n\r\n/) // return undef;
@@ -199,7 +199,7 @@ sub head {
 	return $self->{status};
 }
 
-# Some more of the body into {body}; false when it is complete.
+# Read more of the body into {body}; false when the body is complete.
 sub more {
 	my ($self) = @_;
 
@@ -235,8 +235,8 @@ sub cut { my ($self) = @_; $self->{done} = $self->{cut} = 1; return 0 }
 
 sub body { my ($self) = @_; 1 while $self->more; return $self->{body} }
 
-# {status, headers, body, json} of a whole response; {} if there is none. An answer
-# that took longer came by a stream, as its last message.
+# {status, headers, body, json} of a whole response; {} without a response. A slow answer
+# came as the last message of a stream.
 sub response {
 	my ($self) = @_;
 
@@ -250,8 +250,8 @@ sub response {
 		continued => $self->{continued} // 0};
 }
 
-# The next event of a stream: {id, data, json, retry}; {comment} for a
-# comment on its own; undef at the end.
+# The next event of a stream: {id, data, json, retry}; {comment} for a comment alone; undef
+# at the end.
 sub event {
 	my ($self) = @_;
 	my $block;
@@ -289,7 +289,7 @@ sub last_message {
 
 sub hang_up { my ($self) = @_; close $self->{fh}; $self->{eof} = 1 }
 
-# Read until the server closes; what came.
+# Read until the server closes the connection; returns the bytes.
 sub rest {
 	my ($self) = @_;
 
@@ -336,7 +336,7 @@ sub post {
 	return $conn;
 }
 
-# GET, from after an event when its id is given; its head has been read.
+# Open a stream by GET, after the event id LAST if given; the head has been read.
 sub listen {
 	my ($self, $last) = @_;
 	my $conn = $self->{server}->connect;
@@ -368,7 +368,7 @@ sub request {
 	return $id;
 }
 
-# The connection that the answer to ID comes on.
+# The connection with the answer to the request ID.
 sub route { my ($self, $id) = @_; return $self->{routes}{json_of($id)} }
 
 sub sort_out {
@@ -415,7 +415,7 @@ sub notify {
 	return $conn->response->{status};
 }
 
-# Answer what the server asked.
+# Answer a question of the server.
 sub respond {
 	my ($self, $id, $result) = @_;
 
@@ -453,7 +453,7 @@ my $META = 'io.modelcontextprotocol';
 my %NAMED = ('tools/call' => 'name', 'prompts/get' => 'name', 'resources/read' => 'uri',
 	     'tasks/get' => 'taskId', 'tasks/update' => 'taskId', 'tasks/cancel' => 'taskId');
 
-# PARAMS with what each request says: {capabilities} of ours, and META more.
+# PARAMS with the members of each request: {capabilities} of the client, and more of META.
 sub params_of {
 	my ($self, $params, %more) = @_;
 
@@ -462,7 +462,7 @@ sub params_of {
 		"$META/clientInfo" => {name => 'test', version => '1'}, %{($params // {})->{_meta} // {}}, %more}};
 }
 
-# The fields that say again what the message M says.
+# The header fields that repeat members of the message M.
 sub fields_of {
 	my ($self, $m) = @_;
 	my $member = $NAMED{$m->{method}};
@@ -471,7 +471,7 @@ sub fields_of {
 		defined $member ? ('Mcp-Name' => $m->{params}{$member}) : ());
 }
 
-# POST a whole and good request; MORE are fields, undef for one that is not sent.
+# POST a complete and valid request; MORE are header fields, undef leaves a field out.
 sub post_request {
 	my ($self, $method, $params, $id, %more) = @_;
 	my $m = {jsonrpc => '2.0', id => $id, method => $method, params => $self->params_of($params)};

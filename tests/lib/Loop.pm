@@ -1,35 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loop.pm - worst cases for the server's one loop, from a table: a process of
-# its own does its worst, for as long as it lives, while others are served.
+# Loop.pm - a table of worst cases for the server's one loop: an attack runs in a process of
+# its own for as long as the object lives, while the server must serve other clients.
 #
-# The tables are tests/system/redteam/tables/loop.pl (clients) and loop_others.pl (templates,
-# packages, pages, a disk, a database): lists of [number, what is done, key => …]. Keys:
+# The tables are tests/system/redteam/tables/loop.pl (clients) and loop_others.pl
+# (templates, packages, pages, a disk, a database): lists of [number, description, key =>
+# ...]. Keys:
 #
-#   call      [template, inputs as JSON, how many at a time]: runs that are begun
+#   call      [template, inputs as JSON, number at a time]: runs started
 #             again and again
-#   pace      seconds from one text of a connection to its next (0)
-#   deed      what is done beside that all the time, with the server
-#   files     what is made before the server starts, with its folder of templates
-#   slow      milliseconds that each write and sync of the state takes longer
-#   needs     what there has to be (see Needs.pm); programs: their cage, too
-#   bench     the benchmark tries it, tests do not
-#   site      pages for a browser: code that gives their texts
-#   database  its server keeps its record in PostgreSQL
-#   no_runs   others' runs have to wait as well, and only pings are answered
-#   over      'lines' (the unix socket; unless it is said) or 'http'
-#   conns     connections that do it (1)
-#   say       what is sent, again and again: code that gets the context below
-#             and gives a list of texts; 'http' wants requests, see post()
-#   first     the same, sent once on each connection; its answers are awaited
-#   prepare   code that is called before, with a client (see Paddock.pm)
-#   signal    a signal that the server is sent all the time
-#   between   seconds from one of that to the next (0.02)
-#   deaf      nothing that is answered is read
-#   long      tests try it in their long form alone
-#   parting   a connection is closed when it has said all, and another is made
+#   pace      seconds between two texts of a connection (0)
+#   deed      code called all the time beside the attack, with the server
+#   files     code which makes files before the server starts, in the folder of templates
+#   slow      milliseconds added to each write and sync of the state
+#   needs     requirements (see Needs.pm); programs: a cage for programs, too
+#   bench     tried by the benchmark, not by tests
+#   site      pages for a browser: code which returns the texts
+#   database  the server keeps the record in PostgreSQL
+#   no_runs   runs of other clients have to wait, too: only pings are answered
+#   over      'lines' (the unix socket, the default) or 'http'
+#   conns     number of attacking connections (1)
+#   say       texts sent again and again: code called with the context below,
+#             which returns a list of texts; 'http' takes requests, see post()
+#   first     texts sent once on each connection, whose answers are awaited
+#   prepare   code called before the attack, with a client (see Paddock.pm)
+#   signal    a signal sent to the server all the time
+#   between   seconds between two signals (0.02)
+#   deaf      the attack reads no answers
+#   long      tried by tests in the long form alone
+#   parting   a connection is closed after the last text and replaced by a new connection
 #
-# Tests use it to see that others are served at all and that nothing is lost,
-# the benchmark to see when. attack() begins one and gives what ->stop ends.
+# Tests check for each attack that the server serves other clients and loses nothing; the
+# benchmark measures the delay. attack() starts an attack and returns an object; ->stop ends
+# the attack.
 package Loop;
 
 use strict;
@@ -76,7 +78,7 @@ sub loop_table {
 	} @all;
 }
 
-# What ATTACK needs and there is not, as a sentence; undef: it can be tried.
+# The first missing requirement of ATTACK as a sentence; undef if none is missing.
 sub loop_lacks {
 	my ($attack) = @_;
 	my @needs = @{$attack->{needs} // []};
@@ -90,7 +92,7 @@ sub with_site { my ($self, $args) = @_; my $at = $self->{at} // ''; return $args
 
 my ($program, $library);
 
-# Programs that do their worst, as one; what is preloaded for a slow disk.
+# Compile SOURCE in a new folder; the path of the result.
 sub built {
 	my ($source, @flags) = @_;
 	my $to = Paddock::fresh_root() . '/built';
@@ -99,7 +101,7 @@ sub built {
 	return $to;
 }
 
-# What ATTACK's server is started with, over HTTP (CLASS Http) or on stdio (Paddock).
+# Start a server for ATTACK, over HTTP (CLASS Http) or on stdio (Paddock).
 sub loop_server {
 	my ($attack, %o) = @_;
 	my $class = delete $o{class} // 'Http';
@@ -135,7 +137,7 @@ sub loop_server {
 	return $s;
 }
 
-# A POST of TEXT in the SESSION (undef: in none), as bytes.
+# The bytes of a POST of TEXT in SESSION (undef: without a session).
 sub post {
 	my ($text, $session, $port) = @_;
 
@@ -166,7 +168,7 @@ sub connected {
 	return {fh => $fh, next => 0, at => 0, due => 0};
 }
 
-# As much of what C has to say as its socket takes. False: it is over.
+# Write to C as many bytes as the socket takes. False: the connection has ended.
 sub write_some {
 	my ($self, $c) = @_;
 	my $say = $self->{say};
@@ -256,7 +258,7 @@ sub go {
 
 # ---- who begins it ----
 
-# A process of its own does WORK, which says when it has begun.
+# Run WORK in a process of its own, and wait until WORK reports the start.
 sub child {
 	my ($self, $work) = @_;
 	my $ready;
@@ -275,7 +277,7 @@ sub child {
 	sysread $ready, my($byte), 1;
 }
 
-# What ATTACK does to SERVER beside what clients say.
+# Start the parts of ATTACK on SERVER beside the clients: a site and a deed.
 sub beside {
 	my ($class, $attack, $server) = @_;
 	my $self = bless {attack => $attack, server => $server}, $class;
@@ -296,7 +298,7 @@ sub beside {
 	return $self;
 }
 
-# ATTACK on SERVER begins; it goes on when this returns.
+# Start ATTACK on SERVER; the attack goes on after the return.
 sub attack {
 	my ($class, $attack, $server) = @_;
 	my $self = $class->beside($attack, $server);

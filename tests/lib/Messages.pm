@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Messages.pm - what the sources can say to a person: every string literal of
-# two words or more, as the compiler joins it, each once a room.
+# Messages.pm - the messages in the sources for people: every string literal with two words
+# or more, adjacent literals joined, each once per folder.
 package Messages;
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use Exporter 'import';
 
 our @EXPORT = qw(messages);
 
-# What only machines read.
+# Files with text for machines alone.
 my $MACHINES = qr{^(?:proto/schema/schema_meta\.c|supervisor/store/(?:db/store_sql|sqlite/store_sqlite(?:_schema)?|postgres/store_postgres(?:_schema|_open|_queue|_share)?)\.c|supervisor/store/store_statements\.def)\z};
 my $SQL      = qr/^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|REPLACE|WITH) /;
 my $QUIET    = qr/^(?:_Static_assert|__asm__|assert|EMBED|loop_guard_allow)\z/;
@@ -17,7 +17,8 @@ my $TOKEN = qr{
 	/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])+' | [A-Za-z_]\w* | \s+ | .
 }xs;
 
-# The literals of TEXT, adjacent ones joined; PRIu64 and its like are digits' places.
+# The literals of TEXT, with adjacent literals joined; a macro such as PRIu64 counts as a
+# format.
 sub literals {
 	my ($text) = @_;
 	my ( @found, @calls, $word, $now );

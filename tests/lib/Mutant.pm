@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Mutant.pm - the list of small bugs that tests have to notice, read and
-# applied: tests/mutate/run puts each in, mutants.t looks whether each can be.
-# A list that cannot be read dies with the line that is wrong.
+# Mutant.pm - reads and applies the lists of mutants, small bugs for which a test must fail:
+# tests/mutate/run applies each mutant and runs the tests, mutants.t checks that each can be
+# applied. A list with a syntax error ends the program with the line number.
 #
-#	== what would be wrong
-#	file [function]
-#	-what stands there once, after the function's name when there is one,
-#	 however it is broken into lines and spaced
-#	+what it becomes; both may have several lines
-#	by test...		which notice it, the quickest first: t_X, or FOLDER/X.t;
-#				@postgres after it: beside a PostgreSQL
-#	survives why		when none can
+# 	== the wrong behaviour
+# 	file [function]
+# 	-code which exists exactly once, after the function's name if given,
+# 	 with any line breaks and spaces
+# 	+the replacement; both may have several lines
+# 	by test...		the tests which fail, the quickest first: t_X, or FOLDER/X.t;
+# 				@postgres after a test: run beside a PostgreSQL
+# 	survives why		for a mutant without such a test
 package Mutant;
 
 use strict;
@@ -62,7 +62,7 @@ sub mutant_matches {
 	return join(' ', $m->{file}, $m->{function} // '', $m->{name}, @{ $m->{by} }) =~ /$want/;
 }
 
-# A regex for CODE however it is broken into lines and spaced.
+# A regex for CODE with any line breaks and spaces.
 sub however_spaced {
 	my ($code) = @_;
 	my $re = join '\s*', map { quotemeta } grep { /\S/ } split //, $code;
@@ -72,8 +72,8 @@ sub however_spaced {
 	return qr/$re/;
 }
 
-# The file below tests/ of a test that is named as in a list; nothing when there
-# is none, or more than one.
+# The file below tests/ of the test NAME in a list; nothing for an unknown or ambiguous
+# name.
 my @tests;
 sub mutant_test {
 	my ($name) = @_;
@@ -85,7 +85,7 @@ sub mutant_test {
 	return @found == 1 ? $found[0] : undef;
 }
 
-# TEXT with the bug in it; dies when its place is not there exactly once.
+# TEXT with the mutant M applied; dies unless the old code exists exactly once.
 sub mutant_apply {
 	my ($m, $text) = @_;
 	my ($from, $end) = (0, length $text);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# MutantMaker.pm - small bugs that nobody thought of, made from the source itself:
-# tests/mutate/run --made puts them in, mutants.t holds what is made of a text.
-# Each kind of bug is a row of @KINDS or more; a file that has no function makes none.
+# MutantMaker.pm - small bugs made from the source itself: tests/mutate/run --made applies
+# the bugs, mutants.t checks the bugs made from a sample text. Each kind of bug is one row
+# of @KINDS or more; a file without a function has no bugs.
 package MutantMaker;
 
 use strict;
@@ -10,7 +10,8 @@ use Exporter qw(import);
 
 our @EXPORT = qw(mutants_of mutants_sample mutants_equivalent mutants_near mutants_tests);
 
-# TEXT with its comments, strings and preprocessor lines blanked, each byte in its place.
+# TEXT with comments, strings and preprocessor lines blanked; all other bytes keep their
+# place.
 sub masked {
 	my ($text) = @_;
 	my $blank = sub { $_[0] =~ s/[^\n]/ /gr };
@@ -20,15 +21,18 @@ sub masked {
 }
 
 my $parens = qr/(\((?:[^()]++|(?-1))*\))/;
-# Memory, or a lock, that is not given back is what `make asan` is for; an assertion that never fails changes nothing.
+# Statements without visible effect for a test: a missing free or unlock is found by `make
+# asan`, and an assertion always holds.
 my $unseen = qr/(?:assert|static_assert|va_start|va_end|\w*(?:free|fini|object_put|_destroy)|log_debug)\(/;
-# Where a statement begins: behind another, a brace, a condition, a label, a blank line or a comment.
+# The place before a statement: after another statement, a brace, a condition, a label, a
+# blank line or a comment.
 my $begins = qr/(?:\A|(?<=[;{}):\s]\n)|(?<=else\n))/;
 my $statement = qr/(?!$unseen)[*\w][\w>.\[\]-]*(?: [-+|]?= |\()[^;{}]*;/;
 my %turned = ('&&' => '||', '||' => '&&', '==' => '!=', '!=' => '==', 'true' => 'false', 'false' => 'true');
 my %by_one = ('<' => '<=', '<=' => '<', '>' => '>=', '>=' => '>');
 
-# A way of a kind: its name, its place (behind \K, up to the match's end), what stands there then; undef when that is no bug.
+# A kind of bug: name, place (after \K, up to the end of the match), replacement; undef: no
+# bug here.
 my @KINDS = (
 	['a condition turned round', qr/\bif \K$parens/, sub { $_[0] =~ /[!=]=/ && $_[0] !~ /&&|\|\|/ ? undef : "(!$_[0])" }],
 	['a condition turned round', qr/ \K(?:&&|\|\||==|!=)(?=\s)/, sub { $turned{$_[0]} }],
@@ -40,7 +44,7 @@ my @KINDS = (
 	['an order swapped', qr/$begins\K(\t+)$statement\n\g{-1}$statement$/m, \&order_swapped],
 );
 
-# Two statements the other way round, when the one can tell that the other was before it.
+# Two statements in reverse order, if the second depends on the first.
 sub order_swapped {
 	my ($first, $second) = $_[0] =~ /\A(.*?;)\n(.*)\z/s;
 	my ($set) = $first =~ /\A\s*[*]?([\w>.\[\]-]+) [-+|]?= /;
@@ -49,8 +53,8 @@ sub order_swapped {
 	return $tells ? "$second\n$first" : undef;
 }
 
-# The small bugs that TEXT of FILE can have: {file, function, line, kind, at, old, new, nth}, in the
-# order of their places; the nth of a function that replaces old by new.
+# The small bugs for TEXT of FILE: {file, function, line, kind, at, old, new, nth}, in the
+# order of places; nth counts equal replacements within a function.
 sub mutants_of {
 	my ($file, $text) = @_;
 	my $code = masked($text);
@@ -79,7 +83,7 @@ sub mutants_of {
 	return @made;
 }
 
-# COUNT of @ALL, drawn by SEED: the same for the same tree, whatever perl it is.
+# COUNT of @ALL, drawn by SEED: the same draw for the same tree with every version of perl.
 sub mutants_sample {
 	my ($seed, $count, @all) = @_;
 	my $state = $seed & 0x7fffffff;
@@ -95,8 +99,9 @@ sub mutants_sample {
 
 sub squeezed { $_[0] =~ s/\s+/ /gr =~ s/^ //r }
 
-# Those of PATH that change nothing, as somebody found who looked: lines FILE FUNCTION: OLD => NEW: WHY;
-# FUNCTION/2 is the second place in the function, alone, where OLD can become NEW.
+# Bugs in PATH without any effect, as found by a person: lines FILE FUNCTION: OLD => NEW:
+# WHY; FUNCTION/2 means only the second place in the function for the replacement of OLD by
+# NEW.
 sub mutants_equivalent {
 	my ($path) = @_;
 	my %why;
@@ -115,8 +120,8 @@ sub mutants_equivalent {
 	};
 }
 
-# {file or folder => [tests]} of PATH: lines FILE TEST..., the tests that run most of it, and
-# FOLDER/ TEST..., those that run most of the files below it.
+# {file or folder => [tests]} of PATH: lines FILE TEST... with the tests that run most of
+# the file, and FOLDER/ TEST... with the tests that run most of the files below the folder.
 sub mutants_near {
 	my ($path) = @_;
 
@@ -124,10 +129,10 @@ sub mutants_near {
 	return {map { my ($file, @tests) = split ' '; ($file => \@tests) } grep { !/^#/ } <$in>};
 }
 
-# The tests that may notice a bug in FILE, nearest first: its own unit test, those that run
-# most of it (of NEAR), those that notice the bugs of the lists (@listed) in that file, those
-# that run most of its folder, or of the nearest above that NEAR has, then those that notice
-# the bugs in its folder by how often; MOST at most.
+# Tests for a bug in FILE, nearest first: the unit test of the file, tests which run most of
+# the file (from NEAR), tests for listed mutants (@listed) of the file, tests which run most
+# of the folder, or of the nearest parent folder in NEAR, then tests for listed mutants of
+# the folder by their number; MOST at most.
 sub mutants_tests {
 	my ($file, $most, $is_test, $near, @listed) = @_;
 	my ($folder, $module) = $file =~ m{^(.*)/([^/]+)\.c$} or return;

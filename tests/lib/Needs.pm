@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Needs.pm - what a test needs of the machine and not every machine has: root,
-# Chromium, a compiler, a program. Only here is it looked for. A test that lacks
-# something is skipped, and says what.
+# Needs.pm - requirements of tests which not every machine meets: root, Chromium, a
+# compiler, a program. No other file looks for requirements. A test with a missing
+# requirement is skipped with a message.
 package Needs;
 
 use strict;
@@ -23,7 +23,7 @@ sub as_root { return $> == 0 }
 our $NOBODY = 65534;
 our $ORDINARY = as_root() ? $NOBODY : undef; # a user with no right, when that is not us
 
-# [who, uid] of each that a test can be; undef: who it is already.
+# [name, uid] of each user under which a test can run; undef: the current user.
 sub users { return as_root() ? (['as root', undef], ['as nobody', $NOBODY]) : ['as a user', undef] }
 
 sub runs { return system("$_[0] >/dev/null 2>&1") == 0 }
@@ -47,8 +47,8 @@ my %need = ( # what it is called => what is said without it, whether it is there
 	'64 bits' => ['this test is of 64 bits', sub { length(pack 'P', '') == 8 }],
 );
 
-# The first of WHAT that there is not, as a sentence; undef: all are there. What
-# has no entry above is a program.
+# A sentence about the first missing requirement of WHAT; undef: none is missing. A name
+# without an entry above is a program.
 sub lacks {
 	for my $what (@_) {
 		my ($why, $there) = @{$need{$what} // ["there is no $what here", sub { program($what) }]};
@@ -58,14 +58,14 @@ sub lacks {
 	return undef;
 }
 
-# At the head of a test: all of it needs WHAT.
+# At the head of a test: the whole test needs WHAT.
 sub needs {
 	my $why = lacks(@_);
 
 	plan skip_all => $why if defined $why;
 }
 
-# In a SKIP block: its N assertions need WHAT.
+# In a SKIP block: the N assertions of the block need WHAT.
 sub skip_lacking {
 	my ($n, @what) = @_;
 	my $why = lacks(@what);
@@ -82,7 +82,7 @@ sub descriptors {
 	exec 'sh', '-c', "ulimit -n $n 2>/dev/null; exec \"\$@\"", 'sh', $^X, $0, @ARGV;
 }
 
-# Build SOURCE, of tests/, as TO; whether that could be done.
+# Compile SOURCE, below tests/, to TO; true on success.
 sub compile {
 	my ($source, $to, @flags) = @_;
 
@@ -90,7 +90,7 @@ sub compile {
 	    && chmod 0755, $to;
 }
 
-# The harness of the official JSON Schema suite, built where it is not yet.
+# The program for the official JSON Schema suite, built if necessary.
 sub schema_suite {
 	my $suite = ($ENV{PADDOCK_BUILD} // 'build') . '/tests/unit/proto/schema/suite';
 
@@ -98,7 +98,7 @@ sub schema_suite {
 	return $suite;
 }
 
-# name => number of each system call, as the compiler's headers have them.
+# name => number of each system call, from the compiler's headers.
 sub system_calls {
 	return (`echo '#include <sys/syscall.h>' | $CC -E -dM -` // '') =~ /^#define __NR_(\w+) (\d+)$/mg;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Nodes.pm - servers as of several machines: each has its own state folder, and all
-# have one schema of the database. What is between one of them and the database is a
-# link that a test takes away.
+# Nodes.pm - servers like servers on several machines: each has a state folder of its own,
+# and all use one schema of the database. A test can cut the link between a server and the
+# database.
 package Nodes;
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ our @EXPORT = qw(node cut_off link_up end_backends);
 
 my $n;
 
-# One more of the cluster that is called SCHEMA. lease_ms, server: lines of [server].
+# Start a further node of the cluster SCHEMA. lease_ms; server: lines of [server].
 sub node {
 	my ( $schema, %o ) = @_;
 	my $root = Paddock::fresh_root();

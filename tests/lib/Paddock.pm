@@ -33,8 +33,8 @@ our @EXPORT = (@Needs::EXPORT, qw(on_postgres postgres_url postgres_sql postgres
 		 alive rss_kb peak_kb lua until_true
 		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM));
 
-# A test begins with "use Paddock": strict, warnings and Test::More are in it, whose
-# done_testing() looks at the servers that the test has not stopped, too.
+# A test begins with "use Paddock", which includes strict, warnings and Test::More;
+# done_testing() also stops and checks the servers which the test has not stopped.
 sub import {
 	if (caller eq 'main') {
 		strict->import;
@@ -115,7 +115,7 @@ sub peak_kb {
 	return $text =~ /^VmHWM:\s+(\d+) kB/m ? $1 : 0;
 }
 
-# {ppid, state, comm} of a process; {} when it is gone.
+# {ppid, state, comm} of a process; {} without such a process.
 sub stat_of {
 	my $text = read_file("/proc/$_[0]/stat") // return {};
 
@@ -141,7 +141,7 @@ sub core_limits_below {
 	} children_of($pid);
 }
 
-# What is mounted below PATH, here.
+# The mounts below PATH in this mount namespace.
 sub mounts {
 	my ($path) = @_;
 
@@ -173,7 +173,8 @@ sub until_true {
 	return $got;
 }
 
-# Whoever was left by a server that died is ours now: true once all are gone.
+# True once all processes have ended which a dead server left behind; the test is the new
+# parent of such processes.
 sub strays_gone {
 	my %known = map { $_ => 1 } keys %live, keys %beside;
 
@@ -287,7 +288,7 @@ my %judge = (
     (map { $_ => sub { () } } qw(title description default then else writeOnly $schema $defs format)),
 );
 
-# What is wrong with VALUE by SCHEMA; dies of a keyword that it cannot judge.
+# The faults of VALUE by SCHEMA; dies at a keyword unknown to this function.
 sub schema_errors {
 	my ($schema, $value, $at) = @_;
 
@@ -301,11 +302,11 @@ sub schema_errors {
 
 # ---- an instance ----
 
-# templates: {id => {code => …, manifest keys…}}, or [[id => {…}], …] for
-# several of one id. dirs: folders of templates. config: [limits] as a hash,
-# or text. user: run as this uid. wrap: a command in front. root: the folder
-# of an earlier instance, to go on with its state. build: where paddockd is.
-# grants: what --grant says, each.
+# templates: {id => {code => ..., manifest keys...}}, or [[id => {...}], ...] for several
+# templates of the same id. dirs: folders of templates. config: [limits] as a hash, or text.
+# user: the uid of the server. wrap: a command in front. root: the folder of an earlier
+# instance, to continue with the earlier state. build: the folder of paddockd. grants: the
+# values of --grant.
 sub new {
 	my ($class, %o) = @_;
 	my $self = bless {%o, next_id => 1, notes => [], answers => {},
@@ -336,7 +337,7 @@ sub lua {
 	return {code => $code, %manifest};
 }
 
-# A package's, as package.h has it, of what lies there.
+# The digest of the package in DIR, computed as package.h describes.
 sub digest_of {
 	my ($dir) = @_;
 	my %bytes;
@@ -388,8 +389,8 @@ sub write_config {
 	$self->put_config($config);
 }
 
-# PADDOCK_TEST_STORE=postgres: its runs are in the database that with-postgres has
-# started, in a schema for its state folder.
+# PADDOCK_TEST_STORE=postgres: runs are kept in the database of with-postgres, with one
+# schema for each state folder.
 sub put_config {
 	my ($self, $config) = @_;
 	my $conf = "$self->{root}/paddock.conf";
@@ -397,7 +398,7 @@ sub put_config {
 	if (on_postgres() && $config !~ /^\[store\]/m) {
 		$config .= "\n[store]\nurl = " . postgres_url($self->{state}) . "\n";
 	}
-	# another server may be about to read it
+	# leave an unchanged file alone: another server may be reading the file
 	write_file($conf, $config) unless -e $conf && read_file($conf) eq $config;
 }
 
@@ -416,7 +417,7 @@ sub command {
 		(map { ('--grant', $_) } @{$self->{grants} // []}), @{$self->{args} // []});
 }
 
-# In the child: become who is asked for, and exec.
+# In the child: take the user id, the folder and the files of the server, and exec.
 sub become {
 	my ($self, $in, $out) = @_;
 
@@ -430,7 +431,7 @@ sub become {
 		POSIX::setuid($self->{user});
 		$> == $self->{user} && $< == $self->{user} or die "setuid";
 	}
-	# no test's environment, and a home of its own
+	# no environment of the test, and a home for the server alone
 	%ENV = (PATH => $ENV{PATH}, HOME => $self->{root}, %{$self->{env} // {}});
 	exec { ($self->command)[0] } $self->command or die "exec: $!";
 }
@@ -505,7 +506,7 @@ sub take_message {
 
 sub id_key { return json_of($_[0]) }
 
-# One turn of reading and writing, for at most MS. Dies when nobody is there.
+# One turn of reading and writing, for at most MS. Dies if the server has closed the pipe.
 sub turn {
 	my ($self, $ms) = @_;
 	my ($r, $w) = ('', '');
@@ -535,7 +536,7 @@ sub turn {
 	}
 }
 
-# Turn until CODE is true; its value, or undef after the deadline or at EOF.
+# Turn until CODE returns true; the value, or undef after the deadline or at EOF.
 sub wait_for {
 	my ($self, $what, $code) = @_;
 	my $deadline = time + $PATIENCE;
@@ -569,7 +570,7 @@ sub send_raw {
 	return $self;
 }
 
-# All that was given is in the pipe.
+# Write all queued bytes into the pipe.
 sub flush {
 	my ($self) = @_;
 
@@ -581,7 +582,7 @@ sub flush {
 
 sub send_msg { my ($self, $m) = @_; return $self->send_raw(json_of($m) . "\n") }
 
-# A request; its id.
+# Send a request; returns the id.
 sub request {
 	my ($self, $method, $params, $id) = @_;
 
@@ -626,7 +627,7 @@ sub init {
 
 sub greeted { my ($self, @a) = @_; $self->init(@a); return $self }
 
-# The next message of METHOD that the server sent, taken.
+# Take the next notification METHOD from the server.
 sub told {
 	my ($self, $method) = @_;
 	my $notes = $self->{notes};
@@ -647,7 +648,7 @@ sub reply {
 		$error ? (error => $error) : (result => $result)});
 }
 
-# Send BYTES, and give the next line that comes, as it came.
+# Send BYTES and return the next line from the server, unparsed.
 sub exchange {
 	my ($self, $bytes) = @_;
 
@@ -672,7 +673,7 @@ sub ask {
 	return $id;
 }
 
-# The tool's result, with {view}: what it says as JSON, by either way.
+# The tool's result with {view}: the structured content, or else the text, parsed as JSON.
 sub result {
 	my ($self, $id) = @_;
 	my $a = $self->answer($id) // return {};
@@ -717,7 +718,7 @@ sub run { my ($self, @a) = @_; return $self->result($self->ask_run(@a)) }
 sub run_sync { my ($self, $t, $i, %o) = @_;
 	       return $self->run($t, $i, mode => 'sync', %o)->{view} // {} }
 
-# Start it; its runId.
+# Start a run; returns the runId.
 sub run_async {
 	my ($self, $t, $i, %o) = @_;
 	my $r = $self->run($t, $i, mode => 'async', %o);
@@ -727,10 +728,10 @@ sub run_async {
 }
 
 sub get { return $_[0]->tool(get_task_run => {runId => $_[1]})->{view} // {} }
-# The same less what operators alone are told, on PostgreSQL.
+# The view of a run without the node, which only operators on PostgreSQL receive.
 sub get_less_node { my $v = get(@_); delete $v->{node}; return $v }
 
-# Ask until CODE likes what get_task_run says; that view.
+# Call get_task_run until CODE accepts the view; returns the view.
 sub get_until {
 	my ($self, $run, $what, $code) = @_;
 	my $view;
@@ -775,8 +776,8 @@ sub log_has {
 sub worker_pid { my ($self, $run) = @_;
 		 return $self->log_has(qr/run=\Q$run\E pid=(\d+)/) }
 
-# A worker, of a run or one that waits for its run: PID 1 of a namespace, or held
-# to some CPU time.
+# Is PID a worker, with a run or waiting for a run: process 1 of a PID namespace, or a
+# process with a limit of CPU time?
 sub is_worker {
 	my ($pid) = @_;
 
@@ -784,7 +785,7 @@ sub is_worker {
 	    (read_file("/proc/$pid/limits") // '') =~ /^Max cpu time +\d/m;
 }
 
-# Workers that were born and have had no run yet.
+# Workers which were spawned and have had no run yet.
 sub waiting {
 	my ($self) = @_;
 	my $log = $self->log_text;
@@ -793,8 +794,8 @@ sub waiting {
 	return grep { !$run{$_} } $log =~ /part=warm pid=(\d+) waits=yes/g;
 }
 
-# Children that are neither workers nor the one that kept root: the
-# zygote, or two while one is renewed.
+# Children which are neither a worker nor the process with root's rights: the zygote, or two
+# zygotes during a renewal.
 sub zygotes {
 	my ($self) = @_;
 	my %worker = map { $_ => 1 } $self->log_text =~ /run=run_\w+ pid=(\d+)/g;
@@ -809,7 +810,7 @@ sub zygotes {
 sub close_stdin { my ($self) = @_; close $self->{to} if $self->{to};
 		  $self->{to} = undef; $self->{out} = ''; return $self }
 
-# Wait for its exit; the status as wait(2) gives it, or undef.
+# Wait for the exit of the server; the status as wait(2) gives it, or undef.
 sub wait_exit {
 	my ($self) = @_;
 	my $pid = $self->{pid};
@@ -830,7 +831,7 @@ sub wait_exit {
 	return $self->{status};
 }
 
-# Files that only a running server may have.
+# Files which only a running server may have.
 sub litter {
 	my ($self) = @_;
 
@@ -838,9 +839,9 @@ sub litter {
 	    glob("$self->{state}/artifacts/tmp/*");
 }
 
-# Counters that were not at zero once it had ended all that it counts (runs, places, bytes,
-# sessions, connections, uploads, descriptors), as its log says: see tell_left() in
-# supervisor/server.c. A log in which that would stand says that it was looked for.
+# Counters which were not at zero after the end of all counted things (runs, places, bytes,
+# sessions, connections, uploads, descriptors), from the server's log: see tell_left() in
+# supervisor/server.c. A log line reports that the server checked the counters.
 sub counters_left {
 	my ($self) = @_;
 	my $log = $self->log_text;
@@ -850,7 +851,7 @@ sub counters_left {
 	return @left;
 }
 
-# End it as a client does, and check that it leaves nothing behind.
+# End the server as a client does, and check that nothing is left.
 sub stop {
 	my ($self, $name) = @_;
 	my $status;
@@ -881,8 +882,8 @@ sub stop {
 	return $self;
 }
 
-# The servers that a test has left running end as by TERM, with all their counters at zero.
-# One that was killed is a crash's like.
+# Stop the servers which a test left running by TERM, and check that all counters are zero.
+# A killed server is like a crash: no counter is checked.
 sub stop_rest {
 	my @wrong;
 
@@ -906,7 +907,7 @@ sub stop_rest {
 	is("@wrong", '', 'servers that the test has not stopped end, and leave no counter') if @wrong;
 }
 
-# A crash: what was counted is not looked for.
+# Kill the server, as in a crash; no counter is checked.
 sub kill9 {
 	my ($self) = @_;
 
@@ -915,7 +916,7 @@ sub kill9 {
 	return $self->wait_exit;
 }
 
-# What a run has logged, in bytes.
+# The log of a run, in bytes.
 sub run_log {
 	my ($s, $run) = @_;
 	my $r = $s->call('resources/read', {uri => "paddock://runs/$run/log"});
@@ -938,15 +939,15 @@ sub progress_of {
 
 # ---- judgements on answers ----
 
-# Is R the result of a tool that is no error? A JSON-RPC error, or no answer, is none.
+# Is R the successful result of a tool? A JSON-RPC error, or a missing answer, is not.
 sub succeeded {
 	my ($r) = @_;
 
 	return ref $r->{content} eq 'ARRAY' && !$r->{isError};
 }
 
-# A success of a tool: structuredContent, the same as text, and no isError. What
-# comes after the first item is told to who reads, and is no second value.
+# A tool's success: structuredContent, the same value as text in the first item, and no
+# isError. Later items are text for people, and no second value.
 sub answer_ok {
 	my ($r, $name) = @_;
 
@@ -958,7 +959,7 @@ sub answer_ok {
 	    || diag(substr json_of($r), 0, 2000);
 }
 
-# A refusal without a run: text alone, with all its parts, and CODE.
+# A refusal without a run: text alone, with all members of an error, and CODE.
 sub refused {
 	my ($r, $code, $name) = @_;
 	my $v = $r->{view} // {};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Peer.pm - clients of others against the real paddockd. A script in tests/peers
-# prints one line a check, which becomes a test here.
+# Peer.pm - clients of other projects against the real paddockd. A script in tests/peers
+# prints one line for each check, and each line becomes a test.
 package Peer;
 
 use strict;
@@ -18,7 +18,7 @@ our $restart; # of the server that a script speaks to
 our $PEERS = $ENV{PADDOCK_PEERS} // "$BUILD/peers";
 my $HERE = "$TOP/tests/peers";
 
-# The command of the node that came with the peers.
+# The path of the node program installed with the peers.
 sub node {
 	my ($found) = grep { -x } glob "$PEERS/node_modules/node-linux-*/bin/node";
 	my $same = (read_file("$PEERS/package.json") // '') eq
@@ -31,8 +31,8 @@ sub node {
 	exit 1;
 }
 
-# Pass on what the script says; what else the clients print is of interest when
-# it goes wrong alone.
+# Turn the lines of SCRIPT into tests; other output of the clients is shown only after a
+# failure.
 sub relay {
 	my ($script, %env) = @_;
 	my $node = node();
@@ -75,7 +75,8 @@ sub relay {
 	return $status;
 }
 
-# A folder of its own with the templates of the peers, and CONFIG, too.
+# A server object with a folder of its own, the templates of the peers, and CONFIG, not yet
+# started.
 sub prepared {
 	my ($class, %o) = @_;
 	my $server = $class->new(%o, idle => 1);
@@ -92,7 +93,7 @@ sub env {
 		PADDOCK_TEMPLATES => "$server->{root}/templates");
 }
 
-# Each client starts a server of its own, and ends it.
+# Clients of SCRIPT each start and end a server of their own on stdio.
 sub peer_stdio {
 	my ($script, %o) = @_;
 	my $server = prepared('Paddock', %o);
@@ -105,7 +106,7 @@ sub peer_stdio {
 	return;
 }
 
-# The same server again, after it ended by HOW; SCRIPT is told by a file.
+# Start the same server again after an end by HOW; a file tells SCRIPT the Nth restart.
 sub restart {
 	my ($server, $how, $n) = @_;
 	my $listen = '127.0.0.1:' . $server->port;
@@ -120,8 +121,8 @@ sub restart {
 	return $next;
 }
 
-# All clients of SCRIPT have one server, and the same again when it asks for
-# that by a line "do restart KILL".
+# The clients of SCRIPT share one server over HTTP, which restarts at a line "do restart
+# KILL".
 sub peer_http {
 	my ($script, %o) = @_;
 	my $server = prepared('Http', %o);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pooler.pm - stands before PostgreSQL as poolers do, with a process of its own: each client
-# has a session of the server's for itself, or all share one, a transaction each in turn.
-# What it says of the process behind is made up, as poolers' is.
+# Pooler.pm - stands in for a PostgreSQL connection pooler, in a process of its own: each
+# client has a session of the server, or all clients share one session, one transaction
+# after another. Poolers invent the process id of the session, and so does Pooler.pm.
 package Pooler;
 use strict;
 use warnings;
@@ -10,8 +10,8 @@ use POSIX ();
 
 my $FAKE = 77_000_000; # no process has such a number
 
-# In DIR, as PostgreSQL would listen there; TO is the socket of the real one. SHARES: all
-# have one session. The process; whoever starts it kills it.
+# Start a pooler on a socket in DIR, named as PostgreSQL's; TO is the real socket. SHARES:
+# all clients share one session. Returns the pid; the caller kills the process.
 sub start {
 	my ( $dir, $to, $shares ) = @_;
 	my $listener = IO::Socket::UNIX->new( Local => "$dir/.s.PGSQL.5432", Listen => 16 ) or die "listen: $!\n";
@@ -81,7 +81,7 @@ sub serve {
 sub connect_to { my ($to) = @_; return IO::Socket::UNIX->new( Peer => $to ) || die "$to: $!\n" }
 sub key { my ($c) = @_; return 'K' . pack 'N N N', 12, $c->{id}, 1 }
 
-# The first message of C, once it is whole.
+# The first message of client C, once complete.
 sub begun {
 	my ($c) = @_;
 
@@ -96,7 +96,8 @@ sub message {
 	return substr $$in, 0, 1 + unpack( 'x N', $$in ), '';
 }
 
-# M is of session S, for who has it; between two transactions nobody does.
+# Message M came from session S, for the client which has the session; between two
+# transactions no client has the session.
 sub answered {
 	my ( $s, $m ) = @_;
 	my $greeted = $s->{greets};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Postgres.pm - the database that tests/tools/with-postgres has started, for servers
-# that tests start. Each state folder has a schema of its own.
+# Postgres.pm - the database which tests/tools/with-postgres has started, for the servers of
+# tests. Each state folder has a schema of its own.
 package Postgres;
 use strict;
 use warnings;
@@ -10,7 +10,7 @@ use IO::Handle;
 use IPC::Open2 qw(open2);
 our @EXPORT = qw(on_postgres postgres_url postgres_sql postgres_held);
 
-# Have servers that tests start their record there?
+# Do the servers of tests keep the record in PostgreSQL?
 sub on_postgres { return ( $ENV{PADDOCK_TEST_STORE} // '' ) eq 'postgres' }
 
 sub base {
@@ -24,7 +24,7 @@ sub psql {
 	return ( $psql, '-XAtq', '-v', 'ON_ERROR_STOP=1', $url // base() );
 }
 
-# What psql prints of SQL, a line a row.
+# The output of psql for SQL, one line for each row.
 sub postgres_sql {
 	my ( $sql, $url ) = @_;
 
@@ -34,8 +34,8 @@ sub postgres_sql {
 	return @rows;
 }
 
-# Nothing can be written into the runs of URL until the code that this gives is called;
-# or what LOCK says is held until then.
+# Lock the table runs of URL against writes until the returned code is called; or run the
+# SQL text LOCK and hold the locks until then.
 sub postgres_held {
 	my ( $url, $lock ) = @_;
 	my $pid = open2( my $from, my $to, psql($url) );
@@ -49,9 +49,9 @@ sub postgres_held {
 	return sub { close $to; waitpid $pid, 0; close $from };
 }
 
-# The database of the schema that STATE stands for. lease_ms: the lease of a server that
-# uses it; poll_ms: how often one looks by itself that others can wake; name: what its
-# connections are called.
+# The URL of a database schema for the state folder STATE. lease_ms: the lease of a server
+# with this URL; poll_ms: the interval between polls for changes by other servers; name: the
+# application name of the connections.
 sub postgres_url {
 	my ( $state, %o ) = @_;
 	my $schema = 'p' . substr sha256_hex($state), 0, 16;

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# Redteam.pm - try a table of attacks on a real paddockd.
+# Redteam.pm - tries a table of attacks on a real paddockd.
 #
 # A table is a list of
-#   [number, what is tried, the outcome, how => …, options…]
-# How: lua => code of a Lua template, or sh, perl, c => what a program does
-# (c: the name of an attack in tests/system/redteam/attacks/*.c), or rogue => the script
-# of a worker that is taken over (tests/system/redteam/attacks/rogue.c). Options: limits and
-# other keys of the manifest, inputs, cancel => the message of the run at
-# which it is cancelled, held => one at which others run, and then it is
-# cancelled, alone => the outcome where runs share a uid, to which it comes by
-# itself, also => code that looks for more and gives what is wrong.
+#   [number, description, outcome, how => ..., options...]
+# How: lua => code of a Lua template, or sh, perl, c => a program (c: the name of an attack
+# in tests/system/redteam/attacks/*.c), or rogue => the script of a compromised worker
+# (tests/system/redteam/attacks/rogue.c). Options: limits and other keys of the manifest,
+# inputs, cancel => the message of the run at which the test cancels the run, held => a
+# message at which other runs are tried before the cancel, alone => the outcome where runs
+# share a uid, so the attack ends by itself, also => code for further checks, which returns
+# the faults.
 #
-# The outcome says how the run ends: 'returns JSON', 'canceled', or an
-# errorCode and a piece of what is said with it; 'refused', and these, when there
-# is to be no run. Where several are right, ' | ' parts them.
+# The outcome is the end of the run: 'returns JSON', 'canceled', or an errorCode and a piece
+# of the message; 'refused', errorCode and piece for a call without a run. A bar ' | '
+# separates several right outcomes.
 #
-# An attack is over when, beside its outcome, the server lives and has not
-# grown, other runs were served meanwhile, one that goes on all the time has
-# noticed nothing, and no process or temporary file is left.
+# An attack passes if the outcome is right, the server lives and has not grown, other runs
+# were served meanwhile, a long run beside the attack was not disturbed, and no process or
+# temporary file is left.
 package Redteam;
 
 use strict;
@@ -52,7 +52,7 @@ sub attacks { # of the rows of a table
 	} @_;
 }
 
-# One of each number; letters tell variants apart: 25, '25b'.
+# The template of an attack; a letter after the number is a variant: 25, '25b'.
 sub template_of {
 	my ($attack, $c) = @_;
 	my %m = (limits => $attack->{limits} // {}, %{$attack->{manifest} // {}});
@@ -67,7 +67,7 @@ sub template_of {
 		%m};
 }
 
-# How a run ended, in one line.
+# The end of a run in one line.
 sub outcome_of {
 	my ($view) = @_;
 	my $status = $view->{status} // 'no view: ' . json_of($view);
@@ -96,7 +96,7 @@ sub is_outcome {
 
 # ---- what must be as it was ----
 
-# pid => ppid of all below PID, the dead that nobody has reaped as well.
+# pid => ppid of all descendants of PID, including zombies.
 sub below {
 	my ($pid) = @_;
 	my (%children, %all);
@@ -117,8 +117,8 @@ sub below {
 	return \%all;
 }
 
-# Those of the server that are no zygote, keeper, worker that waits for a run, or
-# the worker SPARED.
+# Descendants of the server except the zygotes, the process with root's rights, workers
+# without a run, and the worker SPARED.
 sub strangers {
 	my ($s, $spared) = @_;
 	my $all = below($s->{pid});
@@ -137,7 +137,7 @@ sub mounts_now {
 	    split /\n/, read_file('/proc/self/mountinfo') // '';
 }
 
-# Control groups of the server's: its own, and those of its runs.
+# Control groups of the server and of the server's runs.
 sub cgroups_now {
 	my ($s) = @_;
 
@@ -148,7 +148,7 @@ sub cgroups_now {
 
 # ---- an attack ----
 
-# What the sibling's program says as the server's user, without a cage.
+# The output of the sibling's program, run as the server's user without a cage.
 sub outside {
 	my ($s) = @_;
 	my $pid = open(my $from, '-|') // die "fork: $!\n";
@@ -169,7 +169,7 @@ sub outside {
 	return <$from> // '';
 }
 
-# Begin it, let another run go by meanwhile, and wait for its end.
+# Start the attack, run another template meanwhile, and wait for the end of the attack.
 sub one {
 	my ($s, $attack) = @_;
 	my @wrong;
@@ -284,12 +284,12 @@ sub as_user {
 	}
 	$s->tool(cancel_task_run => {runId => $before{ticker}});
 	is($s->ended($before{ticker})->{status}, 'canceled',
-	   "the run that went on through all of it ends as it is told ($who)");
+	   "the run that lasts through all attacks ends as told ($who)");
 	$s->stop("nothing is left of the server ($who)");
-	is(cgroups_now($s), '', "nor a cgroup ($who)");
+	is(cgroups_now($s), '', "no cgroup of the server is left ($who)");
 }
 
-# Known once the zygote of programs has tried itself.
+# Can this machine run programs in a cage? The zygote's self-test has the answer.
 sub can_run_programs {
 	my ($s, @attacks) = @_;
 	my $programs;
@@ -303,9 +303,8 @@ sub can_run_programs {
 my $TICKS = 'local n = 0 while true do n = n + 1 run.progress(n, 0, "tick") ' .
     'run.sleep(5) end';
 
-# Try the table ROWS. Options: c => the program of its C attacks, build => a
-# folder with another paddockd and its worker, sibling, ticker => how those
-# are done, config.
+# Try the table ROWS. Options: c => the compiled C attacks, build => a folder with another
+# paddockd and worker, sibling, ticker => how to do the runs beside the attack, config.
 sub attack_all {
 	my ($rows, %o) = @_;
 	my @attacks = grep { !$ENV{PADDOCK_ATTACK} || $_->{n} eq $ENV{PADDOCK_ATTACK} }

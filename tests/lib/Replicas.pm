@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Replicas.pm - a primary of PostgreSQL and its standby, which has all that is
-# acknowledged (synchronous_standby_names): two servers in a folder that goes with
-# us, on abstract sockets, since a line of a configuration is short, as an ordinary
-# user. tests/tools/with-postgres needs not be beside.
+# Replicas.pm - a PostgreSQL primary and a synchronous standby (synchronous_standby_names),
+# so the standby has every acknowledged transaction: two servers in a temporary folder, on
+# abstract sockets, since a line of a configuration is short, run as an ordinary user.
+# tests/tools/with-postgres is not needed.
 #
-#   my $pair = Replicas->new;   # from now on Postgres.pm and Cluster.pm use them
+#   my $pair = Replicas->new;   # from now on Postgres.pm and Cluster.pm use the pair
 #   $pair->kill_primary;
 #   $pair->promote;
-#   $pair->primary_again;       # as it was, and believing that it is the primary
+#   $pair->primary_again;       # restarted with the old data, still as a primary
 package Replicas;
 use strict;
 use warnings;
@@ -51,7 +51,8 @@ sub sql { my ( $self, $which, $sql ) = @_; return postgres_sql( $sql, 'postgresq
 
 sub log_of { my ($self) = @_; return join '', map { read_file($_) // '' } glob "$self->{dir}/log" }
 
-# COMMAND as the user who may, with what it says in the log; it dies with us.
+# Run COMMAND as the user of the servers, with the output in the log; COMMAND dies with the
+# test.
 sub quiet {
 	my ( $self, @command ) = @_;
 	my $pid = fork // die "fork: $!\n";
@@ -82,7 +83,7 @@ sub start {
 	    or die $self->log_of;
 }
 
-# With all of its processes at once, as when its machine loses power.
+# Kill all processes of a server at once, as a loss of power does.
 sub kill9 {
 	my ( $self, $which ) = @_;
 	my $pid = delete $self->{pid}{$which};
@@ -108,7 +109,7 @@ sub primary_again {
 	$self->start('one');
 }
 
-# Those that are called NAME end, at who is the primary now.
+# End the connections with the application name NAME at the present primary.
 sub end_connections {
 	my ( $self, $name ) = @_;
 

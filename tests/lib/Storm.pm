@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Storm.pm - clients over HTTP that do at random what is right and what is not,
-# several sessions of several requestors at once, and a book of what must hold
-# of all that comes back. What is done follows from the seed; what overlaps does
-# not. Some are of MCP 2026-07-28: what is called a session here is then only
-# what one such client remembers.
+# Storm.pm - HTTP clients which send valid and invalid requests at random, in several
+# sessions of several requestors at once, and a book with rules for all answers. The seed
+# decides the requests; the timing is free. Some clients are of MCP 2026-07-28: a session is
+# then only the memory of one such client.
 #
 #   my $storm = Storm->new($server, 42);
 #   $storm->steps(1000);
-#   $storm->calm;              # all that was asked is answered
-#   print for $storm->wrong;   # what did not hold, nothing if all did
+#   $storm->calm;              # until all requests are answered
+#   print for $storm->wrong;   # broken rules, or nothing
 #
-# Chaos.pm adds to it what the world does meanwhile, and other transports.
+# Chaos.pm adds disturbances and other transports.
 package Storm;
 
 use strict;
@@ -85,7 +84,7 @@ sub hang_up {
 	}
 }
 
-# The bytes of a request. Q, when it is given, is what is expected of its answer.
+# The bytes of a request. Q, if given, has the expectations for the answer.
 sub bytes_of {
 	my ($self, $method, $headers, $body) = @_;
 	my %h = (Host => '127.0.0.1', %$headers);
@@ -104,7 +103,7 @@ sub headers {
 		$s->{id} ? ('Mcp-Session-Id' => $s->{id}) : (), %more};
 }
 
-# What a request of 2026-07-28 says of itself, and says again in its head.
+# The client data in a request of 2026-07-28, in the body and again in the head.
 sub terms {
 	my @can = (rand() < 0.6 ? (elicitation => {}) : (),
 		   rand() < 0.6 ? (extensions => {"$META/tasks" => {}}) : ());
@@ -129,7 +128,8 @@ sub send {
 
 # ---- what comes back ----
 
-# Ids that OWNER was shown and did not say itself are its own, and no other's.
+# Ids in the answers to OWNER which OWNER did not send must belong to OWNER and to no other
+# requestor.
 sub look_for_ids {
 	my ($self, $owner, $text) = @_;
 
@@ -191,7 +191,7 @@ sub on_note {
 	$s->{tokens}{$token} = $m->{params}{progress};
 }
 
-# One event of a stream of Q's; the same id is the same event, always.
+# One event of a stream of Q; the same id must always mean the same event.
 sub on_event {
 	my ($self, $q, $block) = @_;
 	my %e = map { my ($k, $v) = split /: ?/, $_, 2; ($k => $v // '') } split /\n/, $block;
@@ -208,12 +208,13 @@ sub on_event {
 
 	$self->fault("a GET began the stream $n, which there was") if $q->{listens} && !defined $q->{stream} && $s->{begun}{$n}++;
 	$q->{stream} //= $n;
-	# whose stream is taken up by another goes on with one of its own
+	# after another connection took up the stream, this connection has a stream of its
+	# own
 	@$q{qw(stream seq)} = ($n, undef) if $n ne $q->{stream} && $n =~ /^g/ && $s->{resumed}{$q->{stream}};
 	$self->fault("an event of stream $n came by stream $q->{stream}") if $n ne $q->{stream};
 	$self->fault("the event $e{id} came after $n-$q->{seq}") if $seq <= ($q->{seq} // -1);
 	$q->{seq} = $seq;
-	# what an older connection brought may be read after a newer one's
+	# events of an older connection may be read after events of a newer connection
 	$q->{late} = $seq < ($s->{newest}{$n} // 0);
 	$s->{newest}{$n} = $seq unless $q->{late};
 	push @{$s->{events}}, $e{id};
@@ -250,7 +251,7 @@ sub on_whole {
 	$self->on_message($q->{session}, $_, undef, $q) for ref $m eq 'ARRAY' ? @$m : $m;
 }
 
-# Take what there is of a chunked body; true at its end.
+# Take the available chunks of a body; true at the end.
 sub chunks {
 	my ($c) = @_;
 
@@ -265,7 +266,7 @@ sub chunks {
 	return 0;
 }
 
-# Take one response from what has come; false when it is not whole yet.
+# Take one response from the input; false for an incomplete response.
 sub response {
 	my ($self, $c) = @_;
 	my $q = $c->{due}[0] // return $self->fault("bytes that nobody asked for: $c->{in}");
@@ -293,13 +294,14 @@ sub response {
 	}
 	$q->{done} = 1;
 	shift @{$c->{due}};
-	# what was sent behind it is not read any more
+	# later requests on a closing connection are not read any more
 	$_->{may_close} = 1 for $c->{head} =~ /^connection: close/mi ? @{$c->{due}} : ();
 	$c->{status} = undef;
 	return 1;
 }
 
-# The stream of Q's request ended: its answer has come by it, unless it was cancelled.
+# The stream of Q's request ended: the answer must have come on the stream, unless the
+# request was cancelled.
 sub without_answer {
 	my ($self, $q) = @_;
 	my $r = $q->{session}{requests}{$q->{key}};
@@ -323,7 +325,7 @@ sub read_some {
 	$self->hang_up($c);
 }
 
-# Read and write what is there to be, for SECONDS at most.
+# Read and write on all ready connections, for SECONDS at most.
 sub turn {
 	my ($self, $seconds) = @_;
 	my ($r, $w) = ('', '');
@@ -395,7 +397,7 @@ sub read_lines {
 	$self->close_lines($l);
 }
 
-# Of what is due nobody hears any more.
+# Drop the requests in flight: no answer is expected any more.
 sub close_lines {
 	my ($self, $l) = @_;
 
@@ -431,7 +433,7 @@ sub message {
 	return ({jsonrpc => '2.0', id => $id, method => $method, $params ? (params => $params) : ()}, $key);
 }
 
-# POST a request in S; by C, or by a connection of its own.
+# POST a request in session S, on connection C or on a connection of its own.
 sub ask {
 	my ($self, $s, $method, $params, %o) = @_;
 	my ($m, $key) = $self->message($s, $method, $params, %o);
@@ -513,7 +515,7 @@ sub call_params {
 		: \%args};
 }
 
-# A task is over once, and stays as it ended.
+# A task ends once and keeps the final state.
 sub watch_task {
 	my ($self, $m) = @_;
 	my $task = $m->{result} // return;
@@ -528,7 +530,7 @@ sub watch_task {
 	$self->{status}{$id} = $status;
 }
 
-# An id that is another's, or nobody's, is answered like any that is unknown.
+# An id of another requestor, or of no requestor, gets the same answer as any unknown id.
 sub unknown {
 	my ($self, $owner, $id, $m) = @_;
 
@@ -761,9 +763,9 @@ sub later {
 	}
 }
 
-# What a session of lines cannot do, it leaves.
+# Steps which a session of lines (stdio or the socket) cannot do.
 my %http_alone = map { $_ => 1 } qw(several listen slow thief header garbage batch crooked);
-# What only sessions can do, and only what stands by itself.
+# Steps for sessions only, and steps for clients without sessions only.
 my %session_alone = map { $_ => 1 } qw(listen thief header);
 my %modern_alone = map { $_ => 1 } qw(retry crooked);
 
@@ -800,7 +802,8 @@ sub steps {
 	}
 }
 
-# All that was asked is answered; then sessions end, and with them streams.
+# Wait until all requests are answered; then end the sessions and, with the sessions, the
+# streams.
 sub calm {
 	my ($self) = @_;
 

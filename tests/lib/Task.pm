@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Task.pm - tools called as tasks, of either era, and what a session is told of them.
+# Task.pm - tools called as tasks, in both eras of MCP, and the notifications about tasks in
+# a session.
 package Task;
 
 use strict;
@@ -24,7 +25,7 @@ sub task_call {
 		task => $o{task} // {}, $o{meta} ? (_meta => $o{meta}) : ()});
 }
 
-# Its taskId.
+# Start a task and return the taskId.
 sub start_task {
 	my ($s, @a) = @_;
 	my $r = task_call($s, @a);
@@ -39,7 +40,7 @@ sub get_task {
 	return $s->call('tasks/get', {taskId => $id})->{result} // {};
 }
 
-# Ask until CODE likes the Task in $_; that Task.
+# Poll the task until CODE accepts the Task in $_; returns the Task.
 sub task_until {
 	my ($s, $id, $what, $code) = @_;
 	my $task;
@@ -74,7 +75,7 @@ sub all_tasks {
 	return @all;
 }
 
-# What S was told of task ID, in order: progress and status notifications.
+# The progress and status notifications about task ID to S, in order.
 sub notes_of {
 	my ($s, $id) = @_;
 
@@ -93,14 +94,14 @@ sub not_found {
 
 # ---- by the extension of 2026-07-28 ----
 
-# METHOD of a client that knows tasks, or has CAPABILITIES: {result|error}.
+# Call METHOD as a client with the task extension, or with CAPABILITIES: {result|error}.
 sub ext_call {
 	my ($s, $method, $params, $capabilities) = @_;
 
 	return $s->call($method, stateless($params, $capabilities // {extensions => {$TASKS => {}}}));
 }
 
-# The taskId that a call of NAME is answered with.
+# The taskId in the answer to a call of NAME.
 sub ext_task {
 	my ($s, $name, $args, $capabilities) = @_;
 	my $r = ext_call($s, 'tools/call', {name => $name, arguments => $args // {}}, $capabilities);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Unit.pm - paddockd as "make install" puts it there and as its systemd unit starts
-# it, without systemd: in a root of its own, by mounts, limits, rights and filters
-# that the lines of the unit mean (unit.c has those of a process). A line that nobody
-# here knows ends the test: what it means has to be said first.
+# Unit.pm - paddockd as installed by "make install" and started by the systemd unit, without
+# systemd: in a root of its own, with the mounts, limits, rights and filters of the unit's
+# lines (unit.c applies the parts of a process). A line unknown to Unit.pm ends the test:
+# the meaning must be added first.
 package Unit;
 
 use strict;
@@ -13,8 +13,8 @@ use POSIX ();
 
 our @ISA = ('Daemon');
 
-# What a line means: a list of arguments for unit.c, or lines of the script that makes
-# the root; undef: it is systemd's own matter, or is done below.
+# The meaning of a line: a list of arguments for unit.c, or lines of the script which makes
+# the root; undef: the line concerns systemd alone, or is handled below.
 my $process = sub { my ($u, $key, $value) = @_; push @{$u->{process}}, "$key=$value"; return };
 my $switch = sub { my ($u, $key, $value) = @_; die "$key=$value: only yes is known here\n" if $value ne 'yes'; push @{$u->{process}}, "$key=yes"; return };
 my $none = sub { return };
@@ -49,7 +49,7 @@ my %lines = (
     ProtectProc => sub { die "ProtectProc=$_[2] is not known here\n" if $_[2] ne 'invisible'; return },
 );
 
-# [key, value] of each line of [Service] in PATH; "#" and empty lines are none.
+# [key, value] of each line of [Service] in PATH, without comments and empty lines.
 sub lines_of {
 	my ($path) = @_;
 	my $section = '';
@@ -60,7 +60,7 @@ sub lines_of {
 	} split /\n/, Paddock::read_file($path);
 }
 
-# Where a service has its own cgroups: below this process's, in version 1 or 2.
+# The parent of a service's cgroups: the cgroup of this process, in version 1 or 2.
 sub groups {
 	my %own = map { my (undef, $names, $path) = split /:/, $_, 3; map { $_ => $path } $names eq '' ? '' : split /,/, $names }
 	    split /\n/, Paddock::read_file('/proc/self/cgroup');
@@ -69,7 +69,7 @@ sub groups {
 	return @v1 ? map { "/sys/fs/cgroup/$_" . ($own{$_} eq '/' ? '' : $own{$_}) } @v1 : '/sys/fs/cgroup' . ($own{''} // '');
 }
 
-# The script that builds the root below $r, out of what DEST has above the machine's own.
+# The script which builds the root $r from the files in DEST above the files of the machine.
 sub script {
 	my ($u, $r, $dest) = @_;
 	my @all = ('set -e', "r=$r d=$dest", (map { "mkdir $_/paddock-unit-\$\$; echo \$\$ >$_/paddock-unit-\$\$/cgroup.procs" } groups()),
@@ -82,7 +82,7 @@ sub script {
 		'ln -s /proc/self/fd $r/dev/fd; mkdir -m 1777 $r/dev/shm', 'mount -t tmpfs -o mode=1777 shm $r/dev/shm');
 
 	push @all, map { $lines{$_->[0]}($u, @$_) } @{$u->{lines}};
-	# a place that may be written to, beside those
+	# the unit's own folders are writable mounts, kept below root/kept
 	for (sort keys %{$u->{folders}}) {
 		my ($dir, $mode) = @{$u->{folders}{$_}};
 
@@ -94,8 +94,9 @@ sub script {
 	return join("\n", @all) . "\n";
 }
 
-# fixture: unit.c, built; dest: of "make install"; manager: Daemon's; more: words of
-# the command; env: its environment; root: of an earlier one, to go on with what that kept.
+# fixture: the compiled unit.c; dest: the folder of "make install"; manager: as in Daemon;
+# more: further arguments of the command; env: the environment; root: the root of an earlier
+# unit, to continue with the same state.
 sub new {
 	my ($class, %o) = @_;
 	my $self = bless {%o, folders => {}, process => []}, $class;
@@ -124,9 +125,9 @@ sub command {
 		@{$self->{process}}, '--', @{$self->{command}}, @{$self->{more} // []});
 }
 
-# "systemctl reload": each process that systemd starts for a service, that of ExecReload
-# too, finds the folders that the unit names by kind (StateDirectory and the like) with
-# all in them given to root, unless the folder itself is root's (systemd 252, as seen).
+# "systemctl reload": systemd gives the folders named by kind in the unit (StateDirectory
+# and others), with all their files, to root for each process of a service, ExecReload too,
+# unless root owns the folder (observed with systemd 252).
 sub reload {
 	my ($self) = @_;
 
@@ -138,7 +139,7 @@ sub reload {
 	$self->signal('HUP');
 }
 
-# It ends by TERM; the exit status.
+# End the server by TERM; returns the exit status.
 sub end {
 	my ($self) = @_;
 
@@ -151,8 +152,8 @@ sub end {
 	return $status;
 }
 
-# A command within that root, as an operator runs it beside the service: what it says,
-# and its status.
+# Run a command within the same root, as an operator runs a command beside the service; the
+# output and the status.
 sub ran {
 	my ($self, @command) = @_;
 	my $pid = open my $fh, '-|' // die "fork: $!\n";

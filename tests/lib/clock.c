@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.c - preloaded into paddockd: its wall clock is PADDOCK_CLOCK_AHEAD seconds
- * ahead. What it starts has the true time, for the library is for the process that
- * was started with it.
+ * clock.c - preloaded into paddockd: shifts the wall clock by PADDOCK_CLOCK_AHEAD
+ * seconds. Children of the process have the true time, since the library acts only in
+ * the process that was started with the library.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deny.c - run a command where some system calls fail, as on a machine that
- * forbids them: deny WHAT... -- COMMAND [ARGUMENT]...
+ * deny.c - runs a command with some system calls denied, as on a restricted machine:
+ *
+ *   deny WHAT... -- COMMAND [ARGUMENT...]
  */
 #include <errno.h>
 #include <sched.h>
@@ -14,10 +15,12 @@
 #include <unistd.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define EXIT_UNABLE 126 /* as env(1) and others have it */
+#define EXIT_UNABLE 126 /* as in env(1) and similar commands */
 #define EXIT_USAGE 2
 
-/* How a call's argument selects what is denied: the fourth, or the first. */
+/*
+ * How calls are selected: any call, by bits or value of an argument, or of the fourth.
+ */
 enum match { ANY, HAS_BITS, IS_VALUE, FOURTH_IS_VALUE };
 
 /* How mounts.c mounts a layer, and nothing else is mounted. */
@@ -89,12 +92,12 @@ int main(int argc, char **argv)
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = ctx == NULL ? -ENOMEM : 0, i;
 
-	if (rc == 0 && geteuid() == 0) /* what root may do stays as it is */
+	if (rc == 0 && geteuid() == 0) /* root's privileges stay as before */
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0);
 	for (i = 1; rc == 0 && i < argc && strcmp(argv[i], "--") != 0; i++)
 		rc = deny(ctx, argv[i]);
 	if (rc == 0 && i + 1 >= argc) {
-		fputs("usage: deny WHAT... -- COMMAND [ARGUMENT]...\n", stderr);
+		fputs("usage: deny WHAT... -- COMMAND [ARGUMENT...]\n", stderr);
 		return EXIT_USAGE;
 	}
 	if (rc == 0)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.c - preloaded into paddockd or paddock: calls that write fail as a
- * file, which a test changes while they run, says. PADDOCK_FAULTS names it: one
- * fault a line, "CALL ERRNO PATH", where PATH is a part of the path that is
- * written to. What failed is noted beside it, in FILE.hit, so that a test knows
- * that its fault was met.
+ * faults.c - preloaded into paddockd or paddock: makes calls fail, as listed in a file
+ * which the test changes at any time. PADDOCK_FAULTS is the path of the file: one fault
+ * a line, "CALL ERRNO PATH", where PATH is a part of the path of the written file. Each
+ * fault that occurred is noted in FILE.hit, so the test can wait for the fault.
  *
- * CALL is open (for writing), write, half (the first one writes half of it, the
- * next one fails), fsync, rename, mkdir, watch (by inotify), send (by a socket:
- * PATH is socket) or wait (of the loop, three times in a row; PATH is loop). slow: ERRNO is a
- * number of milliseconds, which each write and sync of that path takes longer, as on a slow
- * disk. Programs of a cage never see this: the library is for the process that was started
- * with it.
+ * CALL is open (for writing), write, half (the first write is cut in half, the next
+ * write fails), fsync, rename, mkdir, watch (by inotify), send (to a socket: PATH is
+ * socket) or wait (of the loop, three times in a row; PATH is loop). With slow, ERRNO
+ * is a number of milliseconds, by which each write and sync of the path takes longer,
+ * as on a slow disk. Programs in a cage are not affected: the library acts only in the
+ * process that was started with the library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +50,7 @@ static void note(const char *line, size_t n)
 	(void)syscall(SYS_close, fd);
 }
 
-/* The errno that CALL of PATH is to fail with, or 0. */
+/* The errno for CALL of PATH, or 0 without a fault. */
 static int fault(const char *request, const char *path)
 {
 	char text[4096], name[32], part[1024], line[1200];
@@ -166,8 +165,7 @@ int mkostemp64(char *path, int flags)
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	static int
-	    halves; /* the last bytes of a disk take one half of a line */
+	static int halves; /* number of half writes so far */
 	int err = fault_of_fd("write", fd), half = 0;
 
 	delay(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rogue.c - a paddock-worker whose workers misbehave, each as the code of
- * its template says: "rogue NAME". No cage: it runs nobody's code.
+ * rogue.c - a paddock-worker whose workers misbehave as the code of the template asks:
+ * "rogue NAME". The workers run without a cage, since no foreign code is run.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@
 #define STEP(at, state) "\x99\x12" at "\x00" state "\x01\x00\xa0\xa0\xa0"
 
 /*
- * What follows the frames; all but STAY and HANG_UP end the worker. ASK sends
- * questions without end, and reads no answer.
+ * The step after the frames; all steps except STAY and HANG_UP end the worker. ASK
+ * sends questions without end and reads no answers.
  */
 enum then { EXIT_0, EXIT_3, STAY, HANG_UP, REPEAT, SEGV, ASK };
 
@@ -149,7 +149,10 @@ static void say(const char *bytes, size_t len)
 	(void)!send(ZYGOTE_PROTO_RUN_FD, bytes, len, MSG_NOSIGNAL);
 }
 
-/* Which one does the code in this RUN ask for? The first when it is unclear. */
+/*
+ * Choose the rogue named in the code of the frame, a RUN; the first rogue if no name is
+ * found.
+ */
 static const struct rogue *choose(const char *frame, size_t len)
 {
 	const char *at = memmem(frame, len, "rogue ", strlen("rogue "));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rogue.h - a paddock-worker that stands in for the real one, for tests: it
- * takes the supervisor's orders, and its workers misbehave. No cage: it runs
- * nobody's code.
+ * rogue.h - stands in for paddock-worker in tests: takes the supervisor's orders and
+ * starts misbehaving workers, without a cage, since no foreign code is run.
  */
 #ifndef TESTS_LIB_ROGUE_H
 #define TESTS_LIB_ROGUE_H
@@ -19,7 +18,10 @@
 
 #include "ipc/zygote_proto.h"
 
-/* A child of the supervisor's, as a worker is: the life of one. */
+/*
+ * Start a child of the supervisor, as the zygote starts a worker, and run MISBEHAVE in
+ * the child.
+ */
 static pid_t rogue_birth(int fd, void (*misbehave)(void))
 {
 	pid_t parent = getppid();
@@ -38,7 +40,7 @@ static pid_t rogue_birth(int fd, void (*misbehave)(void))
 	_exit(0);
 }
 
-/* The next order and its descriptor; false at the end. */
+/* Read the next order and descriptor; false at the end of the channel. */
 static bool rogue_order(struct zygote_proto_request *order, int *fd)
 {
 	char space[CMSG_SPACE(sizeof(int))];

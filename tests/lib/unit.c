@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.c - runs a command as systemd runs a service: below the limits, rights and
- * filters that the lines of a unit mean (systemd.exec(5), of version 252), in a root
- * that Unit.pm has built: unit DIRECTIVE=VALUE... -- COMMAND [ARGUMENT]...
- * A directive or a word of its value that is unknown is an error: a unit that says
- * more than this is one that no test has run.
+ * unit.c - runs a command as systemd runs a service, with the limits, rights and
+ * filters in the lines of a unit (systemd.exec(5), version 252), in a root built by
+ * Unit.pm:
+ *
+ *   unit DIRECTIVE=VALUE... -- COMMAND [ARGUMENT...]
+ *
+ * An unknown directive, or an unknown word in a value, is an error, since no test has
+ * covered such a unit.
  */
 #include <errno.h>
 #include <grp.h>
@@ -28,7 +31,7 @@
 #include <unistd.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define EXIT_UNABLE 126 /* as env(1) and others have it */
+#define EXIT_UNABLE 126 /* as in env(1) and similar commands */
 #define GROUP_MAX 32
 
 _Noreturn static void fail(const char *fmt, ...)
@@ -58,7 +61,9 @@ static scmp_filter_ctx begin(void)
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 
 	must(ctx != NULL, "seccomp_init");
-	/* filters go without root's rights, and add no flag of their own */
+	/*
+	 * a filter sets no no_new_privs, and lets calls of other architectures pass
+	 */
 	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0);
 	seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 	return ctx;
@@ -79,7 +84,8 @@ static void deny(scmp_filter_ctx ctx, unsigned int err, int call,
 	int rc;
 
 	if (call == __NR_SCMP_ERROR)
-		return; /* no architecture of libseccomp's has it */
+		/* the system call exists on no architecture of libseccomp */
+		return;
 	rc = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(err), call, n, arg);
 	if (rc != 0 && rc != -EDOM && rc != -EFAULT)
 		fail("a rule: %s", strerror(-rc));
@@ -215,7 +221,7 @@ static void realtime(char *yes)
 	load(ctx);
 }
 
-/* All but the one that it has; a query is refused, too. */
+/* Deny personalities except the present personality; a query is denied, too. */
 static void personalities(char *yes)
 {
 	const struct scmp_arg_cmp other = {
@@ -334,7 +340,7 @@ static void set_umask(char *octal)
 	umask((mode_t)strtoul(octal, NULL, 8));
 }
 
-/* "SOFT:HARD", or one of both. */
+/* "SOFT:HARD", or one value for both limits. */
 static void limit(int what, char *text)
 {
 	char *hard = strchr(text, ':');
@@ -392,7 +398,7 @@ static void no_new(char *yes)
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 }
 
-/* Nothing of the machine's but what DIR has. */
+/* Make DIR the root of this process; the machine's other files disappear. */
 static void root(char *dir)
 {
 	must(chdir(dir) == 0, dir);
@@ -401,12 +407,15 @@ static void root(char *dir)
 	must(chdir("/") == 0, "/");
 }
 
-/* In the order in which they are done: the filters last, which deny the rest. */
+/*
+ * The directives in order of application: filters last, since filters deny calls of the
+ * earlier steps.
+ */
 static const struct {
 	const char *name;
 	void (*apply)(char *value);
 } directives[] = {
-    {"Root", root}, /* Unit.pm's */
+    {"Root", root}, /* argument of Unit.pm */
     {"UMask", set_umask},
     {"LimitNOFILE", files},
     {"LimitCORE", cores},

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_guard.c - linked into the paddockd of make check-guard: ends it when the thread
- * of its loop does what may take long by somebody else's choice.
+ * loop_guard.c - linked into the paddockd of make check-guard: ends paddockd when the
+ * thread of the event loop makes a call which another process or a disk may delay.
  *
  * Between loop_guard_begin() and loop_guard_end(), and outside of loop_guard_allow(),
- * that thread may make no call to a file, wait for nobody, hash no more than 1 MiB
- * in a turn of the loop, and take no more than 10 ms of CPU in one. What it did, and
- * from where, is written to a file of its own in REPORTS, which tests/tools/guarded
- * tells. Calls are seen where the dynamic linker binds them, so those of libraries
- * are seen, too, but not what the C library calls within itself.
+ * the thread may call no file, wait for no lock, thread, peer or name service, hash at
+ * most 1 MiB in a turn of the loop, and use at most 10 ms of CPU in a turn. The call
+ * and the stack are written to a file in REPORTS, which tests/tools/guarded prints. The
+ * guard sees calls which the dynamic linker binds, so calls of libraries as well, but
+ * no calls within the C library.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -67,14 +67,14 @@ static void *real(void **at, const char *name)
 	return *at;
 }
 
-/* The function of this name that is behind ours. */
+/* The function with the same name behind the wrapper. */
 #define REAL(name)                                                             \
 	({                                                                     \
 		static void *found_;                                           \
 		(__typeof__(name) *)real(&found_, #name);                      \
 	})
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 static void say(int fd, const char *s)
 {
@@ -104,7 +104,10 @@ static void tell(const char *call, const char *of)
 		REAL(close)(fd);
 }
 
-/* It was CALL, with OF. A child before its exec shares all but the thread. */
+/*
+ * Report CALL with the argument OF. A child before exec shares all memory but not the
+ * thread.
+ */
 static void offend(const char *call, const char *of)
 {
 	static bool goes_on;
@@ -124,7 +127,7 @@ static bool watched(void)
 	return is_loop && allowed == 0;
 }
 
-/* Memory of the kernel's or of ours: no disk is behind it. */
+/* Does PATH belong to the kernel or to memory, with no disk behind? */
 static bool is_memory(const char *path)
 {
 	static const char *const all[] = {"/proc/", "/sys/fs/cgroup/",
@@ -136,7 +139,7 @@ static bool is_memory(const char *path)
 	return false;
 }
 
-/* Where FD's file is; "": it is none of a disk's. */
+/* The path of FD's file; "": the file is on no disk. */
 static void file_of(int fd, char path[256])
 {
 	char link[64];
@@ -162,7 +165,10 @@ static void file_of(int fd, char path[256])
 	errno = err;
 }
 
-/* The first three are a client's own, or the operator's: it is they who wait. */
+/*
+ * Check a call of FD. Descriptors 0 to 2 are the client's or the operator's, who waits
+ * alone.
+ */
 static void with_fd(const char *call, int fd)
 {
 	char path[256];
@@ -180,7 +186,9 @@ static void with_path(const char *call, const char *path)
 		offend(call, path);
 }
 
-/* Below AT: a folder that is memory's is known by its descriptor. */
+/*
+ * Check a call of PATH below AT: a folder in memory is recognized by the descriptor.
+ */
 static void with_at(const char *call, int at, const char *path)
 {
 	if (!watched())
@@ -191,7 +199,10 @@ static void with_at(const char *call, int at, const char *path)
 		with_fd(call, at);
 }
 
-/* The last of a file: what it held is given back now. */
+/*
+ * Check the close of the last descriptor of a deleted file, which frees the file's
+ * blocks.
+ */
 static void with_last(const char *call, int fd)
 {
 	struct stat st;
@@ -223,8 +234,9 @@ static int64_t work_us(void)
 }
 
 /*
- * How many times slower this machine is, just now, than one that takes NOMINAL_US:
- * one whose CPUs are shared counts others' time as ours.
+ * The factor by which this machine is slower at the moment than a machine which takes
+ * NOMINAL_US: on shared CPUs, the time of other processes counts as time of this
+ * process.
  */
 #define NOMINAL_US 400
 
@@ -253,7 +265,9 @@ static void begin_turn(void)
 	arm(TURN_US);
 }
 
-/* The turn has used its time, unless the machine is slower just now. */
+/*
+ * The turn has used all CPU time allowed, unless the machine is slower at the moment.
+ */
 static void on_alarm(int sig)
 {
 	int err = errno;
@@ -297,7 +311,7 @@ void loop_guard_begin(void)
 
 	if (is_loop)
 		return;
-	(void)backtrace(frame, 1); /* loads what it needs */
+	(void)backtrace(frame, 1); /* the first call loads libgcc */
 	loop_tid = gettid();
 	calls_alone = REAL(access)(CALLS_ALONE, F_OK) == 0;
 	if (!has_timer)
@@ -321,7 +335,7 @@ void loop_guard_allow(const char *why)
 void loop_guard_forbid(void)
 {
 	if (--allowed == 0 && is_loop)
-		begin_turn(); /* the time of what was allowed is not counted */
+		begin_turn(); /* the time of the allowed part does not count */
 }
 
 int epoll_wait(int fd, struct epoll_event *ev, int n, int timeout)
@@ -363,7 +377,7 @@ int openat(int at, const char *path, int flags, ...)
 	return REAL(openat)(at, path, flags, mode);
 }
 
-/* openat2(2), which is called by its number: see the Makefile's --wrap. */
+/* nofollow_open() calls openat2(2) by number: see --wrap in the Makefile. */
 int __real_nofollow_open(int at, const char *path, int flags);
 int __wrap_nofollow_open(int at, const char *path, int flags);
 int __wrap_nofollow_open(int at, const char *path, int flags)
@@ -429,7 +443,9 @@ PATH_CALL(int, glob,
 	   glob_t *all),
 	  p, p, flags, fails, all)
 
-/* What is called with the checks of _FORTIFY_SOURCE, which ours is not. */
+/*
+ * Functions called by code with the checks of _FORTIFY_SOURCE, unlike code of paddock.
+ */
 char *__realpath_chk(const char *p, char *to, size_t size);
 PATH_CALL(char *, __realpath_chk, (const char *p, char *to, size_t size), p, p,
 	  to, size)
@@ -509,9 +525,11 @@ struct dirent *readdir(DIR *d)
 	return REAL(readdir)(d);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting ---- */
 
-/* Is it the loop's own wait, where that does without epoll_wait()? */
+/*
+ * Is CALLER libevent, waiting in the event loop by another call than epoll_wait()?
+ */
 static bool is_libevent(const void *caller)
 {
 	static const void *is, *is_not;
@@ -562,7 +580,7 @@ pid_t waitpid(pid_t pid, int *status, int flags)
 	return REAL(waitpid)(pid, status, flags);
 }
 
-/* A lock that another has is waited for. */
+/* Waiting for a lock of another process. */
 int flock(int fd, int how)
 {
 	if ((how & LOCK_NB) == 0 && watched())
@@ -590,7 +608,9 @@ int pthread_join(pthread_t id, void **value)
 	return REAL(pthread_join)(id, value);
 }
 
-/* By the Makefile's --wrap: which of its versions is meant, the linker knows. */
+/*
+ * By --wrap in the Makefile, since the linker alone knows the version of the symbol.
+ */
 int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
@@ -612,7 +632,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 	return __real_pthread_cond_timedwait(c, m, until);
 }
 
-/* Who is who may be a file's to say, or another machine's. */
+/* A look-up of a name may read a file or ask another machine. */
 #define NAME_CALL(type, name, params, ...)                                     \
 	type name params                                                       \
 	{                                                                      \
@@ -636,7 +656,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *how,
 	return REAL(getaddrinfo)(host, port, how, all);
 }
 
-/* A peer that does nothing keeps who reads or sends without MSG_DONTWAIT. */
+/* An idle peer blocks a reader or writer without MSG_DONTWAIT. */
 static void with_peer(const char *call, int fd, int flags)
 {
 	if (watched() && (flags & MSG_DONTWAIT) == 0 &&

@@ -2,10 +2,10 @@
 /*
  * sanitized.c - linked into all programs of a sanitized build (make asan).
  *
- * What a sanitizer finds goes to a file of its own in REPORTS, whoever the
- * process has become and wherever its stderr goes, so that tests/tools/reports tells
- * it though the test that made it did not look. The options are here since the
- * programs are started without an environment.
+ * A sanitizer's findings go to a file in REPORTS, whatever the process has become and
+ * wherever stderr leads, so tests/tools/reports prints each finding even if the test
+ * did not look. The options are compiled in, since the programs are started without an
+ * environment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +19,17 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define FOUND 86 /* the exit status of a process that was not clean */
+#define FOUND 86 /* exit status of a process with a finding */
 #define COMMON                                                                 \
 	"log_path=" REPORTS "/report:log_exe_name=1:exitcode=86:"              \
 	"print_stacktrace=1:handle_abort=1"
 
-/* Called by the runtime libraries, which declare them for themselves. */
+/* Called by the runtime libraries, which have no header for the functions. */
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 const char *__lsan_default_options(void);
 
-/* What is freed is kept for 32 MiB, to be noticed when it is used. */
+/* Keep 32 MiB of freed memory, to detect a later use. */
 const char *__asan_default_options(void)
 {
 	return COMMON ":detect_leaks=1:leak_check_at_exit=0:"
@@ -48,16 +48,21 @@ const char *__lsan_default_options(void)
 	return "log_path=" REPORTS "/report:log_exe_name=1:exitcode=86";
 }
 
-static pid_t began; /* who it was before it forked */
+static pid_t began; /* the process id at the start, to recognize a fork */
 static int report = -1;
 
-/* Else the runtime opens another file, for each copy. */
+/*
+ * Give the descriptor to the runtime, which otherwise opens a file for each copy.
+ */
 static void keep_report(void)
 {
 	__sanitizer_set_report_fd((void *)(intptr_t)report);
 }
 
-/* Who locks itself in opens no file later: the broker's is open from the start. */
+/*
+ * Open the report at the start, since a process in a sandbox opens no file later: the
+ * broker's report stays open from the start.
+ */
 __attribute__((constructor)) static void open_report(void)
 {
 	char path[256];
@@ -74,11 +79,16 @@ __attribute__((constructor)) static void open_report(void)
 	pthread_atfork(NULL, NULL, keep_report);
 }
 
-/* Its looker-on is a thread of ours, which may not look at who left root. */
+/*
+ * The leak checker uses a thread, which may not trace a process after a change of user.
+ */
 __attribute__((destructor)) static void look_for_leaks(void)
 {
 	if (getpid() != began || prctl(PR_GET_SECCOMP) != 0)
-		return; /* a copy; or it is locked in, and nobody looks in */
+		/*
+		 * a forked copy, or a process with seccomp, which no thread may trace
+		 */
+		return;
 	prctl(PR_SET_DUMPABLE, 1);
 	if (__lsan_do_recoverable_leak_check() != 0)
 		_exit(FOUND);

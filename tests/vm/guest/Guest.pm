@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Guest.pm - what the stages of the test within the virtual machine share: TAP
-# that is counted on over boots, commands with their output, waiting, and a client
-# on the daemon's socket.
+# Guest.pm - common code for the stages of the test within the virtual machine: TAP with
+# numbers that go on over boots, commands with output, waiting, and a client on the daemon's
+# socket.
 package Guest;
 
 use strict;
@@ -89,8 +89,8 @@ sub off {
 	system 'systemctl', 'poweroff';
 }
 
-# HOW: by the init system, or as a machine that loses its power does, where nothing is
-# written any more but what was synced: of ours, the count.
+# HOW: by the init system, or as at a loss of power, when only synced data stay on disk: the
+# test syncs the TAP count.
 sub next_boot {
 	my ($how) = @_;
 
@@ -103,10 +103,10 @@ sub next_boot {
 	sleep $PATIENCE;
 }
 
-# What a command says, on both its streams.
+# The output of a command, from stdout and stderr.
 sub said { return (ran(@_))[0] }
 
-# That, and its status.
+# The output of a command and the exit status.
 sub ran {
 	my (@command) = @_;
 	my $pid = open my $fh, '-|' // die "fork: $!\n";
@@ -139,8 +139,8 @@ sub until_true {
 
 # ---- a client ----
 
-# Times of the browser's and of runs may be too short for an emulated processor with
-# other work beside it: what fails by them alone is tried again.
+# Timeouts of the browser and of runs may be too short for an emulated processor with other
+# load: a failure by a timeout alone is tried again.
 my $slow = qr/"RUN_TIMEOUT"|no answer in \d+ s|kept the browser from answering|net::ERR_ABORTED|"(?:\w+_)?TIMEOUT"/;
 sub tried {
 	my ($what, $good, $try) = @_;
@@ -217,7 +217,7 @@ sub view {
 	return $m->{result}{structuredContent} // $m;
 }
 
-# The view of RUN at its end.
+# The view of RUN after the end.
 sub ended {
 	my ($self, $run) = @_;
 

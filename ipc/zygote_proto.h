@@ -49,6 +49,7 @@ struct zygote_proto_request {
 	 */
 	uint64_t hold;
 	uint64_t grouped; /* a program's: 1: a cgroup counts memory */
+	uint64_t divided; /* a program's: 1: cgroups divide CPU time */
 	uint32_t in;	  /* 1: the program has files in in/ */
 	/* the number of the state's artifacts in in/ */
 	uint32_t n_files;

@@ -53,6 +53,7 @@ struct sandbox_program {
 	/* CPU time before the run, for a program started ahead */
 	uint64_t start_cpu_ms;
 	bool grouped; /* a cgroup counts the memory */
+	bool divided; /* cgroups divide CPU time among runs */
 	bool locks;   /* locks on readable files are granted */
 	bool in;      /* the folder in/ exists, with FILES; lent */
 	const struct shown_file *files;

@@ -65,6 +65,17 @@ const char *cgroup_why(void)
 	return cgroups.errmsg;
 }
 
+bool cgroup_divides_cpu(void)
+{
+	char text[CGROUP_TEXT_MAX];
+
+	return cgroups.version == CGROUP_V1
+		   ? cgroups.base[CGROUP_CPU] != NULL
+		   : cgroups.version == CGROUP_V2 &&
+			 cgroup_get(cgroups.base[CGROUP_UNIFIED],
+				    leaves[CGROUP_LUA], "cpu.weight", text) > 0;
+}
+
 static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
 {
 	va_list ap;

@@ -53,6 +53,8 @@ void cgroup_init(void);
 enum cgroup_version cgroup_version(void);
 const char *cgroup_name(void); /* "v2", "v1", "none" */
 const char *cgroup_why(void);  /* why there is none, and the remedy; or "" */
+/* Do cgroups divide CPU time among runs? The controller may be missing. */
+bool cgroup_divides_cpu(void);
 
 /* Bound LEAF; again when the configuration changes. */
 void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits);

@@ -255,6 +255,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	child->asked_ms = clock_mono_ms();
 	request->hold = job->quick_end;
 	request->grouped = cgroup_version() != CGROUP_NONE;
+	request->divided = cgroup_divides_cpu();
 	child->holder = job->quick_end ? p->current->pid : 0;
 	if (request->n_files > 0)
 		memcpy(s.files, job->files,

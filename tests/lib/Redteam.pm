@@ -8,7 +8,7 @@
 # (tests/system/redteam/attacks/rogue.c). Options: limits and other keys of the manifest,
 # inputs, cancel => the message of the run at which the test cancels the run, held => a
 # message at which other runs are tried before the cancel, alone => the outcome where runs
-# share a uid, so the attack ends by itself, also => code for further checks, which returns
+# share a uid or have no cgroup, so the attack ends by itself, also => code for further checks, which returns
 # the faults.
 #
 # The outcome is the end of the run: 'returns JSON', 'canceled', or an errorCode and a piece
@@ -196,7 +196,7 @@ sub one {
 		push @wrong, "a program of the same user: $gives"
 		    if $gives ne json_of($s->{sibling_gives});
 		$s->tool(cancel_task_run => {runId => $run})
-		    unless $attack->{alone} && $s->{shared_uid};
+		    unless $attack->{alone} && $s->{bare};
 	}
 	return ($run ? $s->ended($run) : $begun, @wrong);
 }
@@ -205,7 +205,7 @@ sub looked_at {
 	my ($s, $attack, $before) = @_;
 	my ($v, @wrong) = one($s, $attack);
 
-	my $want = $s->{shared_uid} && $attack->{alone} || $attack->{want};
+	my $want = $s->{bare} && $attack->{alone} || $attack->{want};
 	push @wrong, 'the outcome is ' . substr(outcome_of($v), 0, 1000)
 	    unless is_outcome($v, $want);
 	push @wrong, $attack->{also}->($s, $v) if $attack->{also};
@@ -242,7 +242,7 @@ sub runnable { # why not, or undef
 }
 
 sub as_user {
-	my ($who, $user, $o, @attacks) = @_;
+	my ($who, $user, $o, $wrap, @attacks) = @_;
 	my $root = Paddock::fresh_root($user);
 	my $c = $o->{c} ? read_file($o->{c}) : undef;
 	my %templates = map { $_->{id} => template_of($_, $c) }
@@ -253,6 +253,7 @@ sub as_user {
 	chown $user, $user, "$root/tmp" if defined $user;
 	my $s = Paddock->new(templates => \%templates, user => $user, root => $root,
 			     $o->{build} ? (build => $o->{build}) : (),
+			     wrap => $wrap,
 			     config => $o->{config} // {max_concurrent_runs => 8},
 			     env => {TMPDIR => "$root/tmp",
 				     PADDOCK_TEST_SECRET => 'canary-of-the-server'});
@@ -262,7 +263,7 @@ sub as_user {
 	$s->{outside} = $o->{c};
 	$s->init;
 	my $programs = can_run_programs($s, @attacks);
-	$s->{shared_uid} = grep { $_ eq 'uid' }
+	$s->{bare} = grep { /^(?:uid|cgroup)$/ }
 	    @{$s->tool('get_runtime_profile')->{view}{isolation}{missing} // []};
 	$s->run_sync('sibling', {n => 20}) for 1 .. 3; # what grows once has grown
 	($s->{instance}) = map { s{.*/}{}r } glob "$s->{state}/instances/inst_*";
@@ -303,8 +304,12 @@ sub can_run_programs {
 my $TICKS = 'local n = 0 while true do n = n + 1 run.progress(n, 0, "tick") ' .
     'run.sleep(5) end';
 
+# A machine on which root has no cgroups, as in some containers.
+my @UNGROUPED = ('unshare', '-m', 'sh', '-c', 'umount -R -l /sys/fs/cgroup 2>/dev/null; exec "$@"', 'sh');
+
 # Try the table ROWS. Options: c => the compiled C attacks, build => a folder with another
-# paddockd and worker, sibling, ticker => how to do the runs beside the attack, config.
+# paddockd and worker, sibling, ticker => how to do the runs beside the attack, config,
+# ungrouped => once more by root without cgroups.
 sub attack_all {
 	my ($rows, %o) = @_;
 	my @attacks = grep { !$ENV{PADDOCK_ATTACK} || $_->{n} eq $ENV{PADDOCK_ATTACK} }
@@ -315,7 +320,8 @@ sub attack_all {
 	$o{sibling_gives} = 210 unless exists $o{sibling_gives};
 	$o{ticker} //= {lua => $TICKS};
 	$_->{limits}{maxTimeoutMs} //= 600_000 for @o{qw(sibling ticker)}, @attacks;
-	as_user(@$_, \%o, @attacks) for users();
+	as_user(@$_, \%o, [], @attacks) for users();
+	as_user('root without cgroups', undef, \%o, \@UNGROUPED, @attacks) if $o{ungrouped} && $> == 0;
 	done_testing();
 }
 

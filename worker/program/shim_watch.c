@@ -55,6 +55,11 @@ static void add_session(struct use *u, uint64_t id)
 		u->session[u->sessions++] = id;
 }
 
+static bool has_many_sessions(const struct shim *s, const struct use *u)
+{
+	return !s->p->divided && u->sessions > SESSIONS_MAX;
+}
+
 ssize_t shim_read_proc(const struct shim *s, long pid, const char *name,
 		       char *text, size_t size)
 {
@@ -429,10 +434,9 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 	}
 	shim_hold_end(s);
 	r.cpu_ms = shim_cpu_ms(u.cpu_ticks);
-	r.too_many = u.threads > s->p->limits.processes ||
-		     (!s->sb->own_ids && u.sessions > SESSIONS_MAX) ||
-		     u.descriptors > descriptors_allowed(s) ||
-		     unbounded_sockets(s) > 0;
+	r.too_many =
+	    u.threads > s->p->limits.processes || has_many_sessions(s, &u) ||
+	    u.descriptors > descriptors_allowed(s) || unbounded_sockets(s) > 0;
 	return r;
 }
 
@@ -449,10 +453,10 @@ void shim_watch(const struct shim *s)
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
 	watch_processes(s, u.threads);
-	if (!s->sb->own_ids && u.sessions > SESSIONS_MAX)
+	if (has_many_sessions(s, &u))
 		shim_limit("sessions", u.sessions, SESSIONS_MAX, "sessions",
-			   "who starts the server: as root it divides CPU time "
-			   "by cgroups",
+			   "who starts the server: with cgroups, these divide "
+			   "CPU time",
 			   "the program has more sessions (setsid) than it may "
 			   "have");
 	if (u.descriptors > descriptors_allowed(s))

@@ -46,8 +46,8 @@ static const int allowed[] = {
     SYS(chmod), SYS(fchmod), SYS(fchmodat), SYS(chown), SYS(fchown),
     SYS(lchown), SYS(fchownat), SYS(truncate), SYS(ftruncate), SYS(fallocate),
     SYS(utime), SYS(utimes), SYS(utimensat), SYS(futimesat), SYS(umask),
-    SYS(statfs), SYS(fstatfs), SYS(flock), SYS(getxattr), SYS(lgetxattr),
-    SYS(fgetxattr), SYS(listxattr), SYS(llistxattr), SYS(flistxattr),
+    SYS(statfs), SYS(fstatfs), SYS(getxattr), SYS(lgetxattr), SYS(fgetxattr),
+    SYS(listxattr), SYS(llistxattr), SYS(flistxattr),
     /* waiting */
     SYS(pipe), SYS(pipe2), SYS(epoll_create), SYS(epoll_create1),
     SYS(epoll_wait), SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd),
@@ -334,7 +334,17 @@ static const struct filter_rule by_argument[] = {
  * continue.
  */
 #define OF_FILES (MAP_ANONYMOUS | MAP_SHARED)
+#define LOCK(operation, action)                                                \
+	{                                                                      \
+		SYS(flock), action, 1,                                         \
+		{                                                              \
+			MASKED(1, UINT32_MAX - LOCK_NB, operation)             \
+		}                                                              \
+	}
 static const struct filter_rule counted[] = {
+    LOCK(LOCK_UN, ALLOW),
+    LOCK(LOCK_SH, SCMP_ACT_NOTIFY),
+    LOCK(LOCK_EX, SCMP_ACT_NOTIFY),
     {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_SETLK)}},
     {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_SETLKW)}},
     {SYS(fcntl), SCMP_ACT_NOTIFY, 1, {INT_EQ(1, F_OFD_SETLK)}},
@@ -362,6 +372,7 @@ static const struct filter_rule counted[] = {
 
 /* A build has no shim that counts locks, and build tools need no locks. */
 static const struct filter_rule uncounted[] = {
+    {SYS(flock), ALLOW, 0, {}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLK)}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_SETLKW)}},
     {SYS(fcntl), DENY(ENOLCK), 1, {INT_EQ(1, F_OFD_SETLK)}},

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sandbox/shared_locks.h"
 
 /* After a refusal: as long as others are refused without another look. */
 #define REFUSED_MS 100
@@ -355,6 +356,8 @@ static bool takes(const struct seccomp_data *call, struct taken *t)
 	*t = (struct taken){0};
 	if (call->nr == SYS_fcntl)
 		t->r = is_of_file((int)call->args[1]) ? FILE_RANGE : RANGE;
+	else if (call->nr == SYS_flock)
+		return true; /* one for each open file, which is counted */
 	else if (call->nr == SYS_mmap)
 		t->r = MAPPING;
 	else if (call->nr == SYS_epoll_ctl)
@@ -373,12 +376,19 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 {
 	struct seccomp_notif_resp answer = {
 	    .id = n->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	enum shared_locks others = SHARED_LOCKS_NONE;
 	struct taken t;
 	bool allowed;
 
 	if (!takes(&n->data, &t))
 		return false;
-	allowed = (t.pages == 0 || has_room(s, SHARED, t.pages)) &&
+	if (t.r == RANGE || t.r == FILE_RANGE)
+		others = shared_locks_judge(
+		    s->proc, n->pid, (int)n->data.args[0], s->pipes.listener);
+	if (others == SHARED_LOCKS_FOUND)
+		return false;
+	allowed = others == SHARED_LOCKS_NONE &&
+		  (t.pages == 0 || has_room(s, SHARED, t.pages)) &&
 		  has_room(s, t.r, t.n);
 	if (!allowed) {
 		answer.flags = 0;

@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -174,6 +175,71 @@ static void ranges_in_a_crowd(void)
 		if (pthread_create(&thread, NULL, rest, NULL) != 0)
 			abort();
 	ranges_in_turn();
+}
+
+/* Which of the inodes that others have, too, can be locked, and how? */
+static void shared_locks(void)
+{
+	static const char *const paths[] = {"/", "/dev/null",
+					    "/proc/self/ns/mnt"};
+	struct flock range = {.l_type = F_RDLCK, .l_len = 1};
+	int fds[5] = {eventfd(0, 0), epoll_create1(0)}, locked = 0;
+
+	for (int i = 0; i < 3; i++)
+		fds[i + 2] = open(paths[i], O_RDONLY);
+	for (int i = 0; i < 5; i++) {
+		if (fds[i] < 0)
+			abort();
+		locked += flock(fds[i], LOCK_SH | LOCK_NB) == 0;
+		locked += fcntl(fds[i], F_SETLK, &range) == 0;
+		locked += fcntl(fds[i], F_OFD_SETLK, &range) == 0;
+	}
+	printf("{\"locked\":%d,\"own\":%d}", locked,
+	       flock(a_file(), LOCK_EX | LOCK_NB) == 0);
+}
+
+static int moved, own_file, others_file;
+
+static void *move(void *arg)
+{
+	for (;;) {
+		(void)dup2(own_file, moved);
+		(void)dup2(others_file, moved);
+	}
+	return arg;
+}
+
+static int locks_of(int fd)
+{
+	char path[64], line[256];
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		n += strncmp(line, "lock:", 5) == 0;
+	return n;
+}
+
+/* The descriptor is another once the lock was found to be of an own file. */
+static void shared_locks_moved(void)
+{
+	pthread_t thread;
+
+	own_file = a_file();
+	others_file = eventfd(0, 0);
+	moved = dup(own_file);
+	if (pthread_create(&thread, NULL, move, NULL) != 0)
+		abort();
+	for (int i = 0; i < 16000; i++) {
+		struct flock range = {
+		    .l_type = F_RDLCK, .l_start = 2 * i, .l_len = 1};
+
+		(void)fcntl(moved, F_OFD_SETLK, &range);
+	}
+	printf("{\"bounded\":%s}",
+	       locks_of(others_file) < 1024 ? "true" : "false");
 }
 
 /* ---- watches ---- */
@@ -848,6 +914,8 @@ const struct attack record_attacks[] = {
     {"ranges_of_a_file", ranges_of_a_file},
     {"ranges_of_many", ranges_of_many},
     {"ranges_of_the_dead", ranges_of_the_dead},
+    {"shared_locks", shared_locks},
+    {"shared_locks_moved", shared_locks_moved},
     {"ranges_in_turn", ranges_in_turn},
     {"ranges_in_a_crowd", ranges_in_a_crowd},
     {"epoll_watches", epoll_watches},

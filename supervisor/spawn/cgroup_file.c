@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "supervisor/spawn/privs.h"
 
-/* What whoever serves writes to, once root is given up. */
+/* Files that the serving user writes after root is given up. */
 static const char *const theirs[] = {"memory.limit_in_bytes",
 				     "memory.memsw.limit_in_bytes",
 				     "memory.max_usage_in_bytes",

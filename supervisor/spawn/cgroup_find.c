@@ -13,12 +13,12 @@
 
 #include "base/mem.h"
 
-#define FIELDS_MAX 32 /* of a line of mountinfo */
+#define FIELDS_MAX 32 /* in a line of mountinfo */
 
 static const char *const controllers[CGROUP_TREES] = {
     [CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids", [CGROUP_CPU] = "cpu"};
 
-/* Is WORD one of LIST, which has commas between them? */
+/* Is WORD in the comma-separated LIST? */
 static bool has_word(const char *list, size_t len, const char *word)
 {
 	size_t n = strlen(word);
@@ -35,7 +35,10 @@ static bool has_word(const char *list, size_t len, const char *word)
 	return false;
 }
 
-/* "4:memory:/path" or "0::/path": our path in TREE, the caller's, or NULL. */
+/*
+ * The path of this process in TREE, from a line "4:memory:/path" or "0::/path".
+ * The caller frees the path; or NULL.
+ */
 static char *own_path(const char *self, enum cgroup_tree tree)
 {
 	while (*self != '\0') {
@@ -62,7 +65,7 @@ static char *own_path(const char *self, enum cgroup_tree tree)
 	return NULL;
 }
 
-/* proc(5) writes blanks and backslashes in octal: "\040". In place. */
+/* Decode octal blanks and backslashes of proc(5), such as "\040", in place. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -80,7 +83,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* TOP and what of PATH lies below ROOT; NULL: PATH is not below it. */
+/* Join TOP and the part of PATH below ROOT; NULL: PATH is not below ROOT. */
 static char *below(const char *top, const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -92,7 +95,7 @@ static char *below(const char *top, const char *root, const char *path)
 			 strcmp(path + n, "/") == 0 ? "" : path + n);
 }
 
-/* LINE is a mount of TREE: then its root and where it is. It is cut up. */
+/* Is LINE a mount of TREE? Then set *ROOT and *WHERE, the mount point; cuts up LINE. */
 static bool is_mount(char *line, enum cgroup_tree tree, char **root,
 		     char **where)
 {

@@ -12,49 +12,49 @@
 
 #include "supervisor/spawn/cgroup.h"
 
-#define CGROUP_TEXT_MAX 4096 /* of a file that we read */
+#define CGROUP_TEXT_MAX 4096 /* most bytes of a file to read */
 
 extern struct cgroups {
 	enum cgroup_version version;
 	char errmsg[512];
-	char *base[CGROUP_TREES]; /* our own folder in each; NULL: none */
-	bool made[CGROUP_TREES];  /* and we made it, to be removed */
-	int lock[CGROUP_TREES];	  /* held on it: its server lives */
-	int procs[CGROUP_LEAVES][CGROUP_TREES]; /* opened by root, if it can */
+	char *base[CGROUP_TREES]; /* the server's folders; NULL: none */
+	bool made[CGROUP_TREES];  /* the folder must be removed */
+	int lock[CGROUP_TREES];	  /* locked while the server is alive */
+	int procs[CGROUP_LEAVES][CGROUP_TREES]; /* opened by root if possible */
 } cgroups;
 
-/* Our folder in the tree of version 1, or in version 2's one; NULL: none. */
+/* The server's folder in the tree of version 1, or in the unified tree; NULL: none. */
 const char *cgroup_base(enum cgroup_tree v1);
 
-/* BASE/GROUP/FILE; GROUP NULL: of BASE; BASE NULL: -ENOENT. An fd, or -errno. */
+/* Open BASE/GROUP/FILE; GROUP NULL: BASE/FILE; BASE NULL: -ENOENT. Or other -errno. */
 int cgroup_open(const char *base, const char *group, const char *file,
 		int flags);
 int cgroup_put(const char *base, const char *group, const char *file,
 	       const char *text);
 int cgroup_put_number(const char *base, const char *group, const char *file,
 		      uint64_t n);
-/* Its text, NUL-ended: the length, or -errno. */
+/* Read the text, NUL-terminated: the length, or -errno. */
 int cgroup_get(const char *base, const char *group, const char *file,
 	       char text[CGROUP_TEXT_MAX]);
-/* A file of one number, or the line of KEY in one of "key number" lines. */
+/* Read the number in the file, or in the line "KEY number" of the file. */
 int64_t cgroup_number(const char *base, const char *group, const char *file,
 		      const char *key);
-/* The same of such a file's TEXT. */
+/* As cgroup_number(), from the TEXT of a file. */
 int64_t cgroup_number_in(const char *text, const char *key);
-/* Call EACH with who is in GROUP, until it returns false. How many that were. */
+/* Call EACH with each process in GROUP until false. Returns the number of calls. */
 size_t cgroup_members(const char *base, const char *group,
 		      bool (*each)(void *arg, pid_t pid), void *arg);
 
-/* mkdir and open what moves processes there. */
+/* Make a group, and open the file that moves processes to the group. */
 int cgroup_make(const char *base, const char *name);
 /*
- * Its limits are who serves' from now on, and root's no more: a service manager may
- * leave root without CAP_DAC_OVERRIDE.
+ * Give the limits to the serving user. Afterwards root cannot change the
+ * limits: a service manager may run root without CAP_DAC_OVERRIDE.
  */
 void cgroup_give(const char *base, const char *name);
 int cgroup_move(int procs, pid_t pid);
 
-/* Hold all of NAME's trees to LIMITS. 0 or -errno. */
+/* Set LIMITS in all trees of NAME. 0 or -errno. */
 int cgroup_bound(const char *name, const struct cgroup_limits *limits);
 
 #endif

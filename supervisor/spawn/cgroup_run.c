@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_run.c - the cgroup of one program's run: set up with limits before the
- * program starts, killed and counted at the run's end. worker/programs.c begins
- * the group, worker/worker.c ends the group; after root is given up privsep.c
- * makes the folder. Without cgroups the functions return -ENOTSUP, and the use
- * of the run is unknown.
+ * cgroup_run.c - the cgroup of a program's run: set up with limits before the program
+ * starts, killed and counted at the run's end. worker/programs.c begins the group,
+ * worker/worker.c ends the group; after root is given up privsep.c makes the folder.
+ * Without cgroups the functions return -ENOTSUP, and the use of the run is unknown.
  */
 #include "supervisor/spawn/cgroup_private.h"
 
@@ -20,12 +19,12 @@
 #include "ipc/zygote_proto.h"
 #include "supervisor/spawn/privsep.h"
 
-#define KILL_ROUNDS 10 /* without cgroup.kill: until none is left */
+#define KILL_ROUNDS 10 /* without cgroup.kill: rounds of kill(2) */
 
 static struct slot {
-	struct cgroup_use before; /* what earlier runs in it had used */
+	struct cgroup_use before; /* use by earlier runs in the slot */
 	int procs[CGROUP_TREES];
-	int peak; /* version 2: reset for this descriptor alone; 0: none */
+	int peak; /* version 2: the descriptor that was reset; 0: none */
 	char name[16];
 	bool made;
 } slots[ZYGOTE_PROTO_SLOTS];
@@ -56,7 +55,7 @@ static void forget(struct slot *s)
 	*s = (struct slot){0};
 }
 
-/* By privsep when there is one, else by ourselves. */
+/* Make the group by privsep if privsep runs, else directly. */
 static int make_slot(uint32_t slot)
 {
 	struct slot *s = &slots[slot];
@@ -80,7 +79,7 @@ static int make_slot(uint32_t slot)
 	return 0;
 }
 
-/* ---- what it used ---- */
+/* ---- resource use ---- */
 
 static void read_cpu(const struct slot *s, struct cgroup_use *u)
 {
@@ -112,7 +111,7 @@ static int64_t since(int64_t now, int64_t before)
 	return now < 0 ? -1 : now - (before > 0 ? before : 0);
 }
 
-/* A peak that cannot be reset says nothing unless it grew. */
+/* Subtract earlier use. A peak that cannot be reset counts only after growing. */
 static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
 {
 	u->cpu_user_us = since(u->cpu_user_us, b->cpu_user_us);
@@ -123,10 +122,10 @@ static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
 		u->peak_bytes = -1;
 }
 
-/* Version 2's peak is reset for who did it, in kernels since 6.12. */
+/* Reset version 2's peak, which since Linux 6.12 is reset for the descriptor alone. */
 static bool reset_peak_v2(struct slot *s)
 {
-	if (s->peak > 0) /* of one that waited for its run */
+	if (s->peak > 0) /* from a worker that waited for a run */
 		close(s->peak);
 	s->peak = cgroup_open(cgroups.base[CGROUP_UNIFIED], s->name,
 			      "memory.peak", O_RDWR);
@@ -150,7 +149,7 @@ static void reset(struct slot *s)
 		s->before.peak_bytes = -1;
 }
 
-/* Through the descriptor that reset it. */
+/* Read the peak through the descriptor of the reset. */
 static void take_peak(struct slot *s, struct cgroup_use *u)
 {
 	char text[32];
@@ -179,7 +178,7 @@ static int enter(struct slot *s, const struct cgroup_limits *limits, pid_t pid)
 	return rc;
 }
 
-/* A kept group may have been removed from outside: the group is made anew. */
+/* A kept group may have been removed from outside: then make the group again. */
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid)
 {

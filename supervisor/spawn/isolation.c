@@ -14,10 +14,11 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 
-#define CGROUP SANDBOX_LAYERS /* ours, beside the layers of a worker */
+/* a bit for cgroups, after the layers of a worker */
+#define CGROUP SANDBOX_LAYERS
 #define BIT(layer) SANDBOX_BIT(SANDBOX_##layer)
 
-/* As views name them; a program's pid namespace is in no level. */
+/* Names in views; a program's PID namespace is in no level. */
 static const char *const layer_names[] = {
     [SANDBOX_SECCOMP] = "seccomp",
     [SANDBOX_NNP] = "no_new_privs",
@@ -39,8 +40,8 @@ static const char *const layer_names[] = {
 };
 
 /*
- * An ordinary user without a user namespace cannot empty its bounding set:
- * no_new_privs makes that harmless, so restricted does without.
+ * Without a user namespace an ordinary user cannot empty the bounding set, but
+ * no_new_privs makes the bounding set harmless, so "restricted" does not need the layer.
  */
 #define NEED_RESTRICTED                                                        \
 	(BIT(SECCOMP) | BIT(NNP) | BIT(RLIMITS) | BIT(CLOSED) |                \
@@ -50,7 +51,7 @@ static const char *const layer_names[] = {
 	(BIT(USERNS) | BIT(NETNS) | BIT(IPCNS) | BIT(UTSNS) | BIT(MNTNS) |     \
 	 BIT(ROOT))
 
-/* What each level needs; every one includes those below it. */
+/* The layers of each level; each level includes the lower levels. */
 static const struct {
 	const char *name;
 	uint32_t needs;
@@ -89,7 +90,7 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 	json_add(v, "level:s landlockAbi:i cgroup:s missing:o",
 		 isolation_name(iso->level), iso->report.landlock_abi, cgroup,
 		 missing);
-	/* each run's view and end has it: its text is made once */
+	/* the text is made once, since each run's view and end includes the text */
 	json_object_set_serializer(v, json_object_userdata_to_json_string,
 				   xstrdup(json_text(v, NULL)),
 				   json_object_free_userdata);
@@ -99,7 +100,7 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 void isolation_set(struct isolation *iso,
 		   const struct zygote_proto_event *report, const char *cgroup)
 {
-	json_object_put(iso->view); /* programs are measured apart */
+	json_object_put(iso->view); /* programs have a separate measure */
 	iso->level = ISOLATION_NONE;
 	iso->report = *report;
 	if (strcmp(cgroup, "none") != 0)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * isolation.h - the measures of the zygote's self-test, as a level and a
- * report.
- */
+/* isolation.h - the measures of the zygote's self-test, as a level and a report. */
 #ifndef SUPERVISOR_SPAWN_ISOLATION_H
 #define SUPERVISOR_SPAWN_ISOLATION_H
 
@@ -11,7 +8,7 @@
 
 #include "ipc/zygote_proto.h"
 
-/* Ordered by strength. Namespaces outweigh Landlock: userns may lack it. */
+/* Ordered by strength. Namespaces count more than Landlock: userns may lack Landlock. */
 enum isolation_level {
 	ISOLATION_NONE, /* not measured yet, or no seccomp */
 	ISOLATION_RESTRICTED,
@@ -21,26 +18,26 @@ enum isolation_level {
 	ISOLATION_LEVELS
 };
 
-/* a zygote's text, and ours */
+/* a zygote's text, and the server's */
 #define ISOLATION_WHY (ZYGOTE_PROTO_TEXT_MAX + 256)
 
-struct isolation { /* all-zero: not measured yet */
+struct isolation { /* zeroed: not measured yet */
 	enum isolation_level level;
 	struct zygote_proto_event report;
-	bool programs_known; /* it is measured whether they can be caged */
-	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
+	bool programs_known; /* a zygote of programs has measured the cage */
+	/* the cause if programs do not run; "": programs run */
+	char no_programs[ISOLATION_WHY];
 	/*
-	 * why a program that was started to try did not run, without a path; "":
-	 * it ran, or none was tried (worker/interpreters.c)
+	 * the cause if a trial start of a program failed, without a path; "":
+	 * the program ran, or no trial (worker/interpreters.c)
 	 */
 	char no_start[ISOLATION_WHY];
-	char
-	    no_start_why[ISOLATION_WHY]; /* what the worker said of it, or "" */
-	bool no_start_sure; /* no program can be run, by the cause */
-	bool no_groups;	    /* since no run can have a cgroup */
-	/* how programs are caged less; "": they are not */
-	char weak[ISOLATION_WHY];
-	char missing[256];	  /* "cgroup landlock"; "" when nothing is */
+	char no_start_why
+	    [ISOLATION_WHY]; /* the worker's message about the failed trial, or "" */
+	bool no_start_sure;	  /* no program can run, by the cause */
+	bool no_groups;		  /* and no run can have a cgroup */
+	char weak[ISOLATION_WHY]; /* weakness of the programs' cage; "": none */
+	char missing[256]; /* as "cgroup landlock"; "": nothing is missing */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };
 
@@ -56,7 +53,7 @@ int isolation_level_of(const char *name);
 /* Return why no program is run, or NULL: programs are run. */
 const char *isolation_no_programs(const struct isolation *iso);
 
-/* What ISO lacks for LEVEL: "netns cgroup"; "" when it has all. */
+/* Write the layers that ISO lacks for LEVEL: "netns cgroup"; "": no layer. */
 void isolation_lacks(const struct isolation *iso, enum isolation_level level,
 		     char *out, size_t size);
 

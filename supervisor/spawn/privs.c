@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * privs.c - chooses the user as whom paddockd serves when root starts paddockd,
- * gives files to the user, and drops root. main.c and the checks of the start
- * call it. A missing user or a failed step ends the start with a sentence; a
- * file that cannot be given to the user is logged.
+ * gives files to the serving user, and drops root. main.c and the checks of the
+ * start call the functions. A missing user or a failed step ends the start with
+ * a sentence; a file that cannot be given to the user is logged.
  */
 #include "supervisor/spawn/privs.h"
 
@@ -32,8 +32,8 @@ static struct {
 	bool leave;
 	uid_t uid;
 	gid_t gid;
-	char *name;    /* NULL: an id without one */
-	gid_t *groups; /* all of that name's */
+	char *name;    /* NULL: an id without a name */
+	gid_t *groups; /* all groups of the user */
 	int n_groups;
 } them;
 
@@ -42,13 +42,13 @@ bool privs_leave_root(void)
 	return them.leave;
 }
 
-/* ---- who ---- */
+/* ---- the serving user ---- */
 
 static void take(const struct passwd *pw)
 {
 	them.uid = pw->pw_uid;
 	them.gid = pw->pw_gid;
-	free(them.name); /* it is chosen twice: for the logs, and to be */
+	free(them.name); /* chosen twice: first for the logs */
 	them.name = xstrdup(pw->pw_name);
 	them.n_groups = 0;
 	if (getgrouplist(pw->pw_name, pw->pw_gid, NULL, &them.n_groups) < 0) {
@@ -59,7 +59,7 @@ static void take(const struct passwd *pw)
 	}
 }
 
-/* An id that is nobody's, and that we may become. */
+/* Choose an id without a user, which this process may switch to. */
 static int take_spare(char *errmsg, size_t size)
 {
 	uid_t id;
@@ -113,9 +113,9 @@ int privs_choose(const char *user, char *errmsg, size_t size)
 	return 0;
 }
 
-/* ---- what they get ---- */
+/* ---- files of the serving user ---- */
 
-/* In the group GID, as privs_drop() will have it? */
+/* Will the serving user be in the group GID after privs_drop()? */
 static bool in_group(gid_t gid)
 {
 	for (int i = 0; i < them.n_groups; i++)
@@ -124,7 +124,7 @@ static bool in_group(gid_t gid)
 	return gid == them.gid;
 }
 
-/* Rights beside those of the mode: whose they are is not looked at. */
+/* Does the file have an ACL? The users of the ACL are not examined. */
 static bool has_acl(int fd)
 {
 	char path[64];
@@ -141,7 +141,10 @@ bool privs_theirs(int fd, const struct stat *st)
 	       ((st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0);
 }
 
-/* The file NAME where W has led; no file of another's that they put there. */
+/*
+ * Give the file NAME at the end of the walk W to the serving user, but no file
+ * that the user could have put there.
+ */
 static int give_at(const struct privs_way *w, const char *name)
 {
 	struct stat st;
@@ -164,7 +167,7 @@ static void tell(const char *path, int rc)
 			 strerror(-rc));
 }
 
-/* Through no link that they could have put there. */
+/* Give PATH, reached through no link that the serving user could have made. */
 void privs_give(const char *path)
 {
 	struct privs_way w;
@@ -204,7 +207,7 @@ void privs_give_all(const char *dir, const char *const names[], size_t n)
 	(O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW |   \
 	 O_NONBLOCK)
 
-/* What they cannot have put there: a link of either kind, a FIFO. */
+/* Is FD surely no trap of the serving user, that is, neither a link nor a FIFO? */
 static bool is_plain(int fd)
 {
 	struct stat st;
@@ -216,7 +219,7 @@ static void files_as_them(void)
 {
 	(void)setgroups(0, NULL);
 	setfsgid(them.gid);
-	setfsuid(them.uid); /* this takes root's way with files, too */
+	setfsuid(them.uid); /* takes CAP_DAC_OVERRIDE from file accesses, too */
 }
 
 static void files_as_root(void)
@@ -226,8 +229,9 @@ static void files_as_root(void)
 }
 
 /*
- * A file of theirs where root alone may look: it is found with root's rights and
- * opened with theirs. A unit may leave root no right to what is another's.
+ * Open a file of the serving user in a folder that root alone may search: found
+ * with root's rights and opened with the user's. A unit may deny root access to
+ * files of other users.
  */
 static int open_theirs(const struct privs_way *w)
 {
@@ -251,8 +255,8 @@ static int open_theirs(const struct privs_way *w)
 }
 
 /*
- * With root's rights, through no link; where they may write, none is made. TRY:
- * only look whether it could be done, 0.
+ * Open with root's rights, through no link; no file is created where the
+ * serving user may write. TRY: only check, 0.
  */
 static int open_as_root(const char *path, bool try)
 {
@@ -269,7 +273,7 @@ static int open_as_root(const char *path, bool try)
 		rc = fd < 0 ? -errno : theirs && !is_plain(fd) ? -EACCES : 0;
 	}
 	if (rc == -ENOENT && try && !theirs && w.fd >= 0)
-		rc = 0; /* it would be made */
+		rc = 0; /* the file would be created */
 	if (rc == 0 && !try && fchown(fd, them.uid, them.gid) != 0)
 		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
 			 strerror(errno));
@@ -293,7 +297,7 @@ int privs_open_log(const char *path)
 	return fd == -EACCES || fd == -EPERM ? open_as_root(path, false) : fd;
 }
 
-/* May a file be made in the folder of PATH? */
+/* Can a file be created in the folder of PATH? */
 static int try_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -315,7 +319,7 @@ static int try_log(const char *path)
 		close(fd);
 		return 0;
 	}
-	/* ENXIO: a FIFO whose reader comes later */
+	/* ENXIO: a FIFO without a reader yet */
 	return errno == ENOENT ? try_folder(path) : errno == ENXIO ? 0 : -errno;
 }
 
@@ -345,7 +349,7 @@ int privs_try_state(const char *dir, char *errmsg, size_t size)
 			  : 0;
 }
 
-/* As access(2), of them. */
+/* access(2) for the serving user. */
 static bool they_may(const char *path, int mode)
 {
 	bool may;
@@ -384,7 +388,7 @@ int privs_unlink_socket(const char *path)
 	return rc;
 }
 
-/* ---- the step down ---- */
+/* ---- the drop of root ---- */
 
 static int keep_kill(void)
 {

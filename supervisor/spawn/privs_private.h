@@ -14,33 +14,34 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* Could they have put something else into, or where, FD is, which is ST? */
+/* Could the serving user have replaced FD, which is ST, or have put files into FD? */
 bool privs_theirs(int fd, const struct stat *st);
 
 enum privs_links {
-	PRIVS_NO_LINKS,	   /* none on the way is followed */
-	PRIVS_ROOTS_LINKS, /* only where they could not have put it */
-	PRIVS_MAKE,	   /* as that; and folders that are missing are made */
+	PRIVS_NO_LINKS, /* follow no link */
+	/* follow only links that the serving user cannot have made */
+	PRIVS_ROOTS_LINKS,
+	PRIVS_MAKE, /* as PRIVS_ROOTS_LINKS, and make missing folders */
 };
 
-/* Where a path's last part lies. */
+/* The place of a path's last part. */
 struct privs_way {
-	int fd;	     /* that folder, O_PATH; -1: none */
-	bool theirs; /* one of the folders to it, or it, is theirs */
-	bool shared; /* anybody can add to it */
-	bool made;   /* it was missing */
+	int fd;	     /* the folder, O_PATH; -1: none */
+	bool theirs; /* FD or a folder on the way is the serving user's */
+	bool shared; /* any user can add files */
+	bool made;   /* FD was missing */
 	char name[NAME_MAX + 1]; /* the last part; "." after a slash */
 };
 
 /*
- * As root: walk to the last part of PATH, folder by folder. 0 and *W, which
- * privs_walked() lets go of in any case; or -errno: -ELOOP is a link that
- * LINKS does not follow.
+ * As root: walk to the last part of PATH, folder by folder. 0 and *W, or
+ * -errno: -ELOOP is a link that LINKS does not follow. Call privs_walked() in
+ * either case.
  */
 int privs_walk(const char *path, enum privs_links links, struct privs_way *w);
 void privs_walked(struct privs_way *w);
 
-/* privs_give_state(), to UID and GID; TRY: privs_try_state(). */
+/* privs_give_state(), to UID and GID; with TRY privs_try_state(). */
 int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
 		    char *errmsg, size_t size);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privs_state.c - works with root's rights on paths that other users may
- * change: opens a log, gives the state folder to the serving user. privsep.c
- * and the start call the functions. Each folder is checked and used by
- * descriptor; a link is followed only where root alone can have made the link.
- * Privsep answers with the error.
+ * privs_state.c - works with root's rights on paths that other users may change: opens a
+ * log, gives the state folder to the serving user. privsep.c and the start call the
+ * functions. Each folder is checked and used by descriptor; a link is followed only where
+ * root alone can have made the link. Privsep answers with the error.
  */
 #include "supervisor/spawn/privs_private.h"
 
@@ -19,10 +18,10 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 
-#define LINKS_MAX 40 /* as the kernel has it */
-#define DEPTH_MAX 16 /* folders in a state folder; it has four */
+#define LINKS_MAX 40 /* the kernel's limit */
+#define DEPTH_MAX 16 /* of folders in a state folder, which has four levels */
 
-/* What earlier versions served as, without a user paddock. */
+/* Ids as which earlier versions served without a user paddock. */
 static const uid_t once_spare[] = {199999, 60599};
 
 /* ---- a walk ---- */
@@ -31,7 +30,7 @@ struct walk {
 	struct privs_way *way;
 	enum privs_links links;
 	unsigned followed;
-	char rest[PATH_MAX]; /* what is still to be walked */
+	char rest[PATH_MAX]; /* the rest of the path */
 };
 
 static int begin(struct walk *k)
@@ -45,7 +44,7 @@ static int begin(struct walk *k)
 	return w->fd < 0 ? -errno : 0;
 }
 
-/* FD is a link: walk on to where it leads. */
+/* FD is a link: replace the walked part by the target. */
 static int follow(struct walk *k, int fd)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
@@ -64,7 +63,7 @@ static int follow(struct walk *k, int fd)
 	return target[0] == '/' ? begin(k) : 0;
 }
 
-/* One part further: into the folder NAME, or along a link. */
+/* Walk into the folder NAME, or along a link. */
 static int step(struct walk *k, const char *name)
 {
 	struct privs_way *w = k->way;
@@ -140,7 +139,7 @@ static bool was_ours(uid_t uid)
 	return false;
 }
 
-/* Nothing in the folder FD, or a database of ours? */
+/* Is the folder FD empty, or does FD have a database of paddock? */
 static bool is_ours(int fd)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -161,7 +160,7 @@ static bool is_ours(int fd)
 struct new_owner {
 	uid_t uid;
 	gid_t gid;
-	dev_t dev; /* what is mounted below is not given */
+	dev_t dev; /* folders mounted below are not given */
 };
 
 static void give_folder(const struct new_owner *to, int fd, int depth);
@@ -194,7 +193,10 @@ static void give_entry(const struct new_owner *to, int at, const char *name,
 	}
 }
 
-/* Takes FD. The folder last: while it is root's, nobody puts links in our way. */
+/*
+ * Give a folder; closes FD. The folder itself is last: while root owns the
+ * folder, no other user can put links in the way.
+ */
 static void give_folder(const struct new_owner *to, int fd, int depth)
 {
 	DIR *d = fdopendir(fd);
@@ -239,7 +241,7 @@ static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
 		    char *errmsg, size_t size)
 {
-	char *path = xasprintf("%s/.", dir); /* the folder is the way's end */
+	char *path = xasprintf("%s/.", dir); /* walk into the folder */
 	struct privs_way w;
 	struct stat st;
 	int rc = privs_walk(path, try ? PRIVS_ROOTS_LINKS : PRIVS_MAKE, &w);
@@ -270,6 +272,6 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
 	if (fd >= 0)
 		close(fd);
 	privs_walked(&w);
-	/* what the store cannot open, it tells */
+	/* the store reports folders that cannot be opened */
 	return rc == -ELOOP || rc == -EPERM ? -EPERM : 0;
 }

@@ -2,8 +2,8 @@
 /*
  * privsep.c - the child process that keeps root's rights, and the supervisor's
  * requests to the child: start a zygote or the browser, open a log, make a
- * cgroup. The child serves only the paths given at its start: another path is
- * -EPERM. Without the child a request is -ENOTCONN, without an answer
+ * cgroup. The child serves only the paths given at the child's start: another
+ * path is -EPERM. Without the child a request is -ENOTCONN, without an answer
  * -ETIMEDOUT; a later answer is dropped.
  */
 #include "supervisor/spawn/privsep.h"
@@ -33,28 +33,28 @@
 #include "supervisor/runtime/runtime.h"
 
 #define ARGS_MAX 2048
-#define REQUEST_FD 3	/* privsep's only descriptor */
-#define ANSWER_MS 20000 /* one is usual */
+#define REQUEST_FD 3	/* the only descriptor of privsep */
+#define ANSWER_MS 20000 /* the usual timeout of an answer */
 #define OWING_MS                                                               \
-	500 /* while an answer of before is owed: the loop waits, too */
+	500 /* while an earlier answer is missing, since the loop waits, too */
 
 enum what {
 	START_ZYGOTE,
-	TAKE_LOG, /* for what comes next */
+	TAKE_LOG, /* for the next request */
 	START_BROWSER,
 	OPEN_LOG,
 	OPEN_AUDIT,
 	UNLINK_SOCKET,
 	GIVE_STATE,
-	MAKE_RUN, /* a cgroup */
+	MAKE_RUN, /* make a cgroup */
 };
 
-/* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
+/* A packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
 struct request {
-	uint32_t number; /* the answer has it */
+	uint32_t number; /* repeated in the answer */
 	uint32_t what;
 	uint32_t slot, tree;	     /* of MAKE_RUN */
-	char args[PRIVSEP_ARGS_MAX]; /* of those two: each with its NUL */
+	char args[PRIVSEP_ARGS_MAX]; /* of START_ZYGOTE, START_BROWSER */
 };
 
 struct answer {
@@ -66,8 +66,9 @@ static struct {
 	struct privsep_paths paths;
 	pid_t pid;
 	int fd;
-	uint32_t asked, answered; /* by their numbers: what came last */
-	int log;		  /* privsep's: for the next paddock-browser */
+	uint32_t asked, answered; /* numbers of the last ones */
+	/* at privsep: log of the next paddock-browser */
+	int log;
 } privsep = {.fd = -1, .log = -1};
 
 pid_t privsep_pid(void)
@@ -82,13 +83,13 @@ bool privsep_workers_are_others(void)
 
 /* ---- privsep's side ---- */
 
-/* In the child: nothing of privsep's but CONTROL, and ERR unless < 0. */
+/* In the child: close all of privsep's descriptors but CONTROL, and ERR unless < 0. */
 static void keep_only(int control, int err)
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR);
 
-	(void)no_core(); /* not even of the start */
+	(void)no_core(); /* no core even of the start */
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(err >= 0 ? err : null, 2);
@@ -103,12 +104,12 @@ _Noreturn static void become_zygote(char **argv, int control)
 	char *envp[] = {NULL};
 
 	keep_only(control, -1);
-	/* who asked does not decide which ids it gives out */
+	/* the request does not choose the ids of the zygote */
 	execve(privsep.paths.worker, uid_range_argv(argv), envp);
 	_exit(127);
 }
 
-/* It reads what pages say, so no other process has its user id. */
+/* paddock-browser reads content of pages, so no other process has the same uid. */
 _Noreturn static void become_browser(char **argv, int control)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
@@ -132,7 +133,7 @@ static int take_log(int fd)
 	return privsep.log < 0 ? -EINVAL : 0;
 }
 
-/* A zygote's ARGV tells its kind, as worker/main.c reads it. */
+/* The cgroup of a zygote, by the kind in ARGV as worker/main.c reads the kind. */
 static enum cgroup_leaf leaf_of(char *const argv[])
 {
 	enum runtime_kind kind = 0;
@@ -141,7 +142,7 @@ static enum cgroup_leaf leaf_of(char *const argv[])
 	return (enum cgroup_leaf)kind;
 }
 
-/* A child of the server's, not of ours, which sees its end. */
+/* Start a child of the server (CLONE_PARENT), which reaps the child. */
 static int start(struct request *o, size_t len, int control)
 {
 	bool broker = o->what == START_BROWSER;
@@ -160,7 +161,7 @@ static int start(struct request *o, size_t len, int control)
 	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
-	/* who asked for the browser looks at once whether it is in its group */
+	/* the browser's requestor checks at once whether the browser is in the cgroup */
 	pid = broker ? cgroup_clone(CGROUP_BROWSER, CLONE_PARENT | CLONE_VFORK)
 		     : cgroup_clone(leaf_of(argv), CLONE_PARENT);
 	if (pid == 0 && broker)
@@ -170,7 +171,7 @@ static int start(struct request *o, size_t len, int control)
 	return pid;
 }
 
-/* Theirs from now on, so that they may read it. */
+/* Open PATH, and give PATH to the serving user, who may then read PATH. */
 static int open_for_them(const char *path, int *fd)
 {
 	if (path == NULL)
@@ -189,7 +190,7 @@ static int give_state(void)
 	return rc;
 }
 
-/* Its answer, with a descriptor in *FD when that is one. */
+/* Execute a request: the answer, with a descriptor in *FD where the answer has one. */
 static int obey(struct request *o, size_t len, int control, int *fd)
 {
 	switch ((enum what)o->what) {
@@ -233,9 +234,9 @@ _Noreturn static void keep(int sock)
 	int control;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
+	sigprocmask(SIG_SETMASK, &all, NULL); /* privsep ends with the socket */
 	prctl(PR_SET_NAME, "paddock-keeper");
-	log_hold(false); /* its own lines go to stderr, at once */
+	log_hold(false); /* log lines of privsep go to stderr at once */
 	prctl(PR_SET_DUMPABLE, 0);
 	dup2(sock, REQUEST_FD);
 	close_range(REQUEST_FD + 1, ~0u, 0);
@@ -288,9 +289,9 @@ void privsep_release(void)
 	privsep.fd = -1;
 }
 
-/* ---- ours ---- */
+/* ---- the supervisor's side ---- */
 
-/* Each wait of ours ends after MS. */
+/* Limit each wait for privsep to MS. */
 static void be_patient(int64_t ms)
 {
 	const struct timeval *tv = CLOCK_TIMEVAL(ms);
@@ -308,7 +309,7 @@ static int patience_ms(void)
 								     : OWING_MS;
 }
 
-/* The answer to request NUMBER; those of before, which came late, are let go. */
+/* Receive the answer to request NUMBER, and drop late answers to earlier requests. */
 static int hear(uint32_t number, int *fd)
 {
 	struct answer a;
@@ -326,7 +327,7 @@ static int hear(uint32_t number, int *fd)
 	}
 	if (n == -EAGAIN)
 		return -ETIMEDOUT;
-	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
+	return n < 0 ? (int)n : -EPIPE; /* privsep was stopped or killed */
 }
 
 static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
@@ -346,7 +347,7 @@ static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
 	return hear(o->number, fd);
 }
 
-/* Let go the answers that came late. Has privsep ended? */
+/* Drop late answers. Has privsep ended? */
 static bool take_late(void)
 {
 	struct answer a;
@@ -377,7 +378,7 @@ const char *privsep_trouble(void)
 		     "and programs wait for their cgroups";
 }
 
-/* LEN bytes of args are filled in. The answer, or -errno. */
+/* Send O with LEN bytes of args. The answer, or -errno. */
 static int ask(struct request *o, size_t len, int control, int *fd)
 {
 	int rc;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privsep.h - a child process that keeps root's rights when the supervisor
- * drops root. The child does only the operations of this header, on the paths
- * given at the child's start. No byte of a client or a worker reaches the
- * child.
+ * privsep.h - a child process that keeps root's rights when the supervisor drops root.
+ * The child does only the operations of this header, on the paths given at the child's
+ * start. No byte of a client or a worker reaches the child.
  */
 #ifndef SUPERVISOR_SPAWN_PRIVSEP_H
 #define SUPERVISOR_SPAWN_PRIVSEP_H
@@ -13,10 +12,10 @@
 
 #include "supervisor/spawn/cgroup.h"
 
-#define PRIVSEP_ARGS_MAX 65536 /* bytes of argv, with their NULs */
+#define PRIVSEP_ARGS_MAX 65536 /* bytes of argv, with the NULs */
 
-struct privsep_paths { /* lent until the fork; NULL: there is none */
-	/* In privsep, with root's rights: may a zygote be started so? */
+struct privsep_paths { /* lent until the fork; NULL: none */
+	/* Called in privsep, with root's rights: may a zygote be started with ARGV? */
 	bool (*may_start)(void *arg, char *const argv[]);
 	void *arg;
 	const char *worker;
@@ -25,24 +24,25 @@ struct privsep_paths { /* lent until the fork; NULL: there is none */
 	const char *state;
 	const char *log;
 	const char *audit;
-	int answer_ms; /* that an answer is waited for; 0: as usual, 20,000 */
+	int answer_ms; /* timeout of an answer; 0: the default, 20,000 */
 };
 
-/* Fork it; it ends with us. 0 or -errno. */
+/* Fork privsep, which ends with this process. 0 or -errno. */
 int privsep_start(const struct privsep_paths *paths);
-pid_t privsep_pid(void); /* a child of ours; 0: there is none */
-/* Did root start us, so that workers are users of their own? */
+pid_t privsep_pid(void); /* a child of this process; 0: none */
+/* Did root start the server, so that workers have uids of their own? */
 bool privsep_workers_are_others(void);
 /*
- * Return why privsep does nothing for this process now, found without waiting;
- * NULL: it answers, or there is none.
+ * Return why privsep is useless for this process now, without waiting; NULL:
+ * privsep answers, or there is none.
  */
 const char *privsep_trouble(void);
-void privsep_release(void); /* let it end; it is still to be reaped */
+/* let privsep end; the caller must still reap privsep */
+void privsep_release(void);
 
 /*
- * The requests. Each is 0 or -errno: -ENOTCONN without privsep, -EPERM for a
- * path that it was not started with, -ETIMEDOUT when it does not answer.
+ * The requests return 0 or -errno: -ENOTCONN without privsep, -EPERM for a path
+ * that was not given at the start, -ETIMEDOUT without an answer.
  */
 
 /*
@@ -51,8 +51,8 @@ void privsep_release(void); /* let it end; it is still to be reaped */
  */
 int privsep_exec(char *const argv[], int control, pid_t *pid);
 /*
- * The same of paddock-browser, as the user uid_range_browser(), with CONTROL
- * and LOG (lent) as its socket and its standard error; see spawn_exec.h.
+ * Start paddock-browser, as the user uid_range_browser(), with CONTROL and LOG
+ * (lent) as socket and standard error; see spawn_exec.h.
  */
 int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */
@@ -60,7 +60,7 @@ int privsep_open_log(const char *path);
 int privsep_unlink_socket(const char *path);
 /* privs_give_state(), for the state folder. */
 int privsep_give_state(void);
-/* cgroup_make_run(): its descriptor. It removes all cgroups at its end. */
+/* cgroup_make_run(): the descriptor. Privsep removes all cgroups at privsep's end. */
 int privsep_make_run(uint32_t slot, enum cgroup_tree tree);
 
 #endif

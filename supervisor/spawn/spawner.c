@@ -36,8 +36,9 @@
 	UINT64_C(256) /* descriptors: the kernel's SCM_MAX_FD is 253 */
 
 /*
- * A zygote that is killed between cloning and telling leaves a child that
- * nobody knows. The kernel does: proc(5), /proc/PID/task/TID/children.
+ * Kill unknown children: a zygote that is killed between a clone and the report
+ * leaves a child that the supervisor does not know. proc(5),
+ * /proc/PID/task/TID/children, lists all children.
  */
 static void kill_unknown_children(struct spawner *c)
 {
@@ -74,9 +75,9 @@ void spawner_fail_pending(struct zygote *z, int err)
 	}
 }
 
-/* ---- workers that were cloned ---- */
+/* ---- cloned workers ---- */
 
-/* Did the worker of request SEQ, cloned as PID, end already? PIDs come again. */
+/* Did the worker of request SEQ, cloned as PID, end already? Pids are used again. */
 static struct early_exit *early_exit_find(struct spawner *c, pid_t pid,
 					  uint32_t seq)
 {
@@ -103,7 +104,7 @@ void spawner_settle(struct spawner *c)
 	}
 }
 
-/* Worker SEQ of SLOT is over. HOLDER may be gone, and what it held with it. */
+/* Report to the zygote HOLDER, if alive, that worker SEQ of SLOT has ended. */
 static void release(struct spawner *c, pid_t holder, uint32_t slot,
 		    uint32_t seq)
 {
@@ -111,7 +112,7 @@ static void release(struct spawner *c, pid_t holder, uint32_t slot,
 	    .type = ZYGOTE_PROTO_RELEASE, .slot = slot, .seq = seq};
 	const struct zygote *z = zygote_of_pid(c, holder);
 
-	if (z != NULL) /* if that fails, the slot's next that is held does it */
+	if (z != NULL) /* if lost, the slot's next RELEASE does the same */
 		(void)fdpass_send(z->control, &request, sizeof(request), -1,
 				  MSG_DONTWAIT);
 }
@@ -157,7 +158,7 @@ void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
 	free(e);
 }
 
-/* ---- ends ---- */
+/* ---- exits ---- */
 
 static void child_exited(struct spawner *c, pid_t pid, int status,
 			 const struct rusage *use)
@@ -198,7 +199,7 @@ void spawner_reap(struct spawner *c)
 
 /* ---- requests ---- */
 
-/* Round the slots, so that a uid rests before it is used again. */
+/* Take slots in turn, so that a uid rests before the next use. */
 static int take_slot(struct spawner *c, uint32_t *slot)
 {
 	for (uint32_t i = 0; i < ZYGOTE_PROTO_SLOTS; i++) {
@@ -215,8 +216,9 @@ static int take_slot(struct spawner *c, uint32_t *slot)
 }
 
 /*
- * Where runs have our uid: fewer files than we may have, with room for what
- * one message sends at once, so that nothing of theirs comes before our own.
+ * Where runs share the supervisor's uid: fewer files than the supervisor's
+ * limit, with room for the descriptors of a message, so that descriptors in
+ * flight of runs never block the supervisor's own.
  */
 uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files)
 {
@@ -267,7 +269,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 		if (rc == -ETOOMANYREFS)
 			return rc;
 		if (rc == -EPIPE || rc == -ECONNRESET)
-			p->current = NULL; /* SIGCHLD tells the rest */
+			p->current = NULL; /* SIGCHLD reports the rest */
 		return -EAGAIN;
 	}
 	TAILQ_INSERT_TAIL(&p->current->pending, child, link);
@@ -275,7 +277,10 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	return 0;
 }
 
-/* How long its run may take is a requestor's to say, and the zygote is everybody's. */
+/*
+ * Milliseconds until the zygote of CHILD counts as stuck. A requestor chooses
+ * the duration of a run, but all requestors share the zygote.
+ */
 int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child)
 {
 	int64_t left_ms = child->asked_ms + STUCK_MS - clock_mono_ms();
@@ -300,7 +305,10 @@ pid_t spawner_zygote_pid(const struct spawner *c, enum runtime_kind kind)
 
 /* ---- start and stop ---- */
 
-/* All that we may: requests are refused when more of ours are on their way. */
+/*
+ * Raise the limit to the maximum: the kernel refuses to send when more of the
+ * user's descriptors are in flight.
+ */
 static void want_files(void)
 {
 	struct rlimit own;
@@ -328,7 +336,7 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 	}
 	LIST_INIT(&c->zygotes);
 	SLIST_INIT(&c->early_exit);
-	/* what a killed zygote was busy with must not outlive us either */
+	/* a child of a killed zygote must not outlive the supervisor either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	want_files();
 	for (int i = 0; rc == 0 && i < RUNTIMES; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner_rootfs.c - decides the view of the host for programs: the tree that
- * zygotes build, the parts that could not be shown, and the place of a job in
- * the tree. spawner.c and the code that starts runs call it. A part that cannot
- * be shown fails only the runs that need the part.
+ * spawner_rootfs.c - decides the view of the host for programs: the rootfs for zygotes,
+ * the paths that could not be shown, and the indexes of a job in the rootfs. spawner.c
+ * and the start of a run call the functions. A path that cannot be shown fails only runs
+ * with the path.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +15,10 @@
 #include "supervisor/runtime/runtime.h"
 #include "supervisor/spawn/spawner_private.h"
 
-#define RENEW_EVERY_MS 2000 /* at most, for what was not there to be shown */
+/* least pause between renewals for paths that could not be shown */
+#define RENEW_EVERY_MS 2000
 
-/* ---- the tree ---- */
+/* ---- the rootfs ---- */
 
 void spawner_rootfs_fini(struct spawner *c)
 {
@@ -72,7 +73,7 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 	}
 }
 
-/* ---- what a zygote could not show ---- */
+/* ---- paths that a zygote could not show ---- */
 
 void spawner_rootfs_failed(struct zygote *z,
 			   const struct zygote_proto_event *event)
@@ -123,12 +124,12 @@ static bool find_read(const struct spawner_rootfs *t, const char *path,
 	return false;
 }
 
-/* Is U of JOB's? A read that is not there does no harm. */
+/* Does U concern JOB? A missing read does no harm. */
 static bool concerns(const struct spawner *c, const struct spawner_job *job,
 		     const struct mount_failure *u)
 {
 	if (u->is_artifacts)
-		return false; /* who needs them asks */
+		return false; /* reported by spawner_show_artifacts() */
 	if (!u->is_read)
 		return u->at < c->rootfs.n_packages &&
 		       strcmp(c->rootfs.packages[u->at].path, job->package) ==
@@ -177,7 +178,7 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 
 /* ---- artifacts ---- */
 
-/* Is PATH, which is ID, what zygotes are told of from now on? */
+/* Set the folder of artifacts for later zygotes; true: a change. */
 static bool tell_artifacts(struct spawner *c, const char *path,
 			   const struct file_id *id)
 {
@@ -201,7 +202,7 @@ int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
 	bool renew = tell_artifacts(c, path, id);
 
 	if (p->current == NULL)
-		return -EAGAIN; /* the one that is to come has it */
+		return -EAGAIN; /* the next zygote has the folder */
 	if (renew || !file_id_same(&p->current->artifacts, id)) {
 		spawner_renew(c, kind);
 		return -EAGAIN;
@@ -215,7 +216,7 @@ int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
 	return -u->err;
 }
 
-/* ---- a job's place ---- */
+/* ---- a job in the rootfs ---- */
 
 int spawner_rootfs_request(const struct spawner *c,
 			   const struct spawner_job *job,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_sqlite.c - SQLite as the store's engine (store_engine.h): the file in
- * the state folder, its statements, and a table that converts its errors. A
- * busy file is awaited as long as store_pause() allows.
+ * the state folder, the statements, and a table that converts SQLite's errors.
+ * A busy file is awaited as long as store_pause() allows.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -23,7 +23,7 @@
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
 #include "supervisor/store/sqlite/store_sqlite_unlock.h"
 
-#define BUSY_MS 5000   /* as long as others' transactions take, in all */
+#define BUSY_MS 5000   /* the total duration of other processes' transactions */
 #define BRIEF_TRIES 60 /* half a second */
 
 struct cursor {
@@ -31,12 +31,13 @@ struct cursor {
 	sqlite3_stmt *stmt; /* NULL: not prepared */
 };
 
-/* The store's db. */
+/* The engine's part of a store, s->db. */
 struct sqlite {
 	sqlite3 *db;
-	bool damaged;  /* it is to be opened afresh */
-	bool unsynced; /* its log may have a hole: none of it is believed */
-	bool relaxed;  /* see store_engine.h */
+	bool damaged; /* the connection must be opened again */
+	/* the log may have a hole, so none of the log is trusted */
+	bool unsynced;
+	bool relaxed; /* see store_engine.h */
 	struct cursor cursors[STORE_STMTS];
 };
 
@@ -50,7 +51,10 @@ static sqlite3_stmt *stmt_of(const struct store_cursor *c)
 	return ((const struct cursor *)c)->stmt;
 }
 
-/* What SQLite's primary codes come to; SYS: the system's errno says more. */
+/*
+ * The -errno of SQLite's primary result codes; SYS: the system's errno is more
+ * exact.
+ */
 static const struct verdict {
 	int code;
 	int rc;
@@ -73,10 +77,10 @@ static const struct verdict {
 };
 
 /*
- * What the system said of the call that failed last, on this thread: SQLite's
- * sqlite3_system_errno() is errno, which other calls have changed by then. Of
- * writes we see it ourselves; of most others SQLite tells its log alone, as
- * "os_unix.c:123: (28) fsync(…) - …".
+ * errno of the last failed system call on the thread, since SQLite's
+ * sqlite3_system_errno() reads errno, which later calls have changed. Replaced
+ * write calls note the errno of writes; for most other calls SQLite reports
+ * errno only to the log callback, as "os_unix.c:123: (28) fsync(PATH) - TEXT".
  */
 static _Thread_local int said_errno;
 
@@ -134,13 +138,13 @@ static int system_errno(sqlite3 *db)
 	return err;
 }
 
-/* Only the write failed, and what is open can be read meanwhile. */
+/* Did only a write fail, so that the open connection can still read? */
 static bool may_come_back(int err)
 {
 	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EROFS;
 }
 
-/* What SQLite says last, as S->errmsg and the other two; -errno. */
+/* Convert SQLite's last error to S->errmsg and S->why_rc. Returns -errno. */
 static int failed(struct store *s)
 {
 	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
@@ -153,7 +157,8 @@ static int failed(struct store *s)
 		if (verdicts[i].code == (code & 0xFF))
 			v = &verdicts[i];
 	rc = code == SQLITE_CONSTRAINT_UNIQUE ? -EEXIST : v->rc;
-	if (v->sys && err != 0 && err != ENOENT) /* that is a row's */
+	/* ENOENT means a missing row */
+	if (v->sys && err != 0 && err != ENOENT)
 		rc = -err;
 	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
 		q->damaged = true;
@@ -171,7 +176,7 @@ static struct store_cursor *prepare(struct store *s, enum store_stmt which)
 	struct sqlite *q = sqlite_of(s);
 	struct cursor *c = &q->cursors[which];
 
-	/* what SQLite got over is no cause of what is to come */
+	/* an error that SQLite has handled is no cause of later failures */
 	said_errno = 0;
 	c->base.engine = &store_sqlite;
 	if (c->stmt == NULL)
@@ -250,7 +255,7 @@ static int exec(struct store *s, const char *sql)
 	int64_t until_ms = clock_mono_ms() + BUSY_MS;
 	int code, n = 0;
 
-	/* the change to WAL does not ask the busy handler; all else does */
+	/* only the change to WAL ignores the busy handler */
 	do {
 		code = sqlite3_exec(sqlite_of(s)->db, sql, NULL, NULL, NULL);
 	} while (code == SQLITE_BUSY && clock_mono_ms() < until_ms &&
@@ -272,7 +277,7 @@ static int read_version(struct store *s, int64_t *version)
 	return rc == 1 ? 0 : rc == 0 ? -EIO : rc;
 }
 
-/* Under the write lock, since another supervisor may be at the same. */
+/* Migrate under the write lock, since another supervisor may be migrating. */
 static int raise_schema(struct store *s)
 {
 	int64_t version = 0;
@@ -309,8 +314,8 @@ static int touch(struct store *s)
 }
 
 /*
- * Make the file ourselves, for its mode. Not by open(2): closing a second
- * descriptor would drop SQLite's locks on it in this process.
+ * Create the file with the right mode. Without open(2), since closing a second
+ * descriptor would drop SQLite's locks on the file in this process.
  */
 static int make_file(struct store *s)
 {
@@ -321,7 +326,9 @@ static int make_file(struct store *s)
 	return 0;
 }
 
-/* Nobody asks SQLite how much memory it has, which would cost a lock. */
+/*
+ * Without memory statistics, which nothing reads and which would cost a lock.
+ */
 static void configure(void)
 {
 	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
@@ -331,13 +338,13 @@ static void configure(void)
 		return;
 	hear_writes();
 	store_sqlite_unlock_watch();
-	(void)store_sqlite_log_register(); /* or no database opens */
+	(void)store_sqlite_log_register(); /* else no database opens */
 }
 
 /*
- * Once fsync(2) has failed, a later one says nothing of those bytes: they may be
- * missing in the middle of the log, and with them all that follows. So all that
- * is in it goes to the database, and the log begins anew, before anything is
+ * After a failed fsync(2) a later fsync says nothing about the earlier bytes:
+ * bytes may be missing in the middle of the log, and then all later bytes are
+ * lost. So the whole log is checkpointed and started anew, before anything is
  * read or written.
  */
 static int resync(struct store *s)
@@ -416,7 +423,7 @@ static bool is_open(const struct store *s)
 	return q != NULL && q->db != NULL;
 }
 
-/* Is what we have open still what the path names? */
+/* Is the open file still the file at the path? */
 static bool is_usable(struct store *s)
 {
 	int moved = 0;
@@ -460,7 +467,10 @@ static int unstage(struct store *s)
 	return rc;
 }
 
-/* What is not as it was is opened afresh: a commit that is told has to be durable. */
+/*
+ * Reopen the connection when the pragmas cannot be restored, since a reported
+ * commit must be durable.
+ */
 static void relax(struct store *s, bool relaxed)
 {
 	struct sqlite *q = sqlite_of(s);
@@ -472,7 +482,9 @@ static void relax(struct store *s, bool relaxed)
 	if (sqlite3_exec(q->db, relaxed ? store_relaxed : store_strict, NULL,
 			 NULL, NULL) != SQLITE_OK)
 		q->damaged = true;
-	/* a checkpoint's, of which SQLite says nothing to who commits */
+	/*
+	 * from a checkpoint, whose failure SQLite does not report to the commit
+	 */
 	if (store_sqlite_log_failed())
 		q->unsynced = q->damaged = true;
 }

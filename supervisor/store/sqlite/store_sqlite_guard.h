@@ -9,9 +9,10 @@
 #include <sqlite3.h>
 
 /*
- * DB, before its first statement: no extension is loaded, no other file attached, no
- * view read, nothing of the schema trusted, no table of SQLite's own written, no page
- * taken that cannot be one. SQLITE_OK, or the code of what this SQLite cannot do.
+ * Restrict DB, before the first statement: no extension is loaded, no other
+ * file attached, no view read, nothing in the schema trusted, no internal table
+ * of SQLite written, no corrupt page accepted. SQLITE_OK, or the code of a
+ * restriction that the library cannot set.
  */
 int store_sqlite_guard(sqlite3 *db);
 

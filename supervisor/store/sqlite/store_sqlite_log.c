@@ -16,20 +16,20 @@
 
 #include "base/mem.h"
 
-#define HELD_MAX 65536	/* bytes: more of them are written in pieces */
+#define HELD_MAX 65536	/* bytes; more bytes are written in pieces */
 #define FRAME_HEADER 24 /* https://www.sqlite.org/fileformat2.html#walformat */
 
 struct log_file {
 	sqlite3_file base;
 	char *held;
 	int room, n_held;
-	bool ends;	    /* the page that is written next ends a commit */
-	sqlite3_int64 at;   /* of what is held, in the file */
-	sqlite3_file *real; /* of the VFS below; it lies behind us */
+	bool ends;	    /* the next written page ends a commit */
+	sqlite3_int64 at;   /* position of HELD in the file */
+	sqlite3_file *real; /* of the VFS below; placed behind this struct */
 };
 
 static sqlite3_vfs *below;
-static _Thread_local bool is_synced = true; /* each commit, at its end */
+static _Thread_local bool is_synced = true; /* a sync ends each commit */
 
 static _Thread_local bool has_failed; /* a sync of a log */
 
@@ -51,7 +51,7 @@ static struct log_file *log_of(sqlite3_file *f)
 	return (struct log_file *)f;
 }
 
-/* Write what is held; what cannot be written is not tried again by itself. */
+/* Write the held bytes; a failed write is not repeated. */
 static int flush(struct log_file *f)
 {
 	int n = f->n_held;
@@ -62,8 +62,9 @@ static int flush(struct log_file *f)
 }
 
 /*
- * Is that the page of a commit that is not synced? The frame's header before it has the
- * number of the database's pages then, and else nothing there.
+ * Is the page P the last page of a commit without a sync? The frame header
+ * before the page has the number of pages of the database after a commit, and
+ * otherwise 0.
  */
 static bool is_last(struct log_file *f, const unsigned char *p, int n)
 {
@@ -93,7 +94,7 @@ static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 	return is_last(f, p, n) ? flush(f) : SQLITE_OK;
 }
 
-/* Any other call: what is held is written before it. */
+/* Write the held bytes, then forward any other call. */
 #define AFTER_FLUSH(call, ...)                                                 \
 	struct log_file *f = log_of(file);                                     \
 	int rc = flush(f);                                                     \
@@ -111,7 +112,10 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 	AFTER_FLUSH(xTruncate, size);
 }
 
-/* A page that cannot be written, as on a full disk, is no hole: there is no commit. */
+/*
+ * A page that cannot be written, as on a full disk, makes no hole: the commit
+ * fails.
+ */
 static int log_sync(sqlite3_file *file, int flags)
 {
 	struct log_file *f = log_of(file);
@@ -163,7 +167,7 @@ static int log_traits(sqlite3_file *file)
 	return f->real->pMethods->xDeviceCharacteristics(f->real);
 }
 
-/* What is held belongs to no commit. */
+/* Drop the held bytes, which belong to no commit. */
 static int log_close(sqlite3_file *file)
 {
 	struct log_file *f = log_of(file);
@@ -172,7 +176,7 @@ static int log_close(sqlite3_file *file)
 	return f->real->pMethods->xClose(f->real);
 }
 
-/* SQLite asks only what version 1 of these has of a log. */
+/* SQLite uses only version 1 of the methods for a log. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = log_close,
@@ -189,7 +193,7 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = log_traits,
 };
 
-/* Pages that a large transaction wrote before its end may be held still. */
+/* Drop held pages that a large transaction wrote before a rollback. */
 static void forget_held(void *db)
 {
 	sqlite3_file *file = NULL;
@@ -206,7 +210,7 @@ void store_sqlite_log_watch(sqlite3 *db)
 	sqlite3_rollback_hook(db, forget_held, db);
 }
 
-/* All files but the log are the VFS's below, as if we were not there. */
+/* Open a file: all files but the log are opened by the VFS below. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 		     int flags, int *given)
 {
@@ -220,7 +224,9 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 	rc = below->xOpen(below, name, f->real, flags, given);
 	if (rc != SQLITE_OK)
 		return rc;
-	/* where a commit is synced before its last frames, nothing is held */
+	/*
+	 * where SQLite syncs a commit before the last frames, nothing is held
+	 */
 	if ((f->real->pMethods->xDeviceCharacteristics(f->real) &
 	     SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0)
 		f->room = HELD_MAX;

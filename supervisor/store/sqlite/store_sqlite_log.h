@@ -11,25 +11,26 @@
 #define STORE_SQLITE_LOG_VFS "paddock"
 
 /*
- * Once, after sqlite3_initialize(): databases may be opened by that name then,
- * with synchronous=FULL. SQLITE_OK, or SQLite's error.
+ * Register the VFS, once after sqlite3_initialize(): then databases can be
+ * opened with the VFS by name, with synchronous=FULL. SQLITE_OK, or SQLite's
+ * error.
  */
 int store_sqlite_log_register(void);
 
 /*
- * On this thread: without SYNCED commits are not, by synchronous=NORMAL; then none may
- * write a page before its end, by cache_spill=OFF.
+ * For this thread: without SYNCED commits are not synced (synchronous=NORMAL);
+ * then no transaction may write a page before the end (cache_spill=OFF).
  */
 void store_sqlite_log_synced(bool synced);
 
 struct sqlite3;
 /*
- * What DB, just opened, rolls back is forgotten: written later, it would lie over what
- * another process has committed since.
+ * Drop held bytes when DB, just opened, rolls back: written later, the bytes
+ * would overwrite commits of another process.
  */
 void store_sqlite_log_watch(struct sqlite3 *db);
 
-/* Has a sync of a log failed on this thread since that was asked last? */
+/* Has a sync of a log failed on this thread since the last call? */
 bool store_sqlite_log_failed(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_look.c - checks before the start, without a trace, whether
- * SQLite could use the file in a state folder: by the file's first bytes and
- * its list of tables. health.c calls it, and reports a fault like any failure
- * of the store.
+ * store_sqlite_look.c - checks before the start, without leaving a trace,
+ * whether SQLite could use the file in a state folder: by the file's first
+ * bytes and the list of tables. health.c calls store_look(), and reports a
+ * fault like any failure of the store.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -24,7 +24,7 @@
 
 /* https://www.sqlite.org/fileformat2.html, "The Database Header" */
 #define HEADER_BYTES 100
-#define MAGIC "SQLite format 3" /* and its NUL */
+#define MAGIC "SQLite format 3" /* with the NUL */
 #define USER_VERSION_AT 60
 
 static uint32_t number_at(const unsigned char *p)
@@ -33,7 +33,7 @@ static uint32_t number_at(const unsigned char *p)
 	       (uint32_t)p[2] << 8 | p[3];
 }
 
-/* What SQLite would say of the file's first bytes; an empty one is new. */
+/* Judge the file's first bytes as SQLite would; an empty file is new. */
 static int judge(const unsigned char *header, size_t len)
 {
 	if (len == 0)
@@ -46,8 +46,9 @@ static int judge(const unsigned char *header, size_t len)
 }
 
 /*
- * Before this process has it open by SQLite: closing a second descriptor would
- * drop SQLite's locks. A version that waits in the log beside it is not seen.
+ * Call before this process opens the file by SQLite, since closing a second
+ * descriptor would drop SQLite's locks. A version in the log beside the file is
+ * not seen.
  */
 static int look_at_header(const char *path, bool *empty)
 {
@@ -66,7 +67,10 @@ static int look_at_header(const char *path, bool *empty)
 	return rc;
 }
 
-/* PATH as a URI that SQLite opens without a lock, or a file beside it. */
+/*
+ * Convert PATH to a URI that SQLite opens without a lock and without creating
+ * files.
+ */
 static char *frozen(const char *path)
 {
 	static const char plain[] = "/._-";
@@ -85,7 +89,7 @@ static char *frozen(const char *path)
 	return buf_take(&b, &len);
 }
 
-/* Can its tables be read? Only where nobody writes to it meanwhile. */
+/* Can the tables be read? Checked only while no other process writes. */
 static int look_at_tables(const char *path)
 {
 	char *wal = xasprintf("%s-wal", path), *uri = frozen(path);
@@ -103,13 +107,13 @@ static int look_at_tables(const char *path)
 					    "sqlite_schema",
 					    NULL, NULL, NULL);
 		sqlite3_close(db);
-		sqlite3_shutdown(); /* it is configured later */
+		sqlite3_shutdown(); /* the store configures SQLite later */
 	}
 	free(wal);
 	free(uri);
 	return (code & 0xFF) == SQLITE_CORRUPT || (code & 0xFF) == SQLITE_NOTADB
 		   ? -EUCLEAN
-		   : 0; /* what else there may be, the start finds */
+		   : 0; /* the start finds other faults */
 }
 
 static int look_at_db(const char *path)
@@ -122,7 +126,7 @@ static int look_at_db(const char *path)
 
 static int fail(char *errmsg, size_t size, const char *path, int rc)
 {
-	/* of these two the system's words say less */
+	/* for these two errors strerror() says less */
 	bool plain = rc == -EUCLEAN || rc == -ENOTSUP;
 
 	snprintf(errmsg, size, "%s: %s%s%s", path, plain ? "" : strerror(-rc),

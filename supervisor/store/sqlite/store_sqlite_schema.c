@@ -8,9 +8,10 @@
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 /*
- * FULL: a commit that was reported is on the disk. Memory stays modest. A run's row
- * changes a page in each of eight trees, and its commit writes all of each: half of
- * SQLite's usual size in a file that is new, and as many bytes between checkpoints.
+ * FULL: a reported commit is on the disk. Memory stays modest. A run's row
+ * changes a page in each of eight trees, and a commit writes whole pages: so a
+ * new file has half of SQLite's usual page size, and as many bytes between
+ * checkpoints.
  */
 const char store_pragmas[] = "PRAGMA page_size=2048;"
 			     "PRAGMA journal_mode=WAL;"
@@ -23,10 +24,10 @@ const char store_pragmas[] = "PRAGMA page_size=2048;"
 			     "PRAGMA trusted_schema=OFF;";
 
 /*
- * What is moved is durable where it was, so that this commit need not be synced: a
- * power failure takes it from the end of the log as a whole, or leaves it. No page is
- * written before the commit: a disk that is full keeps nobody from reading what was
- * moved, until that is undone.
+ * Staged rows are durable in the table staged, so that the commit of a move
+ * need not be synced: a power failure removes the whole commit from the end of
+ * the log, or nothing. No page is written before the commit: on a full disk,
+ * moved rows can still be read until the move is rolled back.
  */
 const char store_relaxed[] = "PRAGMA main.synchronous=NORMAL;"
 			     "PRAGMA cache_spill=OFF;";
@@ -34,9 +35,9 @@ const char store_strict[] = "PRAGMA main.synchronous=FULL;"
 			    "PRAGMA cache_spill=ON;";
 
 /*
- * Status 0 and 1 are open, few, and passing; the others are for good and
- * many. So each index holds one sort, and a run enters those of the many
- * once. counts and usage are kept by triggers: totals cost no scan.
+ * Status 0 and 1 are open, few and temporary; the other states are final and
+ * many. So each index holds a single kind, and a run enters the large indexes
+ * only once. Triggers keep counts and usage, so that totals need no scan.
  */
 static const char first[] =
     "CREATE TABLE runs("
@@ -52,7 +53,7 @@ static const char first[] =
     " updated_ms INTEGER NOT NULL,"
     " finished_ms INTEGER NOT NULL,"
     " expires_ms INTEGER NOT NULL,"
-    " ended INTEGER NOT NULL," /* is status one of those? */
+    " ended INTEGER NOT NULL," /* is status one of the final states? */
     " idem_key TEXT,"
     " idem_digest TEXT,"
     " inputs TEXT,"
@@ -105,7 +106,7 @@ static const char first[] =
     " size INTEGER NOT NULL CHECK(size >= 0),"
     " created_ms INTEGER NOT NULL,"
     " expires_ms INTEGER NOT NULL,"
-    " gone INTEGER NOT NULL DEFAULT 0) STRICT;" /* its file is */
+    " gone INTEGER NOT NULL DEFAULT 0) STRICT;" /* the file is gone */
     "CREATE INDEX artifacts_run ON artifacts(run_id);"
     "CREATE INDEX artifacts_expiry ON artifacts(expires_ms)"
     " WHERE gone = 0 AND expires_ms > 0;"
@@ -130,8 +131,9 @@ static const char first[] =
     "PRAGMA user_version=1;";
 
 /*
- * Tasks. A run may outlive its task, which is then taken out of the indexes
- * (task_expires_ms = 0): a page reads no more rows than it shows.
+ * Tasks. A run may outlive the task, which then leaves the indexes
+ * (task_expires_ms = 0): so a page of tasks reads no more rows than the page
+ * shows.
  */
 static const char tasks[] =
     "ALTER TABLE runs ADD COLUMN cancelling INTEGER NOT NULL DEFAULT 0;"
@@ -146,8 +148,8 @@ static const char tasks[] =
     "PRAGMA user_version=2;";
 
 /*
- * Bytes of rows, beside those of artifacts: what one requestor has here in all.
- * A row is counted by its large texts, and the rest of it as much as is usual.
+ * Bytes of rows, beside bytes of artifacts: the total of a requestor. A row
+ * counts as the large texts and a usual size for the rest.
  */
 #define ROW_BYTES STORE_TEXT(STORE_ROW_BYTES)
 
@@ -183,9 +185,9 @@ static const char account[] =
     "PRAGMA user_version=3;";
 
 /*
- * What instances say to each other about runs that are open: mail to a run's
- * owner, and what the owner shows of it while somebody asks. A run's end takes
- * both away.
+ * Mail between instances about open runs: mail to the owner of a run, and the
+ * view that the owner shows while another instance asks. The end of a run
+ * deletes both.
  */
 static const char mail[] =
     "CREATE TABLE mail("
@@ -213,7 +215,7 @@ static const char mail[] =
     "END;"
     "PRAGMA user_version=4;";
 
-/* Sessions over HTTP: few, small, and each changed now and then. */
+/* Sessions over HTTP: few small rows, each changed now and then. */
 static const char sessions[] =
     "CREATE TABLE sessions("
     " key TEXT PRIMARY KEY NOT NULL,"
@@ -231,9 +233,9 @@ static const char sessions[] =
     "PRAGMA user_version=5;";
 
 /*
- * What was used, by the hour in which a run was created: sums over many runs cost
- * no scan of these. Runs and CPU time stay when a run is forgotten; of bytes it has
- * what is kept.
+ * Use by the hour in which a run was created, so that sums over many runs need
+ * no scan of runs. The number of runs and the CPU time stay when a run is
+ * deleted; bytes are the bytes kept now.
  */
 #define USED_BY_NEW                                                            \
 	" WHERE requestor = new.requestor AND template_id = new.template_id"   \
@@ -244,7 +246,7 @@ static const char sessions[] =
 #define USED_UPLOAD                                                            \
 	" WHERE requestor = old.requestor AND template_id = ''"                \
 	" AND hour = old.created_ms / 3600000;"
-/* by the run of an artifact */
+/* find the run of an artifact */
 #define USED_OF                                                                \
 	" WHERE (requestor, template_id, hour) = (SELECT requestor,"           \
 	" template_id, created_ms / 3600000 FROM runs WHERE requestor = "
@@ -295,17 +297,17 @@ static const char used[] =
     "PRAGMA user_version=6;";
 
 /*
- * What a run was given stays with it, so that it can be tried again; and which run
- * it is another try of.
+ * The inputs stay with a run, for a retry; and the original of a retried run.
  */
 static const char retries[] = "ALTER TABLE runs ADD COLUMN retried_from TEXT;"
 			      "ALTER TABLE runs ADD COLUMN inputs_lack TEXT;"
 			      "PRAGMA user_version=7;";
 
 /*
- * What was uploaded belongs to no run: it is found, counted and forgotten by itself.
- * In "used" it has no template, and is counted where runs are. Before, all of one
- * requestor's had a folder together, up_ and a digest; theirs stay there.
+ * An upload belongs to no run, and is found, counted and deleted alone. In
+ * "used" an upload has no template, but counts like a run. Earlier all uploads
+ * of a requestor had a common folder, up_ and a digest; old uploads stay in the
+ * folder.
  */
 static const char uploads[] =
     "ALTER TABLE artifacts ADD COLUMN upload INTEGER NOT NULL DEFAULT 0;"
@@ -332,14 +334,14 @@ static const char uploads[] =
     " UPDATE used SET bytes = bytes - old.size" USED_UPLOAD "END;"
     "PRAGMA user_version=8;";
 
-/* As PostgreSQL has it, which node ran it: here there is one, and it is null. */
+/* The node of a run, as in PostgreSQL: always null here. */
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node TEXT;"
 				"PRAGMA user_version=9;";
 
 /*
- * Rows of runs that have ended, committed and not yet in "runs", in order: a table
- * without an index or a trigger, for a commit writes each page that it changes. Its
- * columns are STMT_PUT_RUN's parameters, and what "runs" would refuse it refuses.
+ * Rows of ended runs, committed and not yet in "runs", in order: a table
+ * without indexes and triggers, since a commit writes each changed page. The
+ * columns are the parameters of STMT_PUT_RUN, with the constraints of "runs".
  */
 static const char staged[] =
     "CREATE TABLE staged("
@@ -355,7 +357,7 @@ static const char staged[] =
     " updated_ms INTEGER NOT NULL,"
     " finished_ms INTEGER NOT NULL,"
     " expires_ms INTEGER NOT NULL,"
-    " idem_key TEXT CHECK(idem_key IS NULL)," /* that is to be unique */
+    " idem_key TEXT CHECK(idem_key IS NULL)," /* the key must be unique */
     " idem_digest TEXT,"
     " cancelling INTEGER NOT NULL,"
     " task INTEGER NOT NULL,"
@@ -398,18 +400,18 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
     staged,
     STORE_RUN_ADDED(ADD_COLUMN, )};
 
-/* How SQLite says what databases say each in their own way. */
+/* Macros of store_statements.def, as SQLite needs them. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
 #define AND_SILENT ""
-#define AND_LETTERS "" /* what several machines say to each other */
+#define AND_LETTERS "" /* letters between several machines */
 #define SHOWN_ASKED "NULL"
 #define SHOWN_NODE "NULL"
-#define NODE_ROWS "SELECT 1 WHERE 0" /* those of one machine are files */
+#define NODE_ROWS "SELECT 1 WHERE 0" /* instances of one machine are files */
 #define UNINDEXED " NOT INDEXED"
 #define ROW "rowid"
-#define RUN ROW /* its key: of any requestor's */
-/* A page: its rows are picked in an index alone, and only then read. */
+#define RUN ROW /* rowid finds a run of any requestor */
+/* A page: the rows are picked by an index alone, and only then read. */
 #define PICKED "id, rowid AS at"
 #define PAGE(pick)                                                             \
 	"SELECT " HEAD(                                                        \
@@ -424,7 +426,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 	" AND expires_ms <= " now_ms " AND ended = 1 LIMIT " n
 #define REST_AFTER(n) " LIMIT -1 OFFSET " n
 #define GREATER "max"
-/* Of each status, by the index that has them in order. */
+/* Rows of each status, by the index with the right order. */
 #define ANY_OF_TEMPLATE                                                                \
 	OPEN_OF("0")                                                                   \
 	" UNION ALL " OPEN_OF("1") " UNION ALL " ENDED_OF("2") " UNION ALL " ENDED_OF( \
@@ -433,9 +435,9 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BYTES_OF(text) "length(CAST(" text " AS BLOB))"
 #define IF_OURS ""
 #define AND_NEWS ""
-#define UNTIL_IT_ENDS "" /* one writes at a time */
+#define UNTIL_IT_ENDS "" /* only one writer at a time */
 #define OR_OF_NONE ""
-#define SHARED(...) "SELECT 0" /* its instances share no queue */
+#define SHARED(...) "SELECT 0" /* instances share no queue */
 #define STAGED(...) __VA_ARGS__
 
 const char *const store_statements[STORE_STMTS] = {

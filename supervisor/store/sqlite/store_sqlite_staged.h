@@ -9,9 +9,10 @@
 #include <sqlite3.h>
 
 /*
- * STMT_STAGED_ROWS, STMT_PUT_RUN and STMT_FORGET_STAGED, in a transaction that writes:
- * each row is put as its end would have been, in order. SQLITE_DONE, or what failed;
- * then none of them is reset.
+ * Execute STMT_STAGED_ROWS, STMT_PUT_RUN and STMT_FORGET_STAGED in a
+ * transaction that writes: put each row, in order, as the end of the run would
+ * have been put. SQLITE_DONE, or the error of a statement; then no statement is
+ * reset.
  */
 int store_sqlite_unstage(sqlite3_stmt *rows, sqlite3_stmt *put,
 			 sqlite3_stmt *forget);

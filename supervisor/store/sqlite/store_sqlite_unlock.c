@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_unlock.c - notices SQLite's failed calls to release a lock on a
- * file, for store_sqlite.c, which then opens its connection again: SQLite would
- * report "locking protocol" or a busy file from then on. SQLite reports the
- * failures themselves.
+ * store_sqlite_unlock.c - detects SQLite's failed calls to release a lock on a
+ * file, for store_sqlite.c, which then opens the connection again: SQLite would
+ * report "locking protocol" or a busy file from then on. SQLite itself reports
+ * the failed calls.
  */
 #include "supervisor/store/sqlite/store_sqlite_unlock.h"
 
@@ -14,7 +14,7 @@
 
 static _Thread_local bool has_failed;
 
-/* Its third argument is a number or an address, of which neither is looked at before. */
+/* The third argument is a number or an address, and passed on unread. */
 static int hear_fcntl(int fd, int cmd, ...)
 {
 	va_list ap;

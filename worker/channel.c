@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - the worker's end of its run's socket, for the Lua runtime, the
- * shim and signal handlers. A worker whose supervisor is gone or breaks the
- * protocol has nobody to report to: it exits.
+ * channel.c - the worker's end of the run's socket, for the Lua runtime, the shim and
+ * signal handlers. When the supervisor is gone or breaks the protocol, nothing can
+ * receive a report, so the worker exits.
  */
 #include "worker/channel.h"
 
@@ -15,23 +15,24 @@
 #include "ipc/zygote_proto.h"
 #include "worker/wait.h"
 
-/* The time that a burst takes at our pace, which is the same at any rate. */
-#define WAITING_US 100000 /* from call to call of while_waiting() */
+/* The duration of a burst at the worker's pace, which is the same at any rate. */
+#define WAITING_US 100000 /* between calls of while_waiting() */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
 enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
 
 /*
- * One buffer for both ways: each page that a worker writes to is copied. It is
- * aligned least, so it comes last and begins in the page of small variables.
+ * The common buffer of both directions, since each page that a worker writes to is
+ * copied. The least alignment places the buffer last, beginning in the page of small
+ * variables.
  */
 static char frame[CHAN_FRAME_MAX] __attribute__((aligned(1)));
-/* channel_last_fail() may interrupt channel_send() */
+/* a separate buffer, since channel_last_fail() may interrupt channel_send() */
 static char last[CHAN_FRAME_MAX];
 
-/* messages a second that are allowed; 0: RUN has not come */
+/* allowed messages per second; 0: before RUN */
 static uint64_t rate;
-static int64_t ns_per_message; /* at our pace */
+static int64_t ns_per_message; /* at the worker's pace */
 
 void channel_set_rate(uint64_t messages_per_second)
 {
@@ -40,8 +41,8 @@ void channel_set_rate(uint64_t messages_per_second)
 }
 
 /*
- * A leaky bucket, kept as the time at which it will be empty: each message puts
- * it off, and no further than the span from now.
+ * A leaky bucket, stored as the time when the bucket will be empty: each message delays
+ * that time, to a span from now at most.
  */
 static int64_t empty_ns;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.h - the worker's end of its run's socket.
- *
- * It blocks. When the supervisor is gone or breaks the protocol, these
- * functions _exit and never return an error.
+ * channel.h - the worker's end of the run's socket. Calls block. When the supervisor is
+ * gone or breaks the protocol, the functions _exit and never return an error.
  */
 #ifndef WORKER_CHANNEL_H
 #define WORKER_CHANNEL_H
@@ -13,10 +11,9 @@
 #include "ipc/msg.h"
 
 /*
- * RUN allows RATE messages a second. Our pace, CHANNEL_RATE and CHANNEL_BURST
- * of that, is below what the supervisor takes for a flood, so that a template
- * that sends too much is slowed and not killed. Before this only READY is sent,
- * at once.
+ * RUN allows RATE messages a second. The worker's pace, CHANNEL_RATE and CHANNEL_BURST of
+ * RATE, is below the supervisor's limit of a flood, so that a template that sends too
+ * much is slowed and not killed. Before RUN only READY is sent, at once.
  */
 #define CHANNEL_RATE 0.8
 #define CHANNEL_BURST 0.875
@@ -24,29 +21,29 @@ void channel_set_rate(uint64_t rate);
 
 void channel_send(const struct msg *m);
 
-/* M has a body, but no total and head yet: sends it, and the N bytes. */
+/* Send M, which has a body but no total and head yet, with the N bytes. */
 void channel_send_body(struct msg *m, const char *p, size_t n);
 
-/* The next message; its strings are good until anything is sent or received. */
+/* Receive the next message; the strings are valid until the next send or receive. */
 void channel_recv(struct msg *m);
-bool channel_recv_now(struct msg *m); /* false: there is none yet */
+bool channel_recv_now(struct msg *m); /* false: no message has arrived */
 
-/* HEAD, just received, and the CHUNKs after it: TOTAL bytes, to TO. */
+/* Receive the body of HEAD's message, with the CHUNKs: TOTAL bytes, to TO. */
 void channel_recv_body(char *to, struct str head, size_t total);
 
-/* What was received breaks the protocol: _exit. */
+/* The received message breaks the protocol: _exit. */
 void channel_broken(void) __attribute__((noreturn));
 
 /*
- * Send FAIL whatever else is being sent, even between two CHUNKs, and _exit.
- * Async-signal-safe, and the only function here that is.
+ * Send FAIL regardless of any message in progress, even between two CHUNKs, and _exit.
+ * Async-signal-safe, as no other function here is.
  */
 _Noreturn void channel_last_fail(const char *code, const char *message,
 				 struct str details);
 
 /*
- * Have CALL called ten times a second while a message waits for its turn in the
- * worker's rate of messages, before the message is begun. NULL: no more.
+ * Have CALL called ten times a second while a message waits for the worker's pace, before
+ * the message is begun. NULL: stop.
  */
 void channel_while_waiting(void (*call)(void));
 

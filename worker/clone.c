@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clone.c - a clone of the zygote that enters the sandbox before anything else,
- * for zygote.c and the self-tests. One that cannot be sandboxed exits with the
- * layer in its status; -errno when there is no clone.
+ * clone.c - a clone of the zygote that enters the sandbox before anything else, for
+ * zygote.c and the self-tests. A clone that cannot be sandboxed exits with the layer in
+ * the status; -errno when the clone fails.
  */
 #include "worker/clone.h"
 
@@ -15,7 +15,7 @@
 
 #include "ipc/zygote_proto.h"
 
-/* As fork(2), but for the parent, and without atfork handlers. */
+/* As fork(2), but with a choice of the parent, and without atfork handlers. */
 static pid_t clone_self(enum clone_caller parent, unsigned long flags)
 {
 	flags |= SIGCHLD;
@@ -24,7 +24,7 @@ static pid_t clone_self(enum clone_caller parent, unsigned long flags)
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
 }
 
-/* The zygote blocks all signals, so that none is pending in its clones. */
+/* Unblock all signals, which the zygote blocks so that none is pending in a clone. */
 static void unblock_signals(void)
 {
 	sigset_t none;
@@ -54,7 +54,7 @@ pid_t clone_program(const struct sandbox *sb, struct sandbox_program *p,
 		    enum clone_caller parent, clone_program_life *life)
 {
 	enum sandbox_layer failed;
-	/* who shares one reads in /proc/self/net what sockets others have */
+	/* in a shared namespace /proc/self/net would show sockets of other runs */
 	unsigned long net = sb->host_network ? 0 : CLONE_NEWNET;
 	pid_t pid = clone_self(parent, sandbox_program_clone | net);
 	int proc = -1;

@@ -8,27 +8,28 @@
 #include "sandbox/sandbox_program.h"
 #include "sandbox/sandbox.h"
 
-/* Whose child the worker is. */
+/* The parent of a worker. */
 enum clone_caller {
-	CLONE_OF_SUPERVISOR, /* it reaps the worker, which dies with it */
-	CLONE_OF_ZYGOTE,     /* the self-test's */
+	/* reaps the worker, which dies with the supervisor */
+	CLONE_OF_SUPERVISOR,
+	CLONE_OF_ZYGOTE, /* for the self-test */
 };
 
-/* What a worker does in its sandbox; only the filter is not in force yet. */
+/* The function of a worker in the sandbox; only the filter is not in force yet. */
 typedef void clone_life(const struct sandbox *sb,
 			const struct sandbox_worker *w);
 
 /*
- * Clone a worker for W, which lends its run_fd: the worker has its own copy. In
- * the worker: the sandbox, then LIFE, then _exit. One that cannot be sandboxed
- * exits with ZYGOTE_PROTO_EXIT_UNCAGED plus the layer. The pid, or -errno.
+ * Clone a worker for W, whose run_fd is lent: the worker has a copy. The worker enters
+ * the sandbox, calls LIFE, and calls _exit. A worker that cannot be sandboxed exits with
+ * ZYGOTE_PROTO_EXIT_UNCAGED plus the layer. Returns the pid, or -errno.
  */
 pid_t clone_worker(const struct sandbox *sb, const struct sandbox_worker *w,
 		   enum clone_caller parent, clone_life *life);
 
 /*
- * Clone a program's worker for P, as above: its sandbox, then LIFE with /proc
- * as sandbox_enter_program() gave it.
+ * As clone_worker(), for a program's worker: enters the sandbox for P, then calls LIFE
+ * with /proc as given by sandbox_enter_program().
  */
 typedef void clone_program_life(const struct sandbox *sb,
 				const struct sandbox_program *p, int proc);

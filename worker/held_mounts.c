@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * held_mounts.c - the sockets in whose queues shims leave their mount namespaces,
- * for zygote.c. Nobody ever receives one: it is gone when the socket is closed,
- * and the process that closes it takes the mounts down, with all files in them.
- * Where there is no socket the namespace ends with its shim.
+ * held_mounts.c - sockets in whose queues shims leave mount namespaces, for zygote.c. No
+ * process ever receives a namespace: closing the socket drops the namespace, and the
+ * closing process unmounts, and deletes all files. Without a socket the namespace ends
+ * with the shim.
  */
 #include "worker/held_mounts.h"
 
@@ -17,13 +17,16 @@
 #include "ipc/zygote_proto.h"
 #include "sandbox/fds.h"
 
-/* By slot; NULL until one is held, for what Lua's zygote has its workers copy. */
+/*
+ * By slot; NULL until the first socket, so that clones of Lua's zygote do not copy the
+ * array.
+ */
 static struct held {
-	int fd; /* 0: none */
+	int fd; /* or 0 */
 	uint32_t seq;
 } * held;
 
-/* In a child: hold the socket FD alone, until our parent has let go of its own. */
+/* In a child: hold only the socket FD, until the parent has closed the parent's copy. */
 _Noreturn static void let_go_later(int fd, const int parent[2])
 {
 	char c;
@@ -36,15 +39,15 @@ _Noreturn static void let_go_later(int fd, const int parent[2])
 }
 
 /*
- * A run may leave files by the ten thousand, and nobody else's is to wait until they
- * are gone: a child is the last that has FD.
+ * Drop FD by a child that closes FD last, since a run may leave ten thousands of files,
+ * and other runs must not wait for the deletion.
  */
 static void let_go(int fd)
 {
 	int ends[2] = {-1, -1};
 
 	while (waitpid(-1, NULL, WNOHANG) > 0)
-		; /* those that have done so */
+		; /* reap earlier children */
 	if (pipe2(ends, O_CLOEXEC) == 0 && fork() == 0)
 		let_go_later(fd, ends);
 	close(fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - huge pages for the zygote's code, a heap without holes and a stack in
- * few pages, called by zygote.c before the first clone. Nothing fails: memory that
- * cannot be laid out so stays as it was.
+ * memory.c - huge pages for the zygote's code, a heap without holes and a stack in few
+ * pages, called by zygote.c before the first clone. The functions cannot fail: when
+ * memory cannot be laid out, the layout stays unchanged.
  */
 #include "worker/memory.h"
 
@@ -18,16 +18,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define HUGE ((size_t)2 << 20) /* a huge page */
+#define HUGE ((size_t)2 << 20) /* the size of a huge page */
 #define WORTH ((size_t)256 << 10)
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
-#define LARGEST 65536u /* malloc(3) maps larger blocks apart from the heap */
-#define GRAIN 16u      /* malloc's */
+#define LARGEST 65536u /* malloc(3) maps larger blocks outside of the heap */
+#define GRAIN 16u      /* alignment of malloc(3) */
 #define PAGE ((uintptr_t)4096)
-#define RSEQ_BYTES 32	 /* of struct rseq, as glibc registers it */
-#define REMEMBERED 1040u /* up to here malloc keeps what is freed for itself */
+#define RSEQ_BYTES 32 /* of struct rseq, as glibc registers the struct */
+/* malloc keeps freed blocks up to this size in its own lists */
+#define REMEMBERED 1040u
 
 /* ---- code and constants ---- */
 
@@ -37,7 +38,7 @@ static int protection(const ElfW(Phdr) * segment)
 	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* Copy LEN bytes from FROM into huge pages at TO, which has ROOM bytes. */
+/* Copy LEN bytes from FROM into huge pages at TO, which has SIZE bytes. */
 static bool copy_huge(char *to, size_t size, const char *from, size_t len)
 {
 	if (madvise(to, size, MADV_HUGEPAGE) != 0)
@@ -46,7 +47,7 @@ static bool copy_huge(char *to, size_t size, const char *from, size_t len)
 	return madvise(to, size, MADV_COLLAPSE) == 0;
 }
 
-/* Move the pages of a copy to where SEGMENT is, under the running code. */
+/* Replace the pages of SEGMENT by the pages of a copy, under the running code. */
 static void share(const ElfW(Phdr) * segment, uintptr_t base)
 {
 	char *from = (char *)(base + segment->p_vaddr);
@@ -61,10 +62,10 @@ static void share(const ElfW(Phdr) * segment, uintptr_t base)
 	    mprotect(copy, size, protection(segment)) == 0)
 		(void)mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
 			     from);
-	munmap(area, size + HUGE); /* the rest of it */
+	munmap(area, size + HUGE); /* the rest of AREA */
 }
 
-/* A segment of which no huge page is shared with another one. */
+/* Does SEGMENT share no huge page with another segment? */
 static bool is_shareable(const ElfW(Phdr) * segment)
 {
 	return segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0 &&
@@ -79,7 +80,7 @@ static int share_all(struct dl_phdr_info *object, size_t size, void *arg)
 	for (size_t i = 0; i < object->dlpi_phnum; i++)
 		if (is_shareable(&object->dlpi_phdr[i]))
 			share(&object->dlpi_phdr[i], object->dlpi_addr);
-	return 1; /* the first object is the program */
+	return 1; /* stop: the first object is the program */
 }
 
 void memory_share_text(void)
@@ -93,12 +94,12 @@ struct hole {
 	struct hole *next;
 };
 
-static struct hole *taken; /* never freed; listed for leak checkers */
+static struct hole *taken; /* never freed; a list for leak checkers */
 
 /*
- * Allocate a hole of SIZE; did it lie before END, where the heap's free rest
- * begins? What did not is kept, too, when it is small: malloc would remember
- * one block of each size, all over the pages that clones then write.
+ * Allocate a block of SIZE. Returns whether the block is a hole, before END, where the
+ * free rest of the heap begins. A small block after END is kept, too: malloc would
+ * remember a freed block of each size, all over the pages that clones write later.
  */
 static bool take(size_t size, uintptr_t end)
 {
@@ -147,7 +148,7 @@ void memory_begin_page(void)
 void memory_pack_stack(void (*fn)(void *room, void *arg), size_t size,
 		       size_t front, void *arg)
 {
-	/* from where the stack is now, down to where ROOM is to begin */
+	/* from the present stack pointer down to the begin of ROOM */
 	uintptr_t now = (uintptr_t)__builtin_alloca(1);
 	uintptr_t at = now - size;
 	char *room;
@@ -158,14 +159,14 @@ void memory_pack_stack(void (*fn)(void *room, void *arg), size_t size,
 	fn(room, arg);
 }
 
-/* ---- what the kernel writes ---- */
+/* ---- memory that the kernel writes ---- */
 
 void memory_forget_cpu(void)
 {
 #if defined(RSEQ_SIG) && __has_builtin(__builtin_thread_pointer)
 	char *own = (char *)__builtin_thread_pointer() + __rseq_offset;
 
-	if (__rseq_size > 0) /* else glibc was told not to ask for it */
+	if (__rseq_size > 0) /* else glibc was configured not to register */
 		(void)syscall(SYS_rseq, own, RSEQ_BYTES, RSEQ_FLAG_UNREGISTER,
 			      RSEQ_SIG);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - the run's progress, for both runtimes: at most one message in 50
- * ms, and the last one before anything else is sent. It cannot fail; channel.c
- * exits when the supervisor is gone.
+ * progress.c - the run's progress, for both runtimes: at most one message in 50 ms, and
+ * the last one before any other message. The functions cannot fail; channel.c exits when
+ * the supervisor is gone.
  */
 #include "worker/progress.h"
 
@@ -20,7 +20,7 @@ static struct {
 	uint64_t total;
 	size_t len; /* of message */
 	bool held;
-	int64_t due_us; /* no sooner is the next one sent */
+	int64_t due_us; /* earliest time of the next message */
 } progress MEMORY_EACH_RUN;
 static char message[MSG_TEXT_MAX];
 

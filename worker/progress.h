@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - how far the run is: set often, sent now and then. */
+/* progress.h - the progress of the run: set often, sent now and then. */
 #ifndef WORKER_PROGRESS_H
 #define WORKER_PROGRESS_H
 
@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /*
- * DONE below the highest so far is ignored; over TOTAL (0: unknown) it is
- * TOTAL.
+ * Set the progress. DONE below the highest DONE so far is ignored; DONE above TOTAL (0:
+ * unknown) becomes TOTAL.
  */
 void progress_set(uint64_t done, uint64_t total, const char *text, size_t len);
 
-/* Send what is held back, before any message that ends something. */
+/* Send held progress, before any message that ends a step or the run. */
 void progress_flush(void);
 
-/* Send it when it is due, and that time, INT64_MAX: nothing is held back. */
+/* Send held progress when due; and the due time, INT64_MAX: nothing is held. */
 void progress_tick(void);
 int64_t progress_due_us(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - messages that the Lua runtime and the shim send alike: log lines,
- * what is lost, and the end of a run. They cannot fail; channel.c exits when
- * the supervisor is gone.
+ * report.c - messages that the Lua runtime and the shim send alike: log lines, lost
+ * files, and the end of a run. The functions cannot fail; channel.c exits when the
+ * supervisor is gone.
  */
 #include "worker/report.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h - what both runtimes tell the supervisor, cleaned as it must be. */
+/* report.h - messages of both runtimes to the supervisor, with cleaned text. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 
@@ -8,17 +8,17 @@
 
 #include "ipc/msg.h"
 
-/* A log line. Progress that is held back is the caller's to send before. */
+/* Send a log line. The caller sends held progress before. */
 void report_log(unsigned level, const char *p, size_t n);
 
-/* Something that the template made is no artifact. */
+/* Report a file of the template that became no artifact. */
 void report_lost(const struct msg_lost *lost);
 
 /*
- * The two messages that end a run: steps that are open are closed before, and
- * progress is sent. DETAILS is the text of an object, or empty.
+ * Send one of the two messages that end a run: open steps are closed and held progress is
+ * sent before. DETAILS is the text of a JSON object, or empty.
  */
-/* USED: by this process until now; NULL: the supervisor counts it alone. */
+/* USED: use of resources by this process; NULL: only the supervisor counts. */
 void report_result(enum msg_result_kind kind, const struct rusage *used,
 		   const char *p, size_t n);
 void report_fail(const char *code, const char *message, size_t len,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selftest.c - measures the sandbox of Lua workers: zygote.c has it clone one
- * worker, which checks each layer and then makes system calls that the filter
- * must deny. A worker that does not answer is -errno, and then the zygote
- * reports no sandbox.
+ * selftest.c - measures the sandbox of Lua workers: zygote.c clones a worker, which
+ * checks each layer and then makes system calls that the filter must deny. Without an
+ * answer of the worker the result is -errno, and the zygote reports no sandbox.
  */
 #include "worker/selftest.h"
 
@@ -40,7 +39,7 @@
 #include "sandbox/rlimits.h"
 #include "worker/clone.h"
 
-#define ANSWER_MS 5000 /* far longer than it takes */
+#define ANSWER_MS 5000 /* far longer than necessary */
 #define TEST_CPU_MS 1000
 #define OWN_ENV "TZ=UTC0" /* set by lua_job_prepare() */
 #define TEST_MEMORY_BYTES (16u << 20)
@@ -50,11 +49,12 @@ _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,
 	       "the filter names just one");
 
-static pid_t other_process;		   /* the supervisor */
-static const struct sandbox_worker *tried; /* in the worker: what it is */
+static pid_t other_process; /* the supervisor */
+/* in the worker: the worker's parameters */
+static const struct sandbox_worker *tried;
 static volatile sig_atomic_t trapped;
 
-/* Part one: what can be checked, and tried, before the filter. */
+/* Part one: checks before the filter. */
 
 bool selftest_no_new_privs(const struct sandbox *sb)
 {
@@ -75,7 +75,7 @@ static bool own_userns(const struct sandbox *sb)
 	return sb->err[SANDBOX_USERNS] == 0;
 }
 
-/* In a network namespace of our own not even loopback is up. */
+/* In a new network namespace not even loopback is up. */
 static bool own_netns(const struct sandbox *sb)
 {
 	struct sockaddr_in lo = {.sin_family = AF_INET,
@@ -131,7 +131,7 @@ static bool empty_root(const struct sandbox *sb)
 	    statvfs("/", &fs) != 0)
 		return false;
 	if (st.st_nlink == 0)
-		return true; /* deleted, so it stays empty */
+		return true; /* a deleted folder stays empty */
 	return (fs.f_flag & ST_RDONLY) != 0 && fs.f_files == 1;
 }
 
@@ -144,7 +144,7 @@ static bool own_uid(const struct sandbox *sb)
 	       getgroups(0, NULL) == 0;
 }
 
-/* Landlock alone denies bind(2) for TCP: it needs no capability. */
+/* Landlock alone denies bind(2) for TCP, since bind(2) needs no capability. */
 static bool tcp_denied(void)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
@@ -213,7 +213,7 @@ static bool dies_with_parent(const struct sandbox *sb)
 	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL;
 }
 
-/* In this order: closed() counts descriptors, own_netns() closes one. */
+/* The order matters: closed() counts descriptors, own_netns() closes a descriptor. */
 static const struct {
 	enum sandbox_layer layer;
 	bool (*holds)(const struct sandbox *sb);
@@ -308,14 +308,17 @@ static const struct selftest_act acts[] = {
     {"another's clock", SYS_clock_gettime, TRAPS, {-16 & ~7, P(byte)}},
 };
 
-/* The kernel skips the call and returns behind it. */
+/* The kernel skips the denied call and continues behind the call. */
 static void on_sigsys(int sig)
 {
 	(void)sig;
 	trapped = 1;
 }
 
-/* The filter of a container may deny it first, with EPERM for ENOSYS. */
+/*
+ * Is ACT denied? The filter of a container may deny the call first, with EPERM instead of
+ * ENOSYS.
+ */
 static bool denied(const struct selftest_act *act)
 {
 	const long *a = act->arg;
@@ -348,7 +351,7 @@ bool selftest_denied(const struct selftest_act *list, size_t n,
 	return len == 0;
 }
 
-/* In the worker that is tested. */
+/* In the tested worker: check and send the result. */
 static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	struct sigaction sa = {.sa_handler = on_sigsys};
@@ -371,7 +374,7 @@ static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
 	_exit(EXIT_SUCCESS);
 }
 
-/* One answer, if it comes in time, added to FOUND. 0 or -errno. */
+/* Add an answer to FOUND, with a timeout. 0 or -errno. */
 static int await_answer(int fd, struct selftest *found)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -419,7 +422,7 @@ const char *selftest_lost_layer(int status)
 		   : NULL;
 }
 
-/* Why there was no answer. */
+/* Describe why no answer came. */
 static void explain_end(int status, struct selftest *found)
 {
 	const char *layer = selftest_lost_layer(status);

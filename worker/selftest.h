@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest.h - a worker that tries what no worker may do. */
+/* selftest.h - a worker that tries forbidden actions, to measure the sandbox. */
 #ifndef WORKER_SELFTEST_H
 #define WORKER_SELFTEST_H
 
@@ -7,13 +7,13 @@
 
 #include "sandbox/sandbox.h"
 
-/* What the worker found. */
+/* The result of the worker. */
 struct selftest {
 	uint32_t held; /* SANDBOX_BIT() of each layer that held */
-	int err;       /* why the filter could not be loaded: -errno */
-	/* a program's: it saw inodes of others, so it may lock none */
+	int err;       /* -errno of loading the filter */
+	/* of a program: inodes of other runs are visible, so locks are forbidden */
 	bool bare;
-	/* without SANDBOX_SECCOMP: the calls that were not denied, or why */
+	/* without SANDBOX_SECCOMP: the calls that were not denied, or the cause */
 	char text[256];
 };
 
@@ -26,29 +26,28 @@ struct selftest_act {
 };
 #define SELFTEST_TRAPS 0
 
-/* Are all N denied? The names of those that are not go into FOUND->text. */
+/* Are all N calls denied? The names of other calls go into FOUND->text. */
 bool selftest_denied(const struct selftest_act *list, size_t n,
 		     struct selftest *found);
 
-/* What holds in any worker. */
+/* Checks that apply to any worker. */
 bool selftest_no_new_privs(const struct sandbox *sb);
 bool selftest_own_utsns(const struct sandbox *sb);
 
-/* The layer that a worker which ended with STATUS could not enter, or NULL. */
+/* The layer that a worker with exit STATUS could not enter, or NULL. */
 const char *selftest_lost_layer(int status);
 
 /*
- * Clone a worker as any other, let it measure its sandbox, and take its answer.
- * SUPERVISOR is a process that it must not reach. It is dead and reaped on
- * return. 0, or -errno when there is no answer. MEANWHILE is called while it
- * measures.
+ * Clone a worker like any other, let the worker measure the sandbox, and receive the
+ * answer. The worker must not reach the process SUPERVISOR. The worker is dead and reaped
+ * on return. 0, or -errno without an answer. MEANWHILE is called during the measurement.
  */
 int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		 void (*meanwhile)(void), struct selftest *found);
 
 /*
- * Take ANSWERS answers of the worker PID (or -errno: there is none) over ENDS,
- * then end it. Closes both; 0, or -errno and, if it was there, its *STATUS.
+ * Receive ANSWERS answers of the worker PID (or -errno of the clone) over ENDS, then kill
+ * the worker. Closes ENDS; 0, or -errno and the worker's *STATUS if the worker existed.
  */
 int selftest_await(pid_t pid, const int ends[2], int answers,
 		   struct selftest *found, int *status);

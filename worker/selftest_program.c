@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selftest_program.c - measures the sandbox of programs: zygote.c has it clone
- * one worker, whose child checks each layer and makes system calls that its
- * filter must refuse. No answer is -errno, and then no program runs.
+ * selftest_program.c - measures the sandbox of programs: zygote.c clones a worker, whose
+ * child checks each layer and makes system calls that the filter must refuse. No answer
+ * is -errno, and then no program runs.
  */
 #include "worker/selftest_program.h"
 
@@ -36,7 +36,7 @@
 #define SELFTEST_PROCESSES 8
 #define SELFTEST_FILES 64
 
-/* ---- what can be checked ---- */
+/* ---- checks ---- */
 
 static bool alone(const struct sandbox *sb)
 {
@@ -53,7 +53,7 @@ static bool alone(const struct sandbox *sb)
 	return !others && getpid() == 2 && access("/proc/kcore", F_OK) != 0;
 }
 
-/* Paths of the host that may exist only as far as they were granted. */
+/* Paths of the host that may exist only as far as granted. */
 static const char *const out_of_sight[] = {"/.paddock/package",
 					   "/etc/shadow",
 					   "/root",
@@ -67,15 +67,16 @@ static const char *const out_of_sight[] = {"/.paddock/package",
 					   "/mnt",
 					   "/boot"};
 
-#define DEEPEST 32 /* of folders, down to a path that was granted */
+#define DEEPEST 32 /* most folders on the way to a granted path */
 
-static const struct rootfs *granted; /* to the programs of all templates */
+/* paths granted to the programs of all templates */
+static const struct rootfs *granted;
 static dev_t root_dev;
 static char seen[PATH_MAX]; /* the first path that should not exist */
 
 static bool may_be_there(const char *path, int depth);
 
-/* A folder of ours contains only the path to something granted. */
+/* Does a folder of paddock's root have only the way to a granted path? */
 static bool is_way(DIR *d, const char *path, int depth)
 {
 	char below[PATH_MAX];
@@ -93,8 +94,8 @@ static bool is_way(DIR *d, const char *path, int depth)
 }
 
 /*
- * Nothing is granted to this run, so PATH may be at most an empty mount point
- * on our own root, where others see what is granted to them.
+ * May PATH exist? The run has no grants, so PATH may be at most an empty mount point on
+ * the run's own root, where other runs see granted paths.
  */
 static bool may_be_there(const char *path, int depth)
 {
@@ -157,7 +158,7 @@ static bool limited(const struct sandbox *sb)
 	       processes.rlim_max <= SELFTEST_PROCESSES + 2;
 }
 
-/* It cannot signal its shim; older kernels deny a program only ports. */
+/* A program must not signal the shim; older kernels deny a program only ports. */
 static bool scoped(const struct sandbox *sb)
 {
 	return sb->landlock_abi >= LANDLOCK_ABI_NET &&
@@ -178,7 +179,7 @@ static const struct {
     {SANDBOX_LANDLOCK, scoped},
 };
 
-/* Those that ns.c saw to hold while it built them: it compared inodes. */
+/* Layers that ns.c verified while building, by comparing inodes. */
 static const enum sandbox_layer built[] = {SANDBOX_USERNS, SANDBOX_NETNS,
 					   SANDBOX_IPCNS, SANDBOX_MNTNS};
 
@@ -188,7 +189,7 @@ static const enum sandbox_layer built[] = {SANDBOX_USERNS, SANDBOX_NETNS,
 
 static char byte[64];
 
-/* Without a listener, calls that are reported fail with ENOSYS. */
+/* Without a listener, reported calls fail with ENOSYS. */
 static const struct selftest_act acts[] = {
     {"socket inet", SYS_socket, EAFNOSUPPORT, {AF_INET, SOCK_STREAM, 0}},
     {"socket unix", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
@@ -246,7 +247,9 @@ _Noreturn static void measure(const struct sandbox *sb,
 	_exit(EXIT_SUCCESS);
 }
 
-/* In the shim: its program has no privilege that it lacks. */
+/*
+ * In the shim, which must have every privilege of the program: so the program gains none.
+ */
 static void measure_shim(const struct sandbox *sb,
 			 const struct sandbox_program *p, int proc)
 {
@@ -290,7 +293,7 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		return -errno;
 	p.w.run_fd = ends[1];
 	pid = clone_program(sb, &p, CLONE_OF_ZYGOTE, measure_shim);
-	/* the shim's answer, and its program's */
+	/* answers of the shim and of the program's process */
 	rc = selftest_await(pid, ends, 2, found, &status);
 	if (pid < 0)
 		snprintf(found->text, sizeof(found->text), "no pid namespace");

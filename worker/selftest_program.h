@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest_program.h - a program that tries what no program may do. */
+/*
+ * selftest_program.h - a process in the sandbox of programs, which tries forbidden
+ * actions to measure the sandbox.
+ */
 #ifndef WORKER_SELFTEST_PROGRAM_H
 #define WORKER_SELFTEST_PROGRAM_H
 
@@ -7,8 +10,8 @@
 #include "worker/selftest.h"
 
 /*
- * As selftest_run(), in the root T. A call that was not denied, or a path that
- * should not exist, is in FOUND's text: then do not go on.
+ * As selftest_run(), in the root T. FOUND's text names each call that was not denied, or
+ * a path of the host that must not exist: then the caller stops.
  */
 int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found);

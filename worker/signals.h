@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.h - cancelling, the CPU limit, and system calls that the sandbox
- * refuses. The last two end the worker with a report.
+ * signals.h - cancellation, the CPU limit, and system calls that the sandbox refuses. The
+ * last two end the worker with a report.
  */
 #ifndef WORKER_SIGNALS_H
 #define WORKER_SIGNALS_H
@@ -9,21 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-int signals_install(void); /* TERM, XCPU, SYS. 0 or -errno */
+int signals_install(void); /* SIGTERM, SIGXCPU, SIGSYS. 0 or -errno */
 
-bool signals_cancelled(void); /* SIGTERM came, and wait_wake() was called */
-void signals_cancel(void);    /* as if it had come. Async-signal-safe */
+bool signals_cancelled(void); /* after SIGTERM, which also called wait_wake() */
+void signals_cancel(void);    /* as after SIGTERM. Async-signal-safe */
 
-void signals_set_cpu_ms(uint64_t ms); /* the limit in SIGXCPU's report */
+/* the limit to name in SIGXCPU's report */
+void signals_set_cpu_ms(uint64_t ms);
 
 #define SIGNALS_ARGS 6
 
-/* A system call that was refused. */
+/* A refused system call. */
 struct signals_call {
 	int nr;
-	unsigned arch; /* AUDIT_ARCH_… */
+	unsigned arch; /* a constant AUDIT_ARCH_ */
 	uint64_t args[SIGNALS_ARGS];
-	/* name of the process that made it; NULL: our own */
+	/* name of the calling process; NULL: the worker itself */
 	const char *process;
 	uint32_t pid;
 };

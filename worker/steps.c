@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.c - the steps of a run, for both runtimes: each change is sent at once,
- * and a step with a timeout has a timer. More steps than a run may have are
- * STEPS_NONE, more timers -ENOSPC; the runtime makes errors of them.
+ * steps.c - the steps of a run, for both runtimes: each change is sent at once, and a
+ * step with a timeout has a timer. A step above the maximum is STEPS_NONE, a timer above
+ * the maximum -ENOSPC; the runtime makes errors of both.
  */
 #include "worker/steps.h"
 
@@ -18,10 +18,10 @@
 #define NO_TIMER (-1)
 
 struct step {
-	int64_t began_us; /* its first attempt */
-	uint32_t around;  /* always below its own index */
+	int64_t began_us; /* of the first attempt */
+	uint32_t around;  /* always below the index of the step */
 	uint16_t attempts;
-	int16_t timer; /* no attempt with a timeout is running */
+	int16_t timer; /* NO_TIMER: no attempt with a timeout is running */
 	enum msg_step_state state;
 };
 
@@ -35,7 +35,7 @@ void steps_set_grace_ms(int64_t ms)
 	grace_us = ms * 1000;
 }
 
-/* Progress that was set before is sent before. */
+/* Send the state; earlier progress is sent before. */
 static void send_state(uint32_t step, const char *code, struct str message)
 {
 	struct msg m = {.type = MSG_STEP};

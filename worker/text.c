@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - cleans and quotes text for messages, for both runtimes and signal
- * handlers; it neither allocates nor fails. Text that does not fit sets FULL in
- * what is being written.
+ * text.c - cleans and quotes text for messages, for both runtimes and signal handlers,
+ * without allocation or failure. Text that does not fit sets FULL in the written text.
  */
 #include "worker/text.h"
 
@@ -13,7 +12,7 @@
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 #define REPLACEMENT_LEN (sizeof(replacement) - 1)
 
-/* How many bytes at P are UTF-8 without NUL, none of them beyond MAX. */
+/* The length of the valid UTF-8 without NUL at P, at most MAX. */
 static size_t clean_len(const char *p, size_t n, size_t max)
 {
 	size_t span =
@@ -39,7 +38,7 @@ size_t text_clean(char *out, size_t max, const char *p, size_t n)
 		if (n == 0 || max - to < REPLACEMENT_LEN)
 			break;
 		if (*p != '\0' && utf8_valid_len(p, n) > 0)
-			break; /* a character that no longer fits */
+			break; /* the character does not fit */
 		memcpy(out + to, replacement, REPLACEMENT_LEN);
 		to += REPLACEMENT_LEN;
 		p++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timers.c - timeouts of steps, by one ITIMER_REAL for all of them, for
- * steps.c. A timer that is due for longer than its grace ends the worker from
- * its signal handler; too many timers are -ENOSPC.
+ * timers.c - timeouts of steps, by a common ITIMER_REAL, for steps.c. A timer that is
+ * overdue for longer than the grace ends the worker from the signal handler; too many
+ * timers are -ENOSPC.
  */
 #include "worker/timers.h"
 
@@ -19,16 +19,18 @@
 enum timer_state { TIMER_FREE, TIMER_RUNNING, TIMER_DUE };
 
 struct timer {
-	/* RUNNING: when it is due; DUE: when it ends the worker */
+	/* RUNNING: when the timer is due; DUE: when the timer ends the worker */
 	int64_t at_us;
 	int64_t grace_us;
 	const char *details;
-	_Atomic int state; /* set last: then the handler reads the rest */
+	/* set last, so that the handler can read the other members */
+	_Atomic int state;
 };
 
 static struct timer timers[TIMERS_MAX];
-static _Atomic int highest;	/* no timer at or above it was ever used */
-static _Atomic int64_t next_us; /* when SIGALRM comes; 0: it does not */
+/* no timer with this or a higher index was ever used */
+static _Atomic int highest;
+static _Atomic int64_t next_us; /* time of the next SIGALRM; 0: none */
 static void (*_Atomic on_due)(void);
 static _Atomic int64_t rested_us;
 
@@ -53,7 +55,7 @@ _Noreturn static void end_worker(const struct timer *t)
 	    (struct str){t->details, strlen(t->details)});
 }
 
-/* Mark timers that are due. When is the next one due? 0: none is running. */
+/* Mark due timers. Returns the time of the next due timer; 0: no timer is running. */
 static int64_t ring(int64_t now, bool *rang)
 {
 	int64_t next = 0;
@@ -96,7 +98,10 @@ static void on_alarm(int sig)
 	errno = saved;
 }
 
-/* An alarm that came meanwhile is looked at after this, and finds less due. */
+/*
+ * Delay all timers. A SIGALRM meanwhile is handled afterwards, and finds fewer timers
+ * due.
+ */
 static void on_continued(int sig, siginfo_t *info, void *context)
 {
 	int64_t us = (int64_t)info->si_value.sival_int * 1000;
@@ -156,7 +161,7 @@ int timers_start(int64_t due_us, int64_t grace_us, const char *details)
 	return i;
 }
 
-/* The alarm stays: it finds nothing due and sets the next one. */
+/* The alarm stays: the handler finds no due timer and sets the next alarm. */
 void timers_stop(int timer)
 {
 	atomic_store(&timers[timer].state, TIMER_FREE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - waiting for time, a signal or a frame, for channel.c and the Lua
- * scheduler. It never fails: whoever waits checks afterwards why it ended.
+ * wait.c - waits for a time, a signal or a frame, for channel.c and the Lua scheduler.
+ * The functions cannot fail: the caller checks afterwards why the wait ended.
  */
 #include "worker/wait.h"
 
@@ -59,10 +59,9 @@ void wait_until(uint32_t ticket, int64_t until_us)
 }
 
 /*
- * A handler that wakes us after the ticket was compared sets the timeout to
- * zero: the kernel reads it when the ppoll(2) begins, and a later signal
- * interrupts that. libc would copy the timeout earlier, hence the bare system
- * call.
+ * A signal handler that calls wait_wake() after the ticket was compared sets the timeout
+ * to zero: the kernel reads the timeout at the begin of ppoll(2), and a later signal
+ * interrupts ppoll(2). libc would copy the timeout earlier, hence the bare system call.
  */
 void wait_until_told(uint32_t ticket, int64_t until_us)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.c - builds the cage of a package's build, and in it, as PID 1, takes the
- * lock, runs the programs that fetch, and sends what they left. The command
- * started it as an ordinary user; whatever goes wrong is a sentence for it.
+ * build.c - builds the cage of a package's build, and in the cage, as PID 1, receives the
+ * lock, runs the programs that fetch, and sends the result. The command starts the build
+ * as an ordinary user; every failure is a sentence for the command.
  */
 #include "worker/fetch/build.h"
 
@@ -31,13 +31,13 @@
 
 #define EXIT_USAGE 2
 
-/* All of it is in memory: half of the bytes for what is fetched and made. */
+/* Memory holds all files: half of the bytes for fetched and made files. */
 static struct sandbox_program bounds = {
     .w = {.run_fd = BUILD_FD, .cpu_ms = 600000, .memory_bytes = 2ull << 30},
     .package = ROOTFS_NO_PACKAGE,
     .limits = {.processes = 128, .open_files = 1024, .files = 262144}};
 
-static struct build build; /* of which there is one */
+static struct build build; /* the only build of the process */
 
 int build_fail(const char *fmt, ...)
 {
@@ -50,7 +50,7 @@ int build_fail(const char *fmt, ...)
 	va_end(ap);
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
-	/* whoever is not there to read it needs no answer */
+	/* a command that is gone needs no answer */
 	(void)file_stream_put(BUILD_FD, FILE_STREAM_FAIL, text,
 			      n > 0 ? (size_t)n : 0);
 	return EXIT_FAILURE;
@@ -58,7 +58,7 @@ int build_fail(const char *fmt, ...)
 
 /* ---- in the cage ---- */
 
-/* The lock's files, into the folder that is open as OUT. */
+/* Receive the lock's files into the open folder OUT. */
 static int receive(int out)
 {
 	static char block[1 << 16];
@@ -116,7 +116,7 @@ static bool take_arguments(int argc, char **argv)
 			build.proxy = xstrdup(argv[i] + strlen(proxy));
 		else
 			return false;
-		memset(argv[i], 0, strlen(argv[i])); /* a password, perhaps */
+		memset(argv[i], 0, strlen(argv[i])); /* possibly a password */
 	}
 	return true;
 }
@@ -130,7 +130,7 @@ static bool is_stream(int fd)
 	       type == SOCK_STREAM;
 }
 
-/* Nothing of whoever started us: no terminal, signal, descriptor, variable. */
+/* Keep nothing of the parent's: no terminal, signal, descriptor or variable. */
 static int detach(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -191,6 +191,6 @@ int build_run(int argc, char **argv)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_FAILURE)
-		return WEXITSTATUS(status); /* it has told */
+		return WEXITSTATUS(status); /* the child has reported */
 	return build_fail("the cage was lost (wait status %d)", status);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_send.c - sends what a build has left: plain files alone, in one order,
- * by name and bytes. PID 1 of the cage calls it when nobody else is left there.
- * What a package may not have is told, and nothing more is sent.
+ * build_send.c - sends the result of a build: plain files alone, sorted by name, with
+ * names and bytes. PID 1 of the cage calls build_send() when all other processes of the
+ * cage have ended. A file that a package may not have is reported, and nothing more is
+ * sent.
  */
 #include "worker/fetch/build_private.h"
 
@@ -43,7 +44,7 @@ int build_send(const struct build *b, int out)
 	int at = nofollow_open_here(out, b->folder, O_RDONLY | O_DIRECTORY);
 	int rc;
 
-	if (at == -ENOENT) /* the lock names nothing */
+	if (at == -ENOENT) /* the lock names no package */
 		return file_stream_put(BUILD_FD, FILE_STREAM_DONE, "", 0);
 	rc = at;
 	if (at < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_api.c - the table run that a template's function is given. lua_job.c
- * opens it in the zygote and begins it in a worker. Wrong arguments raise Lua
- * errors, which end the run or the step that made them.
+ * lua_api.c - the table run, an argument of a template's function. lua_job.c opens the
+ * table in the zygote and fills the table in a worker. Wrong arguments raise Lua errors,
+ * which end the calling run or step.
  */
 #include "worker/lua/lua_api.h"
 
@@ -32,7 +32,7 @@
 
 #define SLEEP_MAX_MS 604800000 /* a week: no run is that long */
 
-static char run_table; /* its address is a key of the registry */
+static char run_table; /* the address is a key of the registry */
 static char reply_mark;
 static int64_t deadline_us;
 
@@ -50,7 +50,7 @@ static int run_cancelled(lua_State *L)
 	return 1;
 }
 
-/* A count of things: an integer from 0 to 2^53. */
+/* Check a count: an integer from 0 to 2^53. */
 static uint64_t check_count(lua_State *L, int arg)
 {
 	lua_Integer v = luaL_checkinteger(L, arg);
@@ -71,7 +71,7 @@ static int run_progress(lua_State *L)
 	return 0;
 }
 
-/* At 1 is the time at which it wakes up. */
+/* Continue after run.sleep(); the wake-up time is at 1. */
 static int slept(lua_State *L, int status, lua_KContext ctx)
 {
 	(void)status, (void)ctx;
@@ -83,9 +83,9 @@ static int slept(lua_State *L, int status, lua_KContext ctx)
 }
 
 /*
- * Cancelling wakes every sleeper. Outside of a step it ends the task; within
- * one, which may end by itself, it shortens one sleep, not the next. True if
- * the time is over.
+ * Cancellation wakes every sleeper. Outside of a step cancellation ends the task; within
+ * a step, which may end by itself, a single sleep is shortened. Returns true if the time
+ * is over.
  */
 static int run_sleep(lua_State *L)
 {
@@ -104,7 +104,7 @@ static int run_sleep(lua_State *L)
 	return lua_sched_wait(L, &w, 0, slept);
 }
 
-/* By syslog's severities. */
+/* Levels of syslog. */
 static const char *const levels[] = {"emergency", "alert",   "critical",
 				     "error",	  "warning", "notice",
 				     "info",	  "debug",   NULL};
@@ -143,7 +143,7 @@ static int run_error(lua_State *L)
 	return lua_error(L);
 }
 
-/* Copy the field KEY of the table at 1 to the reply at 2, if it is there. */
+/* Copy the field KEY of the table at 1 to the reply at 2, if present. */
 static bool move_field(lua_State *L, const char *key)
 {
 	lua_pushstring(L, key);
@@ -172,7 +172,7 @@ static void check_reply_keys(lua_State *L)
 	}
 }
 
-/* The table at 1 has an error in place of a result: it has nothing else. */
+/* Check a reply with an error instead of a result: no other field is allowed. */
 static void reply_error(lua_State *L)
 {
 	int error;
@@ -310,7 +310,8 @@ int lua_api_open(lua_State *L)
 	lua_setfield(L, -2, "json");
 	luaL_newlib(L, base64);
 	lua_setfield(L, -2, "base64");
-	lua_pushliteral(L, ""); /* allocates these fields: no rehash later */
+	/* allocates the fields, to avoid a rehash later */
+	lua_pushliteral(L, "");
 	lua_setfield(L, -2, "id");
 	lua_pushliteral(L, "");
 	lua_setfield(L, -2, "template");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lua_api.h - the table that templates are given as run. */
+/* lua_api.h - the table run of templates. */
 #ifndef WORKER_LUA_LUA_API_H
 #define WORKER_LUA_LUA_API_H
 
@@ -10,12 +10,12 @@
 
 int lua_api_open(lua_State *L); /* in the zygote: fills a new state */
 
-/* In the worker: set the names, times and limits of this run from R. */
+/* In the worker: set the names, times and limits of the run from R. */
 void lua_api_begin(lua_State *L, const struct msg_run *r);
 
 void lua_api_push(lua_State *L);
 
-/* Is the value at IDX what run.reply() returned? */
+/* Is the value at IDX a reply of run.reply()? */
 bool lua_api_is_reply(lua_State *L, int idx);
 
 #endif

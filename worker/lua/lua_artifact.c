@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_artifact.c - run.artifact(): sends the bytes and waits for the
- * supervisor's answer. What is over a limit, or refused by the supervisor,
- * raises an error of its kind, whose code lua_outcome.c asks for when it ends
- * the run.
+ * lua_artifact.c - run.artifact(): sends the bytes and waits for the supervisor's answer.
+ * An artifact above a limit, or refused by the supervisor, raises an error of a separate
+ * kind; lua_outcome.c reads the code at the end of the run.
  */
 #include "worker/lua/lua_artifact.h"
 
@@ -71,7 +70,7 @@ static int over_limit(lua_State *L, uint64_t would_use)
 	return lua_error(L);
 }
 
-/* The string field KEY of the table at 1, left on the stack; or OTHERWISE. */
+/* Leave the string field KEY of the table at 1 on the stack; or OTHERWISE. */
 static struct str field(lua_State *L, const char *key, const char *otherwise)
 {
 	struct str s = {otherwise, otherwise != NULL ? strlen(otherwise) : 0};
@@ -96,7 +95,7 @@ static struct str name_field(lua_State *L, const char *key,
 	return s;
 }
 
-/* Answers to questions of other tasks may come first. */
+/* Receive the answer. Answers to questions of other tasks may come first. */
 static int get_answer(lua_State *L, size_t size)
 {
 	struct msg m;
@@ -132,7 +131,7 @@ int lua_artifact_artifact(lua_State *L)
 	lua_steps_need_task(L);
 	lua_sched_check(L);
 	if (data.n > allowed - used || data.n > MSG_BODY_MAX) {
-		/* it was not sent to the supervisor */
+		/* the artifact was not sent to the supervisor */
 		report_lost(&(struct msg_lost){.kind = MSG_LOST_LIMIT,
 					       .told = true,
 					       .count = 1,

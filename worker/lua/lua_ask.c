@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.c - run.elicit(), run.sample(), run.roots() and run.call(), from
- * lua_api.c. Options are checked before anything is sent; a refusal by the supervisor, the
- * client or the tool raises an error with its code.
+ * lua_ask.c - run.elicit(), run.sample(), run.roots() and run.call(), from lua_api.c.
+ * Options are checked before anything is sent; a refusal by the supervisor, the client or
+ * the tool raises an error with the code.
  */
 #include "worker/lua/lua_ask.h"
 
@@ -24,9 +24,9 @@
 #define TIMEOUT_MAX_MS 604800000 /* a week: no run is that long */
 #define TOKENS_MAX 1000000000
 
-/* ---- asking ---- */
+/* ---- questions ---- */
 
-/* On the stack: the tool's name, and the parameters as JSON. */
+/* Stack indexes: the tool's name, and the parameters as JSON. */
 enum { AT_TOOL = 1, AT_PARAMS = 2 };
 
 enum asker { ELICIT, SAMPLE, ROOTS, CALL };
@@ -59,7 +59,7 @@ static int decode(lua_State *L)
 	return 1;
 }
 
-/* Push the field KEY of the table at IDX if it is a string. */
+/* Push the field KEY of the table at IDX, if the field is a string. */
 static bool push_string(lua_State *L, int idx, const char *key)
 {
 	if (lua_istable(L, idx)) {
@@ -70,7 +70,7 @@ static bool push_string(lua_State *L, int idx, const char *key)
 	return false;
 }
 
-/* Raise {code=, message=, details=}, which is on top. */
+/* Raise the table {code=, message=, details=} on top. */
 static int raise(lua_State *L)
 {
 	int err = lua_gettop(L);
@@ -90,7 +90,7 @@ static int raise(lua_State *L)
 	return lua_error(L);
 }
 
-/* CTX is the question: it is answered, or the wait ended before. */
+/* Continue when the question CTX is answered, or when the wait ended early. */
 static int on_answer(lua_State *L, int status, lua_KContext ctx)
 {
 	struct ask *a = (struct ask *)ctx;
@@ -128,7 +128,7 @@ static struct ask *send_it(lua_State *L, enum asker asker)
 	return lua_questions_send(&m, p, n);
 }
 
-/* CTX is the enum asker: send the question, once fewer are open, and wait. */
+/* Send the question of kind CTX (enum asker), once fewer questions are open, and wait. */
 static int ask(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
@@ -146,7 +146,7 @@ static int ask(lua_State *L, int status, lua_KContext ctx)
 	return lua_sched_wait(L, &w, (lua_KContext)w.arg, on_answer);
 }
 
-/* The parameters are on top of the stack, the tool is at AT_TOOL. */
+/* Send the parameters on top of the stack; the tool is at AT_TOOL. */
 static int ask_with(lua_State *L, enum asker asker, const char *what)
 {
 	size_t n;
@@ -176,13 +176,13 @@ static const char *const kinds[] = {
     [MESSAGES] = "a string, or a list of at least one {role=, content=}",
 };
 
-/* One that the table of options may have, or must. */
+/* An optional or required option in the table of options. */
 struct option {
 	const char *key;
 	const char *sent_as;
 	enum kind kind;
 	bool must;
-	lua_Integer max; /* COUNT's */
+	lua_Integer max; /* of COUNT */
 };
 
 static const struct option elicit_options[] = {
@@ -225,14 +225,14 @@ static const struct asking sample = {"run.sample", sample_options,
 static const struct asking roots = {"run.roots", roots_options,
 				    ARRAY_LEN(roots_options)};
 
-/* A table that is no list: empty, or with a key that is a string. */
+/* Is the value a table but no list: empty, or with a string key? */
 static bool is_named(lua_State *L, int idx)
 {
 	return lua_istable(L, idx) && lua_rawlen(L, idx) == 0 &&
 	       !lua_json_is_array(L, idx);
 }
 
-/* A table without a key that is a string; it is marked as an array. */
+/* Is the value a table without string keys? Such a table is marked as an array. */
 static bool is_list(lua_State *L, int idx)
 {
 	bool list = true;
@@ -276,7 +276,7 @@ static bool is_message(lua_State *L, int idx)
 	return is;
 }
 
-/* Is the value on top a list of messages? A text is made one. */
+/* Is the value on top a list of messages? A plain text is converted. */
 static bool is_messages(lua_State *L)
 {
 	lua_Unsigned n;
@@ -331,7 +331,7 @@ static bool is_kind(lua_State *L, const struct option *o)
 	return false;
 }
 
-/* Move option O from the table at 1 to the one on top, if it is there. */
+/* Move option O from the table at 1 to the table on top, if present. */
 static void move_option(lua_State *L, const struct asking *a,
 			const struct option *o)
 {
@@ -389,7 +389,7 @@ static void push_params(lua_State *L, const struct asking *a)
 		move_option(L, a, &a->options[i]);
 }
 
-/* ---- what a form may have ---- */
+/* ---- the schema of a form ---- */
 
 static bool is_field_type(const char *type)
 {
@@ -402,7 +402,7 @@ static bool is_field_type(const char *type)
 	return false;
 }
 
-/* Is the schema on top one of an object whose properties a form can show? */
+/* Check that the schema on top is of an object whose properties a form can show. */
 static void check_form(lua_State *L)
 {
 	int schema = lua_gettop(L);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_error.c - errors with a code, for the run API, steps and the outcome. The
- * error for lack of memory is made before, since there may be no memory then;
- * everything else may raise as any Lua call.
+ * lua_error.c - errors with a code, for the run API, steps and the outcome. The error for
+ * lack of memory is made in advance, since no memory may be left then; all other
+ * functions may raise as any Lua call.
  */
 #include "worker/lua/lua_error.h"
 
@@ -15,15 +15,15 @@
 #include "worker/lua/lua_text.h"
 #include "worker/text.h"
 
-#define MESSAGE_MAX 512 /* bytes of our own messages */
+#define MESSAGE_MAX 512 /* bytes of the API's own messages */
 
 static const char no_memory[] = "not enough memory"; /* Lua's message */
 static const char no_memory_code[] = "RESOURCE_LIMIT";
 
-/* Their addresses are keys of the registry. */
+/* The addresses are keys of the registry. */
 static char kinds[LUA_ERROR_KINDS];
 static char memory_error;
-static char step_names; /* error -> name of its step; weak keys */
+static char step_names; /* error -> name of the step; weak keys */
 
 static int to_text(lua_State *L)
 {
@@ -42,7 +42,7 @@ static int to_text(lua_State *L)
 	return 1;
 }
 
-/* Templates write "failed: " .. e. */
+/* Concatenate, since templates write "failed: " .. e. */
 static int concat(lua_State *L)
 {
 	lua_settop(L, 2);
@@ -112,7 +112,7 @@ int lua_error_cancelled(lua_State *L)
 	return lua_error(L);
 }
 
-/* Made before, because there may be no memory for another one. */
+/* Made in advance, since no memory may be left for a new error. */
 int lua_error_memory(lua_State *L)
 {
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &memory_error);
@@ -137,7 +137,7 @@ static enum lua_error_kind kind_of(lua_State *L, int idx)
 	return kind;
 }
 
-/* coroutine.wrap() turns the status into Lua's message. */
+/* coroutine.wrap() converts the status to Lua's message. */
 static bool is_memory(lua_State *L, int status)
 {
 	return status == LUA_ERRMEM ||
@@ -145,7 +145,7 @@ static bool is_memory(lua_State *L, int status)
 		strcmp(lua_tostring(L, -1), no_memory) == 0);
 }
 
-/* Push the string that the table at IDX has as KEY, else nil. */
+/* Push the string field KEY of the table at IDX, else nil. */
 static bool push_own(lua_State *L, int idx, const char *key)
 {
 	lua_pushstring(L, key);
@@ -175,7 +175,7 @@ static int text_of(lua_State *L)
 	return 1;
 }
 
-/* Push the message of the value at IDX, whatever its metatable does. */
+/* Push the message of the value at IDX, whatever the metatable does. */
 static void push_message(lua_State *L, int idx, bool typed)
 {
 	if (typed && push_own(L, idx, "message"))
@@ -211,7 +211,7 @@ enum lua_error_kind lua_error_explain(lua_State *L, int status)
 	return typed && kind == LUA_ERROR_PLAIN ? LUA_ERROR_TYPED : kind;
 }
 
-/* The step named at NAME raised the error on top, unless another did. */
+/* Note that the step named at NAME raised the error on top, unless noted before. */
 static void remember_step(lua_State *L, int name)
 {
 	int err = lua_gettop(L);

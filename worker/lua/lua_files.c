@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_files.c - puts the files of a run into its inputs, for lua_job.c. The
- * supervisor made pointers and sizes: what is wrong with them ends the worker.
- * A lack of memory raises Lua's own error.
+ * lua_files.c - puts the files of a run into the inputs, for lua_job.c. The supervisor
+ * made pointers and sizes: a wrong value ends the worker. A lack of memory raises Lua's
+ * own error.
  */
 #include "worker/lua/lua_files.h"
 
 #include <lauxlib.h>
 #include <string.h>
 
-/* The part of a JSON Pointer up to END, without its escapes: pushed. */
+/* Push the part of a JSON Pointer from P to END, unescaped. */
 static void push_part(lua_State *L, const char *p, const char *end)
 {
 	luaL_Buffer b;
@@ -24,7 +24,7 @@ static void push_part(lua_State *L, const char *p, const char *end)
 	luaL_pushresult(&b);
 }
 
-/* The key that the part on top is in the table below it: an index, from 1. */
+/* Convert the part on top to the key in the table below: an index counts from 1. */
 static void fit_part(lua_State *L)
 {
 	int is_index = 0;
@@ -43,7 +43,7 @@ static void fit_part(lua_State *L)
 	lua_pushinteger(L, i + 1);
 }
 
-/* Set what POINTER leads to in the table on top. */
+/* Set the value at F's pointer in the table on top. */
 static bool put_one(lua_State *L, const struct file_part *f)
 {
 	const char *p = f->label.p, *end = p + f->label.n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lua_files.h - the files that a run is given, as strings in its inputs. */
+/* lua_files.h - the input files of a run, as strings in the inputs. */
 #ifndef WORKER_LUA_LUA_FILES_H
 #define WORKER_LUA_LUA_FILES_H
 
@@ -9,9 +9,9 @@
 #include "ipc/file_part.h"
 
 /*
- * In the value on top: the bytes of each of FILES (ipc/file_part.h) become the
- * value that its pointer leads to. False: one leads nowhere, or FILES is cut
- * short. Raises an error when there is no memory.
+ * In the value on top: the bytes of each of FILES (ipc/file_part.h) become the value at
+ * the file's pointer. False: a pointer leads nowhere, or FILES is truncated. Raises an
+ * error without memory.
  */
 bool lua_files_put(lua_State *L, struct str files);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_lib.c - Lua's standard libraries for templates, opened in the zygote:
- * without files, processes and binary chunks, with output that goes to the log,
- * and with no address in any text. Wrong arguments raise, as Lua's own do.
+ * lua_lib.c - Lua's standard libraries for templates, opened in the zygote: without
+ * files, processes and binary chunks, with output to the log, and without addresses in
+ * texts. Wrong arguments raise as in Lua itself.
  */
 #include "worker/lua/lua_lib.h"
 
@@ -20,7 +20,8 @@
 
 enum { LEVEL_WARNING = 4, LEVEL_INFO = 6 };
 
-static char randomseed; /* its address is the registry's key of Lua's own */
+/* the address is the registry's key of Lua's function */
+static char randomseed;
 
 void lua_lib_log(unsigned level, const char *p, size_t n)
 {
@@ -35,7 +36,7 @@ static int lib_tostring(lua_State *L)
 	return 1;
 }
 
-/* Push the texts of all arguments with SEP between them. */
+/* Push the texts of all arguments, separated by SEP. */
 static const char *join(lua_State *L, const char *sep, size_t *len)
 {
 	int n = lua_gettop(L);
@@ -70,7 +71,7 @@ static int lib_warn(lua_State *L)
 	return 0;
 }
 
-/* Lua does not check binary chunks: one could take over the worker. */
+/* Load text only: Lua does not check binary chunks, which could take over the worker. */
 static int lib_load(lua_State *L)
 {
 	const char *mode = luaL_optstring(L, 3, "t");
@@ -117,8 +118,8 @@ static bool has_text(lua_State *L, int idx)
 }
 
 /*
- * %p, and %s by Lua's own tostring, would show addresses: replace the arguments
- * by texts. FMT is the copy of the format on top of them.
+ * Replace arguments by texts, since %p, and %s by Lua's own tostring, would show
+ * addresses. FMT is a copy of the format.
  */
 static void hide_addresses(lua_State *L, char *fmt)
 {
@@ -165,7 +166,8 @@ static int lib_format(lua_State *L)
 		char *copy = lua_newuserdatauv(L, n + 1, 0);
 
 		memcpy(copy, fmt, n + 1);
-		lua_insert(L, 1); /* below the arguments, to keep it alive */
+		/* below the arguments, to keep the copy alive */
+		lua_insert(L, 1);
 		lua_remove(L, 2);
 		hide_addresses(L, copy);
 		lua_pushlstring(L, copy, n);
@@ -187,7 +189,9 @@ static void push_seeds(lua_State *L)
 	lua_pushinteger(L, n[1]);
 }
 
-/* Without arguments Lua's own would seed by, and return, an address. */
+/*
+ * Without arguments Lua's own function would seed by an address, and return the address.
+ */
 static int lib_randomseed(lua_State *L)
 {
 	if (lua_gettop(L) == 0)
@@ -204,7 +208,7 @@ void lua_lib_seed(lua_State *L)
 	lua_call(L, 0, 0);
 }
 
-/* A task may not yield, as the main program may not in plain Lua. */
+/* A task may not yield, like the main program in plain Lua. */
 static int lib_yield(lua_State *L)
 {
 	if (lua_sched_is_task(L))
@@ -243,7 +247,7 @@ static const luaL_Reg libraries[] = {
 static const struct {
 	const char *library;
 	const char *name;
-	lua_CFunction fn; /* its upvalue is the original */
+	lua_CFunction fn; /* the upvalue is the original */
 } replaced[] = {
     {LUA_GNAME, "print", lib_print},
     {LUA_GNAME, "warn", lib_warn},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_map.c - run.map(), from lua_api.c: each item is a step that lua_steps.c
- * runs in a task of its own. An item that fails is a result; lack of memory or
- * too deep calls raise once all tasks are over.
+ * lua_map.c - run.map(), from lua_api.c: each item is a step that lua_steps.c runs in a
+ * separate task. A failed item is a result; lack of memory or too deep calls raise once
+ * all tasks are over.
  */
 #include "worker/lua/lua_map.h"
 
@@ -24,24 +24,24 @@
 #define STEP_DEFAULT "item"
 #define STEP_BYTES_MAX (MSG_NAME_MAX - sizeof("[10000]"))
 
-/* The user values of a map. */
+/* Indexes of the user values of a map. */
 enum { OF_ITEMS = 1, OF_RESULTS, OF_FUNCTION, OF_NAME, OF_THREADS };
 
 struct map {
 	lua_Integer n;
-	lua_Integer next; /* items that have been begun */
-	lua_Integer busy; /* tasks that are not over */
+	lua_Integer next; /* number of items begun */
+	lua_Integer busy; /* number of tasks not over */
 	uint32_t first;	  /* the step of the first item */
-	uint32_t around;  /* the step that the map is in */
-	/* status of a task that failed by other than its item's error */
+	uint32_t around;  /* the step around the map */
+	/* status of a task that failed by another error than the item's */
 	int broken;
 	lua_Integer slots;
 	struct lua_step_options options;
-	struct lua_task tasks[]; /* one for each item that runs at once */
+	struct lua_task tasks[]; /* a task for each item that runs at once */
 };
 
 /*
- * Leave {ok=true, value=…} or {ok=false, error={code=, message=}} in the
+ * Set {ok=true, value=VALUE} or {ok=false, error={code=, message=}} in the
  * results.
  */
 static int finish_item(lua_State *L, bool ok, int base)
@@ -70,7 +70,7 @@ static int finish_item(lua_State *L, bool ok, int base)
 	return 0;
 }
 
-/* The function of a task; its arguments are the map and the item's number. */
+/* The function of a task; the arguments are the map and the item's number. */
 static int run_item(lua_State *L)
 {
 	struct map *m = lua_touserdata(L, 1);
@@ -101,7 +101,7 @@ static bool stopped(const struct map *m)
 	       (m->around != STEPS_NONE && steps_timed_out(m->around));
 }
 
-/* Give T, whose coroutine has only the map on its stack, its next item. */
+/* Give the next item to T, whose coroutine has only the map on the stack. */
 static bool next_item(struct map *m, struct lua_task *t)
 {
 	if (m->next == m->n || stopped(m))
@@ -137,7 +137,7 @@ static bool all_over(void *arg)
 	return m->busy == 0;
 }
 
-/* Add results for the items that were never begun to those on top. */
+/* Add results for the items that never began to the results on top. */
 static void add_skipped(lua_State *L, const struct map *m)
 {
 	for (lua_Integer i = m->next + 1; i <= m->n; i++) {
@@ -203,7 +203,7 @@ static void get_concurrency(lua_State *L, struct map_options *o)
 			   CONCURRENCY_MAX);
 }
 
-/* Strings are good as long as the table at IDX exists. */
+/* Read the options; strings are valid as long as the table at IDX exists. */
 static void get_options(lua_State *L, int idx, struct map_options *o)
 {
 	if (lua_isnil(L, idx))
@@ -236,7 +236,7 @@ static void copy_items(lua_State *L, lua_Integer n)
 	}
 }
 
-/* Push a map of the list at 1 by the function at 3; nothing runs yet. */
+/* Push a new map of the list at 1 by the function at 3; nothing runs yet. */
 static struct map *new_map(lua_State *L, const struct map_options *o,
 			   lua_Integer n)
 {
@@ -269,7 +269,10 @@ static struct map *new_map(lua_State *L, const struct map_options *o,
 	return m;
 }
 
-/* Items are NAME[i]; the supervisor adds no index when there is one item. */
+/*
+ * Declare steps NAME[i]; for a single item the index is added here, not by the
+ * supervisor.
+ */
 static uint32_t declare(const struct map *m, const struct map_options *o)
 {
 	char name[MSG_NAME_MAX];
@@ -284,7 +287,7 @@ static uint32_t declare(const struct map *m, const struct map_options *o)
 	return steps_declare(name, n, (uint32_t)m->n, m->around);
 }
 
-/* The map is on top. */
+/* Start the tasks of the map on top. */
 static void start(lua_State *L, struct map *m)
 {
 	for (lua_Integer i = 0; i < m->slots; i++) {
@@ -295,7 +298,7 @@ static void start(lua_State *L, struct map *m)
 		t->on_over = on_over;
 		t->arg = m;
 		if (!next_item(m, t))
-			break; /* a signal came in between */
+			break; /* a signal arrived in between */
 		lua_sched_add(t);
 		m->busy++;
 	}

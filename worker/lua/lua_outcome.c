@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_outcome.c - the last message of a Lua run, for lua_job.c: RESULT, or FAIL
- * with the details that the supervisor makes an outcome of. A result that is
- * too large, or no JSON, becomes a FAIL.
+ * lua_outcome.c - the last message of a Lua run, for lua_job.c: RESULT, or FAIL with the
+ * details from which the supervisor makes an outcome. A result that is too large, or not
+ * representable in JSON, becomes a FAIL.
  */
 #include "worker/lua/lua_outcome.h"
 
@@ -56,10 +56,7 @@ void lua_outcome_no_memory(void)
 		   "the run needed more memory than it may have");
 }
 
-/*
- * Push a copy of a reply, which the template may have changed, with its known
- * keys.
- */
+/* Push a copy of a reply, which the template may have changed, with known keys alone. */
 static void push_reply(lua_State *L, int idx)
 {
 	static const char *const keys[] = {"content", "structuredContent",
@@ -111,7 +108,7 @@ static int encode_details(lua_State *L)
 
 enum details { DETAILS_NONE, DETAILS_JSON, DETAILS_BAD };
 
-/* Push the details of the error at ERR as JSON text, or why that cannot be. */
+/* Push the details of the error at ERR as JSON text, or the reason of the failure. */
 static enum details push_details(lua_State *L, int err)
 {
 	lua_pushcfunction(L, encode_details);
@@ -138,7 +135,7 @@ static void add_string_at(lua_State *L, struct text *t, const char *key,
 	add_member(t, key, p != NULL ? p : "?", p != NULL ? n : 1);
 }
 
-/* Add the details that the template gave its error. */
+/* Add the details from the template's error. */
 static void add_template_details(lua_State *L, struct text *t, int err)
 {
 	switch (push_details(L, err)) {
@@ -154,7 +151,7 @@ static void add_template_details(lua_State *L, struct text *t, int err)
 	}
 }
 
-/* Above the error at ERR are its code and its message. */
+/* Send the error at ERR, with the code and message above ERR. */
 static void send_error(lua_State *L, int err, enum lua_error_kind kind)
 {
 	struct text t = new_details();
@@ -189,7 +186,7 @@ static void send_artifact_limit(lua_State *L, int err)
 		  t.n > 1 && t.p[0] == '{' ? &t : NULL);
 }
 
-/* Is there a line of the template to name? Not for an error in its syntax. */
+/* Can a line of the template be named? A syntax error has no line in a stack frame. */
 static bool has_lua_frame(lua_State *T)
 {
 	lua_Debug ar;

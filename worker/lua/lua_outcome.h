@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 /*
- * The template returned the value at IDX: send RESULT, or FAIL if it cannot be
- * one.
+ * The template returned the value at IDX: send RESULT, or FAIL if the value is no valid
+ * result.
  */
 void lua_outcome_value(lua_State *L, int idx, size_t output_bytes);
 
 /*
- * Coroutine T failed with STATUS, and its error is on top of it: send FAIL. L
- * is another state, or T itself if the error is not the template's.
+ * Coroutine T failed with STATUS, and the error is on top of T: send FAIL. L is another
+ * state, or T itself if the error is not the template's.
  */
 void lua_outcome_error(lua_State *L, lua_State *T, int status);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_questions.c - questions that wait for an answer, for lua_ask.c,
- * lua_artifact.c and the scheduler. An answer to no question, or one that is
- * longer than it said, breaks the protocol and ends the worker.
+ * lua_questions.c - questions that wait for an answer, for lua_ask.c, lua_artifact.c and
+ * the scheduler. An answer to no question, or longer than announced, breaks the protocol
+ * and ends the worker.
  */
 #include "worker/lua/lua_questions.h"
 
@@ -16,7 +16,7 @@
 struct ask {
 	uint32_t seq; /* 0: free */
 	bool wanted;
-	bool ok, whole; /* the answer */
+	bool ok, whole; /* of the answer */
 	char *text;	/* NULL: not begun, not wanted, or no memory */
 	size_t len, got;
 };
@@ -24,7 +24,7 @@ struct ask {
 static struct ask asks[MSG_ASKS_MAX];
 static unsigned count, owed;
 static uint32_t last_seq;
-static struct ask *coming; /* its answer has come in part */
+static struct ask *coming; /* the answer has arrived in part */
 
 bool lua_questions_have_space(void)
 {
@@ -87,8 +87,8 @@ void lua_questions_done(struct ask *a)
 }
 
 /*
- * It keeps its place until it is answered, so that the supervisor never counts
- * more.
+ * A dropped question counts until answered, so that the supervisor never counts more open
+ * questions than the worker.
  */
 void lua_questions_drop(struct ask *a)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * lua_questions.h - questions of this run to its supervisor, until they are
- * answered.
- */
+/* lua_questions.h - questions of the run to the supervisor, until answered. */
 #ifndef WORKER_LUA_LUA_QUESTIONS_H
 #define WORKER_LUA_LUA_QUESTIONS_H
 
@@ -13,12 +10,12 @@
 
 struct ask;
 
-/* may there be one more? At most MSG_ASKS_MAX wait */
+/* is a further question allowed? At most MSG_ASKS_MAX wait */
 bool lua_questions_have_space(void);
 
 /*
- * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P,
- * when there is space. The question lives until lua_questions_done() or
+ * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P; a further
+ * question must be allowed. The question lives until lua_questions_done() or
  * lua_questions_drop().
  */
 struct ask *lua_questions_send(struct msg *m, const char *p, size_t n);
@@ -26,23 +23,23 @@ struct ask *lua_questions_send(struct msg *m, const char *p, size_t n);
 bool lua_questions_answered(const struct ask *a); /* completely */
 
 /*
- * The answer, LEN bytes and a NUL, lent until lua_questions_done(); NULL: there
- * was no memory for it.
+ * The answer, LEN bytes and a NUL, lent until lua_questions_done(); NULL: no memory for
+ * the answer.
  */
 const char *lua_questions_answer(const struct ask *a, bool *ok, size_t *len);
 
-/* The answer to A has been read. */
+/* Free A after reading the answer. */
 void lua_questions_done(struct ask *a);
 
-/* The answer to A is not wanted: tell the supervisor, unless it has come. */
+/* The answer to A is not wanted: notify the supervisor, unless the answer has arrived. */
 void lua_questions_drop(struct ask *a);
 
-bool lua_questions_owed(void); /* is any answer still to come, wanted or not? */
+bool lua_questions_owed(void); /* is any answer outstanding, wanted or not? */
 
-/* Receive the answers that have come, without waiting. Was there any? */
+/* Receive answers without waiting. Returns whether any arrived. */
 bool lua_questions_recv(void);
 
-/* Process M, received by somebody who waited for another message. */
+/* Process M, received while waiting for another message. */
 void lua_questions_take(const struct msg *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_sched.c - the tasks of a run, in one thread: lua_job.c runs the main one,
- * lua_map.c adds others, and the API waits here. It raises nothing but
- * STEP_TIMEOUT; a task's own error is its status.
+ * lua_sched.c - the tasks of a run, in a single thread: lua_job.c runs the main task,
+ * lua_map.c adds further tasks, and API functions wait here. Only STEP_TIMEOUT is raised;
+ * a task's own error is the task's status.
  */
 #include "worker/lua/lua_sched.h"
 
@@ -71,10 +71,7 @@ void lua_sched_check(lua_State *L)
 	lua_error(L);
 }
 
-/*
- * The hook stays until the step is left, so that no pcall in it hides the
- * timeout.
- */
+/* The hook stays until the step ends, so that no pcall in the step hides the timeout. */
 static void on_count(lua_State *L, lua_Debug *ar)
 {
 	(void)ar;
@@ -142,7 +139,7 @@ static void resume(struct lua_task *t, lua_State *from)
 		t->on_over(t);
 }
 
-/* The next task that can run, moved to the end of the list; or NULL. */
+/* Take the next runnable task, and move the task to the end of the list; or NULL. */
 static struct lua_task *pick(int64_t now)
 {
 	struct lua_task *t;
@@ -157,7 +154,7 @@ static struct lua_task *pick(int64_t now)
 	return NULL;
 }
 
-/* When there is something to do even if nothing comes. */
+/* The time at which something must be done even without a message. */
 static int64_t next_us(const struct lua_task *waiter)
 {
 	int64_t next = progress_due_us();
@@ -171,7 +168,7 @@ static int64_t next_us(const struct lua_task *waiter)
 	return next;
 }
 
-/* Run one task that can run, or wait until one can. */
+/* Run a runnable task, or wait for one. */
 static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
@@ -183,7 +180,7 @@ static void give_turn(lua_State *from, const struct lua_task *waiter,
 		return;
 	}
 	if (received)
-		return; /* the waiter may be able to go on */
+		return; /* the waiter may be able to continue */
 	if (lua_questions_owed())
 		wait_until_told(ticket, next_us(waiter));
 	else
@@ -198,7 +195,7 @@ void lua_sched_run(lua_State *L, struct lua_task *t)
 		give_turn(L, t, wait_ticket());
 }
 
-/* T cannot yield: other tasks run on top of its stack. */
+/* Wait without yielding T: other tasks run on top of T's stack. */
 static void wait_here(lua_State *L, struct lua_task *t)
 {
 	for (;;) {

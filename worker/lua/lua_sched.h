@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_sched.h - the tasks of a run: coroutines that run in turns.
- *
- * The template's main function is one task, and so is each item that run.map()
- * is running. A task lets others run where it waits: for a time, for its items,
- * or for an answer. A template's own coroutines are no tasks; where one of them
- * waits, or a task within a function that Lua cannot yield across (a sort's
- * comparison, say), other tasks run from within that call.
+ * lua_sched.h - the tasks of a run: coroutines that run in turns. The template's main
+ * function is a task, and so is each running item of run.map(). A task lets others run
+ * while waiting for a time, for items, or for an answer. A template's own coroutines are
+ * no tasks. When such a coroutine waits, or a task within a function that Lua cannot
+ * yield across (for example the comparison of a sort), other tasks run from within the
+ * waiting call.
  */
 #ifndef WORKER_LUA_LUA_SCHED_H
 #define WORKER_LUA_LUA_SCHED_H
@@ -20,7 +19,7 @@ struct lua_wait {
 	int64_t until_us;	 /* clock_mono_us(); INT64_MAX: no timeout */
 	bool (*over)(void *arg); /* or NULL: only the time counts */
 	void *arg;
-	/* its step's timeout, or cancelling (once), ends it early */
+	/* the step's timeout, or cancellation (once), ends the wait early */
 	bool light;
 };
 
@@ -32,41 +31,42 @@ enum lua_task_state {
 };
 
 struct lua_task {
-	lua_State *L;  /* anchored by whoever added the task */
-	uint32_t step; /* the innermost that runs, or STEPS_NONE */
+	lua_State *L;  /* anchored by the function that added the task */
+	uint32_t step; /* the innermost running step, or STEPS_NONE */
 	int nargs;     /* READY: arguments above the function on L's stack */
 	int status;    /* OVER: lua_resume's; results or error on L's stack */
 	void (*on_over)(struct lua_task *t); /* or NULL; must not raise */
 	void *arg;
-	/* the scheduler's own */
+	/* members of the scheduler */
 	enum lua_task_state state;
 	struct lua_wait wait;
-	bool woken;		    /* by cancelling, once */
+	bool woken;		    /* by cancellation, once */
 	TAILQ_ENTRY(lua_task) link; /* in the scheduler's list */
 };
 
-/* T is READY; it must stay where it is until it is OVER and deleted. */
+/* Add T, which is READY; T must not move until OVER and deleted. */
 void lua_sched_add(struct lua_task *t);
-void lua_sched_again(struct lua_task *t); /* T is OVER, in on_over() */
+/* restart T, which is OVER, in on_over() */
+void lua_sched_again(struct lua_task *t);
 void lua_sched_del(struct lua_task *t);
 
-/* Until T is OVER. L is a state that no task runs on. */
+/* Run until T is OVER. L is a state on which no task runs. */
 void lua_sched_run(lua_State *L, struct lua_task *t);
 
-struct lua_task *lua_sched_current(void); /* the one that runs; or NULL */
-bool lua_sched_is_task(lua_State *L);	  /* is L its coroutine? */
+struct lua_task *lua_sched_current(void); /* the running task; or NULL */
+bool lua_sched_is_task(lua_State *L);	  /* is L the task's coroutine? */
 
 /*
- * Let the current task, which calls from L, wait until W is over; then K
- * continues (it may find that W ended early). For "return lua_sched_wait(…);".
+ * Let the current task, which calls from L, wait until W is over; then K continues,
+ * also when W ended early. For "return lua_sched_wait();".
  */
 int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 		   lua_KFunction k);
 
-/* Raise STEP_TIMEOUT if a step that the current task is in has timed out. */
+/* Raise STEP_TIMEOUT if a step around the current task has timed out. */
 void lua_sched_check(lua_State *L);
 
-/* Async-signal-safe: the current task checks at its next instruction. */
+/* Async-signal-safe: the current task checks at the next instruction. */
 void lua_sched_interrupt(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_state.c - the allocator of the Lua state and of memory that counts as the
- * template's. A limit that is met makes the allocation NULL, of which Lua makes
- * an error; outside of any pcall the process aborts.
+ * lua_state.c - the allocator of the Lua state and of memory that counts for the
+ * template. At the limit an allocation returns NULL, and Lua raises an error; outside of
+ * any pcall the process aborts.
  */
 #include "worker/lua/lua_state.h"
 
@@ -13,13 +13,12 @@
 #include "worker/memory.h"
 
 #define BLOCK_OVERHEAD 16u /* bytes, roughly, that malloc adds */
-#define CALLS_DEEP 4	   /* of what is no template's */
+#define CALLS_DEEP 4	   /* calls of the worker's own code */
 #define RESERVE 262144u	   /* bytes for the report of a failed run */
 
 /*
- * The first garbage collection of a worker starts when it has ten times the
- * memory that it started with: a cycle writes to every object, and so copies
- * every page that is shared with the zygote.
+ * The first garbage collection of a worker starts at ten times the initial memory, since
+ * a cycle writes to every object, and so copies every page shared with the zygote.
  */
 #define GC_PAUSE_BORN 1000 /* percent */
 #define GC_PAUSE 200
@@ -27,8 +26,8 @@
 
 static struct {
 	size_t used;
-	size_t limit;	/* 0: none */
-	size_t reserve; /* on top of the limit */
+	size_t limit;	/* or 0 */
+	size_t reserve; /* beyond the limit */
 	size_t refused;
 } mem MEMORY_EACH_RUN;
 
@@ -102,14 +101,14 @@ void lua_state_reserve(void)
 	mem.reserve = RESERVE;
 }
 
-/* An error outside of any pcall: our own, or the zygote has no memory. */
+/* An error outside of any pcall: a bug of the worker, or no memory in the zygote. */
 static int on_panic(lua_State *L)
 {
 	(void)L;
 	abort();
 }
 
-/* Its only upshot is what Lua keeps for the next calls. */
+/* Call deep once, so that Lua allocates the frames for later calls. */
 static int call_deep(lua_State *L)
 {
 	lua_Integer depth = lua_tointeger(L, 1);
@@ -122,9 +121,9 @@ static int call_deep(lua_State *L)
 }
 
 /*
- * Calls are made in a thread that has been called as deep as it will be before the
- * libraries come: so all that a call writes lies side by side, and beside the state
- * itself, where the main thread's would lie among what is only read.
+ * Make a state whose calls run in a separate thread, called deeply before the libraries
+ * load: so all memory that a call writes lies together, and beside the state itself,
+ * while the main thread's memory would lie among memory that is only read.
  */
 lua_State *lua_state_new(lua_CFunction open)
 {
@@ -139,7 +138,7 @@ lua_State *lua_state_new(lua_CFunction open)
 	lua_pushcfunction(T, call_deep);
 	lua_pushinteger(T, CALLS_DEEP);
 	lua_call(T, 1, 0);
-	/* who asks for the main one is given this one, too: it runs */
+	/* code that asks for the main thread gets T, the running thread */
 	lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
 	lua_pushcfunction(L, open);
 	if (lua_pcall(L, 0, 0, 0) != LUA_OK) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_steps.c - run.step(), from lua_api.c, and the attempts of a step, which
- * lua_map.c uses for its items. A step that fails for good raises an error that
- * names it; a step with a timeout that catches that error is stopped all the
- * same.
+ * lua_steps.c - run.step(), from lua_api.c, and the attempts of a step, which lua_map.c
+ * uses for items. A step that finally fails raises an error with the step's name; a step
+ * with a timeout that catches the timeout's error is stopped all the same.
  */
 #include "worker/lua/lua_steps.h"
 
@@ -24,7 +23,7 @@
 #define TIMEOUT_MAX_MS 604800000 /* a week */
 #define DETAILS_SIZE (64 + 6 * MSG_NAME_MAX)
 
-/* On the stack of a running step: the attempt, name, function, arguments. */
+/* Stack indexes of a running step: the attempt, name, function, arguments. */
 enum { AT_ATTEMPT = 1, AT_NAME = 2, AT_FUNCTION = 3 };
 
 struct attempt {
@@ -33,14 +32,14 @@ struct attempt {
 	struct lua_step_options options;
 	lua_step_finish *finish;
 	enum lua_error_kind kind; /* of the last attempt's error */
-	char details[];		  /* with a timeout: details of its FAIL */
+	char details[];		  /* with a timeout: details of the FAIL */
 };
 
 static const char metatable[] = "paddock.attempt";
 
 /*
- * A coroutine of the template's may be collected in mid-step: no timer may
- * outlive the details that it borrows.
+ * Stop the timer of a collected attempt: a coroutine of the template may be collected in
+ * the middle of a step, and no timer may outlive the borrowed details.
  */
 static int attempt_gc(lua_State *L)
 {
@@ -92,7 +91,7 @@ static int base_of(const struct attempt *a)
 static int try_it(lua_State *L, struct attempt *a);
 static int ended(lua_State *L, int status, lua_KContext ctx);
 
-/* May there be another attempt? */
+/* Is another attempt allowed? */
 static bool may_retry(const struct attempt *a)
 {
 	uint32_t around = steps_around(a->step);
@@ -108,7 +107,7 @@ static int leave(lua_State *L, struct attempt *a, bool ok)
 	return a->finish(L, ok, base_of(a));
 }
 
-/* Above the base are the error, its code and its message. */
+/* Fail the step; above the base are the error, the code and the message. */
 static int give_up(lua_State *L, struct attempt *a)
 {
 	int err = base_of(a) + 1;
@@ -141,7 +140,7 @@ static int64_t backoff_us(const struct attempt *a)
 	return (ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS) * 1000;
 }
 
-/* The error is on top, right above the base. */
+/* Handle the error on top, right above the base. */
 static int failed(lua_State *L, struct attempt *a, int status)
 {
 	struct lua_wait w = {.light = true};
@@ -170,7 +169,8 @@ static int ended(lua_State *L, int status, lua_KContext ctx)
 
 	(void)ctx;
 	steps_pause(a->step);
-	if (late) { /* even if it succeeded late, or raised another error */
+	/* even if the step succeeded late, or raised another error */
+	if (late) {
 		push_timeout(L, a);
 		return failed(L, a, LUA_ERRRUN);
 	}

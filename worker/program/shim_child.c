@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_child.c - from a fork of the shim to the program, for shim.c. Each
- * failure before execve(2) is told to the shim over a socket, and the shim says
- * in the run's FAIL which step it was.
+ * shim_child.c - from a fork of the shim to the program, for shim.c. Each failure before
+ * execve(2) is reported to the shim over a socket, and the shim names the failed step in
+ * the run's FAIL.
  */
 #include "worker/program/shim_private.h"
 
@@ -30,10 +30,10 @@
 #include "sandbox/fds.h"
 #include "worker/text.h"
 
-#define ARGS_MAX 64 /* as many as a manifest may list */
-#define SYNC_FD 5   /* the child's end of the socket for its start */
+#define ARGS_MAX 64 /* the maximum in a manifest */
+#define SYNC_FD 5   /* the child's end of the socket for the start */
 #define EXIT_UNSTARTED 127
-#define START_LOOK_NS 100000000 /* from look to look, if nothing wakes us */
+#define START_LOOK_NS 100000000 /* between checks without an event */
 
 #ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
@@ -41,12 +41,12 @@
 #endif
 
 /*
- * LISTENER: both have that descriptor. OWN: the child has a table of its own. The
- * others failed.
+ * LISTENER: shim and child have the listener. OWN: the child has a separate table of
+ * descriptors. The other stages failed.
  */
 enum { STAGE_LISTENER, STAGE_OWN, STAGE_CAGE, STAGE_EXEC };
 
-/* From the child. */
+/* A message of the child. */
 struct start {
 	int stage;
 	int err;
@@ -62,9 +62,9 @@ _Noreturn static void report_failure(int sync, int stage, int err)
 }
 
 /*
- * Until now the shim shared its table of descriptors with this child: that is
- * how it gets the listener, since the filter denies sending it. From now on the
- * child has its own, of which only the program's are left.
+ * Until now the shim shared the table of descriptors with the child: so the shim gets the
+ * listener, which the filter forbids to send. From now on the child has a separate table,
+ * with the program's descriptors alone.
  */
 static int take_descriptors(const int ends[5], int sync)
 {
@@ -102,8 +102,8 @@ static void make_argv(const struct shim *s, char *path, char *argv[])
 }
 
 /*
- * Where Python looks beside the machine's folders, if the package has that; or
- * NULL. Node.js looks for node_modules by itself.
+ * The package's folder for Python, after the machine's folders; or NULL. Node.js finds
+ * node_modules without a variable.
  */
 static char *own_modules(void)
 {
@@ -112,7 +112,10 @@ static char *own_modules(void)
 		   : NULL;
 }
 
-/* No package's entry is absolute: that is one of the machine's. */
+/*
+ * The path of the entry: an absolute entry is a program of the machine, since no entry in
+ * a package is absolute.
+ */
 static void path_of(const struct shim *s, char *path, size_t size)
 {
 	snprintf(path, size, "%s%s",
@@ -125,7 +128,7 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
 	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
 	char *argv[ARGS_MAX + 2];
-	/* who may be started ahead of its run has that by a line */
+	/* a program that may start ahead of runs gets the id by a line */
 	bool by_name = !s->prepared && !s->run.id_by_line;
 	char *envp[] = {(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
 			(char *)"PATH=" SYSTEM_PATHS_ENV,
@@ -145,7 +148,7 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	path_of(s, path, sizeof(path));
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
-	/* out/ is there for what it keeps; without room it is made later */
+	/* the program keeps files in out/; without space, out/ is made later */
 	if (chdir(ROOTFS_WORK) != 0 ||
 	    (mkdir("out", 0755) != 0 && errno != ENOSPC))
 		report_failure(sync, STAGE_CAGE, errno);
@@ -166,7 +169,7 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	report_failure(SYNC_FD, STAGE_EXEC, errno);
 }
 
-/* What a #! line of the file at PATH says is to be executed: OUT; "": nothing. */
+/* Copy the interpreter in the #! line of the file at PATH to OUT; "": none. */
 static void read_interpreter(const char *path, char out[256])
 {
 	char head[256];
@@ -185,10 +188,10 @@ static void read_interpreter(const char *path, char out[256])
 	out[n] = '\0';
 	for (char *c = out; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7F)
-			*c = '?'; /* the CR of CR LF among them */
+			*c = '?'; /* for example the CR of CR LF */
 }
 
-/* The file at PATH, of execve(2), could not be executed: its interpreter is missing. */
+/* execve(2) could not find the interpreter of PATH: describe the interpreter. */
 static const char *no_interpreter(struct shim *s, const char *path)
 {
 	static char what[512];
@@ -208,7 +211,7 @@ static const char *no_interpreter(struct shim *s, const char *path)
 	return what;
 }
 
-/* The file itself exists: the cause of ERR, of execve(2). */
+/* Describe the error ERR of execve(2), for a file that exists. */
 static const char *not_executed(struct shim *s, int err)
 {
 	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
@@ -230,7 +233,7 @@ static const char *not_executed(struct shim *s, int err)
 	return "it could not be executed";
 }
 
-/* Wait for a message of the child's, a call of its to count, or its end. True: ended. */
+/* Wait for a message of the child, a call to count, or the end. True: ended. */
 static bool await_child(struct shim *s, int sync)
 {
 	const struct timespec again = {.tv_nsec = START_LOOK_NS};
@@ -248,7 +251,7 @@ static bool await_child(struct shim *s, int sync)
 	       end.si_pid == s->pid;
 }
 
-/* Its ends are the child's alone, so that they end with it. */
+/* Close the child's ends in the shim, so that the ends close with the child. */
 static void close_theirs(int theirs[5], int *sync)
 {
 	for (int i = 0; i < 5; i++)
@@ -256,7 +259,7 @@ static void close_theirs(int theirs[5], int *sync)
 	sys_drop(sync);
 }
 
-/* Read its messages, until it executes the program, or has ended. */
+/* Read messages of the child, until the child executes the program, or has ended. */
 static int recv_start(struct shim *s, int sync[2], int theirs[5],
 		      const char **what)
 {
@@ -284,7 +287,7 @@ static int recv_start(struct shim *s, int sync[2], int theirs[5],
 	return -f.err;
 }
 
-/* Five pipes: our ends in MINE, the program's in THEIRS. */
+/* Make five pipes: the shim's ends in MINE, the program's in THEIRS. */
 static int make_pipes(int mine[5], int theirs[5])
 {
 	static const bool to_program[5] = {[0] = true, [4] = true};
@@ -314,7 +317,7 @@ int shim_start(struct shim *s, const char **what)
 		rc = -errno;
 	if (rc != 0)
 		return rc;
-	/* A child that shares our descriptors, until it executes or exits. */
+	/* A child that shares the descriptors, until execve(2) or exit. */
 	s->pid = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL,
 				NULL, NULL);
 	if (s->pid == 0)
@@ -330,7 +333,7 @@ int shim_start(struct shim *s, const char **what)
 	rc = recv_start(s, sync, theirs, what);
 	close_theirs(theirs, &sync[1]);
 	close(sync[0]);
-	/* its caller and we take turns, so one CPU is enough; Linux 6.6 */
+	/* caller and shim take turns, so one CPU is enough; Linux 6.6 */
 	(void)ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 		    SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	return rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_exit.c - the end of a program's run, for shim.c: kills what is left,
- * reads the pipes to their end, keeps the artifacts in out/, and sends RESULT
- * or FAIL. It never returns.
+ * shim_exit.c - the end of a program's run, for shim.c: kills remaining processes, reads
+ * the pipes to the end, keeps the artifacts in out/, and sends RESULT or FAIL, without
+ * returning.
  */
 #include "worker/program/shim_private.h"
 
@@ -23,7 +23,7 @@
 #include "worker/signals.h"
 #include "worker/text.h"
 
-/* kill(-1) reaches a whole PID namespace: only the PID 1 of one may say that. */
+/* kill(-1) reaches a whole PID namespace: only PID 1 of a namespace may call kill(-1). */
 void shim_end_all(void)
 {
 	if (getpid() != 1)
@@ -106,7 +106,7 @@ static void add_tail(struct text *t)
 	text_add(t, "}");
 }
 
-/* The supervisor adds what was allowed, and who can raise it. */
+/* Add a full file system; the supervisor adds the limit, and who can raise the limit. */
 static void add_full(struct text *t, const struct shim_space *r)
 {
 	text_add(t, ",\"limit\":\"");
@@ -117,7 +117,7 @@ static void add_full(struct text *t, const struct shim_space *r)
 	text_add_int(t, r->used);
 }
 
-/* It ended for want of a module: who can mend that has to be told. */
+/* The program failed for want of a module: name the cure for the responsible person. */
 static void exited_for_import(int code, const char *details)
 {
 	struct str tail = shim_tail();
@@ -173,7 +173,7 @@ static void signalled(const struct shim *s, int sig)
 
 	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
 
-	/* it may have sent that signal to itself */
+	/* the program may have sent SIGXCPU by kill(2) */
 	if (sig == SIGXCPU && ms >= s->p->w.cpu_ms)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_files.c - sends files of /work, or bytes, as artifacts, for shim_lines.c
- * and shim_output.c. An artifact that cannot be kept is an error text, and
- * struct shim says whose refusal it was.
+ * shim_files.c - sends files of /work, or bytes, as artifacts, for shim_lines.c and
+ * shim_output.c. An artifact that cannot be kept is an error text, and struct shim notes
+ * who refused the artifact.
  */
 #include "worker/program/shim_private.h"
 
@@ -26,7 +26,7 @@
 #define RESOLVE_CACHED 0x20
 #endif
 
-/* The answer to an artifact; one that was refused does not count. */
+/* Receive the answer to an artifact; a refused artifact does not count. */
 static const char *take_answer(struct shim *s, uint64_t size, char *id)
 {
 	static char errmsg[MSG_TEXT_MAX + 1];
@@ -111,8 +111,9 @@ static bool does_path_leave(const char *path)
 }
 
 /*
- * On tmpfs each name is in the kernel's cache. A name that is not there is looked for
- * under the lock of the folder, which a process of the program may have.
+ * Open PATH with names from the kernel's cache alone, where tmpfs has all names. A
+ * missing name would be looked up under the lock of the folder, which a process of the
+ * program may hold.
  */
 int shim_open_below(int at, const char *path, uint64_t flags)
 {
@@ -184,7 +185,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	return take_answer(s, size, id);
 }
 
-/* O_NONBLOCK keeps a FIFO from blocking us; it is refused afterwards. */
+/* O_NONBLOCK keeps a FIFO from blocking the shim; the FIFO is refused afterwards. */
 const char *shim_file_below(struct shim *s, int at, const char *path,
 			    struct str name, struct str mime_type, char *id)
 {

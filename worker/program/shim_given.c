@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_given.c - the files that a run is given and that are no artifacts, written
- * into in/ before its program gets its inputs; shim.c calls it. The program sees
- * that folder by another mount, which is read-only. What cannot be written ends the
- * run.
+ * shim_given.c - input files of a run that are no artifacts, written into in/ before the
+ * program gets the inputs; shim.c calls shim_take_files(). The program sees in/ by a
+ * separate, read-only mount. A file that cannot be written ends the run.
  */
 #include "worker/program/shim_private.h"
 
@@ -35,7 +34,7 @@ static int write_all(int fd, struct str s)
 	return 0;
 }
 
-/* By the one way that our filter leaves, where it is in force by then. */
+/* Create a file by openat2(2), as the shim's filter allows no other call. */
 static int create(int in, const char *name)
 {
 	struct open_how how = {.flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -80,7 +79,7 @@ static void fail(const struct file_part *f, int rc)
 		  (int)f->label.n, f->label.p, errname_text(-rc));
 }
 
-/* The first artifact that was gone when it was to be shown. */
+/* Fail with the first artifact that was missing at the mount. */
 static void fail_missing(const struct sandbox_program *p)
 {
 	size_t i = (size_t)__builtin_ctzll(p->missing);

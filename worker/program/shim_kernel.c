@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_kernel.c - estimates what a run has beside its resident pages: tables of
- * pages and descriptors, mappings, open files with their buffers, inodes of its file
- * systems, pages that were swapped out. A cgroup charges all of it; where there is
- * none shim_watch.c adds it to the run's memory. What cannot be read counts as
- * nothing, a process that hides its mappings as if it had one for each page.
+ * shim_kernel.c - estimates the memory of a run beside resident pages: tables of pages
+ * and descriptors, mappings, open files with buffers, inodes of the file systems, swapped
+ * pages. A cgroup charges all of these; without a cgroup shim_watch.c adds the estimate
+ * to the run's memory. Unreadable figures count as nothing, except a process that hides
+ * mappings: a mapping for each page.
  */
 #include "worker/program/shim_private.h"
 
@@ -14,20 +14,19 @@
 
 #define KIB 1024u
 #define PAGE 4096u
-#define MAPPING_BYTES                                                          \
-	256u /* struct vm_area_struct, and its place in the tree */
-/* struct anon_vma_chain, from a mapping to that of each process above; measured */
+#define MAPPING_BYTES 256u /* struct vm_area_struct, with tree nodes */
+/* struct anon_vma_chain, from a mapping to the mapping of each ancestor; measured */
 #define LINK_BYTES 160u
-#define MAPPINGS_MOST 65530u /* vm.max_map_count, which nobody lowers */
-#define INODE_BYTES 1280u    /* an inode of tmpfs, and its name */
-#define SOCKET_BYTES 212992u /* net.core.wmem_default, as usual */
-#define FILE_BYTES 8192u     /* a pipe's two pages; all else has less */
+#define MAPPINGS_MOST 65530u /* vm.max_map_count, assumed not to be lowered */
+#define INODE_BYTES 1280u    /* an inode of tmpfs, and the name */
+#define SOCKET_BYTES 212992u /* the usual net.core.wmem_default */
+#define FILE_BYTES 8192u     /* two pages of a pipe; other files use less */
 #define FILES_USUAL 4096u    /* so many open files are not charged */
-#define DESCRIPTOR_BYTES 9u  /* a place in a table, and its bits */
+#define DESCRIPTOR_BYTES 9u  /* an entry in a table, and the bits */
 #define BUFFERS_USUAL (16u << 20)
-#define LOOK_EVERY 5 /* mappings are a line each: not at each look */
+#define LOOK_EVERY 5 /* mappings are a line each, so read rarely */
 
-/* "\nFDSize:	64" in TEXT, by its KEY. */
+/* Read the number of a line of TEXT by KEY, such as "\nFDSize:	64". */
 static uint64_t number_in(const char *text, const char *key)
 {
 	const char *p = strstr(text, key);
@@ -35,7 +34,7 @@ static uint64_t number_in(const char *text, const char *key)
 	return p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
 }
 
-/* "\nVmPTE:     48 kB" */
+/* Read kilobytes, such as "\nVmPTE:     48 kB", as bytes. */
 static uint64_t bytes_in(const char *text, const char *key)
 {
 	return number_in(text, key) * KIB;

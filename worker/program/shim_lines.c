@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_lines.c - the messages that a program writes to its descriptor 3, one
- * JSON object a line, for shim_pipes.c. A line that is wrong ends the run with
- * its number and the reason; an artifact that is refused may be answered.
+ * shim_lines.c - the messages that a program writes to descriptor 3, a JSON object in
+ * each line, for shim_pipes.c. A wrong line ends the run with the number and the reason;
+ * a refused artifact may be answered.
  */
 #include "worker/program/shim_private.h"
 
@@ -22,7 +22,7 @@
 static struct buf reply;
 static bool replied;
 
-/* The string member NAME of OBJ, or OTHERWISE; the caller frees it. */
+/* Copy the string member NAME of OBJ, or OTHERWISE; the caller frees the text. */
 static char *string_member(struct json_view obj, const char *name, size_t *len,
 			   const char *otherwise)
 {
@@ -41,7 +41,7 @@ static char *string_member(struct json_view obj, const char *name, size_t *len,
 	return text;
 }
 
-/* The integer member NAME, or 0 when there is none. False: it is no integer. */
+/* Read the integer member NAME, or 0 if missing. False: no integer. */
 static bool uint_member(struct json_view obj, const char *name, uint64_t *out)
 {
 	struct json_view v;
@@ -114,7 +114,7 @@ static const char *on_log(struct shim *s, struct json_view v)
 	return errmsg;
 }
 
-/* The bytes are in the line itself, or in a file of /work. */
+/* The line has the bytes, or the path of a file in /work. */
 static const char *make_artifact(struct shim *s, struct json_view v,
 				 struct str name, struct str mime, char *id)
 {
@@ -167,7 +167,7 @@ static bool is_refusal(const struct shim *s)
 	return s->refused == BY_LIMIT || s->refused == BY_SUPERVISOR;
 }
 
-/* Tell the program, which may go on without. */
+/* Report the refusal to the program, which may continue. */
 static void answer_refusal(struct shim *s, struct json_view id,
 			   const char *errmsg)
 {
@@ -209,7 +209,7 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 					   : (struct str){guess, strlen(guess)},
 				       id);
 	if (errmsg != NULL && s->refused == BY_LIMIT)
-		/* it was not sent to the supervisor */
+		/* the artifact was not sent to the supervisor */
 		report_lost(&(struct msg_lost){.kind = MSG_LOST_LIMIT,
 					       .told = true,
 					       .count = 1,
@@ -244,7 +244,7 @@ static const char *on_call(struct shim *s, struct json_view v)
 	return errmsg;
 }
 
-/* All members but the id are the parameters of the question. */
+/* Ask a question: all members but the id are parameters. */
 static const char *ask(struct json_view v, enum msg_input_kind kind)
 {
 	struct msg m = {.type = MSG_INPUT, .input = {.kind = kind}};
@@ -310,7 +310,7 @@ const struct buf *shim_reply(void)
 
 static const struct {
 	const char *name;
-	/* NULL, or what is wrong (static). V is an object. */
+	/* NULL, or the error (static). V is an object. */
 	const char *(*take)(struct shim *s, struct json_view v);
 } kinds[] = {
     {"progress", on_progress}, {"step", on_step},   {"log", on_log},
@@ -318,7 +318,7 @@ static const struct {
     {"sample", on_sample},     {"roots", on_roots}, {"reply", on_reply},
 };
 
-/* LINE is an object with one member, whose name is the kind of message. */
+/* Handle LINE, an object with a single member whose name is the kind of message. */
 static const char *take_line(struct shim *s, struct json_view line)
 {
 	struct json_view key, value, more;
@@ -346,8 +346,8 @@ static bool is_blank(struct str line)
 }
 
 /*
- * No answer was asked for: the run ends. Details are ours only for our own
- * limit.
+ * End the run, since the program asked for no answer. The shim adds details only for the
+ * shim's own limit.
  */
 _Noreturn static void over(const struct shim *s, uint64_t number,
 			   const char *errmsg)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_output.c - the files that a program left in out/, once all its processes
- * are gone: plain files become artifacts, in the order of their names, folder
- * by folder. shim_exit.c calls it. A file that cannot be kept is logged and
- * sent as LOST: the program cannot be told any more, and the run's outcome
- * depends on it.
+ * shim_output.c - the files that a program left in out/, after the end of all processes:
+ * plain files become artifacts, in the order of names, folder by folder. shim_exit.c
+ * calls shim_collect(). A file that cannot be kept is logged and sent as LOST: the
+ * program cannot be told any more, and the run's outcome depends on lost files.
  */
 #include "worker/program/shim_private.h"
 
@@ -24,24 +23,24 @@
 
 #define OUT "out"
 #define ALL "(all of it)" /* instead of a name */
-#define REST "(the rest)" /* where there is none */
-#define REFUSED_MAX 100	  /* files of out/; then no more are tried */
+#define REST "(the rest)" /* without a name */
+#define REFUSED_MAX 100	  /* refused files of out/; then no more are tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
 #define LOG_WARNING 4
 
 static struct {
 	size_t refused, no_files, entries;
-	bool kept;     /* some of it is an artifact */
-	bool full;     /* no more are tried: the rest is counted… */
-	uint64_t left; /* …here, and its first… */
-	char *first;   /* …has this name */
+	bool kept;     /* some files became artifacts */
+	bool full;     /* no more are tried, but counted */
+	uint64_t left; /* number of files not tried */
+	char *first;   /* name of the first file not tried */
 	const char *errmsg;
 } out;
 
-/* ---- what is not kept ---- */
+/* ---- lost files ---- */
 
-/* PATH without characters that could fake another line of the log. */
+/* Copy PATH without characters that could fake another line of the log. */
 static size_t show(char *to, size_t max, const char *path)
 {
 	size_t n = text_clean(to, max, path, strlen(path));
@@ -81,7 +80,7 @@ static void warn(const char *path, const char *errmsg)
 		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-/* PATH, of SIZE bytes, is lost, as S->refused says, for ERRMSG. */
+/* PATH, of SIZE bytes, is lost because of ERRMSG; S->refused has the kind. */
 static void lose(const struct shim *s, const char *path, uint64_t size,
 		 const char *errmsg)
 {
@@ -102,16 +101,16 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 		     "tried";
 }
 
-/* PATH is not tried any more. */
+/* Count PATH as not tried. */
 static void leave(const char *path)
 {
 	if (out.left++ == 0)
 		out.first = xstrdup(path);
 }
 
-/* ---- what is there ---- */
+/* ---- the files ---- */
 
-/* The place of NAME among N that are sorted. */
+/* The position of NAME among N sorted names. */
 static size_t place(char *const *names, size_t n, const char *name)
 {
 	size_t from = 0;
@@ -128,8 +127,8 @@ static size_t place(char *const *names, size_t n, const char *name)
 }
 
 /*
- * The names in D, sorted, the caller's; fewer when out/ has too many. qsort(3)
- * asks for the size of memory, which the filter denies.
+ * The sorted names in D, for the caller; fewer names when out/ has too many. Without
+ * qsort(3), whose query of the memory size the filter denies.
  */
 static char **names_in(DIR *d, size_t *n)
 {
@@ -212,7 +211,7 @@ static void collect_one(struct shim *s, int at, const char *name,
 		collect_file(s, at, name, path, &st);
 }
 
-/* Takes FD. */
+/* Collect a folder; closes FD. */
 static void collect_folder(struct shim *s, int fd, const char *prefix,
 			   int depth)
 {
@@ -237,14 +236,14 @@ static void collect_folder(struct shim *s, int fd, const char *prefix,
 	closedir(d);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole of out/ ---- */
 
 static void log_warning(const char *text)
 {
 	shim_log(LOG_WARNING, text, strlen(text));
 }
 
-/* A program may ignore a failed write, as cp(1) in a script does. */
+/* A program may ignore a failed write, like cp(1) in a script. */
 void shim_doubt(void)
 {
 	struct shim_space r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_pipes.c - the pipes to and from a program, for the shim's loop and its
- * end: inputs and answers go in, output, messages and log lines come out.
- * Output, lines or unread answers over their limit end the run.
+ * shim_pipes.c - the pipes to and from a program, for the shim's loop and the end of the
+ * run: inputs and answers go in, output, messages and log lines come out. Output, lines
+ * or unread answers above a limit end the run.
  */
 #include "worker/program/shim_private.h"
 
@@ -15,36 +15,36 @@
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES (4u << 20) /* on descriptor 3 */
-#define STDERR_MAX (1u << 20)	  /* bytes of it that are logged */
+#define STDERR_MAX (1u << 20)	  /* logged bytes at most */
 #define STDERR_LINES_MAX 10000u
 #define ANSWERS_MAX (64u << 20) /* bytes that the program has not read */
 #define LOG_INFO 6
 #define LOG_WARNING 4
 
 static struct buf output;
-static size_t fed; /* bytes of the inputs that the program has */
+static size_t fed; /* bytes of the inputs written so far */
 
-/* Descriptor 3: the line that is not complete. */
+/* Descriptor 3: the incomplete line. */
 static struct {
 	struct buf held;
-	size_t looked; /* bytes of it without a newline */
+	size_t looked; /* bytes of HELD without a newline */
 	uint64_t number;
 } lines;
 
-/* Descriptor 2: the line that is not complete, and the end of all output. */
+/* Descriptor 2: the incomplete line, and the tail of the output. */
 static struct {
 	char line[MSG_TEXT_MAX];
 	size_t len;
 	uint64_t total;
 	uint64_t lines;
-	bool cut; /* it is logged that the rest is dropped */
+	bool cut; /* the log says that the rest is dropped */
 	char tail[SHIM_TAIL_MAX];
 	size_t tail_len;
 } err;
 
-/* ---- what goes to the program ---- */
+/* ---- data to the program ---- */
 
-/* Write as much as the pipe takes. The program need not read it. */
+/* Write as much as the pipe takes. The program need not read the inputs. */
 void shim_feed_inputs(struct shim *s)
 {
 	const char *p = s->body + s->run.code_bytes + fed;
@@ -83,7 +83,7 @@ void shim_answer(struct shim *s, const char *text, size_t n)
 	shim_feed_answers(s);
 }
 
-/* ---- what comes from the program ---- */
+/* ---- data from the program ---- */
 
 static void keep_tail(const char *p, size_t n)
 {
@@ -146,7 +146,7 @@ static void take_out(struct shim *s, const char *p, size_t n)
 			   "the program's output is larger than it may be");
 }
 
-/* The first newline that is held, or NULL; no byte is searched twice. */
+/* The first newline in HELD, or NULL; no byte is searched twice. */
 static const char *find_newline(void)
 {
 	const char *p = buf_data(&lines.held);
@@ -176,7 +176,7 @@ static void take_lines(struct shim *s, const char *p, size_t n)
 }
 
 static const struct {
-	size_t fd; /* in struct shim_pipes */
+	size_t fd; /* offset in struct shim_pipes */
 	void (*take)(struct shim *s, const char *p, size_t n);
 } sources[SHIM_RECEIVED] = {
     [SHIM_OUT] = {offsetof(struct shim_pipes, out), take_out},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_questions.c - questions of a program and their answers, for shim_lines.c
- * and the shim's loop. A question that may not be asked is an error text; an
- * answer that breaks the protocol ends the shim.
+ * shim_questions.c - questions of a program and answers, for shim_lines.c and the shim's
+ * loop. A forbidden question is an error text; an answer that breaks the protocol ends
+ * the shim.
  */
 #include "worker/program/shim_private.h"
 
@@ -19,7 +19,7 @@
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
 
-/* Questions that wait for their answer. seq 0: free. */
+/* Questions without an answer yet. seq 0: free. */
 static struct {
 	uint32_t seq;
 	struct str id; /* JSON text; owned */
@@ -31,7 +31,7 @@ bool shim_is_id(struct json_view id)
 	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
 }
 
-/* Take a place for a question with this ID; or why not. */
+/* Reserve an entry for a question with the id ID; returns NULL or the error. */
 static const char *expect(struct json_view id, uint64_t *seq)
 {
 	size_t i = 0;
@@ -66,7 +66,7 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 	return NULL;
 }
 
-/* Write the answer to question SEQ for the program. */
+/* Write the answer to question SEQ to the program. */
 static void pass_on(struct shim *s, uint32_t seq, bool ok,
 		    const struct buf *body)
 {
@@ -87,7 +87,7 @@ static void pass_on(struct shim *s, uint32_t seq, bool ok,
 	buf_fini(&line);
 }
 
-/* 1: the answer was an artifact's, and is in BODY; *OK: it was kept. */
+/* 1: the answer to an artifact, in BODY; *OK: the artifact was kept. */
 static int take_answer(struct shim *s, bool *ok, struct buf *body)
 {
 	struct msg m;
@@ -134,5 +134,5 @@ void shim_recv_answer(struct shim *s)
 	bool ok;
 
 	if (take_answer(s, &ok, &body) != 0)
-		channel_broken(); /* of an artifact that was not sent */
+		channel_broken(); /* an answer without an artifact */
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_records.c - counts what a run has of the kernel's small records that no
- * limit and no cgroup counts: locks, watches of epolls, files that mappings keep,
- * and what older kernels start for a file that they cannot execute.
- * The program's filter stops each call that may make one, for shim.c and
- * shim_wait.c. Above the bound the call fails. Nothing is counted as less while a
- * process hides its descriptors, may move them, or has too many to look at.
+ * shim_records.c - counts small records of a run in the kernel that no limit and no
+ * cgroup counts: locks, watches of epolls, files kept by mappings, and modprobe, which
+ * older kernels start for an unknown file format. The program's filter reports each call
+ * that may make a record, for shim.c and shim_wait.c. Above the bound the call fails.
+ * While a process hides descriptors, may move descriptors, or has too many to examine, no
+ * count is reduced.
  */
 #include "worker/program/shim_private.h"
 
@@ -26,82 +26,82 @@
 #include "base/clock.h"
 #include "sandbox/shared_locks.h"
 
-/* After a refusal: as long as others are refused without another look. */
+/* The time after a refusal during which further calls are refused without a look. */
 #define REFUSED_MS 100
 #define PAUSE_FACTOR 10
-#define ROOM_PART 16 /* of the bound is free, or more are refused */
-/* The shim has other work: what a look may cost, in lines of half a microsecond. */
+#define ROOM_PART 16 /* the part of the bound that must be free; else refused */
+/*
+ * Cost of a look at most, in lines of half a microsecond, since the shim has other work.
+ */
 #define LOOK_LINES 400000
 #define MAPPINGS_LINES 65536 /* a look at mappings, twice a second */
-#define FILE_LINES 12	     /* to open and close one of /proc */
+#define FILE_LINES 12	     /* to open and close a file of /proc */
 #define PAGE 4096u
-#define STAT_LINES 2 /* to ask of what kind an open file is */
-#define BUFFER_BYTES                                                           \
-	32768u		/* a line of maps, whose path is as long as may be */
-#define LINE_BYTES 256u /* a line of fdinfo, in a buffer that is doubled */
-#define DEPTH_MOST 1024 /* of processes that forked each other */
-#define SHARED_NAME " /dev/zero (deleted)" /* in maps; no device of a run's */
+#define STAT_LINES 2	    /* to query the kind of an open file */
+#define BUFFER_BYTES 32768u /* a line of maps, with the longest path */
+#define LINE_BYTES 256u	    /* a line of fdinfo, in a doubled buffer */
+#define DEPTH_MOST 1024	    /* most ancestors of a process */
+/* in maps; runs have no such device */
+#define SHARED_NAME " /dev/zero (deleted)"
 
 enum record { RANGE, FILE_RANGE, WATCH, MAPPING, SHARED, EXEC, RECORDS };
 
 static const struct {
-	/* of /proc/PID/fdinfo/N, one for each record; NULL: it is in none */
+	/* prefix in /proc/PID/fdinfo/N, a line for each record; NULL: not shown */
 	const char *line;
-	uint64_t most; /* in all of the run's processes together */
-	uint64_t
-	    by_call; /* so many may one call make: a lock may split another */
-	int err;     /* as where the machine has no more */
+	uint64_t most;	  /* in all processes of the run together */
+	uint64_t by_call; /* of a single call: a lock may split another lock */
+	int err;	  /* as at the machine's own limit */
 } records[RECORDS] = {
     [RANGE] = {"lock:", 8192, 2, ENOLCK},
-    /* a mapping keeps them when the file is closed, so each call counts */
+    /* a mapping keeps such locks after close(2), so each call counts */
     [FILE_RANGE] = {NULL, 65536, 2, ENOLCK},
     [WATCH] = {"tfd:", 4096, 1, ENOSPC},
-    /* each keeps a file, of which the machine has a number (fs.file-max) */
+    /* each keeps a file open, and the machine's number is limited (fs.file-max) */
     [MAPPING] = {NULL, 65536, 1, ENOMEM},
     /*
-     * Pages of memory without a file: most_of(). What is left of such a mapping
-     * keeps all of it, in no resident size; so none is less than there was until
-     * there is none.
+     * Pages of memory without a file: most_of(). The rest of a partly unmapped mapping
+     * keeps all pages, outside of any resident size; so the count drops only when no
+     * mapping is left.
      */
     [SHARED] = {NULL, 0, 0, ENOMEM},
-    /* each may start modprobe before Linux 6.14, in nobody's account */
+    /* each may start modprobe before Linux 6.14, charged to no account */
     [EXEC] = {NULL, 16384, 1, EAGAIN},
 };
 
-/* No less than there are: counted when looked at last, and calls since. */
+/* Upper bounds: the count of the last look, plus later calls. */
 static uint64_t counted[RECORDS];
 static int64_t refused_until_ms[RECORDS];
 
 struct look {
 	const struct shim *s;
 	uint64_t n[RECORDS];
-	int64_t left;	/* of its lines */
-	bool hidden;	/* some process does not let us look, or has too much */
-	uint64_t hide;	/* how many do */
-	uint64_t links; /* of mappings to those of the processes above */
-	bool
-	    mapped; /* a thread of this process has shown what all have mapped */
+	int64_t left;	/* lines left to read */
+	bool hidden;	/* a process denies access, or has too many */
+	uint64_t hide;	/* number of processes that do */
+	uint64_t links; /* of mappings to mappings of ancestors */
+	bool mapped;	/* a thread has shown the mappings of the process */
 	void (*line)(struct look *l, const char *line);
 	dev_t proc;	     /* the program's /proc */
-	uint64_t proc_files; /* open files of that */
+	uint64_t proc_files; /* open files of the program's /proc */
 	uint64_t denied;     /* open files that a thread does not show */
-	long first; /* the thread of a process that was looked at first */
+	long first;	     /* the first examined thread of a process */
 };
 
-/* A process that has ended has nothing; any other failure does not tell what is there. */
+/* Note a failed read: an ended process has nothing; any other failure hides records. */
 static void note_failure(struct look *l)
 {
 	l->hidden |= errno != ENOENT && errno != ESRCH;
 }
 
-/* What is left to look at is as good as hidden. */
+/* Are no lines left? Then the rest counts as hidden. */
 static bool is_spent(struct look *l)
 {
 	l->hidden |= l->left <= 0;
 	return l->left <= 0;
 }
 
-/* Call EACH with the number of each entry of the folder PATH that has one. */
+/* Call EACH with the path of each entry of the folder PATH whose name is a number. */
 static void each_number(struct look *l, const char *path,
 			void (*each)(struct look *l, const char *path))
 {
@@ -134,7 +134,7 @@ static void count_descriptor_line(struct look *l, const char *line)
 			l->n[i]++;
 }
 
-/* "55d0-55d2 r--p 00000000 00:2a 1234 /usr/bin/env"; without a file: inode 0. */
+/* Parse "55d0-55d2 r--p 00000000 00:2a 1234 /usr/bin/env"; without a file: inode 0. */
 static void count_mapping(struct look *l, const char *line)
 {
 	l->mapped = true;
@@ -155,7 +155,7 @@ static void count_any_mapping(struct look *l, const char *line)
 	l->n[MAPPING]++;
 }
 
-/* Call L->line for each; there are many only where there is much. */
+/* Call L->line with each line; many lines exist only for many records. */
 static void count_lines(struct look *l, const char *path)
 {
 	static char text[1 << 16];
@@ -179,7 +179,7 @@ static void count_lines(struct look *l, const char *path)
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
 		if (have == sizeof(text) - 1)
-			have = 0; /* no line of ours */
+			have = 0; /* too long to be a line of a record */
 	}
 	if (n < 0)
 		note_failure(l);
@@ -187,7 +187,7 @@ static void count_lines(struct look *l, const char *path)
 		close(fd);
 }
 
-/* The first thread that has any shows what all of its process have mapped. */
+/* Count mappings once for a process, by the first thread that shows mappings. */
 static void count_thread_mappings(struct look *l, const char *path)
 {
 	char below[80];
@@ -197,7 +197,7 @@ static void count_thread_mappings(struct look *l, const char *path)
 		count_lines(l, below);
 }
 
-/* A thread can have descriptors of its own. */
+/* Count a thread, since a thread can have separate descriptors. */
 static void count_thread(struct look *l, const char *path)
 {
 	char below[80];
@@ -210,8 +210,8 @@ static void count_thread(struct look *l, const char *path)
 }
 
 /*
- * How many processes of the run PID was forked by, one by the other, and itself. One
- * whose parent has ended may be as far down as any was.
+ * The number of ancestors of PID in the run, plus one. A process whose parent has ended
+ * may be as deep as the deepest seen.
  */
 static uint64_t depth_of(const struct shim *s, long pid)
 {
@@ -276,7 +276,7 @@ static void count_process(struct look *l, const char *path)
 	each_number(l, below, count_thread);
 }
 
-/* Count them all. */
+/* Count the records of all processes. */
 static void count_all(void *arg)
 {
 	struct look *l = arg;
@@ -286,8 +286,8 @@ static void count_all(void *arg)
 }
 
 /*
- * What threads share counts for each of them, which costs a program with many
- * threads a part of the bound, and hides nothing.
+ * Look at all processes. Records shared by threads count for each thread, which costs a
+ * program with many threads a part of the bound, and hides nothing.
  */
 static void look(const struct shim *s)
 {
@@ -304,7 +304,9 @@ static void look(const struct shim *s)
 			counted[i] = l.n[i];
 }
 
-/* A look that took long is followed by a pause that is longer: the shim has other work. */
+/*
+ * The end of the pause after a look: longer than the look, since the shim has other work.
+ */
 static int64_t pause_end(int64_t begun_ms)
 {
 	int64_t now = clock_mono_ms(), pause = (now - begun_ms) * PAUSE_FACTOR;
@@ -317,7 +319,10 @@ static uint64_t most_of(const struct shim *s, enum record r)
 	return r == SHARED ? s->p->w.memory_bytes / PAGE : records[r].most;
 }
 
-/* A look that frees little is a refusal, or each call soon costs one. */
+/*
+ * Are N records free? A look that frees little is a refusal, since otherwise each call
+ * would soon cost a look.
+ */
 static bool has_room(const struct shim *s, enum record r, uint64_t n)
 {
 	uint64_t most = most_of(s, r);
@@ -336,19 +341,19 @@ static bool has_room(const struct shim *s, enum record r, uint64_t n)
 	return false;
 }
 
-/* What a call takes: of one record N, and of SHARED so many pages. */
+/* The records of a call: N of kind R, and PAGES of SHARED. */
 struct taken {
 	enum record r;
 	uint64_t n, pages;
 };
 
-/* A lock of an open file is the file's, not the process's. */
+/* Does a lock belong to the open file, not to the process? */
 static bool is_of_file(int command)
 {
 	return command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
-/* False: CALL takes nothing that is counted. */
+/* False: CALL takes no counted record. */
 static bool takes(const struct seccomp_data *call, struct taken *t)
 {
 	const uint64_t shared = MAP_SHARED | MAP_ANONYMOUS;
@@ -395,8 +400,8 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 		answer.error = -records[t.r].err;
 	}
 	/*
-	 * The caller may have been killed meanwhile, or interrupted, by a look for
-	 * one, where the kernel lets it: then it calls again.
+	 * The caller may have been killed meanwhile, or interrupted by a signal, where
+	 * the kernel allows: then the caller calls again.
 	 */
 	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 ||
 	    !allowed)
@@ -432,7 +437,7 @@ static void count_proc_file(struct look *l, const char *path)
 
 /*
  * Threads that share descriptors count once. An ending thread shows no descriptors any
- * more; any other thread that shows none counts with as many as are allowed.
+ * more; any other thread that shows none counts with as many as allowed.
  */
 static void count_thread_files(struct look *l, const char *path)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_steps.c - steps that a program reports by name, for shim_lines.c. A
- * name, state or change that is not allowed is an error text, which ends the
- * run.
+ * shim_steps.c - steps that a program reports by name, for shim_lines.c. A forbidden
+ * name, state or change of state is an error text, which ends the run.
  */
 #include "worker/program/shim_private.h"
 
@@ -33,7 +32,7 @@ static uint32_t hash(struct str name)
 	return h & (BUCKETS - 1);
 }
 
-/* The step called NAME, or a free place for it, whose name is NULL. */
+/* Find the step NAME, or a free entry, whose name is NULL. */
 static struct named *find(struct str name)
 {
 	uint32_t i = hash(name);
@@ -62,7 +61,7 @@ static int state_of(const char *text)
 	return -1;
 }
 
-/* The changes of state that are allowed; one from pending to an end has run. */
+/* The allowed changes of state; a step from pending to an end state has run. */
 static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
     [MSG_STEP_PENDING] = {[MSG_STEP_PENDING] = true,
 			  [MSG_STEP_RUNNING] = true,

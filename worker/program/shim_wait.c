@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_wait.c - a program that was started before there is a run for it, for
- * shim.c: it may do its imports and then waits for its inputs. One that does
- * anything else is of no use; its shim exits with the reason as its status, and
- * what it started dies with the namespace. The run that it was for gets another.
+ * shim_wait.c - a program that was started before a run exists, for shim.c: the program
+ * may load modules and then waits for inputs. A program that does anything else is unfit;
+ * the shim exits with the reason as status, and the processes die with the namespace. The
+ * run then gets another worker.
  */
 #include "worker/program/shim_private.h"
 
@@ -18,13 +18,13 @@
 #include "ipc/zygote_proto.h"
 #include "worker/channel.h"
 
-#define START_MS 20000	  /* to its waiting, also on a busy machine */
-#define ENDING_MS 50	  /* from its descriptors to its exit */
-#define START_LOOK_MS 100 /* from look to look, until it waits… */
-#define LOOK_MS 1000	  /* …and then */
-#define WAIT_CPU_MS 100	  /* while it waits, and a fiftieth of that time */
+#define START_MS 20000	  /* until the program waits, also on a busy machine */
+#define ENDING_MS 50	  /* from closing descriptors to the exit */
+#define START_LOOK_MS 100 /* between looks before the program waits */
+#define LOOK_MS 1000	  /* between looks while the program waits */
+#define WAIT_CPU_MS 100	  /* while waiting, and a fiftieth of the time */
 #define WAIT_CPU_PART 50
-#define GROWTH_PART 4 /* of what it had when it came to wait */
+#define GROWTH_PART 4 /* of the memory at the begin of waiting */
 #define GROWTH_BYTES (4u << 20)
 
 enum { AT_RUN, AT_LISTENER, AT_IN, AT_OUT, AT_LINES, WATCHED };
@@ -34,7 +34,7 @@ void shim_unfit(enum zygote_proto_unfit why)
 	_exit(ZYGOTE_PROTO_EXIT_UNFIT + (int)why);
 }
 
-/* It ended? It is the first of which that is told. */
+/* Has the program ended? Reported before any other cause. */
 static void reap(const struct shim *s)
 {
 	int status;
@@ -45,7 +45,7 @@ static void reap(const struct shim *s)
 			shim_unfit(UNFIT_ENDED);
 }
 
-/* A descriptor was closed, of all that it has perhaps, for it is ending. */
+/* A descriptor was closed, possibly all, since the program is ending. */
 _Noreturn static void closed(const struct shim *s)
 {
 	const struct timespec ts = {.tv_nsec = 1000000};
@@ -59,7 +59,7 @@ _Noreturn static void closed(const struct shim *s)
 	shim_unfit(UNFIT_SPOKE);
 }
 
-/* Its program has to be there, with all its descriptors, and to say nothing. */
+/* Check that the program is alive, has all descriptors, and writes nothing. */
 static bool look_at_pipes(struct shim *s, int timeout_ms)
 {
 	struct timespec ts = {.tv_sec = timeout_ms / 1000,
@@ -90,8 +90,8 @@ static bool look_at_pipes(struct shim *s, int timeout_ms)
 }
 
 struct wait {
-	int64_t began_ms, settled_ms; /* 0: it does not wait yet */
-	uint64_t cpu_ms; /* when it was looked at last, or settled */
+	int64_t began_ms, settled_ms; /* 0: not waiting yet */
+	uint64_t cpu_ms;	      /* at the last look, or when settled */
 	uint64_t most_bytes;
 };
 
@@ -102,7 +102,7 @@ static void tell(const struct shim_use *u)
 	    .waiting = {.cpu_ms = u->cpu_ms, .memory_bytes = u->own_bytes}});
 }
 
-/* It used nothing since the last look: from now on it waits. */
+/* The program used no CPU time since the last look: from now on the program waits. */
 static void settle(struct wait *w, const struct shim *s, int64_t now)
 {
 	struct shim_use u = shim_measure(s, 0);

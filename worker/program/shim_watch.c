@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim_watch.c - measures what all processes of a run use together, by /proc,
- * ten times a second from the shim's loop. A limit that is met ends the run
- * with RESOURCE_LIMIT; what cannot be read counts as nothing, or as much as is
- * allowed.
+ * shim_watch.c - measures the use of all processes of a run together, by /proc, ten times
+ * a second from the shim's loop. A reached limit ends the run with RESOURCE_LIMIT; an
+ * unreadable figure counts as nothing, or as the maximum.
  */
 #include "worker/program/shim_private.h"
 
@@ -19,31 +18,29 @@
 #include <unistd.h>
 
 /*
- * Where no cgroup divides CPU time, the kernel gives each session as much as
- * any other (sched(7), autogroup), so many sessions of one run slow others
- * down.
+ * Without a cgroup for CPU time, the kernel gives each session an equal share (sched(7),
+ * autogroup), so many sessions of a run slow other processes down.
  */
 #define SESSIONS_MAX 8
 
 /*
- * No figure of /proc has what the kernel holds in the buffers of sockets and
- * pipes: where no cgroup limits that, all processes together may have so many
- * times the descriptors of one.
+ * No figure of /proc shows the kernel's buffers of sockets and pipes: without a cgroup
+ * all processes together may have so many times the descriptors of a process.
  */
 #define DESCRIPTORS_TIMES 4
-/* …and where one does: the machine has a number of open files (fs.file-max). */
+/* The bound with a cgroup, since the machine's open files are limited (fs.file-max). */
 #define DESCRIPTORS_MOST (UINT64_C(1) << 17)
 
-/* What all processes of the run but the shim use together. */
+/* The use of all processes of the run but the shim. */
 struct use {
 	uint64_t cpu_ticks;
 	uint64_t threads;
-	uint64_t resident; /* bytes; shared ones count for each process */
+	uint64_t resident; /* bytes; shared pages count for each process */
 	uint64_t descriptors;
-	uint64_t memory; /* bytes of addresses; 0: none has any */
+	uint64_t memory; /* bytes of address space; 0: no memory */
 	struct shim_held held;
 	uint64_t session[SESSIONS_MAX + 1];
-	size_t sessions; /* different ones, up to one more than is allowed */
+	size_t sessions; /* different sessions, up to the bound plus one */
 };
 
 static void add_session(struct use *u, uint64_t id)
@@ -87,7 +84,7 @@ void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
 		comm[strcspn(comm, "\n")] = '\0';
 }
 
-/* proc(5): the fields behind the name, which may contain anything. */
+/* Parse proc(5)'s stat: the fields after the name, which may contain anything. */
 static void add_stat(struct use *u, const char *stat)
 {
 	enum {
@@ -125,8 +122,8 @@ static void add_stat(struct use *u, const char *stat)
 }
 
 /*
- * Has PID, the last of its threads, ended, so that it only waits to be reaped? Who
- * hides what it has open has memory still, and so has a thread whose leader ended.
+ * Has the last thread of PID ended, so that PID only waits to be reaped? A process that
+ * hides descriptors still has memory, and so has a thread whose leader ended.
  */
 static bool has_ended(const struct shim *s, long pid)
 {
@@ -139,13 +136,15 @@ static bool has_ended(const struct shim *s, long pid)
 	return u.memory == 0 && u.threads <= 1;
 }
 
-/* What counts for PID, whose descriptors are not to be seen. */
+/* The count for PID, whose descriptors are hidden. */
 static uint64_t unseen(const struct shim *s, long pid)
 {
 	return has_ended(s, pid) ? 0 : s->p->limits.open_files;
 }
 
-/* What PID has open at PATH; one that hides it counts with all it may have. */
+/*
+ * Count descriptors of PID at PATH; a process that hides descriptors counts as its limit.
+ */
 static uint64_t descriptors_at(const struct shim *s, long pid, const char *path)
 {
 	const struct dirent *e;
@@ -154,7 +153,7 @@ static uint64_t descriptors_at(const struct shim *s, long pid, const char *path)
 	DIR *d;
 	int fd;
 
-	if (fstatat(s->proc, path, &st, 0) != 0) /* ENOENT: it has ended */
+	if (fstatat(s->proc, path, &st, 0) != 0) /* ENOENT: ended */
 		return errno == ENOENT || errno == ESRCH ? 0 : unseen(s, pid);
 	if (st.st_size > 0) /* since Linux 6.2 */
 		return (uint64_t)st.st_size;
@@ -209,7 +208,8 @@ static bool is_without_memory(void *arg, long tid)
 struct tables {
 	const struct shim *s;
 	long pid;
-	long shown; /* the first thread that has any; others may share them */
+	/* the first thread with a table; other threads may share the table */
+	long shown;
 	uint64_t n;
 };
 
@@ -220,7 +220,7 @@ bool shim_is_ending(const struct shim *s, long pid, long tid)
 	return is_without_memory(&l, tid);
 }
 
-/* Has TID the table of the thread that is shown, or none to be compared? */
+/* Does TID share the counted table, or have no comparable table? */
 static bool has_shown_table(struct tables *t, long tid, const char *path)
 {
 	struct stat st;
@@ -230,9 +230,9 @@ static bool has_shown_table(struct tables *t, long tid, const char *path)
 		return false;
 	rc = syscall(SYS_kcmp, t->shown, tid, KCMP_FILES, 0, 0);
 	if (rc < 0 && errno == ESRCH && fstatat(t->s->proc, path, &st, 0) == 0)
-		t->shown = tid; /* the other has ended; its table is counted */
+		t->shown = tid; /* SHOWN has ended, but the table is counted */
 	if (rc > 0 &&
-	    shim_is_ending(t->s, t->pid, t->shown)) { /* it had let go of it */
+	    shim_is_ending(t->s, t->pid, t->shown)) { /* SHOWN was ending */
 		t->shown = tid;
 		rc = 0;
 	}
@@ -255,7 +255,7 @@ static bool add_table(void *arg, long tid)
 	return true;
 }
 
-/* Open descriptors of PID, in one table, or in several of its threads. */
+/* Count open descriptors of PID, in the common table or in tables of threads. */
 static uint64_t descriptors_of(const struct shim *s, long pid, uint64_t threads)
 {
 	struct tables t = {.s = s, .pid = pid};
@@ -269,8 +269,8 @@ static uint64_t descriptors_of(const struct shim *s, long pid, uint64_t threads)
 }
 
 /*
- * A thread of PID's whose figures are those of its memory: that which began first may
- * have ended, and has none. What it lacks is added to U, if that is not NULL.
+ * Find a thread of PID with memory figures, since a first thread that has ended has none.
+ * The memory of the found thread is added to U, unless U is NULL.
  */
 static long with_memory(const struct shim *s, long pid, const char *stat,
 			struct use *u)
@@ -295,7 +295,7 @@ static uint64_t descriptors_allowed(const struct shim *s)
 			     : DESCRIPTORS_TIMES * s->p->limits.open_files;
 }
 
-/* What no figure of STAT's has. */
+/* Add the use that STAT does not show. */
 static void add_unseen(const struct shim *s, struct use *u, long pid,
 		       const char *stat)
 {
@@ -320,13 +320,13 @@ static uint64_t charged_bytes(const struct shim *s, long pid, const char *stat)
 	return shim_own_bytes(s, pid, tid, one.resident);
 }
 
-/* Each process of the run; PID 1 is us. */
+/* Add each process of the run; PID 1 is the shim. */
 static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 {
 	int fd = openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
-	bool counts = u != NULL && !s->p->grouped; /* else the kernel does */
+	bool counts = u != NULL && !s->p->grouped; /* else the cgroup counts */
 	char text[1024];
 
 	if (counts)
@@ -352,7 +352,7 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 		shim_cpu_end();
 }
 
-/* What the kernel holds for them, where nobody else charges it. */
+/* Memory in the kernel, unless a cgroup charges the memory. */
 static uint64_t held_by_kernel(const struct shim *s, const struct use *u)
 {
 	return s->p->grouped
@@ -388,8 +388,8 @@ static void watch_processes(const struct shim *s, uint64_t threads)
 }
 
 /*
- * How full a socket is no figure tells. So where no cgroup charges sockets, the run
- * has as many as could hold its memory once more.
+ * No figure shows the fill of sockets. So without a cgroup for sockets, a run may have
+ * only as many sockets as could hold the run's memory once more.
  */
 static uint64_t unbounded_sockets(const struct shim *s)
 {

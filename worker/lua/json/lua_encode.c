@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_encode.c - Lua values to JSON text, for run.json.encode(), results,
- * replies and questions. A value that JSON does not have raises an error with
- * the path to it; text beyond a maximum is counted and not kept.
+ * lua_encode.c - Lua values to JSON text, for run.json.encode(), results, replies and
+ * questions. A value that JSON does not have raises an error with the path of the value;
+ * text beyond a maximum is counted and not kept.
  */
 #include "worker/lua/json/lua_json.h"
 
@@ -16,17 +16,17 @@
 #include "base/text/utf8.h"
 
 #define NUMBER_MAX 32	  /* characters */
-#define EXACT_MAX 0x1p53  /* integral doubles below it are exact */
+#define EXACT_MAX 0x1p53  /* smaller integral doubles are exact */
 #define FIRST_BYTES 1024u /* most texts fit without an allocation */
 #define KEYS_ON_STACK 24u
 #define PATH_MAX_BYTES 200
 
-/* A table that is being written, and the one around it: the path for errors. */
+/* A table in progress, with a link to the outer table: the path for errors. */
 struct level {
 	const struct level *up;
 	const void *table;
-	const char *key;   /* or NULL: in an array, */
-	lua_Integer index; /* at this place */
+	const char *key;   /* the key in an object; NULL: in an array */
+	lua_Integer index; /* the index in an array */
 	unsigned depth;
 };
 
@@ -36,8 +36,8 @@ struct encoder {
 	size_t n;
 	size_t size;
 	size_t max;
-	size_t total; /* n, as it would be without max */
-	int room;     /* index of the userdata that P is in */
+	size_t total; /* the value of n without a maximum */
+	int room;     /* stack index of the userdata with P */
 };
 
 static void grow(struct encoder *e, size_t n)
@@ -57,7 +57,7 @@ static void grow(struct encoder *e, size_t n)
 	e->size = size;
 }
 
-/* Beyond max bytes are counted, not kept. */
+/* Append N bytes; bytes beyond max are only counted. */
 static void put(struct encoder *e, const char *p, size_t n)
 {
 	e->total += n;
@@ -147,7 +147,7 @@ static void put_double(struct encoder *e, const struct level *at, double d)
 	if (fabs(d) < EXACT_MAX && trunc(d) == d) {
 		(void)snprintf(text, sizeof(text), "%.0f", d);
 	} else {
-		/* the fewest digits that read back the same */
+		/* the fewest digits that parse to the same number */
 		for (int digits = 15; digits <= 17; digits++) {
 			(void)snprintf(text, sizeof(text), "%.*g", digits, d);
 			if (strtod(text, NULL) == d)
@@ -175,7 +175,7 @@ static void put_value(struct encoder *e, const struct level *up, int idx);
 struct key {
 	const char *p;
 	size_t n;
-	int idx; /* on the stack */
+	int idx; /* stack index */
 };
 
 static int by_bytes(const struct key *x, const struct key *y)
@@ -185,7 +185,7 @@ static int by_bytes(const struct key *x, const struct key *y)
 	return c != 0 ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Make a heap of KEYS[I] and what is below it, of the first N. */
+/* Make a heap of KEYS[I] and the elements below, of the first N keys. */
 static void sift(struct key *keys, size_t i, size_t n)
 {
 	for (size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
@@ -202,7 +202,7 @@ static void sift(struct key *keys, size_t i, size_t n)
 	}
 }
 
-/* Sort in place: the filter denies how qsort(3) sizes its memory. */
+/* Sort in place, since the filter denies the call by which qsort(3) sizes its memory. */
 static void sort(struct key *keys, size_t n)
 {
 	for (size_t i = n / 2; i-- > 0;)
@@ -216,7 +216,7 @@ static void sort(struct key *keys, size_t n)
 	}
 }
 
-/* Push the table's N keys; they are strings. */
+/* Push the table's N keys, which are strings. */
 static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 {
 	lua_State *L = e->L;
@@ -227,7 +227,8 @@ static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 		lua_pop(L, 1);
 		keys[i].p = lua_tolstring(L, -1, &keys[i].n);
 		keys[i].idx = lua_gettop(L);
-		lua_pushvalue(L, -1); /* one stays, one is for lua_next */
+		/* lua_next takes a copy */
+		lua_pushvalue(L, -1);
 		i++;
 	}
 	sort(keys, n);
@@ -320,7 +321,7 @@ static bool is_list(const struct keys *k)
 	       (lua_Unsigned)k->highest == k->integers;
 }
 
-/* Is it an array or an object? */
+/* Is the table an array, not an object? */
 static bool is_array(struct encoder *e, const struct level *at, int table,
 		     const struct keys *k)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_json.c - run.json, run.null and run.array(), and the mark of tables that
- * are arrays. lua_api.c puts them into the run table. Wrong arguments raise.
+ * lua_json.c - run.json, run.null and run.array(), and the mark of tables that are
+ * arrays. lua_api.c adds the functions to the run table. Wrong arguments raise errors.
  */
 #include "worker/lua/json/lua_json.h"
 
 #include <lauxlib.h>
 #include <stdint.h>
 
-static char array_mark; /* its address is the key of the arrays' metatable */
+static char array_mark; /* the address is the key of the arrays' metatable */
 
 void lua_json_open(lua_State *L)
 {

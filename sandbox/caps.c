@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * caps.c - capabilities of the zygote and of workers. sandbox.c and
- * sandbox_program.c call the functions while they build and enter the sandbox.
- * An error is returned as -errno, and stands in err[] for the layers that the
- * zygote reports as missing.
+ * caps.c - capabilities of the zygote and of workers. sandbox.c and sandbox_program.c
+ * call the functions while they build and enter the sandbox. An error is returned as
+ * -errno, and stands in err[] for the layers that the zygote reports as missing.
  */
 #include "sandbox/caps.h"
 
@@ -47,10 +46,7 @@ void caps_lock(struct sandbox *sb)
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
 }
 
-/*
- * Raise VALUE in the permitted and effective sets of WANT, if HELD permits
- * VALUE.
- */
+/* Raise VALUE in the permitted and effective sets of WANT, if HELD permits VALUE. */
 static int keep_one(cap_t want, cap_t held, cap_value_t value)
 {
 	cap_flag_value_t has = CAP_CLEAR;

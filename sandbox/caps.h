@@ -6,10 +6,9 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * Irrevocably remove all ambient, inheritable and bounding capabilities, the
- * privileges of uid 0 (locked securebits) and the gain of privileges by exec
- * (no_new_privs). A change of uid keeps the permitted capabilities. Fills err[]
- * of CAPS and NNP.
+ * Irrevocably remove all ambient, inheritable and bounding capabilities, the privileges
+ * of uid 0 (locked securebits) and the gain of privileges by exec (no_new_privs). A
+ * change of uid keeps the permitted capabilities. Fills err[] of CAPS and NNP.
  */
 void caps_lock(struct sandbox *sb);
 
@@ -17,8 +16,7 @@ void caps_lock(struct sandbox *sb);
 #define CAPS_MOUNT 2u /* CAP_SYS_ADMIN, to mount a root for each program */
 
 /*
- * Drop all capabilities except SETUID, SETGID and the capabilities in MORE. 0
- * or -errno.
+ * Drop all capabilities except SETUID, SETGID and the capabilities in MORE. 0 or -errno.
  */
 int caps_keep(unsigned more);
 

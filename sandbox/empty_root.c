@@ -22,10 +22,7 @@
 /* The inode of the root folder alone, so that no file can be created. */
 #define ROOT_OPTIONS "size=4k,nr_inodes=1,mode=0555"
 
-/*
- * Mount points, of which every system has at least one. The mount hides the
- * content.
- */
+/* Mount points, of which every system has at least one. The mount hides the content. */
 static const char *const anchors[] = {"/tmp", "/run", "/proc", "/dev", "/var"};
 
 /* Places where a folder can be created and deleted again. */
@@ -47,8 +44,7 @@ static int mount_empty(const char **where)
 }
 
 /*
- * pivot_root(2) leaves the old root mounted on top of the new root: detach the
- * old root.
+ * pivot_root(2) leaves the old root mounted on top of the new root: detach the old root.
  */
 static int pivot(void)
 {
@@ -57,8 +53,7 @@ static int pivot(void)
 	if (errno != EINVAL)
 		return -errno;
 	/*
-	 * an initramfs cannot be the old root of pivot_root(2), but a mount can
-	 * cover it
+	 * an initramfs cannot be the old root of pivot_root(2), but a mount can cover it
 	 */
 	if (mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0)
 		return -errno;

@@ -27,9 +27,7 @@
 /* ids of fixed clocks; higher ids are CPU clocks of processes */
 #define CLOCKS 16
 
-/*
- * libseccomp's optimization: a linear list, or a binary search by call number.
- */
+/* libseccomp's optimization: a linear list, or a binary search by call number. */
 enum { SHORT = 1, SEARCH };
 
 #define RUN EQ(0, SANDBOX_RUN_FD)
@@ -79,10 +77,7 @@ static const struct filter_rule worker_rules[] = {
     {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {}},
 };
 
-/*
- * More calls of the zygote: receive a request, clone a worker, confine the
- * clone.
- */
+/* More calls of the zygote: receive a request, clone a worker, confine the clone. */
 static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(recvmsg), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), NOT_OOB(2)}},
     {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
@@ -126,8 +121,7 @@ int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
 }
 
 /*
- * libseccomp writes a filter to a descriptor only, so read the filter back from
- * a memfd.
+ * libseccomp writes a filter to a descriptor only, so read the filter back from a memfd.
  */
 static int export(scmp_filter_ctx ctx, struct sock_fprog *prog)
 {
@@ -169,11 +163,10 @@ static bool is_zygotes(int nr)
 }
 
 /*
- * The kernel compiles the filter anew for each worker, which takes a third of
- * the time to confine a worker. So the filter of a clone checks call numbers
- * alone, and leaves arguments and quiet failures to the inherited filter of the
- * zygote, which has the same rules. Only calls for which the zygote has more
- * rules are checked by argument.
+ * The kernel compiles the filter anew for each worker, which takes a third of the time to
+ * confine a worker. So the filter of a clone checks call numbers alone, and leaves
+ * arguments and quiet failures to the inherited filter of the zygote, which has the same
+ * rules. Only calls for which the zygote has more rules are checked by argument.
  */
 static int add_clone(scmp_filter_ctx ctx)
 {
@@ -221,10 +214,7 @@ static const struct {
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
 #else /* the sanitizer's runtime makes more calls at exit */
-    /*
-     * not EPERM as in the rules: libseccomp refuses a rule with the default
-     * action
-     */
+    /* not EPERM as in the rules: libseccomp refuses a rule with the default action */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,

@@ -9,10 +9,7 @@ enum filter_kind {
 	FILTER_WORKER, /* a Lua worker */
 	/* a worker's calls, and the calls to clone and confine a worker */
 	FILTER_ZYGOTE,
-	/*
-	 * of a worker, on top of the inherited filter of the zygote; see
-	 * filter.c
-	 */
+	/* of a worker, on top of the inherited filter of the zygote; see filter.c */
 	FILTER_CLONE,
 	FILTER_PROGRAM, /* a template's program */
 	/* the build of a package: a program's calls, and connections */
@@ -50,10 +47,9 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog);
 int filter_load(const struct sock_fprog *prog);
 
 /*
- * As filter_load(), and return the close-on-exec descriptor from which reports
- * are read (seccomp_unotify(2)), or -errno. From Linux 5.19 on, a call whose
- * report was received waits for the answer through any signal except a fatal
- * signal.
+ * As filter_load(), and return the close-on-exec descriptor from which reports are read
+ * (seccomp_unotify(2)), or -errno. From Linux 5.19 on, a call whose report was received
+ * waits for the answer through any signal except a fatal signal.
  */
 int filter_load_listening(const struct sock_fprog *prog);
 

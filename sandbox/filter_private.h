@@ -50,9 +50,8 @@
 #define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
 #define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
 /*
- * Out-of-band data (MSG_OOB): no interpreter uses such data, and the kernel's
- * code for MSG_OOB had faults. FLAGS: the number of the argument of CALL with
- * the flags.
+ * Out-of-band data (MSG_OOB): no interpreter uses such data, and the kernel's code for
+ * MSG_OOB had faults. FLAGS: the number of the argument of CALL with the flags.
  */
 #define NOT_OOB(flags) MASKED(flags, MSG_OOB, 0)
 #define MESSAGES(call, flags)                                                  \
@@ -72,10 +71,7 @@ struct filter_rule {
 };
 
 #define ALLOW SCMP_ACT_ALLOW
-/*
- * Huge pages, a reserve of the machine, and mappings that RLIMIT_DATA does not
- * count.
- */
+/* Huge pages, a reserve of the machine, and mappings that RLIMIT_DATA does not count. */
 #define MAPS_REFUSED (MAP_HUGETLB | MAP_GROWSDOWN)
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 
@@ -105,10 +101,7 @@ extern const struct filter_table filter_shared, filter_browser, filter_names;
 /* madvise(2), of programs, builds, paddock-browser and its resolver */
 extern const struct filter_table filter_advice;
 
-/*
- * setsockopt(2): options of all sockets, of internet sockets, and of netlink
- * sockets.
- */
+/* setsockopt(2): options of all sockets, of internet sockets, and of netlink sockets. */
 extern const struct filter_table filter_options, filter_internet_options,
     filter_address_options;
 

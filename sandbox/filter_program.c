@@ -139,10 +139,7 @@ static const int violations[] = {
 #define NOT_CLONED                                                             \
 	(NEW_NAMESPACES | CLONE_PARENT | CLONE_PTRACE | CLONE_UNTRACED)
 
-/*
- * A command of ioctl(2), fcntl(2) or prctl(2), which read 32 bits of the
- * argument.
- */
+/* A command of ioctl(2), fcntl(2) or prctl(2), which read 32 bits of the argument. */
 #define COMMAND(call, arg, value)                                              \
 	{                                                                      \
 		SYS(call), ALLOW, 1,                                           \
@@ -176,10 +173,7 @@ static const int violations[] = {
 		}                                                              \
 	}
 
-/*
- * Descriptors that a single poll(2) or select(2) may wait for; an epoll may
- * have more.
- */
+/* Descriptors that a single poll(2) or select(2) may wait for; an epoll may have more. */
 #define POLLED_MOST 1024
 #define FEW(call, n)                                                           \
 	{SYS(call), ALLOW, 1, {LT(n, POLLED_MOST + 1)}},                       \
@@ -215,10 +209,9 @@ static const int violations[] = {
 	}
 
 /*
- * Allow advice of madvise(2), except MADV_MERGEABLE, by which runs could see
- * each other's pages; MADV_COLD and MADV_PAGEOUT, which would evict pages of
- * files that all runs of a user share; and MADV_COLLAPSE, for which threads of
- * the kernel work on all processors.
+ * Allow advice of madvise(2), except MADV_MERGEABLE, by which runs could see each other's
+ * pages; MADV_COLD and MADV_PAGEOUT, which would evict pages of files that all runs of a
+ * user share; and MADV_COLLAPSE, for which threads of the kernel work on all processors.
  */
 static const struct filter_rule advice[] = {
     ADVICE(0, 8),  ADVICE(8, 4),  ADVICE(14, 2),  ADVICE(16, 4),
@@ -257,16 +250,10 @@ static const struct filter_rule by_argument[] = {
     FEW(ppoll, 1),
     FEW(select, 0),
     FEW(pselect6, 0),
-    /*
-     * files of a program are in memory; fsync of a host file would flush the
-     * disk
-     */
+    /* files of a program are in memory; fsync of a host file would flush the disk */
     {SYS(fsync), SCMP_ACT_ERRNO(0), 0, {}},
     {SYS(fdatasync), SCMP_ACT_ERRNO(0), 0, {}},
-    /*
-     * no RWF_NOWAIT, which reveals what is in the page cache that all users
-     * share
-     */
+    /* no RWF_NOWAIT, which reveals what is in the page cache that all users share */
     {SYS(preadv2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
     {SYS(pwritev2), ALLOW, 1, {WITHIN(5, RWF_FLAGS)}},
     {SYS(preadv2), DENY(EOPNOTSUPP), 1, {MASKED(5, RWF_NOWAIT, RWF_NOWAIT)}},
@@ -279,8 +266,7 @@ static const struct filter_rule by_argument[] = {
     FADVISE(POSIX_FADV_WILLNEED, ALLOW),
     FADVISE(POSIX_FADV_NOREUSE, ALLOW),
     /*
-     * if a program could raise the core limit, a crash would start
-     * core_pattern's program
+     * if a program could raise the core limit, a crash would start core_pattern's program
      */
     {SYS(prlimit64), ALLOW, 2, {INT_EQ(0, 0), EQ(2, 0)}},
     LIMIT(RLIMIT_CPU),
@@ -329,9 +315,8 @@ static const struct filter_rule by_argument[] = {
 };
 
 /*
- * Calls that may allocate a record in the kernel which no limit counts. The
- * shim counts the calls (worker/program/shim_records.c) and lets the kernel
- * continue.
+ * Calls that may allocate a record in the kernel which no limit counts. The shim counts
+ * the calls (worker/program/shim_records.c) and lets the kernel continue.
  */
 #define OF_FILES (MAP_ANONYMOUS | MAP_SHARED)
 #define LOCK(operation, action)                                                \

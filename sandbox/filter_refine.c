@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_refine.c - the errors of calls that take a command or an option, for
- * the filters of filter_program.c. An unknown command fails with the error that
- * programs expect, where ENOSYS would mean that ioctl(2) does not exist at all.
- * libseccomp has no rule for "all other values", so the new instructions
- * precede the instructions of libseccomp. -EFBIG when a filter is too long for
- * the kernel.
+ * filter_refine.c - the errors of calls that take a command or an option, for the filters
+ * of filter_program.c. An unknown command fails with the error that programs expect,
+ * where ENOSYS would mean that ioctl(2) does not exist at all. libseccomp has no rule for
+ * "all other values", so the new instructions precede the instructions of libseccomp.
+ * -EFBIG when a filter is too long for the kernel.
  */
 #include "sandbox/filter_private.h"
 
@@ -65,10 +64,7 @@ static void emit_rule(struct code *c, const struct call *of,
 	emit(c, (struct sock_filter)GO_ON(0)); /* emit_call() sets the target */
 }
 
-/*
- * Jump to the end when the call has a known command, or when the call is not
- * OF.
- */
+/* Jump to the end when the call has a known command, or when the call is not OF. */
 static int emit_call(struct code *c, const struct call *of,
 		     const struct filter_table *const *t, size_t n)
 {

@@ -25,9 +25,8 @@
 #define DENY(e) SCMP_ACT_ERRNO(e)
 
 /*
- * The calls of a shim while the program runs. The shim holds the socket of the
- * run, so the shim may create no process, execute nothing, map no code and
- * write to no file.
+ * The calls of a shim while the program runs. The shim holds the socket of the run, so
+ * the shim may create no process, execute nothing, map no code and write to no file.
  */
 #define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
 
@@ -66,9 +65,8 @@ static const struct filter_rule shim_rules[] = {
 const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);
 
 /*
- * A filter sees the number of a descriptor but not the inode, so the filter
- * allows all locks or none. F_GETLK only queries and blocks nothing, so F_GETLK
- * stays allowed.
+ * A filter sees the number of a descriptor but not the inode, so the filter allows all
+ * locks or none. F_GETLK only queries and blocks nothing, so F_GETLK stays allowed.
  */
 #define NO_LOCK(command)                                                       \
 	{                                                                      \
@@ -90,10 +88,9 @@ const struct filter_table filter_no_locks = {.rules = no_locks,
 					     .n = ARRAY_LEN(no_locks)};
 
 /*
- * A filter cannot read a path, but can compare the address of a path. A program
- * that was executed from the one allowed address has a new address space with
- * nothing mapped at the address, so neither the program nor a descendant can
- * execute anything.
+ * A filter cannot read a path, but can compare the address of a path. A program that was
+ * executed from the one allowed address has a new address space with nothing mapped at
+ * the address, so neither the program nor a descendant can execute anything.
  */
 /* the upper bound; an address of 0 without MAP_FIXED means any address */
 #define BELOW 0x20000ul

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_sockets.c - the options of sockets that each filter allows, for
- * filter.c and filter_program.c. Many options take something of the whole
- * kernel (a compiled filter of net.core.bpf_jit_limit, a time stamp on each
- * packet of the machine, pinned pages), so that an option in no table is
- * refused.
+ * filter_sockets.c - the options of sockets that each filter allows, for filter.c and
+ * filter_program.c. Many options take something of the whole kernel (a compiled filter of
+ * net.core.bpf_jit_limit, a time stamp on each packet of the machine, pinned pages), so
+ * that an option in no table is refused.
  */
 #include "sandbox/filter_private.h"
 
@@ -22,8 +21,7 @@
 		}                                                              \
 	}
 /*
- * Report success and ignore the size: the kernel may give less, so a program
- * must cope.
+ * Report success and ignore the size: the kernel may give less, so a program must cope.
  */
 #define OPTION_IGNORED(level, name)                                            \
 	{                                                                      \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landlock.c - Landlock rules for workers, for programs, and for
- * paddock-browser and the resolver. Without Landlock in the kernel the
- * functions return -errno; the caller reports the layer as missing and
- * continues.
+ * landlock.c - Landlock rules for workers, for programs, and for paddock-browser and the
+ * resolver. Without Landlock in the kernel the functions return -errno; the caller
+ * reports the layer as missing and continues.
  */
 #include "sandbox/landlock.h"
 
@@ -15,9 +14,7 @@
 
 #include "base/mem.h"
 
-/*
- * Call numbers are equal on every architecture; old headers lack the numbers.
- */
+/* Call numbers are equal on every architecture; old headers lack the numbers. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
@@ -26,10 +23,7 @@
 
 #define CREATE_VERSION 1u
 
-/*
- * struct landlock_ruleset_attr as of ABI 6; older kernels take a shorter
- * struct.
- */
+/* struct landlock_ruleset_attr as of ABI 6; older kernels take a shorter struct. */
 struct ruleset {
 	uint64_t fs;
 	uint64_t net;
@@ -57,10 +51,7 @@ static int find_abi(void)
 	return abi < 0 ? -errno : (int)abi;
 }
 
-/*
- * Set *ALL to all rights that ABI can deny. Returns the size of the struct for
- * ABI.
- */
+/* Set *ALL to all rights that ABI can deny. Returns the size of the struct for ABI. */
 static size_t all_of(int abi, struct ruleset *all)
 {
 	size_t size = 0;

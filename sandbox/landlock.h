@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * landlock.h - denies files, ports and signals to other processes; landlock(7).
- */
+/* landlock.h - denies files, ports and signals to other processes; landlock(7). */
 #ifndef SANDBOX_LANDLOCK_H
 #define SANDBOX_LANDLOCK_H
 
@@ -12,9 +10,8 @@
 #define LANDLOCK_ABI_SCOPE 6
 
 /*
- * Deny everything that Landlock of the running kernel can deny. Requires
- * no_new_privs. Fills landlock_abi; 0 or -errno, which also stands in
- * err[SANDBOX_LANDLOCK].
+ * Deny everything that Landlock of the running kernel can deny. Requires no_new_privs.
+ * Fills landlock_abi; 0 or -errno, which also stands in err[SANDBOX_LANDLOCK].
  */
 int landlock_enter(struct sandbox *sb);
 
@@ -36,8 +33,7 @@ struct landlock_leave { /* exceptions; all members are lent */
 int landlock_leave(const struct landlock_leave *l);
 
 /*
- * For programs: fill landlock_abi and err[SANDBOX_LANDLOCK] without restricting
- * anything.
+ * For programs: fill landlock_abi and err[SANDBOX_LANDLOCK] without restricting anything.
  */
 void landlock_find(struct sandbox *sb);
 

@@ -46,9 +46,7 @@ static ino_t ns_inode(const char *link)
 	return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
-/*
- * Call ENTER (unshare or setns), and check that the namespace at LINK changed.
- */
+/* Call ENTER (unshare or setns), and check that the namespace at LINK changed. */
 static int ns_change(int (*enter)(int, int), int arg, int flag,
 		     const char *link)
 {
@@ -67,10 +65,7 @@ static int unshare_one(int unused, int flag)
 	return unshare(flag);
 }
 
-/*
- * PROC: a descriptor of /proc, or AT_FDCWD. WHO: the folder of a process in
- * /proc.
- */
+/* PROC: a descriptor of /proc, or AT_FDCWD. WHO: the folder of a process in /proc. */
 static int write_file(int proc, const char *who, const char *name,
 		      const char *text)
 {
@@ -87,10 +82,7 @@ static int write_file(int proc, const char *who, const char *name,
 	return rc;
 }
 
-/*
- * Write both id maps of WHO: COUNT ids, from OUTSIDE on the host, from INSIDE
- * inside.
- */
+/* Write both id maps of WHO: COUNT ids, from OUTSIDE on the host, from INSIDE inside. */
 static int write_maps(const char *who, unsigned int inside,
 		      unsigned int outside, unsigned int count)
 {
@@ -150,10 +142,9 @@ _Noreturn static void hold_userns(int out, int in)
 }
 
 /*
- * A map of several ids can only be written from outside, and a namespace whose
- * map was refused must not be entered, since no way leads back. So a child
- * creates the namespace, the parent writes the map, and joins the namespace
- * when all went well.
+ * A map of several ids can only be written from outside, and a namespace whose map was
+ * refused must not be entered, since no way leads back. So a child creates the namespace,
+ * the parent writes the map, and joins the namespace when all went well.
  */
 static int join_userns(struct sandbox *sb, pid_t holder)
 {

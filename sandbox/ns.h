@@ -20,10 +20,9 @@ void ns_enter(struct sandbox *sb);
 int ns_enter_own(int proc);
 
 /*
- * For a worker in a PID namespace of its own: keep the mount namespace alive
- * until the last copy of the other end of SOCK is closed, by sending a
- * descriptor of the namespace through SOCK. Closes SOCK. On failure the mount
- * namespace ends with the worker.
+ * For a worker in a PID namespace of its own: keep the mount namespace alive until the
+ * last copy of the other end of SOCK is closed, by sending a descriptor of the namespace
+ * through SOCK. Closes SOCK. On failure the mount namespace ends with the worker.
  */
 void ns_hold_mounts(int proc, int sock);
 

@@ -53,10 +53,7 @@ static int lower(int resource, rlim_t max)
 	return setrlimit(resource, &new) == 0 ? 0 : -errno;
 }
 
-/*
- * The first number of /proc/self/statm is the size of the address space in
- * pages.
- */
+/* The first number of /proc/self/statm is the size of the address space in pages. */
 static uint64_t address_space(void)
 {
 	char text[128];
@@ -157,18 +154,13 @@ uint64_t rlimits_address_space(const struct sandbox *sb,
 	return w->memory_bytes + waste + bare;
 }
 
-/*
- * The timer is exact; the rounded-up second kills a process whose handler
- * hangs.
- */
+/* The timer is exact; the rounded-up second kills a process whose handler hangs. */
 static rlim_t cpu_limit(const struct sandbox_worker *w)
 {
 	return w->cpu_ms / 1000 + (w->cpu_ms % 1000 != 0) + 1;
 }
 
-/*
- * Without POSIX timers: ITIMER_PROF, whose SIGPROF gets the handler of SIGXCPU.
- */
+/* Without POSIX timers: ITIMER_PROF, whose SIGPROF gets the handler of SIGXCPU. */
 static int arm_itimer(const struct itimerspec *at)
 {
 	struct itimerval tv = {

@@ -18,9 +18,8 @@
 #define RLIMITS_SLACK_BYTES (RLIMITS_STACK_BYTES + (16u << 20))
 
 /*
- * In the zygote, while /proc is visible: set the limits that the zygote itself
- * can run with, and bare_bytes. 0 or -errno, which also stands in
- * err[SANDBOX_RLIMITS].
+ * In the zygote, while /proc is visible: set the limits that the zygote itself can run
+ * with, and bare_bytes. 0 or -errno, which also stands in err[SANDBOX_RLIMITS].
  */
 int rlimits_zygote(struct sandbox *sb);
 
@@ -30,10 +29,7 @@ int rlimits_zygote(struct sandbox *sb);
  */
 int rlimits_worker(const struct sandbox *sb, const struct sandbox_worker *w);
 
-/*
- * In the zygote of programs: set the limits that suit both a shim and a
- * program.
- */
+/* In the zygote of programs: set the limits that suit both a shim and a program. */
 int rlimits_zygote_program(struct sandbox *sb);
 
 /*
@@ -54,8 +50,7 @@ int rlimits_program(const struct sandbox_program *p);
 int rlimits_addresses(uint64_t bytes);
 
 /*
- * Limit open files. Called last, since descriptors may still have higher
- * numbers before.
+ * Limit open files. Called last, since descriptors may still have higher numbers before.
  */
 int rlimits_program_files(const struct sandbox_program *p);
 
@@ -68,10 +63,7 @@ int rlimits_program_files(const struct sandbox_program *p);
 uint64_t rlimits_address_space(const struct sandbox *sb,
 			       const struct sandbox_worker *w);
 
-/*
- * Are the limits of rlimits_worker() in force, and is raising the limits
- * impossible?
- */
+/* Are the limits of rlimits_worker() in force, and is raising the limits impossible? */
 bool rlimits_hold(const struct sandbox *sb, const struct sandbox_worker *w);
 
 #endif

@@ -58,10 +58,7 @@ static const struct {
     [SANDBOX_PIDNS] = {"pidns", ALLOW_NS},
 };
 
-/*
- * A Lua worker needs no PID namespace, since the filter denies fork, kill and
- * ptrace.
- */
+/* A Lua worker needs no PID namespace, since the filter denies fork, kill and ptrace. */
 #define LAYERS ((SANDBOX_BIT(SANDBOX_LAYERS) - 1) & ~SANDBOX_BIT(SANDBOX_PIDNS))
 
 void sandbox_empty_keyring(void)

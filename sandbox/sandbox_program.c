@@ -22,10 +22,7 @@
 #include "sandbox/ns.h"
 #include "sandbox/sandbox.h"
 
-/*
- * A shim has more descriptors than a Lua worker, and a program has an
- * environment.
- */
+/* A shim has more descriptors than a Lua worker, and a program has an environment. */
 #define LAYERS                                                                 \
 	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
 	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))

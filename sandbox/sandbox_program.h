@@ -47,10 +47,9 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 			     const struct sandbox_program *p);
 
 /*
- * As sandbox_leave_to_program(), for the build of a package in a root with a
- * network: the build may connect to hosts, and no call is reported. The only
- * execve(2) that succeeds then is of *PATH, which moves to the address that the
- * filter accepts. 0 or -errno.
+ * As sandbox_leave_to_program(), for the build of a package in a root with a network: the
+ * build may connect to hosts, and no call is reported. The only execve(2) that succeeds
+ * then is of *PATH, which moves to the address that the filter accepts. 0 or -errno.
  */
 int sandbox_leave_to_build(const struct sandbox *sb,
 			   const struct sandbox_program *p, const char **path);

@@ -16,8 +16,7 @@ struct sandbox {
 	int err[SANDBOX_LAYERS]; /* for each layer 0, or -errno of the build */
 	unsigned int slots;	 /* workers at once */
 	/*
-	 * first of slots + 1 ids of the host that are reserved for this server;
-	 * 0: none
+	 * first of slots + 1 ids of the host that are reserved for this server; 0: none
 	 */
 	unsigned int host_ids;
 	bool host_network;     /* no network namespace was requested */

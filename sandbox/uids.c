@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uids.c - uids and gids of zygotes and workers: ids in a user namespace, or
- * ids of the host that root reserves for paddock; and SIGKILL at the parent's
- * death, which a change of ids resets. -errno when the ids cannot be changed:
- * then workers share the zygote's uid. -ESRCH when the parent is dead already:
- * then the caller exits.
+ * uids.c - uids and gids of zygotes and workers: ids in a user namespace, or ids of the
+ * host that root reserves for paddock; and SIGKILL at the parent's death, which a change
+ * of ids resets. -errno when the ids cannot be changed: then workers share the zygote's
+ * uid. -ESRCH when the parent is dead already: then the caller exits.
  */
 #include "sandbox/uids.h"
 
@@ -16,8 +15,7 @@
 #include <unistd.h>
 
 /*
- * The gid comes first: after a change of the uid the right to change the gid
- * may be gone.
+ * The gid comes first: after a change of the uid the right to change the gid may be gone.
  */
 static int become(unsigned int id)
 {
@@ -64,10 +62,7 @@ int pdeathsig_set(int fd)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
 		return -errno;
-	/*
-	 * a parent that died before prctl(2) has closed the other end of the
-	 * socket
-	 */
+	/* a parent that died before prctl(2) has closed the other end of the socket */
 	if (poll(&p, 1, 0) < 0)
 		return -errno;
 	return (p.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 ? -ESRCH : 0;

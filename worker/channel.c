@@ -15,8 +15,8 @@
 #include "ipc/zygote_proto.h"
 #include "worker/wait.h"
 
-/* The duration of a burst at the worker's pace, which is the same at any rate. */
 #define WAITING_US 100000 /* between calls of while_waiting() */
+/* The duration of a burst at the worker's pace, which is the same at any rate. */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
 enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };

@@ -56,10 +56,7 @@ int mounts_point(int root, const char *to, mode_t mode)
 	return fd;
 }
 
-/*
- * The creator of a mount may have locked the mode of access times, so retry
- * without.
- */
+/* The creator of a mount may have locked the mode of access times, so retry without. */
 static int set_flags(int fd, uint64_t flags)
 {
 	struct mount_attr attr = {.attr_set = flags | MOUNT_ATTR_NOATIME,
@@ -143,10 +140,7 @@ int mounts_layer(const char *from, int at, const char *empty)
 	char options[256];
 	int rc;
 
-	/*
-	 * turn off features that extended attributes of files in FROM could
-	 * control
-	 */
+	/* turn off features that extended attributes of files in FROM could control */
 	snprintf(options, sizeof(options),
 		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
 		 "nfs_export=off,xino=off",

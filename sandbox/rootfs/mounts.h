@@ -15,10 +15,7 @@
 /* A read-only mount; reads leave no access times. */
 #define MOUNTS_READ_ONLY                                                       \
 	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-/*
- * For a device: only the device node is read-only; the device still accepts
- * writes.
- */
+/* For a device: only the device node is read-only; the device still accepts writes. */
 #define MOUNTS_DEVICE                                                          \
 	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
@@ -45,11 +42,10 @@ int mounts_close_within(int root, const char *to);
 int mounts_point(int root, const char *to, mode_t mode);
 
 /*
- * Mount over the folder AT: the files of the mount at FROM, read-only, each
- * with a separate inode (overlayfs); EMPTY is an empty folder. Locks and FIFOs
- * on these inodes reach no other run. The working folder of the caller becomes
- * "/". 0 or -errno: overlays are unsupported here, or FROM contains other
- * mounts.
+ * Mount over the folder AT: the files of the mount at FROM, read-only, each with a
+ * separate inode (overlayfs); EMPTY is an empty folder. Locks and FIFOs on these inodes
+ * reach no other run. The working folder of the caller becomes "/". 0 or -errno: overlays
+ * are unsupported here, or FROM contains other mounts.
  */
 int mounts_layer(const char *from, int at, const char *empty);
 

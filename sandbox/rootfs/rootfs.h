@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs.h - the root folder of programs: the files of the host that programs
- * may read. The zygote builds the root once (rootfs_build.c): read-only binds
- * of the host's programs and libraries, a few devices, and, hidden, the
- * packages and paths for which templates may ask, each opened once without
- * following links. For a package granted by digest the root has a copy with the
- * digest (rootfs_copy.c). A worker (rootfs_run.c) mounts a package and a
- * private /proc, /work, /tmp and /dev/shm for the program, gives the host's
- * files separate inodes, and covers the hidden paths.
+ * rootfs.h - the root folder of programs: the files of the host that programs may read.
+ * The zygote builds the root once (rootfs_build.c): read-only binds of the host's
+ * programs and libraries, a few devices, and, hidden, the packages and paths for which
+ * templates may ask, each opened once without following links. For a package granted by
+ * digest the root has a copy with the digest (rootfs_copy.c). A worker (rootfs_run.c)
+ * mounts a package and a private /proc, /work, /tmp and /dev/shm for the program, gives
+ * the host's files separate inodes, and covers the hidden paths.
  */
 #ifndef SANDBOX_ROOTFS_ROOTFS_H
 #define SANDBOX_ROOTFS_ROOTFS_H
@@ -48,10 +47,7 @@ struct rootfs_path {
 	bool may_be_itself; /* show the folder if no copy can be made */
 	/* owned: for a failed copy, a clause with the cause; or NULL */
 	char *errmsg;
-	/*
-	 * for a copy with -EFBIG: bytes of the package, or of all copies
-	 * together
-	 */
+	/* for a copy with -EFBIG: bytes of the package, or of all copies together */
 	uint64_t used;
 	bool used_by_all;
 };
@@ -81,9 +77,7 @@ struct rootfs_run {
 	unsigned int uid; /* owner of the run's files, inside the namespace */
 	unsigned int gid;
 	bool locks; /* locks on the inodes of the reads are granted */
-	/*
-	 * no overlays: an overlay would reveal files under mounts of the host
-	 */
+	/* no overlays: an overlay would reveal files under mounts of the host */
 	bool no_layers;
 	bool in;			/* the run has ROOTFS_IN, read-only */
 	const struct shown_file *given; /* the files in ROOTFS_IN */

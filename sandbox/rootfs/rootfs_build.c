@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootfs_build.c - the root folder of all programs, which the zygote of
- * programs builds: files of the host, read-only, and hidden below the root the
- * packages and reads that some programs may see. A failure of a part that all
- * programs need ends the zygote; a failure of a package or read is noted in
- * struct rootfs_path.
+ * rootfs_build.c - the root folder of all programs, which the zygote of programs builds:
+ * files of the host, read-only, and hidden below the root the packages and reads that
+ * some programs may see. A failure of a part that all programs need ends the zygote; a
+ * failure of a package or read is noted in struct rootfs_path.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -236,9 +235,8 @@ static void remove_devices(void)
 }
 
 /*
- * Root creates device nodes, whose times and locks are separate from the
- * host's. Other users bind the host's nodes, whose times cannot be set through
- * a read-only mount.
+ * Root creates device nodes, whose times and locks are separate from the host's. Other
+ * users bind the host's nodes, whose times cannot be set through a read-only mount.
  */
 static int have_devices(int root, const char **at)
 {
@@ -450,9 +448,8 @@ static bool lies_in(const struct rootfs *t, const char *folder)
 }
 
 /*
- * Mount a tmpfs on a folder without any path of T, and change to the tmpfs: a
- * descriptor. Device nodes in a tmpfs work only when created before the tmpfs
- * is read-only.
+ * Mount a tmpfs on a folder without any path of T, and change to the tmpfs: a descriptor.
+ * Device nodes in a tmpfs work only when created before the tmpfs is read-only.
  */
 static int enter_new(const struct rootfs *t)
 {
@@ -473,8 +470,7 @@ static int enter_new(const struct rootfs *t)
 }
 
 /*
- * pivot_root(2) leaves the old root mounted on top of the new root: detach the
- * old root.
+ * pivot_root(2) leaves the old root mounted on top of the new root: detach the old root.
  */
 static int pivot_into_root(void)
 {

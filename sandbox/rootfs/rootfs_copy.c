@@ -73,10 +73,7 @@ static int account(struct copy *c, uint64_t bytes)
 	return 0;
 }
 
-/*
- * Root reads files that workers may not read: a copy must not reveal such
- * files.
- */
+/* Root reads files that workers may not read: a copy must not reveal such files. */
 static int may_have(struct copy *c, const char *name, mode_t mode)
 {
 	mode_t need = S_ISDIR(mode) ? S_IXOTH : S_IROTH;

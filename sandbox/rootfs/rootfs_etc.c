@@ -27,10 +27,9 @@
 #define DEPTH_MAX 8u
 
 /*
- * Files and folders of packages, as patterns of glob(7): each is listed because
- * a program in /usr does not start, or gives wrong answers, without the file. A
- * folder where operators put keys or passwords is listed by single files, or
- * not at all.
+ * Files and folders of packages, as patterns of glob(7): each is listed because a program
+ * in /usr does not start, or gives wrong answers, without the file. A folder where
+ * operators put keys or passwords is listed by single files, or not at all.
  */
 static const char *const names[] = {
     "/etc/ImageMagick-*",

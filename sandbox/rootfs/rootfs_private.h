@@ -57,8 +57,7 @@ int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 void rootfs_copy_etc(int root);
 
 /*
- * Open a folder from which files are bound: an overlay of FROM, or FROM itself
- * and *BARE.
+ * Open a folder from which files are bound: an overlay of FROM, or FROM itself and *BARE.
  */
 int rootfs_open_over(const struct rootfs_run *r, const char *from, bool *bare);
 

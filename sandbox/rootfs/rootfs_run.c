@@ -168,10 +168,7 @@ static int show_file(const struct rootfs_run *r, const char *from,
 	return rc;
 }
 
-/*
- * Mount overlays over the folders that all programs see; *BARE without
- * overlays.
- */
+/* Mount overlays over the folders that all programs see; *BARE without overlays. */
 static void layer_shared(const struct rootfs_run *r, bool *bare)
 {
 	const char *path;
@@ -197,10 +194,7 @@ static int show_package(const struct rootfs_run *r, bool *bare)
 	return show(r, from, ROOTFS_TEMPLATE, true, bare);
 }
 
-/*
- * Mount the reads of the run. A read in the host's /tmp appears in the run's
- * own /tmp.
- */
+/* Mount the reads of the run. A read in the host's /tmp appears in the run's own /tmp. */
 static int show_reads(const struct rootfs_run *r, bool *bare)
 {
 	char from[ROOTFS_NAME_MAX];
@@ -221,10 +215,7 @@ static int show_reads(const struct rootfs_run *r, bool *bare)
 	return rc;
 }
 
-/*
- * Writable folders of a program. Inodes are limited because inodes take memory,
- * too.
- */
+/* Writable folders of a program. Inodes are limited because inodes take memory, too. */
 static const struct {
 	const char *path, *mode;
 	unsigned part;	 /* divides the bytes of the run */

@@ -32,8 +32,8 @@ struct isolation { /* zeroed: not measured yet */
 	 * the program ran, or no trial (worker/interpreters.c)
 	 */
 	char no_start[ISOLATION_WHY];
-	char no_start_why
-	    [ISOLATION_WHY]; /* the worker's message about the failed trial, or "" */
+	/* the worker's message about the failed trial, or "" */
+	char no_start_why[ISOLATION_WHY];
 	bool no_start_sure;	  /* no program can run, by the cause */
 	bool no_groups;		  /* and no run can have a cgroup */
 	char weak[ISOLATION_WHY]; /* weakness of the programs' cage; "": none */

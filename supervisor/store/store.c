@@ -164,8 +164,7 @@ static void tell_news(struct store *s)
 }
 
 /*
- * Put READY before the requests that finished meanwhile, for the next
- * store_dispatch().
+ * Put READY before the requests that finished meanwhile, for the next store_dispatch().
  */
 static void tell_later(struct store *s, struct store_reqs *ready)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_api.c - the calls of the store: a function for each kind of request
- * fills a request and queues the request. The whole supervisor calls; no call
- * waits. A failure comes back in the result for the callback DONE, never as a
- * return value.
+ * store_api.c - the calls of the store: a function for each kind of request fills a
+ * request and queues the request. The whole supervisor calls; no call waits. A failure
+ * comes back in the result for the callback DONE, never as a return value.
  */
 #include "supervisor/store/store_impl.h"
 

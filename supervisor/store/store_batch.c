@@ -14,17 +14,12 @@
 #include "base/mem.h"
 
 #define PARTS_EACH 8 /* of 1 MiB; the rest waits for the next batch */
-/*
- * consecutive failures, after which the remaining requests fail without a try
- */
+/* consecutive failures, after which the remaining requests fail without a try */
 #define TRIES 3
 /* consecutive deadlocks before a deadlock counts as a failure */
 #define DEADLOCKS 5
 
-/*
- * Must the puts before R be done before R, so that none can merge with a put
- * after R?
- */
+/* Must the puts before R be done before R, so that none can merge with a put after R? */
 static bool is_barrier(const struct store_req *r)
 {
 	return r->op != &store_op_put_run &&
@@ -57,9 +52,8 @@ static void carry_inputs(const struct store_req *before, struct store_req *r)
 }
 
 /*
- * Merge two puts of a row if no request between can see the difference. A put
- * whose slot another row takes over is not merged: the row is just written
- * twice.
+ * Merge two puts of a row if no request between can see the difference. A put whose slot
+ * another row takes over is not merged: the row is just written twice.
  */
 static void merge(struct store_reqs *batch)
 {
@@ -124,9 +118,8 @@ static struct store_req *next_ahead(struct store_req *r)
 }
 
 /*
- * Send the first statements of R and of the reads behind R together, since each
- * statement by itself would wait for a round trip. The reads stay behind
- * earlier writes.
+ * Send the first statements of R and of the reads behind R together, since each statement
+ * by itself would wait for a round trip. The reads stay behind earlier writes.
  */
 static int send_ahead(struct store *s, struct store_req *r)
 {
@@ -166,10 +159,7 @@ static int execute(struct store *s, struct store_reqs *batch)
 	return rc;
 }
 
-/*
- * Does BATCH have a single request to do, whose statement is a transaction by
- * itself?
- */
+/* Does BATCH have a single request to do, whose statement is a transaction by itself? */
 static bool is_whole(const struct store_reqs *batch)
 {
 	const struct store_req *r;
@@ -208,10 +198,9 @@ static int write_all(struct store *s, struct store_reqs *batch)
 }
 
 /*
- * Execute a single statement without BEGIN, since within a transaction SQLite
- * keeps what a statement changes, for undo. A single put reads no other row, so
- * rows staged by other instances may stay staged; rows staged by this instance
- * move first.
+ * Execute a single statement without BEGIN, since within a transaction SQLite keeps what
+ * a statement changes, for undo. A single put reads no other row, so rows staged by other
+ * instances may stay staged; rows staged by this instance move first.
  */
 static int transact(struct store *s, struct store_reqs *batch, bool writes)
 {
@@ -243,9 +232,7 @@ static bool is_brief(const struct store *s, const struct store_reqs *batch)
 	       s->engine->is_open(s);
 }
 
-/*
- * Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg.
- */
+/* Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg. */
 static int attempt(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;

@@ -48,17 +48,13 @@ struct store_cursor {
 };
 
 /*
- * Bytes of artifacts in rows, a row for each part. A writer first calls begin()
- * with the artifact, and again in each transaction; no part belongs to an
- * artifact before the row of the artifact exists and the last part is written,
- * by end(). Unfinished and dropped parts are litter, which sweep() deletes
- * gradually. 0 or -errno.
+ * Bytes of artifacts in rows, a row for each part. A writer first calls begin() with the
+ * artifact, and again in each transaction; no part belongs to an artifact before the row
+ * of the artifact exists and the last part is written, by end(). Unfinished and dropped
+ * parts are litter, which sweep() deletes gradually. 0 or -errno.
  */
 struct store_chunks {
-	/*
-	 * AGAIN: not the first transaction. -ESTALE: the parts were swept as
-	 * litter.
-	 */
+	/* AGAIN: not the first transaction. -ESTALE: the parts were swept as litter. */
 	int (*begin)(struct store *s, const char *id, bool again);
 	int (*end)(struct store *s, const char *id);
 	int (*put)(struct store *s, const char *id, int64_t part,
@@ -79,16 +75,14 @@ struct store_engine {
 	/* A single statement that writes may run without a transaction. */
 	bool commits_alone;
 	/*
-	 * In a transaction that writes: move the rows of STMT_STAGE_RUN to the
-	 * table of runs, by STMT_PUT_RUN and in order. NULL: the engine never
-	 * stages rows.
+	 * In a transaction that writes: move the rows of STMT_STAGE_RUN to the table of
+	 * runs, by STMT_PUT_RUN and in order. NULL: the engine never stages rows.
 	 */
 	int (*unstage)(struct store *s);
 	/*
-	 * For writes that only move rows which are durable already: until a
-	 * call with RELAXED false, a commit is atomic but not durable, nothing
-	 * is written to the disk before, and locks of other processes are
-	 * awaited only briefly.
+	 * For writes that only move rows which are durable already: until a call with
+	 * RELAXED false, a commit is atomic but not durable, nothing is written to the
+	 * disk before, and locks of other processes are awaited only briefly.
 	 */
 	void (*relax)(struct store *s, bool relaxed);
 	/*
@@ -104,8 +98,7 @@ struct store_engine {
 	    struct store *s); /* drop answers that no request asked for again */
 
 	/*
-	 * Open the database if closed, and migrate the schema: 0, or -errno and
-	 * closed.
+	 * Open the database if closed, and migrate the schema: 0, or -errno and closed.
 	 */
 	int (*open)(struct store *s);
 	void (*close)(struct store *s); /* or do nothing if closed */
@@ -115,10 +108,7 @@ struct store_engine {
 	int (*touch)(struct store *s); /* write an unchanged value */
 	bool (*in_transaction)(const struct store *s);
 	int64_t (*changes)(const struct store *s); /* rows of the last change */
-	/*
-	 * The database's own message for the last failure; lent until the next
-	 * call.
-	 */
+	/* The database's own message for the last failure; lent until the next call. */
 	const char *(*words)(const struct store *s);
 
 	/*
@@ -144,19 +134,17 @@ struct store_engine {
 	 */
 	int64_t piece_ms;
 	/*
-	 * In a sweep's transaction: drop expired partitions as a whole, and
-	 * create the partitions of the near future. NULL: statements delete
-	 * expired rows.
+	 * In a sweep's transaction: drop expired partitions as a whole, and create the
+	 * partitions of the near future. NULL: statements delete expired rows.
 	 */
 	int (*tidy)(struct store *s, int64_t now_ms);
 
 	/*
-	 * Instances on several machines, known by rows; NULL: instances on one
-	 * machine, known by locks on files of the state folder. From OPEN on
-	 * the engine maintains a heartbeat of this instance; BEAT, called
-	 * periodically, checks that the database is reachable and that this
-	 * instance still counts as alive. LEAVE records that this instance
-	 * ends.
+	 * Instances on several machines, known by rows; NULL: instances on one machine,
+	 * known by locks on files of the state folder. From OPEN on the engine maintains
+	 * a heartbeat of this instance; BEAT, called periodically, checks that the
+	 * database is reachable and that this instance still counts as alive. LEAVE
+	 * records that this instance ends.
 	 */
 	int (*beat)(struct store *s);
 	void (*leave)(struct store *s);
@@ -165,9 +153,7 @@ struct store_engine {
 	 * the queue.
 	 */
 	void (*about)(struct store *s, struct store_database *about);
-	/*
-	 * S has a new instance id; drop everything that belonged to the old id.
-	 */
+	/* S has a new instance id; drop everything that belonged to the old id. */
 	void (*rejoin)(struct store *s);
 	/*
 	 * The thread is idle until UNTIL_MS (monotonic), or until WAKE_FD is
@@ -176,8 +162,7 @@ struct store_engine {
 	 */
 	void (*rest)(struct store *s, int wake_fd, int64_t until_ms);
 	/*
-	 * Report wake-ups that arrived beside answers, for a thread that is
-	 * never idle.
+	 * Report wake-ups that arrived beside answers, for a thread that is never idle.
 	 */
 	void (*hear)(struct store *s);
 	/* Is INSTANCE alive? 1, 0 or -errno. */

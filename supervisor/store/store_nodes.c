@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_nodes.c - facts that the store's thread and the caller's thread share
- * when several machines use a database: the id, lease and name of this node,
- * and dead nodes. The functions only copy the facts under a lock, without a
- * query.
+ * store_nodes.c - facts that the store's thread and the caller's thread share when
+ * several machines use a database: the id, lease and name of this node, and dead nodes.
+ * The functions only copy the facts under a lock, without a query.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -23,10 +23,7 @@ struct store_lane {
 
 /* May the new request R enter the queue? False: R waits in *LANES. */
 bool store_readq_enter(struct store_lane **readqs, struct store_req *r);
-/*
- * R is about to be answered: the next request of the lane, for the queue; or
- * NULL.
- */
+/* R is about to be answered: the next request of the lane, for the queue; or NULL. */
 struct store_req *store_readq_leave(struct store_lane **readqs,
 				    struct store_req *r);
 

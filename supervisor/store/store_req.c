@@ -31,7 +31,7 @@ static const size_t strings[] = {
 	FIELD(run.asked),
     FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type),
     FIELD(artifact.sha256),
-    /* values to search */
+    /* values to look up */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
     FIELD(tmp_path),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_shared.h - the state that instances on several machines share through a
- * database: the list of instances, the queue, and limits. A part of store.h,
- * which describes requests and answers. Without a shared database nothing calls
- * these functions.
+ * store_shared.h - the state that instances on several machines share through a database:
+ * the list of instances, the queue, and limits. A part of store.h, which describes
+ * requests and answers. Without a shared database nothing calls these functions.
  */
 #ifndef SUPERVISOR_STORE_STORE_SHARED_H
 #define SUPERVISOR_STORE_STORE_SHARED_H
@@ -37,10 +36,9 @@ struct store_node {
 };
 
 /*
- * Was this instance declared dead, since the database received no heartbeat?
- * Then other instances own the runs: this instance can write nothing more.
- * Requests for runs and artifacts fail with -EOWNERDEAD, even promised
- * requests, until store_rejoin().
+ * Was this instance declared dead, since the database received no heartbeat? Then other
+ * instances own the runs: this instance can write nothing more. Requests for runs and
+ * artifacts fail with -EOWNERDEAD, even promised requests, until store_rejoin().
  */
 bool store_is_lost(struct store *s);
 /*
@@ -87,10 +85,7 @@ bool store_found_dead(struct store *s);
 #define STORE_WOKEN_QUEUE 2u
 unsigned store_woken(struct store *s);
 
-/*
- * The name of this instance for people (copied), to be set before the first
- * request.
- */
+/* The name of this instance for people (copied), to be set before the first request. */
 void store_set_node_name(struct store *s, const char *name);
 const char *store_node_name(const struct store *s);
 /* The load to report to other instances from the next heartbeat on. */
@@ -102,9 +97,8 @@ void store_tell_load(struct store *s, const struct store_load *load);
 void store_nodes(struct store *s, store_done done, void *arg);
 
 /*
- * The common key with which all instances of a database seal; the key is stored
- * in the database. False: instances of one machine, or the database was not
- * reached yet.
+ * The common key with which all instances of a database seal; the key is stored in the
+ * database. False: instances of one machine, or the database was not reached yet.
  */
 #define STORE_SEAL_BYTES 32
 bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES]);
@@ -124,25 +118,22 @@ bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES]);
 void store_serve(struct store *s, const char *lines, store_done done,
 		 void *arg);
 /*
- * Claim the next runs of the queue, at most LIMIT: the result has whole rows,
- * with vtime, in order. EXCEPT: requestors to skip, a line each. No two
- * instances claim the same run. After a failed claim, the result may include
- * runs of the failed claim, and with them other open runs of this instance that
- * wait outside the queue.
+ * Claim the next runs of the queue, at most LIMIT: the result has whole rows, with vtime,
+ * in order. EXCEPT: requestors to skip, a line each. No two instances claim the same run.
+ * After a failed claim, the result may include runs of the failed claim, and with them
+ * other open runs of this instance that wait outside the queue.
  */
 void store_claim(struct store *s, int limit, const char *except,
 		 store_done done, void *arg);
 /*
- * Is a run in the queue to be claimed? The result is in waits. With COUNTS also
- * uses: the number (runs) of each requestor's runs that other instances queued;
- * and unserved.
+ * Is a run in the queue to be claimed? The result is in waits. With COUNTS also uses: the
+ * number (runs) of each requestor's runs that other instances queued; and unserved.
  */
 void store_look_at_queue(struct store *s, bool counts, store_done done,
 			 void *arg);
 /*
- * End runs that have waited for long and that no instance serves: failed as
- * interrupted. A silent instance counts as serving until another instance has
- * taken over.
+ * End runs that have waited for long and that no instance serves: failed as interrupted.
+ * A silent instance counts as serving until another instance has taken over.
  */
 void store_end_unserved(struct store *s);
 /*
@@ -151,9 +142,7 @@ void store_end_unserved(struct store *s);
  */
 void store_find_unheard(struct store *s, const char *ids, store_done done,
 			void *arg);
-/*
- * Acknowledge STORE_MAIL_OVER of the run ID, which is then not delivered again.
- */
+/* Acknowledge STORE_MAIL_OVER of the run ID, which is then not delivered again. */
 void store_heard(struct store *s, const char *id);
 
 #define STORE_QUEUE_TURN 1000000 /* vtime of a run whose weight is 1 */

@@ -163,9 +163,8 @@ static int read_blind(struct store *s, struct store_reqs *batch,
 }
 
 /*
- * Move the rows and read in one transaction. The read is right even if the
- * commit fails, as on a full disk: then the move is undone, and the rows stay
- * staged.
+ * Move the rows and read in one transaction. The read is right even if the commit fails,
+ * as on a full disk: then the move is undone, and the rows stay staged.
  */
 static int read_moving(struct store *s, struct store_reqs *batch,
 		       execute_fn *execute)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_thread.c - the store's thread: takes due requests, executes them in one
- * transaction, and lays the results ready for the caller's thread. store.c
- * starts the thread and queues requests. While the disk fails, requests that
- * must be kept are repeated with pauses, other requests get -errno, and health
- * reports the failure.
+ * transaction, and lays the results ready for the caller's thread. store.c starts the
+ * thread and queues requests. While the disk fails, requests that must be kept are
+ * repeated with pauses, other requests get -errno, and health reports the failure.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -70,10 +69,9 @@ static void rest_until(struct store *s, int64_t ms)
 }
 
 /*
- * Should the batch wait for more ends of runs? Many runs are under way, each
- * with a first row in the queue: more runs will end in a moment, and a commit
- * costs the same for many rows. An urgent row normally has a deferred row in
- * the queue, too.
+ * Should the batch wait for more ends of runs? Many runs are under way, each with a first
+ * row in the queue: more runs will end in a moment, and a commit costs the same for many
+ * rows. An urgent row normally has a deferred row in the queue, too.
  */
 static bool is_worth_waiting(const struct store *s)
 {
@@ -107,10 +105,7 @@ static void backoff(struct store *s)
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 
-/*
- * Do writes still fail? A successful read does not prove that writes work
- * again.
- */
+/* Do writes still fail? A successful read does not prove that writes work again. */
 static bool still_fails(const struct store *s)
 {
 	return s->errmsg[0] == '\0' && s->failing[0] != '\0' &&
@@ -118,9 +113,8 @@ static bool still_fails(const struct store *s)
 }
 
 /*
- * Log once that the store began to fail, and once that the store works again;
- * but a failure at the first use is reported by the caller of the request. LOCK
- * is held.
+ * Log once that the store began to fail, and once that the store works again; but a
+ * failure at the first use is reported by the caller of the request. LOCK is held.
  */
 static void diagnose(struct store *s)
 {
@@ -160,9 +154,7 @@ static void enqueue(struct store *s, struct store_req *r)
 		s->others++;
 }
 
-/*
- * BATCH has been decided: is there a result for store_dispatch()? LOCK is held.
- */
+/* BATCH has been decided: is there a result for store_dispatch()? LOCK is held. */
 static bool finish(struct store *s, struct store_reqs *batch)
 {
 	bool told = false;
@@ -202,10 +194,7 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 	return false;
 }
 
-/*
- * Mark the slots of urgent rows, so that most rows need no comparison with all
- * others.
- */
+/* Mark the slots of urgent rows, so that most rows need no comparison with all others. */
 static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
 {
 	const struct store_req *r;
@@ -334,10 +323,7 @@ static void beat(struct store *s)
 	s->beat_ms = clock_mono_ms() + STORE_BEAT_MS;
 }
 
-/*
- * The caller has forgotten the old instance: remove all remains but the old
- * lock file.
- */
+/* The caller has forgotten the old instance: remove all remains but the old lock file. */
 static void rejoin(struct store *s)
 {
 	char *instance = s->rejoin;
@@ -366,9 +352,7 @@ static void wake_others(struct store *s)
 	pthread_mutex_lock(&s->lock);
 }
 
-/*
- * Move staged rows after the answers were delivered, so that no request waits.
- */
+/* Move staged rows after the answers were delivered, so that no request waits. */
 static void unstage(struct store *s)
 {
 	int rc;

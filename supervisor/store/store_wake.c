@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_wake.c - wake-ups between machines that share a database: after a
- * durable batch the store's thread wakes the instances that wait for rows of
- * the batch, and notes wake-ups of this instance. The thread and the operations
- * call the functions. A lost wake-up is not repeated, since each instance also
- * polls.
+ * store_wake.c - wake-ups between machines that share a database: after a durable batch
+ * the store's thread wakes the instances that wait for rows of the batch, and notes
+ * wake-ups of this instance. The thread and the operations call the functions. A lost
+ * wake-up is not repeated, since each instance also polls.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -18,11 +17,10 @@
 #include "base/os/log.h"
 
 /*
- * PostgreSQL signals each listening server process for every notification:
- * about 25 us of a core each. So a node wakes others the more rarely the more
- * nodes there are, to keep all nodes together below SIGNALS_PER_S. A burst
- * becomes a single wake-up after the pause; when the pause is longer than a
- * poll interval, no wake-up is sent.
+ * PostgreSQL signals each listening server process for every notification: about 25 us of
+ * a core each. So a node wakes others the more rarely the more nodes there are, to keep
+ * all nodes together below SIGNALS_PER_S. A burst becomes a single wake-up after the
+ * pause; when the pause is longer than a poll interval, no wake-up is sent.
  */
 #define SIGNALS_PER_S 10000
 
@@ -64,10 +62,7 @@ void store_wake_node(struct store *s, const char *node)
 	buf_printf(&s->wakes.nodes, "\n%s", node);
 }
 
-/*
- * A node alone on the database has no other node to wake, and needs no
- * wake-ups.
- */
+/* A node alone on the database has no other node to wake, and needs no wake-ups. */
 void store_wake_some(struct store *s, const char *run)
 {
 	if (s->about.nodes < 2 || is_too_late(s))

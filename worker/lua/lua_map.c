@@ -40,10 +40,7 @@ struct map {
 	struct lua_task tasks[]; /* a task for each item that runs at once */
 };
 
-/*
- * Set {ok=true, value=VALUE} or {ok=false, error={code=, message=}} in the
- * results.
- */
+/* Set {ok=true, value=VALUE} or {ok=false, error={code=, message=}} in the results. */
 static int finish_item(lua_State *L, bool ok, int base)
 {
 	lua_Integer i = lua_tointeger(L, base); /* the last argument */

@@ -116,9 +116,7 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 	return store_sql_step(s, st);
 }
 
-/*
- * Write the row after the bytes, so that each artifact with a row can be read.
- */
+/* Write the row after the bytes, so that each artifact with a row can be read. */
 static int put_row(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
@@ -148,8 +146,7 @@ static int put_file(struct store *s, struct store_req *r)
 		store_failed(s, rc, path);
 		free(path);
 		/*
-		 * else the failure is reported at once, and says nothing about
-		 * the record
+		 * else the failure is reported at once, and says nothing about the record
 		 */
 		if (r->retry && may_pass(rc))
 			return rc;

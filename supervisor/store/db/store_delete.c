@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_delete.c - deletes ended runs of a requestor before their expiry: one
- * run, or a few runs of a long list. Called by the operations of store_impl.h.
- * An open run is refused; a run whose files cannot be removed is left for the
- * sweep, and reported.
+ * store_delete.c - deletes ended runs of a requestor before their expiry: one run, or a
+ * few runs of a long list. Called by the operations of store_impl.h. An open run is
+ * refused; a run whose files cannot be removed is left for the sweep, and reported.
  */
 #include "supervisor/store/store_impl.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_leaving.c - removes files of artifacts whose rows were deleted: notes
- * the files in the transaction, and removes them once the transaction is
- * durable, so a failed commit removes nothing. Names are removed at once; a
- * thread frees the blocks of large files. A file that stays has no row:
- * recovery removes such files.
+ * store_leaving.c - removes files of artifacts whose rows were deleted: notes the files
+ * in the transaction, and removes them once the transaction is durable, so a failed
+ * commit removes nothing. Names are removed at once; a thread frees the blocks of large
+ * files. A file that stays has no row: recovery removes such files.
  */
 #include "supervisor/store/store_impl.h"
 

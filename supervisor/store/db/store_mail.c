@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_mail.c - mail about open runs between instances on one state, and the
- * view of a run that the owner shows to other instances. The sender of mail
- * that cannot be written gets the error; a view that cannot be written is
- * written again a second later.
+ * store_mail.c - mail about open runs between instances on one state, and the view of a
+ * run that the owner shows to other instances. The sender of mail that cannot be written
+ * gets the error; a view that cannot be written is written again a second later.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -100,10 +99,7 @@ static int send_mail(struct store *s, struct store_req *r)
 	return rc;
 }
 
-/*
- * Wake the owner after the commit. An owner without a wake-up polls a moment
- * later.
- */
+/* Wake the owner after the commit. An owner without a wake-up polls a moment later. */
 static void nudge(struct store *s, struct store_req *r)
 {
 	char *path;
@@ -136,9 +132,8 @@ static bool read_letter(struct store_cursor *st, struct store_letter *l)
 }
 
 /*
- * Read all mail about open runs of this instance, at most three rows for each
- * run; and a few answers that clients gave at other instances, since there may
- * be many.
+ * Read all mail about open runs of this instance, at most three rows for each run; and a
+ * few answers that clients gave at other instances, since there may be many.
  */
 static int read_mail(struct store *s, struct store_req *r)
 {
@@ -187,10 +182,7 @@ static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 	return 0;
 }
 
-/*
- * Send R's letter by the statement HOW; the statements have the same
- * parameters.
- */
+/* Send R's letter by the statement HOW; the statements have the same parameters. */
 static int send_letter(struct store *s, struct store_req *r,
 		       enum store_stmt how)
 {

@@ -99,20 +99,14 @@ static int claim(struct store *s, struct store_req *r)
 	return store_change(s, STMT_QUEUE_CLOCK, STORE_NUM(last));
 }
 
-/*
- * The claim may have succeeded all the same, with the answer lost with the
- * connection.
- */
+/* The claim may have succeeded all the same, with the answer lost with the connection. */
 static void claim_failed(struct store *s, struct store_req *r)
 {
 	(void)r;
 	s->claim_failed = true;
 }
 
-/*
- * Wake the instances that queued the runs, so that they read the news of the
- * claim.
- */
+/* Wake the instances that queued the runs, so that they read the news of the claim. */
 static void tell_homes(struct store *s, struct store_req *r)
 {
 	s->claim_failed = false;
@@ -184,10 +178,7 @@ static int look_at_queue(struct store *s, struct store_req *r)
 
 	while ((rc = store_sql_step(s, st)) == 1)
 		r->res.waits = store_number(st, 0) != 0;
-	/*
-	 * a run of a lost claim is in no queue, and only a further claim reads
-	 * the run
-	 */
+	/* a run of a lost claim is in no queue, and only a further claim reads the run */
 	r->res.waits |= s->claim_failed;
 	return rc == 0 && r->limit != 0 ? count(s, r) : rc;
 }

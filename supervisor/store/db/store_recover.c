@@ -21,9 +21,7 @@
 #include "base/mem.h"
 #include "supervisor/store/state/state_file.h"
 
-/*
- * age of a file after which the file is a stray, unless the instance is alive
- */
+/* age of a file after which the file is a stray, unless the instance is alive */
 #define ORPHAN_S 3600
 #define SHARED_MS ((int64_t)3600 * 1000) /* between scans of a shared folder */
 
@@ -34,8 +32,7 @@ struct stray {
 
 struct store_recovery {
 	/*
-	 * instances whose lock is held here, so that no other survivor does the
-	 * same work
+	 * instances whose lock is held here, so that no other survivor does the same work
 	 */
 	char **dead;
 	int *lock;
@@ -54,9 +51,7 @@ char *store_instance_path(const struct store *s, const char *name)
 	return xasprintf("%s/" STORE_INSTANCES_DIR "/%s", s->dir, name);
 }
 
-/*
- * Open and lock a file that still has the name PATH: the descriptor, or -errno.
- */
+/* Open and lock a file that still has the name PATH: the descriptor, or -errno. */
 static int lock_file(const char *path, int flags)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -91,10 +86,7 @@ bool store_instance_lives(struct store *s, const char *name)
 	return lives;
 }
 
-/*
- * Watch the lock file, which senders of mail touch; senders on other machines
- * cannot.
- */
+/* Watch the lock file, which senders of mail touch; senders on other machines cannot. */
 static void recv_nudges(struct store *s, const char *path)
 {
 	bool watched = s->nudge_fd >= 0 &&
@@ -265,9 +257,7 @@ static void copy_own(struct store *s, struct store_recovery *v)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/*
- * A folder shared with other machines is scanned even if no instance died here.
- */
+/* A folder shared with other machines is scanned even if no instance died here. */
 static bool is_due(struct store *s)
 {
 	int64_t now = clock_mono_ms();
@@ -391,9 +381,7 @@ static bool is_missing(const struct store *s, const char *instance)
 	return missing;
 }
 
-/*
- * Is NAME dead, so that this instance must take over the runs? 1, 0 or -errno.
- */
+/* Is NAME dead, so that this instance must take over the runs? 1, 0 or -errno. */
 static int is_to_claim(struct store *s, const struct store_recovery *v,
 		       const char *name)
 {
@@ -436,10 +424,9 @@ static bool is_old(const char *path)
 }
 
 /*
- * Is STRAY surely a stray? Under the write lock of SQLite no living supervisor
- * is between naming a file and writing the row, so a file without a row is a
- * stray for good. With a server's database instances write at any time, so only
- * an old file is a stray.
+ * Is STRAY surely a stray? Under the write lock of SQLite no living supervisor is between
+ * naming a file and writing the row, so a file without a row is a stray for good. With a
+ * server's database instances write at any time, so only an old file is a stray.
  */
 static bool is_settled(const struct store *s, const struct stray *stray)
 {

@@ -103,10 +103,7 @@ static bool is_end_refused(const struct store *s, const struct store_req *r,
 	       r->retry && r->run.finished_ms > 0;
 }
 
-/*
- * Record the end without texts, since otherwise the end would never be
- * recorded.
- */
+/* Record the end without texts, since otherwise the end would never be recorded. */
 static int write_bare(struct store *s, const struct store_req *r,
 		      struct store_run *run)
 {
@@ -372,9 +369,8 @@ static int list_piece(struct store *s, struct store_req *r, struct page *p,
 }
 
 /*
- * Read runs that are partitioned by time: first the newest partitions, then
- * four times as far back, until P is full, since a plan with few partitions is
- * cheap.
+ * Read runs that are partitioned by time: first the newest partitions, then four times as
+ * far back, until P is full, since a plan with few partitions is cheap.
  */
 static int list_pieces(struct store *s, struct store_req *r, struct page p)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sweep.c - deletes expired artifacts with files, runs, tasks, sessions
- * and mail. The server's timer calls store_sweep(). A sweep is limited to a
- * transaction's worth, and the next sweep continues; a file that cannot be
- * removed is logged, tried again at a later sweep, and does not stop the other
- * files.
+ * store_sweep.c - deletes expired artifacts with files, runs, tasks, sessions and mail.
+ * The server's timer calls store_sweep(). A sweep is limited to a transaction's worth,
+ * and the next sweep continues; a file that cannot be removed is logged, tried again at a
+ * later sweep, and does not stop the other files.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -45,9 +44,7 @@ static int read_pairs(struct store *s, struct store_cursor *st, struct pairs *p)
 	return rc;
 }
 
-/*
- * Read at most MOST pairs that expired before NOW_MS, by the statement WHICH.
- */
+/* Read at most MOST pairs that expired before NOW_MS, by the statement WHICH. */
 static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
 			int64_t most, struct pairs *p)
 {
@@ -84,8 +81,7 @@ int store_drop_run(struct store *s, const char *requestor, const char *id)
 	if (rc != 0)
 		return rc;
 	/*
-	 * a run uses the artifact: expire the row, so that no other run gets
-	 * the artifact
+	 * a run uses the artifact: expire the row, so that no other run gets the artifact
 	 */
 	if (gone != 1) {
 		rc = store_change(s, STMT_EXPIRE_ARTIFACTS, STORE_STR(id),

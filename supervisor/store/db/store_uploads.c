@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_uploads.c - deletes uploads of a requestor before their expiry: one
- * upload, or a few of a long list. Called by the operations of store_impl.h. An
- * artifact of a run is refused; an upload whose file cannot be removed stays,
- * and is reported.
+ * store_uploads.c - deletes uploads of a requestor before their expiry: one upload, or a
+ * few of a long list. Called by the operations of store_impl.h. An artifact of a run is
+ * refused; an upload whose file cannot be removed stays, and is reported.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -19,10 +18,7 @@ static int drop_upload(struct store *s, const struct store_artifact *a)
 {
 	int rc;
 
-	/*
-	 * a run uses the upload: expire the row now, and a sweep drops the row
-	 * later
-	 */
+	/* a run uses the upload: expire the row now, and a sweep drops the row later */
 	if (!s->in_rows && store_is_held(s, a->id)) {
 		rc = store_change(s, STMT_EXPIRE_ARTIFACTS,
 				  STORE_STR(a->run_id), STORE_NUM(1));
@@ -64,10 +60,7 @@ static int delete_upload(struct store *s, struct store_req *r)
 	return rc < 0 ? rc : 0;
 }
 
-/*
- * R's answer becomes the uploads to drop, for now; R has the id to continue
- * from.
- */
+/* R's answer becomes the uploads to drop, for now; R has the id to continue from. */
 static int find_uploads(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st = store_query(

@@ -215,9 +215,7 @@ static int copy_parts(struct import *im, struct bytes *a)
 	return rc;
 }
 
-/*
- * Place the file in the folder under the final name, before the row is written.
- */
+/* Place the file in the folder under the final name, before the row is written. */
 static int place(struct import *im, struct bytes *a)
 {
 	char hex[65], *tmp = artifact_file_finish(a->file, hex);
@@ -393,10 +391,7 @@ static void on_open(void *arg, const struct store_result *res)
 		import_fail(v->im, res->rc, "%s", res->errmsg);
 }
 
-/*
- * Create the tables or migrate the schema by starting a store, as a server
- * does.
- */
+/* Create the tables or migrate the schema by starting a store, as a server does. */
 static int make_tables(struct import *im, const char *url)
 {
 	char instance[ID_SIZE];

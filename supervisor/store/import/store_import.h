@@ -16,10 +16,9 @@ struct store_imported {
 };
 
 /*
- * Copy the state in STATE_DIR into the database of URL, and the bytes of
- * artifacts into the database or to FOLDER/artifacts. 0, or -errno as of the
- * store, with a sentence; -EBUSY: a server uses the state; -EEXIST: different
- * rows with the same ids exist.
+ * Copy the state in STATE_DIR into the database of URL, and the bytes of artifacts into
+ * the database or to FOLDER/artifacts. 0, or -errno as of the store, with a sentence;
+ * -EBUSY: a server uses the state; -EEXIST: different rows with the same ids exist.
  */
 int store_import(const char *state_dir, const char *url, const char *folder,
 		 struct store_imported *done, char *errmsg, size_t size);

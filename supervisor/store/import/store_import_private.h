@@ -33,9 +33,7 @@ int import_fail(struct import *im, int rc, const char *fmt, ...)
  */
 int import_open(struct import *im);
 void import_close(struct import *im);
-/*
- * Call EACH with each row of SQL until EACH returns other than 0; 0 or -errno.
- */
+/* Call EACH with each row of SQL until EACH returns other than 0; 0 or -errno. */
 int import_each(struct import *im, const char *sql,
 		int (*each)(struct import *im, sqlite3_stmt *row));
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_import_source.c - opens the SQLite state that store_import.c copies,
- * locked against servers. A state in use by a server, of another version, or
- * damaged is refused.
+ * store_import_source.c - opens the SQLite state that store_import.c copies, locked
+ * against servers. A state in use by a server, of another version, or damaged is refused.
  */
 #include "supervisor/store/import/store_import_private.h"
 
@@ -109,10 +108,7 @@ static int on_instance(void *arg, const char *name)
 			   im->dir, name);
 }
 
-/*
- * Move staged rows for the duration of the import, without ever committing the
- * move.
- */
+/* Move staged rows for the duration of the import, without ever committing the move. */
 static int unstage(struct import *im)
 {
 	static const enum store_stmt which[] = {STMT_STAGED_ROWS, STMT_PUT_RUN,

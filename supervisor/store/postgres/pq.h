@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq.h - libpq, loaded only when a database of PostgreSQL is configured: a
- * server without such a database neither needs the library nor pays for loading
- * it.
+ * pq.h - libpq, loaded only when a database of PostgreSQL is configured: a server without
+ * such a database neither needs the library nor pays for loading it.
  */
 #ifndef SUPERVISOR_STORE_POSTGRES_PQ_H
 #define SUPERVISOR_STORE_POSTGRES_PQ_H
 
 #include <libpq-fe.h>
 
-/*
- * The names are fields of struct pq, and functions of libpq without the prefix
- * PQ.
- */
+/* The names are fields of struct pq, and functions of libpq without the prefix PQ. */
 #define PQ_FUNCTIONS(X)                                                        \
 	X(backendPID)                                                          \
 	X(clear)                                                               \

@@ -10,10 +10,7 @@
 
 #include "base/mem.h"
 
-/*
- * The first row with a prefix of the SQLSTATE applies: a whole code before the
- * class.
- */
+/* The first row with a prefix of the SQLSTATE applies: a whole code before the class. */
 static const struct {
 	const char *begins;
 	int rc;

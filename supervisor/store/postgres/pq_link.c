@@ -47,8 +47,7 @@ static void ignore(void *arg, const char *text)
 }
 
 /*
- * Join the lines of the server's message to a single line without a newline at
- * the end.
+ * Join the lines of the server's message to a single line without a newline at the end.
  */
 static void set_words(struct pq_link *l, const char *text)
 {
@@ -186,10 +185,7 @@ static long session_of(struct pq_link *l)
 	return rc == 0 ? strtol(pid, NULL, 10) : 0;
 }
 
-/*
- * Do the open links L and OTHER keep a session each, whatever the order of
- * queries?
- */
+/* Do the open links L and OTHER keep a session each, whatever the order of queries? */
 static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 {
 	long before = session_of(l), theirs = session_of(other);
@@ -200,10 +196,9 @@ static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 }
 
 /*
- * Settings, prepared statements, LISTEN and locks belong to a session.
- * PostgreSQL itself reports the process id at connect, and a pooler reports
- * another number; only a second connection reveals whether a pooler keeps a
- * session for each client.
+ * Settings, prepared statements, LISTEN and locks belong to a session. PostgreSQL itself
+ * reports the process id at connect, and a pooler reports another number; only a second
+ * connection reveals whether a pooler keeps a session for each client.
  */
 static int check_own(struct pq_link *l, const char *url)
 {
@@ -276,10 +271,7 @@ static int failed(struct pq_link *l, const PGresult *res)
 		return refused(l);
 	set_words(l, text != NULL ? text : "");
 	rc = pq_fault(state);
-	/*
-	 * a server that became a standby: the next connect may find the new
-	 * primary
-	 */
+	/* a server that became a standby: the next connect may find the new primary */
 	if (rc == -ENOTCONN || rc == -EREMOTEIO)
 		l->broken = true;
 	return rc;

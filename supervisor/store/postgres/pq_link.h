@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pq_link.h - a connection to PostgreSQL. Statements are sent in a pipeline
- * without waiting; pq_link_wait() waits. No call blocks for longer than the
- * bound of the call, or than LIVES allows. Calls return 0 or -errno, with
- * WORDS: pq_fault.c maps errors to -errno. After -ENOTCONN the link is broken:
- * close and reopen the link.
+ * pq_link.h - a connection to PostgreSQL. Statements are sent in a pipeline without
+ * waiting; pq_link_wait() waits. No call blocks for longer than the bound of the call, or
+ * than LIVES allows. Calls return 0 or -errno, with WORDS: pq_fault.c maps errors to
+ * -errno. After -ENOTCONN the link is broken: close and reopen the link.
  */
 #ifndef SUPERVISOR_STORE_POSTGRES_PQ_LINK_H
 #define SUPERVISOR_STORE_POSTGRES_PQ_LINK_H
@@ -44,14 +43,9 @@ struct pq_link {
 int pq_link_open(struct pq_link *l, const char *url);
 void pq_link_close(struct pq_link *l); /* or do nothing if closed */
 
-/*
- * Execute SQL, one or more statements without parameters; outside of a
- * pipeline.
- */
+/* Execute SQL, one or more statements without parameters; outside of a pipeline. */
 int pq_link_run(struct pq_link *l, const char *sql);
-/*
- * Execute a statement, and copy the first column of the only row to TO, or "".
- */
+/* Execute a statement, and copy the first column of the only row to TO, or "". */
 int pq_link_ask(struct pq_link *l, const char *sql, char *to, size_t size);
 
 /* From now on statements are sent in a pipeline, and executed in order. */
@@ -71,9 +65,8 @@ int pq_link_send_params(struct pq_link *l, const char *sql, int n,
 int pq_link_send_binary(struct pq_link *l, const char *sql, int n,
 			const char *const *values, const int *len);
 /*
- * Wait until all sent statements are executed; after a failed statement none is
- * executed, and the failure is returned. *RES is the last result, which the
- * caller clears.
+ * Wait until all sent statements are executed; after a failed statement none is executed,
+ * and the failure is returned. *RES is the last result, which the caller clears.
  */
 int pq_link_wait(struct pq_link *l, PGresult **res);
 

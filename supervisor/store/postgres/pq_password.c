@@ -18,10 +18,7 @@
 
 static struct {
 	char *path; /* NULL: no file is configured */
-	/*
-	 * opened at the start, when root may have had permissions that are gone
-	 * later
-	 */
+	/* opened at the start, when root may have had permissions that are gone later */
 	int fd;
 	bool was_root;
 } file;
@@ -46,10 +43,7 @@ static bool is_open_to_others(const struct stat *st)
 	return (st->st_mode & (is_lent ? 037 : 077)) != 0;
 }
 
-/*
- * A process that was root and is no longer root reads the file opened at the
- * start.
- */
+/* A process that was root and is no longer root reads the file opened at the start. */
 static int open_file(void)
 {
 	int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres.c - PostgreSQL as the store's engine (store_engine.h):
- * prepares statements at their first use, sends statements in a pipeline, and
- * waits only for a needed result. A failure is -errno and a sentence, and rolls
- * the transaction back.
+ * store_postgres.c - PostgreSQL as the store's engine (store_engine.h): prepares
+ * statements at their first use, sends statements in a pipeline, and waits only for a
+ * needed result. A failure is -errno and a sentence, and rolls the transaction back.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -29,10 +28,7 @@ static struct cursor *cursor_of(const struct store_cursor *c)
 
 /* ---- statements ---- */
 
-/*
- * Convert the parameters of SQL to PostgreSQL's: ?1 to $1. The caller frees the
- * text.
- */
+/* Convert the parameters of SQL to PostgreSQL's: ?1 to $1. The caller frees the text. */
 static char *translated(const char *sql)
 {
 	char *text = xstrdup(sql);
@@ -71,8 +67,7 @@ static void bind(struct store_cursor *base, int at, struct store_value v)
 }
 
 /*
- * Prepare with the types of the values, which are the same at each use of the
- * statement.
+ * Prepare with the types of the values, which are the same at each use of the statement.
  */
 static int send_prepare(struct postgres *p, struct cursor *c)
 {
@@ -82,9 +77,7 @@ static int send_prepare(struct postgres *p, struct cursor *c)
 
 	for (int i = 0; i < c->n; i++)
 		types[i] = c->values[i].is_text ? TEXT_OID : INT8_OID;
-	/*
-	 * a new name each time, since a failure may leave the old name behind
-	 */
+	/* a new name each time, since a failure may leave the old name behind */
 	snprintf(c->name, sizeof(c->name), "s%u_%.*s", ++p->names,
 		 PREPARED_SIZE / 2,
 		 p->write_name + strlen(STORE_POSTGRES_WRITE));
@@ -138,10 +131,7 @@ int store_postgres_wait_each(struct postgres *p, PGresult **res, int n)
 	return rc;
 }
 
-/*
- * Execute SQL with N texts, and copy the first column of the only row to TO, or
- * "".
- */
+/* Execute SQL with N texts, and copy the first column of the only row to TO, or "". */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size)
 {
@@ -229,9 +219,7 @@ static int commit(struct store *s, struct postgres *p, struct cursor *c)
 
 /* ---- steps ---- */
 
-/*
- * Can the statement be sent without waiting, since no caller needs the result?
- */
+/* Can the statement be sent without waiting, since no caller needs the result? */
 static bool is_deferred(const struct store *s, enum store_stmt which)
 {
 	if (which == STMT_PUT_RUN || which == STMT_PUT_ARTIFACT)
@@ -295,10 +283,7 @@ static int guarded(struct postgres *p, struct cursor *c)
 static int execute(struct store *s, struct postgres *p, struct cursor *c)
 {
 	switch (c->which) {
-	/*
-	 * each statement reads the committed state, with or without a
-	 * transaction
-	 */
+	/* each statement reads the committed state, with or without a transaction */
 	case STMT_BEGIN_READ:
 		return 0;
 	case STMT_BEGIN_WRITE:

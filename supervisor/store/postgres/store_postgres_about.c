@@ -165,9 +165,7 @@ int store_postgres_count_nodes(struct postgres *p)
 	return count_nodes(p, COUNT_NODES);
 }
 
-/*
- * The heartbeat counts nodes; before the first heartbeat this function counts.
- */
+/* The heartbeat counts nodes; before the first heartbeat this function counts. */
 void store_postgres_about(struct store *s, struct store_database *about)
 {
 	struct postgres *p = postgres_of(s);

@@ -9,11 +9,10 @@
 #define ZERO " bigint NOT NULL DEFAULT 0"
 
 /*
- * batch is the number of the last committed transaction, and nothing else; a
- * transaction with a number up to barrier is refused from now on. A node that
- * asks twice, since the first connection for the question was lost as well,
- * gets the same answer: paddock_settle() does not read barrier, which it
- * writes.
+ * batch is the number of the last committed transaction, and nothing else; a transaction
+ * with a number up to barrier is refused from now on. A node that asks twice, since the
+ * first connection for the question was lost as well, gets the same answer:
+ * paddock_settle() does not read barrier, which it writes.
  */
 const char store_postgres_barrier[] =
     "ALTER TABLE node ADD COLUMN barrier" ZERO ";"

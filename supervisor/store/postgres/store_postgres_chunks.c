@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_chunks.c - stores the bytes of artifacts in rows of 1 MiB, as
- * the engine's chunks (store_engine.h). Each row is sent in the pipeline and
- * awaited, so that at most one row is in memory. A failure is -errno and a
- * sentence.
+ * store_postgres_chunks.c - stores the bytes of artifacts in rows of 1 MiB, as the
+ * engine's chunks (store_engine.h). Each row is sent in the pipeline and awaited, so that
+ * at most one row is in memory. A failure is -errno and a sentence.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -21,10 +20,7 @@ static int told(struct store *s, int rc)
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);
 }
 
-/*
- * Execute SQL with N texts; *CHANGED, unless NULL, gets the number of changed
- * rows.
- */
+/* Execute SQL with N texts; *CHANGED, unless NULL, gets the number of changed rows. */
 static int change(struct store *s, const char *sql, int n,
 		  const char *const *values, int64_t *changed)
 {
@@ -84,8 +80,7 @@ static int put(struct store *s, const char *id, int64_t part, const void *data,
 	assert(len <= STORE_CHUNK_BYTES);
 	snprintf(number, sizeof(number), "%" PRId64, part);
 	/*
-	 * a repeated part has the same bytes as the first try, which may have
-	 * succeeded
+	 * a repeated part has the same bytes as the first try, which may have succeeded
 	 */
 	rc = pq_link_send_binary(&p->link,
 				 "INSERT INTO artifact_chunk"

@@ -11,10 +11,9 @@
 #define ZERO NUMBER " DEFAULT 0"
 
 /*
- * A transaction that writes locks the node's row in epoch until the end,
- * however long the transaction waits for a lock on runs; the heartbeat locks
- * the row in node, and waits only for a node that takes over. A take-over locks
- * both rows.
+ * A transaction that writes locks the node's row in epoch until the end, however long the
+ * transaction waits for a lock on runs; the heartbeat locks the row in node, and waits
+ * only for a node that takes over. A take-over locks both rows.
  */
 const char store_postgres_epoch[] =
     "CREATE TABLE epoch("

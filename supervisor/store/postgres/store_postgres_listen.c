@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_listen.c - receives wake-ups of other nodes by NOTIFY, on a
- * channel named by the instance's id. store_postgres_open.c makes each
- * connection listen; the store's thread waits here when idle, and else checks
- * after each batch. A node whose connection ends or may not listen polls as
- * often as without wake-ups.
+ * store_postgres_listen.c - receives wake-ups of other nodes by NOTIFY, on a channel
+ * named by the instance's id. store_postgres_open.c makes each connection listen; the
+ * store's thread waits here when idle, and else checks after each batch. A node whose
+ * connection ends or may not listen polls as often as without wake-ups.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 
@@ -17,10 +16,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/*
- * Tests set a longer interval in the URL, -cpaddock.poll_ms=MS, to detect
- * wake-ups.
- */
+/* Tests set a longer interval in the URL, -cpaddock.poll_ms=MS, to detect wake-ups. */
 #define POLL_MS                                                                \
 	"SELECT coalesce(nullif(current_setting('paddock.poll_ms', true),"     \
 	" '')::bigint, " STORE_TEXT(STORE_POLL_WOKEN_MS) ")"

@@ -18,12 +18,11 @@
 #include "base/mem.h"
 
 /*
- * No clock is compared with another machine's clock. A node is dead when an
- * observer has seen the same heartbeat for the duration of the lease, by the
- * observer's CLOCK_BOOTTIME and without a gap in the observation: so neither an
- * unreachable database nor a changed clock of the database makes a node dead.
- * The node itself counts from before sending the last heartbeat, and ends all
- * runs a quarter of the lease earlier.
+ * No clock is compared with another machine's clock. A node is dead when an observer has
+ * seen the same heartbeat for the duration of the lease, by the observer's CLOCK_BOOTTIME
+ * and without a gap in the observation: so neither an unreachable database nor a changed
+ * clock of the database makes a node dead. The node itself counts from before sending the
+ * last heartbeat, and ends all runs a quarter of the lease earlier.
  */
 
 #define SLACK_MS 20 /* tolerance in following the database's clock */
@@ -32,10 +31,7 @@
 #define LEASE                                                                     \
 	"coalesce(nullif(current_setting('paddock.lease_ms', true), '')::bigint," \
 	" 10000)"
-/*
- * An existing row belongs to this node, from a connection that ended: keep the
- * row.
- */
+/* An existing row belongs to this node, from a connection that ended: keep the row. */
 #define ADD_NODE                                                               \
 	"INSERT INTO node(id, heartbeat_ms, node_name, version,"               \
 	" started_ms, lease_ms) VALUES($1, paddock_now(), $2, $3,"             \
@@ -98,9 +94,7 @@ void store_postgres_forget_seen(struct pulse *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/*
- * The answer to a heartbeat: the instance, the time of sending, and the rows.
- */
+/* The answer to a heartbeat: the instance, the time of sending, and the rows. */
 struct beaten {
 	const char *instance;
 	int64_t sent_ms;
@@ -113,10 +107,7 @@ static int64_t column(const struct beaten *b, int row, int at)
 	return strtoll(b->pq->getvalue(b->res, row, at), NULL, 10);
 }
 
-/*
- * Make a new observation from row AT of another node; E is the earlier one, or
- * NULL.
- */
+/* Make a new observation from row AT of another node; E is the earlier one, or NULL. */
 static struct seen look_at(const struct pulse *u, const struct beaten *b,
 			   int at, const struct seen *e)
 {
@@ -194,8 +185,7 @@ static int send_beat(struct store *s, struct pq_link *l, const char *instance)
 }
 
 /*
- * The lease counts from before sending; an answer for an earlier instance id is
- * ignored.
+ * The lease counts from before sending; an answer for an earlier instance id is ignored.
  */
 int store_postgres_beat_by(struct store *s, struct pq_link *l,
 			   const char *instance)
@@ -290,9 +280,8 @@ static int read_seal(struct store *s, struct postgres *p)
 }
 
 /*
- * Transactions sent on an earlier connection are committed by now, or never
- * will be. The row gives the same answer again, if the answer was lost or a
- * later step failed.
+ * Transactions sent on an earlier connection are committed by now, or never will be. The
+ * row gives the same answer again, if the answer was lost or a later step failed.
  */
 static int settle(struct store *s, struct postgres *p)
 {
@@ -340,9 +329,7 @@ void store_postgres_rejoin(struct store *s)
 	p->retry_ms = p->backoff_ms = 0;
 }
 
-/*
- * Check the store's connection, since the heartbeat has a separate connection.
- */
+/* Check the store's connection, since the heartbeat has a separate connection. */
 int store_postgres_beat(struct store *s)
 {
 	struct postgres *p = postgres_of(s);

@@ -56,10 +56,7 @@ void store_postgres_close(struct store *s)
 	p->in_transaction = false;
 }
 
-/*
- * Migrate under a lock, since another server may be migrating, which takes a
- * while.
- */
+/* Migrate under a lock, since another server may be migrating, which takes a while. */
 static int raise_schema(struct postgres *p)
 {
 	char version[NUMBER_SIZE] = "";
@@ -120,10 +117,7 @@ int store_postgres_connect(struct store *s)
 	return rc;
 }
 
-/*
- * Connect, unless the last try was recent: then return the error of the last
- * try.
- */
+/* Connect, unless the last try was recent: then return the error of the last try. */
 int store_postgres_open(struct store *s)
 {
 	struct postgres *p = postgres_of(s);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * store_postgres_private.h - shared by the files of the engine for PostgreSQL.
- */
+/* store_postgres_private.h - shared by the files of the engine for PostgreSQL. */
 #ifndef SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 #define SUPERVISOR_STORE_POSTGRES_STORE_POSTGRES_PRIVATE_H
 
@@ -11,10 +9,7 @@
 #define PARAMETERS 40
 #define NUMBER_SIZE 24
 #define PREPARED_SIZE 64 /* PostgreSQL cuts longer names */
-/*
- * the prefix of a statement that connect() prepares; a test finds writes by the
- * prefix
- */
+/* the prefix of a statement that connect() prepares; a test finds writes by the prefix */
 #define STORE_POSTGRES_WRITE "paddock_write"
 
 struct cursor {
@@ -101,32 +96,19 @@ static inline struct postgres *postgres_of(const struct store *s)
 
 /* Set S->why_rc to RC, and S->errmsg from the link's words. Returns RC. */
 int store_postgres_failed(struct store *s, int rc);
-/*
- * Wait for all sent statements, as pq_link_wait(), and mark statements as
- * prepared.
- */
+/* Wait for all sent statements, as pq_link_wait(), and mark statements as prepared. */
 int store_postgres_wait(struct postgres *p, PGresult **res);
 int store_postgres_wait_each(struct postgres *p, PGresult **res, int n);
-/*
- * Execute SQL with N texts, and copy the first column of the only row to TO, or
- * "".
- */
+/* Execute SQL with N texts, and copy the first column of the only row to TO, or "". */
 int store_postgres_ask(struct postgres *p, const char *sql, int n,
 		       const char *const *values, char *to, size_t size);
 
-/*
- * Note the server of P->link, with the schema's version; 0 or -errno and words.
- */
+/* Note the server of P->link, with the schema's version; 0 or -errno and words. */
 int store_postgres_note_server(struct postgres *p);
-/*
- * Does L accept writes, and is the server the latest primary? 0 or -errno and
- * words.
- */
+/* Does L accept writes, and is the server the latest primary? 0 or -errno and words. */
 int store_postgres_check_writable(struct pulse *u, struct pq_link *l,
 				  bool *standby);
-/*
- * Count the live nodes, and measure the round trip: the result is in P->about.
- */
+/* Count the live nodes, and measure the round trip: the result is in P->about. */
 int store_postgres_count_nodes(struct postgres *p);
 /* Get the version of the tables, 0: no tables. 0 or -errno and words. */
 int store_postgres_schema(struct postgres *p, int64_t *version);
@@ -136,10 +118,7 @@ void store_postgres_about(struct store *s, struct store_database *about);
 
 /* ---- store_postgres_node.c ---- */
 
-/*
- * Make this node's row, only once: a row that another node removed stays
- * removed.
- */
+/* Make this node's row, only once: a row that another node removed stays removed. */
 int store_postgres_join(struct store *s);
 /*
  * Send a heartbeat of INSTANCE on L. 0, or -errno and words; -EOWNERDEAD: the
@@ -167,10 +146,7 @@ void store_postgres_ahead_begin(struct store *s);
 int store_postgres_ahead_wait(struct store *s);
 /* Note that WHICH was sent for S->doing. */
 void store_postgres_ahead_sent(struct store *s, enum store_stmt which);
-/*
- * Take the answer to WHICH of S->doing, if sent ahead; the caller owns the
- * result.
- */
+/* Take the answer to WHICH of S->doing, if sent ahead; the caller owns the result. */
 PGresult *store_postgres_ahead_take(struct store *s, enum store_stmt which);
 void store_postgres_ahead_forget(struct store *s);
 

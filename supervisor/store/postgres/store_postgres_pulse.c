@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_pulse.c - sends the heartbeat on a separate thread and
- * connection, so that heartbeats go on while the store's connection waits.
- * store_postgres_node.c starts and ends the thread. A heartbeat without an
- * answer in a quarter of the lease is given up with the connection, which
- * leaves time for two more tries; a failed heartbeat is repeated, also after
- * the end of this node's lease.
+ * store_postgres_pulse.c - sends the heartbeat on a separate thread and connection, so
+ * that heartbeats go on while the store's connection waits. store_postgres_node.c starts
+ * and ends the thread. A heartbeat without an answer in a quarter of the lease is given
+ * up with the connection, which leaves time for two more tries; a failed heartbeat is
+ * repeated, also after the end of this node's lease.
  */
 #include "supervisor/store/postgres/store_postgres_private.h"
 

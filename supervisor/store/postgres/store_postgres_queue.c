@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_queue.c - a step of PostgreSQL's schema: the tables of the
- * queue that all nodes share. The file has no code: a wrong statement shows in
- * the tests.
+ * store_postgres_queue.c - a step of PostgreSQL's schema: the tables of the queue that
+ * all nodes share. The file has no code: a wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
@@ -18,13 +17,12 @@
 	" autovacuum_vacuum_cost_delay = 0)"
 
 /*
- * queue: waiting runs, for any node with room. HOME received the request ('':
- * only the row is left), and alone may start the run if PINNED. The order is
- * fixed at queueing: VTIME is one turn, divided by the requestor's weight,
- * after the requestor's last waiting run, or after queue_clock, the largest
- * claimed vtime. serves: the templates and requestors that each node serves.
- * news: tells the node that queued a run of the claim and of the end of the
- * run.
+ * queue: waiting runs, for any node with room. HOME received the request ('': only the
+ * row is left), and alone may start the run if PINNED. The order is fixed at queueing:
+ * VTIME is one turn, divided by the requestor's weight, after the requestor's last
+ * waiting run, or after queue_clock, the largest claimed vtime. serves: the templates and
+ * requestors that each node serves. news: tells the node that queued a run of the claim
+ * and of the end of the run.
  */
 const char store_postgres_queue[] =
     "CREATE SEQUENCE queue_clock MINVALUE 0;"

@@ -41,11 +41,10 @@
 	" AND used.hour = r.created_ms / 3600000;"
 
 /*
- * Version 7 of the SQLite schema, and the table node: an instance lives as long
- * as the heartbeat in the row is fresh, by the database's clock.
- * paddock_write() begins a write of an instance: a take-over removes the row,
- * and then the instance may not write. The number of the batch tells after a
- * lost connection whether the batch was committed.
+ * Version 7 of the SQLite schema, and the table node: an instance lives as long as the
+ * heartbeat in the row is fresh, by the database's clock. paddock_write() begins a write
+ * of an instance: a take-over removes the row, and then the instance may not write. The
+ * number of the batch tells after a lost connection whether the batch was committed.
  */
 static const char first[] =
     "CREATE TABLE node("
@@ -251,10 +250,9 @@ static const char uploads[] =
     "UPDATE paddock_schema SET version = 2;";
 
 /*
- * A node has a name, a load, and a lease, which is ten seconds except in tests.
- * A heartbeat returns the node's own row, and rows of nodes without a fresh
- * heartbeat, which the caller compares with earlier observations
- * (store_postgres_node.c).
+ * A node has a name, a load, and a lease, which is ten seconds except in tests. A
+ * heartbeat returns the node's own row, and rows of nodes without a fresh heartbeat,
+ * which the caller compares with earlier observations (store_postgres_node.c).
  */
 static const char nodes[] =
     "ALTER TABLE node ADD COLUMN node_name" KEY " DEFAULT '',"
@@ -321,9 +319,8 @@ static const char seals[] =
     "UPDATE paddock_schema SET version = 5;";
 
 /*
- * Statements sent on a connection that ended may still arrive. A transaction is
- * refused whose number is not above the last committed number and the last
- * number asked for.
+ * Statements sent on a connection that ended may still arrive. A transaction is refused
+ * whose number is not above the last committed number and the last number asked for.
  */
 static const char numbers[] =
     "CREATE OR REPLACE FUNCTION paddock_write(name text, number bigint)"
@@ -345,18 +342,14 @@ static const char numbers[] =
     " RETURN was; END$$;"
     "UPDATE paddock_schema SET version = 6;";
 
-/*
- * Questions of a run to clients, which may be connected to any node, and the
- * answers.
- */
+/* Questions of a run to clients, which may be connected to any node, and the answers. */
 static const char questions[] = "ALTER TABLE shown ADD COLUMN asked" TEXT ";"
 				"ALTER TABLE mail ADD COLUMN body" TEXT ";"
 				"UPDATE paddock_schema SET version = 8;";
 
 /*
- * A node reports room for further runs. paddock_wake() wakes a node:
- * transactions with NOTIFY commit one after another, so the commit does not
- * wait for the disk.
+ * A node reports room for further runs. paddock_wake() wakes a node: transactions with
+ * NOTIFY commit one after another, so the commit does not wait for the disk.
  */
 static const char wakes[] =
     "ALTER TABLE node ADD COLUMN room" ZERO ";"
@@ -378,8 +371,7 @@ static const char wakes[] =
     "UPDATE paddock_schema SET version = 11;";
 
 /*
- * Undelivered mail is counted by requestor; and mail to a node is deleted with
- * the node.
+ * Undelivered mail is counted by requestor; and mail to a node is deleted with the node.
  */
 static const char letters[] =
     "ALTER TABLE mail ADD COLUMN requestor" KEY " DEFAULT '';"
@@ -392,8 +384,7 @@ static const char letters[] =
     "UPDATE paddock_schema SET version = 12;";
 
 /*
- * The name of the node at which a run has last begun, since that node's row may
- * be gone.
+ * The name of the node at which a run has last begun, since that node's row may be gone.
  */
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 				"UPDATE paddock_schema SET version = 13;";

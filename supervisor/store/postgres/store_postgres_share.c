@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgres_share.c - a step of PostgreSQL's schema: each node's share of
- * a requestor's limits. The file has no code: a wrong statement shows in the
- * tests.
+ * store_postgres_share.c - a step of PostgreSQL's schema: each node's share of a
+ * requestor's limits. The file has no code: a wrong statement shows in the tests.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 
@@ -11,14 +10,13 @@
 #define NODE KEY " REFERENCES node(id) ON DELETE CASCADE"
 
 /*
- * share: the grant of a node; deleted with the node. share_cpu: the CPU time of
- * each node by minute, for an hour, also of dead nodes. paddock_share() grants
- * NAME the wanted share of WHO's limits, as far as the other nodes have left
- * room, and takes back what NAME no longer wants, except a share in use. Of the
- * rate of calls half is divided equally among all nodes, whether or not a node
- * asked: so the first call at a node need not wait. One transaction at a time
- * is served: a second gets null and asks again, since a transaction that waited
- * here could be awaited elsewhere.
+ * share: the grant of a node; deleted with the node. share_cpu: the CPU time of each node
+ * by minute, for an hour, also of dead nodes. paddock_share() grants NAME the wanted
+ * share of WHO's limits, as far as the other nodes have left room, and takes back what
+ * NAME no longer wants, except a share in use. Of the rate of calls half is divided
+ * equally among all nodes, whether or not a node asked: so the first call at a node need
+ * not wait. One transaction at a time is served: a second gets null and asks again, since
+ * a transaction that waited here could be awaited elsewhere.
  */
 const char store_postgres_share[] =
     "CREATE TABLE share("

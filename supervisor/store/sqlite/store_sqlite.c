@@ -51,10 +51,7 @@ static sqlite3_stmt *stmt_of(const struct store_cursor *c)
 	return ((const struct cursor *)c)->stmt;
 }
 
-/*
- * The -errno of SQLite's primary result codes; SYS: the system's errno is more
- * exact.
- */
+/* The -errno of SQLite's primary result codes; SYS: the system's errno is more exact. */
 static const struct verdict {
 	int code;
 	int rc;
@@ -326,9 +323,7 @@ static int make_file(struct store *s)
 	return 0;
 }
 
-/*
- * Without memory statistics, which nothing reads and which would cost a lock.
- */
+/* Without memory statistics, which nothing reads and which would cost a lock. */
 static void configure(void)
 {
 	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
@@ -342,10 +337,9 @@ static void configure(void)
 }
 
 /*
- * After a failed fsync(2) a later fsync says nothing about the earlier bytes:
- * bytes may be missing in the middle of the log, and then all later bytes are
- * lost. So the whole log is checkpointed and started anew, before anything is
- * read or written.
+ * After a failed fsync(2) a later fsync says nothing about the earlier bytes: bytes may
+ * be missing in the middle of the log, and then all later bytes are lost. So the whole
+ * log is checkpointed and started anew, before anything is read or written.
  */
 static int resync(struct store *s)
 {
@@ -482,9 +476,7 @@ static void relax(struct store *s, bool relaxed)
 	if (sqlite3_exec(q->db, relaxed ? store_relaxed : store_strict, NULL,
 			 NULL, NULL) != SQLITE_OK)
 		q->damaged = true;
-	/*
-	 * from a checkpoint, whose failure SQLite does not report to the commit
-	 */
+	/* from a checkpoint, whose failure SQLite does not report to the commit */
 	if (store_sqlite_log_failed())
 		q->unsynced = q->damaged = true;
 }

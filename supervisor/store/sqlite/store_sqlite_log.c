@@ -62,9 +62,8 @@ static int flush(struct log_file *f)
 }
 
 /*
- * Is the page P the last page of a commit without a sync? The frame header
- * before the page has the number of pages of the database after a commit, and
- * otherwise 0.
+ * Is the page P the last page of a commit without a sync? The frame header before the
+ * page has the number of pages of the database after a commit, and otherwise 0.
  */
 static bool is_last(struct log_file *f, const unsigned char *p, int n)
 {
@@ -112,10 +111,7 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 	AFTER_FLUSH(xTruncate, size);
 }
 
-/*
- * A page that cannot be written, as on a full disk, makes no hole: the commit
- * fails.
- */
+/* A page that cannot be written, as on a full disk, makes no hole: the commit fails. */
 static int log_sync(sqlite3_file *file, int flags)
 {
 	struct log_file *f = log_of(file);
@@ -224,9 +220,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 	rc = below->xOpen(below, name, f->real, flags, given);
 	if (rc != SQLITE_OK)
 		return rc;
-	/*
-	 * where SQLite syncs a commit before the last frames, nothing is held
-	 */
+	/* where SQLite syncs a commit before the last frames, nothing is held */
 	if ((f->real->pMethods->xDeviceCharacteristics(f->real) &
 	     SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0)
 		f->room = HELD_MAX;

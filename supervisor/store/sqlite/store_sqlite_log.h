@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * store_sqlite_log.h - a VFS of SQLite that writes a commit to the log in few
- * calls.
- */
+/* store_sqlite_log.h - a VFS of SQLite that writes a commit to the log in few calls. */
 #ifndef SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H
 #define SUPERVISOR_STORE_SQLITE_STORE_SQLITE_LOG_H
 
@@ -11,9 +8,8 @@
 #define STORE_SQLITE_LOG_VFS "paddock"
 
 /*
- * Register the VFS, once after sqlite3_initialize(): then databases can be
- * opened with the VFS by name, with synchronous=FULL. SQLITE_OK, or SQLite's
- * error.
+ * Register the VFS, once after sqlite3_initialize(): then databases can be opened with
+ * the VFS by name, with synchronous=FULL. SQLITE_OK, or SQLite's error.
  */
 int store_sqlite_log_register(void);
 

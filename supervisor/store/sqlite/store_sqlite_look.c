@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_look.c - checks before the start, without leaving a trace,
- * whether SQLite could use the file in a state folder: by the file's first
- * bytes and the list of tables. health.c calls store_look(), and reports a
- * fault like any failure of the store.
+ * store_sqlite_look.c - checks before the start, without leaving a trace, whether SQLite
+ * could use the file in a state folder: by the file's first bytes and the list of tables.
+ * health.c calls store_look(), and reports a fault like any failure of the store.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -46,9 +45,8 @@ static int judge(const unsigned char *header, size_t len)
 }
 
 /*
- * Call before this process opens the file by SQLite, since closing a second
- * descriptor would drop SQLite's locks. A version in the log beside the file is
- * not seen.
+ * Call before this process opens the file by SQLite, since closing a second descriptor
+ * would drop SQLite's locks. A version in the log beside the file is not seen.
  */
 static int look_at_header(const char *path, bool *empty)
 {
@@ -67,10 +65,7 @@ static int look_at_header(const char *path, bool *empty)
 	return rc;
 }
 
-/*
- * Convert PATH to a URI that SQLite opens without a lock and without creating
- * files.
- */
+/* Convert PATH to a URI that SQLite opens without a lock and without creating files. */
 static char *frozen(const char *path)
 {
 	static const char plain[] = "/._-";

@@ -8,10 +8,9 @@
 #include "supervisor/store/sqlite/store_sqlite_schema.h"
 
 /*
- * FULL: a reported commit is on the disk. Memory stays modest. A run's row
- * changes a page in each of eight trees, and a commit writes whole pages: so a
- * new file has half of SQLite's usual page size, and as many bytes between
- * checkpoints.
+ * FULL: a reported commit is on the disk. Memory stays modest. A run's row changes a page
+ * in each of eight trees, and a commit writes whole pages: so a new file has half of
+ * SQLite's usual page size, and as many bytes between checkpoints.
  */
 const char store_pragmas[] = "PRAGMA page_size=2048;"
 			     "PRAGMA journal_mode=WAL;"
@@ -131,9 +130,8 @@ static const char first[] =
     "PRAGMA user_version=1;";
 
 /*
- * Tasks. A run may outlive the task, which then leaves the indexes
- * (task_expires_ms = 0): so a page of tasks reads no more rows than the page
- * shows.
+ * Tasks. A run may outlive the task, which then leaves the indexes (task_expires_ms = 0):
+ * so a page of tasks reads no more rows than the page shows.
  */
 static const char tasks[] =
     "ALTER TABLE runs ADD COLUMN cancelling INTEGER NOT NULL DEFAULT 0;"
@@ -185,9 +183,8 @@ static const char account[] =
     "PRAGMA user_version=3;";
 
 /*
- * Mail between instances about open runs: mail to the owner of a run, and the
- * view that the owner shows while another instance asks. The end of a run
- * deletes both.
+ * Mail between instances about open runs: mail to the owner of a run, and the view that
+ * the owner shows while another instance asks. The end of a run deletes both.
  */
 static const char mail[] =
     "CREATE TABLE mail("
@@ -296,18 +293,15 @@ static const char used[] =
     " UPDATE used SET bytes = bytes - old.size" USED_OF_OLD "END;"
     "PRAGMA user_version=6;";
 
-/*
- * The inputs stay with a run, for a retry; and the original of a retried run.
- */
+/* The inputs stay with a run, for a retry; and the original of a retried run. */
 static const char retries[] = "ALTER TABLE runs ADD COLUMN retried_from TEXT;"
 			      "ALTER TABLE runs ADD COLUMN inputs_lack TEXT;"
 			      "PRAGMA user_version=7;";
 
 /*
- * An upload belongs to no run, and is found, counted and deleted alone. In
- * "used" an upload has no template, but counts like a run. Earlier all uploads
- * of a requestor had a common folder, up_ and a digest; old uploads stay in the
- * folder.
+ * An upload belongs to no run, and is found, counted and deleted alone. In "used" an
+ * upload has no template, but counts like a run. Earlier all uploads of a requestor had a
+ * common folder, up_ and a digest; old uploads stay in the folder.
  */
 static const char uploads[] =
     "ALTER TABLE artifacts ADD COLUMN upload INTEGER NOT NULL DEFAULT 0;"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_unlock.c - detects SQLite's failed calls to release a lock on a
- * file, for store_sqlite.c, which then opens the connection again: SQLite would
- * report "locking protocol" or a busy file from then on. SQLite itself reports
- * the failed calls.
+ * store_sqlite_unlock.c - detects SQLite's failed calls to release a lock on a file, for
+ * store_sqlite.c, which then opens the connection again: SQLite would report "locking
+ * protocol" or a busy file from then on. SQLite itself reports the failed calls.
  */
 #include "supervisor/store/sqlite/store_sqlite_unlock.h"
 

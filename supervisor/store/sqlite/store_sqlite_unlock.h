@@ -9,9 +9,8 @@
 void store_sqlite_unlock_watch(void);
 
 /*
- * Was a lock not released on this thread since the last call? SQLite considers
- * the lock as held until the connection is closed, and then no process gets the
- * lock.
+ * Was a lock not released on this thread since the last call? SQLite considers the lock
+ * as held until the connection is closed, and then no process gets the lock.
  */
 bool store_sqlite_unlock_failed(void);
 

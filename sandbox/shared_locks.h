@@ -14,7 +14,7 @@
 enum shared_locks {
 	SHARED_LOCKS_NONE,    /* the call may go on */
 	SHARED_LOCKS_REFUSED, /* not the caller's own file, or nobody can tell */
-	SHARED_LOCKS_FOUND    /* a process has such a lock: it evaded the check */
+	SHARED_LOCKS_FOUND /* a process has such a lock: it evaded the check */
 };
 
 /*

@@ -72,8 +72,8 @@ bool cgroup_divides_cpu(void)
 	return cgroups.version == CGROUP_V1
 		   ? cgroups.base[CGROUP_CPU] != NULL
 		   : cgroups.version == CGROUP_V2 &&
-			 cgroup_get(cgroups.base[CGROUP_UNIFIED],
-				    leaves[CGROUP_LUA], "cpu.weight", text) > 0;
+			 cgroup_get(cgroups.base[CGROUP_UNIFIED], leaf_name(0),
+				    "cpu.weight", text) > 0;
 }
 
 static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)

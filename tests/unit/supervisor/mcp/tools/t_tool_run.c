@@ -350,7 +350,7 @@ TEST(answer_of_a_handle_that_cannot_be_recorded)
 			   "\"templateId\":\"sum\",\"inputs\":{},"
 			   "\"options\":{\"mode\":\"async\"}}}");
 	r = server_run();
-	r->record.durable = false;
+	r->record.row = ROW_NONE;
 	run_tell(r, &(struct run_notice){.kind = NOTICE_DURABLE,
 					 .unrecorded = "the disk is full"});
 	is_str(tool_at(client_answered(&ada, call), "/errorCode"),

@@ -402,7 +402,8 @@ int server_start(struct server *srv, const struct config *config,
 static bool is_drained(const struct context *ctx)
 {
 	return ctx->draining && runs_unrecorded(ctx->runs) == 0 &&
-	       ctx->lookups == 0 && thread_pool_jobs(ctx->thread_pool) == 0;
+	       ctx->lookups == 0 && thread_pool_jobs(ctx->thread_pool) == 0 &&
+	       !sessions_owe_answers(ctx->sessions);
 }
 
 /*

@@ -310,6 +310,7 @@ struct run {
 	/* told in the list's order */
 	TAILQ_HEAD(run_watches, run_watch) watches;
 	struct run_telling *telling; /* run.c's, while watchers are told */
+	unsigned n_told; /* requests that are told of the log and progress */
 	TAILQ_HEAD(run_waiters, run_waiter) waiters;
 	/* input.c's, or NULL; WHO NULL: the session of the task's maker */
 	void (*on_waiter)(struct run *r, enum run_waiter_event ev,

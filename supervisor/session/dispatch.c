@@ -177,6 +177,8 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 {
 	bool in_use = request_find(s, m->id_key, m->id_key_len) != NULL;
 	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
+	bool too_many_of_all =
+	    s->requestor->n_requests >= REQUESTOR_REQUESTS_MAX;
 	struct request *c = request_new(s, stream, m, batch);
 	struct mcp_envelope e;
 
@@ -200,6 +202,11 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 			      "%d requests are under way on this connection; "
 			      "wait for answers",
 			      SESSION_REQUESTS_MAX);
+	} else if (too_many_of_all) {
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
+			      "%d requests of yours are under way on all "
+			      "connections together; wait for answers",
+			      REQUESTOR_REQUESTS_MAX);
 	} else {
 		request_begin(c);
 		serve(c);

@@ -27,6 +27,8 @@
 #include "supervisor/run/exec/runs.h"
 
 #define REQUEST_COST 1024 /* bytes of a request, without its message */
+/* answers of a requestor made in a turn of the loop, of ends that many await */
+#define ANSWERS_AT_ONCE 32
 
 /* ---- made, and freed ---- */
 
@@ -81,6 +83,7 @@ struct request *request_new(struct session *s, void *stream,
 			      .token = mcp_progress_token(c->msg.params)};
 	session_observe(s, &c->observer, &observer_ops);
 	s->n_requests++;
+	s->requestor->n_requests++;
 	memory_add(&c->requestor->memory, REQUEST_COST);
 	return c;
 }
@@ -142,6 +145,7 @@ static void leave_session(struct request *c)
 	if (c->begun)
 		HASH_DELETE(hh, c->session->requests, c);
 	c->session->n_requests--;
+	c->requestor->n_requests--;
 	leave_backlog(c);
 	end_read(c);
 	c->session = NULL;
@@ -390,15 +394,25 @@ static void on_recorded(struct request *c, struct run *r,
 		request_unrecorded(c, r, unrecorded);
 }
 
+/* Tell C's client of the run meanwhile, if C is not one of too many. */
+static void pass_on(struct request *c, struct run *r,
+		    const struct run_notice *n)
+{
+	if (!c->told)
+		return;
+	if (n->kind == NOTICE_PROGRESS)
+		progress_news(&c->progress, r);
+	else if (c->ops->logs)
+		progress_log(&c->progress, r, n);
+}
+
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
 	struct request *c = CONTAINER(w, struct request, watch);
 
-	if (n->kind == NOTICE_LOG && c->ops->logs)
-		progress_log(&c->progress, r, n);
-	else if (n->kind == NOTICE_PROGRESS)
-		progress_news(&c->progress, r);
+	if (n->kind == NOTICE_LOG || n->kind == NOTICE_PROGRESS)
+		pass_on(c, r, n);
 	else if (n->kind == NOTICE_RECORDED)
 		on_recorded(c, r, n->unrecorded);
 	else if (c->ops->run_changed != NULL)
@@ -408,6 +422,8 @@ static void on_notice(struct run_watch *w, struct run *r,
 void request_watch(struct request *c, struct run *r)
 {
 	c->run = r;
+	c->told = r->n_told < REQUESTS_TOLD_MAX;
+	r->n_told += c->told;
 	c->watch.on_notice = on_notice;
 	run_watch_add(r, &c->watch);
 }
@@ -415,8 +431,10 @@ void request_watch(struct request *c, struct run *r)
 void request_unwatch(struct request *c)
 {
 	progress_stop(&c->progress, false);
-	if (c->run != NULL)
+	if (c->run != NULL) {
+		c->run->n_told -= c->told;
 		run_watch_del(&c->watch);
+	}
 	c->run = NULL;
 	run_waiter_del(&c->waiter);
 }
@@ -466,24 +484,57 @@ static void wake_backlog(struct session *s)
 		evtimer_add(c->timer, CLOCK_TIMEVAL(0));
 }
 
+/*
+ * Were ANSWERS_AT_ONCE answers of Q made since the loop looked at its
+ * descriptors? If not, one more is counted.
+ */
+static bool had_turn(struct requestor *q, struct event_base *base)
+{
+	struct timeval now;
+
+	event_base_gettimeofday_cached(base, &now);
+	if (timercmp(&now, &q->looked, !=)) {
+		q->looked = now;
+		q->n_answers = 0;
+	}
+	if (q->n_answers >= ANSWERS_AT_ONCE)
+		return true;
+	q->n_answers++;
+	return false;
+}
+
+/* May C be answered now? CROWD: not, since others were, in this turn. */
+static bool may_answer(struct request *c, bool *crowd)
+{
+	const struct session *s = c->session;
+
+	if (c->backlogged
+		? is_full(s, BACKLOG_READS_MAX)
+		: is_full(s, SESSION_READS_MAX) || !TAILQ_EMPTY(&s->backlog))
+		return false;
+	*crowd = had_turn(c->requestor, c->ctx->base);
+	return !*crowd;
+}
+
 bool request_backlogged(struct request *c, event_callback_fn again)
 {
 	struct session *s = c->session;
-	bool full =
-	    is_full(s, c->backlogged ? BACKLOG_READS_MAX : SESSION_READS_MAX);
+	bool crowd = false, now = may_answer(c, &crowd);
 
 	if (!c->backlogged) {
-		if (!full && TAILQ_EMPTY(&s->backlog))
+		if (now)
 			return false;
 		c->backlogged = true;
 		TAILQ_INSERT_TAIL(&s->backlog, c, backlog);
 		set_callback(c, again);
-	} else if (!full) {
+	} else if (now) {
 		leave_backlog(c);
 		return false;
 	}
 	s->wake = wake_backlog;
 	session_wait_to_read(s);
+	if (crowd)
+		sessions_read_on(c->ctx);
 	return true;
 }
 

@@ -68,6 +68,7 @@ struct request {
 	struct session_observer observer;
 	UT_hash_handle hh; /* in session.requests, once BEGUN */
 	bool begun;
+	bool told; /* of RUN's log and progress, not one of too many */
 
 	bool as_task;		  /* tools/call: the call makes a task */
 	int64_t task_ttl_ms;	  /* of the task; 0: the server's choice */

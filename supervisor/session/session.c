@@ -106,6 +106,16 @@ void sessions_read_on(struct context *ctx)
 		evtimer_add(all->read_on, CLOCK_TIMEVAL(0));
 }
 
+bool sessions_owe_answers(const struct sessions *all)
+{
+	const struct session *s;
+
+	LIST_FOREACH(s, &all->all, link)
+		if (!TAILQ_EMPTY(&s->backlog) && !session_is_backlogged(s))
+			return true;
+	return false;
+}
+
 /* ---- observers of a session ---- */
 
 void session_observe(struct session *s, struct session_observer *o,

@@ -16,9 +16,11 @@
 #include "supervisor/run/run.h"
 #include "supervisor/context.h"
 
-#define SESSION_REQUESTS_MAX 2048 /* requests under way at the same time */
-#define SESSION_COST 8192   /* bytes of memory of a session with its parts */
-#define SESSION_READS_MAX 8 /* large answers awaited; more are made later */
+#define SESSION_REQUESTS_MAX 2048   /* requests under way at the same time */
+#define REQUESTOR_REQUESTS_MAX 4096 /* of all sessions of a requestor */
+#define REQUESTS_TOLD_MAX 64 /* that await one run, and hear of its log */
+#define SESSION_COST 8192    /* bytes of memory of a session with its parts */
+#define SESSION_READS_MAX 8  /* large answers awaited; more are made later */
 /* large answers awaited by all sessions of a requestor */
 #define REQUESTOR_READS_MAX 16
 
@@ -277,6 +279,8 @@ bool session_over_read_limit(const struct session *s);
 void session_wait_to_read(struct session *s);
 /* A large answer was sent or read: wake the waiting sessions soon. */
 void sessions_read_on(struct context *ctx);
+/* Does an answer wait for its turn, whose client reads? */
+bool sessions_owe_answers(const struct sessions *all);
 /* The transport has a stream again for messages without a request. */
 void session_push_opened(struct session *s);
 /* Is STREAM (NULL: the stream without a request) being read? */

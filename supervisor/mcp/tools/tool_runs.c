@@ -195,7 +195,9 @@ static void on_notice(struct run_watch *watch, struct run *r,
 
 	if (n->kind == NOTICE_RECORDED) {
 		answer_end(c, r, n->unrecorded);
-	} else if (asks || n->kind == NOTICE_LEFT) {
+	} else if (asks) {
+		answer_end(c, r, NULL);
+	} else if (n->kind == NOTICE_LEFT) {
 		answer_now(c, r);
 		/* the run left memory: the row says more */
 	} else if (n->kind == NOTICE_RELEASED) {

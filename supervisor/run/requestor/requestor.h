@@ -90,7 +90,11 @@ struct requestor {
 	uint64_t overpolls;
 	bool browses;  /* a client or a run has used the browser */
 	size_t parked; /* runs that wait for answers while no client is there */
-	size_t n_reads;	  /* large answers under way now */
+	size_t n_requests; /* requests under way */
+	size_t n_reads;	   /* large answers under way now */
+	/* answers that were made since LOOKED, by the loop's clock */
+	unsigned n_answers;
+	struct timeval looked;
 	size_t n_listens; /* requests that listen for notifications */
 	size_t http_sessions, http_streams; /* open sessions and streams */
 	/* connections last used by this requestor */

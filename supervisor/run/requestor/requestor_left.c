@@ -42,6 +42,7 @@ static size_t tell_requestor(const struct requestor *q)
 	    COUNTER(http.unread),	COUNTER(letter_bytes),
 	    COUNTER(uploads),		COUNTER(downloads),
 	    COUNTER(line_bytes),	COUNTER(memory.held),
+	    COUNTER(n_requests),
 	};
 	size_t n = 0;
 

@@ -113,7 +113,6 @@ int call_fault(struct call *c, const char *code, struct json_object *details,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* End C's wait with this fault; called outside C's fiber. */
 void call_abort(struct call *c, const char *code, const char *message);
-void call_wake(struct call *c);
 /* Start the time of C's action now. */
 void call_begin(struct call *c);
 /* Wake the calls in session S and tab T; NULL: in any. */

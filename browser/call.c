@@ -68,7 +68,7 @@ int call_fault(struct call *c, const char *code, struct json_object *details,
 	return -1;
 }
 
-void call_wake(struct call *c)
+static void call_wake(struct call *c)
 {
 	event_active(c->wake, EV_TIMEOUT, 0);
 }

@@ -76,22 +76,6 @@ static void show_hosts(struct json_object *hosts)
 			  true, NULL);
 }
 
-void grants_text_print(struct json_object *permissions)
-{
-	struct json_object *asked = json_member(permissions, "asked");
-	struct json_object *granted = json_member(permissions, "granted");
-
-	if (!json_object_is_type(asked, json_type_object) ||
-	    json_object_object_length(asked) == 0)
-		return;
-	puts("\nAsks for:");
-	json_object_object_foreach(asked, what, list) {
-		show_kind(permissions, what, list, json_member(granted, what));
-	}
-	show_hosts(json_member(granted, "hosts"));
-	grants_text_print_missing(permissions);
-}
-
 /* ---- lines for paddock.conf ---- */
 
 /* Print the lines of TEXT. A line that cleaning changes becomes a remark. */
@@ -123,7 +107,8 @@ bool grants_text_is_missing(struct json_object *permissions)
 	return json_length(json_member(permissions, "missing")) > 0;
 }
 
-void grants_text_print_missing(struct json_object *permissions)
+/* Print the lines that would grant missing permissions, if any. */
+static void grants_text_print_missing(struct json_object *permissions)
 {
 	const char *lines = json_member_str(permissions, "grant");
 
@@ -131,6 +116,24 @@ void grants_text_print_missing(struct json_object *permissions)
 		return;
 	puts("\nUntil that is granted it is not run. In paddock.conf:");
 	put_lines(lines);
+}
+
+/* ---- template show ---- */
+
+void grants_text_print(struct json_object *permissions)
+{
+	struct json_object *asked = json_member(permissions, "asked");
+	struct json_object *granted = json_member(permissions, "granted");
+
+	if (!json_object_is_type(asked, json_type_object) ||
+	    json_object_object_length(asked) == 0)
+		return;
+	puts("\nAsks for:");
+	json_object_object_foreach(asked, what, list) {
+		show_kind(permissions, what, list, json_member(granted, what));
+	}
+	show_hosts(json_member(granted, "hosts"));
+	grants_text_print_missing(permissions);
 }
 
 /* ---- template grant ---- */

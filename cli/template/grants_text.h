@@ -16,9 +16,6 @@
  */
 void grants_text_print(struct json_object *permissions);
 
-/* Print the lines that would grant missing permissions, if any. */
-void grants_text_print_missing(struct json_object *permissions);
-
 /* Is a requested permission not granted? */
 bool grants_text_is_missing(struct json_object *permissions);
 

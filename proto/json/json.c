@@ -360,15 +360,9 @@ static int parse(struct scan *s, struct json_object **out, const char *text,
 int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err)
 {
-	return json_parse_few(out, text, len, JSON_VALUES_MAX, err);
-}
-
-int json_parse_few(struct json_object **out, const char *text, size_t len,
-		   size_t values_max, struct json_error *err)
-{
 	size_t cost;
 
-	return json_parse_cost(out, text, len, values_max, &cost, err);
+	return json_parse_cost(out, text, len, JSON_VALUES_MAX, &cost, err);
 }
 
 int json_parse_cost(struct json_object **out, const char *text, size_t len,

@@ -48,14 +48,8 @@ int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err);
 
 /*
- * Parse as json_parse() does, with -EMSGSIZE for more than VALUES_MAX values,
- * so that the tree stays small.
- */
-int json_parse_few(struct json_object **out, const char *text, size_t len,
-		   size_t values_max, struct json_error *err);
-
-/*
- * Parse as json_parse_few() does. *COST is the approximate number of bytes of
+ * Parse as json_parse() does, with -EMSGSIZE for more than VALUES_MAX values, so
+ * that the tree stays small. *COST is the approximate number of bytes of
  * memory of the tree; after a failure, of the part built so far.
  */
 int json_parse_cost(struct json_object **out, const char *text, size_t len,

@@ -14,6 +14,40 @@
 #include "base/mem.h"
 #include "proto/schema/schema_private.h"
 
+#define WORD_BITS 64u
+
+static size_t words(const struct schema_seen *s)
+{
+	return (s->n + WORD_BITS - 1) / WORD_BITS;
+}
+
+/* Mark no part of V as evaluated. S must not move until it is freed. */
+static void schema_seen_init(struct schema_seen *s, struct json_object *v)
+{
+	s->n = 0;
+	s->word = 0;
+	s->bits = &s->word;
+	if (json_object_get_type(v) == json_type_object)
+		s->n = (size_t)json_object_object_length(v);
+	else if (json_object_get_type(v) == json_type_array)
+		s->n = json_object_array_length(v);
+	if (s->n > WORD_BITS)
+		s->bits = xcalloc(words(s), sizeof(*s->bits));
+}
+
+static void schema_seen_fini(struct schema_seen *s)
+{
+	if (s->bits != &s->word)
+		free(s->bits);
+}
+
+static void schema_seen_merge(struct schema_seen *s,
+			      const struct schema_seen *from)
+{
+	for (size_t i = 0; i < words(from); i++)
+		s->bits[i] |= from->bits[i];
+}
+
 bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 		    const char *keyword, const char *fmt, ...)
 {
@@ -345,33 +379,6 @@ bool schema_check_dependent_schemas(struct schema_check *c,
 	return ok;
 }
 
-#define WORD_BITS 64u
-
-static size_t words(const struct schema_seen *s)
-{
-	return (s->n + WORD_BITS - 1) / WORD_BITS;
-}
-
-/* Mark no part of V as evaluated. S must not move until it is freed. */
-void schema_seen_init(struct schema_seen *s, struct json_object *v)
-{
-	s->n = 0;
-	s->word = 0;
-	s->bits = &s->word;
-	if (json_object_get_type(v) == json_type_object)
-		s->n = (size_t)json_object_object_length(v);
-	else if (json_object_get_type(v) == json_type_array)
-		s->n = json_object_array_length(v);
-	if (s->n > WORD_BITS)
-		s->bits = xcalloc(words(s), sizeof(*s->bits));
-}
-
-void schema_seen_fini(struct schema_seen *s)
-{
-	if (s->bits != &s->word)
-		free(s->bits);
-}
-
 void schema_seen_add(struct schema_seen *s, size_t i)
 {
 	if (s != NULL)
@@ -387,10 +394,4 @@ void schema_seen_add_upto(struct schema_seen *s, size_t n)
 bool schema_seen_has(const struct schema_seen *s, size_t i)
 {
 	return s->bits[i / WORD_BITS] >> i % WORD_BITS & 1;
-}
-
-void schema_seen_merge(struct schema_seen *s, const struct schema_seen *from)
-{
-	for (size_t i = 0; i < words(from); i++)
-		s->bits[i] |= from->bits[i];
 }

@@ -152,7 +152,6 @@ unsigned schema_type_of(struct json_object *v);
 uint64_t schema_hash_bytes(uint64_t h, const void *p, size_t n);
 bool schema_equal(struct schema_check *c, struct json_object *a,
 		  struct json_object *b);
-uint64_t schema_hash(struct schema_check *c, struct json_object *v);
 /* Find two equal elements of ARRAY; C NULL: no bound. */
 bool schema_find_twins(struct schema_check *c, struct json_object *array,
 		       size_t *first, size_t *second);
@@ -375,12 +374,9 @@ struct schema_seen {
 	uint64_t word;
 };
 
-void schema_seen_init(struct schema_seen *s, struct json_object *v);
-void schema_seen_fini(struct schema_seen *s);
 void schema_seen_add(struct schema_seen *s, size_t i); /* S may be NULL */
 void schema_seen_add_upto(struct schema_seen *s, size_t n);
 bool schema_seen_has(const struct schema_seen *s, size_t i);
-void schema_seen_merge(struct schema_seen *s, const struct schema_seen *from);
 
 /* A receiver of errors. NULL in a check: only the verdict is wanted. */
 struct schema_sink {

@@ -223,7 +223,7 @@ static int named_reference(struct regex *r)
 	return backreference(r, n != NULL ? n->group : 0);
 }
 
-void regex_literal(struct regex *r, uint32_t cp)
+static void regex_literal(struct regex *r, uint32_t cp)
 {
 	regex_item(r, true);
 	if (cp >= 0xD800 && cp <= 0xDFFF)

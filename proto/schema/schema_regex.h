@@ -51,7 +51,6 @@ bool regex_accept(struct regex *r, const char *s);
 void regex_put(struct regex *r, const char *s);
 /* End the item before and begin the next. */
 void regex_item(struct regex *r, bool repeatable);
-void regex_literal(struct regex *r, uint32_t cp);
 /* Spell the lenient text [FROM, TO) as WITH in the strict expression. */
 void regex_spell(struct regex *r, const char *from, const char *to,
 		 const char *with);

@@ -180,6 +180,8 @@ static uint64_t hash_number(struct schema_check *c, struct json_object *v)
 	return schema_hash_bytes(SEED ^ T_NUMBER, &n.d, sizeof(n.d));
 }
 
+static uint64_t schema_hash(struct schema_check *c, struct json_object *v);
+
 static uint64_t hash_array(struct schema_check *c, struct json_object *v)
 {
 	uint64_t h = SEED ^ T_ARRAY;
@@ -210,7 +212,7 @@ static uint64_t hash_object(struct schema_check *c, struct json_object *v)
 }
 
 /* Hash V; equal values have equal hashes. */
-uint64_t schema_hash(struct schema_check *c, struct json_object *v)
+static uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 {
 	unsigned type = schema_type_of(v);
 	uint64_t h;

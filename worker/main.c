@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - paddock-worker: the zygote of the supervisor's workers. It takes its
- * arguments from paddockd and chooses the runtime; or it fills a package for
- * "paddock template build". Whoever else starts it is told so, with status 2.
+ * main.c - paddock-worker: the zygote of the supervisor's workers, with arguments from
+ * paddockd that choose the runtime; or the build of a package for "paddock template
+ * build". Any other start gets a message and status 2.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 #define EXIT_USAGE 2
 
-/* Workers inherit our memory: they must not read our environment in it. */
+/* Wipe the environment: workers inherit the memory and must not read the environment. */
 static void wipe_environment(void)
 {
 	for (char **e = environ; e != NULL && *e != NULL; e++)
@@ -43,7 +43,7 @@ static const struct {
 #include "ipc/runtime.def"
 };
 
-/* The runtime NAME; NULL is the first one's. NULL: there is none. */
+/* The runtime NAME; for NAME NULL the first runtime. NULL: unknown. */
 static const struct zygote_runtime *find_runtime(const char *name)
 {
 	for (size_t i = 0; i < RUNTIMES; i++)
@@ -52,7 +52,7 @@ static const struct zygote_runtime *find_runtime(const char *name)
 	return NULL;
 }
 
-/* Have RUNTIME take ARG, and wipe ARG, as the environment is. */
+/* Have RUNTIME take ARG, and wipe ARG like the environment. */
 static bool take_argument(const struct zygote_runtime *runtime, char *arg)
 {
 	bool good =
@@ -63,7 +63,7 @@ static bool take_argument(const struct zygote_runtime *runtime, char *arg)
 	return good;
 }
 
-/* "ids=FIRST": the ids of the host that root keeps for our workers. */
+/* "ids=FIRST": the ids of the host that root reserves for workers. */
 static unsigned int take_ids(int *argc, char ***argv)
 {
 	static const char ids[] = "ids=";
@@ -105,6 +105,6 @@ int main(int argc, char **argv)
 		if (!take_argument(runtime, argv[i]))
 			return usage(argv[i]);
 	wipe_environment();
-	/* no stdio to flush, nothing to finalize */
+	/* without flushing stdio and without finalizers */
 	_exit(zygote_run(runtime, ids));
 }

@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 /*
- * Copies as many whole characters of the N bytes at P as fit into MAX bytes,
- * with U+FFFD for each byte that is not UTF-8 and for NUL. The length; no NUL
- * is written.
+ * Copies as many whole characters of the N bytes at P as fit into MAX bytes, with U+FFFD
+ * for each byte that is not UTF-8 and for NUL. The length; no NUL is written.
  */
 size_t text_clean(char *out, size_t max, const char *p, size_t n);
 

@@ -14,10 +14,7 @@
 uint32_t wait_ticket(void);
 void wait_wake(void); /* async-signal-safe: invalidates every ticket */
 
-/*
- * Until UNTIL_US (clock_mono_us()), at most an hour, a signal, or an invalid
- * ticket.
- */
+/* Until UNTIL_US (clock_mono_us()), at most an hour, a signal, or an invalid ticket. */
 void wait_until(uint32_t ticket, int64_t until_us);
 
 /* The same, or until a frame can be received. */

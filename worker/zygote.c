@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygote.c - the process that workers are cloned from, started by main.c. A
- * sandbox that cannot be built is reported with its cause, and the zygote
- * exits; a worker that cannot be cloned is an answer to its request.
+ * zygote.c - the process from which workers are cloned, started by main.c. A sandbox that
+ * cannot be built is reported with the cause, and the zygote exits; a worker that cannot
+ * be cloned is an error in the answer to the request.
  */
 #include "worker/zygote.h"
 
@@ -33,7 +33,7 @@ static const struct zygote_runtime *runtime;
 
 void zygote_tell(const struct zygote_proto_event *event)
 {
-	/* When the supervisor is gone, the next read says so. */
+	/* when the supervisor is gone, the next read reports so */
 	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event),
 		    MSG_NOSIGNAL);
 }
@@ -51,14 +51,14 @@ int zygote_broken(const char *what, int rc, const char *detail)
 	return ZYGOTE_EXIT_UNAVAILABLE;
 }
 
-/* Keep nothing of our parent's: no terminal, no signals, no descriptors. */
+/* Keep nothing of the parent's: no terminal, signals or descriptors. */
 static int detach(void)
 {
 	sigset_t all;
 
 	(void)no_core(); /* from the start */
 	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL); /* a shell may have had some ignored */
+		signal(sig, SIG_DFL); /* a shell may have ignored signals */
 	memory_forget_cpu();
 	setsid(); /* fails for a group leader, which has a session already */
 	umask(077);
@@ -95,7 +95,7 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 	return 0;
 }
 
-/* An empty root, and a filter for the zygote, too. 0, or exit status. */
+/* Build an empty root, and a filter for the zygote, too. 0, or exit status. */
 static int build_empty(struct sandbox *sb, unsigned int host_ids,
 		       struct selftest *found)
 {
@@ -120,7 +120,7 @@ static int build_empty(struct sandbox *sb, unsigned int host_ids,
 }
 
 /*
- * The next request, and its descriptor or -1. 1; or 0 when the supervisor is
+ * Receive the next request, with the descriptor or -1. 1; or 0 when the supervisor is
  * gone; a record that is no request has type 0.
  */
 static int next_order(struct zygote_proto_spawn *s, int *fd)
@@ -152,7 +152,7 @@ static void serve_run(const struct sandbox *sb, const struct sandbox_worker *w)
 	runtime->serve();
 }
 
-/* Build the sandbox, measure it, and report. 0, or exit status. */
+/* Build and measure the sandbox, and report. 0, or exit status. */
 static int prepare(struct sandbox *sb, unsigned int host_ids)
 {
 	struct selftest found;
@@ -178,7 +178,7 @@ static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 				   .cpu_ms = request->cpu_ms,
 				   .memory_bytes = request->memory_bytes};
 
-	/* A limit of 0 would disarm the timer. */
+	/* a limit of 0 would disarm the timer */
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
 	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;
@@ -198,7 +198,10 @@ static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 						 .err = pid > 0 ? 0 : -pid});
 }
 
-/* Until the supervisor is gone. What is written for each lies below ORDER's files. */
+/*
+ * Serve until the supervisor is gone. Each request writes only to the memory below
+ * ORDER's files.
+ */
 static void serve(void *room, void *arg)
 {
 	struct zygote_proto_spawn *order = room;
@@ -213,7 +216,7 @@ static void serve(void *room, void *arg)
 			answer(sb, order, fd);
 		if (fd >= 0)
 			close(fd);
-		/* no later worker is to have the names of this one's */
+		/* no later worker may read the file names of an earlier worker */
 		memset(order->files, 0,
 		       order->request.n_files * sizeof(order->files[0]));
 	}

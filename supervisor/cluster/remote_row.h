@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remote_row.h - the row of a run of another server, read into the run. */
+/*
+ * remote_row.h - reads the row of a run of another server into struct run.
+ */
 #ifndef SUPERVISOR_CLUSTER_REMOTE_ROW_H
 #define SUPERVISOR_CLUSTER_REMOTE_ROW_H
 
@@ -9,7 +11,9 @@
 /* Was a round of GUEST, a remote client, heard? See remote_run.heard. */
 bool remote_row_heard(const struct store_run *row, const char *guest);
 
-/* Did ROW's run end with a whole reply (an MCP result) of its template's? */
+/*
+ * Did ROW's run end with a whole reply of the template, an MCP result?
+ */
 bool remote_row_is_reply(const struct store_run *row);
 
 enum run_state remote_row_state(const struct store_run *row);

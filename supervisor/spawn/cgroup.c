@@ -30,13 +30,18 @@
 #include "base/id.h"
 #include "supervisor/runtime/runtime.h"
 
-#define SERVER_PREFIX "paddock-inst_" /* and a suffix: a server's folder */
-#define SELF "supervisor"	      /* in a folder that was given to us */
-/* Of CPU time, beside a program's run: all Lua workers, or a zygote; and us. */
+/* with a suffix: the folder of a server */
+#define SERVER_PREFIX "paddock-inst_"
+/* in a folder that the service manager delegated */
+#define SELF "supervisor"
+/*
+ * CPU shares (a program's run has 1) of all Lua workers or a zygote, and of the
+ * supervisor.
+ */
 #define LEAF_SHARES 8
 #define SELF_SHARES 50
 #define MAKE_TRIES 10
-#define LEAVE_TRIES 500 /* ten seconds: a machine may have much else to do */
+#define LEAVE_TRIES 500 /* ten seconds, since the machine may be busy */
 #define LEAVE_WAIT_NS 20000000L
 #define MOUNTINFO_MAX (1u << 20)
 
@@ -87,7 +92,7 @@ static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
 
 /* ---- removing ---- */
 
-/* Call FN with each group in DIR that MATCHes. The last that is not 0. */
+/* Call FN with each group in DIR that MATCHes. Returns the last result that is not 0. */
 static int each_group(const char *dir, bool (*match)(const char *name),
 		      int (*fn)(const char *path))
 {
@@ -129,7 +134,7 @@ static int remove_group(const char *path)
 	return rmdir(path) != 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* -EBUSY: not all of them went. */
+/* Remove the leaves in BASE, and BASE if WHOLE. -EBUSY: some groups are still in use. */
 static int remove_base(const char *base, bool whole)
 {
 	int rc = each_group(base, is_leaf, remove_group);
@@ -144,7 +149,7 @@ void cgroup_remove(void)
 	for (int t = 0; t < CGROUP_TREES; t++) {
 		int rc = -EBUSY;
 
-		/* the last of a killed server's workers is still dying */
+		/* the last worker of a killed server is still dying */
 		for (int i = 0;
 		     cgroups.base[t] != NULL && rc == -EBUSY && i < LEAVE_TRIES;
 		     i++) {
@@ -161,7 +166,10 @@ void cgroup_remove(void)
 	cgroups.version = CGROUP_NONE;
 }
 
-/* Its lock can be taken, so its server is dead; or about to take it. */
+/*
+ * Remove a group whose lock is free, since the server is dead, or is just starting and
+ * will make the group again.
+ */
 static int remove_dead(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -181,9 +189,8 @@ static void sweep(const char *dir)
 /* ---- making ---- */
 
 /*
- * NAME in T's base, NULL for that itself, gets so many times what a group has
- * unless it is said; where CPU time is no matter, nothing. Version 1 bounds
- * this to 2^18, version 2 to 10,000.
+ * Give NAME in T's base (NULL: the base) TIMES the default share of CPU time; T without
+ * the CPU controller: do nothing. Version 1 limits shares to 2^18, version 2 to 10,000.
  */
 static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
 {
@@ -197,7 +204,7 @@ static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
 					times < 100 ? 100 * times : 10000);
 }
 
-/* PATH, made and locked: the lock's descriptor, or -errno. */
+/* Make and lock PATH: the descriptor of the lock, or -errno. */
 static int make_locked(const char *path)
 {
 	int fd;
@@ -207,14 +214,14 @@ static int make_locked(const char *path)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* another server may have taken it for a dead one's just before */
+	/* another server may have removed the folder as a dead server's just before */
 	if (flock(fd, LOCK_EX) == 0 && access(path, F_OK) == 0)
 		return fd;
 	close(fd);
 	return -ENOENT;
 }
 
-/* NAME in DIR, and our lock on it. 0 or -errno. */
+/* Make and lock NAME in DIR. 0 or -errno. */
 static int make_base(const char *dir, const char *name, enum cgroup_tree t)
 {
 	char *path = xasprintf("%s/%s", dir, name);
@@ -263,7 +270,9 @@ static void make_if_possible(const struct cgroup_home *home, const char *name,
 	cgroups.base[t] = NULL;
 }
 
-/* The unified tree beside version 1's kills at once, and counts CPU time. */
+/*
+ * Make version 1's groups, and a unified group, which kills at once and counts CPU time.
+ */
 static int make_v1(const struct cgroup_home *home, const char *name)
 {
 	int rc = make_tree(home, name, CGROUP_MEMORY);
@@ -274,7 +283,7 @@ static int make_v1(const struct cgroup_home *home, const char *name)
 		return rc;
 	make_if_possible(home, name, CGROUP_UNIFIED);
 	make_if_possible(home, name, CGROUP_CPU);
-	if (cgroups.base[CGROUP_CPU] != NULL) /* as one process a CPU */
+	if (cgroups.base[CGROUP_CPU] != NULL) /* as a process for each CPU */
 		weigh(CGROUP_CPU, NULL,
 		      (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return 0;
@@ -289,7 +298,7 @@ static bool controls(const char *dir, const char *file)
 	return strstr(text, "memory") != NULL && strstr(text, "pids") != NULL;
 }
 
-/* Children of DIR have the controllers. Not while processes are in DIR. */
+/* Enable the controllers for children of DIR, which must have no processes. */
 static int pass_on(const char *dir)
 {
 	if (controls(dir, "cgroup.subtree_control"))
@@ -297,7 +306,7 @@ static int pass_on(const char *dir)
 	return cgroup_put(dir, NULL, "cgroup.subtree_control", "+memory +pids");
 }
 
-/* And that of CPU time, for a folder of ours: it changes nothing for others. */
+/* Enable the CPU controller as well, in a folder of this server alone. */
 static int pass_all_on(const char *dir)
 {
 	int rc = pass_on(dir);
@@ -307,7 +316,7 @@ static int pass_all_on(const char *dir)
 	return rc;
 }
 
-/* Is DIR ours alone, as a service manager gives it to a service? */
+/* Does DIR belong to this server alone, as a service manager delegates a folder? */
 static bool is_given(const char *dir)
 {
 	char text[CGROUP_TEXT_MAX], *end;
@@ -320,7 +329,10 @@ static bool is_given(const char *dir)
 	return strtol(text, &end, 10) == getpid() && strcmp(end, "\n") == 0;
 }
 
-/* In our own folder: nobody may stay in it, once it has controllers. */
+/*
+ * Use the own folder OWN: no process may stay in OWN with controllers enabled, so this
+ * process moves to a child.
+ */
 static int use_own(const char *own)
 {
 	int fd = cgroup_make(own, SELF);
@@ -337,7 +349,7 @@ static int use_own(const char *own)
 	return make_leaves(CGROUP_UNIFIED);
 }
 
-/* At the top, which alone may have both processes and controllers. */
+/* Use the top folder, the only one that may have both processes and controllers. */
 static int use_top(const char *top, const char *name)
 {
 	int rc;
@@ -412,7 +424,7 @@ int cgroup_bound(const char *name, const struct cgroup_limits *l)
 	int rc;
 
 	if (cgroups.version == CGROUP_V1) {
-		/* with swap it is never to be less than without; it may not be there */
+		/* with swap is never below without swap; the file may be missing */
 		(void)cgroup_put(memory, name, "memory.memsw.limit_in_bytes",
 				 "-1");
 		rc = cgroup_put_number(memory, name, "memory.limit_in_bytes",
@@ -423,7 +435,7 @@ int cgroup_bound(const char *name, const struct cgroup_limits *l)
 	} else {
 		rc = cgroup_put_number(memory, name, "memory.max",
 				       l->memory_bytes);
-		/* without swap: none */
+		/* no swap */
 		(void)cgroup_put(memory, name, "memory.swap.max", "0");
 	}
 	if (rc == 0)
@@ -487,7 +499,7 @@ int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
 	return rc;
 }
 
-/* The kernel does not wait where a thread moves itself, in version 1. */
+/* In version 1 a thread moves itself, since then the kernel does not wait. */
 static void enter_v1(enum cgroup_leaf leaf)
 {
 	if (cgroups.version != CGROUP_V1)
@@ -508,7 +520,7 @@ pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 		struct clone_args into = {.flags = flags | CLONE_INTO_CGROUP,
 					  .cgroup = (uint64_t)fd};
 
-		/* for the parent it is our own, and clone3(2) takes no other */
+		/* with CLONE_PARENT clone3(2) accepts no exit signal */
 		if ((flags & CLONE_PARENT) == 0)
 			into.exit_signal = SIGCHLD;
 		pid = syscall(SYS_clone3, &into, sizeof(into));
@@ -533,7 +545,7 @@ bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)
 
 	if (cgroups.version == CGROUP_NONE || pid <= 0)
 		return false;
-	/* the kernel's "none" is just below 2^63, or "max" */
+	/* the kernel's "no limit" is just below 2^63, or "max" */
 	return is_member(memory, leaf_name(leaf), pid) &&
 	       is_member(pids, leaf_name(leaf), pid) &&
 	       cgroup_number(pids, leaf_name(leaf), "pids.max", NULL) > 0 &&

@@ -31,70 +31,73 @@
 #include "supervisor/spawn/cgroup_find.h"
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
-/* The first groups are the zygotes' with their workers, by enum runtime_kind. */
+/* The first groups are for the zygotes and their workers, by enum runtime_kind. */
 enum cgroup_leaf { CGROUP_BROWSER = RUNTIMES, CGROUP_LEAVES };
 
-struct cgroup_limits { /* of all processes of a group together */
+struct cgroup_limits { /* for all processes of a group together */
 	uint64_t memory_bytes;
 	uint64_t processes; /* and threads */
 };
 
-struct cgroup_use { /* -1: not known */
+struct cgroup_use { /* -1: unknown */
 	int64_t peak_bytes;
 	int64_t cpu_user_us, cpu_system_us;
-	int64_t oom_kills; /* processes that were killed for their memory */
-	int64_t refused;   /* forks, of processes or threads */
+	int64_t oom_kills; /* processes killed for their memory */
+	int64_t refused;   /* refused forks of processes or threads */
 };
 
 #define CGROUP_USE_UNKNOWN ((struct cgroup_use){-1, -1, -1, -1, -1})
 
-/* Make them; what dead servers left goes. Once, before privsep is forked. */
+/*
+ * Make the groups, and remove groups of dead servers. Called once, before privsep's fork.
+ */
 void cgroup_init(void);
 enum cgroup_version cgroup_version(void);
 const char *cgroup_name(void); /* "v2", "v1", "none" */
-const char *cgroup_why(void);  /* why there is none, and the remedy; or "" */
+/* the cause of missing cgroups, and the remedy; or "" */
+const char *cgroup_why(void);
 /* Do cgroups divide CPU time among runs? The controller may be missing. */
 bool cgroup_divides_cpu(void);
 
-/* Bound LEAF; again when the configuration changes. */
+/* Set the limits of LEAF; also at each change of the configuration. */
 void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits);
-/* The leaves' limits are theirs who will serve, once root has set the first. */
+/* Let the serving user change the leaves' limits, after root has set the first limits. */
 void cgroup_hand_over(void);
-/* PID and what it forks from now on is in LEAF. 0 or -errno. */
+/* Move PID, and all later children of PID, to LEAF. 0 or -errno. */
 int cgroup_place(enum cgroup_leaf leaf, pid_t pid);
 /*
- * For who made the groups: as clone(2) with FLAGS, but the child is in LEAF before this
- * returns in it. That takes no time; cgroup_place() waits for all processors,
- * milliseconds. What it cannot do is left to that. The child's pid, 0 in the child, or
- * -errno.
+ * For the process that made the groups: as clone(2) with FLAGS, but the child is in LEAF
+ * before the function returns in the child. Such a start takes no time, while
+ * cgroup_place() waits milliseconds for all processors. Where the kernel refuses, the
+ * caller must use cgroup_place(). Returns the child's pid, 0 in the child, or -errno.
  */
 pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags);
-/* Is it there, and is LEAF bounded? That is read back. */
+/* Is PID in LEAF, and does LEAF have limits? Read back from the kernel. */
 bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid);
 
 /*
- * PID, who has forked nothing yet, alone is in SLOT's group, which is held to
- * LIMITS and has used nothing. 0 or -errno; -ENOTSUP: there are no cgroups.
+ * Move PID, which has no children yet, to SLOT's empty group, with LIMITS and with zero
+ * use. 0 or -errno; -ENOTSUP: no cgroups.
  */
 int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 		     pid_t pid);
 /*
- * SLOT's processes, which waited for their run, are held to LIMITS from now on, and
- * have used nothing. As above; to be moved again would take them milliseconds.
+ * Set LIMITS for the processes of SLOT, which waited for a run, and count use from zero.
+ * As cgroup_run_begin(); without a move, which would take milliseconds.
  */
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits);
 /* Return the CPU time (ms) of SLOT's processes so far, unwaited ones too; or -1. */
 int64_t cgroup_run_cpu_ms(uint32_t slot);
-/* What SLOT's processes used; whoever is left of them is killed. */
+/* Get the use of SLOT's processes, and kill all remaining processes. */
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use);
 
 /*
- * For privsep, or for us when we keep root: make SLOT's group in TREE. A
- * descriptor that moves processes there, or -errno; -ENOENT: not in TREE.
+ * For privsep, or for the supervisor that keeps root: make SLOT's group in TREE. Returns
+ * a descriptor that moves processes to the group, or -errno; -ENOENT: TREE is not in use.
  */
 int cgroup_make_run(uint32_t slot, enum cgroup_tree tree);
 
-/* Remove it all, when the last process is gone; for whoever made it. */
+/* Remove all groups after the last process has exited; for the maker of the groups. */
 void cgroup_remove(void);
 
 #endif

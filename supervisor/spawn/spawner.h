@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner.h - the zygotes, and the workers that zygotes clone for the
- * supervisor.
- *
- * A zygote is started by exec, never by fork alone: so a worker cannot read the
- * supervisor's memory. Workers are children of the supervisor (CLONE_PARENT):
- * the supervisor gets their end and their rusage. A zygote that dies is
- * replaced.
+ * spawner.h - the zygotes, and the workers that zygotes clone for the supervisor. A
+ * zygote is started by exec, never by fork alone: so a worker cannot read the
+ * supervisor's memory. Workers are children of the supervisor (CLONE_PARENT): the
+ * supervisor gets their exit status and rusage. A zygote that dies is replaced.
  */
 #ifndef SUPERVISOR_SPAWN_SPAWNER_H
 #define SUPERVISOR_SPAWN_SPAWNER_H
@@ -26,162 +23,159 @@
 
 struct spawner;
 
-/* There is one zygote of each runtime, at most. */
+/* At most one zygote of each runtime exists. */
 struct spawner_ops {
-	/* The first zygote, or a later one, measured its cage. REPORT is lent. */
+	/* A zygote of KIND measured the cage. REPORT is lent. */
 	void (*on_report)(void *arg, enum runtime_kind kind,
 			  const struct zygote_proto_event *report);
-	/* No cage can be built here, or no zygote comes to life: ERRMSG says it. */
+	/* No cage can be built here, or no zygote stays alive: ERRMSG has the reason. */
 	void (*on_broken)(void *arg, enum runtime_kind kind,
 			  const char *errmsg);
-	/* A child has ended: was it another's, who knows of it now? */
+	/* An unknown child has ended: did another module know the child? */
 	bool (*on_other)(void *arg, pid_t pid, int status);
 };
 
 #define SPAWNER_READS_MAX 64u /* paths that all programs together may read */
 
-/* A template's folder, absolute, and which folder that was when it was read. */
+/* A template's folder, absolute, and the identity of the folder at reading time. */
 struct spawner_package {
 	char *path;
-	struct file_id id; /* programs see this one there, or none */
-	char digest[65];   /* it had then */
-	bool copied;	   /* runs see a copy with that digest, or no package */
-	bool copied_if;	   /* runs see the package where no copy can be made */
+	struct file_id id; /* programs see only a folder with this id */
+	char digest[65];   /* digest at reading time */
+	bool copied;	   /* runs see a copy with DIGEST, or no package */
+	/* runs see the package itself if no copy can be made */
+	bool copied_if;
 };
 
 /*
- * Why no worker of KIND can be had, as the zygote said, though one could before: it
- * is tried again every few seconds. NULL: none is missing, or not for a minute yet.
- * Lent until the spawner is told more.
+ * Why no worker of KIND can be had, in the zygote's words, though workers worked before:
+ * the start is tried again every few seconds. NULL: no failure, or shorter than a minute.
+ * Lent until the next call of the spawner.
  */
 const char *spawner_trouble(const struct spawner *c, enum runtime_kind kind);
 
-/* What of the host programs may see, beside what all of them do. */
+/* Paths of the host that programs may see, beside the paths that all programs see. */
 struct spawner_rootfs {
 	struct spawner_package *packages;
 	size_t n_packages;
 	uint32_t kinds; /* a bit for each runtime that has a template */
 	char **reads;	/* absolute; at most SPAWNER_READS_MAX */
 	size_t n_reads;
-	/* the folder of artifacts, of which runs get files; NULL: not yet */
+	/* folder with runs' input files; NULL: not yet */
 	char *artifacts;
 	struct file_id artifacts_id;
-	bool weak; /* programs run without a user namespace, if need be */
-	uint64_t copy_bytes;   /* that a package may have to be copied */
-	uint64_t copies_bytes; /* and all that are copied together */
+	bool weak;	       /* programs may run without a user namespace */
+	uint64_t copy_bytes;   /* most bytes of a package to copy */
+	uint64_t copies_bytes; /* most bytes of all copies together */
 };
 
-/* What a worker is for. All is lent. */
+/* Parameters of a worker. All members are lent. */
 struct spawner_job {
 	enum runtime_kind kind;
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
-	/* a program's */
-	const char *package;	   /* one of the tree's… */
-	struct file_id package_id; /* …which is this folder… */
-	const char *digest;	   /* …and had this digest */
-	const char *const *reads;  /* of the tree's; others are left out */
+	/* of a program: */
+	const char *package;	   /* one of the rootfs' packages */
+	struct file_id package_id; /* the expected folder */
+	const char *digest;	   /* the expected digest */
+	const char *const *reads;  /* of the rootfs; other paths are left out */
 	size_t n_reads;
 	struct program_limits limits;
-	/* it may lock what it reads, as others do on this machine */
+	/* locks on readable files are granted, which other processes of the host share */
 	bool locks;
-	/* its end is not to wait until what it saw of the host is taken down */
+	/* exit without waiting for unmounts */
 	bool quick_end;
-	bool in; /* it has in/, with these of the tree's artifacts */
+	bool in; /* in/ exists, with FILES of the rootfs' artifacts */
 	const struct shown_file *files; /* at most SHOWN_FILES_MAX */
 	size_t n_files;
 };
 
-/* One worker, embedded in its owner; fill the two callbacks. */
+/* A worker, embedded in the owner's struct; the owner fills the two callbacks. */
 struct spawner_child {
 	/*
-	 * child->pid is set (0: it has ended already, on_exit follows), or ERR
-	 * (errno) says why there is no worker: the last call for CHILD.
+	 * child->pid is set (0: the worker has ended already, on_exit follows), or ERR
+	 * (errno) is the reason of the failure: the last call for CHILD.
 	 */
 	void (*on_born)(struct spawner_child *child, int err);
-	/* It is reaped: the last call for CHILD. */
+	/* The worker is reaped: the last call for CHILD. */
 	void (*on_exit)(struct spawner_child *child, int status,
 			const struct rusage *use);
-	pid_t pid; /* 0 until it is cloned, and when that came too late */
+	pid_t pid; /* 0 until the clone, and after a late report of the clone */
 	uint32_t seq;
 	uint32_t slot;
-	int64_t asked_ms; /* of the clock that only goes on */
-	pid_t holder;	  /* the zygote that holds its mounts, or 0 */
+	int64_t asked_ms; /* of CLOCK_MONOTONIC */
+	pid_t holder;	  /* the zygote that holds the mounts, or 0 */
 	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until cloned */
 	UT_hash_handle hh;		 /* in spawner.by_pid while alive */
 };
 
-/*
- * Start the zygotes that are always there from the program at PATH (copied).
- * NULL and errno.
- */
+/* Start the permanent zygotes from the program at PATH (copied). NULL and errno. */
 struct spawner *spawner_start(struct event_base *base, const char *path,
 			      const struct spawner_ops *ops, void *arg);
 
 /*
- * SIGKILL every worker and zygote, and reap them all. C has no zygote and gets
- * none any more, but can be asked until spawner_free(). NULL is fine to both.
+ * SIGKILL and reap every worker and zygote. C has no zygote and starts none any more, but
+ * calls are allowed until spawner_free(). NULL is allowed for both.
  */
 void spawner_stop(struct spawner *c);
 void spawner_free(struct spawner *c);
 
 /*
- * Programs see TREE (copied) from now on: a zygote for programs is started, in
- * place of the old one. Without packages: none. A runtime with a template gets
- * a zygote, too, and a runtime without loses one that is not always there.
+ * Set the rootfs (copied) for later programs: a new zygote for programs replaces the old
+ * zygote. Without packages: no zygote for programs. A runtime with a template gets a
+ * zygote, too, and a runtime without a template loses the zygote, unless permanent.
  */
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 
 /*
- * Runs of KIND can be given files of the folder PATH (copied, absolute, no link in
- * it), which is ID, from the next zygote on, which is started when there is none
- * that has it. 0: they can be now; -EAGAIN: soon; else -errno: that zygote could not
- * show it, and ERRMSG (lent, until the spawner is told more) says why.
+ * Let runs of KIND get files of the folder PATH (copied, absolute, without links), which
+ * is ID, from the next zygote on, which is started unless the present zygote has the
+ * folder. 0: runs can get files now; -EAGAIN: soon; else -errno: the zygote could not
+ * show the folder, and ERRMSG (lent until the next call of the spawner) has the reason.
  */
 int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
 			   const char *path, const struct file_id *id,
 			   const char **errmsg);
 
-/* Why programs see none of a package, or of what it may read. */
+/* Why programs see no part of a package, or of a read. */
 struct spawner_lack {
-	/*
-	 * a clause about its path; lent until the spawner is next told anything
-	 */
+	/* a clause about the path; lent until the next call of the spawner */
 	const char *errmsg;
-	bool is_read; /* else it is the package */
-	bool is_copy; /* the package, of which there is no copy */
-	int err;      /* errno; a copy's: ESTALE: it has not that digest */
-	uint64_t used, allowed; /* a copy's, with EFBIG: bytes… */
-	bool by_all;		/* …of all that are copied */
+	bool is_read; /* a read; else the package */
+	bool is_copy; /* the package, of which no copy exists */
+	/* errno; of a copy ESTALE: the package has another digest */
+	int err;
+	uint64_t used, allowed; /* of a copy with EFBIG: bytes */
+	bool by_all;		/* bytes of all copies together */
 };
 
 /*
- * Does JOB's worker, which sees the host, lack the package or reads of the tree?
- * Then *LACK says why, and programs are prepared anew, for later runs. What is
- * not there at all is no reason.
+ * Does JOB's worker, which sees the host, lack the package or reads of JOB that are in
+ * the rootfs? Then *LACK has the reason, and a new zygote is started for later runs. A
+ * path that does not exist at all is no reason.
  */
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 		   struct spawner_lack *lack);
 
 /*
- * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
- * later; -EAGAIN: no zygote is ready, or no slot is free; -ESTALE: the tree
- * has no such package; -ETOOMANYREFS: so many descriptors of this user's are
- * on their way between processes that the kernel takes no more from us.
+ * Ask for a worker whose run socket is FD (lent). 0: on_born will be called later;
+ * -EAGAIN: no zygote is ready, or no slot is free; -ESTALE: the rootfs has no such
+ * package; -ETOOMANYREFS: so many descriptors of the user are in flight between processes
+ * that the kernel accepts no more.
  */
 int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 		  const struct spawner_job *job);
 
-/* SIGCHLD came: reap, and call each on_exit. */
+/* Reap all ended children after SIGCHLD, and call on_exit for each. */
 void spawner_reap(struct spawner *c);
 
 /*
- * CHILD, which is not cloned, was to have ended by now: after how many ms more its zygote
- * is taken to be stuck, or 0: that is now, and it is replaced.
+ * CHILD, which is not cloned yet, is overdue. Returns the milliseconds until the zygote
+ * counts as stuck, or 0: the stuck zygote is replaced now.
  */
 int64_t spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
-/* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
+/* A worker misbehaved: replace the zygote by a new zygote with another memory layout. */
 void spawner_renew(struct spawner *c, enum runtime_kind kind);
 
 pid_t spawner_zygote_pid(const struct spawner *c,

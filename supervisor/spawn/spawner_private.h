@@ -16,12 +16,12 @@
 
 TAILQ_HEAD(hands, spawner_child);
 
-/* A package or a read of the tree that a zygote could not show. */
+/* A package or a read of the rootfs that a zygote could not show. */
 struct mount_failure {
 	bool is_read, is_artifacts;
-	uint32_t at; /* in the tree */
+	uint32_t at; /* index in the rootfs */
 	int err;
-	uint64_t used; /* bytes of packages that are to be copied… */
+	uint64_t used; /* bytes of the package to copy, or of all */
 	bool used_by_all;
 	char errmsg[ZYGOTE_PROTO_TEXT_MAX];
 	SLIST_ENTRY(mount_failure) link;
@@ -32,21 +32,21 @@ struct zygote {
 	enum runtime_kind kind;
 	pid_t pid;
 	int control;
-	bool ready;   /* its cage was measured */
-	bool retired; /* it answers what is pending, then ends */
-	bool gone;    /* it is reaped, and its last words are read */
+	bool ready;   /* the cage was measured */
+	bool retired; /* ends after answering the pending requests */
+	bool gone;    /* reaped, and the last messages are read */
 	struct event *readable;
-	struct event *overdue;	  /* until it is ready */
-	struct file_id artifacts; /* that it was told to show, if any */
-	struct hands pending;	  /* asked for, not yet cloned */
+	struct event *overdue;	  /* until the zygote is ready */
+	struct file_id artifacts; /* of its arguments, if any */
+	struct hands pending;	  /* requested, not yet cloned */
 	SLIST_HEAD(, mount_failure) mount_failure;
 	LIST_ENTRY(zygote) link; /* in spawner.zygotes */
 };
 
-/* A child that was reaped before the event of its clone was read. */
+/* A child that was reaped before the report of the clone was read. */
 struct early_exit {
 	pid_t pid;
-	uint32_t seq; /* the last request by then */
+	uint32_t seq; /* the last request at that time */
 	int status;
 	struct rusage use;
 	SLIST_ENTRY(early_exit) link;
@@ -60,9 +60,10 @@ struct zygote_pool {
 	int64_t restart_ms;
 	unsigned failed_starts;
 	char why[ZYGOTE_PROTO_TEXT_MAX]; /* the cause of the last failure */
-	bool said;			 /* by itself, before it ended */
-	bool measured;			 /* some zygote has reported */
-	int64_t renewed_ms; /* when it was, for what it could not show */
+	bool said;			 /* WHY is from the zygote itself */
+	bool measured;			 /* a zygote has reported before */
+	/* time of the last renewal because of paths that could not be shown */
+	int64_t renewed_ms;
 	bool wanted;
 };
 
@@ -74,9 +75,9 @@ struct spawner {
 	LIST_HEAD(zygotes, zygote) zygotes;
 	struct zygote_pool pool[RUNTIMES];
 	struct spawner_rootfs rootfs; /* of programs; owned */
-	/* a zygote died while it may have been cloning */
+	/* a zygote died, maybe in a clone */
 	bool unknown_children;
-	bool shares_uid; /* programs run as we do: by the last report */
+	bool shares_uid; /* programs have the supervisor's uid */
 	bool stopping;
 	struct spawner_child *by_pid;
 	size_t n_pending;
@@ -86,34 +87,34 @@ struct spawner {
 	uint32_t next_slot;
 };
 
-/* Start one; it serves once it has reported. 0 or -errno. */
+/* Start a zygote, which serves after the report. 0 or -errno. */
 int zygote_start(struct spawner *c, enum runtime_kind kind);
-/* Those of KIND take no more requests, and are not replaced. */
+/* Let the zygotes of KIND end: no more requests and no replacement. */
 void zygote_retire(struct spawner *c, enum runtime_kind kind);
 struct zygote *zygote_of_pid(struct spawner *c, pid_t pid); /* or NULL */
-/* Z is reaped: read its last words, free it, replace it. */
+/* Z is reaped: read the last messages, free Z, start a replacement. */
 void zygote_gone(struct zygote *z, int status);
 /* The restart timer's callback; its argument is a struct zygote_pool. */
 void zygote_restart(evutil_socket_t fd, short what, void *arg);
 
-/* At most FILES, and where runs have our uid fewer than we may have. */
+/* At most FILES, and less than the supervisor's limit where runs have the same uid. */
 uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files);
 
-/* JOB's own part of REQUEST, as the tree numbers it. 0, or -ESTALE. */
+/* Set REQUEST's members that depend on JOB, with indexes in the rootfs. 0, or -ESTALE. */
 int spawner_rootfs_request(const struct spawner *c,
 			   const struct spawner_job *job,
 			   struct zygote_proto_request *request);
 void spawner_rootfs_fini(struct spawner *c);
-/* Z says what it could not show; forget that. */
+/* Note a path that Z could not show; forget all such paths of Z. */
 void spawner_rootfs_failed(struct zygote *z,
 			   const struct zygote_proto_event *event);
 void spawner_rootfs_forget(struct zygote *z);
 
 /* A zygote answered a request. */
 void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event);
-/* What Z was asked for and never reported will not come: ERR says why. */
+/* Fail the pending requests of Z with ERR, since no report will come. */
 void spawner_fail_pending(struct zygote *z, int err);
-/* While no clone is pending, a child that we do not know is nobody's. */
+/* Kill unknown children once no clone is pending. */
 void spawner_settle(struct spawner *c);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawner_zygote.c - the life of a zygote: starts a zygote, reads its report,
- * and replaces a zygote that dies or is to be renewed. spawner.c calls it. A
- * failed start is repeated after pauses that double. After several failures
- * without any success the server is told: the server ends without a zygote for
- * Lua, and goes on without programs. After one success the start is repeated
- * for ever.
+ * spawner_zygote.c - the life of a zygote: starts a zygote, reads the report, and
+ * replaces a zygote that dies or is to be renewed. spawner.c calls the functions. A
+ * failed start is repeated after pauses that double. After several failures without any
+ * success the server is told: the server ends without a zygote for Lua, and goes on
+ * without programs. After one success the start is repeated for ever.
  */
 #include "supervisor/spawn/spawner_private.h"
 
@@ -29,18 +28,18 @@
 
 #define EVENTS_PER_WAKE 64
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
-#define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
+#define RESTART_FIRST_MS 50 /* after the death of a zygote; doubles */
 #define RESTART_MAX_MS 5000
-#define FAILED_STARTS_MAX 5 /* zygotes in a row, before one served */
+#define FAILED_STARTS_MAX 5 /* failed zygotes in a row, before any success */
 #define FAILED_LATER_MAX                                                       \
-	20 /* after one served: a minute and a half until the log tells */
+	20 /* after a success: a minute and a half until a line in the log */
 
 static int read_events(struct zygote *z);
 static void on_event(evutil_socket_t fd, short what, void *arg);
 
 /* ---- start of a zygote ---- */
 
-/* Held up, by a debugger say: another may do better. */
+/* Kill a zygote that never reported, for example stopped by a debugger; a new one may. */
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
 {
 	struct zygote *z = arg;
@@ -56,7 +55,7 @@ static enum runtime_kind kind_of(const struct zygote_pool *p)
 	return (enum runtime_kind)(p - p->spawner->pool);
 }
 
-/* What the zygote is told; each string and the array are the caller's. */
+/* Make the zygote's arguments; the caller owns the array and the strings. */
 static char **make_argv(const struct spawner *c, enum runtime_kind kind)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
@@ -147,7 +146,9 @@ int zygote_start(struct spawner *c, enum runtime_kind kind)
 	return 0;
 }
 
-/* ---- its end ---- */
+/*
+ * ---- the end of a zygote ----
+ */
 
 struct zygote *zygote_of_pid(struct spawner *c, pid_t pid)
 {
@@ -177,8 +178,8 @@ static void schedule_restart(struct zygote_pool *p)
 }
 
 /*
- * One that served before shows that it can be done: then go on, since what is
- * lacking may come back; spawner_trouble() has it meanwhile.
+ * Handle a failed start. An earlier success proves that starts can succeed: then go on,
+ * since the cause may pass; spawner_trouble() has the cause meanwhile.
  */
 static void start_failed(struct zygote_pool *p, const char *errmsg)
 {
@@ -189,7 +190,7 @@ static void start_failed(struct zygote_pool *p, const char *errmsg)
 	p->said = false;
 	log_warn("crew", "zygote=none why=\"%s\"", p->why);
 	if (p->current != NULL)
-		return; /* it was to be renewed, and serves on */
+		return; /* the old zygote was to be renewed, and still serves */
 	p->failed_starts++;
 	if (p->measured || p->failed_starts < FAILED_STARTS_MAX)
 		schedule_restart(p);
@@ -263,7 +264,7 @@ void zygote_gone(struct zygote *z, int status)
 	if (p->current == z)
 		p->current = NULL;
 	while (read_events(z) == EVENTS_PER_WAKE)
-		; /* its last words */
+		; /* read the last messages */
 	if (!TAILQ_EMPTY(&z->pending))
 		c->unknown_children = true;
 	spawner_fail_pending(z, ESRCH);
@@ -281,7 +282,7 @@ void zygote_gone(struct zygote *z, int status)
 
 /* ---- events ---- */
 
-/* The newest zygote that is ready serves; an older one is let go. */
+/* The newest ready zygote serves; the older one is retired. */
 static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 {
 	struct spawner *c = z->spawner;
@@ -292,7 +293,9 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 		return;
 	z->ready = true;
 	evtimer_del(z->overdue);
-	/* not before, so that no greeting waits for it; what holds is measured */
+	/*
+	 * not before the report, so that no client's first request waits; later measured
+	 */
 	(void)cgroup_place((enum cgroup_leaf)z->kind, z->pid);
 	p->measured = true;
 	if (runtimes[z->kind]->sees_host)
@@ -321,7 +324,7 @@ static void on_broken(struct zygote *z, const char *errmsg)
 		c->ops.on_broken(c->arg, z->kind, errmsg);
 }
 
-/* How many there were, at most EVENTS_PER_WAKE. */
+/* Read events of Z. Returns the number, at most EVENTS_PER_WAKE. */
 static int read_events(struct zygote *z)
 {
 	struct zygote_proto_event event;
@@ -332,7 +335,7 @@ static int read_events(struct zygote *z)
 		    recv(z->control, &event, sizeof(event), MSG_DONTWAIT);
 
 		if (n == 0)
-			event_del(z->readable); /* SIGCHLD tells the rest */
+			event_del(z->readable); /* SIGCHLD reports the rest */
 		if (n != (ssize_t)sizeof(event))
 			break;
 		event.text[sizeof(event.text) - 1] = '\0';
@@ -345,7 +348,7 @@ static int read_events(struct zygote *z)
 		else if (event.type == ZYGOTE_PROTO_MOUNT_FAILED)
 			spawner_rootfs_failed(z, &event);
 		if (TAILQ_EMPTY(&z->pending))
-			return i + 1; /* no more is due */
+			return i + 1; /* no more are due */
 	}
 	return i;
 }

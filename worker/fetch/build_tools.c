@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_tools.c - pip and npm, as a build runs them: from a lock with hashes,
- * nothing of what they fetch is executed, and the same lock leaves the same
- * bytes. One that fails, or is not there, is told to the command with what it
- * printed.
+ * build_tools.c - pip and npm, as a build runs the tools: from a lock with hashes,
+ * without executing fetched code, so that the same lock gives the same bytes. A failed or
+ * missing tool is reported to the command with the printed text.
  */
 #include "worker/fetch/build_private.h"
 
@@ -32,21 +31,21 @@
 #define SITE "site-packages"
 
 struct step {
-	const char *const *argv; /* the first is looked for */
-	const char *index_flag;	 /* NULL: it has no index */
+	const char *const *argv; /* the first is looked up */
+	const char *index_flag;	 /* NULL: without an index */
 	bool may_fail;
 };
 
 struct build_tool {
 	const char *name, *folder, *skipped;
-	struct step steps[2]; /* all are taken, in order */
+	struct step steps[2]; /* run in order */
 };
 
 static const char target[] = "--target=" SITE;
 static const char shown_at[] = ROOTFS_TEMPLATE "/" SITE;
 static const char cache[] = "--cache=" ROOTFS_WORK "/tmp/cache";
 
-/* No source is built: that would be its setup.py. */
+/* Without building from source, which would execute a setup.py. */
 static const char *const pip[] = {"python3",
 				  "-I",
 				  "-m",
@@ -67,8 +66,9 @@ static const char *const pip[] = {"python3",
 				  NULL};
 
 /*
- * A run cannot keep what Python compiles, so it is compiled here, and names no
- * time and no folder of the build's. What does not compile is not imported.
+ * A run cannot keep the bytecode that Python compiles, so the build compiles the modules,
+ * without a time or a folder of the build in the result. A module that does not compile
+ * is not imported.
  */
 static const char *const compileall[] = {
     "python3",	  "-s",	  "-m",
@@ -77,10 +77,9 @@ static const char *const compileall[] = {
     shown_at,	  SITE,	  NULL};
 
 /*
- * No script is run, no repository cloned and no file of configuration read.
- * Those of these that an npm does not know it ignores: what holds for all is
- * that the lock names packages of registries alone (cli/template/npm_lock.c), and that
- * nothing can be executed (sandbox_leave_to_build()).
+ * Without running a script, cloning a repository or reading configuration. An old npm
+ * ignores unknown options: in any version the lock names only packages of registries
+ * (cli/template/npm_lock.c), and nothing else can be executed (sandbox_leave_to_build()).
  */
 static const char *const npm[] = {"npm",
 				  "ci",
@@ -128,9 +127,13 @@ bool build_tools_find(struct build *b, const char *name)
 	return false;
 }
 
-/* ---- one of them ---- */
+/*
+ * ---- a step ----
+ */
 
-/* The machine's own: of two Pythons the one that templates usually name. */
+/*
+ * Folders of the machine's programs: with two Pythons, first the usual one of templates.
+ */
 static const char *const places[] = {"/usr/bin", "/usr/local/bin", "/bin"};
 
 static char **make_environment(const struct build *b)
@@ -150,12 +153,13 @@ static char **make_environment(const struct build *b)
 		env[n++] = (char *)fixed[i];
 	for (size_t i = 0; b->proxy != NULL && i < ARRAY_LEN(proxies); i++)
 		env[n++] = xasprintf("%s=%s", proxies[i], b->proxy);
-	if (access(CERTIFICATES, R_OK) == 0) /* pip has them by itself */
+	/* pip finds certificates without the variable */
+	if (access(CERTIFICATES, R_OK) == 0)
 		env[n++] = (char *)"NODE_EXTRA_CA_CERTS=" CERTIFICATES;
 	return env;
 }
 
-/* The path of NAME, a program of the machine's, in PATH; false: it has none. */
+/* Set PATH to the path of the machine's program NAME; false: not found. */
 static bool find(char path[PATH_BYTES], const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -167,8 +171,8 @@ static bool find(char path[PATH_BYTES], const char *name)
 }
 
 /*
- * Does the script at PATH have env(1) look for its interpreter? That would be a
- * second program to execute, so it is looked for here, and PATH becomes its own.
+ * Does the script at PATH start the interpreter by env(1)? The interpreter would be a
+ * second program to execute, so PATH becomes the path of the interpreter.
  */
 static bool is_by_env(char path[PATH_BYTES])
 {
@@ -215,7 +219,7 @@ _Noreturn static void become(const struct build *b, const struct step *step,
 	_exit(EXIT_UNSTARTED);
 }
 
-/* What comes by FD, to its end, while the end of PIDFD is waited for. */
+/* Forward all text from FD, while waiting for the end of PIDFD's process. */
 static void follow(int fd, int pidfd)
 {
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
@@ -226,7 +230,7 @@ static void follow(int fd, int pidfd)
 	while (n > 0) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return;
-		if (p[1].revents != 0) { /* then nobody has to go on */
+		if (p[1].revents != 0) { /* then no other process may go on */
 			kill(-1, SIGKILL);
 			p[1].fd = -1;
 		}
@@ -239,7 +243,7 @@ static void follow(int fd, int pidfd)
 	}
 }
 
-/* The wait status of PID; no other process is left then. */
+/* Returns the wait status of PID; no other process is left afterwards. */
 static int reap(pid_t pid)
 {
 	int status = 0, one = 0;

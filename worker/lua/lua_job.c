@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_job.c - one run of a Lua template in a worker, from READY to RESULT or
- * FAIL. zygote.c calls it by the table below. Without memory for anything else
- * it sends FAIL from a reserve; a supervisor that breaks the protocol ends it.
+ * lua_job.c - a run of a Lua template in a worker, from READY to RESULT or FAIL. zygote.c
+ * calls the functions through the table below. Without memory for anything else the
+ * worker sends FAIL from a reserve; a supervisor that breaks the protocol ends the
+ * worker.
  */
 #include "worker/lua/lua_job.h"
 
@@ -36,7 +37,7 @@ enum { EXIT_SENT = 0 };
 
 static struct {
 	lua_State *L;
-	struct msg_run run; /* its strings point to the copies below */
+	struct msg_run run; /* the strings point to the copies below */
 	char run_id[MSG_NAME_MAX];
 	char template_id[MSG_NAME_MAX];
 	/* "@main.lua": the name of the chunk in Lua */
@@ -108,7 +109,7 @@ static int returned(lua_State *L, int status, lua_KContext ctx)
 	return 1;
 }
 
-/* The inputs, with the bytes of files where they lie in them. */
+/* Push the inputs, with the bytes of files at their places. */
 static void push_inputs(lua_State *L)
 {
 	char *inputs = job.body + job.run.code_bytes;
@@ -116,14 +117,14 @@ static void push_inputs(lua_State *L)
 	struct str rest = {files, (size_t)job.run.files_bytes};
 	char first = *files;
 
-	*files = '\0'; /* where the inputs end */
+	*files = '\0'; /* ends the inputs */
 	lua_json_decode(L, inputs, (size_t)job.run.inputs_bytes);
 	*files = first;
 	if (rest.n > 0 && !lua_files_put(L, rest))
 		channel_broken();
 }
 
-/* The value that the file returned is on top. */
+/* Check and call the value that the template's file returned, on top. */
 static int loaded(lua_State *L, int status, lua_KContext ctx)
 {
 	(void)status, (void)ctx;
@@ -157,7 +158,7 @@ static int run_template(lua_State *L)
 	return loaded(L, LUA_OK, 0);
 }
 
-/* The main task, at 1, is over. */
+/* Report the end of the main task, at 1. */
 static int report(lua_State *L)
 {
 	lua_State *T = lua_tothread(L, 1);
@@ -195,7 +196,7 @@ static int serve(lua_State *L)
 	return 0;
 }
 
-/* As any run: a call, a new string, and memory of its own. */
+/* Allocate like any run: a call, a new string, and separate memory. */
 static int touch_state(lua_State *L)
 {
 	(void)lua_pushliteral(L, "waits");
@@ -203,8 +204,8 @@ static int touch_state(lua_State *L)
 }
 
 /*
- * A page is copied when a run first writes to it. It may be long until one wants
- * us: so we write to those that every run does before it comes.
+ * Write to the pages that every run writes, before a run comes: the first write copies a
+ * page, and a warm worker may wait long for a run.
  */
 static void touch_pages(void)
 {
@@ -235,7 +236,7 @@ void lua_job_serve(void)
 	take_run(&m.run);
 	lua_pushcfunction(job.L, serve);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
-		lua_outcome_no_memory(); /* nothing else can fail here */
+		lua_outcome_no_memory(); /* no other error is possible here */
 	_exit(EXIT_SENT);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shim.c - the shim of one run of a program, from READY to RESULT or FAIL: PID
- * 1 of the run's namespaces, started by the zygote by the table below. It relays
- * between pipes and the run's socket; whatever fails ends the run with a FAIL.
+ * shim.c - the shim of a program's run, from READY to RESULT or FAIL: PID 1 of the run's
+ * namespaces, started by the zygote through the table below. The shim relays between
+ * pipes and the run's socket; any failure ends the run with a FAIL.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -33,11 +33,11 @@
 #include "worker/zygote.h"
 
 #define WATCH_MS 100
-#define TELL_MS 1000 /* from USED to USED */
+#define TELL_MS 1000 /* between messages USED */
 
 static struct shim shim;
 static struct sandbox_program cage;
-static bool serving; /* the program runs, so that limits are looked at */
+static bool serving; /* the program runs, so that limits are checked */
 
 /* ---- the last message ---- */
 
@@ -47,13 +47,13 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	channel_while_waiting(NULL); /* nothing fails a second time */
+	channel_while_waiting(NULL); /* no second failure meanwhile */
 	va_start(ap, fmt);
 	n = vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	if (n < 0 || (size_t)n >= sizeof(message))
 		n = sizeof(message) - 1;
-	shim_end_all(); /* first, since the message may wait for its turn */
+	shim_end_all(); /* first, since the message may wait for the pace */
 	report_fail(code, message, (size_t)n,
 		    details != NULL ? (struct str){details, strlen(details)}
 				    : (struct str){0});
@@ -78,7 +78,9 @@ void shim_log(unsigned level, const char *p, size_t n)
 	report_log(level, p, n);
 }
 
-/* ---- what comes from the supervisor ---- */
+/*
+ * ---- messages of the supervisor ----
+ */
 
 static void take_run(const struct msg_run *r)
 {
@@ -98,11 +100,11 @@ static void take_run(const struct msg_run *r)
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
 }
 
-/* It has no run yet: it is told what to start, and nothing else. */
+/* Receive PREPARE: a start without a run has only the program and the arguments. */
 static struct msg_prepare take_prepare(const struct msg_prepare *p)
 {
 	char *args = xcalloc(1, (size_t)p->total + 1);
-	struct msg_prepare own = *p; /* but for the strings */
+	struct msg_prepare own = *p; /* except for the strings */
 
 	memcpy(shim.entry, p->entry.p, p->entry.n);
 	channel_recv_body(args, p->head, (size_t)p->total);
@@ -112,7 +114,7 @@ static struct msg_prepare take_prepare(const struct msg_prepare *p)
 	return own;
 }
 
-/* End the run of who made the forbidden call N, which ends the caller. */
+/* End the run, since process N->pid made the forbidden call N; does not return. */
 _Noreturn static void end_by_call(struct shim *s, const struct seccomp_notif *n)
 {
 	struct signals_call c = {.nr = n->data.nr, .arch = n->data.arch};
@@ -191,7 +193,7 @@ static void dispatch(const struct pollfd p[POLLED])
 			(void)shim_recv(&shim, (enum shim_received)i);
 }
 
-/* Reap all children. Was the program among them? Then its status. */
+/* Reap all children. Returns whether the program ended, with *STATUS. */
 static bool is_over(int *status)
 {
 	bool over = false;
@@ -247,10 +249,10 @@ _Noreturn static void serve(void)
 
 static void on_child(int sig)
 {
-	(void)sig; /* it only interrupts ppoll(2) */
+	(void)sig; /* SIGCHLD only interrupts ppoll(2) */
 }
 
-/* A sender outside of our PID namespace has the pid 0. */
+/* A sender outside of the PID namespace has the pid 0. */
 static void on_term(int sig, siginfo_t *si, void *context)
 {
 	(void)sig, (void)context;
@@ -259,8 +261,9 @@ static void on_term(int sig, siginfo_t *si, void *context)
 }
 
 /*
- * From outside: there is nothing more to say, only what all used to be charged. One
- * of the program's that waits keeps such a signal from coming, so it ends the run, too.
+ * SIGQUIT from outside: exit without a message, once all processes are charged. A pending
+ * SIGQUIT of the program blocks a signal from outside, so SIGQUIT of the program ends the
+ * run, too.
  */
 static void on_quit(int sig, siginfo_t *si, void *context)
 {
@@ -278,7 +281,7 @@ static void on_quit(int sig, siginfo_t *si, void *context)
 			  (struct str){0});
 }
 
-/* The program can send us these signals; by SIGQUIT alone it causes a message. */
+/* The program can send these signals; only SIGQUIT of the program causes a message. */
 static int shim_prepare(void)
 {
 	struct sigaction child = {.sa_handler = on_child};
@@ -300,7 +303,7 @@ static int shim_prepare(void)
 	return 0;
 }
 
-/* Signals interrupt only ppoll(2). */
+/* Block signals, which then interrupt only ppoll(2). */
 static void block_signals(void)
 {
 	sigset_t set;
@@ -311,7 +314,7 @@ static void block_signals(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-/* Start the program, and close our own cage behind it. */
+/* Start the program, and load the shim's filter afterwards. */
 static int start(const char **what)
 {
 	int rc = shim_start(&shim, what);
@@ -334,7 +337,7 @@ _Noreturn static void fail_start(int rc, const char *what)
 		  shim.entry, what, errname_text(-rc));
 }
 
-/* Have it wait for its run, which is in M then. */
+/* Start the program ahead of a run, and wait for RUN, which is in M then. */
 static void prepare(struct msg *m)
 {
 	const struct msg_prepare limits = take_prepare(&m->prepare);
@@ -346,7 +349,7 @@ static void prepare(struct msg *m)
 	channel_recv(m);
 }
 
-/* It was started before it could have that in its environment. */
+/* Tell the program the run's id: the environment was made before the id was known. */
 static void tell_id(void)
 {
 	char line[sizeof(shim.run_id) + 32];
@@ -357,8 +360,8 @@ static void tell_id(void)
 }
 
 /*
- * In a sandboxed worker: send READY, receive RUN, run the program, send RESULT
- * or FAIL, and _exit. PROC is what sandbox_enter_program() gave.
+ * In a sandboxed worker: send READY, receive RUN, run the program, send RESULT or FAIL,
+ * and _exit. PROC is the descriptor from sandbox_enter_program().
  */
 static void shim_serve(const struct sandbox *sb,
 		       const struct sandbox_program *p, int proc)
@@ -366,7 +369,7 @@ static void shim_serve(const struct sandbox *sb,
 	struct msg m;
 
 	block_signals();
-	umask(022); /* of the files that the run is given */
+	umask(022); /* for files in in/ */
 	cage = *p;
 	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
 	channel_recv(&m);

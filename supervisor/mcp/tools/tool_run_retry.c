@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_run_retry.c - questions of templates to clients without a session: the
- * client takes the questions along as the answer, and repeats the call with
- * answers and the sealed requestState. tool_run.c calls it. A requestState
- * which is forged, used, too old or another requestor's is refused, and no run
- * is made twice.
+ * tool_run_retry.c - questions of templates to clients without a session: the response
+ * has the questions, and the client repeats the call with answers and the sealed
+ * requestState. tool_run.c calls the functions. A requestState that is forged, used, too
+ * old or another requestor's is refused, and no run is made twice.
  */
 #include "supervisor/mcp/tools/tool_run_private.h"
 
@@ -21,10 +20,13 @@
 #include "supervisor/run/run_row.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 
-/* ---- questions taken along ---- */
+/*
+ * ---- questions in a response ----
+ */
 
-static void take_along(struct request *c, const char *run_id,
-		       struct json_object *asked, struct request_state *st)
+static void respond_with_questions(struct request *c, const char *run_id,
+				   struct json_object *asked,
+				   struct request_state *st)
 {
 	struct tool_run_args *ask = c->state;
 
@@ -49,10 +51,12 @@ void tool_run_asked(struct request *c, struct run *r)
 				  json_member(c->msg.params, "inputResponses"),
 				  c->msg.bytes);
 	asked = input_requests(r, c->terms);
-	if (asked == NULL) /* every question is answered, or too late */
+	if (asked == NULL) /* every question is answered, or timed out */
 		return;
 	if (!run_is_durable(r) && !ask->recorded) {
-		/* the next server needs the row when the client comes back */
+		/*
+		 * the next server needs the row when the client repeats the call
+		 */
 		json_object_put(asked);
 		if (!ask->asked)
 			runs_record(c->ctx->runs, r);
@@ -65,7 +69,7 @@ void tool_run_asked(struct request *c, struct run *r)
 		return;
 	}
 	input_park(r);
-	take_along(c, r->id, asked, &st);
+	respond_with_questions(c, r->id, asked, &st);
 }
 
 void tool_run_asked_abroad(struct request *c, struct json_object *requests,
@@ -73,23 +77,26 @@ void tool_run_asked_abroad(struct request *c, struct json_object *requests,
 {
 	struct request_state st = {.round = round};
 
-	take_along(c, c->run->id, requests, &st);
+	respond_with_questions(c, c->run->id, requests, &st);
 }
 
-/* ---- answers brought back ---- */
+/*
+ * ---- answers in a repeated call ----
+ */
 
 #define AGAIN_MS 200  /* ms between reads of a dead server's run */
-#define AGAIN_MOST 25 /* most reads of that row */
+#define AGAIN_MOST 25 /* most reads of the row */
 
-/* Give the answers of C to its run R. */
-static void go_on(struct request *c, struct run *r)
+/*
+ * Give the answers of C to the local run R.
+ */
+static void give_answers(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
 	struct json_object *answers =
 	    json_member(c->msg.params, "inputResponses");
 
-	if (run_round_is_old(ask->round,
-			     r->rounds.given)) { /* it is asked anew */
+	if (run_round_is_old(ask->round, r->rounds.given)) { /* asked again */
 		tool_run_wait(c, r);
 		return;
 	}
@@ -103,10 +110,10 @@ static void go_on(struct request *c, struct run *r)
 	input_answer_keys(r, c->requestor, answers, c->msg.bytes);
 }
 
-static void look_again(evutil_socket_t fd, short what, void *arg);
+static void read_row_again(evutil_socket_t fd, short what, void *arg);
 
 /* Give the answers of C to the remote run in ROW. */
-static void go_on_abroad(struct request *c, const struct store_run *row)
+static void give_remote_answers(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
 	struct template *t =
@@ -114,8 +121,8 @@ static void go_on_abroad(struct request *c, const struct store_run *row)
 	struct run *r = c->ctx->cluster->visit(
 	    c->ctx->runs, c->requestor, t != NULL ? t : ask->template, row);
 
-	if (r == NULL) { /* the run has just come here, or ended */
-		request_set_timer(c, AGAIN_MS, look_again);
+	if (r == NULL) { /* the run has just moved to this instance, or ended */
+		request_set_timer(c, AGAIN_MS, read_row_again);
 		return;
 	}
 	tool_run_wait(c, r);
@@ -165,8 +172,10 @@ void tool_run_dropped(struct request *c)
 	ask->proxied = NULL;
 }
 
-/* Go on by ROW: the run has ended, or is remote. */
-static void go_on_row(struct request *c, const struct store_run *row)
+/*
+ * Continue by ROW: the run has ended, or is remote.
+ */
+static void continue_by_row(struct request *c, const struct store_run *row)
 {
 	struct tool_run_args *ask = c->state;
 	uint32_t used = run_row_rounds_used(row);
@@ -178,9 +187,9 @@ static void go_on_row(struct request *c, const struct store_run *row)
 			tool_run_present_row(c, row);
 	} else if (ask->looks++ < AGAIN_MOST &&
 		   run_lookup_owner_died(c->ctx, row)) {
-		request_set_timer(c, AGAIN_MS, look_again);
+		request_set_timer(c, AGAIN_MS, read_row_again);
 	} else if (c->ctx->cluster != NULL) {
-		go_on_abroad(c, row);
+		give_remote_answers(c, row);
 	} else {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
 			      "the run that this requestState belongs to is at "
@@ -201,9 +210,9 @@ static void on_row(void *arg, const struct store_result *res)
 	ask = c->state;
 	r = run_lookup_ours(c, ask->run_id);
 	if (r != NULL) {
-		go_on(c, r);
+		give_answers(c, r);
 	} else if (res->rc == 0) {
-		go_on_row(c, res->runs);
+		continue_by_row(c, res->runs);
 	} else if (res->rc == -ENOENT) {
 		tool_error_set(&e, "RUN_NOT_FOUND", NULL,
 			       "the run that this requestState belongs to is "
@@ -217,7 +226,7 @@ static void on_row(void *arg, const struct store_result *res)
 	}
 }
 
-static void look_again(evutil_socket_t fd, short what, void *arg)
+static void read_row_again(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *c = arg;
 	const struct tool_run_args *ask = c->state;
@@ -241,7 +250,7 @@ void tool_run_retry(struct request *c)
 	ask->round = st.round;
 	r = run_lookup_ours(c, ask->run_id);
 	if (r != NULL)
-		go_on(c, r);
+		give_answers(c, r);
 	else
-		look_again(-1, 0, c);
+		read_row_again(-1, 0, c);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_decode.c - JSON text to Lua values, for run.json.decode(), inputs and
- * answers. Anything but strict JSON raises an error with the byte at which it
- * is wrong.
+ * lua_decode.c - JSON text to Lua values, for run.json.decode(), inputs and answers.
+ * Anything but strict JSON raises an error with the number of the wrong byte.
  */
 #include "worker/lua/json/lua_json.h"
 

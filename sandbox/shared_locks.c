@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_locks.c - keeps a program from locking inodes that others share, for
- * worker/program/shim_records.c. Another thread may move the descriptor between the
- * check and the kernel's own look, so all descriptors are looked at after some calls.
- * What cannot be looked at counts as shared.
+ * shared_locks.c - keeps a program from locking inodes that other processes share, for
+ * worker/program/shim_records.c. A thread may move the descriptor between the check and
+ * the kernel's own look, so after some calls all descriptors are examined. A descriptor
+ * that cannot be examined counts as shared.
  */
 #include "sandbox/shared_locks.h"
 
@@ -24,16 +24,16 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define UNSEEN_MOST 512	  /* calls that went on since the last look */
-#define FILES_MOST 100000 /* of a look */
-#define PAUSE_FACTOR 10	  /* after a look in vain */
+#define UNSEEN_MOST 512	  /* calls allowed since the last look */
+#define FILES_MOST 100000 /* in a look */
+#define PAUSE_FACTOR 10	  /* after a failed look */
 #define DEVICE_FIELD 6 /* "lock: 1: FLOCK  ADVISORY  READ 7 00:0e:1044 0 EOF" */
 
-static dev_t shared[4]; /* 0: there is none */
+static dev_t shared[4]; /* 0: unused */
 
 struct look {
 	int proc;
-	long first; /* the thread of a process that was looked at first */
+	long first; /* the first examined thread of a process */
 	long left;  /* of FILES_MOST */
 	bool hidden, found;
 };
@@ -117,7 +117,7 @@ static void look_at_file(struct look *l, const char *path, long n)
 		l->found |= is_shared_lock(line);
 }
 
-/* Has the thread of PATH memory? One that is ending has none, and hides its files. */
+/* Has the thread of PATH memory? An ending thread has no memory, and hides the files. */
 static bool is_alive(const struct look *l, const char *path)
 {
 	char below[96], text[4096];
@@ -133,7 +133,7 @@ static bool is_alive(const struct look *l, const char *path)
 	return strstr(text, "\nVmSize:") != NULL;
 }
 
-/* Threads with the same descriptors are looked at once. */
+/* Examine threads with the same descriptors once. */
 static void look_at_thread(struct look *l, const char *path, long tid)
 {
 	bool hidden = l->hidden;
@@ -160,7 +160,7 @@ static void look_at_process(struct look *l, const char *path, long pid)
 	each_number(l, below, look_at_thread);
 }
 
-/* Look at all descriptors, unless the last look, in vain, was a moment ago. */
+/* Examine all descriptors, unless a failed look was a moment ago. */
 static enum shared_locks look(int proc)
 {
 	static int64_t refused_until_ms;
@@ -198,7 +198,7 @@ enum shared_locks shared_locks_judge(int proc, long tid, int fd, int anon)
 	if (fstatat(proc, path, &st, 0) == 0)
 		return is_shared(st.st_dev) ? SHARED_LOCKS_REFUSED
 					    : SHARED_LOCKS_NONE;
-	/* the kernel tells of a descriptor that is not open */
+	/* the kernel reports a descriptor that is not open */
 	return errno == ENOENT || errno == ESRCH ? SHARED_LOCKS_NONE
 						 : SHARED_LOCKS_REFUSED;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_locks.h - locks that a program must not have: on inodes that other
- * processes of the machine have, too.
+ * shared_locks.h - locks that a program must not have: on inodes that other processes
+ * of the machine have, too.
  *
- * The kernel keeps the locks of an inode in one list, and walks the list whenever a
- * process closes a descriptor of that inode. All eventfds and epolls of the machine
- * have one inode, and all runs share the inodes of devices, of namespaces and of the
- * root. So locks of one run there would slow everybody down.
+ * The kernel keeps the locks of an inode in a list, and walks the list whenever a
+ * process closes a descriptor of the inode. All eventfds and epolls of the machine
+ * have a common inode, and all runs share the inodes of devices, of namespaces and of
+ * the root. So locks of a run there would slow down all other processes.
  */
 #ifndef SANDBOX_SHARED_LOCKS_H
 #define SANDBOX_SHARED_LOCKS_H

@@ -35,8 +35,7 @@
 /* in a folder that the service manager delegated */
 #define SELF "supervisor"
 /*
- * CPU shares (a program's run has 1) of all Lua workers or a zygote, and of the
- * supervisor.
+ * CPU shares (a program's run has 1) of all Lua workers or a zygote, and of the server.
  */
 #define LEAF_SHARES 8
 #define SELF_SHARES 50
@@ -166,10 +165,7 @@ void cgroup_remove(void)
 	cgroups.version = CGROUP_NONE;
 }
 
-/*
- * Remove a group whose lock is free, since the server is dead, or is just starting and
- * will make the group again.
- */
+/* Remove a group whose lock is free: the server is dead, or will just make it again. */
 static int remove_dead(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -270,9 +266,7 @@ static void make_if_possible(const struct cgroup_home *home, const char *name,
 	cgroups.base[t] = NULL;
 }
 
-/*
- * Make version 1's groups, and a unified group, which kills at once and counts CPU time.
- */
+/* Make version 1's groups, and a unified group, which kills at once and counts CPU. */
 static int make_v1(const struct cgroup_home *home, const char *name)
 {
 	int rc = make_tree(home, name, CGROUP_MEMORY);
@@ -329,10 +323,7 @@ static bool is_given(const char *dir)
 	return strtol(text, &end, 10) == getpid() && strcmp(end, "\n") == 0;
 }
 
-/*
- * Use the own folder OWN: no process may stay in OWN with controllers enabled, so this
- * process moves to a child.
- */
+/* Use the own folder OWN, and leave OWN, since with controllers no process may stay. */
 static int use_own(const char *own)
 {
 	int fd = cgroup_make(own, SELF);

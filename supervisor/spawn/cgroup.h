@@ -48,9 +48,7 @@ struct cgroup_use { /* -1: unknown */
 
 #define CGROUP_USE_UNKNOWN ((struct cgroup_use){-1, -1, -1, -1, -1})
 
-/*
- * Make the groups, and remove groups of dead servers. Called once, before privsep's fork.
- */
+/* Make the groups, and remove groups of dead servers. Called once, before privsep. */
 void cgroup_init(void);
 enum cgroup_version cgroup_version(void);
 const char *cgroup_name(void); /* "v2", "v1", "none" */

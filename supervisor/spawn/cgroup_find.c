@@ -36,8 +36,8 @@ static bool has_word(const char *list, size_t len, const char *word)
 }
 
 /*
- * The path of this process in TREE, from a line "4:memory:/path" or "0::/path".
- * The caller frees the path; or NULL.
+ * This process's path in TREE, from "4:memory:/path" or "0::/path". Caller frees; or
+ * NULL.
  */
 static char *own_path(const char *self, enum cgroup_tree tree)
 {

@@ -25,17 +25,16 @@ struct isolation { /* zeroed: not measured yet */
 	enum isolation_level level;
 	struct zygote_proto_event report;
 	bool programs_known; /* a zygote of programs has measured the cage */
-	/* the cause if programs do not run; "": programs run */
-	char no_programs[ISOLATION_WHY];
+	char no_programs
+	    [ISOLATION_WHY]; /* the cause if no programs run; or "" */
 	/*
 	 * the cause if a trial start of a program failed, without a path; "":
 	 * the program ran, or no trial (worker/interpreters.c)
 	 */
 	char no_start[ISOLATION_WHY];
-	/* the worker's message about the failed trial, or "" */
-	char no_start_why[ISOLATION_WHY];
-	bool no_start_sure;	  /* no program can run, by the cause */
-	bool no_groups;		  /* and no run can have a cgroup */
+	char no_start_why[ISOLATION_WHY]; /* the worker's message, or "" */
+	bool no_start_sure;		  /* no program can run, by the cause */
+	bool no_groups;			  /* and no run can have a cgroup */
 	char weak[ISOLATION_WHY]; /* weakness of the programs' cage; "": none */
 	char missing[256]; /* as "cgroup landlock"; "": nothing is missing */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */

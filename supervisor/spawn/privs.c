@@ -141,10 +141,7 @@ bool privs_theirs(int fd, const struct stat *st)
 	       ((st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0);
 }
 
-/*
- * Give the file NAME at the end of the walk W to the serving user, but no file
- * that the user could have put there.
- */
+/* Give the file NAME at the end of walk W to the serving user, but never a trap. */
 static int give_at(const struct privs_way *w, const char *name)
 {
 	struct stat st;
@@ -254,10 +251,7 @@ static int open_theirs(const struct privs_way *w)
 	return fd;
 }
 
-/*
- * Open with root's rights, through no link; no file is created where the
- * serving user may write. TRY: only check, 0.
- */
+/* Open with root's rights, without links and without making files. TRY: only check. */
 static int open_as_root(const char *path, bool try)
 {
 	struct privs_way w;

@@ -306,8 +306,7 @@ pid_t spawner_zygote_pid(const struct spawner *c, enum runtime_kind kind)
 /* ---- start and stop ---- */
 
 /*
- * Raise the limit to the maximum: the kernel refuses to send when more of the
- * user's descriptors are in flight.
+ * Raise the limit, since the kernel bounds a user's descriptors in flight by the limit.
  */
 static void want_files(void)
 {

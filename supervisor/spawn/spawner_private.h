@@ -62,8 +62,7 @@ struct zygote_pool {
 	char why[ZYGOTE_PROTO_TEXT_MAX]; /* the cause of the last failure */
 	bool said;			 /* WHY is from the zygote itself */
 	bool measured;			 /* a zygote has reported before */
-	/* time of the last renewal because of paths that could not be shown */
-	int64_t renewed_ms;
+	int64_t renewed_ms;		 /* time, after failures to show */
 	bool wanted;
 };
 

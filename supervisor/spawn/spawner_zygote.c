@@ -294,7 +294,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 	z->ready = true;
 	evtimer_del(z->overdue);
 	/*
-	 * not before the report, so that no client's first request waits; later measured
+	 * not before the report, so that no client's first request waits; measured later
 	 */
 	(void)cgroup_place((enum cgroup_leaf)z->kind, z->pid);
 	p->measured = true;

@@ -112,10 +112,7 @@ static char *own_modules(void)
 		   : NULL;
 }
 
-/*
- * The path of the entry: an absolute entry is a program of the machine, since no entry in
- * a package is absolute.
- */
+/* The path of the entry; an absolute entry is a program of the machine. */
 static void path_of(const struct shim *s, char *path, size_t size)
 {
 	snprintf(path, size, "%s%s",

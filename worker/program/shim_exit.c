@@ -168,8 +168,8 @@ static void signalled(const struct shim *s, int sig)
 	static char buffer[MSG_DETAILS_MAX];
 	struct text t = {.p = buffer, .size = sizeof(buffer) - 1};
 	const char *abbrev = sigabbrev_np(sig);
-	/* of all processes, since all have ended */
-	uint64_t ms = shim_rusage_ms(RUSAGE_CHILDREN);
+	uint64_t ms =
+	    shim_rusage_ms(RUSAGE_CHILDREN); /* every process has ended */
 
 	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
 

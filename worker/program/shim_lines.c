@@ -345,10 +345,7 @@ static bool is_blank(struct str line)
 	return true;
 }
 
-/*
- * End the run, since the program asked for no answer. The shim adds details only for the
- * shim's own limit.
- */
+/* End the run without an answer. The shim adds details only for the shim's own limit. */
 _Noreturn static void over(const struct shim *s, uint64_t number,
 			   const char *errmsg)
 {

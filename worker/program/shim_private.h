@@ -66,10 +66,9 @@ struct shim {
 	pid_t pid;	       /* of the program */
 	const char *cure;      /* static: cure for a failed start, or NULL */
 	struct shim_pipes pipes;
-	uint64_t artifact_bytes;   /* so far */
-	enum shim_refused refused; /* of the last artifact */
-	/* BY_LIMIT: bytes of all artifacts with the last one */
-	uint64_t over_bytes;
+	uint64_t artifact_bytes;      /* so far */
+	enum shim_refused refused;    /* of the last artifact */
+	uint64_t over_bytes;	      /* BY_LIMIT: bytes with the last one */
 	char refusal[TEXT_CODE_SIZE]; /* error code of the refusal */
 	struct buf answers;	      /* for descriptor 4 */
 };
@@ -91,10 +90,7 @@ _Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 
 void shim_log(unsigned level, const char *p, size_t n);
 
-/*
- * Receive a report of the program's filter: answer a counted call, or end the run after a
- * forbidden call.
- */
+/* Receive a report of the program's filter: answer a counted call, or end the run. */
 void shim_recv_call(struct shim *s);
 
 /* ---- shim_pipes.c ---- */
@@ -220,9 +216,7 @@ void shim_doubt(void);
 
 /* ---- shim_wait.c ---- */
 
-/*
- * End a waiting program that is unfit for runs, for the reason WHY; ipc/zygote_proto.h.
- */
+/* End a waiting program that is unfit for runs, for a reason of ipc/zygote_proto.h. */
 _Noreturn void shim_unfit(enum zygote_proto_unfit why);
 
 /*
@@ -233,10 +227,7 @@ void shim_wait(struct shim *s, const struct msg_prepare *p);
 
 /* ---- shim_records.c ---- */
 
-/*
- * Answer the report N, if N is a counted call: the call continues, or fails. False: a
- * forbidden call.
- */
+/* Answer N, if N is a counted call: the call continues, or fails. False: forbidden. */
 bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
 
 /*
@@ -293,10 +284,7 @@ uint64_t shim_own_bytes(const struct shim *s, long pid, long tid,
 /* The most that the sockets of the run's network namespace can hold. */
 uint64_t shim_socket_bytes(const struct shim *s);
 
-/*
- * Bytes for the mappings of all processes, with ADDRESSES bytes of address space, and for
- * the run's files.
- */
+/* Bytes for all mappings, with ADDRESSES bytes of addresses, and for the run's files. */
 uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses);
 
 /* Bytes for DESCRIPTORS open files, and for buffers. */
@@ -341,9 +329,7 @@ void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
 
 void shim_cpu_prepare(void); /* before the cage, which hides the processors */
 
-/*
- * A look begins, meets a process with the text STAT of /proc/PID/stat, and has met all.
- */
+/* A look begins, meets a process with the text STAT of /proc/PID/stat, and ends. */
 void shim_cpu_begin(void);
 void shim_cpu_see(long pid, const char *stat);
 void shim_cpu_end(void);

@@ -30,9 +30,7 @@
 #define REFUSED_MS 100
 #define PAUSE_FACTOR 10
 #define ROOM_PART 16 /* the part of the bound that must be free; else refused */
-/*
- * Cost of a look at most, in lines of half a microsecond, since the shim has other work.
- */
+/* Cost of a look at most, in lines of half a microsecond: the shim has other work. */
 #define LOOK_LINES 400000
 #define MAPPINGS_LINES 65536 /* a look at mappings, twice a second */
 #define FILE_LINES 12	     /* to open and close a file of /proc */
@@ -57,7 +55,7 @@ static const struct {
     /* a mapping keeps such locks after close(2), so each call counts */
     [FILE_RANGE] = {NULL, 65536, 2, ENOLCK},
     [WATCH] = {"tfd:", 4096, 1, ENOSPC},
-    /* each keeps a file open, and the machine's number is limited (fs.file-max) */
+    /* a mapping keeps a file open, and the machine's number is limited (fs.file-max) */
     [MAPPING] = {NULL, 65536, 1, ENOMEM},
     /*
      * Pages of memory without a file: most_of(). The rest of a partly unmapped mapping
@@ -65,7 +63,7 @@ static const struct {
      * mapping is left.
      */
     [SHARED] = {NULL, 0, 0, ENOMEM},
-    /* each may start modprobe before Linux 6.14, charged to no account */
+    /* a call may start modprobe before Linux 6.14, charged to no account */
     [EXEC] = {NULL, 16384, 1, EAGAIN},
 };
 
@@ -304,9 +302,7 @@ static void look(const struct shim *s)
 			counted[i] = l.n[i];
 }
 
-/*
- * The end of the pause after a look: longer than the look, since the shim has other work.
- */
+/* The end of the pause after a look: longer than the look, for the shim's other work. */
 static int64_t pause_end(int64_t begun_ms)
 {
 	int64_t now = clock_mono_ms(), pause = (now - begun_ms) * PAUSE_FACTOR;
@@ -319,10 +315,7 @@ static uint64_t most_of(const struct shim *s, enum record r)
 	return r == SHARED ? s->p->w.memory_bytes / PAGE : records[r].most;
 }
 
-/*
- * Are N records free? A look that frees little is a refusal, since otherwise each call
- * would soon cost a look.
- */
+/* Are N records free? Little space is a refusal, or each call would soon cost a look. */
 static bool has_room(const struct shim *s, enum record r, uint64_t n)
 {
 	uint64_t most = most_of(s, r);
@@ -362,7 +355,7 @@ static bool takes(const struct seccomp_data *call, struct taken *t)
 	if (call->nr == SYS_fcntl)
 		t->r = is_of_file((int)call->args[1]) ? FILE_RANGE : RANGE;
 	else if (call->nr == SYS_flock)
-		return true; /* one for each open file, which is counted */
+		return true; /* a lock for each open file, which is counted */
 	else if (call->nr == SYS_mmap)
 		t->r = MAPPING;
 	else if (call->nr == SYS_epoll_ctl)

@@ -142,9 +142,7 @@ static uint64_t unseen(const struct shim *s, long pid)
 	return has_ended(s, pid) ? 0 : s->p->limits.open_files;
 }
 
-/*
- * Count descriptors of PID at PATH; a process that hides descriptors counts as its limit.
- */
+/* Count descriptors of PID at PATH; a process that hides descriptors counts in full. */
 static uint64_t descriptors_at(const struct shim *s, long pid, const char *path)
 {
 	const struct dirent *e;

@@ -36,8 +36,8 @@ static bool has_word(const char *list, size_t len, const char *word)
 }
 
 /*
- * This process's path in TREE, from "4:memory:/path" or "0::/path". Caller frees; or
- * NULL.
+ * Return the path of the calling process in TREE, from "4:memory:/path" or
+ * "0::/path", or NULL. The caller frees the path.
  */
 static char *own_path(const char *self, enum cgroup_tree tree)
 {

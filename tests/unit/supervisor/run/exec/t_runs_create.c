@@ -193,7 +193,7 @@ TEST(first_row)
 	       "nobody is told of a row before runs_create() returns");
 	server_settle();
 	is_int(notices[NOTICE_DURABLE], 1, "the row of a promised run is told");
-	ok(r->record.durable, "a run knows that it has a row");
+	ok(run_is_durable(r), "a run knows that it has a row");
 	ok(unrecorded == NULL, "a row that was written has no fault");
 	runs_record(server.context.runs, r);
 	server_settle();
@@ -235,7 +235,7 @@ TEST(becomes_a_task)
 	is_int(r->task.form, STORE_TASK_VIEW,
 	       "a task has the form of its wish");
 	ok(unrecorded == NULL, "a task that was recorded has no fault");
-	r->remote.place = RUN_ABROAD;
+	r->remote.place = RUN_QUEUE;
 	runs_make_task(server.context.runs, r, &wish);
 	is_int(notices[NOTICE_TASK], 2,
 	       "another server's run is no task at once");

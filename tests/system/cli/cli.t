@@ -194,7 +194,7 @@ sub doctor {
 
 # ---- 2: wrong usage ----
 
-for ([[], qr/say what to do/, 'no command'],
+for ([[], qr/\Apaddock: say what to do: paddock COMMAND\n  hint: paddock help\n/, 'no command'],
      [['rnu'], qr/did you mean "run"/, 'a mistyped command'],
      [['template', 'sl'], qr/no command|did you mean/, 'a mistyped second word'],
      [['run'], qr/usage: paddock run TEMPLATE/, 'no operand'],

@@ -184,6 +184,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is(json_to($bad->{out})->{action}, 'decline', '... but no default stands for an answer that does not do') or diag($bad->{err});
 	like($cli->run(['run', 'form', @there, '--answer', 'colour=Green'])->{err}, qr/^paddock: the answer for "colour" does not do: [^\n]*\n  it may be in words, too: Dark red, Blue$/m, '... of which the choices are told');
 	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '... or says yes');
+	is($cli->run(['run', 'name', @there, '--answer', '=Al'])->{status}, 2, '--answer without a key before its = is refused');
 	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '... each that asks for it');
 	$r = $cli->run(['run', 'name', @there, '--answer', 'name=A', '--answer', 'nmae=Al']);
 	like($r->{err}, qr/\Apaddock: the answer for "name" does not do: it has to be a string of at least 2 characters\npaddock: name asks /, 'one that does not do is told');
